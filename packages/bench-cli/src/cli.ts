@@ -1,0 +1,179 @@
+/** The command line of `bench`: flags only. Nothing else reads argv. */
+
+import { nearest } from '@dinodns-bench/zones/nearest';
+import { Command, CommanderError } from 'commander';
+import { doctorCommand } from './commands/doctor.ts';
+import { reportCommand } from './commands/report.ts';
+import { runCommand } from './commands/run.ts';
+import { serversCommand } from './commands/servers.ts';
+import {
+  DEFAULTS,
+  PRESETS,
+  SETTING_DESCRIPTIONS,
+  type SettingName,
+  settingNames,
+} from './config/settings.ts';
+import { BenchError, EXIT_STATUS } from './errors.ts';
+import { renderError } from './render-error.ts';
+import { BENCH_VERSION } from './version.ts';
+import type { World } from './world.ts';
+
+const EXIT_STATUS_HELP = `
+Exit status:
+  0  success                      4  no trial succeeded, because of a server
+  1  a bug in bench               5  some trials failed; the report says which
+  2  wrong usage or settings      6  a record that cannot be read
+  3  the machine lacks something  130, 143  stopped by Ctrl-C, by SIGTERM
+
+Every setting can also come from the environment, DINODNS_BENCH_<NAME>
+(DINODNS_BENCH_COREDNS_VERSION), or from a YAML file (--config; the same names
+in camelCase). Flags win over the environment, that over the file, and the file
+over presets.`;
+
+/** Matrix of the published benchmark. */
+const MATRIX = { tier: [1, 2, 4], mode: 'both' } as const;
+
+function defaultHint(name: SettingName): string {
+  const value = (DEFAULTS as Partial<Record<SettingName, unknown>>)[name];
+  return value === undefined || typeof value === 'boolean' ? '' : ` (default: ${String(value)})`;
+}
+
+/** The settings that were given on the command line, under their names; commander's own defaults are unused. */
+function settingsFrom(values: Record<string, unknown>): Partial<Record<SettingName, unknown>> {
+  const entries = settingNames().flatMap((name) => {
+    const value = values[name];
+    // commander sets a negatable flag to true when it was not given.
+    const given = name === 'provision' ? value === false : value !== undefined;
+    return given ? [[name, value] as const] : [];
+  });
+  return Object.fromEntries(entries);
+}
+
+function addSettings(command: Command): Command {
+  for (const name of settingNames()) {
+    const { flag, description } = SETTING_DESCRIPTIONS[name];
+    command.option(flag, description + defaultHint(name));
+  }
+  return command
+    .option('--preset <name>', `settings to start from: ${Object.keys(PRESETS).join(', ')}`)
+    .option('--config <file>', 'settings from a YAML file')
+    .option('--resume <run>', 'go on with an interrupted run: its id, or latest')
+    .option('--dry-run', 'print the plan and how long it will take, do nothing')
+    .option('--json', 'print the record instead of the table');
+}
+
+interface Call {
+  readonly world: World;
+  readonly argv: readonly string[];
+  status: number;
+}
+
+function runAction(call: Call, base?: typeof MATRIX) {
+  return async (values: Record<string, unknown>) => {
+    const text = (key: string) => (values[key] === undefined ? undefined : String(values[key]));
+    call.status = await runCommand(call.world, {
+      flags: settingsFrom(values),
+      ...(base === undefined ? {} : { base: { tier: [...base.tier], mode: base.mode } }),
+      preset: text('preset'),
+      configFile: text('config'),
+      resume: text('resume'),
+      dryRun: values.dryRun === true,
+      json: values.json === true,
+      argv: call.argv,
+    });
+  };
+}
+
+function buildProgram(call: Call): Command {
+  const { world } = call;
+  const program = new Command('bench')
+    .description('How fast does DNS server A answer compared with B, at what cost, and how sure are we?')
+    .version(BENCH_VERSION)
+    .addHelpText('after', EXIT_STATUS_HELP)
+    .showSuggestionAfterError();
+  // Subcommands inherit these, so they come first.
+  program.exitOverride().configureOutput({
+    writeOut: (text) => world.stdout.write(text),
+    writeErr: () => undefined,
+    getOutHelpWidth: () => world.stdout.columns ?? 80,
+    getErrHelpWidth: () => world.stderr.columns ?? 80,
+    getOutHasColors: () => false,
+    getErrHasColors: () => false,
+  });
+
+  addSettings(program.command('run', { isDefault: true }))
+    .description('measure servers and write the comparison (the default command)')
+    .addHelpText('after', EXIT_STATUS_HELP)
+    .action(runAction(call));
+  addSettings(program.command('matrix'))
+    .description('the published matrix: run with tiers 1, 2, 4 in both modes')
+    .addHelpText('after', EXIT_STATUS_HELP)
+    .action(runAction(call, MATRIX));
+  program
+    .command('report')
+    .description('render the reports of a run again from its record')
+    .argument('<run>', 'id of a run, its folder or run.json, or latest')
+    .option('--delta <definition>', 'relative or symmetric (default: as in the record)')
+    .option('--format <name>', 'print one format to stdout instead: terminal, md, csv or json')
+    .option('--out <directory>', 'where the folders of runs lie', DEFAULTS.out)
+    .action(async (run: string, values: Record<string, string | undefined>) => {
+      call.status = await reportCommand(world, {
+        run,
+        delta: values.delta,
+        format: values.format,
+        out: values.out ?? DEFAULTS.out,
+      });
+    });
+  program
+    .command('servers')
+    .description('list the servers that can be compared, and whether they are here')
+    .option('--json', 'as JSON')
+    .action(async (values: { json?: boolean }) => {
+      call.status = await serversCommand(world, { json: values.json === true });
+    });
+  program
+    .command('doctor')
+    .description('what this machine has and lacks')
+    .option('--fix', 'get the tools that are missing')
+    .option('--json', 'as JSON')
+    .action(async (values: { fix?: boolean; json?: boolean }) => {
+      call.status = await doctorCommand(world, { fix: values.fix === true, json: values.json === true });
+    });
+  return program;
+}
+
+/** A word that is no command is, to commander, an argument too many for the default command. */
+function unknownCommand(word: string, program: Command): BenchError {
+  const commands = program.commands.map((command) => command.name());
+  const suggestion = nearest(word, commands);
+  return new BenchError('E_USAGE', `there is no command "${word}"`, {
+    fix: suggestion === undefined ? `Choose from ${commands.join(', ')}.` : `Did you mean "${suggestion}"?`,
+  });
+}
+
+/** commander's complaints as ours. Help and version are no errors: null. */
+function usageError(error: CommanderError, program: Command): BenchError | null {
+  if (error.exitCode === 0) return null;
+  const word = /^error: too many arguments for 'run'.*: (\S+)\.$/.exec(error.message)?.[1];
+  if (word !== undefined) return unknownCommand(word, program);
+  const [message = '', ...rest] = error.message.replace(/^error: /, '').split('\n');
+  const hint = rest.join(' ').replace(/[()]/g, '').trim();
+  return new BenchError('E_USAGE', message, {
+    fix: hint === '' ? '`bench --help` lists commands, `bench run --help` the settings of a run.' : `${hint}`,
+  });
+}
+
+/** Runs the CLI and resolves with its exit status. Never rejects. */
+export async function main(argv: readonly string[], world: World): Promise<number> {
+  const call: Call = { world, argv, status: EXIT_STATUS.success };
+  const program = buildProgram(call);
+  try {
+    await program.parseAsync([...argv], { from: 'user' });
+    return call.status;
+  } catch (error) {
+    const shown = error instanceof CommanderError ? usageError(error, program) : error;
+    if (shown === null) return EXIT_STATUS.success;
+    world.stderr.write(renderError(shown, world.stderr.isTerminal));
+    return shown instanceof BenchError ? shown.exitStatus : EXIT_STATUS.internal;
+  }
+}

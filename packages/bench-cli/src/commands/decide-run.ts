@@ -1,0 +1,139 @@
+/** From options to a run that is decided: settings merged and checked, cases and trials planned. Writes nothing. */
+import type { ZoneSet } from '@dinodns-bench/zones';
+import {
+  type ConfigurationSources,
+  configure,
+  parseConfigurationFile,
+  type RunConfiguration,
+  unreadableConfiguration,
+} from '../config/configuration.ts';
+import { BenchError } from '../errors.ts';
+import { loadWorkload } from '../measure/load-workload.ts';
+import { type BenchWorkload, zoneSetOf } from '../measure/workload.ts';
+import { type Plan, planRun } from '../plan/plan.ts';
+import type { RunRecord } from '../results/record.ts';
+import { newRunId } from '../results/run-id.ts';
+import { createStore, type RunStore } from '../results/store.ts';
+import { serverKinds } from '../servers/registry.ts';
+import type { ServerKind } from '../servers/server.ts';
+import type { World } from '../world.ts';
+
+export interface RunOptions {
+  readonly flags: ConfigurationSources['flags'];
+  /** Defaults of `bench matrix`. */
+  readonly base?: ConfigurationSources['base'];
+  readonly preset?: string | undefined;
+  readonly configFile?: string | undefined;
+  /** Id of the run to go on with. */
+  readonly resume?: string | undefined;
+  readonly dryRun: boolean;
+  readonly json: boolean;
+  /** As typed, for the record. */
+  readonly argv: readonly string[];
+}
+
+/** A run that is decided: nothing has been provisioned, started or written yet. */
+export interface DecidedRun {
+  readonly configuration: RunConfiguration;
+  readonly servers: readonly ServerKind[];
+  readonly plan: Plan;
+  readonly zoneSet: ZoneSet;
+  readonly workload: BenchWorkload;
+  readonly store: RunStore;
+  readonly directory: string;
+  readonly id: string;
+  /** The record to go on with. */
+  readonly previous: RunRecord | undefined;
+}
+
+/** Decides a new run, or how to go on with an interrupted one. */
+export function decideRun(world: World, options: RunOptions): Promise<DecidedRun> {
+  return options.resume === undefined
+    ? decideNew(world, options)
+    : decideToResume(world, options, options.resume);
+}
+
+async function readConfigurationFile(world: World, path: string | undefined) {
+  if (path === undefined) return undefined;
+  try {
+    const text = await world.fs.readFile(path.startsWith('/') ? path : `${world.cwd}/${path}`, 'utf8');
+    return { path, values: parseConfigurationFile(path, text) };
+  } catch (error) {
+    throw error instanceof BenchError ? error : unreadableConfiguration(path, error);
+  }
+}
+
+async function planFor(
+  world: World,
+  configuration: RunConfiguration,
+): Promise<Pick<DecidedRun, 'servers' | 'plan' | 'zoneSet' | 'workload'>> {
+  const servers = serverKinds(configuration.servers);
+  for (const server of servers) {
+    for (const mode of configuration.modes) {
+      const reason = server.unsupported(mode, configuration.transport);
+      if (reason !== null) {
+        throw new BenchError(
+          'E_CONFIG',
+          `${server.name} cannot be run with --mode ${mode} --transport ${configuration.transport}: ${reason}`,
+          {
+            fix: 'Leave the server away, or choose another mode or transport.',
+          },
+        );
+      }
+    }
+  }
+  const zoneSet = zoneSetOf(configuration.zones);
+  return {
+    servers,
+    plan: planRun(configuration, world.machine.availableCpus),
+    zoneSet,
+    workload: await loadWorkload(world, configuration.workload, zoneSet),
+  };
+}
+
+async function decideNew(world: World, options: RunOptions): Promise<DecidedRun> {
+  const configuration = configure({
+    ...(options.base === undefined ? {} : { base: options.base }),
+    preset: options.preset,
+    file: await readConfigurationFile(world, options.configFile),
+    env: world.env,
+    flags: options.flags,
+  });
+  const store = createStore(world, configuration.out);
+  const id = newRunId(world.clock.now());
+  return {
+    configuration,
+    ...(await planFor(world, configuration)),
+    store,
+    id,
+    directory: store.directoryOf(id),
+    previous: undefined,
+  };
+}
+
+/** A run goes on with its own settings: other ones would make its trials incomparable. */
+async function decideToResume(world: World, options: RunOptions, reference: string): Promise<DecidedRun> {
+  const { out = 'results', provision: _provision, ...others } = options.flags;
+  const given = Object.keys(others);
+  if (given.length > 0 || options.preset !== undefined || options.configFile !== undefined) {
+    throw new BenchError('E_USAGE', '--resume goes on with the settings of the run; it takes no others', {
+      evidence: given.map((name) => `given as well: ${name}`),
+      fix: 'Leave the other settings away, or start a new run without --resume.',
+    });
+  }
+  const store = createStore(world, String(out));
+  const { record, directory } = await store.load(reference);
+  const configuration = configure({
+    file: { path: `${record.id}/run.json`, values: record.configuration },
+    env: {},
+    flags: {},
+  });
+  return {
+    configuration,
+    ...(await planFor(world, configuration)),
+    store,
+    id: record.id,
+    directory,
+    previous: record,
+  };
+}

@@ -1,0 +1,205 @@
+/** `bench run` and `bench matrix`: plan → deploy → load and observe → statistics → report. */
+import type { ZoneSet } from '@dinodns-bench/zones';
+import { DEFAULTS } from '../config/settings.ts';
+import { describeEnvironment } from '../environment/describe.ts';
+import { BenchError } from '../errors.ts';
+import { writeQueryFile } from '../measure/load-workload.ts';
+import { newRecord } from '../measure/new-record.ts';
+import { executeRun } from '../measure/run.ts';
+import { openLocalSession, preparePrograms } from '../measure/session.ts';
+import type { TrialContext } from '../measure/trial-context.ts';
+import { resumeWarnings, runWarnings } from '../measure/warnings.ts';
+import { type BenchWorkload, existingRatio, predictedCodes } from '../measure/workload.ts';
+import { renderPlan } from '../plan/render.ts';
+import { createDisplay, type Display } from '../progress/display.ts';
+import { createRunProgress } from '../progress/run-progress.ts';
+import { withPortablePaths } from '../results/portable-paths.ts';
+import type { Environment, RunRecord } from '../results/record.ts';
+import { formatDuration, shellQuote } from '../text.ts';
+import type { World } from '../world.ts';
+import { type DecidedRun, decideRun, type RunOptions } from './decide-run.ts';
+import { finishRun } from './finish-run.ts';
+import { type Interruption, listenForInterruption } from './interruption.ts';
+
+/** Resolves with the exit status; rejects with a BenchError for everything that went wrong as a whole. */
+export async function runCommand(world: World, options: RunOptions): Promise<number> {
+  const run = await decideRun(world, options);
+  if (options.dryRun) {
+    world.stdout.write(
+      options.json ? `${JSON.stringify(run.plan, null, 2)}\n` : renderPlan(run.plan, run.configuration),
+    );
+    return 0;
+  }
+  const display = createDisplay(world.stderr);
+  const interruption = listenForInterruption(world, (text) => display.line(text));
+  try {
+    return await perform(world, options, run, display, interruption);
+  } finally {
+    interruption.release();
+    display.clear();
+  }
+}
+
+async function perform(
+  world: World,
+  options: RunOptions,
+  run: DecidedRun,
+  display: Display,
+  interruption: Interruption,
+): Promise<number> {
+  const { store, directory } = run;
+  // The folder comes first: a place that cannot be written to must not be noticed after the measuring.
+  await store.makeRawDirectory(directory);
+  const unlock = await store.lock(directory);
+  let hasTrials = true;
+  try {
+    const record = await measure(world, options, run, display, interruption);
+    return await finishRun(world, store, directory, record, options.json);
+  } catch (error) {
+    const done = await savedTrials(world, run);
+    hasTrials = done !== 0;
+    throw explainInterruption(error, run, done);
+  } finally {
+    await unlock();
+    // Without a single trial there is nothing to keep, to report or to go on with.
+    if (!hasTrials && run.previous === undefined)
+      await world.fs.rm(directory, { recursive: true, force: true });
+  }
+}
+
+/** Trials in the record on disk; null if there is a record that cannot be read. */
+async function savedTrials(world: World, run: DecidedRun): Promise<number | null> {
+  try {
+    return (await run.store.load(run.directory)).record.trials.length;
+  } catch {
+    const exists = await world.fs.access(`${run.directory}/run.json`).then(
+      () => true,
+      () => false,
+    );
+    return exists ? null : 0;
+  }
+}
+
+/** Prepares programs, target and loader, runs the plan and closes everything again. */
+async function measure(
+  world: World,
+  options: RunOptions,
+  run: DecidedRun,
+  display: Display,
+  interruption: Interruption,
+): Promise<RunRecord> {
+  const { configuration, plan, directory, zoneSet, workload } = run;
+  const { signal, force } = interruption;
+  const environment = await describeEnvironment(world);
+  const programs = await preparePrograms(world, run.servers, configuration, display, signal);
+  const session = await openLocalSession({
+    world,
+    runId: run.id,
+    configuration,
+    dnsperf: programs.dnsperf,
+    cases: plan.cases,
+    force,
+  });
+  try {
+    const queryFile = `${directory}/queries.txt`;
+    await writeQueryFile(world, queryFile, workload);
+    const record =
+      run.previous === undefined
+        ? newRecord({
+            id: run.id,
+            startedAt: world.clock.now(),
+            argv: options.argv,
+            configuration,
+            environment,
+            programs,
+            session,
+            workload,
+            existingRatio: existingRatio(zoneSet, workload),
+            warnings: (cpuLimits) => runWarnings(configuration, plan, environment, cpuLimits),
+          })
+        : resumedRecord(run.previous, environment);
+    display.line(announcement(run, record));
+    for (const warning of record.warnings) display.line(`Note: ${warning}`);
+    const context = { world, configuration, zoneSet, workload, queryFile, ...session };
+    return await runPlan(run, record, display, {
+      ...context,
+      rawDirectory: `${directory}/raw`,
+      programOf: programs.programOf,
+      predictedCodes: memoizedCodes(zoneSet, workload),
+      signal,
+    });
+  } finally {
+    await session.close();
+  }
+}
+
+/** One pass over a large workload takes seconds: once for each server kind is enough. */
+function memoizedCodes(zoneSet: ZoneSet, workload: BenchWorkload): TrialContext['predictedCodes'] {
+  const known = new Map<string, ReadonlyMap<string, number>>();
+  return (server) => {
+    const codes = known.get(server.name) ?? predictedCodes(zoneSet, server, workload);
+    known.set(server.name, codes);
+    return codes;
+  };
+}
+
+async function runPlan(
+  run: DecidedRun,
+  record: RunRecord,
+  display: Display,
+  context: TrialContext,
+): Promise<RunRecord> {
+  const { world, signal } = context;
+  const portable = (next: RunRecord) => withPortablePaths(next, { cwd: world.cwd, home: world.env.HOME });
+  const progress = createRunProgress({
+    display,
+    clock: world.clock,
+    plan: run.plan,
+    done: record.trials.length,
+    titleWidth: Math.max(...run.servers.map((server) => server.title.length)),
+  });
+  try {
+    const complete = await executeRun({
+      world,
+      plan: run.plan,
+      servers: run.servers,
+      context,
+      record,
+      save: (next) => run.store.save(portable(next), run.directory),
+      events: progress,
+      signal,
+    });
+    return portable(complete);
+  } finally {
+    progress.stop();
+  }
+}
+
+/** An interrupted run says what is saved and how to go on. */
+function explainInterruption(error: unknown, run: DecidedRun, done: number | null): unknown {
+  const interrupted =
+    error instanceof BenchError && (error.code === 'E_INTERRUPTED' || error.code === 'E_TERMINATED');
+  if (!interrupted || done === null || done === 0) return error;
+  const { out } = run.configuration;
+  const place = out === DEFAULTS.out ? '' : ` --out ${shellQuote(out)}`;
+  return new BenchError(
+    error.code,
+    `${error.message}; ${done} of ${run.plan.trials.length} trials are saved in ${run.directory}`,
+    { fix: `Go on with: pnpm bench run --resume ${run.id}${place}`, cause: error },
+  );
+}
+
+function announcement(run: DecidedRun, record: RunRecord): string {
+  const missing = run.plan.trials.length - record.trials.length;
+  const share = run.plan.estimatedSeconds / Math.max(1, run.plan.trials.length);
+  const versions = record.servers.map((server) => `${server.title} ${server.version}`).join(', ');
+  return `${versions}; ${record.loader.kind} ${record.loader.version}\n${missing} trials, about ${formatDuration(missing * share)}`;
+}
+
+/** The machine may have changed since: that belongs into the record. */
+function resumedRecord(previous: RunRecord, environment: Environment): RunRecord {
+  return {
+    ...previous,
+    warnings: [...previous.warnings, ...resumeWarnings(previous.environment, environment)],
+  };
+}

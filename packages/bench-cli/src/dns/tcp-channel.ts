@@ -1,0 +1,57 @@
+/**
+ * DNS messages over TCP, each after its length in two octets (RFC 1035 section 4.2.2). Queries are
+ * pipelined on one connection (RFC 7766); one that the server closed is opened again for the next query.
+ */
+import { connect, type Socket } from 'node:net';
+import type { Endpoint } from '../targets/target.ts';
+import type { Channel, ChannelHandlers } from './client.ts';
+
+const LENGTH_BYTES = 2;
+
+/** Opens no connection before the first `send`. */
+export function openTcpChannel(endpoint: Endpoint, handlers: ChannelHandlers): Channel {
+  let current: Socket | undefined;
+  let closed = false;
+
+  const open = (): Socket => {
+    const socket = connect({ host: endpoint.address, port: endpoint.port, noDelay: true });
+    let received: Buffer = Buffer.alloc(0);
+    socket.on('data', (chunk: Buffer) => {
+      received = received.length === 0 ? chunk : Buffer.concat([received, chunk]);
+      while (received.length >= LENGTH_BYTES) {
+        const end = LENGTH_BYTES + received.readUInt16BE(0);
+        if (received.length < end) break;
+        handlers.onMessage(received.subarray(LENGTH_BYTES, end));
+        received = received.subarray(end);
+      }
+    });
+    const lose = (error: Error) => {
+      if (current === socket) current = undefined;
+      if (!closed) handlers.onFailure(error);
+    };
+    socket.once('error', lose);
+    socket.once('close', (hadError) => {
+      if (!hadError) lose(new Error('the server closed the connection'));
+    });
+    return socket;
+  };
+
+  return {
+    send: async (message) => {
+      if (closed) return;
+      current ??= open();
+      const length = Buffer.alloc(LENGTH_BYTES);
+      length.writeUInt16BE(message.length);
+      const socket = current;
+      await new Promise<void>((resolve, reject) => {
+        socket.write(Buffer.concat([length, message]), (error) =>
+          error === null || error === undefined ? resolve() : reject(error),
+        );
+      });
+    },
+    close: () => {
+      closed = true;
+      current?.destroy();
+    },
+  };
+}

@@ -1,0 +1,29 @@
+/** The state of the checkout that runs. */
+import { runToEnd } from '../process.ts';
+import type { Environment } from '../results/record.ts';
+import type { World } from '../world.ts';
+
+async function git(world: World, ...command: readonly string[]): Promise<string | null> {
+  const { code, stdout } = await runToEnd(world.processes.start, [
+    'git',
+    '-C',
+    import.meta.dirname,
+    ...command,
+  ]);
+  return code === 0 ? stdout.trim() : null;
+}
+
+/** Commit of this program's own checkout, and whether tracked files differ from it; null outside of one. */
+export async function describeCheckout(world: World): Promise<Environment['git']> {
+  try {
+    // In an installation below somebody else's checkout, this file is not one of theirs.
+    const tracked = await git(world, 'ls-files', '--error-unmatch', import.meta.filename);
+    const commit = tracked === null ? null : await git(world, 'rev-parse', 'HEAD');
+    if (commit === null) return null;
+    const changes = await git(world, 'status', '--porcelain', '--untracked-files=no');
+    return { commit, dirty: changes !== '' };
+  } catch {
+    // git is not installed.
+    return null;
+  }
+}

@@ -1,0 +1,119 @@
+/**
+ * Asks every distinct query of the workload once and compares the answers with the zone set, before a trial
+ * counts: a server that answers wrongly is not worth measuring.
+ */
+import type { Query, ZoneSet } from '@dinodns-bench/zones';
+import type { DecodedAnswer, DnsClient } from '../dns/client.ts';
+import { BenchError, messageOf } from '../errors.ts';
+import type { ServerKind } from '../servers/server.ts';
+import { type BenchWorkload, type Expectation, expectationOf } from './workload.ts';
+
+/** Queries in flight while checking; fits any socket buffer (see `DEFAULTS.outstanding`). */
+const CONCURRENCY = 64;
+/** A busy machine may need a moment; a healthy server answers in well under a millisecond. */
+const TIMEOUT_SECONDS = 2;
+/** A datagram can be lost without anybody's fault; three in a row on loopback can not. */
+const ATTEMPTS = 3;
+
+/** Names compare without case and without the trailing dot (RFC 4343); text comes as buffers or strings. */
+function canonical(value: unknown): unknown {
+  if (typeof value === 'string') return value.replace(/\.$/, '').toLowerCase();
+  if (Buffer.isBuffer(value)) return value.toString('latin1').toLowerCase();
+  if (Array.isArray(value)) return value.map(canonical);
+  if (typeof value === 'object' && value !== null) {
+    return Object.fromEntries(
+      Object.entries(value)
+        .sort(([a], [b]) => (a < b ? -1 : 1))
+        .map(([key, item]) => [key, canonical(item)]),
+    );
+  }
+  return value;
+}
+
+function describeRecords(records: Iterable<{ type: string; data?: unknown }>): string[] {
+  return [...records].map(({ type, data }) => `${type} ${JSON.stringify(canonical(data))}`).sort();
+}
+
+function describeExpectation({ code, records }: Expectation): string {
+  return records.length === 0
+    ? `${code} without an answer`
+    : `${code} with ${describeRecords(records).join(', ')}`;
+}
+
+function describeAnswer(answer: DecodedAnswer): string {
+  const records = describeRecords(answer.answers);
+  const code = answer.responseCode;
+  return records.length === 0 ? `${code} without an answer` : `${code} with ${records.join(', ')}`;
+}
+
+/** Null if `answer` is right, else what came instead. Code, records and the echoed question must fit. */
+export function judgeAnswer(expectation: Expectation, answer: DecodedAnswer): string | null {
+  const { question } = answer;
+  if (question === null) return 'a response without the question';
+  if (!answer.questionEchoed) return `a response to the question "${question.name} ${question.type}"`;
+  const expected = describeRecords(expectation.records);
+  const actual = describeRecords(answer.answers);
+  const sameRecords =
+    expected.length === actual.length && expected.every((record, i) => record === actual[i]);
+  return answer.responseCode === expectation.code && sameRecords ? null : describeAnswer(answer);
+}
+
+async function askPatiently(
+  client: DnsClient,
+  query: Query,
+  signal: AbortSignal,
+): Promise<DecodedAnswer | string> {
+  let failure = '';
+  for (let attempt = 0; attempt < ATTEMPTS; attempt += 1) {
+    try {
+      return await client.ask(query, { timeoutSeconds: TIMEOUT_SECONDS, signal });
+    } catch (error) {
+      signal.throwIfAborted();
+      failure = messageOf(error);
+    }
+  }
+  return `nothing usable: ${failure}`;
+}
+
+export interface AnswerCheck {
+  readonly client: DnsClient;
+  readonly server: ServerKind;
+  readonly zoneSet: ZoneSet;
+  readonly workload: BenchWorkload;
+  readonly signal: AbortSignal;
+}
+
+/**
+ * Checks one endpoint and resolves with the number of queries asked.
+ * @throws BenchError `E_WRONG_ANSWER` naming the query, what was expected and what came.
+ */
+export async function checkAnswers(check: AnswerCheck): Promise<number> {
+  const { client, server, zoneSet, workload, signal } = check;
+  const queries = workload.queries()[Symbol.iterator]();
+  let asked = 0;
+  const worker = async () => {
+    for (let next = queries.next(); !next.done; next = queries.next()) {
+      signal.throwIfAborted();
+      const query = next.value;
+      asked += 1;
+      const expectation = expectationOf(zoneSet, server, query);
+      const answer = await askPatiently(client, query, signal);
+      const problem = typeof answer === 'string' ? answer : judgeAnswer(expectation, answer);
+      if (problem !== null) throw wrongAnswer(server, expectation, problem);
+    }
+  };
+  await Promise.all(Array.from({ length: CONCURRENCY }, worker));
+  return asked;
+}
+
+function wrongAnswer(server: ServerKind, expectation: Expectation, problem: string): BenchError {
+  const { query } = expectation;
+  return new BenchError('E_WRONG_ANSWER', `${server.name} answers ${query.name} ${query.type} wrongly`, {
+    evidence: [
+      `query:    ${query.name} ${query.type}`,
+      `expected: ${describeExpectation(expectation)}`,
+      `came:     ${problem}`,
+    ],
+    fix: 'A server that answers wrongly is not benchmarked. Correct the server, or choose a workload that it can answer.',
+  });
+}

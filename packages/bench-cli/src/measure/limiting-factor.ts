@@ -1,0 +1,50 @@
+/** What kept a trial from being faster. Pure. */
+import type { CpuLimitMethod, LimitedBy } from '../results/record.ts';
+
+export interface LimitEvidence {
+  /** Average cores the server used, and what it was allowed. Null without an observation. */
+  readonly serverCores: number | null;
+  readonly serverAllowance: number;
+  /** Average cores the loaders used together, and how many threads they had. */
+  readonly loaderCores: number | null;
+  readonly loaderThreads: number;
+  readonly qps: number;
+  /** The rate that was asked for; null for none. */
+  readonly ratePerSecond: number | null;
+}
+
+/**
+ * A share of its allowance from which a side counts as used up. Below 1, because the observed window
+ * includes the start and the end of the loader, and because CFS hands out its quota in slices of 5 ms.
+ */
+export const SATURATION = 0.9;
+
+/** A rate counts as held within 2 %: dnsperf 2.10 paces in bursts and can miss its rate by as much. */
+const RATE_TOLERANCE = 0.02;
+
+/**
+ * A rate that was held is the limit, whatever else is busy. Otherwise the side that used up its allowance;
+ * if both did, the one that used more of it.
+ */
+export function limitingFactor(evidence: LimitEvidence): LimitedBy {
+  const { ratePerSecond, qps } = evidence;
+  if (ratePerSecond !== null && qps >= ratePerSecond * (1 - RATE_TOLERANCE)) return 'rate';
+  const server = evidence.serverCores === null ? 0 : evidence.serverCores / evidence.serverAllowance;
+  const loader = evidence.loaderCores === null ? 0 : evidence.loaderCores / evidence.loaderThreads;
+  if (server < SATURATION && loader < SATURATION) return 'unknown';
+  return server >= loader ? 'server' : 'loader';
+}
+
+/**
+ * Cores that the instances could really use together: their allowances under a quota, whole CPUs under
+ * affinity, every CPU of the machine without a limit.
+ */
+export function enforcedAllowance(
+  method: CpuLimitMethod,
+  allowances: readonly number[],
+  machineCpus: number,
+): number {
+  if (method === 'none') return machineCpus;
+  const cores = method === 'affinity' ? allowances.map(Math.ceil) : allowances;
+  return cores.reduce((total, value) => total + value, 0);
+}

@@ -1,0 +1,97 @@
+/** The loaders of a trial: one for each endpoint at the same time, and the server observed under their load. */
+import type { LoadOutcome, LoadRequest } from '../loaders/loader.ts';
+import type { PlannedTrial } from '../plan/plan.ts';
+import type { Observation } from '../results/record.ts';
+import type { Deployment } from '../targets/target.ts';
+import { rawFolderOf, type TrialContext, type TrialProgress } from './trial-context.ts';
+
+export interface LoadStage {
+  readonly stage: 'warm-up' | 'load';
+  readonly durationSeconds: number;
+  readonly progress: TrialProgress;
+  /** Called by each loader when its queries begin to flow. */
+  readonly onStarted: () => void;
+}
+
+/** Runs one loader for each endpoint at the same time. Stops the others as soon as one fails. */
+export async function runLoaders(
+  context: TrialContext,
+  planned: PlannedTrial,
+  deployment: Deployment,
+  { stage, durationSeconds, progress, onStarted }: LoadStage,
+): Promise<LoadOutcome[]> {
+  const { configuration, loader } = context;
+  const count = deployment.endpoints.length;
+  const rates = new Array<number>(count).fill(0);
+  const failed = new AbortController();
+  deployment.died.catch((error: unknown) => failed.abort(error));
+  const requests = deployment.endpoints.map(
+    (endpoint, index): LoadRequest => ({
+      endpoint,
+      transport: configuration.transport,
+      queryFile: context.queryFile,
+      durationSeconds,
+      ratePerSecond: configuration.ratePerSecond === null ? null : configuration.ratePerSecond / count,
+      clients: configuration.clients,
+      threads: configuration.threads,
+      outstanding: configuration.outstanding,
+      timeoutSeconds: configuration.timeoutSeconds,
+      outputFile: `${rawFolderOf(context, planned)}/${loader.kind}-${stage}-${index + 1}.txt`,
+      onStarted,
+      onProgress: (qps) => {
+        rates[index] = qps;
+        progress.rate(rates.reduce((total, rate) => total + rate, 0));
+      },
+      signal: AbortSignal.any([context.signal, failed.signal]),
+    }),
+  );
+  const runs = requests.map((request) =>
+    loader.load(request).catch((error: unknown) => {
+      failed.abort(error);
+      throw error;
+    }),
+  );
+  const settled = await Promise.allSettled(runs);
+  failed.signal.throwIfAborted();
+  return settled.flatMap((run) => (run.status === 'fulfilled' ? [run.value] : []));
+}
+
+/**
+ * The server is observed from before the first query until the load is over. A loader then waits for answers
+ * that are lost, for seconds perhaps; that time is not part of the load, and not of the window.
+ */
+export async function loadAndObserve(
+  context: TrialContext,
+  planned: PlannedTrial,
+  deployment: Deployment,
+  progress: TrialProgress,
+): Promise<{ outcomes: LoadOutcome[]; observation: Observation }> {
+  const { durationSeconds } = context.configuration;
+  const ended = new AbortController();
+  let waiting = deployment.endpoints.length;
+  let allStarted: () => void = () => undefined;
+  const loadOver = new Promise<void>((resolve) => {
+    allStarted = resolve;
+  }).then(() => context.world.clock.sleep(durationSeconds, ended.signal).catch(() => undefined));
+  const onStarted = () => {
+    waiting -= 1;
+    if (waiting === 0) allStarted();
+  };
+  const window = await deployment.observe();
+  const loading = runLoaders(context, planned, deployment, {
+    stage: 'load',
+    durationSeconds,
+    progress,
+    onStarted,
+  });
+  // It is awaited below; until then a failure of the window must not leave it alone.
+  loading.catch(() => undefined);
+  try {
+    await Promise.race([loading, loadOver]);
+    const observation = await window.end();
+    return { outcomes: await loading, observation };
+  } finally {
+    ended.abort();
+    await window.end().catch(() => undefined);
+  }
+}

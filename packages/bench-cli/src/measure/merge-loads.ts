@@ -1,0 +1,118 @@
+/** Several loaders, one per instance, as if they had been one: what a load-balancing Service would show. */
+import type { LoadResult } from '../results/record.ts';
+
+type Latency = NonNullable<LoadResult['latencySeconds']>;
+
+function sum(values: readonly number[]): number {
+  return values.reduce((total, value) => total + value, 0);
+}
+
+/** The mean of `value` weighted by `weight`, over the results that have both; null if none has. */
+function weightedMean(
+  results: readonly LoadResult[],
+  value: (result: LoadResult) => number | null,
+  weight: (result: LoadResult) => number,
+): number | null {
+  const parts = results.flatMap((result) => {
+    const v = value(result);
+    return v === null ? [] : [{ v, w: weight(result) }];
+  });
+  const total = sum(parts.map(({ w }) => w));
+  return total === 0 ? null : sum(parts.map(({ v, w }) => v * w)) / total;
+}
+
+/** Mean and standard deviation of the union of the samples; both follow exactly from those of the parts. */
+function mergeLatency(results: readonly LoadResult[]): Latency | null {
+  const parts = results.flatMap((result) =>
+    result.latencySeconds === null ? [] : [{ latency: result.latencySeconds, n: result.queriesCompleted }],
+  );
+  const n = sum(parts.map((part) => part.n));
+  if (parts.length === 0 || n === 0) return null;
+  const mean = sum(parts.map((part) => part.latency.mean * part.n)) / n;
+  const complete = parts.every((part) => part.latency.standardDeviation !== null);
+  const squares = sum(
+    parts.map(({ latency, n: size }) => {
+      const deviation = latency.standardDeviation ?? 0;
+      return Math.max(0, size - 1) * deviation ** 2 + size * (latency.mean - mean) ** 2;
+    }),
+  );
+  return {
+    mean,
+    min: Math.min(...parts.map((part) => part.latency.min)),
+    max: Math.max(...parts.map((part) => part.latency.max)),
+    standardDeviation: complete && n > 1 ? Math.sqrt(squares / (n - 1)) : null,
+  };
+}
+
+function mergeResponseCodes(results: readonly LoadResult[]): Record<string, number> {
+  const codes: Record<string, number> = {};
+  for (const result of results) {
+    for (const [code, count] of Object.entries(result.responseCodes))
+      codes[code] = (codes[code] ?? 0) + count;
+  }
+  return codes;
+}
+
+/** Interval n of the merged series is the sum of the n-th intervals, as far as all loaders have one. */
+function mergeIntervals(results: readonly LoadResult[]): LoadResult['intervals'] {
+  const shortest = Math.min(...results.map((result) => result.intervals.length));
+  return Array.from({ length: shortest }, (_, index) => {
+    const parts = results.flatMap((result) => result.intervals[index] ?? []);
+    return {
+      atSeconds: sum(parts.map((part) => part.atSeconds)) / parts.length,
+      qps: sum(parts.map((part) => part.qps)),
+    };
+  });
+}
+
+function mergeConnections(results: readonly LoadResult[]): LoadResult['connections'] {
+  const parts = results.flatMap((result) => result.connections ?? []);
+  if (parts.length === 0) return null;
+  const latencies = parts.flatMap((part) => part.latencySeconds ?? []);
+  return {
+    count: sum(parts.map((part) => part.count)),
+    reconnections: sum(parts.map((part) => part.reconnections)),
+    latencySeconds:
+      latencies.length === 0
+        ? null
+        : {
+            mean: sum(latencies.map(({ mean }) => mean)) / latencies.length,
+            min: Math.min(...latencies.map(({ min }) => min)),
+            max: Math.max(...latencies.map(({ max }) => max)),
+          },
+  };
+}
+
+/**
+ * Counts and rates are added; latency is merged over all completed queries.
+ * @throws if `results` is empty.
+ */
+export function mergeLoads(results: readonly LoadResult[]): LoadResult {
+  const [first] = results;
+  if (first === undefined) throw new Error('mergeLoads: no results');
+  if (results.length === 1) return first;
+  return {
+    queriesSent: sum(results.map((result) => result.queriesSent)),
+    queriesCompleted: sum(results.map((result) => result.queriesCompleted)),
+    queriesLost: sum(results.map((result) => result.queriesLost)),
+    queriesInterrupted: sum(results.map((result) => result.queriesInterrupted)),
+    responseCodes: mergeResponseCodes(results),
+    averageRequestBytes: weightedMean(
+      results,
+      (r) => r.averageRequestBytes,
+      (r) => r.queriesSent,
+    ),
+    averageResponseBytes: weightedMean(
+      results,
+      (r) => r.averageResponseBytes,
+      (r) => r.queriesCompleted,
+    ),
+    runTimeSeconds: Math.max(...results.map((result) => result.runTimeSeconds)),
+    qps: sum(results.map((result) => result.qps)),
+    latencySeconds: mergeLatency(results),
+    connections: mergeConnections(results),
+    intervals: mergeIntervals(results),
+    // Bins of different loaders need not be the same, and no reader needs them merged; each load keeps its own.
+    latencyHistogram: null,
+  };
+}

@@ -1,0 +1,55 @@
+/** The record of a run at its beginning: everything needed to repeat it, and no trial yet. Pure. */
+import { commandFor, type RunConfiguration, settingsOf } from '../config/configuration.ts';
+import { type Environment, type RunRecord, SCHEMA_VERSION } from '../results/record.ts';
+import { shellCommand } from '../text.ts';
+import { BENCH_VERSION } from '../version.ts';
+import type { Programs, Session } from './session.ts';
+import type { BenchWorkload } from './workload.ts';
+
+export interface RecordParts {
+  readonly id: string;
+  readonly startedAt: Date;
+  readonly argv: readonly string[];
+  readonly configuration: RunConfiguration;
+  readonly environment: Environment;
+  readonly programs: Pick<Programs, 'provisioned' | 'servers'>;
+  readonly session: Pick<Session, 'target' | 'loader'>;
+  readonly workload: BenchWorkload;
+  /** Share of queries whose answer holds records. */
+  readonly existingRatio: number;
+  readonly warnings: (cpuLimits: RunRecord['cpuLimits']) => readonly string[];
+}
+
+export function newRecord(parts: RecordParts): RunRecord {
+  const { configuration, programs, session, workload } = parts;
+  const cpuLimits = { requested: configuration.cpu, ...session.target.cpuLimits };
+  return {
+    schemaVersion: SCHEMA_VERSION,
+    id: parts.id,
+    generator: { name: 'dinodns-bench', version: BENCH_VERSION },
+    status: 'running',
+    startedAt: parts.startedAt.toISOString(),
+    endedAt: null,
+    command: shellCommand(commandFor(configuration)),
+    argv: [...parts.argv],
+    configuration: settingsOf(configuration),
+    target: session.target.kind,
+    loader: { kind: session.loader.kind, version: session.loader.version },
+    cpuLimits,
+    baseline: configuration.baseline,
+    deltaDefinition: configuration.delta,
+    environment: parts.environment,
+    provisioned: [...programs.provisioned],
+    servers: [...programs.servers],
+    workload: {
+      name: workload.name,
+      description: workload.description,
+      distinctQueries: workload.size,
+      existingRatio: parts.existingRatio,
+      zones: configuration.zones,
+    },
+    warnings: [...parts.warnings(cpuLimits)],
+    trials: [],
+    cases: [],
+  };
+}

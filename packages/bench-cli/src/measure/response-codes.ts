@@ -1,0 +1,34 @@
+/** Checks the mix of response codes that a loader saw against the one that the workload predicts. Pure. */
+import type { LoadResult } from '../results/record.ts';
+
+function formatMix(counts: Iterable<readonly [string, number]>, total: number): string {
+  return (
+    [...counts].map(([code, count]) => `${code} ${((100 * count) / total).toFixed(2)} %`).join(', ') || 'none'
+  );
+}
+
+/**
+ * Null if the mix is right, else what is wrong with it.
+ *
+ * Queries are asked in order, over and over, so any stretch of them holds each code in proportion to within
+ * one pass; a lost or interrupted query can be missing from any code. `loaders` passes may be incomplete.
+ */
+export function responseCodeProblem(
+  load: LoadResult,
+  predicted: ReadonlyMap<string, number>,
+  loaders: number,
+): string | null {
+  const perPass = [...predicted.values()].reduce((total, count) => total + count, 0);
+  const tolerance = perPass * loaders + load.queriesLost + load.queriesInterrupted;
+  const codes = new Set([...predicted.keys(), ...Object.keys(load.responseCodes)]);
+  for (const code of codes) {
+    const expected = ((predicted.get(code) ?? 0) / perPass) * load.queriesCompleted;
+    const actual = load.responseCodes[code] ?? 0;
+    const unforeseen = !predicted.has(code) && actual > 0;
+    if (unforeseen || Math.abs(actual - expected) > tolerance) {
+      const seen = formatMix(Object.entries(load.responseCodes), load.queriesCompleted);
+      return `the workload predicts ${formatMix(predicted, perPass)}; the server answered ${seen}`;
+    }
+  }
+  return null;
+}

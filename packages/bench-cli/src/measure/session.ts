@@ -1,0 +1,135 @@
+/**
+ * Everything a run needs that has to be opened and closed: tools, CPU limits, the target, the loader. Effects
+ * only; what is decided here is decided by configuration and by what the machine offers.
+ */
+import type { RunConfiguration } from '../config/configuration.ts';
+import { BenchError } from '../errors.ts';
+import { createDnsperf } from '../loaders/dnsperf/dnsperf.ts';
+import type { Loader } from '../loaders/loader.ts';
+import type { PlannedCase } from '../plan/plan.ts';
+import { runToEnd } from '../process.ts';
+import type { Display } from '../progress/display.ts';
+import { provisionProgress } from '../progress/provision-progress.ts';
+import type { ProvideTool, ProvisionOptions } from '../provision/provision.ts';
+import { createProvisioner } from '../provision/provisioner.ts';
+import type { ProvisionedTool, ServerRecord } from '../results/record.ts';
+import type { ServerKind, ToolName } from '../servers/server.ts';
+import { assignCpus, availableCpuNumbers } from '../targets/local/cpu-sets.ts';
+import { createLocalTarget } from '../targets/local/local-target.ts';
+import { createResourceGroups } from '../targets/local/resource-groups.ts';
+import type { Target } from '../targets/target.ts';
+import type { World } from '../world.ts';
+import { readinessQueries } from './workload.ts';
+
+/** The programs of a run: found or provisioned, and asked for their versions. */
+export interface Programs {
+  readonly provisioned: readonly ProvisionedTool[];
+  readonly servers: readonly ServerRecord[];
+  readonly dnsperf: ProvisionedTool;
+  programOf(server: ServerKind): readonly string[];
+}
+
+/** The DinoDNS server is a script that runs on the same Node.js as bench itself. */
+function programFor(world: World, tool: ToolName, executable: string): readonly string[] {
+  return tool === 'dinodns-server' ? [world.processes.nodePath, executable] : [executable];
+}
+
+async function describeServer(
+  world: World,
+  server: ServerKind,
+  tool: ProvisionedTool,
+): Promise<ServerRecord> {
+  const program = programFor(world, server.tool, tool.executable);
+  const output = await runToEnd(world.processes.start, [...program, ...server.versionArguments]);
+  const version = server.parseVersion(`${output.stdout}\n${output.stderr}`);
+  return {
+    kind: server.name,
+    title: server.title,
+    version: version?.version ?? tool.version,
+    executable: tool.executable,
+    components: { ...version?.components },
+    files: {},
+  };
+}
+
+/** Finds or gets every tool of the run, one after the other, before anything is measured. */
+export async function preparePrograms(
+  world: World,
+  servers: readonly ServerKind[],
+  configuration: RunConfiguration,
+  display: Display,
+  signal: AbortSignal,
+  provide: ProvideTool = createProvisioner(world),
+): Promise<Programs> {
+  const options: ProvisionOptions = {
+    allowed: configuration.provision,
+    corednsVersion: configuration.corednsVersion,
+    progress: provisionProgress(display, world.clock),
+    signal,
+  };
+  const tools = new Map<ToolName, ProvisionedTool>();
+  for (const tool of new Set<ToolName>([...servers.map((server) => server.tool), 'dnsperf'])) {
+    tools.set(tool, await provide(tool, options));
+    signal.throwIfAborted();
+  }
+  const toolOf = (name: ToolName): ProvisionedTool => {
+    const tool = tools.get(name);
+    if (tool === undefined)
+      throw new BenchError('E_INTERNAL', `${name} was not prepared`, { fix: 'Report this bug.' });
+    return tool;
+  };
+  return {
+    provisioned: [...tools.values()],
+    servers: await Promise.all(servers.map((server) => describeServer(world, server, toolOf(server.tool)))),
+    dnsperf: toolOf('dnsperf'),
+    programOf: (server) => programFor(world, server.tool, toolOf(server.tool).executable),
+  };
+}
+
+export interface Session {
+  readonly target: Target;
+  readonly loader: Loader;
+  close(): Promise<void>;
+}
+
+export interface SessionRequest {
+  readonly world: World;
+  readonly runId: string;
+  readonly configuration: RunConfiguration;
+  readonly dnsperf: ProvisionedTool;
+  readonly cases: readonly Pick<PlannedCase, 'allowances'>[];
+  /** Aborted when servers are to be killed instead of asked to stop. */
+  readonly force: AbortSignal;
+}
+
+/** The CPUs that no case gives to a server: one set for the whole run, so that all cases meet the same loader. */
+async function loaderCpus(world: World, cases: SessionRequest['cases']): Promise<readonly number[]> {
+  const available = await availableCpuNumbers(world);
+  const sets = cases.map(({ allowances }) => assignCpus(available, allowances).loader);
+  return available.filter((cpu) => sets.every((set) => set.includes(cpu)));
+}
+
+/** Opens the local target and dnsperf beside it. Close it in any case. */
+export async function openLocalSession(request: SessionRequest): Promise<Session> {
+  const { world, runId, configuration } = request;
+  const groups = await createResourceGroups(world, { runId, request: configuration.cpu });
+  try {
+    const target = await createLocalTarget(world, {
+      groups,
+      readinessQueries,
+      force: request.force,
+    });
+    const cpuSet = groups.method === 'affinity' ? await loaderCpus(world, request.cases) : null;
+    const loader = createDnsperf({
+      world,
+      executable: request.dnsperf.executable,
+      version: request.dnsperf.version,
+      groups,
+      cpuSet,
+    });
+    return { target, loader, close: () => target.close() };
+  } catch (error) {
+    await groups.close();
+    throw error;
+  }
+}

@@ -1,0 +1,206 @@
+/** One trial: deploy, check the answers, warm up, load and observe, remove. */
+import { createDnsClient } from '../dns/client.ts';
+import { BenchError, messageOf } from '../errors.ts';
+import type { PlannedTrial } from '../plan/plan.ts';
+import type {
+  FailedTrial,
+  LoadResult,
+  Observation,
+  OkTrial,
+  Trial,
+  TrialMetrics,
+} from '../results/record.ts';
+import type { ServerKind } from '../servers/server.ts';
+import type { Deployment } from '../targets/target.ts';
+import { checkAnswers } from './answer-check.ts';
+import { enforcedAllowance, limitingFactor } from './limiting-factor.ts';
+import { loadAndObserve, runLoaders } from './load.ts';
+import { mergeLoads } from './merge-loads.ts';
+import { addObservations } from './merge-observations.ts';
+import { responseCodeProblem } from './response-codes.ts';
+import { rawFolderOf, type TrialContext, type TrialProgress } from './trial-context.ts';
+
+/** What a trial brings besides its record. */
+export interface TrialOutcome {
+  readonly trial: Trial;
+  /** Configuration files of the first instance, once it was deployed. */
+  readonly files: Readonly<Record<string, string>>;
+}
+
+/**
+ * Runs one trial. A failure is a result: it resolves with a failed trial and its reason. It rejects only when
+ * the run is interrupted. Nothing that it started is left behind in any case.
+ */
+export async function runTrial(
+  context: TrialContext,
+  planned: PlannedTrial,
+  server: ServerKind,
+  progress: TrialProgress,
+): Promise<TrialOutcome> {
+  const { world, signal } = context;
+  const startedAt = world.clock.now().toISOString();
+  const gaveUp = new AbortController();
+  let deployment: Deployment | undefined;
+  let measured: Promise<Measured> | undefined;
+  const describe = () => ({
+    key: planned.key,
+    caseKey: planned.case.key,
+    round: planned.round,
+    order: planned.order,
+    startedAt,
+    endedAt: world.clock.now().toISOString(),
+    instances: [...(deployment?.instances ?? [])],
+  });
+  try {
+    progress.phase('starting');
+    deployment = await context.target.deploy({
+      server,
+      program: context.programOf(server),
+      zoneSet: context.zoneSet,
+      mode: planned.case.mode,
+      transport: planned.case.transport,
+      allowances: planned.case.allowances,
+      logDirectory: rawFolderOf(context, planned),
+      signal,
+    });
+    const stoppable = { ...context, signal: AbortSignal.any([signal, gaveUp.signal]) };
+    measured = measure(stoppable, planned, server, deployment, progress);
+    const result = await Promise.race([measured, deployment.died]);
+    return { trial: { ...describe(), status: 'ok', ...result }, files: deployment.files };
+  } catch (error) {
+    signal.throwIfAborted();
+    return {
+      trial: { ...describe(), status: 'failed', loaderCommands: [], failure: failureOf(error) },
+      files: deployment?.files ?? {},
+    };
+  } finally {
+    progress.phase('stopping');
+    // When the server died, loaders may still be at it: nothing of this trial may reach into the next.
+    gaveUp.abort();
+    await measured?.catch(() => undefined);
+    await deployment?.remove();
+  }
+}
+
+function failureOf(error: unknown): FailedTrial['failure'] {
+  if (error instanceof BenchError) {
+    return { code: error.code, message: error.message, fix: error.fix, evidence: [...error.evidence] };
+  }
+  return {
+    code: 'E_INTERNAL',
+    message: messageOf(error),
+    fix: 'This is a bug in bench: please report it with the record of this run.',
+    evidence: error instanceof Error ? (error.stack ?? '').split('\n').slice(1, 6) : [],
+  };
+}
+
+type Measured = Omit<
+  OkTrial,
+  'status' | 'key' | 'caseKey' | 'round' | 'order' | 'startedAt' | 'endedAt' | 'instances'
+>;
+
+async function measure(
+  context: TrialContext,
+  planned: PlannedTrial,
+  server: ServerKind,
+  deployment: Deployment,
+  progress: TrialProgress,
+): Promise<Measured> {
+  const { configuration } = context;
+  progress.phase('checking answers');
+  const checkedAnswers = await checkDeployment(context, server, deployment);
+  if (configuration.warmupSeconds > 0) {
+    progress.phase('warming up');
+    await runLoaders(context, planned, deployment, {
+      stage: 'warm-up',
+      durationSeconds: configuration.warmupSeconds,
+      progress,
+      onStarted: () => undefined,
+    });
+  }
+  progress.phase('measuring');
+  const { outcomes, observation: serverObservation } = await loadAndObserve(
+    context,
+    planned,
+    deployment,
+    progress,
+  );
+  const loads = outcomes.map(({ result }) => result);
+  const load = mergeLoads(loads);
+  refuseUselessLoad(load, context, server, deployment);
+  const loader = addObservations(outcomes.map(({ observation }) => observation));
+  return {
+    loaderCommands: outcomes.map(({ command }) => [...command]),
+    checkedAnswers,
+    load,
+    loads,
+    server: serverObservation,
+    loader,
+    metrics: metricsOf(load, serverObservation),
+    limitedBy: limitingFactor({
+      // Over the time in which queries were sent: the window also holds the loaders' start.
+      serverCores: serverObservation.cpuSeconds / load.runTimeSeconds,
+      serverAllowance: enforcedAllowance(
+        context.target.cpuLimits.method,
+        planned.case.allowances,
+        context.world.machine.availableCpus,
+      ),
+      loaderCores: loader?.cpuCores ?? null,
+      loaderThreads: configuration.threads * deployment.instances.length,
+      qps: load.qps,
+      ratePerSecond: configuration.ratePerSecond,
+    }),
+  };
+}
+
+async function checkDeployment(
+  context: TrialContext,
+  server: ServerKind,
+  deployment: Deployment,
+): Promise<number> {
+  const { zoneSet, workload, signal, configuration } = context;
+  let checked = 0;
+  for (const endpoint of deployment.endpoints) {
+    const client = createDnsClient(endpoint, configuration.transport);
+    try {
+      checked += await checkAnswers({ client, server, zoneSet, workload, signal });
+    } finally {
+      client.close();
+    }
+  }
+  return checked;
+}
+
+/** dnsperf exits 0 whatever became of its queries; here a load that says nothing is a failure. */
+function refuseUselessLoad(
+  load: LoadResult,
+  context: TrialContext,
+  server: ServerKind,
+  deployment: Deployment,
+): void {
+  if (load.queriesCompleted === 0) {
+    throw new BenchError('E_ALL_LOST', `${server.name} answered none of ${load.queriesSent} queries`, {
+      evidence: deployment.lastLogLines().slice(-10),
+      fix: 'It answered before the load began: look at its log in the run folder under raw/.',
+    });
+  }
+  const problem = responseCodeProblem(load, context.predictedCodes(server), deployment.endpoints.length);
+  if (problem !== null) {
+    throw new BenchError('E_RESPONSE_CODES', `${server.name} answers differently under load: ${problem}`, {
+      evidence: deployment.lastLogLines().slice(-10),
+      fix: 'Its throughput is not comparable. Look at its log in the run folder under raw/, or lower --outstanding.',
+    });
+  }
+}
+
+function metricsOf(load: LoadResult, server: Observation): TrialMetrics {
+  return {
+    qps: load.qps,
+    latencySeconds: load.latencySeconds?.mean ?? null,
+    lostRatio: load.queriesSent === 0 ? 0 : load.queriesLost / load.queriesSent,
+    cpuSecondsPerQuery: server.cpuSeconds / load.queriesCompleted,
+    cpuCores: server.cpuCores,
+    memoryBytes: server.memoryBytes?.mean ?? null,
+    throttledSeconds: server.throttling?.throttledSeconds ?? null,
+  };
+}

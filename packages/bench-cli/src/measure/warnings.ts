@@ -1,0 +1,64 @@
+/** What a reader of the figures must know about how they were made. Pure. */
+import type { RunConfiguration } from '../config/configuration.ts';
+import type { Plan, PlannedCase } from '../plan/plan.ts';
+import type { Environment, RunRecord } from '../results/record.ts';
+
+/**
+ * Memory that the kernel charges a socket for one small datagram, payload and bookkeeping: measured on
+ * Linux 6.x, 212,992 bytes hold a little over 200 queries.
+ */
+const BYTES_PER_SMALL_DATAGRAM = 1024;
+
+/** A load average above this share of the CPUs, before the run began, is somebody else's work. */
+const BUSY_SHARE = 0.25;
+
+export function runWarnings(
+  configuration: RunConfiguration,
+  plan: Plan,
+  environment: Environment,
+  cpuLimits: RunRecord['cpuLimits'],
+): string[] {
+  const warnings: string[] = [];
+  if (cpuLimits.reason !== null) {
+    warnings.push(`CPU limits are set by ${cpuLimits.method}, not as asked: ${cpuLimits.reason}`);
+  }
+  const { method } = cpuLimits;
+  const isFraction = ({ allowances }: PlannedCase) => allowances.some((cores) => !Number.isInteger(cores));
+  const fractions = [...new Set(plan.cases.filter(isFraction).map(({ tier }) => tier))];
+  if (fractions.length > 0 && (method === 'affinity' || method === 'none')) {
+    warnings.push(
+      `tier ${fractions.join(', ')} was not held: ${method === 'none' ? 'there is no limit' : 'affinity gives whole CPUs'}, so the servers had more than the tier says`,
+    );
+  }
+  const contended = plan.cases.filter((planned) => planned.contended);
+  if (contended.length > 0) {
+    const tiers = [...new Set(contended.map(({ tier, mode }) => `${tier} ${mode}`))].join(', ');
+    warnings.push(
+      `servers and loaders of tier ${tiers} need more than the ${environment.availableCpus} CPUs there are: marked "contended", and no statement about the servers alone`,
+    );
+  }
+  if (environment.loadAverage > environment.availableCpus * BUSY_SHARE) {
+    warnings.push(
+      `the machine was busy when the run began (load average ${environment.loadAverage.toFixed(2)} on ${environment.availableCpus} CPUs)`,
+    );
+  }
+  const buffer = environment.socketReceiveBufferBytes?.default;
+  const capacity =
+    buffer === undefined ? Number.POSITIVE_INFINITY : Math.floor(buffer / BYTES_PER_SMALL_DATAGRAM);
+  if (configuration.transport === 'udp' && configuration.outstanding > capacity) {
+    warnings.push(
+      `${configuration.outstanding} queries in flight can overrun a socket's default receive buffer, which holds about ${capacity} small datagrams: losses may be the buffer's, not the server's`,
+    );
+  }
+  return warnings;
+}
+
+/** Differences between the machine of an interrupted run and this one, as warnings. */
+export function resumeWarnings(before: Environment, now: Environment): string[] {
+  const fields = ['hostname', 'kernel', 'cpuModel', 'cpuCores', 'availableCpus', 'nodeVersion'] as const;
+  return fields.flatMap((field) =>
+    before[field] === now[field]
+      ? []
+      : [`resumed where ${field} is ${now[field]}, not ${before[field]} as before`],
+  );
+}

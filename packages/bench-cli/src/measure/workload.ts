@@ -1,0 +1,137 @@
+/** The workload of a run: which names and types are asked, and what the zone set says the answers are. */
+import {
+  defineWorkload,
+  defineZoneSet,
+  type Lookup,
+  type Query,
+  type Workload,
+  workloadFor,
+  type ZoneSet,
+} from '@dinodns-bench/zones';
+import type { DnsQuery } from '../dns/client.ts';
+import { BenchError } from '../errors.ts';
+import type { ServerKind } from '../servers/server.ts';
+
+/** The zone set of a run with so many zones: the odd numbers, as published. */
+export function zoneSetOf(zones: number): ZoneSet {
+  return defineZoneSet({ from: 1, to: 2 * zones - 1, parity: 'odd' });
+}
+
+/** A workload that bench can send: its queries, lazily, and words for the report. */
+export interface BenchWorkload {
+  readonly name: string;
+  readonly description: string;
+  readonly size: number;
+  queries(): Iterable<Query>;
+}
+
+function named(name: string, description: string, workload: Workload): BenchWorkload {
+  return { name, description, size: workload.size, queries: () => workload.queries() };
+}
+
+/** The workloads that have a name of their own; any other name is taken for a query file. */
+export const NAMED_WORKLOADS: Readonly<Record<string, (zoneSet: ZoneSet) => BenchWorkload>> = {
+  half: (zoneSet) =>
+    named(
+      'half',
+      'every name once in order, type A: half exist, half do not',
+      defineWorkload(workloadFor(zoneSet)),
+    ),
+  existing: (zoneSet) =>
+    named(
+      'existing',
+      'names that exist, in order, type A',
+      defineWorkload({ ...workloadFor(zoneSet), parity: 'odd' }),
+    ),
+  missing: (zoneSet) =>
+    named(
+      'missing',
+      'names that do not exist, in order, type A',
+      defineWorkload({ ...workloadFor(zoneSet), parity: 'even' }),
+    ),
+};
+
+/**
+ * Reads dnsperf's query file format: a name and a type on each line; `;` and `#` begin a comment line.
+ * @throws BenchError `E_CONFIG` with the line number.
+ */
+export function parseQueryFile(path: string, text: string): BenchWorkload {
+  const queries: Query[] = [];
+  for (const [index, line] of text.split('\n').entries()) {
+    const trimmed = line.trim();
+    if (trimmed === '' || trimmed.startsWith(';') || trimmed.startsWith('#')) continue;
+    const [name, type, ...rest] = trimmed.split(/\s+/);
+    if (name === undefined || type === undefined || rest.length > 0 || !/^[A-Za-z0-9]+$/.test(type)) {
+      throw new BenchError('E_CONFIG', `${path}, line ${index + 1}: "${trimmed}" is not a query`, {
+        fix: 'Each line holds a name and a type, for example "example1.com A".',
+      });
+    }
+    queries.push({ name: name.replace(/\.$/, ''), type: type.toUpperCase() } as Query);
+  }
+  if (queries.length === 0) {
+    throw new BenchError('E_CONFIG', `${path} holds no query`, {
+      fix: `Give a file with a name and a type on each line, or one of ${Object.keys(NAMED_WORKLOADS).join(', ')}.`,
+    });
+  }
+  return {
+    name: path.split('/').at(-1) ?? path,
+    description: `the queries of ${path}, in order`,
+    size: queries.length,
+    queries: () => queries,
+  };
+}
+
+/** What one query must be answered with. */
+export interface Expectation {
+  readonly query: Query;
+  readonly code: string;
+  /** Records of the answer section; empty for an answer without data. */
+  readonly records: Extract<Lookup, { kind: 'answer' }>['records'];
+}
+
+/** What `server` must answer, according to the zone set. */
+export function expectationOf(zoneSet: ZoneSet, server: ServerKind, query: Query): Expectation {
+  const lookup = zoneSet.lookup(query.name, query.type);
+  switch (lookup.kind) {
+    case 'answer':
+      return { query, code: 'NOERROR', records: lookup.records };
+    case 'no-data':
+      return { query, code: 'NOERROR', records: [] };
+    case 'no-such-name':
+      return { query, code: 'NXDOMAIN', records: [] };
+    case 'no-such-zone':
+      return { query, code: server.answersUnknownZoneWith, records: [] };
+  }
+}
+
+/** How often each response code comes in one pass over the workload. */
+export function predictedCodes(
+  zoneSet: ZoneSet,
+  server: ServerKind,
+  workload: BenchWorkload,
+): Map<string, number> {
+  const counts = new Map<string, number>();
+  for (const query of workload.queries()) {
+    const { code } = expectationOf(zoneSet, server, query);
+    counts.set(code, (counts.get(code) ?? 0) + 1);
+  }
+  return counts;
+}
+
+/** Share of queries whose answer holds records, in [0, 1]. */
+export function existingRatio(zoneSet: ZoneSet, workload: BenchWorkload): number {
+  let existing = 0;
+  for (const query of workload.queries()) {
+    if (zoneSet.lookup(query.name, query.type).kind === 'answer') existing += 1;
+  }
+  return existing / workload.size;
+}
+
+/** A query that a server answers once it has loaded its zones: of the first zone, not one of its own making. */
+export function readinessQueries(zoneSet: ZoneSet): DnsQuery[] {
+  for (const { records } of zoneSet.zones()) {
+    const record = records.find(({ type }) => type !== 'SOA' && type !== 'NS') ?? records[0];
+    if (record !== undefined) return [{ name: record.name, type: record.type }];
+  }
+  return [];
+}

@@ -1,0 +1,44 @@
+/**
+ * Memory of a set of processes. The proportional set size divides each shared page among those that share
+ * it, so that the sum over the workers of a cluster is what they really take; where it may not be read (a
+ * server that changed its user), the resident set size is used and named.
+ */
+import type { World } from '../world.ts';
+import { readIfThere } from './proc-files.ts';
+import { parsePss, parseRss } from './proc-stat.ts';
+
+export interface MemoryMeter {
+  /** Sum over `pids`; null if none of them could be read. Ended processes are left out. */
+  read(pids: readonly number[]): Promise<{ bytes: number | null; processes: number }>;
+  /** `rss` as soon as one process had to be measured so. */
+  readonly source: 'pss' | 'rss';
+}
+
+/** A meter that starts with the proportional set size. */
+export function createMemoryMeter(world: World): MemoryMeter {
+  let source: 'pss' | 'rss' = 'pss';
+
+  const readOne = async (pid: number): Promise<number | null> => {
+    if (source === 'pss') {
+      const rollup = await readIfThere(world, `/proc/${pid}/smaps_rollup`);
+      const pss = rollup === null ? null : parsePss(rollup);
+      if (pss !== null) return pss;
+    }
+    const status = await readIfThere(world, `/proc/${pid}/status`);
+    const rss = status === null ? null : parseRss(status);
+    // A process that has just ended has neither; one with a resident set was kept from us.
+    if (rss !== null) source = 'rss';
+    return rss;
+  };
+
+  return {
+    read: async (pids) => {
+      const known = (await Promise.all(pids.map(readOne))).filter((bytes) => bytes !== null);
+      const bytes = known.length === 0 ? null : known.reduce((sum, value) => sum + value, 0);
+      return { bytes, processes: known.length };
+    },
+    get source() {
+      return source;
+    },
+  };
+}

@@ -1,0 +1,193 @@
+/**
+ * Watches groups of processes over a window: exact counters at its ends, samples in between for the course
+ * of CPU use and for memory. A CPU sample reads two small files for each group. A memory sample makes the
+ * kernel walk the page tables of each process (milliseconds for 100 MB) and holds up the process's own page
+ * faults meanwhile, so it is taken less often the longer it takes. Measured on two cores at 2 GHz: 0.6 % of a
+ * core for one server of 75 MB, 1.2 % for four of 200 MB; without control groups 1.6 %.
+ */
+import type { Observation } from '../results/record.ts';
+import type { GroupCounters, ResourceGroup } from '../targets/local/resource-group.ts';
+import type { ObservationWindow } from '../targets/target.ts';
+import type { World } from '../world.ts';
+import { createMemoryMeter, type MemoryMeter } from './memory.ts';
+
+export interface ObserveOptions {
+  /** Default 0.5, and 1 where CPU time has to be gathered from /proc, which costs more. */
+  readonly sampleIntervalSeconds?: number;
+}
+
+const DEFAULT_INTERVAL_SECONDS = { 'cgroup-v1': 0.5, 'cgroup-v2': 0.5, proc: 1 } as const;
+
+/** Reading memory may take this share of the time. */
+const MEMORY_SHARE = 0.005;
+
+/** But memory is read at least with every fourth sample. */
+const MOST_SAMPLES_WITHOUT_MEMORY = 4;
+
+interface Reading extends GroupCounters {
+  readonly atSeconds: number;
+}
+
+interface MemorySample {
+  readonly bytes: number | null;
+  readonly processes: number;
+}
+
+/** Counters of several groups as those of one; throttling of those that have it. */
+export function mergeCounters(all: readonly GroupCounters[]): GroupCounters {
+  const throttled = all.flatMap(({ throttling }) => (throttling === null ? [] : [throttling]));
+  const sum = (values: readonly number[]) => values.reduce((total, value) => total + value, 0);
+  return {
+    // The weakest source speaks for all.
+    cpuSource: all.find(({ cpuSource }) => cpuSource === 'proc')?.cpuSource ?? all[0]?.cpuSource ?? 'proc',
+    cpuSeconds: sum(all.map(({ cpuSeconds }) => cpuSeconds)),
+    throttling:
+      throttled.length === 0
+        ? null
+        : {
+            periods: sum(throttled.map(({ periods }) => periods)),
+            throttledPeriods: sum(throttled.map(({ throttledPeriods }) => throttledPeriods)),
+            throttledSeconds: sum(throttled.map(({ throttledSeconds }) => throttledSeconds)),
+          },
+  };
+}
+
+async function readCounters(world: World, groups: readonly ResourceGroup[]): Promise<Reading> {
+  const before = world.clock.monotonicSeconds();
+  const counters = await Promise.all(groups.map((group) => group.counters()));
+  const after = world.clock.monotonicSeconds();
+  return { ...mergeCounters(counters), atSeconds: (before + after) / 2 };
+}
+
+async function readMemory(meter: MemoryMeter, groups: readonly ResourceGroup[]): Promise<MemorySample> {
+  const pids = (await Promise.all(groups.map((group) => group.pids()))).flat();
+  return meter.read(pids);
+}
+
+function coresBetween(from: Reading, to: Reading): number {
+  const seconds = to.atSeconds - from.atSeconds;
+  return seconds > 0 ? Math.max(0, to.cpuSeconds - from.cpuSeconds) / seconds : 0;
+}
+
+/** What happened between two readings. Throttling is null if either lacks it. */
+export function throttlingBetween(from: GroupCounters, to: GroupCounters): Observation['throttling'] {
+  if (from.throttling === null || to.throttling === null) return null;
+  return {
+    periods: Math.max(0, to.throttling.periods - from.throttling.periods),
+    throttledPeriods: Math.max(0, to.throttling.throttledPeriods - from.throttling.throttledPeriods),
+    throttledSeconds: Math.max(0, to.throttling.throttledSeconds - from.throttling.throttledSeconds),
+  };
+}
+
+function summarizeMemory(
+  readings: readonly (number | null)[],
+  source: 'pss' | 'rss',
+): Observation['memoryBytes'] {
+  const known = readings.filter((bytes) => bytes !== null);
+  if (known.length === 0) return null;
+  return {
+    mean: known.reduce((sum, bytes) => sum + bytes, 0) / known.length,
+    max: Math.max(...known),
+    source,
+  };
+}
+
+/**
+ * Begins to observe `groups` as one. `end` stops it and says what was seen between: CPU and throttling
+ * from the exact counters at both ends, memory from the samples (sum over the processes; mean and largest).
+ * Calling `end` again returns the same observation. Rejects if a group cannot be read.
+ */
+export async function observeGroups(
+  world: World,
+  groups: readonly ResourceGroup[],
+  options: ObserveOptions = {},
+): Promise<ObservationWindow> {
+  const meter = createMemoryMeter(world);
+  const stop = new AbortController();
+  const samples: Observation['samples'] = [];
+  const { cpuSource } = await readCounters(world, groups);
+  const sampleIntervalSeconds = options.sampleIntervalSeconds ?? DEFAULT_INTERVAL_SECONDS[cpuSource];
+  let processes = 0;
+
+  let nextMemoryAt = 0;
+  const takeMemory = async () => {
+    const before = world.clock.monotonicSeconds();
+    const memory = await readMemory(meter, groups);
+    const now = world.clock.monotonicSeconds();
+    const pause = Math.min(
+      (now - before) / MEMORY_SHARE,
+      MOST_SAMPLES_WITHOUT_MEMORY * sampleIntervalSeconds,
+    );
+    // Half an interval less, so that the sample at that time counts as due.
+    nextMemoryAt = now + pause - sampleIntervalSeconds / 2;
+    readings.push(memory.bytes);
+    processes = Math.max(processes, memory.processes);
+    return memory.bytes;
+  };
+
+  const readings: (number | null)[] = [];
+  await takeMemory();
+  const begin = await readCounters(world, groups);
+  let last = begin;
+
+  const sample = async (withMemory: boolean) => {
+    const reading = await readCounters(world, groups);
+    const memoryBytes = withMemory ? await takeMemory() : null;
+    samples.push({
+      atSeconds: reading.atSeconds - begin.atSeconds,
+      cpuCores: coresBetween(last, reading),
+      memoryBytes,
+    });
+    last = reading;
+    return reading;
+  };
+
+  const sampleUntilStopped = async () => {
+    for (let count = 1; ; count += 1) {
+      const next = begin.atSeconds + count * sampleIntervalSeconds;
+      const wait = next - world.clock.monotonicSeconds();
+      // A late sample is left out, not made up for: two in a row would be one interval of no length.
+      if (wait < 0) continue;
+      const stopped = await world.clock.sleep(wait, stop.signal).then(
+        () => false,
+        () => true,
+      );
+      if (stopped) return;
+      await sample(world.clock.monotonicSeconds() >= nextMemoryAt);
+    }
+  };
+  const sampling = sampleUntilStopped();
+  // Reported by `end`; until then nobody waits for it.
+  sampling.catch(() => undefined);
+
+  const finish = async (): Promise<Observation> => {
+    stop.abort();
+    await sampling;
+    // A rest much shorter than the interval would give a figure that is mostly rounding of the counters.
+    const rest = world.clock.monotonicSeconds() - last.atSeconds;
+    const end =
+      rest >= sampleIntervalSeconds / 2 || samples.length === 0
+        ? await sample(true)
+        : await readCounters(world, groups);
+    const durationSeconds = end.atSeconds - begin.atSeconds;
+    const cpuSeconds = Math.max(0, end.cpuSeconds - begin.cpuSeconds);
+    return {
+      cpuSource: end.cpuSource,
+      durationSeconds,
+      cpuSeconds,
+      cpuCores: durationSeconds > 0 ? cpuSeconds / durationSeconds : 0,
+      memoryBytes: summarizeMemory(readings, meter.source),
+      throttling: throttlingBetween(begin, end),
+      processes,
+      sampleIntervalSeconds,
+      samples,
+    };
+  };
+  let ended: Promise<Observation> | undefined;
+  return {
+    end: () => {
+      ended ??= finish();
+      return ended;
+    },
+  };
+}

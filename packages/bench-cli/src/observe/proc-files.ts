@@ -1,0 +1,48 @@
+/** Reads of /proc that take it as normal that a process has ended between being listed and being read. */
+import { systemErrorCode } from '../errors.ts';
+import { runToEnd } from '../process.ts';
+import type { World } from '../world.ts';
+import { type ProcessStat, parseProcessStat } from './proc-stat.ts';
+
+/** Text of a file that may vanish or be forbidden: null then. Any other error is thrown. */
+export async function readIfThere(world: World, path: string): Promise<string | null> {
+  try {
+    return await world.fs.readFile(path, 'utf8');
+  } catch (error) {
+    const code = systemErrorCode(error);
+    // ESRCH: the process ended after its directory was opened. ENODEV: its control group was removed.
+    if (code !== undefined && ['ENOENT', 'ESRCH', 'EACCES', 'EPERM', 'ENODEV', 'ENOTDIR'].includes(code)) {
+      return null;
+    }
+    throw error;
+  }
+}
+
+/** What /proc says of one process; null if it has ended. */
+export async function readProcessStat(world: World, pid: number | 'self'): Promise<ProcessStat | null> {
+  const text = await readIfThere(world, `/proc/${pid}/stat`);
+  return text === null ? null : parseProcessStat(text);
+}
+
+/** Every process that this one may see. */
+export async function readAllProcessStats(world: World): Promise<ProcessStat[]> {
+  const names = await world.fs.readdir('/proc');
+  const stats = await Promise.all(
+    names.filter((name) => /^\d+$/.test(name)).map((name) => readProcessStat(world, Number(name))),
+  );
+  return stats.filter((stat) => stat !== null);
+}
+
+/** On every architecture that Linux and Node.js share today. */
+const USUAL_TICKS_PER_SECOND = 100;
+
+/** Clock ticks per second of /proc/<pid>/stat, as `getconf CLK_TCK` says. */
+export async function clockTicksPerSecond(world: World): Promise<number> {
+  try {
+    const { code, stdout } = await runToEnd(world.processes.start, ['getconf', 'CLK_TCK']);
+    const ticks = Number(stdout);
+    return code === 0 && Number.isInteger(ticks) && ticks > 0 ? ticks : USUAL_TICKS_PER_SECOND;
+  } catch {
+    return USUAL_TICKS_PER_SECOND;
+  }
+}

@@ -1,0 +1,99 @@
+/** Parsers for what the kernel says of one process: /proc/<pid>/stat, status and smaps_rollup (proc(5)). */
+
+/** The fields of /proc/<pid>/stat that bench uses. Times are in clock ticks (`getconf CLK_TCK`). */
+export interface ProcessStat {
+  readonly pid: number;
+  readonly command: string;
+  /** One letter; `Z` and `X` are processes that have ended. */
+  readonly state: string;
+  readonly parentPid: number;
+  readonly processGroup: number;
+  readonly session: number;
+  readonly userTicks: number;
+  readonly systemTicks: number;
+  /** Times of children that have ended and were waited for, and of theirs. */
+  readonly childUserTicks: number;
+  readonly childSystemTicks: number;
+  /** Since the machine started; with the pid it names a process for ever. */
+  readonly startTicks: number;
+}
+
+/**
+ * Parses /proc/<pid>/stat; null if the text is not of that form. The command is in parentheses and may
+ * itself contain spaces and parentheses, so the last closing one ends it.
+ */
+export function parseProcessStat(text: string): ProcessStat | null {
+  const open = text.indexOf('(');
+  const close = text.lastIndexOf(')');
+  if (open < 0 || close < open) return null;
+  const pid = Number(text.slice(0, open));
+  const [state, ...rest] = text
+    .slice(close + 1)
+    .trim()
+    .split(/\s+/);
+  const numbers = rest.map(Number);
+  // `rest` begins with field 4 of proc(5), the parent's pid.
+  const field = (number: number) => numbers[number - 4];
+  const [parentPid, processGroup, session] = [field(4), field(5), field(6)];
+  const [userTicks, systemTicks] = [field(14), field(15)];
+  const [childUserTicks, childSystemTicks] = [field(16), field(17)];
+  const startTicks = field(22);
+  if (
+    !Number.isInteger(pid) ||
+    state === undefined ||
+    parentPid === undefined ||
+    processGroup === undefined ||
+    session === undefined ||
+    userTicks === undefined ||
+    systemTicks === undefined ||
+    childUserTicks === undefined ||
+    childSystemTicks === undefined ||
+    startTicks === undefined
+  ) {
+    return null;
+  }
+  return {
+    pid,
+    command: text.slice(open + 1, close),
+    state,
+    parentPid,
+    processGroup,
+    session,
+    userTicks,
+    systemTicks,
+    childUserTicks,
+    childSystemTicks,
+    startTicks,
+  };
+}
+
+/** The value of a `Name:   123 kB` line in bytes, or null if there is none. */
+function kilobytesField(text: string, name: string): number | null {
+  const match = new RegExp(`^${name}:\\s+(\\d+) kB$`, 'm').exec(text);
+  return match?.[1] === undefined ? null : Number(match[1]) * 1024;
+}
+
+/** Proportional set size in bytes from /proc/<pid>/smaps_rollup; null for a process that has just ended. */
+export function parsePss(smapsRollup: string): number | null {
+  return kilobytesField(smapsRollup, 'Pss');
+}
+
+/** Resident set size in bytes from /proc/<pid>/status; null for a kernel thread or an ended process. */
+export function parseRss(status: string): number | null {
+  return kilobytesField(status, 'VmRSS');
+}
+
+/** CPUs in the kernel's list format: `0-3,8` → 0, 1, 2, 3, 8. */
+export function parseCpuList(text: string): number[] {
+  return text
+    .trim()
+    .split(',')
+    .filter((part) => part !== '')
+    .flatMap((part) => {
+      const [first, last = first] = part.split('-').map(Number);
+      if (first === undefined || last === undefined || !Number.isInteger(first) || !Number.isInteger(last)) {
+        return [];
+      }
+      return Array.from({ length: Math.max(0, last - first + 1) }, (_, index) => first + index);
+    });
+}

@@ -1,0 +1,32 @@
+/**
+ * One look at all processes, shared by the groups of a run that have no control group. A look reads a file
+ * for each process of the machine, so all groups share it for a moment; members are then read once more.
+ */
+import type { World } from '../world.ts';
+import { readAllProcessStats } from './proc-files.ts';
+import type { ProcessStat } from './proc-stat.ts';
+
+/** Long enough for all groups of one sample to share a look, short enough to miss no child of note. */
+const LOOK_SECONDS = 0.2;
+
+export interface ProcessTable {
+  /** All processes as of a moment ago, and whether that was looked up just now. */
+  all(): Promise<{ readonly stats: readonly ProcessStat[]; readonly fresh: boolean }>;
+  /** Makes the next `all` look again. */
+  forget(): void;
+}
+
+export function createProcessTable(world: World): ProcessTable {
+  let looked: { at: number; stats: Promise<readonly ProcessStat[]> } | undefined;
+  return {
+    all: async () => {
+      const now = world.clock.monotonicSeconds();
+      const fresh = looked === undefined || now - looked.at >= LOOK_SECONDS;
+      if (looked === undefined || fresh) looked = { at: now, stats: readAllProcessStats(world) };
+      return { stats: await looked.stats, fresh };
+    },
+    forget: () => {
+      looked = undefined;
+    },
+  };
+}

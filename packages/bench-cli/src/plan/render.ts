@@ -1,0 +1,49 @@
+/** The plan as text for `--dry-run`. Pure. */
+import Table from 'cli-table3';
+import type { RunConfiguration } from '../config/configuration.ts';
+import { formatDuration } from '../text.ts';
+import type { Plan, PlannedCase } from './plan.ts';
+
+function instancesLabel({ allowances }: PlannedCase): string {
+  const [share] = allowances;
+  return `${allowances.length} × ${Number((share ?? 0).toFixed(3))} vCPU`;
+}
+
+/** Cases, the order of their trials, and how long it will take. */
+export function renderPlan(plan: Plan, configuration: RunConfiguration): string {
+  const table = new Table({
+    head: ['#', 'server', 'tier', 'mode', 'instances', ''],
+    style: { head: [], border: [] },
+  });
+  for (const [index, planned] of plan.cases.entries()) {
+    table.push([
+      index + 1,
+      planned.server,
+      planned.tier,
+      planned.mode,
+      instancesLabel(planned),
+      planned.contended ? 'contended' : '',
+    ]);
+  }
+  const numberOf = new Map(plan.cases.map((planned, index) => [planned.key, index + 1]));
+  const rounds = Array.from({ length: configuration.trials }, (_, round) => {
+    const order = plan.trials
+      .filter((trial) => trial.round === round)
+      .map((trial) => numberOf.get(trial.case.key));
+    return `  round ${round + 1}: ${order.join(' ')}`;
+  });
+  const { durationSeconds, warmupSeconds, transport, workload, zones, ratePerSecond } = configuration;
+  const load = ratePerSecond === null ? 'as fast as the servers answer' : `at ${ratePerSecond} QPS`;
+  return [
+    table.toString(),
+    `baseline ${configuration.baseline}; workload "${workload}" over ${zones} zones`,
+    `${transport}, ${load}`,
+    `each loader: ${configuration.clients} clients, ${configuration.outstanding} outstanding, ${configuration.threads} thread(s)`,
+    '',
+    'Order of the trials:',
+    ...rounds,
+    '',
+    `${plan.trials.length} trials of ${formatDuration(warmupSeconds)} warm-up and ${formatDuration(durationSeconds)} measured time: about ${formatDuration(plan.estimatedSeconds)}`,
+    '',
+  ].join('\n');
+}

@@ -1,0 +1,166 @@
+/**
+ * Child processes: each in a group of its own, so that Ctrl-C in the terminal reaches only bench, which
+ * then stops its children in order. Output is kept line by line, bounded, for error messages and parsers.
+ */
+import { createWriteStream } from 'node:fs';
+import { execa } from 'execa';
+
+export interface StartOptions {
+  cwd?: string;
+  /** Added to the environment of bench. */
+  env?: Readonly<Record<string, string>>;
+  /** Called for every complete line, without the line break. */
+  onStdoutLine?: (line: string) => void;
+  onStderrLine?: (line: string) => void;
+  /** Files that receive the raw output as it comes. */
+  stdoutFile?: string;
+  stderrFile?: string;
+  /** Written to the process's standard input, which is then closed. Without it, standard input is empty. */
+  input?: string;
+}
+
+export interface Exit {
+  /** Null when a signal ended the process. */
+  readonly code: number | null;
+  readonly signal: string | null;
+}
+
+export interface RunningProcess {
+  readonly pid: number;
+  /** Resolves when the process has ended and all of its output has been read. Never rejects. */
+  readonly exited: Promise<Exit>;
+  /** Set once the process has ended. */
+  readonly exit: Exit | undefined;
+  /** Everything kept of the output: the last `KEPT_LINES` lines of both streams, in order of arrival. */
+  readonly lastLines: readonly string[];
+  /** Sends the signal to the whole process group; does nothing once the process has ended. */
+  kill(signal: 'SIGTERM' | 'SIGKILL' | 'SIGINT' | 'SIGSTOP' | 'SIGCONT' | 'SIGHUP'): void;
+}
+
+/** Enough to see why a server failed; bounded, because a broken server can log for ever. */
+export const KEPT_LINES = 50;
+
+function lineSplitter(onLine: (line: string) => void): { push(chunk: string): void; end(): void } {
+  let rest = '';
+  return {
+    push(chunk) {
+      const lines = (rest + chunk).split('\n');
+      rest = lines.pop() ?? '';
+      for (const line of lines) onLine(line.endsWith('\r') ? line.slice(0, -1) : line);
+    },
+    end() {
+      if (rest !== '') onLine(rest);
+      rest = '';
+    },
+  };
+}
+
+/** Starts `command` (executable and arguments, no shell). Rejects with the system error if it cannot start. */
+export async function startProcess(
+  command: readonly string[],
+  options: StartOptions = {},
+): Promise<RunningProcess> {
+  const [file, ...args] = command;
+  if (file === undefined) throw new Error('startProcess: empty command');
+  const subprocess = execa(file, args, {
+    ...(options.cwd === undefined ? {} : { cwd: options.cwd }),
+    env: { ...options.env },
+    ...(options.input === undefined ? { stdin: 'ignore' as const } : { input: options.input }),
+    buffer: false,
+    reject: false,
+    detached: true,
+    cleanup: true,
+    encoding: 'utf8',
+  });
+  const lastLines: string[] = [];
+  const keep = (line: string) => {
+    lastLines.push(line);
+    if (lastLines.length > KEPT_LINES) lastLines.shift();
+  };
+  const attach = (
+    stream: NodeJS.ReadableStream,
+    onLine: ((line: string) => void) | undefined,
+    path: string | undefined,
+  ) => {
+    const copy = path === undefined ? undefined : createWriteStream(path, { flags: 'a' });
+    // A full disk must not take bench down: the saved record notices it and says so.
+    copy?.on('error', () => copy.destroy());
+    const splitter = lineSplitter((line) => {
+      keep(line);
+      onLine?.(line);
+    });
+    stream.setEncoding('utf8');
+    stream.on('data', (chunk: string) => {
+      copy?.write(chunk);
+      splitter.push(chunk);
+    });
+    stream.on('end', () => {
+      splitter.end();
+      copy?.end();
+    });
+  };
+  attach(subprocess.stdout, options.onStdoutLine, options.stdoutFile);
+  attach(subprocess.stderr, options.onStderrLine, options.stderrFile);
+
+  let exit: Exit | undefined;
+  const finished = subprocess.then((result) => {
+    exit = { code: result.exitCode ?? null, signal: result.signal ?? null };
+    return { exit, cause: result.cause };
+  });
+  const pid = subprocess.pid;
+  if (pid === undefined) {
+    const { cause } = await finished;
+    throw cause instanceof Error ? cause : new Error(`cannot start ${file}`);
+  }
+  return {
+    pid,
+    lastLines,
+    exited: finished.then((result) => result.exit),
+    get exit() {
+      return exit;
+    },
+    kill(signal) {
+      if (exit !== undefined) return;
+      try {
+        process.kill(-pid, signal);
+      } catch {
+        // The group is gone between the check and the call: nothing left to signal.
+      }
+    },
+  };
+}
+
+/** Output of a command that ran to its end. */
+export interface Completed extends Exit {
+  readonly stdout: string;
+  readonly stderr: string;
+}
+
+/**
+ * Runs a short command to its end and collects its output. Resolves whatever its exit code is; rejects
+ * only if it cannot be started. It is killed after `timeoutSeconds` (default 20).
+ */
+export async function runToEnd(
+  start: (command: readonly string[], options?: StartOptions) => Promise<RunningProcess>,
+  command: readonly string[],
+  options: StartOptions & { timeoutSeconds?: number } = {},
+): Promise<Completed> {
+  const stdout: string[] = [];
+  const stderr: string[] = [];
+  const { timeoutSeconds = 20, ...startOptions } = options;
+  const running = await start(command, {
+    ...startOptions,
+    onStdoutLine: (line) => {
+      stdout.push(line);
+      options.onStdoutLine?.(line);
+    },
+    onStderrLine: (line) => {
+      stderr.push(line);
+      options.onStderrLine?.(line);
+    },
+  });
+  const timer = setTimeout(() => running.kill('SIGKILL'), timeoutSeconds * 1000);
+  const exit = await running.exited;
+  clearTimeout(timer);
+  return { ...exit, stdout: stdout.join('\n'), stderr: stderr.join('\n') };
+}

@@ -1,0 +1,110 @@
+/** The progress of a run as a person reads it: which trial of how many, its phase, live QPS, time left. */
+import type { RunEvents } from '../measure/run.ts';
+import type { TrialPhase } from '../measure/trial-context.ts';
+import type { Plan, PlannedTrial } from '../plan/plan.ts';
+import type { Trial } from '../results/record.ts';
+import type { ServerKind } from '../servers/server.ts';
+import { formatDuration } from '../text.ts';
+import type { Clock } from '../world.ts';
+import type { Display } from './display.ts';
+
+export interface RunProgress extends RunEvents {
+  stop(): void;
+}
+
+export interface RunProgressOptions {
+  readonly display: Display;
+  readonly clock: Clock;
+  readonly plan: Plan;
+  /** Trials that an earlier run of the same record has already done. */
+  readonly done: number;
+  readonly titleWidth: number;
+}
+
+const REFRESH_SECONDS = 0.25;
+
+const integer = new Intl.NumberFormat('en-US', { maximumFractionDigits: 0 });
+
+/** `1 single`, `2×1 single`, `2 multi`: instances, vCPUs and mode. */
+function caseLabel({ case: { tier, mode, instances } }: PlannedTrial): string {
+  return `${instances > 1 ? `${instances}×${tier / instances}` : tier} ${mode}`;
+}
+
+/** `52,113 QPS  1.912 ms  limit: server`, with losses if there are any, or why it failed. */
+export function trialLine(trial: Trial): string {
+  if (trial.status === 'failed') return `failed: ${trial.failure.message}`;
+  const { metrics, load, limitedBy } = trial;
+  const latency = metrics.latencySeconds === null ? '–' : `${(metrics.latencySeconds * 1000).toFixed(3)} ms`;
+  const qps = `${integer.format(metrics.qps)} QPS`.padStart(11);
+  const lost = load.queriesLost === 0 ? '' : `  ${integer.format(load.queriesLost)} lost`;
+  return `${qps}  ${latency}${lost}  limit: ${limitedBy}`;
+}
+
+export function createRunProgress(options: RunProgressOptions): RunProgress {
+  const { display, clock, plan, titleWidth } = options;
+  const total = plan.trials.length;
+  const planned = plan.estimatedSeconds / Math.max(1, total);
+  const labels = [...new Set(plan.trials.map(caseLabel))];
+  const labelWidth = Math.max(...labels.map((label) => label.length));
+  // What is the same in every line need not be in it.
+  const suffix = (trial: PlannedTrial) =>
+    labels.length > 1 ? ` ${caseLabel(trial).padEnd(labelWidth)}` : '';
+  let done = options.done;
+  let spent = 0;
+  let current: { label: string; startedAt: number } | undefined;
+  let phase: TrialPhase = 'starting';
+  let qps: number | undefined;
+
+  const timeLeft = () => {
+    const measured = done - options.done;
+    const perTrial = measured === 0 ? planned : spent / measured;
+    const inTrial = current === undefined ? 0 : clock.monotonicSeconds() - current.startedAt;
+    return formatDuration(Math.max(0, (total - done) * perTrial - inTrial));
+  };
+  const refresh = () => {
+    if (current === undefined) return;
+    const rate = qps === undefined || phase === 'starting' ? '' : ` · ${integer.format(qps)} QPS`;
+    display.live(`  ${done + 1}/${total} ${current.label} · ${phase}${rate} · ${timeLeft()} left`);
+  };
+  const stopped = new AbortController();
+  const tick = async () => {
+    while (!stopped.signal.aborted) {
+      refresh();
+      await clock.sleep(REFRESH_SECONDS, stopped.signal).catch(() => undefined);
+    }
+  };
+  if (display.isLive) void tick();
+
+  return {
+    trialStarted(trial: PlannedTrial, server: ServerKind) {
+      current = { label: `${server.title}${suffix(trial).trimEnd()}`, startedAt: clock.monotonicSeconds() };
+      phase = 'starting';
+      qps = undefined;
+      refresh();
+    },
+    phase(next) {
+      phase = next;
+      if (next === 'starting' || next === 'measuring') qps = undefined;
+      refresh();
+    },
+    rate(next) {
+      qps = next;
+      refresh();
+    },
+    trialEnded(trial, server, result) {
+      spent += current === undefined ? 0 : clock.monotonicSeconds() - current.startedAt;
+      current = undefined;
+      done += 1;
+      const mark = result.status === 'ok' ? '✓' : '✗';
+      const position = `${String(done).padStart(String(total).length)}/${total}`;
+      const label = `${server.title.padEnd(titleWidth)}${suffix(trial)}`;
+      display.line(`${mark} ${position} ${label}  ${trialLine(result)}`);
+      if (result.status === 'failed')
+        for (const text of result.failure.evidence) display.line(`      ${text}`);
+    },
+    stop() {
+      stopped.abort();
+      display.clear();
+    },
+  };
+}

@@ -1,0 +1,101 @@
+/** Downloads over HTTP, bounded in time and checked. */
+import { createHash } from 'node:crypto';
+import { messageOf } from '../errors.ts';
+import type { World } from '../world.ts';
+
+/** Where there is no way out, a connection attempt often hangs; nobody should wait long for that. */
+const ANSWER_SECONDS = 5;
+/** The largest archive here has 25 MB: 40 kB/s is enough. */
+const WHOLE_SECONDS = 600;
+/** A transfer that stands still for so long will not go on. */
+const STALL_SECONDS = 30;
+
+export interface DownloadOptions {
+  readonly signal: AbortSignal;
+  /** Bytes so far, and of all if the server says. */
+  readonly onBytes?: (received: number, total: number | null) => void;
+}
+
+/** A download that did not work; the message names the address and the reason. */
+export class DownloadError extends Error {
+  override readonly name = 'DownloadError';
+}
+
+function reasonOf(error: unknown): string {
+  // fetch says "fetch failed" and keeps the reason in `cause`.
+  if (error instanceof Error && error.cause instanceof Error) return error.cause.message || messageOf(error);
+  return messageOf(error);
+}
+
+/** Follows redirects; calls `onChunk` for each part of the body in turn. */
+async function receive(
+  world: World,
+  url: string,
+  options: DownloadOptions,
+  onChunk: (chunk: Uint8Array) => Promise<void>,
+): Promise<void> {
+  const limit = new AbortController();
+  const began = world.clock.monotonicSeconds();
+  let patience = { seconds: ANSWER_SECONDS, what: 'no answer' };
+  let lastProgress = began;
+  const watch = setInterval(() => {
+    const now = world.clock.monotonicSeconds();
+    if (now - lastProgress > patience.seconds)
+      limit.abort(new Error(`${patience.what} within ${patience.seconds} s`));
+    if (now - began > WHOLE_SECONDS) limit.abort(new Error(`not finished within ${WHOLE_SECONDS} s`));
+  }, 200);
+  try {
+    const response = await fetch(url, { signal: AbortSignal.any([limit.signal, options.signal]) });
+    if (!response.ok) {
+      await response.body?.cancel();
+      throw new Error(`HTTP status ${response.status}`);
+    }
+    patience = { seconds: STALL_SECONDS, what: 'nothing more came' };
+    const length = Number(response.headers.get('content-length') ?? Number.NaN);
+    const total = Number.isInteger(length) ? length : null;
+    let received = 0;
+    for await (const chunk of response.body ?? []) {
+      lastProgress = world.clock.monotonicSeconds();
+      received += chunk.length;
+      await onChunk(chunk);
+      options.onBytes?.(received, total);
+    }
+    if (total !== null && received !== total) throw new Error(`cut off after ${received} of ${total} bytes`);
+  } catch (error) {
+    options.signal.throwIfAborted();
+    throw new DownloadError(`${url}: ${reasonOf(error)}`, { cause: error });
+  } finally {
+    clearInterval(watch);
+  }
+}
+
+/** A short text. Rejects with a `DownloadError` or the signal's reason. */
+export async function downloadText(world: World, url: string, options: DownloadOptions): Promise<string> {
+  const chunks: Uint8Array[] = [];
+  await receive(world, url, options, async (chunk) => {
+    chunks.push(chunk);
+  });
+  return Buffer.concat(chunks).toString('utf8');
+}
+
+/** Writes the body to `path` and resolves with its size and SHA-256. Rejects as `downloadText`. */
+export async function downloadFile(
+  world: World,
+  url: string,
+  path: string,
+  options: DownloadOptions,
+): Promise<{ bytes: number; sha256: string }> {
+  const hash = createHash('sha256');
+  const file = await world.fs.open(path, 'w');
+  let bytes = 0;
+  try {
+    await receive(world, url, options, async (chunk) => {
+      hash.update(chunk);
+      bytes += chunk.length;
+      await file.writeFile(chunk);
+    });
+  } finally {
+    await file.close();
+  }
+  return { bytes, sha256: hash.digest('hex') };
+}

@@ -1,0 +1,102 @@
+/** CoreDNS built from source by the Go tool, from whatever module proxy the user has configured. */
+import { join } from 'node:path';
+import { findExecutable } from '../environment/find-executable.ts';
+import { type RunningProcess, runToEnd } from '../process.ts';
+import type { World } from '../world.ts';
+import type { Attempt } from './attempt.ts';
+import { keepCoredns, withStaging } from './cache.ts';
+import type { ProvisionOptions } from './provision.ts';
+import { askToolVersion } from './tool-version.ts';
+
+/** From nothing on two slow cores it takes about ten minutes. */
+const BUILD_SECONDS = 20 * 60;
+
+const MODULE = 'github.com/coredns/coredns';
+
+export function corednsGoTarget(version: string): string {
+  return `${MODULE}@v${version}`;
+}
+
+/** What `go install -v` does: it prints a line for each module it downloads and each package it compiles. */
+export interface BuildProgress {
+  readonly modules: number;
+  readonly packages: number;
+}
+
+/** The counts after one more line of `go install -v`. */
+export function countBuildLine(progress: BuildProgress, line: string): BuildProgress {
+  if (/^go: downloading /.test(line)) return { ...progress, modules: progress.modules + 1 };
+  // A package's import path stands alone on its line.
+  if (/^[\w.-]+(\/[\w.~-]+)*$/.test(line)) return { ...progress, packages: progress.packages + 1 };
+  return progress;
+}
+
+async function waitFor(
+  world: World,
+  build: RunningProcess,
+  signal: AbortSignal,
+  onSecond: () => void,
+): Promise<string | null> {
+  const stop = new AbortController();
+  const ended = build.exited.then(() => stop.abort());
+  const until = world.clock.monotonicSeconds() + BUILD_SECONDS;
+  const either = AbortSignal.any([stop.signal, signal]);
+  while (!either.aborted && world.clock.monotonicSeconds() < until) {
+    onSecond();
+    await world.clock.sleep(1, either).catch(() => undefined);
+  }
+  build.kill('SIGKILL');
+  await ended;
+  signal.throwIfAborted();
+  if (build.exit?.code === 0) return null;
+  if (world.clock.monotonicSeconds() >= until) return `not finished within ${BUILD_SECONDS / 60} minutes`;
+  const said = build.lastLines.filter((line) => line.trim() !== '').slice(-3);
+  return said.join(' | ') || `exit status ${build.exit?.code}`;
+}
+
+/** The checksum of the main module as go.sum writes it (`h1:…`), which the Go tool builds into programs. */
+async function moduleChecksum(world: World, go: string, executable: string): Promise<string | null> {
+  const { stdout } = await runToEnd(world.processes.start, [go, 'version', '-m', executable]);
+  return /^\s+mod\s+\S+\s+\S+\s+(h1:\S+)$/m.exec(stdout)?.[1] ?? null;
+}
+
+async function buildInto(
+  world: World,
+  go: string,
+  staging: string,
+  { corednsVersion, progress, signal }: ProvisionOptions,
+): Promise<Attempt> {
+  const target = corednsGoTarget(corednsVersion);
+  const goVersion = (await askToolVersion(world, 'go', go)) ?? 'unknown';
+  progress.step(
+    `Building CoreDNS ${corednsVersion} with Go ${goVersion}: go install ${target} (some minutes)`,
+  );
+  let done: BuildProgress = { modules: 0, packages: 0 };
+  const onLine = (line: string) => {
+    done = countBuildLine(done, line);
+  };
+  const build = await world.processes.start([go, 'install', '-v', target], {
+    // Outside of every module and workspace, whose go.mod would be taken into account.
+    cwd: staging,
+    // Go's temporary files lie with the rest, so that they go with it when the build is given up.
+    env: { CGO_ENABLED: '0', GOBIN: staging, GOTMPDIR: staging, GOWORK: 'off' },
+    onStdoutLine: onLine,
+    onStderrLine: onLine,
+  });
+  const problem = await waitFor(world, build, signal, () => {
+    progress.detail(`${done.modules} modules downloaded, ${done.packages} packages compiled`);
+  });
+  if (problem !== null) return { problem: `go install ${target} failed: ${problem}` };
+  const checksum = await moduleChecksum(world, go, join(staging, 'coredns'));
+  return keepCoredns(world, join(staging, 'coredns'), corednsVersion, {
+    source: 'go-install',
+    origin: `go install ${target} with Go ${goVersion}, CGO_ENABLED=0${checksum === null ? '' : `, module ${checksum}`}`,
+  });
+}
+
+/** Builds and caches it. Rejects only for a cache that cannot be written, or when aborted. */
+export async function corednsFromGo(world: World, options: ProvisionOptions): Promise<Attempt> {
+  const go = await findExecutable(world, 'go');
+  if (go === null) return { problem: 'Go is not installed' };
+  return withStaging(world, (staging) => buildInto(world, go, staging, options));
+}

@@ -1,0 +1,165 @@
+/** What `bench doctor` says of the machine, as data. Nothing is left changed. */
+import { cpuGovernor, socketReceiveBuffer } from '../environment/describe.ts';
+import { findExecutable } from '../environment/find-executable.ts';
+import { parseLoadAverage } from '../environment/machine-files.ts';
+import { messageOf } from '../errors.ts';
+import { readIfThere } from '../observe/proc-files.ts';
+import { runToEnd } from '../process.ts';
+import { createResourceGroups } from '../targets/local/resource-groups.ts';
+import type { World } from '../world.ts';
+import { cacheRoot } from './cache.ts';
+import { findPackageManager } from './package-manager.ts';
+import { askToolVersion } from './tool-version.ts';
+
+export type CheckState = 'ok' | 'notice' | 'problem';
+
+export interface MachineCheck {
+  /** Stable, for scripts: `cpu-limits`, `cores`, … */
+  readonly name: string;
+  readonly title: string;
+  /** `notice`: figures may suffer; `problem`: a run will fail. */
+  readonly state: CheckState;
+  readonly found: string;
+  /** What would make it better; null if it is good. */
+  readonly advice: string | null;
+}
+
+/** A build of CoreDNS with its modules and Go's build cache takes about 1.5 GB. */
+const BUILD_DISK_BYTES = 2e9;
+
+/** The lowest version on which the sources run directly (type stripping without a flag). */
+const OLDEST_NODE = [22, 18] as const;
+
+/** A load of half a core disturbs a one-vCPU trial on a small machine. */
+const QUIET_LOAD_PER_CPU = 0.25;
+
+function check(
+  name: string,
+  title: string,
+  found: string,
+  advice: string | null = null,
+  state: CheckState = advice === null ? 'ok' : 'notice',
+): MachineCheck {
+  return { name, title, state, found, advice };
+}
+
+async function checkLimits(world: World): Promise<MachineCheck> {
+  const groups = await createResourceGroups(world, { runId: 'doctor', request: 'quota' });
+  await groups.close();
+  return check('cpu-limits', 'CPU limits', groups.method, groups.reason);
+}
+
+function checkCores(world: World, neededCpus: number): MachineCheck {
+  const usable = world.machine.availableCpus;
+  const found = `${usable} of ${world.machine.cpus.length} CPUs may be used; ${neededCpus} are needed for server and loader`;
+  const advice = `trials that need more than ${usable} are marked as contended; a machine with ${neededCpus} CPUs is better`;
+  return check('cores', 'Cores', found, usable < neededCpus ? advice : null);
+}
+
+async function checkLoad(world: World): Promise<MachineCheck> {
+  const load = parseLoadAverage((await readIfThere(world, '/proc/loadavg')) ?? '') ?? 0;
+  const busy = load > QUIET_LOAD_PER_CPU * world.machine.availableCpus;
+  return check(
+    'load',
+    'Other load',
+    `1-minute load average ${load}`,
+    busy ? 'wait until the machine is quiet' : null,
+  );
+}
+
+/** With a window of 100 queries in flight, the kernel's default of 212,992 bytes loses none. */
+async function checkBuffers(world: World): Promise<MachineCheck> {
+  const buffer = await socketReceiveBuffer(world);
+  if (buffer === null) return check('socket-buffers', 'Socket buffers', 'unknown');
+  const found = `${buffer.default} bytes by default, ${buffer.max} at most`;
+  const small = buffer.default < 212_992;
+  return check(
+    'socket-buffers',
+    'Socket buffers',
+    found,
+    small ? 'bursts may be lost: sysctl -w net.core.rmem_default=212992' : null,
+  );
+}
+
+async function checkGovernor(world: World): Promise<MachineCheck> {
+  const governor = await cpuGovernor(world);
+  const advice = 'cpupower frequency-set -g performance makes trials more alike';
+  const scaled = governor !== null && governor !== 'performance';
+  return check(
+    'cpu-governor',
+    'CPU governor',
+    governor ?? 'none: the frequency is not in our hands',
+    scaled ? advice : null,
+  );
+}
+
+/** The nearest directory above that exists. */
+async function freeBytes(world: World, path: string): Promise<number> {
+  for (let current = path; ; current = current.replace(/\/[^/]*$/, '') || '/') {
+    try {
+      const { bavail, bsize } = await world.fs.statfs(current);
+      return bavail * bsize;
+    } catch (error) {
+      if (current === '/') throw error;
+    }
+  }
+}
+
+async function checkDisk(world: World): Promise<MachineCheck> {
+  const path = cacheRoot(world);
+  try {
+    const free = await freeBytes(world, path);
+    const advice = 'building CoreDNS takes up to 2 GB: free some space or set XDG_CACHE_HOME';
+    const found = `${(free / 1e9).toFixed(1)} GB free for ${path}`;
+    return check('disk', 'Disk', found, free < BUILD_DISK_BYTES ? advice : null);
+  } catch (error) {
+    return check('disk', 'Disk', messageOf(error), 'set XDG_CACHE_HOME to a directory that can be read');
+  }
+}
+
+async function checkGo(world: World): Promise<MachineCheck> {
+  const go = await findExecutable(world, 'go');
+  const version = go === null ? null : await askToolVersion(world, 'go', go);
+  const advice = 'needed only where release archives of CoreDNS cannot be reached';
+  return check(
+    'go',
+    'Go',
+    version === null ? 'not installed' : `${version} (${go})`,
+    version === null ? advice : null,
+  );
+}
+
+async function checkPackages(world: World): Promise<MachineCheck> {
+  const system = await findPackageManager(world);
+  if ('problem' in system)
+    return check('package-manager', 'Package manager', system.problem, 'install dnsperf by hand');
+  const how = system.manager.privilege.length === 0 ? 'as root' : 'with sudo, without a password';
+  return check('package-manager', 'Package manager', `${system.manager.name} ${how}`);
+}
+
+async function checkNode(world: World): Promise<MachineCheck> {
+  const { stdout } = await runToEnd(world.processes.start, [world.processes.nodePath, '--version']);
+  const version = stdout.trim().replace(/^v/, '');
+  const [major = 0, minor = 0] = version.split('.').map(Number);
+  const old = major < OLDEST_NODE[0] || (major === OLDEST_NODE[0] && minor < OLDEST_NODE[1]);
+  const advice = `Node.js ${OLDEST_NODE.join('.')} or later is needed: start bench with pnpm, which brings it`;
+  return check('node', 'Node.js', version, old ? advice : null, old ? 'problem' : 'ok');
+}
+
+/** All checks. `neededCpus`: what the largest planned case needs for servers and loader together. */
+export async function inspectMachine(
+  world: World,
+  { neededCpus }: { readonly neededCpus: number },
+): Promise<readonly MachineCheck[]> {
+  return [
+    await checkNode(world),
+    checkCores(world, neededCpus),
+    await checkLimits(world),
+    await checkLoad(world),
+    await checkGovernor(world),
+    await checkBuffers(world),
+    await checkDisk(world),
+    await checkPackages(world),
+    await checkGo(world),
+  ];
+}

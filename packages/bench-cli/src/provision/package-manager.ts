@@ -1,0 +1,143 @@
+/** The system's package manager, where it needs no password: as root, or with a sudo that asks nothing. */
+import { DAEMON_DIRECTORIES, findExecutable } from '../environment/find-executable.ts';
+import { type Completed, runToEnd } from '../process.ts';
+import type { World } from '../world.ts';
+import type { ProvisionProgress } from './provision.ts';
+
+export interface PackageManager {
+  readonly name: 'apt-get' | 'dnf' | 'apk';
+  readonly executable: string;
+  /** The command a user would type, without sudo. */
+  readonly installCommand: (packageName: string) => string;
+  /** What goes before every command: nothing, or `sudo -n`. */
+  readonly privilege: readonly string[];
+}
+
+const INSTALL_COMMANDS = {
+  'apt-get': (name: string) => `apt-get install ${name}`,
+  dnf: (name: string) => `dnf install ${name}`,
+  apk: (name: string) => `apk add ${name}`,
+} as const;
+
+const NAMES = ['apt-get', 'dnf', 'apk'] as const;
+
+/** An index update and an install of a small package; slow mirrors included. */
+const INSTALL_SECONDS = 600;
+
+async function privilegeOf(world: World): Promise<readonly string[] | null> {
+  if (world.machine.userId === 0) return [];
+  const sudo = await findExecutable(world, 'sudo');
+  if (sudo === null) return null;
+  const { code } = await runToEnd(world.processes.start, [sudo, '-n', 'true'], { timeoutSeconds: 5 });
+  return code === 0 ? [sudo, '-n'] : null;
+}
+
+/** The package manager of this system; `problem` if there is none or it would ask for a password. */
+export async function findPackageManager(
+  world: World,
+): Promise<{ manager: PackageManager } | { problem: string; installCommand: string | null }> {
+  for (const name of NAMES) {
+    const executable = await findExecutable(world, name, DAEMON_DIRECTORIES);
+    if (executable === null) continue;
+    const privilege = await privilegeOf(world);
+    const installCommand = INSTALL_COMMANDS[name];
+    if (privilege !== null) return { manager: { name, executable, installCommand, privilege } };
+    return {
+      problem: `${name} needs root, and sudo would ask for a password`,
+      installCommand: `sudo ${installCommand('dnsperf')}`,
+    };
+  }
+  return { problem: 'there is no apt-get, dnf or apk', installCommand: null };
+}
+
+/** What `apt-get install --print-uris` says will be downloaded: `Need to get 79.8 kB of archives.` and the addresses. */
+export function parseAptDownload(output: string): { size: string; hosts: readonly string[] } | null {
+  const size = /^Need to get (.+?)(?:\/.+?)? of archives/m.exec(output)?.[1];
+  if (size === undefined) return null;
+  const hosts = [...output.matchAll(/^'\w+:\/\/([^/']+)\//gm)].flatMap(([, host]) =>
+    host === undefined ? [] : [host],
+  );
+  return { size, hosts: [...new Set(hosts)] };
+}
+
+async function run(
+  world: World,
+  { executable, privilege }: PackageManager,
+  command: readonly string[],
+  progress: ProvisionProgress,
+  signal: AbortSignal,
+): Promise<Completed> {
+  signal.throwIfAborted();
+  // sudo clears the environment, so it is set behind it.
+  const words = [...privilege, 'env', 'DEBIAN_FRONTEND=noninteractive', 'LC_ALL=C', executable, ...command];
+  const completed = await runToEnd(world.processes.start, words, {
+    timeoutSeconds: INSTALL_SECONDS,
+    onStdoutLine: (line) => progress.detail(line),
+  });
+  // A package manager is not killed half way: an interrupted run waits for it, and then ends.
+  signal.throwIfAborted();
+  return completed;
+}
+
+const APT_INSTALL = ['install', '-y', '--no-install-recommends', '-o', 'DPkg::Lock::Timeout=60'] as const;
+
+async function aptInstall(
+  world: World,
+  manager: PackageManager,
+  packageName: string,
+  progress: ProvisionProgress,
+  signal: AbortSignal,
+): Promise<{ completed: Completed; from: string }> {
+  const apt = (...command: readonly string[]) => run(world, manager, command, progress, signal);
+  const plan = () => apt(...APT_INSTALL, '--print-uris', packageName);
+  let planned = await plan();
+  let completed: Completed | null = null;
+  for (const updated of [false, true]) {
+    if (updated) {
+      progress.step('Updating the list of packages: apt-get update');
+      await apt('update');
+      planned = await plan();
+    }
+    if (planned.code !== 0) {
+      completed = planned;
+      continue;
+    }
+    const download = parseAptDownload(planned.stdout);
+    if (download !== null) {
+      progress.step(
+        `Installing ${packageName}: ${download.size} from ${download.hosts.join(', ') || 'the package cache'}`,
+      );
+    }
+    completed = await apt(...APT_INSTALL, packageName);
+    // A list of packages that is out of date names files that are gone; after an update it is tried again.
+    if (completed.code === 0) break;
+  }
+  const hosts = parseAptDownload(planned.stdout)?.hosts ?? [];
+  return { completed: completed ?? planned, from: hosts.length > 0 ? ` from ${hosts.join(', ')}` : '' };
+}
+
+/** Installs a package; resolves with where from, or with the problem. Rejects when aborted. */
+export async function installPackage(
+  world: World,
+  manager: PackageManager,
+  packageName: string,
+  progress: ProvisionProgress,
+  signal: AbortSignal,
+): Promise<{ origin: string } | { problem: string }> {
+  progress.step(`Installing ${packageName} with ${manager.name}`);
+  let completed: Completed;
+  let from = '';
+  if (manager.name === 'apt-get') {
+    ({ completed, from } = await aptInstall(world, manager, packageName, progress, signal));
+  } else {
+    const command = manager.name === 'dnf' ? ['install', '-y', packageName] : ['add', packageName];
+    completed = await run(world, manager, command, progress, signal);
+  }
+  if (completed.code === 0) return { origin: `${manager.installCommand(packageName)}${from}` };
+  const said = `${completed.stderr}\n${completed.stdout}`
+    .split('\n')
+    .filter((line) => /^(E|ERROR|Error)\b/.test(line));
+  return {
+    problem: `${manager.installCommand(packageName)} failed: ${said[0] ?? `exit status ${completed.code}`}`,
+  };
+}

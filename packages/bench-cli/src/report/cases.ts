@@ -1,0 +1,80 @@
+/** How reports call cases, group them and mark them. */
+import type { CaseRecord, LimitedBy, RunRecord } from '../results/record.ts';
+import { formatCpus } from './numbers.ts';
+
+/** The server's name in tables, "CoreDNS"; its kind if it never came to start. */
+export function serverTitle(record: RunRecord, server: string): string {
+  return record.servers.find(({ kind }) => kind === server)?.title ?? server;
+}
+
+/** How the tier is shared out: `2 × 1 vCPU`. */
+export function shapeOf({ tier, instances }: CaseRecord): string {
+  return `${instances} × ${formatCpus(tier / instances)} vCPU`;
+}
+
+/** Throughput that is not limited by the server is not a property of the server. */
+export const NOT_SERVER_LIMITED = '†';
+export const CONTENDED = '‡';
+
+/** Marks behind a throughput figure; empty for a clean one. */
+export function marksOf({ limitedBy, contended, summary }: CaseRecord): string {
+  if (summary === null) return '';
+  return `${limitedBy === 'server' ? '' : NOT_SERVER_LIMITED}${contended ? CONTENDED : ''}`;
+}
+
+const LIMITS: Readonly<Record<LimitedBy, string>> = {
+  server: 'the server used its CPU allowance',
+  loader: 'the load generator was at its limit',
+  rate: 'a fixed rate was asked for and held',
+  unknown: 'neither server nor load generator used up its CPUs, or the trials disagree',
+};
+
+/** What limited a case, in words. */
+export function describeLimit(limitedBy: LimitedBy): string {
+  return LIMITS[limitedBy];
+}
+
+/** Explanations of the marks that these cases bear. */
+export function explainMarks(record: RunRecord, cases: readonly CaseRecord[]): string[] {
+  const marked = cases.filter((item) => item.summary !== null);
+  const reasons = (items: readonly CaseRecord[]) =>
+    [...new Set(items.map(({ limitedBy }) => limitedBy))].map((limit) => {
+      const servers = items.filter(({ limitedBy }) => limitedBy === limit).map(({ server }) => server);
+      const names = [...new Set(servers)].map((server) => serverTitle(record, server));
+      return `${names.join(', ')}: ${describeLimit(limit)}`;
+    });
+  const unlimited = marked.filter(({ limitedBy }) => limitedBy !== 'server');
+  const lines: string[] = [];
+  if (unlimited.length > 0) {
+    lines.push(
+      `${NOT_SERVER_LIMITED} Not limited by the server, so not the most it can do. ${reasons(unlimited).join('; ')}.`,
+    );
+  }
+  if (marked.some(({ contended }) => contended)) {
+    lines.push(
+      `${CONTENDED} Contended: this machine has fewer cores than servers and load generators need, so that they ` +
+        'slowed each other down.',
+    );
+  }
+  return lines;
+}
+
+export interface CaseGroup {
+  /** "Tier 2, single", with workload and transport where the run has several. */
+  readonly title: string;
+  readonly cases: readonly CaseRecord[];
+}
+
+/** Cases that are compared with each other, in the order of the plan. */
+export function groupCases({ cases }: RunRecord): CaseGroup[] {
+  const hasSeveralWorkloads = new Set(cases.map(({ workload }) => workload)).size > 1;
+  const hasSeveralTransports = new Set(cases.map(({ transport }) => transport)).size > 1;
+  const titleOf = ({ tier, mode, workload, transport }: CaseRecord) =>
+    [
+      `Tier ${formatCpus(tier)}`,
+      mode,
+      ...(hasSeveralWorkloads ? [`workload ${workload}`] : []),
+      ...(hasSeveralTransports ? [transport] : []),
+    ].join(', ');
+  return [...Map.groupBy(cases, titleOf)].map(([title, members]) => ({ title, cases: members }));
+}

@@ -1,0 +1,49 @@
+/**
+ * One line for each trial, for spreadsheets and statistics programs: base units, nothing rounded, empty where
+ * there is no figure. RFC 4180, but with a bare line feed, which every reader takes.
+ */
+import type { CaseRecord, RunRecord, Trial } from '../results/record.ts';
+
+type Value = string | number | boolean | null;
+type Column = readonly [name: string, value: (trial: Trial, item: CaseRecord | undefined) => Value];
+
+const COLUMNS: readonly Column[] = [
+  ['trial', (trial) => trial.key],
+  ['server', (_, item) => item?.server ?? null],
+  ['tier', (_, item) => item?.tier ?? null],
+  ['mode', (_, item) => item?.mode ?? null],
+  ['workload', (_, item) => item?.workload ?? null],
+  ['transport', (_, item) => item?.transport ?? null],
+  ['instances', (_, item) => item?.instances ?? null],
+  ['contended', (_, item) => item?.contended ?? null],
+  ['round', (trial) => trial.round],
+  ['order', (trial) => trial.order],
+  ['started_at', (trial) => trial.startedAt],
+  ['status', (trial) => trial.status],
+  ['failure', (trial) => (trial.status === 'failed' ? trial.failure.code : null)],
+  ['limited_by', (trial) => (trial.status === 'ok' ? trial.limitedBy : null)],
+  ['queries_sent', (trial) => (trial.status === 'ok' ? trial.load.queriesSent : null)],
+  ['queries_completed', (trial) => (trial.status === 'ok' ? trial.load.queriesCompleted : null)],
+  ['queries_lost', (trial) => (trial.status === 'ok' ? trial.load.queriesLost : null)],
+  ['queries_interrupted', (trial) => (trial.status === 'ok' ? trial.load.queriesInterrupted : null)],
+  ['run_time_seconds', (trial) => (trial.status === 'ok' ? trial.load.runTimeSeconds : null)],
+  ['qps', (trial) => (trial.status === 'ok' ? trial.metrics.qps : null)],
+  ['latency_seconds', (trial) => (trial.status === 'ok' ? trial.metrics.latencySeconds : null)],
+  ['cpu_seconds_per_query', (trial) => (trial.status === 'ok' ? trial.metrics.cpuSecondsPerQuery : null)],
+  ['cpu_cores', (trial) => (trial.status === 'ok' ? trial.metrics.cpuCores : null)],
+  ['memory_bytes', (trial) => (trial.status === 'ok' ? trial.metrics.memoryBytes : null)],
+  ['throttled_seconds', (trial) => (trial.status === 'ok' ? trial.metrics.throttledSeconds : null)],
+];
+
+function field(value: Value): string {
+  const text = value === null ? '' : String(value);
+  return /[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
+}
+
+export function renderCsv(record: RunRecord): string {
+  const cases = new Map(record.cases.map((item) => [item.key, item]));
+  const lines = record.trials.map((trial) =>
+    COLUMNS.map(([, value]) => field(value(trial, cases.get(trial.caseKey)))).join(','),
+  );
+  return `${[COLUMNS.map(([name]) => name).join(','), ...lines].join('\n')}\n`;
+}

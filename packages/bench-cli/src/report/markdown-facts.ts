@@ -1,0 +1,167 @@
+/** The parts of the Markdown report that are about the run, not about its figures. */
+import type { RunRecord } from '../results/record.ts';
+import type { DeltaDefinition } from '../stats/deltas.ts';
+import { INTERVAL_METHOD } from '../stats/intervals.ts';
+import { shellCommand } from '../text.ts';
+import { CONTENDED, NOT_SERVER_LIMITED, serverTitle } from './cases.ts';
+import { blocks, bullets, code, codeBlock, factTable, plain, table } from './markdown-text.ts';
+import { formatBytes, formatCpus, formatShare } from './numbers.ts';
+import { runStatus } from './status.ts';
+
+function numberSetting({ configuration }: RunRecord, name: string): number | null {
+  const value = configuration[name];
+  return typeof value === 'number' ? value : null;
+}
+
+function asText(value: unknown): string {
+  if (Array.isArray(value)) return value.map(asText).join(', ');
+  return typeof value === 'string' ? value : (JSON.stringify(value) ?? '');
+}
+
+export function failedTrials(record: RunRecord): string {
+  const { failures } = runStatus(record);
+  if (failures.length === 0) return '';
+  const shown = failures.slice(0, 100);
+  const rows = shown.map(({ key, failure }) => [code(key), code(failure.code), plain(failure.message)]);
+  return blocks(
+    '## Failed trials',
+    'A failed trial is a result with a reason; it is part of no figure above.',
+    table(['Trial', 'Code', 'Reason'], rows, [1, 2]),
+    failures.length > shown.length ? `… and ${failures.length - shown.length} more, in run.json.` : '',
+  );
+}
+
+/** What is known to be wrong in DinoDNS 0.0.13 as published. */
+export function stockNote(record: RunRecord): string {
+  if (!record.cases.some(({ server }) => server === 'dinodns-stock')) return '';
+  return (
+    `**${plain(serverTitle(record, 'dinodns-stock'))}** (\`dinodns-stock\`) is the unmodified framework from npm with its DefaultStore and ` +
+    'DNSOverUDP, run as its documentation has it. It is shown because it keeps the comparison honest, not because it ' +
+    'answers like the others: in version 0.0.13 names are compared case-sensitively, an existing name asked for ' +
+    'another type gets NXDOMAIN instead of an empty answer, the AA bit is never set, every TTL is 0, client cookies ' +
+    "are echoed as if they were the server's, `refused()` sends FORMERR, and one UDP datagram of 3 bytes ends the " +
+    'process.'
+  );
+}
+
+function cpuLimitSentence({ cpuLimits }: RunRecord): string {
+  const { requested, method, reason } = cpuLimits;
+  const because = reason === null ? '' : ` (${plain(reason)})`;
+  if (method === 'none') return `CPU limits were not set${because}: the tier is only a name here.`;
+  return `CPU limits: ${code(method)}, asked for ${code(requested)}${because}.`;
+}
+
+export function method(record: RunRecord): string {
+  const duration = numberSetting(record, 'durationSeconds');
+  const warmup = numberSetting(record, 'warmupSeconds');
+  const times =
+    duration === null
+      ? []
+      : [
+          `Each trial starts the server anew, checks every distinct answer, warms up for ${warmup ?? 0} s and measures ` +
+            `for ${duration} s. A server that answers wrongly is not measured.`,
+        ];
+  const { workload, loader } = record;
+  const command = record.trials.find((trial) => trial.loaderCommands.length > 0)?.loaderCommands[0];
+  const settings = Object.entries(record.configuration).map(
+    ([name, value]) => [code(name), plain(asText(value))] as const,
+  );
+  return blocks(
+    '## Method',
+    bullets([
+      ...times,
+      'Trials of the servers are interleaved (A B C, C B A, …), so that drift of the machine hits all alike; trials ' +
+        'of the same round are paired in comparisons.',
+      `Workload ${code(workload.name)}: ${plain(workload.description)}; ${workload.distinctQueries} distinct queries, ` +
+        `${formatShare(workload.existingRatio)} of them for records that exist, in ${workload.zones} zones.`,
+      `Load from ${plain(loader.kind)} ${plain(loader.version)}, target ${code(record.target)}.`,
+      cpuLimitSentence(record),
+      plain(INTERVAL_METHOD),
+    ]),
+    command === undefined
+      ? ''
+      : blocks('The load generator, in the first trial:', codeBlock(shellCommand(command), 'sh')),
+    settings.length === 0 ? '' : factTable(['Setting', 'Value'], settings),
+  );
+}
+
+export function environment(record: RunRecord): string {
+  const { environment: host } = record;
+  const buffer = host.socketReceiveBufferBytes;
+  const rows: (readonly [string, string])[] = [
+    ['CPU', plain(`${host.cpuModel}, ${host.cpuCores} cores, ${formatCpus(host.availableCpus)} usable`)],
+    ['CPU governor', plain(host.cpuGovernor ?? 'unknown')],
+    ['Memory', formatBytes(host.memoryBytes)],
+    ['System', plain(`${host.os}, kernel ${host.kernel}, ${host.architecture}`)],
+    ['Virtualization', plain(host.virtualization ?? 'unknown')],
+    ['Load average at the start', String(host.loadAverage)],
+    ['Socket receive buffer', buffer === null ? 'unknown' : `${buffer.default} bytes, at most ${buffer.max}`],
+    ['Node.js', plain(host.nodeVersion)],
+    [
+      'dinodns-bench',
+      plain(
+        `${record.generator.version}${host.git === null ? '' : `, commit ${host.git.commit}${host.git.dirty ? ' with local changes' : ''}`}`,
+      ),
+    ],
+    ['Host', plain(host.hostname)],
+    ['Run', plain(`${record.id}, from ${record.startedAt} to ${record.endedAt ?? 'no end'}`)],
+  ];
+  return blocks('## Environment', factTable(['', ''], rows));
+}
+
+export function programs(record: RunRecord): string {
+  const servers = record.servers.map((server) => [
+    plain(server.title),
+    plain(server.version),
+    plain(
+      Object.entries(server.components)
+        .map(([name, version]) => `${name} ${version}`)
+        .join(', '),
+    ),
+    code(server.executable),
+  ]);
+  const tools = record.provisioned.map((tool) => [
+    plain(tool.tool),
+    plain(tool.version),
+    plain(tool.source),
+    plain(tool.origin),
+    tool.sizeBytes === null ? '' : formatBytes(tool.sizeBytes),
+  ]);
+  return blocks(
+    servers.length + tools.length === 0 ? '' : '## Programs',
+    servers.length === 0 ? '' : table(['Server', 'Version', 'Components', 'Program'], servers, [1, 2, 3]),
+    servers.length === 0 ? '' : 'Their configuration files are in `run.json`, under `servers[].files`.',
+    tools.length === 0 ? '' : table(['Tool', 'Version', 'Source', 'Origin', 'Size'], tools, [1, 2, 3]),
+  );
+}
+
+export function repeat(record: RunRecord): string {
+  const { git } = record.environment;
+  const checkout = git === null ? '' : `git checkout ${git.commit}\n`;
+  return blocks('## Repeat it', codeBlock(checkout + record.command, 'sh'));
+}
+
+export function warnings(record: RunRecord): string {
+  return record.warnings.length === 0 ? '' : blocks('## Warnings', bullets(record.warnings.map(plain)));
+}
+
+export function howToRead(record: RunRecord, definition: DeltaDefinition): string {
+  const used = (name: DeltaDefinition) => (name === definition ? ' **This report uses this one.**' : '');
+  return blocks(
+    '## How to read this',
+    bullets([
+      `Deltas are against ${plain(serverTitle(record, record.baseline))} of the same tier and mode. \`relative\` is (value − ` +
+        `baseline) ÷ baseline.${used('relative')} \`symmetric\` is (value − baseline) ÷ mean of both, the definition of the ` +
+        `published DinoDNS tables: 18,584 against 20,855 QPS is −10.89% relative and −11.52% symmetric.${used('symmetric')}`,
+      'Figures in square brackets are 95 % confidence intervals. A verdict is given only if the interval of the delta ' +
+        'excludes zero. About one in 20 comparisons of equal servers still looks like a difference. The intervals speak of this machine on this day, not of other machines.',
+      'Success is completed ÷ sent. NXDOMAIN and REFUSED are answers and count as completed. Latency is the mean of ' +
+        'completed queries only; lost ones are not in it.',
+      `${NOT_SERVER_LIMITED} marks a throughput that something else than the server limited: it is a lower bound of what the server ` +
+        `can do. ${CONTENDED} marks servers and load generators that had to share cores.`,
+      'CPU and memory are of all processes of the server over the whole trial; memory is the proportional set size ' +
+        'where the kernel gives it, else the resident set size. Throttled is time that the CPU limit held the server back.',
+    ]),
+    stockNote(record),
+  );
+}

@@ -1,0 +1,123 @@
+/**
+ * Numbers as people read them. All rounding of bench happens here; the record keeps everything. The forms of
+ * the published tables are kept: `24,923,003`, `0.002341`, `-9.66%`, `100.00%`.
+ */
+
+const MINUS = '-';
+
+function withoutNegativeZero(text: string): string {
+  return /^-[0.,]+$/.test(text) ? text.slice(1) : text;
+}
+
+/** `value` with `digits` decimals and commas between groups of three digits. */
+export function formatFixed(value: number, digits: number): string {
+  const [whole = '', fraction] = withoutNegativeZero(value.toFixed(digits)).split('.');
+  const grouped = whole.replace(/\B(?=(\d{3})+$)/g, ',');
+  return fraction === undefined ? grouped : `${grouped}.${fraction}`;
+}
+
+/** `24,923,003` */
+export function formatCount(value: number): string {
+  return formatFixed(value, 0);
+}
+
+/** Queries per second: whole numbers as published, with decimals below one hundred. */
+export function formatQps(value: number): string {
+  return formatFixed(value, value !== 0 && Math.abs(value) < 100 ? 2 : 0);
+}
+
+/** Seconds as dnsperf prints them, `0.002341`: whole microseconds. */
+export function formatSeconds(value: number): string {
+  return value.toFixed(6);
+}
+
+/** A share as a percentage, `100.00%`. */
+export function formatShare(ratio: number): string {
+  return `${withoutNegativeZero((ratio * 100).toFixed(2))}%`;
+}
+
+/** A delta as a percentage with its sign, `-9.66%`, `+7.92%`, `0.00%`. */
+export function formatDelta(ratio: number): string {
+  const text = formatShare(ratio);
+  return ratio > 0 && Number.parseFloat(text) !== 0 ? `+${text}` : text;
+}
+
+/** Three significant digits, without an exponent and without trailing decimals above 100. */
+export function formatShort(value: number): string {
+  // Rounded first, so that 0.9999 has the digits of 1.00.
+  const size = Math.abs(Number(value.toPrecision(3)));
+  if (size === 0) return '0';
+  const digits = size >= 100 ? 0 : size >= 10 ? 1 : size >= 1 ? 2 : 3;
+  return formatFixed(value, digits);
+}
+
+/** A time in the unit that suits it: `2.34 ms`, `85.1 µs`, `1.20 s`. */
+export function formatTime(seconds: number): string {
+  if (seconds === 0) return '0 s';
+  if (seconds >= 0.9995) return `${formatShort(seconds)} s`;
+  if (seconds >= 0.0009995) return `${formatShort(seconds * 1e3)} ms`;
+  return `${formatShort(seconds * 1e6)} µs`;
+}
+
+/** Microseconds as a bare number with two decimals, `24.10`. */
+export function formatMicroseconds(seconds: number): string {
+  return formatFixed(seconds * 1e6, 2);
+}
+
+const MEBIBYTE = 1024 * 1024;
+
+/** `98.3 MiB`, `1.21 GiB` */
+export function formatBytes(bytes: number): string {
+  const mebibytes = bytes / MEBIBYTE;
+  return mebibytes >= 1000 ? `${formatShort(mebibytes / 1024)} GiB` : `${formatShort(mebibytes)} MiB`;
+}
+
+/** Mebibytes as a bare number with one decimal. */
+export function formatMebibytes(bytes: number): string {
+  return formatFixed(bytes / MEBIBYTE, 1);
+}
+
+/** A number of vCPUs: `2`, `0.5`, `0.75`. */
+export function formatCpus(cpus: number): string {
+  return String(Number(cpus.toFixed(3)));
+}
+
+function roundTowards(value: number, digits: number, direction: 'down' | 'up'): number {
+  const scale = 10 ** digits;
+  const scaled = value * scale;
+  // 1.1 × 10 is 11.000000000000002 in binary: that is not a reason to go on to the next digit.
+  const nearest = Math.round(scaled);
+  if (Math.abs(scaled - nearest) < 1e-9 * Math.max(1, Math.abs(scaled))) return nearest / scale;
+  return (direction === 'down' ? Math.floor(scaled) : Math.ceil(scaled)) / scale;
+}
+
+/**
+ * The ends of an interval, rounded outwards, so that the text never claims more than the figures. With as few
+ * decimals as the ends' size asks for, but enough that an interval without `excluded` still is without it.
+ */
+export function formatOutwards(
+  low: number,
+  high: number,
+  excluded: number,
+): { low: string; high: string; digits: number } {
+  const nearestEnd = Math.min(Math.abs(low), Math.abs(high));
+  let digits = nearestEnd >= 10 ? 0 : 1;
+  const excludes = (bottom: number, top: number) => bottom > excluded || top < excluded;
+  while (
+    digits < 6 &&
+    excludes(low, high) &&
+    !excludes(roundTowards(low, digits, 'down'), roundTowards(high, digits, 'up'))
+  ) {
+    digits++;
+  }
+  return {
+    low: formatFixed(roundTowards(low, digits, 'down'), digits),
+    high: formatFixed(roundTowards(high, digits, 'up'), digits),
+    digits,
+  };
+}
+
+/** `+` before what is not negative, for the ends of intervals of deltas. */
+export function signed(text: string): string {
+  return text.startsWith(MINUS) || Number.parseFloat(text) === 0 ? text : `+${text}`;
+}

@@ -1,0 +1,76 @@
+/**
+ * How a run ended: the one function from which the exit status, the report's headline and the summary come, so
+ * that they cannot contradict each other.
+ */
+import { ERROR_CODES, type ErrorCode, EXIT_STATUS, type ExitReason } from '../errors.ts';
+import type { FailedTrial, RunRecord } from '../results/record.ts';
+
+export interface RunStatus {
+  readonly state: 'complete' | 'failed-trials' | 'interrupted';
+  /** For a run that a signal ended, the caller knows whether it is `terminated` instead of `interrupted`. */
+  readonly exitReason: ExitReason;
+  readonly exitStatus: number;
+  /** One sentence. */
+  readonly headline: string;
+  readonly planned: number;
+  readonly ok: number;
+  readonly failed: number;
+  /** The failed trials, in the order in which they were tried. */
+  readonly failures: readonly FailedTrial[];
+}
+
+function trialCount(count: number): string {
+  return count === 1 ? '1 trial' : `${count} trials`;
+}
+
+function headlineOf(
+  record: RunRecord,
+  state: RunStatus['state'],
+  counts: Record<'planned' | 'ok' | 'failed', number>,
+) {
+  const { planned, ok, failed } = counts;
+  if (state === 'complete') return `Complete: ${ok} of ${trialCount(planned)} measured.`;
+  if (state === 'interrupted') {
+    const how = record.status === 'running' ? 'Not finished' : 'Interrupted';
+    const failures = failed === 0 ? '' : ` ${failed} failed.`;
+    return `${how}: ${ok} of ${trialCount(planned)} measured.${failures} Go on with \`bench run --resume ${record.id}\`.`;
+  }
+  if (ok === 0)
+    return `No result: ${planned === 1 ? 'the only trial' : `all ${trialCount(planned)}`} failed.`;
+  return `Finished, but ${failed} of ${trialCount(planned)} failed.`;
+}
+
+/** Where nothing succeeded, the first failure says whose fault it was. */
+function reasonOf(failures: readonly FailedTrial[]): ExitReason {
+  const code = failures[0]?.failure.code ?? '';
+  return code in ERROR_CODES ? ERROR_CODES[code as ErrorCode] : 'failedTrials';
+}
+
+/** See `RunStatus`. A record that still says `running` is an interrupted run: bench was killed, or is at it. */
+export function runStatus(record: RunRecord): RunStatus {
+  const sum = (pick: (trials: { planned: number; ok: number; failed: number }) => number) =>
+    record.cases.reduce((total, { trials }) => total + pick(trials), 0);
+  const counts = {
+    planned: sum(({ planned }) => planned),
+    ok: sum(({ ok }) => ok),
+    failed: sum(({ failed }) => failed),
+  };
+  const isWhole = record.status === 'complete' && counts.ok + counts.failed >= counts.planned;
+  const state = !isWhole ? 'interrupted' : counts.failed > 0 ? 'failed-trials' : 'complete';
+  const failures = record.trials
+    .filter((trial): trial is FailedTrial => trial.status === 'failed')
+    .toSorted((a, b) => a.order - b.order);
+  const reasons = {
+    complete: 'success',
+    'failed-trials': counts.ok === 0 ? reasonOf(failures) : 'failedTrials',
+    interrupted: 'interrupted',
+  } as const;
+  return {
+    state,
+    exitReason: reasons[state],
+    exitStatus: EXIT_STATUS[reasons[state]],
+    headline: headlineOf(record, state, counts),
+    ...counts,
+    failures,
+  };
+}

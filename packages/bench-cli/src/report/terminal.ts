@@ -1,0 +1,201 @@
+/** The table that ends a run in the terminal. Two lines for each server, so that it fits into 80 columns. */
+import { Ansis } from 'ansis';
+import Table from 'cli-table3';
+import type { CaseRecord, Delta, RunRecord, SummaryStatistic } from '../results/record.ts';
+import { type DeltaDefinition, deltaFigures } from '../stats/deltas.ts';
+import { type CaseGroup, explainMarks, groupCases, marksOf, serverTitle, shapeOf } from './cases.ts';
+import {
+  formatBytes,
+  formatCpus,
+  formatFixed,
+  formatOutwards,
+  formatQps,
+  formatShare,
+  formatTime,
+  signed,
+} from './numbers.ts';
+import type { RenderOptions } from './renderer.ts';
+import { runStatus } from './status.ts';
+import { verdictSentence } from './verdict-sentence.ts';
+
+const DEFAULT_COLUMNS = 80;
+/** Long names of servers are broken over lines, but not below this width: that of "(multisocket)". */
+const NARROWEST_NAME = 13;
+/** In a run where everything fails, the report has the rest. */
+const MOST_FAILURES = 10;
+const UNDECIDED = '≈';
+
+type Paint = InstanceType<typeof Ansis>;
+type Cell = readonly [first: string, second: string];
+
+/** `±3.1 %`: the longer side of the interval, rounded up. */
+function spread({ median, low, high }: SummaryStatistic): string {
+  if (low === null || high === null) return 'one trial';
+  if (median === 0) return '';
+  const side = Math.max(high - median, median - low) / median;
+  // From 100 % on the interval says "hardly anything is known"; decimals would say otherwise.
+  const digits = side < 1 ? 1 : 0;
+  const unit = 10 ** (2 + digits);
+  return `±${formatFixed((Math.ceil(side * unit - 1e-9) / unit) * 100, digits)} %`;
+}
+
+function deltaCell(delta: Delta, definition: DeltaDefinition, paint: Paint): Cell {
+  const { value, low, high } = deltaFigures(delta, definition);
+  const size = `${signed(formatFixed(value * 100, 1))} %`;
+  if (low === null || high === null) return [size, 'no interval'];
+  const ends = formatOutwards(low * 100, high * 100, 0);
+  const range = `${signed(ends.low)}…${signed(ends.high)} %`;
+  if (delta.verdict === 'no difference shown') return [paint.dim(`${UNDECIDED} ${size}`), paint.dim(range)];
+  return [delta.verdict === 'faster' ? paint.green(size) : paint.red(size), range];
+}
+
+function lostCell({ totals, limitedBy }: CaseRecord): Cell {
+  const { queriesLost, queriesSent } = totals;
+  const share = queriesSent === 0 ? 0 : queriesLost / queriesSent;
+  const text = queriesLost === 0 ? '0 %' : share < 0.0001 ? '<0.01 %' : formatShare(share).replace('%', ' %');
+  return [text, limitedBy];
+}
+
+function cellsOf(record: RunRecord, item: CaseRecord, definition: DeltaDefinition, paint: Paint): Cell[] {
+  const { summary, comparison } = item;
+  const title: Cell = [paint.bold(serverTitle(record, item.server)), shapeOf(item)];
+  if (summary === null) {
+    const { failed } = item.trials;
+    return [title, [failed === 0 ? 'no trial' : paint.red('failed'), failed > 1 ? `${failed} times` : '']];
+  }
+  const { qps, latencySeconds, cpuSecondsPerQuery, cpuCores, memoryBytes } = summary;
+  const isBaseline = item.server === record.baseline;
+  return [
+    title,
+    [formatQps(qps.median) + marksOf(item), spread(qps)],
+    comparison === null
+      ? [isBaseline ? 'baseline' : 'no pair', '']
+      : deltaCell(comparison.qps, definition, paint),
+    latencySeconds === null ? ['–', ''] : [formatTime(latencySeconds.median), spread(latencySeconds)],
+    [
+      cpuSecondsPerQuery === null ? '–' : formatTime(cpuSecondsPerQuery.median),
+      cpuCores === null ? '' : `${formatFixed(cpuCores.median, 2)} of ${formatCpus(item.tier)}`,
+    ],
+    [memoryBytes === null ? '–' : formatBytes(memoryBytes.median), ''],
+    lostCell(item),
+  ];
+}
+
+/** Width as the terminal shows it: colours take none, every other character that reports use takes one. */
+function widthOf(text: string, paint: Paint): number {
+  return [...paint.strip(text)].length;
+}
+
+function layOut(rows: readonly (readonly Cell[])[], columns: number, paint: Paint): string {
+  const count = Math.max(...rows.map((row) => row.length));
+  const natural = Array.from({ length: count }, (_, index) =>
+    Math.max(...rows.flatMap((row) => (row[index] ?? ['', '']).map((text) => widthOf(text, paint)))),
+  );
+  const sum = natural.reduce((total, width) => total + width, 0);
+  const [name = 0, ...others] = natural;
+  const narrowest = Math.min(name, NARROWEST_NAME);
+  const gap = sum - name + narrowest + 2 * (count - 1) <= columns ? 2 : 1;
+  const left = columns - gap * (count - 1) - (sum - name);
+  const widths = [Math.max(Math.min(name, left), narrowest), ...others];
+  const table = new Table({
+    chars: {
+      top: '',
+      'top-mid': '',
+      'top-left': '',
+      'top-right': '',
+      bottom: '',
+      'bottom-mid': '',
+      'bottom-left': '',
+      'bottom-right': '',
+      left: '',
+      'left-mid': '',
+      mid: '',
+      'mid-mid': '',
+      right: '',
+      'right-mid': '',
+      middle: ' '.repeat(gap),
+    },
+    style: { 'padding-left': 0, 'padding-right': 0, head: [], border: [], compact: true },
+    colWidths: widths,
+    colAligns: widths.map((_, index) => (index === 0 ? 'left' : 'right')),
+    wordWrap: true,
+  });
+  for (const row of rows) {
+    const cells = Array.from({ length: count }, (_, index) => row[index] ?? ['', '']);
+    table.push(cells.map(([first, second]) => `${first}\n${second}`));
+  }
+  return table
+    .toString()
+    .split('\n')
+    .map((line) => line.trimEnd())
+    .join('\n');
+}
+
+function groupTable(record: RunRecord, group: CaseGroup, options: RenderOptions, paint: Paint): string {
+  const baseline = serverTitle(record, record.baseline);
+  const header: Cell[] = [
+    ['Server', 'instances'],
+    ['QPS', '± 95 %'],
+    [baseline.length <= 10 ? `vs ${baseline}` : 'vs baseline', '95 % interval'],
+    ['Latency', '± 95 %'],
+    ['CPU/query', 'cores used'],
+    ['Memory', ''],
+    ['Lost', 'limit'],
+  ];
+  const rows = group.cases.map((item) => cellsOf(record, item, options.delta, paint));
+  const dimmed = header.map(([first, second]): Cell => [paint.dim(first), paint.dim(second)]);
+  return layOut([dimmed, ...rows], options.columns ?? DEFAULT_COLUMNS, paint);
+}
+
+/** Breaks a sentence at spaces, but not before a unit; `indent` goes before all lines but the first. */
+function wrap(text: string, columns: number, indent: string): string {
+  const lines: string[] = [];
+  let line = '';
+  for (const word of text.split(/ (?![%×])/)) {
+    if (line !== '' && [...line].length + 1 + [...word].length > columns) {
+      lines.push(line);
+      line = indent + word;
+    } else line = line === '' ? word : `${line} ${word}`;
+  }
+  return [...lines, line].join('\n');
+}
+
+function legend(record: RunRecord, options: RenderOptions): string[] {
+  const hasUndecided = record.cases.some(
+    ({ comparison }) => comparison?.qps.verdict === 'no difference shown' && comparison.qps.low !== null,
+  );
+  return [
+    ...(hasUndecided ? [`${UNDECIDED} No difference shown: the interval contains zero.`] : []),
+    ...(options.delta === 'symmetric'
+      ? ['Differences are symmetric: (value − baseline) ÷ mean of both.']
+      : []),
+    ...explainMarks(record, record.cases),
+  ];
+}
+
+/** The tables of all groups, then what was shown, in sentences, and how the run ended. */
+export function renderTerminal(record: RunRecord, options: RenderOptions): string {
+  const columns = options.columns ?? DEFAULT_COLUMNS;
+  const paint = new Ansis(options.color === true ? 1 : 0);
+  const groups = groupCases(record);
+  const parts = groups.map((group) => {
+    const told = group.cases.filter(({ server }) => server !== record.baseline || group.cases.length === 1);
+    const sentences = told.map((item) => wrap(`• ${verdictSentence(item, record)}`, columns, '  '));
+    return [paint.bold(group.title), groupTable(record, group, options, paint), '', ...sentences].join('\n');
+  });
+  const notes = legend(record, options).map((line) => paint.dim(wrap(line, columns, '  ')));
+  const status = runStatus(record);
+  const headline = wrap(status.headline, columns, '');
+  const failures = status.failures
+    .slice(0, MOST_FAILURES)
+    .map(({ key, failure }) => wrap(`${failure.code} in ${key}: ${failure.message}`, columns, '  '));
+  const unshown = status.failures.length - failures.length;
+  const more = unshown > 0 ? [`… and ${unshown} more`] : [];
+  const closing = [
+    ...notes,
+    ...failures,
+    ...more,
+    status.state === 'complete' ? headline : paint.yellow(headline),
+  ];
+  return `${[...parts, closing.join('\n')].join('\n\n')}\n`;
+}

@@ -1,0 +1,103 @@
+/**
+ * One honest sentence about a case: what was shown, how sure it is, and what spoils it. Never stronger than the
+ * interval: its ends are rounded outwards, and without a verdict no winner is named.
+ */
+import type { CaseRecord, Delta, RunRecord } from '../results/record.ts';
+import { serverTitle } from './cases.ts';
+import { formatFixed, formatOutwards, formatQps } from './numbers.ts';
+
+/** From half as many again, a multiple is easier to grasp than a percentage. */
+const MULTIPLE_FROM = 1.5;
+
+const WITH_UNIT = 'queries per second';
+
+function asPercent(value: number, digits: number): string {
+  return formatFixed(Math.abs(value) * 100, digits);
+}
+
+/** "32 % more" or "1.9 × as many", with the interval in the same terms, for a delta with a verdict. */
+function difference(delta: Delta, low: number, high: number): { text: string; interval: string } {
+  if (delta.verdict === 'faster' && 1 + delta.relative >= MULTIPLE_FROM) {
+    const ends = formatOutwards(1 + low, 1 + high, 1);
+    const value = formatFixed(1 + delta.relative, ends.digits);
+    return { text: `${value} × as many ${WITH_UNIT}`, interval: `${ends.low}–${ends.high}` };
+  }
+  const word = delta.relative >= 0 ? 'more' : 'fewer';
+  const [near, far] = delta.relative >= 0 ? [low, high] : [-high, -low];
+  const ends = formatOutwards(near * 100, far * 100, 0);
+  return {
+    text: `${asPercent(delta.relative, ends.digits)} % ${word} ${WITH_UNIT}`,
+    interval: `${ends.low}–${ends.high} % ${word}`,
+  };
+}
+
+function signedEnd(text: string): string {
+  if (Number.parseFloat(text) === 0) return 'no difference';
+  return text.startsWith('-') ? `${text.slice(1)} % fewer` : `${text} % more`;
+}
+
+function compared(name: string, baseline: string, delta: Delta): string {
+  const { low, high, n } = delta;
+  if (low === null || high === null) {
+    const word = delta.relative >= 0 ? 'more' : 'fewer';
+    const size = `${asPercent(delta.relative, 1)} % ${word} ${WITH_UNIT}`;
+    return `${name} answered ${size} than ${baseline} in one trial of each: no interval, so nothing is shown yet`;
+  }
+  if (delta.verdict === 'no difference shown') {
+    const ends = formatOutwards(low * 100, high * 100, 0);
+    return (
+      `No difference shown between ${name} and ${baseline}: the 95 % interval reaches from ` +
+      `${signedEnd(ends.low)} to ${signedEnd(ends.high)} ${WITH_UNIT} (${n} paired trials)`
+    );
+  }
+  const { text, interval } = difference(delta, low, high);
+  const than = text.includes('×') ? 'as' : 'than';
+  return `${name} answered ${text} ${than} ${baseline} (95 % interval ${interval})`;
+}
+
+/** What keeps the figures from being the servers' own, as clauses. */
+function reservations(record: RunRecord, cases: readonly CaseRecord[]): string[] {
+  const named = (limit: CaseRecord['limitedBy']) =>
+    [
+      ...new Set(
+        cases.filter((item) => item.limitedBy === limit).map((item) => serverTitle(record, item.server)),
+      ),
+    ].join(' and ');
+  const clauses: string[] = [];
+  const [loader, rate, unknown] = [named('loader'), named('rate'), named('unknown')];
+  if (loader !== '') clauses.push(`the load generator, not the server, limited ${loader}`);
+  if (rate !== '') clauses.push(`a fixed rate was asked of ${rate}, so that this is not a maximum`);
+  if (unknown !== '') clauses.push(`what limited ${unknown} is unknown`);
+  if (cases.some(({ contended }) => contended)) {
+    clauses.push('the machine has fewer cores than servers and load generators need (contended)');
+  }
+  return clauses;
+}
+
+function rateOf({ summary }: CaseRecord): string {
+  if (summary === null) return '';
+  const { median, n } = summary.qps;
+  return `${formatQps(median)} ${WITH_UNIT} (${n === 1 ? 'one trial' : `median of ${n} trials`})`;
+}
+
+/** The sentence for `item`, a case of `record`. Ends with a full stop. */
+export function verdictSentence(item: CaseRecord, record: RunRecord): string {
+  const name = serverTitle(record, item.server);
+  const baselineName = serverTitle(record, record.baseline);
+  if (item.summary === null) {
+    return item.trials.failed > 0
+      ? `${name} has no result: none of its trials succeeded.`
+      : `${name} has no result yet.`;
+  }
+  const { comparison } = item;
+  const baseline = record.cases.find(({ key }) => key === comparison?.baseline);
+  const involved = baseline === undefined ? [item] : [item, baseline];
+  const clauses = reservations(record, involved);
+  const but = clauses.length === 0 ? '' : `; but ${clauses.join(', and ')}`;
+  if (comparison !== null) return `${compared(name, baselineName, comparison.qps)}${but}.`;
+  if (item.server === record.baseline) return `${name}, the baseline, answered ${rateOf(item)}${but}.`;
+  return (
+    `${name} answered ${rateOf(item)}; it cannot be compared, because no round has ` +
+    `a successful trial of ${baselineName} as well${but}.`
+  );
+}

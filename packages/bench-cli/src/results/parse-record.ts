@@ -1,0 +1,86 @@
+/** From the text of a `run.json` to a checked record, or to an error that says what is wrong with it. */
+import { z } from 'zod';
+import { BenchError } from '../errors.ts';
+import { describeForeignJson, describeForeignText } from './foreign.ts';
+import { jsonErrorOffset, lineAndColumn } from './json-text.ts';
+import { type RunRecord, recordSchema, SCHEMA_VERSION } from './record.ts';
+
+/** Enough to see what kind of damage it is. */
+const MOST_PROBLEMS = 10;
+
+const generatedByBench = z.object({
+  schemaVersion: z.unknown(),
+  generator: z.object({ name: z.literal('dinodns-bench'), version: z.unknown() }),
+});
+
+/** `trials[3].load.qps` */
+function formatPath(path: readonly PropertyKey[]): string {
+  const text = path
+    .map((part) => (typeof part === 'number' ? `[${part}]` : `.${String(part)}`))
+    .join('')
+    .replace(/^\./, '');
+  return text === '' ? 'the record' : text;
+}
+
+/** The problems of a failed check as lines, the first ten of them. */
+export function listProblems(error: z.ZodError): string[] {
+  const lines = error.issues.map(({ path, message }) => `${formatPath(path)}: ${message}`);
+  const shown = lines.slice(0, MOST_PROBLEMS);
+  return lines.length > shown.length ? [...shown, `… and ${lines.length - shown.length} more`] : shown;
+}
+
+function parseJson(text: string, path: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch (cause) {
+    const foreign = describeForeignText(text);
+    if (foreign !== null) throw foreignRecord(path, foreign);
+    const { line, column } = lineAndColumn(text, jsonErrorOffset(text) ?? text.length);
+    const what = text.trim() === '' ? 'is empty' : `is damaged at line ${line}, column ${column}: not JSON`;
+    throw new BenchError('E_RECORD_UNREADABLE', `${path} ${what}`, {
+      fix: 'Restore the file from a copy, or measure again; `bench` itself only ever replaces it as a whole.',
+      cause,
+    });
+  }
+}
+
+function foreignRecord(path: string, description: string): BenchError {
+  return new BenchError(
+    'E_RECORD_FOREIGN',
+    `${path} is not a record of bench; it looks like ${description}`,
+    {
+      fix: 'Give the run.json of a run of bench, its folder, its id, or `latest`.',
+    },
+  );
+}
+
+/**
+ * The record in `text`; `path` is only named in errors. Fields that this version does not know are dropped.
+ * Throws `E_RECORD_UNREADABLE` (not JSON, or breaking the schema), `E_RECORD_FOREIGN` (other JSON) or
+ * `E_RECORD_VERSION` (ours, but of another schema version).
+ */
+export function parseRecord(text: string, path: string): RunRecord {
+  const value = parseJson(text, path);
+  const header = generatedByBench.safeParse(value);
+  if (!header.success) throw foreignRecord(path, describeForeignJson(value));
+  const { schemaVersion, generator } = header.data;
+  if (schemaVersion !== SCHEMA_VERSION) {
+    const found = JSON.stringify(schemaVersion) ?? 'none';
+    throw new BenchError(
+      'E_RECORD_VERSION',
+      `${path} has schema version ${found}, this version of bench reads ${SCHEMA_VERSION}`,
+      { fix: `Use the version of bench that wrote it: ${String(generator.version)}.` },
+    );
+  }
+  const record = recordSchema.safeParse(value);
+  if (record.success) return record.data;
+  const problems = record.error.issues.length;
+  throw new BenchError(
+    'E_RECORD_UNREADABLE',
+    `${path} breaks the record's schema in ${problems} ${problems === 1 ? 'place' : 'places'}`,
+    {
+      fix: 'Undo the changes that were made to the file by hand, or measure again.',
+      evidence: listProblems(record.error),
+    },
+  );
+}

@@ -1,0 +1,35 @@
+/**
+ * Paths in a record mean something on other machines too: those below the working directory become relative
+ * to it, those below the home directory begin with `~`. Pure.
+ */
+export interface PathRoots {
+  readonly cwd: string;
+  readonly home: string | undefined;
+}
+
+/** A copy of `value` in which every string has portable paths. */
+export function withPortablePaths<T>(value: T, roots: PathRoots): T {
+  const replacements = [[roots.cwd, ''] as const, [roots.home ?? '', '~/'] as const]
+    .filter(([root]) => root.length > 1)
+    .map(([root, short]) => [`${root.replace(/\/$/, '')}/`, short] as const)
+    // The longer root first: a working directory usually lies in the home directory.
+    .sort(([a], [b]) => b.length - a.length);
+  const visit = (item: unknown): unknown => {
+    if (typeof item === 'string') {
+      return replacements.reduce((text, [root, short]) => replaceRoot(text, root, short), item);
+    }
+    if (Array.isArray(item)) return item.map(visit);
+    if (typeof item === 'object' && item !== null) {
+      return Object.fromEntries(Object.entries(item).map(([key, entry]) => [key, visit(entry)]));
+    }
+    return item;
+  };
+  return visit(value) as T;
+}
+
+/** Only where a path begins: `/home/a/` is not part of `/mnt/home/a/`. */
+function replaceRoot(text: string, root: string, short: string): string {
+  if (!text.includes(root)) return text;
+  const escaped = root.replaceAll(/[.*+?^${}()|[\]\\]/g, '\\$&');
+  return text.replaceAll(new RegExp(`(?<![\\w.~/-])${escaped}`, 'g'), short);
+}

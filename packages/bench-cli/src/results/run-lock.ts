@@ -1,0 +1,113 @@
+/**
+ * Keeps two benches from writing to one run. A lock is an empty file whose name says who holds it: host,
+ * process id and the time at which that process began, so that a lock of a dead process is recognized even
+ * if its process id is in use again. Each process makes a file of its own before it looks for others: of two
+ * that come at the same time at least one sees the other, so that never both go on (perhaps neither does).
+ */
+import { join } from 'node:path';
+import { BenchError, systemErrorCode } from '../errors.ts';
+import type { World } from '../world.ts';
+import { isTemporaryName, writeError } from './write-whole.ts';
+
+type LockWorld = Pick<World, 'fs' | 'machine' | 'processes'>;
+
+/** A process as the kernel knows it. `start` is in clock ticks since boot, `unknown` without /proc. */
+interface Holder {
+  readonly host: string;
+  readonly pid: number;
+  readonly start: string;
+}
+
+const LOCK_NAME = /^lock,(?<host>[\w.-]*),(?<pid>\d+),(?<start>\d+|unknown)$/;
+
+function hostOf({ machine }: LockWorld): string {
+  return machine.hostname.replaceAll(/[^\w.-]/g, '-').slice(0, 100);
+}
+
+function lockName({ host, pid, start }: Holder): string {
+  return `lock,${host},${pid},${start}`;
+}
+
+function parseLockName(name: string): Holder | null {
+  const { host, pid, start } = LOCK_NAME.exec(name)?.groups ?? {};
+  return host === undefined || pid === undefined || start === undefined
+    ? null
+    : { host, pid: Number(pid), start };
+}
+
+/**
+ * When the process began, from /proc/<pid>/stat: field 22 (see proc(5)), counted behind the command's name,
+ * which may itself hold spaces and brackets. Null if it is dead or a zombie, `unknown` without /proc.
+ */
+async function processStart({ fs }: LockWorld, pid: number): Promise<string | null> {
+  try {
+    const stat = await fs.readFile(`/proc/${pid}/stat`, 'utf8');
+    const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
+    return fields[0] === 'Z' || fields[0] === 'X' ? null : (fields[19] ?? 'unknown');
+  } catch {
+    const hasProc = await fs.access('/proc/self/stat').then(
+      () => true,
+      () => false,
+    );
+    return hasProc ? null : 'unknown';
+  }
+}
+
+/** A process of another host, or of a system without /proc, cannot be seen: it counts as alive. */
+async function isAlive(world: LockWorld, holder: Holder): Promise<boolean> {
+  if (holder.host !== hostOf(world)) return true;
+  const start = await processStart(world, holder.pid);
+  return start !== null && (start === holder.start || start === 'unknown' || holder.start === 'unknown');
+}
+
+/** Removes what dead processes left behind and returns the name of a lock that is held, if any. */
+async function sweep(world: LockWorld, directory: string, ownName: string): Promise<string | undefined> {
+  let held: string | undefined;
+  for (const name of await world.fs.readdir(directory)) {
+    const holder = parseLockName(name);
+    if (name === ownName) continue;
+    if (holder !== null && (await isAlive(world, holder))) held = name;
+    else if (holder !== null) await world.fs.rm(join(directory, name), { force: true });
+  }
+  if (held !== undefined) return held;
+  for (const name of await world.fs.readdir(directory)) {
+    if (isTemporaryName(name)) await world.fs.rm(join(directory, name), { force: true });
+  }
+  return undefined;
+}
+
+/**
+ * Locks the run in `directory` (made if it is missing) and returns what unlocks it. Locks and half-written
+ * files of dead processes are cleared away. Rejects with `E_USAGE` if another bench holds the run, and with
+ * `E_DISK_FULL` or `E_WRITE_FAILED`. A process must not lock a run twice.
+ */
+export async function lockRun(world: LockWorld, directory: string): Promise<() => Promise<void>> {
+  const { fs, processes } = world;
+  const start = (await processStart(world, processes.ownPid)) ?? 'unknown';
+  const ownName = lockName({ host: hostOf(world), pid: processes.ownPid, start });
+  const ownPath = join(directory, ownName);
+  try {
+    await fs.mkdir(directory, { recursive: true });
+    await (await fs.open(ownPath, 'wx')).close();
+  } catch (error) {
+    if (systemErrorCode(error) === 'EEXIST') throw lockedError(directory, ownName);
+    throw writeError(ownPath, error);
+  }
+  const unlock = () => fs.rm(ownPath, { force: true });
+  try {
+    const held = await sweep(world, directory, ownName);
+    if (held !== undefined) throw lockedError(directory, held);
+  } catch (error) {
+    await unlock().catch(() => undefined);
+    throw writeError(directory, error);
+  }
+  return unlock;
+}
+
+function lockedError(directory: string, name: string): BenchError {
+  const holder = parseLockName(name);
+  const who = `process ${holder?.pid} on ${holder?.host}`;
+  return new BenchError('E_USAGE', `${directory} is in use by another bench (${who})`, {
+    fix: `Wait until it has ended. If there is no such process, delete ${join(directory, name)}.`,
+  });
+}

@@ -1,0 +1,165 @@
+/**
+ * Runs on disk: `results/<run id>/run.json`, the record; `raw/`, the output of every tool; and the reports
+ * made from the record. The record is saved after every trial and is always whole.
+ */
+import { basename, dirname, isAbsolute, join, resolve } from 'node:path';
+import { nearest } from '@dinodns-bench/zones/nearest';
+import { BenchError, messageOf, systemErrorCode } from '../errors.ts';
+import type { World } from '../world.ts';
+import { formatJson } from './json-text.ts';
+import { makeDirectories } from './make-directories.ts';
+import { listProblems, parseRecord } from './parse-record.ts';
+import { type RunRecord, recordSchema } from './record.ts';
+import { RUN_ID_PATTERN } from './run-id.ts';
+import { lockRun } from './run-lock.ts';
+import { writeError, writeWhole } from './write-whole.ts';
+
+const RECORD_NAME = 'run.json';
+
+/** How many runs an error lists. */
+const MOST_RUNS = 5;
+
+export interface LoadedRun {
+  readonly record: RunRecord;
+  /** Absolute path of the run's folder. */
+  readonly directory: string;
+}
+
+export interface RunStore {
+  /** Absolute path of the directory that holds the runs' folders. */
+  readonly resultsDirectory: string;
+  /** Absolute path of the folder of the run with this id; it need not exist. */
+  directoryOf(id: string): string;
+  /** Makes the folder for raw tool output in a run's folder and returns its absolute path. */
+  makeRawDirectory(directory: string): Promise<string>;
+  /**
+   * Saves the record, whole or not at all. Rejects with `E_DISK_FULL` or `E_WRITE_FAILED`, and with
+   * `E_INTERNAL` for a record that breaks its own schema; then what was saved before is still there.
+   */
+  save(record: RunRecord, directory?: string): Promise<void>;
+  /** Writes a report or the like beside the record, whole or not at all; returns its path. */
+  writeBeside(directory: string, name: string, text: string): Promise<string>;
+  /** Ids of the runs that have a record, oldest first. */
+  list(): Promise<string[]>;
+  /**
+   * Loads a run by `latest`, its id or a beginning of it that is unique, or the path of its folder or file.
+   * Rejects with `E_RECORD_UNREADABLE`, `E_RECORD_FOREIGN` or `E_RECORD_VERSION`.
+   */
+  load(reference: string): Promise<LoadedRun>;
+  /** Keeps other benches from writing to the run until the returned function is called. See `lockRun`. */
+  lock(directory: string): Promise<() => Promise<void>>;
+}
+
+type StoreWorld = Pick<World, 'fs' | 'cwd' | 'machine' | 'processes'>;
+
+/** Names of folders in the results directory that hold a record; none if there is no such directory. */
+async function foldersWithRecord({ fs }: StoreWorld, resultsDirectory: string): Promise<string[]> {
+  const names = await fs.readdir(resultsDirectory).catch((): string[] => []);
+  const found = await Promise.all(
+    names.map((name) =>
+      fs.access(join(resultsDirectory, name, RECORD_NAME)).then(
+        () => [name],
+        () => [],
+      ),
+    ),
+  );
+  return found.flat().sort();
+}
+
+function missingRun(reference: string, resultsDirectory: string, available: readonly string[]): BenchError {
+  const suggestion = nearest(reference, available);
+  const newest = available.slice(-MOST_RUNS).reverse();
+  const hint =
+    available.length === 0
+      ? `There are no runs in ${resultsDirectory} yet: make one with \`bench run\`, or name another place with --out.`
+      : suggestion === undefined
+        ? 'Give one of these, the path of a run.json, or `latest`.'
+        : `Did you mean ${suggestion}?`;
+  return new BenchError('E_RECORD_UNREADABLE', `there is no run ${JSON.stringify(reference)}`, {
+    fix: hint,
+    evidence: newest.map((id) => join(resultsDirectory, id)),
+  });
+}
+
+/** Absolute path of the record that a reference means. It may still not exist. */
+async function resolveReference(
+  world: StoreWorld,
+  resultsDirectory: string,
+  reference: string,
+): Promise<string> {
+  const available = await foldersWithRecord(world, resultsDirectory);
+  if (reference === 'latest') {
+    const newest = available.filter((name) => RUN_ID_PATTERN.test(name)).at(-1);
+    if (newest === undefined) throw missingRun(reference, resultsDirectory, available);
+    return join(resultsDirectory, newest, RECORD_NAME);
+  }
+  if (available.includes(reference)) return join(resultsDirectory, reference, RECORD_NAME);
+  const path = isAbsolute(reference) ? reference : resolve(world.cwd, reference);
+  const stats = await world.fs.stat(path).catch(() => null);
+  if (stats?.isDirectory()) {
+    // Such as `results`: a folder that holds runs but is none.
+    const file = join(path, RECORD_NAME);
+    if ((await world.fs.stat(file).catch(() => null)) !== null) return file;
+  } else if (stats !== null) return path;
+  const matching = available.filter((name) => reference !== '' && name.startsWith(reference));
+  const [only] = matching;
+  if (only !== undefined && matching.length === 1) return join(resultsDirectory, only, RECORD_NAME);
+  throw missingRun(reference, resultsDirectory, matching.length > 1 ? matching : available);
+}
+
+async function readRecordText({ fs }: StoreWorld, path: string): Promise<string> {
+  try {
+    return await fs.readFile(path, 'utf8');
+  } catch (cause) {
+    const reason = systemErrorCode(cause) === 'ENOENT' ? 'it does not exist' : messageOf(cause);
+    throw new BenchError('E_RECORD_UNREADABLE', `cannot read ${path}: ${reason}`, {
+      fix: 'Give the id or the path of a run that you may read.',
+      cause,
+    });
+  }
+}
+
+function checked(record: RunRecord): RunRecord {
+  const result = recordSchema.safeParse(record);
+  if (result.success) return record;
+  throw new BenchError('E_INTERNAL', `the record of run ${record.id} breaks its own schema`, {
+    fix: 'This is a bug in bench: please report it with the lines above. What was saved before is kept.',
+    evidence: listProblems(result.error),
+    cause: result.error,
+  });
+}
+
+/** The store of runs under `resultsDirectory` (relative to the working directory). Touches nothing yet. */
+export function createStore(world: StoreWorld, resultsDirectory: string): RunStore {
+  const root = resolve(world.cwd, resultsDirectory);
+  const { fs } = world;
+  const write = (path: string, text: string) => writeWhole(fs, world.processes.ownPid, path, text);
+  const store: RunStore = {
+    resultsDirectory: root,
+    directoryOf: (id) => join(root, basename(id)),
+    async makeRawDirectory(directory) {
+      const path = join(directory, 'raw');
+      await makeDirectories(fs, path).catch((error) => {
+        throw writeError(path, error);
+      });
+      return path;
+    },
+    async save(record, directory = store.directoryOf(record.id)) {
+      await write(join(directory, RECORD_NAME), formatJson(checked(record)));
+    },
+    async writeBeside(directory, name, text) {
+      const path = join(directory, name);
+      await write(path, text);
+      return path;
+    },
+    async list() {
+      return (await foldersWithRecord(world, root)).filter((name) => RUN_ID_PATTERN.test(name));
+    },
+    async load(reference) {
+      const path = await resolveReference(world, root, reference);
+      return { record: parseRecord(await readRecordText(world, path), path), directory: dirname(path) };
+    },
+    lock: (directory) => lockRun(world, directory),
+  };
+  return store;
+}

@@ -1,0 +1,68 @@
+/**
+ * Files that appear whole or not at all: written under another name in the same directory, flushed to the
+ * disk and then renamed, so that a crash, a full disk or a reader at the wrong moment never meets half a file.
+ */
+import { basename, dirname, join } from 'node:path';
+import { BenchError, messageOf, systemErrorCode } from '../errors.ts';
+import type { FileSystem } from '../world.ts';
+
+const FULL = new Set(['ENOSPC', 'EDQUOT']);
+
+/** The error for a file or directory that cannot be written. Passes on what is no system error. */
+export function writeError(path: string, cause: unknown): unknown {
+  const code = systemErrorCode(cause);
+  if (cause instanceof BenchError || code === undefined) return cause;
+  if (FULL.has(code)) {
+    return new BenchError('E_DISK_FULL', `no space left to write ${path}`, {
+      fix: 'Free some space, or choose another place with --out; then go on with `bench run --resume RUN`.',
+      cause,
+    });
+  }
+  return new BenchError('E_WRITE_FAILED', `cannot write ${path}: ${messageOf(cause)}`, {
+    fix: 'Choose a directory that you may write to with --out, or change the rights of this one.',
+    cause,
+  });
+}
+
+const TEMPORARY = /^\..+\.\d+\.tmp$/;
+
+/** True for the names that `writeWhole` uses until a file is complete. */
+export function isTemporaryName(name: string): boolean {
+  return TEMPORARY.test(name);
+}
+
+/** Makes the renaming itself survive a power cut. Not every file system can; it is no loss of consistency. */
+async function flushDirectory(fs: FileSystem, directory: string): Promise<void> {
+  const handle = await fs.open(directory, 'r');
+  try {
+    await handle.sync();
+  } catch (error) {
+    if (systemErrorCode(error) !== 'EINVAL') throw error;
+  } finally {
+    await handle.close();
+  }
+}
+
+/**
+ * Replaces `path` by `text`, atomically. Rejects with `E_DISK_FULL` or `E_WRITE_FAILED`; then the old file is
+ * still there and nothing else is. `ownPid` keeps apart processes that write to the same directory.
+ */
+export async function writeWhole(fs: FileSystem, ownPid: number, path: string, text: string): Promise<void> {
+  const directory = dirname(path);
+  const temporary = join(directory, `.${basename(path)}.${ownPid}.tmp`);
+  try {
+    await fs.mkdir(directory, { recursive: true });
+    const handle = await fs.open(temporary, 'w');
+    try {
+      await handle.writeFile(text);
+      await handle.sync();
+    } finally {
+      await handle.close();
+    }
+    await fs.rename(temporary, path);
+    await flushDirectory(fs, directory);
+  } catch (error) {
+    await fs.rm(temporary, { force: true }).catch(() => undefined);
+    throw writeError(path, error);
+  }
+}

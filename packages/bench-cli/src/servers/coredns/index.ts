@@ -1,0 +1,74 @@
+/**
+ * CoreDNS in three configurations of the same zones: the published one (`template` blocks), the same with a
+ * socket for each vCPU, and zone files.
+ *
+ * GOMAXPROCS is left to CoreDNS, which reads the CPU quota at start (go.uber.org/automaxprocs), exactly as it
+ * does in a pod: under a quota of one CPU it uses one.
+ */
+import { findFormat } from '@dinodns-bench/zones';
+import type { InstanceRequest, ServerKind } from '../server.ts';
+
+interface Variant {
+  readonly name: string;
+  readonly title: string;
+  readonly description: string;
+  readonly format: 'corefile' | 'corefile-file';
+  /** Sockets for an instance with this many cores; undefined without the `multisocket` plugin. */
+  readonly sockets?: (cpus: number) => number;
+}
+
+function corednsKind(variant: Variant): ServerKind {
+  return {
+    name: variant.name,
+    title: variant.title,
+    description: variant.description,
+    tool: 'coredns',
+    answersUnknownZoneWith: 'REFUSED',
+    unsupported: () => null,
+    plan(request: InstanceRequest) {
+      const sockets = variant.sockets?.(request.cpus);
+      const files = findFormat(variant.format).render(request.zoneSet, {
+        directory: request.directory,
+        address: request.address,
+        port: request.port,
+        ...(sockets === undefined ? {} : { coredns: { multisocket: sockets } }),
+      });
+      return {
+        files: [...files],
+        command: [...request.program, '-conf', `${request.directory}/Corefile`],
+        env: {},
+        readiness: { kind: 'answer' },
+        workers: sockets ?? null,
+      };
+    },
+    versionArguments: ['-version'],
+    parseVersion(output) {
+      const version = /^CoreDNS-(\S+)/m.exec(output)?.[1];
+      const go = /\bgo(\d[\w.]*)/.exec(output)?.[1];
+      return version === undefined ? null : { version, components: go === undefined ? {} : { go } };
+    },
+  };
+}
+
+export const coredns = corednsKind({
+  name: 'coredns',
+  title: 'CoreDNS',
+  description: 'CoreDNS with a `template` block for each zone, as published',
+  format: 'corefile',
+});
+
+/** The rival at its best: without it, one socket's lock limits CoreDNS on several cores. */
+export const corednsMultisocket = corednsKind({
+  name: 'coredns-multisocket',
+  title: 'CoreDNS (multisocket)',
+  description: 'the same with the `multisocket` plugin set to the vCPUs',
+  format: 'corefile',
+  sockets: (cpus) => Math.max(1, Math.ceil(cpus)),
+});
+
+export const corednsFile = corednsKind({
+  name: 'coredns-file',
+  title: 'CoreDNS (file)',
+  description: 'CoreDNS with the `file` plugin and zone files',
+  format: 'corefile-file',
+});

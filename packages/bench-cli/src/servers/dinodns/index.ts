@@ -1,0 +1,87 @@
+/**
+ * DinoDNS: the unmodified framework (`dinodns-stock`), and the same framework with this project's plugins
+ * (`dinodns`). Both run through `dinodns-server`, which does nothing but set them up.
+ */
+import { findFormat } from '@dinodns-bench/zones';
+import type { InstanceRequest, ServerKind } from '../server.ts';
+
+interface Variant {
+  readonly name: string;
+  readonly title: string;
+  readonly description: string;
+  readonly profile: 'dinodns' | 'stock';
+  readonly answersUnknownZoneWith: ServerKind['answersUnknownZoneWith'];
+  /** Worker processes in cluster mode; null where the framework decides by itself. */
+  readonly workers: (cpus: number) => number | null;
+}
+
+function dinodnsKind(variant: Variant): ServerKind {
+  return {
+    name: variant.name,
+    title: variant.title,
+    description: variant.description,
+    tool: 'dinodns-server',
+    answersUnknownZoneWith: variant.answersUnknownZoneWith,
+    unsupported: () => null,
+    plan(request: InstanceRequest) {
+      const files = [...findFormat('dinodns-json').render(request.zoneSet, {})];
+      const zonesFile = files[0]?.path;
+      if (zonesFile === undefined) throw new Error('format dinodns-json rendered no file');
+      const workers = request.mode === 'multi' ? variant.workers(request.cpus) : 1;
+      return {
+        files,
+        command: [
+          ...request.program,
+          '--profile',
+          variant.profile,
+          '--mode',
+          request.mode,
+          '--address',
+          request.address,
+          '--port',
+          String(request.port),
+          '--zones-file',
+          `${request.directory}/${zonesFile}`,
+          ...(request.mode === 'multi' && workers !== null ? ['--workers', String(workers)] : []),
+        ],
+        env: {},
+        readiness: { kind: 'stdout-json' },
+        workers,
+      };
+    },
+    versionArguments: ['--version'],
+    parseVersion(output) {
+      const version = /^(\d+\.\d+\.\d+\S*)/m.exec(output)?.[1];
+      const framework = /\bdinodns (\d+\.\d+\.\d+\S*?)[,)\s]/.exec(`${output} `)?.[1];
+      const node = /\b[Nn]ode(?:\.js)? v?(\d+\.\d+\.\d+)/.exec(output)?.[1];
+      if (version === undefined) return null;
+      return {
+        version: framework ?? version,
+        components: {
+          'server-cluster': version,
+          ...(framework === undefined ? {} : { dinodns: framework }),
+          ...(node === undefined ? {} : { node }),
+        },
+      };
+    },
+  };
+}
+
+export const dinodnsStock = dinodnsKind({
+  name: 'dinodns-stock',
+  title: 'DinoDNS (stock)',
+  description: 'the unmodified npm package with its DefaultStore, as its documentation has it',
+  profile: 'stock',
+  answersUnknownZoneWith: 'NXDOMAIN',
+  // In cluster mode the framework forks os.cpus().length workers, whatever the quota.
+  workers: () => null,
+});
+
+export const dinodns = dinodnsKind({
+  name: 'dinodns',
+  title: 'DinoDNS',
+  description: 'the same framework with the network and store of this project',
+  profile: 'dinodns',
+  answersUnknownZoneWith: 'REFUSED',
+  workers: (cpus) => Math.max(1, Math.ceil(cpus)),
+});

@@ -1,0 +1,74 @@
+/**
+ * What a kind of DNS server is to bench: a folder that turns a zone set into files and a command line, and
+ * says how the result answers. Pure data; starting it is the target's job. Adding a server is adding a
+ * folder beside this file and one line to `registry.ts`.
+ */
+import type { ZoneSet } from '@dinodns-bench/zones';
+import type { Mode, Transport } from '../results/record.ts';
+
+/** A file that the server reads. `path` is relative to the instance's directory. */
+export interface ConfigurationFile {
+  readonly path: string;
+  readonly chunks: Iterable<string>;
+}
+
+/** What one instance is given. */
+export interface InstanceRequest {
+  readonly zoneSet: ZoneSet;
+  readonly address: string;
+  /** Already known to be free. */
+  readonly port: number;
+  readonly mode: Mode;
+  readonly transport: Transport;
+  /** CPU allowance of this instance, in cores; a fraction is possible. */
+  readonly cpus: number;
+  /** Absolute path of the directory in which `files` will lie. Exists only on this target. */
+  readonly directory: string;
+  /** How the server's program is called on the target: the executable, or an interpreter and its script. */
+  readonly program: readonly string[];
+}
+
+/** How bench knows that an instance answers. Both are bounded in time, and end early if it exits. */
+export type Readiness =
+  /** The first line of standard output is a JSON object with `"ready": true` (and perhaps `workers`). */
+  | { readonly kind: 'stdout-json' }
+  /** A query for the first name of the workload is answered. */
+  | { readonly kind: 'answer' };
+
+/** How to run one instance. */
+export interface InstancePlan {
+  readonly files: readonly ConfigurationFile[];
+  /** Executable and arguments. */
+  readonly command: readonly string[];
+  readonly env: Readonly<Record<string, string>>;
+  readonly readiness: Readiness;
+  /** Threads or processes that will answer queries, if the plan decides it. */
+  readonly workers: number | null;
+}
+
+/** A program that a server kind needs. `bench` finds or provisions it. */
+export type ToolName = 'coredns' | 'knotd' | 'nsd' | 'dnsperf' | 'dinodns-server';
+
+export interface ServerKind {
+  /** Name in flags, records and reports: lower case, digits and hyphens. */
+  readonly name: string;
+  /** Name in tables, without the mode: "CoreDNS". */
+  readonly title: string;
+  /** One line for `bench servers`. */
+  readonly description: string;
+  readonly tool: ToolName;
+  /** How this server answers for a name outside of all of its zones; both are right (RFC 8499: "lame"). */
+  readonly answersUnknownZoneWith: 'NXDOMAIN' | 'REFUSED';
+  /** Why this combination cannot be run, or null if it can. */
+  unsupported(mode: Mode, transport: Transport): string | null;
+  plan(request: InstanceRequest): InstancePlan;
+  /** Arguments that make the program print its version, and how to read what it prints. */
+  readonly versionArguments: readonly string[];
+  parseVersion(output: string): ServerVersion | null;
+}
+
+export interface ServerVersion {
+  readonly version: string;
+  /** Further versions that matter: Go, Node.js, the framework. */
+  readonly components: Readonly<Record<string, string>>;
+}

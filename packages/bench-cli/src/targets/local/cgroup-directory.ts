@@ -1,0 +1,75 @@
+/** What cgroup v1 and v2 share: directories that are groups, and how to empty and delete them. */
+import { join } from 'node:path';
+import { systemErrorCode } from '../../errors.ts';
+import { parseProcessIds } from '../../observe/cgroup-files.ts';
+import { readIfThere } from '../../observe/proc-files.ts';
+import type { World } from '../../world.ts';
+import { hasEnded, OWNED_PREFIX, ownerOf } from './owner.ts';
+
+/** Processes that end by SIGKILL are gone within milliseconds, unless the kernel is stuck in I/O. */
+const EMPTYING_SECONDS = 3;
+const RETRY_SECONDS = 0.01;
+
+/** Ids of the processes in a group, without those in groups below it. */
+export async function processesIn(world: World, directory: string): Promise<number[]> {
+  const text = await readIfThere(world, join(directory, 'cgroup.procs'));
+  return text === null ? [] : parseProcessIds(text);
+}
+
+/** True once the directory is gone. */
+async function removeDirectory(world: World, directory: string): Promise<boolean> {
+  try {
+    await world.fs.rmdir(directory);
+    return true;
+  } catch (error) {
+    const code = systemErrorCode(error);
+    if (code === 'ENOENT') return true;
+    // EBUSY: a killed process has not quite ended.
+    if (code === 'EBUSY' || code === 'ENOTEMPTY') return false;
+    throw error;
+  }
+}
+
+/** Kills everything in the group and in those below it, and deletes them; false if that took too long. */
+export async function removeCgroup(world: World, directory: string): Promise<boolean> {
+  const deadline = world.clock.monotonicSeconds() + EMPTYING_SECONDS;
+  for (;;) {
+    for (const child of await childGroups(world, directory)) await removeCgroup(world, child);
+    for (const pid of await processesIn(world, directory)) world.processes.signal(pid, 'SIGKILL');
+    if (await removeDirectory(world, directory)) return true;
+    if (world.clock.monotonicSeconds() >= deadline) return false;
+    await world.clock.sleep(RETRY_SECONDS);
+  }
+}
+
+async function childGroups(world: World, directory: string): Promise<string[]> {
+  try {
+    const entries = await world.fs.readdir(directory, { withFileTypes: true });
+    return entries.filter((entry) => entry.isDirectory()).map((entry) => join(directory, entry.name));
+  } catch (error) {
+    if (systemErrorCode(error) === 'ENOENT') return [];
+    throw error;
+  }
+}
+
+/** Removes the groups that runs left in `directory` when they were killed. Never fails. */
+export async function removeAbandonedCgroups(world: World, directory: string): Promise<void> {
+  try {
+    for (const child of await childGroups(world, directory)) {
+      const name = child.slice(directory.length).replace(/^\/+/, '');
+      const owner = name.startsWith(OWNED_PREFIX) ? ownerOf(name) : null;
+      if (owner !== null && (await hasEnded(world, owner))) await removeCgroup(world, child);
+    }
+  } catch {
+    // Leftovers of another user, or of a directory that we may not read: not ours to remove.
+  }
+}
+
+/** Why a group cannot be made or used, in words: the system's error code and the path. */
+export function cgroupProblem(error: unknown, directory: string): string {
+  const code = systemErrorCode(error);
+  if (code === 'EROFS') return `${directory} is mounted read-only`;
+  if (code === 'EACCES' || code === 'EPERM') return `no right to create groups in ${directory}`;
+  if (code === 'ENOENT') return `${directory} is not there`;
+  return `${directory}: ${error instanceof Error ? error.message : String(error)}`;
+}

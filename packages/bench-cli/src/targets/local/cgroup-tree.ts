@@ -1,0 +1,92 @@
+/**
+ * The control groups of one run. `openCgroupV1` and `openCgroupV2` make one each by really trying: a
+ * probe process must get into a group, with a limit if limits are asked for.
+ */
+import { join } from 'node:path';
+import { runToEnd } from '../../process.ts';
+import type { World } from '../../world.ts';
+import { cgroupProblem, processesIn, removeCgroup } from './cgroup-directory.ts';
+import type { GroupCounters, ResourceGroup } from './resource-group.ts';
+import { joiningCgroups } from './wrapping.ts';
+
+/** The kernel's default, and Kubernetes' (`--cpu-cfs-quota-period`): limits bite in the same rhythm here. */
+export const CFS_PERIOD_MICROSECONDS = 100_000;
+
+/** The kernel refuses a quota below 1 ms. */
+const SMALLEST_QUOTA_MICROSECONDS = 1000;
+
+/** Quota for one period; 0.5 cores → 50,000 µs. */
+export function quotaMicroseconds(cores: number): number {
+  return Math.max(SMALLEST_QUOTA_MICROSECONDS, Math.round(cores * CFS_PERIOD_MICROSECONDS));
+}
+
+export interface CgroupTree {
+  readonly version: 'cgroup-v1' | 'cgroup-v2';
+  create(name: string, cpuAllowance: number | null): Promise<ResourceGroup>;
+  /** Removes every group that is left. Safe to call twice. */
+  close(): Promise<void>;
+}
+
+export type Attempt<T> = { readonly ok: T } | { readonly problem: string };
+
+/** How one version makes a group: its directories exist when `prepare` resolves. */
+export interface CgroupKind {
+  readonly version: 'cgroup-v1' | 'cgroup-v2';
+  /** The run's own directories, one for each hierarchy; the first lists the members. */
+  readonly runDirectories: readonly [string, ...string[]];
+  prepare(name: string, cpuAllowance: number | null): Promise<void>;
+  counters(name: string): Promise<GroupCounters>;
+}
+
+function createGroup(world: World, kind: CgroupKind, name: string): ResourceGroup {
+  const directories = kind.runDirectories.map((directory) => join(directory, name));
+  const procsFiles = directories.map((directory) => join(directory, 'cgroup.procs'));
+  return {
+    wrap: (command) => joiningCgroups(procsFiles, command),
+    adopt: () => undefined,
+    counters: () => kind.counters(name),
+    pids: () => processesIn(world, join(kind.runDirectories[0], name)),
+    remove: async () => {
+      for (const directory of directories) await removeCgroup(world, directory);
+    },
+  };
+}
+
+async function probe(tree: CgroupTree, world: World, limits: boolean): Promise<string | null> {
+  const group = await tree.create('probe', limits ? 1 : null);
+  try {
+    const { code, stderr } = await runToEnd(world.processes.start, group.wrap(['/bin/sh', '-c', 'exit 0']));
+    await group.counters();
+    return code === 0 ? null : `a process cannot be moved into a group (${stderr.trim()})`;
+  } finally {
+    await group.remove();
+  }
+}
+
+/** Makes the run's directories, proves that groups work there, or takes everything back and says why not. */
+export async function openTree(
+  world: World,
+  kind: CgroupKind,
+  limits: boolean,
+): Promise<Attempt<CgroupTree>> {
+  const tree: CgroupTree = {
+    version: kind.version,
+    create: async (name, cpuAllowance) => {
+      await kind.prepare(name, cpuAllowance);
+      return createGroup(world, kind, name);
+    },
+    close: async () => {
+      for (const directory of kind.runDirectories) await removeCgroup(world, directory);
+    },
+  };
+  let problem: string | null;
+  try {
+    for (const directory of kind.runDirectories) await world.fs.mkdir(directory, { recursive: true });
+    problem = await probe(tree, world, limits);
+  } catch (error) {
+    problem = cgroupProblem(error, join(kind.runDirectories[0], '..'));
+  }
+  if (problem === null) return { ok: tree };
+  await tree.close().catch(() => undefined);
+  return { problem };
+}

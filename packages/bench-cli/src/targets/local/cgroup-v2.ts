@@ -1,0 +1,93 @@
+/**
+ * Control groups version 2: limits in cpu.max, CPU time and throttling in cpu.stat
+ * (cgroup-v2.rst in the kernel's documentation).
+ *
+ * The cpu controller reaches a group only if the one above it passes it on, and a group that passes
+ * controllers on may not hold processes itself. Our own group holds this process, so the run's group is
+ * made in the nearest group above that already passes the cpu controller on; nothing outside the run's
+ * group is changed.
+ */
+import { dirname, join } from 'node:path';
+import { parseCpuStatV2 } from '../../observe/cgroup-files.ts';
+import { readIfThere } from '../../observe/proc-files.ts';
+import type { World } from '../../world.ts';
+import { removeAbandonedCgroups } from './cgroup-directory.ts';
+import { ownCgroupDirectory } from './cgroup-mounts.ts';
+import {
+  type Attempt,
+  CFS_PERIOD_MICROSECONDS,
+  type CgroupTree,
+  openTree,
+  quotaMicroseconds,
+} from './cgroup-tree.ts';
+
+/** `directory` and every directory above it, up to `top`. */
+function upTo(top: string, directory: string): string[] {
+  const directories = [directory];
+  for (let current = directory; current !== top && current.startsWith(`${top}/`); ) {
+    current = dirname(current);
+    directories.push(current);
+  }
+  return directories;
+}
+
+async function listsCpu(world: World, file: string): Promise<boolean> {
+  return ((await readIfThere(world, file)) ?? '').trim().split(/\s+/).includes('cpu');
+}
+
+function openIn(
+  world: World,
+  parent: string,
+  runName: string,
+  limits: boolean,
+): Promise<Attempt<CgroupTree>> {
+  const run = join(parent, runName);
+  return openTree(
+    world,
+    {
+      version: 'cgroup-v2',
+      runDirectories: [run],
+      prepare: async (name, cpuAllowance) => {
+        // The run's group holds no processes, so it may pass the controller on.
+        if (limits) await world.fs.writeFile(join(run, 'cgroup.subtree_control'), '+cpu');
+        await world.fs.mkdir(join(run, name), { recursive: true });
+        if (cpuAllowance === null) return;
+        const limit = `${quotaMicroseconds(cpuAllowance)} ${CFS_PERIOD_MICROSECONDS}`;
+        await world.fs.writeFile(join(run, name, 'cpu.max'), limit);
+      },
+      counters: async (name) => {
+        const path = join(run, name, 'cpu.stat');
+        const counters = parseCpuStatV2(await world.fs.readFile(path, 'utf8'));
+        if (counters === null) throw new Error(`${path} has no usage_usec`);
+        return { cpuSource: 'cgroup-v2', ...counters };
+      },
+    },
+    limits,
+  );
+}
+
+/** Groups named `runName`, with `limits` or only counting; else the reason. */
+export async function openCgroupV2(
+  world: World,
+  runName: string,
+  limits: boolean,
+): Promise<Attempt<CgroupTree>> {
+  const mountinfo = (await readIfThere(world, '/proc/self/mountinfo')) ?? '';
+  const own = ownCgroupDirectory(mountinfo, (await readIfThere(world, '/proc/self/cgroup')) ?? '', null);
+  if (own === null) return { problem: 'it is not mounted' };
+  if (limits && !(await listsCpu(world, join(own.mountPoint, 'cgroup.controllers')))) {
+    return { problem: `it has no cpu controller here (${own.mountPoint}/cgroup.controllers)` };
+  }
+  const problems: string[] = [];
+  for (const parent of upTo(own.mountPoint, own.directory)) {
+    await removeAbandonedCgroups(world, parent);
+    if (limits && !(await listsCpu(world, join(parent, 'cgroup.subtree_control')))) {
+      problems.push(`${parent} does not pass the cpu controller on`);
+      continue;
+    }
+    const attempt = await openIn(world, parent, runName, limits);
+    if ('ok' in attempt) return attempt;
+    problems.push(attempt.problem);
+  }
+  return { problem: problems.join(', ') };
+}

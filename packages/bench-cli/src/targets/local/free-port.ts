@@ -1,0 +1,47 @@
+/** Finds ports that nobody uses. */
+import { createSocket } from 'node:dgram';
+import { createServer } from 'node:net';
+import { BenchError } from '../../errors.ts';
+
+/** Binds TCP port 0 and calls `use` with the port while it is held. */
+async function withFreeTcpPort<T>(address: string, use: (port: number) => Promise<T>): Promise<T> {
+  const server = createServer();
+  await new Promise<void>((resolve, reject) => {
+    server.once('error', reject);
+    server.listen({ host: address, port: 0, exclusive: true }, resolve);
+  });
+  try {
+    const bound = server.address();
+    if (bound === null || typeof bound === 'string') throw new Error('a TCP server without a port');
+    return await use(bound.port);
+  } finally {
+    await new Promise((resolve) => server.close(resolve));
+  }
+}
+
+async function isFreeForUdp(address: string, port: number): Promise<boolean> {
+  const socket = createSocket(address.includes(':') ? 'udp6' : 'udp4');
+  try {
+    return await new Promise<boolean>((resolve) => {
+      socket.once('error', () => resolve(false));
+      socket.bind({ address, port, exclusive: true }, () => resolve(true));
+    });
+  } finally {
+    socket.close();
+  }
+}
+
+const ATTEMPTS = 50;
+
+/** A port of `address` that is free for UDP and TCP now. Rejects with `E_PORT_TAKEN` if none turns up. */
+export async function findFreePort(address: string): Promise<number> {
+  for (let attempt = 0; attempt < ATTEMPTS; attempt += 1) {
+    const port = await withFreeTcpPort(address, async (candidate) =>
+      (await isFreeForUdp(address, candidate)) ? candidate : null,
+    );
+    if (port !== null) return port;
+  }
+  throw new BenchError('E_PORT_TAKEN', `no port of ${address} is free for both UDP and TCP`, {
+    fix: 'See what listens with `ss -lntu`, and stop what is not needed.',
+  });
+}

@@ -1,0 +1,262 @@
+/** One server process on this machine: its files, its start, its end. */
+import { createHash } from 'node:crypto';
+import { dirname, isAbsolute, join, normalize } from 'node:path';
+import type { DnsQuery } from '../../dns/client.ts';
+import { BenchError, messageOf, systemErrorCode } from '../../errors.ts';
+import type { Exit, RunningProcess } from '../../process.ts';
+import type { InstanceRecord } from '../../results/record.ts';
+import type { ConfigurationFile, InstancePlan } from '../../servers/server.ts';
+import type { World } from '../../world.ts';
+import type { DeployRequest, Endpoint } from '../target.ts';
+import { type Ready, waitUntilReady } from './readiness.ts';
+import type { GroupRequest, ResourceGroup, ResourceGroups } from './resource-group.ts';
+
+/** What is shown of a server's log in an error. */
+const LOG_LINES_SHOWN = 15;
+
+/** For reading what a killed process had written last. */
+const OUTPUT_SECONDS = 1;
+
+/** Longer configuration files are shortened in the record, as its schema says. */
+const RECORDED_CHARACTERS = 64 * 1024;
+
+export interface InstanceSettings {
+  readonly world: World;
+  readonly groups: ResourceGroups;
+  readonly request: DeployRequest;
+  readonly endpoint: Endpoint;
+  /** Made by `startInstance`, deleted by `remove`. */
+  readonly directory: string;
+  readonly group: GroupRequest;
+  readonly allowance: number;
+  readonly logFile: string;
+  readonly stopSeconds: number;
+  /** Aborted when nobody wants to wait for servers to end by themselves. */
+  readonly force: AbortSignal | undefined;
+  /** Names that exist; see `Readiness`. */
+  readonly readinessQueries: readonly DnsQuery[];
+}
+
+export interface Instance {
+  readonly record: InstanceRecord;
+  readonly files: Readonly<Record<string, string>>;
+  readonly group: ResourceGroup;
+  readonly process: RunningProcess;
+  /** SIGTERM, SIGKILL if that does not do, then group and directory are deleted. Safe to call twice. */
+  remove(): Promise<void>;
+}
+
+/** `exit status 1` or `signal SIGSEGV`. */
+export function describeExit(exit: Exit | undefined): string {
+  if (exit === undefined) return 'still running';
+  return exit.signal === null ? `exit status ${exit.code}` : `signal ${exit.signal}`;
+}
+
+/** The end of a server's log, without blank lines. */
+export function logTail(process: RunningProcess): string[] {
+  return process.lastLines.filter((line) => line.trim() !== '').slice(-LOG_LINES_SHOWN);
+}
+
+/** A file's beginning as it is written, and at the end the text that the record keeps of it. */
+async function* recording(chunks: Iterable<string>, keep: (text: string) => void): AsyncGenerator<string> {
+  const hash = createHash('sha256');
+  let kept = '';
+  let characters = 0;
+  for (const chunk of chunks) {
+    hash.update(chunk);
+    characters += chunk.length;
+    if (kept.length < RECORDED_CHARACTERS) kept += chunk.slice(0, RECORDED_CHARACTERS - kept.length);
+    yield chunk;
+  }
+  const rest = characters - kept.length;
+  keep(rest === 0 ? kept : `${kept}\n[${rest} more characters; SHA-256 of all: ${hash.digest('hex')}]\n`);
+}
+
+/** Writes the files of a plan and returns them as the record keeps them. */
+export async function writeConfiguration(
+  world: World,
+  directory: string,
+  files: readonly ConfigurationFile[],
+): Promise<Record<string, string>> {
+  const recorded: Record<string, string> = {};
+  for (const { path, chunks } of files) {
+    if (isAbsolute(path) || normalize(path).startsWith('..')) {
+      throw new Error(`configuration file outside of its directory: ${path}`);
+    }
+    const target = join(directory, path);
+    try {
+      await world.fs.mkdir(dirname(target), { recursive: true });
+      await world.fs.writeFile(
+        target,
+        recording(chunks, (text) => {
+          recorded[path] = text;
+        }),
+      );
+    } catch (cause) {
+      const full = systemErrorCode(cause) === 'ENOSPC';
+      throw new BenchError(
+        full ? 'E_DISK_FULL' : 'E_WRITE_FAILED',
+        `cannot write ${target}: ${messageOf(cause)}`,
+        {
+          fix: full
+            ? 'Free some space there, or set TMPDIR to a directory with more.'
+            : 'Set TMPDIR to a directory that you may write to.',
+          cause,
+        },
+      );
+    }
+  }
+  return recorded;
+}
+
+function startError(
+  settings: InstanceSettings,
+  command: readonly string[],
+  problem: string,
+  evidence: readonly string[],
+): BenchError {
+  const { request, endpoint, logFile } = settings;
+  const taken = evidence.some((line) => /address already in use|EADDRINUSE/i.test(line));
+  if (taken) {
+    return new BenchError(
+      'E_PORT_TAKEN',
+      `${request.server.name} cannot listen on ${endpoint.address}:${endpoint.port}: the port is taken`,
+      {
+        fix: `Find out by whom with \`ss -lntup 'sport = :${endpoint.port}'\`, and stop it or choose another port.`,
+        evidence,
+      },
+    );
+  }
+  return new BenchError(
+    'E_SERVER_START',
+    `${request.server.name} did not start on ${endpoint.address}:${endpoint.port}: ${problem}`,
+    {
+      fix: `Its last log lines are above, all of them in ${logFile}. It was called as: ${command.join(' ')}`,
+      evidence,
+    },
+  );
+}
+
+/** True if the process has ended within so many seconds, and before `force` is aborted. */
+async function endWithin(
+  world: World,
+  process: RunningProcess,
+  seconds: number,
+  force?: AbortSignal,
+): Promise<boolean> {
+  const waiting = new AbortController();
+  const signals = force === undefined ? [waiting.signal] : [waiting.signal, force];
+  const expired = world.clock.sleep(seconds, AbortSignal.any(signals)).then(
+    () => false,
+    () => process.exit !== undefined,
+  );
+  const ended = await Promise.race([process.exited.then(() => true), expired]);
+  waiting.abort();
+  return ended;
+}
+
+async function stop(settings: InstanceSettings, process: RunningProcess): Promise<void> {
+  process.kill('SIGTERM');
+  const { world, stopSeconds, force } = settings;
+  if (!(await endWithin(world, process, stopSeconds, force))) process.kill('SIGKILL');
+}
+
+/** Starts the plan's command in the group and waits until it answers. What it leaves on failure, `remove` deletes. */
+async function start(
+  settings: InstanceSettings,
+  plan: InstancePlan,
+  group: ResourceGroup,
+  own: (process: RunningProcess) => void,
+): Promise<{ process: RunningProcess; ready: Ready }> {
+  const { world, request, endpoint, directory, logFile } = settings;
+  let onFirstLine: (line: string) => void = () => undefined;
+  const firstLine = new Promise<string>((resolve) => {
+    onFirstLine = resolve;
+  });
+  let process: RunningProcess;
+  try {
+    process = await world.processes.start(group.wrap(plan.command), {
+      cwd: directory,
+      env: plan.env,
+      onStdoutLine: (line) => onFirstLine(line),
+      stdoutFile: logFile,
+      stderrFile: logFile,
+    });
+  } catch (cause) {
+    throw startError(settings, plan.command, messageOf(cause), []);
+  }
+  own(process);
+  group.adopt(process.pid);
+  const outcome = await waitUntilReady(world, {
+    readiness: plan.readiness,
+    endpoint,
+    transport: request.transport,
+    queries: settings.readinessQueries,
+    process,
+    firstLine,
+    signal: request.signal,
+  });
+  if ('problem' in outcome) {
+    // The output of a process that has ended is read to its end before it is shown.
+    if (process.exit !== undefined) await process.exited;
+    throw startError(settings, plan.command, outcome.problem, logTail(process));
+  }
+  return { process, ready: outcome };
+}
+
+/**
+ * Deploys one instance. Rejects with `E_SERVER_START`, `E_PORT_TAKEN`, a write error or the signal's
+ * reason; nothing is left then.
+ */
+export async function startInstance(settings: InstanceSettings): Promise<Instance> {
+  const { world, groups, request, endpoint, directory, allowance } = settings;
+  let process: RunningProcess | undefined;
+  let group: ResourceGroup | undefined;
+  let removal: Promise<void> | undefined;
+  const removeAll = async () => {
+    if (process !== undefined) await stop(settings, process);
+    await group?.remove();
+    // Bounded: a process that escaped from its group could hold the output open for ever.
+    if (process !== undefined) await endWithin(world, process, OUTPUT_SECONDS);
+    await world.fs.rm(directory, { recursive: true, force: true });
+  };
+  const remove = () => {
+    removal ??= removeAll();
+    return removal;
+  };
+  try {
+    const plan = request.server.plan({
+      zoneSet: request.zoneSet,
+      address: endpoint.address,
+      port: endpoint.port,
+      mode: request.mode,
+      transport: request.transport,
+      cpus: allowance,
+      directory,
+      program: request.program,
+    });
+    await world.fs.mkdir(directory, { recursive: true });
+    const files = await writeConfiguration(world, directory, plan.files);
+    group = await groups.create(settings.group);
+    const started = await start(settings, plan, group, (running) => {
+      process = running;
+    });
+    return {
+      record: {
+        address: endpoint.address,
+        port: endpoint.port,
+        pid: started.process.pid,
+        workers: started.ready.workers ?? plan.workers,
+        command: [...plan.command],
+        cpuAllowance: allowance,
+      },
+      files,
+      group,
+      process: started.process,
+      remove,
+    };
+  } catch (error) {
+    await remove();
+    throw error;
+  }
+}

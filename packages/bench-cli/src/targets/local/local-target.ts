@@ -1,0 +1,200 @@
+/** Servers as processes of this machine, on ports of its loopback address. */
+import { join } from 'node:path';
+import type { ZoneSet } from '@dinodns-bench/zones';
+import type { DnsQuery } from '../../dns/client.ts';
+import { BenchError } from '../../errors.ts';
+import { observeGroups } from '../../observe/observe.ts';
+import type { World } from '../../world.ts';
+import type { Deployment, DeployRequest, Target } from '../target.ts';
+import { assignCpus, availableCpuNumbers } from './cpu-sets.ts';
+import { findFreePort } from './free-port.ts';
+import { describeExit, type Instance, logTail, startInstance } from './instance.ts';
+import type { ResourceGroups } from './resource-group.ts';
+import { createRunDirectory } from './run-directory.ts';
+
+export interface LocalTargetOptions {
+  /** Of the run; the target closes them. */
+  readonly groups: ResourceGroups;
+  /** Names of the zone set that exist: a server that answers them has loaded its zones. */
+  readonly readinessQueries: (zoneSet: ZoneSet) => readonly DnsQuery[];
+  /** Where servers listen; default 127.0.0.1. */
+  readonly address?: string;
+  /** Chooses a port for an instance; default: one that is free for UDP and TCP. */
+  readonly choosePort?: (address: string) => Promise<number>;
+  /** How long a server may take to end after SIGTERM; default 3. */
+  readonly stopSeconds?: number;
+  /** Aborted when servers are to be killed instead of asked to stop: the second Ctrl-C. */
+  readonly force?: AbortSignal;
+  /** Default 0.5. */
+  readonly sampleIntervalSeconds?: number;
+}
+
+const DEFAULT_ADDRESS = '127.0.0.1';
+const DEFAULT_STOP_SECONDS = 3;
+
+/** Between the check that a port is free and the server's start, anybody may take it. */
+const PORT_ATTEMPTS = 3;
+
+interface Place {
+  readonly index: number;
+  readonly allowance: number;
+  readonly cpuSet: readonly number[] | null;
+  readonly name: string;
+  readonly directory: string;
+}
+
+/** Tries again with another port if the chosen one was taken in the meantime. */
+async function startOnFreePort(
+  world: World,
+  options: LocalTargetOptions,
+  request: DeployRequest,
+  place: Place,
+): Promise<Instance> {
+  const { address = DEFAULT_ADDRESS, choosePort = findFreePort } = options;
+  for (let attempt = 1; ; attempt += 1) {
+    try {
+      return await startInstance({
+        world,
+        groups: options.groups,
+        request,
+        endpoint: { address, port: await choosePort(address) },
+        directory: place.directory,
+        allowance: place.allowance,
+        group: { name: place.name, cpuAllowance: place.allowance, cpuSet: place.cpuSet },
+        logFile: join(request.logDirectory, `${request.server.name}-${place.index + 1}.log`),
+        readinessQueries: options.readinessQueries(request.zoneSet),
+        stopSeconds: options.stopSeconds ?? DEFAULT_STOP_SECONDS,
+        force: options.force,
+      });
+    } catch (error) {
+      const taken = error instanceof BenchError && error.code === 'E_PORT_TAKEN';
+      if (!taken || attempt === PORT_ATTEMPTS) throw error;
+    }
+  }
+}
+
+function deathOf(server: string, instance: Instance): BenchError {
+  const { address, port } = instance.record;
+  const exit = instance.process.exit;
+  const killed = exit?.signal === 'SIGKILL' ? ' SIGKILL often means that memory ran out: see `dmesg`.' : '';
+  return new BenchError(
+    'E_SERVER_DIED',
+    `${server} on ${address}:${port} ended while it was measured (${describeExit(exit)})`,
+    {
+      fix: `Its last log lines are above; the trial counts as failed.${killed}`,
+      evidence: logTail(instance.process),
+    },
+  );
+}
+
+/** Starts the instances one after the other; if one fails, those before it are removed. */
+async function startAll(
+  world: World,
+  options: LocalTargetOptions,
+  request: DeployRequest,
+  places: readonly Place[],
+): Promise<Instance[]> {
+  const instances: Instance[] = [];
+  try {
+    for (const place of places) {
+      request.signal.throwIfAborted();
+      instances.push(await startOnFreePort(world, options, request, place));
+    }
+    request.signal.throwIfAborted();
+    return instances;
+  } catch (error) {
+    await Promise.all(instances.map((instance) => instance.remove()));
+    throw error;
+  }
+}
+
+function deploymentOf(
+  world: World,
+  options: LocalTargetOptions,
+  request: DeployRequest,
+  instances: readonly Instance[],
+): Deployment {
+  let removal: Promise<void> | undefined;
+  const remove = () => {
+    removal ??= Promise.all(instances.map((instance) => instance.remove())).then(() => {
+      request.signal.removeEventListener('abort', onAbort);
+    });
+    return removal;
+  };
+  // Whoever interrupted the run also waits for `remove`, and hears there if it failed.
+  const onAbort = () => {
+    remove().catch(() => undefined);
+  };
+  request.signal.addEventListener('abort', onAbort, { once: true });
+
+  const died = new Promise<never>((_, reject) => {
+    for (const instance of instances) {
+      instance.process.exited.then(() => {
+        if (removal === undefined) reject(deathOf(request.server.name, instance));
+      });
+    }
+  });
+  // It may reject when nobody waits for it, between two steps of a trial.
+  died.catch(() => undefined);
+
+  return {
+    instances: instances.map(({ record }) => record),
+    endpoints: instances.map(({ record: { address, port } }) => ({ address, port })),
+    files: instances[0]?.files ?? {},
+    observe: () =>
+      observeGroups(
+        world,
+        instances.map(({ group }) => group),
+        options.sampleIntervalSeconds === undefined
+          ? {}
+          : { sampleIntervalSeconds: options.sampleIntervalSeconds },
+      ),
+    died,
+    lastLogLines: () => instances.flatMap(({ process }) => logTail(process)),
+    remove,
+  };
+}
+
+/**
+ * The local target. It makes one temporary directory for the run (in TMPDIR, else /tmp) and removes those
+ * that killed runs left. `close` removes every deployment that is left, the directory, and the groups.
+ */
+export async function createLocalTarget(world: World, options: LocalTargetOptions): Promise<Target> {
+  const { groups } = options;
+  const runDirectory = await createRunDirectory(world);
+  const deployments = new Set<Deployment>();
+  let deployed = 0;
+  return {
+    kind: 'local',
+    cpuLimits: { method: groups.method, reason: groups.reason },
+    deploy: async (request) => {
+      deployed += 1;
+      const number = deployed;
+      const cpuSets =
+        groups.method === 'affinity'
+          ? assignCpus(await availableCpuNumbers(world), request.allowances).servers
+          : [];
+      const places = request.allowances.map((allowance, index) => {
+        const name = `server-${number}-${index + 1}`;
+        return {
+          index,
+          allowance,
+          cpuSet: cpuSets[index] ?? null,
+          name,
+          directory: join(runDirectory, name),
+        };
+      });
+      await world.fs.mkdir(request.logDirectory, { recursive: true });
+      const instances = await startAll(world, options, request, places);
+      const deployment = deploymentOf(world, options, request, instances);
+      deployments.add(deployment);
+      return deployment;
+    },
+    close: async () => {
+      await Promise.all([...deployments].map((deployment) => deployment.remove()));
+      deployments.clear();
+      await world.fs.rm(runDirectory, { recursive: true, force: true });
+      await groups.close();
+    },
+  };
+}

@@ -1,0 +1,56 @@
+/**
+ * Names for what a run leaves on the machine while it lives (control groups, directories), from which a
+ * later run can tell whether the owner still lives: `dinodns-bench-<run id>@<pid namespace>-<pid>-<start>`.
+ * The start time tells the owner from a later process with the same pid; the namespace keeps a run in one
+ * container from taking the groups of a run in another for abandoned.
+ */
+import { readProcessStat } from '../../observe/proc-files.ts';
+import type { World } from '../../world.ts';
+
+export const OWNED_PREFIX = 'dinodns-bench-';
+
+export interface Owner {
+  readonly pidNamespace: string;
+  readonly pid: number;
+  readonly startTicks: number;
+}
+
+async function pidNamespace(world: World): Promise<string> {
+  try {
+    // `pid:[4026531836]`
+    return /\d+/.exec(await world.fs.readlink('/proc/self/ns/pid'))?.[0] ?? '0';
+  } catch {
+    return '0';
+  }
+}
+
+/** This process, as the owner of what it makes. */
+export async function thisOwner(world: World): Promise<Owner> {
+  const stat = await readProcessStat(world, world.processes.ownPid);
+  return {
+    pidNamespace: await pidNamespace(world),
+    pid: world.processes.ownPid,
+    startTicks: stat?.startTicks ?? 0,
+  };
+}
+
+/** `runId` keeps its letters, digits, dots and hyphens. */
+export function ownedName(runId: string, owner: Owner): string {
+  const safe = runId.replaceAll(/[^\w.-]/g, '-');
+  return `${OWNED_PREFIX}${safe}@${owner.pidNamespace}-${owner.pid}-${owner.startTicks}`;
+}
+
+/** The owner that a name tells; null for a name that `ownedName` did not make. */
+export function ownerOf(name: string): Owner | null {
+  const match = /^dinodns-bench-[\w.-]*@(\d+)-(\d+)-(\d+)(?:-\w+)?$/.exec(name);
+  if (match === null) return null;
+  const [, namespace = '', pid, startTicks] = match;
+  return { pidNamespace: namespace, pid: Number(pid), startTicks: Number(startTicks) };
+}
+
+/** True only if it is certain that the owner has ended. */
+export async function hasEnded(world: World, owner: Owner): Promise<boolean> {
+  if (owner.pidNamespace !== (await pidNamespace(world))) return false;
+  const stat = await readProcessStat(world, owner.pid);
+  return stat === null || stat.startTicks !== owner.startTicks;
+}

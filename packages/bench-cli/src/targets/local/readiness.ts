@@ -1,0 +1,117 @@
+/** Waits until a server that was just started answers; ends early if it exits. */
+import { createDnsClient, type DnsClient, type DnsQuery, DnsQueryError } from '../../dns/client.ts';
+import type { Exit, RunningProcess } from '../../process.ts';
+import type { Transport } from '../../results/record.ts';
+import type { Readiness } from '../../servers/server.ts';
+import type { World } from '../../world.ts';
+import type { Endpoint } from '../target.ts';
+
+/** Half a million zones take CoreDNS some seconds; none of the servers here needs this long. */
+export const READY_WITHIN_SECONDS = 30;
+
+/**
+ * Some servers answer before their zones are loaded, with an error. When the error has lasted so long, the
+ * server counts as ready, and the answer check tells what is wrong with it.
+ */
+const LOADED_WITHIN_SECONDS = 5;
+
+const PROBE_TIMEOUT_SECONDS = 0.25;
+const PROBE_PAUSE_SECONDS = 0.02;
+
+export interface ReadinessRequest {
+  readonly readiness: Readiness;
+  readonly endpoint: Endpoint;
+  readonly transport: Transport;
+  /** Names that exist; asked one after the other under readiness kind `answer`. */
+  readonly queries: readonly DnsQuery[];
+  readonly process: RunningProcess;
+  /** The first line of standard output, once there is one. */
+  readonly firstLine: Promise<string>;
+  readonly signal: AbortSignal;
+}
+
+export interface Ready {
+  /** Threads or processes that answer, if the server said so. */
+  readonly workers: number | null;
+}
+
+export type ReadinessOutcome = Ready | { readonly problem: string };
+
+function exitProblem(exit: Exit): string {
+  return exit.signal === null
+    ? `it ended with exit status ${exit.code} before it was ready`
+    : `it was ended by ${exit.signal} before it was ready`;
+}
+
+/** The server's line `{"ready":true,"workers":…}`. */
+export function parseReadyLine(line: string): ReadinessOutcome {
+  try {
+    const value: unknown = JSON.parse(line);
+    if (typeof value === 'object' && value !== null && 'ready' in value && value.ready === true) {
+      const workers = 'workers' in value ? value.workers : null;
+      return {
+        workers: typeof workers === 'number' && Number.isInteger(workers) && workers > 0 ? workers : null,
+      };
+    }
+  } catch {
+    // Not JSON at all: the same answer as for JSON of another form.
+  }
+  return { problem: `its first line was not {"ready":true,…} but: ${line.slice(0, 200)}` };
+}
+
+/** True for a code that a server gives for a name of a zone that it has not loaded yet. */
+function mayStillLoad(responseCode: string): boolean {
+  return responseCode === 'SERVFAIL' || responseCode === 'REFUSED' || responseCode === 'NOTAUTH';
+}
+
+async function askUntilAnswered(
+  world: World,
+  client: DnsClient,
+  query: DnsQuery,
+  signal: AbortSignal,
+): Promise<void> {
+  let firstAnswerAt: number | undefined;
+  for (;;) {
+    try {
+      const { responseCode } = await client.ask(query, { timeoutSeconds: PROBE_TIMEOUT_SECONDS, signal });
+      const now = world.clock.monotonicSeconds();
+      firstAnswerAt ??= now;
+      if (!mayStillLoad(responseCode) || now - firstAnswerAt > LOADED_WITHIN_SECONDS) return;
+    } catch (error) {
+      if (!(error instanceof DnsQueryError)) throw error;
+      // Something answers there, if badly. The answer check says how badly.
+      if (error.failure === 'undecodable') return;
+    }
+    await world.clock.sleep(PROBE_PAUSE_SECONDS, signal);
+  }
+}
+
+async function askAll(world: World, request: ReadinessRequest, signal: AbortSignal): Promise<Ready> {
+  const client = createDnsClient(request.endpoint, request.transport);
+  try {
+    for (const query of request.queries) await askUntilAnswered(world, client, query, signal);
+    return { workers: null };
+  } finally {
+    client.close();
+  }
+}
+
+/** Resolves with what is known of the ready server, or with the problem. Rejects only with the signal's reason. */
+export async function waitUntilReady(world: World, request: ReadinessRequest): Promise<ReadinessOutcome> {
+  const stop = new AbortController();
+  const signal = AbortSignal.any([stop.signal, request.signal]);
+  const ready: Promise<ReadinessOutcome> =
+    request.readiness.kind === 'stdout-json'
+      ? request.firstLine.then(parseReadyLine)
+      : askAll(world, request, signal);
+  const late = world.clock
+    .sleep(READY_WITHIN_SECONDS, signal)
+    .then(() => ({ problem: `it did not answer within ${READY_WITHIN_SECONDS} seconds` }));
+  const ended = request.process.exited.then((exit) => ({ problem: exitProblem(exit) }));
+  try {
+    return await Promise.race([ready, late, ended]);
+  } finally {
+    stop.abort(new Error('the wait is over'));
+    await Promise.allSettled(request.readiness.kind === 'answer' ? [ready, late] : [late]);
+  }
+}

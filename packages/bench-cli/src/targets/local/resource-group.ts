@@ -1,0 +1,46 @@
+/**
+ * A group of processes with a common CPU limit and common counters: the local counterpart of a pod.
+ * Implementations: cgroup v2, cgroup v1, systemd scope, affinity only, nothing.
+ */
+import type { CpuLimitMethod } from '../../results/record.ts';
+
+/** Counters since the group was made. */
+export interface GroupCounters {
+  readonly cpuSource: 'cgroup-v1' | 'cgroup-v2' | 'proc';
+  readonly cpuSeconds: number;
+  readonly throttling: {
+    readonly periods: number;
+    readonly throttledPeriods: number;
+    readonly throttledSeconds: number;
+  } | null;
+}
+
+export interface ResourceGroup {
+  /** Turns a command into one that runs inside the group, limits included, from its first instruction. */
+  wrap(command: readonly string[]): readonly string[];
+  /** Must be told the process id that `wrap`'s command got, so that groups without a cgroup know their members. */
+  adopt(pid: number): void;
+  counters(): Promise<GroupCounters>;
+  /** Ids of the processes that are in the group now, descendants included. */
+  pids(): Promise<readonly number[]>;
+  /** Kills what is left in the group and deletes it. Safe to call twice. */
+  remove(): Promise<void>;
+}
+
+export interface GroupRequest {
+  /** Unique within the run: lower case, digits, hyphens. */
+  readonly name: string;
+  /** Cores; null for no limit (the group only counts). */
+  readonly cpuAllowance: number | null;
+  /** CPUs to pin to under `--cpu pin`; ignored by quota methods. */
+  readonly cpuSet: readonly number[] | null;
+}
+
+export interface ResourceGroups {
+  readonly method: CpuLimitMethod;
+  /** Why it is not the requested method; null if it is. */
+  readonly reason: string | null;
+  create(request: GroupRequest): Promise<ResourceGroup>;
+  /** Removes every group that is left, then the run's parent directory. */
+  close(): Promise<void>;
+}

@@ -1,0 +1,39 @@
+/** The real program, with an output that breaks. */
+import { execFileSync, spawnSync } from 'node:child_process';
+import { fileURLToPath } from 'node:url';
+import { describe, expect, it } from 'vitest';
+
+const program = fileURLToPath(new URL('../src/main.ts', import.meta.url));
+const record = fileURLToPath(new URL('../../../results/reference/local-tier1-both', import.meta.url));
+const bench = [process.execPath, program, 'report', record, '--format', 'json'];
+
+const shell = (script: string) => spawnSync('bash', ['-c', script, ...bench], { encoding: 'utf8' });
+
+describe('bench', () => {
+  it('is quiet when its reader has seen enough', () => {
+    const { stdout, stderr } = shell('"$0" "$@" | head -n 1; echo $PIPESTATUS');
+    expect(stdout).toBe('{\n0\n');
+    expect(stderr).toBe('');
+  });
+
+  it('fails when the result cannot be written', () => {
+    const { status, stderr } = shell('"$0" "$@" > /dev/full');
+    expect(status).toBe(3);
+    expect(stderr).toContain('E_WRITE_FAILED');
+    expect(stderr).toContain('ENOSPC');
+  });
+
+  it('reports an error on stderr with its exit status, and nothing on stdout', () => {
+    const { status, stdout, stderr } = spawnSync(process.execPath, [program, '--teir'], { encoding: 'utf8' });
+    expect(status).toBe(2);
+    expect(stdout).toBe('');
+    expect(stderr).toContain("unknown option '--teir'");
+  });
+
+  it('renders the published reference record to the published report', () => {
+    const render = (format: string) =>
+      execFileSync(process.execPath, [program, 'report', record, '--format', format], { encoding: 'utf8' });
+    expect(render('md')).toBe(execFileSync('cat', [`${record}/report.md`], { encoding: 'utf8' }));
+    expect(render('csv')).toBe(execFileSync('cat', [`${record}/trials.csv`], { encoding: 'utf8' }));
+  });
+});

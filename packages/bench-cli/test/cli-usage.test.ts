@@ -1,0 +1,130 @@
+import { readdir, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { SERVER_KINDS } from '../src/servers/registry.ts';
+import { type TestWorld, testWorld } from './support/test-world.ts';
+
+let world: TestWorld;
+beforeEach(async () => {
+  world = await testWorld();
+});
+afterEach(() => world.remove());
+
+describe('bench with wrong input', () => {
+  it.each<[string, string[], number, string, string]>([
+    ['an unknown option', ['--teir', '1'], 2, "unknown option '--teir'", '--tier'],
+    ['an unknown command', ['rnu'], 2, 'there is no command "rnu"', 'Did you mean "run"'],
+    ['an unknown server', ['--servers', 'coredns,dinodsn'], 2, '"dinodsn"', 'Did you mean "dinodns"'],
+    ['an unknown workload', ['--workload', 'hafl'], 2, '"hafl"', 'Did you mean "half"'],
+    ['a wrong value', ['--tier', 'two'], 2, '--tier: "two"', 'for example 1,2,4'],
+    ['a missing configuration file', ['--config', 'no.yaml'], 2, 'no.yaml: does not exist', '--config'],
+    [
+      'settings beside --resume',
+      ['--resume', 'latest', '--tier', '2'],
+      2,
+      'given as well: tier',
+      'without --resume',
+    ],
+    ['a run that does not exist', ['--resume', 'latest'], 6, 'there is no run', 'bench run'],
+    ['a report of nothing', ['report', 'nonsense'], 6, 'there is no run "nonsense"', 'bench run'],
+    ['an unknown format', ['report', 'latest', '--format', 'cvs'], 2, '"cvs"', 'Did you mean "csv"'],
+  ])('explains %s', async (_what, argv, status, problem, fix) => {
+    expect(await world.bench(...argv)).toBe(status);
+    expect(world.err()).toContain(problem);
+    expect(world.err()).toContain(fix);
+    expect(world.err()).toMatch(/^Error \[E_[A-Z_]+\] /);
+    expect(world.err()).toContain('Fix: ');
+    expect(world.out()).toBe('');
+    expect(await readdir(world.directory)).toEqual([]);
+    expect(world.started).toEqual([]);
+  });
+
+  it.each(['/proc/nowhere', '/dev/null/runs'])('says that runs cannot be written to %s', async (out) => {
+    expect(await world.bench('--servers', 'dinodns', '--out', out)).toBe(3);
+    expect(world.err()).toContain('E_WRITE_FAILED');
+    expect(world.err()).toContain(out);
+    expect(world.started).toEqual([]);
+  });
+
+  it('shows all wrong settings at once', async () => {
+    await writeFile(join(world.directory, 'bench.yaml'), 'tier: [0]\ntrails: 3\n');
+    expect(await world.bench('--config', 'bench.yaml', '--mode', 'twice')).toBe(2);
+    expect(world.err()).toContain('3 settings are wrong');
+    expect(world.err()).toContain('did you mean "trials"?');
+  });
+
+  it('refuses a record of another program, saying what it looks like', async () => {
+    await writeFile(
+      join(world.directory, 'results.json'),
+      '[{"config":{"TestKind":"dnsperf"},"status":"success"}]',
+    );
+    expect(await world.bench('report', 'results.json')).toBe(6);
+    expect(world.err()).toContain('E_RECORD_FOREIGN');
+    expect(world.err()).toContain('tiger-bench');
+  });
+});
+
+describe('bench without doing anything', () => {
+  it('shows help and version on stdout, with the exit statuses', async () => {
+    expect(await world.bench('--help')).toBe(0);
+    expect(await world.bench('run', '--help')).toBe(0);
+    expect(await world.bench('--version')).toBe(0);
+    expect(world.err()).toBe('');
+    expect(world.out()).toContain('Exit status:');
+    expect(world.out()).toContain('--coredns-version <version>');
+    expect(world.out()).toMatch(/^\d+\.\d+\.\d+$/m);
+    expect(
+      Math.max(
+        ...world
+          .out()
+          .split('\n')
+          .map((line) => line.length),
+      ),
+    ).toBeLessThanOrEqual(80);
+  });
+
+  it('prints the plan of --dry-run, starts nothing and writes nothing', async () => {
+    expect(await world.bench('matrix', '--dry-run', '--preset', 'blog')).toBe(0);
+    expect(world.out()).toContain('54 trials of 2 s warm-up and 10 min measured time: about 9 h 3 min');
+    expect(await readdir(world.directory)).toEqual([]);
+    expect(world.started).toEqual([]);
+  });
+
+  it('prints the plan as JSON when asked', async () => {
+    expect(await world.bench('--dry-run', '--json', '--servers', 'knot,nsd', '--trials', '1')).toBe(0);
+    expect(JSON.parse(world.out()).trials.map((trial: { key: string }) => trial.key)).toEqual([
+      'knot/tier=1/single/half/udp#0',
+      'nsd/tier=1/single/half/udp#0',
+    ]);
+  });
+});
+
+describe('bench servers and bench doctor', () => {
+  it('list every server kind and whether it is here', async () => {
+    expect(await world.bench('servers', '--json')).toBe(0);
+    const servers: { name: string; available: boolean }[] = JSON.parse(world.out());
+    expect(servers.map(({ name }) => name)).toEqual(SERVER_KINDS.map(({ name }) => name));
+    expect(servers.find(({ name }) => name === 'dinodns')?.available).toBe(true);
+  });
+
+  it('say what the machine has within 80 columns, and leave nothing behind', async () => {
+    expect(await world.bench('doctor')).toBe(0);
+    expect(world.out()).toMatch(/^✓ coredns +1\.15\.0, /m);
+    expect(world.out()).toMatch(/^✓ dnsperf +\d/m);
+    expect(world.out()).toContain('CPU limits');
+    expect(await readdir(world.directory)).toEqual([]);
+  });
+
+  it('say what is missing, and how it would be got, without getting it', async () => {
+    await world.remove();
+    world = await testWorld({ env: { PATH: '/nonexistent', XDG_CACHE_HOME: '/nonexistent' } });
+    expect(await world.bench('doctor', '--json')).toBe(3);
+    const findings: { name: string; state: string; found: string; advice: string | null }[] = JSON.parse(
+      world.out(),
+    );
+    const named = (name: string) => findings.find((finding) => finding.name === name);
+    expect(named('dnsperf')).toMatchObject({ state: 'problem', found: 'missing' });
+    expect(named('dnsperf')?.advice).toContain('nstall');
+    expect(named('coredns')?.advice).toContain('coredns_1.15.0_linux_');
+  });
+});

@@ -1,0 +1,117 @@
+import { describe, expect, it } from 'vitest';
+import { commandFor, configure, parseConfigurationFile, settingsOf } from '../src/config/configuration.ts';
+import { SETTING_DESCRIPTIONS, settingNames, settingsSchema, variableOf } from '../src/config/settings.ts';
+import { BenchError } from '../src/errors.ts';
+
+const nothing = { env: {}, flags: {} };
+
+function problemsOf(action: () => unknown): readonly string[] {
+  try {
+    action();
+  } catch (error) {
+    if (error instanceof BenchError) return [error.code, ...error.evidence];
+    throw error;
+  }
+  return [];
+}
+
+describe('configure', () => {
+  it('gives the documented defaults when nothing is set', () => {
+    expect(configure(nothing)).toMatchObject({
+      servers: ['coredns', 'dinodns-stock', 'dinodns'],
+      baseline: 'coredns',
+      tiers: [1],
+      modes: ['single'],
+      durationSeconds: 10,
+      warmupSeconds: 2,
+      trials: 3,
+      ratePerSecond: null,
+      outstanding: 100,
+      zones: 100,
+    });
+  });
+
+  it('lets flags win over the environment, it over the file, and it over the preset', () => {
+    const file = { path: 'bench.yaml', values: { duration: 30, trials: 7, warmup: '1s' } };
+    const env = { DINODNS_BENCH_TRIALS: '8', DINODNS_BENCH_WARMUP: '3s' };
+    const result = configure({ preset: 'blog', file, env, flags: { warmup: '4' } });
+    expect(result).toMatchObject({ tiers: [1, 2, 4], durationSeconds: 30, trials: 8, warmupSeconds: 4 });
+  });
+
+  it('reads lists, fractions and durations as people write them', () => {
+    const result = configure({ env: {}, flags: { tier: '0.5, 1,2', duration: '2m', servers: 'knot, nsd' } });
+    expect(result).toMatchObject({ tiers: [0.5, 1, 2], durationSeconds: 120, servers: ['knot', 'nsd'] });
+  });
+
+  it('takes the first server as the baseline where CoreDNS is not compared', () => {
+    expect(configure({ env: {}, flags: { servers: 'knot,nsd' } }).baseline).toBe('knot');
+  });
+
+  it('reports the problems of every source at once, with the place each comes from', () => {
+    const problems = problemsOf(() =>
+      configure({
+        preset: 'blogg',
+        file: { path: 'bench.yaml', values: { durration: 10, mode: 'triple' } },
+        env: { DINODNS_BENCH_TRIALS: 'many' },
+        flags: { tier: '1,x', rate: '0' },
+      }),
+    );
+    expect(problems[0]).toBe('E_CONFIG');
+    expect(problems.slice(1).join('\n')).toMatchInlineSnapshot(`
+      "--preset: "blogg" must be one of quick, blog
+      bench.yaml: mode: "triple" must be one of single, multi, both
+      bench.yaml: durration: unknown key; did you mean "duration"?
+      DINODNS_BENCH_TRIALS: "many" must be a whole number from 1 to 1000
+      --tier: "1,x" must be a list of vCPU counts, each from 0.1 to 1024, for example 1,2,4 or 0.5
+      --rate: "0" must be more than 0; leave it away for no limit"
+    `);
+  });
+
+  it.each([
+    [{ baseline: 'nsd' }, '--baseline: "nsd" is not among --servers'],
+    [{ threads: '30' }, '--threads: 30 threads need at least as many sockets'],
+    [{ tier: '1,1' }, '--tier: 1,1 names something twice'],
+    [{ outstanding: '2', threads: '4' }, '--threads: 4 threads share --outstanding 2'],
+  ])('refuses settings that do not fit together: %j', (flags, expected) => {
+    const problems = problemsOf(() => configure({ env: {}, flags }));
+    expect(problems.join('\n')).toContain(expected);
+  });
+
+  it('refuses a file that is not a mapping', () => {
+    expect(
+      problemsOf(() => configure({ ...nothing, file: { path: 'x.yaml', values: [1] } })).join(),
+    ).toContain('x.yaml: must be a mapping of settings');
+  });
+
+  it('says where a YAML file breaks', () => {
+    expect(() => parseConfigurationFile('x.yaml', 'tier: [1')).toThrow(/x\.yaml is not YAML/);
+  });
+});
+
+describe('settings', () => {
+  it('survive the way into a record and back', () => {
+    const configuration = configure({
+      env: {},
+      flags: { rate: '2000', mode: 'both', tier: '0.5,2', zones: '7' },
+    });
+    const again = configure({ ...nothing, file: { path: 'run.json', values: settingsOf(configuration) } });
+    expect(again).toEqual(configuration);
+  });
+
+  it('become a command that repeats the run without the file and environment they came from', () => {
+    const configuration = configure({
+      file: { path: 'x.yaml', values: { tier: [0.5], provision: false } },
+      env: { DINODNS_BENCH_TRIALS: '5' },
+      flags: { servers: 'knot,nsd', baseline: 'nsd', out: '/elsewhere' },
+    });
+    expect(commandFor(configuration).join(' ')).toBe(
+      'pnpm bench run --servers knot,nsd --tier 0.5 --baseline nsd --trials 5 --coredns-version 1.15.0 --no-provision',
+    );
+  });
+
+  it('have a description and a variable each', () => {
+    expect(settingNames().sort()).toEqual(Object.keys(settingsSchema.shape).sort());
+    expect(Object.values(SETTING_DESCRIPTIONS).every(({ flag }) => flag.startsWith('--'))).toBe(true);
+    expect(variableOf('corednsVersion')).toBe('DINODNS_BENCH_COREDNS_VERSION');
+  });
+});

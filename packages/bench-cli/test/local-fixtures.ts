@@ -1,0 +1,67 @@
+/** What the tests of the local target share: servers as scripts, and groups of a run of their own. */
+import { randomBytes } from 'node:crypto';
+import type { ZoneSet } from '@dinodns-bench/zones';
+import type { DnsQuery } from '../src/dns/client.ts';
+import type { InstancePlan, ServerKind } from '../src/servers/server.ts';
+import { realWorld, type World } from '../src/world.ts';
+
+/** A run id that no other test uses. */
+export function uniqueRunId(): string {
+  return `test-${randomBytes(4).toString('hex')}`;
+}
+
+/** The real world with some of its file system functions replaced. */
+export function worldWithFs(changes: Partial<World['fs']>): World {
+  const world = realWorld();
+  return { ...world, fs: { ...world.fs, ...changes } };
+}
+
+/** An error as the kernel's, for faults that cannot be provoked as root. */
+export function systemError(code: string): Error {
+  return Object.assign(new Error(`${code}: provoked by a test`), { code });
+}
+
+/** Servers in these tests are scripts that know their answers; nothing looks into the zone set. */
+export const noZones = { size: 0 } as ZoneSet;
+export const exampleQueries = (): readonly DnsQuery[] => [{ name: 'www.example.com', type: 'A' }];
+
+/** Answers every query over UDP and TCP with NOERROR and no records: its own bytes with QR set. */
+export const ECHO_SERVER = `
+const answer = (query) => { const bytes = Buffer.from(query); bytes[2] |= 0x80; return bytes; };
+const [address, port] = [process.argv[1], Number(process.argv[2])];
+const udp = require('node:dgram').createSocket('udp4');
+udp.on('message', (query, from) => udp.send(answer(query), from.port, from.address));
+const tcp = require('node:net').createServer((socket) => {
+  socket.on('error', () => socket.destroy());
+  socket.on('data', (data) => socket.write(Buffer.concat([data.subarray(0, 2), answer(data.subarray(2))])));
+});
+udp.bind(port, address, () => tcp.listen(port, address, () => {
+  console.log(JSON.stringify({ ready: true, pid: process.pid, workers: 3 }));
+}));
+`;
+
+/** A server kind that runs a Node.js script with the address and the port as arguments. */
+export function scriptServer(
+  script: string,
+  changes: Partial<InstancePlan> = {},
+  command?: (address: string, port: number) => readonly string[],
+): ServerKind {
+  return {
+    name: 'script',
+    title: 'Script',
+    description: 'a script of a test',
+    tool: 'coredns',
+    answersUnknownZoneWith: 'REFUSED',
+    unsupported: () => null,
+    plan: ({ address, port, program }) => ({
+      files: [],
+      command: command?.(address, port) ?? [...program, '-e', script, address, String(port)],
+      env: {},
+      readiness: { kind: 'answer' },
+      workers: null,
+      ...changes,
+    }),
+    versionArguments: ['--version'],
+    parseVersion: () => null,
+  };
+}

@@ -1,0 +1,156 @@
+import { createSocket, type Socket } from 'node:dgram';
+import { once } from 'node:events';
+import { defineWorkload, defineZoneSet, type Query, workloadFor } from '@dinodns-bench/zones';
+import { decode, encode, type Packet } from 'dns-packet';
+import { afterEach, describe, expect, it } from 'vitest';
+import { createDnsClient } from '../src/dns/client.ts';
+import { BenchError } from '../src/errors.ts';
+import { checkAnswers } from '../src/measure/answer-check.ts';
+import { expectationOf, parseQueryFile, predictedCodes, zoneSetOf } from '../src/measure/workload.ts';
+import { coredns } from '../src/servers/coredns/index.ts';
+import { dinodnsStock } from '../src/servers/dinodns/index.ts';
+
+const zoneSet = defineZoneSet({ from: 1, to: 19, parity: 'odd' });
+const workload = defineWorkload(workloadFor(zoneSet));
+
+/** What the right server would answer; tests bend it. */
+function rightAnswer(packet: Packet): Packet {
+  const question = packet.questions?.[0];
+  if (question === undefined) throw new Error('no question');
+  const { code, records } = expectationOf(zoneSet, coredns, question as Query);
+  return {
+    type: 'response',
+    id: packet.id ?? 0,
+    flags: code === 'REFUSED' ? 5 : code === 'NXDOMAIN' ? 3 : 0,
+    questions: [question],
+    answers: records as Packet['answers'] & object[],
+  };
+}
+
+const sockets: Socket[] = [];
+afterEach(() => {
+  for (const socket of sockets.splice(0)) socket.close();
+});
+
+/** A real UDP server that answers rightly, except as `bend` says; null sends nothing. */
+async function serve(bend: (answer: Packet, name: string) => Packet | Buffer | null): Promise<number> {
+  const socket = createSocket('udp4');
+  sockets.push(socket);
+  socket.on('message', (message, { port, address }) => {
+    const query = decode(message);
+    const reply = bend(rightAnswer(query), query.questions?.[0]?.name ?? '');
+    if (reply !== null) socket.send(Buffer.isBuffer(reply) ? reply : encode(reply), port, address);
+  });
+  socket.bind(0, '127.0.0.1');
+  await once(socket, 'listening');
+  return socket.address().port;
+}
+
+async function check(bend: Parameters<typeof serve>[0]): Promise<number> {
+  const client = createDnsClient({ address: '127.0.0.1', port: await serve(bend) }, 'udp');
+  try {
+    return await checkAnswers({
+      client,
+      server: coredns,
+      zoneSet,
+      workload,
+      signal: new AbortController().signal,
+    });
+  } finally {
+    client.close();
+  }
+}
+
+async function problem(bend: Parameters<typeof serve>[0]): Promise<string> {
+  const error = await check(bend).catch((reason: unknown) => reason);
+  if (!(error instanceof BenchError)) throw new Error('the check passed');
+  expect(error.code).toBe('E_WRONG_ANSWER');
+  return [error.message, ...error.evidence].join('\n');
+}
+
+const only =
+  (name: string, change: (answer: Packet) => Packet | Buffer | null) => (answer: Packet, asked: string) =>
+    asked === name ? change(answer) : answer;
+
+describe('checkAnswers', () => {
+  it('asks every distinct query once when all answers are right', async () => {
+    expect(await check((answer) => answer)).toBe(20);
+  });
+
+  it('names the query, what was expected and what came', async () => {
+    const wrong = only('example7.com', (answer) => ({
+      ...answer,
+      answers: [{ name: 'example7.com', type: 'A', data: '127.0.0.2' }],
+    }));
+    expect(await problem(wrong)).toMatchInlineSnapshot(`
+      "coredns answers example7.com A wrongly
+      query:    example7.com A
+      expected: NOERROR with A "127.0.0.1"
+      came:     NOERROR with A "127.0.0.2""
+    `);
+  });
+
+  it.each<[string, string, (answer: Packet) => Packet | Buffer | null, string]>([
+    [
+      'a name that should not exist',
+      'example8.com',
+      (a) => ({ ...a, flags: 0 }),
+      'NOERROR without an answer',
+    ],
+    ['the other code for an unknown zone', 'example8.com', (a) => ({ ...a, flags: 3 }), 'NXDOMAIN without'],
+    ['an empty answer', 'example7.com', (a) => ({ ...a, answers: [] }), 'NOERROR without an answer'],
+    [
+      'a response to another question',
+      'example7.com',
+      (a) => ({ ...a, questions: [{ name: 'x.example', type: 'A' }] }),
+      'the question "x.example A"',
+    ],
+    [
+      'a response without a question',
+      'example7.com',
+      (a) => ({ ...a, questions: [] }),
+      'without the question',
+    ],
+    [
+      'garbage',
+      'example7.com',
+      (a) => Buffer.concat([encode(a).subarray(0, 12), Buffer.from('garbage!')]),
+      'nothing usable',
+    ],
+  ])('refuses %s', async (_what, name, change, came) => {
+    expect(await problem(only(name, change))).toContain(came);
+  });
+
+  it('asks again when a datagram is lost, and gives up when nothing ever comes', async () => {
+    let dropped = false;
+    const dropOnce = only('example7.com', (answer) => {
+      if (dropped) return answer;
+      dropped = true;
+      return null;
+    });
+    expect(await check(dropOnce)).toBe(20);
+    expect(await problem(only('example7.com', () => null))).toContain('nothing usable');
+  });
+});
+
+describe('workloads', () => {
+  it('predict half NOERROR, half NXDOMAIN or REFUSED as the server kind has it', () => {
+    const published = zoneSetOf(100);
+    const half = defineWorkload(workloadFor(published));
+    expect([...predictedCodes(published, dinodnsStock, half)]).toEqual([
+      ['NOERROR', 100],
+      ['NXDOMAIN', 100],
+    ]);
+    expect(predictedCodes(published, coredns, half).get('REFUSED')).toBe(100);
+  });
+
+  it('come from query files with comments, and say which line is wrong', () => {
+    const file = parseQueryFile('q.txt', '; comment\n# another\n\nexample1.com. a\nexample2.com AAAA\n');
+    expect([...file.queries()]).toEqual([
+      { name: 'example1.com', type: 'A' },
+      { name: 'example2.com', type: 'AAAA' },
+    ]);
+    expect(() => parseQueryFile('q.txt', 'example1.com A\nexample2.com\n')).toThrow(/q\.txt, line 2/);
+    expect(() => parseQueryFile('q.txt', '; nothing\n')).toThrow(/holds no query/);
+  });
+});

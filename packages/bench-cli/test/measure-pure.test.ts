@@ -1,0 +1,220 @@
+import { describe, expect, it } from 'vitest';
+import { configure } from '../src/config/configuration.ts';
+import { enforcedAllowance, limitingFactor } from '../src/measure/limiting-factor.ts';
+import { mergeLoads } from '../src/measure/merge-loads.ts';
+import { addObservations } from '../src/measure/merge-observations.ts';
+import { responseCodeProblem } from '../src/measure/response-codes.ts';
+import { runWarnings } from '../src/measure/warnings.ts';
+import { planRun } from '../src/plan/plan.ts';
+import type { CpuLimitMethod, Environment, LoadResult, Observation } from '../src/results/record.ts';
+
+const load = (changes: Partial<LoadResult> = {}): LoadResult => ({
+  queriesSent: 1000,
+  queriesCompleted: 1000,
+  queriesLost: 0,
+  queriesInterrupted: 0,
+  responseCodes: { NOERROR: 500, NXDOMAIN: 500 },
+  averageRequestBytes: 30,
+  averageResponseBytes: 44,
+  runTimeSeconds: 1,
+  qps: 1000,
+  latencySeconds: { mean: 0.002, min: 0.001, max: 0.004, standardDeviation: 0.001 },
+  connections: null,
+  intervals: [{ atSeconds: 1, qps: 1000 }],
+  latencyHistogram: null,
+  ...changes,
+});
+
+describe('limitingFactor', () => {
+  const evidence = {
+    serverCores: 0.5,
+    serverAllowance: 1,
+    loaderCores: 0.5,
+    loaderThreads: 1,
+    qps: 20_000,
+    ratePerSecond: null,
+  };
+  it.each([
+    ['server', { serverCores: 0.99 }],
+    ['loader', { loaderCores: 0.99 }],
+    ['unknown', {}],
+    ['unknown', { serverCores: null, loaderCores: null }],
+    ['server', { serverCores: 0.98, loaderCores: 0.95 }],
+    ['loader', { serverCores: 0.93, loaderCores: 0.99 }],
+    ['server', { serverCores: 0.49, serverAllowance: 0.5 }],
+    ['loader', { loaderCores: 1.9, loaderThreads: 2, serverCores: 1.5, serverAllowance: 2 }],
+    ['rate', { ratePerSecond: 20_100, serverCores: 0.99 }],
+    ['server', { ratePerSecond: 30_000, serverCores: 0.99 }],
+    ['unknown', { ratePerSecond: 30_000 }],
+  ] as const)('is %s for %j', (expected, changes) => {
+    expect(limitingFactor({ ...evidence, ...changes })).toBe(expected);
+  });
+});
+
+describe('enforcedAllowance', () => {
+  it.each([
+    ['cgroup-v1-quota', [0.75, 0.75], 1.5],
+    ['affinity', [0.75, 0.75], 2],
+    ['none', [0.5], 8],
+  ] as const)('under %s %j is %d cores', (method, allowances, expected) => {
+    expect(enforcedAllowance(method, allowances, 8)).toBe(expected);
+  });
+});
+
+describe('runWarnings', () => {
+  const environment = {
+    availableCpus: 2,
+    loadAverage: 0,
+    socketReceiveBufferBytes: { default: 212_992, max: 4_194_304 },
+  } as Environment;
+  const warningsOf = (
+    flags: Record<string, string>,
+    method: CpuLimitMethod,
+    changes: Partial<Environment> = {},
+  ) => {
+    const configuration = configure({ env: {}, flags });
+    const limits = { requested: 'quota', method, reason: method === 'affinity' ? 'no right' : null } as const;
+    return runWarnings(configuration, planRun(configuration, 2), { ...environment, ...changes }, limits).join(
+      '\n',
+    );
+  };
+  it('are none for the defaults on a quiet machine', () => {
+    expect(warningsOf({}, 'cgroup-v1-quota')).toBe('');
+  });
+  it.each<[string, Record<string, string>, CpuLimitMethod, Partial<Environment>, string]>([
+    ['a fallback', {}, 'affinity', {}, 'not as asked: no right'],
+    ['a fraction that affinity cannot hold', { tier: '0.5' }, 'affinity', {}, 'tier 0.5 was not held'],
+    [
+      'a machine that is too small',
+      { tier: '2', mode: 'both' },
+      'cgroup-v1-quota',
+      {},
+      '2 single, 2 multi need more',
+    ],
+    ['a busy machine', {}, 'cgroup-v1-quota', { loadAverage: 1.5 }, 'busy when the run began'],
+    [
+      'a window larger than the buffer',
+      { outstanding: '1000' },
+      'cgroup-v1-quota',
+      {},
+      'about 208 small datagrams',
+    ],
+  ])('tell of %s', (_what, flags, method, changes, expected) => {
+    expect(warningsOf(flags, method, changes)).toContain(expected);
+  });
+});
+
+describe('mergeLoads', () => {
+  it('adds counts and rates and weighs latency by completed queries', () => {
+    const merged = mergeLoads([
+      load(),
+      load({
+        queriesSent: 3005,
+        queriesCompleted: 3000,
+        queriesLost: 5,
+        qps: 3000,
+        responseCodes: { NOERROR: 1500, REFUSED: 1500 },
+        latencySeconds: { mean: 0.004, min: 0.0005, max: 0.003, standardDeviation: 0.002 },
+      }),
+    ]);
+    expect(merged).toMatchObject({
+      queriesSent: 4005,
+      queriesCompleted: 4000,
+      queriesLost: 5,
+      qps: 4000,
+      responseCodes: { NOERROR: 2000, NXDOMAIN: 500, REFUSED: 1500 },
+      intervals: [{ atSeconds: 1, qps: 2000 }],
+    });
+    expect(merged.latencySeconds).toMatchObject({ mean: 0.0035, min: 0.0005, max: 0.004 });
+  });
+
+  it('merges standard deviations exactly, as if all samples had been one', () => {
+    const a = [1, 2, 3, 4];
+    const b = [10, 12];
+    const statistics = (values: number[]) => {
+      const mean = values.reduce((total, value) => total + value, 0) / values.length;
+      const squares = values.reduce((total, value) => total + (value - mean) ** 2, 0);
+      return {
+        mean,
+        min: Math.min(...values),
+        max: Math.max(...values),
+        standardDeviation: Math.sqrt(squares / (values.length - 1)),
+      };
+    };
+    const merged = mergeLoads([
+      load({ queriesCompleted: 4, latencySeconds: statistics(a) }),
+      load({ queriesCompleted: 2, latencySeconds: statistics(b) }),
+    ]);
+    const whole = statistics([...a, ...b]);
+    expect(merged.latencySeconds?.mean).toBeCloseTo(whole.mean, 12);
+    expect(merged.latencySeconds?.standardDeviation).toBeCloseTo(whole.standardDeviation, 12);
+  });
+
+  it('does not let a loader without answers spoil the latency of the other', () => {
+    const merged = mergeLoads([
+      load(),
+      load({ queriesCompleted: 0, latencySeconds: null, averageResponseBytes: null }),
+    ]);
+    expect(merged.latencySeconds?.mean).toBe(0.002);
+    expect(merged.averageResponseBytes).toBe(44);
+  });
+});
+
+describe('responseCodeProblem', () => {
+  const predicted = new Map([
+    ['NOERROR', 100],
+    ['NXDOMAIN', 100],
+  ]);
+  it('accepts a mix that is off by less than one pass, or by what was lost', () => {
+    expect(
+      responseCodeProblem(load({ responseCodes: { NOERROR: 550, NXDOMAIN: 450 } }), predicted, 1),
+    ).toBeNull();
+    const lossy = load({
+      queriesSent: 2000,
+      queriesLost: 1000,
+      responseCodes: { NOERROR: 950, NXDOMAIN: 50 },
+    });
+    expect(responseCodeProblem(lossy, predicted, 1)).toBeNull();
+  });
+  it('refuses a code that the workload does not predict, even once', () => {
+    const problem = responseCodeProblem(
+      load({ responseCodes: { NOERROR: 500, NXDOMAIN: 499, SERVFAIL: 1 } }),
+      predicted,
+      1,
+    );
+    expect(problem).toContain('SERVFAIL 0.10 %');
+  });
+  it('refuses a mix that no window of the workload can bring', () => {
+    expect(responseCodeProblem(load({ responseCodes: { NOERROR: 1000 } }), predicted, 1)).toContain(
+      'NOERROR 100.00 %',
+    );
+  });
+});
+
+describe('addObservations', () => {
+  const observation: Observation = {
+    cpuSource: 'cgroup-v1',
+    durationSeconds: 10,
+    cpuSeconds: 9,
+    cpuCores: 0.9,
+    memoryBytes: { mean: 100, max: 120, source: 'pss' },
+    throttling: { periods: 100, throttledPeriods: 10, throttledSeconds: 0.5 },
+    processes: 2,
+    sampleIntervalSeconds: 0.5,
+    samples: [{ atSeconds: 0.5, cpuCores: 0.9, memoryBytes: 100 }],
+  };
+  it('adds CPU, memory and throttling', () => {
+    expect(addObservations([observation, observation])).toMatchObject({
+      cpuSeconds: 18,
+      cpuCores: 1.8,
+      memoryBytes: { mean: 200, max: 240, source: 'pss' },
+      throttling: { periods: 200, throttledPeriods: 20, throttledSeconds: 1 },
+      processes: 4,
+      samples: [{ atSeconds: 0.5, cpuCores: 1.8, memoryBytes: 200 }],
+    });
+  });
+  it('is null when a part is missing, because half a sum is worse than none', () => {
+    expect(addObservations([observation, null])).toBeNull();
+    expect(addObservations([])).toBeNull();
+  });
+});

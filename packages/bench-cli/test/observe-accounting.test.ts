@@ -1,0 +1,101 @@
+import { describe, expect, test } from 'vitest';
+import type { ProcessStat } from '../src/observe/proc-stat.ts';
+import {
+  EMPTY_ACCOUNT,
+  membersOf,
+  type ProcessAccount,
+  totalTicks,
+  updateAccount,
+} from '../src/observe/process-accounting.ts';
+
+function process(pid: number, parentPid: number, changes: Partial<ProcessStat> = {}): ProcessStat {
+  return {
+    pid,
+    command: 'server',
+    state: 'S',
+    parentPid,
+    processGroup: pid,
+    session: pid,
+    userTicks: 0,
+    systemTicks: 0,
+    childUserTicks: 0,
+    childSystemTicks: 0,
+    startTicks: pid * 10,
+    ...changes,
+  };
+}
+
+function looks(...moments: readonly (readonly ProcessStat[])[]): ProcessAccount {
+  return moments.reduce(updateAccount, EMPTY_ACCOUNT);
+}
+
+describe('CPU time added up from /proc', () => {
+  test('adds user and system time of all members', () => {
+    const account = looks([
+      process(10, 1, { userTicks: 5, systemTicks: 2 }),
+      process(11, 10, { userTicks: 3, systemTicks: 1 }),
+    ]);
+    expect(totalTicks(account)).toBe(11);
+  });
+
+  test('counts a child that ended and was waited for once, by its parent', () => {
+    const account = looks(
+      [process(10, 1, { userTicks: 5 }), process(11, 10, { userTicks: 30 })],
+      [process(10, 1, { userTicks: 6, childUserTicks: 33 })],
+    );
+    expect(totalTicks(account)).toBe(39);
+  });
+
+  test('keeps what was seen of a child that nobody waited for', () => {
+    const account = looks(
+      [process(10, 1, { userTicks: 5 }), process(11, 10, { userTicks: 30 })],
+      [process(10, 1, { userTicks: 6 })],
+    );
+    expect(totalTicks(account)).toBe(36);
+  });
+
+  test('counts a child and its child that ended between two looks once', () => {
+    const account = looks(
+      [process(10, 1), process(11, 10, { userTicks: 30 }), process(12, 11, { userTicks: 7 })],
+      [process(10, 1, { childUserTicks: 37 })],
+    );
+    expect(totalTicks(account)).toBe(37);
+  });
+
+  test('a zombie is counted as long as it is there, and not again by its parent afterwards', () => {
+    const account = looks(
+      [process(10, 1), process(11, 10, { userTicks: 30 })],
+      [process(10, 1), process(11, 10, { userTicks: 31, state: 'Z' })],
+      [process(10, 1, { childUserTicks: 31 })],
+    );
+    expect(totalTicks(account)).toBe(31);
+  });
+
+  test('keeps the time of a group that has ended altogether', () => {
+    expect(totalTicks(looks([process(10, 1, { userTicks: 9 })], []))).toBe(9);
+  });
+
+  test('takes a later process with the same pid for another one', () => {
+    const account = looks(
+      [process(10, 1, { userTicks: 9, startTicks: 1 })],
+      [process(10, 1, { userTicks: 2, startTicks: 2 })],
+    );
+    expect(totalTicks(account)).toBe(11);
+  });
+});
+
+test('members are the first processes, their sessions and all descendants', () => {
+  const all = [
+    process(1, 0),
+    process(10, 1),
+    process(11, 10, { session: 11 }),
+    process(12, 11, { session: 11 }),
+    process(13, 1, { session: 10 }),
+    process(20, 1),
+  ];
+  expect(
+    membersOf(all, new Set([10]))
+      .map(({ pid }) => pid)
+      .sort(),
+  ).toEqual([10, 11, 12, 13]);
+});

@@ -1,0 +1,74 @@
+import { describe, expect, it } from 'vitest';
+import { createDisplay, fitLine } from '../src/progress/display.ts';
+import { provisionProgress } from '../src/progress/provision-progress.ts';
+import { formatDuration, shellCommand, wrapText } from '../src/text.ts';
+import { realClock } from '../src/world.ts';
+
+function output(columns?: number) {
+  let text = '';
+  return {
+    write: (part: string) => {
+      text += part;
+    },
+    isTerminal: columns !== undefined,
+    columns,
+    text: () => text,
+  };
+}
+
+describe('the display', () => {
+  it('replaces the live line on a terminal, and removes it before a line that stays', () => {
+    const out = output(20);
+    const display = createDisplay(out);
+    display.live('one');
+    display.live('two');
+    display.line('stays');
+    display.clear();
+    expect(out.text()).toBe('\r\u001b[2Kone\r\u001b[2Ktwo\r\u001b[2Kstays\n');
+  });
+
+  it('writes only lines that stay without a terminal', () => {
+    const out = output();
+    const display = createDisplay(out);
+    display.live('one');
+    display.line('stays');
+    expect(out.text()).toBe('stays\n');
+  });
+
+  it('cuts a live line to the terminal, so that it never wraps', () => {
+    expect(fitLine('0123456789', 10)).toBe('0123456789');
+    expect(fitLine('0123456789', 9)).toBe('01234567…');
+    expect(fitLine('\u001b[31m0123\u001b[39m', 4)).toBe('\u001b[31m0123\u001b[39m');
+  });
+
+  it('tells of a long build now and then where there is no terminal', () => {
+    const out = output();
+    let now = 0;
+    const progress = provisionProgress(createDisplay(out), { ...realClock, monotonicSeconds: () => now });
+    progress.step('Building');
+    for (now = 1; now <= 40; now += 1) progress.detail(`${now} packages`);
+    expect(out.text()).toBe('Building\n  15 packages (15 s)\n  30 packages (30 s)\n');
+  });
+});
+
+describe('text', () => {
+  it.each([
+    [0, '0 s'],
+    [59.6, '1 min'],
+    [75, '1 min 15 s'],
+    [3600, '1 h'],
+    [32_589, '9 h 3 min'],
+  ])('says %d seconds as %s', (seconds, expected) => {
+    expect(formatDuration(seconds)).toBe(expected);
+  });
+
+  it('quotes what a shell would take apart, and nothing else', () => {
+    expect(shellCommand(['bench', '--tier', '0.5,1', "it's", 'a b', ''])).toBe(
+      `bench --tier 0.5,1 'it'\\''s' 'a b' ''`,
+    );
+  });
+
+  it('wraps at spaces', () => {
+    expect(wrapText('aa bb  cc dddddd', 5)).toEqual(['aa bb', 'cc', 'dddddd']);
+  });
+});

@@ -1,0 +1,31 @@
+import { describe, expect, it } from 'vitest';
+import { withPortablePaths } from '../src/results/portable-paths.ts';
+
+describe('withPortablePaths', () => {
+  const roots = { cwd: '/home/ann/bench', home: '/home/ann' };
+
+  it('makes paths below the working directory relative and those below the home directory begin with ~', () => {
+    const record = {
+      command: [
+        '/home/ann/.cache/coredns',
+        '-conf',
+        '/tmp/x/Corefile',
+        '--zones=/home/ann/bench/results/1/zones',
+      ],
+      nested: { text: 'in "/home/ann/bench/results" and /home/ann/.npm', count: 3, nothing: null },
+    };
+    expect(withPortablePaths(record, roots)).toEqual({
+      command: ['~/.cache/coredns', '-conf', '/tmp/x/Corefile', '--zones=results/1/zones'],
+      nested: { text: 'in "results" and ~/.npm', count: 3, nothing: null },
+    });
+  });
+
+  it('leaves paths alone that only look like it', () => {
+    const text = '/mnt/home/ann/bench/x /home/anna/x /home/ann';
+    expect(withPortablePaths(text, roots)).toBe(text);
+  });
+
+  it('does nothing for roots that are everywhere', () => {
+    expect(withPortablePaths('/usr/bin/dnsperf', { cwd: '/', home: undefined })).toBe('/usr/bin/dnsperf');
+  });
+});

@@ -1,0 +1,30 @@
+/** When a worker that has ended is started again. Exponential, so that a crash in a loop costs little. */
+
+/** Wait before the first new start; each further one waits twice as long. */
+export const FIRST_DELAY_SECONDS = 0.1;
+export const LONGEST_DELAY_SECONDS = 10;
+/** A worker that was ready for so long has recovered: the next wait is the first one again. */
+export const STABLE_SECONDS = 30;
+/** Workers in a row that ended before they were ready: the reason will not go away by itself. */
+export const MAX_FAILED_STARTS = 5;
+
+export class Backoff {
+  #restarts = 0;
+  #failedStarts = 0;
+
+  /**
+   * A worker has ended, `readySeconds` after it was ready, or undefined if it never was. Seconds to wait
+   * before the next start, or 'give up'.
+   */
+  ended(readySeconds: number | undefined): number | 'give up' {
+    if (readySeconds === undefined) {
+      this.#failedStarts++;
+      if (this.#failedStarts >= MAX_FAILED_STARTS) return 'give up';
+    } else {
+      this.#failedStarts = 0;
+      if (readySeconds >= STABLE_SECONDS) this.#restarts = 0;
+    }
+    const delay = FIRST_DELAY_SECONDS * 2 ** this.#restarts++;
+    return Math.min(delay, LONGEST_DELAY_SECONDS);
+  }
+}

@@ -1,0 +1,113 @@
+/**
+ * The CPU quota of a process, from the files of the kernel: cgroup v2 (`cpu.max`) and v1 (`cpu.cfs_quota_us`
+ * and `cpu.cfs_period_us`). A quota holds for everything below it, so that the smallest on the way up
+ * counts.
+ */
+import { join, posix } from 'node:path';
+
+/** Reads a file; undefined if there is none, or no right to read it. */
+export type ReadFile = (path: string) => string | undefined;
+
+export interface Quota {
+  /** CPUs; a fraction is possible. */
+  readonly cpus: number;
+  /** The file that says so. */
+  readonly file: string;
+}
+
+interface Mount {
+  /** The part of the hierarchy that is mounted: `/`, or the container's own group. */
+  readonly root: string;
+  readonly point: string;
+}
+
+interface Hierarchy {
+  readonly mount: Mount;
+  /** The process's group, from the hierarchy's root. */
+  readonly path: string;
+  readonly version: 1 | 2;
+}
+
+/** `cpu.max` of cgroup v2: quota and period in microseconds, or `max`. Undefined for no quota. */
+export function parseCpuMax(text: string): number | undefined {
+  const [quota, period] = text.trim().split(/\s+/);
+  if (quota === 'max') return undefined;
+  return ratio(Number(quota), Number(period));
+}
+
+/** Quota and period of cgroup v1 in microseconds; -1 means no quota. */
+export function parseCfsQuota(quota: string, period: string): number | undefined {
+  return ratio(Number(quota), Number(period));
+}
+
+function ratio(quota: number, period: number): number | undefined {
+  return quota > 0 && period > 0 ? quota / period : undefined;
+}
+
+/** Where a cgroup file system is mounted that satisfies the condition (proc_pid_mountinfo(5)). */
+function findMount(mountInfo: string, type: string, controller: string | undefined): Mount | undefined {
+  for (const line of mountInfo.split('\n')) {
+    const [before = '', after = ''] = line.split(' - ');
+    const [, , , root, point] = before.split(' ');
+    const [fileSystem, , superOptions = ''] = after.split(' ');
+    if (fileSystem !== type || root === undefined || point === undefined) continue;
+    if (controller === undefined || superOptions.split(',').includes(controller)) return { root, point };
+  }
+  return undefined;
+}
+
+/** The process's group in each hierarchy that may limit CPU time (cgroups(7), /proc/pid/cgroup). */
+function hierarchies(cgroup: string, mountInfo: string): Hierarchy[] {
+  const found: Hierarchy[] = [];
+  for (const line of cgroup.split('\n')) {
+    const [id, controllers = '', ...rest] = line.split(':');
+    const path = rest.join(':');
+    if (path === '') continue;
+    if (id === '0' && controllers === '') {
+      const mount = findMount(mountInfo, 'cgroup2', undefined);
+      if (mount !== undefined) found.push({ mount, path, version: 2 });
+    } else if (controllers.split(',').includes('cpu')) {
+      const mount = findMount(mountInfo, 'cgroup', 'cpu');
+      if (mount !== undefined) found.push({ mount, path, version: 1 });
+    }
+  }
+  return found;
+}
+
+/** Directories of the group and of those above it, as far as they can be seen from here. */
+function directories({ mount, path }: Hierarchy): string[] {
+  const relative = mount.root === '/' ? path : posix.relative(mount.root, path);
+  const directories: string[] = [];
+  // A path that leads out of the mount belongs to another cgroup namespace: only the mount itself is ours.
+  let current = relative.startsWith('..') ? '/' : posix.join('/', relative);
+  for (;;) {
+    directories.push(join(mount.point, current));
+    if (current === '/') return directories;
+    current = posix.dirname(current);
+  }
+}
+
+function quotaOf(directory: string, version: 1 | 2, readFile: ReadFile): Quota | undefined {
+  const file = join(directory, version === 2 ? 'cpu.max' : 'cpu.cfs_quota_us');
+  const text = readFile(file);
+  if (text === undefined) return undefined;
+  const period = version === 1 ? readFile(join(directory, 'cpu.cfs_period_us')) : '';
+  if (period === undefined) return undefined;
+  const cpus = version === 2 ? parseCpuMax(text) : parseCfsQuota(text, period);
+  return cpus === undefined ? undefined : { cpus, file };
+}
+
+/** The smallest quota that holds for this process; undefined if there is none. */
+export function cgroupQuota(readFile: ReadFile): Quota | undefined {
+  const cgroup = readFile('/proc/self/cgroup');
+  const mountInfo = readFile('/proc/self/mountinfo');
+  if (cgroup === undefined || mountInfo === undefined) return undefined;
+  let smallest: Quota | undefined;
+  for (const hierarchy of hierarchies(cgroup, mountInfo)) {
+    for (const directory of directories(hierarchy)) {
+      const quota = quotaOf(directory, hierarchy.version, readFile);
+      if (quota !== undefined && quota.cpus < (smallest?.cpus ?? Infinity)) smallest = quota;
+    }
+  }
+  return smallest;
+}

@@ -1,0 +1,103 @@
+/** Asks a server a real question, as a client would, until it answers. */
+import { createSocket } from 'node:dgram';
+import { once } from 'node:events';
+import { connect, isIPv6 } from 'node:net';
+import { encode } from 'dns-packet';
+import { ServerError } from '../errors.ts';
+import { encodeName } from '../wire/names.ts';
+
+/** A lost question is asked again after this time. */
+const TRY_SECONDS = 0.25;
+
+interface Target {
+  readonly address: string;
+  readonly port: number;
+}
+
+/** Where a client reaches a server that listens on all addresses. */
+function reachable(address: string): string {
+  if (address === '0.0.0.0') return '127.0.0.1';
+  return address === '::' ? '::1' : address;
+}
+
+function question(name: string, id: number): Buffer {
+  const message = encode({ type: 'query', id, questions: [{ name: '.', type: 'SOA' }] });
+  // The encoder checks no limits and knows no escapes, so that the name is put in by ours.
+  return Buffer.concat([message.subarray(0, 12), encodeName(name), message.subarray(13)]);
+}
+
+function isAnswer(message: Buffer, id: number): boolean {
+  return message.length >= 12 && message.readUInt16BE(0) === id && message.readUInt8(2) >= 0x80;
+}
+
+async function askUdp({ address, port }: Target, name: string, id: number): Promise<boolean> {
+  const socket = createSocket(isIPv6(address) ? 'udp6' : 'udp4');
+  try {
+    const answered = once(socket, 'message', { signal: AbortSignal.timeout(TRY_SECONDS * 1000) });
+    socket.send(question(name, id), port, address);
+    const [message] = await answered;
+    return isAnswer(message, id);
+  } finally {
+    socket.close();
+  }
+}
+
+async function askTcp({ address, port }: Target, name: string, id: number): Promise<boolean> {
+  const socket = connect({ host: address, port });
+  try {
+    const message = question(name, id);
+    const length = Buffer.alloc(2);
+    length.writeUInt16BE(message.length);
+    socket.write(Buffer.concat([length, message]));
+    const [answer] = await once(socket, 'data', { signal: AbortSignal.timeout(TRY_SECONDS * 1000) });
+    return isAnswer(answer.subarray(2), id);
+  } finally {
+    socket.destroy();
+  }
+}
+
+async function untilAnswered(
+  ask: typeof askUdp,
+  target: Target,
+  name: string,
+  deadline: number,
+  signal: AbortSignal | undefined,
+): Promise<void> {
+  let id = 1;
+  while (!(await ask(target, name, id).catch(() => false))) {
+    signal?.throwIfAborted();
+    if (performance.now() > deadline) {
+      const transport = ask === askUdp ? 'UDP' : 'TCP';
+      throw new ServerError(
+        'E_START',
+        `The server on ${target.address} port ${target.port} does not answer over ${transport}.`,
+        'Look at its messages above; raise the CPU limit if it has hardly any.',
+      );
+    }
+    await new Promise((resolve) => setTimeout(resolve, 20));
+    id = (id + 1) & 0xffff;
+  }
+}
+
+/**
+ * Resolves once `sockets` clients over UDP, and as many over TCP, have been answered on each address: where
+ * the kernel spreads clients over processes, several are needed to reach each. Rejects with `E_START` after
+ * `seconds`.
+ */
+export async function probe(
+  addresses: readonly string[],
+  port: number,
+  name: string,
+  { sockets, seconds, signal }: { sockets: number; seconds: number; signal?: AbortSignal },
+): Promise<void> {
+  const deadline = performance.now() + seconds * 1000;
+  for (const address of addresses) {
+    const target = { address: reachable(address), port };
+    for (const ask of [askUdp, askTcp]) {
+      const clients = Array.from({ length: sockets }, () =>
+        untilAnswered(ask, target, name, deadline, signal),
+      );
+      await Promise.all(clients);
+    }
+  }
+}

@@ -1,0 +1,59 @@
+/**
+ * Makes sure that a port is ours alone, over UDP and TCP and on every address, before workers bind it with
+ * SO_REUSEPORT: with that option two servers of one user would silently share the port, and each would get
+ * half of the other's queries.
+ */
+import { createSocket, type Socket } from 'node:dgram';
+import { once } from 'node:events';
+import { createServer, isIPv6, type Server } from 'node:net';
+import { bindError, type ServerError, systemErrorCode } from '../errors.ts';
+
+/** Ports tried for `--port 0`: one that is free for UDP is rarely taken for TCP. */
+const MAX_ATTEMPTS = 50;
+
+async function bindUdp(address: string, port: number): Promise<Socket> {
+  const socket = createSocket(isIPv6(address) ? 'udp6' : 'udp4');
+  socket.bind({ address, port, exclusive: true });
+  await once(socket, 'listening');
+  return socket;
+}
+
+async function bindTcp(address: string, port: number): Promise<Server> {
+  const server = createServer();
+  server.listen({ host: address, port, exclusive: true });
+  await once(server, 'listening');
+  return server;
+}
+
+/** Binds everything, and releases it again. The port, or the bind error of whatever is in the way. */
+async function tryPort(addresses: readonly string[], port: number): Promise<number | ServerError> {
+  const held: (Socket | Server)[] = [];
+  let chosen = port;
+  for (const address of addresses) {
+    try {
+      const socket = await bindUdp(address, chosen);
+      held.push(socket);
+      chosen = socket.address().port;
+      held.push(await bindTcp(address, chosen));
+    } catch (error) {
+      await releaseAll(held);
+      return bindError(error, address, chosen);
+    }
+  }
+  await releaseAll(held);
+  return chosen;
+}
+
+async function releaseAll(held: readonly (Socket | Server)[]): Promise<void> {
+  await Promise.all(held.map((socket) => new Promise<void>((resolve) => socket.close(() => resolve()))));
+}
+
+/** A port that is free for UDP and TCP on all addresses: the given one, or for 0 any. */
+export async function reservePort(addresses: readonly string[], port: number): Promise<number> {
+  for (let attempt = 1; ; attempt++) {
+    const result = await tryPort(addresses, port);
+    if (typeof result === 'number') return result;
+    const isTaken = systemErrorCode(result.cause) === 'EADDRINUSE';
+    if (port !== 0 || !isTaken || attempt === MAX_ATTEMPTS) throw result;
+  }
+}

@@ -1,0 +1,143 @@
+/**
+ * One client over TCP (RFC 7766): messages behind a length field of two octets, in whatever chunks they
+ * come, pipelined, answered as soon as each answer is there. Memory is bounded: at most one query is kept
+ * incomplete, and while the client does not read its answers, or too many queries are being answered, we
+ * do not read its queries.
+ */
+import type { Socket } from 'node:net';
+
+/** The longest query that is read. A question has at most 271 octets; RFC 7830 pads to a few hundred. */
+export const MAX_QUERY_OCTETS = 4096;
+/** Queries of one connection that handlers may be working on at the same time. */
+export const MAX_PENDING_QUERIES = 128;
+
+const LENGTH_OCTETS = 2;
+const NOTHING = Buffer.alloc(0);
+
+export interface ConnectionOwner {
+  /** A complete query. The answer is given to `connection.send`, or `connection.skip` is called. */
+  onQuery(message: Buffer, connection: TcpConnection): void;
+  onClosed(connection: TcpConnection): void;
+}
+
+export class TcpConnection {
+  readonly socket: Socket;
+  readonly remoteAddress: string;
+  readonly remotePort: number;
+  /** When the last complete query arrived, in milliseconds of `performance.now()`. */
+  lastQueryAt = performance.now();
+  readonly #owner: ConnectionOwner;
+  #rest: Buffer = NOTHING;
+  #pending = 0;
+  #clientEnded = false;
+  #stopped = false;
+  /** Set while queries are handed over, so that an answer given at once does not start it again inside. */
+  #handingOver = false;
+
+  constructor(socket: Socket, owner: ConnectionOwner) {
+    this.socket = socket;
+    this.#owner = owner;
+    this.remoteAddress = socket.remoteAddress ?? '';
+    this.remotePort = socket.remotePort ?? 0;
+    socket.setNoDelay(true);
+    socket.on('data', (chunk) => this.#read(chunk));
+    socket.on('drain', () => this.#continue());
+    // A client that has sent its last query may still wait for answers (RFC 7766, section 6.2.4).
+    socket.on('end', () => {
+      this.#clientEnded = true;
+      this.#endIfDone();
+    });
+    // A reset by the client is its own affair; `close` follows.
+    socket.on('error', () => socket.destroy());
+    socket.on('close', () => owner.onClosed(this));
+  }
+
+  get pending(): number {
+    return this.#pending;
+  }
+
+  /** Sends a message that has its length field. */
+  send(framed: Buffer): void {
+    this.#pending--;
+    if (!this.socket.writable) return;
+    this.socket.write(framed);
+    this.#afterAnswer();
+  }
+
+  /** For a query that gets no answer. */
+  skip(): void {
+    this.#pending--;
+    this.#afterAnswer();
+  }
+
+  /** Reads no further queries, and ends once those that have been read are answered. */
+  stop(): void {
+    this.#stopped = true;
+    this.socket.pause();
+    this.#endIfDone();
+  }
+
+  #afterAnswer(): void {
+    if (this.#clientEnded || this.#stopped) this.#endIfDone();
+    else if (this.socket.isPaused()) this.#continue();
+  }
+
+  #endIfDone(): void {
+    if (this.#pending === 0 && this.#isDone()) this.socket.end();
+  }
+
+  #isDone(): boolean {
+    return this.#stopped || (this.#clientEnded && !this.#hasQuery());
+  }
+
+  #isOverloaded(): boolean {
+    return this.socket.writableNeedDrain || this.#pending >= MAX_PENDING_QUERIES;
+  }
+
+  #hasQuery(): boolean {
+    return (
+      this.#rest.length >= LENGTH_OCTETS && this.#rest.length >= LENGTH_OCTETS + this.#rest.readUInt16BE(0)
+    );
+  }
+
+  /** Goes on with queries that are here already, and only then with new ones. */
+  #continue(): void {
+    if (this.#handingOver || this.#stopped || this.#isOverloaded()) return;
+    this.#handOver();
+    if (!this.#isOverloaded() && !this.#stopped) this.socket.resume();
+    if (this.#clientEnded) this.#endIfDone();
+  }
+
+  #read(chunk: Buffer): void {
+    this.#rest = this.#rest.length === 0 ? chunk : Buffer.concat([this.#rest, chunk]);
+    this.#handOver();
+  }
+
+  #handOver(): void {
+    this.#handingOver = true;
+    this.#handOverAll();
+    this.#handingOver = false;
+  }
+
+  #handOverAll(): void {
+    while (this.#rest.length >= LENGTH_OCTETS && !this.socket.destroyed) {
+      const length = this.#rest.readUInt16BE(0);
+      if (length > MAX_QUERY_OCTETS) {
+        this.socket.destroy();
+        return;
+      }
+      if (this.#rest.length < LENGTH_OCTETS + length) break;
+      if (this.#isOverloaded()) {
+        this.socket.pause();
+        return;
+      }
+      const message = this.#rest.subarray(LENGTH_OCTETS, LENGTH_OCTETS + length);
+      this.#rest = this.#rest.subarray(LENGTH_OCTETS + length);
+      this.lastQueryAt = performance.now();
+      this.#pending++;
+      this.#owner.onQuery(message, this);
+    }
+    // What is left must not keep the whole chunk alive.
+    this.#rest = this.#rest.length === 0 ? NOTHING : Buffer.from(this.#rest);
+  }
+}

@@ -1,0 +1,86 @@
+/**
+ * Profile `stock`: the published framework exactly as its documentation has it, faults included, so that
+ * comparisons show what anybody gets who installs it. We watch it from outside and change nothing.
+ */
+import { isIPv4 } from 'node:net';
+import { DNSOverTCP, DNSOverUDP } from 'dinodns/common/network/index.js';
+import { DefaultServer } from 'dinodns/common/server/index.js';
+import { DefaultStore } from 'dinodns/plugins/storage/index.js';
+import type { SupportedRecordType, ZoneData } from 'dinodns/types/dns.js';
+import { bindError } from '../errors.ts';
+import type { ResolvedOptions, ZoneSource } from '../options.ts';
+import { loadStore } from '../store/load.ts';
+import type { ZoneInput } from '../store/zone-store.ts';
+import type { BuiltServer, Profile } from './profile.ts';
+
+type StockNetwork = DNSOverTCP | DNSOverUDP;
+
+/** The framework's store keeps neither TTLs nor zones, only data by name and type. */
+function fill(store: DefaultStore, source: ZoneSource): void {
+  const addZone = (zone: ZoneInput): void => {
+    const byNameAndType = new Map<string, { name: string; type: SupportedRecordType; data: unknown[] }>();
+    for (const { name, type, data } of zone.records) {
+      const key = `${name} ${type}`;
+      const entry = byNameAndType.get(key) ?? { name, type: type as SupportedRecordType, data: [] };
+      entry.data.push(data);
+      byNameAndType.set(key, entry);
+    }
+    for (const { name, type, data } of byNameAndType.values()) {
+      store.set(name, type, data as ZoneData[SupportedRecordType][]);
+    }
+  };
+  loadStore({ addZone }, source);
+}
+
+/** Resolves once the socket listens; rejects if it cannot. */
+function listening(network: StockNetwork): Promise<void> {
+  return new Promise((resolve, reject) => {
+    network.on('listening', resolve);
+    network.on('error', (error?: unknown) => reject(bindError(error, network.address, network.port)));
+  });
+}
+
+function unsupported(options: ResolvedOptions) {
+  const ipv6 = options.addresses.find((address) => !isIPv4(address));
+  if (ipv6 !== undefined) {
+    return {
+      reason: `The published framework cannot listen on ${ipv6}: its UDP network is IPv4 only.`,
+      fix: 'Give an IPv4 address, or choose --profile dinodns.',
+    };
+  }
+  if (options.mode === 'multi' && options.workers !== undefined) {
+    return {
+      reason: 'The published framework always starts one worker per CPU of the machine (os.cpus().length).',
+      fix: 'Leave --workers out, or choose --profile dinodns.',
+    };
+  }
+  return null;
+}
+
+export const stockProfile: Profile = {
+  name: 'stock',
+  clusteredBy: 'framework',
+  unsupported,
+  build(options): BuiltServer {
+    const networks: StockNetwork[] = options.addresses.flatMap((address) => [
+      new DNSOverTCP({ address, port: options.port }),
+      new DNSOverUDP({ address, port: options.port }),
+    ]);
+    const server = new DefaultServer({ networks, multithreaded: options.mode === 'multi' });
+    return {
+      server,
+      async open(port) {
+        for (const network of networks) network.port = port;
+        const store = new DefaultStore();
+        fill(store, options.zones);
+        server.use(store.handler);
+        const opened = Promise.all(networks.map(listening));
+        server.start();
+        await opened;
+      },
+      async shutdown() {
+        server.stop();
+      },
+    };
+  },
+};

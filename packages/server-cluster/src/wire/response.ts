@@ -1,0 +1,104 @@
+/**
+ * Writes a response of the framework to the wire: the client's id and question octet by octet, an OPT record
+ * if and only if the query had one, and nothing longer than the client takes.
+ */
+import type { Answer, Packet } from 'dns-packet';
+import { EDNS_UDP_OCTETS, FLAG, RCODE, TYPE_OPT } from './codes.ts';
+import { encodeName } from './names.ts';
+import { isOpt, optRecord, type Query } from './query.ts';
+import { encodeBody, preparedSections } from './sections.ts';
+
+const OPT = optRecord(false, 0);
+const OPT_DNSSEC_OK = optRecord(true, 0);
+const NOTHING = Buffer.alloc(0);
+
+/** What a handler may say in a response; the rest of the header is the network's. */
+const HANDLER_FLAGS =
+  FLAG.authoritative | FLAG.truncated | FLAG.recursionAvailable | FLAG.authenticData | 0xf;
+
+interface Body {
+  readonly wire: Buffer;
+  readonly answers: number;
+  readonly authorities: number;
+  readonly additionals: number;
+  readonly opt: Buffer;
+}
+
+/**
+ * The response, behind `headroom` octets that the caller fills. If it would be longer than `limit` octets,
+ * the records are left out and TC is set (RFC 2181, section 9). Throws if a handler has put something into
+ * the response that cannot be encoded.
+ */
+export function encodeResponse(query: Query, packet: Packet, limit: number, headroom = 0): Buffer {
+  const { questionEnd } = query;
+  const body = bodyOf(query, packet);
+  const full = questionEnd + body.wire.length + body.opt.length;
+  const truncated = full > limit;
+  const length = truncated ? questionEnd + body.opt.length : full;
+  const out = Buffer.allocUnsafe(headroom + length);
+  query.message.copy(out, headroom, 0, questionEnd);
+  let flags = FLAG.response | ((packet.flags ?? 0) & HANDLER_FLAGS);
+  flags |= query.message.readUInt16BE(2) & FLAG.recursionDesired;
+  if (truncated) flags |= FLAG.truncated;
+  out.writeUInt16BE(flags, headroom + 2);
+  out.writeUInt16BE(truncated ? 0 : body.answers, headroom + 6);
+  out.writeUInt16BE(truncated ? 0 : body.authorities, headroom + 8);
+  const additionals = (truncated ? 0 : body.additionals) + (body.opt.length > 0 ? 1 : 0);
+  out.writeUInt16BE(additionals, headroom + 10);
+  if (!truncated) body.wire.copy(out, headroom + questionEnd);
+  body.opt.copy(out, headroom + length - body.opt.length);
+  return out;
+}
+
+/** A response without records, for when a handler has failed. */
+export function serverFailure(query: Query, headroom = 0): Buffer {
+  return encodeResponse(query, { type: 'response', flags: RCODE.SERVFAIL }, Infinity, headroom);
+}
+
+function bodyOf(query: Query, packet: Packet): Body {
+  const prepared = preparedSections(packet);
+  if (prepared !== undefined) {
+    return {
+      wire: prepared.wire,
+      answers: prepared.answers.length,
+      authorities: prepared.authorities.length,
+      additionals: prepared.additionals.length,
+      opt: plainOpt(query),
+    };
+  }
+  const answers = (packet.answers ?? []).filter((record) => !isOpt(record));
+  const authorities = (packet.authorities ?? []).filter((record) => !isOpt(record));
+  const additionals = (packet.additionals ?? []).filter((record) => !isOpt(record));
+  const wire = Buffer.concat([...answers, ...authorities, ...additionals].flatMap(encodeRecord));
+  return {
+    wire,
+    answers: answers.length,
+    authorities: authorities.length,
+    additionals: additionals.length,
+    opt: handlerOpt(query, packet) ?? plainOpt(query),
+  };
+}
+
+function encodeRecord(record: Answer): Buffer[] {
+  return [encodeName(record.name), encodeBody(record)];
+}
+
+function plainOpt(query: Query): Buffer {
+  if (query.edns === null) return NOTHING;
+  return query.edns.dnssecOk ? OPT_DNSSEC_OK : OPT;
+}
+
+/** The OPT record that a handler made itself, with its options and extended code but our size and version. */
+function handlerOpt(query: Query, packet: Packet): Buffer | undefined {
+  if (query.edns === null) return undefined;
+  const own = packet.additionals?.find((record) => isOpt(record) && record !== query.edns?.record);
+  if (own === undefined || !isOpt(own)) return undefined;
+  const body = encodeBody({
+    ...own,
+    udpPayloadSize: EDNS_UDP_OCTETS,
+    ednsVersion: 0,
+    flags: query.edns.dnssecOk ? 0x8000 : 0,
+  });
+  if (body.readUInt16BE(0) !== TYPE_OPT) return undefined;
+  return Buffer.concat([NOTHING, Buffer.from([0]), body]);
+}

@@ -1,0 +1,234 @@
+/** The command line program: readiness, flags, errors, stopping. */
+import { createSocket } from 'node:dgram';
+import { once } from 'node:events';
+import { createWriteStream, readFileSync } from 'node:fs';
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { createServer } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { Readable } from 'node:stream';
+import { pipeline } from 'node:stream/promises';
+import { defineZoneSet, findFormat } from '@dinodns-bench/zones';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { ask, framed, query, RCODE, TcpClient, TRANSPORTS } from './support/client.ts';
+import {
+  CLI,
+  childrenOf,
+  killAll,
+  run,
+  runToEnd,
+  sleep,
+  startServer,
+  until,
+} from './support/server-process.ts';
+
+let directory: string;
+beforeEach(async () => {
+  directory = await mkdtemp(join(tmpdir(), 'server-cluster-'));
+});
+/** Largest of these processes. */
+function residentMebibytes(pids: readonly number[]): number {
+  const sizes = pids.map((pid) => /^VmRSS:\s+(\d+)/m.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1]);
+  return Math.max(...sizes.map(Number)) / 1024;
+}
+
+afterEach(async () => {
+  await killAll();
+  await rm(directory, { recursive: true });
+});
+
+test('the first line on standard output says where the server answers, and nothing follows', async () => {
+  const server = await startServer();
+  const { port, ...rest } = server.ready;
+  expect(rest).toEqual({
+    ready: true,
+    address: '127.0.0.1',
+    addresses: ['127.0.0.1'],
+    pid: server.pid,
+    workers: 1,
+  });
+  expect(port).toBeGreaterThan(0);
+  await ask('udp', server.ready, 'example1.com');
+  expect(await server.stop()).toEqual({ code: 0, signal: null });
+  expect(server.stdout.trimEnd().split('\n')).toHaveLength(1);
+  expect(server.stderr).toBe('');
+});
+
+describe.each([
+  ['::1', ['::1']],
+  ['::', ['::1', '127.0.0.1']],
+  ['0.0.0.0', ['127.0.0.1']],
+])('--address %s', (address, reachableAt) => {
+  test.each(TRANSPORTS)('answers over %s', async (transport) => {
+    const { ready } = await startServer(['--address', address]);
+    expect(ready.address).toBe(address);
+    for (const client of reachableAt) {
+      const reply = await ask(transport, { address: client, port: ready.port }, 'example1.com');
+      expect(reply.answers).toHaveLength(1);
+    }
+  });
+});
+
+test('several addresses are served on one port', async () => {
+  const { ready } = await startServer(['--address', '127.0.0.1', '--address', '::1', '127.0.0.2']);
+  expect(ready.addresses).toEqual(['127.0.0.1', '::1', '127.0.0.2']);
+  for (const address of ready.addresses) {
+    expect((await ask('tcp', { address, port: ready.port }, 'example1.com')).answers).toHaveLength(1);
+  }
+});
+
+test('--zones says how many zones there are', async () => {
+  const { ready } = await startServer(['--zones', '3']);
+  expect((await ask('udp', ready, 'example5.com')).rcode).toBe(RCODE.NOERROR);
+  expect((await ask('udp', ready, 'example7.com')).rcode).toBe(RCODE.REFUSED);
+});
+
+test.each(['dinodns', 'stock'])('--zones-file serves a generated file with profile %s', async (profile) => {
+  const file = join(directory, 'zones.ndjson');
+  const zoneSet = defineZoneSet({
+    pattern: 'zone{X}.example',
+    records: ['300 A 192.0.2.1', 'MX 10 mail.example.net'],
+  });
+  const [rendered] = findFormat('dinodns-json').render(zoneSet);
+  if (rendered === undefined) throw new Error('nothing rendered');
+  await pipeline(Readable.from(rendered.chunks), createWriteStream(file));
+  const { ready } = await startServer(['--zones-file', file, '--profile', profile]);
+  expect((await ask('udp', ready, 'zone1.example')).answers).toMatchObject([{ data: '192.0.2.1' }]);
+  expect((await ask('udp', ready, 'zone1.example', 'MX')).answers).toMatchObject([
+    { data: { preference: 10, exchange: 'mail.example.net' } },
+  ]);
+});
+
+test('--help documents every exit status', async () => {
+  const { code, stdout, stderr } = await runToEnd(['--help']);
+  expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
+  for (const text of ['--profile', '--zones-file', 'Exit status', '130']) expect(stdout).toContain(text);
+});
+
+test('--version names the package, the framework and the runtime', async () => {
+  const manifest = JSON.parse(await readFile(new URL('../package.json', import.meta.url), 'utf8'));
+  expect(await runToEnd(['--version'])).toMatchObject({
+    code: 0,
+    stdout: expect.stringMatching(new RegExp(`^${manifest.version}\\b`)),
+  });
+});
+
+test.each([
+  [['--profile', 'fast'], 'fast'],
+  [['--mode', 'many'], 'many'],
+  [['--port', '65536'], '65536'],
+  [['--port', '53x'], '53x'],
+  [['--address', 'localhost'], 'localhost'],
+  [['--workers', '2'], '--mode multi'],
+  [['--mode', 'multi', '--workers', '0'], 'workers'],
+  [['--zones', '0'], '--zones 0'],
+  [['--zones', '5', '--zones-file', 'zones.ndjson'], '--zones-file'],
+  [['--profile', 'stock', '--mode', 'multi', '--workers', '2'], 'os.cpus().length'],
+  [['--profile', 'stock', '--address', '::1'], 'IPv4'],
+  [['--unknown'], '--unknown'],
+  [['argument'], 'argument'],
+])('%j is refused with status 2 and a message', async (args, message) => {
+  const { code, stdout, stderr } = await runToEnd(args);
+  expect({ code, stdout }).toEqual({ code: 2, stdout: '' });
+  expect(stderr).toContain(message);
+  expect(stderr).toMatch(/\[E_(USAGE|UNSUPPORTED)\]\n.+\n$/);
+});
+
+test('a zones file that is missing or damaged is refused with its name', async () => {
+  const file = join(directory, 'zones.ndjson');
+  expect(await runToEnd(['--zones-file', file])).toMatchObject({
+    code: 3,
+    stderr: expect.stringContaining(file),
+  });
+  await writeFile(file, '{"no":"zones"}\n');
+  const { code, stderr } = await runToEnd(['--zones-file', file]);
+  expect(code).toBe(2);
+  expect(stderr).toContain(file);
+  expect(stderr).toContain('E_ZONES');
+});
+
+describe.each([
+  ['dinodns', 'single'],
+  ['dinodns', 'multi'],
+  ['stock', 'single'],
+  ['stock', 'multi'],
+])('profile %s in mode %s', (profile, mode) => {
+  const args = (port: number) => ['--profile', profile, '--mode', mode, '--port', String(port)];
+
+  test('refuses a port that is taken over UDP, with status 3 and the fix', async () => {
+    const socket = createSocket({ type: 'udp4', reusePort: true });
+    socket.bind(0, '127.0.0.1');
+    await once(socket, 'listening');
+    const { port } = socket.address();
+    const { code, stdout, stderr } = await runToEnd(args(port));
+    socket.close();
+    expect({ code, stdout }).toEqual({ code: 3, stdout: '' });
+    expect(stderr).toContain(`127.0.0.1:${port} is already in use. [E_PORT_TAKEN]`);
+    expect(stderr).toContain('--port');
+  });
+
+  test('refuses a port that is taken over TCP', async () => {
+    const blocker = createServer().listen(0, '127.0.0.1');
+    await once(blocker, 'listening');
+    const address = blocker.address();
+    const port = typeof address === 'object' && address !== null ? address.port : 0;
+    expect(await runToEnd(args(port))).toMatchObject({ code: 3, stdout: '' });
+    blocker.close();
+  });
+
+  test('refuses the port of another such server, which goes on', async () => {
+    const { ready } = await startServer(['--mode', 'multi', '--workers', '2']);
+    expect(await runToEnd(args(ready.port))).toMatchObject({ code: 3, stdout: '' });
+    expect((await ask('udp', ready, 'example1.com')).rcode).toBe(RCODE.NOERROR);
+  });
+});
+
+test('an address that is not of this machine is refused with status 3', async () => {
+  const { code, stderr } = await runToEnd(['--address', '192.0.2.1']);
+  expect(code).toBe(3);
+  expect(stderr).toContain('E_ADDRESS');
+});
+
+test.each(['SIGTERM', 'SIGINT'] as const)('%s ends the server with status 0', async (signal) => {
+  const server = await startServer();
+  server.child.kill(signal);
+  expect(await server.exited).toEqual({ code: 0, signal: null });
+});
+
+test('a query that is on its way when the server stops is answered', async () => {
+  const server = await startServer();
+  const client = new TcpClient(server.ready);
+  client.socket.write(framed(query('example1.com')));
+  await client.receive(1);
+  const socket = createSocket('udp4');
+  const replies: Buffer[] = [];
+  socket.on('message', (message) => replies.push(message));
+  for (let count = 0; count < 50; count++) socket.send(query('example1.com'), server.ready.port, '127.0.0.1');
+  await sleep(0.002);
+  server.child.kill('SIGTERM');
+  expect(await server.exited).toEqual({ code: 0, signal: null });
+  expect(await until(() => replies.length === 50, 1)).toBe(true);
+  socket.close();
+  expect(client.ended).toBe(true);
+});
+
+test.each(['single', 'multi'])('a signal before it is ready ends mode %s with status 0', async (mode) => {
+  const program = run(CLI, ['--port', '0', '--mode', mode, '--zones', '400000']);
+  // Its zones take hundreds of megabytes: it is past its start, and far from ready.
+  expect(await until(() => residentMebibytes([program.pid, ...childrenOf(program.pid)]) > 170, 20)).toBe(
+    true,
+  );
+  expect(program.stdout).toBe('');
+  program.child.kill('SIGTERM');
+  expect(await program.exited).toEqual({ code: 0, signal: null });
+  expect({ stdout: program.stdout, stderr: program.stderr }).toEqual({ stdout: '', stderr: '' });
+});
+
+test('an idle connection does not keep the server from stopping', async () => {
+  const server = await startServer();
+  const client = new TcpClient(server.ready);
+  await once(client.socket, 'connect');
+  const start = performance.now();
+  expect(await server.stop()).toEqual({ code: 0, signal: null });
+  expect(performance.now() - start).toBeLessThan(3000);
+});

@@ -1,0 +1,158 @@
+/** Mode multi: workers that share a port, die, are replaced and stop. */
+import { readFileSync } from 'node:fs';
+import { cpus } from 'node:os';
+import { fileURLToPath } from 'node:url';
+import { afterEach, describe, expect, test } from 'vitest';
+import { Backoff, LONGEST_DELAY_SECONDS, MAX_FAILED_STARTS, STABLE_SECONDS } from '../src/cluster/backoff.ts';
+import { ask, query, RCODE, sendUdp, TRANSPORTS } from './support/client.ts';
+import { childrenOf, killAll, run, startServer, until } from './support/server-process.ts';
+
+afterEach(killAll);
+
+const MULTI = ['--mode', 'multi', '--workers'];
+const BROKEN = fileURLToPath(new URL('./support/broken-worker.ts', import.meta.url));
+
+function isAlive(pid: number): boolean {
+  try {
+    // A zombie answers to signal 0 as well.
+    return !/^State:\s*Z/m.test(readFileSync(`/proc/${pid}/status`, 'utf8'));
+  } catch {
+    return false;
+  }
+}
+
+/** UDP sockets bound to this port, as the kernel lists them (proc(5), /proc/net/udp). */
+function udpSockets(port: number): number {
+  const suffix = `:${port.toString(16).toUpperCase().padStart(4, '0')}`;
+  return readFileSync('/proc/net/udp', 'utf8')
+    .split('\n')
+    .filter((line) => line.trim().split(/\s+/)[1]?.endsWith(suffix)).length;
+}
+
+test('every worker has a socket of its own, and all answer', async () => {
+  const server = await startServer([...MULTI, '3']);
+  expect(server.ready.workers).toBe(3);
+  expect(childrenOf(server.pid)).toHaveLength(3);
+  expect(udpSockets(server.ready.port)).toBe(3);
+  for (const transport of TRANSPORTS) {
+    for (let count = 0; count < 20; count++) {
+      expect((await ask(transport, server.ready, 'example1.com')).answers).toHaveLength(1);
+    }
+  }
+});
+
+test('without --workers there is one for each CPU that may be used', async () => {
+  const server = await startServer(['--mode', 'multi'], { wrapper: ['taskset', '-c', '0'] });
+  expect(server.ready.workers).toBe(1);
+  const all = await startServer(['--mode', 'multi']);
+  expect(all.ready.workers).toBeLessThanOrEqual(cpus().length);
+});
+
+test('a worker that is killed under load is replaced, and the primary and the other worker go on', async () => {
+  const server = await startServer([...MULTI, '2']);
+  const [victim = -1, survivor = -1] = childrenOf(server.pid);
+  let isLoading = true;
+  const load = (async () => {
+    while (isLoading) {
+      await Promise.all(Array.from({ length: 20 }, () => sendUdp(server.ready, query('example1.com'), 0.2)));
+    }
+  })();
+  process.kill(victim, 'SIGKILL');
+  expect(await until(() => !isAlive(victim), 2)).toBe(true);
+  expect(await until(() => childrenOf(server.pid).length === 2, 5)).toBe(true);
+  expect(await until(() => udpSockets(server.ready.port) === 2, 5)).toBe(true);
+  isLoading = false;
+  await load;
+  expect(childrenOf(server.pid)).toContain(survivor);
+  expect(childrenOf(server.pid)).not.toContain(victim);
+  for (let count = 0; count < 40; count++) {
+    expect((await ask('udp', server.ready, 'example1.com')).rcode).toBe(RCODE.NOERROR);
+  }
+  expect(server.stderr).toContain('SIGKILL; another one starts in 0.1 s');
+  expect(await server.stop()).toEqual({ code: 0, signal: null });
+});
+
+test.each(['SIGTERM', 'SIGINT'] as const)('%s stops all workers and ends with status 0', async (signal) => {
+  const server = await startServer([...MULTI, '2']);
+  const workers = childrenOf(server.pid);
+  server.child.kill(signal);
+  expect(await server.exited).toEqual({ code: 0, signal: null });
+  expect(workers.filter(isAlive)).toEqual([]);
+  expect(await sendUdp(server.ready, query('example1.com'), 0.2).catch(() => undefined)).toBeUndefined();
+});
+
+test('a signal to the whole process group, as Ctrl-C sends it, ends with status 0', async () => {
+  const server = await startServer([...MULTI, '2']);
+  const workers = childrenOf(server.pid);
+  process.kill(-server.pid, 'SIGINT');
+  expect(await server.exited).toEqual({ code: 0, signal: null });
+  expect(workers.filter(isAlive)).toEqual([]);
+});
+
+test('a second signal stops at once, even if a worker does not react', async () => {
+  const server = await startServer([...MULTI, '2']);
+  const workers = childrenOf(server.pid);
+  for (const pid of workers) process.kill(pid, 'SIGSTOP');
+  server.child.kill('SIGTERM');
+  await until(() => false, 0.3);
+  server.child.kill('SIGTERM');
+  expect(await server.exited).toEqual({ code: 143, signal: null });
+  expect(await until(() => workers.filter(isAlive).length === 0, 3)).toBe(true);
+});
+
+test('a worker that does not react to the stop is killed in the end', async () => {
+  const server = await startServer([...MULTI, '2']);
+  const [stuck = -1] = childrenOf(server.pid);
+  process.kill(stuck, 'SIGSTOP');
+  const start = performance.now();
+  expect(await server.stop()).toEqual({ code: 0, signal: null });
+  expect(performance.now() - start).toBeLessThan(8000);
+  expect(isAlive(stuck)).toBe(false);
+});
+
+test.each(['dinodns', 'stock'])(
+  'if the primary of profile %s is killed, its workers end',
+  async (profile) => {
+    const args = profile === 'stock' ? ['--profile', 'stock', '--mode', 'multi'] : [...MULTI, '2'];
+    const server = await startServer(args);
+    const workers = childrenOf(server.pid);
+    expect(workers.length).toBeGreaterThan(0);
+    process.kill(server.pid, 'SIGKILL');
+    expect(await until(() => workers.filter(isAlive).length === 0, 5)).toBe(true);
+  },
+);
+
+test('workers that die before they are ready end in an error, not in a loop', async () => {
+  const program = run(BROKEN, ['before']);
+  expect(await program.exited).toEqual({ code: 4, signal: null });
+  expect(program.stderr).toContain('[E_WORKER]');
+  expect(program.stderr).toContain('before it was ready');
+  expect(program.stdout).toBe('');
+});
+
+test('workers that die as soon as they are ready are replaced more and more slowly', async () => {
+  const server = await startServer(['after'], { file: BROKEN });
+  const delays = () => [...server.stderr.matchAll(/starts in ([\d.]+) s/g)].map((match) => Number(match[1]));
+  expect(await until(() => delays().length >= 4, 10)).toBe(true);
+  expect(delays().slice(0, 4)).toEqual([0.1, 0.2, 0.4, 0.8]);
+  expect((await server.stop()).code).toBe(0);
+});
+
+describe('the back-off', () => {
+  test('doubles up to its limit, and begins again after a worker has lived', () => {
+    const backoff = new Backoff();
+    const delays = Array.from({ length: 9 }, () => backoff.ended(1));
+    expect(delays).toEqual([0.1, 0.2, 0.4, 0.8, 1.6, 3.2, 6.4, LONGEST_DELAY_SECONDS, LONGEST_DELAY_SECONDS]);
+    expect(backoff.ended(STABLE_SECONDS)).toBe(0.1);
+  });
+
+  test('gives up after as many failed starts in a row as documented', () => {
+    const backoff = new Backoff();
+    for (let count = 1; count < MAX_FAILED_STARTS; count++)
+      expect(backoff.ended(undefined)).not.toBe('give up');
+    expect(backoff.ended(1)).not.toBe('give up');
+    for (let count = 1; count < MAX_FAILED_STARTS; count++)
+      expect(backoff.ended(undefined)).not.toBe('give up');
+    expect(backoff.ended(undefined)).toBe('give up');
+  });
+});

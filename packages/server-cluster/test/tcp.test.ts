@@ -1,0 +1,183 @@
+/** TCP clients that are slow, greedy, pipelining or broken (RFC 7766). */
+import { DefaultServer } from 'dinodns/common/server/index.js';
+import type { Handler } from 'dinodns/types/server.js';
+import { afterEach, expect, test } from 'vitest';
+import { RobustTcpNetwork, type TcpNetworkOptions, ZoneStore } from '../src/index.ts';
+import { type Endpoint, framed, query, sendTcp, TcpClient } from './support/client.ts';
+import { record, zone } from './support/in-process.ts';
+import { sleep, until } from './support/server-process.ts';
+
+const networks: RobustTcpNetwork[] = [];
+afterEach(async () => {
+  await Promise.all(networks.splice(0).map((network) => network.shutdown(0)));
+});
+
+/** A server of one network, as anybody may put it together; answers from `example.org`, or by `handler`. */
+async function start(options: Partial<TcpNetworkOptions> = {}, handler?: Handler) {
+  const network = new RobustTcpNetwork({ address: '127.0.0.1', port: 0, ...options });
+  const server = new DefaultServer({ networks: [network] });
+  const store = new ZoneStore();
+  const large = Array.from({ length: 200 }, (_, index) => record('big.example.org', 'A', `192.0.2.${index}`));
+  store.addZone(zone([record('www.example.org', 'A', '192.0.2.1'), ...large]));
+  server.use(handler ?? store.handler);
+  await network.open();
+  networks.push(network);
+  const address = network.server.address();
+  if (typeof address !== 'object' || address === null) throw new Error('not listening');
+  return { network, endpoint: { address: address.address, port: address.port } };
+}
+
+function connectTo(endpoint: Endpoint): TcpClient {
+  return new TcpClient(endpoint);
+}
+
+function connections(network: RobustTcpNetwork): Promise<number> {
+  return new Promise((resolve) => network.server.getConnections((_error, count) => resolve(count)));
+}
+
+test('a query in chunks of one octet is answered', async () => {
+  const { endpoint } = await start();
+  const client = connectTo(endpoint);
+  client.socket.setNoDelay(true);
+  for (const octet of framed(query('www.example.org'))) {
+    client.socket.write(Buffer.from([octet]));
+    await sleep(0.001);
+  }
+  expect(await client.receive(1)).toHaveLength(1);
+  client.socket.destroy();
+});
+
+test('a thousand queries in one piece are all answered, each once', async () => {
+  const { endpoint } = await start();
+  const client = connectTo(endpoint);
+  const queries = Array.from({ length: 1000 }, () => query('www.example.org'));
+  client.socket.write(Buffer.concat(queries.map(framed)));
+  const replies = await client.receive(1000);
+  const ids = (messages: readonly Buffer[]) => messages.map((message) => message.readUInt16BE(0)).sort();
+  expect(ids(replies)).toEqual(ids(queries));
+  client.socket.destroy();
+});
+
+test('a flood of malformed queries from a client that reads late is answered to the last', async () => {
+  const { endpoint } = await start();
+  const client = connectTo(endpoint);
+  client.socket.pause();
+  const malformed = framed(query('www.example.org').subarray(0, 12));
+  const count = 300_000;
+  client.socket.write(Buffer.alloc(malformed.length * count, malformed));
+  await sleep(0.5);
+  client.socket.resume();
+  await client.receive(count, 20);
+  expect(client.messages.length).toBe(count);
+  client.socket.destroy();
+});
+
+test('slow answers overtake each other, and do not keep others waiting', async () => {
+  const { endpoint } = await start({}, (request, response) => {
+    const name = request.packet.questions[0]?.name ?? '';
+    const answer = () => response.answer({ name, type: 'A', ttl: 1, data: '192.0.2.1' });
+    if (name.startsWith('slow')) setTimeout(answer, 200);
+    else answer();
+  });
+  const client = connectTo(endpoint);
+  const [slow, fast] = [query('slow.example.org'), query('fast.example.org')];
+  client.socket.write(Buffer.concat([framed(slow), framed(fast)]));
+  const replies = await client.receive(2);
+  expect(replies.map((reply) => reply.readUInt16BE(0))).toEqual([fast.readUInt16BE(0), slow.readUInt16BE(0)]);
+  client.socket.destroy();
+});
+
+test('a client that has sent its last query still gets its answers, then the connection ends', async () => {
+  const { endpoint } = await start();
+  const client = connectTo(endpoint);
+  client.socket.end(Buffer.concat([framed(query('www.example.org')), framed(query('big.example.org'))]));
+  expect(await client.receive(2)).toHaveLength(2);
+  expect(await until(() => client.ended, 2)).toBe(true);
+});
+
+test('a client that closes within a query does not disturb others', async () => {
+  const { endpoint, network } = await start();
+  const client = connectTo(endpoint);
+  client.socket.end(framed(query('www.example.org')).subarray(0, 9));
+  expect(await until(() => client.ended, 2)).toBe(true);
+  expect(await until(async () => (await connections(network)) === 0, 2)).toBe(true);
+  expect(await sendTcp(endpoint, query('www.example.org'))).toBeDefined();
+});
+
+test('a message longer than any query ends the connection before it is read', async () => {
+  const { endpoint } = await start();
+  const client = connectTo(endpoint);
+  client.socket.write(Buffer.from([0xff, 0xff, 1, 2, 3]));
+  expect(await until(() => client.ended, 2)).toBe(true);
+});
+
+test('a connection without a query is closed when it has been idle, also if octets trickle in', async () => {
+  const { endpoint } = await start({ idleSeconds: 0.3 });
+  const silent = connectTo(endpoint);
+  const trickling = connectTo(endpoint);
+  const timer = setInterval(() => trickling.socket.write(Buffer.from([0])), 50);
+  try {
+    // Two octets make the length 0, which is a complete message; the first one makes it a long one.
+    trickling.socket.write(Buffer.from([8]));
+    expect(await until(() => silent.ended, 2)).toBe(true);
+    expect(await until(() => trickling.ended, 2)).toBe(true);
+  } finally {
+    clearInterval(timer);
+  }
+});
+
+test('a connection in use is kept beyond the idle time', async () => {
+  const { endpoint } = await start({ idleSeconds: 0.3 });
+  const client = connectTo(endpoint);
+  for (let count = 1; count <= 5; count++) {
+    client.socket.write(framed(query('www.example.org')));
+    expect(await client.receive(count)).toHaveLength(count);
+    await sleep(0.15);
+  }
+  client.socket.destroy();
+});
+
+test('connections beyond the limit are closed, and there is room again once one ends', async () => {
+  const { endpoint, network } = await start({ maxConnections: 2 });
+  const kept = [connectTo(endpoint), connectTo(endpoint)];
+  for (const client of kept) {
+    client.socket.write(framed(query('www.example.org')));
+    expect(await client.receive(1)).toHaveLength(1);
+  }
+  const refused = connectTo(endpoint);
+  expect(await until(() => refused.ended, 2)).toBe(true);
+  kept[0]?.socket.destroy();
+  expect(await until(async () => (await connections(network)) === 1, 2)).toBe(true);
+  expect(await sendTcp(endpoint, query('www.example.org'))).toBeDefined();
+  kept[1]?.socket.destroy();
+});
+
+test('a client that asks and does not read cannot make the server keep its answers', async () => {
+  let asked = 0;
+  const { endpoint, network } = await start({ idleSeconds: 2 }, (request, response) => {
+    asked++;
+    const name = request.packet.questions[0]?.name ?? '';
+    const answers = Array.from({ length: 1500 }, () => ({
+      name,
+      type: 'A' as const,
+      ttl: 1,
+      data: '192.0.2.1',
+    }));
+    response.answer(answers);
+  });
+  const client = connectTo(endpoint);
+  client.socket.pause();
+  // 200,000 queries whose answers have about 45 KB each: 9 GB if they were all worked out.
+  const batch = Buffer.concat(Array.from({ length: 10_000 }, () => framed(query('www.example.org'))));
+  for (let count = 0; count < 20; count++) client.socket.write(batch);
+  await sleep(1);
+  const before = asked;
+  await sleep(0.5);
+  expect(asked).toBe(before);
+  expect(asked).toBeLessThan(1000);
+  expect(asked).toBeGreaterThan(0);
+  expect(await sendTcp(endpoint, query('www.example.org'))).toBeDefined();
+  // And it is not waited for longer than for any other silent client.
+  expect(await until(async () => (await connections(network)) === 0, 5)).toBe(true);
+  client.socket.destroy();
+});

@@ -1,0 +1,139 @@
+/** `generate`: the files of one format for a zone set. */
+import { resolve } from 'node:path';
+import type { Command } from 'commander';
+import { ZonesError } from '../errors.ts';
+import type { Format, RenderOptions } from '../formats/format.ts';
+import { findFormat } from '../formats/index.ts';
+import type { ZoneSetInput } from '../spec.ts';
+import { writeFiles } from '../write-files.ts';
+import { defineZoneSet } from '../zone-set.ts';
+import { addRange, collect, given, numberOrText, readConfig } from './options.ts';
+import { startProgress } from './progress.ts';
+import { type CliWorld, say, writeOut } from './world.ts';
+
+interface GenerateFlags {
+  format?: string;
+  out?: string;
+  stdout?: boolean;
+  config?: string;
+  pattern?: string;
+  from?: unknown;
+  to?: unknown;
+  parity?: string;
+  record?: string[];
+  host?: string[];
+  ttl?: unknown;
+  address?: string;
+  port?: unknown;
+  workers?: unknown;
+  multisocket?: unknown;
+  match?: boolean;
+}
+
+const EXAMPLES = `
+A record is "[NAME] [TTL] TYPE DATA". NAME is relative to the zone; a name in DATA is absolute, or ends in {zone}.
+SOA and NS are added if there are none.
+
+Examples:
+  dinodns-zones generate --format corefile --out coredns
+  dinodns-zones generate --format knot --out knot --to 1000000 --parity all --record "A 192.0.2.1" --host www
+  dinodns-zones generate --format hosts --stdout --record "A 192.0.2.1" --record "AAAA 2001:db8::1"
+  dinodns-zones generate --format nsd --out nsd --record "MX 10 mail.{zone}" --record "mail A 192.0.2.25"`;
+
+export function addGenerate(program: Command, world: CliWorld): Command {
+  const command = program
+    .command('generate')
+    .description('Write the files of one format for a zone set.')
+    .option('--format <name>', 'what to make; see list-formats')
+    .option('--out <dir>', 'directory for the files; made if it is missing')
+    .option('--stdout', 'write to standard output; for formats of one file')
+    .option(
+      '--config <file>',
+      'zone set as JSON: pattern, from, to, parity, ttl, records, hosts; flags come before it',
+    );
+  return addRange(command, 'odd')
+    .option('--record <record>', 'a record of every zone; repeat it for more (default: A 127.0.0.1)', collect)
+    .option(
+      '--host <name>',
+      "a name below the zone with the zone's A and AAAA records; repeat it for more",
+      collect,
+    )
+    .option('--ttl <seconds>', 'TTL of records that do not say (default: 60)', numberOrText)
+    .option('--address <address>', 'where the server listens (default: 127.0.0.1)')
+    .option('--port <port>', 'UDP and TCP port of the server (default: 5300)', numberOrText)
+    .option('--workers <number>', 'threads or processes of the server (default: 1)', numberOrText)
+    .option(
+      '--multisocket <number>',
+      'CoreDNS: sockets of the multisocket plugin (default: without it)',
+      numberOrText,
+    )
+    .option('--match', 'CoreDNS templates: compare names, so that names below apex-only zones do not exist')
+    .addHelpText('after', EXAMPLES)
+    .action((flags: GenerateFlags) => generate(flags, world));
+}
+
+function usage(problem: string, fix: string): ZonesError {
+  return new ZonesError('E_USAGE', problem, [{ problem, fix }]);
+}
+
+/** The format, once it is clear that the flags say what to make and where to put it. */
+function formatFor(flags: GenerateFlags): Format {
+  if (flags.format === undefined) {
+    throw usage(
+      '--format is missing',
+      'say what to make, for example --format corefile; list-formats shows all',
+    );
+  }
+  const format = findFormat(flags.format);
+  if (flags.stdout === true && flags.out !== undefined) {
+    throw usage('--out and --stdout are both given', 'keep the one you want');
+  }
+  if (flags.stdout !== true && flags.out === undefined) {
+    throw usage('it is not said where to write', 'give --out DIR, or --stdout');
+  }
+  if (flags.stdout === true && format.files.length > 1) {
+    throw usage(
+      `--stdout cannot hold the ${format.files.length} files of ${format.name} (${format.files.join(', ')})`,
+      'give --out DIR instead',
+    );
+  }
+  return format;
+}
+
+async function generate(flags: GenerateFlags, world: CliWorld): Promise<void> {
+  const format = formatFor(flags);
+  const { pattern, from, to, parity, ttl, record, host } = flags;
+  const config = await readConfig(flags.config, world);
+  const spec = { ...config, ...given({ pattern, from, to, parity, ttl, records: record, hosts: host }) };
+  const zoneSet = defineZoneSet(spec as ZoneSetInput);
+  const directory = flags.out === undefined ? undefined : resolve(world.cwd, flags.out);
+  const progress = startProgress(world, zoneSet.size, 'zones');
+  const files = format.render(zoneSet, renderOptions(flags, directory, progress.update));
+  try {
+    if (directory === undefined) {
+      for (const { chunks } of files) await writeOut(world, chunks);
+      return;
+    }
+    const written = await writeFiles(directory, files, { signal: world.signal });
+    progress.end();
+    await writeOut(
+      world,
+      written.map(({ path }) => `${path}\n`),
+    );
+    const bytes = written.reduce((sum, file) => sum + file.bytes, 0);
+    const zones = zoneSet.size === 1 ? '1 zone' : `${zoneSet.size.toLocaleString('en')} zones`;
+    say(world, `${zones} for ${format.title}, ${bytes.toLocaleString('en')} bytes`);
+  } finally {
+    progress.end();
+  }
+}
+
+/** What is no number stays what it is: the format names it and says what would be right. */
+function renderOptions(
+  { address, port, workers, multisocket, match }: GenerateFlags,
+  directory: string | undefined,
+  onProgress: (zones: number) => void,
+): RenderOptions {
+  const coredns = { multisocket, match };
+  return { address, port, workers, coredns, directory, onProgress } as RenderOptions;
+}

@@ -1,0 +1,65 @@
+/** Options that several commands share, and how their texts become values. Whether these are right is for the schemas to say. */
+import { readFile } from 'node:fs/promises';
+import { resolve } from 'node:path';
+import type { Command } from 'commander';
+import { messageOf, ZonesError } from '../errors.ts';
+import type { Parity } from '../pattern.ts';
+import type { CliWorld } from './world.ts';
+
+/** A number if it is one; other text is left for the schema, which names it together with all other problems. */
+export function numberOrText(text: string): unknown {
+  return /^-?\d+(?:\.\d+)?$/.test(text.trim()) ? Number(text) : text;
+}
+
+/** Adds the options that say which names; without `--parity` it is `parity`. */
+export function addRange(command: Command, parity: Parity): Command {
+  return command
+    .option('--pattern <name>', 'name of the zones, {X} is the number (default: example{X}.com)')
+    .option('--from <number>', 'first number (default: 1)', numberOrText)
+    .option('--to <number>', 'last number (default: 200)', numberOrText)
+    .option('--parity <which>', `odd, even or all numbers of the range (default: ${parity})`);
+}
+
+/** Collects the values of an option that may be given several times. */
+export function collect(value: string, previous: readonly string[] | undefined): string[] {
+  return [...(previous ?? []), value];
+}
+
+/** The flags that were given, by the specification's keys. */
+export function given(flags: Readonly<Record<string, unknown>>): Record<string, unknown> {
+  return Object.fromEntries(Object.entries(flags).filter(([, value]) => value !== undefined));
+}
+
+/** Reads a specification from a JSON file; an empty one without a file. */
+export async function readConfig(
+  file: string | undefined,
+  world: CliWorld,
+): Promise<Record<string, unknown>> {
+  if (file === undefined) return {};
+  const text = await readText(resolve(world.cwd, file));
+  const fix = 'write a JSON object such as { "pattern": "example{X}.com", "to": 1000 }';
+  let value: unknown;
+  try {
+    value = JSON.parse(text);
+  } catch (error) {
+    const problem = `${file} is not valid JSON: ${messageOf(error)}`;
+    throw new ZonesError('E_CONFIG', problem, [{ problem, fix }], error);
+  }
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) {
+    const problem = `${file} holds ${Array.isArray(value) ? 'a list' : JSON.stringify(value)}, not an object`;
+    throw new ZonesError('E_CONFIG', problem, [{ problem, fix }]);
+  }
+  return { ...value };
+}
+
+async function readText(path: string): Promise<string> {
+  try {
+    return await readFile(path, 'utf8');
+  } catch (error) {
+    const problem = {
+      problem: `cannot read ${path}: ${messageOf(error)}`,
+      fix: 'check the path and its permissions',
+    };
+    throw new ZonesError('E_UNREADABLE', problem.problem, [problem], error);
+  }
+}

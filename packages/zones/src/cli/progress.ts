@@ -1,0 +1,45 @@
+/** One line on the terminal that says how far a long generation is. */
+import type { CliWorld } from './world.ts';
+
+/** What takes less than this needs no progress. */
+const FIRST_AFTER_SECONDS = 1;
+const EVERY_SECONDS = 0.2;
+
+export interface Progress {
+  /** Tells how much is done so far. */
+  readonly update: (done: number) => void;
+  /** Removes the line. */
+  readonly end: () => void;
+}
+
+/** Shows progress on standard error if that is a terminal; otherwise does nothing. */
+export function startProgress(
+  { stderr }: Pick<CliWorld, 'stderr'>,
+  total: number,
+  noun: string,
+  now: () => number = () => performance.now() / 1000,
+): Progress {
+  if (stderr.isTTY !== true) return { update: () => undefined, end: () => undefined };
+  const start = now();
+  let last = start + FIRST_AFTER_SECONDS - EVERY_SECONDS;
+  let shown = false;
+  return {
+    update: (done) => {
+      const time = now();
+      if (time - last < EVERY_SECONDS) return;
+      last = time;
+      shown = true;
+      const percent = Math.floor((done / total) * 100);
+      const rate = Math.round(done / (time - start));
+      const left = Math.ceil((total - done) / Math.max(rate, 1));
+      const [doneText, totalText, rateText] = [done, total, rate].map((value) => value.toLocaleString('en'));
+      stderr.write(
+        `\r\u001b[K${doneText} of ${totalText} ${noun} (${percent} %), ${rateText}/s, ${left} s left`,
+      );
+    },
+    end: () => {
+      if (shown) stderr.write('\r\u001b[K');
+      shown = false;
+    },
+  };
+}

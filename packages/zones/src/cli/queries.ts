@@ -1,0 +1,64 @@
+/** `queries`: the query file of a workload. */
+import { resolve } from 'node:path';
+import type { Command } from 'commander';
+import { renderQueryFile } from '../query-file.ts';
+import { defineWorkload, type WorkloadInput } from '../workload.ts';
+import { writeFileWhole } from '../write-files.ts';
+import { addRange, collect, given, readConfig } from './options.ts';
+import { type CliWorld, say, writeOut } from './world.ts';
+
+interface QueriesFlags {
+  out?: string;
+  config?: string;
+  pattern?: string;
+  from?: unknown;
+  to?: unknown;
+  parity?: string;
+  type?: string[];
+  host?: string[];
+}
+
+const EXAMPLES = `
+By default half of the names exist in the default zone set. For another zone set, make its query file with
+generate --format dnsperf.
+
+Examples:
+  dinodns-zones queries --out queries.txt
+  dinodns-zones queries --to 2000 --type A --type AAAA --host @ --host www | head`;
+
+export function addQueries(program: Command, world: CliWorld): Command {
+  const command = program
+    .command('queries')
+    .description(
+      'Write the query file of a workload, for dnsperf and others: a name and a type on each line.',
+    )
+    .option('--out <file>', 'file to write (default: standard output)')
+    .option(
+      '--config <file>',
+      'workload as JSON: pattern, from, to, parity, hosts, types; flags come before it',
+    );
+  return addRange(command, 'all')
+    .option('--type <type>', 'type to ask for; repeat it for more (default: A)', collect)
+    .option(
+      '--host <name>',
+      'name in each zone, @ is the zone itself; repeat it for more (default: @)',
+      collect,
+    )
+    .addHelpText('after', EXAMPLES)
+    .action((flags: QueriesFlags) => queries(flags, world));
+}
+
+async function queries(flags: QueriesFlags, world: CliWorld): Promise<void> {
+  const { pattern, from, to, parity, type, host } = flags;
+  const config = await readConfig(flags.config, world);
+  const spec = { ...config, ...given({ pattern, from, to, parity, types: type, hosts: host }) };
+  const workload = defineWorkload(spec as WorkloadInput);
+  const chunks = renderQueryFile(workload);
+  if (flags.out === undefined) return writeOut(world, chunks);
+  const written = await writeFileWhole(resolve(world.cwd, flags.out), chunks, { signal: world.signal });
+  await writeOut(
+    world,
+    written.map(({ path }) => `${path}\n`),
+  );
+  say(world, workload.description);
+}

@@ -1,0 +1,41 @@
+/** BIND 9. */
+import { isIP } from 'node:net';
+import { sharedZoneFile } from '../presentation.ts';
+import { compileZoneText, zoneChunks } from '../zone-text.ts';
+import { defineFormat } from './format.ts';
+import { SHARED_ZONE_FILE } from './paths.ts';
+
+export const bind = defineFormat({
+  name: 'bind',
+  title: 'BIND',
+  description: 'named.conf, and the zone file that all zones share',
+  files: ['named.conf', SHARED_ZONE_FILE],
+  render({ zoneSet, plan, settings, heading }) {
+    const { directory, address, port, workers } = settings;
+    const [v4, v6] = isIP(address) === 6 ? ['none', address] : [address, 'none'];
+    const head = `// ${heading}
+// Start: named -g -c named.conf -n ${workers}
+options {
+  directory "${directory}";
+  listen-on port ${port} { ${v4}; };
+  listen-on-v6 port ${port} { ${v6}; };
+  pid-file none;
+  session-keyfile none;
+  recursion no;
+  allow-query { any; };
+  allow-transfer { none; };
+  notify no;
+  dnssec-validation no;
+  empty-zones-enable no;
+};
+controls { };
+`;
+    const zone = compileZoneText(
+      ({ name }) => `zone "${name}" { type primary; file "${SHARED_ZONE_FILE}"; };\n`,
+    );
+    return [
+      zoneChunks(zoneSet, zone, { head, onProgress: settings.onProgress }),
+      sharedZoneFile(plan.records, heading),
+    ];
+  },
+});

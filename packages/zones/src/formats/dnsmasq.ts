@@ -1,0 +1,109 @@
+/** dnsmasq, answering from its configuration alone. */
+import type { Problem } from '../errors.ts';
+import { ownerOfTarget, resolveTarget, ZONE_PLACEHOLDER } from '../names.ts';
+import { ownerName, type Plan, type PlannedRecord } from '../plan.ts';
+import type { RecordType } from '../records.ts';
+import { dataHex, labelsHex, nameHex, TYPE_NUMBERS } from '../wire.ts';
+import { compileZoneText, type ZoneReference, zoneChunks } from '../zone-text.ts';
+import { defineFormat } from './format.ts';
+
+/** Types by which dnsmasq knows that a name exists. With none of them it says NXDOMAIN for other types. */
+const KNOWN_BY: readonly RecordType[] = ['A', 'AAAA', 'CNAME', 'MX', 'TXT', 'SRV'];
+
+/** dnsmasq has one TTL for all that it answers from its configuration. */
+function unsupported({ records, owners }: Plan): Problem[] {
+  const ttls = [...new Set(records.map(({ ttl }) => ttl))];
+  const outside = records.filter(
+    (record) => record.type === 'CNAME' && ownerOfTarget(record.data) === undefined,
+  );
+  const unknown = [...owners].filter(
+    ([, types]) => types.size > 0 && !KNOWN_BY.some((type) => types.has(type)),
+  );
+  return [
+    ...unknown.map(([name, types]) => ({
+      problem: `the format dnsmasq cannot hold ${name} with ${[...types.keys()].join(', ')} alone: it would deny that the name exists`,
+      fix: `add a record of type ${KNOWN_BY.join(', ')} to it`,
+    })),
+    ...(ttls.length > 1
+      ? [
+          {
+            problem: `the format dnsmasq holds one TTL, not ${ttls.join(', ')}`,
+            fix: 'give all records the same TTL',
+          },
+        ]
+      : []),
+    ...outside.map(({ name, data }) => ({
+      problem: `the format dnsmasq cannot hold the CNAME at ${name} to ${String(data)}: it only knows targets that it has addresses for`,
+      fix: 'point it at a name in the zone ("www.{zone}")',
+    })),
+  ];
+}
+
+/** `dns-rr`: any type, the data in hexadecimal. */
+function genericRecord(owner: string, record: PlannedRecord, zone: ZoneReference): string {
+  const hex = dataHex(record, (target) =>
+    target.endsWith(ZONE_PLACEHOLDER)
+      ? `${labelsHex(target.slice(0, -ZONE_PLACEHOLDER.length).replace(/\.$/, ''))}${zone.hex}00`
+      : nameHex(target),
+  );
+  return `dns-rr=${owner},${TYPE_NUMBERS[record.type]},${hex}`;
+}
+
+/** dnsmasq's own quoting: within quotes only quotes and backslashes have a meaning. */
+function quotedText(text: string): string {
+  return `"${text.replace(/["\\]/g, '\\$&')}"`;
+}
+
+function recordLine(record: PlannedRecord, zone: ZoneReference): string {
+  const owner = ownerName(record.name, zone.name);
+  const name = (target: string) => resolveTarget(target, zone.name);
+  switch (record.type) {
+    case 'A':
+    case 'AAAA':
+      return `host-record=${owner},${record.data}`;
+    case 'CNAME':
+      return `cname=${owner},${name(record.data)}`;
+    case 'MX':
+      return record.data.exchange === '.'
+        ? genericRecord(owner, record, zone)
+        : `mx-host=${owner},${name(record.data.exchange)},${record.data.preference}`;
+    case 'SRV': {
+      const { priority, weight, port, target } = record.data;
+      return target === '.'
+        ? `srv-host=${owner}`
+        : `srv-host=${owner},${name(target)},${port},${priority},${weight}`;
+    }
+    case 'TXT':
+      return `txt-record=${owner},${record.data.map(quotedText).join(',')}`;
+    default:
+      return genericRecord(owner, record, zone);
+  }
+}
+
+export const dnsmasq = defineFormat({
+  name: 'dnsmasq',
+  title: 'dnsmasq',
+  description: 'dnsmasq.conf that answers for the zones and refuses everything else',
+  files: ['dnsmasq.conf'],
+  unsupported,
+  render({ zoneSet, plan, settings, heading }) {
+    const { address, port } = settings;
+    const head = `# ${heading}
+# Start: dnsmasq --keep-in-foreground --conf-file=dnsmasq.conf
+port=${port}
+listen-address=${address}
+bind-interfaces
+pid-file=
+# Answers only what stands here: no upstream servers, no other files.
+no-resolv
+no-hosts
+no-poll
+local-ttl=${plan.soa.ttl}
+`;
+    const zone = compileZoneText(
+      (reference) =>
+        `local=/${reference.name}/\n${plan.records.map((record) => `${recordLine(record, reference)}\n`).join('')}`,
+    );
+    return [zoneChunks(zoneSet, zone, { head, onProgress: settings.onProgress })];
+  },
+});

@@ -1,0 +1,12 @@
+/** The query file of the workload that fits the zone set, for dnsperf and its relatives. */
+import { renderQueryFile } from '../query-file.ts';
+import { defineWorkload, workloadFor } from '../workload.ts';
+import { defineFormat } from './format.ts';
+
+export const dnsperf = defineFormat({
+  name: 'dnsperf',
+  title: 'dnsperf query file',
+  description: 'Names and types to ask, half of which exist: the workload that fits the zones',
+  files: ['queries.txt'],
+  render: ({ zoneSet }) => [renderQueryFile(defineWorkload(workloadFor(zoneSet)))],
+});

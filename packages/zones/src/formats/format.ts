@@ -1,0 +1,175 @@
+/**
+ * What a format is: a module that turns a zone set into files. Adding a format is adding a module beside
+ * this one and a line to `index.ts`.
+ */
+import { isIP } from 'node:net';
+import { type Problem, ZonesError } from '../errors.ts';
+import { type Plan, type PlannedRecord, planOf } from '../plan.ts';
+import { RECORD_TYPES, type RecordType } from '../records.ts';
+import type { ZoneSet } from '../zone-set.ts';
+
+export interface RenderOptions {
+  /** Absolute path of the directory in which the files will lie; `.` (default) for the working directory of the server. */
+  readonly directory?: string | undefined;
+  /** Address on which the server listens, IPv4 or IPv6. Default 127.0.0.1. */
+  readonly address?: string | undefined;
+  /** UDP and TCP port, 1 to 65535. Default 5300. */
+  readonly port?: number | undefined;
+  /** Threads or processes that answer queries, for servers whose configuration decides it. Default 1. */
+  readonly workers?: number | undefined;
+  readonly coredns?:
+    | {
+        /** Adds the `multisocket` plugin with so many sockets. */
+        readonly multisocket?: number | undefined;
+        /**
+         * Whether the templates compare the name, so that names below an apex-only zone get NXDOMAIN. Default:
+         * only where the zones have hosts; the published set-up has no such comparison.
+         */
+        readonly match?: boolean | undefined;
+      }
+    | undefined;
+  /** Called now and then with the number of zones rendered so far. */
+  readonly onProgress?: ((zones: number) => void) | undefined;
+}
+
+/** Render options with their defaults. */
+export interface Settings {
+  readonly directory: string;
+  readonly address: string;
+  readonly port: number;
+  readonly workers: number;
+  readonly coredns: { readonly multisocket: number | undefined; readonly match: boolean };
+  readonly onProgress: ((zones: number) => void) | undefined;
+}
+
+export interface RenderedFile {
+  /** Relative to the directory, without `..`. */
+  readonly path: string;
+  /** The text in pieces; can be iterated once. */
+  readonly chunks: Iterable<string>;
+}
+
+export interface Format {
+  readonly name: string;
+  readonly title: string;
+  /** One line. */
+  readonly description: string;
+  /** Names of the files, in the order in which they are rendered. */
+  readonly files: readonly string[];
+  /** Record types that it can hold. */
+  readonly recordTypes: readonly RecordType[];
+  /**
+   * The files for a zone set. Throws `ZonesError` (`E_FORMAT`) at once, before any text is made, if the format
+   * cannot hold the records or an option is not valid. Equal input gives equal text.
+   */
+  render(zoneSet: ZoneSet, options?: RenderOptions): Iterable<RenderedFile>;
+}
+
+/** What a format's module is given: everything is checked and has a value. */
+export interface RenderContext {
+  readonly zoneSet: ZoneSet;
+  readonly plan: Plan;
+  readonly settings: Settings;
+  /** "100 zones, example1.com to example199.com, by dinodns-zones": for the head of a file. */
+  readonly heading: string;
+}
+
+export interface FormatDefinition extends Omit<Format, 'render' | 'recordTypes'> {
+  /** Default: all of them. */
+  readonly recordTypes?: readonly RecordType[];
+  /** Further reasons why the records cannot be held. */
+  readonly unsupported?: (plan: Plan) => Problem[];
+  /** One entry for each of `files`. */
+  readonly render: (context: RenderContext) => Iterable<string>[];
+}
+
+/** Makes a format of its definition: checks and defaults are the same for all. */
+export function defineFormat(definition: FormatDefinition): Format {
+  const { name, title, description, files } = definition;
+  const recordTypes = definition.recordTypes ?? RECORD_TYPES;
+  return {
+    name,
+    title,
+    description,
+    files,
+    recordTypes,
+    render(zoneSet, options = {}) {
+      const plan = planOf(zoneSet.spec);
+      const problems = [
+        ...optionProblems(options),
+        ...typeProblems(zoneSet, name, recordTypes),
+        ...(definition.unsupported?.(plan) ?? []),
+      ];
+      if (problems.length > 0)
+        throw new ZonesError('E_FORMAT', `the format ${name} cannot be made`, problems);
+      const heading = headingFor(zoneSet);
+      const texts = definition.render({ zoneSet, plan, settings: settingsOf(options), heading });
+      return files.map((path, index) => ({ path, chunks: texts[index] ?? [] }));
+    },
+  };
+}
+
+function settingsOf(options: RenderOptions): Settings {
+  return {
+    directory: options.directory ?? '.',
+    address: options.address ?? '127.0.0.1',
+    port: options.port ?? 5300,
+    workers: options.workers ?? 1,
+    coredns: { multisocket: options.coredns?.multisocket, match: options.coredns?.match ?? false },
+    onProgress: options.onProgress,
+  };
+}
+
+/** More threads than any machine has CPUs: such a number is a slip. */
+const MAX_WORKERS = 1024;
+
+function wholeNumber(value: number | undefined, what: string, max: number): Problem | undefined {
+  if (value === undefined || (Number.isInteger(value) && value >= 1 && value <= max)) return undefined;
+  return { problem: `${what} cannot be ${value}`, fix: `give a whole number from 1 to ${max}` };
+}
+
+function optionProblems({ directory, address, port, workers, coredns }: RenderOptions): Problem[] {
+  const problems = [
+    wholeNumber(port, 'the port', 65_535),
+    wholeNumber(workers, 'the number of workers', MAX_WORKERS),
+    wholeNumber(coredns?.multisocket, 'the number of sockets (multisocket)', MAX_WORKERS),
+  ];
+  if (address !== undefined && isIP(address) === 0) {
+    problems.push({
+      problem: `"${address}" is not an address to listen on`,
+      fix: 'give an IPv4 or IPv6 address, such as 127.0.0.1, ::1 or 0.0.0.0',
+    });
+  }
+  if (directory !== undefined && /["\\\p{Cc}]/u.test(directory)) {
+    problems.push({
+      problem: `the directory ${JSON.stringify(directory)} has a quote, a backslash or a control character, which not every server reads`,
+      fix: 'use a directory without them',
+    });
+  }
+  return problems.filter((problem) => problem !== undefined);
+}
+
+/** Only what the user asked for counts: a synthesised SOA or NS that has no place is left out. */
+function typeProblems(zoneSet: ZoneSet, name: string, types: readonly RecordType[]): Problem[] {
+  const missing = new Set(
+    zoneSet.spec.records.map(({ type }) => type).filter((type) => !types.includes(type)),
+  );
+  if (missing.size === 0) return [];
+  return [
+    {
+      problem: `the format ${name} cannot hold ${[...missing].join(', ')} records`,
+      fix: `leave them out (it holds ${types.join(', ')}), or use another format`,
+    },
+  ];
+}
+
+function headingFor({ size, spec }: ZoneSet): string {
+  const parity = spec.parity === 'all' ? '' : `${spec.parity} `;
+  const count = size === 1 ? '1 zone' : `${size} zones`;
+  return `${count}: ${spec.pattern} with ${parity}X from ${spec.from} to ${spec.to}. Made by dinodns-zones.`;
+}
+
+/** Records that a format can hold. */
+export function held(plan: Plan, types: readonly RecordType[]): PlannedRecord[] {
+  return plan.records.filter(({ type }) => types.includes(type));
+}

@@ -1,0 +1,43 @@
+/** Knot DNS 3. */
+import { sharedZoneFile } from '../presentation.ts';
+import { compileZoneText, zoneChunks } from '../zone-text.ts';
+import { defineFormat } from './format.ts';
+import { SHARED_ZONE_FILE } from './paths.ts';
+
+export const knot = defineFormat({
+  name: 'knot',
+  title: 'Knot DNS',
+  description: 'knot.conf, and the zone file that all zones share',
+  files: ['knot.conf', SHARED_ZONE_FILE],
+  render({ zoneSet, plan, settings, heading }) {
+    const { directory, address, port, workers } = settings;
+    const head = `# ${heading}
+# Start: knotd -c knot.conf
+server:
+  rundir: "${directory}"
+  listen: ${address}@${port}
+  udp-workers: ${workers}
+  tcp-workers: ${workers}
+  background-workers: 1
+log:
+  - target: stderr
+    any: warning
+database:
+  storage: "${directory}"
+template:
+  - id: default
+    storage: "${directory}"
+    file: ${SHARED_ZONE_FILE}
+    # The zone file is shared, so nothing may be written back.
+    zonefile-sync: -1
+    zonefile-load: whole
+    journal-content: none
+zone:
+`;
+    const zone = compileZoneText(({ name }) => `  - domain: ${name}\n`);
+    return [
+      zoneChunks(zoneSet, zone, { head, onProgress: settings.onProgress }),
+      sharedZoneFile(plan.records, heading),
+    ];
+  },
+});

@@ -1,0 +1,46 @@
+/** NSD 4. */
+import { sharedZoneFile } from '../presentation.ts';
+import { compileZoneText, zoneChunks } from '../zone-text.ts';
+import { defineFormat } from './format.ts';
+import { inDirectory, SHARED_ZONE_FILE } from './paths.ts';
+
+export const nsd = defineFormat({
+  name: 'nsd',
+  title: 'NSD',
+  description: 'nsd.conf, and the zone file that all zones share',
+  files: ['nsd.conf', SHARED_ZONE_FILE],
+  render({ zoneSet, plan, settings, heading }) {
+    const { directory, address, port, workers } = settings;
+    const head = `# ${heading}
+# Start: nsd -d -c nsd.conf
+server:
+  ip-address: ${address}@${port}
+  port: ${port}
+  server-count: ${workers}
+  # Keeps the user that starts it, and all files in this directory.
+  username: ""
+  chroot: ""
+  zonesdir: "${directory}"
+  xfrdir: "${directory}"
+  database: ""
+  zonelistfile: "${inDirectory(directory, 'nsd-zone.list')}"
+  xfrdfile: "${inDirectory(directory, 'nsd-xfrd.state')}"
+  pidfile: ""
+  # The zone file is shared, so nothing may be written back.
+  zonefiles-write: 0
+  hide-version: yes
+  # Debian's NSD answers a client (a /24) at most 200 times a second unless this says otherwise.
+  rrl-ratelimit: 0
+  rrl-whitelist-ratelimit: 0
+remote-control:
+  control-enable: no
+`;
+    const zone = compileZoneText(
+      ({ name }) => `zone:\n  name: "${name}"\n  zonefile: "${inDirectory(directory, SHARED_ZONE_FILE)}"\n`,
+    );
+    return [
+      zoneChunks(zoneSet, zone, { head, onProgress: settings.onProgress }),
+      sharedZoneFile(plan.records, heading),
+    ];
+  },
+});

@@ -1,0 +1,52 @@
+/** Unbound, answering from `local-data` alone. */
+
+import { resolveTarget } from '../names.ts';
+import { ownerName } from '../plan.ts';
+import { absolute, dataText } from '../presentation.ts';
+import { RECORD_TYPES } from '../records.ts';
+import { compileZoneText, zoneChunks } from '../zone-text.ts';
+import { defineFormat } from './format.ts';
+
+/** Unbound answers a CNAME in local data with the CNAME alone and does not follow it, as a server has to (RFC 1034 §4.3.2). */
+const TYPES = RECORD_TYPES.filter((type) => type !== 'CNAME');
+
+export const unbound = defineFormat({
+  name: 'unbound',
+  title: 'Unbound',
+  description: 'unbound.conf with local-zone and local-data for each zone; everything else is refused',
+  files: ['unbound.conf'],
+  recordTypes: TYPES,
+  render({ zoneSet, plan, settings, heading }) {
+    const { directory, address, port, workers } = settings;
+    const head = `# ${heading}
+# Start: unbound -d -c unbound.conf
+server:
+  interface: ${address}@${port}
+  port: ${port}
+  num-threads: ${workers}
+  so-reuseport: yes
+  # Keeps the user that starts it.
+  username: ""
+  chroot: ""
+  directory: "${directory}"
+  pidfile: ""
+  use-syslog: no
+  # Nothing is looked up, so anybody may ask.
+  access-control: 0.0.0.0/0 allow
+  access-control: ::0/0 allow
+  module-config: "iterator"
+  do-not-query-localhost: yes
+  local-zone: "." refuse
+`;
+    const zone = compileZoneText(({ name }) => {
+      const lines = plan.records.map((record) => {
+        const data = dataText(record, (target) => absolute(resolveTarget(target, name)));
+        // Single quotes, because the data of TXT and CAA has double ones.
+        return `  local-data: '${ownerName(record.name, name)}. ${record.ttl} IN ${record.type} ${data}'\n`;
+      });
+      return `  local-zone: "${name}." static\n${lines.join('')}`;
+    });
+    const tail = 'remote-control:\n  control-enable: no\n';
+    return [zoneChunks(zoneSet, zone, { head, tail, onProgress: settings.onProgress })];
+  },
+});

@@ -1,0 +1,32 @@
+/** Zone sets, workloads, and the files that servers and load generators read them from. */
+export { type ErrorCode, EXIT_STATUS, type Problem, ZonesError } from './errors.ts';
+export type { Format, RenderedFile, RenderOptions } from './formats/format.ts';
+export { findFormat, formats } from './formats/index.ts';
+export { PARITIES, type Parity } from './pattern.ts';
+export { DEFAULT_SOA } from './plan.ts';
+export { renderQueryFile } from './query-file.ts';
+export type { SpecRecord } from './record-schema.ts';
+export {
+  type CaaData,
+  type MxData,
+  RECORD_TYPES,
+  type RecordData,
+  type RecordType,
+  type ResourceRecord,
+  type SoaData,
+  type SrvData,
+} from './records.ts';
+export { DEFAULT_TTL, type ZoneSetInput, type ZoneSetSpec, zoneSetSpecSchema } from './spec.ts';
+export {
+  defineWorkload,
+  QUERY_TYPES,
+  type Query,
+  type Workload,
+  type WorkloadInput,
+  type WorkloadSpec,
+  workloadFor,
+  workloadSpecSchema,
+} from './workload.ts';
+export { type WriteOptions, type WrittenFile, writeFiles, writeFileWhole } from './write-files.ts';
+export { defineZoneSet, type Lookup, type Zone, type ZoneSet } from './zone-set.ts';
+export { parseZonesJson, ZONES_JSON_FORMAT, ZONES_JSON_VERSION } from './zones-json.ts';

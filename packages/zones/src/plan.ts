@@ -1,0 +1,122 @@
+/**
+ * The records of every zone of a set, once, with names relative to the zone: what all formats render and
+ * what a lookup looks at. All zones of a set are alike but for their name.
+ */
+import { resolveTarget } from './names.ts';
+import type { SpecRecord } from './record-schema.ts';
+import {
+  mapDataNames,
+  type RecordType,
+  type ResourceRecord,
+  type SoaData,
+  type TypedData,
+} from './records.ts';
+import type { ZoneSetSpec } from './spec.ts';
+
+/** `name` is relative to the zone (`@`: its apex); names in `data` may end in `{zone}`. */
+export type PlannedRecord = TypedData & { readonly name: string; readonly ttl: number };
+
+export interface Plan {
+  /** In the order of zone files: SOA and NS of the apex first. */
+  readonly records: readonly PlannedRecord[];
+  /** Every name that exists, with its records by type; empty non-terminals (RFC 8020) have none. */
+  readonly owners: ReadonlyMap<string, ReadonlyMap<RecordType, readonly PlannedRecord[]>>;
+  readonly soa: PlannedRecord & { readonly type: 'SOA' };
+  /** Whether any name below the apex exists. */
+  readonly apexOnly: boolean;
+}
+
+/**
+ * The name server and mailbox of zones that name none. `.invalid` never exists (RFC 6761 §6.4), needs no
+ * address in the zone and cannot be mistaken for somebody's server.
+ */
+export const DEFAULT_NAME_SERVER = 'ns.invalid';
+export const DEFAULT_MAILBOX = 'hostmaster.invalid';
+
+/**
+ * Timers of a synthesised SOA, within the ranges that RFC 1912 §2.2 recommends: refresh 20 minutes to 12
+ * hours, retry a fraction of it, expire two to four weeks. `minimum` is the TTL of negative answers, for
+ * which RFC 2308 §5 recommends one to three hours; the SOA's own TTL lowers it. The serial is constant,
+ * because equal specifications must give equal files.
+ */
+export const DEFAULT_SOA: Readonly<SoaData> = {
+  mname: DEFAULT_NAME_SERVER,
+  rname: DEFAULT_MAILBOX,
+  serial: 1,
+  refresh: 7200,
+  retry: 3600,
+  expire: 1_209_600,
+  minimum: 3600,
+};
+
+function withTtl(record: SpecRecord, ttl: number): PlannedRecord {
+  return { ...record, ttl: record.ttl ?? ttl };
+}
+
+/** Records of the zone itself and of its hosts, as the specification has them. */
+function givenRecords(spec: ZoneSetSpec): PlannedRecord[] {
+  const own = spec.records.map((record) => withTtl(record, spec.ttl));
+  const shared = own.filter(({ name, type }) => name === '@' && (type === 'A' || type === 'AAAA'));
+  const below = new Set(spec.hosts.filter((host) => host !== '@'));
+  return [...own, ...[...below].flatMap((host) => shared.map((record) => ({ ...record, name: host })))];
+}
+
+/** A zone needs one SOA and at least one NS (RFC 1035 §5.2, RFC 1912 §2.8); those that miss are added. */
+function authority(given: readonly PlannedRecord[], ttl: number): PlannedRecord[] {
+  const soas = given.filter(({ type }) => type === 'SOA');
+  const [soa] = soas;
+  const nameServers = given.filter(({ type }) => type === 'NS');
+  const [first] = nameServers;
+  const mname = first?.type === 'NS' ? first.data : DEFAULT_SOA.mname;
+  return [
+    ...(soas.length > 0 ? soas : [{ name: '@', ttl, type: 'SOA', data: { ...DEFAULT_SOA, mname } } as const]),
+    ...(nameServers.length > 0
+      ? nameServers
+      : [{ name: '@', ttl, type: 'NS', data: soa?.type === 'SOA' ? soa.data.mname : mname } as const]),
+  ];
+}
+
+function addOwner(owners: Map<string, Map<RecordType, PlannedRecord[]>>, name: string) {
+  let types = owners.get(name);
+  if (types === undefined) {
+    types = new Map();
+    owners.set(name, types);
+    // Every name on the way to the zone exists as well, if only as an empty non-terminal.
+    const dot = name.indexOf('.');
+    if (dot !== -1) addOwner(owners, name.slice(dot + 1));
+  }
+  return types;
+}
+
+/** The plan of a specification that has been checked. */
+export function planOf(spec: ZoneSetSpec): Plan {
+  const given = givenRecords(spec);
+  const records = [
+    ...authority(given, spec.ttl),
+    ...given.filter(({ type }) => type !== 'SOA' && type !== 'NS'),
+  ];
+  const owners = new Map<string, Map<RecordType, PlannedRecord[]>>();
+  for (const record of records) {
+    const types = addOwner(owners, record.name);
+    types.set(record.type, [...(types.get(record.type) ?? []), record]);
+  }
+  const soa = records.find((record) => record.type === 'SOA');
+  if (soa === undefined) throw new Error('planOf: a plan always has a SOA record');
+  return { records, owners, soa, apexOnly: owners.size === 1 };
+}
+
+/** The absolute name of an owner in `zone`. */
+export function ownerName(owner: string, zone: string): string {
+  return owner === '@' ? zone : `${owner}.${zone}`;
+}
+
+/** The record as `zone` has it. */
+export function instantiate(record: PlannedRecord, zone: string): ResourceRecord {
+  const data = mapDataNames(record, (name) => resolveTarget(name, zone));
+  return { name: ownerName(record.name, zone), ttl: record.ttl, ...dataOnly(data) };
+}
+
+function dataOnly({ type, data }: TypedData): TypedData {
+  // Rebuilt so that the key order is the same for every record: name, ttl, type, data.
+  return { type, data } as TypedData;
+}

@@ -1,0 +1,66 @@
+/**
+ * Records in the presentation format of zone files (RFC 1035 §5.1, 3597 not needed).
+ */
+import { ownerOfTarget } from './names.ts';
+import type { PlannedRecord } from './plan.ts';
+import type { TypedData } from './records.ts';
+
+/**
+ * Text in double quotes. Quotes, backslashes and braces are written as numbers: so the text passes through
+ * the quoting of every configuration language here, and through CoreDNS's placeholders, unchanged.
+ */
+export function quoted(text: string): string {
+  const escaped = text.replace(
+    /["'\\{}]/g,
+    (character) => `\\${String(character.charCodeAt(0)).padStart(3, '0')}`,
+  );
+  return `"${escaped}"`;
+}
+
+/** The data of a record; `nameText` writes the domain names in it. */
+export function dataText(record: TypedData, nameText: (name: string) => string): string {
+  switch (record.type) {
+    case 'A':
+    case 'AAAA':
+      return record.data;
+    case 'CNAME':
+    case 'NS':
+      return nameText(record.data);
+    case 'MX':
+      return `${record.data.preference} ${nameText(record.data.exchange)}`;
+    case 'TXT':
+      return record.data.map(quoted).join(' ');
+    case 'SRV': {
+      const { priority, weight, port, target } = record.data;
+      return `${priority} ${weight} ${port} ${nameText(target)}`;
+    }
+    case 'CAA':
+      return `${record.data.flags} ${record.data.tag} ${quoted(record.data.value)}`;
+    case 'SOA': {
+      const { mname, rname, serial, refresh, retry, expire, minimum } = record.data;
+      return [nameText(mname), nameText(rname), serial, refresh, retry, expire, minimum].join(' ');
+    }
+  }
+}
+
+/** An absolute name with its trailing dot. */
+export function absolute(name: string): string {
+  return name === '.' ? name : `${name}.`;
+}
+
+/** A name as a zone file writes it relative to its origin. */
+export function relative(target: string): string {
+  return ownerOfTarget(target) ?? absolute(target);
+}
+
+/** A zone file that is right for every zone of the set: all names in the zone are relative to the origin. */
+export function* sharedZoneFile(
+  records: readonly PlannedRecord[],
+  heading: string,
+): Generator<string, void, void> {
+  yield `; ${heading}\n; Names are relative, so that one file serves every zone: the configuration gives the origin.\n`;
+  const width = Math.max(...records.map(({ name }) => name.length));
+  for (const record of records) {
+    yield `${record.name.padEnd(width)} ${record.ttl} IN ${record.type.padEnd(5)} ${dataText(record, relative)}\n`;
+  }
+}

@@ -1,0 +1,145 @@
+/**
+ * Turns zod's issues into problems with a fix, in the words of this package.
+ */
+import type { z } from 'zod';
+import type { Problem } from './errors.ts';
+import { suggestion } from './nearest.ts';
+import { recordExample } from './record-text.ts';
+import { isRecordType } from './records.ts';
+
+type Issue = z.core.$ZodIssue;
+
+/** For every key at the top of a specification, what would be right. */
+export type KeyHelp = Readonly<Record<string, string>>;
+
+/** A value as a user wrote it, shortened. */
+export function shown(value: unknown): string {
+  const json = typeof value === 'bigint' || typeof value === 'function' ? String(value) : jsonOf(value);
+  return json.length > 80 ? `${json.slice(0, 77)}…` : json;
+}
+
+/** JSON has no NaN and no infinity, and these are among the wrong numbers that must be shown. */
+function jsonOf(value: unknown): string {
+  return typeof value === 'number' ? String(value) : (JSON.stringify(value) ?? String(value));
+}
+
+/** Of a union's branches, the one that the user meant: not the one that merely wanted another kind of value. */
+function meantBranch(branches: readonly (readonly Issue[])[]): readonly Issue[] | undefined {
+  const isKindMismatch = ([first]: readonly Issue[]) =>
+    first?.code === 'invalid_type' && first.path.length === 0;
+  return branches.find((branch) => branch.length > 0 && !isKindMismatch(branch));
+}
+
+/** The issues inside of unions instead of "Invalid input", with full paths. */
+function flatten(issue: Issue): Issue[] {
+  if (issue.code !== 'invalid_union') return [issue];
+  const branch = meantBranch(issue.errors);
+  if (branch === undefined) return [issue];
+  return branch.flatMap((inner) => flatten({ ...inner, path: [...issue.path, ...inner.path] }));
+}
+
+/** What one issue says; `fallbackFix` is for what zod itself found. */
+export function describeIssue(issue: Issue, fallbackFix: string): Problem {
+  const [inner = issue] = flatten(issue);
+  const field = inner.path.filter((part) => typeof part === 'string').join('.');
+  switch (inner.code) {
+    case 'custom': {
+      const fix: unknown = inner.params?.fix;
+      return { problem: inner.message, fix: typeof fix === 'string' ? fix : fallbackFix };
+    }
+    case 'unrecognized_keys':
+      return { problem: `unknown key ${inner.keys.map(shown).join(', ')}`, fix: fallbackFix };
+    case 'invalid_union':
+      if (inner.discriminator !== undefined && 'options' in inner && Array.isArray(inner.options)) {
+        return unknownWord(inner.input, inner.discriminator, inner.options);
+      }
+      break;
+    case 'invalid_value':
+      return unknownWord(inner.input, field, inner.values);
+  }
+  const what = inner.input === undefined ? `${field} is missing` : `${field} cannot be ${shown(inner.input)}`;
+  return { problem: what, fix: fallbackFix };
+}
+
+function unknownWord(input: unknown, field: string, values: readonly unknown[]): Problem {
+  const words = values.map(String);
+  const given =
+    typeof input === 'object' && input !== null && field in input ? Reflect.get(input, field) : input;
+  return { problem: `${field} cannot be ${shown(given)}`, fix: suggestion(String(given), words) };
+}
+
+/**
+ * The problems that `issues` stand for. Array elements are named by their position and their value:
+ * `record 2 ("MX 10 127.0.0.1")`; `singular` gives the words for the arrays' keys.
+ */
+export function problemsOf(
+  issues: readonly Issue[],
+  input: unknown,
+  help: KeyHelp,
+  singular: Readonly<Record<string, string>>,
+): Problem[] {
+  const problems = issues.flatMap(flatten).map((issue) => {
+    if (issue.code === 'unrecognized_keys' && issue.path.length === 0) return unknownKeys(issue.keys, help);
+    const [key, index] = issue.path;
+    if (typeof key !== 'string') {
+      return {
+        problem: `${shown(input)} is not an object`,
+        fix: `give an object with ${Object.keys(help).join(', ')}`,
+      };
+    }
+    if (typeof index !== 'number') return describeIssue(issue, help[key] ?? 'give another value');
+    const element = elementOf(input, key, index);
+    const fallback = exampleFor(element) ?? help[key] ?? 'give another value';
+    const found = describeIssue({ ...issue, path: issue.path.slice(2) }, fallback);
+    const subject = `${singular[key] ?? key} ${index + 1} (${typeof element === 'string' ? element : shown(element)})`;
+    return { problem: `${subject}: ${found.problem.trim()}`, fix: found.fix };
+  });
+  // A value can break two rules of a schema (too large and not exact): that is one problem.
+  return [...new Map(problems.map((found) => [found.problem, found])).values()];
+}
+
+/** How a record like this one is written, if the element is a record with a known type. */
+function exampleFor(element: unknown): string | undefined {
+  if (typeof element !== 'object' || element === null || !('type' in element)) return undefined;
+  const { type } = element;
+  return typeof type === 'string' && isRecordType(type)
+    ? `write what the line "${recordExample(type)}" says`
+    : undefined;
+}
+
+function elementOf(input: unknown, key: string, index: number): unknown {
+  if (typeof input !== 'object' || input === null) return undefined;
+  const array: unknown = Reflect.get(input, key);
+  return Array.isArray(array) ? array[index] : undefined;
+}
+
+function unknownKeys(keys: readonly string[], help: KeyHelp): Problem {
+  const fixes = keys.map((key) => suggestion(key, Object.keys(help)));
+  return { problem: `there is no key ${keys.map(shown).join(', ')}`, fix: fixes.join('; ') };
+}
+
+/** What is wrong with a specification, and the parts of it that are right by themselves. */
+export interface ParsedSpec<Spec> {
+  readonly problems: Problem[];
+  /** Keys without a problem, defaults included: cross checks can still look at these. Complete if there are no problems. */
+  readonly valid: Partial<Spec>;
+}
+
+/** Parses so that one bad key does not hide what is wrong with the others. `help` has every key of the schema. */
+export function parseByKey<Spec extends object>(
+  schema: z.ZodType<Spec>,
+  input: unknown,
+  help: KeyHelp,
+  singular: Readonly<Record<string, string>>,
+): ParsedSpec<Spec> {
+  const result = schema.safeParse(input, { reportInput: true });
+  if (result.success) return { problems: [], valid: result.data };
+  const { issues } = result.error;
+  const problems = problemsOf(issues, input, help, singular);
+  if (typeof input !== 'object' || input === null) return { problems, valid: {} };
+  const bad = new Set<PropertyKey>(issues.flatMap(({ path }) => path.slice(0, 1)));
+  const sound = Object.entries(input).filter(([key]) => key in help && !bad.has(key));
+  const valid: Partial<Spec> = schema.parse(Object.fromEntries(sound));
+  for (const key of Object.keys(valid)) if (bad.has(key)) Reflect.deleteProperty(valid, key);
+  return { problems, valid };
+}

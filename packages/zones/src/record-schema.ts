@@ -1,0 +1,237 @@
+/**
+ * The zod schema of one record in a specification: an object in dns-packet's shape, or a line of text
+ * (`www 300 A 192.0.2.1`). Checks a record by itself; how records go together is `check.ts`'s business.
+ */
+import { isIPv4, isIPv6 } from 'node:net';
+import { z } from 'zod';
+import type { Problem } from './errors.ts';
+import { nameProblem, normalizeName, ownerOfTarget, targetProblem } from './names.ts';
+import { describeIssue } from './problems.ts';
+import { parseRecordText, recordExample } from './record-text.ts';
+import type { TypedData } from './records.ts';
+
+/** RFC 2181 §8: a TTL is an unsigned number of 31 bits. */
+export const MAX_TTL = 2 ** 31 - 1;
+/** RFC 1035 §3.3: a character string has a length of one octet. */
+export const MAX_STRING_OCTETS = 255;
+/** All of a record's data has to fit into a DNS message of 65,535 octets; some room is for the rest. */
+const MAX_TEXT_OCTETS = 65_000;
+
+/** A string that `find` has nothing against, changed by `change`. */
+function text(find: (value: string) => Problem | undefined, change = (value: string) => value) {
+  return z.string().transform((value, context) => {
+    const found = find(value);
+    if (found === undefined) return change(value);
+    context.addIssue({ code: 'custom', message: found.problem, params: { fix: found.fix } });
+    return z.NEVER;
+  });
+}
+
+const u8 = z.int().min(0).max(255);
+const u16 = z.int().min(0).max(65_535);
+const u32 = z.int().min(0).max(4_294_967_295);
+/** Seconds; RFC 1035 has 32-bit times, which RFC 2181 §8 limits to 31 for TTLs. */
+const interval = z.int().min(0).max(MAX_TTL);
+
+export const ttlSchema = interval;
+
+const ipv4 = text((value) =>
+  isIPv4(value)
+    ? undefined
+    : {
+        problem: `"${value}" is not an IPv4 address`,
+        fix: isIPv6(value)
+          ? 'use type AAAA for an IPv6 address'
+          : 'write four numbers from 0 to 255, such as 127.0.0.1',
+      },
+);
+
+const ipv6 = text(
+  (value) =>
+    isIPv6(value) && !value.includes('%')
+      ? undefined
+      : {
+          problem: `"${value}" is not an IPv6 address`,
+          fix: isIPv4(value)
+            ? 'use type A for an IPv4 address'
+            : 'write an address such as ::1 or 2001:db8::1, without zone index',
+        },
+  canonicalIpv6,
+);
+
+/** RFC 5952's form (but for `::ffff:` addresses), so that equal addresses are equal text. */
+function canonicalIpv6(address: string): string {
+  return new URL(`http://[${address}]`).hostname.slice(1, -1);
+}
+
+const target = text((value) => targetProblem(normalizeName(value)), normalizeName);
+
+/** SOA's names need not be of hosts, so a single label is in order. */
+const soaName = text((value) => {
+  const found = targetProblem(normalizeName(value));
+  return found?.problem.endsWith('is a single label') && value !== '' ? undefined : found;
+}, normalizeName);
+
+const ALLOWED_TEXT = 'use printable ASCII characters (space to ~); every server and file format takes those';
+
+function textProblem(value: string): Problem | undefined {
+  const bad = /[^\x20-\x7e]/u.exec(value)?.[0];
+  if (bad !== undefined) {
+    return { problem: `the text has the character ${JSON.stringify(bad)}`, fix: ALLOWED_TEXT };
+  }
+  if (value.length > MAX_TEXT_OCTETS) {
+    return {
+      problem: `the text has ${value.length} octets`,
+      fix: `shorten it to at most ${MAX_TEXT_OCTETS}: it has to fit into one DNS message`,
+    };
+  }
+  return undefined;
+}
+
+/** RFC 1035 §3.3.14 lets a TXT record have several strings; readers join them (RFC 7208 §3.3). */
+function splitText(value: string): string[] {
+  const parts: string[] = [];
+  for (let start = 0; start < value.length; start += MAX_STRING_OCTETS) {
+    parts.push(value.slice(start, start + MAX_STRING_OCTETS));
+  }
+  return parts.length === 0 ? [''] : parts;
+}
+
+const txt = z
+  .union([z.string(), z.array(z.string()).min(1).readonly()])
+  .transform((value, context): string[] => {
+    const strings = typeof value === 'string' ? splitText(value) : [...value];
+    const long = strings.find((part) => part.length > MAX_STRING_OCTETS);
+    const found =
+      long === undefined
+        ? textProblem(strings.join(''))
+        : {
+            problem: `a string of the text has ${long.length} octets, the most is ${MAX_STRING_OCTETS}`,
+            fix: 'give the text as one string, not a list: it is then split as needed',
+          };
+    if (found === undefined) return strings;
+    context.addIssue({ code: 'custom', message: found.problem, params: { fix: found.fix } });
+    return z.NEVER;
+  });
+
+const caaTag = text((value) =>
+  /^[a-z0-9]{1,255}$/i.test(value)
+    ? undefined
+    : {
+        problem: `the CAA tag "${value}" is not letters and digits`,
+        fix: 'use a tag such as issue, issuewild or iodef (RFC 8659)',
+      },
+);
+
+const caaValue = text(textProblem);
+
+/** The owner relative to the zone; `@` is its apex. `www.{zone}` is the same as `www`. */
+const owner = text(
+  (value) => {
+    const name = ownerOf(value);
+    if (name === '@') return undefined;
+    if (name.endsWith('.')) {
+      return {
+        problem: `the name "${value}" is absolute`,
+        fix: 'give the name within the zone, such as www, or @ for the zone itself',
+      };
+    }
+    if (name.includes('*')) {
+      return {
+        problem: `the name "${value}" is a wildcard, which not every server here can hold`,
+        fix: 'name each host: answers must be the same on all servers',
+      };
+    }
+    return nameProblem(name, 'the name');
+  },
+  (value) => ownerOf(value),
+);
+
+function ownerOf(value: string): string {
+  const lower = value.toLowerCase();
+  return ownerOfTarget(lower) ?? lower;
+}
+
+export const ownerSchema = owner;
+
+/** The schema of a record whose owner, TTL and targets have these schemas. */
+function recordObject<Name extends z.ZodType, Ttl extends z.ZodType, Target extends z.ZodType>(
+  name: Name,
+  ttl: Ttl,
+  host: Target,
+  mailbox: Target,
+) {
+  const common = { name, ttl };
+  return z.discriminatedUnion('type', [
+    z.strictObject({ ...common, type: z.literal('A'), data: ipv4 }),
+    z.strictObject({ ...common, type: z.literal('AAAA'), data: ipv6 }),
+    z.strictObject({ ...common, type: z.literal('CNAME'), data: host }),
+    z.strictObject({ ...common, type: z.literal('NS'), data: host }),
+    z.strictObject({
+      ...common,
+      type: z.literal('MX'),
+      data: z.strictObject({ preference: u16, exchange: host }),
+    }),
+    z.strictObject({ ...common, type: z.literal('TXT'), data: txt }),
+    z.strictObject({
+      ...common,
+      type: z.literal('SRV'),
+      data: z.strictObject({ priority: u16, weight: u16, port: u16, target: host }),
+    }),
+    z.strictObject({
+      ...common,
+      type: z.literal('CAA'),
+      data: z.strictObject({ flags: u8, tag: caaTag, value: caaValue }),
+    }),
+    z.strictObject({
+      ...common,
+      type: z.literal('SOA'),
+      data: z.strictObject({
+        mname: mailbox,
+        rname: mailbox,
+        serial: u32,
+        refresh: interval,
+        retry: interval,
+        expire: interval,
+        minimum: interval,
+      }),
+    }),
+  ]);
+}
+
+const recordObjectSchema = recordObject(owner.default('@'), ttlSchema.optional(), target, soaName);
+
+const absoluteName = text((value) => nameProblem(normalizeName(value), 'the name'), normalizeName);
+
+/** A record as it is in a zone: with a TTL, and all names absolute. */
+export const absoluteRecordSchema = recordObject(absoluteName, ttlSchema, absoluteName, absoluteName);
+
+/** What all records have in common; type and data are for others to check. */
+export const commonSchema = z.strictObject({
+  name: absoluteName,
+  ttl: ttlSchema,
+  type: z.string(),
+  data: z.unknown(),
+});
+
+/** A record of every zone in the set: `name` is relative to the zone, names in `data` may end in `{zone}`. */
+export type SpecRecord = TypedData & { readonly name: string; readonly ttl?: number | undefined };
+
+const recordLineSchema = z.string().transform((line, context): SpecRecord => {
+  const parsed = parseRecordText(line);
+  if ('problem' in parsed) {
+    context.addIssue({ code: 'custom', message: parsed.problem, params: { fix: parsed.fix } });
+    return z.NEVER;
+  }
+  const result = recordObjectSchema.safeParse(parsed, { reportInput: true });
+  if (result.success) return result.data;
+  const fallbackFix = `write it like "${recordExample(parsed.type)}"`;
+  for (const issue of result.error.issues) {
+    const { problem, fix } = describeIssue(issue, fallbackFix);
+    context.addIssue({ code: 'custom', message: problem, params: { fix } });
+  }
+  return z.NEVER;
+});
+
+/** A record as an object, or as a line like those of zone files. */
+export const specRecordSchema = z.union([recordLineSchema, recordObjectSchema]);

@@ -1,0 +1,131 @@
+/**
+ * Records as one line of text, the way zone files write them: `[NAME] [TTL] [IN] TYPE DATA`. Only splits
+ * and assigns; whether the values are right is the record schema's business.
+ */
+import type { Problem } from './errors.ts';
+import { suggestion } from './nearest.ts';
+import { isRecordType, RECORD_TYPES, type RecordType } from './records.ts';
+
+interface Syntax {
+  /** The data's fields in order; a type with a single unnamed field has plain text as its data. */
+  readonly fields: readonly string[];
+  readonly example: string;
+}
+
+const SYNTAX: Record<RecordType, Syntax> = {
+  A: { fields: [], example: 'A 127.0.0.1' },
+  AAAA: { fields: [], example: 'AAAA ::1' },
+  CNAME: { fields: [], example: 'www CNAME web.{zone}' },
+  NS: { fields: [], example: 'NS ns1.example.net' },
+  MX: { fields: ['preference', 'exchange'], example: 'MX 10 mail.{zone}' },
+  TXT: { fields: [], example: 'TXT "v=spf1 -all"' },
+  SRV: { fields: ['priority', 'weight', 'port', 'target'], example: '_sip._tcp SRV 0 5 5060 sip.{zone}' },
+  CAA: { fields: ['flags', 'tag', 'value'], example: 'CAA 0 issue "ca.example.net"' },
+  SOA: {
+    fields: ['mname', 'rname', 'serial', 'refresh', 'retry', 'expire', 'minimum'],
+    example: 'SOA ns1.example.net hostmaster.example.net 1 7200 3600 1209600 3600',
+  },
+};
+
+/** How a record of that type is written, for error messages. */
+export function recordExample(type: RecordType): string {
+  return SYNTAX[type].example;
+}
+
+/** What a line says, not yet checked. */
+export interface UncheckedRecord {
+  name?: string;
+  ttl?: unknown;
+  type: RecordType;
+  data: unknown;
+}
+
+interface Token {
+  readonly text: string;
+  readonly quoted: boolean;
+}
+
+/** Splits at blanks; double quotes hold text together, in which a backslash keeps the next character. */
+function tokenize(line: string): Token[] | Problem {
+  const tokens: Token[] = [];
+  const pattern = /\s*(?:"((?:[^"\\]|\\.)*)"(?=\s|$)|([^\s"]+)(?=\s|$))\s*/suy;
+  let end = 0;
+  while (end < line.length) {
+    pattern.lastIndex = end;
+    const match = pattern.exec(line);
+    if (match === null) {
+      const rest = line.slice(end).trim();
+      if (rest === '') break;
+      return {
+        problem: `the quotes do not match at: ${rest}`,
+        fix: 'put text in one pair of double quotes, and a backslash before a quote inside of it',
+      };
+    }
+    end = pattern.lastIndex;
+    const quoted = match[1] !== undefined;
+    tokens.push({ text: quoted ? (match[1] ?? '').replace(/\\(.)/gsu, '$1') : (match[2] ?? ''), quoted });
+  }
+  return tokens;
+}
+
+function number(text: string | undefined): unknown {
+  return text !== undefined && /^-?\d+(?:\.\d+)?$/.test(text) ? Number(text) : text;
+}
+
+/** Whether the line begins with the owner's name. A name that is spelt like a type ("mx A 192.0.2.1") is one. */
+function beginsWithName(tokens: readonly Token[]): boolean {
+  const [first, second] = tokens;
+  if (first === undefined || first.quoted) return false;
+  if (!isRecordType(first.text.toUpperCase())) return !/^\d+$|^in$/i.test(first.text);
+  return !isRecordType(first.text) && second !== undefined && isRecordType(second.text);
+}
+
+/** Reads one line, or says what is wrong with it. */
+export function parseRecordText(line: string): UncheckedRecord | Problem {
+  const tokens = tokenize(line);
+  if (!Array.isArray(tokens)) return tokens;
+  const rest = [...tokens];
+  const name = beginsWithName(rest) ? rest.shift()?.text : undefined;
+  const ttl = /^-?\d+$/.test(rest[0]?.text ?? '') ? rest.shift()?.text : undefined;
+  if (rest[0]?.text.toUpperCase() === 'IN') rest.shift();
+  const typeText = rest.shift()?.text;
+  const type = typeText?.toUpperCase();
+  if (typeText === undefined || type === undefined || !isRecordType(type)) {
+    // An unknown type at the beginning looks like a name; capitals tell them apart.
+    return missingType(name !== undefined && /^[A-Z0-9]+$/.test(name) ? name : (typeText ?? name));
+  }
+  const data = dataOf(type, rest);
+  if (data === undefined) {
+    const { fields, example } = SYNTAX[type];
+    const wanted = fields.length === 0 ? '1 value' : `${fields.length} values (${fields.join(', ')})`;
+    return {
+      problem: `${type} needs ${wanted}, not ${rest.length}`,
+      fix: `write it like "${example}"`,
+    };
+  }
+  return {
+    ...(name === undefined ? {} : { name }),
+    ...(ttl === undefined ? {} : { ttl: number(ttl) }),
+    type,
+    data,
+  };
+}
+
+function missingType(word: string | undefined): Problem {
+  if (word === undefined)
+    return { problem: 'the record has no type', fix: `use one of ${RECORD_TYPES.join(', ')}` };
+  const fix = suggestion(word, RECORD_TYPES);
+  return { problem: `unknown record type "${word}"`, fix: `${fix}; a record is "[NAME] [TTL] TYPE DATA"` };
+}
+
+function dataOf(type: RecordType, tokens: readonly Token[]): unknown {
+  const texts = tokens.map(({ text }) => text);
+  if (type === 'TXT') return texts.length === 0 ? undefined : texts.length === 1 ? texts[0] : texts;
+  const { fields } = SYNTAX[type];
+  if (fields.length === 0) return texts.length === 1 ? texts[0] : undefined;
+  if (texts.length !== fields.length) return undefined;
+  const isText = (field: string) => ['exchange', 'target', 'tag', 'value', 'mname', 'rname'].includes(field);
+  return Object.fromEntries(
+    fields.map((field, index) => [field, isText(field) ? texts[index] : number(texts[index])]),
+  );
+}

@@ -1,0 +1,96 @@
+/**
+ * Resource records in the shape of the npm package dns-packet, so that they go into its encoder (and into
+ * DinoDNS, which uses it) as they are.
+ */
+
+/** The record types that a zone set can hold, in the order in which zone files list them. */
+export const RECORD_TYPES = ['SOA', 'NS', 'A', 'AAAA', 'CNAME', 'MX', 'TXT', 'SRV', 'CAA'] as const;
+export type RecordType = (typeof RECORD_TYPES)[number];
+
+export interface MxData {
+  preference: number;
+  /** Host name without trailing dot; `.` says that the name accepts no mail (RFC 7505). */
+  exchange: string;
+}
+
+export interface SrvData {
+  priority: number;
+  weight: number;
+  port: number;
+  /** Host name without trailing dot; `.` says that the service is not available (RFC 2782). */
+  target: string;
+}
+
+/** Times in seconds. */
+export interface SoaData {
+  mname: string;
+  rname: string;
+  serial: number;
+  refresh: number;
+  retry: number;
+  expire: number;
+  minimum: number;
+}
+
+export interface CaaData {
+  flags: number;
+  tag: string;
+  value: string;
+}
+
+/** The data of each record type. Names are without trailing dot. */
+export interface RecordData {
+  A: string;
+  AAAA: string;
+  CNAME: string;
+  MX: MxData;
+  /** Character strings of at most 255 octets each. */
+  TXT: string[];
+  NS: string;
+  SOA: SoaData;
+  SRV: SrvData;
+  CAA: CaaData;
+}
+
+/** A record type with its data; the discriminated union that everything here switches over. */
+export type TypedData = { [T in RecordType]: { readonly type: T; readonly data: RecordData[T] } }[RecordType];
+
+/** `name` is absolute, in lower case, without trailing dot; `ttl` is in seconds, 0 to 2^31 − 1 (RFC 2181). */
+export type ResourceRecord = TypedData & { readonly name: string; readonly ttl: number };
+
+export function isRecordType(text: string): text is RecordType {
+  return RECORD_TYPES.some((type) => type === text);
+}
+
+/** The same record with `change` applied to every domain name in its data. */
+export function mapDataNames(record: TypedData, change: (name: string) => string): TypedData {
+  switch (record.type) {
+    case 'CNAME':
+    case 'NS':
+      return { type: record.type, data: change(record.data) };
+    case 'MX':
+      return { type: 'MX', data: { ...record.data, exchange: change(record.data.exchange) } };
+    case 'SRV':
+      return { type: 'SRV', data: { ...record.data, target: change(record.data.target) } };
+    case 'SOA': {
+      const { mname, rname } = record.data;
+      return { type: 'SOA', data: { ...record.data, mname: change(mname), rname: change(rname) } };
+    }
+    default:
+      return record;
+  }
+}
+
+/** The host that a record refers to and that must have an address (RFC 1035, 2181 §10.3), if it is such a record. */
+export function hostTarget(record: TypedData): string | undefined {
+  switch (record.type) {
+    case 'NS':
+      return record.data;
+    case 'MX':
+      return record.data.exchange;
+    case 'SRV':
+      return record.data.target;
+    default:
+      return undefined;
+  }
+}

@@ -1,0 +1,234 @@
+/**
+ * Writes files so that they appear whole or not at all: everything goes into temporary files beside the
+ * targets and to the disk; only when all of it is there are they renamed, and if a rename fails, those that
+ * were done are taken back.
+ */
+import { randomBytes } from 'node:crypto';
+import { type FileHandle, link, lstat, mkdir, open, rename, rm, rmdir, stat } from 'node:fs/promises';
+import { basename, dirname, isAbsolute, join, normalize, resolve } from 'node:path';
+import { messageOf, ZonesError } from './errors.ts';
+import type { RenderedFile } from './formats/format.ts';
+
+export interface WrittenFile {
+  /** Absolute. */
+  readonly path: string;
+  readonly bytes: number;
+}
+
+export interface WriteOptions {
+  /** When aborted, the temporary files are removed and `writeFiles` rejects with the signal's reason. */
+  readonly signal?: AbortSignal | undefined;
+}
+
+/** One file on its way. */
+interface Pending {
+  readonly target: string;
+  readonly temporary: string;
+  /** A second name of the file that was there, until all are renamed. */
+  backup: string | undefined;
+  bytes: number;
+  renamed: boolean;
+}
+
+/**
+ * Writes all files below `directory`, which is made if it is missing. Existing files are replaced. Rejects with
+ * `ZonesError` (`E_WRITE_FAILED`); then every target is as it was before, and no temporary file is left.
+ * Memory does not grow with the files' size.
+ */
+export async function writeFiles(
+  directory: string,
+  files: Iterable<RenderedFile>,
+  { signal }: WriteOptions = {},
+): Promise<WrittenFile[]> {
+  const pending: Pending[] = [];
+  const madeDirectories: string[] = [];
+  try {
+    for (const file of files) {
+      const target = await prepareTarget(directory, file.path, madeDirectories);
+      const temporary = join(dirname(target), `.${basename(target)}.${randomBytes(6).toString('hex')}.tmp`);
+      const entry: Pending = { target, temporary, backup: undefined, bytes: 0, renamed: false };
+      pending.push(entry);
+      entry.bytes = await atPath(target, () => writeWhole(temporary, file.chunks, signal));
+    }
+    for (const entry of pending) await atPath(entry.target, () => moveIntoPlace(entry));
+    for (const path of new Set(pending.map(({ target }) => dirname(target)))) await syncDirectory(path);
+  } catch (error) {
+    await takeBack(pending, madeDirectories);
+    throw error;
+  }
+  await Promise.all(
+    pending.map(({ backup }) => (backup === undefined ? undefined : rm(backup, { force: true }))),
+  );
+  return pending.map(({ target, bytes }) => ({ path: target, bytes }));
+}
+
+/** Writes one file of any path in the same way. */
+export async function writeFileWhole(
+  path: string,
+  chunks: Iterable<string>,
+  options?: WriteOptions,
+): Promise<WrittenFile[]> {
+  const absolute = resolve(path);
+  return writeFiles(dirname(absolute), [{ path: basename(absolute), chunks }], options);
+}
+
+/** What system errors mean to somebody who wants a file written. */
+const FIXES: Readonly<Record<string, string>> = {
+  ENOSPC: 'free some space on the disk, or write to another one',
+  EDQUOT: 'free some of your quota, or write to another disk',
+  EACCES: 'choose a directory that you may write to',
+  EPERM: 'choose a directory that you may write to',
+  EROFS: 'choose a directory on a file system that is not read-only',
+  ENOTDIR: 'choose another directory: a part of this path is a file',
+  EEXIST: 'choose another directory: there is a file of that name',
+  EISDIR: 'choose another name: there is a directory of that name',
+  ENAMETOOLONG: 'choose a shorter path',
+};
+
+function writeError(path: string, cause: unknown, fix?: string): ZonesError {
+  const code = cause instanceof Error && 'code' in cause ? String(cause.code) : '';
+  const problem = `cannot write ${path}: ${messageOf(cause)}`;
+  const remedy = fix ?? FIXES[code] ?? 'choose another place';
+  return new ZonesError('E_WRITE_FAILED', 'cannot write', [{ problem, fix: remedy }], cause);
+}
+
+/** Runs a step of writing `path`; its system errors become errors for users. */
+async function atPath<T>(path: string, step: () => Promise<T>): Promise<T> {
+  try {
+    return await step();
+  } catch (error) {
+    throw error instanceof Error && 'syscall' in error ? writeError(path, error) : error;
+  }
+}
+
+/** The absolute path of a target whose directory exists and which is a regular file, a link, or not there. */
+async function prepareTarget(directory: string, path: string, made: string[]): Promise<string> {
+  if (isAbsolute(path) || normalize(path).startsWith('..')) {
+    throw new Error(`writeFiles: "${path}" is not a path below the directory`);
+  }
+  const target = resolve(directory, path);
+  await atPath(target, () => makeDirectory(dirname(target), made));
+  const existing = await atPath(target, () => statOrNothing(target));
+  // A rename would replace a device (/dev/null) or a pipe with a file.
+  if (existing !== undefined && !existing.isFile() && !existing.isSymbolicLink()) {
+    const kind = existing.isDirectory() ? 'a directory' : 'no regular file';
+    throw writeError(
+      target,
+      new Error(`it is ${kind}`),
+      'choose the name of a file, or write to standard output and redirect it',
+    );
+  }
+  return target;
+}
+
+/**
+ * Makes a directory and those above it, and notes in `made` which are new. (Node.js's own `recursive` tries for
+ * ever where a file system such as /proc says that the new directory does not exist.)
+ */
+async function makeDirectory(path: string, made: string[]): Promise<void> {
+  try {
+    if ((await stat(path)).isDirectory()) return;
+  } catch (error) {
+    if (!hasCode(error, 'ENOENT')) throw error;
+    if (dirname(path) !== path) await makeDirectory(dirname(path), made);
+  }
+  try {
+    await mkdir(path);
+    made.push(path);
+  } catch (error) {
+    // Somebody else may have made it at the same time.
+    if (!hasCode(error, 'EEXIST') || !(await stat(path)).isDirectory()) throw error;
+  }
+}
+
+function hasCode(error: unknown, code: string): boolean {
+  return error instanceof Error && 'code' in error && error.code === code;
+}
+
+async function statOrNothing(path: string) {
+  try {
+    return await lstat(path);
+  } catch (error) {
+    if (hasCode(error, 'ENOENT')) return undefined;
+    throw error;
+  }
+}
+
+async function writeWhole(
+  path: string,
+  chunks: Iterable<string>,
+  signal: AbortSignal | undefined,
+): Promise<number> {
+  const handle = await open(path, 'wx');
+  try {
+    const bytes = await writeChunks(handle, chunks, signal);
+    await handle.sync();
+    return bytes;
+  } finally {
+    await handle.close();
+  }
+}
+
+async function writeChunks(
+  handle: FileHandle,
+  chunks: Iterable<string>,
+  signal: AbortSignal | undefined,
+): Promise<number> {
+  let total = 0;
+  for (const chunk of chunks) {
+    signal?.throwIfAborted();
+    const buffer = Buffer.from(chunk, 'utf8');
+    // A write may take only a part of it, and the next one then says why (disk full).
+    for (let written = 0; written < buffer.length; ) {
+      written += (await handle.write(buffer, written)).bytesWritten;
+    }
+    total += buffer.length;
+  }
+  return total;
+}
+
+async function moveIntoPlace(entry: Pending): Promise<void> {
+  if ((await statOrNothing(entry.target)) !== undefined) {
+    const backup = `${entry.temporary}.old`;
+    // File systems without hard links go without the way back.
+    const linked = await link(entry.target, backup).then(
+      () => true,
+      () => false,
+    );
+    if (linked) entry.backup = backup;
+  }
+  await rename(entry.temporary, entry.target);
+  entry.renamed = true;
+}
+
+/** Makes every target what it was. Never throws: the first error is the one to report. */
+async function takeBack(pending: readonly Pending[], madeDirectories: readonly string[]): Promise<void> {
+  const steps = pending.flatMap(({ target, temporary, backup, renamed }) => [
+    () => rm(temporary, { force: true }),
+    async () => {
+      if (backup !== undefined && renamed) await rename(backup, target);
+      else if (backup !== undefined) await rm(backup, { force: true });
+      else if (renamed) await rm(target, { force: true });
+    },
+  ]);
+  steps.push(...madeDirectories.toReversed().map((path) => () => rmdir(path)));
+  for (const step of steps) {
+    await step().catch(() => {
+      // The other steps are still worth trying.
+    });
+  }
+}
+
+/** Makes the new names last through a power failure, where the file system can. */
+async function syncDirectory(path: string): Promise<void> {
+  try {
+    const handle = await open(path, 'r');
+    try {
+      await handle.sync();
+    } finally {
+      await handle.close();
+    }
+  } catch {
+    // Some file systems cannot sync a directory; the files themselves are safe.
+  }
+}

@@ -1,0 +1,128 @@
+/**
+ * A zone set: names made from a pattern, all with the same records. It is never built in memory: zones are
+ * made one after the other, and a lookup reads the number out of the name.
+ */
+import { checkZoneSet } from './check.ts';
+import { ZonesError } from './errors.ts';
+import { normalizeName, ownerOfTarget } from './names.ts';
+import {
+  isInRange,
+  type NumberRange,
+  nameOf,
+  numberIn,
+  numberRange,
+  type Pattern,
+  parsePattern,
+} from './pattern.ts';
+import { instantiate, type Plan, type PlannedRecord, planOf } from './plan.ts';
+import { isRecordType, type ResourceRecord } from './records.ts';
+import { parseSpec, type ZoneSetInput, type ZoneSetSpec } from './spec.ts';
+
+export interface Zone {
+  /** Lower case, without trailing dot. */
+  readonly name: string;
+  /** All records, SOA and NS first. */
+  readonly records: readonly ResourceRecord[];
+}
+
+/** What an authoritative server for exactly these zones has to answer. */
+export type Lookup =
+  /**
+   * NOERROR with these records in the answer section. For a CNAME asked for another type: the chain as far as
+   * it stays in the zone, then the records at its end.
+   */
+  | { readonly kind: 'answer'; readonly records: readonly ResourceRecord[] }
+  /** NOERROR without answer: the name exists and has no such records. */
+  | { readonly kind: 'no-data'; readonly zone: string }
+  /** NXDOMAIN: the zone is there, the name is not. */
+  | { readonly kind: 'no-such-name'; readonly zone: string }
+  /** Not in any zone: REFUSED or NXDOMAIN, depending on the server. */
+  | { readonly kind: 'no-such-zone' };
+
+export interface ZoneSet {
+  readonly spec: ZoneSetSpec;
+  /** Number of zones, at least 1. */
+  readonly size: number;
+  /** All zones in ascending order, made one by one: constant memory. */
+  zones(): Iterable<Zone>;
+  /**
+   * The right answer, in constant time and memory whatever the size of the set. Letter case and a trailing dot
+   * do not matter. A type that zone sets cannot hold has no data.
+   */
+  lookup(name: string, type: string): Lookup;
+}
+
+/** Names of all zones in ascending order. */
+export function* zoneNames(zoneSet: Pick<ZoneSet, 'spec'>): Generator<string, void, void> {
+  const { spec } = zoneSet;
+  const pattern = parsePattern(spec.pattern);
+  const range = numberRange(spec.from, spec.to, spec.parity);
+  if (range === undefined) return;
+  for (let number = range.first; number <= range.last; number += range.step) yield nameOf(pattern, number);
+}
+
+/**
+ * Makes a zone set; without input, the published one: example1.com, example3.com … example199.com, each
+ * with `A 127.0.0.1`. Throws `ZonesError` (`E_ZONE_SET`) that lists every problem.
+ */
+export function defineZoneSet(input: ZoneSetInput = {}): ZoneSet {
+  const { problems: own, valid } = parseSpec(input);
+  const problems = [...own, ...checkZoneSet(valid)];
+  if (problems.length > 0) throw new ZonesError('E_ZONE_SET', 'the zone set is not valid', problems);
+  const spec = valid as ZoneSetSpec;
+  const range = numberRange(spec.from, spec.to, spec.parity);
+  if (range === undefined) throw new Error('defineZoneSet: the range has been checked');
+  const pattern = parsePattern(spec.pattern);
+  const plan = planOf(spec);
+  return {
+    spec,
+    size: range.count,
+    zones: () => zonesOf(spec, plan),
+    lookup: (name, type) => lookUp(placeOf(pattern, range, normalizeName(name)), plan, type.toUpperCase()),
+  };
+}
+
+function* zonesOf(spec: ZoneSetSpec, plan: Plan): Generator<Zone, void, void> {
+  for (const name of zoneNames({ spec })) {
+    yield { name, records: plan.records.map((record) => instantiate(record, name)) };
+  }
+}
+
+/** A zone of the set and a name in it, relative to it. */
+interface Place {
+  readonly zone: string;
+  readonly owner: string;
+}
+
+/** Splits a name after as many labels from its end as zones have; undefined if those are no zone of the set. */
+function placeOf(pattern: Pattern, range: NumberRange, name: string): Place | undefined {
+  let dot = name.length;
+  for (let labels = 0; labels < pattern.labels; labels++) {
+    if (dot <= 0) return undefined;
+    dot = name.lastIndexOf('.', dot - 1);
+  }
+  const zone = name.slice(dot + 1);
+  const number = numberIn(pattern, zone);
+  if (number === undefined || !isInRange(range, number)) return undefined;
+  return { zone, owner: dot === -1 ? '@' : name.slice(0, dot) };
+}
+
+function lookUp(place: Place | undefined, plan: Plan, type: string): Lookup {
+  if (place === undefined) return { kind: 'no-such-zone' };
+  const { zone, owner } = place;
+  if (!plan.owners.has(owner)) return { kind: 'no-such-name', zone };
+  const records = answerOf(plan, owner, type).map((record) => instantiate(record, zone));
+  return records.length === 0 ? { kind: 'no-data', zone } : { kind: 'answer', records };
+}
+
+/** Records of that type, behind the CNAMEs that lead to them within the zone. */
+export function answerOf(plan: Plan, owner: string, type: string): PlannedRecord[] {
+  const types = plan.owners.get(owner);
+  if (types === undefined) return [];
+  const own = isRecordType(type) ? types.get(type) : undefined;
+  if (own !== undefined) return [...own];
+  const cname = types.get('CNAME')?.[0];
+  if (cname?.type !== 'CNAME') return [];
+  const next = ownerOfTarget(cname.data);
+  return next === undefined ? [cname] : [cname, ...answerOf(plan, next, type)];
+}

@@ -1,0 +1,86 @@
+/**
+ * Text for each of a million zones at the speed of string concatenation: what a format says about one zone
+ * is rendered once, for a stand-in name, and for every zone only its name is put in.
+ */
+import { labelsHex } from './wire.ts';
+import { type ZoneSet, zoneNames } from './zone-set.ts';
+
+/** What a renderer is given for one zone. */
+export interface ZoneReference {
+  /** Name without trailing dot. */
+  readonly name: string;
+  /** The labels of the name in wire format, hexadecimal, without the root. */
+  readonly hex: string;
+}
+
+// Control characters that JSON does not escape. Names, texts and paths have none, so they are never mistaken.
+export const NAME_MARK = '\u007f';
+const HEX_MARK = '\u0080';
+
+/** Text of a chunk, in characters: large enough that a write costs little, small enough to stay in the cache. */
+const CHUNK_CHARACTERS = 256 * 1024;
+
+/** Renders once and returns a function that gives the same text for any zone. */
+export function compileZoneText(render: (zone: ZoneReference) => string): (name: string) => string {
+  const pieces = render({ name: NAME_MARK, hex: HEX_MARK })
+    .split(NAME_MARK)
+    .map((piece) => piece.split(HEX_MARK));
+  const [[first = ''] = [], ...rest] = pieces;
+  if (pieces.every((piece) => piece.length === 1)) {
+    const texts = rest.map(([text = '']) => text);
+    return (name) => {
+      let result = first;
+      for (const text of texts) result += name + text;
+      return result;
+    };
+  }
+  return (name) => {
+    const hex = labelsHex(name);
+    return pieces.map((piece) => piece.join(hex)).join(name);
+  };
+}
+
+export interface ChunkOptions {
+  /** Text before the first and after the last zone. */
+  readonly head?: string;
+  readonly tail?: string;
+  /** Text between two zones. */
+  readonly separator?: string;
+  /** Called with the number of zones so far whenever a chunk is complete. */
+  readonly onProgress?: ((zones: number) => void) | undefined;
+}
+
+/** The text of all zones in chunks. */
+export function* zoneChunks(
+  zoneSet: ZoneSet,
+  textOf: (name: string) => string,
+  { head = '', tail = '', separator = '', onProgress }: ChunkOptions = {},
+): Generator<string, void, void> {
+  let chunk = head;
+  let zones = 0;
+  for (const name of zoneNames(zoneSet)) {
+    if (separator !== '' && zones > 0) chunk += separator;
+    chunk += textOf(name);
+    zones += 1;
+    if (chunk.length >= CHUNK_CHARACTERS) {
+      yield chunk;
+      chunk = '';
+      onProgress?.(zones);
+    }
+  }
+  yield chunk + tail;
+  onProgress?.(zones);
+}
+
+/** Joins lines into chunks. */
+export function* lineChunks(lines: Iterable<string>): Generator<string, void, void> {
+  let chunk = '';
+  for (const line of lines) {
+    chunk += `${line}\n`;
+    if (chunk.length >= CHUNK_CHARACTERS) {
+      yield chunk;
+      chunk = '';
+    }
+  }
+  if (chunk !== '') yield chunk;
+}

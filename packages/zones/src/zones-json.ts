@@ -1,0 +1,170 @@
+/**
+ * Zones as newline-delimited JSON, so that a million of them never have to be in one string. The first line
+ * says what the file is, and how many zones follow:
+ *
+ *     {"format":"dinodns-zones","version":1,"zones":100,"spec":{…}}
+ *     {"name":"example1.com","records":[{"name":"example1.com","ttl":60,"type":"A","data":"127.0.0.1"}, …]}
+ *
+ * Records are in dns-packet's shape. `spec` says what the zones were made from; readers may ignore it.
+ */
+import { z } from 'zod';
+import { ZonesError } from './errors.ts';
+import { nameProblem, normalizeName } from './names.ts';
+import { describeIssue } from './problems.ts';
+import { absoluteRecordSchema, commonSchema } from './record-schema.ts';
+import type { ResourceRecord, TypedData } from './records.ts';
+import type { Zone, ZoneSet } from './zone-set.ts';
+
+/** Marks the file; the version is raised when a reader of the old one would misread the new one. */
+export const ZONES_JSON_FORMAT = 'dinodns-zones';
+export const ZONES_JSON_VERSION = 1;
+
+/** No zone with valid records comes near; a file of another kind without line breaks does. */
+const MAX_LINE_CHARACTERS = 16 * 1024 * 1024;
+
+const headerSchema = z.object({
+  format: z.literal(ZONES_JSON_FORMAT),
+  version: z.number(),
+  zones: z.int().min(0),
+});
+
+const zoneSchema = z.strictObject({ name: z.string().min(1), records: z.array(z.unknown()) });
+
+/** The first line of the file, with its line break. */
+export function zonesJsonHeader({ size, spec }: ZoneSet): string {
+  return `${JSON.stringify({ format: ZONES_JSON_FORMAT, version: ZONES_JSON_VERSION, zones: size, spec })}\n`;
+}
+
+const FIX_LINE = 'make the file again, or correct the line';
+
+type TextSource = string | Iterable<string | Uint8Array> | AsyncIterable<string | Uint8Array>;
+
+/**
+ * Reads the text of a `zones.ndjson` file (a string, or its pieces: a read stream, for example) and yields its
+ * zones one by one, each checked. Throws `ZonesError` (`E_ZONES_FILE`), naming the line, for anything that is
+ * not such a file, and at the end if zones are missing.
+ */
+export async function* parseZonesJson(source: TextSource): AsyncGenerator<Zone, void, void> {
+  let announced: number | undefined;
+  let zones = 0;
+  let number = 0;
+  const knownData: KnownData = new Map();
+  for await (const batch of lineBatches(source)) {
+    for (const line of batch) {
+      number += 1;
+      if (announced === undefined) announced = readHeader(line);
+      else if (line !== '') {
+        yield readZone(line, number, knownData);
+        zones += 1;
+      }
+    }
+  }
+  if (announced === undefined) throw notZones('the file is empty');
+  if (zones !== announced) {
+    throw failure(
+      `the file has ${zones} zones where its first line says ${announced}`,
+      'make it again: it was cut off or edited',
+    );
+  }
+}
+
+/** The lines of the pieces, as many at once as a piece has: a promise for each line would take most of the time. */
+async function* lineBatches(source: TextSource): AsyncGenerator<string[], void, void> {
+  const decoder = new TextDecoder();
+  let rest = '';
+  for await (const piece of typeof source === 'string' ? [source] : source) {
+    const lines = (
+      rest + (typeof piece === 'string' ? piece : decoder.decode(piece, { stream: true }))
+    ).split('\n');
+    rest = lines.pop() ?? '';
+    if (rest.length > MAX_LINE_CHARACTERS) throw notZones('a line does not end');
+    yield lines;
+  }
+  if (rest !== '') yield [rest];
+}
+
+function failure(problem: string, fix: string): ZonesError {
+  return new ZonesError('E_ZONES_FILE', 'the zones file cannot be used', [{ problem, fix }]);
+}
+
+function notZones(why: string): ZonesError {
+  return failure(
+    `this is not a zones file: ${why}`,
+    'make one with: dinodns-zones generate --format dinodns-json --out DIR',
+  );
+}
+
+function parseLine(line: string): unknown {
+  try {
+    return JSON.parse(line);
+  } catch {
+    return undefined;
+  }
+}
+
+function readHeader(line: string): number {
+  const header = headerSchema.safeParse(parseLine(line));
+  if (!header.success) throw notZones(`its first line is not {"format":"${ZONES_JSON_FORMAT}",…}`);
+  const { version, zones } = header.data;
+  if (version !== ZONES_JSON_VERSION) {
+    throw failure(
+      `the zones file has version ${version}, this program reads version ${ZONES_JSON_VERSION}`,
+      'make it again with a dinodns-zones of the same release',
+    );
+  }
+  return zones;
+}
+
+function readZone(line: string, number: number, knownData: KnownData): Zone {
+  const value = parseLine(line);
+  if (value === undefined) throw failure(`line ${number} is not JSON: ${line.slice(0, 80)}`, FIX_LINE);
+  const parsed = zoneSchema.safeParse(value, { reportInput: true });
+  if (!parsed.success) throw issueFailure(parsed.error, number);
+  const name = normalizeName(parsed.data.name);
+  const bad = nameProblem(name, 'the zone');
+  if (bad !== undefined) throw failure(`line ${number}: ${bad.problem}`, bad.fix);
+  const below = `.${name}`;
+  const records = parsed.data.records.map((record) => readRecord(record, number, knownData));
+  const stray = records.find((record) => record.name !== name && !record.name.endsWith(below));
+  if (stray === undefined) return { name, records };
+  const problem = `the record ${stray.type} of "${stray.name}" is not in the zone "${name}"`;
+  throw failure(`line ${number}: ${problem}`, FIX_LINE);
+}
+
+function issueFailure({ issues: [issue] }: z.ZodError, number: number): ZonesError {
+  const found =
+    issue === undefined ? { problem: 'not a zone', fix: FIX_LINE } : describeIssue(issue, FIX_LINE);
+  return failure(`line ${number}: ${found.problem}`, found.fix);
+}
+
+/**
+ * Data that has been checked, by type and text. Most zones of a file hold the same data, so most records need no
+ * second check, and share one object in memory.
+ */
+type KnownData = Map<string, TypedData>;
+
+/** Where data differs from zone to zone, remembering all of it would cost more than checking it. */
+const MAX_KNOWN_DATA = 1000;
+
+function readRecord(value: unknown, number: number, knownData: KnownData): ResourceRecord {
+  const key = dataKey(value);
+  const known = key === undefined ? undefined : knownData.get(key);
+  if (known !== undefined) {
+    const common = commonSchema.safeParse(value);
+    if (common.success) return { name: common.data.name, ttl: common.data.ttl, ...known };
+  }
+  const parsed = absoluteRecordSchema.safeParse(value, { reportInput: true });
+  if (!parsed.success) throw issueFailure(parsed.error, number);
+  const { name, ttl, ...typed } = parsed.data;
+  if (key !== undefined && knownData.size < MAX_KNOWN_DATA) knownData.set(key, typed);
+  return { name, ttl, ...typed };
+}
+
+function dataKey(value: unknown): string | undefined {
+  if (typeof value !== 'object' || value === null || !('type' in value) || !('data' in value))
+    return undefined;
+  const { type, data } = value;
+  return typeof type === 'string'
+    ? `${type} ${typeof data === 'string' ? data : JSON.stringify(data)}`
+    : undefined;
+}

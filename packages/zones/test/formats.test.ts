@@ -1,0 +1,136 @@
+import { describe, expect, it } from 'vitest';
+import {
+  defineZoneSet,
+  findFormat,
+  formats,
+  type RenderOptions,
+  type ZoneSet,
+  ZonesError,
+} from '../src/index.ts';
+
+function texts(format: string, zoneSet: ZoneSet, options?: RenderOptions): Record<string, string> {
+  const files = [...findFormat(format).render(zoneSet, options)];
+  return Object.fromEntries(files.map(({ path, chunks }) => [path, [...chunks].join('')]));
+}
+
+function refusal(run: () => unknown): ZonesError {
+  try {
+    run();
+  } catch (error) {
+    if (error instanceof ZonesError) return error;
+    throw error;
+  }
+  throw new Error('it was accepted');
+}
+
+describe('the published Corefile', () => {
+  it('has a server block with a template for each zone', () => {
+    const { Corefile = '' } = texts('corefile', defineZoneSet());
+    expect(Corefile.match(/^example\d+\.com:5300 \{$/gm)).toHaveLength(100);
+    expect(Corefile).toContain(`
+example199.com:5300 {
+  bind 127.0.0.1
+  template IN A {
+    answer "{{ .Name }} 60 IN A 127.0.0.1"
+  }
+  import authority
+}
+`);
+    expect(Corefile).not.toContain('match');
+  });
+
+  it('compares names where zones have hosts, and where it is asked to', () => {
+    expect(texts('corefile', defineZoneSet({ hosts: ['www'] })).Corefile).toContain('match');
+    expect(texts('corefile', defineZoneSet(), { coredns: { match: true } }).Corefile).toContain('match');
+  });
+
+  it('has the multisocket plugin in every block if it is asked for', () => {
+    const { Corefile = '' } = texts('corefile', defineZoneSet(), { coredns: { multisocket: 4 } });
+    expect(Corefile.match(/^ {2}multisocket 4$/gm)).toHaveLength(100);
+  });
+});
+
+describe.for(formats)('$name', (format) => {
+  const zoneSet = defineZoneSet({ records: ['A 192.0.2.1', 'AAAA 2001:db8::1'], hosts: ['www'], to: 20 });
+
+  it('makes the files that it names, each with text', () => {
+    const files = texts(format.name, zoneSet);
+    expect(Object.keys(files)).toEqual(format.files);
+    for (const text of Object.values(files)) expect(text.length).toBeGreaterThan(100);
+  });
+
+  it('makes equal text of equal input', () => {
+    const options = { directory: '/srv/zones', address: '::1', port: 53, workers: 2 };
+    expect(texts(format.name, defineZoneSet(zoneSet.spec), options)).toEqual(
+      texts(format.name, zoneSet, options),
+    );
+  });
+
+  it('leaves nothing of its stand-ins for names', () => {
+    for (const text of Object.values(texts(format.name, zoneSet))) {
+      expect(text).not.toMatch(/[^\n\x20-\x7e]|(?<!\$)\{zone\}|undefined|\[object/);
+    }
+  });
+
+  it('does not need a file for each zone', () => {
+    expect([...format.render(defineZoneSet({ to: 1_000_000, parity: 'all' }))].length).toBeLessThanOrEqual(2);
+  });
+
+  it('refuses options that no server takes, all at once', () => {
+    const options = {
+      port: 0,
+      address: 'localhost',
+      workers: 1.5,
+      directory: '/a"b',
+      coredns: { multisocket: -1 },
+    };
+    const error = refusal(() => format.render(zoneSet, options));
+    expect(error.code).toBe('E_FORMAT');
+    expect(error.problems).toHaveLength(5);
+  });
+});
+
+describe('what a format cannot hold is refused', () => {
+  it.each([
+    ['hosts', ['A 192.0.2.1', 'MX 10 mail.example.net'], /cannot hold MX/],
+    ['unbound', ['A 192.0.2.1', 'www CNAME {zone}'], /cannot hold CNAME/],
+    ['dnsmasq', ['A 192.0.2.1', '5 TXT "x"'], /one TTL, not 60, 5/],
+    ['dnsmasq', ['A 192.0.2.1', 'www CNAME www.example.net'], /CNAME at www to www.example.net/],
+    ['dnsmasq', ['A 192.0.2.1', 'x CAA 0 issue "a.b"'], /cannot hold x with CAA alone/],
+  ])('%s: %s', (format, records, problem) => {
+    expect(refusal(() => findFormat(format).render(defineZoneSet({ records }))).message).toMatch(problem);
+  });
+});
+
+it('finds a misspelt format and lists all', () => {
+  const error = refusal(() => findFormat('corefiel'));
+  expect(error.code).toBe('E_UNKNOWN_FORMAT');
+  expect(error.fix).toMatch(/did you mean corefile\?/);
+  for (const { name } of formats) expect(error.fix).toContain(name);
+});
+
+it('offers the promised formats', () => {
+  expect(formats.map(({ name }) => name)).toEqual([
+    'corefile',
+    'corefile-file',
+    'nsd',
+    'knot',
+    'bind',
+    'unbound',
+    'dnsmasq',
+    'hosts',
+    'dinodns-json',
+    'dinodns-store',
+    'dinodns-code',
+    'dnsperf',
+  ]);
+});
+
+it('reports progress up to the last zone', () => {
+  const seen: number[] = [];
+  const zoneSet = defineZoneSet({ to: 50_000, parity: 'all' });
+  texts('hosts', zoneSet, { onProgress: (zones) => seen.push(zones) });
+  expect(seen.length).toBeGreaterThan(2);
+  expect(seen).toEqual([...seen].sort((a, b) => a - b));
+  expect(seen.at(-1)).toBe(50_000);
+});
