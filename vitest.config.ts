@@ -9,5 +9,7 @@ export default defineConfig({
     fileParallelism: false,
     testTimeout: 30_000,
     hookTimeout: 600_000,
+    // The default of one second is short for what a loaded machine takes to end a process.
+    expect: { poll: { timeout: 15_000 } },
   },
 });

@@ -1,4 +1,5 @@
 import { spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { mkdir, readdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterEach, describe, expect, test } from 'vitest';
@@ -9,7 +10,7 @@ import { ownCgroupDirectory, parseCgroupMounts, parseOwnCgroup } from '../src/ta
 import { quotaMicroseconds } from '../src/targets/local/cgroup-tree.ts';
 import { openCgroupV1 } from '../src/targets/local/cgroup-v1.ts';
 import { openCgroupV2 } from '../src/targets/local/cgroup-v2.ts';
-import { ownedName, ownerOf, thisOwner } from '../src/targets/local/owner.ts';
+import { hasEnded, ownedName, ownerOf, thisOwner } from '../src/targets/local/owner.ts';
 import { createProcessGroup } from '../src/targets/local/process-group.ts';
 import type { ResourceGroup, ResourceGroups } from '../src/targets/local/resource-group.ts';
 import { createResourceGroups } from '../src/targets/local/resource-groups.ts';
@@ -216,6 +217,7 @@ describe('a killed bench', () => {
     );
     const { root, pids } = JSON.parse(line) as { root: number; pids: number[] };
     bench.kill('SIGKILL');
+    await once(bench, 'exit');
 
     const runs = async (pid: number) => {
       const stat = await readProcessStat(world, pid);
@@ -236,6 +238,15 @@ describe('a killed bench', () => {
     expect(ownerOf(name)).toEqual(owner);
     expect(ownerOf(`${name}-Ab12Cd`)).toEqual(owner);
     expect(ownerOf('dinodns-bench-something')).toBeNull();
+
+    // `sleep` never reads the status of the child that it inherited from the shell: a zombie has ended.
+    const parent = spawn('/bin/sh', ['-c', 'sleep 0 & echo $!; exec sleep 30']);
+    const zombie = Number(String((await once(parent.stdout, 'data'))[0]));
+    await expect.poll(async () => (await readProcessStat(world, zombie))?.state).toBe('Z');
+    const { startTicks } = (await readProcessStat(world, zombie)) ?? { startTicks: -1 };
+    expect(await hasEnded(world, { ...owner, pid: zombie, startTicks })).toBe(true);
+    expect(await hasEnded(world, owner)).toBe(false);
+    parent.kill('SIGKILL');
 
     const alive = (await openCgroupV1(world, name, true)) as { ok: { close(): Promise<void> } };
     closers.push(alive.ok.close);

@@ -1,10 +1,10 @@
 /** What cgroup v1 and v2 share: directories that are groups, and how to empty and delete them. */
-import { join } from 'node:path';
+import { basename, join } from 'node:path';
 import { systemErrorCode } from '../../errors.ts';
 import { parseProcessIds } from '../../observe/cgroup-files.ts';
 import { readIfThere } from '../../observe/proc-files.ts';
 import type { World } from '../../world.ts';
-import { hasEnded, OWNED_PREFIX, ownerOf } from './owner.ts';
+import { hasEnded, ownerOf } from './owner.ts';
 
 /** Processes that end by SIGKILL are gone within milliseconds, unless the kernel is stuck in I/O. */
 const EMPTYING_SECONDS = 3;
@@ -54,14 +54,13 @@ async function childGroups(world: World, directory: string): Promise<string[]> {
 
 /** Removes the groups that runs left in `directory` when they were killed. Never fails. */
 export async function removeAbandonedCgroups(world: World, directory: string): Promise<void> {
-  try {
-    for (const child of await childGroups(world, directory)) {
-      const name = child.slice(directory.length).replace(/^\/+/, '');
-      const owner = name.startsWith(OWNED_PREFIX) ? ownerOf(name) : null;
-      if (owner !== null && (await hasEnded(world, owner))) await removeCgroup(world, child);
-    }
-  } catch {
-    // Leftovers of another user, or of a directory that we may not read: not ours to remove.
+  // A directory that we may not read holds nothing that is ours to remove.
+  const children = await childGroups(world, directory).catch(() => []);
+  for (const child of children) {
+    const owner = ownerOf(basename(child));
+    if (owner === null || !(await hasEnded(world, owner))) continue;
+    // Leftovers of another user, or of a run that another run is removing now: the others still count.
+    await removeCgroup(world, child).catch(() => undefined);
   }
 }
 

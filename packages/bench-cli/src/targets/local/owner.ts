@@ -52,5 +52,7 @@ export function ownerOf(name: string): Owner | null {
 export async function hasEnded(world: World, owner: Owner): Promise<boolean> {
   if (owner.pidNamespace !== (await pidNamespace(world))) return false;
   const stat = await readProcessStat(world, owner.pid);
-  return stat === null || stat.startTicks !== owner.startTicks;
+  if (stat === null || stat.startTicks !== owner.startTicks) return true;
+  // A killed process stays in the table until its parent has read its status, which may never be.
+  return stat.state === 'Z' || stat.state === 'X';
 }
