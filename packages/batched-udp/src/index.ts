@@ -1,0 +1,10 @@
+export type {
+  Backend,
+  Batch,
+  BatchHandler,
+  Endpoint,
+  Peer,
+  UdpSocket,
+  UdpSocketCounters,
+  UdpSocketOptions,
+} from './socket.ts';
