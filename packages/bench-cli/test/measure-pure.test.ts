@@ -21,6 +21,7 @@ const load = (changes: Partial<LoadResult> = {}): LoadResult => ({
   latencySeconds: { mean: 0.002, min: 0.001, max: 0.004, standardDeviation: 0.001 },
   connections: null,
   intervals: [{ atSeconds: 1, qps: 1000 }],
+  latencyPercentiles: null,
   latencyHistogram: null,
   ...changes,
 });

@@ -45,13 +45,15 @@ describe('a record', () => {
     expect(errorOf(' \n').message).toBe('results/x/run.json is empty');
   });
 
-  it('of another schema version names the version that wrote it', () => {
+  it('of a newer schema version names the version that wrote it, and the way out', () => {
     const error = errorOf(
-      JSON.stringify({ ...record, schemaVersion: 2, generator: { ...record.generator, version: '9.9' } }),
+      JSON.stringify({ ...record, schemaVersion: 3, generator: { ...record.generator, version: '9.9' } }),
     );
     expect(error.code).toBe('E_RECORD_VERSION');
-    expect(error.message).toContain('schema version 2');
-    expect(error.fix).toContain('9.9');
+    expect(error.message).toContain('schema version 3, this version of bench reads 1 to 2');
+    expect(error.fix).toBe(
+      'It was written by bench 9.9, which is newer: update this one (git pull), or use that one.',
+    );
   });
 
   it('that breaks the schema lists the places, ten at most', () => {

@@ -124,7 +124,7 @@ describe('compare', () => {
   });
 
   it('has no interval and no verdict for one pair', () => {
-    expect(compare(pairs([200], [100]), 'higher', SPEED)).toEqual({
+    expect(compare(pairs([200], [100]), 'higher', SPEED)).toMatchObject({
       relative: 1,
       symmetric: 2 / 3,
       low: null,

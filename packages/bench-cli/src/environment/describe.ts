@@ -42,5 +42,6 @@ export async function describeEnvironment(world: World): Promise<Environment> {
     socketReceiveBufferBytes: await socketReceiveBuffer(world),
     nodeVersion: node.stdout.trim().replace(/^v/, ''),
     git: await describeCheckout(world),
+    cluster: null,
   };
 }

@@ -113,6 +113,7 @@ export function mergeLoads(results: readonly LoadResult[]): LoadResult {
     connections: mergeConnections(results),
     intervals: mergeIntervals(results),
     // Bins of different loaders need not be the same, and no reader needs them merged; each load keeps its own.
+    latencyPercentiles: null,
     latencyHistogram: null,
   };
 }

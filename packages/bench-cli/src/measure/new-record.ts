@@ -51,5 +51,9 @@ export function newRecord(parts: RecordParts): RunRecord {
     warnings: [...parts.warnings(cpuLimits)],
     trials: [],
     cases: [],
+    noiseFloors: null,
+    drift: null,
+    until: null,
+    imported: null,
   };
 }

@@ -136,6 +136,8 @@ async function measure(
     loads,
     server: serverObservation,
     loader,
+    instanceObservations: null,
+    steadyState: null,
     metrics: metricsOf(load, serverObservation),
     limitedBy: limitingFactor({
       // Over the time in which queries were sent: the window also holds the loaders' start.

@@ -3,12 +3,13 @@ import { z } from 'zod';
 import { BenchError } from '../errors.ts';
 import { describeForeignJson, describeForeignText } from './foreign.ts';
 import { jsonErrorOffset, lineAndColumn } from './json-text.ts';
+import { isReadable, migrate, OLDEST_VERSION } from './migrate.ts';
 import { type RunRecord, recordSchema, SCHEMA_VERSION } from './record.ts';
 
 /** Enough to see what kind of damage it is. */
 const MOST_PROBLEMS = 10;
 
-const generatedByBench = z.object({
+const generatedByBench = z.looseObject({
   schemaVersion: z.unknown(),
   generator: z.object({ name: z.literal('dinodns-bench'), version: z.unknown() }),
 });
@@ -54,25 +55,31 @@ function foreignRecord(path: string, description: string): BenchError {
   );
 }
 
+function unreadableVersion(path: string, version: unknown, writtenBy: unknown): BenchError {
+  const found = JSON.stringify(version) ?? 'none';
+  const isNewer = typeof version === 'number' && version > SCHEMA_VERSION;
+  const fix = isNewer
+    ? `It was written by bench ${String(writtenBy)}, which is newer: update this one (git pull), or use that one.`
+    : `Use the version of bench that wrote it: ${String(writtenBy)}.`;
+  return new BenchError(
+    'E_RECORD_VERSION',
+    `${path} has schema version ${found}, this version of bench reads ${OLDEST_VERSION} to ${SCHEMA_VERSION}`,
+    { fix },
+  );
+}
+
 /**
- * The record in `text`; `path` is only named in errors. Fields that this version does not know are dropped.
- * Throws `E_RECORD_UNREADABLE` (not JSON, or breaking the schema), `E_RECORD_FOREIGN` (other JSON) or
- * `E_RECORD_VERSION` (ours, but of another schema version).
+ * The record in `text`, migrated if it is of an older schema version; `path` is only named in errors. Fields
+ * that this version does not know are dropped. Throws `E_RECORD_UNREADABLE` (not JSON, or breaking the schema),
+ * `E_RECORD_FOREIGN` (other JSON) or `E_RECORD_VERSION` (ours, but of a schema version that is not known).
  */
 export function parseRecord(text: string, path: string): RunRecord {
   const value = parseJson(text, path);
   const header = generatedByBench.safeParse(value);
   if (!header.success) throw foreignRecord(path, describeForeignJson(value));
   const { schemaVersion, generator } = header.data;
-  if (schemaVersion !== SCHEMA_VERSION) {
-    const found = JSON.stringify(schemaVersion) ?? 'none';
-    throw new BenchError(
-      'E_RECORD_VERSION',
-      `${path} has schema version ${found}, this version of bench reads ${SCHEMA_VERSION}`,
-      { fix: `Use the version of bench that wrote it: ${String(generator.version)}.` },
-    );
-  }
-  const record = recordSchema.safeParse(value);
+  if (!isReadable(schemaVersion)) throw unreadableVersion(path, schemaVersion, generator.version);
+  const record = recordSchema.safeParse(migrate(header.data, schemaVersion));
   if (record.success) return record.data;
   const problems = record.error.issues.length;
   throw new BenchError(

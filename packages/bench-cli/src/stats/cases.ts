@@ -13,6 +13,7 @@ import type {
   Trial,
   TrialMetrics,
 } from '../results/record.ts';
+import { mergeHistograms, summarizePercentiles } from './latency.ts';
 import { compare, type Limits, type Pair, summarize, type VerdictWords } from './summarize.ts';
 
 /** A case of the plan; how its tier is shared out does not matter to statistics. */
@@ -44,6 +45,7 @@ function summarizeTrials(trials: readonly OkTrial[]): CaseSummary | null {
     lostRatio,
     cpuCores: summaryOf(trials, 'cpuCores'),
     throttledSeconds: summaryOf(trials, 'throttledSeconds'),
+    latencyPercentiles: summarizePercentiles(trials),
   };
 }
 
@@ -133,11 +135,14 @@ export function summarizeCases(
       mode,
       workload,
       transport,
+      aa: false,
       instances,
       contended,
       trials: { planned: plannedTrials, ok: ok.length, failed: attempted - ok.length },
       totals: totalsOf(ok),
       summary: summarizeTrials(ok),
+      latencyHistogram: mergeHistograms(ok),
+      outliers: [],
       limitedBy: commonLimit(ok),
       comparison: isCompared ? compareTrials(ok, okTrials(baselineKey), baselineKey) : null,
     };

@@ -33,7 +33,10 @@ export interface DeltaFigures {
 }
 
 /** The figures of `delta` in the asked definition. */
-export function deltaFigures(delta: Delta, definition: DeltaDefinition): DeltaFigures {
+export function deltaFigures(
+  delta: Pick<Delta, 'relative' | 'symmetric' | 'low' | 'high'>,
+  definition: DeltaDefinition,
+): DeltaFigures {
   if (definition === 'relative') return { value: delta.relative, low: delta.low, high: delta.high };
   return {
     value: delta.symmetric,

@@ -61,7 +61,15 @@ export function compare(
   const value = median(pairs.map((pair) => pair.value));
   const baseline = median(pairs.map((pair) => pair.baseline));
   const relative = relativeDelta(value, baseline);
-  const figures = { relative, symmetric: symmetricDelta(value, baseline), n: pairs.length };
+  const figures = {
+    relative,
+    symmetric: symmetricDelta(value, baseline),
+    n: pairs.length,
+    pValue: null,
+    adjustedPValue: null,
+    effectSize: null,
+    belowNoiseFloor: null,
+  };
   const ratios = medianInterval(pairs.map((pair) => pair.value / pair.baseline));
   if (ratios === null) return { ...figures, low: null, high: null, verdict: 'no difference shown' };
   // Quantities are not negative, so that no delta is below −100 %; Student's t on raw values does not know.

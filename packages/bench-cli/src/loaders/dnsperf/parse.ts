@@ -144,6 +144,7 @@ function toLoadResult(sections: Sections, intervals: readonly DnsperfInterval[])
       atSeconds: Math.max(0, unixSeconds - started),
       qps: rate,
     })),
+    latencyPercentiles: null,
     latencyHistogram: sections.histogram.length === 0 ? null : [...sections.histogram],
   };
 }

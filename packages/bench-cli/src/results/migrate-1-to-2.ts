@@ -1,0 +1,41 @@
+/**
+ * Schema version 2 gives places to what version 1 had none for: latency percentiles, instances one by one, the
+ * cluster, the noise floor, steady state, drift, `--until`, tests of differences and imported runs. A record
+ * of version 1 knows nothing of them, and says so: null, or an empty list.
+ */
+import { type Json, mapEntries, withDefaults } from './migration.ts';
+
+const LOAD = { latencyPercentiles: null };
+const DELTA = { pValue: null, adjustedPValue: null, effectSize: null, belowNoiseFloor: null };
+
+function migrateTrial(trial: Json): Json {
+  if (trial.status !== 'ok') return trial;
+  const whole = withDefaults(trial, { instanceObservations: null, steadyState: null });
+  return mapEntries(whole, {
+    load: (load) => withDefaults(load, LOAD),
+    loads: (load) => withDefaults(load, LOAD),
+  });
+}
+
+function migrateCase(item: Json): Json {
+  const delta = (value: Json) => withDefaults(value, DELTA);
+  return mapEntries(withDefaults(item, { aa: false, latencyHistogram: null, outliers: [] }), {
+    summary: (summary) => withDefaults(summary, { latencyPercentiles: null }),
+    comparison: (comparison) =>
+      mapEntries(comparison, {
+        qps: delta,
+        latencySeconds: delta,
+        cpuSecondsPerQuery: delta,
+        memoryBytes: delta,
+      }),
+  });
+}
+
+export function migrate1to2(record: Json): Json {
+  const whole = withDefaults(record, { noiseFloors: null, drift: null, until: null, imported: null });
+  return mapEntries(whole, {
+    environment: (environment) => withDefaults(environment, { cluster: null }),
+    trials: migrateTrial,
+    cases: migrateCase,
+  });
+}

@@ -1,0 +1,146 @@
+/** A case: its trials summed up and compared with the baseline. */
+import { z } from 'zod';
+import { latencyHistogramSchema, percentile } from './record-load.ts';
+import { count, limitedBySchema, modeSchema, ratio, transportSchema } from './record-units.ts';
+
+/** Median over the ok trials with a 95 % confidence interval; `low` and `high` are null below two trials. */
+export const summaryStatisticSchema = z.object({
+  median: z.number(),
+  low: z.number().nullable(),
+  high: z.number().nullable(),
+  n: z.number().int().positive(),
+});
+export type SummaryStatistic = z.output<typeof summaryStatisticSchema>;
+
+export const caseSummarySchema = z.object({
+  qps: summaryStatisticSchema,
+  latencySeconds: summaryStatisticSchema.nullable(),
+  cpuSecondsPerQuery: summaryStatisticSchema.nullable(),
+  memoryBytes: summaryStatisticSchema.nullable(),
+  lostRatio: summaryStatisticSchema,
+  cpuCores: summaryStatisticSchema.nullable(),
+  throttledSeconds: summaryStatisticSchema.nullable(),
+  /** By ascending percentile, those that every ok trial has; null where the loader gives none. */
+  latencyPercentiles: z.array(z.object({ percentile, seconds: summaryStatisticSchema })).nullable(),
+});
+export type CaseSummary = z.output<typeof caseSummarySchema>;
+
+/** `faster`/`slower` for throughput and latency, `less`/`more` for what a query costs. */
+export const verdictSchema = z.enum(['faster', 'slower', 'less', 'more', 'no difference shown']);
+export type Verdict = z.output<typeof verdictSchema>;
+
+/** How large a difference is beside the scatter of the trials, whatever its verdict. */
+export const effectSizeSchema = z.object({
+  /** Name of the measure, for example `cliffs-delta`. */
+  measure: z.string(),
+  value: z.number(),
+  /** The usual word for it: negligible, small, medium or large. */
+  magnitude: z.string(),
+});
+export type EffectSize = z.output<typeof effectSizeSchema>;
+
+export const deltaSchema = z.object({
+  /** (value − baseline) ÷ baseline, of the medians. */
+  relative: z.number(),
+  /** (value − baseline) ÷ mean of both, of the medians. */
+  symmetric: z.number(),
+  /** 95 % interval of the relative delta; null below two paired trials. */
+  low: z.number().nullable(),
+  high: z.number().nullable(),
+  /** Paired trials. */
+  n: count,
+  /** Of the test for "is there a difference", before and after correction for the number of comparisons. */
+  pValue: ratio.nullable(),
+  adjustedPValue: ratio.nullable(),
+  effectSize: effectSizeSchema.nullable(),
+  /** The difference is smaller than what the baseline shows against itself; null without `--aa`. */
+  belowNoiseFloor: z.boolean().nullable(),
+  verdict: verdictSchema,
+});
+export type Delta = z.output<typeof deltaSchema>;
+
+export const comparisonSchema = z.object({
+  /** Key of the baseline's case. */
+  baseline: z.string(),
+  qps: deltaSchema,
+  latencySeconds: deltaSchema.nullable(),
+  cpuSecondsPerQuery: deltaSchema.nullable(),
+  memoryBytes: deltaSchema.nullable(),
+});
+export type Comparison = z.output<typeof comparisonSchema>;
+
+export const caseSchema = z.object({
+  /** `<server>/tier=<tier>/<mode>/<workload>/<transport>`; unique within the run. */
+  key: z.string(),
+  server: z.string(),
+  tier: z.number().positive(),
+  mode: modeSchema,
+  workload: z.string(),
+  transport: transportSchema,
+  /** True for the baseline's twin of `--aa`: it measures the noise, and is no row of a comparison. */
+  aa: z.boolean(),
+  /** Server instances that share the tier. */
+  instances: z.number().int().positive(),
+  /** The machine has fewer cores than servers plus loaders need. */
+  contended: z.boolean(),
+  trials: z.object({ planned: count, ok: count, failed: count }),
+  /** Sums over the ok trials. */
+  totals: z.object({
+    queriesSent: count,
+    queriesCompleted: count,
+    queriesLost: count,
+    queriesInterrupted: count,
+    responseCodes: z.record(z.string(), count),
+  }),
+  /** Null when no trial was ok. */
+  summary: caseSummarySchema.nullable(),
+  /** All ok trials together; null unless each has one. */
+  latencyHistogram: latencyHistogramSchema.nullable(),
+  /** Keys of the trials whose throughput lies far from the others'. They count like all others. */
+  outliers: z.array(z.string()),
+  /** What limited the trials; `unknown` when they disagree. */
+  limitedBy: limitedBySchema,
+  /** Null for the baseline itself and where the baseline has no ok trial. */
+  comparison: comparisonSchema.nullable(),
+});
+export type CaseRecord = z.output<typeof caseSchema>;
+
+/** The baseline against itself at one point of the matrix: what this machine calls a difference by accident. */
+export const noiseFloorSchema = z.object({
+  /** Key of the baseline's twin; `comparison.baseline` is the baseline's own. */
+  caseKey: z.string(),
+  comparison: comparisonSchema,
+  /** Smallest relative difference worth a claim, by metric: the interval's end that is farther from zero. */
+  floor: z.object({
+    qps: z.number().nonnegative().nullable(),
+    latencySeconds: z.number().nonnegative().nullable(),
+    cpuSecondsPerQuery: z.number().nonnegative().nullable(),
+    memoryBytes: z.number().nonnegative().nullable(),
+  }),
+});
+export type NoiseFloor = z.output<typeof noiseFloorSchema>;
+
+/** Whether the machine became faster or slower over the run, all servers taken together. */
+export const driftSchema = z.object({
+  metric: z.enum(['qps', 'latencySeconds', 'cpuSecondsPerQuery', 'memoryBytes']),
+  /** Relative change from the first trial to the last, with its 95 % interval. */
+  relativeChange: z.number(),
+  low: z.number().nullable(),
+  high: z.number().nullable(),
+  pValue: ratio.nullable(),
+  verdict: z.enum(['drift', 'no drift shown']),
+});
+export type Drift = z.output<typeof driftSchema>;
+
+/** How `--until` ended. */
+export const untilSchema = z.object({
+  /** The width that every delta's interval was to fall below, as a ratio: 0.02 for `--until 2%`. */
+  width: z.number().positive(),
+  reached: z.boolean(),
+  /** Rounds measured, and at most. */
+  rounds: count,
+  mostRounds: count,
+  /** The widest interval of a delta at the end; null where there is none. */
+  widest: z.number().nonnegative().nullable(),
+});
+export type Until = z.output<typeof untilSchema>;

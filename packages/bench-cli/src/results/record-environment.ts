@@ -1,0 +1,99 @@
+/** What ran and where: the machine, the cluster, the programs. */
+import { z } from 'zod';
+import { bytes } from './record-units.ts';
+
+export const serverRecordSchema = z.object({
+  kind: z.string(),
+  title: z.string(),
+  /** The version that the program itself reports. */
+  version: z.string(),
+  executable: z.string(),
+  /** Further versions that matter: Go, Node.js, the framework. */
+  components: z.record(z.string(), z.string()),
+  /** Configuration files by name, as they were used in the first trial (shortened over 64 KiB). */
+  files: z.record(z.string(), z.string()),
+});
+export type ServerRecord = z.output<typeof serverRecordSchema>;
+
+export const provisionedToolSchema = z.object({
+  tool: z.string(),
+  version: z.string(),
+  executable: z.string(),
+  /** `path`: was on PATH; `cache`: provisioned by an earlier run. */
+  source: z.enum(['path', 'cache', 'release-archive', 'go-install', 'package-manager', 'workspace']),
+  /** Where from, in words or as an address; the checksum if there was one. */
+  origin: z.string(),
+  sizeBytes: bytes.nullable(),
+});
+export type ProvisionedTool = z.output<typeof provisionedToolSchema>;
+
+export const clusterNodeSchema = z.object({
+  name: z.string(),
+  /** What the run used it for: `server`, `loader`, both or neither. */
+  roles: z.array(z.string()),
+  os: z.string(),
+  kernel: z.string(),
+  architecture: z.string(),
+  /** Cores and memory that pods may use. */
+  allocatableCpus: z.number().nonnegative(),
+  allocatableMemoryBytes: bytes,
+  kubeletVersion: z.string(),
+  containerRuntime: z.string(),
+});
+export type ClusterNode = z.output<typeof clusterNodeSchema>;
+
+/** The Kubernetes cluster of a run. */
+export const clusterSchema = z.object({
+  /** Version of the API server. */
+  version: z.string(),
+  /** Who runs it, where the nodes say: `gke`, `eks`, `kind`, … */
+  provider: z.string().nullable(),
+  /** Name of the network plugin, where it can be told. */
+  cni: z.string().nullable(),
+  /** kube-proxy's mode, where it can be told. */
+  proxyMode: z.string().nullable(),
+  nodes: z.array(clusterNodeSchema),
+});
+export type Cluster = z.output<typeof clusterSchema>;
+
+export const environmentSchema = z.object({
+  hostname: z.string(),
+  os: z.string(),
+  kernel: z.string(),
+  architecture: z.string(),
+  cpuModel: z.string(),
+  cpuCores: z.number().int().positive(),
+  /** CPUs this process may use: affinity and quota considered. */
+  availableCpus: z.number().positive(),
+  cpuGovernor: z.string().nullable(),
+  memoryBytes: bytes,
+  /** Name of the virtualization, `none` on bare metal, null if it cannot be told. */
+  virtualization: z.string().nullable(),
+  /** 1-minute load average when the run began: what else the machine was doing. */
+  loadAverage: z.number().nonnegative(),
+  socketReceiveBufferBytes: z.object({ default: bytes, max: bytes }).nullable(),
+  nodeVersion: z.string(),
+  git: z.object({ commit: z.string(), dirty: z.boolean() }).nullable(),
+  /** Where the servers ran; null for the local target. */
+  cluster: clusterSchema.nullable(),
+});
+export type Environment = z.output<typeof environmentSchema>;
+
+export const cpuLimitMethodSchema = z.enum([
+  'cgroup-v2-quota',
+  'cgroup-v1-quota',
+  'systemd-scope',
+  'affinity',
+  'none',
+]);
+export type CpuLimitMethod = z.output<typeof cpuLimitMethodSchema>;
+
+/** Where a record came from that this program did not measure itself. */
+export const importSourceSchema = z.object({
+  /** `dnsperf`, `perf-tests`, `tiger-bench`, `flamethrower`, `dnspyre`, … */
+  format: z.string(),
+  files: z.array(z.string()),
+  /** What the format does not say and what was assumed in its place, as sentences. */
+  notes: z.array(z.string()),
+});
+export type ImportSource = z.output<typeof importSourceSchema>;

@@ -1,0 +1,85 @@
+/** What loaders and observers measured: the raw parts of a trial. */
+import { z } from 'zod';
+import { bytes, count, seconds } from './record-units.ts';
+
+/** Latencies in ascending bins: `count` queries took from `lowSeconds` (inclusive) to `highSeconds`. */
+export const latencyHistogramSchema = z.array(z.object({ lowSeconds: seconds, highSeconds: seconds, count }));
+export type LatencyHistogram = z.output<typeof latencyHistogramSchema>;
+
+/** 99.9 for the latency that 99.9 % of completed queries did not exceed. */
+export const percentile = z.number().min(0).max(100);
+
+/** Result of one loader process against one endpoint, or of several merged. */
+export const loadResultSchema = z.object({
+  queriesSent: count,
+  queriesCompleted: count,
+  /** Sent, and not answered within the loader's time-out. */
+  queriesLost: count,
+  /** Sent, and still unanswered when the loader stopped; neither completed nor lost. */
+  queriesInterrupted: count,
+  /** Answers by response code, for example `{ NOERROR: 10, NXDOMAIN: 10 }`. */
+  responseCodes: z.record(z.string(), count),
+  averageRequestBytes: bytes.nullable(),
+  averageResponseBytes: bytes.nullable(),
+  runTimeSeconds: seconds,
+  /** Completed queries per second of run time. */
+  qps: z.number().nonnegative(),
+  /** Of completed queries only. Null when nothing was completed. */
+  latencySeconds: z
+    .object({ mean: seconds, min: seconds, max: seconds, standardDeviation: seconds.nullable() })
+    .nullable(),
+  /** TCP and TLS only. */
+  connections: z
+    .object({
+      count,
+      reconnections: count,
+      latencySeconds: z.object({ mean: seconds, min: seconds, max: seconds }).nullable(),
+    })
+    .nullable(),
+  /** Completed queries per second in intervals of about a second; `atSeconds` is the interval's end. */
+  intervals: z.array(z.object({ atSeconds: seconds, qps: z.number().nonnegative() })),
+  /** Of completed queries only, by ascending percentile; null where the loader does not give them. */
+  latencyPercentiles: z.array(z.object({ percentile, seconds })).nullable(),
+  /** Latencies of completed queries in bins, empty ones left out; null where the loader does not give them. */
+  latencyHistogram: latencyHistogramSchema.nullable(),
+});
+export type LoadResult = z.output<typeof loadResultSchema>;
+
+/** CPU, memory and throttling of a group of processes over a window of time. */
+export const observationSchema = z.object({
+  /** Where the CPU figure comes from: exact counters of a cgroup, or /proc in steps of 10 ms. */
+  cpuSource: z.enum(['cgroup-v1', 'cgroup-v2', 'proc']),
+  /** Length of the observed window. */
+  durationSeconds: seconds,
+  /** User and system time of all processes of the group within the window. */
+  cpuSeconds: seconds,
+  /** `cpuSeconds` ÷ `durationSeconds`: the average number of cores in use. */
+  cpuCores: z.number().nonnegative(),
+  /** Proportional set size summed over the group's processes (RSS where PSS cannot be read). */
+  memoryBytes: z.object({ mean: bytes, max: bytes, source: z.enum(['pss', 'rss']) }).nullable(),
+  /** CFS throttling within the window. Null where the kernel does not say. */
+  throttling: z.object({ periods: count, throttledPeriods: count, throttledSeconds: seconds }).nullable(),
+  /** Largest number of processes seen. */
+  processes: count,
+  /** One sample about every `sampleIntervalSeconds`. */
+  sampleIntervalSeconds: seconds,
+  samples: z.array(
+    z.object({ atSeconds: seconds, cpuCores: z.number().nonnegative(), memoryBytes: bytes.nullable() }),
+  ),
+});
+export type Observation = z.output<typeof observationSchema>;
+
+/** What one server instance (a process, a pod) did within a trial. Null where it was not seen by itself. */
+export const instanceObservationSchema = z.object({
+  /** The pod's name, or `127.0.0.1:5300` of a local process. */
+  name: z.string(),
+  /** The cluster's node; null for a local process. */
+  node: z.string().nullable(),
+  /** Queries that it answered. */
+  queries: count.nullable(),
+  cpuSeconds: seconds.nullable(),
+  cpuCores: z.number().nonnegative().nullable(),
+  memoryBytes: bytes.nullable(),
+  throttledSeconds: seconds.nullable(),
+});
+export type InstanceObservation = z.output<typeof instanceObservationSchema>;

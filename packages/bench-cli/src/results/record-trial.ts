@@ -1,0 +1,90 @@
+/** A trial: how it was made, what it measured, or why it failed. */
+import { z } from 'zod';
+import { instanceObservationSchema, loadResultSchema, observationSchema } from './record-load.ts';
+import { bytes, count, limitedBySchema, ratio, seconds, timestamp } from './record-units.ts';
+
+export const instanceSchema = z.object({
+  address: z.string(),
+  port: z.number().int().min(1).max(65535),
+  pid: z.number().int().nullable(),
+  /** Threads or worker processes that answer queries, where the server says or was told. */
+  workers: z.number().int().positive().nullable(),
+  command: z.array(z.string()),
+  /** CPU allowance of this instance, in cores. */
+  cpuAllowance: z.number().positive(),
+});
+export type InstanceRecord = z.output<typeof instanceSchema>;
+
+export const failureSchema = z.object({
+  code: z.string(),
+  message: z.string(),
+  fix: z.string(),
+  evidence: z.array(z.string()),
+});
+
+/** Figures of one trial that summaries and comparisons are made of. */
+export const trialMetricsSchema = z.object({
+  qps: z.number().nonnegative(),
+  latencySeconds: seconds.nullable(),
+  /** Lost ÷ sent. */
+  lostRatio: ratio,
+  /** Server CPU ÷ completed queries. Null without an observation. */
+  cpuSecondsPerQuery: seconds.nullable(),
+  cpuCores: z.number().nonnegative().nullable(),
+  memoryBytes: bytes.nullable(),
+  throttledSeconds: seconds.nullable(),
+});
+export type TrialMetrics = z.output<typeof trialMetricsSchema>;
+
+/** Whether the throughput of a trial had become steady, and from when on. */
+export const steadyStateSchema = z.object({
+  settled: z.boolean(),
+  /** From the beginning of the measurement; 0 if it was steady throughout, null if it never was. */
+  settledAfterSeconds: seconds.nullable(),
+  /** What was seen, in words: "throughput rose by 12 % within the trial". */
+  reason: z.string(),
+});
+export type SteadyState = z.output<typeof steadyStateSchema>;
+
+const trialBase = {
+  /** `<case key>#<round>`; the key by which a run resumes. */
+  key: z.string(),
+  caseKey: z.string(),
+  /** Trials of the same round are paired in comparisons. Counted from 0. */
+  round: count,
+  /** Position in the order of the whole run, from 0. */
+  order: count,
+  startedAt: timestamp,
+  endedAt: timestamp,
+  instances: z.array(instanceSchema),
+  /** The commands of the loaders as they ran, one for each instance. */
+  loaderCommands: z.array(z.array(z.string())),
+};
+
+export const okTrialSchema = z.object({
+  ...trialBase,
+  status: z.literal('ok'),
+  /** Distinct queries asked and checked before the trial counted, over all instances. */
+  checkedAnswers: count,
+  /** All loaders merged: counts and rates added, latency weighted by completed queries. */
+  load: loadResultSchema,
+  /** One for each instance. */
+  loads: z.array(loadResultSchema),
+  server: observationSchema.nullable(),
+  loader: observationSchema.nullable(),
+  /** Each instance by itself; null where only their sum was observed. */
+  instanceObservations: z.array(instanceObservationSchema).nullable(),
+  metrics: trialMetricsSchema,
+  limitedBy: limitedBySchema,
+  /** Whether throughput had settled; null where the trial is too short to tell or was not examined. */
+  steadyState: steadyStateSchema.nullable(),
+});
+export const failedTrialSchema = z.object({
+  ...trialBase,
+  status: z.literal('failed'),
+  failure: failureSchema,
+});
+export const trialSchema = z.discriminatedUnion('status', [okTrialSchema, failedTrialSchema]);
+export type OkTrial = z.output<typeof okTrialSchema>;
+export type FailedTrial = z.output<typeof failedTrialSchema>;
+export type Trial = z.output<typeof trialSchema>;
