@@ -1,0 +1,114 @@
+/** The OPT record of a query (RFC 6891) and its options: NSID, client subnet, cookie, any other. */
+import { isIP } from 'node:net';
+import { addressBytes } from './addresses.ts';
+
+/** Option codes of the IANA registry "DNS EDNS0 Option Codes (OPT)". */
+export const OPTION_CODES = { nsid: 3, clientSubnet: 8, cookie: 10, padding: 12 } as const;
+
+/** RFC 6891 §6.2.3 takes anything less for 512. */
+export const SMALLEST_PAYLOAD_BYTES = 512;
+/** What avoids fragmentation on most paths (DNS flag day 2020; the default of BIND, Unbound and NSD). */
+export const DEFAULT_PAYLOAD_BYTES = 1232;
+
+export interface ClientSubnet {
+  readonly address: string;
+  /** SOURCE PREFIX-LENGTH, 0 to 32 or 128. */
+  readonly prefixLength: number;
+}
+
+export interface EdnsOptions {
+  /** The UDP payload size offered, 512 to 65535; default 1232. */
+  readonly payloadBytes?: number;
+  /** DO (RFC 3225). */
+  readonly dnssecOk?: boolean;
+  /** Ask for the server's identifier (RFC 5001). */
+  readonly nsid?: boolean;
+  /** RFC 7871. */
+  readonly clientSubnet?: ClientSubnet;
+  /** RFC 7873: 8 octets of a client cookie, or 16 to 40 of client and server cookie. */
+  readonly cookie?: Uint8Array;
+  /** Further options as they are. */
+  readonly options?: readonly { readonly code: number; readonly data: Uint8Array }[];
+}
+
+export type Parsed<T> = { readonly value: T } | { readonly problem: string };
+
+/** Reads `192.0.2.0/24` or `2001:db8::/56`; an address alone gets the prefix that RFC 7871 §11.1 advises. */
+export function parseClientSubnet(text: string): Parsed<ClientSubnet> {
+  const [address = '', prefix, ...rest] = text.split('/');
+  const family = isIP(address);
+  if (family === 0 || rest.length > 0 || address.includes('%'))
+    return { problem: `"${text}" is no address with a prefix length, such as 192.0.2.0/24` };
+  const bits = family === 4 ? 32 : 128;
+  if (prefix === undefined) return { value: { address, prefixLength: family === 4 ? 24 : 56 } };
+  if (!/^\d{1,3}$/.test(prefix) || Number(prefix) > bits)
+    return { problem: `the prefix length of "${text}" is not within 0 to ${bits}` };
+  return { value: { address, prefixLength: Number(prefix) } };
+}
+
+/** Reads hexadecimal digits: 8 octets of a client cookie, or 16 to 40 with the server's (RFC 7873 §4). */
+export function parseCookie(text: string): Parsed<Uint8Array> {
+  const bytes = hexBytes(text);
+  if (bytes === undefined) return { problem: `the cookie "${text}" is not written in hexadecimal digits` };
+  const { length } = bytes;
+  if (length !== 8 && (length < 16 || length > 40))
+    return { problem: `the cookie "${text}" has ${length} octets: a cookie has 8, or 16 to 40` };
+  return { value: bytes };
+}
+
+/** Reads `code:hexdigits` as dnsperf's `-E`, for example `10:0011223344556677`. */
+export function parseOption(text: string): Parsed<{ code: number; data: Uint8Array }> {
+  const [, code, digits] = /^(\d{1,5}):([0-9a-f]*)$/i.exec(text) ?? [];
+  const data = digits === undefined ? undefined : hexBytes(digits);
+  if (code === undefined || data === undefined || Number(code) > 0xffff)
+    return { problem: `"${text}" is no EDNS option: give code:hexadecimal, such as 10:0011223344556677` };
+  return { value: { code: Number(code), data } };
+}
+
+function hexBytes(digits: string): Uint8Array | undefined {
+  if (digits.length % 2 !== 0 || !/^[0-9a-f]*$/i.test(digits)) return undefined;
+  return Uint8Array.from(Buffer.from(digits, 'hex'));
+}
+
+/**
+ * RFC 7871 §6: no more octets than the prefix needs, and the bits beyond it zero: servers must answer FORMERR
+ * to anything else.
+ */
+function clientSubnetData({ address, prefixLength }: ClientSubnet): Uint8Array {
+  const bytes = addressBytes(address);
+  const octets = Math.ceil(prefixLength / 8);
+  const data = new Uint8Array(4 + octets);
+  data[1] = bytes.length === 4 ? 1 : 2;
+  data[2] = prefixLength;
+  data.set(bytes.subarray(0, octets), 4);
+  const spare = octets * 8 - prefixLength;
+  if (spare > 0) data[3 + octets] = (data[3 + octets] ?? 0) & (0xff << spare);
+  return data;
+}
+
+/** The OPT record in wire format. */
+export function optRecord(edns: EdnsOptions): Uint8Array {
+  const options = [
+    ...(edns.nsid === true ? [{ code: OPTION_CODES.nsid, data: new Uint8Array(0) }] : []),
+    ...(edns.clientSubnet === undefined
+      ? []
+      : [{ code: OPTION_CODES.clientSubnet, data: clientSubnetData(edns.clientSubnet) }]),
+    ...(edns.cookie === undefined ? [] : [{ code: OPTION_CODES.cookie, data: edns.cookie }]),
+    ...(edns.options ?? []),
+  ];
+  const size = options.reduce((total, { data }) => total + 4 + data.length, 0);
+  const record = new Uint8Array(11 + size);
+  const view = new DataView(record.buffer);
+  view.setUint16(1, 41);
+  view.setUint16(3, edns.payloadBytes ?? DEFAULT_PAYLOAD_BYTES);
+  view.setUint16(7, edns.dnssecOk === true ? 0x8000 : 0);
+  view.setUint16(9, size);
+  let at = 11;
+  for (const { code, data } of options) {
+    view.setUint16(at, code);
+    view.setUint16(at + 2, data.length);
+    record.set(data, at + 4);
+    at += 4 + data.length;
+  }
+  return record;
+}

@@ -1,0 +1,110 @@
+/** Everything that decides what a run does, as one validated record: the library's argument, and what the flags become. */
+import { z } from 'zod';
+import { messageOptionsSchema } from './message/options.ts';
+import { workloadOptionsSchema } from './workload/options.ts';
+
+/** One year: longer than any run, and far below where nanoseconds in a double lose precision (104 days: ±1 ns). */
+const MAX_SECONDS = 366 * 86_400;
+const MAX_RATE = 1e8;
+
+const seconds = z.number().positive().max(MAX_SECONDS);
+const rate = z.number().positive().max(MAX_RATE);
+
+/**
+ * When queries leave.
+ * - `closed`: as soon as fewer than `outstanding` are unanswered; never above `maxRate` per second.
+ *   Latency counts from sending. A slow server slows the load down, as real clients that wait do.
+ * - the others are open loops: queries leave on schedule whether answers come or not, and latency counts from
+ *   the time a query was due.
+ */
+export const loadSchema = z.discriminatedUnion('kind', [
+  z.strictObject({
+    kind: z.literal('closed'),
+    /** Queries (or, with a resolver's behaviour, lookups) in flight over all workers. */
+    outstanding: z.int().min(1).max(1_000_000).default(100),
+    /** Queries per second at most, evenly spaced; null: no limit. */
+    maxRate: rate.nullable().default(null),
+  }),
+  z.strictObject({ kind: z.literal('constant'), rate }),
+  /** Independent arrivals: exponential gaps with this mean rate. */
+  z.strictObject({ kind: z.literal('poisson'), rate }),
+  /** Linear from one rate to the other over the run. */
+  z.strictObject({ kind: z.literal('ramp'), from: z.number().min(0).max(MAX_RATE), to: rate }),
+  /** One rate after the other, each for an equal part of the run. */
+  z.strictObject({ kind: z.literal('steps'), rates: z.array(rate).min(1).max(1000).readonly() }),
+  /** At the times that the workload itself gives (a capture's). */
+  z.strictObject({ kind: z.literal('timed') }),
+]);
+
+export const optionsSchema = z.strictObject({
+  /** `host`, `host:port`, `[address]:port`; for DoH also an `https://` URL. A name is looked up once. */
+  server: z.string().min(1),
+  transport: z.enum(['udp', 'tcp', 'tls', 'https']).default('udp'),
+  workload: workloadOptionsSchema,
+  message: messageOptionsSchema.prefault({}),
+  load: loadSchema.prefault({ kind: 'closed' }),
+  /** How long queries are sent; what is then unanswered has `timeoutSeconds` more. */
+  durationSeconds: seconds.default(10),
+  /** Ends the run after this many queries; null: the duration decides alone. */
+  maxQueries: z.int().min(1).nullable().default(null),
+  /** How many times the whole workload is asked; null: until the duration is over. */
+  passes: z.int().min(1).nullable().default(null),
+  /** Threads, each with sockets of its own and a share of the load. */
+  workers: z.int().min(1).max(256).default(1),
+  /** Sockets or connections over all workers, each with a source port of its own; null: one for each worker. */
+  clients: z.int().min(1).max(1_000_000).nullable().default(null),
+  /** Local addresses to send from, used in turn by the sockets; empty: the kernel chooses. */
+  sources: z
+    .array(z.union([z.ipv4(), z.ipv6()]))
+    .readonly()
+    .default([]),
+  /** First local port, the sockets take consecutive ones; 0: the kernel chooses. */
+  sourcePort: z.int().min(0).max(65_535).default(0),
+  /** A query unanswered for so long is lost. */
+  timeoutSeconds: z.number().min(0.001).max(3600).default(5),
+  /** How often an unanswered query is sent again, each after `timeoutSeconds`. */
+  retries: z.int().min(0).max(16).default(0),
+  /** Ask again over TCP where the answer was truncated (TC=1); latency then includes both. */
+  tcpFallback: z.boolean().default(false),
+  /** What is checked in every response; null: nothing but id and question. */
+  expect: z
+    .strictObject({
+      codes: z.array(z.int().min(0).max(15)).readonly().default([]),
+      addresses: z
+        .array(z.union([z.ipv4(), z.ipv6()]))
+        .readonly()
+        .default([]),
+    })
+    .nullable()
+    .default(null),
+  stream: z
+    .strictObject({
+      queriesPerConnection: z.int().min(1).nullable().default(null),
+      pipelining: z.int().min(1).max(65_535).nullable().default(null),
+      serverName: z.string().nullable().default(null),
+      verify: z.boolean().default(true),
+      caFile: z.string().nullable().default(null),
+      path: z.string().startsWith('/').default('/dns-query'),
+      method: z.enum(['GET', 'POST']).default('POST'),
+    })
+    .prefault({}),
+  /** Time between interval reports. */
+  intervalSeconds: z.number().min(0.05).max(3600).default(1),
+  /**
+   * Use the kernel's receive timestamps: time that an answer waits in our own socket is then no latency.
+   * `auto`: wherever the platform gives them.
+   */
+  timestamps: z.enum(['auto', 'off']).default('auto'),
+  /** SO_RCVBUF asked for each UDP socket, in bytes. */
+  receiveBufferBytes: z
+    .int()
+    .min(4096)
+    .max(1 << 30)
+    .default(4 << 20),
+  /** Seed of everything random, so that a run can be repeated. */
+  seed: z.int().min(0).max(0xffff_ffff).default(1),
+});
+
+export type CannonOptions = z.output<typeof optionsSchema>;
+export type CannonInput = z.input<typeof optionsSchema>;
+export type LoadOptions = z.output<typeof loadSchema>;
