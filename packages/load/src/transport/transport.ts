@@ -12,7 +12,8 @@ export interface TransportHandler {
   /**
    * A DNS message has arrived on `lane`: `bytes[offset, offset + length)`, without TCP's length octets; the id
    * is the query's (DoH puts it back, since it sends 0). Valid until the call returns.
-   * @param ageNs Nanoseconds since the kernel received it; 0 where that is not known.
+   * @param receivedNs When it arrived, on the clock of `nowNs`: the kernel's timestamp where there is one, else when
+   *   it was read (one clock read for each chunk is enough).
    * @param cut Whether its end is lost (longer than the receive slot).
    */
   onMessage(
@@ -20,7 +21,7 @@ export interface TransportHandler {
     bytes: Uint8Array,
     offset: number,
     length: number,
-    ageNs: number,
+    receivedNs: number,
     cut: boolean,
   ): void;
   /** What arrived is no DNS message: an HTTP status that is not 200 or another content type, for example. */
