@@ -18,7 +18,7 @@ function isDigit(octet: number | undefined): octet is number {
 }
 
 /** The escape at `at` (its backslash): the octet it stands for and where it ends; a text if it is none. */
-function unescape(text: Uint8Array, at: number): { octet: number; end: number } | string {
+function readEscape(text: Uint8Array, at: number): { octet: number; end: number } | string {
   const next = text[at + 1];
   if (next === undefined) return 'it ends in a backslash';
   if (!isDigit(next)) return { octet: next, end: at + 2 };
@@ -37,8 +37,12 @@ function unescape(text: Uint8Array, at: number): { octet: number; end: number } 
  * kept.
  */
 export function parseName(text: string): ParsedName {
-  if (text === '.') return { wire: new Uint8Array(1) };
-  const source = new TextEncoder().encode(text);
+  return parseNameOctets(new TextEncoder().encode(text));
+}
+
+/** As `parseName`, of the octets of a file, whatever its encoding. */
+export function parseNameOctets(source: Uint8Array): ParsedName {
+  if (source.length === 1 && source[0] === DOT) return { wire: new Uint8Array(1) };
   const wire = new Uint8Array(source.length + 2);
   let lengthAt = 0;
   let to = 1;
@@ -60,7 +64,7 @@ export function parseName(text: string): ParsedName {
       if (problem !== null) return { problem };
       from += 1;
     } else if (octet === BACKSLASH) {
-      const escaped = unescape(source, from);
+      const escaped = readEscape(source, from);
       if (typeof escaped === 'string') return { problem: escaped };
       wire[to++] = escaped.octet;
       from = escaped.end;

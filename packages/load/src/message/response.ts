@@ -3,8 +3,9 @@
  * second. Nothing is believed: every offset is checked against the end of the message.
  */
 import { addressBytes } from './addresses.ts';
+import { type Check, type Expected, VERDICT } from './expectation.ts';
 import { HEADER_BYTES } from './query.ts';
-import { responseCodeNumber } from './types.ts';
+import { responseCodeName, responseCodeNumber } from './types.ts';
 
 const TYPE_A = 1;
 const TYPE_AAAA = 28;
@@ -28,52 +29,34 @@ function skipName(bytes: Uint8Array, at: number, end: number): number {
   return -1;
 }
 
-/** Where the questions end; -1 if they are cut off. */
-function skipQuestions(bytes: Uint8Array, start: number, end: number): number {
-  if (end - start < HEADER_BYTES) return -1;
-  let at = start + HEADER_BYTES;
-  for (let left = word(bytes, start + 4); left > 0; left -= 1) {
-    at = skipName(bytes, at, end);
-    if (at < 0 || at + 4 > end) return -1;
-    at += 4;
-  }
-  return at;
+/** Where the record at `at` has its type, behind its name; -1 if its fixed part or its data is cut off. */
+function recordAt(bytes: Uint8Array, at: number, end: number): number {
+  const fixed = skipName(bytes, at, end);
+  if (fixed < 0 || fixed + 10 > end) return -1;
+  return fixed + 10 + word(bytes, fixed + 8) <= end ? fixed : -1;
+}
+
+function afterRecord(bytes: Uint8Array, fixed: number): number {
+  return fixed + 10 + word(bytes, fixed + 8);
 }
 
 /**
  * The response code of the message in `bytes[start, end)`, 0 to 4095 with the upper bits from its OPT record
- * (RFC 6891 §6.1.3); -1 if a record that has to be passed is cut off.
+ * (RFC 6891 §6.1.3); -1 if a record is cut off. Records begin at `recordsAt`, behind the question.
  */
-export function responseCode(bytes: Uint8Array, start: number, end: number): number {
+export function responseCode(bytes: Uint8Array, start: number, end: number, recordsAt: number): number {
   if (end - start < HEADER_BYTES) return -1;
   const low = (bytes[start + 3] ?? 0) & 15;
   if (word(bytes, start + 10) === 0) return low;
-  let at = skipQuestions(bytes, start, end);
-  let left = word(bytes, start + 6) + word(bytes, start + 8) + word(bytes, start + 10);
-  for (; at >= 0 && left > 0; left -= 1) {
-    at = skipName(bytes, at, end);
-    if (at < 0 || at + 10 > end) return -1;
-    if (word(bytes, at) === TYPE_OPT) return low | ((bytes[at + 4] ?? 0) << 4);
-    at += 10 + word(bytes, at + 8);
-    if (at > end) return -1;
+  let at = recordsAt;
+  const records = word(bytes, start + 6) + word(bytes, start + 8) + word(bytes, start + 10);
+  for (let left = records; left > 0; left -= 1) {
+    const fixed = recordAt(bytes, at, end);
+    if (fixed < 0) return -1;
+    if (word(bytes, fixed) === TYPE_OPT) return low | ((bytes[fixed + 4] ?? 0) << 4);
+    at = afterRecord(bytes, fixed);
   }
-  return at < 0 ? -1 : low;
-}
-
-/** Whether an A or AAAA record of the answer section holds exactly `address` (4 or 16 octets). */
-export function answersWith(bytes: Uint8Array, start: number, end: number, address: Uint8Array): boolean {
-  const wanted = address.length === 4 ? TYPE_A : TYPE_AAAA;
-  let at = skipQuestions(bytes, start, end);
-  for (let left = at < 0 ? 0 : word(bytes, start + 6); left > 0; left -= 1) {
-    at = skipName(bytes, at, end);
-    if (at < 0 || at + 10 > end) return false;
-    const length = word(bytes, at + 8);
-    const data = at + 10;
-    if (data + length > end) return false;
-    if (word(bytes, at) === wanted && length === address.length && equalAt(bytes, data, address)) return true;
-    at = data + length;
-  }
-  return false;
+  return low;
 }
 
 function equalAt(bytes: Uint8Array, at: number, other: Uint8Array): boolean {
@@ -81,49 +64,68 @@ function equalAt(bytes: Uint8Array, at: number, other: Uint8Array): boolean {
   return true;
 }
 
-/** Number of records in the answer section, as the header says. */
-export function answerCount(bytes: Uint8Array, start: number): number {
-  return word(bytes, start + 6);
+function isOneOf(addresses: readonly Uint8Array[], bytes: Uint8Array, at: number, length: number): boolean {
+  for (const address of addresses) if (address.length === length && equalAt(bytes, at, address)) return true;
+  return false;
 }
-
-/** One answer that is right; several make up an expectation. */
-export interface ExpectedAnswer {
-  readonly code: number;
-  /** An address that must be among the answers; null for any or none. */
-  readonly address: Uint8Array | null;
-}
-
-/** Any of these answers is right. */
-export type Expectation = readonly ExpectedAnswer[];
 
 /**
- * Reads an expectation: response codes, each with an address that must be in the answer if one is given, and
- * several separated by commas: `NOERROR`, `NOERROR=127.0.0.1,NXDOMAIN`, `127.0.0.1` (NOERROR is meant).
+ * A check for responses, or null where nothing is expected. Where addresses are expected, an answer with the
+ * code NOERROR must have one of them in an A or AAAA record of its answer section; other codes have no
+ * addresses and are right or wrong by themselves.
+ * @throws RangeError if an address is none.
  */
-export function parseExpectation(
-  text: string,
-): { readonly value: Expectation } | { readonly problem: string } {
-  const value: ExpectedAnswer[] = [];
-  for (const part of text.split(',').map((item) => item.trim())) {
-    const [, name = '', given] = /^(?:([A-Za-z]\w*)(?:=|$))?(.+)?$/.exec(part) ?? [];
-    const code = name === '' ? 0 : responseCodeNumber(name);
-    if (part === '' || code === undefined)
-      return { problem: `"${part}" is no response code, such as NOERROR or NXDOMAIN` };
-    try {
-      value.push({ code, address: given === undefined ? null : addressBytes(given) });
-    } catch {
-      return { problem: `"${given}" is no IP address: give for example NOERROR=127.0.0.1` };
+export function responseCheck(expected: Expected): Check | null {
+  const codes = new Set(expected.codes);
+  const addresses = expected.addresses.map(addressBytes);
+  if (codes.size === 0 && addresses.length === 0) return null;
+  return (bytes, offset, length, answersOffset) => {
+    const end = offset + length;
+    const code = responseCode(bytes, offset, end, answersOffset);
+    if (code < 0) return VERDICT.malformed;
+    if (codes.size > 0 && !codes.has(code)) return VERDICT.wrongCode;
+    if (addresses.length === 0 || code !== 0) return VERDICT.asExpected;
+    let at = answersOffset;
+    for (let left = word(bytes, offset + 6); left > 0; left -= 1) {
+      const fixed = recordAt(bytes, at, end);
+      if (fixed < 0) return VERDICT.malformed;
+      const type = word(bytes, fixed);
+      const isAddress = type === TYPE_A || type === TYPE_AAAA;
+      if (isAddress && isOneOf(addresses, bytes, fixed + 10, word(bytes, fixed + 8)))
+        return VERDICT.asExpected;
+      at = afterRecord(bytes, fixed);
     }
-  }
-  return { value };
+    return VERDICT.wrongAddress;
+  };
 }
 
-/** Whether the message in `bytes[start, end)` is one of the answers that are expected. */
-export function meets(expectation: Expectation, bytes: Uint8Array, start: number, end: number): boolean {
-  const code = responseCode(bytes, start, end);
-  for (const expected of expectation) {
-    if (expected.code !== code) continue;
-    if (expected.address === null || answersWith(bytes, start, end, expected.address)) return true;
+/**
+ * Reads what `--expect` is given: response codes and addresses, separated by commas or spaces, such as
+ * `NOERROR,NXDOMAIN,127.0.0.1`. An address alone means NOERROR with that address.
+ */
+export function parseExpected(text: string): { readonly value: Expected } | { readonly problem: string } {
+  const codes: number[] = [];
+  const addresses: string[] = [];
+  for (const part of text.split(/[\s,]+/).filter((item) => item !== '')) {
+    const code = responseCodeNumber(part);
+    if (code !== undefined) codes.push(code);
+    else if (isAddress(part)) addresses.push(part);
+    else return { problem: `"${part}" is neither a response code, such as NXDOMAIN, nor an IP address` };
   }
-  return false;
+  if (codes.length === 0 && addresses.length === 0)
+    return { problem: 'nothing is expected: give response codes or addresses, such as NOERROR,127.0.0.1' };
+  return { value: { codes: codes.length === 0 ? [0] : codes, addresses } };
+}
+
+function isAddress(text: string): boolean {
+  try {
+    return addressBytes(text).length > 0;
+  } catch {
+    return false;
+  }
+}
+
+/** One line for reports, such as "NOERROR or NXDOMAIN, 127.0.0.1". */
+export function expectedText({ codes, addresses }: Expected): string {
+  return [codes.map(responseCodeName).join(' or '), ...addresses].filter((part) => part !== '').join(', ');
 }

@@ -24,8 +24,11 @@ export interface TransportHandler {
     receivedNs: number,
     cut: boolean,
   ): void;
-  /** What arrived is no DNS message: an HTTP status that is not 200 or another content type, for example. */
-  onGarbage(lane: number, id: number | null): void;
+  /**
+   * What arrived is no DNS message: an HTTP status that is not 200 or another content type, for example. Where
+   * `id` is known, that query is over. `reason` is from a small set, fit for counting: `HTTP status 503`.
+   */
+  onGarbage(lane: number, id: number | null, reason: string): void;
   /**
    * The lane's connection is gone: queries outstanding on it will not be answered. The transport opens a new
    * one by itself. For UDP: ECONNREFUSED and the like (`refused`, `unreachable`), where the lane stays open and

@@ -1,7 +1,10 @@
-/** From options to a plan, and from a plan to a worker's workload. */
+/** From options to a plan (`planWorkload`), and from a plan to a worker's workload (`startWorkload`). */
 import type { MessageOptions } from '../message/options.ts';
 import type { WorkloadOptions } from './options.ts';
 import type { Workload, WorkloadPlan } from './workload.ts';
+
+export { planWorkload } from './plan.ts';
+export { startWorkload } from './start.ts';
 
 /**
  * Reads files and encodes every message. Throws `LoadError` (`E_QUERY_FILE` with the line number, `E_NAME`,

@@ -1,0 +1,190 @@
+/**
+ * From a captured frame to the DNS queries in it: link layers, IPv4 and IPv6, UDP and TCP. Pure; nothing in a
+ * frame is believed, and what cannot be read is given a name and counted.
+ */
+
+/** Why a packet gave no query. */
+export type Skipped =
+  /** A link type that is not known here. */
+  | 'unknown link type'
+  /** ARP and the like. */
+  | 'not IP'
+  /** Neither UDP nor TCP, or not to the port. */
+  | 'other traffic'
+  /** A part of an IP packet: it would have to be put together again. */
+  | 'fragment'
+  /** Captured with a snapshot length that cut the message off. */
+  | 'cut off'
+  /** Lengths that contradict one another. */
+  | 'malformed'
+  /** To the port, and no DNS query: a response, garbage, or the middle of a TCP stream. */
+  | 'no query';
+
+export type OnQuery = (bytes: Uint8Array, start: number, end: number) => void;
+
+/** LINKTYPE_ values of the registry at tcpdump.org. */
+const LINK = {
+  null: 0,
+  ethernet: 1,
+  raw: 101,
+  loop: 108,
+  sll: 113,
+  ipv4: 228,
+  ipv6: 229,
+  sll2: 276,
+} as const;
+/** DLT_RAW as some systems write it into files. */
+const RAW_ALIASES = new Set<number>([LINK.raw, 12, 14]);
+
+const ETHER_IPV4 = 0x0800;
+const ETHER_IPV6 = 0x86dd;
+/** 802.1Q, 802.1ad, and what was used for stacked VLANs before. */
+const VLAN_TYPES = new Set([0x8100, 0x88a8, 0x9100, 0x9200]);
+
+const PROTOCOL = { hopByHop: 0, tcp: 6, udp: 17, routing: 43, fragment: 44, authentication: 51, options: 60 };
+
+function word(bytes: Uint8Array, at: number): number {
+  return ((bytes[at] ?? 0) << 8) | (bytes[at + 1] ?? 0);
+}
+
+/** Where the network layer begins in a frame. */
+type Network = { readonly at: number } | Skipped;
+
+function afterVlans(bytes: Uint8Array, typeAt: number): Network {
+  let at = typeAt;
+  while (VLAN_TYPES.has(word(bytes, at)) && at + 6 <= bytes.length) at += 4;
+  if (at + 2 > bytes.length) return 'malformed';
+  const type = word(bytes, at);
+  return type === ETHER_IPV4 || type === ETHER_IPV6 ? { at: at + 2 } : 'not IP';
+}
+
+function networkOf(linkType: number, frame: Uint8Array): Network {
+  if (RAW_ALIASES.has(linkType) || linkType === LINK.ipv4 || linkType === LINK.ipv6) return { at: 0 };
+  switch (linkType) {
+    case LINK.ethernet:
+      return afterVlans(frame, 12);
+    case LINK.sll:
+      return afterVlans(frame, 14);
+    case LINK.sll2: {
+      const type = word(frame, 0);
+      return type === ETHER_IPV4 || type === ETHER_IPV6 ? { at: 20 } : 'not IP';
+    }
+    case LINK.null:
+    case LINK.loop:
+      // The address family is in the byte order of whoever captured: the IP version says it as well.
+      return { at: 4 };
+    default:
+      return 'unknown link type';
+  }
+}
+
+/** A transport segment, `end` as the IP header says; beyond the frame's end where it was cut off. */
+type Segment = { readonly protocol: number; readonly at: number; readonly end: number } | Skipped;
+
+function ipv4(bytes: Uint8Array, at: number): Segment {
+  const headerBytes = ((bytes[at] ?? 0) & 15) * 4;
+  const total = word(bytes, at + 2);
+  if (headerBytes < 20 || at + headerBytes > bytes.length) return 'malformed';
+  // Segmentation offload hands packets to the capture with a length of 0.
+  const end = total === 0 ? bytes.length : at + total;
+  if (end < at + headerBytes) return 'malformed';
+  // More fragments, or not the first one.
+  if ((word(bytes, at + 6) & 0x3fff) !== 0) return 'fragment';
+  return { protocol: bytes[at + 9] ?? 0, at: at + headerBytes, end };
+}
+
+function ipv6(bytes: Uint8Array, at: number): Segment {
+  if (at + 40 > bytes.length) return 'malformed';
+  const payload = word(bytes, at + 4);
+  const end = payload === 0 ? bytes.length : at + 40 + payload;
+  let protocol = bytes[at + 6] ?? 0;
+  let next = at + 40;
+  for (;;) {
+    if (next > end || next + 8 > bytes.length) return 'malformed';
+    if (protocol === PROTOCOL.fragment) {
+      // An atomic fragment (RFC 6946) is whole.
+      if ((word(bytes, next + 2) & 0xfff9) !== 0) return 'fragment';
+      protocol = bytes[next] ?? 0;
+      next += 8;
+    } else if (protocol === PROTOCOL.authentication) {
+      protocol = bytes[next] ?? 0;
+      next += ((bytes[next + 1] ?? 0) + 2) * 4;
+    } else if (
+      protocol === PROTOCOL.hopByHop ||
+      protocol === PROTOCOL.routing ||
+      protocol === PROTOCOL.options
+    ) {
+      const following = bytes[next] ?? 0;
+      next += ((bytes[next + 1] ?? 0) + 1) * 8;
+      protocol = following;
+    } else return { protocol, at: next, end };
+  }
+}
+
+function segmentOf(bytes: Uint8Array, at: number): Segment {
+  const version = (bytes[at] ?? 0) >> 4;
+  if (at + 20 > bytes.length) return 'malformed';
+  if (version === 4) return ipv4(bytes, at);
+  return version === 6 ? ipv6(bytes, at) : 'not IP';
+}
+
+/** Whether a message is a query with one question that lies within it. */
+export function isQuery(bytes: Uint8Array, start: number, end: number): boolean {
+  if (end - start < 17) return false;
+  if (((bytes[start + 2] ?? 0x80) & 0x80) !== 0) return false;
+  if (word(bytes, start + 4) !== 1) return false;
+  let at = start + 12;
+  while (at < end) {
+    const length = bytes[at] ?? 0;
+    at += 1 + length;
+    if (length === 0) return at + 4 <= end;
+    if (length > 63) return false;
+  }
+  return false;
+}
+
+function udp(bytes: Uint8Array, at: number, end: number, port: number, onQuery: OnQuery): Skipped | null {
+  if (at + 8 > bytes.length) return 'malformed';
+  if (word(bytes, at + 2) !== port) return 'other traffic';
+  const length = word(bytes, at + 4);
+  const messageEnd = length === 0 ? end : at + length;
+  if ((length !== 0 && length < 8) || messageEnd > end) return 'malformed';
+  if (messageEnd > bytes.length) return 'cut off';
+  if (!isQuery(bytes, at + 8, messageEnd)) return 'no query';
+  onQuery(bytes, at + 8, messageEnd);
+  return null;
+}
+
+/** Whole messages that begin at the beginning of a segment; streams are not put together. */
+function tcp(bytes: Uint8Array, at: number, end: number, port: number, onQuery: OnQuery): Skipped | null {
+  if (at + 20 > bytes.length) return 'malformed';
+  const start = at + ((bytes[at + 12] ?? 0) >> 4) * 4;
+  if (start < at + 20 || start > end) return 'malformed';
+  if (word(bytes, at + 2) !== port || start === end) return 'other traffic';
+  if (end > bytes.length) return 'cut off';
+  for (let message = start; message < end; ) {
+    const from = message + 2;
+    const to = from + word(bytes, message);
+    if (to > end || !isQuery(bytes, from, to)) return 'no query';
+    onQuery(bytes, from, to);
+    message = to;
+  }
+  return null;
+}
+
+/** Calls `onQuery` for each DNS query to `port` in a frame; returns why there is none, or no further one. */
+export function readPacket(
+  linkType: number,
+  frame: Uint8Array,
+  port: number,
+  onQuery: OnQuery,
+): Skipped | null {
+  const network = networkOf(linkType, frame);
+  if (typeof network === 'string') return network;
+  const segment = segmentOf(frame, network.at);
+  if (typeof segment === 'string') return segment;
+  const { protocol, at, end } = segment;
+  if (protocol === PROTOCOL.udp) return udp(frame, at, end, port, onQuery);
+  if (protocol === PROTOCOL.tcp) return tcp(frame, at, end, port, onQuery);
+  return 'other traffic';
+}

@@ -1,0 +1,223 @@
+/** From options to a plan: files are read and every message is encoded, once. */
+import { readFile } from 'node:fs/promises';
+import { loadError, messageOf, systemErrorCode } from '../errors.ts';
+import { type EncodeQuery, encoderFor } from '../message/encoder.ts';
+import { joinNames, nameText } from '../message/names.ts';
+import type { MessageOptions } from '../message/options.ts';
+import { readCapture } from '../pcap/capture.ts';
+import { arenaBuilder } from './arena.ts';
+import type { WorkloadOptions } from './options.ts';
+import { candidateNames } from './pod-lookups.ts';
+import { parseQueryFile } from './query-file.ts';
+import {
+  checkedWeights,
+  type NameList,
+  popularityWeights,
+  reverseNames,
+  typeNumbers,
+  wireNames,
+  zoneNames,
+} from './questions.ts';
+import { cumulate } from './weights.ts';
+import type { WorkloadPlan } from './workload.ts';
+
+type Kind<K extends WorkloadOptions['kind']> = Extract<WorkloadOptions, { readonly kind: K }>;
+type Ordered = Pick<Kind<'names'>, 'popularity' | 'zipfExponent' | 'randomLabelLength'>;
+
+const NOTHING_SPECIAL = {
+  cumulatedWeights: null,
+  dueSeconds: null,
+  passes: null,
+  randomLabelLength: null,
+  resolver: null,
+} as const;
+
+/** Reads a file. @throws LoadError `E_UNREADABLE`. */
+async function readable(path: string): Promise<Uint8Array> {
+  try {
+    return await readFile(path);
+  } catch (error) {
+    const missing = systemErrorCode(error) === 'ENOENT';
+    throw loadError(
+      'E_UNREADABLE',
+      missing ? `there is no file ${path}` : `${path} cannot be read: ${messageOf(error)}`,
+      missing ? 'correct the path' : 'give a file that can be read',
+      error,
+    );
+  }
+}
+
+/** An encoder that puts a label of `length` octets, to be overwritten, before each name. */
+function withRandomLabel(encode: EncodeQuery, length: number | null): EncodeQuery {
+  if (length === null) return encode;
+  const label = new Uint8Array(length + 2).fill(0x78, 1, length + 1);
+  label[0] = length;
+  return (name, type) => {
+    const joined = joinNames(label, name);
+    if (joined === undefined) {
+      const text = nameText(name);
+      const problem = `"${text}" has no room for a random label of ${length} octets`;
+      throw loadError('E_WORKLOAD', problem, 'give a shorter random label');
+    }
+    return encode(joined, type);
+  };
+}
+
+/** The words for reports: "in order", "at random", … */
+function orderText({ popularity, zipfExponent, randomLabelLength }: Ordered, weighted: boolean): string {
+  const drawn = weighted ? 'at random by weight' : 'at random';
+  const order = {
+    sequence: weighted ? drawn : 'in order',
+    random: drawn,
+    zipf: `at random by Zipf's law with exponent ${zipfExponent}`,
+  }[popularity];
+  return randomLabelLength === null ? order : `${order}, each below a random label`;
+}
+
+/** Every name asked for every type, weighted by the product of both weights where either has any. */
+function planNames(
+  list: NameList,
+  types: readonly string[],
+  typeWeights: readonly number[] | null,
+  options: Ordered,
+  message: MessageOptions,
+  what: (names: number) => string,
+): WorkloadPlan {
+  const encode = withRandomLabel(encoderFor(message), options.randomLabelLength);
+  const arena = arenaBuilder();
+  const numbers = typeNumbers(types);
+  const weights: number[] = [];
+  const weighted = list.weights !== null || typeWeights !== null;
+  let names = 0;
+  for (const name of wireNames(list.names)) {
+    for (const [position, type] of numbers.entries()) {
+      arena.add(encode(name, type));
+      if (weighted) weights.push((list.weights?.[names] ?? 1) * (typeWeights?.[position] ?? 1));
+    }
+    names += 1;
+  }
+  const asked = types.length === 1 ? `type ${types[0]}` : `types ${types.join(', ')}`;
+  return {
+    ...NOTHING_SPECIAL,
+    description: `${what(names)}, ${asked}, ${orderText(options, weighted)}`,
+    arena: arena.finish(),
+    order: weighted || options.popularity !== 'sequence' ? 'random' : 'sequence',
+    cumulatedWeights: weighted ? cumulate(weights) : null,
+    randomLabelLength: options.randomLabelLength,
+  };
+}
+
+function planGivenNames(options: Kind<'names'>, message: MessageOptions): WorkloadPlan {
+  const { names, popularity } = options;
+  const given = checkedWeights(options.weights, names.length, 'names');
+  if (given !== null && popularity === 'zipf')
+    throw loadError('E_WORKLOAD', 'names have weights and Zipf popularity', 'choose one of them');
+  const weights = given ?? popularityWeights(options, names.length);
+  const typeWeights = checkedWeights(options.typeWeights, options.types.length, 'types');
+  return planNames({ names, weights }, options.types, typeWeights, options, message, (count) =>
+    count === 1 ? `${names[0]}` : `${count} names`,
+  );
+}
+
+function planZones(options: Kind<'zones'>, message: MessageOptions): WorkloadPlan {
+  const { pattern, from, to, hitRatio } = options;
+  const typeWeights = checkedWeights(options.typeWeights, options.types.length, 'types');
+  const hits = hitRatio === null ? '' : `, ${Number((hitRatio * 100).toFixed(2))} % of them odd`;
+  return planNames(
+    zoneNames(options),
+    options.types,
+    typeWeights,
+    options,
+    message,
+    () => `${pattern} for X from ${from} to ${to}${hits}`,
+  );
+}
+
+async function planFile(options: Kind<'file'>, message: MessageOptions): Promise<WorkloadPlan> {
+  const encode = withRandomLabel(encoderFor(message), options.randomLabelLength);
+  const arena = arenaBuilder();
+  const content = await readable(options.path);
+  const count = parseQueryFile(options.path, content, (name, type) => arena.add(encode(name, type)));
+  const weights = popularityWeights(options, count);
+  const queries = count === 1 ? 'the one query' : `${count} queries`;
+  return {
+    ...NOTHING_SPECIAL,
+    description: `${queries} of ${options.path}, ${orderText(options, weights !== null)}`,
+    arena: arena.finish(),
+    order: options.popularity === 'sequence' ? 'sequence' : 'random',
+    cumulatedWeights: weights === null ? null : cumulate(weights),
+    randomLabelLength: options.randomLabelLength,
+  };
+}
+
+function planPod(options: Kind<'kubernetes'>, message: MessageOptions): WorkloadPlan {
+  const encode = encoderFor(message);
+  const arena = arenaBuilder();
+  const types = typeNumbers(options.types);
+  const weights = checkedWeights(options.weights, options.names.length, 'names');
+  // The names themselves first: an error shall name what the user wrote, not a candidate made of it.
+  wireNames(options.names);
+  wireNames([options.clusterDomain, options.namespace, ...options.search]);
+  const offsets = [0];
+  for (const name of options.names) {
+    const candidates = wireNames(candidateNames(name, options));
+    for (const candidate of candidates) for (const type of types) arena.add(encode(candidate, type));
+    offsets.push((offsets.at(-1) ?? 0) + candidates.length);
+  }
+  const candidateOffsets = new Uint32Array(new SharedArrayBuffer(offsets.length * 4));
+  candidateOffsets.set(offsets);
+  const { names, namespace, ndots } = options;
+  const shown = names.length > 3 ? `${names.length} names` : names.join(', ');
+  return {
+    ...NOTHING_SPECIAL,
+    description: `lookups of ${shown} as from a pod of namespace ${namespace}, ndots:${ndots}, ${options.types.join(' and ')}`,
+    arena: arena.finish(),
+    order: weights === null ? 'sequence' : 'random',
+    cumulatedWeights: weights === null ? null : cumulate(weights),
+    resolver: { kind: 'kubernetes', candidateOffsets, messagesPerCandidate: types.length },
+  };
+}
+
+async function planCapture(options: Kind<'pcap'>): Promise<WorkloadPlan> {
+  const { arena, dueSeconds, spanSeconds, skipped } = await readCapture(options.path, options.port);
+  const due = new Float64Array(new SharedArrayBuffer(dueSeconds.length * 8));
+  for (const [index, seconds] of dueSeconds.entries()) due[index] = seconds / options.speed;
+  const speed = options.speed === 1 ? '' : `, ${options.speed} times as fast`;
+  const left = skipped === '' ? '' : ` (not replayed: ${skipped})`;
+  return {
+    ...NOTHING_SPECIAL,
+    description: `${arena.count} queries captured over ${spanSeconds.toFixed(3)} s in ${options.path}${speed}${left}`,
+    arena,
+    order: 'timed',
+    dueSeconds: due,
+    passes: 1,
+  };
+}
+
+/**
+ * Reads files and encodes every message.
+ * @throws LoadError `E_QUERY_FILE` with the line number, `E_NAME`, `E_WORKLOAD`, `E_OPTIONS`, `E_PCAP`, `E_UNREADABLE`.
+ */
+export async function planWorkload(options: WorkloadOptions, message: MessageOptions): Promise<WorkloadPlan> {
+  switch (options.kind) {
+    case 'names':
+      return planGivenNames(options, message);
+    case 'zones':
+      return planZones(options, message);
+    case 'reverse':
+      return planNames(
+        reverseNames(options),
+        ['PTR'],
+        null,
+        options,
+        message,
+        (count) => `the ${count} addresses of ${options.network}`,
+      );
+    case 'file':
+      return planFile(options, message);
+    case 'kubernetes':
+      return planPod(options, message);
+    case 'pcap':
+      return planCapture(options);
+  }
+}

@@ -1,0 +1,104 @@
+/**
+ * Query files in dnsperf's format, read as dnsperf 2.10 reads them: a name at the beginning of the line, blanks
+ * (spaces or tabs), a type; what follows after another blank is ignored. Empty lines, and lines that begin
+ * with `;`, are no queries; `#` begins no comment.
+ *
+ * Three differences, on purpose. dnsperf skips a bad line with a warning on every pass; here it is an error
+ * with its line number, before anything is sent. dnsperf 2.10 computes `\DDD` with base 7 (`\065` becomes octet
+ * 47) and takes `\256` to `\999`; here it is decimal up to 255, as RFC 1035 has it. dnsperf takes the beginning
+ * of a type for the type (`TA` for TALINK, `N` for NS) and a name of 256 octets; here both are errors.
+ */
+import { nearest } from '@dinodns-bench/zones/nearest';
+import { LoadError, type Problem } from '../errors.ts';
+import { parseNameOctets } from '../message/names.ts';
+import { TYPE_NAMES, typeNumber } from '../message/types.ts';
+
+const NEWLINE = 0x0a;
+const RETURN = 0x0d;
+const SPACE = 0x20;
+const TAB = 0x09;
+const SEMICOLON = 0x3b;
+
+/** Problems told at most: who has a wrong file need not read of every line. */
+const PROBLEMS_TOLD = 10;
+
+/** Characters of a bad line shown at most. */
+const LONGEST_TOLD = 60;
+
+const EXAMPLE = 'write a name and a type, separated by a space, such as "example.com A"';
+
+function isBlank(octet: number | undefined): boolean {
+  return octet === SPACE || octet === TAB;
+}
+
+function shown(bytes: Uint8Array): string {
+  const text = new TextDecoder().decode(bytes);
+  return JSON.stringify(text.length > LONGEST_TOLD ? `${text.slice(0, LONGEST_TOLD)}…` : text);
+}
+
+function endOfWord(line: Uint8Array, from: number): number {
+  let to = from;
+  while (to < line.length && !isBlank(line[to])) to += 1;
+  return to;
+}
+
+type Line = { readonly name: Uint8Array; readonly type: number } | Problem;
+
+/** One line that is neither empty nor a comment. */
+function parseLine(line: Uint8Array): Line {
+  if (line.at(-1) === RETURN) {
+    const fix = "convert the file to Unix line ends: sed -i 's/\\r$//' FILE";
+    return { problem: 'the line ends in a carriage return', fix };
+  }
+  if (isBlank(line[0])) return { problem: `${shown(line)} begins with a blank`, fix: EXAMPLE };
+  const nameEnd = endOfWord(line, 0);
+  let typeStart = nameEnd;
+  while (isBlank(line[typeStart])) typeStart += 1;
+  if (typeStart === line.length) return { problem: `${shown(line)} has no type`, fix: EXAMPLE };
+  const name = parseNameOctets(line.subarray(0, nameEnd));
+  if ('problem' in name) {
+    const problem = `${shown(line.subarray(0, nameEnd))} is no domain name: ${name.problem}`;
+    return { problem, fix: 'correct the name, or begin the line with ; to leave it out' };
+  }
+  const typeText = line.subarray(typeStart, endOfWord(line, typeStart));
+  const type = typeNumber(String.fromCharCode(...typeText.subarray(0, LONGEST_TOLD)));
+  if (type === undefined) return { problem: `${shown(typeText)} is no type`, fix: typeFix(typeText) };
+  return { name: name.wire, type };
+}
+
+function typeFix(text: Uint8Array): string {
+  const near = nearest(new TextDecoder().decode(text.subarray(0, LONGEST_TOLD)), TYPE_NAMES);
+  const number = 'give a type by name or by number, such as A, AAAA or TYPE65';
+  return near === undefined ? number : `did you mean ${near}? Otherwise ${number}`;
+}
+
+/**
+ * Calls `onQuery` for each query of a file's content, in order; returns their number, at least 1.
+ * @throws LoadError `E_QUERY_FILE` with the first problems, each with its line number.
+ */
+export function parseQueryFile(
+  path: string,
+  content: Uint8Array,
+  onQuery: (name: Uint8Array, type: number) => void,
+): number {
+  const problems: Problem[] = [];
+  let count = 0;
+  let lineNumber = 0;
+  for (let start = 0; start < content.length && problems.length < PROBLEMS_TOLD; ) {
+    lineNumber += 1;
+    const newline = content.indexOf(NEWLINE, start);
+    const end = newline === -1 ? content.length : newline;
+    const line = content.subarray(start, end);
+    start = end + 1;
+    if (line.length === 0 || line[0] === SEMICOLON) continue;
+    const query = parseLine(line);
+    if ('name' in query) {
+      onQuery(query.name, query.type);
+      count += 1;
+    } else problems.push({ ...query, problem: `${path}, line ${lineNumber}: ${query.problem}` });
+  }
+  const [first, ...others] = problems;
+  if (first !== undefined) throw new LoadError('E_QUERY_FILE', [first, ...others]);
+  if (count === 0) throw new LoadError('E_QUERY_FILE', [{ problem: `${path} holds no query`, fix: EXAMPLE }]);
+  return count;
+}

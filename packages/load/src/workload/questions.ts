@@ -1,0 +1,195 @@
+/** Lists of questions as the options describe them: names given, zone sets with a hit ratio, reverse zones. */
+import { nearest } from '@dinodns-bench/zones/nearest';
+import { LoadError, loadError, type Problem } from '../errors.ts';
+import { addressBytes, reverseName } from '../message/addresses.ts';
+import { parseName } from '../message/names.ts';
+import { TYPE_NAMES, typeNumber } from '../message/types.ts';
+import type { WorkloadOptions } from './options.ts';
+import { zipfWeights } from './weights.ts';
+
+type Kind<K extends WorkloadOptions['kind']> = Extract<WorkloadOptions, { readonly kind: K }>;
+
+/** Names in the order in which they are asked, and how often each of them. */
+export interface NameList {
+  readonly names: Iterable<string>;
+  /** One for each name, in any unit; null where all are alike. */
+  readonly weights: ArrayLike<number> | null;
+}
+
+/** 2^20, a /12: more addresses would take more than 100 MB as messages. */
+const MOST_ADDRESSES = 2 ** 20;
+
+/** Messages of a larger workload would not fit into the memory of most machines. */
+const MOST_NAMES = 20_000_000;
+
+/** Names in wire format, or every problem at once. @throws LoadError `E_NAME`. */
+export function wireNames(names: Iterable<string>): Uint8Array[] {
+  const problems: Problem[] = [];
+  const wires: Uint8Array[] = [];
+  for (const name of names) {
+    const parsed = parseName(name);
+    if ('wire' in parsed) wires.push(parsed.wire);
+    else
+      problems.push({
+        problem: `"${name}" is no domain name: ${parsed.problem}`,
+        fix: 'give a name such as www.example.com; \\DDD stands for any octet',
+      });
+  }
+  const [first, ...others] = problems;
+  if (first !== undefined) throw new LoadError('E_NAME', [first, ...others]);
+  return wires;
+}
+
+/** @throws LoadError `E_NAME`. */
+export function typeNumbers(types: readonly string[]): number[] {
+  return types.map((type) => {
+    const number = typeNumber(type);
+    if (number !== undefined) return number;
+    const near = nearest(type, TYPE_NAMES);
+    const fix = near === undefined ? 'give a type such as A, AAAA or TYPE65' : `did you mean ${near}?`;
+    throw loadError('E_NAME', `"${type}" is no type`, fix);
+  });
+}
+
+/** @throws LoadError `E_WORKLOAD` if there is not one weight for each. */
+export function checkedWeights(
+  weights: readonly number[] | null,
+  count: number,
+  what: string,
+): readonly number[] | null {
+  if (weights === null) return null;
+  if (weights.length !== count) {
+    const problem = `there are ${weights.length} weights for ${count} ${what}`;
+    throw loadError('E_WORKLOAD', problem, `give one weight for each of the ${what}`);
+  }
+  if (weights.every((weight) => weight === 0))
+    throw loadError('E_WORKLOAD', `all weights of the ${what} are 0`, 'give at least one that is more');
+  return weights;
+}
+
+/** Zipf's weights, or equal ones, for `popularity`; null for names in sequence or all alike. */
+export function popularityWeights(
+  options: { readonly popularity: 'sequence' | 'random' | 'zipf'; readonly zipfExponent: number },
+  count: number,
+): Float64Array | null {
+  return options.popularity === 'zipf' ? zipfWeights(count, options.zipfExponent) : null;
+}
+
+/** The odd and the even numbers of a range: zones that exist, and names that do not. */
+interface Halves {
+  readonly firstOdd: number;
+  readonly odds: number;
+  readonly firstEven: number;
+  readonly evens: number;
+}
+
+function halvesOf(from: number, to: number): Halves {
+  const firstOdd = from % 2 === 1 ? from : from + 1;
+  const firstEven = from % 2 === 0 ? from : from + 1;
+  const odds = firstOdd > to ? 0 : Math.floor((to - firstOdd) / 2) + 1;
+  return { firstOdd, odds, firstEven, evens: to - from + 1 - odds };
+}
+
+/** As many numbers as the range has, those that exist and those that do not spread evenly. */
+function* mixedNumbers(halves: Halves, hitRatio: number): Generator<number> {
+  const { firstOdd, odds, firstEven, evens } = halves;
+  let hits = 0;
+  for (let i = 0; i < odds + evens; i += 1) {
+    // A hit is due as soon as the share of hits would fall below the ratio without it.
+    const isHit = Math.ceil(hitRatio * (i + 1) - 1e-9) > hits;
+    yield isHit ? firstOdd + 2 * (hits % odds) : firstEven + 2 * ((i - hits) % evens);
+    if (isHit) hits += 1;
+  }
+}
+
+/** Zipf's law within the names that exist and within those that do not, so that the hit ratio holds. */
+function ratioWeights({ odds, evens }: Halves, hitRatio: number, exponent: number): Float64Array {
+  const share = (count: number, part: number) => {
+    const weights = zipfWeights(count, exponent);
+    const total = weights.reduce((sum, weight) => sum + weight, 0);
+    return weights.map((weight) => (part * weight) / total);
+  };
+  return Float64Array.from([...share(odds, hitRatio), ...share(evens, 1 - hitRatio)]);
+}
+
+function* sequence(first: number, count: number, step: number): Generator<number> {
+  for (let i = 0; i < count; i += 1) yield first + i * step;
+}
+
+function* oddsThenEvens({ firstOdd, odds, firstEven, evens }: Halves): Generator<number> {
+  yield* sequence(firstOdd, odds, 2);
+  yield* sequence(firstEven, evens, 2);
+}
+
+/** @throws LoadError `E_WORKLOAD` if the range is empty, too long, or has no names of the kind asked for. */
+export function zoneNames(options: Kind<'zones'>): NameList {
+  const { pattern, from, to, hitRatio } = options;
+  const count = to - from + 1;
+  const bad = (problem: string, fix: string) => loadError('E_WORKLOAD', problem, fix);
+  if (!pattern.includes('{X}'))
+    throw bad(`the pattern "${pattern}" has no {X}`, 'write {X} where the number goes, as in example{X}.com');
+  if (count < 1) throw bad(`the range from ${from} to ${to} is empty`, 'give a range such as 1 to 200');
+  if (count > MOST_NAMES)
+    throw bad(`${count} names are too many`, `ask for at most ${MOST_NAMES.toLocaleString('en')}`);
+  const halves = halvesOf(from, to);
+  const lacks = (halves.odds === 0 && hitRatio !== 0) || (halves.evens === 0 && hitRatio !== 1);
+  if (hitRatio !== null && lacks)
+    throw bad(
+      `a hit ratio of ${hitRatio} needs odd and even numbers from ${from} to ${to}`,
+      'give a longer range',
+    );
+  const named = (numbers: () => Iterable<number>): Iterable<string> => ({
+    *[Symbol.iterator]() {
+      for (const number of numbers()) yield pattern.replaceAll('{X}', String(number));
+    },
+  });
+  if (hitRatio === null)
+    return { names: named(() => sequence(from, count, 1)), weights: popularityWeights(options, count) };
+  if (options.popularity === 'zipf') {
+    const weights = ratioWeights(halves, hitRatio, options.zipfExponent);
+    return { names: named(() => oddsThenEvens(halves)), weights };
+  }
+  return { names: named(() => mixedNumbers(halves, hitRatio)), weights: null };
+}
+
+/** The PTR names of all addresses of a network. @throws LoadError `E_WORKLOAD`. */
+export function reverseNames(options: Kind<'reverse'>): NameList {
+  const [address = '', prefix, ...rest] = options.network.split('/');
+  const bad = (problem: string) =>
+    loadError('E_WORKLOAD', problem, 'give a network such as 10.0.0.0/16 or 2001:db8::/112');
+  let bytes: Uint8Array;
+  try {
+    bytes = addressBytes(address);
+  } catch {
+    throw bad(`"${options.network}" is no network`);
+  }
+  const bits = bytes.length * 8;
+  const length = prefix === undefined ? bits : Number(prefix);
+  if (rest.length > 0 || prefix === '' || !Number.isInteger(length) || length < 0 || length > bits)
+    throw bad(`"${options.network}" has no prefix length from 0 to ${bits}`);
+  const count = 2 ** (bits - length);
+  if (count > MOST_ADDRESSES) {
+    const problem = `"${options.network}" has ${count} addresses, ${MOST_ADDRESSES} are allowed`;
+    throw loadError('E_WORKLOAD', problem, `give a network of at least /${bits - 20}`);
+  }
+  function* all() {
+    for (let i = 0; i < count; i += 1) yield reverseName(addressAt(bytes, i, bits - length));
+  }
+  return { names: { [Symbol.iterator]: all }, weights: popularityWeights(options, count) };
+}
+
+/** Address `index` of the network that `base` lies in, as text; the last `hostBits` (at most 20) vary. */
+function addressAt(base: Uint8Array, index: number, hostBits: number): string {
+  const bytes = Array.from(base);
+  for (let bit = 0; bit < hostBits; bit += 1) {
+    const at = bytes.length - 1 - (bit >> 3);
+    const mask = 1 << (bit & 7);
+    const octet = bytes[at] ?? 0;
+    bytes[at] = (index >> bit) & 1 ? octet | mask : octet & ~mask;
+  }
+  if (bytes.length === 4) return bytes.join('.');
+  const groups = Array.from({ length: 8 }, (_, i) =>
+    (((bytes[2 * i] ?? 0) << 8) | (bytes[2 * i + 1] ?? 0)).toString(16),
+  );
+  return groups.join(':');
+}

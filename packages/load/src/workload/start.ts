@@ -1,0 +1,87 @@
+/** A worker's own view of a plan: which message comes next. Nothing here allocates per query. */
+import type { WorkloadShare } from './load.ts';
+import { podLookups } from './pod-lookups.ts';
+import { createRandom, type Random } from './random.ts';
+import { weightedDraw } from './weights.ts';
+import type { Workload, WorkloadPlan } from './workload.ts';
+
+/** 36 letters and digits; lower case, so that servers that change the case of names are no problem. */
+const LABEL_CHARACTERS = Uint8Array.from(Buffer.from('abcdefghijklmnopqrstuvwxyz0123456789'));
+
+/** Octets of the header and of the first label's length, before its characters. */
+const FIRST_CHARACTER = 13;
+
+/** Every n-th of `count`, from the worker's own number on, for as many passes over all as asked for. */
+function inSequence(count: number, passes: number | null, { worker, workers }: WorkloadShare): () => number {
+  const end = passes === null ? Number.POSITIVE_INFINITY : passes * count;
+  let position = worker;
+  return () => {
+    if (position >= end) return -1;
+    const index = position % count;
+    position += workers;
+    return index;
+  };
+}
+
+/** `passes` over `count` draws, shared by the workers. */
+function atRandom(plan: WorkloadPlan, count: number, share: WorkloadShare, random: Random): () => number {
+  const draw =
+    plan.cumulatedWeights === null
+      ? () => Math.floor(random.fraction() * count)
+      : weightedDraw(plan.cumulatedWeights, random);
+  const turn = inSequence(count, plan.passes, share);
+  return plan.passes === null ? draw : () => (turn() === -1 ? -1 : draw());
+}
+
+function randomLabels(length: number, random: Random): NonNullable<Workload['vary']> {
+  const characters = LABEL_CHARACTERS.length;
+  return (target, offset) => {
+    const end = offset + FIRST_CHARACTER + length;
+    for (let at = offset + FIRST_CHARACTER; at < end; ) {
+      // Six base-36 digits of one random number: 36^6 is half of its range, so none is noticeably rarer.
+      let bits = random.bits();
+      for (let digit = 0; digit < 6 && at < end; digit += 1) {
+        target[at++] = LABEL_CHARACTERS[bits % characters] ?? 0;
+        bits = Math.floor(bits / characters);
+      }
+    }
+  };
+}
+
+/**
+ * Seconds at which message `index` is due. The second pass over a capture begins one mean gap after the end of
+ * the first.
+ */
+function timedSequence(plan: WorkloadPlan, due: Float64Array, share: WorkloadShare) {
+  const { count } = plan.arena;
+  const last = due[count - 1] ?? 0;
+  const period = last + (count > 1 ? last / (count - 1) : 1);
+  const sequence = inSequence(count, plan.passes, share);
+  let taken = -1;
+  let dueNow = 0;
+  return {
+    next: () => {
+      const index = sequence();
+      taken += 1;
+      const pass = Math.floor((share.worker + taken * share.workers) / count);
+      dueNow = index === -1 ? Number.POSITIVE_INFINITY : pass * period + (due[index] ?? 0);
+      return index;
+    },
+    dueSeconds: () => dueNow,
+  };
+}
+
+/** Deterministic: the same plan, worker and seed give the same queries. */
+export function startWorkload(plan: WorkloadPlan, share: WorkloadShare): Workload {
+  const random = createRandom(share.seed, share.worker);
+  const { arena, resolver } = plan;
+  const vary = plan.randomLabelLength === null ? null : randomLabels(plan.randomLabelLength, random);
+  const lookups = resolver === null ? null : podLookups(resolver);
+  const count = resolver === null ? arena.count : resolver.candidateOffsets.length - 1;
+  if (plan.order === 'timed' && plan.dueSeconds !== null) {
+    return { arena, ...timedSequence(plan, plan.dueSeconds, share), vary, lookups };
+  }
+  const next =
+    plan.order === 'random' ? atRandom(plan, count, share, random) : inSequence(count, plan.passes, share);
+  return { arena, next, dueSeconds: null, vary, lookups };
+}
