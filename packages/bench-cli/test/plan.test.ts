@@ -1,17 +1,51 @@
 import { describe, expect, it } from 'vitest';
 import { configure } from '../src/config/configuration.ts';
-import { allowancesOf, isContended, planRun } from '../src/plan/plan.ts';
+import { allowancesOf, isContended, planRun, withRounds } from '../src/plan/plan.ts';
 import { renderPlan } from '../src/plan/render.ts';
 
 const plan = (flags: Record<string, string>, cpus = 8) => planRun(configure({ env: {}, flags }), cpus);
 
 describe('planRun', () => {
-  it('interleaves: every second round runs backwards', () => {
-    const { trials } = plan({ servers: 'coredns,dinodns,knot', trials: '3' });
+  it('interleaves: every second round runs backwards, and the next pair of rounds begins with the next', () => {
+    const { trials } = plan({ servers: 'coredns,dinodns,knot', trials: '4' });
     expect(trials.map((trial) => trial.case.server).join(' ')).toBe(
-      'coredns dinodns knot knot dinodns coredns coredns dinodns knot',
+      'coredns dinodns knot knot dinodns coredns dinodns knot coredns coredns knot dinodns',
     );
-    expect(trials.map((trial) => trial.order)).toEqual([0, 1, 2, 3, 4, 5, 6, 7, 8]);
+    expect(trials.map((trial) => trial.order)).toEqual([0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11]);
+  });
+
+  it('is balanced: over twice as many rounds as servers each stands equally often in every place', () => {
+    const { trials } = plan({ servers: 'coredns,dinodns,knot', trials: '6' });
+    for (const server of ['coredns', 'dinodns', 'knot']) {
+      const places = trials.filter((trial) => trial.case.server === server).map(({ order }) => order % 3);
+      expect(places.toSorted()).toEqual([0, 0, 1, 1, 2, 2]);
+    }
+    // A linear drift adds the same to each of them, already after two rounds.
+    const sums = ['coredns', 'dinodns', 'knot'].map((server) =>
+      trials
+        .filter(({ round, case: { server: name } }) => round < 2 && name === server)
+        .reduce((sum, { order }) => sum + order, 0),
+    );
+    expect(new Set(sums).size).toBe(1);
+  });
+
+  it('measures the baseline twice with --aa, the twin under a key of its own', () => {
+    const { cases } = plan({ servers: 'coredns,dinodns', trials: '2', aa: 'true' });
+    expect(cases.map(({ key, server, aa }) => [key, server, aa])).toEqual([
+      ['coredns/tier=1/single/half/udp', 'coredns', false],
+      ['dinodns/tier=1/single/half/udp', 'dinodns', false],
+      ['coredns(aa)/tier=1/single/half/udp', 'coredns', true],
+    ]);
+  });
+
+  it('grows by whole rounds without moving what is planned already', () => {
+    const three = plan({ servers: 'coredns,dinodns,knot', trials: '3' });
+    const five = withRounds(three, 5);
+    expect(five.trials.slice(0, 9).map(({ key, order }) => [key, order])).toEqual(
+      three.trials.map(({ key, order }) => [key, order]),
+    );
+    expect(five.cases.map(({ plannedTrials }) => plannedTrials)).toEqual([5, 5, 5]);
+    expect(five.estimatedSeconds).toBeCloseTo((three.estimatedSeconds * 5) / 3, 9);
   });
 
   it('keeps the servers of one tier and mode next to each other', () => {

@@ -11,6 +11,7 @@ import {
   DEFAULTS,
   PRESETS,
   type PresetName,
+  percentText,
   SETTING_DESCRIPTIONS,
   type SettingName,
   type Settings,
@@ -28,7 +29,16 @@ export interface RunConfiguration {
   readonly modes: readonly Mode[];
   readonly durationSeconds: number;
   readonly warmupSeconds: number;
+  /** With `until`, the fewest. */
   readonly trials: number;
+  /** Width that every difference's interval is to fall below, as a ratio; null for a fixed number of trials. */
+  readonly until: number | null;
+  /** Trials of each case at most, and seconds of measuring, when `until` is given. */
+  readonly maxTrials: number;
+  readonly maxTimeSeconds: number | null;
+  /** Measure the baseline's twin as well. */
+  readonly aa: boolean;
+  readonly interval: 'auto' | 'bootstrap';
   /** Queries per second over all instances of a case; null for no limit. */
   readonly ratePerSecond: number | null;
   readonly clients: number;
@@ -156,6 +166,7 @@ function crossProblems(settings: Settings, baselineGiven: boolean): string[] {
       `--threads: ${settings.threads} threads share --outstanding ${settings.outstanding}; raise it to at least one each`,
     );
   }
+  problems.push(...untilProblems(settings));
   for (const name of ['servers', 'tier'] as const) {
     const values: readonly unknown[] = settings[name];
     if (new Set(values).size !== values.length) {
@@ -165,6 +176,18 @@ function crossProblems(settings: Settings, baselineGiven: boolean): string[] {
     }
   }
   return problems;
+}
+
+/** With `--until`, `--trials` is the fewest, and `--max-trials` the most. */
+function untilProblems({ until, trials, maxTrials, maxTime }: Settings): string[] {
+  if (until === undefined) {
+    return maxTime === undefined
+      ? []
+      : ['--max-time: says when --until gives up; give both, for example --until 5%'];
+  }
+  return trials > maxTrials
+    ? [`--trials: ${trials} are more than --max-trials ${maxTrials}; raise that as well`]
+    : [];
 }
 
 function presetLayer(preset: string | undefined, problems: string[]): Given {
@@ -230,6 +253,11 @@ function toConfiguration(settings: Settings): RunConfiguration {
     durationSeconds: settings.duration,
     warmupSeconds: settings.warmup,
     trials: settings.trials,
+    until: settings.until ?? null,
+    maxTrials: settings.maxTrials,
+    maxTimeSeconds: settings.maxTime ?? null,
+    aa: settings.aa,
+    interval: settings.interval,
     ratePerSecond: settings.rate ?? null,
     clients: settings.clients,
     outstanding: settings.outstanding,
@@ -257,6 +285,11 @@ export function settingsOf(configuration: RunConfiguration): Given {
     duration: configuration.durationSeconds,
     warmup: configuration.warmupSeconds,
     trials: configuration.trials,
+    ...(configuration.until === null ? {} : { until: configuration.until }),
+    maxTrials: configuration.maxTrials,
+    ...(configuration.maxTimeSeconds === null ? {} : { maxTime: configuration.maxTimeSeconds }),
+    aa: configuration.aa,
+    interval: configuration.interval,
     ...(configuration.ratePerSecond === null ? {} : { rate: configuration.ratePerSecond }),
     clients: configuration.clients,
     outstanding: configuration.outstanding,
@@ -288,7 +321,8 @@ export function commandFor(configuration: RunConfiguration): string[] {
       name === 'baseline' ? defaultBaseline : { ...DEFAULTS }[name as keyof typeof DEFAULTS];
     const isDefault = String(value) === String(standard) && name !== 'corednsVersion';
     if (value === undefined || isDefault || name === 'out') continue;
-    words.push(...(name === 'provision' ? [flagLabel(name)] : [flagLabel(name), String(value)]));
+    if (typeof value === 'boolean') words.push(flagLabel(name));
+    else words.push(flagLabel(name), name === 'until' ? percentText(Number(value)) : String(value));
   }
   return words;
 }

@@ -27,6 +27,21 @@ function listFromText(value: unknown): unknown {
   return Array.isArray(value) ? value : [value];
 }
 
+/**
+ * Turns `"2%"` into 0.02. A percentage as text needs its sign: whether `2` means 2 % or 200 % should not be
+ * guessed. A number (in a file) is the ratio itself.
+ */
+export function ratioFromText(value: unknown): unknown {
+  if (typeof value !== 'string') return value;
+  const [, amount] = /^\s*(\d+(?:\.\d+)?)\s*%\s*$/.exec(value) ?? [];
+  return amount === undefined ? value : Number((Number(amount) / 100).toPrecision(12));
+}
+
+/** `0.02` as people write it: `2%`. */
+export function percentText(ratio: number): string {
+  return `${Number((ratio * 100).toPrecision(12))}%`;
+}
+
 function booleanFromText(value: unknown): unknown {
   if (value === 'true' || value === '1') return true;
   if (value === 'false' || value === '0') return false;
@@ -62,6 +77,8 @@ const MAX_TIER = 1024;
 const tierMessage = `must be a list of vCPU counts, each from 0.1 to ${MAX_TIER}, for example 1,2,4 or 0.5`;
 const tier = number(z.number(tierMessage).min(0.1, tierMessage).max(MAX_TIER, tierMessage));
 
+const untilMessage = 'must be a percentage of at least 0.01%, with its sign: 2%';
+
 /** What a user may write, in files under the same names; every key is optional. */
 export const settingsSchema = z.strictObject({
   servers: list(text, 'must be a list of server names, for example coredns,dinodns'),
@@ -71,6 +88,11 @@ export const settingsSchema = z.strictObject({
   duration: seconds(1, 'must be a duration of at least 1 second, for example 10, 90s or 10m'),
   warmup: seconds(0, 'must be a duration, for example 2 or 5s; 0 switches the warm-up off'),
   trials: wholeNumber(1, 1000),
+  until: z.preprocess(ratioFromText, z.number(untilMessage).min(0.0001, untilMessage).max(10, untilMessage)),
+  maxTrials: wholeNumber(2, 1000),
+  maxTime: seconds(1, 'must be a duration, for example 30m or 2h'),
+  aa: z.preprocess(booleanFromText, z.boolean('must be true or false')),
+  interval: choice(['auto', 'bootstrap']),
   rate: number(
     z
       .number('must be queries per second, for example 20000')
@@ -114,6 +136,9 @@ export const DEFAULTS = {
   duration: 10,
   warmup: 2,
   trials: 3,
+  maxTrials: 30,
+  aa: false,
+  interval: 'auto',
   clients: 20,
   outstanding: 100,
   threads: 1,
@@ -158,6 +183,17 @@ export const SETTING_DESCRIPTIONS: Readonly<Record<SettingName, SettingDescripti
   duration: { flag: '--duration <time>', description: 'measured time of a trial: 10, 90s, 10m' },
   warmup: { flag: '--warmup <time>', description: 'load before each trial that does not count' },
   trials: { flag: '--trials <n>', description: 'trials of each case, interleaved with the others' },
+  until: {
+    flag: '--until <width>',
+    description: 'go on until the 95 % interval of every difference is narrower: 2%',
+  },
+  maxTrials: { flag: '--max-trials <n>', description: 'trials of each case at most, with --until' },
+  maxTime: { flag: '--max-time <time>', description: 'measure no longer than this, with --until' },
+  aa: { flag: '--aa', description: "the baseline against itself: this machine's noise floor" },
+  interval: {
+    flag: '--interval <method>',
+    description: 'of differences: auto (rank test or t), or bootstrap from 8 trials on',
+  },
   rate: { flag: '--rate <qps>', description: 'queries per second for each case (default: no limit)' },
   clients: { flag: '--clients <n>', description: 'sockets that a loader sends from' },
   outstanding: { flag: '--outstanding <n>', description: 'queries in flight for each loader' },

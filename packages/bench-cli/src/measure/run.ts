@@ -3,10 +3,12 @@
  * terminals; what happens is told as events.
  */
 import { BenchError } from '../errors.ts';
-import type { Plan, PlannedTrial } from '../plan/plan.ts';
-import type { FailedTrial, RunRecord, ServerRecord, Trial } from '../results/record.ts';
+import { type Plan, type PlannedTrial, withRounds } from '../plan/plan.ts';
+import type { FailedTrial, OkTrial, RunRecord, ServerRecord, Trial } from '../results/record.ts';
 import type { ServerKind } from '../servers/server.ts';
-import { summarizeCases } from '../stats/cases.ts';
+import { summarizeRun } from '../stats/cases.ts';
+import { examineDrift } from '../stats/drift.ts';
+import { assessUntil } from '../stats/until.ts';
 import type { World } from '../world.ts';
 import { runTrial } from './trial.ts';
 import type { TrialContext, TrialPhase } from './trial-context.ts';
@@ -16,6 +18,8 @@ export interface RunEvents {
   phase(phase: TrialPhase): void;
   rate(qps: number): void;
   trialEnded(planned: PlannedTrial, server: ServerKind, trial: Trial): void;
+  /** With `--until`: the rounds so far do not suffice, and this is the plan with one more. */
+  planExtended(plan: Plan): void;
 }
 
 export interface RunRequest {
@@ -59,55 +63,106 @@ function inheritedFailure(planned: PlannedTrial, cause: FailedTrial, now: string
   };
 }
 
-/** Replaces what the trials say about the run: the trials in order, the cases, the status. */
-function updated(request: RunRequest, record: RunRecord, trials: readonly Trial[]): RunRecord {
+/** Replaces what the trials say about the run: the trials in order, the cases, the noise floor. */
+function updated(request: RunRequest, plan: Plan, record: RunRecord, trials: readonly Trial[]): RunRecord {
+  const { interval } = request.context.configuration;
   return {
     ...record,
     trials: [...trials].sort((a, b) => a.order - b.order),
-    cases: summarizeCases(request.plan.cases, trials, record.baseline),
+    ...summarizeRun(plan.cases, trials, record.baseline, { interval, seed: record.id }),
   };
 }
 
+/** What only the whole run can tell. */
+function concluded(request: RunRequest, record: RunRecord, status: 'complete' | 'interrupted'): RunRecord {
+  const ok = record.trials.filter((trial): trial is OkTrial => trial.status === 'ok');
+  return {
+    ...record,
+    status,
+    endedAt: request.world.clock.now().toISOString(),
+    drift: examineDrift(ok),
+  };
+}
+
+/** The plan as far as it is known: a run with `--until` that is resumed may have gone on for some rounds. */
+function planSoFar({ plan, record, context }: RunRequest): Plan {
+  if (context.configuration.until === null) return plan;
+  const rounds = Math.max(...record.trials.map(({ round }) => round + 1), context.configuration.trials);
+  return withRounds(plan, rounds);
+}
+
+/** Where `--until` stands after the plan's last round; null without it. */
+function untilOf(request: RunRequest, plan: Plan, record: RunRecord): RunRecord['until'] {
+  const { until, maxTrials, maxTimeSeconds } = request.context.configuration;
+  if (until === null) return null;
+  const spent = record.trials.reduce(
+    (sum, trial) => sum + (Date.parse(trial.endedAt) - Date.parse(trial.startedAt)) / 1000,
+    0,
+  );
+  return assessUntil(record.cases, {
+    width: until,
+    rounds: Math.max(0, ...plan.cases.map(({ plannedTrials }) => plannedTrials)),
+    mostRounds: maxTrials,
+    mostSeconds: maxTimeSeconds,
+    spentSeconds: spent,
+  });
+}
+
 /**
- * Runs every trial of the plan that the record does not hold yet, and resolves with the complete record.
+ * Runs every trial of the plan that the record does not hold yet, with `--until` as many rounds more as it takes,
+ * and resolves with the complete record.
  * When the signal is aborted it saves the record as `interrupted` and rejects with the signal's reason; the
  * trial in progress is given up, because half a trial is no measurement.
  */
 export async function executeRun(request: RunRequest): Promise<RunRecord> {
-  const { world, plan, signal, events } = request;
-  let record = updated(
-    request,
-    { ...request.record, status: 'running', endedAt: null },
-    request.record.trials,
-  );
+  let plan = planSoFar(request);
+  const start: RunRecord = { ...request.record, status: 'running', endedAt: null };
+  let record = updated(request, plan, start, start.trials);
   await request.save(record);
   try {
-    for (const planned of plan.trials) {
-      if (record.trials.some((trial) => trial.key === planned.key)) continue;
-      signal.throwIfAborted();
-      const server = request.servers.find((kind) => kind.name === planned.case.server);
-      if (server === undefined)
-        throw new BenchError('E_INTERNAL', `no server kind ${planned.case.server}`, {
-          fix: 'Report this bug.',
-        });
-      events.trialStarted(planned, server);
-      const { trial, files } = await oneTrial(request, record, planned, server);
-      record = updated(request, { ...record, servers: withFiles(record.servers, server.name, files) }, [
-        ...record.trials,
-        trial,
-      ]);
-      await request.save(record);
-      events.trialEnded(planned, server, trial);
+    if (plan !== request.plan) request.events.planExtended(plan);
+    for (;;) {
+      for (const planned of plan.trials) {
+        if (record.trials.some((trial) => trial.key === planned.key)) continue;
+        record = await addTrial(request, plan, record, planned);
+      }
+      const until = untilOf(request, plan, record);
+      record = { ...record, until };
+      if (until === null || until.reached || until.limit !== null) break;
+      plan = withRounds(plan, until.rounds + 1);
+      request.events.planExtended(plan);
     }
   } catch (error) {
-    const status = { status: 'interrupted' as const, endedAt: world.clock.now().toISOString() };
     // The first error is the one to report; on a full disk saving fails again.
-    await request.save({ ...record, ...status }).catch(() => undefined);
+    await request.save(concluded(request, record, 'interrupted')).catch(() => undefined);
     throw error;
   }
-  record = { ...record, status: 'complete', endedAt: world.clock.now().toISOString() };
+  record = concluded(request, record, 'complete');
   await request.save(record);
   return record;
+}
+
+/** Runs one trial and saves the record with it. */
+async function addTrial(
+  request: RunRequest,
+  plan: Plan,
+  record: RunRecord,
+  planned: PlannedTrial,
+): Promise<RunRecord> {
+  const { signal, events } = request;
+  signal.throwIfAborted();
+  const server = request.servers.find((kind) => kind.name === planned.case.server);
+  if (server === undefined)
+    throw new BenchError('E_INTERNAL', `no server kind ${planned.case.server}`, {
+      fix: 'Report this bug.',
+    });
+  events.trialStarted(planned, server);
+  const { trial, files } = await oneTrial(request, record, planned, server);
+  const servers = withFiles(record.servers, server.name, files);
+  const next = updated(request, plan, { ...record, servers }, [...record.trials, trial]);
+  await request.save(next);
+  events.trialEnded(planned, server, trial);
+  return next;
 }
 
 async function oneTrial(

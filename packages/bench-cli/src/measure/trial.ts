@@ -11,6 +11,7 @@ import type {
   TrialMetrics,
 } from '../results/record.ts';
 import type { ServerKind } from '../servers/server.ts';
+import { examineSteadyState } from '../stats/steady-state.ts';
 import type { Deployment } from '../targets/target.ts';
 import { checkAnswers } from './answer-check.ts';
 import { enforcedAllowance, limitingFactor } from './limiting-factor.ts';
@@ -137,7 +138,7 @@ async function measure(
     server: serverObservation,
     loader,
     instanceObservations: null,
-    steadyState: null,
+    steadyState: examineSteadyState(load.intervals, planned.key),
     metrics: metricsOf(load, serverObservation),
     limitedBy: limitingFactor({
       // Over the time in which queries were sent: the window also holds the loaders' start.

@@ -18,6 +18,8 @@ export interface PlannedCase {
   /** CPU allowance of each instance, in cores; they add up to the tier. */
   readonly allowances: readonly number[];
   readonly contended: boolean;
+  /** The baseline's twin of `--aa`: measured like any other, so that the machine's noise can be seen. */
+  readonly aa: boolean;
   readonly plannedTrials: number;
 }
 
@@ -31,7 +33,9 @@ export interface PlannedTrial {
 export interface Plan {
   readonly cases: readonly PlannedCase[];
   readonly trials: readonly PlannedTrial[];
-  /** Warm-up, measured time and `OVERHEAD_SECONDS` for every trial. */
+  /** Warm-up, measured time and `OVERHEAD_SECONDS`. */
+  readonly secondsPerTrial: number;
+  /** Of all trials. */
   readonly estimatedSeconds: number;
 }
 
@@ -52,16 +56,23 @@ export function isContended(tier: number, loaderThreads: number, availableCpus: 
   return tier + loaderThreads > availableCpus;
 }
 
+/** The servers of every point of the matrix; with `--aa` the baseline's twin stands at the end. */
+function contenders({ servers, baseline, aa }: RunConfiguration): { server: string; aa: boolean }[] {
+  const all = servers.map((server) => ({ server, aa: false }));
+  return aa ? [...all, { server: baseline, aa: true }] : all;
+}
+
 function planCases(configuration: RunConfiguration, availableCpus: number): PlannedCase[] {
   const { transport, workload, trials, threads } = configuration;
   const cases: PlannedCase[] = [];
   for (const tier of configuration.tiers) {
     for (const mode of configuration.modes) {
       const allowances = allowancesOf(tier, mode);
-      for (const server of configuration.servers) {
+      for (const { server, aa } of contenders(configuration)) {
         cases.push({
-          key: `${server}/tier=${tier}/${mode}/${workload}/${transport}`,
+          key: `${server}${aa ? '(aa)' : ''}/tier=${tier}/${mode}/${workload}/${transport}`,
           server,
+          aa,
           tier,
           mode,
           workload,
@@ -77,19 +88,39 @@ function planCases(configuration: RunConfiguration, availableCpus: number): Plan
   return cases;
 }
 
+/** Cases of the same tier and mode, which are compared with each other. */
+function blocksOf(cases: readonly PlannedCase[]): PlannedCase[][] {
+  return [...Map.groupBy(cases, ({ tier, mode }) => `${tier} ${mode}`).values()];
+}
+
 /**
- * Cases of the same tier and mode stand next to each other and every second round runs backwards (A B C,
- * C B A, …), so that a slow drift of the machine adds the same to each of them.
+ * The order of a round. Every second one runs backwards (A B C, C B A), so that a slow drift of the machine adds
+ * the same to each case; and from one such pair to the next the cases of a block move on by one (B C A, A C B), so
+ * that none of them always comes first, or always follows the same other one.
  */
-export function planRun(configuration: RunConfiguration, availableCpus: number): Plan {
-  const cases = planCases(configuration, availableCpus);
+function orderOf(cases: readonly PlannedCase[], round: number): PlannedCase[] {
+  const rotated = blocksOf(cases).flatMap((block) => {
+    const start = Math.floor(round / 2) % block.length;
+    return [...block.slice(start), ...block.slice(0, start)];
+  });
+  return round % 2 === 0 ? rotated : rotated.reverse();
+}
+
+/** The same plan with this many rounds: what it holds already keeps its place. */
+export function withRounds(plan: Plan, rounds: number): Plan {
+  const cases = plan.cases.map((planned) => ({ ...planned, plannedTrials: rounds }));
   const trials: PlannedTrial[] = [];
-  for (let round = 0; round < configuration.trials; round += 1) {
-    const ordered = round % 2 === 0 ? cases : [...cases].reverse();
-    for (const planned of ordered) {
+  for (let round = 0; round < rounds; round += 1) {
+    for (const planned of orderOf(cases, round)) {
       trials.push({ key: `${planned.key}#${round}`, case: planned, round, order: trials.length });
     }
   }
-  const perTrial = configuration.warmupSeconds + configuration.durationSeconds + OVERHEAD_SECONDS;
-  return { cases, trials, estimatedSeconds: trials.length * perTrial };
+  return { ...plan, cases, trials, estimatedSeconds: trials.length * plan.secondsPerTrial };
+}
+
+/** See `orderOf`. Cases of the same tier and mode stand next to each other. */
+export function planRun(configuration: RunConfiguration, availableCpus: number): Plan {
+  const secondsPerTrial = configuration.warmupSeconds + configuration.durationSeconds + OVERHEAD_SECONDS;
+  const cases = planCases(configuration, availableCpus);
+  return withRounds({ cases, trials: [], estimatedSeconds: 0, secondsPerTrial }, configuration.trials);
 }

@@ -1,12 +1,23 @@
 /** The plan as text for `--dry-run`. Pure. */
 import Table from 'cli-table3';
 import type { RunConfiguration } from '../config/configuration.ts';
+import { percentText } from '../config/settings.ts';
 import { formatDuration } from '../text.ts';
 import type { Plan, PlannedCase } from './plan.ts';
 
 function instancesLabel({ allowances }: PlannedCase): string {
   const [share] = allowances;
   return `${allowances.length} × ${Number((share ?? 0).toFixed(3))} vCPU`;
+}
+
+function untilLines({ until, maxTrials, maxTimeSeconds }: RunConfiguration, plan: Plan): string[] {
+  if (until === null) return [];
+  const perRound = plan.cases.length * plan.secondsPerTrial;
+  const time = maxTimeSeconds === null ? '' : ` or ${formatDuration(maxTimeSeconds)}`;
+  return [
+    `then on, in rounds of ${formatDuration(perRound)}, until every interval is narrower than ${percentText(until)},`,
+    `but at most ${maxTrials} trials of each case${time}: about ${formatDuration(maxTrials * perRound)}`,
+  ];
 }
 
 /** Cases, the order of their trials, and how long it will take. */
@@ -22,7 +33,7 @@ export function renderPlan(plan: Plan, configuration: RunConfiguration): string 
       planned.tier,
       planned.mode,
       instancesLabel(planned),
-      planned.contended ? 'contended' : '',
+      [planned.aa ? 'A/A' : '', planned.contended ? 'contended' : ''].filter(Boolean).join(', '),
     ]);
   }
   const numberOf = new Map(plan.cases.map((planned, index) => [planned.key, index + 1]));
@@ -44,6 +55,7 @@ export function renderPlan(plan: Plan, configuration: RunConfiguration): string 
     ...rounds,
     '',
     `${plan.trials.length} trials of ${formatDuration(warmupSeconds)} warm-up and ${formatDuration(durationSeconds)} measured time: about ${formatDuration(plan.estimatedSeconds)}`,
+    ...untilLines(configuration, plan),
     '',
   ].join('\n');
 }

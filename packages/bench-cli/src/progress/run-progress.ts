@@ -25,9 +25,9 @@ const REFRESH_SECONDS = 0.25;
 
 const integer = new Intl.NumberFormat('en-US', { maximumFractionDigits: 0 });
 
-/** `1 single`, `2×1 single`, `2 multi`: instances, vCPUs and mode. */
-function caseLabel({ case: { tier, mode, instances } }: PlannedTrial): string {
-  return `${instances > 1 ? `${instances}×${tier / instances}` : tier} ${mode}`;
+/** `1 single`, `2×1 single`, `2 multi`: instances, vCPUs and mode; the baseline's twin is marked `A/A`. */
+function caseLabel({ case: { tier, mode, instances, aa } }: PlannedTrial): string {
+  return `${instances > 1 ? `${instances}×${tier / instances}` : tier} ${mode}${aa ? ' A/A' : ''}`;
 }
 
 /** `52,113 QPS  1.912 ms  limit: server`, with losses if there are any, or why it failed. */
@@ -42,8 +42,8 @@ export function trialLine(trial: Trial): string {
 
 export function createRunProgress(options: RunProgressOptions): RunProgress {
   const { display, clock, plan, titleWidth } = options;
-  const total = plan.trials.length;
-  const planned = plan.estimatedSeconds / Math.max(1, total);
+  let total = plan.trials.length;
+  const planned = plan.secondsPerTrial;
   const labels = [...new Set(plan.trials.map(caseLabel))];
   const labelWidth = Math.max(...labels.map((label) => label.length));
   // What is the same in every line need not be in it.
@@ -101,6 +101,9 @@ export function createRunProgress(options: RunProgressOptions): RunProgress {
       display.line(`${mark} ${position} ${label}  ${trialLine(result)}`);
       if (result.status === 'failed')
         for (const text of result.failure.evidence) display.line(`      ${text}`);
+    },
+    planExtended(next) {
+      total = next.trials.length;
     },
     stop() {
       stopped.abort();

@@ -82,6 +82,13 @@ export function formatCpus(cpus: number): string {
   return String(Number(cpus.toFixed(3)));
 }
 
+/** A p value with two significant digits, rounded up; `<0.001` below. */
+export function formatP(pValue: number): string {
+  if (pValue < 0.001) return '<0.001';
+  const digits = pValue < 0.01 ? 4 : pValue < 0.1 ? 3 : 2;
+  return roundTowards(pValue, digits, 'up').toFixed(digits);
+}
+
 function roundTowards(value: number, digits: number, direction: 'down' | 'up'): number {
   const scale = 10 ** digits;
   const scaled = value * scale;

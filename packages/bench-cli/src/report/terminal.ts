@@ -165,7 +165,9 @@ function legend(record: RunRecord, options: RenderOptions): string[] {
     ({ comparison }) => comparison?.qps.verdict === 'no difference shown' && comparison.qps.low !== null,
   );
   return [
-    ...(hasUndecided ? [`${UNDECIDED} No difference shown: the interval contains zero.`] : []),
+    ...(hasUndecided
+      ? [`${UNDECIDED} No difference shown: the interval contains zero, or the sentence above says why not.`]
+      : []),
     ...(options.delta === 'symmetric'
       ? ['Differences are symmetric: (value − baseline) ÷ mean of both.']
       : []),

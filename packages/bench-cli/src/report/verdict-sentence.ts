@@ -4,7 +4,7 @@
  */
 import type { CaseRecord, Delta, RunRecord } from '../results/record.ts';
 import { serverTitle } from './cases.ts';
-import { formatFixed, formatOutwards, formatQps } from './numbers.ts';
+import { formatFixed, formatOutwards, formatP, formatQps } from './numbers.ts';
 
 /** From half as many again, a multiple is easier to grasp than a percentage. */
 const MULTIPLE_FROM = 1.5;
@@ -42,6 +42,14 @@ function compared(name: string, baseline: string, delta: Delta): string {
     const word = delta.relative >= 0 ? 'more' : 'fewer';
     const size = `${asPercent(delta.relative, 1)} % ${word} ${WITH_UNIT}`;
     return `${name} answered ${size} than ${baseline} in one trial of each: no interval, so nothing is shown yet`;
+  }
+  if (delta.undecided === 'correction') {
+    const ends = formatOutwards(low * 100, high * 100, 0);
+    return (
+      `No difference shown between ${name} and ${baseline}: the interval of this comparison alone reaches from ` +
+      `${signedEnd(ends.low)} to ${signedEnd(ends.high)} ${WITH_UNIT}, but among ${delta.comparisons} comparisons ` +
+      `that happens by chance too often (adjusted p ${formatP(delta.adjustedPValue ?? 1)}; ${n} paired trials)`
+    );
   }
   if (delta.verdict === 'no difference shown') {
     const ends = formatOutwards(low * 100, high * 100, 0);

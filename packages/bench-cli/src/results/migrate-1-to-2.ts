@@ -6,7 +6,21 @@
 import { type Json, mapEntries, withDefaults } from './migration.ts';
 
 const LOAD = { latencyPercentiles: null };
-const DELTA = { pValue: null, adjustedPValue: null, effectSize: null, belowNoiseFloor: null };
+const DELTA = {
+  method: null,
+  pValue: null,
+  adjustedPValue: null,
+  comparisons: null,
+  rankTest: null,
+  effectSize: null,
+  belowNoiseFloor: null,
+};
+
+/** Version 1 had no other reason for not naming a winner. */
+function undecidedOf({ verdict, low }: Json): string | null {
+  if (verdict !== 'no difference shown') return null;
+  return low === null ? 'too few trials' : 'interval holds zero';
+}
 
 function migrateTrial(trial: Json): Json {
   if (trial.status !== 'ok') return trial;
@@ -18,7 +32,7 @@ function migrateTrial(trial: Json): Json {
 }
 
 function migrateCase(item: Json): Json {
-  const delta = (value: Json) => withDefaults(value, DELTA);
+  const delta = (value: Json) => withDefaults(value, { ...DELTA, undecided: undecidedOf(value) });
   return mapEntries(withDefaults(item, { aa: false, latencyHistogram: null, outliers: [] }), {
     summary: (summary) => withDefaults(summary, { latencyPercentiles: null }),
     comparison: (comparison) =>
@@ -34,7 +48,10 @@ function migrateCase(item: Json): Json {
 export function migrate1to2(record: Json): Json {
   const whole = withDefaults(record, { noiseFloors: null, drift: null, until: null, imported: null });
   return mapEntries(whole, {
-    environment: (environment) => withDefaults(environment, { cluster: null }),
+    environment: (environment) =>
+      mapEntries(withDefaults(environment, { cluster: null }), {
+        git: (git) => withDefaults(git, { branch: null }),
+      }),
     trials: migrateTrial,
     cases: migrateCase,
   });

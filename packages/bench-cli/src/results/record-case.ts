@@ -39,6 +39,27 @@ export const effectSizeSchema = z.object({
 });
 export type EffectSize = z.output<typeof effectSizeSchema>;
 
+/** How the interval of a difference is made; the p value belongs to the same method. */
+export const intervalMethodSchema = z.enum([
+  'signed-rank',
+  'rank-sum',
+  'student-t',
+  'welch-t',
+  'bootstrap-t',
+  'median',
+]);
+
+/**
+ * Why a comparison has no winner:
+ * - `too few trials`: below two paired trials there is no interval;
+ * - `interval holds zero`;
+ * - `correction`: the interval of this comparison alone leaves out zero, but among so many comparisons one such
+ *   interval is to be expected by chance: the adjusted p value exceeds 5 %;
+ * - `ties`: equal figures keep the test from what the interval says.
+ */
+export const undecidedSchema = z.enum(['too few trials', 'interval holds zero', 'correction', 'ties']);
+export type Undecided = z.output<typeof undecidedSchema>;
+
 export const deltaSchema = z.object({
   /** (value − baseline) ÷ baseline, of the medians. */
   relative: z.number(),
@@ -49,13 +70,21 @@ export const deltaSchema = z.object({
   high: z.number().nullable(),
   /** Paired trials. */
   n: count,
+  /** How interval and p value were made; null below two paired trials. See docs/method.md. */
+  method: intervalMethodSchema.nullable(),
   /** Of the test for "is there a difference", before and after correction for the number of comparisons. */
   pValue: ratio.nullable(),
   adjustedPValue: ratio.nullable(),
+  /** Comparisons of this metric in the run, which the correction is for. */
+  comparisons: count.nullable(),
+  /** Of the test that assumes no shape of the noise, and the least that so few trials could give. */
+  rankTest: z.object({ pValue: ratio, smallestPValue: ratio }).nullable(),
   effectSize: effectSizeSchema.nullable(),
   /** The difference is smaller than what the baseline shows against itself; null without `--aa`. */
   belowNoiseFloor: z.boolean().nullable(),
   verdict: verdictSchema,
+  /** Why there is no winner; null where there is one. See `undecidedSchema`. */
+  undecided: undecidedSchema.nullable(),
 });
 export type Delta = z.output<typeof deltaSchema>;
 
@@ -140,7 +169,13 @@ export const untilSchema = z.object({
   /** Rounds measured, and at most. */
   rounds: count,
   mostRounds: count,
-  /** The widest interval of a delta at the end; null where there is none. */
+  /** The limit of `--max-time`; null without one. */
+  mostSeconds: z.number().positive().nullable(),
+  /** What ended the run before the width was reached; null if it was reached or the run is not over. */
+  limit: z.enum(['rounds', 'time']).nullable(),
+  /** The widest interval of a delta so far, as a ratio; null where there is none. */
   widest: z.number().nonnegative().nullable(),
+  /** Whose it is: key of the case, and the metric. */
+  widestOf: z.object({ caseKey: z.string(), metric: z.string() }).nullable(),
 });
 export type Until = z.output<typeof untilSchema>;

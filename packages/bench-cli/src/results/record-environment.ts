@@ -73,7 +73,8 @@ export const environmentSchema = z.object({
   loadAverage: z.number().nonnegative(),
   socketReceiveBufferBytes: z.object({ default: bytes, max: bytes }).nullable(),
   nodeVersion: z.string(),
-  git: z.object({ commit: z.string(), dirty: z.boolean() }).nullable(),
+  /** The checkout that bench runs from; `branch` is null for a detached head that nothing names. */
+  git: z.object({ commit: z.string(), branch: z.string().nullable(), dirty: z.boolean() }).nullable(),
   /** Where the servers ran; null for the local target. */
   cluster: clusterSchema.nullable(),
 });

@@ -6,23 +6,23 @@ import type { PlannedCase } from '../plan/plan.ts';
 import type {
   CaseRecord,
   CaseSummary,
-  Comparison,
   LimitedBy,
+  NoiseFloor,
   OkTrial,
   SummaryStatistic,
   Trial,
   TrialMetrics,
 } from '../results/record.ts';
+import { type ComparedTrials, compareFamily, markBelowFloor, noiseFloorsOf } from './comparisons.ts';
 import { mergeHistograms, summarizePercentiles } from './latency.ts';
-import { compare, type Limits, type Pair, summarize, type VerdictWords } from './summarize.ts';
+import { outlierPositions } from './outliers.ts';
+import type { TestOptions } from './sample-test.ts';
+import { type Limits, summarize } from './summarize.ts';
 
 /** A case of the plan; how its tier is shared out does not matter to statistics. */
 export type SummarizedCase = Omit<PlannedCase, 'allowances'>;
 
 type Metric = keyof TrialMetrics;
-
-const SPEED: VerdictWords = { better: 'faster', worse: 'slower' };
-const COST: VerdictWords = { better: 'less', worse: 'more' };
 
 function valuesOf(trials: readonly OkTrial[], metric: Metric): number[] {
   return trials.flatMap(({ metrics }) => metrics[metric] ?? []);
@@ -49,36 +49,6 @@ function summarizeTrials(trials: readonly OkTrial[]): CaseSummary | null {
   };
 }
 
-/** Trials of the same round that both have the metric. */
-function pairsOf(trials: readonly OkTrial[], baseline: readonly OkTrial[], metric: Metric): Pair[] {
-  const byRound = new Map(baseline.map((trial) => [trial.round, trial.metrics[metric]]));
-  return trials.flatMap(({ round, metrics }) => {
-    const value = metrics[metric];
-    const reference = byRound.get(round);
-    return value === null || reference === null || reference === undefined
-      ? []
-      : { value, baseline: reference };
-  });
-}
-
-function compareTrials(
-  trials: readonly OkTrial[],
-  baseline: readonly OkTrial[],
-  baselineKey: string,
-): Comparison | null {
-  const against = (metric: Metric, better: 'higher' | 'lower', words: VerdictWords) =>
-    compare(pairsOf(trials, baseline, metric), better, words);
-  const qps = against('qps', 'higher', SPEED);
-  if (qps === null) return null;
-  return {
-    baseline: baselineKey,
-    qps,
-    latencySeconds: against('latencySeconds', 'lower', SPEED),
-    cpuSecondsPerQuery: against('cpuSecondsPerQuery', 'lower', COST),
-    memoryBytes: against('memoryBytes', 'lower', COST),
-  };
-}
-
 function totalsOf(trials: readonly OkTrial[]): CaseRecord['totals'] {
   const sum = (pick: (trial: OkTrial) => number) => trials.reduce((total, trial) => total + pick(trial), 0);
   const responseCodes: Record<string, number> = {};
@@ -102,16 +72,31 @@ function commonLimit(trials: readonly OkTrial[]): LimitedBy {
   return first === undefined || others.length > 0 ? 'unknown' : first;
 }
 
+/** Keys of the trials whose throughput lies far from the others'. */
+function outliersOf(trials: readonly OkTrial[]): string[] {
+  const positions = outlierPositions(trials.map(({ metrics }) => metrics.qps));
+  return positions.flatMap((position) => trials[position]?.key ?? []);
+}
+
+/** What the trials say about the cases, and about the machine's noise. */
+export interface CaseStatistics {
+  readonly cases: CaseRecord[];
+  /** Null without `--aa`. */
+  readonly noiseFloors: NoiseFloor[] | null;
+}
+
 /**
  * The record's `cases`, one for each planned case and in the plan's order, from whatever trials there are so
  * far. Comparisons are with the case of `baselineServer` of the same tier, mode, workload and transport; there
- * is none for the baseline itself, and none where no round has an ok trial of both.
+ * is none for the baseline itself, and none where no round has an ok trial of both. The baseline's twin of
+ * `--aa` has none either: what it shows is the noise floor.
  */
-export function summarizeCases(
+export function summarizeRun(
   plannedCases: readonly SummarizedCase[],
   trials: readonly Trial[],
   baselineServer: string,
-): CaseRecord[] {
+  options: TestOptions = {},
+): CaseStatistics {
   const byCase = Map.groupBy(trials, ({ caseKey }) => caseKey);
   const okTrials = (key: string) =>
     (byCase.get(key) ?? []).filter((trial): trial is OkTrial => trial.status === 'ok');
@@ -119,15 +104,26 @@ export function summarizeCases(
     JSON.stringify([tier, mode, workload, transport]);
   const baselines = new Map(
     plannedCases
-      .filter(({ server }) => server === baselineServer)
+      .filter(({ server, aa }) => server === baselineServer && !aa)
       .map((planned) => [pointKey(planned), planned.key]),
   );
-  return plannedCases.map((planned) => {
-    const { key, server, tier, mode, workload, transport, instances, contended, plannedTrials } = planned;
+  const compared = plannedCases.flatMap((planned): (ComparedTrials & { aa: boolean })[] => {
+    const baselineKey = baselines.get(pointKey(planned));
+    if (baselineKey === undefined || baselineKey === planned.key) return [];
+    const { key: caseKey, aa } = planned;
+    return [{ caseKey, baselineKey, aa, trials: okTrials(caseKey), baselineTrials: okTrials(baselineKey) }];
+  });
+  const claims = compared.filter(({ aa }) => !aa);
+  const comparisons = compareFamily(claims, options);
+  const comparisonOf = new Map(claims.map(({ caseKey }, index) => [caseKey, comparisons[index] ?? null]));
+  const floors = noiseFloorsOf(
+    compared.filter(({ aa }) => aa),
+    options,
+  );
+  const cases = plannedCases.map((planned): CaseRecord => {
+    const { key, server, tier, mode, workload, transport, aa, instances, contended } = planned;
     const ok = okTrials(key);
     const attempted = byCase.get(key)?.length ?? 0;
-    const baselineKey = baselines.get(pointKey(planned));
-    const isCompared = baselineKey !== undefined && baselineKey !== key;
     return {
       key,
       server,
@@ -135,16 +131,25 @@ export function summarizeCases(
       mode,
       workload,
       transport,
-      aa: false,
+      aa,
       instances,
       contended,
-      trials: { planned: plannedTrials, ok: ok.length, failed: attempted - ok.length },
+      trials: { planned: planned.plannedTrials, ok: ok.length, failed: attempted - ok.length },
       totals: totalsOf(ok),
       summary: summarizeTrials(ok),
       latencyHistogram: mergeHistograms(ok),
-      outliers: [],
+      outliers: outliersOf(ok),
       limitedBy: commonLimit(ok),
-      comparison: isCompared ? compareTrials(ok, okTrials(baselineKey), baselineKey) : null,
+      comparison: comparisonOf.get(key) ?? null,
     };
   });
+  return {
+    cases: cases.map((item) => markBelowFloor(item, floors)),
+    noiseFloors: plannedCases.some(({ aa }) => aa) ? floors : null,
+  };
+}
+
+/** The `cases` of `summarizeRun`. */
+export function summarizeCases(...parameters: Parameters<typeof summarizeRun>): CaseRecord[] {
+  return summarizeRun(...parameters).cases;
 }

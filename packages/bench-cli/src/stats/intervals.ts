@@ -1,5 +1,6 @@
 /**
- * 95 % confidence intervals for the median of a few repeated measurements.
+ * 95 % confidence intervals for the median of a few repeated measurements. Those of differences are made in
+ * `sample-test.ts`.
  *
  * The method is chosen by the number of values, because no single one is true for all:
  *
@@ -35,10 +36,12 @@ export const FEWEST_FOR_ORDER_STATISTICS = 6;
 
 /** The methods in words, for reports: every interval in a record was made like this. */
 export const INTERVAL_METHOD =
-  `Intervals are 95 % confidence intervals: from ${FEWEST_FOR_ORDER_STATISTICS} trials on, interpolated order ` +
-  "statistics (Hettmansperger and Sheather 1986), which assume no shape of the noise; with fewer trials, Student's t " +
-  'on logarithms. An interval of a difference is made from the ratios of trials of the same round, and is ' +
-  'widened where it would leave out the difference of the medians.';
+  'Intervals are 95 % confidence intervals. Of a median: interpolated order statistics from ' +
+  `${FEWEST_FOR_ORDER_STATISTICS} trials on, with fewer Student's t on logarithms. Of a difference: made from the ` +
+  'ratios of trials of the same round, by the signed-rank test (Hodges and Lehmann), which assumes no shape of the ' +
+  "noise, where there are enough trials for it to show anything, else by Student's t on logarithms; widened where " +
+  'it would leave out the difference of the medians. A winner is named if the interval leaves out zero and the p ' +
+  'value of the same method, after correction for the number of comparisons (Holm), is at most 5 %.';
 
 function ascending(values: readonly number[]): number[] {
   return values.toSorted((a, b) => a - b);

@@ -1,9 +1,10 @@
 /**
  * Summary of one quantity over the trials of a case, and its comparison with the baseline's.
  */
-import type { Delta, SummaryStatistic, Verdict } from '../results/record.ts';
+import type { Delta, EffectSize, SummaryStatistic, Verdict } from '../results/record.ts';
 import { relativeDelta, symmetricDelta } from './deltas.ts';
-import { including, median, medianInterval } from './intervals.ts';
+import { type Interval, including, median, medianInterval } from './intervals.ts';
+import { LEVEL, type SampleTest, type TestOptions, testPaired } from './sample-test.ts';
 
 /** What the quantity cannot exceed. No measured quantity of bench is negative. */
 export interface Limits {
@@ -41,40 +42,117 @@ export interface VerdictWords {
   readonly worse: Verdict;
 }
 
+/** What is better, and the words for it. */
+export interface Direction extends VerdictWords {
+  readonly goal: 'higher' | 'lower';
+}
+
+/** A delta whose verdict waits for the correction: see `decide`. */
+export type UndecidedDelta = Omit<Delta, 'adjustedPValue' | 'comparisons' | 'verdict' | 'undecided'>;
+
+/** The usual words for Cliff's delta (Romano et al. 2006), and for the rank-biserial correlation, its paired twin. */
+function magnitudeOf(effect: number): string {
+  const size = Math.abs(effect);
+  if (size < 0.147) return 'negligible';
+  if (size < 0.33) return 'small';
+  return size < 0.474 ? 'medium' : 'large';
+}
+
+/** Effect size of a rank test. */
+export function effectSizeOf(effect: number, measure: 'rank-biserial' | 'cliffs-delta'): EffectSize {
+  return { measure, value: effect, magnitude: magnitudeOf(effect) };
+}
+
+/** The interval of a ratio as that of a relative delta; no delta of what is not negative is below −100 %. */
+function asDelta({ low, high }: Interval): Interval {
+  return { low: Math.max(low, 0) - 1, high: high - 1 };
+}
+
 /**
- * Compares paired trials with the baseline.
+ * A delta from the medians of both sides and the test of their ratio.
  *
  * - `relative` and `symmetric` are of the two medians, because these are the figures that a reader sees.
- * - `low` and `high` bound the relative delta: the 95 % interval (see `intervals.ts`) of the paired ratios.
- *   Pairing takes out what both trials of a round have in common, such as the machine's drift. In the rare
- *   case that it leaves out the delta of the medians it is widened to hold it, which can only make it safer.
- * - There is a verdict only if the interval excludes zero; one pair has no interval, thus no verdict.
+ * - `low` and `high` bound the relative delta. In the rare case that the test's interval leaves out the delta of
+ *   the medians it is widened to hold it, which can only make it safer.
+ */
+export function deltaFrom(
+  medians: { readonly value: number; readonly baseline: number },
+  n: number,
+  test: SampleTest | null,
+  measure: 'rank-biserial' | 'cliffs-delta',
+): UndecidedDelta {
+  const relative = relativeDelta(medians.value, medians.baseline);
+  const interval = test === null ? { low: null, high: null } : including(asDelta(test), relative);
+  return {
+    relative,
+    symmetric: symmetricDelta(medians.value, medians.baseline),
+    ...interval,
+    n,
+    method: test?.method ?? null,
+    pValue: test?.pValue ?? null,
+    rankTest:
+      test === null ? null : { pValue: test.rankTest.pValue, smallestPValue: test.rankTest.smallestPValue },
+    effectSize: test === null ? null : effectSizeOf(test.rankTest.effect, measure),
+    belowNoiseFloor: null,
+  };
+}
+
+/**
+ * Paired trials compared with the baseline, without a verdict yet. Pairing takes out what both trials of a round
+ * have in common, such as the machine's drift. See `sample-test.ts` for the interval and `deltaFrom`.
  *
  * Null where there is nothing to compare with: no pair, or a baseline of zero (nothing was lost, say).
  */
+export function comparePairs(pairs: readonly Pair[], options: TestOptions = {}): UndecidedDelta | null {
+  if (pairs.length === 0 || pairs.some(({ baseline }) => baseline <= 0)) return null;
+  const medians = {
+    value: median(pairs.map((pair) => pair.value)),
+    baseline: median(pairs.map((pair) => pair.baseline)),
+  };
+  const ratios = pairs.map((pair) => pair.value / pair.baseline);
+  const delta = deltaFrom(medians, pairs.length, testPaired(ratios, options), 'rank-biserial');
+  // A value of zero has no logarithm, and no test of ratios: the interval of the median serves.
+  const fallback = delta.low === null ? medianInterval(ratios) : null;
+  if (fallback === null) return delta;
+  return { ...delta, ...including(asDelta(fallback), delta.relative), method: 'median' };
+}
+
+/**
+ * The verdict. There is a winner exactly if the interval leaves out zero and the p value that belongs to it, after
+ * correction for all comparisons of the family, is at most 5 %; else `undecided` says why not. So no verdict is
+ * ever stronger than its interval, and where it is weaker the reason is named.
+ */
+export function decide(
+  delta: UndecidedDelta,
+  { goal, better, worse }: Direction,
+  adjustedPValue: number | null,
+  comparisons: number | null,
+): Delta {
+  const { low, high, pValue } = delta;
+  const sign = low === null || high === null ? null : low > 0 ? 'higher' : high < 0 ? 'lower' : null;
+  const isSignificant = adjustedPValue === null || adjustedPValue <= LEVEL;
+  const decided = { ...delta, adjustedPValue, comparisons };
+  if (sign !== null && isSignificant) {
+    return { ...decided, verdict: sign === goal ? better : worse, undecided: null };
+  }
+  const undecided =
+    low === null
+      ? 'too few trials'
+      : sign === null
+        ? 'interval holds zero'
+        : pValue !== null && pValue > LEVEL
+          ? 'ties'
+          : 'correction';
+  return { ...decided, verdict: 'no difference shown', undecided };
+}
+
+/** `comparePairs` and `decide` for a comparison that stands alone. */
 export function compare(
   pairs: readonly Pair[],
-  better: 'higher' | 'lower',
+  goal: 'higher' | 'lower',
   words: VerdictWords,
+  options: TestOptions = {},
 ): Delta | null {
-  if (pairs.length === 0 || pairs.some(({ baseline }) => baseline <= 0)) return null;
-  const value = median(pairs.map((pair) => pair.value));
-  const baseline = median(pairs.map((pair) => pair.baseline));
-  const relative = relativeDelta(value, baseline);
-  const figures = {
-    relative,
-    symmetric: symmetricDelta(value, baseline),
-    n: pairs.length,
-    pValue: null,
-    adjustedPValue: null,
-    effectSize: null,
-    belowNoiseFloor: null,
-  };
-  const ratios = medianInterval(pairs.map((pair) => pair.value / pair.baseline));
-  if (ratios === null) return { ...figures, low: null, high: null, verdict: 'no difference shown' };
-  // Quantities are not negative, so that no delta is below −100 %; Student's t on raw values does not know.
-  const { low, high } = including({ low: Math.max(ratios.low, 0) - 1, high: ratios.high - 1 }, relative);
-  const sign = low > 0 ? 'higher' : high < 0 ? 'lower' : null;
-  const verdict = sign === null ? 'no difference shown' : sign === better ? words.better : words.worse;
-  return { ...figures, low, high, verdict };
+  const delta = comparePairs(pairs, options);
+  return delta === null ? null : decide(delta, { goal, ...words }, delta.pValue, 1);
 }

@@ -1,0 +1,123 @@
+/**
+ * The comparisons of a run with their baselines: a family of tests for each metric, corrected for their number
+ * (see `holm.ts`), and what the baseline shows against itself.
+ */
+import type { CaseRecord, Comparison, Delta, NoiseFloor, OkTrial } from '../results/record.ts';
+import { holmAdjusted } from './holm.ts';
+import { COMPARED_METRICS, type ComparedMetric, DIRECTIONS } from './metrics.ts';
+import type { TestOptions } from './sample-test.ts';
+import { comparePairs, decide, type Pair, type UndecidedDelta } from './summarize.ts';
+
+/** What is compared with what. */
+export interface ComparedTrials {
+  readonly caseKey: string;
+  readonly baselineKey: string;
+  readonly trials: readonly OkTrial[];
+  readonly baselineTrials: readonly OkTrial[];
+}
+
+/** Trials of the same round that both have the metric. */
+export function pairsOf(
+  trials: readonly OkTrial[],
+  baseline: readonly OkTrial[],
+  metric: ComparedMetric,
+): Pair[] {
+  const byRound = new Map(baseline.map((trial) => [trial.round, trial.metrics[metric]]));
+  return trials.flatMap(({ round, metrics }) => {
+    const value = metrics[metric];
+    const reference = byRound.get(round);
+    return value === null || reference === null || reference === undefined
+      ? []
+      : { value, baseline: reference };
+  });
+}
+
+/** The deltas of one metric, in the order of `compared`; null where there is nothing to compare. */
+function familyOf(
+  compared: readonly ComparedTrials[],
+  metric: ComparedMetric,
+  options: TestOptions,
+): (Delta | null)[] {
+  const pairs = compared.map(({ trials, baselineTrials }) => pairsOf(trials, baselineTrials, metric));
+  const comparisons = pairs.filter(({ length }) => length > 1).length;
+  const deltas = pairs.map((list, index): UndecidedDelta | null =>
+    comparePairs(list, {
+      ...options,
+      comparisons,
+      seed: `${options.seed ?? ''}/${compared[index]?.caseKey}/${metric}`,
+    }),
+  );
+  const tested = deltas.flatMap((delta) => (delta?.pValue == null ? [] : [delta]));
+  const adjusted = holmAdjusted(tested.map(({ pValue }) => pValue ?? 1));
+  const adjustedOf = new Map(tested.map((delta, index) => [delta, adjusted[index] ?? 1]));
+  return deltas.map((delta) =>
+    delta === null ? null : decide(delta, DIRECTIONS[metric], adjustedOf.get(delta) ?? null, comparisons),
+  );
+}
+
+/** One comparison for each of `compared`, all of them one family for each metric. */
+export function compareFamily(
+  compared: readonly ComparedTrials[],
+  options: TestOptions,
+): (Comparison | null)[] {
+  const families = new Map(COMPARED_METRICS.map((metric) => [metric, familyOf(compared, metric, options)]));
+  return compared.map(({ baselineKey }, index) => {
+    const delta = (metric: ComparedMetric) => families.get(metric)?.[index] ?? null;
+    const qps = delta('qps');
+    if (qps === null) return null;
+    return {
+      baseline: baselineKey,
+      qps,
+      latencySeconds: delta('latencySeconds'),
+      cpuSecondsPerQuery: delta('cpuSecondsPerQuery'),
+      memoryBytes: delta('memoryBytes'),
+    };
+  });
+}
+
+/** The end of the interval that is farther from zero; without an interval, the difference itself. */
+function floorOf(delta: Delta | null): number | null {
+  if (delta === null) return null;
+  return Math.max(Math.abs(delta.low ?? delta.relative), Math.abs(delta.high ?? delta.relative));
+}
+
+/**
+ * What the baseline's twin shows against the baseline: each pair stands alone, since none of them is a claim. The
+ * floor is the farthest that the interval reaches from zero: a difference that two equal servers may show here.
+ */
+export function noiseFloorsOf(twins: readonly ComparedTrials[], options: TestOptions): NoiseFloor[] {
+  return twins.flatMap((twin) => {
+    const [comparison] = compareFamily([twin], options);
+    if (comparison == null) return [];
+    const floor = {
+      qps: floorOf(comparison.qps),
+      latencySeconds: floorOf(comparison.latencySeconds),
+      cpuSecondsPerQuery: floorOf(comparison.cpuSecondsPerQuery),
+      memoryBytes: floorOf(comparison.memoryBytes),
+    };
+    return [{ caseKey: twin.caseKey, comparison, floor }];
+  });
+}
+
+/** `item` with every delta marked that is no larger than what the baseline shows against itself. */
+export function markBelowFloor(item: CaseRecord, floors: readonly NoiseFloor[]): CaseRecord {
+  const { comparison } = item;
+  const floor = floors.find((candidate) => candidate.comparison.baseline === comparison?.baseline);
+  if (comparison === null || floor === undefined) return item;
+  const marked = <T extends Delta | null>(delta: T, metric: ComparedMetric): T => {
+    const limit = floor.floor[metric];
+    return delta === null || limit === null
+      ? delta
+      : { ...delta, belowNoiseFloor: Math.abs(delta.relative) <= limit };
+  };
+  return {
+    ...item,
+    comparison: {
+      ...comparison,
+      qps: marked(comparison.qps, 'qps'),
+      latencySeconds: marked(comparison.latencySeconds, 'latencySeconds'),
+      cpuSecondsPerQuery: marked(comparison.cpuSecondsPerQuery, 'cpuSecondsPerQuery'),
+      memoryBytes: marked(comparison.memoryBytes, 'memoryBytes'),
+    },
+  };
+}

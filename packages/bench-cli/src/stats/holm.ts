@@ -1,0 +1,20 @@
+/**
+ * Correction for many comparisons. Among 20 comparisons of equal servers one looks like a difference by
+ * chance; Holm's step-down method keeps the probability of even one false verdict in the family below 5 %, and
+ * never shows less than Bonferroni's.
+ *
+ * S. Holm: A simple sequentially rejective multiple test procedure. Scandinavian Journal of Statistics 6 (1979),
+ * 65–70.
+ */
+
+/** The adjusted p values, in the order of the given ones: compare each with 0.05 as if it were alone. */
+export function holmAdjusted(pValues: readonly number[]): number[] {
+  const order = pValues.map((pValue, index) => ({ pValue, index })).sort((a, b) => a.pValue - b.pValue);
+  const adjusted = new Array<number>(pValues.length).fill(1);
+  let largest = 0;
+  for (const [position, { pValue, index }] of order.entries()) {
+    largest = Math.max(largest, Math.min(1, pValue * (pValues.length - position)));
+    adjusted[index] = largest;
+  }
+  return adjusted;
+}

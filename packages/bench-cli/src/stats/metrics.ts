@@ -1,0 +1,39 @@
+/** The figures that are compared: which way is better, in which words, and what they are called. */
+import type { Comparison, TrialMetrics } from '../results/record.ts';
+import type { Direction } from './summarize.ts';
+
+/** The metrics of a comparison. */
+export type ComparedMetric = Exclude<keyof Comparison, 'baseline'> & keyof TrialMetrics;
+
+export const COMPARED_METRICS = ['qps', 'latencySeconds', 'cpuSecondsPerQuery', 'memoryBytes'] as const;
+
+const SPEED = { better: 'faster', worse: 'slower' } as const;
+const COST = { better: 'less', worse: 'more' } as const;
+
+export const DIRECTIONS: Readonly<Record<ComparedMetric, Direction>> = {
+  qps: { goal: 'higher', ...SPEED },
+  latencySeconds: { goal: 'lower', ...SPEED },
+  cpuSecondsPerQuery: { goal: 'lower', ...COST },
+  memoryBytes: { goal: 'lower', ...COST },
+};
+
+/** Names that people type and read. */
+export const METRIC_NAMES: Readonly<Record<ComparedMetric, string>> = {
+  qps: 'qps',
+  latencySeconds: 'latency',
+  cpuSecondsPerQuery: 'cpu',
+  memoryBytes: 'memory',
+};
+
+/** What each is, in words. */
+export const METRIC_TITLES: Readonly<Record<ComparedMetric, string>> = {
+  qps: 'queries per second',
+  latencySeconds: 'mean latency',
+  cpuSecondsPerQuery: 'CPU time per query',
+  memoryBytes: 'memory',
+};
+
+/** The metric of that name (`cpu`) or field (`cpuSecondsPerQuery`), or undefined. */
+export function findMetric(name: string): ComparedMetric | undefined {
+  return COMPARED_METRICS.find((metric) => metric === name || METRIC_NAMES[metric] === name);
+}

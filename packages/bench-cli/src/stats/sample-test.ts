@@ -1,0 +1,188 @@
+/**
+ * How much larger are these values than those, and how sure is that? For values above zero whose noise
+ * multiplies (throughput, latency, CPU per query): everything is computed on logarithms and given as a ratio.
+ *
+ * Interval, p value and verdict come from one method, so that they cannot contradict each other: the 95 %
+ * interval leaves out a ratio exactly if the test rejects it at 5 %. Which method depends on how many trials
+ * there are, because no single one is true for all:
+ *
+ * - **Rank method** wherever its smallest attainable p value, times the number of comparisons in the family, is
+ *   at most 5 %: the Hodges–Lehmann interval, which is the inversion of Wilcoxon's signed-rank test (paired) or of
+ *   the rank-sum test (unpaired). It assumes no shape of the noise, and one disturbed trial among ten does not
+ *   spoil it. For one paired comparison that is from 6 trials on.
+ * - **Student's t** (paired) or **Welch's t** (unpaired) on logarithms with fewer trials. It assumes that the
+ *   noise is about log-normal, because nothing without an assumption could show anything.
+ * - **Bootstrap-t** from `FEWEST_FOR_BOOTSTRAP` trials on, if asked for.
+ *
+ * `docs/method.md` has the simulated coverage of each by number of trials; `test/stats-coverage.test.ts` repeats it.
+ *
+ * References:
+ * - J. L. Hodges, E. L. Lehmann: Estimates of location based on rank tests. Annals of Mathematical Statistics 34
+ *   (1963), 598–611.
+ * - M. Hollander, D. A. Wolfe, E. Chicken: Nonparametric Statistical Methods, 3rd ed. (2014), chapters 3 and 4.
+ * - B. L. Welch: The generalization of "Student's" problem when several different population variances are
+ *   involved. Biometrika 34 (1947), 28–35.
+ */
+import { bootstrapPaired, bootstrapUnpaired, FEWEST_FOR_BOOTSTRAP } from './bootstrap.ts';
+import { CONFIDENCE, median } from './intervals.ts';
+import {
+  type RankTest,
+  rankSumDepth,
+  rankSumTest,
+  signedRankDepth,
+  signedRankTest,
+  smallestRankSumP,
+  smallestSignedRankP,
+} from './rank-tests.ts';
+import { studentQuantile, studentUpperTail } from './student-t.ts';
+
+export type IntervalMethod = 'signed-rank' | 'rank-sum' | 'student-t' | 'welch-t' | 'bootstrap-t';
+
+/** `auto`: rank method or t, by the number of trials. `bootstrap`: resampled wherever it holds what it says. */
+export const INTERVAL_CHOICES = ['auto', 'bootstrap'] as const;
+export type IntervalChoice = (typeof INTERVAL_CHOICES)[number];
+
+/** Two-sided level of tests and verdicts. */
+export const LEVEL = 1 - CONFIDENCE;
+
+export interface TestOptions {
+  /** Comparisons in the family that this one is part of; see `holm.ts`. Default: 1. */
+  readonly comparisons?: number;
+  /** Default: `auto`. */
+  readonly interval?: IntervalChoice;
+  /** Seed of the bootstrap. Default: none needed. */
+  readonly seed?: string;
+}
+
+export interface SampleTest {
+  /** Estimated ratio: Hodges–Lehmann, or the ratio of the geometric means. */
+  readonly ratio: number;
+  /** 95 % interval of the ratio. */
+  readonly low: number;
+  readonly high: number;
+  /** Two-sided, for "the ratio is 1", by the interval's own method and before any correction. */
+  readonly pValue: number;
+  readonly method: IntervalMethod;
+  /** The test that assumes no shape of the noise, also where `method` is another one. */
+  readonly rankTest: RankTest;
+}
+
+interface LogInterval {
+  readonly estimate: number;
+  readonly low: number;
+  readonly high: number;
+  readonly pValue: number;
+}
+
+/** The ratios of paired trials. Null for fewer than two, or where a ratio is not above zero. */
+export function testPaired(ratios: readonly number[], options: TestOptions = {}): SampleTest | null {
+  if (ratios.length < 2 || !ratios.every((ratio) => ratio > 0)) return null;
+  const logs = ratios.map(Math.log);
+  const rankTest = signedRankTest(logs);
+  const byRanks = smallestSignedRankP(logs.length) * (options.comparisons ?? 1) <= LEVEL;
+  if (options.interval === 'bootstrap' && logs.length >= FEWEST_FOR_BOOTSTRAP) {
+    return asRatio(bootstrapPaired(logs, options.seed ?? ''), 'bootstrap-t', rankTest);
+  }
+  return byRanks
+    ? asRatio(signedRankInterval(logs, rankTest), 'signed-rank', rankTest)
+    : asRatio(studentLocation(logs), 'student-t', rankTest);
+}
+
+/**
+ * Values of one run against those of another; nothing pairs them. Null where a side has fewer than two values or
+ * one that is not above zero.
+ */
+export function testUnpaired(
+  values: readonly number[],
+  others: readonly number[],
+  options: TestOptions = {},
+): SampleTest | null {
+  if (values.length < 2 || others.length < 2) return null;
+  if (![...values, ...others].every((value) => value > 0)) return null;
+  const [logs, otherLogs] = [values.map(Math.log), others.map(Math.log)];
+  const rankTest = rankSumTest(logs, otherLogs);
+  const byRanks = smallestRankSumP(logs.length, otherLogs.length) * (options.comparisons ?? 1) <= LEVEL;
+  if (options.interval === 'bootstrap' && Math.min(logs.length, otherLogs.length) >= FEWEST_FOR_BOOTSTRAP) {
+    return asRatio(bootstrapUnpaired(logs, otherLogs, options.seed ?? ''), 'bootstrap-t', rankTest);
+  }
+  return byRanks
+    ? asRatio(rankSumInterval(logs, otherLogs, rankTest), 'rank-sum', rankTest)
+    : asRatio(welchDifference(logs, otherLogs), 'welch-t', rankTest);
+}
+
+function asRatio(interval: LogInterval, method: IntervalMethod, rankTest: RankTest): SampleTest {
+  return {
+    ratio: Math.exp(interval.estimate),
+    low: Math.exp(interval.low),
+    high: Math.exp(interval.high),
+    pValue: interval.pValue,
+    method,
+    rankTest,
+  };
+}
+
+/** The ends `depth` values from either end of the sorted contrasts, and their median. */
+function fromContrasts(contrasts: number[], depth: number, pValue: number): LogInterval {
+  const sorted = Float64Array.from(contrasts).sort();
+  const at = (index: number) => sorted[Math.min(Math.max(index, 0), sorted.length - 1)] ?? Number.NaN;
+  return { estimate: median(contrasts), low: at(depth), high: at(sorted.length - 1 - depth), pValue };
+}
+
+/** From the means of all pairs of values, each with itself too (Walsh averages). */
+function signedRankInterval(logs: readonly number[], { pValue }: RankTest): LogInterval {
+  const averages: number[] = [];
+  for (const [index, a] of logs.entries()) {
+    for (const b of logs.slice(index)) averages.push((a + b) / 2);
+  }
+  return fromContrasts(averages, signedRankDepth(logs.length, LEVEL / 2), pValue);
+}
+
+/** From the differences of all values of one side and all of the other. */
+function rankSumInterval(
+  logs: readonly number[],
+  others: readonly number[],
+  { pValue }: RankTest,
+): LogInterval {
+  const differences = logs.flatMap((a) => others.map((b) => a - b));
+  return fromContrasts(differences, rankSumDepth(logs.length, others.length, LEVEL / 2), pValue);
+}
+
+export interface Moments {
+  readonly n: number;
+  readonly mean: number;
+  /** With n − 1. */
+  readonly variance: number;
+}
+
+/** Mean and variance; of equal values the variance is exactly zero. */
+export function momentsOf(values: readonly number[]): Moments {
+  const n = values.length;
+  const [first = Number.NaN] = values;
+  if (values.every((value) => value === first)) return { n, mean: first, variance: 0 };
+  const mean = values.reduce((sum, value) => sum + value, 0) / n;
+  return { n, mean, variance: values.reduce((sum, value) => sum + (value - mean) ** 2, 0) / (n - 1) };
+}
+
+/** A t interval about `estimate`. Without any scatter the interval has no width and p is 0, or 1 at no difference. */
+function tInterval(estimate: number, standardError: number, degrees: number): LogInterval {
+  if (standardError === 0) {
+    return { estimate, low: estimate, high: estimate, pValue: estimate === 0 ? 1 : 0 };
+  }
+  const half = studentQuantile(1 - LEVEL / 2, degrees) * standardError;
+  const pValue = Math.min(1, 2 * studentUpperTail(Math.abs(estimate) / standardError, degrees));
+  return { estimate, low: estimate - half, high: estimate + half, pValue };
+}
+
+function studentLocation(logs: readonly number[]): LogInterval {
+  const { n, mean, variance } = momentsOf(logs);
+  return tInterval(mean, Math.sqrt(variance / n), n - 1);
+}
+
+/** Welch's interval, with the degrees of freedom of Welch and Satterthwaite. */
+function welchDifference(logs: readonly number[], others: readonly number[]): LogInterval {
+  const [a, b] = [momentsOf(logs), momentsOf(others)];
+  const [shareA, shareB] = [a.variance / a.n, b.variance / b.n];
+  const sum = shareA + shareB;
+  const degrees = sum === 0 ? 1 : sum ** 2 / (shareA ** 2 / (a.n - 1) + shareB ** 2 / (b.n - 1));
+  return tInterval(a.mean - b.mean, Math.sqrt(sum), degrees);
+}

@@ -1,0 +1,59 @@
+/**
+ * Had a trial's throughput settled? Its rates by the second are divided into levels (see `change-points.ts`): a
+ * trial that has one level is steady; one that changes its level only in its first half settled then; one that still
+ * changes in its second half, or ends on a slope, never did. Small changes are no matter: a level counts as another
+ * one from `SMALLEST_CHANGE` on.
+ *
+ * The warm-up before each trial is no part of it; see E. Barrett et al.: Virtual machine warmup blows hot and cold.
+ * Proceedings of the ACM on Programming Languages 1 (OOPSLA 2017), 52, for why a fixed warm-up has to be checked.
+ */
+import type { LoadResult, SteadyState } from '../results/record.ts';
+import { type ChangePoint, changePoints, FEWEST_IN_SEGMENT } from './change-points.ts';
+
+/** Fewer intervals have no two levels to tell apart. */
+export const FEWEST_INTERVALS = 2 * FEWEST_IN_SEGMENT;
+
+/** Seconds within a trial differ by some percent on any machine; a warm-up that matters changes more. */
+export const SMALLEST_CHANGE = 0.05;
+
+function percent(change: number): string {
+  return `${change < 0 ? 'fell' : 'rose'} by ${(Math.abs(change) * 100).toFixed(1)} %`;
+}
+
+function inWords(changes: readonly ChangePoint[], atSeconds: (position: number) => number): string {
+  return changes
+    .map(
+      ({ position, relativeChange }) =>
+        `${percent(relativeChange)} after ${atSeconds(position).toFixed(0)} s`,
+    )
+    .join(', ');
+}
+
+/**
+ * Examines the rates of one trial. Null where there are too few of them. `seed` makes the permutations repeatable:
+ * the key of the trial.
+ */
+export function examineSteadyState(intervals: LoadResult['intervals'], seed: string): SteadyState | null {
+  const rates = intervals.map(({ qps }) => qps);
+  if (rates.length < FEWEST_INTERVALS) return null;
+  if (rates.some((rate) => rate <= 0)) {
+    return {
+      settled: false,
+      settledAfterSeconds: null,
+      reason: 'no query was answered for a second or more',
+    };
+  }
+  const changes = changePoints(rates, seed).filter(
+    ({ relativeChange }) => Math.abs(relativeChange) >= SMALLEST_CHANGE,
+  );
+  // A change is at the end of the interval before it.
+  const atSeconds = (position: number) => intervals[position - 1]?.atSeconds ?? 0;
+  const last = changes.at(-1);
+  if (last === undefined) {
+    return { settled: true, settledAfterSeconds: 0, reason: 'throughput kept one level throughout' };
+  }
+  const reason = `throughput ${inWords(changes, atSeconds)}`;
+  return last.position <= rates.length / 2
+    ? { settled: true, settledAfterSeconds: atSeconds(last.position), reason }
+    : { settled: false, settledAfterSeconds: null, reason };
+}
