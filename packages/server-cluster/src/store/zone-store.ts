@@ -1,18 +1,22 @@
 /**
- * A store for DinoDNS that answers as an authoritative server must, at the cost of a look-up in a map: the
- * answer of a name is worked out and encoded when it is asked for the first time, and kept until the store
- * changes. What is kept is bounded by the names and types that the store holds, not by what clients ask.
+ * A store for DinoDNS that answers as an authoritative server must. Its records are in typed arrays, a few
+ * dozen octets for a zone; what is answered is read from there, by the handler in the framework's chain as
+ * by an answer table in front of it.
  */
 import { EventEmitter } from 'node:events';
 import type { Store } from 'dinodns/plugins/storage/index.js';
-import type { SupportedAnswer, SupportedRecordType, ZoneData } from 'dinodns/types/dns.js';
+import type { ZoneData as DataOf, SupportedAnswer, SupportedRecordType } from 'dinodns/types/dns.js';
 import type { DNSRequest, DNSResponse, NextFunction } from 'dinodns/types/server.js';
+import { NONE } from '../table/arena.ts';
+import { labelOffsets } from '../table/name-tree.ts';
+import type { StoredRecord, StoredSet } from '../table/record-sets.ts';
+import { ZoneData } from '../table/zone-data.ts';
 import { FLAG } from '../wire/codes.ts';
-import { canonicalKey, canonicalName } from '../wire/names.ts';
-import { encodeBody, prepare } from '../wire/sections.ts';
-import { compile, type StoredAnswer, synthesise } from './answer.ts';
-import { type NameNode, NameTree } from './names-tree.ts';
-import { nameError, position, referral, resolveAt, wildcardBelow } from './resolve.ts';
+import { canonicalName, encodeName } from '../wire/names.ts';
+import { decodeData, encodeData } from '../wire/rdata.ts';
+import { prepare } from '../wire/sections.ts';
+import { typeNumber } from '../wire/types.ts';
+import { type StoredAnswer, StoreView } from './view.ts';
 
 /** TTL in seconds of records that are set without one. */
 export const DEFAULT_TTL_SECONDS = 3600;
@@ -28,13 +32,6 @@ export interface ZoneInput {
   }>;
 }
 
-/** Question types that ask for something else than records (RFC 6895, section 3.1), but for ANY. */
-const META_TYPES = new Set(['AXFR', 'IXFR', 'TKEY', 'TSIG', 'OPT', 'UNKNOWN_253', 'UNKNOWN_254']);
-
-function isMissing<T>(value: T | null | undefined): value is null | undefined {
-  return value === undefined || value === null;
-}
-
 /**
  * Names are compared without regard to ASCII case. A name with an SOA record is the apex of a zone; inside
  * of zones, names that do not exist get NXDOMAIN and missing types an empty answer, both with that SOA
@@ -42,13 +39,28 @@ function isMissing<T>(value: T | null | undefined): value is null | undefined {
  * are passed on to the next handler, unless they have records of their own.
  */
 export class ZoneStore extends EventEmitter implements Store {
-  readonly #tree = new NameTree();
-  #generation = 0;
+  #data = new ZoneData();
+  #view = new StoreView(this.#data);
+
+  /** The records as an answer table reads them. Another object after `replaceWith`. */
+  get data(): ZoneData {
+    return this.#data;
+  }
 
   /** Adds all records of a zone. Throws a RangeError or TypeError that names the record that is wrong. */
   addZone(zone: ZoneInput): void {
+    const added = new Map<string, Map<number, StoredRecord[]>>();
     for (const { name, type, ttl, data } of zone.records) {
-      this.#add(toRecord(name, type, ttl, data));
+      const set = toSet(name, type, ttl, [data]);
+      const key = canonicalName(name);
+      const types = added.get(key) ?? new Map<number, StoredRecord[]>();
+      added.set(key, types.set(set.type, types.get(set.type) ?? []));
+      types.get(set.type)?.push(...set.records);
+    }
+    for (const [key, types] of added) {
+      const name = encodeName(key);
+      const sets = [...types].map(([type, records]) => ({ type, records }));
+      this.#data.write(name, sets.reduce(withSet, this.#data.read(name)));
     }
   }
 
@@ -56,46 +68,65 @@ export class ZoneStore extends EventEmitter implements Store {
   set<T extends SupportedRecordType>(
     name: string,
     type: T,
-    data: ZoneData[T] | ZoneData[T][],
+    data: DataOf[T] | DataOf[T][],
     ttl: number = DEFAULT_TTL_SECONDS,
   ): void {
-    const records = (Array.isArray(data) ? data : [data]).map((item) => toRecord(name, type, ttl, item));
-    this.delete(name, type);
-    for (const record of records) this.#add(record);
+    const set = toSet(name, type, ttl, Array.isArray(data) ? data : [data]);
+    const octets = encodeName(name);
+    const others = this.#data.read(octets).filter((other) => other.type !== set.type);
+    this.#data.write(octets, withSet(others, set));
   }
 
   append<T extends SupportedRecordType>(
     name: string,
     type: T,
-    data: ZoneData[T],
+    data: DataOf[T],
     ttl: number = DEFAULT_TTL_SECONDS,
   ): void {
-    this.#add(toRecord(name, type, ttl, data));
+    const octets = encodeName(name);
+    this.#data.write(octets, withSet(this.#data.read(octets), toSet(name, type, ttl, [data])));
   }
 
   /** Removes one record, all records of a type, or all records of a name. */
-  delete<T extends SupportedRecordType>(name: string, type?: T, data?: ZoneData[T]): void {
-    const node = this.#tree.get(canonicalName(name));
-    if (node?.records === undefined) return;
-    this.#generation++;
-    if (type === undefined) node.records.clear();
-    else if (data === undefined) node.records.delete(type);
-    else removeRecord(node.records, toRecord(name, type, 0, data));
-    this.#tree.prune(node);
+  delete<T extends SupportedRecordType>(name: string, type?: T, data?: DataOf[T]): void {
+    const octets = encodeName(name);
+    const sets = this.#data.read(octets);
+    if (sets.length === 0) return;
+    if (type === undefined) {
+      this.#data.write(octets, []);
+      return;
+    }
+    const removed = data === undefined ? undefined : toSet(name, type, 0, [data]).records[0];
+    const kept = (record: StoredRecord) => removed !== undefined && !record.data.equals(removed.data);
+    const number = typeNumber(type);
+    const left = sets.map((set) =>
+      set.type === number ? { ...set, records: set.records.filter(kept) } : set,
+    );
+    this.#data.write(
+      octets,
+      left.filter(({ records }) => records.length > 0),
+    );
   }
 
-  /** The data of a name and type, or of all types; null if there is none. Wildcards are looked up too. */
-  get<T extends SupportedRecordType>(name: string, type?: T): ZoneData[T][] | null {
-    const key = canonicalName(name);
-    let node = this.#tree.get(key);
-    if (node === undefined) {
-      const encloser = this.#tree.closestEncloser(key);
-      node = encloser && this.#tree.get(wildcardBelow(encloser));
-    }
-    const records =
-      type === undefined ? [...(node?.records?.values() ?? [])].flat() : node?.records?.get(type);
-    if (records === undefined || records.length === 0) return null;
-    return records.map((record) => record.data as ZoneData[T]);
+  /**
+   * The data of a name and type, or of all types; null if there is none. Wildcards are looked up too. It is
+   * decoded from the wire, so a TXT record is a list of buffers, however it was set.
+   */
+  get<T extends SupportedRecordType>(name: string, type?: T): DataOf[T][] | null {
+    const node = this.#nodeFor(encodeName(name));
+    const number = type === undefined ? undefined : typeNumber(type);
+    const found = (node === NONE ? [] : this.#data.readNode(node))
+      .filter((set) => number === undefined || set.type === number)
+      .flatMap((set) => set.records.map((record) => decodeData(set.type, record.data) as DataOf[T]));
+    return found.length === 0 ? null : found;
+  }
+
+  /** Takes over all records of another store, at once; that one must not be used any more. */
+  replaceWith(other: ZoneStore): void {
+    this.#data = other.#data;
+    this.#view = new StoreView(this.#data);
+    other.#data = new ZoneData();
+    other.#view = new StoreView(other.#data);
   }
 
   /** Answers a question about the store's names; calls `next` in any case, as the framework's store does. */
@@ -115,103 +146,60 @@ export class ZoneStore extends EventEmitter implements Store {
     next();
   };
 
-  /**
-   * The answer to a question whose name was read from the wire; null if no zone of ours is asked for, or
-   * something that is not a record (a zone transfer, say).
-   */
+  /** What to say about a name and type; null if that is not this store's to say. */
   lookup(name: string, type: string): StoredAnswer | null {
-    const key = canonicalKey(name);
-    const node = this.#tree.get(key);
-    if (node !== undefined) {
-      return this.#fresh(node).answers?.get(type) ?? this.#compileAt(node, type);
-    }
-    const encloser = this.#tree.closestEncloser(key);
-    if (encloser === undefined || META_TYPES.has(type)) return null;
-    return this.#fresh(encloser).nameError ?? this.#below(encloser, name, type);
+    return this.#view.lookup(name, type);
   }
 
-  #add(record: SupportedAnswer): void {
-    this.#generation++;
-    const node = this.#tree.ensure(record.name);
-    node.records ??= new Map();
-    const existing = node.records.get(record.type);
-    if (existing === undefined) node.records.set(record.type, [record]);
-    else if (!existing.some((other) => sameData(other, record))) existing.push(record);
-  }
-
-  #fresh(node: NameNode): NameNode {
-    if (node.generation !== this.#generation) {
-      node.generation = this.#generation;
-      node.answers = undefined;
-      node.noData = undefined;
-      node.nameError = undefined;
+  /** The name, or the wildcard that stands for it. */
+  #nodeFor(name: Uint8Array): number {
+    const { names } = this.#data;
+    let node = names.root;
+    for (const at of labelOffsets(name).reverse()) {
+      const child = names.child(node, name, at);
+      if (child === NONE) return names.wildcardBelow(node);
+      node = child;
     }
     return node;
   }
+}
 
-  #compileAt(node: NameNode, type: string): StoredAnswer | null {
-    if (META_TYPES.has(type)) return null;
-    const isAlias = node.has('CNAME');
-    // Every type that the name lacks has the same answer, so that clients cannot make us keep 65,536.
-    const isKept = type === 'ANY' || node.has(type as SupportedRecordType);
-    if (!isKept && !isAlias && node.noData !== undefined && type !== 'DS') return node.noData;
-    const found = resolveAt(this.#tree, node, type);
-    const answer = found === null ? null : compile(found, node.key);
-    if (isKept || (isAlias && (node.answers?.size ?? 0) < MAX_ALIAS_TYPES)) {
-      if (answer !== null) {
-        node.answers ??= new Map();
-        node.answers.set(type, answer);
-      }
-    } else if (!isAlias && type !== 'DS') {
-      node.noData = answer;
-    }
-    return answer;
+/** The sets with one more, or with its records added to those of its type, but for those that are there. */
+function withSet(sets: StoredSet[], added: StoredSet): StoredSet[] {
+  if (added.records.length === 0) return sets;
+  const existing = sets.find(({ type }) => type === added.type);
+  if (existing === undefined) return [...sets, { type: added.type, records: distinct(added.records) }];
+  const records = distinct([...existing.records, ...added.records]);
+  return sets.map((set) => (set === existing ? { ...set, records } : set));
+}
+
+/** A record set holds no data twice (RFC 2181, section 5). */
+function distinct(records: readonly StoredRecord[]): StoredRecord[] {
+  const kept = new Map<string, StoredRecord>();
+  for (const record of records) {
+    const key = record.data.toString('latin1');
+    if (!kept.has(key)) kept.set(key, record);
   }
-
-  /** The answer for a name that does not exist, below one that does. */
-  #below(encloser: NameNode, name: string, type: string): StoredAnswer | null {
-    const { apex, cut } = position(encloser);
-    if (apex === undefined) return null;
-    if (cut !== undefined) {
-      encloser.nameError = compile(referral(this.#tree, cut), null);
-      return encloser.nameError;
-    }
-    const wildcard = this.#tree.get(wildcardBelow(encloser));
-    if (wildcard === undefined) {
-      encloser.nameError = compile(nameError(encloser), null);
-      return encloser.nameError;
-    }
-    const answer = this.#fresh(wildcard).answers?.get(type) ?? this.#compileAt(wildcard, type);
-    return isMissing(answer) ? null : synthesise(answer, wildcard.key, name);
-  }
+  return [...kept.values()];
 }
 
-/** Types kept for an alias, whose answer depends on the type: more than clients ask in earnest. */
-const MAX_ALIAS_TYPES = 16;
-
-function removeRecord(records: Map<SupportedRecordType, SupportedAnswer[]>, record: SupportedAnswer): void {
-  const remaining = records.get(record.type)?.filter((other) => !sameData(other, record)) ?? [];
-  if (remaining.length === 0) records.delete(record.type);
-  else records.set(record.type, remaining);
-}
-
-/** Whether two records of one name and type hold the same data (RFC 2181, section 5). */
-function sameData(one: SupportedAnswer, other: SupportedAnswer): boolean {
-  const data = (record: SupportedAnswer) => encodeBody(record).subarray(8);
-  return data(one).equals(data(other));
-}
-
-function toRecord(name: string, type: string, ttl: number, data: unknown): SupportedAnswer {
-  // The types of `dns-packet` are a union over all record types; the encoder is what checks the data.
-  const record = { name: canonicalName(name), type, class: 'IN', ttl, data } as SupportedAnswer;
+/** The records as octets. Throws a TypeError that names the one that is wrong. */
+function toSet(name: string, type: string, ttl: number, items: readonly unknown[]): StoredSet {
   try {
     if (!Number.isInteger(ttl) || ttl < 0 || ttl > 0x7fff_ffff) {
       throw new RangeError(`the TTL ${ttl} is not a whole number from 0 to 2147483647 (RFC 2181, section 8)`);
     }
-    encodeBody(record);
+    encodeName(name);
+    // The types of `dns-packet` are a union over all record types; the encoder is what checks the data.
+    const records = items.map((data) => {
+      const octets = encodeData({ name, type, data } as SupportedAnswer);
+      if (octets.length > 0xffff)
+        throw new RangeError(`the data has ${octets.length} octets; 65535 is the most`);
+      return { ttl, data: octets };
+    });
+    return { type: typeNumber(type), records };
   } catch (error) {
     const reason = error instanceof Error ? error.message : String(error);
     throw new TypeError(`The ${type} record of "${name}" cannot be encoded: ${reason}`, { cause: error });
   }
-  return record;
 }

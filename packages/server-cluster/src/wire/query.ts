@@ -3,17 +3,10 @@
  * over its octets. What the framework then sees is the one question and, if there was one, the OPT record;
  * the client's own octets stay at hand, because the question is echoed exactly as it came.
  */
-import { type Answer, decode, type OptAnswer, type Packet, type Question } from 'dns-packet';
-import {
-  CLASS_IN,
-  EDNS_UDP_OCTETS,
-  FLAG,
-  HEADER_OCTETS,
-  PLAIN_UDP_OCTETS,
-  RCODE,
-  TYPE_OPT,
-} from './codes.ts';
+import type { Answer, OptAnswer, Packet } from 'dns-packet';
+import { EDNS_UDP_OCTETS, FLAG, HEADER_OCTETS, PLAIN_UDP_OCTETS, RCODE, TYPE_OPT } from './codes.ts';
 import { findNameEnd, readName, skipName } from './names.ts';
+import { className, typeName } from './types.ts';
 
 /** What a query says about itself in its OPT record (RFC 6891). */
 export interface Edns {
@@ -162,38 +155,6 @@ function ednsAt(message: Buffer, body: number, end: number): Edns | null {
     dnssecOk: record.flag_do,
     record,
   };
-}
-
-// The framework's handlers know types and classes by the names of `dns-packet`, which exports them only
-// through its decoder. At most 65,536 of each can ever be kept.
-const typeNames = new Map<number, Question['type']>();
-const classNames = new Map<number, NonNullable<Question['class']>>();
-
-function questionOf(type: number, classCode: number): Question | undefined {
-  const message = Buffer.alloc(HEADER_OCTETS + 5);
-  message.writeUInt16BE(1, 4);
-  message.writeUInt16BE(type, HEADER_OCTETS + 1);
-  message.writeUInt16BE(classCode, HEADER_OCTETS + 3);
-  return decode(message).questions?.[0];
-}
-
-/** Name of a record type as `dns-packet` writes it: `A`, `UNKNOWN_65`. */
-export function typeName(type: number): Question['type'] {
-  let name = typeNames.get(type);
-  if (name === undefined) {
-    name = questionOf(type, CLASS_IN)?.type ?? 'A';
-    typeNames.set(type, name);
-  }
-  return name;
-}
-
-function className(code: number): NonNullable<Question['class']> {
-  let name = classNames.get(code);
-  if (name === undefined) {
-    name = questionOf(1, code)?.class ?? 'IN';
-    classNames.set(code, name);
-  }
-  return name;
 }
 
 /** The OPT record that a handler has put into a response by itself. */

@@ -1,0 +1,93 @@
+/**
+ * A store's answers as the framework's handlers see them: the records, and the octets behind the question.
+ * They are what the answer table says to the same question, decoded.
+ */
+import { MAX_LABELS } from '../table/query-reader.ts';
+import { ReplyWriter } from '../table/reply-writer.ts';
+import type { ZoneData } from '../table/zone-data.ts';
+import { isMetaType, OUTSIDE, ZoneResponder } from '../table/zone-responder.ts';
+import { FLAG, HEADER_OCTETS, MAX_MESSAGE_OCTETS } from '../wire/codes.ts';
+import { encodeName } from '../wire/names.ts';
+import { readRecords } from '../wire/records.ts';
+import type { Sections } from '../wire/sections.ts';
+import { typeNumber } from '../wire/types.ts';
+
+/** What a store says about one question: code, authority and the three sections. */
+export interface StoredAnswer {
+  readonly rcode: number;
+  readonly authoritative: boolean;
+  readonly sections: Sections;
+}
+
+/** Decoded answers that are kept, to decode popular ones once; what clients ask cannot make it more. */
+const MAX_KEPT = 4096;
+const MAX_KEPT_OCTETS = 1024;
+
+export class StoreView {
+  readonly #data: ZoneData;
+  readonly #reply = new ReplyWriter();
+  readonly #responder = new ZoneResponder(this.#reply);
+  readonly #labels = new Uint16Array(MAX_LABELS);
+  #message = Buffer.alloc(MAX_MESSAGE_OCTETS);
+  /** By question name and octets of the answer, of which they are a function, whatever changes. */
+  readonly #kept = new Map<string, StoredAnswer>();
+
+  constructor(data: ZoneData) {
+    this.#data = data;
+  }
+
+  /** The answer to a question; null if it is for a name outside of all zones, or for something other than records. */
+  lookup(name: string, typeText: string): StoredAnswer | null {
+    const type = typeNumber(typeText);
+    if (isMetaType(type)) return null;
+    const owner = encodeName(name);
+    const flags = this.#write(owner, type);
+    return flags === OUTSIDE ? null : this.#decode(owner, flags);
+  }
+
+  #write(owner: Buffer, type: number): number {
+    const questionEnd = HEADER_OCTETS + owner.length + 4;
+    for (;;) {
+      owner.copy(this.#message, HEADER_OCTETS);
+      this.#reply.begin(this.#message, 0, questionEnd, this.#message.length);
+      const count = this.#reply.locate(HEADER_OCTETS, this.#labels);
+      const flags = this.#responder.answer(this.#data, this.#message, 0, this.#labels, count, type);
+      if (!this.#reply.isFull) return flags;
+      // More than any message holds: the network will truncate it, but must be told.
+      this.#message = Buffer.alloc(this.#message.length * 2);
+    }
+  }
+
+  #decode(owner: Buffer, flags: number): StoredAnswer {
+    const { at: end, answers, authorities, additionals } = this.#reply;
+    const start = HEADER_OCTETS + owner.length + 4;
+    const isSmall = end - start <= MAX_KEPT_OCTETS;
+    const counts = `${flags} ${answers} ${authorities} `;
+    const key = isSmall
+      ? counts +
+        this.#message.toString('latin1', HEADER_OCTETS, start - 4) +
+        this.#message.toString('latin1', start, end)
+      : '';
+    const kept = this.#kept.get(key);
+    if (kept !== undefined) return kept;
+    const message = Buffer.from(this.#message.subarray(0, end));
+    const first = readRecords(message, start, answers);
+    const second = readRecords(message, first.end, authorities);
+    const third = readRecords(message, second.end, additionals);
+    const answer: StoredAnswer = {
+      rcode: flags & 0xf,
+      authoritative: (flags & FLAG.authoritative) !== 0,
+      sections: {
+        answers: first.records,
+        authorities: second.records,
+        additionals: third.records,
+        wire: message.subarray(start),
+      },
+    };
+    if (isSmall) {
+      if (this.#kept.size >= MAX_KEPT) this.#kept.clear();
+      this.#kept.set(key, answer);
+    }
+    return answer;
+  }
+}

@@ -1,0 +1,68 @@
+/**
+ * Finds a name in the tree and what surrounds it: the zone it is in, and the delegation, if any, behind
+ * which it lies. One look-up for each label from the root on; below a name that does not exist it ends.
+ */
+import { NONE } from './arena.ts';
+import { SHAPE_FLAG, SHAPE_WORD } from './record-sets.ts';
+import type { ZoneData } from './zone-data.ts';
+
+export class Finder {
+  /** The name, or the nearest that exists above it (RFC 4592, section 3.3.1: the closest encloser). */
+  node = NONE;
+  /** Labels of the name in front of `node`; 0 if the name exists. */
+  unmatched = 0;
+  /** The name with the SOA record that governs `node`, and how many labels come before it; NONE outside of zones. */
+  apex = NONE;
+  apexLabel = 0;
+  /** The topmost name with NS records below the apex. */
+  cut = NONE;
+  cutLabel = 0;
+  /** If `node` is an apex: that of the zone above it, unless a delegation lies between the two. */
+  outerApex = NONE;
+  outerApexLabel = 0;
+
+  /** `labels` are offsets from `start`, `count` of them in front of the root. */
+  find(data: ZoneData, bytes: Uint8Array, start: number, labels: Uint16Array, count: number): void {
+    const { names } = data;
+    this.apex = NONE;
+    this.cut = NONE;
+    this.outerApex = NONE;
+    let node = names.root;
+    let label = count;
+    this.#note(data, node, label);
+    while (label > 0) {
+      const child = names.child(node, bytes, start + (labels[label - 1] ?? 0));
+      if (child === NONE) break;
+      node = child;
+      label--;
+      this.#note(data, node, label);
+    }
+    this.node = node;
+    this.unmatched = label;
+  }
+
+  /** Goes on to the wildcard right below `node`; false if there is none. */
+  toWildcard(data: ZoneData): boolean {
+    const wildcard = data.names.wildcardBelow(this.node);
+    if (wildcard === NONE) return false;
+    this.node = wildcard;
+    this.#note(data, wildcard, 0);
+    return true;
+  }
+
+  #note(data: ZoneData, node: number, label: number): void {
+    const shape = data.names.shapeOf(node);
+    if (shape === NONE) return;
+    const flags = data.sets.arena.words[shape + SHAPE_WORD.flags] ?? 0;
+    if ((flags & SHAPE_FLAG.soa) !== 0) {
+      this.outerApex = this.cut === NONE ? this.apex : NONE;
+      this.outerApexLabel = this.apexLabel;
+      this.apex = node;
+      this.apexLabel = label;
+      this.cut = NONE;
+    } else if ((flags & SHAPE_FLAG.ns) !== 0 && this.apex !== NONE && this.cut === NONE) {
+      this.cut = node;
+      this.cutLabel = label;
+    }
+  }
+}

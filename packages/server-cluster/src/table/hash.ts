@@ -1,0 +1,34 @@
+/** Hashes of 32 bits for keys that clients cannot choose: those of the zones' own names and records. */
+
+/** The prime of FNV-1a. */
+const PRIME = 0x0100_0193;
+
+/** Every octet in lower case; ASCII letters only (RFC 4343). Length octets (0 to 63) stay as they are. */
+export const LOWER_CASE = Uint8Array.from({ length: 256 }, (_, octet) =>
+  octet >= 0x41 && octet <= 0x5a ? octet + 0x20 : octet,
+);
+
+/** Mixes all bits into the lower ones, which choose the slot (the end of MurmurHash3). */
+export function finish(hash: number): number {
+  let mixed = Math.imul(hash ^ (hash >>> 16), 0x85eb_ca6b);
+  mixed = Math.imul(mixed ^ (mixed >>> 13), 0xc2b2_ae35);
+  return mixed ^ (mixed >>> 16);
+}
+
+/** Hash of the label at `at` (its length octet first) below `parent`, whatever its case. */
+export function hashLabel(parent: number, bytes: Uint8Array, at: number): number {
+  const end = at + (bytes[at] ?? 0);
+  let hash = Math.imul(parent, 0x9e37_79b1);
+  for (let index = at; index <= end; index++) {
+    hash = Math.imul(hash ^ (LOWER_CASE[bytes[index] ?? 0] ?? 0), PRIME);
+  }
+  return finish(hash);
+}
+
+/** Hash of so many words. */
+export function hashWords(words: Int32Array, from: number, to: number): number {
+  let hash = to - from;
+  for (let index = from; index < to; index++)
+    hash = Math.imul(hash ^ (words[index] ?? 0), PRIME) ^ (hash >>> 15);
+  return finish(hash);
+}

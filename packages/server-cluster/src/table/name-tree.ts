@@ -1,0 +1,161 @@
+/**
+ * All names of a store as a tree of labels in an arena: each knows its parent, so that a name above an
+ * existing one exists too (RFC 4592, section 2.2.2: an empty non-terminal), and vanishes with the last name
+ * below it. About 45 octets for a name of 16: a label is stored once, without what is above it.
+ */
+import { Arena, NONE } from './arena.ts';
+import { hashLabel, LOWER_CASE } from './hash.ts';
+import { HashIndex } from './hash-index.ts';
+
+/** Words of a name's block, then its label in lower case, behind its length octet. */
+export const PARENT = 0;
+/** What the name holds: a shape of `RecordSets`, or NONE for an empty non-terminal. */
+export const SHAPE = 1;
+const CHILDREN = 2;
+const LABEL = 3;
+
+const WILDCARD_LABEL = Uint8Array.of(1, 0x2a);
+
+function blockWords(labelOctets: number): number {
+  return LABEL + ((labelOctets + 4) >> 2);
+}
+
+export class NameTree {
+  readonly arena = new Arena();
+  readonly index = new HashIndex();
+  readonly root: number;
+
+  constructor() {
+    this.root = this.arena.allocate(blockWords(0));
+    this.arena.words.fill(0, this.root, this.root + blockWords(0));
+  }
+
+  /** Names, the empty non-terminals and the root included. */
+  get size(): number {
+    return this.index.size + 1;
+  }
+
+  get octets(): number {
+    return this.arena.octets + this.index.octets;
+  }
+
+  /** Makes room for so many names more, with labels of so many octets on average. */
+  reserve(names: number, labelOctets: number): void {
+    this.arena.reserve(Math.ceil(names * (LABEL + (labelOctets + 4) / 4)));
+    this.index.reserve(this.index.size + names);
+  }
+
+  /** The name below `parent` with the label at `at`, whatever its case; NONE if there is none. */
+  child(parent: number, bytes: Uint8Array, at: number): number {
+    const hash = hashLabel(parent, bytes, at);
+    const { slots, mask } = this.index;
+    for (let slot = hash & mask; ; slot = (slot + 1) & mask) {
+      const id = slots[2 * slot + 1] ?? NONE;
+      if (id === NONE) return NONE;
+      if (slots[2 * slot] === hash && this.#isChild(id, parent, bytes, at)) return id;
+    }
+  }
+
+  wildcardBelow(parent: number): number {
+    return this.child(parent, WILDCARD_LABEL, 0);
+  }
+
+  isWildcard(node: number): boolean {
+    const at = this.labelAt(node);
+    return this.arena.bytes[at] === 1 && this.arena.bytes[at + 1] === 0x2a;
+  }
+
+  /** Offset of the name's first label in the arena's bytes. */
+  labelAt(node: number): number {
+    return (node + LABEL) * 4;
+  }
+
+  parentOf(node: number): number {
+    return this.arena.words[node + PARENT] ?? NONE;
+  }
+
+  shapeOf(node: number): number {
+    return this.arena.words[node + SHAPE] ?? NONE;
+  }
+
+  setShape(node: number, shape: number): void {
+    this.arena.words[node + SHAPE] = shape;
+  }
+
+  ensureChild(parent: number, bytes: Uint8Array, at: number): number {
+    const existing = this.child(parent, bytes, at);
+    if (existing !== NONE) return existing;
+    const labelOctets = bytes[at] ?? 0;
+    const { arena } = this;
+    const node = arena.allocate(blockWords(labelOctets));
+    arena.words[node + PARENT] = parent;
+    arena.words[node + SHAPE] = NONE;
+    arena.words[node + CHILDREN] = 0;
+    const to = this.labelAt(node);
+    for (let index = 0; index <= labelOctets; index++) {
+      arena.bytes[to + index] = LOWER_CASE[bytes[at + index] ?? 0] ?? 0;
+    }
+    arena.words[parent + CHILDREN] = (arena.words[parent + CHILDREN] ?? 0) + 1;
+    this.index.add(hashLabel(parent, bytes, at), node);
+    return node;
+  }
+
+  /** The name of these octets (uncompressed, with the root); NONE if it does not exist. */
+  find(name: Uint8Array): number {
+    let node = this.root;
+    for (const at of labelOffsets(name).reverse()) {
+      node = this.child(node, name, at);
+      if (node === NONE) return NONE;
+    }
+    return node;
+  }
+
+  /** The same, created with all those above it if it is new. */
+  ensure(name: Uint8Array): number {
+    let node = this.root;
+    for (const at of labelOffsets(name).reverse()) node = this.ensureChild(node, name, at);
+    return node;
+  }
+
+  /** Removes the name, and those above it, as far as nothing needs them. */
+  prune(node: number): void {
+    const { arena } = this;
+    for (let current = node; current !== this.root; ) {
+      if (this.shapeOf(current) !== NONE || arena.words[current + CHILDREN] !== 0) return;
+      const parent = this.parentOf(current);
+      const label = this.labelAt(current);
+      this.index.remove(hashLabel(parent, arena.bytes, label), current);
+      arena.words[parent + CHILDREN] = (arena.words[parent + CHILDREN] ?? 0) - 1;
+      arena.release(current, blockWords(arena.bytes[label] ?? 0));
+      current = parent;
+    }
+  }
+
+  /** The octets of a name in lower case, uncompressed. */
+  nameOf(node: number): Uint8Array {
+    const octets: number[] = [];
+    for (let current = node; current !== this.root; current = this.parentOf(current)) {
+      const at = this.labelAt(current);
+      octets.push(...this.arena.bytes.subarray(at, at + 1 + (this.arena.bytes[at] ?? 0)));
+    }
+    return Uint8Array.from([...octets, 0]);
+  }
+
+  #isChild(node: number, parent: number, bytes: Uint8Array, at: number): boolean {
+    const { words, bytes: own } = this.arena;
+    if (words[node + PARENT] !== parent) return false;
+    const label = (node + LABEL) * 4;
+    const last = own[label] ?? 0;
+    for (let index = 0; index <= last; index++) {
+      if (own[label + index] !== LOWER_CASE[bytes[at + index] ?? 0]) return false;
+    }
+    return true;
+  }
+}
+
+/** Where the labels of a name start, without the root. */
+export function labelOffsets(name: Uint8Array): number[] {
+  const offsets: number[] = [];
+  for (let at = 0; (name[at] ?? 0) !== 0; at += (name[at] ?? 0) + 1) offsets.push(at);
+  return offsets;
+}

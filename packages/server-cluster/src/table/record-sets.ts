@@ -1,0 +1,274 @@
+/**
+ * Record sets in wire form, and shapes: what a name holds, as a list of record sets. Both are interned, and
+ * neither names its owner: a million zones of the same make share one shape. Where data repeats the end of
+ * the owner's name (`ns1.example7.com` at `example7.com`) it says so in place of the octets, which makes sets
+ * alike, and is where a compression pointer to the question goes.
+ */
+import { CLASS_IN } from '../wire/codes.ts';
+import { findNameEnd } from '../wire/names.ts';
+import { layoutOf, TYPE } from '../wire/rdata.ts';
+import { Arena, NONE } from './arena.ts';
+import { hashWords } from './hash.ts';
+import { HashIndex } from './hash-index.ts';
+import { labelOffsets } from './name-tree.ts';
+
+const REFERENCES = 0;
+const HASH = 1;
+
+/** Words of a record set's block. Behind them come the references to the owner, then the octets. */
+export const SET = {
+  type: 2,
+  /** TTL of a negative answer with this SOA record (RFC 2308, section 3). */
+  negativeTtl: 3,
+  records: 4,
+  octets: 5,
+  ownerReferences: 6,
+  /** Of these, how many stand for octets because the type must not be compressed. */
+  expansions: 7,
+  head: 8,
+} as const;
+
+/** Words of a shape's block. Behind them come pairs of type and record set. */
+export const SHAPE_WORD = { flags: 2, sets: 3, head: 4 } as const;
+
+/** What a shape has that decides about the name's place in its zone. */
+export const SHAPE_FLAG = { soa: 1, ns: 2, cname: 4 } as const;
+
+/** An owner reference is `offset << 8 | expansion << 7 | labels`, `labels` of the owner being left out. */
+export const EXPANSION = 0x80;
+
+/** Octets of a record before its data: pointer to the owner, type, class, TTL, length. */
+export const RECORD_HEAD = 12;
+
+/** One record: `data` uncompressed. */
+export interface StoredRecord {
+  readonly ttl: number;
+  readonly data: Buffer;
+}
+
+export interface StoredSet {
+  readonly type: number;
+  readonly records: readonly StoredRecord[];
+}
+
+export class RecordSets {
+  readonly arena = new Arena();
+  readonly #setIndex = new HashIndex();
+  readonly #shapeIndex = new HashIndex();
+
+  get octets(): number {
+    return this.arena.octets + this.#setIndex.octets + this.#shapeIndex.octets;
+  }
+
+  /**
+   * The shape of a name that holds these sets, in this order; NONE for no sets. Whoever keeps it calls
+   * `retain`. `owner` is the name's octets in lower case.
+   */
+  shapeOf(sets: readonly StoredSet[], owner: Uint8Array): number {
+    if (sets.length === 0) return NONE;
+    const candidate = new Int32Array(SHAPE_WORD.head + sets.length * 2);
+    candidate[SHAPE_WORD.sets] = sets.length;
+    for (const [index, set] of sets.entries()) {
+      candidate[SHAPE_WORD.flags] = (candidate[SHAPE_WORD.flags] ?? 0) | flagOf(set.type);
+      candidate[SHAPE_WORD.head + index * 2] = set.type;
+      candidate[SHAPE_WORD.head + index * 2 + 1] = this.#intern(this.#setIndex, encodeSet(set, owner));
+    }
+    const known = this.#shapeIndex.size;
+    const shape = this.#intern(this.#shapeIndex, candidate);
+    // The sets belong to the shape, however often it is asked for.
+    if (this.#shapeIndex.size > known) for (const set of this.setsOf(shape)) this.#count(set, 1);
+    return shape;
+  }
+
+  retain(shape: number, names = 1): void {
+    if (shape !== NONE) this.#count(shape, names);
+  }
+
+  /** Frees the shape and its sets when no name has them any more. */
+  release(shape: number): void {
+    if (shape === NONE || this.#count(shape, -1) > 0) return;
+    const sets = this.setsOf(shape);
+    this.#free(this.#shapeIndex, shape, SHAPE_WORD.head + sets.length * 2);
+    for (const set of sets) {
+      if (this.#count(set, -1) === 0) this.#free(this.#setIndex, set, this.#setWords(set));
+    }
+  }
+
+  /** The record sets of a shape in the order in which they were added. */
+  setsOf(shape: number): number[] {
+    if (shape === NONE) return [];
+    const { words } = this.arena;
+    const count = words[shape + SHAPE_WORD.sets] ?? 0;
+    return Array.from(
+      { length: count },
+      (_, index) => words[shape + SHAPE_WORD.head + index * 2 + 1] ?? NONE,
+    );
+  }
+
+  typeOf(set: number): number {
+    return this.arena.words[set + SET.type] ?? 0;
+  }
+
+  /** Of a set of SOA records: seconds that a negative answer may be kept. */
+  negativeTtl(set: number): number {
+    return this.arena.words[set + SET.negativeTtl] ?? 0;
+  }
+
+  /** Offset of a set's octets in the arena's bytes. */
+  octetsAt(set: number): number {
+    return (set + SET.head + (this.arena.words[set + SET.ownerReferences] ?? 0)) * 4;
+  }
+
+  /** The records as they were stored. `owner` as in `shapeOf`. */
+  read(set: number, owner: Uint8Array): StoredSet {
+    const { words, bytes } = this.arena;
+    const octets = Buffer.from(bytes.buffer, this.octetsAt(set), words[set + SET.octets] ?? 0);
+    const labels = [...labelOffsets(owner), owner.length - 1];
+    const records: StoredRecord[] = [];
+    let reference = set + SET.head;
+    const lastReference = reference + (words[set + SET.ownerReferences] ?? 0);
+    for (let at = 0; at < octets.length; ) {
+      const ttl = octets.readUInt32BE(at + 6);
+      const end = at + RECORD_HEAD + octets.readUInt16BE(at + 10);
+      const parts: Uint8Array[] = [];
+      let from = at + RECORD_HEAD;
+      for (; reference < lastReference && (words[reference] ?? 0) >> 8 <= end; reference++) {
+        const word = words[reference] ?? 0;
+        parts.push(octets.subarray(from, word >> 8), owner.subarray(labels[word & 0x7f]));
+        from = (word >> 8) + ((word & EXPANSION) === 0 ? 2 : 0);
+      }
+      parts.push(octets.subarray(from, end));
+      records.push({ ttl, data: Buffer.concat(parts) });
+      at = end;
+    }
+    return { type: this.typeOf(set), records };
+  }
+
+  #setWords(set: number): number {
+    const { words } = this.arena;
+    const octets = words[set + SET.octets] ?? 0;
+    return SET.head + (words[set + SET.ownerReferences] ?? 0) + ((octets + 3) >> 2);
+  }
+
+  #count(block: number, change: number): number {
+    const count = (this.arena.words[block + REFERENCES] ?? 0) + change;
+    this.arena.words[block + REFERENCES] = count;
+    return count;
+  }
+
+  /** The block with these words, which is made if there is none. The first two words do not count. */
+  #intern(index: HashIndex, candidate: Int32Array): number {
+    const hash = hashWords(candidate, HASH + 1, candidate.length);
+    const { slots, mask } = index;
+    for (let slot = hash & mask; slots[2 * slot + 1] !== NONE; slot = (slot + 1) & mask) {
+      const id = slots[2 * slot + 1] ?? NONE;
+      if (slots[2 * slot] === hash && this.#equals(id, candidate)) return id;
+    }
+    const id = this.arena.allocate(candidate.length);
+    this.arena.words.set(candidate, id);
+    this.arena.words[id + REFERENCES] = 0;
+    this.arena.words[id + HASH] = hash;
+    index.add(hash, id);
+    return id;
+  }
+
+  #equals(block: number, candidate: Int32Array): boolean {
+    const { words } = this.arena;
+    for (let index = HASH + 1; index < candidate.length; index++) {
+      if (words[block + index] !== candidate[index]) return false;
+    }
+    return true;
+  }
+
+  #free(index: HashIndex, block: number, words: number): void {
+    index.remove(this.arena.words[block + HASH] ?? 0, block);
+    this.arena.release(block, words);
+  }
+}
+
+function flagOf(type: number): number {
+  if (type === TYPE.SOA) return SHAPE_FLAG.soa;
+  if (type === TYPE.NS) return SHAPE_FLAG.ns;
+  return type === TYPE.CNAME ? SHAPE_FLAG.cname : 0;
+}
+
+/** The words of a set's block. */
+function encodeSet({ type, records }: StoredSet, owner: Uint8Array): Int32Array {
+  const references: number[] = [];
+  const parts: Buffer[] = [];
+  let at = 0;
+  for (const { ttl, data } of records) {
+    const head = Buffer.alloc(RECORD_HEAD);
+    head.writeUInt16BE(0xc00c, 0);
+    head.writeUInt16BE(type, 2);
+    head.writeUInt16BE(CLASS_IN, 4);
+    head.writeUInt32BE(ttl, 6);
+    const body = withoutOwner(type, data, owner, at + RECORD_HEAD, references);
+    head.writeUInt16BE(body.length, 10);
+    parts.push(head, body);
+    at += RECORD_HEAD + body.length;
+  }
+  const words = new Int32Array(SET.head + references.length + ((at + 3) >> 2));
+  words[SET.type] = type;
+  words[SET.negativeTtl] = type === TYPE.SOA ? negativeTtl(records[0]) : 0;
+  words[SET.records] = records.length;
+  words[SET.octets] = at;
+  words[SET.ownerReferences] = references.length;
+  words[SET.expansions] = references.filter((reference) => (reference & EXPANSION) !== 0).length;
+  words.set(references, SET.head);
+  Buffer.from(words.buffer, (SET.head + references.length) * 4).set(Buffer.concat(parts));
+  return words;
+}
+
+function negativeTtl(soa: StoredRecord | undefined): number {
+  return soa === undefined ? 0 : Math.min(soa.ttl, soa.data.readUInt32BE(soa.data.length - 4));
+}
+
+/** The data with each name's common end with the owner replaced by two octets, or by none; notes where. */
+function withoutOwner(
+  type: number,
+  data: Buffer,
+  owner: Uint8Array,
+  start: number,
+  references: number[],
+): Buffer {
+  const { before, names, compressible } = layoutOf(type);
+  if (names === 0) return data;
+  const parts = [data.subarray(0, before)];
+  let at = before;
+  let length = before;
+  for (let index = 0; index < names; index++) {
+    const end = findNameEnd(data, at);
+    const name = data.subarray(at, end);
+    const { own, left } = commonEnd(name, owner);
+    if (left === undefined) {
+      parts.push(name);
+      length += name.length;
+    } else {
+      references.push(((start + length + own) << 8) | (compressible ? 0 : EXPANSION) | left);
+      parts.push(name.subarray(0, own), Buffer.alloc(compressible ? 2 : 0));
+      length += own + (compressible ? 2 : 0);
+    }
+    at = end;
+  }
+  parts.push(data.subarray(at));
+  return Buffer.concat(parts);
+}
+
+/**
+ * How much of `name` comes before the labels that it shares with the end of `owner`, and how many labels of
+ * `owner` come before those; undefined if they share none but the root. The case counts, so that a name
+ * comes back as it was given.
+ */
+function commonEnd(name: Uint8Array, owner: Uint8Array): { own: number; left: number | undefined } {
+  const labels = labelOffsets(name);
+  const ownerLabels = labelOffsets(owner);
+  // A wildcard answers under other names, which share only what is above it.
+  const least = owner[0] === 1 && owner[1] === 0x2a ? 1 : 0;
+  for (const [index, own] of labels.entries()) {
+    const left = ownerLabels.length - (labels.length - index);
+    if (left < least) continue;
+    if (Buffer.compare(name.subarray(own), owner.subarray(ownerLabels[left])) === 0) return { own, left };
+  }
+  return { own: name.length, left: undefined };
+}

@@ -1,0 +1,229 @@
+/**
+ * Writes a reply over its query: header and question stay where they are, which echoes the id and the name in
+ * the case asked, and records go behind them. Owners are compression pointers into the question, or into
+ * what was written before.
+ */
+import { FLAG, HEADER_OCTETS } from '../wire/codes.ts';
+import { NONE } from './arena.ts';
+import type { NameTree } from './name-tree.ts';
+import { MAX_LABELS, u8, u16 } from './query-reader.ts';
+import { EXPANSION, RECORD_HEAD, type RecordSets, SET } from './record-sets.ts';
+
+/** Compression pointers have 14 bits (RFC 1035, section 4.1.4). */
+const LAST_POINTER = 0x3fff;
+/** Of our OPT record, without options (RFC 6891, section 6.1.2). */
+export const OPT_OCTETS = 11;
+
+/** For `writeSet`: every record has the TTL that it was stored with. */
+export const KEEP_TTL = -1;
+
+export class ReplyWriter {
+  /** Offset from the beginning of the message behind what has been written. */
+  at = 0;
+  answers = 0;
+  authorities = 0;
+  additionals = 0;
+  /** Something did not fit. */
+  isFull = false;
+  #bytes: Uint8Array = new Uint8Array(0);
+  #start = 0;
+  #limit = 0;
+
+  /** Begins behind the question, to write at most so many octets of a message. */
+  begin(bytes: Uint8Array, start: number, questionEnd: number, limit: number): void {
+    this.#bytes = bytes;
+    this.#start = start;
+    this.#limit = limit;
+    this.at = questionEnd;
+    this.answers = 0;
+    this.authorities = 0;
+    this.additionals = 0;
+    this.isFull = false;
+  }
+
+  /**
+   * Writes the records of a set and returns how many; 0 if they do not fit, and from then on. Their owner is
+   * the name at `labels[owner]`, and `node` in the tree of names, or the wildcard that stands for it. A `ttl`
+   * other than `KEEP_TTL` is that of all of them.
+   */
+  writeSet(
+    sets: RecordSets,
+    names: NameTree,
+    set: number,
+    node: number,
+    labels: Uint16Array,
+    owner: number,
+    ttl: number,
+  ): number {
+    const { words, bytes: source } = sets.arena;
+    const octets = words[set + SET.octets] ?? 0;
+    if (this.isFull || this.at + octets > this.#limit) {
+      this.isFull = true;
+      return 0;
+    }
+    const first = this.#start + this.at;
+    if (words[set + SET.expansions] !== 0) {
+      if (!this.#writeExpanded(sets, names, set, node, labels, owner)) {
+        this.isFull = true;
+        return 0;
+      }
+    } else {
+      const bytes = this.#bytes;
+      const from = sets.octetsAt(set);
+      for (let index = 0; index < octets; index++) bytes[first + index] = source[from + index] ?? 0;
+      const references = words[set + SET.ownerReferences] ?? 0;
+      for (let index = 0; index < references; index++) {
+        const reference = words[set + SET.head + index] ?? 0;
+        this.#point(first + (reference >> 8), labels[owner + (reference & 0x7f)] ?? 0);
+      }
+      this.at += octets;
+    }
+    const target = labels[owner] ?? 0;
+    if (target !== HEADER_OCTETS || ttl !== KEEP_TTL) this.#patch(first, this.#start + this.at, target, ttl);
+    return words[set + SET.records] ?? 0;
+  }
+
+  /**
+   * Notes in `labels` where the labels are of a name that has been written, the root's included; returns how
+   * many there are in front of the root.
+   */
+  locate(at: number, labels: Uint16Array): number {
+    const bytes = this.#bytes;
+    let count = 0;
+    let offset = at;
+    while (count < MAX_LABELS) {
+      const octets = u8(bytes, this.#start + offset);
+      if (octets >= 0xc0) {
+        offset = u16(bytes, this.#start + offset) & LAST_POINTER;
+        continue;
+      }
+      labels[count] = offset;
+      if (octets === 0) break;
+      offset += octets + 1;
+      count++;
+    }
+    return count;
+  }
+
+  /** Takes everything back but the question. */
+  clear(questionEnd: number): void {
+    this.at = questionEnd;
+    this.answers = 0;
+    this.authorities = 0;
+    this.additionals = 0;
+  }
+
+  /** Whether a record can have the name at this offset as its owner. */
+  canPointTo(at: number): boolean {
+    return at <= LAST_POINTER;
+  }
+
+  /** Appends our OPT record, for which `limit` has left room. */
+  writeOpt(udpOctets: number, dnssecOk: boolean, extendedCode: number): void {
+    const bytes = this.#bytes;
+    const to = this.#start + this.at;
+    bytes[to] = 0;
+    bytes[to + 1] = 0;
+    bytes[to + 2] = 41;
+    bytes[to + 3] = udpOctets >> 8;
+    bytes[to + 4] = udpOctets & 0xff;
+    bytes[to + 5] = extendedCode;
+    bytes[to + 6] = 0;
+    bytes[to + 7] = dnssecOk ? 0x80 : 0;
+    bytes[to + 8] = 0;
+    bytes[to + 9] = 0;
+    bytes[to + 10] = 0;
+    this.at += OPT_OCTETS;
+    this.additionals++;
+  }
+
+  /** Header flags and counts; of the query's flags, operation code and RD come back. The reply's length. */
+  finish(flags: number, questions: number): number {
+    const bytes = this.#bytes;
+    const start = this.#start;
+    const echoed = u16(bytes, start + 2) & (0x7800 | FLAG.recursionDesired);
+    this.#put(start + 2, FLAG.response | echoed | flags);
+    this.#put(start + 4, questions);
+    this.#put(start + 6, this.answers);
+    this.#put(start + 8, this.authorities);
+    this.#put(start + 10, this.additionals);
+    return this.at;
+  }
+
+  #put(at: number, value: number): void {
+    this.#bytes[at] = value >> 8;
+    this.#bytes[at + 1] = value & 0xff;
+  }
+
+  #point(at: number, target: number): void {
+    this.#put(at, 0xc000 | target);
+  }
+
+  /** Changes owner and TTL of the records between two offsets. */
+  #patch(from: number, to: number, owner: number, ttl: number): void {
+    const bytes = this.#bytes;
+    for (let at = from; at < to; at += RECORD_HEAD + u16(bytes, at + 10)) {
+      this.#point(at, owner);
+      if (ttl === KEEP_TTL) continue;
+      this.#put(at + 6, ttl >>> 16);
+      this.#put(at + 8, ttl & 0xffff);
+    }
+  }
+
+  /** A set whose type must not be compressed: names that end like the owner's are written in full. */
+  #writeExpanded(
+    sets: RecordSets,
+    names: NameTree,
+    set: number,
+    node: number,
+    labels: Uint16Array,
+    owner: number,
+  ): boolean {
+    const { words, bytes: source } = sets.arena;
+    const from = sets.octetsAt(set);
+    const octets = words[set + SET.octets] ?? 0;
+    const lastReference = set + SET.head + (words[set + SET.ownerReferences] ?? 0);
+    let reference = set + SET.head;
+    for (let at = 0; at < octets; ) {
+      const end = at + RECORD_HEAD + u16(source, from + at + 10);
+      const record = this.at;
+      for (; reference < lastReference && (words[reference] ?? 0) >> 8 <= end; reference++) {
+        const word = words[reference] ?? 0;
+        if (!this.#copy(source, from + at, (word >> 8) - at)) return false;
+        at = word >> 8;
+        if ((word & EXPANSION) === 0) {
+          if (this.at + 2 > this.#limit) return false;
+          this.#point(this.#start + this.at, labels[owner + (word & 0x7f)] ?? 0);
+          this.at += 2;
+          at += 2;
+        } else if (!this.#writeName(names, node, word & 0x7f)) return false;
+      }
+      if (!this.#copy(source, from + at, end - at)) return false;
+      this.#put(this.#start + record + 10, this.at - record - RECORD_HEAD);
+      at = end;
+    }
+    return true;
+  }
+
+  #copy(source: Uint8Array, from: number, octets: number): boolean {
+    if (this.at + octets > this.#limit) return false;
+    const to = this.#start + this.at;
+    for (let index = 0; index < octets; index++) this.#bytes[to + index] = source[from + index] ?? 0;
+    this.at += octets;
+    return true;
+  }
+
+  /** The name of a node without its first labels, as the zone has it. */
+  #writeName(names: NameTree, node: number, without: number): boolean {
+    const { bytes } = names.arena;
+    let current = node;
+    for (let index = 0; index < without; index++) current = names.parentOf(current);
+    for (; current !== names.root && current !== NONE; current = names.parentOf(current)) {
+      const label = names.labelAt(current);
+      if (!this.#copy(bytes, label, u8(bytes, label) + 1)) return false;
+    }
+    if (this.at >= this.#limit) return false;
+    this.#bytes[this.#start + this.at++] = 0;
+    return true;
+  }
+}

@@ -1,0 +1,52 @@
+/**
+ * The records of a store: which names there are, and what each holds. The one truth from which every path
+ * answers; all of it is in typed arrays.
+ */
+import { NONE } from './arena.ts';
+import { NameTree } from './name-tree.ts';
+import { RecordSets, type StoredSet } from './record-sets.ts';
+
+export class ZoneData {
+  readonly names = new NameTree();
+  readonly sets = new RecordSets();
+  /** Changes with every change. */
+  generation = 0;
+
+  get octets(): number {
+    return this.names.octets + this.sets.octets;
+  }
+
+  /** All record sets of a name (octets, uncompressed, any case), in the order in which they were added. */
+  read(name: Uint8Array): StoredSet[] {
+    const node = this.names.find(name);
+    return node === NONE ? [] : this.readNode(node);
+  }
+
+  readNode(node: number): StoredSet[] {
+    const owner = this.names.nameOf(node);
+    return this.sets.setsOf(this.names.shapeOf(node)).map((set) => this.sets.read(set, owner));
+  }
+
+  /** Replaces everything that a name holds. No sets: the name goes, unless there are names below it. */
+  write(name: Uint8Array, sets: readonly StoredSet[]): void {
+    const existing = this.names.find(name);
+    if (existing === NONE && sets.length === 0) return;
+    this.generation++;
+    const node = existing === NONE ? this.names.ensure(name) : existing;
+    this.#setShape(node, this.sets.shapeOf(sets, this.names.nameOf(node)));
+    this.names.prune(node);
+  }
+
+  /** Gives a name a shape; only for names that hold nothing yet. */
+  fill(node: number, shape: number): void {
+    this.generation++;
+    this.#setShape(node, shape);
+  }
+
+  #setShape(node: number, shape: number): void {
+    const before = this.names.shapeOf(node);
+    this.sets.retain(shape);
+    this.names.setShape(node, shape);
+    this.sets.release(before);
+  }
+}

@@ -1,0 +1,158 @@
+/**
+ * Record data between the objects that the framework's handlers know and octets. Domain names in the data
+ * are ours to encode, because the encoder of `dns-packet` knows neither escapes nor limits; it does the rest.
+ */
+import { isIPv4, isIPv6 } from 'node:net';
+import type { SupportedAnswer } from 'dinodns/types/dns.js';
+import { decode, encode } from 'dns-packet';
+import { CLASS_IN, HEADER_OCTETS } from './codes.ts';
+import { encodeName, findNameEnd, readName } from './names.ts';
+import { typeName, typeNumber } from './types.ts';
+
+/** Types whose data has domain names, by number. */
+export const TYPE = {
+  A: 1,
+  NS: 2,
+  CNAME: 5,
+  SOA: 6,
+  PTR: 12,
+  MX: 15,
+  RP: 17,
+  AAAA: 28,
+  SRV: 33,
+  DNAME: 39,
+  DS: 43,
+  ANY: 255,
+} as const;
+
+/** Where the names are in the data of a type: `before` octets, `names` names, and whatever follows. */
+interface NameLayout {
+  readonly before: number;
+  readonly names: number;
+  /** Only the types of RFC 1035 may be compressed (RFC 3597, section 4; RFC 2782 for SRV). */
+  readonly compressible: boolean;
+}
+
+const LAYOUTS: ReadonlyMap<number, NameLayout> = new Map([
+  [TYPE.NS, { before: 0, names: 1, compressible: true }],
+  [TYPE.CNAME, { before: 0, names: 1, compressible: true }],
+  [TYPE.PTR, { before: 0, names: 1, compressible: true }],
+  [TYPE.SOA, { before: 0, names: 2, compressible: true }],
+  [TYPE.MX, { before: 2, names: 1, compressible: true }],
+  [TYPE.RP, { before: 0, names: 2, compressible: false }],
+  [TYPE.SRV, { before: 6, names: 1, compressible: false }],
+  [TYPE.DNAME, { before: 0, names: 1, compressible: false }],
+]);
+
+const NO_NAMES: NameLayout = { before: 0, names: 0, compressible: false };
+
+export function layoutOf(type: number): NameLayout {
+  return LAYOUTS.get(type) ?? NO_NAMES;
+}
+
+/** Octets of one record's data, uncompressed. Throws if the data does not fit the type. */
+export function encodeData(record: SupportedAnswer): Buffer {
+  switch (record.type) {
+    case 'NS':
+    case 'CNAME':
+    case 'PTR':
+    case 'DNAME':
+      return encodeName(record.data);
+    case 'MX':
+      return Buffer.concat([u16(record.data.preference), encodeName(record.data.exchange)]);
+    case 'SRV': {
+      const { priority, weight, port, target } = record.data;
+      return Buffer.concat([u16(priority), u16(weight), u16(port), encodeName(target)]);
+    }
+    case 'SOA': {
+      const { mname, rname, serial, refresh, retry, expire, minimum } = record.data;
+      const times = [serial, refresh, retry, expire, minimum].map(u32);
+      return Buffer.concat([encodeName(mname), encodeName(rname), ...times]);
+    }
+    case 'RP':
+      return Buffer.concat([encodeName(record.data.mbox || '.'), encodeName(record.data.txt || '.')]);
+    case 'TXT':
+      checkStrings(record.data);
+      break;
+    // The encoder makes four octets of anything.
+    case 'A':
+      if (!isIPv4(record.data)) throw new RangeError(`"${record.data}" is no IPv4 address`);
+      break;
+    case 'AAAA':
+      if (!isIPv6(record.data)) throw new RangeError(`"${record.data}" is no IPv6 address`);
+  }
+  typeNumber(record.type);
+  // Encoded with the root, one octet, as the owner; type, class, TTL and length are ten more.
+  const message = encode({ type: 'response', answers: [{ ...record, name: '.' }] });
+  return message.subarray(HEADER_OCTETS + 11);
+}
+
+function u16(value: number | undefined): Buffer {
+  const octets = Buffer.alloc(2);
+  octets.writeUInt16BE(value ?? 0);
+  return octets;
+}
+
+function u32(value: number | undefined): Buffer {
+  const octets = Buffer.alloc(4);
+  octets.writeUInt32BE(value ?? 0);
+  return octets;
+}
+
+function checkStrings(data: string | Buffer | (string | Buffer)[]): void {
+  for (const text of Array.isArray(data) ? data : [data]) {
+    const octets = Buffer.byteLength(text);
+    // A character string has a length field of one octet (RFC 1035, section 3.3).
+    if (octets > 255) throw new RangeError(`A TXT string has ${octets} octets; 255 is the most.`);
+  }
+}
+
+/** The data as handlers know it, from uncompressed octets. */
+export function decodeData(type: number, octets: Buffer): unknown {
+  const { before } = layoutOf(type);
+  const name = () => readName(octets, before);
+  switch (type) {
+    case TYPE.NS:
+    case TYPE.CNAME:
+    case TYPE.PTR:
+    case TYPE.DNAME:
+      return name();
+    case TYPE.MX:
+      return { preference: octets.readUInt16BE(0), exchange: name() };
+    case TYPE.SRV: {
+      const [priority, weight, port] = [0, 2, 4].map((at) => octets.readUInt16BE(at));
+      return { priority, weight, port, target: name() };
+    }
+    case TYPE.SOA: {
+      const second = findNameEnd(octets, 0);
+      const times = findNameEnd(octets, second);
+      const time = (index: number) => octets.readUInt32BE(times + index * 4);
+      const names = { mname: name(), rname: readName(octets, second) };
+      return {
+        ...names,
+        serial: time(0),
+        refresh: time(1),
+        retry: time(2),
+        expire: time(3),
+        minimum: time(4),
+      };
+    }
+    case TYPE.RP:
+      return { mbox: name(), txt: readName(octets, findNameEnd(octets, 0)) };
+    default:
+      return decodeOther(type, octets);
+  }
+}
+
+function decodeOther(type: number, octets: Buffer): unknown {
+  const message = Buffer.alloc(HEADER_OCTETS + 11 + octets.length);
+  message.writeUInt16BE(0x8000, 2);
+  message.writeUInt16BE(1, 6);
+  message.writeUInt16BE(type, HEADER_OCTETS + 1);
+  message.writeUInt16BE(CLASS_IN, HEADER_OCTETS + 3);
+  message.writeUInt16BE(octets.length, HEADER_OCTETS + 9);
+  octets.copy(message, HEADER_OCTETS + 11);
+  const [answer] = decode(message).answers ?? [];
+  if (answer === undefined || !('data' in answer)) throw new Error(`no data of type ${typeName(type)}`);
+  return answer.data;
+}

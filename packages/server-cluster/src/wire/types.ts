@@ -1,0 +1,51 @@
+/**
+ * Record types and classes by name, as the framework's handlers know them (`A`, `UNKNOWN_65`), and by number.
+ * `dns-packet` exports its tables only through its encoder and decoder.
+ */
+import { decode, encode, type Question } from 'dns-packet';
+import { CLASS_IN, HEADER_OCTETS } from './codes.ts';
+
+// At most 65,536 of each can ever be kept.
+const typeNames = new Map<number, Question['type']>();
+const classNames = new Map<number, NonNullable<Question['class']>>();
+const typeNumbers = new Map<string, number>();
+
+function questionOf(type: number, classCode: number): Question | undefined {
+  const message = Buffer.alloc(HEADER_OCTETS + 5);
+  message.writeUInt16BE(1, 4);
+  message.writeUInt16BE(type, HEADER_OCTETS + 1);
+  message.writeUInt16BE(classCode, HEADER_OCTETS + 3);
+  return decode(message).questions?.[0];
+}
+
+/** Name of a record type as `dns-packet` writes it: `A`, `UNKNOWN_65`. */
+export function typeName(type: number): Question['type'] {
+  let name = typeNames.get(type);
+  if (name === undefined) {
+    name = questionOf(type, CLASS_IN)?.type ?? 'A';
+    typeNames.set(type, name);
+  }
+  return name;
+}
+
+export function className(code: number): NonNullable<Question['class']> {
+  let name = classNames.get(code);
+  if (name === undefined) {
+    name = questionOf(1, code)?.class ?? 'IN';
+    classNames.set(code, name);
+  }
+  return name;
+}
+
+/** Number of a type's name, in any case. Throws a RangeError for a name that stands for none. */
+export function typeNumber(name: string): number {
+  const known = typeNumbers.get(name);
+  if (known !== undefined) return known;
+  const message = encode({ type: 'query', questions: [{ name: '.', type: name as Question['type'] }] });
+  const number = message.readUInt16BE(HEADER_OCTETS + 1);
+  if (number === 0 && name !== typeName(0))
+    throw new RangeError(`"${name}" is no record type that can be encoded`);
+  // Only the spelling that `typeName` has is kept: others would have no limit.
+  if (typeName(number) === name) typeNumbers.set(name, number);
+  return number;
+}
