@@ -1,6 +1,7 @@
 /** The record of a run at its beginning: everything needed to repeat it, and no trial yet. Pure. */
 import { commandFor, type RunConfiguration, settingsOf } from '../config/configuration.ts';
 import { type Environment, type RunRecord, SCHEMA_VERSION } from '../results/record.ts';
+import { INTERVAL_METHOD } from '../stats/intervals.ts';
 import { shellCommand } from '../text.ts';
 import { BENCH_VERSION } from '../version.ts';
 import type { Programs, Session } from './session.ts';
@@ -38,6 +39,7 @@ export function newRecord(parts: RecordParts): RunRecord {
     cpuLimits,
     baseline: configuration.baseline,
     deltaDefinition: configuration.delta,
+    intervalMethod: INTERVAL_METHOD,
     environment: parts.environment,
     provisioned: [...programs.provisioned],
     servers: [...programs.servers],

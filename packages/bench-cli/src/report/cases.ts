@@ -1,5 +1,6 @@
 /** How reports call cases, group them and mark them. */
-import type { CaseRecord, LimitedBy, RunRecord } from '../results/record.ts';
+import type { CaseRecord, RunRecord } from '../results/record.ts';
+import { CONTENDED, describeLimit, NOT_SERVER_LIMITED } from './marks.ts';
 import { formatCpus } from './numbers.ts';
 
 /** The server's name in tables, "CoreDNS"; its kind if it never came to start. */
@@ -12,26 +13,10 @@ export function shapeOf({ tier, instances }: CaseRecord): string {
   return `${instances} × ${formatCpus(tier / instances)} vCPU`;
 }
 
-/** Throughput that is not limited by the server is not a property of the server. */
-export const NOT_SERVER_LIMITED = '†';
-export const CONTENDED = '‡';
-
 /** Marks behind a throughput figure; empty for a clean one. */
 export function marksOf({ limitedBy, contended, summary }: CaseRecord): string {
   if (summary === null) return '';
   return `${limitedBy === 'server' ? '' : NOT_SERVER_LIMITED}${contended ? CONTENDED : ''}`;
-}
-
-const LIMITS: Readonly<Record<LimitedBy, string>> = {
-  server: 'the server used its CPU allowance',
-  loader: 'the load generator was at its limit',
-  rate: 'a fixed rate was asked for and held',
-  unknown: 'neither server nor load generator used up its CPUs, or the trials disagree',
-};
-
-/** What limited a case, in words. */
-export function describeLimit(limitedBy: LimitedBy): string {
-  return LIMITS[limitedBy];
 }
 
 /** Explanations of the marks that these cases bear. */
@@ -65,8 +50,9 @@ export interface CaseGroup {
   readonly cases: readonly CaseRecord[];
 }
 
-/** Cases that are compared with each other, in the order of the plan. */
-export function groupCases({ cases }: RunRecord): CaseGroup[] {
+/** Cases that are compared with each other, in the order of the plan; without the twins of `--aa`. */
+export function groupCases(record: RunRecord): CaseGroup[] {
+  const cases = record.cases.filter(({ aa }) => !aa);
   const hasSeveralWorkloads = new Set(cases.map(({ workload }) => workload)).size > 1;
   const hasSeveralTransports = new Set(cases.map(({ transport }) => transport)).size > 1;
   const titleOf = ({ tier, mode, workload, transport }: CaseRecord) =>

@@ -1,22 +1,13 @@
 /** The parts of the Markdown report that are about the run, not about its figures. */
 import type { RunRecord } from '../results/record.ts';
 import type { DeltaDefinition } from '../stats/deltas.ts';
-import { INTERVAL_METHOD } from '../stats/intervals.ts';
 import { shellCommand } from '../text.ts';
-import { CONTENDED, NOT_SERVER_LIMITED, serverTitle } from './cases.ts';
+import { serverTitle } from './cases.ts';
+import { environmentFacts, numberSetting, settingText } from './facts.ts';
 import { blocks, bullets, code, codeBlock, factTable, plain, table } from './markdown-text.ts';
-import { formatBytes, formatCpus, formatShare } from './numbers.ts';
+import { CONTENDED, NOT_SERVER_LIMITED } from './marks.ts';
+import { formatBytes, formatShare } from './numbers.ts';
 import { runStatus } from './status.ts';
-
-function numberSetting({ configuration }: RunRecord, name: string): number | null {
-  const value = configuration[name];
-  return typeof value === 'number' ? value : null;
-}
-
-function asText(value: unknown): string {
-  if (Array.isArray(value)) return value.map(asText).join(', ');
-  return typeof value === 'string' ? value : (JSON.stringify(value) ?? '');
-}
 
 export function failedTrials(record: RunRecord): string {
   const { failures } = runStatus(record);
@@ -52,8 +43,8 @@ function cpuLimitSentence({ cpuLimits }: RunRecord): string {
 }
 
 export function method(record: RunRecord): string {
-  const duration = numberSetting(record, 'durationSeconds');
-  const warmup = numberSetting(record, 'warmupSeconds');
+  const duration = numberSetting(record, 'duration');
+  const warmup = numberSetting(record, 'warmup');
   const times =
     duration === null
       ? []
@@ -64,7 +55,7 @@ export function method(record: RunRecord): string {
   const { workload, loader } = record;
   const command = record.trials.find((trial) => trial.loaderCommands.length > 0)?.loaderCommands[0];
   const settings = Object.entries(record.configuration).map(
-    ([name, value]) => [code(name), plain(asText(value))] as const,
+    ([name, value]) => [code(name), plain(settingText(value))] as const,
   );
   return blocks(
     '## Method',
@@ -76,7 +67,7 @@ export function method(record: RunRecord): string {
         `${formatShare(workload.existingRatio)} of them for records that exist, in ${workload.zones} zones.`,
       `Load from ${plain(loader.kind)} ${plain(loader.version)}, target ${code(record.target)}.`,
       cpuLimitSentence(record),
-      plain(INTERVAL_METHOD),
+      plain(record.intervalMethod),
     ]),
     command === undefined
       ? ''
@@ -86,26 +77,7 @@ export function method(record: RunRecord): string {
 }
 
 export function environment(record: RunRecord): string {
-  const { environment: host } = record;
-  const buffer = host.socketReceiveBufferBytes;
-  const rows: (readonly [string, string])[] = [
-    ['CPU', plain(`${host.cpuModel}, ${host.cpuCores} cores, ${formatCpus(host.availableCpus)} usable`)],
-    ['CPU governor', plain(host.cpuGovernor ?? 'unknown')],
-    ['Memory', formatBytes(host.memoryBytes)],
-    ['System', plain(`${host.os}, kernel ${host.kernel}, ${host.architecture}`)],
-    ['Virtualization', plain(host.virtualization ?? 'unknown')],
-    ['Load average at the start', String(host.loadAverage)],
-    ['Socket receive buffer', buffer === null ? 'unknown' : `${buffer.default} bytes, at most ${buffer.max}`],
-    ['Node.js', plain(host.nodeVersion)],
-    [
-      'dinodns-bench',
-      plain(
-        `${record.generator.version}${host.git === null ? '' : `, commit ${host.git.commit}${host.git.dirty ? ' with local changes' : ''}`}`,
-      ),
-    ],
-    ['Host', plain(host.hostname)],
-    ['Run', plain(`${record.id}, from ${record.startedAt} to ${record.endedAt ?? 'no end'}`)],
-  ];
+  const rows = environmentFacts(record).map(([name, value]) => [plain(name), plain(value)] as const);
   return blocks('## Environment', factTable(['', ''], rows));
 }
 

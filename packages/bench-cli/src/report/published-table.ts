@@ -110,7 +110,7 @@ export interface PublishedTableOptions {
  * `CoreDNS (single, 2 × 1 vCPU)` compared with one baseline. Deltas are of medians and are not paired.
  */
 export function publishedTable(record: RunRecord, options: PublishedTableOptions): string {
-  const cases = record.cases.filter(({ tier }) => tier === options.tier);
+  const cases = record.cases.filter(({ tier, aa }) => tier === options.tier && !aa);
   const baseline = cases.find(({ key }) => key === options.baselineCaseKey);
   const rows = cases.map((item) => {
     const title = plain(`${serverTitle(record, item.server)} (${item.mode}, ${shapeOf(item)})`);

@@ -45,8 +45,21 @@ function migrateCase(item: Json): Json {
   });
 }
 
+/** The one method of version 1, as its reports had it. */
+const INTERVAL_METHOD =
+  'Intervals are 95 % confidence intervals: from 6 trials on, interpolated order statistics (Hettmansperger and ' +
+  "Sheather 1986), which assume no shape of the noise; with fewer trials, Student's t on logarithms. An interval of " +
+  'a difference is made from the ratios of trials of the same round, and is widened where it would leave out the ' +
+  'difference of the medians.';
+
 export function migrate1to2(record: Json): Json {
-  const whole = withDefaults(record, { noiseFloors: null, drift: null, until: null, imported: null });
+  const whole = withDefaults(record, {
+    intervalMethod: INTERVAL_METHOD,
+    noiseFloors: null,
+    drift: null,
+    until: null,
+    imported: null,
+  });
   return mapEntries(whole, {
     environment: (environment) =>
       mapEntries(withDefaults(environment, { cluster: null }), {

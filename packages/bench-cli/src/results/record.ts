@@ -63,6 +63,8 @@ export const recordSchema = z.object({
   }),
   baseline: z.string(),
   deltaDefinition: z.enum(['relative', 'symmetric']),
+  /** How the intervals and verdicts of `cases` were made, in sentences for reports. */
+  intervalMethod: z.string(),
   environment: environmentSchema,
   provisioned: z.array(provisionedToolSchema),
   servers: z.array(serverRecordSchema),

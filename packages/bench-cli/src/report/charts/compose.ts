@@ -1,0 +1,105 @@
+/** A plot as a whole SVG: as part of a page, or with title, caption and legend as a picture of its own. */
+
+import { type ChartServer, FONT, type Look } from './chart.ts';
+import type { DrawnPlot } from './index.ts';
+import { escapeXml } from './render.ts';
+import { darkRules, INK, MUTED, SURFACE } from './theme.ts';
+
+const PADDING = 22;
+/** Width of an average character of Inter, in font sizes; a little more than measured, so that lines fit. */
+const CHARACTER = 0.53;
+
+/** Outlines of Vega's point shapes with a radius of about one. */
+const OUTLINES: Readonly<Record<string, string>> = {
+  circle: 'M-1,0a1,1 0 1,0 2,0a1,1 0 1,0 -2,0Z',
+  square: 'M-.9,-.9h1.8v1.8h-1.8Z',
+  'triangle-up': 'M-1,.9L0,-1L1,.9Z',
+  diamond: 'M0,-1.2L.9,0L0,1.2L-.9,0Z',
+  cross: 'M-.35,-1h.7v.65h.65v.7h-.65v.65h-.7v-.65h-.65v-.7h.65Z',
+  'triangle-down': 'M-1,-.9L0,1L1,-.9Z',
+  'triangle-right': 'M-.9,-1L1,0L-.9,1Z',
+  'triangle-left': 'M.9,-1L-1,0L.9,1Z',
+};
+
+/** The sign of a server in a legend, `radius` pixels in size, centred on the origin. */
+export function legendSign({ color, shape }: ChartServer, radius: number): string {
+  return `<path d="${OUTLINES[shape] ?? OUTLINES.circle}" fill="${color}" transform="scale(${radius})"/>`;
+}
+
+function wrapped(text: string, width: number, fontSize: number): string[] {
+  const most = Math.floor(width / (fontSize * CHARACTER));
+  const lines: string[] = [];
+  for (const word of text.split(' ')) {
+    const last = lines.at(-1);
+    if (last !== undefined && last.length + 1 + word.length <= most)
+      lines[lines.length - 1] = `${last} ${word}`;
+    else lines.push(word);
+  }
+  return lines;
+}
+
+function legend(
+  servers: readonly ChartServer[],
+  look: Look,
+  width: number,
+): { body: string; height: number } {
+  const { fontSize } = look;
+  let x = 0;
+  let y = 0;
+  const items = servers.map((server) => {
+    const size = 22 + server.title.length * fontSize * (CHARACTER + 0.04);
+    if (x > 0 && x + size > width) {
+      x = 0;
+      y += fontSize * 1.7;
+    }
+    const item =
+      `<g transform="translate(${(x + 6).toFixed(1)},${(y + fontSize * 0.6).toFixed(1)})">${legendSign(server, 5.5)}` +
+      `<text x="12" y="${(fontSize * 0.36).toFixed(1)}" font-size="${fontSize}" fill="${INK.light}">${escapeXml(server.title)}</text></g>`;
+    x += size + 20;
+    return item;
+  });
+  return { body: items.join(''), height: y + fontSize * 1.2 };
+}
+
+function openTag({ title, caption }: DrawnPlot, width: number, height: number, more: string): string {
+  return (
+    `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 ${width} ${height}"${more} role="img" ` +
+    `aria-label="${escapeXml(title)}" font-family="${escapeXml(FONT)}"><desc>${escapeXml(caption)}</desc>`
+  );
+}
+
+/** For a page, which has rules for colours, a heading and a legend: the plot alone, as wide as its place. */
+export function embeddedSvg(drawn: DrawnPlot): string {
+  const { plot } = drawn;
+  return `${openTag(drawn, plot.width, plot.height, '')}${plot.body}</svg>`;
+}
+
+/** A file that suits light and dark surroundings by itself: its surface changes with its ink. */
+export function standaloneSvg(drawn: DrawnPlot, servers: readonly ChartServer[], look: Look): string {
+  const { plot, title, caption } = drawn;
+  const { fontSize } = look;
+  const width = plot.width + 2 * PADDING;
+  const inner = plot.width;
+  const titleSize = fontSize + 6;
+  const captionSize = fontSize - 1;
+  const lines = wrapped(caption, inner, captionSize);
+  const captionTop = PADDING + titleSize + captionSize * 1.5;
+  const legendTop = captionTop + (lines.length - 1) * captionSize * 1.4 + 18;
+  const signs = legend(servers, look, inner);
+  const plotTop = Math.round(legendTop + signs.height + 16);
+  const height = plotTop + plot.height + PADDING - 6;
+  const captionLines = lines.map(
+    (line, index) =>
+      `<text x="${PADDING}" y="${(captionTop + index * captionSize * 1.4).toFixed(1)}" font-size="${captionSize}" fill="${MUTED.light}">${escapeXml(line)}</text>`,
+  );
+  return [
+    openTag(drawn, width, height, ` width="${width}" height="${height}"`),
+    `<style>@media (prefers-color-scheme: dark) {\n${darkRules(servers.length)}\n}</style>`,
+    `<rect width="${width}" height="${height}" rx="8" fill="${SURFACE.light}"/>`,
+    `<text x="${PADDING}" y="${PADDING + titleSize * 0.8}" font-size="${titleSize}" font-weight="600" fill="${INK.light}">${escapeXml(title)}</text>`,
+    ...captionLines,
+    `<g transform="translate(${PADDING},${legendTop.toFixed(1)})">${signs.body}</g>`,
+    `<svg x="${PADDING}" y="${plotTop}" width="${plot.width}" height="${plot.height}" viewBox="0 0 ${plot.width} ${plot.height}">${plot.body}</svg>`,
+    '</svg>\n',
+  ].join('\n');
+}

@@ -1,0 +1,165 @@
+/** The verdicts as a picture: the difference of each case from its baseline, with its interval. */
+import type { CaseRecord, Delta } from '../../results/record.ts';
+import { deltaFigures } from '../../stats/deltas.ts';
+import { serverTitle } from '../cases.ts';
+import { formatDelta } from '../numbers.ts';
+import { type Chart, type ChartData, frame, type Look, nameOf, serverChannels } from './chart.ts';
+import { MUTED, NOISE } from './theme.ts';
+
+interface Row {
+  readonly position: number;
+  readonly server: string;
+  readonly value: number;
+  readonly low: number;
+  readonly high: number;
+  readonly tip: string;
+}
+
+function rowOf(data: ChartData, item: CaseRecord, delta: Delta, position: number): Row {
+  const { value, low, high } = deltaFigures(delta, data.delta);
+  const interval =
+    low === null || high === null
+      ? 'no interval'
+      : `95 % interval ${formatDelta(low)} to ${formatDelta(high)}`;
+  return {
+    position,
+    server: item.server,
+    value,
+    low: low ?? value,
+    high: high ?? value,
+    tip: `${nameOf(data, item)}: ${formatDelta(value)} queries/s, ${interval}; ${low === null ? 'nothing is shown' : delta.verdict}`,
+  };
+}
+
+/** Bands of what the baseline shows against itself, where `--aa` measured it. */
+function bands(data: ChartData, positions: ReadonlyMap<string, readonly number[]>): object[] {
+  return (data.record.noiseFloors ?? []).flatMap(({ comparison, floor }) => {
+    const rows = positions.get(comparison.baseline);
+    if (rows === undefined || rows.length === 0 || floor.qps === null) return [];
+    return [
+      { from: Math.min(...rows) - 0.45, to: Math.max(...rows) + 0.45, low: -floor.qps, high: floor.qps },
+    ];
+  });
+}
+
+function layers(data: ChartData, look: Look, rows: readonly Row[], noise: readonly object[]) {
+  const { color, shape } = serverChannels(data);
+  const y = { field: 'position', type: 'quantitative' as const };
+  const aria = { aria: false };
+  return [
+    {
+      data: { values: [...noise] },
+      mark: { type: 'rect' as const, color: NOISE.light, opacity: 0.55, ...aria },
+      encoding: {
+        x: { field: 'low', type: 'quantitative' as const },
+        x2: { field: 'high' },
+        y: { field: 'from', type: 'quantitative' as const },
+        y2: { field: 'to' },
+      },
+    },
+    {
+      data: { values: [{}] },
+      mark: { type: 'rule' as const, color: MUTED.light, strokeWidth: 1.5, ...aria },
+      encoding: { x: { datum: 0, type: 'quantitative' as const } },
+    },
+    {
+      data: { values: [...rows] },
+      mark: { type: 'rule' as const, strokeWidth: 2.5, ...aria },
+      encoding: { x: { field: 'low', type: 'quantitative' as const }, x2: { field: 'high' }, y, color },
+    },
+    ...(['low', 'high'] as const).map((end) => ({
+      data: { values: rows.filter(({ low, high }) => high > low) },
+      mark: {
+        type: 'tick' as const,
+        thickness: 2.5,
+        size: 12,
+        opacity: 1,
+        orient: 'vertical' as const,
+        ...aria,
+      },
+      encoding: { x: { field: end, type: 'quantitative' as const }, y, color },
+    })),
+    {
+      data: { values: [...rows] },
+      mark: { type: 'point' as const, filled: true, size: 110, opacity: 1 },
+      encoding: {
+        x: { field: 'value', type: 'quantitative' as const },
+        y,
+        color,
+        shape,
+        description: { field: 'tip', type: 'nominal' as const },
+      },
+    },
+    {
+      data: { values: rows.map((row) => ({ ...row, label: formatDelta(row.value) })) },
+      mark: {
+        type: 'text' as const,
+        dy: -12,
+        fontSize: look.fontSize - 1,
+        fontWeight: 600 as const,
+        ...aria,
+      },
+      encoding: { x: { field: 'value', type: 'quantitative' as const }, y, text: { field: 'label' }, color },
+    },
+  ];
+}
+
+export const differenceChart: Chart = {
+  name: 'difference',
+  title: 'Difference from the baseline',
+  draw(data, look) {
+    const rows: Row[] = [];
+    const labels: string[][] = [];
+    const positions = new Map<string, number[]>();
+    for (const group of data.groups) {
+      for (const item of group.cases) {
+        if (item.comparison === null) continue;
+        const position = rows.length;
+        rows.push(rowOf(data, item, item.comparison.qps, position));
+        labels.push([serverTitle(data.record, item.server), group.title]);
+        positions.set(item.comparison.baseline, [
+          ...(positions.get(item.comparison.baseline) ?? []),
+          position,
+        ]);
+      }
+    }
+    if (rows.length === 0) return { missing: 'nothing was compared with a baseline' };
+    const noise = bands(data, positions);
+    const baseline = serverTitle(data.record, data.record.baseline);
+    const caption =
+      `Queries per second against ${baseline} of the same point, ${data.delta} delta; right of the line is more. ` +
+      'Whiskers: 95 % intervals; where they cross the line, no difference was shown.' +
+      (noise.length > 0 ? ` Grey: what ${baseline} shows against itself (the noise floor).` : '');
+    const spec = {
+      ...frame(look),
+      width: look.width,
+      height: Math.max(look.standalone ? 180 : 130, rows.length * (look.standalone ? 62 : 54) + 60),
+      autosize: { type: 'fit' as const, contains: 'padding' as const },
+      encoding: {
+        x: {
+          type: 'quantitative' as const,
+          scale: { zero: true, nice: true },
+          axis: {
+            title: `difference in queries per second (${data.delta})`,
+            labelExpr: "datum.value === 0 ? '0' : format(datum.value, '+.0%')",
+            tickCount: 6,
+            grid: true,
+            domain: false,
+          },
+        },
+        y: {
+          type: 'quantitative' as const,
+          scale: { domain: [-0.6, rows.length - 0.4], reverse: true, nice: false, zero: false },
+          axis: {
+            title: null,
+            values: rows.map((_, index) => index),
+            labelExpr: `${JSON.stringify(labels)}[datum.value]`,
+            grid: false,
+          },
+        },
+      },
+      layer: layers(data, look, rows, noise),
+    };
+    return { spec, caption };
+  },
+};

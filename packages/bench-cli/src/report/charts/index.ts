@@ -1,0 +1,50 @@
+/** Every chart, in the order of reports. Adding one is adding a file in this folder and a line here. */
+import type { Chart, ChartData, Look } from './chart.ts';
+import { differenceChart } from './difference.ts';
+import { cpuChart, latencyChart, memoryChart, throughputChart } from './metrics.ts';
+import { overTimeChart } from './over-time.ts';
+import { percentileChart } from './percentiles.ts';
+import { type Plot, renderPlot } from './render.ts';
+import { scalingChart } from './scaling.ts';
+
+export const CHARTS: readonly Chart[] = [
+  differenceChart,
+  throughputChart,
+  latencyChart,
+  percentileChart,
+  cpuChart,
+  memoryChart,
+  scalingChart,
+  overTimeChart,
+];
+
+export interface DrawnPlot {
+  readonly name: string;
+  readonly title: string;
+  readonly caption: string;
+  readonly plot: Plot;
+}
+
+export interface DrawnPlots {
+  readonly drawn: readonly DrawnPlot[];
+  /** Charts that the record has no data for, and why. */
+  readonly missing: readonly { readonly name: string; readonly title: string; readonly reason: string }[];
+}
+
+/** Draws every chart that `data` suffices for. */
+export async function drawPlots(data: ChartData, look: Look): Promise<DrawnPlots> {
+  const drawn: DrawnPlot[] = [];
+  const missing: DrawnPlots['missing'][number][] = [];
+  for (const chart of CHARTS) {
+    const { name, title } = chart;
+    const drawing = chart.draw(data, look);
+    if ('missing' in drawing) missing.push({ name, title, reason: drawing.missing });
+    else drawn.push({ name, title, caption: drawing.caption, plot: await renderPlot(drawing.spec) });
+  }
+  return { drawn, missing };
+}
+
+export { type ChartData, type ChartServer, chartData, FILE_LOOK, PAGE_LOOK } from './chart.ts';
+export { embeddedSvg, legendSign, standaloneSvg } from './compose.ts';
+export { pngOf } from './png.ts';
+export { darkened, darkRules } from './theme.ts';

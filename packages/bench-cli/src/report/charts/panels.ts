@@ -1,0 +1,27 @@
+/** Several small charts in one, one for each point of the matrix, with the same axes. */
+import type { CaseGroup } from '../cases.ts';
+import type { Look } from './chart.ts';
+
+/** How panels lie: at most two beside each other on a page, three in a file. */
+export function panelGrid(groups: readonly CaseGroup[], look: Look) {
+  const most = look.standalone ? 3 : 2;
+  const columns = Math.max(1, Math.min(groups.length, most));
+  // Beside the panels: the axis of the left one and the space between them.
+  const outside = 4 + look.fontSize * 5.6 + (columns - 1) * 22;
+  return {
+    columns,
+    width: Math.floor((look.width - outside) / columns),
+    height: Math.round(columns === 1 ? look.height * 0.66 : look.height * 0.5),
+    spacing: { row: 26, column: 22 },
+  };
+}
+
+/** The field that facets a chart by group, in the order of the groups. */
+export function panelFacet(groups: readonly CaseGroup[]) {
+  return {
+    field: 'panel',
+    type: 'nominal' as const,
+    sort: groups.map(({ title }) => title),
+    title: null,
+  };
+}

@@ -1,0 +1,19 @@
+/** Charts as PNG, on machines without fonts too: the font comes with this program (Inter, SIL Open Font License). */
+import { fileURLToPath } from 'node:url';
+import { Resvg } from '@resvg/resvg-js';
+
+const FONT_FILES = ['400Regular/Inter_400Regular.ttf', '600SemiBold/Inter_600SemiBold.ttf'].map((path) =>
+  fileURLToPath(import.meta.resolve(`@expo-google-fonts/inter/${path}`)),
+);
+
+/** Pixels of the picture for one of the chart: sharp on screens of high resolution. */
+const ZOOM = 2;
+
+/** The picture of an SVG that `standaloneSvg` made. */
+export function pngOf(svg: string): Uint8Array {
+  const resvg = new Resvg(svg, {
+    fitTo: { mode: 'zoom', value: ZOOM },
+    font: { loadSystemFonts: false, fontFiles: FONT_FILES, defaultFontFamily: 'Inter' },
+  });
+  return new Uint8Array(resvg.render().asPng());
+}

@@ -1,0 +1,34 @@
+/** From a specification to SVG, without a browser: Vega needs none. */
+import { Error as ERROR_LEVEL, logger, parse, View } from 'vega';
+import { compile, type TopLevelSpec } from 'vega-lite';
+
+/** Characters that XML 1.0 forbids (section 2.2); a viewer would refuse the whole picture for one of them. */
+function withoutForbidden(svg: string): string {
+  return svg.replaceAll(/[^\t\n\r\u{20}-\u{d7ff}\u{e000}-\u{fffd}\u{10000}-\u{10ffff}]/gu, '\ufffd');
+}
+
+export function escapeXml(text: string): string {
+  return withoutForbidden(text)
+    .replaceAll('&', '&amp;')
+    .replaceAll('<', '&lt;')
+    .replaceAll('>', '&gt;')
+    .replaceAll('"', '&quot;')
+    .replaceAll("'", '&#39;');
+}
+
+/** A plot: what is inside the `svg` element, and its size. */
+export interface Plot {
+  readonly body: string;
+  readonly width: number;
+  readonly height: number;
+}
+
+export async function renderPlot(spec: TopLevelSpec): Promise<Plot> {
+  const compiled = compile(spec, { logger: logger(ERROR_LEVEL) });
+  const view = new View(parse(compiled.spec), { renderer: 'none', logLevel: ERROR_LEVEL });
+  const svg = await view.toSVG();
+  view.finalize();
+  const [open = '', width, height] = /^<svg[^>]* width="([\d.]+)" height="([\d.]+)"[^>]*>/.exec(svg) ?? [];
+  const body = svg.slice(open.length, svg.lastIndexOf('</svg>'));
+  return { body: withoutForbidden(body), width: Math.ceil(Number(width)), height: Math.ceil(Number(height)) };
+}

@@ -1,0 +1,181 @@
+/** What spoils or qualifies a case's figures: one list, from which every report takes its marks and notes. */
+import type { CaseRecord, LimitedBy, OkTrial, RunRecord } from '../results/record.ts';
+import { formatFixed } from './numbers.ts';
+
+export type MarkName =
+  | 'not-server-limited'
+  | 'contended'
+  | 'unsettled'
+  | 'uneven'
+  | 'throttled'
+  | 'noise'
+  | 'outliers'
+  | 'failed-trials';
+
+export interface Mark {
+  readonly name: MarkName;
+  /** Stands behind the throughput in tables; null for what only notes mention. */
+  readonly symbol: string | null;
+  /** Two or three words. */
+  readonly label: string;
+  /** A sentence about this case. */
+  readonly explanation: string;
+}
+
+/** Throughput that is not limited by the server is not a property of the server. */
+export const NOT_SERVER_LIMITED = '†';
+export const CONTENDED = '‡';
+export const UNSETTLED = '§';
+export const UNEVEN = '¶';
+
+/** One instance answers more than this many times the average of its trial: the load was not spread evenly. */
+export const UNEVEN_FROM = 1.2;
+
+/** Being held back for a tenth of the time is what a CPU limit does to a busy server; below that it is nothing. */
+export const THROTTLED_FROM = 0.1;
+
+const LIMITS: Readonly<Record<LimitedBy, string>> = {
+  server: 'the server used its CPU allowance',
+  loader: 'the load generator was at its limit',
+  rate: 'a fixed rate was asked for and held',
+  unknown: 'neither server nor load generator used up its CPUs, or the trials disagree',
+};
+
+/** What limited a case, in words. */
+export function describeLimit(limitedBy: LimitedBy): string {
+  return LIMITS[limitedBy];
+}
+
+/** Ok trials by the key of their case. */
+export function okTrialsByCase(record: RunRecord): ReadonlyMap<string, readonly OkTrial[]> {
+  return Map.groupBy(
+    record.trials.filter((trial): trial is OkTrial => trial.status === 'ok'),
+    ({ caseKey }) => caseKey,
+  );
+}
+
+/** How much more than the average the busiest instance of a trial answered; null for fewer than two. */
+export function unevenness(trial: OkTrial): number | null {
+  const observed = trial.instanceObservations?.map(({ queries }) => queries);
+  const counts = observed?.every((queries) => queries !== null)
+    ? observed.filter((queries) => queries !== null)
+    : trial.loads.map(({ queriesCompleted }) => queriesCompleted);
+  const sum = counts.reduce((total, queries) => total + queries, 0);
+  return counts.length < 2 || sum === 0 ? null : (Math.max(...counts) * counts.length) / sum;
+}
+
+function middle(values: readonly number[]): number | null {
+  const sorted = values.toSorted((a, b) => a - b);
+  return sorted[Math.floor((sorted.length - 1) / 2)] ?? null;
+}
+
+function several(count: number, of: number): string {
+  return count === of
+    ? of === 1
+      ? 'its only trial'
+      : `all of its ${of} trials`
+    : `${count} of ${of} trials`;
+}
+
+function unevenMark(trials: readonly OkTrial[]): Mark[] {
+  const factor = middle(trials.flatMap((trial) => unevenness(trial) ?? []));
+  if (factor === null || factor < UNEVEN_FROM) return [];
+  return [
+    {
+      name: 'uneven',
+      symbol: UNEVEN,
+      label: 'uneven replicas',
+      explanation:
+        `The busiest instance answered ${formatFixed(factor, 2)} × the average (in the median trial): the load was ` +
+        'not spread evenly, so that the others were not at their limit.',
+    },
+  ];
+}
+
+function throttledMark(item: CaseRecord, trials: readonly OkTrial[]): Mark[] {
+  const shares = trials.flatMap(({ server }) =>
+    server?.throttling === null || server === null || server.durationSeconds === 0
+      ? []
+      : server.throttling.throttledSeconds / server.durationSeconds,
+  );
+  const share = middle(shares);
+  if (share === null || share < THROTTLED_FROM) return [];
+  // Each instance has a quota of its own, so that their sum may exceed the time.
+  const each = item.instances > 1 ? ', summed over its instances' : '';
+  return [
+    {
+      name: 'throttled',
+      symbol: null,
+      label: 'throttled',
+      explanation: `The CPU limit held it back for ${formatFixed(share * 100, 0)} % of the time (in the median trial${each}).`,
+    },
+  ];
+}
+
+function noiseMark(record: RunRecord, { comparison }: CaseRecord): Mark[] {
+  if (comparison?.qps.belowNoiseFloor !== true) return [];
+  const floor = record.noiseFloors?.find((item) => item.comparison.baseline === comparison.baseline)?.floor
+    .qps;
+  const size = floor === undefined || floor === null ? '' : ` of ${formatFixed(floor * 100, 1)} %`;
+  return [
+    {
+      name: 'noise',
+      symbol: null,
+      label: 'below noise floor',
+      explanation: `Its difference from the baseline is smaller than the noise floor${size}: the baseline differs from itself by as much.`,
+    },
+  ];
+}
+
+/** Every mark that a case bears, the gravest first; none for a case without a figure but that of failed trials. */
+export function marksOfCase(record: RunRecord, item: CaseRecord, trials: readonly OkTrial[]): Mark[] {
+  const { limitedBy, contended, summary, outliers } = item;
+  const marks: Mark[] = [];
+  if (item.trials.failed > 0) {
+    marks.push({
+      name: 'failed-trials',
+      symbol: null,
+      label: `${item.trials.failed} failed`,
+      explanation: `${item.trials.failed} of ${item.trials.planned} trials failed; they are in no figure.`,
+    });
+  }
+  if (summary === null) return marks;
+  if (limitedBy !== 'server') {
+    marks.push({
+      name: 'not-server-limited',
+      symbol: NOT_SERVER_LIMITED,
+      label: limitedBy === 'unknown' ? 'limit unknown' : `limited by ${limitedBy}`,
+      explanation: `Not limited by the server, so not the most it can do: ${describeLimit(limitedBy)}.`,
+    });
+  }
+  if (contended) {
+    marks.push({
+      name: 'contended',
+      symbol: CONTENDED,
+      label: 'contended',
+      explanation:
+        'The machine has fewer cores than server and load generator need, so that they slowed each other down.',
+    });
+  }
+  const unsettled = trials.filter(({ steadyState }) => steadyState?.settled === false);
+  if (unsettled.length > 0) {
+    marks.push({
+      name: 'unsettled',
+      symbol: UNSETTLED,
+      label: 'unsettled',
+      explanation:
+        `Throughput never became steady in ${several(unsettled.length, trials.length)}` +
+        `${unsettled[0]?.steadyState ? ` (${unsettled[0].steadyState.reason})` : ''}.`,
+    });
+  }
+  marks.push(...unevenMark(trials), ...noiseMark(record, item), ...throttledMark(item, trials));
+  if (outliers.length > 0) {
+    marks.push({
+      name: 'outliers',
+      symbol: null,
+      label: outliers.length === 1 ? '1 outlier' : `${outliers.length} outliers`,
+      explanation: `The throughput of ${several(outliers.length, trials.length)} lies far from the others'. They count like all others.`,
+    });
+  }
+  return marks;
+}
