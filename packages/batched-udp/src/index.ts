@@ -1,3 +1,5 @@
+export { UdpError, type UdpErrorCode } from './errors.ts';
+export { openUdpSocket } from './open.ts';
 export type {
   Backend,
   Batch,

@@ -115,7 +115,7 @@ export interface UdpSocketCounters {
   readonly truncated: number;
   /** ECONNREFUSED reported for earlier sends. */
   readonly refused: number;
-  /** Datagrams that the kernel dropped at this socket because its buffer was full (SO_RXQ_OVFL); null if unknown. */
+  /** Datagrams that the kernel dropped at this socket, most often because its buffer was full (SO_MEMINFO); null if unknown. */
   readonly kernelDrops: number | null;
 }
 

@@ -1,0 +1,264 @@
+/** The same socket over `node:dgram`, one datagram at a time, where recvmmsg and sendmmsg cannot be called. */
+import { createSocket, type RemoteInfo, type Socket } from 'node:dgram';
+import { setImmediate as turn } from 'node:timers/promises';
+import { systemError, UdpError } from '../errors.ts';
+import { type Settings, target } from '../options.ts';
+import type { Endpoint, Peer, UdpSocket, UdpSocketCounters } from '../socket.ts';
+import { DatagramBatch } from './batch.ts';
+
+/** Turns of the event loop without a datagram after which `close` takes the socket for empty. */
+const quietTurns = 2;
+
+/** How long `close` goes on receiving, and waits for what is on its way out. */
+const closePatienceMs = 1000;
+
+const codeOf = (error: Error): string =>
+  'code' in error && typeof error.code === 'string' ? error.code : 'EUNKNOWN';
+
+const isError = (value: unknown): value is Error => value instanceof Error;
+
+/** Binds and connects. @throws UdpError with the errno's name; nothing stays open then. */
+async function openSocket(settings: Settings): Promise<Socket> {
+  const { family, local, remote, reusePort, ipv6Only, receiveBufferBytes, sendBufferBytes } = settings;
+  const socket = createSocket({
+    type: family === 4 ? 'udp4' : 'udp6',
+    reusePort,
+    ipv6Only,
+    ...(receiveBufferBytes === undefined ? {} : { recvBufferSize: receiveBufferBytes }),
+    ...(sendBufferBytes === undefined ? {} : { sendBufferSize: sendBufferBytes }),
+  });
+  const step = (
+    syscall: string,
+    endpoint: { text: string; port: number },
+    start: (done: () => void) => void,
+  ) =>
+    new Promise<void>((resolve, reject) => {
+      const fail = (error: Error) =>
+        reject(systemError(syscall, codeOf(error), `${endpoint.text} port ${endpoint.port}`, error));
+      socket.once('error', fail);
+      start(() => {
+        socket.off('error', fail);
+        resolve();
+      });
+    });
+  try {
+    // `exclusive`: in a cluster's worker a socket of its own, as the native one is.
+    const { text: address, port } = local;
+    await step('bind', local, (done) => socket.bind({ address, port, exclusive: true }, done));
+    if (remote !== null)
+      await step('connect', remote, (done) => socket.connect(remote.port, remote.text, done));
+  } catch (error) {
+    socket.close();
+    throw error;
+  }
+  return socket;
+}
+
+export class DgramUdpSocket implements UdpSocket {
+  readonly backend = 'dgram';
+  readonly reason: string;
+  readonly local: Endpoint;
+  readonly remote: Endpoint | null;
+  readonly receiveBufferBytes: number;
+  readonly sendBufferBytes: number;
+  readonly slotBytes: number;
+  readonly sendBytes: Uint8Array;
+
+  readonly #socket: Socket;
+  readonly #settings: Settings;
+  readonly #batch: DatagramBatch;
+  readonly #tally = {
+    received: 0,
+    receiveCalls: 0,
+    sent: 0,
+    sendCalls: 0,
+    sendErrors: 0,
+    truncated: 0,
+    refused: 0,
+    kernelDrops: null,
+  };
+  readonly counters: UdpSocketCounters = this.#tally;
+  #pending = 0;
+  #takenSinceFlush = 0;
+  #reserved = false;
+  #wasFull = false;
+  #handling = false;
+  #open = true;
+  #closing: Promise<void> | undefined;
+
+  static async open(settings: Settings, reason: string): Promise<DgramUdpSocket> {
+    return new DgramUdpSocket(await openSocket(settings), settings, reason);
+  }
+
+  private constructor(socket: Socket, settings: Settings, reason: string) {
+    const { family, remote, slotBytes } = settings;
+    const { address, port } = socket.address();
+    this.reason = reason;
+    this.#socket = socket;
+    this.#settings = settings;
+    this.local = { address, family, port };
+    this.remote = remote && { address: remote.text, family, port: remote.port };
+    this.receiveBufferBytes = socket.getRecvBufferSize();
+    this.sendBufferBytes = socket.getSendBufferSize();
+    this.slotBytes = slotBytes;
+    this.sendBytes = new Uint8Array(slotBytes);
+    this.#batch = new DatagramBatch(slotBytes);
+    socket.on('message', this.#receive);
+    socket.on('error', this.#fail);
+  }
+
+  readonly #receive = (datagram: Uint8Array, source: RemoteInfo): void => {
+    const batch = this.#batch;
+    batch.load(datagram, source);
+    this.#tally.received++;
+    this.#tally.receiveCalls++;
+    this.#tally.truncated += batch.truncated[0] ?? 0;
+    this.#handling = true;
+    try {
+      this.#settings.onBatch(batch);
+    } catch (error) {
+      this.#report(isError(error) ? error : new Error(String(error)), false);
+    } finally {
+      this.#handling = false;
+    }
+    const reply = batch.takeReply();
+    if (reply !== undefined) this.#send(reply, this.#settings.remote === null ? source : undefined);
+  };
+
+  readonly #fail = (error: Error): void => {
+    const refused = codeOf(error) === 'ECONNREFUSED';
+    if (refused) this.#tally.refused++;
+    this.#report(systemError('recvmsg', codeOf(error), '', error), refused);
+  };
+
+  #report(error: Error, refused: boolean): void {
+    const { onError } = this.#settings;
+    if (onError !== undefined) {
+      process.nextTick(onError, error);
+    } else if (!refused) {
+      process.nextTick(() => {
+        throw error;
+      });
+    }
+  }
+
+  /** Takes over `datagram`: it must be nobody else's. */
+  #send(datagram: Uint8Array, to: { readonly address: string; readonly port: number } | undefined): void {
+    this.#pending++;
+    this.#tally.sendCalls++;
+    const done = (error: Error | null) => this.#sent(error);
+    try {
+      if (to === undefined) this.#socket.send(datagram, done);
+      else this.#socket.send(datagram, to.port, to.address, done);
+    } catch (error) {
+      // dgram itself refuses what the kernel would: port 0 is one.
+      if (!isError(error)) throw error;
+      this.#sent(error);
+    }
+  }
+
+  #sent(error: Error | null): void {
+    this.#pending--;
+    if (error === null) {
+      this.#tally.sent++;
+      this.#takenSinceFlush++;
+    } else if (codeOf(error) === 'ECONNREFUSED') {
+      this.#tally.refused++;
+      this.#report(systemError('sendmsg', 'ECONNREFUSED', '', error), true);
+    } else {
+      this.#tally.sendErrors++;
+    }
+    if (this.#wasFull && this.#pending < this.#settings.sendQueueLength) {
+      this.#wasFull = false;
+      this.#settings.onDrain?.();
+    }
+  }
+
+  receive(): number {
+    if (this.#handling) throw new UdpError('ERR_UDP_STATE', 'receive was called from within onBatch');
+    return 0;
+  }
+
+  get pending(): number {
+    return this.#pending;
+  }
+
+  reserve(): number {
+    this.#assertOpen();
+    if (this.#pending >= this.#settings.sendQueueLength) {
+      this.#wasFull = true;
+      return -1;
+    }
+    this.#reserved = true;
+    return 0;
+  }
+
+  commit(length: number, peer?: Peer): void {
+    this.#assertOpen();
+    if (!this.#reserved) throw new UdpError('ERR_UDP_STATE', 'commit without reserve');
+    if (!(length >= 0 && length <= this.slotBytes) || !Number.isInteger(length)) {
+      throw new RangeError(`datagram of ${length} bytes: a slot holds 0 to ${this.slotBytes}`);
+    }
+    if (peer === undefined && this.#settings.remote === null) {
+      throw new UdpError('ERR_UDP_STATE', 'no peer: the socket is not connected, so name one');
+    }
+    this.#reserved = false;
+    this.#send(this.sendBytes.slice(0, length), peer);
+  }
+
+  queue(datagram: Uint8Array, peer?: Peer): boolean {
+    if (datagram.length > this.slotBytes || this.reserve() < 0) return false;
+    this.sendBytes.set(datagram);
+    this.commit(datagram.length, peer);
+    return true;
+  }
+
+  /** dgram hands each datagram over by itself; this tells how many went since the last call. */
+  flush(): number {
+    const taken = this.#takenSinceFlush;
+    this.#takenSinceFlush = 0;
+    return taken;
+  }
+
+  peerOf(address: string, port: number): Peer {
+    const { family, bytes } = target('peer', address, port, 1);
+    if (family !== this.#settings.family) {
+      throw new UdpError(
+        'ERR_UDP_ADDRESS',
+        `${address} is IPv${family} and the socket IPv${this.#settings.family}`,
+      );
+    }
+    return { address, family, port, sockaddr: bytes };
+  }
+
+  ref(): void {
+    if (this.#open) this.#socket.ref();
+  }
+
+  unref(): void {
+    if (this.#open) this.#socket.unref();
+  }
+
+  #assertOpen(): void {
+    if (!this.#open) throw new UdpError('ERR_UDP_CLOSED', 'the socket is closed');
+  }
+
+  close(): Promise<void> {
+    this.#closing ??= this.#finish();
+    return this.#closing;
+  }
+
+  async #finish(): Promise<void> {
+    const deadline = performance.now() + closePatienceMs;
+    let quiet = 0;
+    let seen = this.#tally.received;
+    // Each turn of the event loop reads what is there: a turn without a datagram found the socket empty.
+    while ((quiet < quietTurns || this.#pending > 0) && performance.now() < deadline) {
+      await turn();
+      quiet = this.#tally.received === seen ? quiet + 1 : 0;
+      seen = this.#tally.received;
+    }
+    this.#open = false;
+    await new Promise<void>((resolve) => this.#socket.close(() => resolve()));
+  }
+}

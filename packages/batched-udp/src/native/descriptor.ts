@@ -1,0 +1,108 @@
+/** A bound UDP socket's descriptor, made and set up by system calls. */
+import { closeSync, openSync } from 'node:fs';
+import { systemError } from '../errors.ts';
+import type { Settings } from '../options.ts';
+import type { Endpoint } from '../socket.ts';
+import { constants, layout } from './layout.ts';
+import type { Libc } from './libc.ts';
+import { decodeSockaddr, encodeSockaddr, sockaddrLength } from './sockaddr.ts';
+
+export interface Descriptor {
+  readonly fd: number;
+  readonly local: Endpoint;
+  readonly receiveBufferBytes: number;
+  readonly sendBufferBytes: number;
+  /** Datagrams dropped at this socket since it is open; null where the kernel does not tell. */
+  drops(): number | null;
+  /** Bytes of kernel memory that unread datagrams hold; null where the kernel does not tell. */
+  queuedBytes(): number | null;
+  close(): void;
+}
+
+/** Scratch memory for a system call's argument: `bytes` at `address`. */
+function scratch(libc: Libc, length: number) {
+  const buffer = new ArrayBuffer(Math.max(length, 128)); // V8 keeps small ones on its heap, where they move.
+  return { bytes: new Uint8Array(buffer), view: new DataView(buffer), address: libc.addressOf(buffer) };
+}
+
+/**
+ * A UDP socket under a descriptor that Node.js knows: one that `fs` opened, and that it therefore closes when
+ * a worker thread is terminated. A descriptor of our own would stay bound then, and swallow its share of a
+ * port's datagrams for as long as the process lives.
+ */
+function makeSocket(libc: Libc, family: 4 | 6): number {
+  const fd = openSync('/dev/null', 'r');
+  const { AF_INET, AF_INET6, SOCK_DGRAM, SOCK_CLOEXEC, SOCK_NONBLOCK, O_CLOEXEC } = constants;
+  const made = libc.socket(family === 4 ? AF_INET : AF_INET6, SOCK_DGRAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+  const failed = made < 0 || libc.dup3(made, fd, O_CLOEXEC) < 0 ? libc.errnoName(libc.errno()) : undefined;
+  if (made >= 0) libc.close(made);
+  if (failed !== undefined) {
+    closeSync(fd);
+    throw systemError('socket', failed, family === 4 ? 'IPv4' : 'IPv6');
+  }
+  return fd;
+}
+
+/** @throws UdpError with the errno's name; nothing stays open then. */
+export function openDescriptor(libc: Libc, settings: Settings): Descriptor {
+  const { family, local, remote } = settings;
+  const fd = makeSocket(libc, family);
+  const memory = scratch(libc, 256);
+  const lengthAt = 128; // The upper half of the scratch memory holds a socklen_t.
+
+  const check = (syscall: string, result: number, subject: string) => {
+    if (result < 0) throw systemError(syscall, libc.errnoName(libc.errno()), subject);
+  };
+  const setInt = (level: number, name: number, value: number, subject: string) => {
+    memory.view.setInt32(0, value, true);
+    check('setsockopt', libc.setsockopt(fd, level, name, memory.address, 4), subject);
+  };
+  const get = (name: number, length: number): boolean => {
+    memory.view.setUint32(lengthAt, length, true);
+    const { SOL_SOCKET } = constants;
+    const result = libc.getsockopt(fd, SOL_SOCKET, name, memory.address, memory.address + lengthAt);
+    return result === 0 && memory.view.getUint32(lengthAt, true) === length;
+  };
+  const getInt = (name: number, subject: string): number => {
+    check('getsockopt', get(name, 4) ? 0 : -1, subject);
+    return memory.view.getInt32(0, true);
+  };
+  const memoryInfo = (index: number): number | null =>
+    get(constants.SO_MEMINFO, constants.SK_MEMINFO_VARS * 4) ? memory.view.getUint32(4 * index, true) : null;
+  const named = (
+    syscall: 'bind' | 'connect',
+    target: { text: string; port: number },
+    sockaddr: Uint8Array,
+  ) => {
+    memory.bytes.set(sockaddr);
+    check(syscall, libc[syscall](fd, memory.address, sockaddr.length), `${target.text} port ${target.port}`);
+  };
+
+  try {
+    const { SOL_SOCKET, SO_REUSEPORT, SO_RCVBUF, SO_SNDBUF, SO_TIMESTAMPNS } = constants;
+    if (settings.reusePort) setInt(SOL_SOCKET, SO_REUSEPORT, 1, 'SO_REUSEPORT');
+    if (family === 6)
+      setInt(constants.IPPROTO_IPV6, constants.IPV6_V6ONLY, settings.ipv6Only ? 1 : 0, 'IPV6_V6ONLY');
+    const { receiveBufferBytes, sendBufferBytes } = settings;
+    if (receiveBufferBytes !== undefined) setInt(SOL_SOCKET, SO_RCVBUF, receiveBufferBytes, 'SO_RCVBUF');
+    if (sendBufferBytes !== undefined) setInt(SOL_SOCKET, SO_SNDBUF, sendBufferBytes, 'SO_SNDBUF');
+    if (settings.timestamps) setInt(SOL_SOCKET, SO_TIMESTAMPNS, 1, 'SO_TIMESTAMPNS');
+    named('bind', local, encodeSockaddr(local, local.port));
+    if (remote !== null) named('connect', remote, encodeSockaddr(remote, remote.port));
+
+    memory.view.setUint32(lengthAt, layout.sockaddr_in6.size, true);
+    check('getsockname', libc.getsockname(fd, memory.address, memory.address + lengthAt), '');
+    return {
+      fd,
+      local: decodeSockaddr(memory.bytes.subarray(0, sockaddrLength(family))),
+      receiveBufferBytes: getInt(SO_RCVBUF, 'SO_RCVBUF'),
+      sendBufferBytes: getInt(SO_SNDBUF, 'SO_SNDBUF'),
+      drops: () => memoryInfo(constants.SK_MEMINFO_DROPS),
+      queuedBytes: () => memoryInfo(constants.SK_MEMINFO_RMEM_ALLOC),
+      close: () => closeSync(fd),
+    };
+  } catch (error) {
+    closeSync(fd);
+    throw error;
+  }
+}

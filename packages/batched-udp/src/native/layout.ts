@@ -1,0 +1,62 @@
+/**
+ * Memory layouts and numbers of Linux's socket interface on 64-bit little-endian machines, as data:
+ * x86-64 and arm64 share the generic ones of <linux/socket.h>, <asm-generic/socket.h> and
+ * <asm-generic/errno.h>. glibc and musl agree where it matters: musl's `int msg_iovlen` with its padding lies
+ * where glibc and the kernel have the low and high half of a size_t.
+ * `test/layout.test.ts` compares all of it with what a C compiler says.
+ */
+
+/** Field offsets and sizes in bytes. */
+export const layout = {
+  /** struct mmsghdr: a struct msghdr, and `msg_len`, the bytes moved. */
+  mmsghdr: {
+    size: 64,
+    msg_name: 0,
+    msg_namelen: 8,
+    msg_iov: 16,
+    msg_iovlen: 24,
+    msg_control: 32,
+    msg_controllen: 40,
+    msg_flags: 48,
+    msg_len: 56,
+  },
+  iovec: { size: 16, iov_base: 0, iov_len: 8 },
+  sockaddr_in: { size: 16, sin_family: 0, sin_port: 2, sin_addr: 4 },
+  sockaddr_in6: { size: 28, sin6_family: 0, sin6_port: 2, sin6_flowinfo: 4, sin6_addr: 8, sin6_scope_id: 24 },
+  cmsghdr: { size: 16, cmsg_len: 0, cmsg_level: 8, cmsg_type: 12 },
+  timespec: { size: 16, tv_sec: 0, tv_nsec: 8 },
+} as const;
+
+/** Constants; names as in C. */
+export const constants = {
+  AF_INET: 2,
+  AF_INET6: 10,
+  SOCK_DGRAM: 2,
+  SOCK_CLOEXEC: 0o2000000,
+  SOCK_NONBLOCK: 0o4000,
+  O_CLOEXEC: 0o2000000,
+  SOL_SOCKET: 1,
+  SO_SNDBUF: 7,
+  SO_RCVBUF: 8,
+  SO_REUSEPORT: 15,
+  SO_TIMESTAMPNS: 35,
+  SCM_TIMESTAMPNS: 35,
+  SO_MEMINFO: 55,
+  SK_MEMINFO_RMEM_ALLOC: 0,
+  SK_MEMINFO_DROPS: 8,
+  SK_MEMINFO_VARS: 9,
+  IPPROTO_IPV6: 41,
+  IPV6_V6ONLY: 26,
+  MSG_DONTWAIT: 0x40,
+  MSG_TRUNC: 0x20,
+  CLOCK_REALTIME: 0,
+  EINTR: 4,
+  EAGAIN: 11,
+  ECONNREFUSED: 111,
+} as const;
+
+/** CMSG_LEN(sizeof (struct timespec)): the length of a timestamp's control message. */
+export const timestampCmsgLength = layout.cmsghdr.size + layout.timespec.size;
+
+/** Machines whose kernel has these layouts; `process.arch` names. */
+export const architectures: readonly string[] = ['x64', 'arm64'];

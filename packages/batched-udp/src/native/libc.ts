@@ -1,0 +1,88 @@
+/** libc's socket calls through koffi, bound once for each thread. */
+import { UdpError } from '../errors.ts';
+import { architectures } from './layout.ts';
+
+/** What is ready, as libuv's poll says it. */
+export interface Readiness {
+  readonly readable: boolean;
+  readonly writable: boolean;
+}
+
+/** A descriptor in the event loop. */
+export interface PollHandle {
+  start(events: Readiness, callback: () => void): void;
+  stop(): void;
+  close(): void;
+  ref(): void;
+  unref(): void;
+}
+
+/**
+ * The calls that a socket needs. Addresses are plain numbers: user space on x86-64 and arm64 lies below 2^53.
+ * All return -1 on failure, and `errno` then says why if it is asked at once.
+ * An interface, so that tests can put failures in that a loopback device never shows.
+ */
+export interface Libc {
+  socket(domain: number, type: number, protocol: number): number;
+  dup3(from: number, to: number, flags: number): number;
+  close(fd: number): number;
+  bind(fd: number, address: number, length: number): number;
+  connect(fd: number, address: number, length: number): number;
+  getsockname(fd: number, address: number, length: number): number;
+  setsockopt(fd: number, level: number, name: number, value: number, length: number): number;
+  getsockopt(fd: number, level: number, name: number, value: number, length: number): number;
+  recvmmsg(fd: number, messages: number, count: number, flags: number, timeout: number): number;
+  sendmmsg(fd: number, messages: number, count: number, flags: number): number;
+  clock_gettime(clock: number, timespec: number): number;
+  errno(): number;
+  errnoName(errno: number): string;
+  /** Where the buffer's bytes are. V8 never moves a backing store; it frees one that is detached or unreachable. */
+  addressOf(buffer: ArrayBuffer): number;
+  /** Calls back from the event loop while the descriptor is ready, once for each turn of the loop. */
+  poll(fd: number, events: Readiness, callback: () => void): PollHandle;
+}
+
+async function bindLibc(): Promise<Libc> {
+  const { default: koffi } = await import('koffi');
+  // The process's own symbols: whichever libc Node.js runs on, glibc or musl.
+  const process = koffi.load(null);
+  const int = (name: string, ...parameters: string[]) => process.func(name, 'int', parameters);
+  const names = new Map(Object.entries(koffi.os.errno).map(([name, number]) => [number, name]));
+  return {
+    socket: int('socket', 'int', 'int', 'int'),
+    dup3: int('dup3', 'int', 'int', 'int'),
+    close: int('close', 'int'),
+    bind: int('bind', 'int', 'uintptr_t', 'uint'),
+    connect: int('connect', 'int', 'uintptr_t', 'uint'),
+    getsockname: int('getsockname', 'int', 'uintptr_t', 'uintptr_t'),
+    setsockopt: int('setsockopt', 'int', 'int', 'int', 'uintptr_t', 'uint'),
+    getsockopt: int('getsockopt', 'int', 'int', 'int', 'uintptr_t', 'uintptr_t'),
+    recvmmsg: int('recvmmsg', 'int', 'uintptr_t', 'uint', 'int', 'uintptr_t'),
+    sendmmsg: int('sendmmsg', 'int', 'uintptr_t', 'uint', 'int'),
+    clock_gettime: int('clock_gettime', 'int', 'uintptr_t'),
+    errno: () => koffi.errno(),
+    errnoName: (errno) => names.get(errno) ?? `errno ${errno}`,
+    addressOf: (buffer) => Number(koffi.address(buffer)),
+    poll: (fd, events, callback) => koffi.node.poll(fd, { ...events }, callback),
+  };
+}
+
+let bound: Promise<Libc> | undefined;
+
+/** @throws UdpError ERR_UDP_BACKEND where this system, machine or runtime does not have it; the message says why. */
+export async function loadLibc(): Promise<Libc> {
+  const { platform, arch } = process;
+  if (platform !== 'linux' || !architectures.includes(arch)) {
+    throw new UdpError(
+      'ERR_UDP_BACKEND',
+      `recvmmsg and sendmmsg are used on Linux on x64 and arm64, and this is ${platform} on ${arch}`,
+    );
+  }
+  bound ??= bindLibc();
+  try {
+    return await bound;
+  } catch (cause) {
+    const why = cause instanceof Error ? cause.message.split('\n')[0] : String(cause);
+    throw new UdpError('ERR_UDP_BACKEND', `koffi cannot be loaded: ${why}`, undefined, cause);
+  }
+}

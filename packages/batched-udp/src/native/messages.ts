@@ -1,0 +1,182 @@
+/**
+ * An array of messages for recvmmsg(2) and sendmmsg(2) in one zeroed piece of memory: headers, vectors,
+ * addresses, control messages and, last, the slots that hold the datagrams.
+ *
+ * Each header points to the same memory for as long as it lives. Nothing that the kernel writes (lengths,
+ * flags, addresses, datagrams) is ever used as a pointer or as a length to write with, so nothing from the
+ * network reaches beyond its slot.
+ */
+import { markAsUntransferable } from 'node:worker_threads';
+import { UdpError } from '../errors.ts';
+import { constants, layout, timestampCmsgLength } from './layout.ts';
+import type { Libc } from './libc.ts';
+import { sockaddrSlotBytes } from './sockaddr.ts';
+
+const cacheLine = 64;
+
+/** CMSG_SPACE(sizeof (struct timespec)). */
+export const controlSlotBytes = timestampCmsgLength;
+
+/**
+ * The distance from slot to slot: an odd number of cache lines. Slots a power of two apart would all start in
+ * the same few cache sets, and 64 of them push each other out of the first-level cache.
+ */
+export function slotStride(slotBytes: number): number {
+  const lines = Math.ceil(slotBytes / cacheLine);
+  return (lines % 2 === 0 ? lines + 1 : lines) * cacheLine;
+}
+
+/** An array of struct mmsghdr: where the kernel finds it, and where it lies in `words`. */
+export interface HeaderArray {
+  readonly address: number;
+  /** Index in `words` of header 0; header `i` is 16 words on for each `i`. */
+  readonly word: number;
+  /** Index in `words` of vector 0; vector `i` is 4 words on for each `i`. */
+  readonly vectorWord: number;
+}
+
+/** Word offsets inside a header, a vector and a control message. */
+export const words = {
+  perHeader: layout.mmsghdr.size / 4,
+  nameLength: layout.mmsghdr.msg_namelen / 4,
+  controlLength: layout.mmsghdr.msg_controllen / 4,
+  flags: layout.mmsghdr.msg_flags / 4,
+  length: layout.mmsghdr.msg_len / 4,
+  perVector: layout.iovec.size / 4,
+  vectorLength: layout.iovec.iov_len / 4,
+  perName: sockaddrSlotBytes / 4,
+  perControl: controlSlotBytes / 4,
+} as const;
+
+export interface Messages {
+  readonly count: number;
+  readonly slotBytes: number;
+  /** All of the memory. */
+  readonly words: Uint32Array;
+  readonly halves: Uint16Array;
+  readonly octets: Uint8Array;
+  /** The slots alone: what a user of the package sees. */
+  readonly slots: Uint8Array;
+  /** Where slot `i` starts in `slots`. */
+  readonly offsets: Uint32Array;
+  /** One header, vector, address and control message for each slot, in order. */
+  readonly headers: HeaderArray;
+  /** A second array of headers and vectors over the same slots and addresses, to send from them. */
+  readonly replyHeaders: HeaderArray;
+  /** Index in `words` of address 0. */
+  readonly nameWord: number;
+  /** Index in `words` of control message 0. */
+  readonly controlWord: number;
+  /** Points reply header `k` to slot and address `i`. */
+  pointReply(k: number, i: number): void;
+  /** @throws UdpError ERR_UDP_STATE if somebody has detached the memory, which is freed then. */
+  assertAttached(): void;
+}
+
+export interface MessagesOptions {
+  readonly count: number;
+  readonly slotBytes: number;
+  /** msg_namelen of every header. */
+  readonly nameLength: number;
+  /** Also a second array of headers. */
+  readonly replies: boolean;
+  /** Room for a timestamp with each message. */
+  readonly control: boolean;
+}
+
+export function layMessages(libc: Libc, options: MessagesOptions): Messages {
+  const { count, slotBytes, nameLength } = options;
+  const stride = slotStride(slotBytes);
+  let size = 0;
+  const place = (bytes: number) => {
+    const at = size;
+    size += Math.ceil(bytes / cacheLine) * cacheLine;
+    return at;
+  };
+  const headersAt = place(count * layout.mmsghdr.size);
+  const vectorsAt = place(count * layout.iovec.size);
+  const replyHeadersAt = place(options.replies ? count * layout.mmsghdr.size : 0);
+  const replyVectorsAt = place(options.replies ? count * layout.iovec.size : 0);
+  const namesAt = place(count * sockaddrSlotBytes);
+  const controlAt = place(options.control ? count * controlSlotBytes : 0);
+  const slotsAt = place(count * stride);
+
+  const buffer = new ArrayBuffer(size); // Zeroed, which the headers rely on.
+  markAsUntransferable(buffer); // Transferred memory is freed, and the kernel would still write to it.
+  const base = libc.addressOf(buffer);
+  const memory = new Uint32Array(buffer);
+  const pointer = (at: number, target: number) => {
+    memory[at / 4] = target % 2 ** 32;
+    memory[at / 4 + 1] = Math.floor(target / 2 ** 32);
+  };
+  const pointHeader = (headers: number, vectors: number, k: number, i: number) => {
+    pointer(
+      headers + k * layout.mmsghdr.size + layout.mmsghdr.msg_name,
+      base + namesAt + i * sockaddrSlotBytes,
+    );
+    pointer(vectors + k * layout.iovec.size + layout.iovec.iov_base, base + slotsAt + i * stride);
+  };
+  const layHeader = (headers: number, vectors: number, i: number) => {
+    const header = headers + i * layout.mmsghdr.size;
+    pointHeader(headers, vectors, i, i);
+    memory[(header + layout.mmsghdr.msg_namelen) / 4] = nameLength;
+    pointer(header + layout.mmsghdr.msg_iov, base + vectors + i * layout.iovec.size);
+    memory[(header + layout.mmsghdr.msg_iovlen) / 4] = 1;
+    memory[(vectors + i * layout.iovec.size + layout.iovec.iov_len) / 4] = slotBytes;
+  };
+  for (let i = 0; i < count; i++) {
+    layHeader(headersAt, vectorsAt, i);
+    if (options.replies) layHeader(replyHeadersAt, replyVectorsAt, i);
+    if (!options.control) continue;
+    const header = headersAt + i * layout.mmsghdr.size;
+    pointer(header + layout.mmsghdr.msg_control, base + controlAt + i * controlSlotBytes);
+    memory[(header + layout.mmsghdr.msg_controllen) / 4] = controlSlotBytes;
+  }
+
+  const headerArray = (headers: number, vectors: number): HeaderArray => ({
+    address: base + headers,
+    word: headers / 4,
+    vectorWord: vectors / 4,
+  });
+  return {
+    count,
+    slotBytes,
+    words: memory,
+    halves: new Uint16Array(buffer),
+    octets: new Uint8Array(buffer),
+    slots: new Uint8Array(buffer, slotsAt, count * stride),
+    offsets: Uint32Array.from({ length: count }, (_, i) => i * stride),
+    headers: headerArray(headersAt, vectorsAt),
+    replyHeaders: headerArray(replyHeadersAt, replyVectorsAt),
+    nameWord: namesAt / 4,
+    controlWord: controlAt / 4,
+    pointReply: (k, i) => pointHeader(replyHeadersAt, replyVectorsAt, k, i),
+    assertAttached: () => {
+      if (memory.length === 0) {
+        throw new UdpError(
+          'ERR_UDP_STATE',
+          'the buffer of a socket was transferred: it must stay with the socket',
+        );
+      }
+    },
+  };
+}
+
+/** Nanoseconds between the receive timestamp of message `i` and `now`, both CLOCK_REALTIME; NaN without one. */
+export function messageAge(
+  messages: Messages,
+  i: number,
+  nowSeconds: number,
+  nowNanoseconds: number,
+): number {
+  const { words: memory } = messages;
+  const header = messages.headers.word + i * words.perHeader;
+  if ((memory[header + words.controlLength] ?? 0) < timestampCmsgLength) return Number.NaN;
+  const control = messages.controlWord + i * words.perControl;
+  const level = memory[control + layout.cmsghdr.cmsg_level / 4];
+  const type = memory[control + layout.cmsghdr.cmsg_type / 4];
+  if (level !== constants.SOL_SOCKET || type !== constants.SCM_TIMESTAMPNS) return Number.NaN;
+  const stamp = control + layout.cmsghdr.size / 4;
+  const seconds = (memory[stamp] ?? 0) + (memory[stamp + 1] ?? 0) * 2 ** 32;
+  return (nowSeconds - seconds) * 1e9 + (nowNanoseconds - (memory[stamp + 2] ?? 0));
+}

@@ -1,0 +1,119 @@
+/** Datagrams that wait for the kernel: a ring of messages in native memory, sent in order. */
+import { UdpError } from '../errors.ts';
+import type { Peer } from '../socket.ts';
+import { layout } from './layout.ts';
+import type { Libc } from './libc.ts';
+import { layMessages, type Messages, words } from './messages.ts';
+import { sockaddrLength } from './sockaddr.ts';
+import type { Transmit } from './transmit.ts';
+
+export interface SendQueueOptions {
+  readonly family: 4 | 6;
+  readonly connected: boolean;
+  readonly slotBytes: number;
+  /** Datagrams that a user may queue. */
+  readonly length: number;
+  /** Room beyond that, for the replies of one batch that the kernel did not take. */
+  readonly spare: number;
+}
+
+export class SendQueue {
+  pending = 0;
+  readonly capacity: number;
+  readonly #libc: Libc;
+  readonly #options: SendQueueOptions;
+  #messages: Messages | undefined;
+  /** The message that is sent next. */
+  #head = 0;
+  #reserved = -1;
+
+  constructor(libc: Libc, options: SendQueueOptions) {
+    this.#libc = libc;
+    this.#options = options;
+    this.capacity = options.length + options.spare;
+  }
+
+  /** Memory on first use: a server that only replies in place needs none. */
+  get messages(): Messages {
+    const { family, slotBytes } = this.#options;
+    this.#messages ??= layMessages(this.#libc, {
+      count: this.capacity,
+      slotBytes,
+      nameLength: sockaddrLength(family),
+      replies: false,
+      control: false,
+    });
+    return this.#messages;
+  }
+
+  /** Whether one more of the user's datagrams fits. */
+  get full(): boolean {
+    return this.pending >= this.#options.length;
+  }
+
+  /** Offset of the next free slot in `messages.slots`, or -1. */
+  reserve(): number {
+    if (this.full) return -1;
+    const slot = (this.#head + this.pending) % this.capacity;
+    this.#reserved = slot;
+    return this.messages.offsets[slot] as number;
+  }
+
+  commit(length: number, peer: Peer | undefined): void {
+    if (this.#reserved < 0) throw new UdpError('ERR_UDP_STATE', 'commit without reserve');
+    const { slotBytes, connected, family } = this.#options;
+    if (!(length >= 0 && length <= slotBytes) || !Number.isInteger(length)) {
+      throw new RangeError(`datagram of ${length} bytes: a slot holds 0 to ${slotBytes}`);
+    }
+    const { sockaddr } = peer ?? {};
+    if (sockaddr === undefined) {
+      if (!connected)
+        throw new UdpError('ERR_UDP_STATE', 'no peer: the socket is not connected, so name one');
+    } else if (sockaddr.length !== sockaddrLength(family)) {
+      throw new UdpError(
+        'ERR_UDP_ADDRESS',
+        `the peer is not one of this IPv${family} socket; peerOf makes them`,
+      );
+    }
+    this.#append(length, sockaddr);
+  }
+
+  /** Queues a copy; false when there is no room, of which `spare` is for the package's own use. */
+  copy(datagram: Uint8Array, sockaddr: Uint8Array | undefined, spare: boolean): boolean {
+    if (this.pending >= (spare ? this.capacity : this.#options.length)) return false;
+    const slot = (this.#head + this.pending) % this.capacity;
+    const { slots, offsets } = this.messages;
+    slots.set(datagram, offsets[slot] as number);
+    this.#append(datagram.length, sockaddr);
+    return true;
+  }
+
+  #append(length: number, sockaddr: Uint8Array | undefined): void {
+    const messages = this.messages;
+    const { words: memory, headers } = messages;
+    const slot = (this.#head + this.pending) % this.capacity;
+    memory[headers.vectorWord + slot * words.perVector + words.vectorLength] = length;
+    memory[headers.word + slot * words.perHeader + words.nameLength] = sockaddr?.length ?? 0;
+    if (sockaddr !== undefined) messages.octets.set(sockaddr, 4 * (messages.nameWord + slot * words.perName));
+    this.#reserved = -1;
+    this.pending++;
+  }
+
+  /** Hands the queue over as far as the kernel takes it; returns the datagrams that have left the queue. */
+  flush(transmit: Transmit): number {
+    let total = 0;
+    this.#reserved = -1;
+    while (this.pending > 0) {
+      const { headers } = this.messages;
+      this.messages.assertAttached();
+      const run = Math.min(this.pending, this.capacity - this.#head);
+      const done = transmit(headers.address + this.#head * layout.mmsghdr.size, run);
+      total += done;
+      this.pending -= done;
+      this.#head = (this.#head + done) % this.capacity;
+      if (done < run) return total;
+    }
+    this.#head = 0; // The slots used last are the ones in the cache.
+    return total;
+  }
+}

@@ -1,0 +1,320 @@
+/** A socket that moves its datagrams with recvmmsg(2) and sendmmsg(2). */
+import { setTimeout as delay } from 'node:timers/promises';
+import { systemError, UdpError } from '../errors.ts';
+import { type Settings, target } from '../options.ts';
+import type { Endpoint, Peer, UdpSocket, UdpSocketCounters } from '../socket.ts';
+import { type Descriptor, openDescriptor } from './descriptor.ts';
+import { constants } from './layout.ts';
+import type { Libc, PollHandle } from './libc.ts';
+import { ReceiveArena } from './receive-arena.ts';
+import { SendQueue } from './send-queue.ts';
+import { encodeSockaddr, peerOfSockaddr } from './sockaddr.ts';
+import { emptyTally, makeTransmit, type Tally, type Transmit } from './transmit.ts';
+
+/** Datagrams handled in one turn of the event loop, at most, before timers and other sockets have theirs. */
+const datagramsPerTurn = 1024;
+
+/** Errors that one call of `receive` passes over before it gives up until the next wake-up. */
+const errorsPerReceive = 8;
+
+/** How long `close` waits for a kernel that does not take what is queued. */
+const closePatienceMs = 1000;
+
+/** Kernel memory of the smallest datagram, on the low side (struct sk_buff and skb_shared_info are 576 bytes). */
+const smallestDatagramBytes = 512;
+
+export class NativeUdpSocket implements UdpSocket {
+  readonly backend = 'native';
+  readonly reason = null;
+  readonly local: Endpoint;
+  readonly remote: Endpoint | null;
+  readonly receiveBufferBytes: number;
+  readonly sendBufferBytes: number;
+  readonly slotBytes: number;
+  readonly counters: UdpSocketCounters;
+
+  readonly #libc: Libc;
+  readonly #settings: Settings;
+  readonly #descriptor: Descriptor;
+  readonly #tally: Tally;
+  readonly #arena: ReceiveArena;
+  readonly #queue: SendQueue;
+  readonly #transmit: Transmit;
+  readonly #poll: PollHandle;
+  readonly #batchesPerTurn: number;
+  #open = true;
+  #handling = false;
+  #turnScheduled = false;
+  #flushScheduled = false;
+  #wasFull = false;
+  #awaitsWritable = false;
+  #closing: Promise<void> | undefined;
+  #finalDrops: number | null = null;
+
+  constructor(libc: Libc, settings: Settings) {
+    const { family, remote, batchSize, slotBytes } = settings;
+    const connected = remote !== null;
+    const descriptor = openDescriptor(libc, settings);
+    this.#libc = libc;
+    this.#settings = settings;
+    this.#descriptor = descriptor;
+    this.#batchesPerTurn = Math.max(1, Math.floor(datagramsPerTurn / batchSize));
+    this.local = descriptor.local;
+    this.remote = remote && { address: remote.text, family, port: remote.port };
+    this.receiveBufferBytes = descriptor.receiveBufferBytes;
+    this.sendBufferBytes = descriptor.sendBufferBytes;
+    this.slotBytes = slotBytes;
+    this.#tally = emptyTally();
+    this.counters = this.#makeCounters();
+    try {
+      this.#arena = new ReceiveArena(libc, {
+        family,
+        connected,
+        batchSize,
+        slotBytes,
+        timestamps: settings.timestamps,
+      });
+      this.#queue = new SendQueue(libc, {
+        family,
+        connected,
+        slotBytes,
+        length: settings.sendQueueLength,
+        spare: batchSize,
+      });
+      this.#transmit = makeTransmit(libc, descriptor.fd, batchSize, this.#tally, (error) =>
+        this.#report(error, true),
+      );
+      this.#poll = libc.poll(descriptor.fd, { readable: true, writable: false }, this.#wake);
+    } catch (error) {
+      descriptor.close();
+      throw error;
+    }
+  }
+
+  #makeCounters(): UdpSocketCounters {
+    const drops = () => (this.#open ? this.#descriptor.drops() : this.#finalDrops);
+    return Object.defineProperty(this.#tally, 'kernelDrops', { enumerable: true, get: drops }) as Tally & {
+      kernelDrops: number | null;
+    };
+  }
+
+  // Koffi calls back without a callback scope: promises and process.nextTick would wait for somebody else's
+  // turn. An immediate runs in the same turn of the loop, right after the poll, and has one.
+  readonly #wake = (): void => {
+    if (this.#turnScheduled || !this.#open) return;
+    this.#turnScheduled = true;
+    setImmediate(this.#turn);
+  };
+
+  readonly #turn = (): void => {
+    this.#turnScheduled = false;
+    if (!this.#open || this.#closing !== undefined) return;
+    this.flush();
+    this.receive(this.#batchesPerTurn);
+  };
+
+  /** Room for the replies of a whole batch, should the kernel take none of them. */
+  get #roomForReplies(): boolean {
+    return this.#queue.capacity - this.#queue.pending >= this.#settings.batchSize;
+  }
+
+  receive(maxBatches = Number.POSITIVE_INFINITY): number {
+    if (this.#handling) throw new UdpError('ERR_UDP_STATE', 'receive was called from within onBatch');
+    if (!this.#open) return 0;
+    const { batchSize } = this.#settings;
+    let total = 0;
+    for (let batches = 0; batches < maxBatches && this.#roomForReplies; batches++) {
+      const count = this.#receiveBatch();
+      total += count;
+      if (count < batchSize) break;
+    }
+    return total;
+  }
+
+  /** One batch from the kernel to the handler and its replies back; 0 when nothing is there. */
+  #receiveBatch(): number {
+    const arena = this.#arena;
+    const count = this.#read();
+    if (count === 0) return 0;
+    this.#tally.received += count;
+    this.#tally.truncated += arena.load(count);
+    this.#handling = true;
+    try {
+      this.#settings.onBatch(arena);
+    } catch (error) {
+      this.#report(error instanceof Error ? error : new Error(String(error)), false);
+    } finally {
+      this.#handling = false;
+    }
+    this.#sendReplies(arena.takeReplies());
+    return count;
+  }
+
+  #read(): number {
+    const { EAGAIN, EINTR, ECONNREFUSED, MSG_DONTWAIT } = constants;
+    const arena = this.#arena;
+    arena.messages.assertAttached();
+    for (let errors = 0; errors < errorsPerReceive; errors++) {
+      const count = this.#libc.recvmmsg(
+        this.#descriptor.fd,
+        arena.address,
+        this.#settings.batchSize,
+        MSG_DONTWAIT,
+        0,
+      );
+      this.#tally.receiveCalls++;
+      if (count >= 0) return count;
+      const errno = this.#libc.errno();
+      if (errno === EAGAIN) return 0;
+      if (errno === EINTR) continue;
+      const refused = errno === ECONNREFUSED;
+      if (refused) this.#tally.refused++;
+      this.#report(systemError('recvmmsg', this.#libc.errnoName(errno), ''), refused);
+    }
+    return 0;
+  }
+
+  #sendReplies(count: number): void {
+    if (count === 0) return;
+    const arena = this.#arena;
+    arena.messages.assertAttached();
+    // What is queued goes first, so that datagrams leave in the order in which they were given.
+    if (this.#queue.pending > 0) this.flush();
+    let done = this.#queue.pending > 0 ? 0 : this.#transmit(arena.repliesAddress, count);
+    for (; done < count; done++) {
+      const { datagram, sockaddr } = arena.replyAt(done);
+      this.#queue.copy(datagram, this.#settings.remote === null ? sockaddr : undefined, true);
+    }
+    this.#awaitWritable();
+  }
+
+  get sendBytes(): Uint8Array {
+    return this.#queue.messages.slots;
+  }
+
+  get pending(): number {
+    return this.#queue.pending;
+  }
+
+  reserve(): number {
+    this.#assertOpen();
+    const offset = this.#queue.reserve();
+    if (offset < 0) this.#wasFull = true;
+    return offset;
+  }
+
+  commit(length: number, peer?: Peer): void {
+    this.#assertOpen();
+    this.#queue.commit(length, peer);
+    this.#scheduleFlush();
+  }
+
+  queue(datagram: Uint8Array, peer?: Peer): boolean {
+    if (datagram.length > this.slotBytes) return false;
+    const offset = this.reserve();
+    if (offset < 0) return false;
+    this.#queue.messages.slots.set(datagram, offset);
+    this.commit(datagram.length, peer);
+    return true;
+  }
+
+  #scheduleFlush(): void {
+    if (this.#flushScheduled || this.#awaitsWritable) return;
+    this.#flushScheduled = true;
+    setImmediate(this.#scheduledFlush);
+  }
+
+  readonly #scheduledFlush = (): void => {
+    this.#flushScheduled = false;
+    this.flush();
+  };
+
+  flush(): number {
+    if (!this.#open || this.#queue.pending === 0) return 0;
+    const before = this.#tally.sent;
+    this.#queue.flush(this.#transmit);
+    this.#awaitWritable();
+    if (this.#wasFull && !this.#queue.full) {
+      this.#wasFull = false;
+      const { onDrain } = this.#settings;
+      if (onDrain !== undefined) process.nextTick(onDrain);
+    }
+    return this.#tally.sent - before;
+  }
+
+  /** Has the event loop say when the kernel has room, while it has none; reading rests if replies could not wait. */
+  #awaitWritable(): void {
+    const writable = this.#queue.pending > 0;
+    if (writable === this.#awaitsWritable && !writable) return;
+    this.#awaitsWritable = writable;
+    if (this.#closing === undefined)
+      this.#poll.start({ readable: this.#roomForReplies, writable }, this.#wake);
+  }
+
+  /** The handler's exceptions and the kernel's errors, after what is being done now. */
+  #report(error: Error, refused: boolean): void {
+    const { onError } = this.#settings;
+    if (onError !== undefined) {
+      process.nextTick(onError, error);
+    } else if (!refused) {
+      process.nextTick(() => {
+        throw error;
+      });
+    }
+  }
+
+  peerOf(address: string, port: number): Peer {
+    const peer = target('peer', address, port, 1);
+    if (peer.family !== this.#settings.family) {
+      throw new UdpError(
+        'ERR_UDP_ADDRESS',
+        `${address} is IPv${peer.family} and the socket IPv${this.#settings.family}`,
+      );
+    }
+    return peerOfSockaddr(encodeSockaddr(peer, port));
+  }
+
+  ref(): void {
+    if (this.#open) this.#poll.ref();
+  }
+
+  unref(): void {
+    if (this.#open) this.#poll.unref();
+  }
+
+  #assertOpen(): void {
+    if (!this.#open) throw new UdpError('ERR_UDP_CLOSED', 'the socket is closed');
+  }
+
+  close(): Promise<void> {
+    if (this.#closing === undefined) {
+      this.#poll.stop();
+      this.#closing = this.#finish();
+    }
+    return this.#closing;
+  }
+
+  async #finish(): Promise<void> {
+    // In a turn of its own: `close` may have been called from within the handler.
+    await new Promise((resolve) => setImmediate(resolve));
+    // Under load the socket is never empty; what was there when it began is bounded by the memory it took.
+    const queuedBytes = this.#descriptor.queuedBytes() ?? this.receiveBufferBytes;
+    let left = Math.ceil(queuedBytes / smallestDatagramBytes);
+    const deadline = performance.now() + closePatienceMs;
+    for (;;) {
+      this.flush();
+      if (left > 0 && this.#roomForReplies) {
+        const count = this.receive(1);
+        left = count < this.#settings.batchSize ? 0 : Math.max(0, left - count);
+      } else if ((left === 0 && this.pending === 0) || performance.now() > deadline) {
+        break;
+      } else {
+        await delay(1);
+      }
+    }
+    this.#finalDrops = this.#descriptor.drops();
+    this.#open = false;
+    this.#poll.close();
+    this.#descriptor.close();
+  }
+}

@@ -1,0 +1,77 @@
+/** Options checked and filled in, the same for both backends. */
+import { type Address, parseAddress } from './address.ts';
+import { UdpError } from './errors.ts';
+import type { BatchHandler, UdpSocketOptions } from './socket.ts';
+
+/** An address and a port, checked. */
+export interface Target extends Address {
+  readonly text: string;
+  readonly port: number;
+}
+
+export interface Settings {
+  readonly family: 4 | 6;
+  readonly local: Target;
+  readonly remote: Target | null;
+  readonly reusePort: boolean;
+  readonly ipv6Only: boolean;
+  readonly receiveBufferBytes: number | undefined;
+  readonly sendBufferBytes: number | undefined;
+  readonly batchSize: number;
+  readonly slotBytes: number;
+  readonly sendQueueLength: number;
+  readonly timestamps: boolean;
+  readonly onBatch: BatchHandler;
+  readonly onError: ((error: Error) => void) | undefined;
+  readonly onDrain: (() => void) | undefined;
+}
+
+function integer(name: string, value: number, low: number, high: number): number {
+  if (!Number.isInteger(value) || value < low || value > high) {
+    throw new UdpError('ERR_UDP_OPTION', `${name} ${value} is not an integer from ${low} to ${high}`);
+  }
+  return value;
+}
+
+const maxBufferBytes = 2 ** 30 - 1; // The kernel doubles what is asked for, in an int.
+
+const bufferBytes = (name: string, value: number | undefined) =>
+  value === undefined ? undefined : integer(name, value, 1, maxBufferBytes);
+
+/** `port` may be 0 for a local address only. */
+export function target(name: string, address: string, port: number, lowestPort: 0 | 1): Target {
+  return { ...parseAddress(address), text: address, port: integer(`${name} port`, port, lowestPort, 65535) };
+}
+
+/** @throws UdpError ERR_UDP_OPTION or ERR_UDP_ADDRESS. */
+export function settle(options: UdpSocketOptions): Settings {
+  const { connect } = options;
+  const remote = connect === undefined ? null : target('connect', connect.address, connect.port, 1);
+  const wildcard = remote?.family === 6 ? '::' : '0.0.0.0';
+  const local = target('local', options.address ?? wildcard, options.port ?? 0, 0);
+  if (remote !== null && remote.family !== local.family) {
+    throw new UdpError(
+      'ERR_UDP_ADDRESS',
+      `connect to ${remote.text} from ${local.text}: both must be IPv4, or both IPv6`,
+    );
+  }
+  if (typeof options.onBatch !== 'function') {
+    throw new UdpError('ERR_UDP_OPTION', 'onBatch is not a function: it receives the datagrams');
+  }
+  return {
+    family: local.family,
+    local,
+    remote,
+    reusePort: options.reusePort ?? false,
+    ipv6Only: options.ipv6Only ?? false,
+    receiveBufferBytes: bufferBytes('receiveBufferBytes', options.receiveBufferBytes),
+    sendBufferBytes: bufferBytes('sendBufferBytes', options.sendBufferBytes),
+    batchSize: integer('batchSize', options.batchSize ?? 64, 1, 1024),
+    slotBytes: integer('slotBytes', options.slotBytes ?? 4096, 512, 65535),
+    sendQueueLength: integer('sendQueueLength', options.sendQueueLength ?? 1024, 1, 65536),
+    timestamps: options.timestamps ?? false,
+    onBatch: options.onBatch,
+    onError: options.onError,
+    onDrain: options.onDrain,
+  };
+}
