@@ -18,6 +18,7 @@ import { DROP, type Responder, TO_FRAMEWORK, type Transport } from './responder.
 import { isMetaType, OUTSIDE, ZoneResponder } from './zone-responder.ts';
 
 const CLASS_ANY = 255;
+const OUTSIDE_CODES = { refuse: RCODE.REFUSED, nxdomain: RCODE.NXDOMAIN, framework: -1 } as const;
 
 export interface AnswerTableOptions {
   /**
@@ -27,9 +28,9 @@ export interface AnswerTableOptions {
   readonly maxUdpOctets?: number;
   /**
    * What to do with names outside of all zones, zone transfers, and classes other than IN: `refuse` says
-   * REFUSED at once, `framework` lets the chain decide, where other handlers may know. Default `refuse`.
+   * REFUSED and `nxdomain` NXDOMAIN at once, `framework` lets the chain decide, where other handlers may know. Default `refuse`.
    */
-  readonly outside?: 'refuse' | 'framework';
+  readonly outside?: 'refuse' | 'nxdomain' | 'framework';
 }
 
 /** Makes the table of a store. It reads the store's own records, so every change is in the next answer. */
@@ -40,7 +41,8 @@ export function createAnswerTable(store: ZoneStore, options: AnswerTableOptions 
 class AnswerTable implements Responder {
   readonly #store: ZoneStore;
   readonly #maxUdpOctets: number;
-  readonly #refuses: boolean;
+  /** The code for what is none of ours; -1 where the framework decides. */
+  readonly #outside: number;
   readonly #query = new QueryReader();
   readonly #reply = new ReplyWriter();
   readonly #zones = new ZoneResponder(this.#reply);
@@ -55,7 +57,7 @@ class AnswerTable implements Responder {
     }
     this.#store = store;
     this.#maxUdpOctets = maxUdpOctets;
-    this.#refuses = outside === 'refuse';
+    this.#outside = OUTSIDE_CODES[outside];
   }
 
   answer(bytes: Uint8Array, offset: number, length: number, capacity: number, transport: Transport): number {
@@ -75,7 +77,7 @@ class AnswerTable implements Responder {
     const flags = isOurs
       ? this.#zones.answer(this.#store.data, bytes, offset, labels, labelCount, type)
       : OUTSIDE;
-    if (flags === OUTSIDE) return this.#refuses ? this.#refuse(RCODE.REFUSED) : TO_FRAMEWORK;
+    if (flags === OUTSIDE) return this.#outside === -1 ? TO_FRAMEWORK : this.#refuse(this.#outside);
     // Never authoritative for every class there is (RFC 1035, section 6.2).
     return this.#finish(questionClass === CLASS_ANY ? flags & ~FLAG.authoritative : flags, transport);
   }
