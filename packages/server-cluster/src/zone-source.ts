@@ -1,8 +1,9 @@
 /** Where the zones of the command line come from: generated, or read from a file. */
-import { createReadStream } from 'node:fs';
-import { defineZoneSet, parseZonesJson, type Zone, ZonesError } from '@dinodns-bench/zones';
-import { messageOf, ServerError, systemErrorCode } from './errors.ts';
+import { readFile } from 'node:fs/promises';
+import { defineZoneSet } from '@dinodns-bench/zones';
+import { ServerError } from './errors.ts';
 import type { ZoneSource } from './options.ts';
+import { fileError, ZonesFile } from './store/zones-file.ts';
 
 /** More would fill the memory of an ordinary machine, once per worker. */
 export const MAX_ZONES = 1_000_000;
@@ -15,22 +16,26 @@ export function generatedZones(count: number): ZoneSource {
   return defineZoneSet({ from: 1, to: count * 2 });
 }
 
-/** The zones of a `zones.ndjson` file, all of them checked. Throws `E_ZONES` or `E_UNREADABLE`. */
+/**
+ * The zones of a `zones.ndjson` file. Everything in it is checked when it is loaded; here only that it can be
+ * read and begins as it must. Throws `E_ZONES` or `E_UNREADABLE`.
+ */
 export async function readZones(file: string): Promise<ZoneSource> {
-  const zones: Zone[] = [];
-  try {
-    for await (const zone of parseZonesJson(createReadStream(file))) zones.push(zone);
-  } catch (error) {
-    throw readError(file, error);
-  }
-  return { zones: () => zones };
+  const source = new ZonesFile(file);
+  for (const _first of source.zones()) break;
+  return source;
 }
 
-function readError(file: string, error: unknown): unknown {
-  if (error instanceof ZonesError) {
-    return new ServerError('E_ZONES', `${file}: ${error.message}`, error.fix, error);
+/**
+ * The zone set of a specification in a JSON file, as `defineZoneSet` takes it: `{"from":1,"to":200}`. Throws
+ * `E_ZONES` or `E_UNREADABLE`.
+ */
+export async function readZonesSpec(file: string): Promise<ZoneSource> {
+  try {
+    return defineZoneSet(JSON.parse(await readFile(file, 'utf8')));
+  } catch (error) {
+    if (!(error instanceof SyntaxError)) throw fileError(file, error);
+    const fix = 'Give a JSON file such as {"pattern":"example{X}.com","from":1,"to":200}.';
+    throw new ServerError('E_ZONES', `${file} is not JSON: ${error.message}.`, fix, error);
   }
-  if (systemErrorCode(error) === undefined) return error;
-  const fix = 'Give a file that exists and that this user may read.';
-  return new ServerError('E_UNREADABLE', `Cannot read the zones: ${messageOf(error)}.`, fix, error);
 }

@@ -28,5 +28,19 @@ export {
   workloadSpecSchema,
 } from './workload.ts';
 export { type WriteOptions, type WrittenFile, writeFiles, writeFileWhole } from './write-files.ts';
-export { defineZoneSet, type Lookup, type Zone, type ZoneSet } from './zone-set.ts';
-export { parseZonesJson, ZONES_JSON_FORMAT, ZONES_JSON_VERSION } from './zones-json.ts';
+export {
+  defineZoneSet,
+  type Lookup,
+  type Zone,
+  type ZoneSet,
+  type ZoneTemplate,
+  zoneTemplate,
+} from './zone-set.ts';
+export {
+  checkZonesJsonCount,
+  parseZonesJson,
+  readZonesJsonHeader,
+  ZONES_JSON_FORMAT,
+  ZONES_JSON_VERSION,
+  zoneLineReader,
+} from './zones-json.ts';

@@ -74,18 +74,38 @@ export function defineZoneSet(input: ZoneSetInput = {}): ZoneSet {
   if (range === undefined) throw new Error('defineZoneSet: the range has been checked');
   const pattern = parsePattern(spec.pattern);
   const plan = planOf(spec);
-  return {
+  const zone = (name: string): Zone => ({
+    name,
+    records: plan.records.map((record) => instantiate(record, name)),
+  });
+  const names = () => zoneNames({ spec });
+  const zoneSet: ZoneSet = {
     spec,
     size: range.count,
-    zones: () => zonesOf(spec, plan),
+    *zones() {
+      for (const name of names()) yield zone(name);
+    },
     lookup: (name, type) => lookUp(placeOf(pattern, range, normalizeName(name)), plan, type.toUpperCase()),
   };
+  templates.set(zoneSet, { size: range.count, names, zone });
+  return zoneSet;
 }
 
-function* zonesOf(spec: ZoneSetSpec, plan: Plan): Generator<Zone, void, void> {
-  for (const name of zoneNames({ spec })) {
-    yield { name, records: plan.records.map((record) => instantiate(record, name)) };
-  }
+/** How the zones of a set are made, for programs that make a million of them in their own way. */
+export interface ZoneTemplate {
+  /** Number of names. */
+  readonly size: number;
+  /** In ascending order, lower case, without trailing dot. */
+  names(): Iterable<string>;
+  /** The zone as it is with any name, also with one that is not in the set. */
+  zone(name: string): Zone;
+}
+
+const templates = new WeakMap<object, ZoneTemplate>();
+
+/** The template of a zone set that `defineZoneSet` has made; undefined for anything else, copies included. */
+export function zoneTemplate(source: object): ZoneTemplate | undefined {
+  return templates.get(source);
 }
 
 /** A zone of the set and a name in it, relative to it. */

@@ -48,24 +48,34 @@ export async function* parseZonesJson(source: TextSource): AsyncGenerator<Zone, 
   let announced: number | undefined;
   let zones = 0;
   let number = 0;
-  const knownData: KnownData = new Map();
+  const readLine = zoneLineReader();
   for await (const batch of lineBatches(source)) {
     for (const line of batch) {
       number += 1;
-      if (announced === undefined) announced = readHeader(line);
+      if (announced === undefined) announced = readZonesJsonHeader(line);
       else if (line !== '') {
-        yield readZone(line, number, knownData);
+        yield readLine(line, number);
         zones += 1;
       }
     }
   }
+  checkZonesJsonCount(announced, zones);
+}
+
+/** What the end of a file must be checked for. Throws `ZonesError`. `announced`: by its first line, if it has one. */
+export function checkZonesJsonCount(announced: number | undefined, zones: number): void {
   if (announced === undefined) throw notZones('the file is empty');
-  if (zones !== announced) {
-    throw failure(
-      `the file has ${zones} zones where its first line says ${announced}`,
-      'make it again: it was cut off or edited',
-    );
-  }
+  if (zones === announced) return;
+  throw failure(
+    `the file has ${zones} zones where its first line says ${announced}`,
+    'make it again: it was cut off or edited',
+  );
+}
+
+/** A function that reads one line, the `number`th of its file, as `parseZonesJson` does. */
+export function zoneLineReader(): (line: string, number: number) => Zone {
+  const knownData: KnownData = new Map();
+  return (line, number) => readZone(line, number, knownData);
 }
 
 /** The lines of the pieces, as many at once as a piece has: a promise for each line would take most of the time. */
@@ -102,7 +112,8 @@ function parseLine(line: string): unknown {
   }
 }
 
-function readHeader(line: string): number {
+/** How many zones the first line of a file announces. Throws `ZonesError` if it is not such a line. */
+export function readZonesJsonHeader(line: string): number {
   const header = headerSchema.safeParse(parseLine(line));
   if (!header.success) throw notZones(`its first line is not {"format":"${ZONES_JSON_FORMAT}",…}`);
   const { version, zones } = header.data;

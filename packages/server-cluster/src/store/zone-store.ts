@@ -5,32 +5,24 @@
  */
 import { EventEmitter } from 'node:events';
 import type { Store } from 'dinodns/plugins/storage/index.js';
-import type { ZoneData as DataOf, SupportedAnswer, SupportedRecordType } from 'dinodns/types/dns.js';
+import type { ZoneData as DataOf, SupportedRecordType } from 'dinodns/types/dns.js';
 import type { DNSRequest, DNSResponse, NextFunction } from 'dinodns/types/server.js';
 import { NONE } from '../table/arena.ts';
 import { labelOffsets } from '../table/name-tree.ts';
-import type { StoredRecord, StoredSet } from '../table/record-sets.ts';
+import type { StoredRecord } from '../table/record-sets.ts';
 import { ZoneData } from '../table/zone-data.ts';
 import { FLAG } from '../wire/codes.ts';
-import { canonicalName, encodeName } from '../wire/names.ts';
-import { decodeData, encodeData } from '../wire/rdata.ts';
+import { encodeName } from '../wire/names.ts';
+import { decodeData } from '../wire/rdata.ts';
 import { prepare } from '../wire/sections.ts';
 import { typeNumber } from '../wire/types.ts';
 import { type StoredAnswer, StoreView } from './view.ts';
+import { groupRecords, toSet, withSet, type ZoneInput } from './zone-input.ts';
 
 /** TTL in seconds of records that are set without one. */
 export const DEFAULT_TTL_SECONDS = 3600;
 
-/** A zone as `@dinodns-bench/zones` yields it. */
-export interface ZoneInput {
-  readonly name: string;
-  readonly records: Iterable<{
-    readonly name: string;
-    readonly type: string;
-    readonly ttl: number;
-    readonly data: unknown;
-  }>;
-}
+export type { ZoneInput };
 
 /**
  * Names are compared without regard to ASCII case. A name with an SOA record is the apex of a zone; inside
@@ -49,18 +41,8 @@ export class ZoneStore extends EventEmitter implements Store {
 
   /** Adds all records of a zone. Throws a RangeError or TypeError that names the record that is wrong. */
   addZone(zone: ZoneInput): void {
-    const added = new Map<string, Map<number, StoredRecord[]>>();
-    for (const { name, type, ttl, data } of zone.records) {
-      const set = toSet(name, type, ttl, [data]);
-      const key = canonicalName(name);
-      const types = added.get(key) ?? new Map<number, StoredRecord[]>();
-      added.set(key, types.set(set.type, types.get(set.type) ?? []));
-      types.get(set.type)?.push(...set.records);
-    }
-    for (const [key, types] of added) {
-      const name = encodeName(key);
-      const sets = [...types].map(([type, records]) => ({ type, records }));
-      this.#data.write(name, sets.reduce(withSet, this.#data.read(name)));
+    for (const { owner, sets } of groupRecords(zone)) {
+      this.#data.write(owner, sets.reduce(withSet, this.#data.read(owner)));
     }
   }
 
@@ -161,45 +143,5 @@ export class ZoneStore extends EventEmitter implements Store {
       node = child;
     }
     return node;
-  }
-}
-
-/** The sets with one more, or with its records added to those of its type, but for those that are there. */
-function withSet(sets: StoredSet[], added: StoredSet): StoredSet[] {
-  if (added.records.length === 0) return sets;
-  const existing = sets.find(({ type }) => type === added.type);
-  if (existing === undefined) return [...sets, { type: added.type, records: distinct(added.records) }];
-  const records = distinct([...existing.records, ...added.records]);
-  return sets.map((set) => (set === existing ? { ...set, records } : set));
-}
-
-/** A record set holds no data twice (RFC 2181, section 5). */
-function distinct(records: readonly StoredRecord[]): StoredRecord[] {
-  const kept = new Map<string, StoredRecord>();
-  for (const record of records) {
-    const key = record.data.toString('latin1');
-    if (!kept.has(key)) kept.set(key, record);
-  }
-  return [...kept.values()];
-}
-
-/** The records as octets. Throws a TypeError that names the one that is wrong. */
-function toSet(name: string, type: string, ttl: number, items: readonly unknown[]): StoredSet {
-  try {
-    if (!Number.isInteger(ttl) || ttl < 0 || ttl > 0x7fff_ffff) {
-      throw new RangeError(`the TTL ${ttl} is not a whole number from 0 to 2147483647 (RFC 2181, section 8)`);
-    }
-    encodeName(name);
-    // The types of `dns-packet` are a union over all record types; the encoder is what checks the data.
-    const records = items.map((data) => {
-      const octets = encodeData({ name, type, data } as SupportedAnswer);
-      if (octets.length > 0xffff)
-        throw new RangeError(`the data has ${octets.length} octets; 65535 is the most`);
-      return { ttl, data: octets };
-    });
-    return { type: typeNumber(type), records };
-  } catch (error) {
-    const reason = error instanceof Error ? error.message : String(error);
-    throw new TypeError(`The ${type} record of "${name}" cannot be encoded: ${reason}`, { cause: error });
   }
 }

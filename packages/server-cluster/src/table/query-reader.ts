@@ -33,6 +33,8 @@ export class QueryReader {
   read(bytes: Uint8Array, start: number, length: number): number {
     this.questionEnd = HEADER_OCTETS;
     this.hasEdns = false;
+    this.dnssecOk = false;
+    this.udpOctets = PLAIN_UDP_OCTETS;
     if (length < HEADER_OCTETS) return IGNORE;
     const flags = u16(bytes, start + 2);
     if ((flags & FLAG.response) !== 0) return IGNORE;

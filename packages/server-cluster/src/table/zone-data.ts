@@ -16,6 +16,11 @@ export class ZoneData {
     return this.names.octets + this.sets.octets;
   }
 
+  /** Makes room for so many names more, with labels of so many octets. */
+  reserve(names: number, labelOctets: number): void {
+    this.names.reserve(names, labelOctets);
+  }
+
   /** All record sets of a name (octets, uncompressed, any case), in the order in which they were added. */
   read(name: Uint8Array): StoredSet[] {
     const node = this.names.find(name);

@@ -1,0 +1,99 @@
+/**
+ * Adds zones that are alike at the speed of memory: what one of them holds is compiled once, for a stand-in
+ * name, and for every other only its names are added to the tree.
+ */
+import { NONE } from '../table/arena.ts';
+import { labelOffsets } from '../table/name-tree.ts';
+import type { ZoneData } from '../table/zone-data.ts';
+import { encodeName, MAX_LABEL_OCTETS, MAX_NAME_OCTETS } from '../wire/names.ts';
+import { groupRecords, type ZoneInput } from './zone-input.ts';
+
+/** What every zone of a kind holds. */
+export interface CompiledZone {
+  /** From the zone down: the labels of a name, each behind its length octet, and the shape of what it holds. */
+  readonly owners: readonly { readonly labels: readonly Uint8Array[]; readonly shape: number }[];
+  /** Octets of the longest name in front of the zone's own. */
+  readonly longest: number;
+}
+
+/**
+ * Compiles a zone whose name is a single label that occurs nowhere else. The result keeps its shapes alive for
+ * as long as `data` lives.
+ */
+export function compileZone(data: ZoneData, zone: ZoneInput): CompiledZone {
+  const origin = encodeName(zone.name);
+  let longest = 0;
+  const owners = groupRecords(zone).map(({ owner, sets }) => {
+    const shape = data.sets.shapeOf(sets, owner);
+    data.sets.retain(shape);
+    longest = Math.max(longest, owner.length - origin.length);
+    const offsets = labelOffsets(owner).slice(0, -1);
+    const labels = offsets.map((at) => owner.subarray(at, at + 1 + (owner[at] ?? 0))).reverse();
+    return { labels, shape };
+  });
+  return { owners, longest };
+}
+
+/** Adds zones with ordinary names: letters in lower case, digits, hyphens and underscores. */
+export class BulkLoader {
+  readonly #data: ZoneData;
+  readonly #name = new Uint8Array(MAX_NAME_OCTETS + 1);
+  readonly #labels = new Uint8Array(MAX_NAME_OCTETS + 1);
+
+  constructor(data: ZoneData) {
+    this.#data = data;
+  }
+
+  /**
+   * Adds a zone. False if some of its names hold something already, so that its records have to be merged one
+   * by one. Throws a RangeError for a name that is too long.
+   */
+  addText(zone: CompiledZone, name: string): boolean {
+    const bytes = this.#name;
+    if (name.length > MAX_NAME_OCTETS - 2) throw tooLong(name);
+    for (let index = 0; index < name.length; index++) bytes[index] = name.charCodeAt(index);
+    return this.addBytes(zone, bytes, 0, name.length);
+  }
+
+  /** The same for the text of a name in `bytes`, from `start` up to `end`. */
+  addBytes({ owners, longest }: CompiledZone, bytes: Uint8Array, start: number, end: number): boolean {
+    // On the wire: a length octet in front, and the root.
+    if (end - start + 2 + longest > MAX_NAME_OCTETS) throw tooLong(textOf(bytes, start, end));
+    const { names } = this.#data;
+    let node = names.root;
+    for (let to = end; to > start; ) {
+      let from = to;
+      while (from > start && bytes[from - 1] !== 0x2e) from--;
+      node = names.ensureChild(node, this.#label(bytes, from, to), 0);
+      to = from - 1;
+    }
+    let isNew = true;
+    for (const { labels, shape } of owners) {
+      let owner = node;
+      for (const label of labels) owner = names.ensureChild(owner, label, 0);
+      if (names.shapeOf(owner) === NONE) this.#data.fill(owner, shape);
+      else isNew = false;
+    }
+    return isNew;
+  }
+
+  /** The label behind its length octet. */
+  #label(bytes: Uint8Array, from: number, to: number): Uint8Array {
+    const length = to - from;
+    if (length < 1 || length > MAX_LABEL_OCTETS) {
+      throw new RangeError(`a label of the name has ${length} octets; 1 to 63 are possible`);
+    }
+    const label = this.#labels;
+    label[0] = length;
+    for (let index = 0; index < length; index++) label[index + 1] = bytes[from + index] ?? 0;
+    return label;
+  }
+}
+
+function textOf(bytes: Uint8Array, start: number, end: number): string {
+  return Buffer.from(bytes.subarray(start, end)).toString('latin1');
+}
+
+function tooLong(name: string): RangeError {
+  return new RangeError(`The name "${name}", or a name below it, has more than ${MAX_NAME_OCTETS} octets.`);
+}

@@ -1,0 +1,48 @@
+/** The lines of a file that comes in pieces, in place. */
+const LINE_FEED = 0x0a;
+/** No zone with valid records comes near; a file of another kind without line breaks does. */
+const MAX_LINE_OCTETS = 16 * 1024 * 1024;
+
+const CHUNK_OCTETS = 1024 * 1024;
+
+export class Lines {
+  /** The current line: `bytes[start, end)`, until `space` is called. */
+  bytes = Buffer.allocUnsafe(2 * CHUNK_OCTETS);
+  start = 0;
+  end = 0;
+  #next = 0;
+  #filled = 0;
+  #isEnded = false;
+
+  /** Room for the next piece of the file. Throws a RangeError if a line does not end. */
+  space(): Buffer {
+    const rest = this.#filled - this.#next;
+    if (rest > MAX_LINE_OCTETS) throw new RangeError('a line does not end: this is not a zones file');
+    const old = this.bytes;
+    if (rest + CHUNK_OCTETS > old.length) this.bytes = Buffer.allocUnsafe(old.length * 2);
+    old.copy(this.bytes, 0, this.#next, this.#filled);
+    this.#next = 0;
+    this.#filled = rest;
+    return this.bytes.subarray(rest);
+  }
+
+  /** So many octets of the room have been filled; none: the file has ended. */
+  fill(octets: number): void {
+    this.#filled += octets;
+    this.#isEnded = octets === 0;
+  }
+
+  /** Goes to the next line; false if it has not come as a whole yet. */
+  next(): boolean {
+    const at = this.bytes.subarray(0, this.#filled).indexOf(LINE_FEED, this.#next);
+    if (at === -1 && (!this.#isEnded || this.#next >= this.#filled)) return false;
+    this.start = this.#next;
+    this.end = at === -1 ? this.#filled : at;
+    this.#next = this.end + 1;
+    return true;
+  }
+
+  text(): string {
+    return this.bytes.toString('utf8', this.start, this.end);
+  }
+}

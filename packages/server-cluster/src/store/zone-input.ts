@@ -1,0 +1,80 @@
+/** Records as they are given to a store, and the same as octets. */
+import type { SupportedAnswer } from 'dinodns/types/dns.js';
+import type { StoredRecord, StoredSet } from '../table/record-sets.ts';
+import { canonicalName, encodeName } from '../wire/names.ts';
+import { encodeData } from '../wire/rdata.ts';
+import { typeNumber } from '../wire/types.ts';
+
+/** A zone as `@dinodns-bench/zones` yields it. */
+export interface ZoneInput {
+  readonly name: string;
+  readonly records: Iterable<{
+    readonly name: string;
+    readonly type: string;
+    readonly ttl: number;
+    readonly data: unknown;
+  }>;
+}
+
+/** What one name holds; `owner` in lower case. */
+export interface OwnerSets {
+  readonly owner: Buffer;
+  readonly sets: StoredSet[];
+}
+
+/** The records of a zone by name and type. Throws a RangeError or TypeError that names the record that is wrong. */
+export function groupRecords(zone: ZoneInput): OwnerSets[] {
+  const owners = new Map<string, Map<number, StoredRecord[]>>();
+  for (const { name, type, ttl, data } of zone.records) {
+    const set = toSet(name, type, ttl, [data]);
+    const key = canonicalName(name);
+    const types = owners.get(key) ?? new Map<number, StoredRecord[]>();
+    const records = types.get(set.type) ?? [];
+    records.push(...set.records);
+    owners.set(key, types.set(set.type, records));
+  }
+  return Array.from(owners, ([key, types]) => ({
+    owner: encodeName(key),
+    sets: Array.from(types, ([type, records]) => ({ type, records: distinct(records) })),
+  }));
+}
+
+/** The sets with one more, or with its records added to those of its type, but for those that are there. */
+export function withSet(sets: StoredSet[], added: StoredSet): StoredSet[] {
+  if (added.records.length === 0) return sets;
+  const existing = sets.find(({ type }) => type === added.type);
+  if (existing === undefined) return [...sets, { type: added.type, records: distinct(added.records) }];
+  const records = distinct([...existing.records, ...added.records]);
+  return sets.map((set) => (set === existing ? { ...set, records } : set));
+}
+
+/** A record set holds no data twice (RFC 2181, section 5). */
+function distinct(records: readonly StoredRecord[]): StoredRecord[] {
+  const kept = new Map<string, StoredRecord>();
+  for (const record of records) {
+    const key = record.data.toString('latin1');
+    if (!kept.has(key)) kept.set(key, record);
+  }
+  return [...kept.values()];
+}
+
+/** The records as octets. Throws a TypeError that names the one that is wrong. */
+export function toSet(name: string, type: string, ttl: number, items: readonly unknown[]): StoredSet {
+  try {
+    if (!Number.isInteger(ttl) || ttl < 0 || ttl > 0x7fff_ffff) {
+      throw new RangeError(`the TTL ${ttl} is not a whole number from 0 to 2147483647 (RFC 2181, section 8)`);
+    }
+    encodeName(name);
+    // The types of `dns-packet` are a union over all record types; the encoder is what checks the data.
+    const records = items.map((data) => {
+      const octets = encodeData({ name, type, data } as SupportedAnswer);
+      if (octets.length > 0xffff)
+        throw new RangeError(`the data has ${octets.length} octets; 65535 is the most`);
+      return { ttl, data: octets };
+    });
+    return { type: typeNumber(type), records };
+  } catch (error) {
+    const reason = error instanceof Error ? error.message : String(error);
+    throw new TypeError(`The ${type} record of "${name}" cannot be encoded: ${reason}`, { cause: error });
+  }
+}

@@ -1,0 +1,179 @@
+/**
+ * A file of zones (`zones.ndjson` of `dinodns-zones generate --format dinodns-json`) as a source that is read
+ * when it is needed and never held in memory. Lines that differ from an earlier one in the zone's name only,
+ * as nearly all of a generated file do, are recognised by their octets and not parsed.
+ */
+import { closeSync, openSync, readSync } from 'node:fs';
+import { open } from 'node:fs/promises';
+import {
+  checkZonesJsonCount,
+  readZonesJsonHeader,
+  type Zone,
+  ZonesError,
+  zoneLineReader,
+} from '@dinodns-bench/zones';
+import { messageOf, ServerError, systemErrorCode } from '../errors.ts';
+import { BulkLoader } from './bulk.ts';
+import { LinePattern, patternOf } from './line-pattern.ts';
+import { Lines } from './lines.ts';
+import type { ZoneStore } from './zone-store.ts';
+
+/** Makes of zones that are recognised. A file with more of them is read at the speed of its records. */
+const MAX_PATTERNS = 16;
+
+export class ZonesFile {
+  readonly path: string;
+
+  constructor(path: string) {
+    this.path = path;
+  }
+
+  /** The zones one by one, each checked. Throws `E_ZONES` or `E_UNREADABLE`. */
+  *zones(): Generator<Zone, void, void> {
+    const reader = new ZonesReader();
+    try {
+      const file = openSync(this.path, 'r');
+      try {
+        const lines = new Lines();
+        for (;;) {
+          const octets = readSync(file, lines.space());
+          lines.fill(octets);
+          while (lines.next()) {
+            const zone = reader.read(lines.text());
+            if (zone !== undefined) yield zone;
+          }
+          if (octets === 0) break;
+        }
+      } finally {
+        closeSync(file);
+      }
+      reader.end();
+    } catch (error) {
+      throw fileError(this.path, error);
+    }
+  }
+
+  /**
+   * Adds all zones to a store, and waits for `pause` after every `yieldEvery` of them. Rejects with `E_ZONES`
+   * or `E_UNREADABLE`; the store is then of no use.
+   */
+  async addTo(store: ZoneStore, yieldEvery: number, pause: () => Promise<unknown>): Promise<void> {
+    const filler = new Filler(store);
+    try {
+      const file = await open(this.path, 'r');
+      try {
+        const lines = new Lines();
+        for (let count = 0; ; ) {
+          const { bytesRead } = await file.read(lines.space());
+          lines.fill(bytesRead);
+          while (lines.next()) {
+            filler.add(lines);
+            if (++count % yieldEvery === 0) await pause();
+          }
+          if (bytesRead === 0) break;
+        }
+      } finally {
+        await file.close();
+      }
+      filler.end();
+    } catch (error) {
+      throw fileError(this.path, error);
+    }
+  }
+}
+
+/** Reads the lines of a file in their order. */
+class ZonesReader {
+  readonly #readLine = zoneLineReader();
+  #announced: number | undefined;
+  #number = 0;
+  #zones = 0;
+
+  get announced(): number | undefined {
+    return this.#announced;
+  }
+
+  /** The zone of the next line; undefined for the first line, and for empty ones. */
+  read(line: string): Zone | undefined {
+    this.#number++;
+    if (this.#announced === undefined) {
+      this.#announced = readZonesJsonHeader(line);
+      return undefined;
+    }
+    if (line === '') return undefined;
+    this.#zones++;
+    return this.#readLine(line, this.#number);
+  }
+
+  /** Counts a line that has been read otherwise. */
+  skip(): void {
+    this.#number++;
+    this.#zones++;
+  }
+
+  /** Reads a line that is not in the file. */
+  readOther(line: string): Zone {
+    return this.#readLine(line, this.#number);
+  }
+
+  end(): void {
+    checkZonesJsonCount(this.#announced, this.#zones);
+  }
+}
+
+class Filler {
+  readonly #store: ZoneStore;
+  readonly #loader: BulkLoader;
+  readonly #reader = new ZonesReader();
+  readonly #patterns: LinePattern[] = [];
+
+  constructor(store: ZoneStore) {
+    this.#store = store;
+    this.#loader = new BulkLoader(store.data);
+  }
+
+  /** Adds the zone of the current line. */
+  add(lines: Lines): void {
+    if (this.#reader.announced !== undefined) {
+      for (const pattern of this.#patterns) if (this.#addAlike(pattern, lines)) return;
+    }
+    const text = lines.text();
+    const zone = this.#reader.read(text);
+    if (zone === undefined) return;
+    this.#store.addZone(zone);
+    if (this.#patterns.length >= MAX_PATTERNS) return;
+    const pattern = patternOf(this.#store.data, text, zone, (line) => this.#reader.readOther(line));
+    if (pattern !== undefined) this.#patterns.push(pattern);
+  }
+
+  end(): void {
+    this.#reader.end();
+  }
+
+  #addAlike(pattern: LinePattern, { bytes, start, end }: Lines): boolean {
+    const nameEnd = pattern.match(bytes, start, end);
+    if (nameEnd === -1) return false;
+    // A zone that is there already: its records are merged.
+    if (!this.#loader.addBytes(pattern.zone, bytes, start + LinePattern.nameAt, nameEnd)) return false;
+    this.#reader.skip();
+    return true;
+  }
+}
+
+/** What went wrong with a file of zones, as an error that says what to do. */
+export function fileError(file: string, error: unknown): unknown {
+  if (error instanceof ZonesError) {
+    return new ServerError('E_ZONES', `${file}: ${error.message}`, error.fix, error);
+  }
+  if (error instanceof RangeError || error instanceof TypeError) {
+    return new ServerError(
+      'E_ZONES',
+      `${file}: ${error.message}`,
+      'Correct the record, or leave it out.',
+      error,
+    );
+  }
+  if (systemErrorCode(error) === undefined) return error;
+  const fix = 'Give a file that exists and that this user may read.';
+  return new ServerError('E_UNREADABLE', `Cannot read the zones: ${messageOf(error)}.`, fix, error);
+}
