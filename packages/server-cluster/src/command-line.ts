@@ -1,10 +1,26 @@
 /** The flags of `dinodns-server`. Nothing else reads the command line. */
-import { readFileSync } from 'node:fs';
-import { createRequire } from 'node:module';
+import { openUdpSocket } from '@dinodns-bench/batched-udp';
 import { Command, CommanderError, Option } from 'commander';
 import { EXIT_STATUS, ServerError } from './errors.ts';
-import { DEFAULT_ADDRESS, DEFAULT_PORT, MODES, PROFILES, type ServerOptions } from './options.ts';
-import { generatedZones, readZones } from './zone-source.ts';
+import { DEFAULT_IPV4_BITS, DEFAULT_IPV6_BITS, DEFAULT_SLIP } from './limits/rate-limiter.ts';
+import { DEFAULT_LOG_LEVEL, LOG_LEVELS } from './log/log.ts';
+import {
+  DEFAULT_IDLE_SECONDS,
+  DEFAULT_MAX_CONNECTIONS,
+  DEFAULT_MAX_CONNECTIONS_PER_CLIENT,
+} from './network/tcp.ts';
+import {
+  DEFAULT_ADDRESS,
+  DEFAULT_METRICS_ADDRESS,
+  DEFAULT_PORT,
+  MODES,
+  PROFILES,
+  type RateLimitOptions,
+  type ServerOptions,
+  UDP_BACKENDS,
+} from './options.ts';
+import { describeVersions } from './version.ts';
+import { generatedZones } from './zone-source.ts';
 
 interface Flags {
   profile: (typeof PROFILES)[number];
@@ -14,17 +30,18 @@ interface Flags {
   workers?: number;
   zones: number;
   zonesFile?: string;
-}
-
-function versionIn(manifest: URL | string): string {
-  return (JSON.parse(readFileSync(manifest, 'utf8')) as { version: string }).version;
-}
-
-/** `0.1.0 (dinodns 0.0.13, Node.js 24.21.0)`: what answers is the framework as much as this package. */
-function version(): string {
-  const own = versionIn(new URL('../package.json', import.meta.url));
-  const framework = versionIn(createRequire(import.meta.url).resolve('dinodns/package.json'));
-  return `${own} (dinodns ${framework}, Node.js ${process.versions.node})`;
+  udpBackend: (typeof UDP_BACKENDS)[number];
+  metricsPort?: number;
+  metricsAddress: string;
+  logLevel: (typeof LOG_LEVELS)[number];
+  tcpIdle?: number;
+  tcpConnections?: number;
+  tcpConnectionsPerClient?: number;
+  rrlRate?: number;
+  rrlSlip: number;
+  rrlIpv4Prefix: number;
+  rrlIpv6Prefix: number;
+  rrlExempt?: string[];
 }
 
 function wholeNumber(flag: string): (text: string) => number {
@@ -36,8 +53,10 @@ function wholeNumber(flag: string): (text: string) => number {
 
 const EXIT_HELP = `
 The first line on standard output says that the server answers, over UDP and TCP and in every worker:
-  {"ready":true,"address":"127.0.0.1","addresses":["127.0.0.1"],"port":5300,"pid":4711,"workers":1}
+  {"ready":true,"address":"127.0.0.1","addresses":["127.0.0.1"],"port":5300,"pid":4711,"workers":1,
+   "udpBackend":"native"}
 SIGTERM or SIGINT stops it after what has been received is answered; a second one stops it at once.
+SIGHUP loads the zones again while the present ones are served; if that fails, they stay.
 
 Exit status: 0 stopped or help shown, 1 a bug, 2 wrong usage or zone data, 3 the port is taken or may not be
 bound, 4 the server did not start or its workers keep dying, 130 and 143 stopped at once by a second signal.`;
@@ -45,7 +64,6 @@ bound, 4 the server did not start or its workers keep dying, 130 and 143 stopped
 function command(): Command {
   return new Command('dinodns-server')
     .description('Serves generated zones with DinoDNS, over UDP and TCP.')
-    .version(version())
     .addOption(
       new Option('--profile <name>', 'dinodns: robust networks and store; stock: the framework as published')
         .choices(PROFILES)
@@ -74,14 +92,109 @@ function command(): Command {
       '--zones-file <file>',
       'zones.ndjson as written by `dinodns-zones generate --format dinodns-json`',
     )
+    .addOption(
+      new Option('--udp-backend <name>', 'native: many datagrams per system call; dgram: one at a time')
+        .choices(UDP_BACKENDS)
+        .default('auto'),
+    )
+    .option(
+      '--metrics-port <number>',
+      'HTTP port for /metrics, /health and /ready; 0 picks a free one (default: none)',
+      wholeNumber('--metrics-port'),
+    )
+    .option('--metrics-address <ip>', 'address of that port', DEFAULT_METRICS_ADDRESS)
+    .addOption(
+      new Option('--log-level <level>', 'JSON lines on standard error')
+        .choices(LOG_LEVELS)
+        .default(DEFAULT_LOG_LEVEL),
+    )
+    .option(
+      '--tcp-idle <seconds>',
+      `close TCP connections without a query for so long (default: ${DEFAULT_IDLE_SECONDS})`,
+      wholeNumber('--tcp-idle'),
+    )
+    .option(
+      '--tcp-connections <number>',
+      `TCP connections of each process (default: ${DEFAULT_MAX_CONNECTIONS})`,
+      wholeNumber('--tcp-connections'),
+    )
+    .option(
+      '--tcp-connections-per-client <number>',
+      `of these from one address (default: ${DEFAULT_MAX_CONNECTIONS_PER_CLIENT})`,
+      wholeNumber('--tcp-connections-per-client'),
+    )
+    .option(
+      '--rrl-rate <number>',
+      'UDP responses per second to one client network and worker (default: no limit)',
+      wholeNumber('--rrl-rate'),
+    )
+    .option(
+      '--rrl-slip <number>',
+      'every so-manieth response beyond the rate says TC=1; 0: none',
+      wholeNumber('--rrl-slip'),
+      DEFAULT_SLIP,
+    )
+    .option(
+      '--rrl-ipv4-prefix <bits>',
+      'what a client network is',
+      wholeNumber('--rrl-ipv4-prefix'),
+      DEFAULT_IPV4_BITS,
+    )
+    .option('--rrl-ipv6-prefix <bits>', 'the same', wholeNumber('--rrl-ipv6-prefix'), DEFAULT_IPV6_BITS)
+    .option('--rrl-exempt <network...>', 'networks that are not limited, like 192.0.2.0/24')
     .addHelpText('after', EXIT_HELP)
     .exitOverride()
     .configureOutput({ outputError: () => undefined });
 }
 
-/** Throws `E_USAGE`, `E_ZONES` or `E_UNREADABLE`. Prints help or version and ends the process when asked for them. */
+/** How this machine moves datagrams, for `--version`. */
+async function availableBackend(): Promise<string> {
+  const socket = await openUdpSocket({ address: '127.0.0.1', onBatch: () => undefined });
+  await socket.close();
+  return socket.backend;
+}
+
+function toOptions(flags: Flags): ServerOptions {
+  const { address, workers, zones, zonesFile, metricsPort, metricsAddress, rrlRate } = flags;
+  const { tcpIdle, tcpConnections, tcpConnectionsPerClient } = flags;
+  return {
+    profile: flags.profile,
+    mode: flags.mode,
+    port: flags.port,
+    udpBackend: flags.udpBackend,
+    logLevel: flags.logLevel,
+    ...(address === undefined ? {} : { address }),
+    ...(workers === undefined ? {} : { workers }),
+    ...(zonesFile === undefined ? { zones: generatedZones(zones) } : { zonesFile }),
+    ...(metricsPort === undefined ? {} : { metrics: { port: metricsPort, address: metricsAddress } }),
+    tcp: {
+      ...(tcpIdle === undefined ? {} : { idleSeconds: tcpIdle }),
+      ...(tcpConnections === undefined ? {} : { maxConnections: tcpConnections }),
+      ...(tcpConnectionsPerClient === undefined ? {} : { maxConnectionsPerClient: tcpConnectionsPerClient }),
+    },
+    ...(rrlRate === undefined ? {} : { rateLimit: rateLimitOf(flags, rrlRate) }),
+  };
+}
+
+function rateLimitOf(
+  { rrlSlip, rrlIpv4Prefix, rrlIpv6Prefix, rrlExempt }: Flags,
+  rate: number,
+): RateLimitOptions {
+  return {
+    rate,
+    slip: rrlSlip,
+    ipv4Prefix: rrlIpv4Prefix,
+    ipv6Prefix: rrlIpv6Prefix,
+    exempt: rrlExempt ?? [],
+  };
+}
+
+/** Throws `E_USAGE`. Prints help or version and ends the process when asked for them. */
 export async function parseCommandLine(args: readonly string[]): Promise<ServerOptions> {
   const parser = command();
+  // Finding out takes a socket, which only those who ask shall pay for.
+  const asksVersion = args.includes('--version') || args.includes('-V');
+  parser.version(asksVersion ? describeVersions(await availableBackend()) : '');
   try {
     parser.parse(args, { from: 'user' });
   } catch (error) {
@@ -90,13 +203,5 @@ export async function parseCommandLine(args: readonly string[]): Promise<ServerO
     const message = error.message.replace(/^error: /, '');
     throw new ServerError('E_USAGE', message, 'See `dinodns-server --help`.');
   }
-  const { profile, mode, address, port, workers, zones, zonesFile } = parser.opts<Flags>();
-  return {
-    profile,
-    mode,
-    port,
-    ...(address === undefined ? {} : { address }),
-    ...(workers === undefined ? {} : { workers }),
-    zones: zonesFile === undefined ? generatedZones(zones) : await readZones(zonesFile),
-  };
+  return toOptions(parser.opts<Flags>());
 }

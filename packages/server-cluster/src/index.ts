@@ -2,13 +2,32 @@
 export { type UsableCpus, usableCpus } from './cpus/usable-cpus.ts';
 export { createServer, type Ready, type Server, STOP_SECONDS } from './create-server.ts';
 export { ERROR_CODES, type ErrorCode, EXIT_STATUS, ServerError } from './errors.ts';
+export { type AccelerateOptions, accelerate } from './framework/accelerate.ts';
+export { type ObserveOptions, observe } from './framework/observe.ts';
 export { CaseInsensitiveRouter } from './framework/router.ts';
+export type { Log, LogLevel } from './log/log.ts';
+export {
+  BatchedUdpNetwork,
+  type BatchedUdpOptions,
+  RECEIVE_BUFFER_OCTETS,
+  type UdpBackend,
+} from './network/batched-udp.ts';
 export {
   DEFAULT_IDLE_SECONDS,
+  DEFAULT_MAX_BUFFERED_OCTETS,
   DEFAULT_MAX_CONNECTIONS,
+  DEFAULT_MAX_CONNECTIONS_PER_CLIENT,
   RobustTcpNetwork,
+  type TcpLimits,
   type TcpNetworkOptions,
 } from './network/tcp.ts';
-export { RECEIVE_BUFFER_OCTETS, RobustUdpNetwork, type UdpNetworkOptions } from './network/udp.ts';
-export type { Mode, ProfileName, ServerOptions, ZoneSource } from './options.ts';
+export type {
+  MetricsOptions,
+  Mode,
+  ProfileName,
+  RateLimitOptions,
+  ServerOptions,
+  ZoneLoader,
+  ZoneSource,
+} from './options.ts';
 export { DEFAULT_TTL_SECONDS, type ZoneInput, ZoneStore } from './store/zone-store.ts';

@@ -3,6 +3,7 @@
  * on standard error. The only place that ends the process.
  */
 import cluster from 'node:cluster';
+import { closeSync, openSync } from 'node:fs';
 import { parseCommandLine } from './command-line.ts';
 import { createServer, type Server } from './create-server.ts';
 import { EXIT_STATUS, ServerError } from './errors.ts';
@@ -44,11 +45,39 @@ function stopOnSignals(server: Server): void {
   process.on('SIGINT', onSignal(EXIT_STATUS.interrupted));
 }
 
+/** The terminal that a program in the foreground belongs to is closed: nobody is there to serve for. */
+function hasLostTerminal(): boolean {
+  try {
+    closeSync(openSync('/dev/tty', 'r'));
+    return false;
+  } catch {
+    return true;
+  }
+}
+
+/** SIGHUP loads the zones again, but ends a program whose terminal is gone, as it would any other. */
+function reloadOnHangUp(server: Server): void {
+  const hadTerminal = [process.stdin, process.stdout, process.stderr].some(({ isTTY }) => isTTY);
+  process.on('SIGHUP', () => {
+    if (hadTerminal && hasLostTerminal()) {
+      process.kill(process.pid, 'SIGTERM');
+      return;
+    }
+    server.reload().catch((error: unknown) => {
+      process.stderr.write('The zones were not reloaded; those of before are served on.\n');
+      report(error);
+    });
+  });
+}
+
 /** `args` without the names of the runtime and of the program. Returns once the server is ready. */
 export async function main(args: readonly string[]): Promise<void> {
   try {
     const server = createServer(await parseCommandLine(args));
-    if (cluster.isPrimary) stopOnSignals(server);
+    if (cluster.isPrimary) {
+      stopOnSignals(server);
+      reloadOnHangUp(server);
+    }
     server.failed.catch((error: unknown) => process.exit(report(error)));
     const ready = await server.start();
     if (cluster.isPrimary) process.stdout.write(`${JSON.stringify(ready)}\n`);

@@ -1,6 +1,11 @@
 /** What a server can be told, with defaults filled in and everything impossible refused at once. */
 import { isIP } from 'node:net';
 import { ServerError } from './errors.ts';
+import { parseNetwork } from './limits/networks.ts';
+import { DEFAULT_IPV4_BITS, DEFAULT_IPV6_BITS, DEFAULT_SLIP, type RateLimit } from './limits/rate-limiter.ts';
+import { createLog, DEFAULT_LOG_LEVEL, LOG_LEVELS, type Log, type LogLevel } from './log/log.ts';
+import type { UdpBackend } from './network/batched-udp.ts';
+import type { TcpLimits } from './network/tcp.ts';
 import type { ZoneInput } from './store/zone-store.ts';
 
 export const PROFILES = ['dinodns', 'stock'] as const;
@@ -9,14 +14,41 @@ export type ProfileName = (typeof PROFILES)[number];
 export const MODES = ['single', 'multi'] as const;
 export type Mode = (typeof MODES)[number];
 
+export const UDP_BACKENDS = ['auto', 'native', 'dgram'] as const satisfies UdpBackend[];
+
 export const DEFAULT_ADDRESS = '127.0.0.1';
 export const DEFAULT_PORT = 5300;
+export const DEFAULT_METRICS_ADDRESS = '127.0.0.1';
 /** More processes than any machine has CPUs for are a mistake, and end in a machine that swaps. */
 export const MAX_WORKERS = 1024;
+const MAX_RATE = 1_000_000;
 
 /** Zones to serve: a `ZoneSet` of `@dinodns-bench/zones`, or anything else that yields zones anew each time. */
 export interface ZoneSource {
   zones(): Iterable<ZoneInput>;
+}
+
+/** Called at the start and at each reload. */
+export type ZoneLoader = () => ZoneSource | Promise<ZoneSource>;
+
+export interface MetricsOptions {
+  /** 0 picks a free one. */
+  readonly port: number;
+  /** Default: `127.0.0.1`. Whoever reaches it may read the numbers; there is nothing else to do there. */
+  readonly address?: string;
+}
+
+export interface RateLimitOptions {
+  /** UDP responses per second to one client network; 1 to 1,000,000. */
+  readonly rate: number;
+  /** Every so-manieth response beyond the rate is an empty one with TC; 0: none; 1: all. Default: 2. */
+  readonly slip?: number;
+  /** Prefix length of a client network, 1 to 32. Default: 24. */
+  readonly ipv4Prefix?: number;
+  /** 1 to 128. Default: 56. */
+  readonly ipv6Prefix?: number;
+  /** Networks that are not limited, like `192.0.2.0/24`. Default: none. */
+  readonly exempt?: readonly string[];
 }
 
 export interface ServerOptions {
@@ -30,8 +62,24 @@ export interface ServerOptions {
   readonly port?: number;
   /** Processes in mode `multi`. Default: `usableCpus().cpus`. */
   readonly workers?: number;
-  /** Default: the 100 zones of the published benchmark, `defineZoneSet()`. */
-  readonly zones?: ZoneSource;
+  /**
+   * The zones, or a function that loads them, which a reload calls again. Default: the 100 zones of the
+   * published benchmark, `defineZoneSet()`.
+   */
+  readonly zones?: ZoneSource | ZoneLoader;
+  /** A `zones.ndjson` file instead of `zones`, read again at each reload. */
+  readonly zonesFile?: string;
+  /** How UDP datagrams are moved; `auto`: by system calls for many at once where that works. Default: `auto`. */
+  readonly udpBackend?: UdpBackend;
+  /** An HTTP endpoint with `/metrics`, `/health` and `/ready`. Default: none. */
+  readonly metrics?: MetricsOptions;
+  /** Response rate limiting. Default: none. */
+  readonly rateLimit?: RateLimitOptions;
+  readonly tcp?: TcpLimits;
+  /** Default: `warn`. */
+  readonly logLevel?: LogLevel;
+  /** A logger like pino's, in place of JSON lines on standard error. */
+  readonly log?: Log;
 }
 
 export interface ResolvedOptions {
@@ -41,7 +89,13 @@ export interface ResolvedOptions {
   readonly port: number;
   /** Undefined: as many as CPUs can be used. */
   readonly workers: number | undefined;
-  readonly zones: ZoneSource;
+  readonly zones: ZoneLoader;
+  readonly zonesFile: string | undefined;
+  readonly udpBackend: UdpBackend;
+  readonly metrics: Required<MetricsOptions> | undefined;
+  readonly rateLimit: RateLimit | undefined;
+  readonly tcp: TcpLimits;
+  readonly log: Log;
 }
 
 function usage(message: string, fix: string): ServerError {
@@ -53,17 +107,18 @@ function checkWhole(name: string, value: number, least: number, most: number): v
   throw usage(`${name} ${value} is not possible.`, `Give a whole number from ${least} to ${most}.`);
 }
 
+function checkAddress(address: string): void {
+  if (isIP(address) !== 0) return;
+  throw usage(
+    `"${address}" is not an IP address.`,
+    'Give an IPv4 or IPv6 address, like 127.0.0.1 or ::1; a server does not look up names.',
+  );
+}
+
 function resolveAddresses(address: string | readonly string[]): readonly [string, ...string[]] {
   const [first, ...rest] = new Set(typeof address === 'string' ? [address] : address);
   if (first === undefined) throw usage('No address is given.', 'Give an IPv4 or IPv6 address.');
-  for (const candidate of [first, ...rest]) {
-    if (isIP(candidate) === 0) {
-      throw usage(
-        `"${candidate}" is not an IP address.`,
-        'Give an IPv4 or IPv6 address, like 127.0.0.1 or ::1; a server does not look up names.',
-      );
-    }
-  }
+  for (const candidate of [first, ...rest]) checkAddress(candidate);
   return [first, ...rest];
 }
 
@@ -71,6 +126,50 @@ function oneOf<T extends string>(name: string, value: string, choices: readonly 
   const choice = choices.find((candidate) => candidate === value);
   if (choice !== undefined) return choice;
   throw usage(`The ${name} "${value}" is unknown.`, `Choose one of: ${choices.join(', ')}.`);
+}
+
+function resolveMetrics(metrics: MetricsOptions | undefined): Required<MetricsOptions> | undefined {
+  if (metrics === undefined) return undefined;
+  const { port, address = DEFAULT_METRICS_ADDRESS } = metrics;
+  checkWhole('The metrics port', port, 0, 65_535);
+  checkAddress(address);
+  return { port, address };
+}
+
+function resolveRateLimit(limit: RateLimitOptions | undefined): RateLimit | undefined {
+  if (limit === undefined) return undefined;
+  const { rate, slip = DEFAULT_SLIP, ipv4Prefix = DEFAULT_IPV4_BITS, ipv6Prefix = DEFAULT_IPV6_BITS } = limit;
+  checkWhole('The response rate', rate, 1, MAX_RATE);
+  checkWhole('The slip', slip, 0, 10);
+  checkWhole('The IPv4 prefix length', ipv4Prefix, 1, 32);
+  checkWhole('The IPv6 prefix length', ipv6Prefix, 1, 128);
+  const exempt = (limit.exempt ?? []).map(parseNetwork);
+  return { rate, slip, ipv4Bits: ipv4Prefix, ipv6Bits: ipv6Prefix, exempt };
+}
+
+function resolveTcp(limits: TcpLimits = {}): TcpLimits {
+  const { idleSeconds, maxConnections, maxConnectionsPerClient, maxBufferedOctets } = limits;
+  if (idleSeconds !== undefined && !(idleSeconds > 0 && idleSeconds <= 3600)) {
+    throw usage(
+      `${idleSeconds} s of idle time are not possible.`,
+      'Give more than 0 and at most 3600 seconds.',
+    );
+  }
+  if (maxConnections !== undefined) checkWhole('The number of connections', maxConnections, 1, 1_000_000);
+  if (maxConnectionsPerClient !== undefined) {
+    checkWhole('The number of connections of a client', maxConnectionsPerClient, 1, 1_000_000);
+  }
+  if (maxBufferedOctets !== undefined) checkWhole('The memory for TCP', maxBufferedOctets, 65_536, 2 ** 40);
+  return limits;
+}
+
+function resolveZones({ zones, zonesFile }: ServerOptions, defaultZones: () => ZoneSource): ZoneLoader {
+  if (zones !== undefined && zonesFile !== undefined) {
+    throw usage('Both zones and a zones file are given.', 'Give one of the two.');
+  }
+  if (typeof zones === 'function') return zones;
+  const source = zones ?? defaultZones();
+  return () => source;
 }
 
 /** Fills in defaults. Throws `E_USAGE` for what cannot be. */
@@ -84,12 +183,19 @@ export function resolveOptions(options: ServerOptions, defaultZones: () => ZoneS
       throw usage(`Mode single has one process, not ${options.workers}.`, 'Choose --mode multi for several.');
     }
   }
+  const logLevel = oneOf('log level', options.logLevel ?? DEFAULT_LOG_LEVEL, LOG_LEVELS);
   return {
     profile: oneOf('profile', options.profile ?? 'dinodns', PROFILES),
     mode,
     addresses: resolveAddresses(options.address ?? DEFAULT_ADDRESS),
     port,
     workers: options.workers,
-    zones: options.zones ?? defaultZones(),
+    zones: resolveZones(options, defaultZones),
+    zonesFile: options.zonesFile,
+    udpBackend: oneOf('UDP backend', options.udpBackend ?? 'auto', UDP_BACKENDS),
+    metrics: resolveMetrics(options.metrics),
+    rateLimit: resolveRateLimit(options.rateLimit),
+    tcp: resolveTcp(options.tcp),
+    log: options.log ?? createLog(logLevel),
   };
 }

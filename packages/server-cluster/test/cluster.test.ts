@@ -141,7 +141,7 @@ test('workers that die as soon as they are ready are replaced more and more slow
 describe('the back-off', () => {
   test('doubles up to its limit, and begins again after a worker has lived', () => {
     const backoff = new Backoff();
-    const delays = Array.from({ length: 9 }, () => backoff.ended(1));
+    const delays = Array.from({ length: 9 }, () => backoff.ended(0.5));
     expect(delays).toEqual([0.1, 0.2, 0.4, 0.8, 1.6, 3.2, 6.4, LONGEST_DELAY_SECONDS, LONGEST_DELAY_SECONDS]);
     expect(backoff.ended(STABLE_SECONDS)).toBe(0.1);
   });

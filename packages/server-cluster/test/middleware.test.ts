@@ -70,7 +70,6 @@ test.each([
     },
   ],
 ])('a handler that %s gets SERVFAIL and the server goes on', async (_case, handler) => {
-  vi.spyOn(console, 'error').mockImplementation(() => undefined);
   const own = await start();
   own.server.handle('broken.example1.com', handler);
   for (const transport of TRANSPORTS) {
@@ -80,7 +79,6 @@ test.each([
 });
 
 test.each(TRANSPORTS)('a response that cannot be encoded gets SERVFAIL over %s', async (transport) => {
-  vi.spyOn(console, 'error').mockImplementation(() => undefined);
   const own = await start();
   own.server.use((_request, response) => {
     response.answer({ name: 'example1.com', type: 'A', data: 'no address' });

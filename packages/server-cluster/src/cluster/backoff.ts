@@ -3,11 +3,15 @@
 /** Wait before the first new start; each further one waits twice as long. */
 export const FIRST_DELAY_SECONDS = 0.1;
 export const LONGEST_DELAY_SECONDS = 10;
-/** A worker that was ready for so long has recovered: the next wait is the first one again. */
-export const STABLE_SECONDS = 30;
-/** Workers in a row that ended before they were ready: the reason will not go away by itself. */
+/**
+ * A worker that was ready for so long has answered more than its start has cost, whatever ended it: the next
+ * wait is the first one again. Longer waits would turn workers that are killed now and then into an outage.
+ */
+export const STABLE_SECONDS = 1;
+/** Workers of one place in a row that ended before they were ready: the reason will not go away by itself. */
 export const MAX_FAILED_STARTS = 5;
 
+/** The waits of one place among the workers. */
 export class Backoff {
   #restarts = 0;
   #failedStarts = 0;

@@ -1,11 +1,20 @@
 /** What primary and workers say to each other over Node's channel between them. */
+
 import { ERROR_CODES, type ErrorCode, messageOf, ServerError } from '../errors.ts';
+import type { WorkerSnapshot } from '../metrics/snapshot.ts';
 
 /** Environment variable by which a worker learns the port that the primary has chosen. */
 export const PORT_VARIABLE = 'DINODNS_SERVER_PORT';
+/** The file with the zones that the other workers serve, where it is not what the program itself would load. */
+export const ZONES_VARIABLE = 'DINODNS_SERVER_ZONES';
 
 export const STOP_MESSAGE = 'dinodns-server:stop';
-export const READY_MESSAGE = 'dinodns-server:ready';
+
+export interface ReadyMessage {
+  readonly kind: 'dinodns-server:ready';
+  /** What moves its datagrams. */
+  readonly udpBackend: string;
+}
 
 export interface FailureMessage {
   readonly kind: 'dinodns-server:failure';
@@ -14,14 +23,55 @@ export interface FailureMessage {
   readonly fix: string;
 }
 
+/** What the primary asks of a worker. */
+export type Task =
+  /** Load the zones (of this file, or as the program does) beside the present ones. */
+  | { readonly task: 'prepare'; readonly generation: number; readonly zonesFile: string | null }
+  /** Serve them from now on, unless later ones are served already. */
+  | { readonly task: 'commit'; readonly generation: number }
+  /** Forget them. */
+  | { readonly task: 'abort'; readonly generation: number }
+  | { readonly task: 'snapshot' };
+
+export type Result = WorkerSnapshot | null;
+
+export interface RequestMessage {
+  readonly kind: 'dinodns-server:request';
+  readonly id: number;
+  readonly task: Task;
+}
+
+export interface ReplyMessage {
+  readonly kind: 'dinodns-server:reply';
+  readonly id: number;
+  readonly outcome: { readonly result: Result } | { readonly failure: FailureMessage };
+}
+
+export type Message = ReadyMessage | FailureMessage | RequestMessage | ReplyMessage;
+
 export function toFailure(error: unknown): FailureMessage {
   const kind = 'dinodns-server:failure';
   if (error instanceof ServerError) return { kind, code: error.code, message: error.message, fix: error.fix };
   return { kind, code: 'E_INTERNAL', message: messageOf(error), fix: 'Please report this.' };
 }
 
-export function isFailure(message: unknown): message is FailureMessage {
-  if (typeof message !== 'object' || message === null) return false;
-  const { kind, code } = message as Partial<FailureMessage>;
-  return kind === 'dinodns-server:failure' && code !== undefined && code in ERROR_CODES;
+export function toError({ code, message, fix }: FailureMessage): ServerError {
+  return new ServerError(code, message, fix);
+}
+
+/** A message of ours; anything else on the channel is the program's own or Node's. */
+export function asMessage(message: unknown): Message | undefined {
+  if (typeof message !== 'object' || message === null || !('kind' in message)) return undefined;
+  switch (message.kind) {
+    case 'dinodns-server:failure': {
+      const { code } = message as Partial<FailureMessage>;
+      return code !== undefined && code in ERROR_CODES ? (message as FailureMessage) : undefined;
+    }
+    case 'dinodns-server:ready':
+    case 'dinodns-server:request':
+    case 'dinodns-server:reply':
+      return message as Message;
+    default:
+      return undefined;
+  }
 }

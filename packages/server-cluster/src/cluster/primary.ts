@@ -1,19 +1,18 @@
 /**
- * The primary of a cluster: starts the workers, replaces those that end, and stops them all. It serves no
- * queries itself, so that nothing a client sends can reach it.
+ * The primary of a cluster: starts the workers, replaces those that end, hands new zones to them, and stops
+ * them all. It serves no queries itself, so that nothing a client sends can reach it.
  */
 import cluster, { type Worker } from 'node:cluster';
 import { ServerError, stoppedEarly } from '../errors.ts';
-import { Backoff, MAX_FAILED_STARTS } from './backoff.ts';
-import { isFailure, PORT_VARIABLE, READY_MESSAGE, STOP_MESSAGE } from './messages.ts';
+import type { Log } from '../log/log.ts';
+import type { WorkerSnapshot } from '../metrics/snapshot.ts';
+import { Backoff, LONGEST_DELAY_SECONDS, MAX_FAILED_STARTS } from './backoff.ts';
+import { Member } from './member.ts';
+import { asMessage, PORT_VARIABLE, toError, ZONES_VARIABLE } from './messages.ts';
+import { nobodyServes, reloadMembers } from './reload.ts';
 
-/** A worker that has not ended so long after it was due is killed. */
-const KILL_AFTER_SECONDS = 1;
-
-interface Member {
-  readonly worker: Worker;
-  readyAt: number | undefined;
-}
+/** A worker that does not answer so soon is left out of what is shown; it may be loading zones. */
+const SNAPSHOT_SECONDS = 1;
 
 export interface Primary {
   /** Resolves once every worker serves. Rejects with the reason why none is left instead. */
@@ -24,24 +23,53 @@ export interface Primary {
   readonly failed: Promise<never>;
 }
 
+/** What can be asked of a cluster that this package runs, and not of the framework's. */
+export interface PoolPrimary extends Primary {
+  /** Workers that serve. */
+  readonly ready: number;
+  readonly size: number;
+  readonly restarts: number;
+  /** What moves the workers' datagrams; undefined before the first is ready. */
+  readonly udpBackend: string | undefined;
+  /** All workers, and those that replace them later, serve the zones of this file; null: what the program loads. */
+  reload(zonesFile: string | null): Promise<void>;
+  /** Of the workers that answer in time, by place. */
+  snapshots(): Promise<Map<number, WorkerSnapshot>>;
+}
+
+export interface PoolOptions {
+  readonly size: number;
+  readonly port: number;
+  /** Zones that workers start with; null: what the program loads. */
+  readonly zonesFile: string | null;
+  readonly log: Log;
+}
+
 function describeEnd(worker: Worker, code: number | null, signal: string | null): string {
   return `Worker ${worker.process.pid} ended with ${signal === null ? `status ${code}` : signal}`;
 }
 
-class WorkerPool implements Primary {
+class WorkerPool implements PoolPrimary {
   readonly failed: Promise<never>;
-  readonly #size: number;
-  readonly #port: number;
+  readonly size: number;
+  readonly #options: PoolOptions;
   readonly #members = new Set<Member>();
   readonly #timers = new Set<NodeJS.Timeout>();
-  readonly #backoff = new Backoff();
+  readonly #backoffs: readonly Backoff[];
+  #hasStarted = false;
   #started: { resolve: () => void; reject: (error: Error) => void } | undefined;
   #fail: (error: Error) => void = () => undefined;
   #isStopping = false;
+  #zonesFile: string | null;
+  #generation = 0;
+  #restarts = 0;
+  #udpBackend: string | undefined;
 
-  constructor(size: number, port: number) {
-    this.#size = size;
-    this.#port = port;
+  constructor(options: PoolOptions) {
+    this.size = options.size;
+    this.#options = options;
+    this.#zonesFile = options.zonesFile;
+    this.#backoffs = Array.from({ length: options.size }, () => new Backoff());
     this.failed = new Promise((_resolve, reject) => {
       this.#fail = reject;
     });
@@ -49,10 +77,22 @@ class WorkerPool implements Primary {
     this.failed.catch(() => undefined);
   }
 
+  get ready(): number {
+    return this.#readyMembers().length;
+  }
+
+  get restarts(): number {
+    return this.#restarts;
+  }
+
+  get udpBackend(): string | undefined {
+    return this.#udpBackend;
+  }
+
   start(): Promise<void> {
     return new Promise((resolve, reject) => {
       this.#started = { resolve, reject };
-      for (let index = 0; index < this.#size; index++) this.#fork();
+      for (let place = 0; place < this.size; place++) this.#fork(place);
     });
   }
 
@@ -61,51 +101,103 @@ class WorkerPool implements Primary {
     this.#started?.reject(stoppedEarly());
   }
 
+  async reload(zonesFile: string | null): Promise<void> {
+    const members = this.#readyMembers();
+    if (members.length === 0) throw nobodyServes();
+    const generation = this.#generation + 1;
+    await reloadMembers(members, zonesFile, generation, this.#options.log);
+    this.#generation = generation;
+    this.#zonesFile = zonesFile;
+    // Those that became ready meanwhile have been started with the zones of before.
+    for (const member of this.#readyMembers()) this.#catchUp(member);
+  }
+
+  async snapshots(): Promise<Map<number, WorkerSnapshot>> {
+    const found = new Map<number, WorkerSnapshot>();
+    const asked = this.#readyMembers().map(async (member) => {
+      const snapshot = await member.ask({ task: 'snapshot' }, SNAPSHOT_SECONDS).catch(() => null);
+      if (snapshot !== null) found.set(member.place, snapshot);
+    });
+    await Promise.all(asked);
+    return new Map([...found].sort(([one], [other]) => one - other));
+  }
+
+  #readyMembers(): Member[] {
+    return [...this.#members].filter(({ isReady }) => isReady);
+  }
+
   async #end(seconds: number): Promise<void> {
     this.#isStopping = true;
     for (const timer of this.#timers) clearTimeout(timer);
-    const ended = [...this.#members].map(({ worker }) => stopWorker(worker, seconds));
-    await Promise.all(ended);
+    await Promise.all([...this.#members].map((member) => member.stop(seconds)));
   }
 
-  #fork(): void {
-    const worker = cluster.fork({ [PORT_VARIABLE]: String(this.#port) });
-    const member: Member = { worker, readyAt: undefined };
+  #fork(place: number): void {
+    const zones = this.#zonesFile === null ? {} : { [ZONES_VARIABLE]: this.#zonesFile };
+    const worker = cluster.fork({ [PORT_VARIABLE]: String(this.#options.port), ...zones });
+    const member = new Member(worker, place, this.#generation);
     this.#members.add(member);
     worker.on('message', (message: unknown) => {
-      if (message === READY_MESSAGE) this.#onReady(member);
-      // The port or the zones are wrong: another worker would find the same.
-      else if (isFailure(message)) this.#giveUp(new ServerError(message.code, message.message, message.fix));
+      const known = asMessage(message);
+      if (known?.kind === 'dinodns-server:ready') this.#onReady(member, known.udpBackend);
+      else if (known?.kind === 'dinodns-server:failure') this.#onFailure(toError(known));
     });
     // Without a listener a worker that cannot be started would end the primary; `exit` follows.
-    worker.on('error', (error) => console.error(`Worker: ${error.message}`));
+    worker.on('error', (error) => this.#options.log.error({ error: error.message }, 'A worker failed'));
     worker.once('exit', (code, signal) => this.#onExit(member, code, signal));
   }
 
-  #onReady(member: Member): void {
+  #onReady(member: Member, udpBackend: string): void {
     member.readyAt = performance.now();
-    const ready = [...this.#members].filter(({ readyAt }) => readyAt !== undefined);
-    if (ready.length === this.#size) this.#started?.resolve();
+    this.#udpBackend = udpBackend;
+    const { pid } = member.worker.process;
+    this.#options.log.info({ worker: member.place, workerPid: pid, udpBackend }, 'Worker ready');
+    this.#catchUp(member);
+    if (this.ready < this.size) return;
+    this.#hasStarted = true;
+    this.#started?.resolve();
+  }
+
+  /** A worker that was started before the last reload gets the zones of now. */
+  #catchUp(member: Member): void {
+    if (member.generation === this.#generation) return;
+    const generation = this.#generation;
+    reloadMembers([member], this.#zonesFile, generation, this.#options.log).then(
+      () => this.#catchUp(member),
+      (error: Error) => {
+        // It would answer from old zones for ever; the one that replaces it starts with the new ones.
+        this.#options.log.error({ worker: member.place, error: error.message }, 'A worker kept old zones');
+        void member.stop(SNAPSHOT_SECONDS);
+      },
+    );
+  }
+
+  /** Before the server has started, the port or the zones are wrong: another worker would find the same. */
+  #onFailure(error: ServerError): void {
+    if (!this.#hasStarted) this.#giveUp(error);
+    // Later on the other workers serve, and are not given up for one that cannot start.
+    else this.#options.log.error({ code: error.code, fix: error.fix }, error.message);
   }
 
   #onExit(member: Member, code: number | null, signal: string | null): void {
     this.#members.delete(member);
     if (this.#isStopping) return;
-    const { readyAt, worker } = member;
-    const delay = this.#backoff.ended(
-      readyAt === undefined ? undefined : (performance.now() - readyAt) / 1000,
-    );
+    const { place, readySeconds, worker } = member;
     const what = describeEnd(worker, code, signal);
-    if (delay === 'give up') {
+    this.#restarts++;
+    const delay = this.#backoffs[place]?.ended(readySeconds) ?? 'give up';
+    if (delay === 'give up' && this.ready === 0) {
       const message = `${what} before it was ready, as did ${MAX_FAILED_STARTS - 1} others before it.`;
       this.#giveUp(new ServerError('E_WORKER', message, 'Look at the messages of the workers above.'));
       return;
     }
-    console.error(`${what}; another one starts in ${delay} s.`);
+    const seconds = delay === 'give up' ? LONGEST_DELAY_SECONDS : delay;
+    const fields = { worker: place, workerPid: worker.process.pid, status: code, signal, seconds };
+    this.#options.log.warn(fields, `${what}; another one starts in ${seconds} s.`);
     const timer = setTimeout(() => {
       this.#timers.delete(timer);
-      this.#fork();
-    }, delay * 1000);
+      this.#fork(place);
+    }, seconds * 1000);
     this.#timers.add(timer);
   }
 
@@ -118,24 +210,7 @@ class WorkerPool implements Primary {
   }
 }
 
-function stopWorker(worker: Worker, seconds: number): Promise<void> {
-  return new Promise((resolve) => {
-    if (worker.isDead()) {
-      resolve();
-      return;
-    }
-    const kill = () => worker.process.kill('SIGKILL');
-    const timer = setTimeout(kill, (seconds + KILL_AFTER_SECONDS) * 1000);
-    worker.once('exit', () => {
-      clearTimeout(timer);
-      resolve();
-    });
-    if (seconds === 0) kill();
-    else if (worker.isConnected()) worker.send(STOP_MESSAGE, () => undefined);
-  });
-}
-
-/** A pool of `size` workers that run this program again and serve `port`. */
-export function createPrimary(size: number, port: number): Primary {
-  return new WorkerPool(size, port);
+/** A pool of workers that run this program again and serve `port`. */
+export function createPrimary(options: PoolOptions): PoolPrimary {
+  return new WorkerPool(options);
 }

@@ -1,34 +1,108 @@
 /** The part of a worker that answers to the primary. */
-import { READY_MESSAGE, STOP_MESSAGE, toFailure } from './messages.ts';
+import type { WorkerSnapshot } from '../metrics/snapshot.ts';
+import {
+  asMessage,
+  type Message,
+  type ReadyMessage,
+  type ReplyMessage,
+  type RequestMessage,
+  type Result,
+  STOP_MESSAGE,
+  toFailure,
+} from './messages.ts';
 
-function send(message: unknown): Promise<void> {
+/** What the primary can have done in a worker. */
+export interface WorkerTasks {
+  /** Binds and loads. What moves the datagrams. */
+  open(): Promise<string>;
+  shutdown(): Promise<void>;
+  /** Loads zones, of this file or as the program does; the returned function serves them from then on. */
+  prepare(zonesFile: string | null): Promise<() => void>;
+  snapshot(): WorkerSnapshot;
+}
+
+function send(message: Message): Promise<void> {
   return new Promise((resolve) => {
     if (process.send === undefined) resolve();
     else process.send(message, undefined, undefined, () => resolve());
   });
 }
 
+class RequestHandler {
+  readonly #tasks: WorkerTasks;
+  readonly #prepared = new Map<number, () => void>();
+  #committed = 0;
+
+  constructor(tasks: WorkerTasks) {
+    this.#tasks = tasks;
+  }
+
+  async answer({ id, task }: RequestMessage): Promise<void> {
+    const kind = 'dinodns-server:reply';
+    let outcome: ReplyMessage['outcome'];
+    try {
+      outcome = { result: await this.#run(task) };
+    } catch (error) {
+      outcome = { failure: toFailure(error) };
+    }
+    await send({ kind, id, outcome });
+  }
+
+  async #run(task: RequestMessage['task']): Promise<Result> {
+    switch (task.task) {
+      case 'prepare':
+        this.#prepared.set(task.generation, await this.#tasks.prepare(task.zonesFile));
+        return null;
+      case 'commit':
+        this.#commit(task.generation);
+        return null;
+      case 'abort':
+        this.#prepared.delete(task.generation);
+        return null;
+      case 'snapshot':
+        return this.#tasks.snapshot();
+    }
+  }
+
+  #commit(generation: number): void {
+    const swap = this.#prepared.get(generation);
+    this.#prepared.delete(generation);
+    if (swap === undefined) throw new Error(`There are no zones of generation ${generation} to go over to.`);
+    // Two reloads may overlap in a worker that started during the first.
+    if (generation < this.#committed) return;
+    this.#committed = generation;
+    swap();
+  }
+}
+
 /**
- * Opens the server, tells the primary how that went, and ends the process when the primary, or whoever
- * sends SIGTERM or SIGINT to this very process, says so. If the primary dies, Node.js ends the worker.
+ * Opens the server, tells the primary how that went, does what the primary asks, and ends the process when
+ * the primary, or whoever sends SIGTERM or SIGINT to this very process, says so. If the primary dies, Node.js
+ * ends the worker.
  */
-export async function serveAsWorker(open: () => Promise<void>, shutdown: () => Promise<void>): Promise<void> {
+export async function serveAsWorker(tasks: WorkerTasks): Promise<void> {
   let isStopping = false;
   const stop = () => {
     if (isStopping) return;
     isStopping = true;
-    void shutdown().then(() => process.exit(0));
+    void tasks.shutdown().then(() => process.exit(0));
   };
+  const requests = new RequestHandler(tasks);
   process.on('message', (message) => {
     if (message === STOP_MESSAGE) stop();
+    const known = asMessage(message);
+    if (known?.kind === 'dinodns-server:request') void requests.answer(known);
   });
   process.once('SIGTERM', stop);
   process.once('SIGINT', stop);
+  // Sent to a whole process group it reaches the primary too, which sees to all workers together.
+  process.on('SIGHUP', () => undefined);
   try {
-    await open();
+    const udpBackend = await tasks.open();
+    const ready: ReadyMessage = { kind: 'dinodns-server:ready', udpBackend };
+    await send(ready);
   } catch (error) {
     await send(toFailure(error));
     process.exit(1);
   }
-  await send(READY_MESSAGE);
 }

@@ -4,7 +4,6 @@ import { once } from 'node:events';
 import { connect, isIPv6 } from 'node:net';
 import { encode } from 'dns-packet';
 import { ServerError } from '../errors.ts';
-import { encodeName } from '../wire/names.ts';
 
 /** A lost question is asked again after this time. */
 const TRY_SECONDS = 0.25;
@@ -20,21 +19,20 @@ function reachable(address: string): string {
   return address === '::' ? '::1' : address;
 }
 
-function question(name: string, id: number): Buffer {
-  const message = encode({ type: 'query', id, questions: [{ name: '.', type: 'SOA' }] });
-  // The encoder checks no limits and knows no escapes, so that the name is put in by ours.
-  return Buffer.concat([message.subarray(0, 12), encodeName(name), message.subarray(13)]);
+/** Any answer will do, also that there is no such name. */
+function question(id: number): Buffer {
+  return encode({ type: 'query', id, questions: [{ name: 'ready.invalid', type: 'SOA' }] });
 }
 
 function isAnswer(message: Buffer, id: number): boolean {
   return message.length >= 12 && message.readUInt16BE(0) === id && message.readUInt8(2) >= 0x80;
 }
 
-async function askUdp({ address, port }: Target, name: string, id: number): Promise<boolean> {
+async function askUdp({ address, port }: Target, id: number): Promise<boolean> {
   const socket = createSocket(isIPv6(address) ? 'udp6' : 'udp4');
   try {
     const answered = once(socket, 'message', { signal: AbortSignal.timeout(TRY_SECONDS * 1000) });
-    socket.send(question(name, id), port, address);
+    socket.send(question(id), port, address);
     const [message] = await answered;
     return isAnswer(message, id);
   } finally {
@@ -42,10 +40,10 @@ async function askUdp({ address, port }: Target, name: string, id: number): Prom
   }
 }
 
-async function askTcp({ address, port }: Target, name: string, id: number): Promise<boolean> {
+async function askTcp({ address, port }: Target, id: number): Promise<boolean> {
   const socket = connect({ host: address, port });
   try {
-    const message = question(name, id);
+    const message = question(id);
     const length = Buffer.alloc(2);
     length.writeUInt16BE(message.length);
     socket.write(Buffer.concat([length, message]));
@@ -59,12 +57,11 @@ async function askTcp({ address, port }: Target, name: string, id: number): Prom
 async function untilAnswered(
   ask: typeof askUdp,
   target: Target,
-  name: string,
   deadline: number,
   signal: AbortSignal | undefined,
 ): Promise<void> {
   let id = 1;
-  while (!(await ask(target, name, id).catch(() => false))) {
+  while (!(await ask(target, id).catch(() => false))) {
     signal?.throwIfAborted();
     if (performance.now() > deadline) {
       const transport = ask === askUdp ? 'UDP' : 'TCP';
@@ -87,16 +84,13 @@ async function untilAnswered(
 export async function probe(
   addresses: readonly string[],
   port: number,
-  name: string,
   { sockets, seconds, signal }: { sockets: number; seconds: number; signal?: AbortSignal },
 ): Promise<void> {
   const deadline = performance.now() + seconds * 1000;
   for (const address of addresses) {
     const target = { address: reachable(address), port };
     for (const ask of [askUdp, askTcp]) {
-      const clients = Array.from({ length: sockets }, () =>
-        untilAnswered(ask, target, name, deadline, signal),
-      );
+      const clients = Array.from({ length: sockets }, () => untilAnswered(ask, target, deadline, signal));
       await Promise.all(clients);
     }
   }

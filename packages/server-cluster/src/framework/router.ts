@@ -5,8 +5,10 @@
  */
 import type { Router } from 'dinodns/common/router/router.js';
 import type { Handler, NextFunction } from 'dinodns/types/server.js';
+import type { Gate } from './gate.ts';
 
 interface Route {
+  readonly domain: string;
   readonly source: string;
   readonly pattern: RegExp;
   readonly handlers: Handler[];
@@ -22,21 +24,36 @@ function patternOf(domain: string): RegExp {
 }
 
 export class CaseInsensitiveRouter implements Router {
+  readonly #gates: Gate[] = [];
   readonly #middleware: Handler[] = [];
   readonly #routes: Route[] = [];
   /** The chain of a name without routes of its own: one for all, because it does not depend on the name. */
   #middlewareChain: Handler = chain([]);
 
+  /** `gate` is told of everything that is registered. */
+  constructor(gate?: Gate) {
+    if (gate !== undefined) this.tell(gate);
+  }
+
+  /** From now on this gate is told too, also of what is registered already. */
+  tell(gate: Gate): void {
+    this.#gates.push(gate);
+    for (const handler of this.#middleware) gate.addMiddleware(handler);
+    for (const { domain } of this.#routes) gate.addRoute(domain);
+  }
+
   use(handler: Handler): void {
+    for (const gate of this.#gates) gate.addMiddleware(handler);
     this.#middleware.push(handler);
     this.#middlewareChain = chain([...this.#middleware]);
   }
 
   handle(domain: string, handler: Handler): void {
+    for (const gate of this.#gates) gate.addRoute(domain);
     const pattern = patternOf(domain);
     const existing = this.#routes.find(({ source }) => source === pattern.source);
     if (existing) existing.handlers.push(handler);
-    else this.#routes.push({ source: pattern.source, pattern, handlers: [handler] });
+    else this.#routes.push({ domain, source: pattern.source, pattern, handlers: [handler] });
   }
 
   match(domain: string): Handler {

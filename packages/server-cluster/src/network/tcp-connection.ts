@@ -17,6 +17,8 @@ const NOTHING = Buffer.alloc(0);
 export interface ConnectionOwner {
   /** A complete query. The answer is given to `connection.send`, or `connection.skip` is called. */
   onQuery(message: Buffer, connection: TcpConnection): void;
+  /** More is waiting to be sent than the client takes. */
+  onBacklog(connection: TcpConnection): void;
   onClosed(connection: TcpConnection): void;
 }
 
@@ -56,11 +58,17 @@ export class TcpConnection {
     return this.#pending;
   }
 
+  /** Octets of queries and answers that this connection keeps. */
+  get bufferedOctets(): number {
+    return this.#rest.length + this.socket.writableLength;
+  }
+
   /** Sends a message that has its length field. */
   send(framed: Buffer): void {
     this.#pending--;
     if (!this.socket.writable) return;
-    this.socket.write(framed);
+    const hadRoom = !this.socket.writableNeedDrain;
+    if (!this.socket.write(framed) && hadRoom) this.#owner.onBacklog(this);
     this.#afterAnswer();
   }
 
@@ -115,7 +123,10 @@ export class TcpConnection {
 
   #handOver(): void {
     this.#handingOver = true;
+    // What is answered at once leaves in one system call.
+    this.socket.cork();
     this.#handOverAll();
+    this.socket.uncork();
     this.#handingOver = false;
   }
 

@@ -1,12 +1,19 @@
 /** DNS over TCP for DinoDNS, as RFC 7766 has it, with limits on connections, time and memory. */
+
+import cluster from 'node:cluster';
+import { EventEmitter } from 'node:events';
 import { createServer, type Server, type Socket } from 'node:net';
 import { type NetworkHandler, SupportedNetworkType } from 'dinodns/common/network/net.js';
-import type { DNSResponse } from 'dinodns/types/server.js';
-import { Request } from '../framework/request.ts';
-import { MAX_MESSAGE_OCTETS } from '../wire/codes.ts';
-import { readQuery } from '../wire/query.ts';
-import { encodeResponse, serverFailure } from '../wire/response.ts';
+import type { Gate } from '../framework/gate.ts';
+import { defaultLog, type Log } from '../log/log.ts';
+import { DROP, TransportCounters } from '../metrics/counters.ts';
+import type { ConnectionTotals } from '../metrics/snapshot.ts';
+import type { Responder } from '../table/responder.ts';
+import { HEADER_OCTETS, MAX_MESSAGE_OCTETS } from '../wire/codes.ts';
+import { ConnectionCounts } from './connection-counts.ts';
+import { type FrameworkPath, toFramework } from './framework-path.ts';
 import { type ManagedNetwork, type SharingOptions, waitUntil } from './managed-network.ts';
+import { canReusePort } from './reuse-port.ts';
 import { packetSerializer } from './serializer.ts';
 import { type ConnectionOwner, TcpConnection } from './tcp-connection.ts';
 
@@ -14,18 +21,35 @@ import { type ConnectionOwner, TcpConnection } from './tcp-connection.ts';
 export const DEFAULT_IDLE_SECONDS = 10;
 /** Connections of one process; what comes beyond is closed at once. */
 export const DEFAULT_MAX_CONNECTIONS = 1024;
+/** Of these from one address: one client cannot take them all. */
+export const DEFAULT_MAX_CONNECTIONS_PER_CLIENT = 256;
+/** Queries and answers kept for all connections of one process together. */
+export const DEFAULT_MAX_BUFFERED_OCTETS = 64 * 1024 * 1024;
 
 /** On stopping, clients that have got all their answers may take so long to close. */
 const LINGER_SECONDS = 0.5;
+const LENGTH_OCTETS = 2;
 
-export interface TcpNetworkOptions extends SharingOptions {
-  /** IPv4 or IPv6 address; `::` takes IPv4 as well. */
-  readonly address: string;
-  readonly port: number;
+export interface TcpLimits {
   /** Default: 10. */
   readonly idleSeconds?: number;
   /** Default: 1024. */
   readonly maxConnections?: number;
+  /** Default: 256. */
+  readonly maxConnectionsPerClient?: number;
+  /** Beyond it the connection that keeps most is closed. Default: 64 MiB. */
+  readonly maxBufferedOctets?: number;
+}
+
+export interface TcpNetworkOptions extends SharingOptions, TcpLimits {
+  /** IPv4 or IPv6 address; `::` takes IPv4 as well. */
+  readonly address: string;
+  readonly port: number;
+  /** Answers what it can before the framework is asked. Default: none. */
+  readonly responder?: Responder & { readonly gate?: Gate };
+  /** Default: errors and warnings as JSON on standard error. */
+  readonly log?: Log;
+  readonly counters?: TransportCounters;
 }
 
 export class RobustTcpNetwork implements ManagedNetwork, ConnectionOwner {
@@ -36,18 +60,39 @@ export class RobustTcpNetwork implements ManagedNetwork, ConnectionOwner {
   readonly serializer = packetSerializer;
   handler?: NetworkHandler;
   readonly server: Server;
+  readonly counters: TransportCounters;
   readonly #reusePort: boolean;
   readonly #idleSeconds: number;
+  readonly #maxBufferedOctets: number;
+  readonly #responder: (Responder & { readonly gate?: Gate }) | undefined;
+  readonly #log: Log;
+  readonly #events = new EventEmitter();
   readonly #connections = new Set<TcpConnection>();
+  readonly #counts: ConnectionCounts;
+  /** Where answers of the table are made. */
+  readonly #scratch = Buffer.alloc(LENGTH_OCTETS + MAX_MESSAGE_OCTETS);
   #sweep: NodeJS.Timeout | undefined;
 
   constructor(options: TcpNetworkOptions) {
     this.address = options.address;
     this.port = options.port;
-    this.#reusePort = options.reusePort ?? false;
+    this.counters = options.counters ?? new TransportCounters();
+    // A worker's own socket must share the port with those of the other workers.
+    this.#reusePort = options.reusePort ?? (cluster.isWorker && canReusePort());
     this.#idleSeconds = options.idleSeconds ?? DEFAULT_IDLE_SECONDS;
+    this.#maxBufferedOctets = options.maxBufferedOctets ?? DEFAULT_MAX_BUFFERED_OCTETS;
+    this.#responder = options.responder;
+    this.#log = options.log ?? defaultLog();
+    this.#counts = new ConnectionCounts(
+      options.maxConnectionsPerClient ?? DEFAULT_MAX_CONNECTIONS_PER_CLIENT,
+    );
     this.server = createServer({ allowHalfOpen: true }, (socket) => this.#accept(socket));
     this.server.maxConnections = options.maxConnections ?? DEFAULT_MAX_CONNECTIONS;
+    this.server.on('drop', () => this.#counts.refuse());
+  }
+
+  get totals(): ConnectionTotals {
+    return this.#counts.totals;
   }
 
   open(): Promise<void> {
@@ -61,17 +106,21 @@ export class RobustTcpNetwork implements ManagedNetwork, ConnectionOwner {
       this.server.listen(options, () => {
         this.server.off('error', reject);
         // Accepting can fail later, for want of file descriptors; that passes.
-        this.server.on('error', (error) => console.error(`TCP ${this.address}: ${error.message}`));
+        this.server.on('error', (error) => this.#onError(error));
         this.#sweep = setInterval(() => this.#closeIdle(), (this.#idleSeconds * 1000) / 10);
         this.#sweep.unref();
+        const bound = this.server.address();
+        if (typeof bound === 'object' && bound !== null) this.port = bound.port;
+        this.#log.info({ address: this.address, port: this.port }, 'Listening over TCP');
+        this.#events.emit('listening');
         resolve();
       });
     });
   }
 
-  /** The framework's way to open; failures are logged. */
+  /** The framework's way to open; a failure is emitted as `error`, or logged where nobody listens for it. */
   listen(callback?: () => void): void {
-    this.open().then(callback, (error: Error) => console.error(error.message));
+    this.open().then(callback, (error: Error) => this.#onError(error));
   }
 
   async shutdown(seconds: number): Promise<void> {
@@ -93,78 +142,98 @@ export class RobustTcpNetwork implements ManagedNetwork, ConnectionOwner {
   }
 
   on(event: string, listener: () => void): void {
-    this.server.on(event, listener);
+    this.#events.on(event, listener);
   }
 
   off(event: string, listener: () => void): void {
-    this.server.off(event, listener);
+    this.#events.off(event, listener);
   }
 
   onQuery(message: Buffer, connection: TcpConnection): void {
-    const query = readQuery(message);
-    if (query === null || this.handler === undefined) {
-      // Nothing that could be answered follows from a client that sends this (RFC 7766, section 8).
-      connection.skip();
-      connection.socket.destroy();
-      return;
+    const start = performance.now();
+    const replied = this.#fromTable(message);
+    if (replied > 0) {
+      const reply = Buffer.allocUnsafe(LENGTH_OCTETS + replied);
+      this.#scratch.copy(reply, LENGTH_OCTETS, LENGTH_OCTETS, LENGTH_OCTETS + replied);
+      this.counters.tableHits(1);
+      this.#send(reply, connection, start);
+    } else if (replied < 0 && this.handler !== undefined) {
+      this.#askFramework(message, this.handler, connection, start);
+    } else {
+      this.#hangUp(connection);
     }
-    if (query instanceof Uint8Array) {
-      connection.send(framed(Buffer.concat([LENGTH_FIELD, query])));
-      return;
+  }
+
+  onBacklog(): void {
+    let total = 0;
+    let largest: TcpConnection | undefined;
+    for (const connection of this.#connections) {
+      const octets = connection.bufferedOctets;
+      total += octets;
+      if (octets > (largest?.bufferedOctets ?? 0)) largest = connection;
     }
-    const request = new Request(query, {
-      remoteAddress: connection.remoteAddress,
-      remotePort: connection.remotePort,
-      type: SupportedNetworkType.TCP,
-    });
-    this.handler(request).then(
-      (response) => respond(request, response, connection),
-      (error: unknown) => fail(request, error, connection),
-    );
+    if (total <= this.#maxBufferedOctets || largest === undefined) return;
+    this.counters.drop(DROP.congested);
+    largest.socket.destroy();
   }
 
   onClosed(connection: TcpConnection): void {
-    this.#connections.delete(connection);
+    if (this.#connections.delete(connection)) this.#counts.remove(connection.remoteAddress);
+  }
+
+  /** The length of the reply in the scratch buffer behind the length field, or what the table says instead. */
+  #fromTable(message: Buffer): number {
+    if (message.length < HEADER_OCTETS) return 0;
+    if (this.#responder === undefined) return -1;
+    message.copy(this.#scratch, LENGTH_OCTETS);
+    return this.#responder.answer(this.#scratch, LENGTH_OCTETS, message.length, MAX_MESSAGE_OCTETS, 'stream');
+  }
+
+  #askFramework(message: Buffer, handler: NetworkHandler, connection: TcpConnection, start: number): void {
+    const path: FrameworkPath = { handler, log: this.#log, headroom: LENGTH_OCTETS, transport: 'stream' };
+    const { remoteAddress, remotePort } = connection;
+    const peer = { remoteAddress, remotePort, type: SupportedNetworkType.TCP };
+    this.counters.frameworkQuery();
+    const outcome = toFramework(path, message, peer, this.#responder?.gate?.draw, (reply) =>
+      this.#send(reply, connection, start),
+    );
+    if (outcome === 'unanswerable') this.#hangUp(connection);
+  }
+
+  /** Nothing that could be answered follows from a client that sends this (RFC 7766, section 8). */
+  #hangUp(connection: TcpConnection): void {
+    this.counters.drop(DROP.unanswerable);
+    connection.skip();
+    connection.socket.destroy();
+  }
+
+  #send(reply: Buffer, connection: TcpConnection, start: number): void {
+    reply.writeUInt16BE(reply.length - LENGTH_OCTETS, 0);
+    this.counters.reply(reply, LENGTH_OCTETS, reply.length - LENGTH_OCTETS);
+    this.counters.latency((performance.now() - start) / 1000, 1);
+    connection.send(reply);
   }
 
   #accept(socket: Socket): void {
+    if (!this.#counts.add(socket.remoteAddress ?? '')) {
+      socket.on('error', () => undefined);
+      socket.destroy();
+      return;
+    }
     this.#connections.add(new TcpConnection(socket, this));
   }
 
   #closeIdle(): void {
     const oldest = performance.now() - this.#idleSeconds * 1000;
     for (const connection of this.#connections) {
-      if (connection.lastQueryAt < oldest) connection.socket.destroy();
+      if (connection.lastQueryAt >= oldest) continue;
+      this.#counts.timeOut();
+      connection.socket.destroy();
     }
   }
-}
 
-const LENGTH_FIELD = Buffer.alloc(2);
-
-/** Fills in the length field that the message leaves room for. */
-function framed(message: Buffer): Buffer {
-  message.writeUInt16BE(message.length - LENGTH_FIELD.length, 0);
-  return message;
-}
-
-function respond(request: Request, response: DNSResponse, connection: TcpConnection): void {
-  let reply: Buffer;
-  try {
-    reply = encodeResponse(request.query, response.packet.raw, MAX_MESSAGE_OCTETS, LENGTH_FIELD.length);
-  } catch (error) {
-    fail(request, error, connection);
-    return;
+  #onError(error: Error): void {
+    if (this.#events.listenerCount('error') > 0) this.#events.emit('error', error);
+    else this.#log.error({ address: this.address, port: this.port, error: error.message }, 'TCP failed');
   }
-  connection.send(framed(reply));
-  if (response.listenerCount('done') > 0) {
-    response.metadata.ts.responseTimeNs = process.hrtime.bigint();
-    response.metadata.ts.responseTimeMs = Date.now();
-    response.emit('done', response);
-    response.removeAllListeners();
-  }
-}
-
-function fail({ query }: Request, error: unknown, connection: TcpConnection): void {
-  console.error(error);
-  connection.send(framed(serverFailure(query, LENGTH_FIELD.length)));
 }

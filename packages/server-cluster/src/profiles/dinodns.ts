@@ -1,19 +1,29 @@
 /**
- * Profile `dinodns`: the framework's server with the robust networks in front and the zone store behind all
- * middleware and handlers, so that these see every query first, as with any other DinoDNS server.
+ * Profile `dinodns`: the framework's server with batched networks in front and the zone store behind all
+ * middleware and handlers, so that these see every query first, as with any other DinoDNS server. A query that
+ * nothing of that would touch is answered from the store's answer table before it becomes an object.
  */
 import { DefaultServer } from 'dinodns/common/server/index.js';
 import type { Handler } from 'dinodns/types/server.js';
 import { bindError } from '../errors.ts';
+import { Gate } from '../framework/gate.ts';
 import { CaseInsensitiveRouter } from '../framework/router.ts';
-import type { ManagedNetwork } from '../network/managed-network.ts';
+import { Counters } from '../metrics/counters.ts';
+import {
+  addConnections,
+  addSockets,
+  NO_CONNECTIONS,
+  NO_SOCKETS,
+  type WorkerSnapshot,
+} from '../metrics/snapshot.ts';
+import { BatchedUdpNetwork } from '../network/batched-udp.ts';
 import { canReusePort } from '../network/reuse-port.ts';
 import { RobustTcpNetwork } from '../network/tcp.ts';
-import { RobustUdpNetwork } from '../network/udp.ts';
-import type { ResolvedOptions } from '../options.ts';
+import type { ZoneSource } from '../options.ts';
 import { loadStore } from '../store/load.ts';
 import { ZoneStore } from '../store/zone-store.ts';
-import type { BuiltServer, Profile } from './profile.ts';
+import { createAnswerTable } from '../table/answer-table.ts';
+import type { BuiltServer, Managed, Profile } from './profile.ts';
 
 function finish(): void {
   // The store is the last in the chain.
@@ -27,14 +37,13 @@ function answerFrom(store: ZoneStore): Handler {
   };
 }
 
-function networksOf({ addresses, port }: ResolvedOptions, reusePort: boolean): ManagedNetwork[] {
-  return addresses.flatMap((address) => [
-    new RobustUdpNetwork({ address, port, reusePort }),
-    new RobustTcpNetwork({ address, port, reusePort }),
-  ]);
+interface Networks {
+  readonly udp: readonly BatchedUdpNetwork[];
+  readonly tcp: readonly RobustTcpNetwork[];
 }
 
-async function openAll(networks: readonly ManagedNetwork[], port: number): Promise<void> {
+async function openAll({ udp, tcp }: Networks, port: number): Promise<void> {
+  const networks = [...udp, ...tcp];
   for (const network of networks) {
     network.port = port;
     try {
@@ -46,26 +55,90 @@ async function openAll(networks: readonly ManagedNetwork[], port: number): Promi
   }
 }
 
+/** What this process counts, with what its sockets and connections say. */
+function snapshotOf(
+  counters: Counters,
+  { udp, tcp }: Networks,
+  reloads: WorkerSnapshot['reloads'],
+): WorkerSnapshot {
+  const usage = process.cpuUsage();
+  return {
+    udp: [...counters.udp.values],
+    tcp: [...counters.tcp.values],
+    sockets: udp.map(({ totals }) => totals).reduce(addSockets, NO_SOCKETS),
+    connections: tcp.map(({ totals }) => totals).reduce(addConnections, NO_CONNECTIONS),
+    reloads: { ...reloads },
+    cpuSeconds: (usage.user + usage.system) / 1e6,
+    residentBytes: process.memoryUsage.rss(),
+    startSeconds: performance.timeOrigin / 1000,
+  };
+}
+
+function manage(store: ZoneStore, counters: Counters, networks: Networks): Managed {
+  const reloads = { succeeded: 0, failed: 0 };
+  return {
+    async prepare(zones: ZoneSource) {
+      const next = new ZoneStore();
+      try {
+        await loadStore(next, zones);
+      } catch (error) {
+        reloads.failed++;
+        throw error;
+      }
+      return () => {
+        store.replaceWith(next);
+        reloads.succeeded++;
+      };
+    },
+    snapshot: () => snapshotOf(counters, networks, reloads),
+  };
+}
+
 export const dinodnsProfile: Profile = {
   name: 'dinodns',
   clusteredBy: 'package',
   unsupported: () => null,
   build(options, shared): BuiltServer {
-    const networks = networksOf(options, shared && canReusePort());
+    const { addresses, port, log, rateLimit, udpBackend, tcp } = options;
+    const reusePort = shared && canReusePort();
     const store = new ZoneStore();
+    const gate = new Gate({ log });
+    const table = createAnswerTable(store);
+    const responder = gate.guard(table);
+    const counters = new Counters();
+    const common = { port, reusePort, responder, log };
+    const networks: Networks = {
+      udp: addresses.map((address) => {
+        const limit = rateLimit === undefined ? {} : { rateLimit };
+        return new BatchedUdpNetwork({
+          ...common,
+          ...limit,
+          address,
+          backend: udpBackend,
+          counters: counters.udp,
+        });
+      }),
+      tcp: addresses.map(
+        (address) => new RobustTcpNetwork({ ...common, ...tcp, address, counters: counters.tcp }),
+      ),
+    };
     const server = new DefaultServer({
-      networks,
-      router: new CaseInsensitiveRouter(),
+      networks: [...networks.udp, ...networks.tcp],
+      router: new CaseInsensitiveRouter(gate),
       defaultHandler: answerFrom(store),
     });
     return {
       server,
-      async open(port) {
-        loadStore(store, options.zones);
-        await openAll(networks, port);
+      managed: manage(store, counters, networks),
+      get udpBackend() {
+        return networks.udp[0]?.backend ?? 'dgram';
+      },
+      async open(openPort, zones) {
+        await loadStore(store, zones);
+        await openAll(networks, openPort);
       },
       async shutdown(seconds) {
-        await Promise.all(networks.map((network) => network.shutdown(seconds)));
+        await Promise.all([...networks.udp, ...networks.tcp].map((network) => network.shutdown(seconds)));
       },
     };
   },

@@ -48,6 +48,18 @@ function unsupported(options: ResolvedOptions) {
       fix: 'Give an IPv4 address, or choose --profile dinodns.',
     };
   }
+  const ours = [
+    options.metrics === undefined ? undefined : 'metrics',
+    options.rateLimit === undefined ? undefined : 'response rate limiting',
+    options.udpBackend === 'auto' ? undefined : 'a choice of the UDP backend',
+    Object.keys(options.tcp).length === 0 ? undefined : 'limits for TCP',
+  ].find((feature) => feature !== undefined);
+  if (ours !== undefined) {
+    return {
+      reason: `The published framework has no ${ours.replace(/^a /, '')}.`,
+      fix: 'Leave that option out, or choose --profile dinodns.',
+    };
+  }
   if (options.mode === 'multi' && options.workers !== undefined) {
     return {
       reason: 'The published framework always starts one worker per CPU of the machine (os.cpus().length).',
@@ -69,10 +81,12 @@ export const stockProfile: Profile = {
     const server = new DefaultServer({ networks, multithreaded: options.mode === 'multi' });
     return {
       server,
-      async open(port) {
+      managed: null,
+      udpBackend: 'dgram',
+      async open(port, zones) {
         for (const network of networks) network.port = port;
         const store = new DefaultStore();
-        fill(store, options.zones);
+        fill(store, zones);
         server.use(store.handler);
         const opened = Promise.all(networks.map(listening));
         server.start();

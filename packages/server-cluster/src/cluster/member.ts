@@ -1,0 +1,110 @@
+/** One worker as the primary sees it: its place, whether it serves, and what is being asked of it. */
+import type { Worker } from 'node:cluster';
+import { messageOf, ServerError } from '../errors.ts';
+import {
+  asMessage,
+  type ReplyMessage,
+  type RequestMessage,
+  type Result,
+  STOP_MESSAGE,
+  type Task,
+  toError,
+} from './messages.ts';
+
+/** A worker that has not ended so long after it was due is killed. */
+const KILL_AFTER_SECONDS = 1;
+
+interface Waiting {
+  readonly resolve: (result: Result) => void;
+  readonly reject: (error: Error) => void;
+  readonly timer: NodeJS.Timeout;
+}
+
+export class Member {
+  readonly worker: Worker;
+  /** Its place among the workers, which the one that replaces it takes over: 0 to one less than their number. */
+  readonly place: number;
+  /** Of the zones that it was started with, or has been given since. */
+  generation: number;
+  /** In milliseconds of `performance.now()`; undefined while it does not serve. */
+  readyAt: number | undefined;
+  readonly #waiting = new Map<number, Waiting>();
+  #lastId = 0;
+
+  constructor(worker: Worker, place: number, generation: number) {
+    this.worker = worker;
+    this.place = place;
+    this.generation = generation;
+    worker.on('message', (message: unknown) => {
+      const known = asMessage(message);
+      if (known?.kind === 'dinodns-server:reply') this.#settle(known);
+    });
+    worker.once('exit', () => this.#rejectAll());
+  }
+
+  get isReady(): boolean {
+    return this.readyAt !== undefined && !this.worker.isDead();
+  }
+
+  /** Seconds that it has served. */
+  get readySeconds(): number | undefined {
+    return this.readyAt === undefined ? undefined : (performance.now() - this.readyAt) / 1000;
+  }
+
+  /** Rejects with the worker's `ServerError`, or `E_WORKER` if it ends or says nothing within `seconds`. */
+  ask(task: Task, seconds: number): Promise<Result> {
+    return new Promise((resolve, reject) => {
+      const id = ++this.#lastId;
+      const silent = () => this.#fail(id, `does not answer within ${seconds} s`);
+      this.#waiting.set(id, { resolve, reject, timer: setTimeout(silent, seconds * 1000) });
+      const request: RequestMessage = { kind: 'dinodns-server:request', id, task };
+      if (!this.worker.isConnected()) this.#fail(id, 'has ended');
+      else {
+        this.worker.send(request, (error) => {
+          if (error !== null) this.#fail(id, `cannot be reached: ${messageOf(error)}`);
+        });
+      }
+    });
+  }
+
+  /** Lets it finish for `seconds`, then kills it. Resolves once it has ended. */
+  stop(seconds: number): Promise<void> {
+    const { worker } = this;
+    return new Promise((resolve) => {
+      if (worker.isDead()) {
+        resolve();
+        return;
+      }
+      const kill = () => worker.process.kill('SIGKILL');
+      const timer = setTimeout(kill, (seconds + KILL_AFTER_SECONDS) * 1000);
+      worker.once('exit', () => {
+        clearTimeout(timer);
+        resolve();
+      });
+      if (seconds === 0) kill();
+      else if (worker.isConnected()) worker.send(STOP_MESSAGE, () => undefined);
+    });
+  }
+
+  #take(id: number): Waiting | undefined {
+    const waiting = this.#waiting.get(id);
+    this.#waiting.delete(id);
+    clearTimeout(waiting?.timer);
+    return waiting;
+  }
+
+  #settle({ id, outcome }: ReplyMessage): void {
+    const waiting = this.#take(id);
+    if ('failure' in outcome) waiting?.reject(toError(outcome.failure));
+    else waiting?.resolve(outcome.result);
+  }
+
+  #fail(id: number, reason: string): void {
+    const message = `Worker ${this.worker.process.pid} ${reason}.`;
+    this.#take(id)?.reject(new ServerError('E_WORKER', message, 'Look at its messages above.'));
+  }
+
+  #rejectAll(): void {
+    for (const id of [...this.#waiting.keys()]) this.#fail(id, 'has ended');
+  }
+}

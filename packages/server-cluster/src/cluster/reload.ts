@@ -1,0 +1,65 @@
+/**
+ * New zones for all workers, without a moment in which none serves: each loads them beside the present ones,
+ * and only if all have succeeded they go over, each at once. If one fails, all keep what they have.
+ */
+import { messageOf, ServerError } from '../errors.ts';
+import type { Log } from '../log/log.ts';
+import type { Member } from './member.ts';
+
+/** Loading a million zones on a slow CPU takes about a minute. */
+const PREPARE_SECONDS = 120;
+const COMMIT_SECONDS = 10;
+
+/** A worker that ends meanwhile is no failure of the zones: the one that replaces it starts with the right ones. */
+function isGone(member: Member): boolean {
+  return member.worker.isDead() || !member.worker.isConnected();
+}
+
+/** Asks of each member that is still there; rejects with the first failure that is not its end. */
+async function askAll(members: readonly Member[], ask: (member: Member) => Promise<unknown>): Promise<void> {
+  const outcomes = await Promise.allSettled(members.map(ask));
+  for (const [index, outcome] of outcomes.entries()) {
+    const member = members[index];
+    if (outcome.status === 'rejected' && member !== undefined && !isGone(member)) throw outcome.reason;
+  }
+}
+
+/** Rejects with the `ServerError` of the worker that could not load them. */
+export async function reloadMembers(
+  members: readonly Member[],
+  zonesFile: string | null,
+  generation: number,
+  log: Log,
+): Promise<void> {
+  try {
+    await askAll(members, (member) =>
+      member.ask({ task: 'prepare', generation, zonesFile }, PREPARE_SECONDS),
+    );
+  } catch (error) {
+    await askAll(members, (member) => member.ask({ task: 'abort', generation }, COMMIT_SECONDS)).catch(
+      (second: Error) =>
+        log.warn({ error: second.message }, 'A worker did not confirm that it keeps its zones'),
+    );
+    throw error;
+  }
+  await Promise.all(members.map((member) => commit(member, generation, log)));
+}
+
+/** All have the zones ready, so that going over fails only in a worker that hangs; its successor has them. */
+async function commit(member: Member, generation: number, log: Log): Promise<void> {
+  try {
+    await member.ask({ task: 'commit', generation }, COMMIT_SECONDS);
+    member.generation = generation;
+  } catch (error) {
+    if (isGone(member)) return;
+    log.error(
+      { worker: member.place, error: messageOf(error) },
+      'A worker does not go over to the new zones',
+    );
+    await member.stop(0);
+  }
+}
+
+export function nobodyServes(): ServerError {
+  return new ServerError('E_WORKER', 'No worker is ready to reload zones.', 'Try again once /ready says so.');
+}

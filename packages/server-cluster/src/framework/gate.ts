@@ -1,0 +1,94 @@
+/**
+ * Decides which queries the answer table may answer in place of the framework: those for which the chain of
+ * middleware and handlers would come to the store with nothing on the way. Everything else takes the whole
+ * way, so that a logger, cache, router or handler sees what it would have seen without the table.
+ */
+import type { Handler } from 'dinodns/types/server.js';
+import type { Log } from '../log/log.ts';
+import { type Responder, TO_FRAMEWORK, type Transport } from '../table/responder.ts';
+import { sampleNeededBy } from './observe.ts';
+import { RouteGuard } from './route-guard.ts';
+
+export interface GateOptions {
+  /** The store's handler, where it is a middleware: before it is registered the table answers nothing. */
+  readonly store?: Handler;
+  /** Is told when something closes the gate. */
+  readonly log?: Log;
+}
+
+/** A responder whose queries for the framework may be part of an observer's sample. */
+export interface GuardedResponder extends Responder {
+  readonly gate: Gate;
+}
+
+export class Gate {
+  readonly #store: Handler | undefined;
+  readonly #log: Log | undefined;
+  #isStoreReached: boolean;
+  #sample = 0;
+  #closedBecause: string | null = null;
+  readonly #routes = new RouteGuard();
+  /** The number drawn for the last query, if one was. */
+  #draw: number | undefined;
+
+  constructor({ store, log }: GateOptions = {}) {
+    this.#store = store;
+    this.#log = log;
+    this.#isStoreReached = store === undefined;
+  }
+
+  addMiddleware(handler: Handler): void {
+    if (handler === this.#store) {
+      this.#isStoreReached = true;
+      return;
+    }
+    const sample = sampleNeededBy(handler);
+    if (sample >= 1) this.close('a middleware sees every query');
+    else this.#sample = Math.max(this.#sample, sample);
+  }
+
+  /** A handler for a name or pattern has been registered. */
+  addRoute(domain: string): void {
+    this.#routes.add(domain);
+  }
+
+  /** From now on the framework answers everything. */
+  close(reason: string): void {
+    if (this.#closedBecause !== null) return;
+    this.#closedBecause = reason;
+    this.#log?.info({ reason }, 'Every query goes through the framework: the answer table is not used');
+  }
+
+  /** Why the framework answers everything; null while the table is in use. */
+  get closedBecause(): string | null {
+    return this.#closedBecause ?? (this.#isStoreReached ? null : 'the store is not registered');
+  }
+
+  /** The number that decides which observers see the last query, where the gate has drawn one. */
+  get draw(): number | undefined {
+    return this.#draw;
+  }
+
+  /** The responder behind this gate. */
+  guard(responder: Responder): GuardedResponder {
+    const answer = (
+      bytes: Uint8Array,
+      offset: number,
+      length: number,
+      capacity: number,
+      transport: Transport,
+    ) => {
+      this.#draw = undefined;
+      if (this.#closedBecause !== null || !this.#isStoreReached) return TO_FRAMEWORK;
+      if (this.#sample > 0 && this.#isSampled()) return TO_FRAMEWORK;
+      if (!this.#routes.isEmpty && this.#routes.mayMatch(bytes, offset, length)) return TO_FRAMEWORK;
+      return responder.answer(bytes, offset, length, capacity, transport);
+    };
+    return { answer, gate: this };
+  }
+
+  #isSampled(): boolean {
+    this.#draw = Math.random();
+    return this.#draw < this.#sample;
+  }
+}

@@ -1,0 +1,67 @@
+/** Client networks: prefixes of addresses in the 16-octet form in which sockets report them. */
+import { isIP } from 'node:net';
+import { ServerError } from '../errors.ts';
+
+export const ADDRESS_OCTETS = 16;
+/** Bits of the prefix `::ffff:0:0/96` under which IPv4 addresses appear (RFC 4291, section 2.5.5.2). */
+const MAPPED_BITS = 96;
+
+export interface ClientNetwork {
+  /** 16 octets; those beyond the prefix are 0. */
+  readonly address: Uint8Array;
+  /** 0 to 128. */
+  readonly bits: number;
+}
+
+/** An IPv4 or IPv6 literal as 16 octets, IPv4 as IPv4-mapped IPv6. */
+export function addressOctets(text: string): Uint8Array {
+  const octets = new Uint8Array(ADDRESS_OCTETS);
+  if (isIP(text) === 4) {
+    octets.set([0xff, 0xff, ...text.split('.').map(Number)], 10);
+    return octets;
+  }
+  // The URL parser brings every notation of IPv6 into one of eight groups at most, compressed.
+  const canonical = new URL(`http://[${text.split('%')[0]}]`).hostname.slice(1, -1);
+  const [head = '', tail = ''] = canonical.split('::');
+  const groups = (part: string) =>
+    part === '' ? [] : part.split(':').map((group) => Number.parseInt(group, 16));
+  const before = groups(head);
+  const after = groups(tail);
+  const all = [...before, ...new Array<number>(8 - before.length - after.length).fill(0), ...after];
+  for (const [index, group] of all.entries()) octets.set([group >> 8, group & 0xff], index * 2);
+  return octets;
+}
+
+/** `192.0.2.0/24`, `2001:db8::/56`, or one address. Throws `E_USAGE` for anything else. */
+export function parseNetwork(text: string): ClientNetwork {
+  const [literal = '', length, ...rest] = text.split('/');
+  const family = isIP(literal);
+  const most = family === 4 ? 32 : 128;
+  const bits = length === undefined ? most : /^\d{1,3}$/.test(length) ? Number(length) : most + 1;
+  if (family === 0 || bits > most || rest.length > 0) {
+    throw new ServerError(
+      'E_USAGE',
+      `"${text}" is not a network.`,
+      'Give an address, or an address and a prefix length, like 192.0.2.0/24 or 2001:db8::/48.',
+    );
+  }
+  const full = family === 4 ? MAPPED_BITS + bits : bits;
+  const address = addressOctets(literal);
+  for (let bit = full; bit < ADDRESS_OCTETS * 8; bit++) {
+    const octet = bit >> 3;
+    address[octet] = (address[octet] ?? 0) & ~(0x80 >> (bit & 7));
+  }
+  return { address, bits: full };
+}
+
+/** Whether the address at `offset` lies in the network. */
+export function contains({ address, bits }: ClientNetwork, addresses: Uint8Array, offset: number): boolean {
+  const whole = bits >> 3;
+  for (let index = 0; index < whole; index++) {
+    if (addresses[offset + index] !== address[index]) return false;
+  }
+  const rest = bits & 7;
+  if (rest === 0) return true;
+  const mask = 0xff << (8 - rest);
+  return ((addresses[offset + whole] ?? 0) & mask & 0xff) === address[whole];
+}

@@ -1,0 +1,155 @@
+/**
+ * What a worker counts, in one Float64Array: no object, no string and no call per query beyond an addition.
+ * The layout is the same in every process of one version, so that the primary can read what workers send.
+ */
+import { HEADER_OCTETS, RCODE } from '../wire/codes.ts';
+
+export const TRANSPORTS = ['udp', 'tcp'] as const;
+export const UDP = 0;
+export const TCP = 1;
+export type TransportIndex = typeof UDP | typeof TCP;
+
+/** Types counted by name, in the order of their counters; all others are `other`. */
+const TYPE_CODES = {
+  A: 1,
+  NS: 2,
+  CNAME: 5,
+  SOA: 6,
+  PTR: 12,
+  MX: 15,
+  TXT: 16,
+  AAAA: 28,
+  SRV: 33,
+  NAPTR: 35,
+  DS: 43,
+  DNSKEY: 48,
+  SVCB: 64,
+  HTTPS: 65,
+  ANY: 255,
+  CAA: 257,
+} as const;
+/** `none`: the query was so malformed that it had no question. */
+export const TYPES: readonly string[] = ['none', 'other', ...Object.keys(TYPE_CODES)];
+const NO_TYPE = 0;
+const OTHER_TYPE = 1;
+
+const TYPE_INDEX_BY_CODE = new Uint8Array(258).fill(OTHER_TYPE);
+for (const [index, code] of Object.values(TYPE_CODES).entries()) TYPE_INDEX_BY_CODE[code] = index + 2;
+
+/** By the four bits of the header; an extended code counts as its lower four bits. */
+export const RCODES: readonly string[] = Array.from(
+  { length: 16 },
+  (_, code) => Object.entries(RCODE).find(([, value]) => value === code)?.[0] ?? `RCODE${code}`,
+);
+
+/** Why a datagram or message got no reply. */
+export const DROP_REASONS = [
+  'short',
+  'response',
+  'port-zero',
+  'oversized',
+  'rate-limit',
+  'unanswerable',
+  'congested',
+] as const;
+export type DropReason = (typeof DROP_REASONS)[number];
+
+/** Upper bounds of the latency histogram's buckets, in seconds. */
+export const BUCKET_SECONDS: readonly number[] = [
+  10e-6, 25e-6, 50e-6, 100e-6, 250e-6, 500e-6, 1e-3, 2.5e-3, 5e-3, 10e-3, 25e-3, 50e-3, 100e-3, 250e-3, 1,
+];
+
+const PER_TRANSPORT = {
+  types: TYPES.length,
+  rcodes: RCODES.length,
+  drops: DROP_REASONS.length,
+  /** One more than the bounds: what is above all of them. */
+  buckets: BUCKET_SECONDS.length + 1,
+  latencySum: 1,
+  tableHits: 1,
+  frameworkQueries: 1,
+  truncated: 1,
+  slips: 1,
+} as const;
+type Field = keyof typeof PER_TRANSPORT;
+
+function layout(): { offsets: Record<Field, number>; stride: number } {
+  const offsets = {} as Record<Field, number>;
+  let stride = 0;
+  for (const [field, size] of Object.entries(PER_TRANSPORT) as [Field, number][]) {
+    offsets[field] = stride;
+    stride += size;
+  }
+  return { offsets, stride };
+}
+
+export const { offsets: OFFSETS, stride: STRIDE } = layout();
+
+/** Numbers of one transport in a worker's counters. */
+export class TransportCounters {
+  readonly values: Float64Array;
+
+  constructor(values: Float64Array = new Float64Array(STRIDE)) {
+    this.values = values;
+  }
+
+  #add(index: number, count: number): void {
+    this.values[index] = (this.values[index] ?? 0) + count;
+  }
+
+  /** A reply of at least a header that is ready to be sent. Its question, if it has one, is well formed. */
+  reply(bytes: Uint8Array, offset: number, length: number): void {
+    this.#add(OFFSETS.rcodes + ((bytes[offset + 3] ?? 0) & 0xf), 1);
+    if (((bytes[offset + 2] ?? 0) & 2) !== 0) this.#add(OFFSETS.truncated, 1);
+    this.#add(OFFSETS.types + typeIndex(bytes, offset, length), 1);
+  }
+
+  tableHits(count: number): void {
+    this.#add(OFFSETS.tableHits, count);
+  }
+
+  frameworkQuery(): void {
+    this.#add(OFFSETS.frameworkQueries, 1);
+  }
+
+  slip(): void {
+    this.#add(OFFSETS.slips, 1);
+  }
+
+  drop(reason: number): void {
+    this.#add(OFFSETS.drops + reason, 1);
+  }
+
+  /** `count` replies took so long. */
+  latency(seconds: number, count: number): void {
+    let bucket = 0;
+    while (bucket < BUCKET_SECONDS.length && seconds > (BUCKET_SECONDS[bucket] ?? Infinity)) bucket++;
+    this.#add(OFFSETS.buckets + bucket, count);
+    this.#add(OFFSETS.latencySum, seconds * count);
+  }
+}
+
+export const DROP: Readonly<Record<DropReason, number>> = Object.fromEntries(
+  DROP_REASONS.map((reason, index) => [reason, index]),
+) as Record<DropReason, number>;
+
+function typeIndex(bytes: Uint8Array, offset: number, length: number): number {
+  if (bytes[offset + 5] === 0) return NO_TYPE;
+  const end = offset + length - 4;
+  let at = offset + HEADER_OCTETS;
+  while (at < end) {
+    const label = bytes[at] ?? 0;
+    if (label === 0) {
+      const code = ((bytes[at + 1] ?? 0) << 8) | (bytes[at + 2] ?? 0);
+      return code < TYPE_INDEX_BY_CODE.length ? (TYPE_INDEX_BY_CODE[code] ?? OTHER_TYPE) : OTHER_TYPE;
+    }
+    at += label + 1;
+  }
+  return NO_TYPE;
+}
+
+/** All that one worker counts. */
+export class Counters {
+  readonly udp = new TransportCounters();
+  readonly tcp = new TransportCounters();
+}

@@ -1,0 +1,106 @@
+/**
+ * The HTTP endpoint for those who watch the server: `/metrics`, `/health`, `/ready`. It only reads: whoever
+ * reaches the port can change nothing, which is why zones are not reloaded from here.
+ */
+import { createServer, type Server, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { bindError, messageOf } from '../errors.ts';
+import type { Log } from '../log/log.ts';
+import { CONTENT_TYPE } from './exposition.ts';
+
+/** A request that is not complete within this time is a slow client's. */
+const REQUEST_SECONDS = 5;
+const MAX_CONNECTIONS = 32;
+
+export interface Health {
+  /** Processes that answer, and that should. */
+  readonly ready: number;
+  readonly size: number;
+  /** Not stopping. */
+  readonly serving: boolean;
+}
+
+export interface Watched {
+  metrics(): Promise<string>;
+  health(): Health;
+}
+
+export interface MetricsEndpoint {
+  readonly address: string;
+  readonly port: number;
+  close(): Promise<void>;
+}
+
+function reply(response: ServerResponse, status: number, type: string, body: string): void {
+  response.writeHead(status, { 'content-type': type, 'cache-control': 'no-store' });
+  response.end(body);
+}
+
+function replyJson(response: ServerResponse, status: number, body: object): void {
+  reply(response, status, 'application/json', `${JSON.stringify(body)}\n`);
+}
+
+async function answer(path: string, watched: Watched, response: ServerResponse): Promise<void> {
+  const { ready, size, serving } = watched.health();
+  switch (path) {
+    case '/metrics':
+      reply(response, 200, CONTENT_TYPE, await watched.metrics());
+      return;
+    case '/health':
+      // At least one process answers: killing the whole would only make things worse.
+      replyJson(response, ready > 0 ? 200 : 503, { healthy: ready > 0, workers: size, ready });
+      return;
+    case '/ready':
+      replyJson(response, serving && ready === size ? 200 : 503, {
+        ready: serving && ready === size,
+        workers: size,
+        serving: ready,
+      });
+      return;
+    default:
+      replyJson(response, 404, { error: 'not found', paths: ['/metrics', '/health', '/ready'] });
+  }
+}
+
+function listen(server: Server, address: string, port: number): Promise<void> {
+  return new Promise((resolve, reject) => {
+    server.once('error', (error) => reject(bindError(error, address, port)));
+    // A worker of a cluster that has an endpoint of its own does not share it.
+    server.listen({ host: address, port, exclusive: true }, resolve);
+  });
+}
+
+/** Listens; rejects with a `ServerError` if it cannot. */
+export async function serveMetrics(
+  address: string,
+  port: number,
+  watched: Watched,
+  log: Log,
+): Promise<MetricsEndpoint> {
+  const server = createServer({ requestTimeout: REQUEST_SECONDS * 1000 }, (request, response) => {
+    if (request.method !== 'GET' && request.method !== 'HEAD') {
+      response.setHeader('allow', 'GET, HEAD');
+      replyJson(response, 405, { error: 'method not allowed' });
+      return;
+    }
+    const path = (request.url ?? '/').split('?')[0] ?? '/';
+    answer(path, watched, response).catch((error: unknown) => {
+      log.error({ path, error: messageOf(error) }, 'The metrics endpoint failed');
+      if (!response.headersSent) replyJson(response, 500, { error: 'internal error' });
+      else response.destroy();
+    });
+  });
+  server.maxConnections = MAX_CONNECTIONS;
+  await listen(server, address, port);
+  server.on('error', (error) => log.error({ error: error.message }, 'The metrics endpoint failed'));
+  const { port: chosen } = server.address() as AddressInfo;
+  return {
+    address,
+    port: chosen,
+    close: () =>
+      new Promise((resolve) => {
+        server.close(() => resolve());
+        server.closeAllConnections();
+      }),
+  };
+}

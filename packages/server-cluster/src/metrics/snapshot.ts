@@ -1,0 +1,62 @@
+/** The state of one worker at one moment, as it travels to the primary: plain data. */
+export interface WorkerSnapshot {
+  /** `TransportCounters.values` of UDP and TCP. */
+  readonly udp: readonly number[];
+  readonly tcp: readonly number[];
+  readonly sockets: SocketTotals;
+  readonly connections: ConnectionTotals;
+  readonly reloads: { readonly succeeded: number; readonly failed: number };
+  readonly cpuSeconds: number;
+  readonly residentBytes: number;
+  readonly startSeconds: number;
+}
+
+/** Sums over a worker's UDP sockets. */
+export interface SocketTotals {
+  readonly received: number;
+  readonly receiveCalls: number;
+  readonly sent: number;
+  readonly sendCalls: number;
+  readonly sendErrors: number;
+  /** Dropped by the kernel, because nobody read in time; null where it does not tell. */
+  readonly kernelDrops: number | null;
+}
+
+export interface ConnectionTotals {
+  readonly open: number;
+  readonly accepted: number;
+  readonly refused: number;
+  readonly timedOut: number;
+}
+
+export const NO_SOCKETS: SocketTotals = {
+  received: 0,
+  receiveCalls: 0,
+  sent: 0,
+  sendCalls: 0,
+  sendErrors: 0,
+  kernelDrops: null,
+};
+
+export const NO_CONNECTIONS: ConnectionTotals = { open: 0, accepted: 0, refused: 0, timedOut: 0 };
+
+/** Adds the totals of two sockets. */
+export function addSockets(one: SocketTotals, other: SocketTotals): SocketTotals {
+  return {
+    received: one.received + other.received,
+    receiveCalls: one.receiveCalls + other.receiveCalls,
+    sent: one.sent + other.sent,
+    sendCalls: one.sendCalls + other.sendCalls,
+    sendErrors: one.sendErrors + other.sendErrors,
+    kernelDrops: one.kernelDrops === null ? other.kernelDrops : one.kernelDrops + (other.kernelDrops ?? 0),
+  };
+}
+
+export function addConnections(one: ConnectionTotals, other: ConnectionTotals): ConnectionTotals {
+  return {
+    open: one.open + other.open,
+    accepted: one.accepted + other.accepted,
+    refused: one.refused + other.refused,
+    timedOut: one.timedOut + other.timedOut,
+  };
+}

@@ -1,0 +1,279 @@
+/**
+ * DNS over UDP for DinoDNS, many datagrams at a time: each batch is answered in place from the answer table,
+ * and what the table leaves goes through the framework's chain. Nothing that arrives can end the process.
+ */
+import cluster from 'node:cluster';
+import { EventEmitter } from 'node:events';
+import {
+  type Backend,
+  type Batch,
+  openUdpSocket,
+  type Peer,
+  type UdpSocket,
+} from '@dinodns-bench/batched-udp';
+import { type NetworkHandler, SupportedNetworkType } from 'dinodns/common/network/net.js';
+import { messageOf } from '../errors.ts';
+import type { Gate } from '../framework/gate.ts';
+import { ALLOW, type RateLimit, RateLimiter, REFUSE } from '../limits/rate-limiter.ts';
+import { writeSlip } from '../limits/slip.ts';
+import { defaultLog, type Log } from '../log/log.ts';
+import { DROP, TransportCounters } from '../metrics/counters.ts';
+import { addSockets, NO_SOCKETS, type SocketTotals } from '../metrics/snapshot.ts';
+import type { Responder } from '../table/responder.ts';
+import { EDNS_UDP_OCTETS, HEADER_OCTETS } from '../wire/codes.ts';
+import { type FrameworkPath, toFramework } from './framework-path.ts';
+import { type ManagedNetwork, type SharingOptions, waitUntil } from './managed-network.ts';
+import { canReusePort } from './reuse-port.ts';
+import { packetSerializer } from './serializer.ts';
+
+/**
+ * Asked of the kernel for each socket, which caps it at `net.core.rmem_max`. Linux's default of 212,992
+ * octets holds about 200 small datagrams, less than one burst of a busy resolver.
+ */
+export const RECEIVE_BUFFER_OCTETS = 1024 * 1024;
+/**
+ * Longest datagram that is read, and distance of the datagrams in memory: no query is longer, and as an odd
+ * number of cache lines it spreads the headers over all sets of the cache.
+ */
+export const SLOT_OCTETS = 65 * 64;
+/** On stopping: without a message for so long, everything that had been received is taken as read. */
+const DRAIN_QUIET_SECONDS = 0.02;
+/** On stopping: under load that does not end, reading goes on for no longer than this. */
+const DRAIN_LIMIT_SECONDS = 0.25;
+
+export type UdpBackend = Backend | 'auto';
+
+export interface BatchedUdpOptions extends SharingOptions {
+  /** IPv4 or IPv6 address; `::` takes IPv4 as well. */
+  readonly address: string;
+  readonly port: number;
+  /** `auto` (default): system calls for many datagrams where the machine has them, else `node:dgram`. */
+  readonly backend?: UdpBackend;
+  /** Answers what it can before the framework is asked. Default: none; then the framework answers everything. */
+  readonly responder?: Responder & { readonly gate?: Gate };
+  /** Default: no limit. */
+  readonly rateLimit?: RateLimit;
+  /** Default: errors and warnings as JSON on standard error. */
+  readonly log?: Log;
+  readonly counters?: TransportCounters;
+}
+
+/** Why a handler is missing is the caller's mistake; its clients get nothing, as with the framework. */
+const NO_HANDLER: NetworkHandler = () => Promise.reject(new Error('The network has no handler.'));
+
+export class BatchedUdpNetwork implements ManagedNetwork {
+  readonly networkType = SupportedNetworkType.UDP;
+  readonly address: string;
+  /** May be changed until the network is opened. */
+  port: number;
+  readonly serializer = packetSerializer;
+  readonly counters: TransportCounters;
+  readonly #backend: UdpBackend;
+  readonly #reusePort: boolean;
+  readonly #responder: (Responder & { readonly gate?: Gate }) | undefined;
+  readonly #limiter: RateLimiter | null;
+  readonly #log: Log;
+  readonly #events = new EventEmitter();
+  #path: FrameworkPath;
+  #socket: UdpSocket | undefined;
+  /** Requests that a handler has not answered yet. */
+  #pending = 0;
+  #lastBatchAt = 0;
+  #isClosed = false;
+
+  constructor(options: BatchedUdpOptions) {
+    this.address = options.address;
+    this.port = options.port;
+    this.counters = options.counters ?? new TransportCounters();
+    this.#backend = options.backend ?? 'auto';
+    // A worker's own socket must share the port with those of the other workers.
+    this.#reusePort = options.reusePort ?? (cluster.isWorker && canReusePort());
+    this.#responder = options.responder;
+    this.#limiter = options.rateLimit === undefined ? null : new RateLimiter(options.rateLimit);
+    this.#log = options.log ?? defaultLog();
+    this.#path = { handler: NO_HANDLER, log: this.#log, headroom: 0, transport: 'udp' };
+  }
+
+  get handler(): NetworkHandler {
+    return this.#path.handler;
+  }
+
+  set handler(handler: NetworkHandler) {
+    this.#path = { ...this.#path, handler };
+  }
+
+  /** How datagrams are moved, once the network is open. */
+  get backend(): Backend | undefined {
+    return this.#socket?.backend;
+  }
+
+  /** Octets that the kernel reserves for messages not read yet, as it reports them; 0 before it is open. */
+  get receiveBufferOctets(): number {
+    return this.#socket?.receiveBufferBytes ?? 0;
+  }
+
+  get totals(): SocketTotals {
+    return this.#socket === undefined ? NO_SOCKETS : addSockets(NO_SOCKETS, this.#socket.counters);
+  }
+
+  async open(): Promise<void> {
+    this.#socket = await openUdpSocket({
+      backend: this.#backend,
+      address: this.address,
+      port: this.port,
+      reusePort: this.#reusePort,
+      receiveBufferBytes: RECEIVE_BUFFER_OCTETS,
+      slotBytes: SLOT_OCTETS,
+      onBatch: (batch) => this.#onBatch(batch),
+      onError: (error) => this.#onError(error),
+    });
+    this.port = this.#socket.local.port;
+    const { backend, reason } = this.#socket;
+    this.#log.info({ address: this.address, port: this.port, backend, reason }, 'Listening over UDP');
+    if (this.#isClosed) await this.#socket.close();
+    else this.#events.emit('listening');
+  }
+
+  /** The framework's way to open; a failure is emitted as `error`, or logged where nobody listens for it. */
+  listen(callback?: () => void): void {
+    this.open().then(callback, (error: Error) => this.#onError(error));
+  }
+
+  async shutdown(seconds: number): Promise<void> {
+    const start = performance.now();
+    this.#lastBatchAt = start;
+    const isQuiet = () => performance.now() - this.#lastBatchAt > DRAIN_QUIET_SECONDS * 1000;
+    await waitUntil(isQuiet, Math.min(DRAIN_LIMIT_SECONDS, seconds));
+    const left = Math.max(0, seconds - (performance.now() - start) / 1000);
+    await waitUntil(() => this.#pending === 0, left);
+    await this.#close();
+  }
+
+  close(): void {
+    void this.#close();
+  }
+
+  on(event: string, listener: () => void): void {
+    this.#events.on(event, listener);
+  }
+
+  off(event: string, listener: () => void): void {
+    this.#events.off(event, listener);
+  }
+
+  async #close(): Promise<void> {
+    if (this.#isClosed) return;
+    this.#isClosed = true;
+    await this.#socket?.close();
+    this.#events.emit('close');
+  }
+
+  #onError(error: Error): void {
+    if (this.#isClosed) return;
+    if (this.#events.listenerCount('error') > 0) this.#events.emit('error', error);
+    else this.#log.error({ address: this.address, port: this.port, error: error.message }, 'UDP failed');
+  }
+
+  #onBatch(batch: Batch): void {
+    const start = performance.now();
+    this.#lastBatchAt = start;
+    const { counters } = this;
+    const { count, bytes, offsets, lengths, slotBytes } = batch;
+    const responder = this.#responder;
+    let hits = 0;
+    for (let index = 0; index < count; index++) {
+      const offset = offsets[index] ?? 0;
+      const length = lengths[index] ?? 0;
+      if (!this.#isAdmitted(batch, index, offset, length, start)) continue;
+      const replied =
+        responder === undefined ? -1 : responder.answer(bytes, offset, length, slotBytes, 'udp');
+      if (replied > 0) {
+        hits++;
+        counters.reply(bytes, offset, replied);
+        batch.reply(index, replied);
+      } else if (replied < 0) {
+        this.#askFramework(batch, index, offset, length);
+      } else {
+        counters.drop(DROP.unanswerable);
+      }
+    }
+    if (hits === 0) return;
+    counters.tableHits(hits);
+    counters.latency((performance.now() - start) / 1000, hits);
+  }
+
+  /** False for a datagram that gets no answer, or already has one. */
+  #isAdmitted(batch: Batch, index: number, offset: number, length: number, now: number): boolean {
+    const { bytes, ports } = batch;
+    const reason = dropReason(bytes[offset + 2] ?? 0, length, ports[index] ?? 0, batch.truncated[index] ?? 0);
+    if (reason !== -1) {
+      this.counters.drop(reason);
+      return false;
+    }
+    if (this.#limiter === null) return true;
+    // The clock of the process starts at 0, where the limiter's must not.
+    const decision = this.#limiter.decide(batch.addresses, index * 16, now / 1000 + 1);
+    if (decision === ALLOW) return true;
+    const slip = decision === REFUSE ? 0 : writeSlip(bytes, offset, length, EDNS_UDP_OCTETS);
+    if (slip === 0) {
+      this.counters.drop(DROP['rate-limit']);
+    } else {
+      this.counters.slip();
+      this.counters.reply(bytes, offset, slip);
+      batch.reply(index, slip);
+    }
+    return false;
+  }
+
+  #askFramework(batch: Batch, index: number, offset: number, length: number): void {
+    const peer = batch.peer(index);
+    const message = Buffer.from(batch.bytes.subarray(offset, offset + length));
+    const start = performance.now();
+    let isCounted = false;
+    this.#pending++;
+    this.counters.frameworkQuery();
+    const connection = {
+      remoteAddress: peer.address,
+      remotePort: peer.port,
+      type: SupportedNetworkType.UDP,
+    };
+    const send = (reply: Buffer) => {
+      this.#pending--;
+      isCounted = true;
+      this.#send(reply, peer, start);
+    };
+    const outcome = toFramework(this.#path, message, connection, this.#responder?.gate?.draw, send);
+    if (outcome === 'unanswerable' && !isCounted) {
+      this.#pending--;
+      this.counters.drop(DROP.unanswerable);
+    }
+  }
+
+  #send(reply: Buffer, peer: Peer, start: number): void {
+    const socket = this.#socket;
+    if (this.#isClosed || socket === undefined) return;
+    let isQueued = false;
+    try {
+      isQueued = socket.queue(reply, peer);
+    } catch (error) {
+      this.#log.error({ error: messageOf(error) }, 'A reply could not be queued');
+    }
+    if (isQueued) {
+      this.counters.reply(reply, 0, reply.length);
+      this.counters.latency((performance.now() - start) / 1000, 1);
+    } else {
+      // Memory stays bounded: what the network card does not take is lost, as datagrams may be.
+      this.counters.drop(DROP.congested);
+    }
+  }
+}
+
+/** Why a datagram is not looked at any further; -1 for one that is. */
+function dropReason(flags: number, length: number, port: number, truncated: number): number {
+  if (length < HEADER_OCTETS) return DROP.short;
+  // Two servers that answered each other's answers would never stop.
+  if ((flags & 0x80) !== 0) return DROP.response;
+  // Nobody can be there; only a forged datagram comes from port 0.
+  if (port === 0) return DROP['port-zero'];
+  return truncated === 0 ? -1 : DROP.oversized;
+}

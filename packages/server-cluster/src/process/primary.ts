@@ -1,0 +1,144 @@
+/** The primary of a server of several processes: this package's workers, or those of the framework. */
+import { cpus } from 'node:os';
+import { watchFramework } from '../cluster/framework-primary.ts';
+import { PORT_VARIABLE } from '../cluster/messages.ts';
+import { createPrimary, type PoolPrimary, type Primary } from '../cluster/primary.ts';
+import { ZonesSnapshot } from '../cluster/zones-snapshot.ts';
+import { usableCpus } from '../cpus/usable-cpus.ts';
+import { probe } from '../endpoint/probe.ts';
+import { reservePort } from '../endpoint/reserve-port.ts';
+import { ServerError } from '../errors.ts';
+import { exposition } from '../metrics/exposition.ts';
+import { type MetricsEndpoint, serveMetrics } from '../metrics/http.ts';
+import type { ResolvedOptions, ZoneSource } from '../options.ts';
+import type { BuiltServer } from '../profiles/profile.ts';
+import { packageVersion } from '../version.ts';
+import { inTurn, READY_SECONDS, readyOf, type Server, STOP_SECONDS } from './server.ts';
+import { cannotReload } from './zones.ts';
+
+/** Clients over UDP and TCP per worker that must be answered, because the kernel picks the worker. */
+const PROBES_PER_WORKER = 4;
+
+export function frameworkPrimary(options: ResolvedOptions, built: BuiltServer): Server {
+  const workers = cpus().length;
+  let primary: Primary | undefined;
+  return {
+    server: built.server,
+    failed: new Promise<never>(() => undefined),
+    async start() {
+      const port = await reservePort(options.addresses, options.port);
+      process.env[PORT_VARIABLE] = String(port);
+      primary = watchFramework(() => built.server.start(), options.addresses.length * 2);
+      await startWithin(primary, options, port, workers);
+      return readyOf(options, port, workers, built.udpBackend, undefined);
+    },
+    reload: () => Promise.reject(cannotReload()),
+    async stop() {
+      await primary?.stop(STOP_SECONDS);
+    },
+  };
+}
+
+export function poolPrimary(options: ResolvedOptions, built: BuiltServer): Server {
+  const { log, zonesFile } = options;
+  const size = options.workers ?? usableCpus().cpus;
+  const failure = Promise.withResolvers<never>();
+  failure.promise.catch(() => undefined);
+  const zones = new ZonesSnapshot();
+  let isStopping = false;
+  let pool: PoolPrimary | undefined;
+  let endpoint: MetricsEndpoint | undefined;
+
+  async function close(seconds: number): Promise<void> {
+    isStopping = true;
+    await pool?.stop(seconds);
+    await endpoint?.close();
+    zones.clear();
+  }
+
+  return {
+    server: built.server,
+    failed: failure.promise,
+    async start() {
+      const port = await reservePort(options.addresses, options.port);
+      if (zonesFile !== undefined) zones.keep(zones.copy(zonesFile));
+      pool = createPrimary({ size, port, zonesFile: zones.current, log });
+      pool.failed.catch((error) =>
+        close(0).then(() => failure.reject(named(error, zones.current, zonesFile))),
+      );
+      try {
+        if (options.metrics !== undefined) endpoint = await watch(options, pool, () => isStopping);
+        await startWithin(pool, options, port, size);
+      } catch (error) {
+        const explained = named(error, zones.current, zonesFile);
+        await close(0);
+        throw explained;
+      }
+      return readyOf(options, port, size, pool.udpBackend ?? built.udpBackend, endpoint?.port);
+    },
+    reload: inTurn(async (source?: ZoneSource) => {
+      const start = performance.now();
+      let file: string | null = null;
+      if (source !== undefined) file = await zones.write(source);
+      else if (zonesFile !== undefined) file = zones.copy(zonesFile);
+      try {
+        await pool?.reload(file);
+      } catch (error) {
+        if (file !== null) zones.drop(file);
+        throw named(error, file, zonesFile);
+      }
+      zones.keep(file);
+      log.info({ seconds: (performance.now() - start) / 1000 }, 'Zones reloaded');
+    }),
+    stop: () => close(STOP_SECONDS),
+  };
+}
+
+/** An error about our copy of the zones as one about what the user knows. */
+function named(error: unknown, copy: string | null, file = 'The zones given to reload'): unknown {
+  if (!(error instanceof ServerError) || copy === null || !error.message.includes(copy)) return error;
+  return new ServerError(error.code, error.message.replaceAll(copy, file), error.fix, error);
+}
+
+function watch(
+  options: ResolvedOptions,
+  pool: PoolPrimary,
+  isStopping: () => boolean,
+): Promise<MetricsEndpoint> {
+  const { address = '', port = 0 } = options.metrics ?? {};
+  const watched = {
+    health: () => ({ ready: pool.ready, size: pool.size, serving: !isStopping() }),
+    metrics: async () =>
+      exposition({
+        version: packageVersion(),
+        backend: pool.udpBackend ?? 'none',
+        size: pool.size,
+        restarts: pool.restarts,
+        workers: await pool.snapshots(),
+      }),
+  };
+  return serveMetrics(address, port, watched, options.log);
+}
+
+async function startWithin(
+  primary: Primary,
+  options: ResolvedOptions,
+  port: number,
+  workers: number,
+): Promise<void> {
+  const timer = Promise.withResolvers<never>();
+  const timeout = setTimeout(() => {
+    const message = `Not all of ${workers} workers were ready within ${READY_SECONDS} s.`;
+    timer.reject(new ServerError('E_START', message, 'Look at their messages above, or use fewer zones.'));
+  }, READY_SECONDS * 1000);
+  try {
+    await Promise.race([primary.start(), timer.promise]);
+    const sockets = workers * PROBES_PER_WORKER;
+    await Promise.race([probe(options.addresses, port, { sockets, seconds: READY_SECONDS }), primary.failed]);
+  } catch (error) {
+    await primary.stop(0);
+    throw error;
+  } finally {
+    clearTimeout(timeout);
+  }
+}

@@ -1,0 +1,82 @@
+/** A server of one process. */
+import { probe } from '../endpoint/probe.ts';
+import { reservePort } from '../endpoint/reserve-port.ts';
+import { stoppedEarly } from '../errors.ts';
+import { exposition } from '../metrics/exposition.ts';
+import { type MetricsEndpoint, serveMetrics } from '../metrics/http.ts';
+import type { ResolvedOptions } from '../options.ts';
+import type { BuiltServer, Managed } from '../profiles/profile.ts';
+import { packageVersion } from '../version.ts';
+import { inTurn, never, READY_SECONDS, readyOf, type Server, STOP_SECONDS } from './server.ts';
+import { cannotReload, loadZones, reloadHere } from './zones.ts';
+
+type State = 'starting' | 'serving' | 'stopping';
+
+export function singleProcess(options: ResolvedOptions, built: BuiltServer): Server {
+  const stopping = new AbortController();
+  const { managed } = built;
+  let state: State = 'starting';
+  let endpoint: MetricsEndpoint | undefined;
+
+  async function open(port: number): Promise<void> {
+    await built.open(port, await loadZones(options));
+    try {
+      const limits = { sockets: 1, seconds: READY_SECONDS, signal: stopping.signal };
+      await probe(options.addresses, port, limits);
+    } catch (error) {
+      await built.shutdown(0);
+      throw error;
+    }
+  }
+
+  return {
+    server: built.server,
+    failed: never(),
+    async start() {
+      const port = await reservePort(options.addresses, options.port);
+      stopping.signal.throwIfAborted();
+      if (options.metrics !== undefined && managed !== null) {
+        endpoint = await watch(options, built, managed, () => state);
+      }
+      try {
+        await open(port);
+      } catch (error) {
+        await endpoint?.close();
+        throw error;
+      }
+      state = 'serving';
+      return readyOf(options, port, 1, built.udpBackend, endpoint?.port);
+    },
+    reload: inTurn(async (zones) => {
+      if (managed === null) throw cannotReload();
+      await reloadHere(managed, options, zones);
+    }),
+    async stop() {
+      state = 'stopping';
+      stopping.abort(stoppedEarly());
+      await built.shutdown(STOP_SECONDS);
+      await endpoint?.close();
+    },
+  };
+}
+
+function watch(
+  options: ResolvedOptions,
+  built: BuiltServer,
+  managed: Managed,
+  state: () => State,
+): Promise<MetricsEndpoint> {
+  const { address = '', port = 0 } = options.metrics ?? {};
+  const watched = {
+    health: () => ({ ready: state() === 'starting' ? 0 : 1, size: 1, serving: state() === 'serving' }),
+    metrics: async () =>
+      exposition({
+        version: packageVersion(),
+        backend: built.udpBackend,
+        size: 1,
+        restarts: 0,
+        workers: new Map([[0, managed.snapshot()]]),
+      }),
+  };
+  return serveMetrics(address, port, watched, options.log);
+}

@@ -1,0 +1,36 @@
+/** One of the processes that serve in mode `multi`. */
+import { PORT_VARIABLE, ZONES_VARIABLE } from '../cluster/messages.ts';
+import { serveAsWorker } from '../cluster/worker.ts';
+import type { ResolvedOptions } from '../options.ts';
+import type { BuiltServer, Managed } from '../profiles/profile.ts';
+import { never, readyOf, type Server, STOP_SECONDS } from './server.ts';
+import { loadZones } from './zones.ts';
+
+export function workerProcess(options: ResolvedOptions, built: BuiltServer): Server {
+  const shutdown = () => built.shutdown(STOP_SECONDS);
+  const { managed } = built;
+  const port = Number(process.env[PORT_VARIABLE]);
+  const open = async () => {
+    const zones = await loadZones(options, process.env[ZONES_VARIABLE] ?? null);
+    await built.open(port, zones);
+    return built.udpBackend;
+  };
+  return {
+    server: built.server,
+    failed: never(),
+    async start() {
+      if (managed === null) await open();
+      else await serveAsWorker({ ...tasksOf(managed, options), open, shutdown });
+      return readyOf(options, port, 1, built.udpBackend, undefined);
+    },
+    reload: async () => undefined,
+    stop: shutdown,
+  };
+}
+
+function tasksOf(managed: Managed, options: ResolvedOptions) {
+  return {
+    prepare: async (zonesFile: string | null) => managed.prepare(await loadZones(options, zonesFile)),
+    snapshot: () => managed.snapshot(),
+  };
+}

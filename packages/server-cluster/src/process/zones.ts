@@ -1,0 +1,31 @@
+/** Where a process gets its zones from. */
+import { ServerError } from '../errors.ts';
+import type { ResolvedOptions, ZoneSource } from '../options.ts';
+import type { Managed } from '../profiles/profile.ts';
+import { readZones } from '../zone-source.ts';
+
+/** Of the given file, else of the options. Rejects with `E_ZONES` or `E_UNREADABLE`. */
+export async function loadZones(options: ResolvedOptions, file: string | null = null): Promise<ZoneSource> {
+  const path = file ?? options.zonesFile;
+  return path === undefined ? options.zones() : readZones(path);
+}
+
+/** Loads zones, serves them, and says how long that took. */
+export async function reloadHere(
+  managed: Managed,
+  options: ResolvedOptions,
+  zones?: ZoneSource,
+): Promise<void> {
+  const start = performance.now();
+  const swap = await managed.prepare(zones ?? (await loadZones(options)));
+  swap();
+  options.log.info({ seconds: (performance.now() - start) / 1000 }, 'Zones reloaded');
+}
+
+export function cannotReload(): ServerError {
+  return new ServerError(
+    'E_UNSUPPORTED',
+    'The published framework cannot reload zones.',
+    'Stop the server and start it again, or choose --profile dinodns.',
+  );
+}
