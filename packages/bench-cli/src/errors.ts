@@ -19,6 +19,10 @@ export const EXIT_STATUS = {
   failedTrials: 5,
   /** A record cannot be read: missing, damaged, of another schema version, or not a record at all. */
   record: 6,
+  /** `bench gate`: a figure is shown to be worse than tolerated. */
+  regression: 7,
+  /** `bench gate --strict`: too few trials to tell whether a figure is worse than tolerated. */
+  undecided: 8,
   /** Ctrl-C (SIGINT). What was measured so far is saved. */
   interrupted: 130,
   /** SIGTERM. What was measured so far is saved. */
@@ -39,6 +43,14 @@ export const ERROR_CODES = {
   E_WRITE_FAILED: 'environment',
   E_LIMITS_UNAVAILABLE: 'environment',
   E_UNSUPPORTED_PLATFORM: 'environment',
+  E_CLUSTER_UNREACHABLE: 'environment',
+  E_CLUSTER_FORBIDDEN: 'environment',
+  E_CLUSTER_QUOTA: 'environment',
+  E_CLUSTER_REFUSED: 'environment',
+  E_CLUSTER_LEFTOVERS: 'environment',
+  E_POD_IMAGE: 'environment',
+  E_POD_UNSCHEDULABLE: 'environment',
+  E_POD_TIMEOUT: 'environment',
   E_SERVER_START: 'server',
   E_SERVER_DIED: 'server',
   E_WRONG_ANSWER: 'server',

@@ -7,11 +7,11 @@ import { nearest } from '@dinodns-bench/zones/nearest';
 import { parse as parseYaml } from 'yaml';
 import { BenchError, messageOf, systemErrorCode } from '../errors.ts';
 import type { Mode, Transport } from '../results/record.ts';
+import { type KubernetesSettings, kubernetesSettingsOf } from './kubernetes-settings.ts';
 import {
   DEFAULTS,
   PRESETS,
   type PresetName,
-  percentText,
   SETTING_DESCRIPTIONS,
   type SettingName,
   type Settings,
@@ -19,6 +19,7 @@ import {
   settingsSchema,
   variableOf,
 } from './settings.ts';
+import { percentText } from './value-schemas.ts';
 
 /** What a run does, complete and checked. Durations in seconds. */
 export interface RunConfiguration {
@@ -54,6 +55,8 @@ export interface RunConfiguration {
   /** As the user wrote it; relative to the working directory. */
   readonly out: string;
   readonly provision: boolean;
+  /** Where servers run, and how in a cluster. */
+  readonly kubernetes: KubernetesSettings;
 }
 
 /** One source of settings. `values` are unchecked. */
@@ -271,6 +274,7 @@ function toConfiguration(settings: Settings): RunConfiguration {
     delta: settings.delta,
     out: settings.out,
     provision: settings.provision,
+    kubernetes: kubernetesSettingsOf(settings),
   };
 }
 
@@ -303,6 +307,7 @@ export function settingsOf(configuration: RunConfiguration): Given {
     delta: configuration.delta,
     out: configuration.out,
     provision: configuration.provision,
+    ...configuration.kubernetes,
   };
 }
 

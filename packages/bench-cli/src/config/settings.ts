@@ -3,69 +3,20 @@
  * environment, configuration files, the help text and the documentation are all made from this table.
  */
 import { z } from 'zod';
+import { KUBERNETES_DEFAULTS, KUBERNETES_DESCRIPTIONS, kubernetesShape } from './kubernetes-settings.ts';
+import {
+  booleanFromText,
+  choice,
+  coresFromText,
+  list,
+  number,
+  ratioFromText,
+  seconds,
+  text,
+  wholeNumber,
+} from './value-schemas.ts';
 
-/** Turns `"1.5"` into 1.5 and leaves what is not a number for the schema to refuse. */
-function numberFromText(value: unknown): unknown {
-  if (typeof value !== 'string') return value;
-  const text = value.trim();
-  return text !== '' && Number.isFinite(Number(text)) ? Number(text) : value;
-}
-
-const SECONDS_PER_UNIT: Readonly<Record<string, number>> = { s: 1, m: 60, h: 3600 };
-
-/** Turns `10`, `"10"`, `"10s"`, `"2m"` or `"1h"` into seconds. */
-function secondsFromText(value: unknown): unknown {
-  if (typeof value !== 'string') return value;
-  const [, amount, unit] = /^\s*(\d+(?:\.\d+)?)\s*([smh]?)\s*$/.exec(value) ?? [];
-  if (amount === undefined) return value;
-  return Number(amount) * (SECONDS_PER_UNIT[unit ?? ''] ?? 1);
-}
-
-/** Turns `"a, b"` and `7` into lists. */
-function listFromText(value: unknown): unknown {
-  if (typeof value === 'string') return value.split(',').map((item) => item.trim());
-  return Array.isArray(value) ? value : [value];
-}
-
-/**
- * Turns `"2%"` into 0.02. A percentage as text needs its sign: whether `2` means 2 % or 200 % should not be
- * guessed. A number (in a file) is the ratio itself.
- */
-export function ratioFromText(value: unknown): unknown {
-  if (typeof value !== 'string') return value;
-  const [, amount] = /^\s*(\d+(?:\.\d+)?)\s*%\s*$/.exec(value) ?? [];
-  return amount === undefined ? value : Number((Number(amount) / 100).toPrecision(12));
-}
-
-/** `0.02` as people write it: `2%`. */
-export function percentText(ratio: number): string {
-  return `${Number((ratio * 100).toPrecision(12))}%`;
-}
-
-function booleanFromText(value: unknown): unknown {
-  if (value === 'true' || value === '1') return true;
-  if (value === 'false' || value === '0') return false;
-  return value;
-}
-
-const number = (schema: z.ZodNumber) => z.preprocess(numberFromText, schema);
-const seconds = (minimum: number, message: string) =>
-  z.preprocess(
-    secondsFromText,
-    z
-      .number(message)
-      .min(minimum, message)
-      .max(7 * 86_400, message),
-  );
-const list = <T extends z.ZodType>(item: T, message: string) =>
-  z.preprocess(listFromText, z.array(item, message).min(1, message));
-const choice = <const T extends readonly [string, ...string[]]>(values: T) =>
-  z.enum(values, `must be one of ${values.join(', ')}`);
-const wholeNumber = (minimum: number, maximum: number) => {
-  const message = `must be a whole number from ${minimum} to ${maximum}`;
-  return number(z.number(message).int(message).min(minimum, message).max(maximum, message));
-};
-const text = z.string('must be text').min(1, 'must not be empty');
+export { percentText, ratioFromText } from './value-schemas.ts';
 
 /** Half of dnsperf's own limit; one setting must not be able to exhaust the ports of the machine. */
 const MAX_CLIENTS = 32_768;
@@ -74,8 +25,11 @@ const MAX_OUTSTANDING = 65_536;
 /** Enough for any machine of today, small enough to catch a slip of the finger. */
 const MAX_TIER = 1024;
 
-const tierMessage = `must be a list of vCPU counts, each from 0.1 to ${MAX_TIER}, for example 1,2,4 or 0.5`;
-const tier = number(z.number(tierMessage).min(0.1, tierMessage).max(MAX_TIER, tierMessage));
+const tierMessage = `must be a list of vCPU counts, each from 0.1 to ${MAX_TIER}, for example 1,2,4, 0.5 or 500m`;
+const tier = z.preprocess(
+  coresFromText,
+  z.number(tierMessage).min(0.1, tierMessage).max(MAX_TIER, tierMessage),
+);
 
 const untilMessage = 'must be a percentage of at least 0.01%, with its sign: 2%';
 
@@ -114,6 +68,7 @@ export const settingsSchema = z.strictObject({
   delta: choice(['relative', 'symmetric']),
   out: text,
   provision: z.preprocess(booleanFromText, z.boolean('must be true or false')),
+  ...kubernetesShape,
 });
 
 export type Settings = z.output<typeof settingsSchema>;
@@ -151,13 +106,14 @@ export const DEFAULTS = {
   delta: 'relative',
   out: 'results',
   provision: true,
+  ...KUBERNETES_DEFAULTS,
 } as const satisfies Partial<Settings>;
 
 export const PRESETS = {
   /** The defaults. */
   quick: {},
-  /** The published method: ten minutes for each trial, the whole matrix, no rate limit. */
-  blog: { duration: 600, tier: [1, 2, 4], mode: 'both' },
+  /** The published method: ten minutes for each trial, the whole matrix, dnsperf's limit far above any server. */
+  blog: { duration: 600, tier: [1, 2, 4], mode: 'both', rate: 1_000_000 },
 } as const satisfies Record<string, Partial<Settings>>;
 
 export type PresetName = keyof typeof PRESETS;
@@ -171,7 +127,7 @@ export interface SettingDescription {
 /** Flags in the order of the help text. The environment variable follows from the name: see `variableOf`. */
 export const SETTING_DESCRIPTIONS: Readonly<Record<SettingName, SettingDescription>> = {
   servers: { flag: '--servers <list>', description: 'servers to compare; see `bench servers`' },
-  tier: { flag: '--tier <list>', description: 'vCPUs in total, fractions allowed: 1 or 0.5,1,2' },
+  tier: { flag: '--tier <list>', description: 'vCPUs in total, fractions allowed: 1 or 500m,1,2' },
   mode: {
     flag: '--mode <mode>',
     description: 'single: one-vCPU instances; multi: one instance with all vCPUs; or both',
@@ -213,6 +169,7 @@ export const SETTING_DESCRIPTIONS: Readonly<Record<SettingName, SettingDescripti
   },
   out: { flag: '--out <directory>', description: 'where the folders of runs lie' },
   provision: { flag: '--no-provision', description: 'use installed tools only, get nothing' },
+  ...KUBERNETES_DESCRIPTIONS,
 };
 
 /** The environment variable of a setting: `corednsVersion` → `DINODNS_BENCH_COREDNS_VERSION`. */

@@ -1,0 +1,71 @@
+/** How values of settings are read: as text from the command line and the environment, or typed from a file. Pure. */
+import { z } from 'zod';
+
+/** Turns `"1.5"` into 1.5 and leaves what is not a number for the schema to refuse. */
+export function numberFromText(value: unknown): unknown {
+  if (typeof value !== 'string') return value;
+  const text = value.trim();
+  return text !== '' && Number.isFinite(Number(text)) ? Number(text) : value;
+}
+
+/** Turns `"1.5"` into 1.5 and, as Kubernetes writes half a core, `"500m"` into 0.5. */
+export function coresFromText(value: unknown): unknown {
+  const [, thousandths] = /^\s*(\d+)m\s*$/.exec(String(value)) ?? [];
+  return thousandths === undefined ? numberFromText(value) : Number(thousandths) / 1000;
+}
+
+const SECONDS_PER_UNIT: Readonly<Record<string, number>> = { s: 1, m: 60, h: 3600 };
+
+/** Turns `10`, `"10"`, `"10s"`, `"2m"` or `"1h"` into seconds. */
+export function secondsFromText(value: unknown): unknown {
+  if (typeof value !== 'string') return value;
+  const [, amount, unit] = /^\s*(\d+(?:\.\d+)?)\s*([smh]?)\s*$/.exec(value) ?? [];
+  if (amount === undefined) return value;
+  return Number(amount) * (SECONDS_PER_UNIT[unit ?? ''] ?? 1);
+}
+
+/** Turns `"a, b"` and `7` into lists. */
+export function listFromText(value: unknown): unknown {
+  if (typeof value === 'string') return value.split(',').map((item) => item.trim());
+  return Array.isArray(value) ? value : [value];
+}
+
+/**
+ * Turns `"2%"` into 0.02. A percentage as text needs its sign: whether `2` means 2 % or 200 % should not be
+ * guessed. A number (in a file) is the ratio itself.
+ */
+export function ratioFromText(value: unknown): unknown {
+  if (typeof value !== 'string') return value;
+  const [, amount] = /^\s*(\d+(?:\.\d+)?)\s*%\s*$/.exec(value) ?? [];
+  return amount === undefined ? value : Number((Number(amount) / 100).toPrecision(12));
+}
+
+/** `0.02` as people write it: `2%`. */
+export function percentText(ratio: number): string {
+  return `${Number((ratio * 100).toPrecision(12))}%`;
+}
+
+export function booleanFromText(value: unknown): unknown {
+  if (value === 'true' || value === '1') return true;
+  if (value === 'false' || value === '0') return false;
+  return value;
+}
+
+export const number = (schema: z.ZodNumber) => z.preprocess(numberFromText, schema);
+export const seconds = (minimum: number, message: string) =>
+  z.preprocess(
+    secondsFromText,
+    z
+      .number(message)
+      .min(minimum, message)
+      .max(7 * 86_400, message),
+  );
+export const list = <T extends z.ZodType>(item: T, message: string) =>
+  z.preprocess(listFromText, z.array(item, message).min(1, message));
+export const choice = <const T extends readonly [string, ...string[]]>(values: T) =>
+  z.enum(values, `must be one of ${values.join(', ')}`);
+export const wholeNumber = (minimum: number, maximum: number) => {
+  const message = `must be a whole number from ${minimum} to ${maximum}`;
+  return number(z.number(message).int(message).min(minimum, message).max(maximum, message));
+};
+export const text = z.string('must be text').min(1, 'must not be empty');

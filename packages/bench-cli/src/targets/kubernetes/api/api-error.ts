@@ -1,0 +1,109 @@
+/** What an API server answers when it does not do what it was asked, and what bench makes of it. Pure. */
+import { BenchError } from '../../../errors.ts';
+
+/** An answer other than 2xx. */
+export class ApiError extends Error {
+  override readonly name = 'ApiError';
+  readonly status: number;
+  /** Kubernetes' own word: `AlreadyExists`, `Forbidden`, `NotFound`, … */
+  readonly reason: string;
+  /** What was asked: `create pods in namespace x`. */
+  readonly action: string;
+  /** The pause that the server asks for, in seconds. */
+  readonly retryAfterSeconds: number | null;
+
+  constructor(
+    status: number,
+    reason: string,
+    message: string,
+    action: string,
+    retryAfter: number | null = null,
+  ) {
+    super(message);
+    this.status = status;
+    this.reason = reason;
+    this.action = action;
+    this.retryAfterSeconds = retryAfter;
+  }
+}
+
+/** No answer at all: refused, reset, timed out, or cut off in the middle. */
+export class ConnectionError extends Error {
+  override readonly name = 'ConnectionError';
+}
+
+/** Reads the `Status` object that an API server sends with an error; anything else is quoted as it is. */
+export function apiErrorOf(
+  status: number,
+  body: string,
+  action: string,
+  retryAfter: string | undefined,
+): ApiError {
+  const pause = Number(retryAfter);
+  const seconds = retryAfter !== undefined && Number.isFinite(pause) && pause >= 0 ? pause : null;
+  try {
+    const parsed: unknown = JSON.parse(body);
+    if (typeof parsed === 'object' && parsed !== null && 'message' in parsed) {
+      const reason = 'reason' in parsed && typeof parsed.reason === 'string' ? parsed.reason : '';
+      return new ApiError(status, reason, String(parsed.message), action, seconds);
+    }
+  } catch {
+    // Not from the API server itself, but from a proxy or a kubelet: their answers are text.
+  }
+  return new ApiError(status, '', body.trim().slice(0, 300) || `status ${status}`, action, seconds);
+}
+
+/** True for what may be better a moment later: too many requests, server errors, no connection. */
+export function isTransient(error: unknown): boolean {
+  if (error instanceof ConnectionError) return true;
+  if (!(error instanceof ApiError)) return false;
+  return error.status === 429 || (error.status >= 500 && error.status !== 501);
+}
+
+export function hasStatus(error: unknown, status: number): boolean {
+  return error instanceof ApiError && error.status === status;
+}
+
+const QUOTA = /exceeded quota/i;
+const POD_SECURITY = /violates PodSecurity/i;
+
+/** Anything that a request was refused with, as an error that says what to do. */
+export function explainApiError(error: unknown): unknown {
+  if (error instanceof ConnectionError) {
+    return new BenchError('E_CLUSTER_UNREACHABLE', error.message, {
+      fix: 'Look whether the cluster runs and the kubeconfig is right: `kubectl --context NAME get nodes`.',
+      cause: error,
+    });
+  }
+  if (!(error instanceof ApiError)) return error;
+  const { action, message, status } = error;
+  const details = { evidence: [message], cause: error };
+  if (status === 401) {
+    return new BenchError('E_CLUSTER_FORBIDDEN', `the cluster does not know who asks: ${action}`, {
+      ...details,
+      fix: 'Renew the credentials of the kubeconfig, or choose another user with --context.',
+    });
+  }
+  if (status === 403 && QUOTA.test(message)) {
+    return new BenchError('E_CLUSTER_QUOTA', `a quota of the namespace refuses to ${action}`, {
+      ...details,
+      fix: 'Raise the quota, or choose smaller tiers (--tier) and a smaller loader (--loader-cpu).',
+    });
+  }
+  if (status === 403 && POD_SECURITY.test(message)) {
+    return new BenchError('E_CLUSTER_REFUSED', `the cluster's Pod Security refuses to ${action}`, {
+      ...details,
+      fix: 'The message says what it misses; please report it, because bench means to comply with "restricted".',
+    });
+  }
+  if (status === 403) {
+    return new BenchError('E_CLUSTER_FORBIDDEN', `this user may not ${action}`, {
+      ...details,
+      fix: 'Apply k8s/rbac.yaml and bind its role to this user: it holds everything that bench needs.',
+    });
+  }
+  return new BenchError('E_CLUSTER_REFUSED', `the API server refuses to ${action} (status ${status})`, {
+    ...details,
+    fix: 'Its own words are above.',
+  });
+}

@@ -1,0 +1,218 @@
+/**
+ * The API server as bench uses it: typed requests that are repeated when it is busy or away, and streams.
+ * One request at a time is the rule; nothing here fires requests in parallel.
+ */
+import type { HttpMethod } from '@kubernetes/client-node';
+import type { Clock } from '../../../world.ts';
+import { ApiError, apiErrorOf, ConnectionError, explainApiError, hasStatus } from './api-error.ts';
+import { withBackoff } from './backoff.ts';
+import type { Connection } from './connect.ts';
+import { KINDS, type Kind, type Kinds, pathOf } from './kinds.ts';
+
+export interface ListOptions {
+  readonly namespace?: string;
+  readonly labels?: Readonly<Record<string, string>>;
+  readonly fields?: string;
+}
+
+export interface ObjectList<T> {
+  readonly items: readonly T[];
+  readonly resourceVersion: string;
+}
+
+export interface KubeClient {
+  readonly context: string;
+  readonly clock: Clock;
+  create<K extends Kind>(
+    kind: K,
+    object: Kinds[K],
+    signal: AbortSignal,
+    options?: { dryRun: boolean },
+  ): Promise<Kinds[K]>;
+  /** Null if there is none. */
+  get<K extends Kind>(
+    kind: K,
+    name: string,
+    namespace: string | undefined,
+    signal: AbortSignal,
+  ): Promise<Kinds[K] | null>;
+  list<K extends Kind>(kind: K, options: ListOptions, signal: AbortSignal): Promise<ObjectList<Kinds[K]>>;
+  /** Resolves when the API server has accepted it, or has no such object. */
+  delete(kind: Kind, name: string, namespace: string | undefined, signal: AbortSignal): Promise<void>;
+  /** Any other path, as text. Repeated when it fails for a passing reason. */
+  text(path: string, action: string, signal: AbortSignal): Promise<string>;
+  /** Opens a stream, once: whoever reads it decides what a broken stream means. */
+  stream(
+    path: string,
+    query: Readonly<Record<string, string>>,
+    action: string,
+    signal: AbortSignal,
+  ): Promise<ReadableStream<Uint8Array>>;
+}
+
+/** An API server may be away for so long, for an upgrade or a failover, without harm to a run. */
+export const AWAY_SECONDS = 60;
+
+/** A request that is not answered within this is given up and repeated. */
+const ANSWER_SECONDS = 15;
+
+const VERBS: Readonly<Record<string, string>> = { GET: 'get', POST: 'create', DELETE: 'delete' };
+
+export function labelSelector(labels: Readonly<Record<string, string>>): string {
+  return Object.entries(labels)
+    .map(([name, value]) => `${name}=${value}`)
+    .join(',');
+}
+
+function actionOf(verb: string, kind: Kind, namespace: string | undefined): string {
+  return `${verb} ${KINDS[kind].plural}${namespace === undefined ? '' : ` in namespace ${namespace}`}`;
+}
+
+export interface ClientOptions {
+  readonly clock: Clock;
+  /** Default `AWAY_SECONDS`. */
+  readonly awaySeconds?: number;
+}
+
+interface Call {
+  readonly method: HttpMethod;
+  readonly path: string;
+  readonly action?: string;
+  readonly query?: Readonly<Record<string, string>>;
+  readonly body?: unknown;
+  readonly signal: AbortSignal;
+}
+
+export function createClient(connection: Connection, options: ClientOptions): KubeClient {
+  const { clock, awaySeconds = AWAY_SECONDS } = options;
+
+  const sendOnce = async (call: Call, limit: AbortSignal) => {
+    const { method, path, query = {}, body, action = `${VERBS[method] ?? method} ${path}` } = call;
+    const response = await connection.send({
+      method,
+      path,
+      query,
+      body,
+      contentType: 'application/json',
+      signal: limit,
+    });
+    const { httpStatusCode: status } = response;
+    if (status >= 200 && status < 300) return response;
+    throw apiErrorOf(status, await response.body.text(), action, response.headers['retry-after']);
+  };
+
+  /** The whole answer as text, within the time for one answer. */
+  const exchangeOnce = async (call: Call): Promise<string> => {
+    const late = AbortSignal.timeout(ANSWER_SECONDS * 1000);
+    const limit = AbortSignal.any([call.signal, late]);
+    try {
+      return await (await sendOnce(call, limit)).body.text();
+    } catch (error) {
+      call.signal.throwIfAborted();
+      if (late.aborted)
+        throw new ConnectionError(`no answer within ${ANSWER_SECONDS} seconds`, { cause: error });
+      if (error instanceof ApiError || error instanceof ConnectionError) throw error;
+      // The connection broke while the answer was on its way.
+      throw new ConnectionError(error instanceof Error ? error.message : String(error), { cause: error });
+    }
+  };
+
+  const exchange = async (call: Call): Promise<string> => {
+    try {
+      return await withBackoff({ clock, signal: call.signal, forSeconds: awaySeconds }, () =>
+        exchangeOnce(call),
+      );
+    } catch (error) {
+      throw call.signal.aborted ? error : explainApiError(error);
+    }
+  };
+
+  return {
+    context: connection.context,
+    clock,
+    async create(kind, object, signal, { dryRun } = { dryRun: false }) {
+      const namespace = object.metadata?.namespace;
+      const call: Call = {
+        method: 'POST',
+        path: pathOf(kind, namespace),
+        action: actionOf('create', kind, namespace),
+        query: dryRun ? { dryRun: 'All' } : {},
+        body: { apiVersion: KINDS[kind].apiVersion, kind, ...object },
+        signal,
+      };
+      let attempts = 0;
+      const createOnce = async () => {
+        attempts += 1;
+        try {
+          return await exchangeOnce(call);
+        } catch (error) {
+          // The answer to the first attempt was lost: then it is this run's own object that exists.
+          if (attempts === 1 || !hasStatus(error, 409)) throw error;
+          return await exchangeOnce({
+            ...call,
+            method: 'GET',
+            path: `${call.path}/${object.metadata?.name}`,
+            query: {},
+            body: undefined,
+          });
+        }
+      };
+      try {
+        return JSON.parse(await withBackoff({ clock, signal, forSeconds: awaySeconds }, createOnce));
+      } catch (error) {
+        throw signal.aborted ? error : explainApiError(error);
+      }
+    },
+    async get(kind, name, namespace, signal) {
+      const action = actionOf('get', kind, namespace);
+      try {
+        const text = await withBackoff({ clock, signal, forSeconds: awaySeconds }, () =>
+          exchangeOnce({ method: 'GET', path: `${pathOf(kind, namespace)}/${name}`, action, signal }),
+        );
+        return JSON.parse(text);
+      } catch (error) {
+        if (hasStatus(error, 404)) return null;
+        throw signal.aborted ? error : explainApiError(error);
+      }
+    },
+    async list(kind, { namespace, labels, fields }, signal) {
+      const text = await exchange({
+        method: 'GET',
+        path: pathOf(kind, namespace),
+        action: actionOf('list', kind, namespace),
+        query: {
+          ...(labels === undefined ? {} : { labelSelector: labelSelector(labels) }),
+          ...(fields === undefined ? {} : { fieldSelector: fields }),
+        },
+        signal,
+      });
+      const list = JSON.parse(text);
+      return { items: list.items ?? [], resourceVersion: list.metadata?.resourceVersion ?? '' };
+    },
+    async delete(kind, name, namespace, signal) {
+      const action = actionOf('delete', kind, namespace);
+      try {
+        await withBackoff({ clock, signal, forSeconds: awaySeconds }, () =>
+          exchangeOnce({
+            method: 'DELETE',
+            path: `${pathOf(kind, namespace)}/${name}`,
+            action,
+            body: { apiVersion: 'v1', kind: 'DeleteOptions', propagationPolicy: 'Background' },
+            signal,
+          }),
+        );
+      } catch (error) {
+        // 409 while a namespace is being deleted already.
+        if (hasStatus(error, 404) || hasStatus(error, 409)) return;
+        throw signal.aborted ? error : explainApiError(error);
+      }
+    },
+    text: (path, action, signal) => exchange({ method: 'GET', path, action, signal }),
+    async stream(path, query, action, signal) {
+      const response = await sendOnce({ method: 'GET', path, query, action, signal }, signal);
+      const stream = response.body.stream();
+      if (stream === null) throw new ConnectionError(`${action}: an answer without a body`);
+      return stream;
+    },
+  };
+}
