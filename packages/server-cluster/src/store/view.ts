@@ -2,10 +2,11 @@
  * A store's answers as the framework's handlers see them: the records, and the octets behind the question.
  * They are what the answer table says to the same question, decoded.
  */
+import { OUTSIDE } from '../table/answers.ts';
 import { MAX_LABELS } from '../table/query-reader.ts';
 import { ReplyWriter } from '../table/reply-writer.ts';
 import type { ZoneData } from '../table/zone-data.ts';
-import { isMetaType, OUTSIDE, ZoneResponder } from '../table/zone-responder.ts';
+import { isMetaType, ZoneResponder } from '../table/zone-responder.ts';
 import { FLAG, HEADER_OCTETS, MAX_MESSAGE_OCTETS } from '../wire/codes.ts';
 import { encodeName } from '../wire/names.ts';
 import { readRecords } from '../wire/records.ts';

@@ -2,9 +2,9 @@
  * The answer table: answers queries in place from a store's records, without the framework. What it cannot
  * answer exactly as the store's handler would in the framework's chain, it leaves to that chain.
  */
+import { DefaultStore } from 'dinodns/plugins/storage/index.js';
 import type { ZoneStore } from '../store/zone-store.ts';
 import {
-  CLASS_IN,
   EDNS_UDP_OCTETS,
   FLAG,
   HEADER_OCTETS,
@@ -12,12 +12,13 @@ import {
   PLAIN_UDP_OCTETS,
   RCODE,
 } from '../wire/codes.ts';
+import { type Answers, FRAMEWORK } from './answers.ts';
+import { DefaultStoreAnswers } from './default-store.ts';
 import { GOOD, IGNORE, QueryReader } from './query-reader.ts';
 import { OPT_OCTETS, ReplyWriter } from './reply-writer.ts';
 import { DROP, type Responder, TO_FRAMEWORK, type Transport } from './responder.ts';
-import { isMetaType, OUTSIDE, ZoneResponder } from './zone-responder.ts';
+import { ZoneAnswers } from './zone-answers.ts';
 
-const CLASS_ANY = 255;
 const OUTSIDE_CODES = { refuse: RCODE.REFUSED, nxdomain: RCODE.NXDOMAIN, framework: -1 } as const;
 
 export interface AnswerTableOptions {
@@ -27,35 +28,44 @@ export interface AnswerTableOptions {
    */
   readonly maxUdpOctets?: number;
   /**
-   * What to do with names outside of all zones, zone transfers, and classes other than IN: `refuse` says
-   * REFUSED and `nxdomain` NXDOMAIN at once, `framework` lets the chain decide, where other handlers may know. Default `refuse`.
+   * What to do with a question that the store leaves to the next handler (for a `ZoneStore`: names outside of
+   * all zones, zone transfers, and classes other than IN; for a `DefaultStore`: all that it does not have):
+   * `refuse` says REFUSED and `nxdomain` NXDOMAIN at once, `framework` lets the chain decide, where other
+   * handlers may know. Default `refuse`.
    */
   readonly outside?: 'refuse' | 'nxdomain' | 'framework';
 }
 
-/** Makes the table of a store. It reads the store's own records, so every change is in the next answer. */
-export function createAnswerTable(store: ZoneStore, options: AnswerTableOptions = {}): Responder {
-  return new AnswerTable(store, options);
+/**
+ * Makes the table of a store. It reads a `ZoneStore`'s own records, and a copy of a `DefaultStore`'s that follows
+ * its `set`, `append` and `delete`: a change is in the next answer. Throws a RangeError for an impossible option.
+ */
+export function createAnswerTable(
+  store: ZoneStore | DefaultStore,
+  options: AnswerTableOptions = {},
+): Responder {
+  const reply = new ReplyWriter();
+  const answers =
+    store instanceof DefaultStore ? new DefaultStoreAnswers(store, reply) : new ZoneAnswers(store, reply);
+  return new AnswerTable(answers, reply, options);
 }
 
 class AnswerTable implements Responder {
-  readonly #store: ZoneStore;
+  readonly #answers: Answers;
+  readonly #reply: ReplyWriter;
+  readonly #query = new QueryReader();
   readonly #maxUdpOctets: number;
   /** The code for what is none of ours; -1 where the framework decides. */
   readonly #outside: number;
-  readonly #query = new QueryReader();
-  readonly #reply = new ReplyWriter();
-  readonly #zones = new ZoneResponder(this.#reply);
 
-  constructor(store: ZoneStore, { maxUdpOctets = EDNS_UDP_OCTETS, outside = 'refuse' }: AnswerTableOptions) {
-    if (
-      !Number.isInteger(maxUdpOctets) ||
-      maxUdpOctets < PLAIN_UDP_OCTETS ||
-      maxUdpOctets > MAX_MESSAGE_OCTETS
-    ) {
+  constructor(answers: Answers, reply: ReplyWriter, options: AnswerTableOptions) {
+    const { maxUdpOctets = EDNS_UDP_OCTETS, outside = 'refuse' } = options;
+    const isPossible = maxUdpOctets >= PLAIN_UDP_OCTETS && maxUdpOctets <= MAX_MESSAGE_OCTETS;
+    if (!Number.isInteger(maxUdpOctets) || !isPossible) {
       throw new RangeError(`maxUdpOctets ${maxUdpOctets} is not a whole number from 512 to 65535`);
     }
-    this.#store = store;
+    this.#answers = answers;
+    this.#reply = reply;
     this.#maxUdpOctets = maxUdpOctets;
     this.#outside = OUTSIDE_CODES[outside];
   }
@@ -73,13 +83,10 @@ class AnswerTable implements Responder {
 
   #answer(bytes: Uint8Array, offset: number, transport: Transport): number {
     const { labels, labelCount, type, class: questionClass } = this.#query;
-    const isOurs = (questionClass === CLASS_IN || questionClass === CLASS_ANY) && !isMetaType(type);
-    const flags = isOurs
-      ? this.#zones.answer(this.#store.data, bytes, offset, labels, labelCount, type)
-      : OUTSIDE;
-    if (flags === OUTSIDE) return this.#outside === -1 ? TO_FRAMEWORK : this.#refuse(this.#outside);
-    // Never authoritative for every class there is (RFC 1035, section 6.2).
-    return this.#finish(questionClass === CLASS_ANY ? flags & ~FLAG.authoritative : flags, transport);
+    const flags = this.#answers.answer(bytes, offset, labels, labelCount, type, questionClass);
+    if (flags >= 0) return this.#finish(flags, transport);
+    if (flags === FRAMEWORK || this.#outside === -1) return TO_FRAMEWORK;
+    return this.#refuse(this.#outside);
   }
 
   /** The answer that has been written; without its records if the client does not take so much. */

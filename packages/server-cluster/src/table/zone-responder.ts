@@ -5,6 +5,7 @@
  */
 import { FLAG, RCODE } from '../wire/codes.ts';
 import { TYPE } from '../wire/rdata.ts';
+import { OUTSIDE } from './answers.ts';
 import { NONE } from './arena.ts';
 import { Finder } from './finder.ts';
 import { MAX_LABELS } from './query-reader.ts';
@@ -15,8 +16,6 @@ import type { ZoneData } from './zone-data.ts';
 /** CNAMEs followed for one question. Longer chains end in what was found until then. */
 const MAX_CHAIN = 8;
 
-/** The name is in none of our zones and has no records. */
-export const OUTSIDE = -1;
 /** IXFR, AXFR, MAILB, MAILA, TKEY, TSIG and OPT: these ask for something else than records (RFC 6895, section 3.1). */
 export function isMetaType(type: number): boolean {
   return (type >= 249 && type <= 254) || type === 41;

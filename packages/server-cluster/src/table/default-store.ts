@@ -1,0 +1,137 @@
+/**
+ * The framework's `DefaultStore` as octets: a copy of its records that follows every change, and answers as its
+ * handler does: exact types only, wildcards also beside names that exist, TTL 0, AA clear. But names are compared
+ * without regard to case.
+ */
+import type { DefaultStore } from 'dinodns/plugins/storage/index.js';
+import type { SupportedAnswer } from 'dinodns/types/dns.js';
+import { CLASS_IN } from '../wire/codes.ts';
+import { canonicalName, encodeName } from '../wire/names.ts';
+import { encodeData } from '../wire/rdata.ts';
+import { typeNumber } from '../wire/types.ts';
+import { type Answers, FRAMEWORK, OUTSIDE } from './answers.ts';
+import { NONE } from './arena.ts';
+import { Finder } from './finder.ts';
+import { SET, type StoredSet } from './record-sets.ts';
+import { KEEP_TTL, type ReplyWriter } from './reply-writer.ts';
+import { ZoneData } from './zone-data.ts';
+import { findSet } from './zone-responder.ts';
+
+/** Added to a type whose records cannot be encoded: its handler fails, and the client gets SERVFAIL. */
+const UNANSWERABLE = 0x1_0000;
+
+export class DefaultStoreAnswers implements Answers {
+  readonly #store: DefaultStore;
+  readonly #reply: ReplyWriter;
+  readonly #data = new ZoneData();
+  readonly #finder = new Finder();
+  /** Keys of the store that are not in canonical form, by that form. */
+  readonly #spellings = new Map<string, Set<string>>();
+
+  /**
+   * Copies the store, and wraps its `set`, `append` and `delete`, which are the only ways to change it: it tells
+   * nobody otherwise. Changes to its `data`, or to an array that it was given, are not seen.
+   */
+  constructor(store: DefaultStore, reply: ReplyWriter) {
+    this.#store = store;
+    this.#reply = reply;
+    for (const key of store.data.keys()) this.#refresh(key);
+    const { set, append, delete: remove } = store;
+    store.set = (...args) => {
+      set.apply(store, args);
+      this.#refresh(args[0]);
+    };
+    store.append = (...args) => {
+      append.apply(store, args);
+      this.#refresh(args[0]);
+    };
+    store.delete = (...args) => {
+      remove.apply(store, args);
+      this.#refresh(args[0]);
+    };
+  }
+
+  answer(
+    bytes: Uint8Array,
+    start: number,
+    labels: Uint16Array,
+    count: number,
+    type: number,
+    questionClass: number,
+  ): number {
+    // The handler does not look at the class; and a store with caches behind it tells them of every answer.
+    if (questionClass !== CLASS_IN || this.#store.shouldCache) return FRAMEWORK;
+    const data = this.#data;
+    this.#finder.find(data, bytes, start, labels, count);
+    const node = this.#nodeWithRecords();
+    if (node === NONE) return OUTSIDE;
+    const shape = data.names.shapeOf(node);
+    // An exact match, also for ANY: there are no records of that type.
+    const set = type === 255 ? NONE : findSet(data, shape, type);
+    if (set === NONE) return findSet(data, shape, type | UNANSWERABLE) === NONE ? OUTSIDE : FRAMEWORK;
+    if (data.sets.arena.words[set + SET.records] === 0) return OUTSIDE;
+    this.#reply.answers += this.#reply.writeSet(data.sets, data.names, set, node, labels, 0, KEEP_TTL);
+    return 0;
+  }
+
+  /** The name if it has records, else the wildcard nearest above it. */
+  #nodeWithRecords(): number {
+    const { names } = this.#data;
+    let { node } = this.#finder;
+    if (this.#finder.unmatched === 0) {
+      if (names.shapeOf(node) !== NONE) return node;
+      if (node === names.root) return NONE;
+      node = names.parentOf(node);
+    }
+    for (; ; node = names.parentOf(node)) {
+      const wildcard = names.wildcardBelow(node);
+      if (wildcard !== NONE && names.shapeOf(wildcard) !== NONE) return wildcard;
+      if (node === names.root) return NONE;
+    }
+  }
+
+  /** Copies what the store has for a key, and for those that spell the same name. */
+  #refresh(key: string): void {
+    let name: string;
+    try {
+      name = canonicalName(key);
+    } catch {
+      // No query can have such a name.
+      return;
+    }
+    if (key !== name) this.#note(key, name);
+    const spellings = [name, ...(this.#spellings.get(name) ?? [])];
+    this.#data.write(
+      encodeName(name),
+      spellings.reduce<StoredSet[]>((sets, spelling) => this.#add(sets, spelling), []),
+    );
+  }
+
+  #note(key: string, name: string): void {
+    const spellings = this.#spellings.get(name) ?? new Set();
+    if (this.#store.data.has(key)) spellings.add(key);
+    else spellings.delete(key);
+    if (spellings.size > 0) this.#spellings.set(name, spellings);
+    else this.#spellings.delete(name);
+  }
+
+  /** The sets of one key, but for the types that another has. */
+  #add(sets: readonly StoredSet[], key: string): StoredSet[] {
+    const own = Array.from(this.#store.data.get(key) ?? [], ([type, items]) => toSet(type, items));
+    return [...sets, ...own.filter(({ type }) => !sets.some((set) => set.type === type))];
+  }
+}
+
+function toSet(type: string, items: readonly unknown[]): StoredSet {
+  let number = 0;
+  try {
+    number = typeNumber(type);
+    const records = items.map((data) => ({
+      ttl: 0,
+      data: encodeData({ name: '.', type, data } as SupportedAnswer),
+    }));
+    return { type: number, records };
+  } catch {
+    return { type: number | UNANSWERABLE, records: [] };
+  }
+}

@@ -1,0 +1,33 @@
+/** The answers of a `ZoneStore`: its handler's, read from the same records. */
+import type { ZoneStore } from '../store/zone-store.ts';
+import { CLASS_IN, FLAG } from '../wire/codes.ts';
+import { type Answers, OUTSIDE } from './answers.ts';
+import type { ReplyWriter } from './reply-writer.ts';
+import { isMetaType, ZoneResponder } from './zone-responder.ts';
+
+const CLASS_ANY = 255;
+
+export class ZoneAnswers implements Answers {
+  readonly #store: ZoneStore;
+  readonly #responder: ZoneResponder;
+
+  constructor(store: ZoneStore, reply: ReplyWriter) {
+    this.#store = store;
+    this.#responder = new ZoneResponder(reply);
+  }
+
+  answer(
+    bytes: Uint8Array,
+    start: number,
+    labels: Uint16Array,
+    count: number,
+    type: number,
+    questionClass: number,
+  ): number {
+    if (questionClass !== CLASS_IN && questionClass !== CLASS_ANY) return OUTSIDE;
+    if (isMetaType(type)) return OUTSIDE;
+    const flags = this.#responder.answer(this.#store.data, bytes, start, labels, count, type);
+    // Never authoritative for every class there is (RFC 1035, section 6.2).
+    return questionClass === CLASS_IN || flags < 0 ? flags : flags & ~FLAG.authoritative;
+  }
+}
