@@ -3,6 +3,7 @@
 import { nearest } from '@dinodns-bench/zones/nearest';
 import { Command, CommanderError } from 'commander';
 import { doctorCommand } from './commands/doctor.ts';
+import { addHistoryCommands } from './commands/history-commands.ts';
 import { reportCommand } from './commands/report.ts';
 import { runCommand } from './commands/run.ts';
 import { serversCommand } from './commands/servers.ts';
@@ -23,7 +24,9 @@ Exit status:
   0  success                      4  no trial succeeded, because of a server
   1  a bug in bench               5  some trials failed; the report says which
   2  wrong usage or settings      6  a record that cannot be read
-  3  the machine lacks something  130, 143  stopped by Ctrl-C, by SIGTERM
+  3  the machine lacks something  7  worse than tolerated (bench gate)
+                                  8  too few trials to tell (gate --strict)
+  130, 143  stopped by Ctrl-C, by SIGTERM
 
 Every setting can also come from the environment, DINODNS_BENCH_<NAME>
 (DINODNS_BENCH_COREDNS_VERSION), or from a YAML file (--config; the same names
@@ -139,6 +142,9 @@ function buildProgram(call: Call): Command {
     .action(async (values: { fix?: boolean; json?: boolean }) => {
       call.status = await doctorCommand(world, { fix: values.fix === true, json: values.json === true });
     });
+  addHistoryCommands(program, world, (status) => {
+    call.status = status;
+  });
   return program;
 }
 

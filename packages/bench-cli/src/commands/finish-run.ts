@@ -1,5 +1,6 @@
 /** The end of a run: reports beside the record, the result on stdout, the exit status. */
 import { relative } from 'node:path';
+import { updateHistory } from '../history/history.ts';
 import { findRenderer, type RenderOptions, renderers, runStatus } from '../report/index.ts';
 import type { RunRecord } from '../results/record.ts';
 import type { RunStore } from '../results/store.ts';
@@ -48,5 +49,7 @@ export async function finishRun(
   world.stdout.write(findRenderer(json ? 'json' : 'terminal')?.render(record, options) ?? '');
   const shown = [`${directory}/run.json`, ...paths].map((path) => relative(world.cwd, path) || path);
   world.stderr.write(`\nWritten: ${shown.join(', ')}\n`);
+  const notice = await updateHistory(world, store.resultsDirectory);
+  if (notice !== null) world.stderr.write(`Note: ${notice}\n`);
   return runStatus(record).exitStatus;
 }

@@ -1,6 +1,7 @@
 /** `report.md`: the whole run for people, from the verdict down to the command that repeats it. */
 import type { RunRecord } from '../results/record.ts';
 import { groupCases, serverTitle } from './cases.ts';
+import { findings } from './findings.ts';
 import {
   environment,
   failedTrials,
@@ -49,6 +50,11 @@ function acrossModes(record: RunRecord, options: RenderOptions): string {
   );
 }
 
+function statisticsFound(record: RunRecord): string {
+  const found = findings(record);
+  return found.length === 0 ? '' : blocks('## What the statistics found', bullets(found.map(plain)));
+}
+
 /** The report as GitHub-flavoured Markdown. */
 export function renderMarkdown(record: RunRecord, options: RenderOptions): string {
   const titles = [...new Set(record.cases.map(({ server }) => serverTitle(record, server)))];
@@ -58,6 +64,7 @@ export function renderMarkdown(record: RunRecord, options: RenderOptions): strin
     plain(runStatus(record).headline),
     verdicts(record),
     warnings(record),
+    statisticsFound(record),
     ...sections,
     acrossModes(record, options),
     failedTrials(record),

@@ -4,6 +4,7 @@ import Table from 'cli-table3';
 import type { CaseRecord, Delta, RunRecord, SummaryStatistic } from '../results/record.ts';
 import { type DeltaDefinition, deltaFigures } from '../stats/deltas.ts';
 import { type CaseGroup, explainMarks, groupCases, marksOf, serverTitle, shapeOf } from './cases.ts';
+import { findings } from './findings.ts';
 import {
   formatBytes,
   formatCpus,
@@ -193,8 +194,10 @@ export function renderTerminal(record: RunRecord, options: RenderOptions): strin
     .map(({ key, failure }) => wrap(`${failure.code} in ${key}: ${failure.message}`, columns, '  '));
   const unshown = status.failures.length - failures.length;
   const more = unshown > 0 ? [`… and ${unshown} more`] : [];
+  const found = findings(record).map((line) => wrap(line, columns, '  '));
   const closing = [
     ...notes,
+    ...found,
     ...failures,
     ...more,
     status.state === 'complete' ? headline : paint.yellow(headline),

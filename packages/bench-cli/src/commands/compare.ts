@@ -1,0 +1,66 @@
+/** `bench compare`: runs, or sets of their cases, against the first of them. */
+import { BenchError } from '../errors.ts';
+import { compareRuns } from '../history/compare.ts';
+import { renderComparison } from '../history/text/render-compare.ts';
+import type { World } from '../world.ts';
+import {
+  checkNormalize,
+  DEFAULT_COLUMNS,
+  intervalFrom,
+  knownRuns,
+  metricsFrom,
+  paintFor,
+  printJson,
+  selectRun,
+} from './history-options.ts';
+
+export interface CompareCommandOptions {
+  /** At least two; the first is what the others are compared with. */
+  readonly references: readonly string[];
+  readonly out: string;
+  readonly json: boolean;
+  readonly metric: string | undefined;
+  readonly normalize: string | undefined;
+  readonly interval: string | undefined;
+}
+
+export async function compareCommand(world: World, options: CompareCommandOptions): Promise<number> {
+  const metrics = metricsFrom(options.metric);
+  const interval = intervalFrom(options.interval);
+  const [first, ...others] = options.references;
+  if (first === undefined || others.length === 0) {
+    throw new BenchError('E_USAGE', 'bench compare needs two runs at least', {
+      fix: 'For example `bench compare main latest`, or `bench compare latest:server=coredns latest:server=dinodns`.',
+    });
+  }
+  const known = await knownRuns(world, options.out);
+  const reference = await selectRun(world, known, first);
+  const results = [];
+  for (const other of others) {
+    const candidate = await selectRun(world, known, other);
+    const normalize = checkNormalize(options.normalize, [reference.entry, candidate.entry]);
+    const result = compareRuns(reference, candidate, { metrics, interval, normalize });
+    if (result.cases.length === 0) {
+      throw new BenchError('E_USAGE', `${first} and ${other} have no case in common`, {
+        fix: 'Choose cases by what tells them apart, for example A:server=coredns B:server=dinodns.',
+        evidence: [...result.onlyReference.slice(0, 6), ...result.onlyCandidate.slice(0, 6)],
+      });
+    }
+    if (result.cases.every(({ figures }) => figures.every(({ delta }) => delta === null))) {
+      throw new BenchError('E_USAGE', `${first} and ${other} have no figure in common`, {
+        fix: 'Choose other figures with --metric, or other runs.',
+        evidence: result.cases.flatMap(({ label, figures }) =>
+          figures.map(({ metric, trials }) => `${label}: ${metric} in ${trials[0]} and ${trials[1]} trials`),
+        ),
+      });
+    }
+    results.push(result);
+  }
+  if (options.json) printJson(world, results);
+  else {
+    const columns = world.stdout.columns ?? DEFAULT_COLUMNS;
+    const paint = paintFor(world);
+    world.stdout.write(results.map((result) => renderComparison(result, columns, paint)).join('\n'));
+  }
+  return 0;
+}

@@ -1,0 +1,207 @@
+/** The flags of the commands over the history: history, compare, trend, gate, import. */
+import type { Command } from 'commander';
+import { DEFAULTS } from '../config/settings.ts';
+import { COMPARED_METRICS, METRIC_NAMES } from '../stats/metrics.ts';
+import type { World } from '../world.ts';
+import { compareCommand } from './compare.ts';
+import { gateCommand } from './gate.ts';
+import { historyCommand, rebuildCommand, tagCommand } from './history.ts';
+import { importCommand } from './import.ts';
+import { trendCommand } from './trend.ts';
+
+type Values = Readonly<Record<string, string | boolean | undefined>>;
+
+const METRICS = COMPARED_METRICS.map((metric) => METRIC_NAMES[metric]).join(', ');
+const OUT = ['--out <directory>', 'where the folders of runs lie', DEFAULTS.out] as const;
+const JSON_FLAG = ['--json', 'as JSON'] as const;
+const NORMALIZE = [
+  '--normalize <server>',
+  "figures relative to this server of the same run: takes out the machine's speed",
+] as const;
+const INTERVAL = ['--interval <method>', 'auto, or bootstrap from 8 trials on'] as const;
+
+const RUNS_HELP = `
+A run is named by its id or a beginning of it, its path, \`latest\`, a name from
+\`bench history tag\`, a git branch (its newest complete run) or a git commit.
+Behind a colon, cases are chosen: latest:server=dinodns,tier=1`;
+
+function text(values: Values, name: string): string | undefined {
+  const value = values[name];
+  return typeof value === 'string' ? value : undefined;
+}
+
+/** Adds the commands; what they resolve with goes to `finish`. */
+export function addHistoryCommands(program: Command, world: World, finish: (status: number) => void): void {
+  const history = program
+    .command('history')
+    .description('list runs and imported measurements, the newest first')
+    .option('--server <name>', 'runs with this server')
+    .option('--branch <name>', 'runs of this git branch')
+    .option('--commit <hash>', 'runs of this git commit')
+    .option('--tag <name>', 'the run of this name')
+    .option('--kind <kind>', 'run or imported')
+    .option('--status <status>', 'complete, interrupted, running or imported')
+    .option('--since <date>', 'runs from this date on')
+    .option('--before <date>', 'runs before this date')
+    .option('--limit <n>', 'at most so many (default: 20)')
+    .option(...OUT)
+    .option(...JSON_FLAG)
+    .action(async (values: Values) => {
+      finish(
+        await historyCommand(world, {
+          out: text(values, 'out') ?? DEFAULTS.out,
+          json: values.json === true,
+          server: text(values, 'server'),
+          branch: text(values, 'branch'),
+          commit: text(values, 'commit'),
+          tag: text(values, 'tag'),
+          kind: text(values, 'kind'),
+          status: text(values, 'status'),
+          since: text(values, 'since'),
+          until: text(values, 'before'),
+          limit: text(values, 'limit'),
+        }),
+      );
+    });
+  history
+    .command('rebuild')
+    .description('make history.db anew from the records')
+    .action(async (_values: Values, command: Command) => {
+      const values: Values = command.optsWithGlobals();
+      finish(
+        await rebuildCommand(world, { out: text(values, 'out') ?? DEFAULTS.out, json: values.json === true }),
+      );
+    });
+  history
+    .command('tag')
+    .description('give a run a name, to compare with later')
+    .argument('<run>', 'the run')
+    .argument('<name>', 'its name, for example main')
+    .option('--remove', 'take the name away')
+    .action(async (run: string, name: string, _values: Values, command: Command) => {
+      const values: Values = command.optsWithGlobals();
+      const out = text(values, 'out') ?? DEFAULTS.out;
+      finish(await tagCommand(world, { run, name, out, remove: values.remove === true }));
+    });
+  program
+    .command('compare')
+    .description('compare runs, or sets of their cases, with the first of them')
+    .argument('<run...>', 'two runs or more')
+    .option('--metric <list>', `figures to compare: ${METRICS} (default: all)`)
+    .option(...NORMALIZE)
+    .option(...INTERVAL)
+    .option(...OUT)
+    .option(...JSON_FLAG)
+    .addHelpText('after', RUNS_HELP)
+    .action(async (references: string[], values: Values) => {
+      finish(
+        await compareCommand(world, {
+          references,
+          out: text(values, 'out') ?? DEFAULTS.out,
+          json: values.json === true,
+          metric: text(values, 'metric'),
+          normalize: text(values, 'normalize'),
+          interval: text(values, 'interval'),
+        }),
+      );
+    });
+  program
+    .command('trend')
+    .description('a figure over time, and where its level changed')
+    .option('--server <name>', 'of this server (default: of all)')
+    .option('--metric <name>', `one of ${METRICS} (default: qps)`)
+    .option('--tier <n>', 'at this tier')
+    .option('--mode <mode>', 'in this mode')
+    .option('--workload <name>', 'with this workload')
+    .option('--transport <name>', 'over this transport')
+    .option(...NORMALIZE)
+    .option(...OUT)
+    .option(...JSON_FLAG)
+    .action(async (values: Values) => {
+      finish(
+        await trendCommand(world, {
+          out: text(values, 'out') ?? DEFAULTS.out,
+          json: values.json === true,
+          server: text(values, 'server'),
+          metric: text(values, 'metric'),
+          tier: text(values, 'tier'),
+          mode: text(values, 'mode'),
+          workload: text(values, 'workload'),
+          transport: text(values, 'transport'),
+          normalize: text(values, 'normalize'),
+        }),
+      );
+    });
+  program
+    .command('gate')
+    .description('for CI: fail if a figure is shown to be worse than tolerated')
+    .argument('[run]', 'the run that is judged', 'latest')
+    .requiredOption('--against <run>', 'the run that it is compared with, for example main')
+    .option('--max-regression <percentage>', 'how much worse is tolerated', '3%')
+    .option('--metric <list>', `figures to judge: ${METRICS} (default: qps)`)
+    .option('--server <name>', 'cases of this server only')
+    .option('--tier <n>', 'cases of this tier only')
+    .option('--mode <mode>', 'cases of this mode only')
+    .option('--workload <name>', 'cases of this workload only')
+    .option('--transport <name>', 'cases of this transport only')
+    .option('--strict', 'too few trials to tell are a failure too (status 8)')
+    .option('--format <name>', 'text, github (Markdown for a pull request) or json', 'text')
+    .option('--json', 'the same as --format json')
+    .option(...NORMALIZE)
+    .option(...INTERVAL)
+    .option(...OUT)
+    .addHelpText(
+      'after',
+      `${RUNS_HELP}
+
+Exit status:
+  0  not shown to be worse than tolerated, or not enough trials to tell
+  7  shown to be worse: the 95 % interval leaves out the tolerance
+  8  with --strict: not enough trials to tell
+  2, 6  wrong usage; a run that cannot be read`,
+    )
+    .action(async (run: string, values: Values) => {
+      finish(
+        await gateCommand(world, {
+          run,
+          against: text(values, 'against') ?? '',
+          maxRegression: text(values, 'maxRegression') ?? '3%',
+          out: text(values, 'out') ?? DEFAULTS.out,
+          format: values.json === true ? 'json' : (text(values, 'format') ?? 'text'),
+          metric: text(values, 'metric'),
+          normalize: text(values, 'normalize'),
+          interval: text(values, 'interval'),
+          strict: values.strict === true,
+          select: {
+            server: text(values, 'server'),
+            tier: text(values, 'tier'),
+            mode: text(values, 'mode'),
+            workload: text(values, 'workload'),
+            transport: text(values, 'transport'),
+          },
+        }),
+      );
+    });
+  program
+    .command('import')
+    .description('bring in what other programs measured, to compare it')
+    .argument('<file...>', 'files of dnsperf, kubernetes/perf-tests, tiger-bench, flamethrower or dnspyre')
+    .option(
+      '--format <name>',
+      'dnsperf, perf-tests, tiger-bench, flamethrower or dnspyre (default: as it looks)',
+    )
+    .option('--server <name>', 'the server that was measured, which most formats do not say')
+    .option(...OUT)
+    .option(...JSON_FLAG)
+    .action(async (files: string[], values: Values) => {
+      finish(
+        await importCommand(world, {
+          files,
+          format: text(values, 'format'),
+          server: text(values, 'server'),
+          out: text(values, 'out') ?? DEFAULTS.out,
+          json: values.json === true,
+        }),
+      );
+    });
+}

@@ -1,0 +1,111 @@
+/** What the commands over the history share: opening it, naming runs, choosing figures. */
+import { resolve } from 'node:path';
+import { nearest } from '@dinodns-bench/zones/nearest';
+import { Ansis } from 'ansis';
+import { ratioFromText } from '../config/settings.ts';
+import { BenchError } from '../errors.ts';
+import type { Entry } from '../history/entry.ts';
+import { openHistory } from '../history/history.ts';
+import { loadEntry, type RunIndex } from '../history/resolve.ts';
+import { parseReference, type Selected, type Selector, selectCases } from '../history/select.ts';
+import { readTags } from '../history/tags.ts';
+import { COMPARED_METRICS, type ComparedMetric, findMetric, METRIC_NAMES } from '../stats/metrics.ts';
+import { INTERVAL_CHOICES, type IntervalChoice } from '../stats/sample-test.ts';
+import type { World } from '../world.ts';
+
+/** Where the results lie, and what is known of them. */
+export interface KnownRuns extends RunIndex {
+  readonly resultsDirectory: string;
+}
+
+/** Reads the history; what a user should know of it goes to stderr. */
+export async function knownRuns(world: World, out: string): Promise<KnownRuns> {
+  const resultsDirectory = resolve(world.cwd, out);
+  const { database, notice } = await openHistory(world, resultsDirectory);
+  try {
+    if (notice !== null) world.stderr.write(`Note: ${notice}\n`);
+    return { resultsDirectory, runs: database.runs(), tags: await readTags(world, resultsDirectory) };
+  } finally {
+    database.close();
+  }
+}
+
+/** The cases of a run, as a user writes them: `latest:server=dinodns`. `further` narrows them down. */
+export async function selectRun(
+  world: World,
+  known: KnownRuns,
+  reference: string,
+  further: Selector = {},
+  except: string | null = null,
+): Promise<Selected> {
+  const { run, selector } = parseReference(reference);
+  const entry = await loadEntry(world, known.resultsDirectory, known, run, except);
+  return selectCases(entry, { ...further, ...selector });
+}
+
+/** `qps,latency` → metrics; all of them for undefined. Throws `E_USAGE`. */
+export function metricsFrom(
+  text: string | undefined,
+  fallback: readonly ComparedMetric[] = COMPARED_METRICS,
+): ComparedMetric[] {
+  if (text === undefined) return [...fallback];
+  const names = text.split(',').map((name) => name.trim());
+  const metrics = names.map((name) => {
+    const metric = findMetric(name);
+    if (metric !== undefined) return metric;
+    const known = COMPARED_METRICS.map((candidate) => METRIC_NAMES[candidate]);
+    const suggestion = nearest(name, known);
+    throw new BenchError('E_USAGE', `--metric: there is no figure ${JSON.stringify(name)}`, {
+      fix: suggestion === undefined ? `Choose from ${known.join(', ')}.` : `Did you mean "${suggestion}"?`,
+    });
+  });
+  return [...new Set(metrics)];
+}
+
+export function intervalFrom(text: string | undefined): IntervalChoice {
+  const choice = INTERVAL_CHOICES.find((candidate) => candidate === (text ?? 'auto'));
+  if (choice !== undefined) return choice;
+  throw new BenchError('E_USAGE', `--interval: ${JSON.stringify(text)} must be auto or bootstrap`, {
+    fix: 'auto takes the method by the number of trials; docs/method.md says which.',
+  });
+}
+
+/** `3%` → 0.03. Throws `E_USAGE` for what is no percentage in [0 %, 100 %). */
+export function percentageFrom(text: string, flag: string): number {
+  const ratio = ratioFromText(text);
+  if (typeof ratio === 'number' && ratio >= 0 && ratio < 1) return ratio;
+  throw new BenchError(
+    'E_USAGE',
+    `${flag}: ${JSON.stringify(text)} must be a percentage from 0% to below 100%`,
+    {
+      fix: `Write it with its sign, for example ${flag} 3%.`,
+    },
+  );
+}
+
+/** A server that both runs can be taken relative to. Throws `E_USAGE` where one of them lacks it. */
+export function checkNormalize(server: string | undefined, entries: readonly Entry[]): string | null {
+  if (server === undefined) return null;
+  for (const entry of entries) {
+    if (entry.cases.some((item) => item.server === server)) continue;
+    const servers = [...new Set(entry.cases.flatMap((item) => item.server ?? []))];
+    throw new BenchError('E_USAGE', `--normalize: run ${entry.id} has no server ${JSON.stringify(server)}`, {
+      fix:
+        servers.length === 0
+          ? 'It does not say which servers it measured: leave --normalize away.'
+          : `Choose a server that all runs have; this one has ${servers.join(', ')}.`,
+    });
+  }
+  return server;
+}
+
+/** Colours only where a terminal shows them and nobody objects. */
+export function paintFor({ stdout, env }: World): InstanceType<typeof Ansis> {
+  return new Ansis(stdout.isTerminal && (env.NO_COLOR ?? '') === '' ? 1 : 0);
+}
+
+export const DEFAULT_COLUMNS = 80;
+
+export function printJson({ stdout }: World, value: unknown): void {
+  stdout.write(`${JSON.stringify(value, null, 2)}\n`);
+}

@@ -1,0 +1,141 @@
+/** `bench history`: lists runs; makes the index anew; gives runs names. */
+import { resolve } from 'node:path';
+import { BenchError } from '../errors.ts';
+import type { RunRow } from '../history/database.ts';
+import { openHistory, rebuild } from '../history/history.ts';
+import { readEntry } from '../history/read-entry.ts';
+import { loadEntry } from '../history/resolve.ts';
+import { removeTag, writeTag } from '../history/tags.ts';
+import { renderRuns } from '../history/text/render-list.ts';
+import type { World } from '../world.ts';
+import { DEFAULT_COLUMNS, knownRuns, paintFor, printJson } from './history-options.ts';
+
+export interface HistoryOptions {
+  readonly out: string;
+  readonly json: boolean;
+  readonly server: string | undefined;
+  readonly branch: string | undefined;
+  readonly commit: string | undefined;
+  readonly tag: string | undefined;
+  readonly kind: string | undefined;
+  readonly status: string | undefined;
+  readonly since: string | undefined;
+  readonly until: string | undefined;
+  readonly limit: string | undefined;
+}
+
+/** The moment that a date (or date and time) begins, in UTC unless it says otherwise. */
+function momentFrom(text: string, flag: string): number {
+  const moment = /^\d{4}-\d{2}-\d{2}/.test(text) ? Date.parse(text) : Number.NaN;
+  if (!Number.isNaN(moment)) return moment;
+  throw new BenchError('E_USAGE', `${flag}: ${JSON.stringify(text)} is no date`, {
+    fix: `Write it as ${flag} 2026-11-21 or ${flag} 2026-11-21T14:00:00Z.`,
+  });
+}
+
+function limitFrom(text: string | undefined): number {
+  if (text === undefined) return 20;
+  if (/^\d+$/.test(text) && Number(text) > 0) return Number(text);
+  throw new BenchError('E_USAGE', `--limit: ${JSON.stringify(text)} must be a whole number from 1`, {
+    fix: 'Leave it away for the 20 newest.',
+  });
+}
+
+function oneOf(text: string | undefined, flag: string, values: readonly string[]): string | undefined {
+  if (text === undefined || values.includes(text)) return text;
+  throw new BenchError('E_USAGE', `${flag}: ${JSON.stringify(text)} must be one of ${values.join(', ')}`, {
+    fix: 'Leave it away for all.',
+  });
+}
+
+function filterOf(options: HistoryOptions, tags: ReadonlyMap<string, string>): (run: RunRow) => boolean {
+  const kind = oneOf(options.kind, '--kind', ['run', 'imported']);
+  const status = oneOf(options.status, '--status', ['complete', 'interrupted', 'running', 'imported']);
+  const since = options.since === undefined ? null : momentFrom(options.since, '--since');
+  const until = options.until === undefined ? null : momentFrom(options.until, '--before');
+  const { server, branch, commit, tag } = options;
+  return (run) =>
+    (kind === undefined || run.kind === kind) &&
+    (status === undefined || run.status === status) &&
+    (server === undefined || run.servers.includes(server)) &&
+    (branch === undefined || run.branch === branch) &&
+    (commit === undefined || run.commit?.startsWith(commit) === true) &&
+    (tag === undefined || tags.get(tag) === run.id) &&
+    (since === null || Date.parse(run.startedAt) >= since) &&
+    (until === null || Date.parse(run.startedAt) < until);
+}
+
+export async function historyCommand(world: World, options: HistoryOptions): Promise<number> {
+  const limit = limitFrom(options.limit);
+  // A wrong filter is told before anything is read.
+  filterOf(options, new Map());
+  const known = await knownRuns(world, options.out);
+  const matching = known.runs.filter(filterOf(options, known.tags));
+  const shown = matching.slice(0, limit);
+  const tagsOf = (id: string) => [...known.tags].flatMap(([name, tagged]) => (tagged === id ? [name] : []));
+  if (options.json) {
+    printJson(
+      world,
+      shown.map((run) => ({ ...run, tags: tagsOf(run.id) })),
+    );
+    return 0;
+  }
+  if (matching.length === 0) {
+    world.stderr.write(
+      known.runs.length === 0
+        ? `There are no runs in ${known.resultsDirectory} yet: make one with \`bench run\`, or bring some in with \`bench import\`.\n`
+        : `None of ${known.runs.length} runs is like that.\n`,
+    );
+    return 0;
+  }
+  const columns = world.stdout.columns ?? DEFAULT_COLUMNS;
+  world.stdout.write(renderRuns(shown, tagsOf, columns, paintFor(world)));
+  if (matching.length > shown.length) {
+    world.stderr.write(`${matching.length - shown.length} older runs: --limit ${matching.length}\n`);
+  }
+  return 0;
+}
+
+/** Makes the index anew. Records that cannot be read are named; they are no failure of the index. */
+export async function rebuildCommand(world: World, options: { out: string; json: boolean }): Promise<number> {
+  const directory = resolve(world.cwd, options.out);
+  if ((await world.fs.stat(directory).catch(() => null))?.isDirectory() !== true) {
+    throw new BenchError('E_RECORD_UNREADABLE', `there is no directory ${directory}`, {
+      fix: 'Name the place of the results with --out.',
+    });
+  }
+  const files = await rebuild(world, directory);
+  const { database } = await openHistory(world, directory);
+  const problems = database.problems();
+  database.close();
+  if (options.json) printJson(world, { files, problems });
+  else {
+    world.stdout.write(`Read ${files} ${files === 1 ? 'record' : 'records'} in ${directory}\n`);
+    for (const { path, problem } of problems) world.stderr.write(`Left out ${path}: ${problem}\n`);
+  }
+  return 0;
+}
+
+/** Gives a run a name, or takes one away. */
+export async function tagCommand(
+  world: World,
+  options: { run: string; name: string; out: string; remove: boolean },
+): Promise<number> {
+  const known = await knownRuns(world, options.out);
+  if (options.remove) {
+    await removeTag(world, known.resultsDirectory, options.name);
+    return 0;
+  }
+  const { id } = await loadEntry(world, known.resultsDirectory, known, options.run);
+  const indexed = known.runs.find((run) => run.id === id);
+  if (indexed === undefined) {
+    throw new BenchError('E_USAGE', `run ${id} does not lie in ${known.resultsDirectory}`, {
+      fix: 'Name the place of its results with --out.',
+    });
+  }
+  // It may have been removed since it was listed.
+  await readEntry(world, indexed.path);
+  await writeTag(world, known.resultsDirectory, options.name, id);
+  world.stdout.write(`${options.name} is run ${id} now\n`);
+  return 0;
+}

@@ -1,0 +1,35 @@
+/** `bench import`: measurements of other programs, so that they can be compared. */
+import { relative } from 'node:path';
+import { updateHistory } from '../history/history.ts';
+import { importFiles } from '../import/import-files.ts';
+import { createStore } from '../results/store.ts';
+import type { World } from '../world.ts';
+import { printJson } from './history-options.ts';
+
+export interface ImportOptions {
+  readonly files: readonly string[];
+  readonly format: string | undefined;
+  readonly server: string | undefined;
+  readonly out: string;
+  readonly json: boolean;
+}
+
+export async function importCommand(world: World, options: ImportOptions): Promise<number> {
+  const store = createStore(world, options.out);
+  const { record, text } = await importFiles(world, options);
+  const path = await store.writeBeside(store.directoryOf(record.id), 'imported.json', text);
+  const notice = await updateHistory(world, store.resultsDirectory);
+  if (notice !== null) world.stderr.write(`Note: ${notice}\n`);
+  if (options.json) {
+    printJson(world, record);
+    return 0;
+  }
+  const trials = record.cases.reduce((sum, item) => sum + item.trials.length, 0);
+  world.stdout.write(
+    `Imported ${trials} ${trials === 1 ? 'measurement' : 'measurements'} of ${record.cases.length} ` +
+      `${record.cases.length === 1 ? 'case' : 'cases'} (${record.source.format}) as run ${record.id}\n`,
+  );
+  for (const note of record.source.notes) world.stderr.write(`Note: ${note}\n`);
+  world.stderr.write(`Written: ${relative(world.cwd, path) || path}\n`);
+  return 0;
+}

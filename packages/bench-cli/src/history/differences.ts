@@ -1,0 +1,28 @@
+/** What else differs between two runs: every one of these may be the reason for a difference in figures. */
+import type { Entry } from './entry.ts';
+
+export interface Difference {
+  /** `kernel`, `server coredns`, `setting durationSeconds`. */
+  readonly name: string;
+  /** Null where that run does not say. */
+  readonly values: readonly [string | null, string | null];
+}
+
+/**
+ * Everything known of machine, programs and settings that is not the same in both. What only one of them tells counts
+ * as a difference, since it may be one; servers that only one of them has are none.
+ */
+export function differencesOf(first: Entry, second: Entry): Difference[] {
+  const names = [...new Set([...Object.keys(first.environment), ...Object.keys(second.environment)])];
+  return names.flatMap((name): Difference[] => {
+    const values = [first.environment[name] ?? null, second.environment[name] ?? null] as const;
+    if (values[0] === values[1]) return [];
+    const isMissingServer = name.startsWith('server ') && values.includes(null);
+    return isMissingServer ? [] : [{ name, values: [values[0], values[1]] }];
+  });
+}
+
+/** True for a difference of the machine itself, not of a program's version or of a setting. */
+export function isOfMachine({ name }: Difference): boolean {
+  return !name.startsWith('server ') && !name.startsWith('setting ');
+}

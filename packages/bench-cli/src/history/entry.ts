@@ -1,0 +1,183 @@
+/**
+ * One view of everything that can be compared: runs of bench and imported measurements, as cases with the figures of
+ * their trials. What history, comparisons and gates are made of.
+ */
+import type { RunRecord } from '../results/record.ts';
+import type { ComparedMetric } from '../stats/metrics.ts';
+import type { ImportedRecord } from './imported.ts';
+
+/** The figures of one trial; null for what was not measured. */
+export interface EntryTrial {
+  /** Trials of one run and the same round are pairs; null for imported ones, which nothing pairs. */
+  readonly round: number | null;
+  readonly startedAt: string | null;
+  readonly metrics: Readonly<Record<ComparedMetric, number | null>>;
+}
+
+export interface EntryCase {
+  readonly key: string;
+  readonly server: string | null;
+  readonly tier: number | null;
+  readonly mode: string | null;
+  readonly workload: string | null;
+  readonly transport: string | null;
+  /** True for the baseline of its run. */
+  readonly isBaseline: boolean;
+  readonly limitedBy: string | null;
+  readonly contended: boolean | null;
+  /** The ok ones. */
+  readonly trials: readonly EntryTrial[];
+  readonly failedTrials: number;
+}
+
+export interface Entry {
+  readonly id: string;
+  readonly kind: 'run' | 'imported';
+  readonly status: string;
+  /** When it was measured, as far as that is known; else when it was imported. */
+  readonly startedAt: string;
+  readonly git: { readonly commit: string; readonly branch: string | null; readonly dirty: boolean } | null;
+  /** Everything about machine, programs and settings that may explain a difference, by name. */
+  readonly environment: Readonly<Record<string, string>>;
+  /** Names one machine or cluster: figures of different ones form different lines of a trend. */
+  readonly machine: string;
+  readonly cases: readonly EntryCase[];
+}
+
+function asText(value: unknown): string {
+  return typeof value === 'string' ? value : (JSON.stringify(value) ?? 'unknown');
+}
+
+/** Fields that say when and in what state, not what on. */
+const NOT_COMPARED = new Set(['loadAverage', 'git', 'cluster', 'socketReceiveBufferBytes']);
+/** Settings that a difference in figures does not come from. */
+const HARMLESS_SETTINGS = new Set([
+  'servers',
+  'baseline',
+  'tier',
+  'mode',
+  'workload',
+  'transport',
+  'trials',
+  'until',
+  'maxTrials',
+  'maxTime',
+  'aa',
+  'interval',
+  'delta',
+  'out',
+  'provision',
+  'corednsVersion',
+]);
+
+function environmentOf(record: RunRecord): Record<string, string> {
+  const { environment, loader, target, cpuLimits, configuration, servers } = record;
+  const { cluster, socketReceiveBufferBytes: buffer } = environment;
+  const machine = Object.entries(environment).filter(([name]) => !NOT_COMPARED.has(name));
+  const settings = Object.entries(configuration).filter(([name]) => !HARMLESS_SETTINGS.has(name));
+  const nodes = cluster?.nodes.map((node) => `${node.os} ${node.kernel} ${node.architecture}`) ?? [];
+  return Object.fromEntries(
+    [
+      ...machine,
+      ['socketReceiveBuffer', buffer === null ? 'unknown' : String(buffer.default)],
+      ...(cluster === null
+        ? []
+        : [
+            ['cluster.version', cluster.version],
+            ['cluster.provider', cluster.provider ?? 'unknown'],
+            ['cluster.cni', cluster.cni ?? 'unknown'],
+            ['cluster.proxyMode', cluster.proxyMode ?? 'unknown'],
+            ['cluster.nodes', [...new Set(nodes)].join('; ')],
+          ]),
+      ['target', target],
+      ['loader', `${loader.kind} ${loader.version}`],
+      ['cpuLimits', cpuLimits.method],
+      ...servers.flatMap(({ kind, version, components }) => [
+        [`server ${kind}`, version],
+        ...Object.entries(components).map(([name, text]) => [`server ${kind}, ${name}`, text]),
+      ]),
+      ...settings.map(([name, value]) => [`setting ${name}`, value]),
+    ].map(([name, value]) => [String(name), asText(value)]),
+  );
+}
+
+function fromRun(record: RunRecord): Entry {
+  const { environment } = record;
+  const cluster = environment.cluster === null ? '' : ` cluster ${environment.cluster.version}`;
+  const trialsOf = Map.groupBy(record.trials, ({ caseKey }) => caseKey);
+  const cases = record.cases
+    .filter(({ aa }) => !aa)
+    .map((item): EntryCase => {
+      const trials = trialsOf.get(item.key) ?? [];
+      return {
+        key: item.key,
+        server: item.server,
+        tier: item.tier,
+        mode: item.mode,
+        workload: item.workload,
+        transport: item.transport,
+        isBaseline: item.server === record.baseline,
+        limitedBy: item.limitedBy,
+        contended: item.contended,
+        trials: trials.flatMap((trial) =>
+          trial.status === 'ok'
+            ? [{ round: trial.round, startedAt: trial.startedAt, metrics: trial.metrics }]
+            : [],
+        ),
+        failedTrials: trials.filter(({ status }) => status === 'failed').length,
+      };
+    });
+  return {
+    id: record.id,
+    kind: 'run',
+    status: record.status,
+    startedAt: record.startedAt,
+    git: environment.git,
+    environment: environmentOf(record),
+    machine: `${environment.hostname}, ${environment.cpuModel}${cluster}`,
+    cases,
+  };
+}
+
+function fromImported(record: ImportedRecord): Entry {
+  const { environment, source } = record;
+  const told = Object.entries(environment).map(([name, value]) => [name, String(value)]);
+  return {
+    id: record.id,
+    kind: 'imported',
+    status: 'imported',
+    startedAt: record.measuredAt ?? record.importedAt,
+    git: null,
+    environment: Object.fromEntries([
+      ...told,
+      ['loader', source.version === null ? source.format : `${source.format} ${source.version}`],
+    ]),
+    // Nothing says that two files were measured on the same machine.
+    machine: `unknown (${source.format})`,
+    cases: record.cases.map((item) => ({
+      key: item.key,
+      server: item.server,
+      tier: item.tier,
+      mode: item.mode,
+      workload: item.workload,
+      transport: item.transport,
+      isBaseline: false,
+      limitedBy: null,
+      contended: null,
+      trials: item.trials
+        .filter(({ failure }) => failure === null)
+        .map(({ startedAt, metrics }) => ({ round: null, startedAt, metrics })),
+      failedTrials: item.trials.filter(({ failure }) => failure !== null).length,
+    })),
+  };
+}
+
+/** The view of a run or of an imported measurement. Pure. */
+export function entryOf(record: RunRecord | ImportedRecord): Entry {
+  return 'kind' in record ? fromImported(record) : fromRun(record);
+}
+
+/** The values of a metric over the trials that have it. */
+export function valuesOf(item: EntryCase, metric: ComparedMetric): number[] {
+  return item.trials.flatMap(({ metrics }) => metrics[metric] ?? []);
+}

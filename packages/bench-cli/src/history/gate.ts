@@ -1,0 +1,136 @@
+/**
+ * Has it become worse than is tolerated? Fails only if the interval of the difference leaves out the tolerance on the
+ * bad side; passes only if it leaves it out on the good side; else nobody can know from so few trials, and it says so.
+ */
+import { holmAdjusted } from '../stats/holm.ts';
+import { type ComparedMetric, DIRECTIONS } from '../stats/metrics.ts';
+import { type IntervalChoice, LEVEL, type SampleTest } from '../stats/sample-test.ts';
+import { type ComparedCase, type ComparedRuns, compareRuns, samplesOf, testSamples } from './compare.ts';
+import { matchCases } from './match.ts';
+import type { Selected } from './select.ts';
+
+export type GateOutcome = 'passed' | 'failed' | 'not enough trials';
+
+export interface GatedCase {
+  readonly label: string;
+  readonly metric: ComparedMetric;
+  readonly outcome: GateOutcome;
+  /** How much worse, as a ratio: 0.05 for 5 % fewer queries or 5 % more latency; negative for better. */
+  readonly regression: number | null;
+  /** Its 95 % interval; null below two trials of either side. */
+  readonly low: number | null;
+  readonly high: number | null;
+  /** Of the test that the regression is no worse than tolerated, after correction for all cases. */
+  readonly adjustedPValue: number | null;
+  readonly trials: readonly [number, number];
+  /** About how many trials of each side would tell, if it goes on like this; null if it is told, or cannot be said. */
+  readonly trialsNeeded: number | null;
+  /** Why, where there is no interval. */
+  readonly missing: string | null;
+}
+
+export interface Gate {
+  readonly outcome: GateOutcome;
+  readonly maxRegression: number;
+  readonly cases: readonly GatedCase[];
+  readonly comparison: ComparedRuns;
+}
+
+export interface GateOptions {
+  readonly metrics: readonly ComparedMetric[];
+  readonly interval: IntervalChoice;
+  readonly normalize: string | null;
+  /** Tolerated regression as a ratio: 0.03 for 3 %. */
+  readonly maxRegression: number;
+}
+
+/** More are no advice. */
+const MOST_ADVISED = 1000;
+
+/** From the ratio candidate ÷ reference to "how much worse", and which end is which. */
+function asRegression(test: SampleTest, metric: ComparedMetric, limit: number) {
+  const [low, high] = [test.low * limit - 1, test.high * limit - 1];
+  return DIRECTIONS[metric].goal === 'higher' ? { low: -high, high: -low } : { low, high };
+}
+
+function missingBecause([before, now]: readonly [number, number]): string {
+  if (before === 0 || now === 0) {
+    return `${before === 0 ? 'the reference' : 'the candidate'} has no such figure`;
+  }
+  return `${Math.min(before, now) === 1 ? 'one trial has' : 'these trials have'} no interval`;
+}
+
+/** Intervals shrink with the root of the number of trials: how many would take it off the tolerance. */
+function advise(regression: number, interval: { low: number; high: number }, limit: number, trials: number) {
+  const distance = Math.abs(regression - limit);
+  const half = (interval.high - interval.low) / 2;
+  if (distance === 0) return null;
+  const needed = Math.ceil(trials * (half / distance) ** 2 * 1.2);
+  return needed > trials && needed <= MOST_ADVISED ? needed : null;
+}
+
+interface Tested {
+  readonly label: string;
+  readonly metric: ComparedMetric;
+  readonly test: SampleTest | null;
+  readonly limit: number;
+  readonly compared: ComparedCase | undefined;
+}
+
+function decideCase(tested: Tested, adjusted: number | null, maxRegression: number): GatedCase {
+  const { label, metric, test, limit, compared } = tested;
+  const figure = compared?.figures.find((candidate) => candidate.metric === metric);
+  const trials = figure?.trials ?? ([0, 0] as const);
+  const relative = figure?.delta?.relative ?? null;
+  const sign = DIRECTIONS[metric].goal === 'higher' ? -1 : 1;
+  // Without a negative zero.
+  const regression = relative === null ? null : sign * relative + 0;
+  const base = { label, metric, regression, trials, adjustedPValue: adjusted };
+  if (test === null || regression === null) {
+    const missing = missingBecause(trials);
+    return { ...base, outcome: 'not enough trials', low: null, high: null, trialsNeeded: null, missing };
+  }
+  const interval = asRegression(test, metric, limit);
+  const isWorse = interval.low > maxRegression && (adjusted ?? 1) <= LEVEL;
+  const outcome = isWorse ? 'failed' : interval.high <= maxRegression ? 'passed' : 'not enough trials';
+  const trialsNeeded =
+    outcome === 'not enough trials' ? advise(regression, interval, maxRegression, Math.min(...trials)) : null;
+  return { ...base, ...interval, outcome, trialsNeeded, missing: null };
+}
+
+/** Every case of the candidate that the reference has too, in every metric asked for. */
+export function gate(reference: Selected, candidate: Selected, options: GateOptions): Gate {
+  const comparison = compareRuns(reference, candidate, options);
+  const { matches } = matchCases(reference, candidate);
+  const questions = matches.flatMap((match, index) =>
+    options.metrics.map((metric) => ({ match, metric, compared: comparison.cases[index] })),
+  );
+  const tested = questions.map(({ match, metric, compared }): Tested => {
+    const goal = DIRECTIONS[metric].goal;
+    const limit = goal === 'higher' ? 1 - options.maxRegression : 1 + options.maxRegression;
+    const samples = samplesOf(
+      { entry: reference.entry, item: match.reference },
+      { entry: candidate.entry, item: match.candidate },
+      metric,
+      options.normalize,
+    );
+    const seed = `${reference.entry.id}/${candidate.entry.id}/${match.label}/${metric}`;
+    const test = testSamples(
+      samples,
+      { comparisons: questions.length, interval: options.interval, seed },
+      limit,
+    );
+    return { label: match.label, metric, test, limit, compared };
+  });
+  const withTest = tested.filter(({ test }) => test !== null);
+  const adjusted = holmAdjusted(withTest.map(({ test }) => test?.pValue ?? 1));
+  const adjustedOf = new Map(withTest.map((item, index) => [item, adjusted[index] ?? 1]));
+  const cases = tested.map((item) => decideCase(item, adjustedOf.get(item) ?? null, options.maxRegression));
+  const has = (outcome: GateOutcome) => cases.some((item) => item.outcome === outcome);
+  return {
+    outcome: has('failed') ? 'failed' : has('not enough trials') ? 'not enough trials' : 'passed',
+    maxRegression: options.maxRegression,
+    cases,
+    comparison,
+  };
+}

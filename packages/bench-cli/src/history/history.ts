@@ -1,0 +1,127 @@
+/**
+ * The history: the index of `database.ts`, brought up to date with the records whenever it is opened. Several benches
+ * may do so at the same time.
+ */
+import { join } from 'node:path';
+import { BenchError, messageOf } from '../errors.ts';
+import type { World } from '../world.ts';
+import { type HistoryDatabase, openDatabase } from './database.ts';
+import { findRecords, readEntry } from './read-entry.ts';
+
+export const DATABASE_NAME = 'history.db';
+
+type HistoryWorld = Pick<World, 'fs' | 'processes'>;
+
+export interface OpenedHistory {
+  readonly database: HistoryDatabase;
+  /** What a user should know: the index was made anew, or is not kept. Null for the usual. */
+  readonly notice: string | null;
+}
+
+/** Reads what is new or has changed, and forgets what is gone. */
+export async function synchronize(
+  world: HistoryWorld,
+  database: HistoryDatabase,
+  resultsDirectory: string,
+): Promise<void> {
+  const found = await findRecords(world, resultsDirectory);
+  const known = database.files();
+  for (const { path, stamp } of found) {
+    if (known.get(path) === stamp) continue;
+    const entry = await readEntry(world, path).catch((error: unknown) => {
+      if (error instanceof BenchError) return { problem: error.message };
+      throw error;
+    });
+    database.put(path, stamp, entry);
+  }
+  const present = new Set(found.map(({ path }) => path));
+  database.forget([...known.keys()].filter((path) => !present.has(path)));
+}
+
+function isBusy(error: unknown): boolean {
+  return error instanceof Error && /database is locked|busy/i.test(error.message);
+}
+
+/**
+ * Makes the index anew from the records, beside the old one, and puts it in its place as a whole: a reader of the old
+ * one is not disturbed, and of two that do it at the same time the last one wins with the same content. Without
+ * records there is none. Resolves with the number of records read.
+ */
+export async function rebuild(world: HistoryWorld, resultsDirectory: string): Promise<number> {
+  const path = join(resultsDirectory, DATABASE_NAME);
+  const temporary = `${path}.${world.processes.ownPid}.tmp`;
+  const clean = () => world.fs.rm(temporary, { force: true });
+  await clean();
+  try {
+    const database = openDatabase(temporary);
+    try {
+      await synchronize(world, database, resultsDirectory);
+      const count = database.files().size;
+      database.close();
+      // What is left of a transaction on the old file would be applied to the new one.
+      await world.fs.rm(`${path}-journal`, { force: true });
+      await world.fs.rename(temporary, path);
+      return count;
+    } catch (error) {
+      try {
+        database.close();
+      } catch {
+        // Closed already, before the renaming failed.
+      }
+      throw error;
+    }
+  } finally {
+    await clean();
+  }
+}
+
+/**
+ * Opens the history of a results directory, up to date. A damaged index is made anew; where nothing can be written it
+ * is made in memory. Rejects only if even that fails.
+ */
+export async function openHistory(world: HistoryWorld, resultsDirectory: string): Promise<OpenedHistory> {
+  const path = join(resultsDirectory, DATABASE_NAME);
+  const inMemory = async (reason: string | null): Promise<OpenedHistory> => {
+    const database = openDatabase(':memory:');
+    await synchronize(world, database, resultsDirectory);
+    return { database, notice: reason };
+  };
+  const exists = (await world.fs.stat(resultsDirectory).catch(() => null))?.isDirectory() === true;
+  // No results, no index: looking must not make folders.
+  if (!exists) return inMemory(null);
+  const open = async (): Promise<HistoryDatabase> => {
+    const database = openDatabase(path);
+    try {
+      await synchronize(world, database, resultsDirectory);
+      return database;
+    } catch (error) {
+      database.close();
+      throw error;
+    }
+  };
+  try {
+    return { database: await open(), notice: null };
+  } catch (first) {
+    if (isBusy(first)) return inMemory(`${path} is in use for long; read the records instead`);
+    try {
+      await rebuild(world, resultsDirectory);
+      return { database: await open(), notice: `${path} was made anew (${messageOf(first)})` };
+    } catch (second) {
+      return inMemory(`${path} cannot be written (${messageOf(second)}); read the records instead`);
+    }
+  }
+}
+
+/**
+ * Brings the index up to date after a run or an import. Resolves with null, or with the reason why it could not: no
+ * loss, since the next command that needs the history does it.
+ */
+export async function updateHistory(world: HistoryWorld, resultsDirectory: string): Promise<string | null> {
+  try {
+    const { database, notice } = await openHistory(world, resultsDirectory);
+    database.close();
+    return notice;
+  } catch (error) {
+    return `the history was not brought up to date: ${messageOf(error)}`;
+  }
+}

@@ -1,0 +1,86 @@
+/**
+ * A measurement that another program made, brought in by `bench import`. It is a record of its own kind, in
+ * `imported.json`, because it is no run of bench: what the other program does not say is null here, and nothing is
+ * assumed in its place. `bench history`, `compare`, `trend` and `gate` take it like a run; the reports do not, since
+ * they tell how a run was made.
+ */
+import { z } from 'zod';
+import {
+  bytes,
+  count,
+  modeSchema,
+  ratio,
+  seconds,
+  timestamp,
+  transportSchema,
+} from '../results/record-units.ts';
+
+export const IMPORTED_SCHEMA_VERSION = 1;
+
+export const IMPORT_FORMATS = ['dnsperf', 'perf-tests', 'tiger-bench', 'flamethrower', 'dnspyre'] as const;
+export type ImportFormat = (typeof IMPORT_FORMATS)[number];
+
+/** As in a run's record, but every figure may be unknown. */
+export const importedMetricsSchema = z.object({
+  qps: z.number().nonnegative().nullable(),
+  /** Mean, of completed queries. */
+  latencySeconds: seconds.nullable(),
+  lostRatio: ratio.nullable(),
+  cpuSecondsPerQuery: seconds.nullable(),
+  memoryBytes: bytes.nullable(),
+});
+export type ImportedMetrics = z.output<typeof importedMetricsSchema>;
+
+export const importedTrialSchema = z.object({
+  startedAt: timestamp.nullable(),
+  durationSeconds: seconds.nullable(),
+  queriesSent: count.nullable(),
+  queriesCompleted: count.nullable(),
+  queriesLost: count.nullable(),
+  responseCodes: z.record(z.string(), count).nullable(),
+  /** Of completed queries by ascending percentile, as far as the format has them. */
+  latencyPercentiles: z.array(z.object({ percentile: z.number().min(0).max(100), seconds })).nullable(),
+  metrics: importedMetricsSchema,
+  /** Position in `source.files`. */
+  file: count,
+  /** Why it counts for nothing: the other program's own error. Null for a good one. */
+  failure: z.string().nullable(),
+});
+export type ImportedTrial = z.output<typeof importedTrialSchema>;
+
+export const importedCaseSchema = z.object({
+  /** Unique within the record: server, or what is known instead, and the parameters that tell cases apart. */
+  key: z.string(),
+  server: z.string().nullable(),
+  /** vCPUs. */
+  tier: z.number().positive().nullable(),
+  mode: modeSchema.nullable(),
+  workload: z.string().nullable(),
+  transport: transportSchema.nullable(),
+  /** The other program's own parameters, as they stand in its file. */
+  parameters: z.record(z.string(), z.unknown()),
+  trials: z.array(importedTrialSchema),
+});
+export type ImportedCase = z.output<typeof importedCaseSchema>;
+
+export const importedRecordSchema = z.object({
+  schemaVersion: z.literal(IMPORTED_SCHEMA_VERSION),
+  kind: z.literal('imported'),
+  id: z.string().min(1),
+  generator: z.object({ name: z.literal('dinodns-bench'), version: z.string() }),
+  importedAt: timestamp,
+  source: z.object({
+    format: z.enum(IMPORT_FORMATS),
+    /** Version of the program that measured, where its output says. */
+    version: z.string().nullable(),
+    files: z.array(z.object({ name: z.string(), sizeBytes: count, sha256: z.string() })),
+    /** How figures of this format are to be read, in sentences. */
+    notes: z.array(z.string()),
+  }),
+  /** When the oldest trial was measured, where that is known. */
+  measuredAt: timestamp.nullable(),
+  /** What the format tells of machine or cluster, under the names of the environment's fields where they are the same. */
+  environment: z.record(z.string(), z.union([z.string(), z.number(), z.boolean()])),
+  cases: z.array(importedCaseSchema),
+});
+export type ImportedRecord = z.output<typeof importedRecordSchema>;

@@ -1,0 +1,68 @@
+/** Which case of one run belongs to which case of another. */
+import type { EntryCase } from './entry.ts';
+import { DIMENSIONS, type Dimension, type Selected } from './select.ts';
+
+export interface Match {
+  /** What both have in common: `dinodns, tier 1, single`. */
+  readonly label: string;
+  readonly reference: EntryCase;
+  readonly candidate: EntryCase;
+}
+
+export interface Matching {
+  readonly matches: readonly Match[];
+  /** Keys of cases that have no counterpart. */
+  readonly onlyReference: readonly string[];
+  readonly onlyCandidate: readonly string[];
+}
+
+function valueText(item: EntryCase, dimension: Dimension): string | null {
+  const value = item[dimension];
+  if (value === null) return null;
+  return dimension === 'tier' ? `tier ${value}` : String(value);
+}
+
+function labelOf(reference: EntryCase, candidate: EntryCase): string {
+  const parts = DIMENSIONS.flatMap((dimension) => {
+    const [a, b] = [valueText(reference, dimension), valueText(candidate, dimension)];
+    if (a === null && b === null) return [];
+    return a === b || b === null || a === null ? [a ?? b] : [`${b} against ${a}`];
+  });
+  return parts.length === 0 ? candidate.key : parts.join(', ');
+}
+
+/**
+ * Cases that agree in every dimension, but for those that a selector of both sides fixes: `A:server=x` against
+ * `B:server=y` compares the two servers at each tier and mode. One single case on each side is taken as a pair
+ * whatever it is, so that imported measurements, of which little is known, can be compared.
+ */
+export function matchCases(reference: Selected, candidate: Selected): Matching {
+  const [only, others] = [reference.cases, candidate.cases];
+  if (only.length === 1 && others.length === 1 && only[0] !== undefined && others[0] !== undefined) {
+    const label = labelOf(only[0], others[0]);
+    return {
+      matches: [{ label, reference: only[0], candidate: others[0] }],
+      onlyReference: [],
+      onlyCandidate: [],
+    };
+  }
+  const fixed = DIMENSIONS.filter((name) => name in reference.selector && name in candidate.selector);
+  const keyOf = (item: EntryCase) =>
+    JSON.stringify(DIMENSIONS.map((name) => (fixed.includes(name) ? null : item[name])));
+  const byKey = Map.groupBy(only, keyOf);
+  const matches: Match[] = [];
+  const unmatched: string[] = [];
+  for (const item of others) {
+    // Parameters of imported cases may tell apart what the dimensions do not.
+    const counterparts = byKey.get(keyOf(item)) ?? [];
+    const counterpart = counterparts.find(({ key }) => key === item.key) ?? counterparts[0];
+    if (counterpart === undefined) unmatched.push(item.key);
+    else matches.push({ label: labelOf(counterpart, item), reference: counterpart, candidate: item });
+  }
+  const matched = new Set(matches.map((match) => match.reference.key));
+  return {
+    matches,
+    onlyReference: only.filter(({ key }) => !matched.has(key)).map(({ key }) => key),
+    onlyCandidate: unmatched,
+  };
+}

@@ -1,0 +1,85 @@
+/** Reads what can be compared from a folder in the results directory: `run.json`, else `imported.json`. */
+import { join } from 'node:path';
+import { BenchError, messageOf } from '../errors.ts';
+import { listProblems, parseRecord } from '../results/parse-record.ts';
+import type { World } from '../world.ts';
+import { type Entry, entryOf } from './entry.ts';
+import { IMPORTED_SCHEMA_VERSION, type ImportedRecord, importedRecordSchema } from './imported.ts';
+
+export const RECORD_FILES = ['run.json', 'imported.json'] as const;
+
+/** The checked imported record in `text`. Throws `E_RECORD_UNREADABLE` or `E_RECORD_VERSION`. */
+export function parseImported(text: string, path: string): ImportedRecord {
+  let value: unknown;
+  try {
+    value = JSON.parse(text);
+  } catch (cause) {
+    throw new BenchError('E_RECORD_UNREADABLE', `${path} is damaged: ${messageOf(cause)}`, {
+      fix: 'Import the original files again with `bench import`.',
+      cause,
+    });
+  }
+  const version =
+    typeof value === 'object' && value !== null && 'schemaVersion' in value ? value.schemaVersion : undefined;
+  if (typeof version === 'number' && version > IMPORTED_SCHEMA_VERSION) {
+    throw new BenchError(
+      'E_RECORD_VERSION',
+      `${path} has schema version ${version}, this version of bench reads ${IMPORTED_SCHEMA_VERSION}`,
+      { fix: 'Use a newer version of bench.' },
+    );
+  }
+  const record = importedRecordSchema.safeParse(value);
+  if (record.success) return record.data;
+  throw new BenchError('E_RECORD_UNREADABLE', `${path} is no imported record`, {
+    fix: 'Import the original files again with `bench import`.',
+    evidence: listProblems(record.error),
+  });
+}
+
+/** The record in the file at `path`, of either kind by the file's name. */
+export async function readEntry({ fs }: Pick<World, 'fs'>, path: string): Promise<Entry> {
+  let text: string;
+  try {
+    text = await fs.readFile(path, 'utf8');
+  } catch (cause) {
+    throw new BenchError('E_RECORD_UNREADABLE', `cannot read ${path}: ${messageOf(cause)}`, {
+      fix: 'Give the id or the path of a run that you may read.',
+      cause,
+    });
+  }
+  return entryOf(path.endsWith('imported.json') ? parseImported(text, path) : parseRecord(text, path));
+}
+
+export interface FoundFile {
+  readonly path: string;
+  /** Changes whenever the file does: size and time of the last change. */
+  readonly stamp: string;
+}
+
+async function recordIn({ fs }: Pick<World, 'fs'>, directory: string): Promise<FoundFile[]> {
+  for (const name of RECORD_FILES) {
+    const path = join(directory, name);
+    const stats = await fs.stat(path).catch(() => null);
+    if (stats?.isFile()) return [{ path, stamp: `${stats.size} ${stats.mtimeMs}` }];
+  }
+  return [];
+}
+
+/**
+ * Every record in the results directory and one folder deeper (`reference/NAME/run.json`). None if there is no such
+ * directory.
+ */
+export async function findRecords(world: Pick<World, 'fs'>, resultsDirectory: string): Promise<FoundFile[]> {
+  const foldersOf = async (directory: string) => {
+    const items = await world.fs.readdir(directory, { withFileTypes: true }).catch(() => []);
+    return items.filter((item) => item.isDirectory()).map(({ name }) => join(directory, name));
+  };
+  const folders = await foldersOf(resultsDirectory);
+  const found: FoundFile[] = [];
+  for (const folder of folders) {
+    const here = await recordIn(world, folder);
+    if (here.length > 0) found.push(...here);
+    else for (const deeper of await foldersOf(folder)) found.push(...(await recordIn(world, deeper)));
+  }
+  return found;
+}

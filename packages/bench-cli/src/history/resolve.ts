@@ -1,0 +1,102 @@
+/** From what a user writes to the run that is meant. */
+import { join, resolve } from 'node:path';
+import { nearest } from '@dinodns-bench/zones/nearest';
+import { BenchError } from '../errors.ts';
+import type { World } from '../world.ts';
+import type { RunRow } from './database.ts';
+import type { Entry } from './entry.ts';
+import { RECORD_FILES, readEntry } from './read-entry.ts';
+
+export interface RunIndex {
+  /** The newest first. */
+  readonly runs: readonly RunRow[];
+  /** Ids by name, from `bench history tag`. */
+  readonly tags: ReadonlyMap<string, string>;
+}
+
+/** How many runs an error lists. */
+const MOST_RUNS = 5;
+/** Shorter ones are more likely meant as something else. */
+const SHORTEST_COMMIT = 7;
+
+/** The path of a record that a path of the user leads to; null for none. */
+async function recordAt(world: Pick<World, 'fs' | 'cwd'>, reference: string): Promise<string | null> {
+  if (reference === '') return null;
+  const path = resolve(world.cwd, reference);
+  const stats = await world.fs.stat(path).catch(() => null);
+  if (stats === null) return null;
+  if (!stats.isDirectory()) return path;
+  for (const name of RECORD_FILES) {
+    const file = join(path, name);
+    if ((await world.fs.stat(file).catch(() => null)) !== null) return file;
+  }
+  return null;
+}
+
+/** Of a branch or commit the newest run that is complete, else the newest of all. */
+function newest(runs: readonly RunRow[]): RunRow | undefined {
+  return runs.find(({ status }) => status === 'complete') ?? runs[0];
+}
+
+/**
+ * The run that `reference` means, from the index alone: a name given with `bench history tag`; `latest`; the id of a
+ * run or a beginning of it that is unique; the newest complete run of a git branch; the newest of a git commit. In
+ * this order. `except` is the id of a run that is not meant: what is gated is not its own reference.
+ */
+export function findRun(
+  { runs, tags }: RunIndex,
+  reference: string,
+  except: string | null,
+): RunRow | undefined {
+  const others = runs.filter(({ id }) => id !== except);
+  const tagged = tags.get(reference);
+  if (tagged !== undefined) return runs.find(({ id }) => id === tagged);
+  if (reference === 'latest') return others.find(({ kind }) => kind === 'run');
+  const exact = runs.find(({ id }) => id === reference);
+  if (exact !== undefined) return exact;
+  const ofBranch = newest(others.filter(({ branch }) => branch === reference));
+  if (ofBranch !== undefined) return ofBranch;
+  const beginning = runs.filter(({ id }) => reference !== '' && id.startsWith(reference));
+  if (beginning.length === 1) return beginning[0];
+  return reference.length >= SHORTEST_COMMIT
+    ? newest(others.filter(({ commit }) => commit?.startsWith(reference) === true))
+    : undefined;
+}
+
+function unknownRun(index: RunIndex, reference: string, resultsDirectory: string): BenchError {
+  const { runs, tags } = index;
+  const branches = runs.flatMap(({ branch }) => branch ?? []);
+  const suggestion = nearest(reference, [...new Set([...tags.keys(), ...branches, 'latest'])]);
+  const dangling = tags.get(reference);
+  const message =
+    dangling === undefined
+      ? `there is no run ${JSON.stringify(reference)}`
+      : `${JSON.stringify(reference)} is the name of run ${dangling}, which is gone`;
+  const fix =
+    runs.length === 0
+      ? `There are no runs in ${resultsDirectory} yet: make one with \`bench run\`, or name another place with --out.`
+      : suggestion !== undefined && suggestion !== reference
+        ? `Did you mean "${suggestion}"?`
+        : 'Give the id of a run, its path, `latest`, a name from `bench history tag`, a git branch or a commit.';
+  return new BenchError('E_RECORD_UNREADABLE', message, {
+    fix,
+    evidence: runs
+      .slice(0, MOST_RUNS)
+      .map(({ id, branch, servers }) => `${id}  ${branch ?? '-'}  ${servers.join(', ')}`),
+  });
+}
+
+/** Reads the run that `reference` means. Rejects with `E_RECORD_UNREADABLE` and the like. */
+export async function loadEntry(
+  world: Pick<World, 'fs' | 'cwd'>,
+  resultsDirectory: string,
+  index: RunIndex,
+  reference: string,
+  except: string | null = null,
+): Promise<Entry> {
+  const found = findRun(index, reference, except);
+  if (found !== undefined) return readEntry(world, found.path);
+  const path = await recordAt(world, reference);
+  if (path !== null) return readEntry(world, path);
+  throw unknownRun(index, reference, resultsDirectory);
+}

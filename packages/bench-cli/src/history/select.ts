@@ -1,0 +1,61 @@
+/** Which cases of a run are meant: `server=dinodns,tier=1`. */
+import { nearest } from '@dinodns-bench/zones/nearest';
+import { BenchError } from '../errors.ts';
+import type { Entry, EntryCase } from './entry.ts';
+
+export const DIMENSIONS = ['server', 'tier', 'mode', 'workload', 'transport'] as const;
+export type Dimension = (typeof DIMENSIONS)[number];
+
+/** What cases must have, by dimension. */
+export type Selector = Readonly<Partial<Record<Dimension, string>>>;
+
+/** A run as it was named, and the cases of it that are meant. */
+export interface Selected {
+  readonly entry: Entry;
+  readonly selector: Selector;
+  readonly cases: readonly EntryCase[];
+}
+
+const SELECTOR = /^(?<run>.*?)(?::(?<selector>(?:[a-z]+=[^,]*)(?:,[a-z]+=[^,]*)*))?$/;
+
+/** `latest:server=dinodns,tier=1` → the run's name and the selector. Throws `E_USAGE`. */
+export function parseReference(text: string): { run: string; selector: Selector } {
+  const { run = text, selector } = SELECTOR.exec(text)?.groups ?? {};
+  if (selector === undefined) return { run, selector: {} };
+  const pairs = selector.split(',').map((pair) => {
+    const [name = '', ...value] = pair.split('=');
+    if (DIMENSIONS.some((dimension) => dimension === name) && value.join('=') !== '') {
+      return [name, value.join('=')] as const;
+    }
+    const suggestion = nearest(name, [...DIMENSIONS]);
+    throw new BenchError('E_USAGE', `${text}: there is no selector ${JSON.stringify(pair)}`, {
+      fix:
+        suggestion === undefined || suggestion === name
+          ? `Write RUN:name=value, with the names ${DIMENSIONS.join(', ')}.`
+          : `Did you mean "${suggestion}"?`,
+    });
+  });
+  return { run, selector: Object.fromEntries(pairs) };
+}
+
+function matches(item: EntryCase, selector: Selector): boolean {
+  return Object.entries(selector).every(([name, wanted]) => {
+    const value = item[name as Dimension];
+    return name === 'tier' ? value === Number(wanted) : value === wanted;
+  });
+}
+
+/** The cases of `entry` that are meant. Throws `E_USAGE` if there is none. */
+export function selectCases(entry: Entry, selector: Selector): Selected {
+  const cases = entry.cases.filter((item) => matches(item, selector));
+  if (cases.length > 0) return { entry, selector, cases };
+  const wanted = Object.entries(selector).map(([name, value]) => `${name}=${value}`);
+  throw new BenchError(
+    'E_USAGE',
+    `run ${entry.id} has no case ${wanted.length === 0 ? 'at all' : `with ${wanted.join(', ')}`}`,
+    {
+      fix: 'Choose from its cases.',
+      evidence: entry.cases.slice(0, 12).map(({ key }) => key),
+    },
+  );
+}

@@ -1,0 +1,57 @@
+/**
+ * Names for runs: `results/tags/<name>` holds the id of a run, as git's refs do. Small files of their own, so that
+ * naming is safe beside other benches, and the index need not be the only place that knows.
+ */
+import { join } from 'node:path';
+import { BenchError } from '../errors.ts';
+import { writeWhole } from '../results/write-whole.ts';
+import type { World } from '../world.ts';
+
+type TagWorld = Pick<World, 'fs' | 'processes'>;
+
+const DIRECTORY = 'tags';
+const NAME = /^[A-Za-z0-9][\w.-]{0,99}$/;
+/** Means the newest run wherever a run can be named. */
+const RESERVED = new Set(['latest']);
+
+export function checkTagName(name: string): void {
+  if (NAME.test(name) && !RESERVED.has(name)) return;
+  throw new BenchError('E_USAGE', `${JSON.stringify(name)} cannot be the name of a run`, {
+    fix: 'Use letters, digits, dots, dashes and underscores, for example main or v1.2; `latest` is taken.',
+  });
+}
+
+/** Gives the run a name; one that is in use moves on to this run. */
+export async function writeTag(
+  world: TagWorld,
+  resultsDirectory: string,
+  name: string,
+  id: string,
+): Promise<void> {
+  checkTagName(name);
+  await writeWhole(world.fs, world.processes.ownPid, join(resultsDirectory, DIRECTORY, name), `${id}\n`);
+}
+
+/** Takes the name away. Rejects with `E_USAGE` if there is none. */
+export async function removeTag(world: TagWorld, resultsDirectory: string, name: string): Promise<void> {
+  checkTagName(name);
+  if (!(await readTags(world, resultsDirectory)).has(name)) {
+    throw new BenchError('E_USAGE', `no run has the name ${JSON.stringify(name)}`, {
+      fix: '`bench history` shows the names of runs.',
+    });
+  }
+  await world.fs.rm(join(resultsDirectory, DIRECTORY, name));
+}
+
+/** The id of a run by its name. */
+export async function readTags(
+  { fs }: Pick<World, 'fs'>,
+  resultsDirectory: string,
+): Promise<Map<string, string>> {
+  const directory = join(resultsDirectory, DIRECTORY);
+  const names = (await fs.readdir(directory).catch((): string[] => [])).filter((name) => NAME.test(name));
+  const tags = await Promise.all(
+    names.map(async (name) => [name, (await fs.readFile(join(directory, name), 'utf8')).trim()] as const),
+  );
+  return new Map(tags.toSorted(([a], [b]) => (a < b ? -1 : 1)));
+}

@@ -1,0 +1,107 @@
+/** A comparison as text for a terminal. Pure. */
+import type { Ansis } from 'ansis';
+import { formatP } from '../../report/numbers.ts';
+import { METRIC_NAMES, METRIC_TITLES } from '../../stats/metrics.ts';
+import { wrapText } from '../../text.ts';
+import type { ComparedCase, ComparedFigure, ComparedRuns } from '../compare.ts';
+import { isOfMachine } from '../differences.ts';
+import { columnsOf, formatChange, formatFigure, formatRange } from './words.ts';
+
+type Paint = InstanceType<typeof Ansis>;
+
+const UNDECIDED = '≈';
+
+/** Why a comparison has no winner, or which word it has. */
+export function verdictText({ delta, trials }: ComparedFigure): string {
+  if (delta === null) return trials.includes(0) ? 'not in both' : 'not comparable';
+  if (delta.undecided === 'correction') {
+    return `not shown (p ${formatP(delta.adjustedPValue ?? 1)} of ${delta.comparisons})`;
+  }
+  if (delta.undecided === 'too few trials') return 'too few trials';
+  return delta.undecided === null ? delta.verdict : 'not shown';
+}
+
+function figureRow(figure: ComparedFigure, isRatio: boolean): string[] {
+  const { metric, reference, candidate, delta } = figure;
+  const cell = (value: number | null) => (value === null ? '–' : formatFigure(metric, value, isRatio));
+  const mark = delta !== null && delta.verdict === 'no difference shown' ? `${UNDECIDED} ` : '';
+  return [
+    `  ${METRIC_NAMES[metric]}`,
+    cell(reference),
+    cell(candidate),
+    delta === null ? '' : `${mark}${formatChange(delta.relative)}`,
+    delta === null || delta.low === null || delta.high === null ? '' : formatRange(delta.low, delta.high),
+    verdictText(figure),
+  ];
+}
+
+function hanging(text: string, columns: number): string {
+  return wrapText(text, columns - 2).join('\n  ');
+}
+
+function differenceLines(result: ComparedRuns, columns: number): string[] {
+  const { differences } = result;
+  if (differences.length === 0) return [];
+  const ofMachine = differences.filter(isOfMachine).length;
+  const heading =
+    ofMachine > 0
+      ? 'Warning: the environments differ, and any of this may be the reason:'
+      : 'Programs or settings differ:';
+  return [
+    heading,
+    ...differences.map(({ name, values }) =>
+      hanging(`• ${name}: ${values[0] ?? 'not told'} → ${values[1] ?? 'not told'}`, columns),
+    ),
+  ];
+}
+
+function unmatchedLines({ onlyReference, onlyCandidate }: ComparedRuns, columns: number): string[] {
+  const line = (keys: readonly string[], which: string) =>
+    keys.length === 0 ? [] : [hanging(`• Only in the ${which}: ${keys.join(', ')}`, columns)];
+  return [...line(onlyReference, 'first'), ...line(onlyCandidate, 'second')];
+}
+
+function methodLine(result: ComparedRuns): string {
+  const how = result.paired
+    ? 'Trials of the same run: paired by round.'
+    : 'Different runs: their trials are not pairs, and another day may differ by more than the intervals tell.';
+  const by =
+    result.normalizedBy === null
+      ? ''
+      : ` Figures are ratios to ${result.normalizedBy} of the same run and round.`;
+  return how + by;
+}
+
+function caseLines(item: ComparedCase, rows: readonly string[], paint: Paint): string[] {
+  return ['', paint.bold(item.label), ...rows];
+}
+
+/** For each case a line for each figure: reference, candidate, difference, its 95 % interval, verdict. */
+export function renderComparison(result: ComparedRuns, columns: number, paint: Paint): string {
+  const isRatio = result.normalizedBy !== null;
+  const header = ['', 'first', 'second', 'difference', '95 % interval', 'verdict'];
+  const all = result.cases.flatMap(({ figures }) => figures.map((figure) => figureRow(figure, isRatio)));
+  const lines = columnsOf([header, ...all], 2, [0, 5]);
+  const [head = '', ...rest] = lines;
+  let used = 0;
+  const body = result.cases.flatMap((item) => {
+    const rows = rest.slice(used, used + item.figures.length);
+    used += item.figures.length;
+    return caseLines(item, rows, paint);
+  });
+  const titles = [...new Set(result.cases.flatMap(({ figures }) => figures.map(({ metric }) => metric)))];
+  const legend = titles.map((metric) => `${METRIC_NAMES[metric]}: ${METRIC_TITLES[metric]}`).join('; ');
+  return [
+    ...wrapText(`${result.reference} (first) and ${result.candidate} (second)`, columns),
+    ...wrapText(methodLine(result), columns),
+    '',
+    paint.dim(head),
+    ...body,
+    '',
+    ...wrapText(`${legend}. ${UNDECIDED} no difference shown.`, columns).map((line) => paint.dim(line)),
+    ...[...new Set(result.cases.flatMap(({ notes }) => notes))].map((note) => hanging(`• ${note}`, columns)),
+    ...unmatchedLines(result, columns),
+    ...differenceLines(result, columns).map((line) => paint.yellow(line)),
+    '',
+  ].join('\n');
+}

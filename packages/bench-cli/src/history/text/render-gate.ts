@@ -1,0 +1,136 @@
+/** A gate's outcome: a paragraph for a terminal, Markdown for a pull request. Pure. */
+import { percentText } from '../../config/settings.ts';
+import { formatFixed, formatOutwards, formatP } from '../../report/numbers.ts';
+import { METRIC_NAMES, METRIC_TITLES } from '../../stats/metrics.ts';
+import { wrapText } from '../../text.ts';
+import { isOfMachine } from '../differences.ts';
+import type { Gate, GatedCase } from '../gate.ts';
+
+/** "5.2 % worse (95 % interval 3.4–7.1 % worse)" */
+function howMuch({ regression, low, high }: GatedCase): string {
+  if (regression === null) return 'no figure';
+  const word = regression >= 0 ? 'worse' : 'better';
+  const size = `${formatFixed(Math.abs(regression) * 100, 1)} % ${word}`;
+  if (low === null || high === null) return `${size}, without an interval`;
+  return `${size} (95 % interval ${range(low, high)})`;
+}
+
+function range(low: number, high: number): string {
+  const ends = formatOutwards(low * 100, high * 100, 0);
+  const end = (text: string) => {
+    if (Number.parseFloat(text) === 0) return 'no change';
+    return text.startsWith('-') ? `${text.slice(1)} % better` : `${text} % worse`;
+  };
+  return `from ${end(ends.low)} to ${end(ends.high)}`;
+}
+
+function name(item: GatedCase): string {
+  return `${METRIC_TITLES[item.metric]} of ${item.label}`;
+}
+
+/** At most so many cases are named in the paragraph; the table has all. */
+const MOST_NAMED = 4;
+
+function list(cases: readonly GatedCase[]): string {
+  const shown = cases.slice(0, MOST_NAMED).map((item) => {
+    const p =
+      item.outcome === 'failed' && item.adjustedPValue !== null ? `, p ${formatP(item.adjustedPValue)}` : '';
+    return item.missing === null ? `${name(item)} is ${howMuch(item)}${p}` : `${name(item)}: ${item.missing}`;
+  });
+  const more = cases.length > shown.length ? `; and ${cases.length - shown.length} more` : '';
+  return `${shown.join('; ')}${more}`;
+}
+
+function advice(cases: readonly GatedCase[]): string {
+  const needed = Math.max(0, ...cases.map(({ trialsNeeded }) => trialsNeeded ?? 0));
+  return needed > 0
+    ? ` About ${needed} trials on either side would tell, if they scatter like these.`
+    : ' Measure with more --trials on either side.';
+}
+
+/** The reason in one paragraph. Says no more than the intervals allow. */
+export function gateReason(gate: Gate): string {
+  const { comparison, maxRegression, outcome } = gate;
+  const limit = percentText(maxRegression);
+  const runs = `run ${comparison.candidate} against run ${comparison.reference}`;
+  const by =
+    comparison.normalizedBy === null ? '' : `, relative to ${comparison.normalizedBy} of the same run`;
+  const of = (wanted: GatedCase['outcome']) => gate.cases.filter((item) => item.outcome === wanted);
+  const unknown = of('not enough trials');
+  const machine = comparison.differences.filter(isOfMachine).map((difference) => difference.name);
+  const warning =
+    machine.length === 0 ? '' : ` The environments differ in ${machine.join(', ')}: that may be the reason.`;
+  const head = `${runs}${by}, at most ${limit} worse tolerated`;
+  if (outcome === 'failed') {
+    const also =
+      unknown.length === 0
+        ? ''
+        : ` ${unknown.length} further ${unknown.length === 1 ? 'figure is' : 'figures are'} undecided.`;
+    return `Failed: ${head}. ${list(of('failed'))}. The interval leaves out the tolerance.${also}${warning}`;
+  }
+  if (outcome === 'not enough trials') {
+    return (
+      `Not enough trials: ${head}. Nothing is shown to be worse than that, but it cannot be excluded either: ` +
+      `${list(unknown)}.${advice(unknown)}${warning}`
+    );
+  }
+  const worst = gate.cases.reduce((most, item) => ((item.high ?? 0) > (most.high ?? 0) ? item : most));
+  return `Passed: ${head}. The farthest that an interval reaches: ${list([worst])}.${warning}`;
+}
+
+function row(item: GatedCase): string[] {
+  return [item.label, METRIC_NAMES[item.metric], howMuch(item), item.trials.join(' / '), item.outcome];
+}
+
+export function renderGate(gate: Gate, columns: number): string {
+  const lines = gate.cases.flatMap((item) => {
+    const [label = '', metric = '', much = '', trials = '', outcome = ''] = row(item);
+    return wrapText(`• ${label}, ${metric}: ${much}; trials ${trials}; ${outcome}`, columns - 2).map(
+      (line, index) => (index === 0 ? line : `  ${line}`),
+    );
+  });
+  return [...wrapText(gateReason(gate), columns), '', ...lines, ''].join('\n');
+}
+
+/** Nothing from a record can become markup. */
+function cell(text: string): string {
+  return text
+    .replaceAll('&', '&amp;')
+    .replaceAll('<', '&lt;')
+    .replaceAll(/([\\`*_[\]|@#~])/g, '\\$1')
+    .replaceAll(/\s+/g, ' ');
+}
+
+const SIGNS = { passed: '✅', failed: '❌', 'not enough trials': '⚠️' } as const;
+
+/** A comment for a pull request: the paragraph, a table, and what differs besides. */
+export function renderGateMarkdown(gate: Gate): string {
+  const { differences } = gate.comparison;
+  const details =
+    differences.length === 0
+      ? []
+      : [
+          '',
+          `<details><summary>What else differs between the runs (${differences.length})</summary>`,
+          '',
+          '| | reference | candidate |',
+          '|---|---|---|',
+          ...differences.map(
+            ({ name: what, values }) =>
+              `| ${cell(what)} | ${cell(values[0] ?? 'not told')} | ${cell(values[1] ?? 'not told')} |`,
+          ),
+          '',
+          '</details>',
+        ];
+  return [
+    `### ${SIGNS[gate.outcome]} DNS benchmark: ${gate.outcome}`,
+    '',
+    cell(gateReason(gate)),
+    '',
+    '| Case | Figure | Change | Trials | |',
+    '|---|---|---|---|---|',
+    ...gate.cases.map((item) => `| ${row(item).map(cell).join(' | ')} |`),
+    ...details,
+    '',
+  ].join('\n');
+}

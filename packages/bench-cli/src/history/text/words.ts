@@ -1,0 +1,54 @@
+/** How figures and names are written in the history's texts. */
+import {
+  formatBytes,
+  formatFixed,
+  formatOutwards,
+  formatQps,
+  formatTime,
+  signed,
+} from '../../report/numbers.ts';
+import type { ComparedMetric } from '../../stats/metrics.ts';
+
+/** A figure in its unit; a ratio to another server as `1.32 ×`. */
+export function formatFigure(metric: ComparedMetric, value: number, isRatio: boolean): string {
+  if (isRatio) return `${formatFixed(value, 3)} ×`;
+  if (metric === 'qps') return formatQps(value);
+  return metric === 'memoryBytes' ? formatBytes(value) : formatTime(value);
+}
+
+/** `+3.9 %` */
+export function formatChange(relative: number): string {
+  return `${signed(formatFixed(relative * 100, 1))} %`;
+}
+
+/** `-4.9…+14.3 %`, rounded outwards. */
+export function formatRange(low: number, high: number): string {
+  const ends = formatOutwards(low * 100, high * 100, 0);
+  return `${signed(ends.low)}…${signed(ends.high)} %`;
+}
+
+/** `2026-11-21 01:50` (UTC) */
+export function formatTimestamp(iso: string): string {
+  return iso.slice(0, 16).replace('T', ' ');
+}
+
+/** Lines of cells, every column as wide as its widest cell; the first is left-aligned, the others right. */
+export function columnsOf(
+  rows: readonly (readonly string[])[],
+  gap = 2,
+  leftAligned: readonly number[] = [0],
+): string[] {
+  const count = Math.max(0, ...rows.map(({ length }) => length));
+  const widths = Array.from({ length: count }, (_, index) =>
+    Math.max(...rows.map((row) => [...(row[index] ?? '')].length)),
+  );
+  return rows.map((row) =>
+    row
+      .map((cell, index) => {
+        const space = ' '.repeat(Math.max(0, (widths[index] ?? 0) - [...cell].length));
+        return leftAligned.includes(index) ? cell + space : space + cell;
+      })
+      .join(' '.repeat(gap))
+      .trimEnd(),
+  );
+}

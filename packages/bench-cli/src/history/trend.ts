@@ -1,0 +1,68 @@
+/** A figure over time: one line for each case and machine, with the places where its level changed. */
+import { changePoints } from '../stats/change-points.ts';
+import type { FigureRow } from './database.ts';
+
+export interface TrendPoint {
+  readonly runId: string;
+  readonly at: string;
+  readonly commit: string | null;
+  readonly median: number;
+  readonly low: number | null;
+  readonly high: number | null;
+  readonly n: number;
+}
+
+export interface TrendChange {
+  /** Position of the first point of the new level. */
+  readonly position: number;
+  readonly pValue: number;
+  readonly relativeChange: number;
+}
+
+export interface TrendLine {
+  readonly server: string | null;
+  readonly tier: number | null;
+  readonly mode: string | null;
+  readonly workload: string | null;
+  readonly transport: string | null;
+  /** Figures of different machines are no line. */
+  readonly machine: string;
+  readonly points: readonly TrendPoint[];
+  readonly changes: readonly TrendChange[];
+}
+
+/**
+ * Lines from figures in the order of time. Change points need six runs at least and are found on the medians; the
+ * intervals show how sure each of them is.
+ */
+export function trendLines(figures: readonly FigureRow[], seed: string): TrendLine[] {
+  const keyOf = (row: FigureRow) =>
+    JSON.stringify([row.server, row.tier, row.mode, row.workload, row.transport, row.machine]);
+  const lines = Map.groupBy(figures, keyOf);
+  return [...lines].flatMap(([key, rows]) => {
+    const [first] = rows;
+    if (first === undefined) return [];
+    const medians = rows.map(({ median }) => median);
+    return [
+      {
+        server: first.server,
+        tier: first.tier,
+        mode: first.mode,
+        workload: first.workload,
+        transport: first.transport,
+        machine: first.machine,
+        points: rows.map(({ runId, startedAt, commit, median, low, high, n }) => ({
+          runId,
+          at: startedAt,
+          commit,
+          median,
+          low,
+          high,
+          n,
+        })),
+        // The level of a figure of zero has no logarithm; there are none that bench compares.
+        changes: medians.every((value) => value > 0) ? changePoints(medians, `${seed}${key}`) : [],
+      },
+    ];
+  });
+}

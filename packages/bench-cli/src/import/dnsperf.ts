@@ -1,0 +1,71 @@
+/** dnsperf's output as text, one run or several of them one after the other. */
+import { parseDnsperf, parseInterval } from '../loaders/dnsperf/parse.ts';
+import { flagValue, type Importer, type Measurement, NOTHING_KNOWN } from './format.ts';
+
+const BANNER = /^DNS Performance Testing Tool/;
+const COMMAND = /^\[Status\] Command line: (?:\S*\/)?dnsperf\s*(.*)$/;
+
+function sectionsOf(text: string): string[][] {
+  const sections: string[][] = [];
+  for (const line of text.split(/\r?\n/)) {
+    if (BANNER.test(line) || sections.length === 0) sections.push([]);
+    sections.at(-1)?.push(line);
+  }
+  return sections.filter((lines) => lines.some((line) => BANNER.test(line) || line === 'Statistics:'));
+}
+
+function transportOf(command: string | null): Measurement['transport'] {
+  if (command === null) return null;
+  const mode = flagValue(command, '-m') ?? 'udp';
+  return mode === 'udp' || mode === 'tcp' ? mode : null;
+}
+
+function measurementOf(lines: readonly string[]): Measurement {
+  const command = lines.map((line) => COMMAND.exec(line)?.[1]).find((found) => found !== undefined) ?? null;
+  const { result } = parseDnsperf(lines);
+  const interval = lines.map(parseInterval).find((found) => found !== null) ?? null;
+  const file = command === null ? null : flagValue(command, '-d');
+  const base = {
+    server: null,
+    tier: null,
+    workload: file?.split('/').at(-1) ?? null,
+    transport: transportOf(command),
+    parameters: { commandLine: command },
+    part: null,
+  };
+  if (result === null) {
+    return { ...base, trial: { ...NOTHING_KNOWN, failure: 'dnsperf ended without printing its statistics' } };
+  }
+  const { queriesSent, queriesCompleted, queriesLost, responseCodes, runTimeSeconds } = result;
+  return {
+    ...base,
+    trial: {
+      ...NOTHING_KNOWN,
+      // Only -S prints a time that says its zone: the end of the first interval of a second.
+      startedAt: interval === null ? null : new Date((interval.unixSeconds - 1) * 1000).toISOString(),
+      durationSeconds: runTimeSeconds,
+      queriesSent,
+      queriesCompleted,
+      queriesLost,
+      responseCodes,
+      metrics: {
+        ...NOTHING_KNOWN.metrics,
+        qps: result.qps,
+        latencySeconds: result.latencySeconds?.mean ?? null,
+        lostRatio: queriesSent === 0 ? null : queriesLost / queriesSent,
+      },
+    },
+  };
+}
+
+export const dnsperfImporter: Importer = {
+  format: 'dnsperf',
+  notes: [],
+  recognizes: (text) => /^(DNS Performance Testing Tool|\[Status\] Command line: )/m.test(text),
+  parse(text) {
+    const sections = sectionsOf(text);
+    if (sections.length === 0) throw new Error('it holds no output of dnsperf');
+    const version = parseDnsperf(sections[0] ?? []).version;
+    return { version, environment: {}, measurements: sections.map(measurementOf), notes: [] };
+  },
+};

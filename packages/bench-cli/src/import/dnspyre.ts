@@ -1,0 +1,103 @@
+/** dnspyre's `--json`: one object for each run; several may stand one after the other, each on a line of its own. */
+import {
+  asCount,
+  asCounts,
+  asNumber,
+  asObject,
+  type Importer,
+  type Measurement,
+  NOTHING_KNOWN,
+} from './format.ts';
+
+const PERCENTILES = [
+  [50, 'p50Ms'],
+  [75, 'p75Ms'],
+  [90, 'p90Ms'],
+  [95, 'p95Ms'],
+  [99, 'p99Ms'],
+] as const;
+
+/** Whole milliseconds: 0 stands for anything below one, which is not known. */
+function inSeconds(milliseconds: unknown): number | null {
+  const value = asNumber(milliseconds);
+  return value === null || value === 0 ? null : value / 1000;
+}
+
+/** Answers of any kind; null where an older version does not tell them from failures. */
+function answered(result: Readonly<Record<string, unknown>>): number | null {
+  const parts = [
+    result.totalSuccessResponses ?? result.totalSuccessCodes,
+    result.totalNegativeResponses,
+    result.totalErrorResponses,
+  ].map(asCount);
+  return parts.reduce<number | null>((sum, part) => (sum === null || part === null ? null : sum + part), 0);
+}
+
+function measurementOf(value: unknown): Measurement {
+  const result = asObject(value);
+  const stats = asObject(result.latencyStats);
+  const sent = asCount(result.totalRequests);
+  const completed = answered(result);
+  const lost = asCount(result.totalIOErrors);
+  const duration = asNumber(result.benchmarkDurationSeconds);
+  const percentiles = PERCENTILES.flatMap(([percentile, key]) => {
+    const seconds = inSeconds(stats[key]);
+    return seconds === null ? [] : [{ percentile, seconds }];
+  });
+  return {
+    server: null,
+    tier: null,
+    workload: null,
+    transport: null,
+    parameters: { questionTypes: result.questionTypes ?? null },
+    part: null,
+    trial: {
+      ...NOTHING_KNOWN,
+      durationSeconds: duration,
+      queriesSent: sent,
+      queriesCompleted: completed,
+      queriesLost: lost,
+      responseCodes: asCounts(result.responseRcodes),
+      latencyPercentiles: percentiles.length === 0 ? null : percentiles,
+      metrics: {
+        ...NOTHING_KNOWN.metrics,
+        // dnspyre's own figure counts requests, answered or not.
+        qps: completed === null || duration === null || duration === 0 ? null : completed / duration,
+        latencySeconds: inSeconds(stats.meanMs),
+        lostRatio: sent === null || lost === null || sent === 0 ? null : Math.min(1, lost / sent),
+      },
+    },
+  };
+}
+
+function objectsIn(text: string): unknown[] {
+  try {
+    const value: unknown = JSON.parse(text);
+    return Array.isArray(value) ? value : [value];
+  } catch {
+    return text
+      .split('\n')
+      .filter((line) => line.trim() !== '')
+      .map((line, index): unknown => {
+        try {
+          return JSON.parse(line);
+        } catch (cause) {
+          throw new Error(`line ${index + 1} is no JSON`, { cause });
+        }
+      });
+  }
+}
+
+export const dnspyreImporter: Importer = {
+  format: 'dnspyre',
+  notes: [
+    "dnspyre's JSON has latencies in whole milliseconds: what it gives as 0 is unknown here.",
+    'Throughput is answers ÷ duration; the `queriesPerSecond` of dnspyre counts requests that were never answered.',
+  ],
+  recognizes: (text) => /"totalRequests"\s*:/.test(text) && /"benchmarkDurationSeconds"\s*:/.test(text),
+  parse(text) {
+    const objects = objectsIn(text);
+    if (objects.length === 0) throw new Error('it holds no result');
+    return { version: null, environment: {}, measurements: objects.map(measurementOf), notes: [] };
+  },
+};

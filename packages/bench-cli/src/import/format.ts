@@ -1,0 +1,96 @@
+/** What an importer is: it recognizes a file by its content and reads the measurements in it. */
+import type { ImportedRecord, ImportedTrial, ImportFormat } from '../history/imported.ts';
+
+/** One measurement, and what is known of the case it belongs to. What the file does not say is null. */
+export interface Measurement {
+  readonly server: string | null;
+  readonly tier: number | null;
+  readonly workload: string | null;
+  readonly transport: 'udp' | 'tcp' | null;
+  /** Measurements with the same parameters are trials of one case. */
+  readonly parameters: Readonly<Record<string, unknown>>;
+  readonly trial: Omit<ImportedTrial, 'file'>;
+  /** What several files tell of one trial, each of a part of the load, is put together; null for no such parts. */
+  readonly part: string | null;
+}
+
+export interface ParsedFile {
+  /** Version of the program that measured. */
+  readonly version: string | null;
+  readonly environment: ImportedRecord['environment'];
+  readonly measurements: readonly Measurement[];
+  /** What a reader should know of this file in particular. */
+  readonly notes: readonly string[];
+}
+
+export interface Importer {
+  readonly format: ImportFormat;
+  /** How figures of this format are to be read, in sentences. */
+  readonly notes: readonly string[];
+  recognizes(text: string): boolean;
+  /** Throws an `Error` that says what is wrong with the file. */
+  parse(text: string): ParsedFile;
+}
+
+/** What nothing is known of. */
+export const NOTHING_KNOWN: Measurement['trial'] = {
+  startedAt: null,
+  durationSeconds: null,
+  queriesSent: null,
+  queriesCompleted: null,
+  queriesLost: null,
+  responseCodes: null,
+  latencyPercentiles: null,
+  metrics: {
+    qps: null,
+    latencySeconds: null,
+    lostRatio: null,
+    cpuSecondsPerQuery: null,
+    memoryBytes: null,
+  },
+  failure: null,
+};
+
+type Json = Readonly<Record<string, unknown>>;
+
+export function asObject(value: unknown): Json {
+  return typeof value === 'object' && value !== null && !Array.isArray(value) ? { ...value } : {};
+}
+
+/** A number of at least zero, else null. */
+export function asNumber(value: unknown): number | null {
+  return typeof value === 'number' && Number.isFinite(value) && value >= 0 ? value : null;
+}
+
+export function asCount(value: unknown): number | null {
+  const number = asNumber(value);
+  return number === null ? null : Math.round(number);
+}
+
+export function asText(value: unknown): string | null {
+  return typeof value === 'string' && value !== '' ? value : null;
+}
+
+/** Counts by name; null for none. */
+export function asCounts(value: unknown): Record<string, number> | null {
+  const counts = Object.entries(asObject(value)).flatMap(([name, item]) => {
+    const number = asCount(item);
+    return number === null ? [] : [[name, number] as const];
+  });
+  return counts.length === 0 ? null : Object.fromEntries(counts);
+}
+
+/** A time stamp that says its zone, as ISO 8601 in UTC; null for any other. */
+export function asTimestamp(value: unknown): string | null {
+  const text = asText(value);
+  if (text === null || !/(Z|[+-]\d{2}:?\d{2})$/.test(text)) return null;
+  const moment = Date.parse(text);
+  return Number.isNaN(moment) ? null : new Date(moment).toISOString();
+}
+
+/** The value behind a flag in a command line, for example `-m`. */
+export function flagValue(commandLine: string, flag: string): string | null {
+  const words = commandLine.split(/\s+/);
+  const place = words.indexOf(flag);
+  return place < 0 ? null : (words[place + 1] ?? null);
+}

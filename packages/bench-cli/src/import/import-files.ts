@@ -1,0 +1,112 @@
+/** Reads files of other programs, finds out what they are, and makes one imported record of them. */
+import { createHash } from 'node:crypto';
+import { basename, resolve } from 'node:path';
+import { nearest } from '@dinodns-bench/zones/nearest';
+import { BenchError, messageOf, systemErrorCode } from '../errors.ts';
+import { type ImportedRecord, importedRecordSchema } from '../history/imported.ts';
+import { formatJson } from '../results/json-text.ts';
+import { listProblems } from '../results/parse-record.ts';
+import { newRunId } from '../results/run-id.ts';
+import { BENCH_VERSION } from '../version.ts';
+import type { World } from '../world.ts';
+import { buildRecord, type ReadFile } from './build-record.ts';
+import type { Importer } from './format.ts';
+import { IMPORTERS } from './registry.ts';
+
+export interface ImportRequest {
+  readonly files: readonly string[];
+  /** Name of a format; undefined for what the files look like. */
+  readonly format: string | undefined;
+  /** The server that was measured, as the user says. */
+  readonly server: string | undefined;
+}
+
+type ImportWorld = Pick<World, 'fs' | 'cwd' | 'clock'>;
+
+/** More is no output of a benchmark. */
+const LARGEST_BYTES = 256 * 1024 * 1024;
+
+function importerOf(name: string): Importer {
+  const found = IMPORTERS.find(({ format }) => format === name);
+  if (found !== undefined) return found;
+  const names: string[] = IMPORTERS.map(({ format }) => format);
+  const suggestion = nearest(name, names);
+  throw new BenchError('E_USAGE', `--format: there is no format ${JSON.stringify(name)}`, {
+    fix: suggestion === undefined ? `Choose from ${names.join(', ')}.` : `Did you mean "${suggestion}"?`,
+  });
+}
+
+async function readText({ fs, cwd }: ImportWorld, path: string): Promise<Buffer> {
+  const absolute = resolve(cwd, path);
+  try {
+    const { size } = await fs.stat(absolute);
+    if (size <= LARGEST_BYTES) return await fs.readFile(absolute);
+  } catch (cause) {
+    const reason = systemErrorCode(cause) === 'ENOENT' ? 'it does not exist' : messageOf(cause);
+    throw new BenchError('E_RECORD_UNREADABLE', `cannot read ${path}: ${reason}`, {
+      fix: 'Give the path of a file that you may read.',
+      cause,
+    });
+  }
+  throw new BenchError('E_RECORD_UNREADABLE', `${path} is larger than 256 MiB`, {
+    fix: 'Import only what belongs together.',
+  });
+}
+
+function recognized(path: string, text: string): Importer {
+  const found = IMPORTERS.find((importer) => importer.recognizes(text));
+  if (found !== undefined) return found;
+  throw new BenchError('E_RECORD_FOREIGN', `${path} looks like no format that bench can import`, {
+    fix: `It reads ${IMPORTERS.map(({ format }) => format).join(', ')}; if it is one of them, say so with --format.`,
+  });
+}
+
+/** Resolves with the record and its text; writes nothing. Rejects with a `BenchError` that names the file. */
+export async function importFiles(
+  world: ImportWorld,
+  request: ImportRequest,
+): Promise<{ record: ImportedRecord; text: string }> {
+  const asked = request.format === undefined ? null : importerOf(request.format);
+  const read: (ReadFile & { importer: Importer })[] = [];
+  for (const path of request.files) {
+    const bytes = await readText(world, path);
+    const text = bytes.toString('utf8');
+    const importer = asked ?? recognized(path, text);
+    try {
+      const parsed = importer.parse(text);
+      const sha256 = createHash('sha256').update(bytes).digest('hex');
+      read.push({ name: basename(path), sizeBytes: bytes.length, sha256, parsed, importer });
+    } catch (cause) {
+      throw new BenchError(
+        'E_RECORD_UNREADABLE',
+        `${path} cannot be read as ${importer.format}: ${messageOf(cause)}`,
+        {
+          fix: 'Is it complete, and not changed by hand? --format says what it is if this guess is wrong.',
+          cause,
+        },
+      );
+    }
+  }
+  const [first] = read;
+  const formats = [...new Set(read.map(({ importer }) => importer.format))];
+  if (first === undefined || formats.length > 1) {
+    throw new BenchError('E_USAGE', `the files are of several formats: ${formats.join(', ')}`, {
+      fix: 'Import the files of each format by themselves.',
+    });
+  }
+  const importedAt = world.clock.now();
+  const record = buildRecord(first.importer, read, {
+    id: newRunId(importedAt),
+    generatorVersion: BENCH_VERSION,
+    importedAt,
+    server: request.server ?? null,
+  });
+  const checked = importedRecordSchema.safeParse(record);
+  if (!checked.success) {
+    throw new BenchError('E_RECORD_UNREADABLE', 'the files hold figures that cannot be', {
+      fix: 'Look at what is listed; negative counts and the like are refused.',
+      evidence: listProblems(checked.error),
+    });
+  }
+  return { record, text: formatJson(record) };
+}

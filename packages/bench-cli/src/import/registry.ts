@@ -1,0 +1,15 @@
+/** The formats that can be brought in: adding one is adding a file in this folder and a line here. */
+import { dnsperfImporter } from './dnsperf.ts';
+import { dnspyreImporter } from './dnspyre.ts';
+import { flamethrowerImporter } from './flamethrower.ts';
+import type { Importer } from './format.ts';
+import { perfTestsImporter } from './perf-tests.ts';
+import { tigerBenchImporter } from './tiger-bench.ts';
+
+export const IMPORTERS: readonly Importer[] = [
+  dnsperfImporter,
+  perfTestsImporter,
+  tigerBenchImporter,
+  flamethrowerImporter,
+  dnspyreImporter,
+];

@@ -1,0 +1,137 @@
+/**
+ * What the statistics found besides the verdicts, in sentences: the noise floor, drift, trials that did not settle,
+ * outliers, and how `--until` ended. Every report shows them; nothing here changes a figure.
+ */
+import type { CaseRecord, Drift, NoiseFloor, RunRecord, Until } from '../results/record.ts';
+import { DIRECTIONS, METRIC_TITLES } from '../stats/metrics.ts';
+import { FEWEST_ROUNDS } from '../stats/until.ts';
+import { formatDuration } from '../text.ts';
+import { serverTitle } from './cases.ts';
+import { formatCpus, formatFixed, formatOutwards, formatP } from './numbers.ts';
+
+function percent(ratio: number): string {
+  return `${formatFixed(Math.abs(ratio) * 100, 1)} %`;
+}
+
+function plural(count: number, one: string, many: string): string {
+  return count === 1 ? one : many;
+}
+
+/** "tier 1 single". */
+function pointOf({ tier, mode }: CaseRecord): string {
+  return `tier ${formatCpus(tier)} ${mode}`;
+}
+
+function caseName(record: RunRecord, key: string): string {
+  const item = record.cases.find((candidate) => candidate.key === key);
+  if (item === undefined) return key;
+  return `${serverTitle(record, item.server)}${item.aa ? ' (A/A)' : ''} at ${pointOf(item)}`;
+}
+
+function aboutUntil(record: RunRecord, until: Until): string {
+  const asked = `every interval narrower than ${percent(until.width)}`;
+  const rounds = `${until.rounds} trials of each case`;
+  if (until.reached) return `--until: ${asked} after ${rounds}.`;
+  const limit =
+    until.limit === 'rounds'
+      ? `--max-trials ${until.mostRounds}`
+      : until.limit === 'time'
+        ? `--max-time ${formatDuration(until.mostSeconds ?? 0)}`
+        : null;
+  const widest =
+    until.widest === null || until.widestOf === null
+      ? ''
+      : `; the widest, of ${caseName(record, until.widestOf.caseKey)} (${until.widestOf.metric}), is ${percent(until.widest)} wide`;
+  const early = until.rounds < FEWEST_ROUNDS ? `, and ${FEWEST_ROUNDS} trials are needed at least` : '';
+  return limit === null
+    ? `--until: not ${asked} yet, after ${rounds}${widest}.`
+    : `--until: stopped by ${limit} before ${asked}, after ${rounds}${widest}${early}.`;
+}
+
+function aboutFloor(record: RunRecord, { caseKey, comparison }: NoiseFloor): string[] {
+  const item = record.cases.find(({ key }) => key === caseKey);
+  if (item === undefined) return [];
+  const { low, high, relative, verdict } = comparison.qps;
+  const point = pointOf(item);
+  if (low === null || high === null) {
+    return [
+      `Noise floor (A/A) at ${point}: one trial differs from the other by ${percent(relative)}; no interval.`,
+    ];
+  }
+  const ends = formatOutwards(low * 100, high * 100, 0);
+  const floor = Math.max(Math.abs(low), Math.abs(high));
+  const sentence =
+    `Noise floor (A/A) at ${point}: ${serverTitle(record, item.server)} against itself differs by ` +
+    `${percent(relative)} (95 % interval ${ends.low} to ${ends.high} %): a difference below ${percent(floor)} ` +
+    'may be this machine, not the server.';
+  return verdict === 'no difference shown'
+    ? [sentence]
+    : [
+        sentence,
+        `Two equal servers were told apart at ${point}: something on this machine favours one place in the order. ` +
+          'Trust no small difference of this run.',
+      ];
+}
+
+function aboutBelowFloor(record: RunRecord): string[] {
+  return record.cases.flatMap((item) => {
+    const { qps } = item.comparison ?? {};
+    if (qps === undefined || qps.belowNoiseFloor !== true || qps.verdict === 'no difference shown') return [];
+    return [
+      `The difference of ${serverTitle(record, item.server)} at ${pointOf(item)}, ${percent(qps.relative)}, is below ` +
+        'the noise floor: two equal servers may differ as much here.',
+    ];
+  });
+}
+
+function aboutDrift({ metric, relativeChange, low, high, pValue }: Drift): string {
+  const ends = formatOutwards((low ?? 0) * 100, (high ?? 0) * 100, 0);
+  const { goal } = DIRECTIONS[metric];
+  const worse = goal === 'higher' ? relativeChange < 0 : relativeChange > 0;
+  return (
+    `Drift: from the first trial to the last, ${METRIC_TITLES[metric]} ${relativeChange < 0 ? 'fell' : 'rose'} by ` +
+    `${percent(relativeChange)} (95 % interval ${ends.low} to ${ends.high} %, p ${formatP(pValue ?? 1)}): the machine ` +
+    `became ${worse ? 'slower' : 'faster'}. Paired comparisons take that out; absolute figures are an average over it.`
+  );
+}
+
+/** At most so many trials are named; the rest is counted. */
+const MOST_NAMED = 4;
+
+function named(keys: readonly string[]): string {
+  const shown = keys.slice(0, MOST_NAMED).join(', ');
+  return keys.length > MOST_NAMED ? `${shown} and ${keys.length - MOST_NAMED} more` : shown;
+}
+
+function aboutTrials(record: RunRecord): string[] {
+  const ok = record.trials.flatMap((trial) => (trial.status === 'ok' ? [trial] : []));
+  const unsettled = ok.filter(({ steadyState }) => steadyState?.settled === false);
+  const outliers = record.cases.flatMap((item) => item.outliers);
+  const lines: string[] = [];
+  if (unsettled.length > 0) {
+    const [first] = unsettled;
+    const why = first?.steadyState === null ? '' : `; ${first?.steadyState.reason} in the first of them`;
+    lines.push(
+      `${unsettled.length} of ${ok.length} trials never settled (${named(unsettled.map(({ key }) => key))})${why}. ` +
+        'Longer trials, or a longer --warmup, would tell whether that is the server.',
+    );
+  }
+  if (outliers.length > 0) {
+    lines.push(
+      `${outliers.length} ${plural(outliers.length, 'trial lies', 'trials lie')} far from the others of ` +
+        `${plural(outliers.length, 'its case', 'their cases')} (${named(outliers)}). Nothing was left out.`,
+    );
+  }
+  return lines;
+}
+
+/** The sentences, each with a full stop. Empty where there is nothing to tell. */
+export function findings(record: RunRecord): string[] {
+  return [
+    ...(record.until === null ? [] : [aboutUntil(record, record.until)]),
+    ...(record.noiseFloors ?? []).flatMap((floor) => aboutFloor(record, floor)),
+    ...aboutBelowFloor(record),
+    ...(record.drift ?? []).filter(({ verdict }) => verdict === 'drift').map(aboutDrift),
+    ...aboutTrials(record),
+  ];
+}
