@@ -31,7 +31,7 @@ async function dnsperf(path: string, ...flags: string[]): Promise<{ sent: string
   server.queries.length = 0;
   const child = spawn('dnsperf', [
     ...['-s', '127.0.0.1', '-p', String(server.port), '-d', path],
-    ...['-n', '1', '-q', '1', '-t', '5', '-W', ...flags],
+    ...['-n', '1', '-q', '100', '-t', '5', '-W', ...flags],
   ]);
   let output = '';
   child.stdout.on('data', (chunk) => {

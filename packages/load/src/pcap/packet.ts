@@ -144,7 +144,7 @@ export function isQuery(bytes: Uint8Array, start: number, end: number): boolean 
 }
 
 function udp(bytes: Uint8Array, at: number, end: number, port: number, onQuery: OnQuery): Skipped | null {
-  if (at + 8 > bytes.length) return 'malformed';
+  if (at + 8 > bytes.length) return end > bytes.length ? 'cut off' : 'malformed';
   if (word(bytes, at + 2) !== port) return 'other traffic';
   const length = word(bytes, at + 4);
   const messageEnd = length === 0 ? end : at + length;
@@ -157,7 +157,7 @@ function udp(bytes: Uint8Array, at: number, end: number, port: number, onQuery: 
 
 /** Whole messages that begin at the beginning of a segment; streams are not put together. */
 function tcp(bytes: Uint8Array, at: number, end: number, port: number, onQuery: OnQuery): Skipped | null {
-  if (at + 20 > bytes.length) return 'malformed';
+  if (at + 20 > bytes.length) return end > bytes.length ? 'cut off' : 'malformed';
   const start = at + ((bytes[at + 12] ?? 0) >> 4) * 4;
   if (start < at + 20 || start > end) return 'malformed';
   if (word(bytes, at + 2) !== port || start === end) return 'other traffic';

@@ -1,0 +1,249 @@
+import { execFile } from 'node:child_process';
+import { promisify } from 'node:util';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { addressBytes } from '../src/message/addresses.ts';
+import { encoderFor } from '../src/message/encoder.ts';
+import { VERDICT } from '../src/message/expectation.ts';
+import { nameText, parseName } from '../src/message/names.ts';
+import { type MessageInput, messageOptionsSchema } from '../src/message/options.ts';
+import { parseExpected, responseCheck } from '../src/message/response.ts';
+import {
+  responseCodeName,
+  responseCodeNumber,
+  TYPE_NAMES,
+  typeName,
+  typeNumber,
+} from '../src/message/types.ts';
+import { createRandom } from '../src/workload/random.ts';
+import { type RecordingServer, startRecordingServer } from './support/recording-server.ts';
+
+const wireOf = (text: string): Uint8Array => {
+  const parsed = parseName(text);
+  if ('problem' in parsed) throw new Error(parsed.problem);
+  return parsed.wire;
+};
+
+describe('names', () => {
+  test('every octet survives the way to text and back', () => {
+    const random = createRandom(1);
+    for (let i = 0; i < 2000; i += 1) {
+      const labels = Array.from({ length: 1 + (random.bits() % 4) }, () =>
+        Uint8Array.from({ length: 1 + (random.bits() % 60) }, () => random.bits()),
+      );
+      const wire = Uint8Array.from([...labels.flatMap((label) => [label.length, ...label]), 0]);
+      expect(wireOf(nameText(wire))).toEqual(wire);
+      expect(wireOf(`${nameText(wire)}.`)).toEqual(wire);
+    }
+    expect(nameText(wireOf('.'))).toBe('.');
+  });
+
+  test.each([
+    ['', 'empty'],
+    ['a..b', 'empty label'],
+    ['.a', 'empty label'],
+    ['x'.repeat(64), '64 octets'],
+    [`${'abcdefg.'.repeat(31)}abcdefg`, '257 octets'],
+    ['a\\', 'backslash'],
+    ['a\\1', 'two more digits'],
+    ['a\\300', 'more than 255'],
+  ])('"%s" is refused', (text, problem) => {
+    expect(parseName(text)).toEqual({ problem: expect.stringContaining(problem) });
+  });
+});
+
+describe('types and codes', () => {
+  test('every type by name and by number', () => {
+    for (const name of TYPE_NAMES) {
+      const number = typeNumber(name.toLowerCase());
+      expect(typeName(number ?? -1)).toBe(name);
+      expect(typeNumber(`TYPE${number}`)).toBe(number);
+    }
+    for (const bad of ['', 'TYPE', 'TYPE65536', 'toString', 'constructor', 'A '])
+      expect(typeNumber(bad)).toBeUndefined();
+  });
+
+  test('response codes', () => {
+    expect([0, 3, 5, 16, 23, 99].map(responseCodeName)).toEqual([
+      ...['NOERROR', 'NXDOMAIN', 'REFUSED', 'BADVERS', 'BADCOOKIE', 'RCODE99'],
+    ]);
+    expect(responseCodeNumber('nxdomain')).toBe(3);
+    expect(responseCodeNumber('RCODE99')).toBe(99);
+    expect(responseCodeNumber('NOPE')).toBeUndefined();
+  });
+});
+
+describe('addresses', () => {
+  test.each([
+    ['127.0.0.1', '7f000001'],
+    ['::', '00000000000000000000000000000000'],
+    ['::1', '00000000000000000000000000000001'],
+    ['2001:db8::5:6', '20010db8000000000000000000050006'],
+    ['1:2:3:4:5:6:7:8', '00010002000300040005000600070008'],
+    ['::ffff:192.0.2.1', '00000000000000000000ffffc0000201'],
+    ['fe80::1%lo', 'fe800000000000000000000000000001'],
+  ])('%s', (text, hex) => {
+    expect(Buffer.from(addressBytes(text)).toString('hex')).toBe(hex);
+  });
+
+  test('what is none', () => {
+    for (const bad of ['', '1.2.3', '1.2.3.256', 'example.com', ':::'])
+      expect(() => addressBytes(bad)).toThrow(RangeError);
+  });
+});
+
+describe('queries against dig', () => {
+  let server: RecordingServer;
+  beforeAll(async () => {
+    server = await startRecordingServer();
+  });
+  afterAll(() => server.close());
+
+  /** What dig sends, without the id. */
+  async function dig(...flags: string[]): Promise<Buffer | undefined> {
+    server.queries.length = 0;
+    const at = ['@127.0.0.1', '-p', String(server.port), '+tries=1', '+time=5', '+noadflag', '+norrcomments'];
+    await promisify(execFile)('dig', [...at, ...flags]);
+    return server.queries[0];
+  }
+
+  test.each<[string[], MessageInput]>([
+    [['+noedns'], {}],
+    [['+noedns', '+norecurse'], { recursionDesired: false }],
+    [['+noedns', '+cdflag', '+adflag'], { checkingDisabled: true, authenticData: true }],
+    [['+noedns', '-c', 'CH'], { class: 'CH' }],
+    [['+bufsize=1400', '+nocookie'], { ednsSize: 1400 }],
+    [['+bufsize=1232', '+nocookie', '+dnssec'], { dnssec: true }],
+    [['+bufsize=1232', '+nocookie', '+nsid'], { nsid: true }],
+    [['+bufsize=1232', '+nocookie', '+subnet=192.0.2.77/25'], { clientSubnet: '192.0.2.77/25' }],
+    [['+bufsize=1232', '+nocookie', '+subnet=192.0.2.77/20'], { clientSubnet: '192.0.2.77/20' }],
+    [
+      ['+bufsize=1232', '+nocookie', '+subnet=2001:db8:1234:5678::1/52'],
+      { clientSubnet: '2001:db8:1234:5678::1/52' },
+    ],
+    [['+bufsize=1232', '+nocookie', '+subnet=0/0'], { options: ['8:00010000'] }],
+    [['+bufsize=1232', '+cookie=0123456789abcdef'], { cookie: '0123456789abcdef' }],
+    [
+      ['+bufsize=1232', '+dnssec', '+nsid', '+subnet=10.0.0.0/8', '+cookie=0123456789abcdef0123456789abcdef'],
+      { dnssec: true, nsid: true, clientSubnet: '10.0.0.0/8', cookie: '0123456789abcdef0123456789abcdef' },
+    ],
+  ])('%j', async (flags, message) => {
+    const sent = await dig('example.com', 'AAAA', ...flags);
+    const ours = encoderFor(messageOptionsSchema.parse(message))(wireOf('example.com'), 28);
+    expect(Buffer.from(ours.subarray(2)).toString('hex')).toBe(sent?.toString('hex'));
+  });
+
+  test('a random cookie is eight octets, another one for each run', () => {
+    const query = () => encoderFor(messageOptionsSchema.parse({ cookie: 'random' }))(wireOf('.'), 1);
+    expect(query()).toHaveLength(12 + 5 + 11 + 4 + 8);
+    expect(query()).not.toEqual(query());
+  });
+
+  test('every option that is wrong is named, with a fix', () => {
+    const options = messageOptionsSchema.parse({
+      clientSubnet: '1.2.3.4/33',
+      cookie: '0123',
+      options: ['x:1'],
+    });
+    expect(() => encoderFor(options)).toThrow(
+      /3 problems[\s\S]*within 0 to 32[\s\S]*2 octets[\s\S]*no EDNS option/,
+    );
+  });
+});
+
+describe('expectations', () => {
+  /** A response to `a. A` with these records, each written as name, type, data; and a code. */
+  function response(
+    code: number,
+    records: [string, number, string][],
+    { extended = -1, cut = 0 } = {},
+  ): Buffer {
+    const body = records.map(([name, type, data]) => {
+      const bytes = Buffer.from(data, 'hex');
+      const fixed = Buffer.alloc(10);
+      fixed.writeUInt16BE(type, 0);
+      fixed.writeUInt16BE(bytes.length, 8);
+      return Buffer.concat([Buffer.from(name, 'hex'), fixed, bytes]);
+    });
+    const opt = extended < 0 ? [] : [Buffer.from([0, 0, 41, 4, 208, extended, 0, 0, 0, 0, 0])];
+    const head = Buffer.from([
+      0,
+      1,
+      0x81,
+      code,
+      0,
+      1,
+      0,
+      records.length,
+      0,
+      0,
+      0,
+      opt.length,
+      1,
+      97,
+      0,
+      0,
+      1,
+      0,
+      1,
+    ]);
+    const whole = Buffer.concat([head, ...body, ...opt]);
+    return whole.subarray(0, whole.length - cut);
+  }
+
+  function verdict(text: string, message: Buffer): number {
+    const expected = parseExpected(text);
+    if ('problem' in expected) throw new Error(expected.problem);
+    const check = responseCheck(expected.value);
+    if (check === null) throw new Error('nothing is checked');
+    // Within a larger buffer, so that reading beyond the message would be noticed.
+    const arena = Buffer.concat([Buffer.alloc(7, 0xff), message, Buffer.alloc(50, 0)]);
+    return check(arena, 7, message.length, 7 + 19);
+  }
+
+  const localhost = response(0, [['c00c', 1, '7f000001']]);
+  const alias = response(0, [
+    ['c00c', 5, '016200'],
+    ['016200', 28, '00000000000000000000000000000001'],
+    ['016200', 1, '7f000002'],
+  ]);
+
+  test.each<[string, Buffer, keyof typeof VERDICT]>([
+    ['NOERROR', localhost, 'asExpected'],
+    ['NXDOMAIN', localhost, 'wrongCode'],
+    ['NOERROR NXDOMAIN', response(3, []), 'asExpected'],
+    ['127.0.0.1', localhost, 'asExpected'],
+    ['127.0.0.2', localhost, 'wrongAddress'],
+    ['127.0.0.1', response(0, []), 'wrongAddress'],
+    ['127.0.0.1', response(3, []), 'wrongCode'],
+    ['NOERROR,NXDOMAIN,127.0.0.1', response(3, []), 'asExpected'],
+    ['127.0.0.2', alias, 'asExpected'],
+    ['::1', alias, 'asExpected'],
+    ['127.0.0.9,::1', alias, 'asExpected'],
+    ['BADVERS', response(0, [], { extended: 1 }), 'asExpected'],
+    ['NOERROR', response(0, [], { extended: 1 }), 'wrongCode'],
+    ['127.0.0.1', response(0, [['c00c', 1, '7f000001']], { cut: 1 }), 'malformed'],
+    ['127.0.0.1', response(0, [['3f', 1, '7f000001']]), 'malformed'],
+    ['NOERROR', response(0, [], { extended: 0, cut: 4 }), 'malformed'],
+    ['NOERROR', Buffer.alloc(5), 'malformed'],
+  ])('%s', (text, message, expected) => {
+    expect(verdict(text, message)).toBe(VERDICT[expected]);
+  });
+
+  test('what cannot be expected', () => {
+    expect(parseExpected('NOEROR')).toEqual({ problem: expect.stringContaining('"NOEROR"') });
+    expect(parseExpected('')).toHaveProperty('problem');
+    expect(responseCheck({ codes: [], addresses: [] })).toBeNull();
+  });
+
+  test('any message, however mangled, gets a verdict', () => {
+    const random = createRandom(3);
+    const check = responseCheck({ codes: [0], addresses: ['127.0.0.9'] });
+    for (let i = 0; i < 100_000; i += 1) {
+      const message = Buffer.from(alias);
+      for (let changes = random.bits() % 4; changes >= 0; changes -= 1)
+        message[random.bits() % message.length] = random.bits();
+      const verdict = check?.(message, 0, random.bits() % (message.length + 1), 19);
+      if (verdict === undefined || verdict > VERDICT.malformed) throw new Error(`verdict ${verdict}`);
+    }
+  });
+});

@@ -1,0 +1,323 @@
+import { spawn } from 'node:child_process';
+import { mkdtempSync, writeFileSync } from 'node:fs';
+import { rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, describe, expect, test } from 'vitest';
+import { LoadError } from '../src/errors.ts';
+import { readCapture } from '../src/pcap/capture.ts';
+import { CaptureError, createCaptureReader } from '../src/pcap/file-format.ts';
+import { readPacket } from '../src/pcap/packet.ts';
+import { startWorkload } from '../src/workload/load.ts';
+import { createRandom } from '../src/workload/random.ts';
+import {
+  ethernetOf,
+  framed,
+  ipv4Of,
+  ipv6Of,
+  pcapngOf,
+  pcapOf,
+  queryFor,
+  tcpOf,
+  udpOf,
+} from './support/frames.ts';
+import { nameAt, plan } from './support/plans.ts';
+import { startRecordingServer } from './support/recording-server.ts';
+
+const directory = mkdtempSync(join(tmpdir(), 'dnscannon-pcap-'));
+afterAll(() => rm(directory, { recursive: true }));
+
+let files = 0;
+function fileOf(content: Uint8Array): string {
+  files += 1;
+  const path = join(directory, `${files}.pcap`);
+  writeFileSync(path, content);
+  return path;
+}
+
+/** The queries found in one frame, or why there is none. */
+function found(linkType: number, frame: Uint8Array, port = 53): string[] | string {
+  const queries: string[] = [];
+  const skipped = readPacket(linkType, frame, port, (bytes, start, end) => {
+    queries.push(Buffer.from(bytes.slice(start, end)).toString('hex'));
+  });
+  return skipped ?? queries;
+}
+
+const query = queryFor('example.com');
+const hex = query.toString('hex');
+const datagram = ipv4Of(udpOf(query));
+
+describe('frames', () => {
+  const null4 = Buffer.concat([Buffer.from([2, 0, 0, 0]), datagram]);
+  const loop6 = Buffer.concat([Buffer.from([0, 0, 0, 30]), ipv6Of(udpOf(query))]);
+  const sll = Buffer.concat([Buffer.alloc(14), Buffer.from([8, 0]), datagram]);
+  const sll2 = Buffer.concat([Buffer.from([0x86, 0xdd]), Buffer.alloc(18), ipv6Of(udpOf(query))]);
+  test.each([
+    ['Ethernet', 1, ethernetOf(datagram)],
+    ['Ethernet with padding behind the packet', 1, Buffer.concat([ethernetOf(datagram), Buffer.alloc(9)])],
+    ['a VLAN', 1, ethernetOf(datagram, [0x8100])],
+    ['stacked VLANs, IPv6', 1, ethernetOf(ipv6Of(udpOf(query)), [0x88a8, 0x8100])],
+    ['BSD loopback', 0, null4],
+    ['OpenBSD loopback', 108, loop6],
+    ['raw IP', 101, ipv6Of(udpOf(query))],
+    ['raw IP as DLT 12', 12, datagram],
+    ['raw IPv4', 228, datagram],
+    ['raw IPv6', 229, ipv6Of(udpOf(query))],
+    ['Linux cooked', 113, sll],
+    ['Linux cooked, version 2', 276, sll2],
+    ['IPv4 with options', 101, ipv4Of(udpOf(query), 17, { options: 8 })],
+    ['IPv6 with extension headers', 101, ipv6Of(udpOf(query), 17, [0, 60, 43])],
+    ['an atomic fragment', 101, ipv6Of(udpOf(query), 17, [44])],
+    ['TCP', 101, ipv4Of(tcpOf(framed(query), 53, 12), 6)],
+  ])('%s', (_what, linkType, frame) => {
+    expect(found(linkType, frame)).toEqual([hex]);
+  });
+
+  test('several queries in one TCP segment', () => {
+    const segment = tcpOf(Buffer.concat([framed(query), framed(query), framed(query)]));
+    expect(found(101, ipv4Of(segment, 6))).toEqual([hex, hex, hex]);
+  });
+
+  test.each([
+    ['unknown link type', 105, datagram],
+    ['not IP', 1, Buffer.concat([Buffer.alloc(12), Buffer.from([8, 6]), Buffer.alloc(28)])],
+    ['other traffic', 101, ipv4Of(Buffer.alloc(8), 1)],
+    ['other traffic', 101, ipv4Of(udpOf(query, 5353))],
+    ['other traffic', 101, ipv4Of(tcpOf(Buffer.alloc(0)), 6)],
+    ['fragment', 101, ipv4Of(udpOf(query), 17, { fragment: 0x2000 })],
+    ['fragment', 101, ipv4Of(udpOf(query), 17, { fragment: 100 })],
+    ['cut off', 101, datagram.subarray(0, -3)],
+    ['cut off', 101, ipv4Of(tcpOf(framed(query)), 6).subarray(0, -3)],
+    ['malformed', 101, datagram.subarray(0, 15)],
+    ['cut off', 101, datagram.subarray(0, 25)],
+    ['malformed', 101, ipv4Of(Buffer.alloc(5))],
+    ['malformed', 1, Buffer.alloc(10)],
+    ['no query', 101, ipv4Of(udpOf(Buffer.from('not a DNS message at all')))],
+    ['no query', 101, ipv4Of(udpOf(Buffer.from(query).fill(0x80, 2, 3)))],
+    ['no query', 101, ipv4Of(tcpOf(query), 6)],
+  ])('%s', (reason, linkType, frame) => {
+    expect(found(linkType, frame)).toBe(reason);
+  });
+
+  test('no frame, however mangled, is a crash or gives octets outside itself', () => {
+    const random = createRandom(5);
+    const seeds = [
+      ethernetOf(datagram, [0x8100]),
+      ethernetOf(ipv6Of(udpOf(query), 17, [0, 44, 60])),
+      ethernetOf(ipv4Of(tcpOf(Buffer.concat([framed(query), framed(query)])), 6)),
+    ];
+    let queries = 0;
+    for (let i = 0; i < 200_000; i += 1) {
+      const frame = Buffer.from(seeds[i % seeds.length] ?? datagram);
+      for (let changes = 1 + (random.bits() % 3); changes > 0; changes -= 1)
+        frame[random.bits() % frame.length] = random.bits();
+      const cut = random.bits() % 4 === 0 ? frame.subarray(0, random.bits() % frame.length) : frame;
+      readPacket(1, cut, 53, (_bytes, start, end) => {
+        queries += 1;
+        if (start < 0 || end > cut.length || end - start < 17) throw new Error(`${start} to ${end}`);
+      });
+    }
+    expect(queries).toBeGreaterThan(1000);
+  });
+});
+
+describe('files', () => {
+  const packets = [
+    { seconds: 1_700_000_000.5, frame: ethernetOf(ipv4Of(udpOf(queryFor('one.test')))) },
+    { seconds: 1_700_000_000.75, frame: ethernetOf(ipv4Of(udpOf(queryFor('two.test')))) },
+    { seconds: 1_700_000_002, frame: ethernetOf(ipv6Of(udpOf(queryFor('three.test')))) },
+  ];
+
+  test.each([
+    ['pcap, little-endian, microseconds', pcapOf(1, packets)],
+    ['pcap, big-endian, nanoseconds', pcapOf(1, packets, { little: false, nanoseconds: true })],
+    ['pcapng, little-endian, nanoseconds', pcapngOf(1, packets)],
+    ['pcapng, big-endian, milliseconds', pcapngOf(1, packets, { little: false, digits: 3 })],
+    ['pcapng with an offset', pcapngOf(1, packets, { offsetSeconds: 1_600_000_000 })],
+    [
+      'several sections',
+      Buffer.concat([pcapngOf(1, packets.slice(0, 1)), pcapngOf(1, packets.slice(1), { little: false })]),
+    ],
+  ])('%s: queries with their times', async (_what, content) => {
+    const made = await plan({ kind: 'pcap', path: fileOf(content) });
+    expect([0, 1, 2].map((i) => nameAt(made, i))).toEqual(['one.test', 'two.test', 'three.test']);
+    for (const [i, due] of [0, 0.25, 1.5].entries()) expect(made.dueSeconds?.[i]).toBeCloseTo(due, 6);
+    expect(made.order).toBe('timed');
+  });
+
+  test('speed, passes and workers: each query is due when it was seen', async () => {
+    const path = fileOf(pcapOf(1, packets));
+    const made = { ...(await plan({ kind: 'pcap', path, speed: 2 })), passes: 2 };
+    const due = [0, 1].map((worker) => {
+      const workload = startWorkload(made, { worker, workers: 2, seed: 1 });
+      const times: number[] = [];
+      while (workload.next() !== -1) times.push(workload.dueSeconds?.() ?? Number.NaN);
+      return times;
+    });
+    const together = due.flat().sort((a, b) => a - b);
+    // The second pass begins one mean gap (0.375 s) after the end of the first.
+    for (const [i, seconds] of [0, 0.125, 0.75, 1.125, 1.25, 1.875].entries())
+      expect(together[i]).toBeCloseTo(seconds, 6);
+    expect(due.map((times) => times.length)).toEqual([3, 3]);
+  });
+
+  test('packets of several interfaces are put in order', async () => {
+    const [first, second, third] = packets;
+    if (first === undefined || second === undefined || third === undefined) throw new Error('three packets');
+    const made = await plan({ kind: 'pcap', path: fileOf(pcapOf(1, [third, first, second])) });
+    expect([0, 1, 2].map((i) => nameAt(made, i))).toEqual(['one.test', 'two.test', 'three.test']);
+  });
+
+  test('what was left out is counted in the description', async () => {
+    const damaged = [
+      ...packets,
+      { seconds: 1_700_000_003, frame: ethernetOf(ipv4Of(udpOf(query), 17, { fragment: 0x2000 })) },
+      { seconds: 1_700_000_003, frame: ethernetOf(datagram).subarray(0, 40) },
+      { seconds: 1_700_000_003, frame: ethernetOf(ipv4Of(udpOf(query, 443))) },
+    ];
+    const content = pcapOf(1, damaged);
+    const made = await plan({ kind: 'pcap', path: fileOf(content.subarray(0, -10)) });
+    expect(made.arena.count).toBe(3);
+    expect(made.description).toContain(
+      'not replayed: 1 × fragment, 1 × cut off, the file ends within a packet',
+    );
+  });
+
+  test('the same whatever the pieces the file is read in', () => {
+    for (const content of [pcapOf(1, packets), pcapngOf(1, packets)]) {
+      for (const size of [1, 7, 23, 64]) {
+        const lengths: number[] = [];
+        const reader = createCaptureReader((_link, _seconds, frame) => lengths.push(frame.length));
+        for (let at = 0; at < content.length; at += size) reader.push(content.subarray(at, at + size));
+        expect(reader.end()).toBe(true);
+        expect(lengths).toEqual(packets.map(({ frame }) => frame.length));
+      }
+    }
+  });
+
+  test.each([
+    ['text', Buffer.from('example.com A\n'.repeat(10)), /neither a pcap nor a pcapng/],
+    ['an empty file', Buffer.alloc(0), /neither a pcap nor a pcapng/],
+    [
+      'no query',
+      pcapOf(1, [{ seconds: 1, frame: ethernetOf(ipv4Of(udpOf(query, 5300))) }]),
+      /no DNS query to port 53 .*1 × other/,
+    ],
+    [
+      'a record longer than a frame',
+      Buffer.concat([pcapOf(1, []), Buffer.alloc(16, 0x7f)]),
+      /longer than a frame/,
+    ],
+    ['simple packet blocks', Buffer.concat([pcapngOf(1, []), simpleBlock()]), /no times/],
+  ])('%s is an error with a reason', async (_what, content, message) => {
+    const error = await plan({ kind: 'pcap', path: fileOf(content) }).catch((reason: unknown) => reason);
+    expect(error).toBeInstanceOf(LoadError);
+    expect(error).toMatchObject({ code: 'E_PCAP', message: expect.stringMatching(message) });
+  });
+
+  test('a file that is not there', async () => {
+    await expect(readCapture(join(directory, 'missing'), 53)).rejects.toMatchObject({ code: 'E_UNREADABLE' });
+  });
+
+  test('no damage to a file is anything but an error or fewer packets', () => {
+    const random = createRandom(9);
+    for (let i = 0; i < 20_000; i += 1) {
+      const content = Buffer.from(i % 2 === 0 ? pcapOf(1, packets) : pcapngOf(1, packets));
+      for (let changes = 1 + (random.bits() % 4); changes > 0; changes -= 1)
+        content[random.bits() % content.length] = random.bits();
+      try {
+        const reader = createCaptureReader((link, _seconds, frame) => {
+          readPacket(link, frame, 53, () => undefined);
+        });
+        reader.push(content.subarray(0, content.length - (random.bits() % 8)));
+        reader.end();
+      } catch (error) {
+        if (!(error instanceof CaptureError)) throw error;
+      }
+    }
+  });
+});
+
+function simpleBlock(): Buffer {
+  const block = Buffer.alloc(16 + 4);
+  block.writeUInt32LE(3, 0);
+  block.writeUInt32LE(20, 4);
+  block.writeUInt32LE(20, 16);
+  return block;
+}
+
+/** Captures what dnsperf sends to a server of ours; null where this machine does not let us capture. */
+async function captureDnsperf(
+  flags: readonly string[],
+): Promise<{ path: string; names: string[]; port: number } | null> {
+  const server = await startRecordingServer();
+  const path = join(directory, 'tcpdump.pcap');
+  const filter = `udp and port ${server.port}`;
+  const tcpdump = spawn('tcpdump', ['-i', 'lo', '-U', '-w', path, ...flags, filter], {
+    stdio: ['ignore', 'ignore', 'pipe'],
+  });
+  try {
+    let said = '';
+    const listening = await new Promise<boolean>((resolve) => {
+      tcpdump.stderr.on('data', (chunk) => {
+        said += chunk;
+        if (said.includes('listening on')) resolve(true);
+      });
+      tcpdump.once('error', () => resolve(false));
+      tcpdump.once('exit', () => resolve(false));
+    });
+    if (!listening) return null;
+    const names = Array.from({ length: 50 }, (_, i) => `name${i}.test`);
+    const queries = join(directory, 'queries.txt');
+    writeFileSync(queries, names.map((name) => `${name} A\n`).join(''));
+    // 500 a second: the capture then spans about a tenth of a second.
+    const dnsperf = spawn('dnsperf', [
+      '-s',
+      '127.0.0.1',
+      '-p',
+      String(server.port),
+      '-d',
+      queries,
+      '-Q',
+      '500',
+    ]);
+    dnsperf.stdout.resume();
+    await new Promise((resolve) => dnsperf.once('close', resolve));
+    await expect
+      .poll(() =>
+        readCapture(path, server.port).then(
+          ({ arena }) => arena.count,
+          () => 0,
+        ),
+      )
+      .toBe(50);
+    return { path, names, port: server.port };
+  } finally {
+    if (tcpdump.exitCode === null && tcpdump.pid !== undefined) {
+      const ended = new Promise((resolve) => tcpdump.once('exit', resolve));
+      tcpdump.kill('SIGINT');
+      await ended;
+    }
+    await server.close();
+  }
+}
+
+describe('a capture made by tcpdump', () => {
+  test.each([[[]], [['--time-stamp-precision=nano']]])('with %j', async (flags) => {
+    const captured = await captureDnsperf(flags);
+    if (captured === null) {
+      if (process.env.CI !== undefined) throw new Error('tcpdump cannot capture here');
+      console.warn('tcpdump is missing or may not capture: left out');
+      return;
+    }
+    const made = await plan({ kind: 'pcap', path: captured.path, port: captured.port });
+    expect(Array.from({ length: 50 }, (_, i) => nameAt(made, i))).toEqual(captured.names);
+    expect(made.description).not.toContain('malformed');
+    const due = Array.from(made.dueSeconds ?? []);
+    expect(due).toEqual([...due].sort((a, b) => a - b));
+    // 50 queries at 500 a second cannot be sent in much less.
+    expect(due.at(-1)).toBeGreaterThan(0.05);
+    expect(due.at(-1)).toBeLessThan(20);
+  });
+});
