@@ -117,7 +117,7 @@ function buildProgram(call: Call): Command {
     .description('render the reports of a run again from its record')
     .argument('<run>', 'id of a run, its folder or run.json, or latest')
     .option('--delta <definition>', 'relative or symmetric (default: as in the record)')
-    .option('--format <name>', 'print one format to stdout instead: terminal, md, csv or json')
+    .option('--format <name>', 'print one format to stdout instead: terminal, md, csv, json, openmetrics, benchstat or perf-dash')
     .option('--out <directory>', 'where the folders of runs lie', DEFAULTS.out)
     .action(async (run: string, values: Record<string, string | undefined>) => {
       call.status = await reportCommand(world, {

@@ -1,22 +1,102 @@
 /** The registry of reports: adding one is adding a file in this folder and a line here. */
+import type { RunRecord } from '../results/record.ts';
+import { blogFiles } from './blog.ts';
+import { pngFiles, svgFiles } from './chart-files.ts';
 import { renderCsv } from './csv.ts';
+import { renderGithub } from './github.ts';
+import { renderHtml } from './html/index.ts';
 import { renderJson } from './json.ts';
 import { renderMarkdown } from './markdown.ts';
-import type { Renderer } from './renderer.ts';
+import {
+  type Bundle,
+  type Format,
+  isBundle,
+  type Renderer,
+  type RenderOptions,
+  type ReportFile,
+} from './renderer.ts';
 import { renderTerminal } from './terminal.ts';
 
+/** Reports that are one text. */
 export const renderers: readonly Renderer[] = [
   { name: 'terminal', fileName: null, description: 'the table of `bench run`', render: renderTerminal },
-  { name: 'markdown', fileName: 'report.md', description: 'the whole report', render: renderMarkdown },
-  { name: 'csv', fileName: 'trials.csv', description: 'one line for each trial', render: renderCsv },
-  { name: 'json', fileName: null, description: 'the record (run.json)', render: renderJson },
+  {
+    name: 'markdown',
+    aliases: ['md'],
+    fileName: 'report.md',
+    isRoutine: true,
+    description: 'the whole report',
+    render: renderMarkdown,
+  },
+  {
+    name: 'github',
+    fileName: 'github.md',
+    description: 'short, for a comment on a pull request',
+    render: renderGithub,
+  },
+  {
+    name: 'csv',
+    fileName: 'trials.csv',
+    isRoutine: true,
+    description: 'one line for each trial',
+    render: renderCsv,
+  },
+  { name: 'json', fileName: 'record.json', description: 'the record (run.json)', render: renderJson },
 ];
 
-/** The renderer of that name, or undefined. */
-export function findRenderer(name: string): Renderer | undefined {
-  return renderers.find((renderer) => renderer.name === name);
+/** Reports that are made of files. */
+export const bundles: readonly Bundle[] = [
+  {
+    name: 'html',
+    isRoutine: true,
+    shown: 'piped',
+    description: 'one page to explore, without network',
+    files: async (record, options) => [{ path: HTML_NAME, content: await renderHtml(record, options) }],
+  },
+  {
+    name: 'blog',
+    shown: 'always',
+    description: 'a post for a Docusaurus blog, with its charts',
+    files: blogFiles,
+  },
+  { name: 'svg', shown: 'never', description: 'the charts, for light and dark', files: svgFiles },
+  { name: 'png', shown: 'never', description: 'the charts as pictures, light and dark', files: pngFiles },
+];
+
+/** The file that `bench open` opens. */
+export const HTML_NAME = 'report.html';
+
+export const formats: readonly Format[] = [...renderers, ...bundles];
+
+/** The format of that name or alias, or undefined. */
+export function findFormat(name: string): Format | undefined {
+  return formats.find((format) => format.name === name || format.aliases?.includes(name));
 }
 
-export type { Renderer, RenderOptions } from './renderer.ts';
+/** The text report of that name or alias, or undefined. */
+export function findRenderer(name: string): Renderer | undefined {
+  return renderers.find((renderer) => renderer.name === name || renderer.aliases?.includes(name));
+}
+
+/** What the format leaves on disk: nothing for one that is only shown. */
+export async function filesOf(
+  format: Format,
+  record: RunRecord,
+  options: RenderOptions,
+): Promise<readonly ReportFile[]> {
+  const plain = { ...options, color: false };
+  if (isBundle(format)) return format.files(record, plain);
+  return format.fileName === null ? [] : [{ path: format.fileName, content: format.render(record, plain) }];
+}
+
+export type { RawFile, RawOutput } from './html/page-data.ts';
+export {
+  type Bundle,
+  type Format,
+  isBundle,
+  type Renderer,
+  type RenderOptions,
+  type ReportFile,
+} from './renderer.ts';
 export { type RunStatus, runStatus } from './status.ts';
 export { verdictSentence } from './verdict-sentence.ts';

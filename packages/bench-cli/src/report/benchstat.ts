@@ -1,0 +1,69 @@
+/**
+ * One line for each trial in the Go benchmark format, which `benchstat` reads:
+ * https://go.googlesource.com/proposal/+/master/design/14313-benchmark-format.md. What a case is stands in the name as
+ * `/key=value`, so that `benchstat -col /server run.txt` compares servers and `benchstat old.txt new.txt` compares runs.
+ */
+import type { CaseRecord, OkTrial, RunRecord } from '../results/record.ts';
+
+/** Units and which way is better; nothing is assumed about the distribution. */
+const UNITS: readonly (readonly [
+  unit: string,
+  better: 'higher' | 'lower',
+  value: (trial: OkTrial) => number | null,
+])[] = [
+  ['queries/s', 'higher', ({ metrics }) => metrics.qps],
+  ['latency-sec', 'lower', ({ metrics }) => metrics.latencySeconds],
+  ['cpu-sec/query', 'lower', ({ metrics }) => metrics.cpuSecondsPerQuery],
+  ['mem-bytes', 'lower', ({ metrics }) => metrics.memoryBytes],
+];
+
+/** Names and values are words: no space, and no slash or equals sign that would be taken for structure. */
+function word(text: string): string {
+  return text.replaceAll(/[\s/=]+/g, '_') || '_';
+}
+
+function nameOf({ server, tier, mode, workload, transport, aa }: CaseRecord): string {
+  const parts = [
+    ['server', aa ? `${server}(aa)` : server],
+    ['tier', String(tier)],
+    ['mode', mode],
+    ['workload', workload],
+    ['transport', transport],
+  ] as const;
+  return `BenchmarkDNS${parts.map(([key, value]) => `/${key}=${word(value)}`).join('')}`;
+}
+
+function oneLine(text: string): string {
+  return text.replaceAll(/\s+/g, ' ').trim();
+}
+
+/** Failed trials are left out: the format has no place for them. */
+export function renderBenchstat(record: RunRecord): string {
+  const { environment, loader } = record;
+  const configuration = [
+    ['run', record.id],
+    ['goos', 'linux'],
+    ['goarch', environment.architecture === 'x64' ? 'amd64' : environment.architecture],
+    ['cpu', environment.cpuModel],
+    ['host', environment.hostname],
+    ['kernel', environment.kernel],
+    ['loader', `${loader.kind} ${loader.version}`],
+    ['commit', environment.git?.commit ?? ''],
+  ] as const;
+  const cases = new Map(record.cases.map((item) => [item.key, item]));
+  const results = record.trials.flatMap((trial) => {
+    const item = cases.get(trial.caseKey);
+    if (trial.status !== 'ok' || item === undefined) return [];
+    const values = UNITS.flatMap(([unit, , value]) => {
+      const figure = value(trial);
+      return figure === null ? [] : [`${figure} ${unit}`];
+    });
+    return [`${nameOf(item)} ${trial.load.queriesCompleted} ${values.join(' ')}`];
+  });
+  return `${[
+    ...configuration.map(([key, value]) => `${key}: ${oneLine(value)}`),
+    ...UNITS.map(([unit, better]) => `Unit ${unit} better=${better} assume=nothing`),
+    '',
+    ...results,
+  ].join('\n')}\n`;
+}
