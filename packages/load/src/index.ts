@@ -1,1 +1,25 @@
-export {};
+/**
+ * dnscannon as a library: `cannon(options)` starts a run.
+ *
+ * @example
+ * const run = cannon({ server: '127.0.0.1:5300', workload: { kind: 'names', names: ['example1.com'] } });
+ * for await (const { qps } of run) console.log(qps);
+ * const { latencySeconds } = await run.result;
+ */
+export type { Counts } from './engine/measurements.ts';
+export { ERROR_CODES, type ErrorCode, EXIT_STATUS, LoadError, type Problem } from './errors.ts';
+export { decodeHistogram, encodeHistogram, mergeEncoded } from './histogram/encoding.ts';
+export { renderHgrm } from './histogram/hgrm.ts';
+export { Histogram, type HistogramData } from './histogram/histogram.ts';
+export { type CannonInput, type CannonOptions, type LoadOptions, optionsSchema } from './options.ts';
+export type {
+  CannonResult,
+  EndedBy,
+  GeneratorReport,
+  Interval,
+  LookupReport,
+  Rates,
+  WorkerReport,
+} from './result/result.ts';
+export { type Distribution, PERCENTILES, type Statistics, statisticsOf } from './result/statistics.ts';
+export { cannon, type Run, type RunControls } from './run.ts';

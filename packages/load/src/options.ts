@@ -69,7 +69,7 @@ export const optionsSchema = z.strictObject({
   /** What is checked in every response; null: nothing but id and question. */
   expect: z
     .strictObject({
-      codes: z.array(z.int().min(0).max(15)).readonly().default([]),
+      codes: z.array(z.int().min(0).max(4095)).readonly().default([]),
       addresses: z
         .array(z.union([z.ipv4(), z.ipv6()]))
         .readonly()

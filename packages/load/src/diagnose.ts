@@ -1,0 +1,35 @@
+/** After a run without a single answer: what a socket that listens to everybody hears from the server. */
+import { createSocket } from 'node:dgram';
+import { isIP } from 'node:net';
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { ServerAddress } from './transport/transport.ts';
+import type { WorkloadPlan } from './workload/workload.ts';
+
+const WAIT_MS = 500;
+
+/**
+ * Asks the workload's first question once more from an unconnected socket. The load's sockets are connected: the
+ * kernel keeps from them what comes from another address, so only this can tell. Resolves to sentences.
+ */
+export async function diagnoseSilence(server: ServerAddress, { arena }: WorkloadPlan): Promise<string[]> {
+  const socket = createSocket(isIP(server.address) === 6 ? 'udp6' : 'udp4');
+  const query = Uint8Array.from(arena.bytes.subarray(arena.offsets[0] ?? 0, arena.offsets[1] ?? 0));
+  const done = new AbortController();
+  const found: string[] = [];
+  socket.on('message', (message, { address, port }) => {
+    if (message.length >= 12 && (address !== server.address || port !== server.port)) {
+      found.push(
+        `The server answers from another address: ${server.address} port ${server.port} was asked, ${address} port ${port} answered. Such answers are not taken.`,
+      );
+    }
+    done.abort();
+  });
+  // What cannot be sent now could not be sent before either: the run has counted it.
+  socket.on('error', () => done.abort());
+  socket.send(query, server.port, server.address, (error) => {
+    if (error) done.abort();
+  });
+  await sleep(WAIT_MS, undefined, { signal: done.signal }).catch(() => undefined);
+  socket.close();
+  return found;
+}

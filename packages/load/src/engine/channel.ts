@@ -1,0 +1,147 @@
+/**
+ * A transport with its queries in flight: writes messages to its lanes, and knows when each left.
+ *
+ * A batch leaves with one system call that takes a while (2 µs for each datagram over loopback): the clock is
+ * read before and after, and the queries between are spread evenly.
+ */
+import { nowNs } from '../clock.ts';
+import type { Transport } from '../transport/transport.ts';
+import type { Workload } from '../workload/workload.ts';
+import { InFlight, NONE } from './in-flight.ts';
+import type { Measurements } from './measurements.ts';
+import { HEADER_BYTES, hashQuestion } from './questions.ts';
+import { SendQueue } from './send-queue.ts';
+
+/** Queries of one batch at most. */
+const MAX_BATCH = 1024;
+
+/** What one datagram takes to leave, to begin with; how fast that adapts; and from which multiple on it is unusual. */
+const FIRST_EACH_NS = 3000;
+const SMOOTHING = 0.02;
+const UNUSUAL = 3;
+
+export class Channel {
+  readonly transport: Transport;
+  readonly inFlight: InFlight;
+  /** What is to leave before anything new. */
+  readonly queue = new SendQueue();
+  readonly #workload: Workload;
+  readonly #questionEnds: Uint16Array;
+  readonly #measurements: Measurements;
+  readonly #batch = new Int32Array(MAX_BATCH);
+  #batched = 0;
+  #lane = 0;
+  #eachNs = FIRST_EACH_NS;
+
+  constructor(
+    transport: Transport,
+    workload: Workload,
+    questionEnds: Uint16Array,
+    measurements: Measurements,
+  ) {
+    this.transport = transport;
+    this.inFlight = new InFlight({
+      lanes: transport.lanes,
+      lookups: workload.lookups !== null,
+      hashes: workload.vary !== null,
+    });
+    this.#workload = workload;
+    this.#questionEnds = questionEnds;
+    this.#measurements = measurements;
+  }
+
+  /**
+   * Queues a message on the next lane that takes it, and gives its cell; `NONE` if none does. `start` is when its
+   * latency begins, ns; NaN for when it leaves.
+   */
+  write(message: number, start: number): number {
+    const { transport, inFlight } = this;
+    if (this.#batched === MAX_BATCH) return NONE;
+    for (let tried = 0; tried < transport.lanes; tried++) {
+      const lane = this.#lane;
+      if (transport.ready(lane)) {
+        const cell = inFlight.begin(lane, message);
+        if (cell !== NONE) {
+          inFlight.start[cell] = start;
+          this.#put(cell, lane, message);
+          return cell;
+        }
+      }
+      this.rotate();
+    }
+    return NONE;
+  }
+
+  /** Queues a message in flight once more, with the same id; false where its lane does not take it now. */
+  rewrite(cell: number): boolean {
+    const { transport, inFlight } = this;
+    const lane = inFlight.laneOf(cell);
+    if (this.#batched === MAX_BATCH || !transport.ready(lane)) return false;
+    inFlight.renew(cell);
+    inFlight.sent[cell] = Number.POSITIVE_INFINITY;
+    this.#put(cell, lane, inFlight.message[cell] ?? 0);
+    return true;
+  }
+
+  /** Continues with the next lane. Once for each batch, not for each query: a batch on one lane is one system call. */
+  rotate(): void {
+    this.#lane += 1;
+    if (this.#lane >= this.transport.lanes) this.#lane = 0;
+  }
+
+  #put(cell: number, lane: number, message: number): void {
+    const { transport, inFlight } = this;
+    const { bytes, offsets } = this.#workload.arena;
+    const from = offsets[message] ?? 0;
+    const length = (offsets[message + 1] ?? 0) - from;
+    const at = transport.reserve(lane, length);
+    // A lane that was ready has room; a transport that says otherwise breaks its contract.
+    if (at < 0) throw new Error(`the ${transport.kind} transport was ready and gave no room`);
+    const target = transport.sendBytes(lane);
+    const id = inFlight.idOf(cell);
+    target[at] = id >>> 8;
+    target[at + 1] = id & 0xff;
+    for (let i = 2; i < length; i++) target[at + i] = bytes[from + i] ?? 0;
+    const { vary } = this.#workload;
+    if (vary !== null) {
+      vary(target, at, length, message);
+      const end = this.#questionEnds[message] ?? 0;
+      inFlight.hash[cell] = hashQuestion(target, at + HEADER_BYTES, end - HEADER_BYTES);
+    }
+    transport.commit(lane, length);
+    this.#measurements.counts.bytesSent += length;
+    this.#batch[this.#batched] = cell;
+    this.#batched += 1;
+  }
+
+  /**
+   * What one datagram of a batch takes to leave, ns, given what this batch took: where it took far longer than
+   * usual something else had the CPU at a moment nobody knows. The queries are then timed as if it had come last,
+   * so that latency is rather over- than underestimated.
+   */
+  #typicalEach(measured: number): number {
+    if (measured < this.#eachNs * UNUSUAL) this.#eachNs += (measured - this.#eachNs) * SMOOTHING;
+    else this.#eachNs *= 1 + SMOOTHING;
+    return Math.min(measured, this.#eachNs * UNUSUAL);
+  }
+
+  /** Sends what was written, and notes when each query left; `scheduled`: how much later than due, too. */
+  flush(scheduled: boolean): void {
+    const count = this.#batched;
+    if (count === 0) return;
+    const { start, sent, retries } = this.inFlight;
+    const before = nowNs();
+    this.transport.flush();
+    const each = this.#typicalEach((nowNs() - before) / count);
+    for (let i = 0; i < count; i++) {
+      const cell = this.#batch[i] ?? 0;
+      const left = before + (i + 0.5) * each;
+      sent[cell] = left;
+      const due = start[cell] ?? 0;
+      if (Number.isNaN(due)) start[cell] = left;
+      else if (scheduled && retries[cell] === 0) this.#measurements.lateness.record(left - due);
+    }
+    this.#batched = 0;
+    this.rotate();
+  }
+}

@@ -1,0 +1,378 @@
+/**
+ * One worker's engine: what leaves, what has come, and what was given up. It knows nothing of sockets, threads
+ * and event loops: `Loop` calls it, and transports bring it messages.
+ */
+import { type Check, VERDICT } from '../message/expectation.ts';
+import { responseCode } from '../message/response.ts';
+import type { LaneFailure, Transport, TransportHandler } from '../transport/transport.ts';
+import { LOOKUP_FOUND, MAX_PARALLEL, OUTCOME, type Outcome, type Workload } from '../workload/workload.ts';
+import { Channel } from './channel.ts';
+import { NONE, STATE } from './in-flight.ts';
+import { LookupTimes } from './lookup-times.ts';
+import { CODES, FAILURE_COUNTS, type Measurements } from './measurements.ts';
+import { HEADER_BYTES, hashQuestion, questionEnds, sameQuestion } from './questions.ts';
+import type { Source } from './source.ts';
+
+export interface EngineOptions {
+  readonly workload: Workload;
+  readonly measurements: Measurements;
+  /** Queries (or lookups) in flight at most; null for an open loop. */
+  readonly window: number | null;
+  readonly timeoutNs: number;
+  /** How often an unanswered query is sent again. */
+  readonly retries: number;
+  readonly check: Check | null;
+  /** Whether answers may have an extended response code in an OPT record. */
+  readonly edns: boolean;
+}
+
+/** Queries that leave before the sockets are looked at again. */
+const MAX_BATCH = 64;
+const QR = 0x80;
+const TC = 0x02;
+
+export class Engine {
+  readonly #workload: Workload;
+  readonly #measurements: Measurements;
+  readonly #questionEnds: Uint16Array;
+  readonly #timeoutNs: number;
+  readonly #retries: number;
+  readonly #check: Check | null;
+  readonly #edns: boolean;
+  readonly #window: number;
+  readonly #open: boolean;
+  readonly #lookups: LookupTimes | null;
+  readonly #next = new Uint32Array(MAX_PARALLEL);
+  #main: Channel | null = null;
+  #fallback: Channel | null = null;
+  #source: Source | null = null;
+  #wake: () => void = () => undefined;
+  /** Queries (or lookups) begun and not over. */
+  #active = 0;
+  #lastAnswerNs = 0;
+
+  constructor({ workload, measurements, window, timeoutNs, retries, check, edns }: EngineOptions) {
+    this.#workload = workload;
+    this.#measurements = measurements;
+    this.#questionEnds = questionEnds(workload.arena);
+    this.#timeoutNs = timeoutNs;
+    this.#retries = retries;
+    this.#check = check;
+    this.#edns = edns;
+    this.#window = window ?? Number.POSITIVE_INFINITY;
+    this.#open = window === null;
+    this.#lookups = workload.lookups === null ? null : new LookupTimes(workload.lookups);
+  }
+
+  /** What the main transport is opened with; and the one for truncated answers. */
+  handler(which: 'main' | 'fallback'): TransportHandler {
+    const channel = () => (which === 'main' ? this.#main : this.#fallback);
+    return {
+      onMessage: (lane, bytes, offset, length, receivedNs, cut) => {
+        const current = channel();
+        if (current !== null) this.#receive(current, lane, bytes, offset, length, receivedNs, cut);
+        this.#wake();
+      },
+      onGarbage: (lane, id) => {
+        this.#garbage(channel(), lane, id);
+        this.#wake();
+      },
+      onLaneFailure: (lane, failure) => {
+        this.#laneFailed(channel(), lane, failure);
+        this.#wake();
+      },
+      onReady: () => this.#wake(),
+    };
+  }
+
+  /** Transports are opened with this engine's handlers, so they come after it. */
+  attach(main: Transport, fallback: Transport | null): void {
+    const channelOf = (transport: Transport) =>
+      new Channel(transport, this.#workload, this.#questionEnds, this.#measurements);
+    this.#main = channelOf(main);
+    this.#fallback = fallback === null ? null : channelOf(fallback);
+  }
+
+  /** Begins to send what `source` gives. `wake` is called when something came that may let more leave. */
+  start(source: Source, wake: () => void): void {
+    this.#source = source;
+    this.#wake = wake;
+  }
+
+  /** Queries (or lookups) in flight. */
+  get active(): number {
+    return this.#active;
+  }
+
+  /** When the last answer in time arrived, on the clock of `nowNs`; 0 before the first. */
+  get lastAnswerNs(): number {
+    return this.#lastAnswerNs;
+  }
+
+  /** Whether nothing new will leave. */
+  get sendingIsOver(): boolean {
+    return this.#source === null || this.#source.over;
+  }
+
+  /** When something can leave next: a time in the past for now, `Infinity` where an answer must come first. */
+  get nextSendNs(): number {
+    const source = this.#source;
+    if (source === null || this.#active >= this.#window) return Number.POSITIVE_INFINITY;
+    return source.dueNs;
+  }
+
+  /** Ends sending; what was due and has not left is counted. */
+  stopSending(): void {
+    const unsent = this.#source?.end() ?? 0;
+    if (this.#open) this.#measurements.counts.unsent += unsent;
+  }
+
+  /** Gives up what is still in flight, because the user stopped the run: neither answered nor lost. */
+  abandon(): void {
+    for (const channel of [this.#main, this.#fallback]) {
+      if (channel === null) continue;
+      for (let cell = channel.inFlight.oldest; cell !== NONE; cell = channel.inFlight.oldest) {
+        channel.inFlight.end(cell, STATE.expired);
+        this.#measurements.counts.interrupted += 1;
+      }
+    }
+    this.#active = 0;
+  }
+
+  /** Sends what may leave at `nowNs`; returns how many did. */
+  pump(nowNs: number): number {
+    const [main, source] = [this.#main, this.#source];
+    if (main === null || source === null) return 0;
+    let count = this.#sendQueued(main);
+    while (count < MAX_BATCH && this.#active < this.#window && source.dueNs <= nowNs) {
+      const sent =
+        this.#lookups === null ? this.#sendNext(main, source) : this.#beginLookup(main, source, nowNs);
+      if (sent === 0) break;
+      count += sent;
+    }
+    if (count > 0) main.flush(this.#open);
+    const fallback = this.#fallback;
+    if (fallback !== null && fallback.queue.length > 0 && this.#sendQueued(fallback) > 0)
+      fallback.flush(false);
+    return count;
+  }
+
+  #sendNext(main: Channel, source: Source): number {
+    if (main.write(source.index, this.#open ? source.dueNs : Number.NaN) === NONE) return 0;
+    this.#active += 1;
+    this.#measurements.counts.sent += 1;
+    source.advance();
+    return 1;
+  }
+
+  #beginLookup(main: Channel, source: Source, nowNs: number): number {
+    const { lookups } = this.#workload;
+    // Its queries wait in order; a lookup does not begin before those of the last one have left.
+    if (lookups === null || this.#lookups === null || main.queue.length > 0) return 0;
+    const start = this.#open ? source.dueNs : nowNs;
+    const slot = this.#lookups.begin(start);
+    const count = lookups.begin(slot, source.index, this.#next);
+    for (let i = 0; i < count; i++) {
+      main.queue.push(this.#next[i] ?? 0, slot, this.#open ? source.dueNs : Number.NaN);
+    }
+    this.#active += 1;
+    this.#measurements.counts.lookups += 1;
+    source.advance();
+    return this.#sendQueued(main);
+  }
+
+  /** Sends what waits on a channel, as far as its lanes take it. */
+  #sendQueued(channel: Channel): number {
+    const { queue, inFlight } = channel;
+    let count = 0;
+    while (queue.length > 0 && count < MAX_BATCH) {
+      const cell = channel.write(queue.message, queue.start);
+      if (cell === NONE) break;
+      if (this.#lookups !== null) inFlight.lookup[cell] = queue.lookup;
+      if (channel === this.#main) this.#measurements.counts.sent += 1;
+      queue.shift();
+      count += 1;
+    }
+    return count;
+  }
+
+  /** Gives up, or repeats, what has been in flight for longer than the time-out. */
+  expire(nowNs: number): void {
+    this.#expireIn(this.#main, nowNs);
+    this.#expireIn(this.#fallback, nowNs);
+  }
+
+  #expireIn(channel: Channel | null, nowNs: number): void {
+    if (channel === null) return;
+    const { inFlight } = channel;
+    const before = nowNs - this.#timeoutNs;
+    let repeated = 0;
+    for (let cell = inFlight.oldest; cell !== NONE; cell = inFlight.oldest) {
+      if ((inFlight.sent[cell] ?? 0) > before) break;
+      const retries = inFlight.retries[cell] ?? 0;
+      if (retries < this.#retries && channel.rewrite(cell)) {
+        inFlight.retries[cell] = retries + 1;
+        this.#measurements.counts.retried += 1;
+        repeated += 1;
+      } else {
+        this.#lose(channel, cell);
+      }
+    }
+    if (repeated > 0) channel.flush(false);
+  }
+
+  #lose(channel: Channel, cell: number): void {
+    this.#measurements.counts.lost += 1;
+    channel.inFlight.end(cell, STATE.expired);
+    this.#settle(channel, cell, OUTCOME.lost, 0, 0);
+  }
+
+  /** A query is over: its lookup goes on, or its place in the window is free. */
+  #settle(channel: Channel, cell: number, outcome: Outcome, code: number, answers: number): void {
+    const { lookups } = this.#workload;
+    if (lookups === null || this.#lookups === null || this.#main === null) {
+      this.#active -= 1;
+      return;
+    }
+    const slot = channel.inFlight.lookup[cell] ?? 0;
+    const message = channel.inFlight.message[cell] ?? 0;
+    const count = lookups.step(slot, message, outcome, code, answers, this.#next);
+    for (let i = 0; i < count; i++) this.#main.queue.push(this.#next[i] ?? 0, slot, Number.NaN);
+    if (count >= 0) return;
+    const { counts, lookup } = this.#measurements;
+    if (count === LOOKUP_FOUND) counts.lookupsFound += 1;
+    else counts.lookupsFailed += 1;
+    if (outcome === OUTCOME.answered) lookup.record(this.#lastAnswerNs - this.#lookups.startOf(slot));
+    this.#lookups.end(slot);
+    this.#active -= 1;
+  }
+
+  #receive(
+    channel: Channel,
+    lane: number,
+    bytes: Uint8Array,
+    offset: number,
+    length: number,
+    receivedNs: number,
+    cut: boolean,
+  ): void {
+    const { counts } = this.#measurements;
+    counts.bytesReceived += length;
+    if (length < HEADER_BYTES) {
+      counts.malformed += 1;
+      return;
+    }
+    const { inFlight } = channel;
+    const cell = inFlight.cellOf(lane, ((bytes[offset] ?? 0) << 8) | (bytes[offset + 1] ?? 0));
+    const state = cell === NONE ? STATE.unused : (inFlight.state[cell] ?? STATE.unused);
+    if (state === STATE.unused) {
+      counts.mismatched += 1;
+      return;
+    }
+    const answersOffset = this.#match(channel, cell, bytes, offset, length);
+    if (answersOffset < 0) return;
+    if (state !== STATE.outstanding) {
+      if (state === STATE.answered) counts.duplicate += 1;
+      else counts.late += 1;
+      return;
+    }
+    const flags = bytes[offset + 2] ?? 0;
+    const code = this.#codeOf(bytes, offset, length, answersOffset);
+    if (cut) counts.cut += 1;
+    inFlight.end(cell, STATE.answered);
+    if ((flags & TC) !== 0) {
+      counts.truncated += 1;
+      if (this.#askOverTcp(channel, cell)) return;
+    }
+    if ((flags & QR) === 0) counts.echoed += 1;
+    counts.answered += 1;
+    this.#measurements.codes[code] = (this.#measurements.codes[code] ?? 0) + 1;
+    this.#measurements.latency.record(receivedNs - (inFlight.start[cell] ?? 0));
+    if (receivedNs > this.#lastAnswerNs) this.#lastAnswerNs = receivedNs;
+    if (this.#check !== null) this.#verify(this.#check, bytes, offset, length, offset + answersOffset);
+    const answers = ((bytes[offset + 6] ?? 0) << 8) | (bytes[offset + 7] ?? 0);
+    this.#settle(channel, cell, OUTCOME.answered, code, answers);
+  }
+
+  #codeOf(bytes: Uint8Array, offset: number, length: number, answersOffset: number): number {
+    const code = (bytes[offset + 3] ?? 0) & 0x0f;
+    const additional = ((bytes[offset + 10] ?? 0) << 8) | (bytes[offset + 11] ?? 0);
+    if (!this.#edns || additional === 0) return code;
+    const extended = responseCode(bytes, offset, offset + length, offset + answersOffset);
+    return extended < 0 ? code : Math.min(extended, CODES - 1);
+  }
+
+  /** Where the answer section begins, from the message's start, if the question is the one asked; else −1, counted. */
+  #match(channel: Channel, cell: number, bytes: Uint8Array, offset: number, length: number): number {
+    const { counts } = this.#measurements;
+    const questions = ((bytes[offset + 4] ?? 0) << 8) | (bytes[offset + 5] ?? 0);
+    const code = (bytes[offset + 3] ?? 0) & 0x0f;
+    // Some servers leave the question out where they could not read it: an error is an answer all the same.
+    if (questions === 0 && code !== 0) return HEADER_BYTES;
+    const { inFlight } = channel;
+    const message = inFlight.message[cell] ?? 0;
+    const end = this.#questionEnds[message] ?? 0;
+    if (questions !== 1 || length < end) {
+      counts.malformed += 1;
+      return -1;
+    }
+    const { arena, vary } = this.#workload;
+    const same =
+      vary === null
+        ? sameQuestion(
+            bytes,
+            offset + HEADER_BYTES,
+            arena.bytes,
+            (arena.offsets[message] ?? 0) + HEADER_BYTES,
+            end - HEADER_BYTES,
+          )
+        : hashQuestion(bytes, offset + HEADER_BYTES, end - HEADER_BYTES) === inFlight.hash[cell];
+    if (same) return end;
+    counts.mismatched += 1;
+    return -1;
+  }
+
+  /** A truncated answer is no answer where the query can be asked over TCP; its latency goes on. */
+  #askOverTcp(channel: Channel, cell: number): boolean {
+    const fallback = this.#fallback;
+    if (fallback === null || channel === fallback) return false;
+    const { inFlight } = channel;
+    const slot = this.#lookups === null ? NONE : (inFlight.lookup[cell] ?? 0);
+    fallback.queue.push(inFlight.message[cell] ?? 0, slot, inFlight.start[cell] ?? 0);
+    this.#measurements.counts.fallbacks += 1;
+    return true;
+  }
+
+  #verify(check: Check, bytes: Uint8Array, offset: number, length: number, answersOffset: number): void {
+    const { counts } = this.#measurements;
+    switch (check(bytes, offset, length, answersOffset)) {
+      case VERDICT.wrongCode:
+        counts.wrongCode += 1;
+        break;
+      case VERDICT.wrongAddress:
+        counts.wrongAddress += 1;
+        break;
+      case VERDICT.malformed:
+        counts.unreadable += 1;
+        break;
+    }
+  }
+
+  #garbage(channel: Channel | null, lane: number, id: number | null): void {
+    this.#measurements.counts.malformed += 1;
+    if (channel === null || id === null) return;
+    const cell = channel.inFlight.cellOf(lane, id);
+    if (cell !== NONE && channel.inFlight.state[cell] === STATE.outstanding) this.#lose(channel, cell);
+  }
+
+  #laneFailed(channel: Channel | null, lane: number, failure: LaneFailure): void {
+    const { counts } = this.#measurements;
+    counts[FAILURE_COUNTS[failure]] += 1;
+    // An ICMP error does not say which datagram it is about: those time out.
+    if (channel === null || channel.transport.kind === 'udp') return;
+    for (const cell of channel.inFlight.inLane(lane)) {
+      counts.lostWithConnection += 1;
+      this.#lose(channel, cell);
+    }
+  }
+}

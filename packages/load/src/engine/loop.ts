@@ -1,0 +1,232 @@
+/**
+ * Turns the event loop into a sender that is on time.
+ *
+ * Polled (a few UDP sockets): the loop looks at the clock and the sockets itself, as fast as it can while there is
+ * something to do. Where nothing is due for a while it sleeps: in `Atomics.wait`, which wakes to within some
+ * 100 µs, and then polls the last bit; or, for longer, in the event loop. Answers meanwhile wait in the kernel,
+ * which has noted when they came; without its timestamps the loop does not sleep while queries are in flight.
+ *
+ * Otherwise (connections, many sockets): the event loop brings what comes, and the loop sends what is due.
+ */
+import { nowNs } from '../clock.ts';
+import type { Transport } from '../transport/transport.ts';
+import type { Engine } from './engine.ts';
+import type { Measurements } from './measurements.ts';
+
+export interface LoopOptions {
+  readonly engine: Engine;
+  readonly transport: Transport;
+  readonly measurements: Measurements;
+  /** Whether answers are timed by the kernel, so that they may wait. */
+  readonly timestamps: boolean;
+  readonly startNs: number;
+  /** When sending ends. */
+  readonly endNs: number;
+  /** How long after the end of sending answers are waited for. */
+  readonly drainNs: number;
+  /** Whether the run is to be stopped now. Asked about once a millisecond. */
+  readonly stopped: () => boolean;
+  readonly intervalNs: number;
+  /** Called at each multiple of the interval after the start until the run is over. */
+  readonly onInterval: () => void;
+  /** Called once, when nothing new will leave. */
+  readonly onSendingOver: () => void;
+}
+
+/** One turn of the polled loop: then the event loop has its turn. */
+const TURN_NS = 1e6;
+/** An empty socket is polled for this long before the loop leaves it to the event loop to wake it. */
+const IDLE_SPIN_NS = 200e3;
+/** The event loop's timers are exact to about a millisecond: shorter waits are not left to them. */
+const TIMER_NS = 4e6;
+const TIMER_MARGIN_NS = 2e6;
+/** The longest sleep: expiry, the end and a stop are noticed this late at most. */
+const MAX_SLEEP_NS = 20e6;
+/** How much earlier than needed to wake from `Atomics.wait`: adapts to what the machine does, between these. */
+const MIN_MARGIN_NS = 60e3;
+const MAX_MARGIN_NS = 1e6;
+/** One look at the sockets takes microseconds. Longer than this: something else had the CPU or the thread. */
+const STALL_NS = 1e6;
+/** How long answers to a run that the user stopped are waited for. */
+const STOP_DRAIN_NS = 100e6;
+
+export class Loop {
+  readonly #options: LoopOptions;
+  readonly #sleeper = new Int32Array(new SharedArrayBuffer(4));
+  #marginNs = 150e3;
+  #lastNs = 0;
+  #lastWorkNs = 0;
+  #nextIntervalNs: number;
+  #drainedNs = Number.POSITIVE_INFINITY;
+  #timer: NodeJS.Timeout | null = null;
+  #immediate: NodeJS.Immediate | null = null;
+  /** Whether the last look had something to do, and whether the loop slept since. */
+  #worked = true;
+  #slept = false;
+  #inTurn = false;
+  #finish: () => void = () => undefined;
+  #fail: (error: unknown) => void = () => undefined;
+
+  constructor(options: LoopOptions) {
+    this.#options = options;
+    this.#nextIntervalNs = options.startNs + options.intervalNs;
+  }
+
+  /** Resolves when all has been sent and is answered or given up. The caller has started the engine with `wake`. */
+  run(): Promise<void> {
+    return new Promise((resolve, reject) => {
+      this.#finish = resolve;
+      this.#fail = reject;
+      this.#lastNs = nowNs();
+      this.#lastWorkNs = this.#lastNs;
+      this.#sleepUntil(this.#lastNs, this.#options.startNs);
+    });
+  }
+
+  /** Something came while the loop was waiting in the event loop. */
+  wake(): void {
+    if (this.#inTurn || this.#immediate !== null) return;
+    this.#worked = true;
+    if (this.#timer !== null) clearTimeout(this.#timer);
+    this.#timer = null;
+    this.#soon();
+  }
+
+  #soon(): void {
+    this.#immediate = setImmediate(() => this.#turn());
+  }
+
+  #turn(): void {
+    this.#immediate = null;
+    this.#timer = null;
+    this.#inTurn = true;
+    try {
+      if (this.#work()) this.#finish();
+    } catch (error) {
+      this.#fail(error);
+    } finally {
+      this.#inTurn = false;
+    }
+  }
+
+  /** Works for one turn and arranges the next one; true when the run is over. */
+  #work(): boolean {
+    const { engine, transport } = this.#options;
+    const turnEnds = nowNs() + TURN_NS;
+    for (;;) {
+      const now = nowNs();
+      this.#account(now);
+      if (now >= this.#nextIntervalNs) this.#interval(now);
+      if (this.#isOver(now)) return true;
+      engine.expire(now);
+      const sent = engine.pump(now);
+      const received = transport.polled ? transport.poll() : 0;
+      this.#worked = sent > 0 || received > 0;
+      if (this.#worked) this.#lastWorkNs = now;
+      if (!transport.polled || now >= turnEnds) break;
+      if (!this.#worked && this.#idle(now)) return false;
+    }
+    if (transport.polled) this.#soon();
+    else this.#waitForEvents(nowNs());
+    return false;
+  }
+
+  /** Polled, with nothing sent and nothing received: true where the next turn was arranged for later. */
+  #idle(now: number): boolean {
+    const { engine, timestamps } = this.#options;
+    if (!timestamps && engine.active > 0) return false;
+    const next = Math.min(engine.nextSendNs, this.#nextIntervalNs, this.#options.endNs);
+    // Until an answer comes nothing can leave: the event loop will wake us, unless one is about to come.
+    const waiting = engine.nextSendNs === Number.POSITIVE_INFINITY;
+    if (waiting && now - this.#lastWorkNs < IDLE_SPIN_NS) return false;
+    if (next - now < this.#marginNs) return false;
+    this.#sleepUntil(now, waiting ? now + MAX_SLEEP_NS : next);
+    return true;
+  }
+
+  /** Not polled: the next turn comes with what arrives, or at the time when something is due. */
+  #waitForEvents(now: number): void {
+    const { engine, endNs } = this.#options;
+    const send = engine.nextSendNs;
+    // Due and not sent: the batch was full, or no lane takes it; then the transport tells when one does.
+    if (send <= now) {
+      if (this.#worked) this.#soon();
+      else this.#timerFor(TIMER_MARGIN_NS / 2);
+      return;
+    }
+    if (send - now < TIMER_MARGIN_NS) {
+      this.#soon();
+      return;
+    }
+    const next = Math.min(send, this.#nextIntervalNs, endNs > now ? endNs : Number.POSITIVE_INFINITY);
+    this.#timerFor(Math.min(next - now, MAX_SLEEP_NS) - TIMER_MARGIN_NS);
+  }
+
+  #timerFor(ns: number): void {
+    this.#slept = true;
+    this.#timer = setTimeout(() => this.#turn(), Math.max(1, Math.floor(ns / 1e6)));
+  }
+
+  /** Sleeps until shortly before `until`, and arranges the next turn. */
+  #sleepUntil(now: number, until: number): void {
+    const { polled } = this.#options.transport;
+    const length = Math.min(until - now, MAX_SLEEP_NS);
+    if (length > TIMER_NS || !polled) {
+      this.#timerFor(length - TIMER_MARGIN_NS);
+      return;
+    }
+    const wanted = length - this.#marginNs;
+    if (wanted > 0) {
+      Atomics.wait(this.#sleeper, 0, 0, wanted / 1e6);
+      this.#slept = true;
+      this.#adapt(nowNs() - now - wanted);
+    }
+    this.#soon();
+  }
+
+  /** Wakes earlier where sleeps last longer than asked for; relaxes slowly. */
+  #adapt(oversleptNs: number): void {
+    const needed = oversleptNs * 1.2;
+    this.#marginNs = needed > this.#marginNs ? needed : this.#marginNs * 0.99 + needed * 0.01;
+    this.#marginNs = Math.min(MAX_MARGIN_NS, Math.max(MIN_MARGIN_NS, this.#marginNs));
+  }
+
+  /** Time since the last look at the clock, as busy or idle. */
+  #account(now: number): void {
+    const { times, loopDelay } = this.#options.measurements;
+    const passed = now - this.#lastNs;
+    this.#lastNs = now;
+    if (this.#worked) times.busyNs += passed;
+    else times.idleNs += passed;
+    if (this.#slept) {
+      this.#slept = false;
+      return;
+    }
+    if (this.#worked) loopDelay.record(passed);
+    if (passed < STALL_NS) return;
+    times.stalls += 1;
+    times.stalledNs += passed;
+  }
+
+  #interval(now: number): void {
+    const { intervalNs, onInterval } = this.#options;
+    onInterval();
+    this.#nextIntervalNs += Math.max(1, Math.ceil((now - this.#nextIntervalNs) / intervalNs)) * intervalNs;
+  }
+
+  #isOver(now: number): boolean {
+    const { engine, endNs, drainNs, stopped, onSendingOver } = this.#options;
+    const stop = stopped();
+    if (now < endNs && !stop && !engine.sendingIsOver) return false;
+    if (this.#drainedNs === Number.POSITIVE_INFINITY) {
+      engine.stopSending();
+      onSendingOver();
+      this.#drainedNs = now + (stop ? STOP_DRAIN_NS : drainNs);
+    }
+    if (engine.active === 0) return true;
+    if (stop) this.#drainedNs = Math.min(this.#drainedNs, now + STOP_DRAIN_NS);
+    if (now < this.#drainedNs) return false;
+    engine.abandon();
+    return true;
+  }
+}

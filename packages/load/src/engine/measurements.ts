@@ -1,0 +1,188 @@
+/** What a worker counts and times. Plain numbers, added up over intervals and workers. */
+import { Histogram, type HistogramData } from '../histogram/histogram.ts';
+import type { LaneFailure } from '../transport/transport.ts';
+
+/** Counts of one interval or run. Every query that was sent ends as exactly one of answered, lost or interrupted. */
+export interface Counts {
+  /** Queries sent; repetitions and TCP fallbacks are not counted again. */
+  sent: number;
+  /** Queries answered in time: id and question matched. */
+  answered: number;
+  /** Queries not answered in time. */
+  lost: number;
+  /** Of the lost ones, those whose connection failed. */
+  lostWithConnection: number;
+  /** Queries still unanswered when the run was stopped by the user; neither answered nor lost. */
+  interrupted: number;
+  /** Queries of an open loop that were due and never left, because the generator could not hold the rate. */
+  unsent: number;
+  /** Queries sent again after their time-out, and queries asked again over TCP. */
+  retried: number;
+  fallbacks: number;
+  /** Responses that came after their query was given up. */
+  late: number;
+  /** Responses to a query that already had one. */
+  duplicate: number;
+  /** Responses with an id that was not asked, or whose question is another one. */
+  mismatched: number;
+  /** Messages too short for a header or their question, or with another number of questions. */
+  malformed: number;
+  /** Answers with TC=1, and answers longer than the place to receive them (their end is lost). */
+  truncated: number;
+  cut: number;
+  /** Answers without QR=1: the query itself, come back. */
+  echoed: number;
+  /** Answers that are not what `expect` says: by code, by address, or unreadable. */
+  wrongCode: number;
+  wrongAddress: number;
+  unreadable: number;
+  /** Lookups of a resolver's behaviour: begun, and how they ended. */
+  lookups: number;
+  lookupsFound: number;
+  lookupsFailed: number;
+  bytesSent: number;
+  bytesReceived: number;
+  connections: number;
+  connectionFailures: number;
+  /** ICMP errors and failed connections, by kind. */
+  refused: number;
+  reset: number;
+  closed: number;
+  connectTimeout: number;
+  tls: number;
+  protocol: number;
+  unreachable: number;
+  /** Datagrams that the kernel did not take for good, and those it dropped at our own sockets. */
+  sendErrors: number;
+  kernelDrops: number;
+}
+
+export function noCounts(): Counts {
+  return {
+    sent: 0,
+    answered: 0,
+    lost: 0,
+    lostWithConnection: 0,
+    interrupted: 0,
+    unsent: 0,
+    retried: 0,
+    fallbacks: 0,
+    late: 0,
+    duplicate: 0,
+    mismatched: 0,
+    malformed: 0,
+    truncated: 0,
+    cut: 0,
+    echoed: 0,
+    wrongCode: 0,
+    wrongAddress: 0,
+    unreadable: 0,
+    lookups: 0,
+    lookupsFound: 0,
+    lookupsFailed: 0,
+    bytesSent: 0,
+    bytesReceived: 0,
+    connections: 0,
+    connectionFailures: 0,
+    refused: 0,
+    reset: 0,
+    closed: 0,
+    connectTimeout: 0,
+    tls: 0,
+    protocol: 0,
+    unreachable: 0,
+    sendErrors: 0,
+    kernelDrops: 0,
+  };
+}
+
+const COUNT_NAMES = Object.keys(noCounts()) as readonly (keyof Counts)[];
+
+export function addCounts(sum: Counts, more: Counts): void {
+  for (const name of COUNT_NAMES) sum[name] += more[name];
+}
+
+/** The count that each kind of failure belongs to. */
+export const FAILURE_COUNTS = {
+  refused: 'refused',
+  reset: 'reset',
+  closed: 'closed',
+  timeout: 'connectTimeout',
+  tls: 'tls',
+  protocol: 'protocol',
+  unreachable: 'unreachable',
+} as const satisfies Record<LaneFailure, keyof Counts>;
+
+/** Response codes that are told apart: those with a name (0 to 23); the last place is for all above. */
+export const CODES = 25;
+
+/** What the event loop of a worker did with its time. */
+export interface LoopTimes {
+  /** Nanoseconds with something to do, and with nothing (polling an empty socket, or asleep). */
+  busyNs: number;
+  idleNs: number;
+  /** Times the loop was away for over a millisecond without sleeping, and how long in total. */
+  stalls: number;
+  stalledNs: number;
+}
+
+/** All that one worker measured in one interval. Structured-cloneable. */
+export interface MeasurementData {
+  readonly counts: Counts;
+  /** Answers by response code. */
+  readonly codes: readonly number[];
+  readonly latency: HistogramData;
+  /** How much later than due queries left. Only of an open loop. */
+  readonly lateness: HistogramData;
+  readonly connect: HistogramData;
+  /** Whole lookups of a resolver's behaviour. */
+  readonly lookup: HistogramData;
+  /** Time between two looks at the sockets while there was something to do. */
+  readonly loopDelay: HistogramData;
+  readonly times: LoopTimes;
+}
+
+export class Measurements {
+  counts = noCounts();
+  readonly codes = new Float64Array(CODES);
+  readonly latency = new Histogram();
+  readonly lateness = new Histogram();
+  readonly connect = new Histogram();
+  readonly lookup = new Histogram();
+  readonly loopDelay = new Histogram();
+  times: LoopTimes = { busyNs: 0, idleNs: 0, stalls: 0, stalledNs: 0 };
+
+  /** What was measured since the last call. */
+  take(): MeasurementData {
+    const taken: MeasurementData = {
+      counts: this.counts,
+      codes: [...this.codes],
+      latency: this.latency.take(),
+      lateness: this.lateness.take(),
+      connect: this.connect.take(),
+      lookup: this.lookup.take(),
+      loopDelay: this.loopDelay.take(),
+      times: this.times,
+    };
+    this.counts = noCounts();
+    this.codes.fill(0);
+    this.times = { busyNs: 0, idleNs: 0, stalls: 0, stalledNs: 0 };
+    return taken;
+  }
+
+  add(more: MeasurementData): void {
+    addCounts(this.counts, more.counts);
+    more.codes.forEach((count, code) => {
+      this.codes[code] = (this.codes[code] ?? 0) + count;
+    });
+    this.latency.add(more.latency);
+    this.lateness.add(more.lateness);
+    this.connect.add(more.connect);
+    this.lookup.add(more.lookup);
+    this.loopDelay.add(more.loopDelay);
+    this.times.busyNs += more.times.busyNs;
+    this.times.idleNs += more.times.idleNs;
+    this.times.stalls += more.times.stalls;
+    this.times.stalledNs += more.times.stalledNs;
+  }
+}

@@ -1,0 +1,62 @@
+/** Whether a response's question is the one that was asked: the third part of matching, after socket and id. */
+import type { QueryArena } from '../workload/workload.ts';
+
+/** Octets of a DNS header (RFC 1035, section 4.1.1). */
+export const HEADER_BYTES = 12;
+/** QTYPE and QCLASS. */
+const AFTER_NAME = 4;
+
+/** Where the question section of each message ends, from the message's start. Messages have one question each. */
+export function questionEnds({ bytes, offsets, count }: QueryArena): Uint16Array {
+  const ends = new Uint16Array(count);
+  for (let i = 0; i < count; i++) {
+    const start = offsets[i] ?? 0;
+    let at = start + HEADER_BYTES;
+    for (let label = bytes[at] ?? 0; label !== 0; label = bytes[at] ?? 0) at += 1 + label;
+    ends[i] = at + 1 + AFTER_NAME - start;
+  }
+  return ends;
+}
+
+/** Whether any message has an additional section, where EDNS lives (RFC 6891). */
+export function hasAdditional({ bytes, offsets, count }: QueryArena): boolean {
+  for (let i = 0; i < count; i++) {
+    const start = offsets[i] ?? 0;
+    if (bytes[start + 10] !== 0 || bytes[start + 11] !== 0) return true;
+  }
+  return false;
+}
+
+function lowerCase(octet: number): number {
+  return octet >= 0x41 && octet <= 0x5a ? octet | 0x20 : octet;
+}
+
+/**
+ * Whether `count` octets are the same in both places. Letters may differ in case: a server that answers in
+ * another case answers all the same (RFC 4343). Label lengths and types are no letters, so that nothing else
+ * can be taken for equal: lengths are below 0x40, and types and classes in 0x41–0x5A would differ in bit 5 only
+ * from unassigned ones.
+ */
+export function sameQuestion(
+  bytes: Uint8Array,
+  offset: number,
+  asked: Uint8Array,
+  askedOffset: number,
+  count: number,
+): boolean {
+  for (let i = 0; i < count; i++) {
+    const here = bytes[offset + i] ?? 0;
+    const there = asked[askedOffset + i] ?? 0;
+    if (here !== there && lowerCase(here) !== lowerCase(there)) return false;
+  }
+  return true;
+}
+
+/** FNV-1a over the question in lower case, for questions that are kept nowhere (random labels). */
+export function hashQuestion(bytes: Uint8Array, offset: number, count: number): number {
+  let hash = 0x811c_9dc5 | 0;
+  for (let i = 0; i < count; i++) {
+    hash = Math.imul(hash ^ lowerCase(bytes[offset + i] ?? 0), 0x0100_0193);
+  }
+  return hash;
+}

@@ -1,0 +1,53 @@
+/** Queries that are to leave as soon as a lane takes them: a lookup's next ones, and TC=1 over TCP. A ring that grows. */
+
+const FIELDS = 3;
+
+export class SendQueue {
+  #capacity = 64;
+  #ring = new Float64Array(FIELDS * this.#capacity);
+  #head = 0;
+  #length = 0;
+
+  get length(): number {
+    return this.#length;
+  }
+
+  /** @param start When latency began, ns; NaN: when it leaves. @param lookup Slot of its lookup, or −1. */
+  push(message: number, lookup: number, start: number): void {
+    if (this.#length === this.#capacity) this.#grow();
+    const at = FIELDS * ((this.#head + this.#length) % this.#capacity);
+    this.#ring[at] = message;
+    this.#ring[at + 1] = lookup;
+    this.#ring[at + 2] = start;
+    this.#length += 1;
+  }
+
+  /** The first one's fields; meaningless when empty. */
+  get message(): number {
+    return this.#ring[FIELDS * this.#head] ?? 0;
+  }
+
+  get lookup(): number {
+    return this.#ring[FIELDS * this.#head + 1] ?? 0;
+  }
+
+  get start(): number {
+    return this.#ring[FIELDS * this.#head + 2] ?? 0;
+  }
+
+  /** Removes the first one. */
+  shift(): void {
+    this.#head = (this.#head + 1) % this.#capacity;
+    this.#length -= 1;
+  }
+
+  #grow(): void {
+    const larger = new Float64Array(2 * this.#ring.length);
+    const first = this.#ring.subarray(FIELDS * this.#head);
+    larger.set(first);
+    larger.set(this.#ring.subarray(0, FIELDS * this.#head), first.length);
+    this.#ring = larger;
+    this.#head = 0;
+    this.#capacity *= 2;
+  }
+}

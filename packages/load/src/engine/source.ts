@@ -1,0 +1,60 @@
+/** What leaves next, and when it is due: the workload's order on the schedule's times, up to the limits. */
+import type { Schedule } from '../schedule/schedule.ts';
+import type { Workload } from '../workload/workload.ts';
+
+export interface SourceOptions {
+  readonly workload: Workload;
+  /** When queries are due, ns after the start; null: at once. */
+  readonly schedule: Schedule | null;
+  /** Whether the workload's own times are the schedule (a capture's). */
+  readonly timed: boolean;
+  /** Queries (lookups) at most; `Infinity` for no limit. */
+  readonly limit: number;
+  /** The run's start and the end of sending, on the clock of `nowNs`. */
+  readonly startNs: number;
+  readonly endNs: number;
+}
+
+export class Source {
+  /** The next message or lookup; meaningless once `dueNs` is `Infinity`. */
+  index = 0;
+  /** When it is due, on the clock of `nowNs`; −Infinity: at once; `Infinity`: there is no more. */
+  dueNs = Number.NEGATIVE_INFINITY;
+  readonly #options: SourceOptions;
+  #left: number;
+
+  constructor(options: SourceOptions) {
+    this.#options = options;
+    this.#left = options.limit + 1;
+    this.advance();
+  }
+
+  get over(): boolean {
+    return this.dueNs === Number.POSITIVE_INFINITY;
+  }
+
+  /** The current one has left: on to the next. */
+  advance(): void {
+    const { workload, schedule, timed, startNs, endNs } = this.#options;
+    this.#left -= 1;
+    this.index = this.#left > 0 ? workload.next() : -1;
+    if (this.index < 0) {
+      this.dueNs = Number.POSITIVE_INFINITY;
+    } else if (timed && workload.dueSeconds !== null) {
+      this.dueNs = startNs + workload.dueSeconds() * 1e9;
+    } else if (schedule !== null) {
+      this.dueNs = startNs + schedule();
+    }
+    if (this.dueNs >= endNs) this.dueNs = Number.POSITIVE_INFINITY;
+  }
+
+  /** Ends it, and counts what was due until now and has not left. */
+  end(): number {
+    let unsent = 0;
+    if (this.dueNs !== Number.NEGATIVE_INFINITY) {
+      for (; !this.over; this.advance()) unsent += 1;
+    }
+    this.dueNs = Number.POSITIVE_INFINITY;
+    return unsent;
+  }
+}

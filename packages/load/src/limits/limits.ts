@@ -1,0 +1,72 @@
+/**
+ * Whether the generator, not the server, decided the result. A generator that was the limit has measured itself:
+ * its reader must know. Pure.
+ */
+import type { Measurements } from '../engine/measurements.ts';
+import type { WorkerTally } from '../result/tally.ts';
+
+/** A worker that had something to do for this share of the time hardly ever waited for an answer. */
+const BUSY_SHARE = 0.95;
+/** Share of due queries that may stay unsent before the rate counts as not held. */
+const UNSENT_SHARE = 0.01;
+/** Open loop: 99 % of queries must leave within this after they were due. */
+const LATE_P99_NS = 1e6;
+/** Share of the time that a worker may wait for a CPU, or be away, before that is the limit. */
+const KEPT_SHARE = 0.05;
+
+export interface LimitFacts {
+  readonly total: Measurements;
+  readonly workers: readonly WorkerTally[];
+  /** Whether queries leave on schedule whether answers come or not. */
+  readonly openLoop: boolean;
+  /** Whether the closed loop was given a rate. */
+  readonly paced: boolean;
+}
+
+function percent(share: number): string {
+  return `${(100 * share).toFixed(share < 0.1 ? 1 : 0)} %`;
+}
+
+function ms(ns: number): string {
+  return `${(ns / 1e6).toPrecision(3)} ms`;
+}
+
+/** Why the generator was the limit, as sentences; empty where it was not. */
+export function limitReasons({ total, workers, openLoop, paced }: LimitFacts): string[] {
+  const { counts, lateness } = total;
+  const reasons: string[] = [];
+  const due = counts.sent + counts.unsent;
+  if (counts.unsent > UNSENT_SHARE * due) {
+    reasons.push(
+      `it could not hold the rate: ${percent(counts.unsent / due)} of the queries that were due never left`,
+    );
+  }
+  if (openLoop && lateness.percentile(99) > LATE_P99_NS) {
+    reasons.push(`one query in a hundred left more than ${ms(lateness.percentile(99))} after it was due`);
+  }
+  if (counts.kernelDrops > 0) {
+    reasons.push(
+      `${counts.kernelDrops} answers were dropped at its own sockets because their buffers were full`,
+    );
+  }
+  if (!openLoop && !paced) {
+    for (const [index, { measurements }] of workers.entries()) {
+      const { busyNs, idleNs } = measurements.times;
+      const share = busyNs / Math.max(1, busyNs + idleNs);
+      if (share >= BUSY_SHARE) {
+        reasons.push(
+          `worker ${index + 1} was busy ${percent(share)} of the time and hardly ever waited for an answer`,
+        );
+      }
+    }
+  }
+  for (const [index, { summary }] of workers.entries()) {
+    const waited = (summary.use?.waitedNs ?? 0) / Math.max(1, summary.sendingNs);
+    if (waited > KEPT_SHARE) {
+      reasons.push(
+        `worker ${index + 1} waited for a CPU ${percent(waited)} of the time: others run on its core`,
+      );
+    }
+  }
+  return reasons;
+}

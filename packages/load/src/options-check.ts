@@ -1,0 +1,98 @@
+/** From what a user gives to options that make sense together; everything that is wrong is said at once. */
+import type { z } from 'zod';
+import { LoadError, type Problem } from './errors.ts';
+import { type CannonInput, type CannonOptions, optionsSchema } from './options.ts';
+
+/** Throws `LoadError` (`E_OPTIONS`) with all problems. */
+export function checkOptions(input: CannonInput): CannonOptions {
+  const parsed = optionsSchema.safeParse(input, { reportInput: true });
+  const problems = parsed.success ? crossProblems(parsed.data) : parsed.error.issues.map(problemOf);
+  const [first, ...others] = problems;
+  if (first !== undefined) throw new LoadError('E_OPTIONS', [first, ...others]);
+  if (!parsed.success) throw new Error('checkOptions: an input with issues has problems');
+  return parsed.data;
+}
+
+function shown(value: unknown): string {
+  if (value === undefined) return 'missing';
+  const text = typeof value === 'number' || typeof value === 'bigint' ? String(value) : JSON.stringify(value);
+  return (text ?? String(value)).slice(0, 80);
+}
+
+function problemOf(issue: z.core.$ZodIssue): Problem {
+  const path = issue.path.map(String).join('.');
+  if (issue.code === 'unrecognized_keys') {
+    const where = path === '' ? '' : ` in ${path}`;
+    return {
+      problem: `there is no option ${issue.keys.join(', ')}${where}`,
+      fix: 'remove it, or correct its spelling',
+    };
+  }
+  const name = path === '' ? 'the options' : path;
+  const problem =
+    issue.input === undefined ? `${name} is missing` : `${name} cannot be ${shown(issue.input)}`;
+  return { problem, fix: fixOf(issue) };
+}
+
+function fixOf(issue: z.core.$ZodIssue): string {
+  switch (issue.code) {
+    case 'too_small':
+      return `give ${issue.inclusive === false ? 'more than' : 'at least'} ${issue.minimum}${issue.origin === 'array' ? ' of them' : ''}`;
+    case 'too_big':
+      return `give at most ${issue.maximum}`;
+    case 'invalid_value':
+      return `use one of ${issue.values.map(String).join(', ')}`;
+    case 'invalid_type':
+      return `give ${issue.expected === 'int' ? 'a whole number' : `a value of type ${issue.expected}`}`;
+    case 'invalid_union':
+      return 'discriminator' in issue
+        ? `choose a known ${String(issue.discriminator)}`
+        : 'give another value';
+    default:
+      return issue.message;
+  }
+}
+
+function crossProblems(options: CannonOptions): Problem[] {
+  const { workers, clients, load, workload, transport, maxQueries, sourcePort, tcpFallback } = options;
+  const problems: Problem[] = [];
+  const check = (wrong: boolean, problem: string, fix: string) => {
+    if (wrong) problems.push({ problem, fix });
+  };
+  check(
+    clients !== null && clients < workers,
+    `${workers} workers cannot share ${clients} clients`,
+    `use at least ${workers} clients (-c), or fewer workers (-w)`,
+  );
+  check(
+    load.kind === 'closed' && load.outstanding < workers,
+    `${workers} workers cannot share ${load.kind === 'closed' ? load.outstanding : 0} outstanding queries`,
+    `allow at least ${workers} outstanding (-q), or use fewer workers (-w)`,
+  );
+  check(
+    maxQueries !== null && maxQueries < workers,
+    `${workers} workers cannot share ${maxQueries} queries`,
+    'use fewer workers (-w)',
+  );
+  check(
+    workload.kind === 'pcap' && load.kind !== 'timed' && load.kind !== 'closed',
+    `a capture is replayed with its own timing, not ${load.kind}`,
+    'leave the rate out; --speed makes the replay faster or slower',
+  );
+  check(
+    load.kind === 'timed' && workload.kind !== 'pcap',
+    'only a capture has times of its own',
+    'give --pcap FILE, or a rate',
+  );
+  check(
+    sourcePort !== 0 && sourcePort + (clients ?? workers) - 1 > 65_535,
+    `${clients ?? workers} sockets from port ${sourcePort} on go beyond port 65535`,
+    'choose a lower first port (-x), or fewer clients (-c)',
+  );
+  check(
+    tcpFallback && transport !== 'udp',
+    `answers over ${transport} are not repeated over TCP`,
+    'leave --tcp-fallback out, or use -m udp',
+  );
+  return problems;
+}

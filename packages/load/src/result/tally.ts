@@ -1,0 +1,103 @@
+/** Adds up what the workers send: intervals as soon as all workers have sent theirs, and the whole run. */
+import { type MeasurementData, Measurements } from '../engine/measurements.ts';
+import { responseCodeName } from '../message/types.ts';
+import type { WorkerSummary } from '../workers/messages.ts';
+import type { Interval } from './result.ts';
+import { statisticsOf } from './statistics.ts';
+
+/** One worker, once it is done. */
+export interface WorkerTally {
+  readonly summary: WorkerSummary;
+  /** All that this worker measured. */
+  readonly measurements: Measurements;
+}
+
+/** Counts by name of the code, without those that are zero. */
+export function namedCodes(codes: ArrayLike<number>): Record<string, number> {
+  return Object.fromEntries(
+    Array.from(codes, (count, code) => [responseCodeName(code), count] as const).filter(
+      ([, count]) => count > 0,
+    ),
+  );
+}
+
+interface OpenInterval {
+  readonly measurements: Measurements;
+  toNs: number;
+}
+
+export class Tally {
+  readonly total = new Measurements();
+  readonly #workers: Measurements[];
+  readonly #summaries: (WorkerSummary | undefined)[];
+  /** How many intervals each worker has sent. */
+  readonly #sent: Uint32Array;
+  readonly #open = new Map<number, OpenInterval>();
+  readonly #emit: (interval: Interval) => void;
+  #next = 0;
+  #fromNs = 0;
+
+  constructor(workers: number, emit: (interval: Interval) => void) {
+    this.#workers = Array.from({ length: workers }, () => new Measurements());
+    this.#summaries = new Array<WorkerSummary | undefined>(workers);
+    this.#sent = new Uint32Array(workers);
+    this.#emit = emit;
+  }
+
+  /** A worker's next interval. Workers that are done send none: the others' are then complete without theirs. */
+  interval(worker: number, atNs: number, data: MeasurementData): void {
+    const index = this.#sent[worker] ?? 0;
+    this.#sent[worker] = index + 1;
+    this.total.add(data);
+    this.#workers[worker]?.add(data);
+    const open = this.#open.get(index) ?? { measurements: new Measurements(), toNs: 0 };
+    open.measurements.add(data);
+    open.toNs = Math.max(open.toNs, atNs);
+    this.#open.set(index, open);
+    this.#emitComplete();
+  }
+
+  /** A worker's last interval, and its end. */
+  done(worker: number, summary: WorkerSummary, atNs: number, data: MeasurementData): void {
+    this.#summaries[worker] = summary;
+    this.interval(worker, atNs, data);
+  }
+
+  /** All workers, once each is done. */
+  get workers(): WorkerTally[] {
+    return this.#workers.flatMap((measurements, worker) => {
+      const summary = this.#summaries[worker];
+      return summary === undefined ? [] : [{ summary, measurements }];
+    });
+  }
+
+  #emitComplete(): void {
+    for (let open = this.#open.get(this.#next); open !== undefined; open = this.#open.get(this.#next)) {
+      const index = this.#next;
+      const complete = this.#summaries.every(
+        (summary, worker) => summary !== undefined || (this.#sent[worker] ?? 0) > index,
+      );
+      if (!complete) return;
+      this.#open.delete(index);
+      this.#next += 1;
+      this.#emit(intervalOf(index, this.#fromNs, open));
+      this.#fromNs = open.toNs;
+    }
+  }
+}
+
+function intervalOf(index: number, fromNs: number, { measurements, toNs }: OpenInterval): Interval {
+  const seconds = Math.max((toNs - fromNs) / 1e9, 1e-9);
+  const { counts, codes, latency, lateness } = measurements;
+  return {
+    index,
+    fromSeconds: fromNs / 1e9,
+    toSeconds: toNs / 1e9,
+    qps: counts.answered / seconds,
+    sentPerSecond: counts.sent / seconds,
+    counts,
+    codes: namedCodes(codes),
+    latencySeconds: statisticsOf(latency),
+    latenessSeconds: statisticsOf(lateness),
+  };
+}

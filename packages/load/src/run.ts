@@ -1,0 +1,183 @@
+/** The library's one function: starts a run and gives its intervals and its result. */
+import { diagnoseSilence } from './diagnose.ts';
+import { loadError } from './errors.ts';
+import type { CannonInput, CannonOptions } from './options.ts';
+import { checkOptions } from './options-check.ts';
+import { assemble } from './result/assemble.ts';
+import type { CannonResult, EndedBy, Interval } from './result/result.ts';
+import { Tally } from './result/tally.ts';
+import { parseServer, resolveServer } from './server-address.ts';
+import { descriptorError, descriptorLimit } from './transport/open-error.ts';
+import type { ServerAddress } from './transport/transport.ts';
+import { packageVersion } from './version.ts';
+import type { WorkerTask } from './workers/messages.ts';
+import { type Pool, startPool } from './workers/pool.ts';
+import { sharesOf } from './workers/shares.ts';
+import { planWorkload } from './workload/load.ts';
+import type { WorkloadPlan } from './workload/workload.ts';
+
+/** A run under way. Iterate it for its intervals, await `result` for the end; either, both or neither. */
+export interface Run extends AsyncIterable<Interval> {
+  /**
+   * What was measured. Rejects with a `LoadError` if the run could not begin or a worker failed. Losses, silence
+   * and a stop are results, not errors.
+   */
+  readonly result: Promise<CannonResult>;
+  /** Resolves when the first query leaves; rejects as `result`. */
+  readonly started: Promise<void>;
+  /** Ends the run now: what is in flight has a tenth of a second, then `result` resolves with what there is. */
+  stop(): void;
+}
+
+export interface RunControls {
+  /** Stops the run as `stop` does; if it is aborted before the first query, `result` rejects with its reason. */
+  readonly signal?: AbortSignal;
+}
+
+/** Descriptors that Node.js itself needs, with some to spare. */
+const SPARE_DESCRIPTORS = 64;
+/** A server that has refused for so long from the start, and never answered, is not there. */
+const REFUSED_SECONDS = 1;
+
+/**
+ * Starts a run. Throws a `LoadError` (`E_OPTIONS`) with everything that is wrong with the options; nothing was
+ * opened then.
+ */
+export function cannon(input: CannonInput, { signal }: RunControls = {}): Run {
+  const options = checkOptions(input);
+  const server = parseServer(options.server, options.transport);
+  const intervals = new IntervalQueue();
+  const started = Promise.withResolvers<void>();
+  let pool: Pool | null = null;
+  let stopped = false;
+  const stop = () => {
+    stopped = true;
+    pool?.stop();
+  };
+
+  const load = async (): Promise<CannonResult> => {
+    signal?.throwIfAborted();
+    const address = await resolveServer(server);
+    const plan = await planFor(options);
+    checkDescriptors(options);
+    const effective: CannonOptions =
+      server.path === null ? options : { ...options, stream: { ...options.stream, path: server.path } };
+    pool = await startPool(tasksOf(effective, plan, address));
+    try {
+      signal?.throwIfAborted();
+      if (stopped) pool.stop();
+      return await measure(pool, effective, plan, address);
+    } finally {
+      await pool.close();
+    }
+  };
+
+  const measure = async (
+    running: Pool,
+    effective: CannonOptions,
+    plan: WorkloadPlan,
+    address: ServerAddress,
+  ): Promise<CannonResult> => {
+    let refused = false;
+    const tally = new Tally(effective.workers, (interval) => {
+      intervals.push(interval);
+      const { answered, refused: refusals } = tally.total.counts;
+      if (answered === 0 && refusals > 0 && interval.toSeconds >= REFUSED_SECONDS && !stopped) {
+        refused = true;
+        running.stop();
+      }
+    });
+    const startedAt = new Date();
+    started.resolve();
+    await running.run({
+      onInterval: (worker, atNs, data) => tally.interval(worker, atNs, data),
+      onDone: (worker, summary, atNs, data) => tally.done(worker, summary, atNs, data),
+    });
+    const silent = tally.total.counts.answered === 0 && effective.transport === 'udp' && !refused;
+    const exhausted = tally.workers.every(({ summary }) => summary.exhausted);
+    const endedBy: EndedBy = refused ? 'refused' : stopped ? 'stopped' : exhausted ? 'queries' : 'duration';
+    return assemble(tally, {
+      version: packageVersion(),
+      startedAt,
+      options: effective,
+      server: address,
+      workload: plan.description,
+      transport: running.facts,
+      endedBy,
+      diagnosis: silent ? await diagnoseSilence(address, plan) : [],
+    });
+  };
+
+  signal?.addEventListener('abort', stop, { once: true });
+  const result = load().finally(() => {
+    signal?.removeEventListener('abort', stop);
+    intervals.end();
+  });
+  result.catch((error: unknown) => {
+    started.reject(error);
+    intervals.fail(error);
+  });
+  // Whoever asks for it sees the failure; who only wants the result must not die of this.
+  started.promise.catch(() => undefined);
+  return { result, started: started.promise, stop, [Symbol.asyncIterator]: () => intervals.iterate() };
+}
+
+async function planFor({ workload, message, passes }: CannonOptions): Promise<WorkloadPlan> {
+  const plan = await planWorkload(workload, message);
+  return passes === null ? plan : { ...plan, passes };
+}
+
+function checkDescriptors({ clients, workers, tcpFallback }: CannonOptions): void {
+  const needed = (clients ?? workers) * (tcpFallback ? 2 : 1);
+  const limit = descriptorLimit();
+  if (limit !== null && needed + SPARE_DESCRIPTORS > limit) throw descriptorError(needed);
+}
+
+function tasksOf(options: CannonOptions, plan: WorkloadPlan, server: ServerAddress): WorkerTask[] {
+  const control = new Int32Array(new SharedArrayBuffer(4));
+  return sharesOf(options).map((share) => ({ options, plan, server, share, control }));
+}
+
+/** Intervals for readers who may come late or never: all are kept until they are read. */
+class IntervalQueue {
+  readonly #all: Interval[] = [];
+  #over = false;
+  #error: unknown = null;
+  #waiting: (() => void)[] = [];
+
+  push(interval: Interval): void {
+    this.#all.push(interval);
+    this.#wake();
+  }
+
+  end(): void {
+    this.#over = true;
+    this.#wake();
+  }
+
+  fail(error: unknown): void {
+    this.#error = error ?? loadError('E_INTERRUPTED', 'the run was stopped', 'run it again');
+    this.#wake();
+  }
+
+  async *iterate(): AsyncGenerator<Interval, void, void> {
+    for (let index = 0; ; index++) {
+      for (;;) {
+        const interval = this.#all[index];
+        if (interval !== undefined) {
+          yield interval;
+          break;
+        }
+        if (this.#error !== null) throw this.#error;
+        if (this.#over) return;
+        await new Promise<void>((resolve) => this.#waiting.push(resolve));
+      }
+    }
+  }
+
+  #wake(): void {
+    const waiting = this.#waiting;
+    this.#waiting = [];
+    for (const resolve of waiting) resolve();
+  }
+}

@@ -1,0 +1,119 @@
+/** When the queries of an open loop are due. */
+import type { LoadOptions } from '../options.ts';
+
+/** Times in nanoseconds after the start, ascending; `Infinity` once the schedule is over. */
+export type Schedule = () => number;
+
+/** Which share of a schedule is wanted: worker `worker` of `workers`. */
+export interface ScheduleShare {
+  readonly worker: number;
+  readonly workers: number;
+  readonly seed: number;
+  readonly durationSeconds: number;
+}
+
+export type Arrivals =
+  | { readonly kind: 'constant' | 'poisson'; readonly rate: number }
+  | { readonly kind: 'ramp'; readonly from: number; readonly to: number }
+  | { readonly kind: 'steps'; readonly rates: readonly number[] };
+
+/** The arrivals that a load asks for; null without any. */
+export function arrivalsOf(load: LoadOptions): Arrivals | null {
+  switch (load.kind) {
+    case 'closed':
+      return load.maxRate === null ? null : { kind: 'constant', rate: load.maxRate };
+    case 'timed':
+      return null;
+    default:
+      return load;
+  }
+}
+
+/**
+ * One worker's share. Shares of the constant, ramp and steps schedules interleave: all workers together send
+ * exactly the schedule of one. Shares of Poisson's are independent Poisson processes, whose union is one.
+ */
+export function scheduleOf(arrivals: Arrivals, share: ScheduleShare): Schedule {
+  if (arrivals.kind === 'poisson') return poisson(arrivals.rate, share);
+  const dueAt = inverseCount(arrivals, share.durationSeconds);
+  const endNs = share.durationSeconds * 1e9;
+  // The n-th query of all workers leaves when n queries of the schedule are over: the first at 0.
+  let number = share.worker - share.workers;
+  return () => {
+    number += share.workers;
+    const due = dueAt(number) * 1e9;
+    return due < endNs ? due : Number.POSITIVE_INFINITY;
+  };
+}
+
+/** How many queries a schedule has over its duration: the expectation, for Poisson's. */
+export function countOf(arrivals: Arrivals, durationSeconds: number): number {
+  switch (arrivals.kind) {
+    case 'constant':
+    case 'poisson':
+      return arrivals.rate * durationSeconds;
+    case 'ramp':
+      return ((arrivals.from + arrivals.to) / 2) * durationSeconds;
+    case 'steps':
+      return (arrivals.rates.reduce((sum, rate) => sum + rate, 0) / arrivals.rates.length) * durationSeconds;
+  }
+}
+
+/** Seconds after which `n` queries have become due, for every n from 0. */
+function inverseCount(arrivals: Arrivals, duration: number): (n: number) => number {
+  switch (arrivals.kind) {
+    case 'constant':
+    case 'poisson':
+      return (n) => n / arrivals.rate;
+    case 'ramp': {
+      // from·t + (to − from)·t² / 2T = n, solved without cancellation for small slopes.
+      const { from } = arrivals;
+      const slope = (arrivals.to - from) / duration;
+      return (n) => {
+        const root = from * from + 2 * slope * n;
+        if (root < 0) return Number.POSITIVE_INFINITY;
+        return n === 0 ? 0 : (2 * n) / (from + Math.sqrt(root));
+      };
+    }
+    case 'steps':
+      return steps(arrivals.rates, duration);
+  }
+}
+
+function steps(rates: readonly number[], duration: number): (n: number) => number {
+  const length = duration / rates.length;
+  let [step, before] = [0, 0];
+  return (n) => {
+    let rate = rates[step] ?? 0;
+    while (n >= before + rate * length - 1e-9) {
+      before += rate * length;
+      step += 1;
+      if (step >= rates.length) return Number.POSITIVE_INFINITY;
+      rate = rates[step] ?? 0;
+    }
+    return step * length + (n - before) / rate;
+  };
+}
+
+function poisson(rate: number, { worker, workers, seed, durationSeconds }: ScheduleShare): Schedule {
+  const random = uniform(seed ^ Math.imul(worker + 1, 0x9e37_79b9));
+  const meanGapNs = (1e9 * workers) / rate;
+  const endNs = durationSeconds * 1e9;
+  let due = 0;
+  return () => {
+    due -= Math.log(1 - random()) * meanGapNs;
+    return due < endNs ? due : Number.POSITIVE_INFINITY;
+  };
+}
+
+/** Uniform numbers in [0, 1): two steps of mulberry32 for 53 bits, since gaps need more than 32. */
+function uniform(seed: number): () => number {
+  let state = seed >>> 0;
+  const next = () => {
+    state = (state + 0x6d2b_79f5) >>> 0;
+    let mixed = Math.imul(state ^ (state >>> 15), state | 1);
+    mixed ^= mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61);
+    return (mixed ^ (mixed >>> 14)) >>> 0;
+  };
+  return () => ((next() >>> 5) * 67_108_864 + (next() >>> 6)) / 9_007_199_254_740_992;
+}

@@ -1,0 +1,188 @@
+/** UDP: each lane a socket connected to the server, with datagrams moved many per system call. */
+import { type Batch, openUdpSocket, type UdpSocket, type UdpSocketOptions } from '@dinodns-bench/batched-udp';
+import { nowNs } from '../clock.ts';
+import { systemErrorCode } from '../errors.ts';
+import { openError } from './open-error.ts';
+import type {
+  LaneFailure,
+  Transport,
+  TransportCounters,
+  TransportHandler,
+  TransportRequest,
+} from './transport.ts';
+
+/** Up to this many sockets are polled; beyond, asking each for datagrams costs more than being told by epoll. */
+const MAX_POLLED = 8;
+/** Answers without EDNS have at most 512 octets (RFC 1035); room for a server that does not keep to it. */
+const MIN_SLOT_BYTES = 2048;
+/** Sends queued before `flush` on one socket. */
+const SEND_QUEUE = 256;
+
+export interface UdpRequest extends TransportRequest {
+  /** Whether to ask the kernel when each answer arrived. */
+  readonly timestamps: boolean;
+  readonly receiveBufferBytes: number;
+  /** The largest answer that the queries announce (EDNS), in bytes; 0 without. */
+  readonly payloadBytes: number;
+}
+
+/** What was really opened, for the result. */
+export interface UdpFacts {
+  readonly backend: UdpSocket['backend'];
+  readonly backendReason: string | null;
+  readonly receiveBufferBytes: number;
+  /** Whether answers are timed by the kernel. */
+  readonly timestamps: boolean;
+}
+
+export interface UdpTransport extends Transport {
+  readonly kind: 'udp';
+  readonly facts: UdpFacts;
+}
+
+/** Datagrams per system call: many sockets have few datagrams each, and each has an arena of this many slots. */
+function batchSizeFor(lanes: number): number {
+  return Math.max(4, Math.min(64, Math.floor(1024 / lanes)));
+}
+
+function failureOf(error: Error): LaneFailure {
+  return systemErrorCode(error) === 'ECONNREFUSED' ? 'refused' : 'unreachable';
+}
+
+/** Opens all sockets. Rejects with a `LoadError` (`E_LIMIT`, `E_SOURCE`, `E_PERMISSION`, `E_UNREACHABLE`). */
+export async function openUdp(request: UdpRequest): Promise<UdpTransport> {
+  const sockets: UdpSocket[] = [];
+  try {
+    for (let lane = 0; lane < request.lanes; lane++) {
+      sockets.push(await openUdpSocket(socketOptions(request, lane)));
+    }
+  } catch (error) {
+    await Promise.all(sockets.map((socket) => socket.close()));
+    throw openError(error, request);
+  }
+  return new UdpLanes(sockets, request);
+}
+
+function socketOptions(request: UdpRequest, lane: number): UdpSocketOptions {
+  const { server, sources, sourcePort, handler, lanes } = request;
+  const source = sources[lane % Math.max(1, sources.length)];
+  return {
+    connect: { address: server.address, port: server.port },
+    ...(source === undefined ? {} : { address: source }),
+    ...(sourcePort === 0 ? {} : { port: sourcePort + lane }),
+    receiveBufferBytes: request.receiveBufferBytes,
+    batchSize: batchSizeFor(lanes),
+    slotBytes: Math.max(MIN_SLOT_BYTES, request.payloadBytes),
+    sendQueueLength: SEND_QUEUE,
+    timestamps: request.timestamps,
+    onBatch: (batch) => deliver(batch, lane, handler),
+    onError: (error) => handler.onLaneFailure(lane, failureOf(error), error),
+    onDrain: () => handler.onReady(),
+  };
+}
+
+function deliver(batch: Batch, lane: number, handler: TransportHandler): void {
+  const now = nowNs();
+  const { count, bytes, offsets, lengths, ages, truncated } = batch;
+  for (let i = 0; i < count; i++) {
+    const age = ages[i] ?? 0;
+    handler.onMessage(
+      lane,
+      bytes,
+      offsets[i] ?? 0,
+      lengths[i] ?? 0,
+      age > 0 ? now - age : now,
+      truncated[i] === 1,
+    );
+  }
+}
+
+class UdpLanes implements UdpTransport {
+  readonly kind = 'udp';
+  readonly lanes: number;
+  readonly polled: boolean;
+  readonly facts: UdpFacts;
+  readonly #sockets: readonly UdpSocket[];
+  /** Lanes with something queued since the last flush. */
+  readonly #touched: Uint8Array;
+
+  constructor(sockets: readonly UdpSocket[], { timestamps }: UdpRequest) {
+    this.#sockets = sockets;
+    this.lanes = sockets.length;
+    this.#touched = new Uint8Array(sockets.length);
+    const [first] = sockets;
+    if (first === undefined) throw new Error('openUdp: at least one lane');
+    const native = first.backend === 'native';
+    this.polled = native && sockets.length <= MAX_POLLED;
+    this.facts = {
+      backend: first.backend,
+      backendReason: first.reason,
+      receiveBufferBytes: first.receiveBufferBytes,
+      timestamps: native && timestamps,
+    };
+  }
+
+  #socket(lane: number): UdpSocket {
+    const socket = this.#sockets[lane];
+    if (socket === undefined) throw new RangeError(`no lane ${lane}`);
+    return socket;
+  }
+
+  ready(lane: number): boolean {
+    return this.#socket(lane).pending < SEND_QUEUE;
+  }
+
+  reserve(lane: number): number {
+    return this.#socket(lane).reserve();
+  }
+
+  sendBytes(lane: number): Uint8Array {
+    return this.#socket(lane).sendBytes;
+  }
+
+  commit(lane: number, length: number): void {
+    this.#socket(lane).commit(length);
+    this.#touched[lane] = 1;
+  }
+
+  flush(): void {
+    for (let lane = 0; lane < this.lanes; lane++) {
+      if (this.#touched[lane] === 0) continue;
+      this.#touched[lane] = 0;
+      this.#socket(lane).flush();
+    }
+  }
+
+  poll(): number {
+    let handled = 0;
+    for (const socket of this.#sockets) handled += socket.receive(1);
+    return handled;
+  }
+
+  /** Bytes of datagrams are counted by the engine, which has them in hand. */
+  get counters(): TransportCounters {
+    let [sendErrors, kernelDrops] = [0, 0];
+    let known = true;
+    for (const { counters } of this.#sockets) {
+      sendErrors += counters.sendErrors;
+      if (counters.kernelDrops === null) known = false;
+      else kernelDrops += counters.kernelDrops;
+    }
+    return {
+      bytesSent: 0,
+      bytesReceived: 0,
+      connections: 0,
+      connectionFailures: 0,
+      sendErrors,
+      kernelDrops: known ? kernelDrops : null,
+    };
+  }
+
+  takeConnectNanoseconds(): readonly number[] {
+    return [];
+  }
+
+  async close(): Promise<void> {
+    await Promise.all(this.#sockets.map((socket) => socket.close()));
+  }
+}

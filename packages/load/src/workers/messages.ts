@@ -1,0 +1,75 @@
+/** What the main thread and its workers tell each other. */
+import type { MeasurementData } from '../engine/measurements.ts';
+import type { CannonOptions } from '../options.ts';
+import type { ServerAddress } from '../transport/transport.ts';
+import type { WorkloadPlan } from '../workload/workload.ts';
+import type { ThreadUse } from './thread-use.ts';
+
+/** One worker's share of the run. */
+export interface Share {
+  readonly worker: number;
+  readonly workers: number;
+  /** Sockets or connections of this worker, at least 1, and how many the workers before it have. */
+  readonly lanes: number;
+  readonly firstLane: number;
+  /** Queries in flight at most; null for an open loop. */
+  readonly window: number | null;
+  /** Queries at most; null for no limit. */
+  readonly limit: number | null;
+}
+
+/** What a worker is started with. */
+export interface WorkerTask {
+  readonly options: CannonOptions;
+  readonly plan: WorkloadPlan;
+  readonly server: ServerAddress;
+  readonly share: Share;
+  /** Shared with all workers: `STOP` is set to end the run. */
+  readonly control: Int32Array;
+}
+
+/** Index in `control`. */
+export const STOP = 0;
+
+/** To the worker, once all are ready: when to begin, on the clock of `process.hrtime.bigint()`. */
+export interface GoMessage {
+  readonly kind: 'go';
+  readonly atNs: bigint;
+}
+
+/** What was opened, for the report. */
+export interface TransportFacts {
+  readonly backend: 'native' | 'dgram' | null;
+  readonly backendReason: string | null;
+  readonly receiveBufferBytes: number | null;
+  readonly kernelTimestamps: boolean;
+}
+
+export interface WorkerSummary {
+  /** Nanoseconds after the start: the end of sending, and the last answer in time (0 without one). */
+  readonly sendingNs: number;
+  readonly lastAnswerNs: number;
+  /** Whether sending ended before its time because there was nothing more to send. */
+  readonly exhausted: boolean;
+  /** Of the worker's thread, while it sent. */
+  readonly use: ThreadUse | null;
+}
+
+/** An error, taken apart: instances of classes do not survive the way between threads. */
+export interface ErrorData {
+  readonly code: string | null;
+  readonly problems: readonly { readonly problem: string; readonly fix: string }[];
+  readonly message: string;
+  readonly stack: string | undefined;
+}
+
+export type WorkerMessage =
+  | { readonly kind: 'ready'; readonly facts: TransportFacts }
+  | { readonly kind: 'interval'; readonly atNs: number; readonly data: MeasurementData }
+  | {
+      readonly kind: 'done';
+      readonly summary: WorkerSummary;
+      readonly atNs: number;
+      readonly data: MeasurementData;
+    }
+  | { readonly kind: 'failed'; readonly error: ErrorData };

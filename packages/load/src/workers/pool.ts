@@ -1,0 +1,128 @@
+/** The worker threads of one run: started, begun at the same moment, listened to, stopped. */
+import { Worker } from 'node:worker_threads';
+import type { MeasurementData } from '../engine/measurements.ts';
+import { ERROR_CODES, type ErrorCode, LoadError } from '../errors.ts';
+import type {
+  ErrorData,
+  GoMessage,
+  TransportFacts,
+  WorkerMessage,
+  WorkerSummary,
+  WorkerTask,
+} from './messages.ts';
+import { STOP } from './messages.ts';
+
+/** Time between the last worker's being ready and the first query, so that all have heard of it. */
+const START_DELAY_NS = 20_000_000n;
+
+export interface PoolHandler {
+  /** One worker has measured one interval. */
+  readonly onInterval: (worker: number, atNs: number, data: MeasurementData) => void;
+  /** One worker is done; `data` is what it measured since its last interval. */
+  readonly onDone: (worker: number, summary: WorkerSummary, atNs: number, data: MeasurementData) => void;
+}
+
+export interface Pool {
+  readonly facts: readonly TransportFacts[];
+  /** Begins the load; resolves when all workers are done, rejects as soon as one has failed. */
+  run(handler: PoolHandler): Promise<void>;
+  /** Ends the load early; what is in flight is given a tenth of a second. */
+  stop(): void;
+  /** Ends all threads. */
+  close(): Promise<void>;
+}
+
+interface Member {
+  readonly thread: Worker;
+  /** Settled by the worker's next message of that kind, or its failure. */
+  readonly ready: Promise<TransportFacts>;
+  readonly done: Promise<void>;
+  listen(handler: PoolHandler): void;
+}
+
+/** This file's sibling, as TypeScript in the workspace and as JavaScript in the package. */
+function workerFile(): URL {
+  return new URL(import.meta.url.endsWith('.ts') ? './worker.ts' : './worker.js', import.meta.url);
+}
+
+function isErrorCode(code: string | null): code is ErrorCode {
+  return code !== null && code in ERROR_CODES;
+}
+
+function revive({ code, problems, message, stack }: ErrorData): Error {
+  const [first, ...others] = problems;
+  if (isErrorCode(code) && first !== undefined) return new LoadError(code, [first, ...others]);
+  const error = new Error(message);
+  if (stack !== undefined) error.stack = stack;
+  return error;
+}
+
+function startWorker(task: WorkerTask): Member {
+  const thread = new Worker(workerFile(), { workerData: task, name: `cannon-${task.share.worker}` });
+  const ready = Promise.withResolvers<TransportFacts>();
+  const done = Promise.withResolvers<void>();
+  let handler: PoolHandler | null = null;
+  const fail = (error: Error) => {
+    ready.reject(error);
+    done.reject(error);
+  };
+  const { worker } = task.share;
+  thread.on('message', (message: WorkerMessage) => {
+    switch (message.kind) {
+      case 'ready':
+        ready.resolve(message.facts);
+        break;
+      case 'interval':
+        handler?.onInterval(worker, message.atNs, message.data);
+        break;
+      case 'done':
+        handler?.onDone(worker, message.summary, message.atNs, message.data);
+        done.resolve();
+        break;
+      case 'failed':
+        fail(revive(message.error));
+        break;
+    }
+  });
+  thread.on('error', fail);
+  thread.on('exit', (status) => fail(new Error(`worker ${worker} ended with status ${status}`)));
+  // Whoever waits for them sees the failure; nobody may be waiting yet.
+  ready.promise.catch(() => undefined);
+  done.promise.catch(() => undefined);
+  return {
+    thread,
+    ready: ready.promise,
+    done: done.promise,
+    listen: (listener) => {
+      handler = listener;
+    },
+  };
+}
+
+/** Starts one thread for each task. Rejects with the first failure, with all threads ended. */
+export async function startPool(tasks: readonly WorkerTask[]): Promise<Pool> {
+  const members = tasks.map(startWorker);
+  const close = async () => {
+    await Promise.all(members.map(({ thread }) => thread.terminate()));
+  };
+  const control = tasks[0]?.control;
+  try {
+    const facts = await Promise.all(members.map(({ ready }) => ready));
+    return {
+      facts,
+      run: async (handler) => {
+        for (const member of members) member.listen(handler);
+        const go: GoMessage = { kind: 'go', atNs: process.hrtime.bigint() + START_DELAY_NS };
+        for (const { thread } of members) thread.postMessage(go);
+        await Promise.all(members.map(({ done }) => done));
+      },
+      stop: () => {
+        if (control !== undefined) Atomics.store(control, STOP, 1);
+      },
+      close,
+    };
+  } catch (error) {
+    await close();
+    throw error;
+  }
+}
