@@ -215,6 +215,7 @@ export class DgramUdpSocket implements UdpSocket {
 
   /** dgram hands each datagram over by itself; this tells how many went since the last call. */
   flush(): number {
+    if (!this.#open) return 0;
     const taken = this.#takenSinceFlush;
     this.#takenSinceFlush = 0;
     return taken;

@@ -8,9 +8,12 @@ export interface Readiness {
   readonly writable: boolean;
 }
 
+/** `status` is negative when the descriptor has an error to report; libuv stops watching it then. */
+export type PollCallback = (status: number) => void;
+
 /** A descriptor in the event loop. */
 export interface PollHandle {
-  start(events: Readiness, callback: () => void): void;
+  start(events: Readiness, callback: PollCallback): void;
   stop(): void;
   close(): void;
   ref(): void;
@@ -39,8 +42,12 @@ export interface Libc {
   /** Where the buffer's bytes are. V8 never moves a backing store; it frees one that is detached or unreachable. */
   addressOf(buffer: ArrayBuffer): number;
   /** Calls back from the event loop while the descriptor is ready, once for each turn of the loop. */
-  poll(fd: number, events: Readiness, callback: () => void): PollHandle;
+  poll(fd: number, events: Readiness, callback: PollCallback): PollHandle;
 }
+
+/** Koffi 3.3 calls back with libuv's status first, and its types do not know. */
+const adapt = (callback: PollCallback) => (status: unknown) =>
+  callback(typeof status === 'number' ? status : 0);
 
 async function bindLibc(): Promise<Libc> {
   const { default: koffi } = await import('koffi');
@@ -63,7 +70,16 @@ async function bindLibc(): Promise<Libc> {
     errno: () => koffi.errno(),
     errnoName: (errno) => names.get(errno) ?? `errno ${errno}`,
     addressOf: (buffer) => Number(koffi.address(buffer)),
-    poll: (fd, events, callback) => koffi.node.poll(fd, { ...events }, callback),
+    poll: (fd, events, callback) => {
+      const handle = koffi.node.poll(fd, { ...events }, adapt(callback));
+      return {
+        start: (next, nextCallback) => handle.start({ ...next }, adapt(nextCallback)),
+        stop: () => handle.stop(),
+        close: () => handle.close(),
+        ref: () => handle.ref(),
+        unref: () => handle.unref(),
+      };
+    },
   };
 }
 

@@ -1,0 +1,63 @@
+#!/usr/bin/env node
+/**
+ * A server that sends every datagram back with the QR bit set, so that a DNS client takes it for a response:
+ * what this package costs by itself, and the most that a DNS server on it can reach.
+ */
+import { parseArgs } from 'node:util';
+import { openUdpSocket } from './open.ts';
+import type { Backend, Batch } from './socket.ts';
+
+const usage = `udp-echo [--address 127.0.0.1] [--port 0] [--backend auto|native|dgram] [--batch 64] [--reuse-port]
+
+Sends every datagram back with the DNS header's QR bit set. Prints one line of JSON when it is ready,
+{"ready":true,"address":…,"port":…,"pid":…,"backend":…}, and stops on SIGTERM or SIGINT with status 0.
+`;
+
+function echo(batch: Batch): void {
+  const { bytes, offsets, lengths, count } = batch;
+  for (let i = 0; i < count; i++) {
+    const length = lengths[i] as number;
+    const flags = (offsets[i] as number) + 2;
+    if (length > 2) bytes[flags] = (bytes[flags] as number) | 0x80;
+    batch.reply(i, length);
+  }
+}
+
+async function main(): Promise<void> {
+  const { values } = parseArgs({
+    options: {
+      address: { type: 'string', default: '127.0.0.1' },
+      port: { type: 'string', default: '0' },
+      backend: { type: 'string', default: 'auto' },
+      batch: { type: 'string', default: '64' },
+      'reuse-port': { type: 'boolean', default: false },
+      help: { type: 'boolean', default: false },
+    },
+  });
+  if (values.help) {
+    process.stdout.write(usage);
+    return;
+  }
+  const socket = await openUdpSocket({
+    backend: values.backend as Backend | 'auto', // Checked by openUdpSocket.
+    address: values.address,
+    port: Number(values.port),
+    batchSize: Number(values.batch),
+    reusePort: values['reuse-port'],
+    onBatch: echo,
+  });
+  for (const signal of ['SIGTERM', 'SIGINT'] as const) {
+    process.once(signal, () => {
+      socket.close();
+    });
+  }
+  const { address, port } = socket.local;
+  console.log(JSON.stringify({ ready: true, address, port, pid: process.pid, backend: socket.backend }));
+}
+
+try {
+  await main();
+} catch (error) {
+  console.error(`udp-echo: ${error instanceof Error ? error.message : error}`);
+  process.exitCode = 2;
+}
