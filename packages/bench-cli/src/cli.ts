@@ -4,6 +4,7 @@ import { nearest } from '@dinodns-bench/zones/nearest';
 import { Command, CommanderError } from 'commander';
 import { doctorCommand } from './commands/doctor.ts';
 import { addHistoryCommands } from './commands/history-commands.ts';
+import { openCommand } from './commands/open.ts';
 import { reportCommand } from './commands/report.ts';
 import { runCommand } from './commands/run.ts';
 import { serversCommand } from './commands/servers.ts';
@@ -16,6 +17,7 @@ import {
 } from './config/settings.ts';
 import { BenchError, EXIT_STATUS } from './errors.ts';
 import { renderError } from './render-error.ts';
+import { formats } from './report/index.ts';
 import { BENCH_VERSION } from './version.ts';
 import type { World } from './world.ts';
 
@@ -35,6 +37,16 @@ over presets.`;
 
 /** Matrix of the published benchmark. */
 const MATRIX = { tier: [1, 2, 4], mode: 'both' } as const;
+
+/** What `--format` takes. */
+function formatsHelp(): string {
+  const names = formats.map(({ name, aliases = [] }) => [name, ...aliases].join(', '));
+  const width = Math.max(...names.map((name) => name.length));
+  const lines = formats.map(
+    ({ description }, index) => `  ${(names[index] ?? '').padEnd(width)}  ${description}`,
+  );
+  return `\nFormats (one text alone goes to stdout; several, and pictures, to files):\n${lines.join('\n')}`;
+}
 
 function defaultHint(name: SettingName): string {
   const value = (DEFAULTS as Partial<Record<SettingName, unknown>>)[name];
@@ -117,13 +129,29 @@ function buildProgram(call: Call): Command {
     .description('render the reports of a run again from its record')
     .argument('<run>', 'id of a run, its folder or run.json, or latest')
     .option('--delta <definition>', 'relative or symmetric (default: as in the record)')
-    .option('--format <name>', 'print one format to stdout instead: terminal, md, csv, json, openmetrics, benchstat or perf-dash')
+    .option('--format <names>', 'one or several of those below, with commas between them')
+    .option('--to <directory>', 'where files go (default: beside the record)')
     .option('--out <directory>', 'where the folders of runs lie', DEFAULTS.out)
+    .addHelpText('after', formatsHelp())
     .action(async (run: string, values: Record<string, string | undefined>) => {
       call.status = await reportCommand(world, {
         run,
         delta: values.delta,
         format: values.format,
+        out: values.out ?? DEFAULTS.out,
+        to: values.to,
+      });
+    });
+  program
+    .command('open')
+    .description('open the page of a run in a browser')
+    .argument('<run>', 'id of a run, its folder or run.json, or latest')
+    .option('--delta <definition>', 'relative or symmetric (default: as in the record)')
+    .option('--out <directory>', 'where the folders of runs lie', DEFAULTS.out)
+    .action(async (run: string, values: Record<string, string | undefined>) => {
+      call.status = await openCommand(world, {
+        run,
+        delta: values.delta,
         out: values.out ?? DEFAULTS.out,
       });
     });

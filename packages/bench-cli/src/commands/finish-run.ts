@@ -1,7 +1,15 @@
 /** The end of a run: reports beside the record, the result on stdout, the exit status. */
 import { relative } from 'node:path';
-import { updateHistory } from '../history/history.ts';
-import { findRenderer, type RenderOptions, renderers, runStatus } from '../report/index.ts';
+import {
+  type Format,
+  filesOf,
+  findRenderer,
+  formats,
+  type RenderOptions,
+  type ReportFile,
+  runStatus,
+} from '../report/index.ts';
+import { readRawOutput } from '../results/raw-output.ts';
 import type { RunRecord } from '../results/record.ts';
 import type { RunStore } from '../results/store.ts';
 import type { World } from '../world.ts';
@@ -20,19 +28,27 @@ export function renderOptions(
   };
 }
 
-/** Writes every report that is a file beside the record; resolves with their paths. */
-export async function writeReports(
+/** The same, with what the tools of a run printed. */
+export async function withRawOutput(
+  world: World,
+  options: RenderOptions,
+  runDirectory: string,
+  record: RunRecord,
+): Promise<RenderOptions> {
+  return { ...options, raw: await readRawOutput(world, runDirectory, record) };
+}
+
+/** The formats that every run leaves beside its record. */
+export const routineFormats: readonly Format[] = formats.filter(({ isRoutine }) => isRoutine === true);
+
+/** Writes the files into `directory`; resolves with their paths. */
+export async function writeFiles(
   store: RunStore,
   directory: string,
-  record: RunRecord,
-  options: RenderOptions,
+  files: readonly ReportFile[],
 ): Promise<string[]> {
   const paths: string[] = [];
-  for (const renderer of renderers) {
-    if (renderer.fileName === null) continue;
-    const text = renderer.render(record, { ...options, color: false });
-    paths.push(await store.writeBeside(directory, renderer.fileName, text));
-  }
+  for (const { path, content } of files) paths.push(await store.writeBeside(directory, path, content));
   return paths;
 }
 
@@ -45,11 +61,11 @@ export async function finishRun(
   json: boolean,
 ): Promise<number> {
   const options = renderOptions(world, record);
-  const paths = await writeReports(store, directory, record, options);
+  const withRaw = await withRawOutput(world, options, directory, record);
+  const files = await filesOf(routineFormats, record, withRaw);
+  const paths = await writeFiles(store, directory, files);
   world.stdout.write(findRenderer(json ? 'json' : 'terminal')?.render(record, options) ?? '');
   const shown = [`${directory}/run.json`, ...paths].map((path) => relative(world.cwd, path) || path);
   world.stderr.write(`\nWritten: ${shown.join(', ')}\n`);
-  const notice = await updateHistory(world, store.resultsDirectory);
-  if (notice !== null) world.stderr.write(`Note: ${notice}\n`);
   return runStatus(record).exitStatus;
 }

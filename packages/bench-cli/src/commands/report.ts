@@ -1,48 +1,89 @@
 /** `bench report`: renders a run again from its record. */
-import { relative } from 'node:path';
+import { relative, resolve } from 'node:path';
 import { nearest } from '@dinodns-bench/zones/nearest';
 import { BenchError } from '../errors.ts';
-import { findRenderer, renderers } from '../report/index.ts';
+import { type Format, filesOf, findFormat, findRenderer, formats, isBundle } from '../report/index.ts';
 import { createStore } from '../results/store.ts';
 import type { World } from '../world.ts';
-import { renderOptions, writeReports } from './finish-run.ts';
+import { renderOptions, routineFormats, withRawOutput, writeFiles } from './finish-run.ts';
 
 export interface ReportOptions {
   /** Id, folder, file, or `latest`. */
   readonly run: string;
   readonly delta: string | undefined;
+  /** Names separated by commas. */
   readonly format: string | undefined;
   readonly out: string;
+  /** Where files go. Default: beside the record. */
+  readonly to: string | undefined;
 }
 
-function deltaOf(delta: string | undefined): 'relative' | 'symmetric' | undefined {
+export function deltaOf(delta: string | undefined): 'relative' | 'symmetric' | undefined {
   if (delta === undefined || delta === 'relative' || delta === 'symmetric') return delta;
   throw new BenchError('E_USAGE', `--delta: "${delta}" must be relative or symmetric`, {
     fix: 'relative: (value − baseline) ÷ baseline; symmetric: ÷ the mean of both, as in the published tables.',
   });
 }
 
+/** Every wanted format once, in the order given. */
+function formatsOf(text: string): Format[] {
+  const names = text
+    .split(',')
+    .map((name) => name.trim())
+    .filter((name) => name !== '');
+  const known = formats.flatMap(({ name, aliases = [] }) => [name, ...aliases]);
+  const wanted = names.map((name) => {
+    const format = findFormat(name);
+    if (format !== undefined) return format;
+    const suggestion = nearest(name, known);
+    throw new BenchError('E_USAGE', `--format: there is no format "${name}"`, {
+      fix: suggestion === undefined ? `Choose from ${known.join(', ')}.` : `Did you mean "${suggestion}"?`,
+    });
+  });
+  if (wanted.length === 0) {
+    throw new BenchError('E_USAGE', '--format: names no format', { fix: `Choose from ${known.join(', ')}.` });
+  }
+  return [...new Set(wanted)];
+}
+
+/** True if `format`, asked for alone, goes to stdout. */
+function isShown(format: Format, isTerminal: boolean): boolean {
+  return !isBundle(format) || format.shown === 'always' || (format.shown === 'piped' && !isTerminal);
+}
+
 /**
- * Without `format` the reports beside the record are written again and the table is shown; with it, that
- * one format goes to stdout and nothing is written.
+ * - Without `format`: the reports that every run has are written again, and the table is shown.
+ * - With one format that is a text: it goes to stdout, and nothing is written. A post for a blog goes to stdout and,
+ *   with its charts, to files; so does the page, unless stdout is a terminal.
+ * - With several, with pictures, or with `to`: files, whose paths go to stdout, one on a line.
  */
 export async function reportCommand(world: World, options: ReportOptions): Promise<number> {
   const delta = deltaOf(options.delta);
-  const names = renderers.map(({ name }) => name);
-  const wanted = options.format === 'md' ? 'markdown' : options.format;
-  if (wanted !== undefined && findRenderer(wanted) === undefined) {
-    const suggestion = nearest(wanted, names);
-    throw new BenchError('E_USAGE', `--format: there is no format "${wanted}"`, {
-      fix: suggestion === undefined ? `Choose from ${names.join(', ')}.` : `Did you mean "${suggestion}"?`,
-    });
-  }
+  const wanted = options.format === undefined ? null : formatsOf(options.format);
   const store = createStore(world, options.out);
   const { record, directory } = await store.load(options.run);
-  const render = renderOptions(world, record, delta);
-  world.stdout.write(findRenderer(wanted ?? 'terminal')?.render(record, render) ?? '');
-  if (wanted === undefined) {
-    const paths = await writeReports(store, directory, record, render);
-    world.stderr.write(`\nWritten: ${paths.map((path) => relative(world.cwd, path) || path).join(', ')}\n`);
+  const target = options.to === undefined ? directory : resolve(world.cwd, options.to);
+  const look = renderOptions(world, record, delta);
+  const shorten = (path: string) => relative(world.cwd, path) || path;
+  const tell = (paths: readonly string[]) =>
+    world.stderr.write(`\nWritten: ${paths.map(shorten).join(', ')}\n`);
+
+  const alone = wanted?.length === 1 && options.to === undefined ? wanted[0] : undefined;
+  const shown = alone !== undefined && isShown(alone, world.stdout.isTerminal) ? alone : null;
+  if (shown !== null && !isBundle(shown)) {
+    world.stdout.write(shown.render(record, look));
+    return 0;
   }
+  const render = await withRawOutput(world, look, directory, record);
+  const files = await filesOf(wanted ?? routineFormats, record, render);
+  const paths = await writeFiles(store, target, files);
+  const [first] = files;
+  if (wanted === null) {
+    world.stdout.write(findRenderer('terminal')?.render(record, look) ?? '');
+    tell(paths);
+  } else if (shown !== null && typeof first?.content === 'string') {
+    world.stdout.write(first.content);
+    tell(paths);
+  } else world.stdout.write(paths.map((path) => `${shorten(path)}\n`).join(''));
   return 0;
 }

@@ -1,5 +1,6 @@
 /** The registry of reports: adding one is adding a file in this folder and a line here. */
 import type { RunRecord } from '../results/record.ts';
+import { renderBenchstat } from './benchstat.ts';
 import { blogFiles } from './blog.ts';
 import { pngFiles, svgFiles } from './chart-files.ts';
 import { renderCsv } from './csv.ts';
@@ -7,6 +8,8 @@ import { renderGithub } from './github.ts';
 import { renderHtml } from './html/index.ts';
 import { renderJson } from './json.ts';
 import { renderMarkdown } from './markdown.ts';
+import { renderOpenMetrics } from './openmetrics.ts';
+import { renderPerfDash } from './perf-dash.ts';
 import {
   type Bundle,
   type Format,
@@ -42,6 +45,24 @@ export const renderers: readonly Renderer[] = [
     render: renderCsv,
   },
   { name: 'json', fileName: 'record.json', description: 'the record (run.json)', render: renderJson },
+  {
+    name: 'openmetrics',
+    fileName: 'metrics.txt',
+    description: 'medians and intervals for Prometheus',
+    render: renderOpenMetrics,
+  },
+  {
+    name: 'benchstat',
+    fileName: 'benchstat.txt',
+    description: 'trials as benchstat reads them',
+    render: renderBenchstat,
+  },
+  {
+    name: 'perf-dash',
+    fileName: 'perf-dash.json',
+    description: 'PerfData of kubernetes/perf-tests',
+    render: renderPerfDash,
+  },
 ];
 
 /** Reports that are made of files. */
@@ -78,15 +99,20 @@ export function findRenderer(name: string): Renderer | undefined {
   return renderers.find((renderer) => renderer.name === name || renderer.aliases?.includes(name));
 }
 
-/** What the format leaves on disk: nothing for one that is only shown. */
+/** What the formats leave on disk, in their order: nothing for one that is only shown. */
 export async function filesOf(
-  format: Format,
+  wanted: readonly Format[],
   record: RunRecord,
   options: RenderOptions,
-): Promise<readonly ReportFile[]> {
+): Promise<ReportFile[]> {
   const plain = { ...options, color: false };
-  if (isBundle(format)) return format.files(record, plain);
-  return format.fileName === null ? [] : [{ path: format.fileName, content: format.render(record, plain) }];
+  const files: ReportFile[] = [];
+  for (const format of wanted) {
+    if (isBundle(format)) files.push(...(await format.files(record, plain)));
+    else if (format.fileName !== null)
+      files.push({ path: format.fileName, content: format.render(record, plain) });
+  }
+  return files;
 }
 
 export type { RawFile, RawOutput } from './html/page-data.ts';

@@ -35,7 +35,7 @@ export function stockNote(record: RunRecord): string {
   );
 }
 
-function cpuLimitSentence({ cpuLimits }: RunRecord): string {
+export function cpuLimitSentence({ cpuLimits }: RunRecord): string {
   const { requested, method, reason } = cpuLimits;
   const because = reason === null ? '' : ` (${plain(reason)})`;
   if (method === 'none') return `CPU limits were not set${because}: the tier is only a name here.`;
@@ -107,10 +107,13 @@ export function programs(record: RunRecord): string {
   );
 }
 
+/** What to type into a shell to repeat the run. */
+export function repeatCommands({ environment: { git }, command }: RunRecord): string {
+  return git === null ? command : `git checkout ${git.commit}\n${command}`;
+}
+
 export function repeat(record: RunRecord): string {
-  const { git } = record.environment;
-  const checkout = git === null ? '' : `git checkout ${git.commit}\n`;
-  return blocks('## Repeat it', codeBlock(checkout + record.command, 'sh'));
+  return blocks('## Repeat it', codeBlock(repeatCommands(record), 'sh'));
 }
 
 export function warnings(record: RunRecord): string {

@@ -1,6 +1,7 @@
 /** What a report is. */
 import type { RunRecord } from '../results/record.ts';
 import type { DeltaDefinition } from '../stats/deltas.ts';
+import type { RawOutput } from './html/page-data.ts';
 
 export interface RenderOptions {
   readonly delta: DeltaDefinition;
@@ -8,14 +9,48 @@ export interface RenderOptions {
   readonly color?: boolean;
   /** Width of the terminal in columns. Default: 80. */
   readonly columns?: number;
+  /** What tools printed, by trial, for reports that show it. Default: none. */
+  readonly raw?: RawOutput;
 }
 
-export interface Renderer {
+interface Named {
   /** Name in `--format`. */
   readonly name: string;
+  /** Other names for it. */
+  readonly aliases?: readonly string[];
+  readonly description: string;
+}
+
+/** A report that is one text: to stdout when asked for alone, else a file. */
+export interface Renderer extends Named {
   /** Name of the file beside the record; null for one that is only shown. */
   readonly fileName: string | null;
-  readonly description: string;
+  /** True for a file that every run leaves beside its record; the others are made on request. Default: false. */
+  readonly isRoutine?: boolean;
   /** Pure; ends with a line break. */
   render(record: RunRecord, options: RenderOptions): string;
+}
+
+export interface ReportFile {
+  /** Relative to the run's folder, with forward slashes. */
+  readonly path: string;
+  readonly content: string | Uint8Array;
+}
+
+/** A report that is a file that needs time to be made, or several files. */
+export interface Bundle extends Named {
+  readonly isRoutine?: boolean;
+  /**
+   * Whether the first file, if this format alone is asked for, goes to stdout too: `always`, or `piped`, only where
+   * stdout is no terminal.
+   */
+  readonly shown: 'always' | 'piped' | 'never';
+  /** Pure. Rejects only for a bug. */
+  files(record: RunRecord, options: RenderOptions): Promise<readonly ReportFile[]>;
+}
+
+export type Format = Renderer | Bundle;
+
+export function isBundle(format: Format): format is Bundle {
+  return 'files' in format;
 }

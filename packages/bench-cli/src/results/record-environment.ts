@@ -19,8 +19,8 @@ export const provisionedToolSchema = z.object({
   tool: z.string(),
   version: z.string(),
   executable: z.string(),
-  /** `path`: was on PATH; `cache`: provisioned by an earlier run. */
-  source: z.enum(['path', 'cache', 'release-archive', 'go-install', 'package-manager', 'workspace']),
+  /** `path`: was on PATH; `cache`: provisioned by an earlier run; `image`: of a container, on the cluster. */
+  source: z.enum(['path', 'cache', 'release-archive', 'go-install', 'package-manager', 'workspace', 'image']),
   /** Where from, in words or as an address; the checksum if there was one. */
   origin: z.string(),
   sizeBytes: bytes.nullable(),
@@ -39,6 +39,8 @@ export const clusterNodeSchema = z.object({
   allocatableMemoryBytes: bytes,
   kubeletVersion: z.string(),
   containerRuntime: z.string(),
+  /** The cloud's name for such a machine (`e2-standard-4`); absent or null where the node does not say. */
+  instanceType: z.string().nullable().optional(),
 });
 export type ClusterNode = z.output<typeof clusterNodeSchema>;
 
@@ -85,6 +87,7 @@ export const cpuLimitMethodSchema = z.enum([
   'cgroup-v1-quota',
   'systemd-scope',
   'affinity',
+  'pod-limit',
   'none',
 ]);
 export type CpuLimitMethod = z.output<typeof cpuLimitMethodSchema>;

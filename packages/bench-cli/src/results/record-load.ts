@@ -47,16 +47,24 @@ export type LoadResult = z.output<typeof loadResultSchema>;
 
 /** CPU, memory and throttling of a group of processes over a window of time. */
 export const observationSchema = z.object({
-  /** Where the CPU figure comes from: exact counters of a cgroup, or /proc in steps of 10 ms. */
-  cpuSource: z.enum(['cgroup-v1', 'cgroup-v2', 'proc']),
+  /**
+   * Where the CPU figure comes from: exact counters of a cgroup, /proc in steps of 10 ms, the kubelet's counters
+   * (exact, read after the load's end), or rates that the metrics API averaged over some 15 seconds.
+   */
+  cpuSource: z.enum(['cgroup-v1', 'cgroup-v2', 'proc', 'kubelet-summary', 'metrics-api']),
   /** Length of the observed window. */
   durationSeconds: seconds,
   /** User and system time of all processes of the group within the window. */
   cpuSeconds: seconds,
   /** `cpuSeconds` ÷ `durationSeconds`: the average number of cores in use. */
   cpuCores: z.number().nonnegative(),
-  /** Proportional set size summed over the group's processes (RSS where PSS cannot be read). */
-  memoryBytes: z.object({ mean: bytes, max: bytes, source: z.enum(['pss', 'rss']) }).nullable(),
+  /**
+   * Proportional set size summed over the group's processes (RSS where PSS cannot be read); of pods the working
+   * set, which holds the page cache in use as well.
+   */
+  memoryBytes: z
+    .object({ mean: bytes, max: bytes, source: z.enum(['pss', 'rss', 'working-set']) })
+    .nullable(),
   /** CFS throttling within the window. Null where the kernel does not say. */
   throttling: z.object({ periods: count, throttledPeriods: count, throttledSeconds: seconds }).nullable(),
   /** Largest number of processes seen. */

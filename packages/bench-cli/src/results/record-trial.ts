@@ -12,6 +12,10 @@ export const instanceSchema = z.object({
   command: z.array(z.string()),
   /** CPU allowance of this instance, in cores. */
   cpuAllowance: z.number().positive(),
+  /** On a cluster: the instance's pod, the pod's node, and the image as the node resolved it. */
+  pod: z.string().optional(),
+  node: z.string().optional(),
+  image: z.string().optional(),
 });
 export type InstanceRecord = z.output<typeof instanceSchema>;
 

@@ -37,8 +37,8 @@ export interface RunStore {
    * `E_INTERNAL` for a record that breaks its own schema; then what was saved before is still there.
    */
   save(record: RunRecord, directory?: string): Promise<void>;
-  /** Writes a report or the like beside the record, whole or not at all; returns its path. */
-  writeBeside(directory: string, name: string, text: string): Promise<string>;
+  /** Writes a report or the like beside the record, whole or not at all; `name` may be a path. Returns its path. */
+  writeBeside(directory: string, name: string, content: string | Uint8Array): Promise<string>;
   /** Ids of the runs that have a record, oldest first. */
   list(): Promise<string[]>;
   /**
@@ -133,7 +133,8 @@ function checked(record: RunRecord): RunRecord {
 export function createStore(world: StoreWorld, resultsDirectory: string): RunStore {
   const root = resolve(world.cwd, resultsDirectory);
   const { fs } = world;
-  const write = (path: string, text: string) => writeWhole(fs, world.processes.ownPid, path, text);
+  const write = (path: string, content: string | Uint8Array) =>
+    writeWhole(fs, world.processes.ownPid, path, content);
   const store: RunStore = {
     resultsDirectory: root,
     directoryOf: (id) => join(root, basename(id)),
@@ -147,9 +148,9 @@ export function createStore(world: StoreWorld, resultsDirectory: string): RunSto
     async save(record, directory = store.directoryOf(record.id)) {
       await write(join(directory, RECORD_NAME), formatJson(checked(record)));
     },
-    async writeBeside(directory, name, text) {
+    async writeBeside(directory, name, content) {
       const path = join(directory, name);
-      await write(path, text);
+      await write(path, content);
       return path;
     },
     async list() {

@@ -44,17 +44,22 @@ async function flushDirectory(fs: FileSystem, directory: string): Promise<void> 
 }
 
 /**
- * Replaces `path` by `text`, atomically. Rejects with `E_DISK_FULL` or `E_WRITE_FAILED`; then the old file is
+ * Replaces `path` by `content`, atomically, in a directory that is made if there is none. Rejects with `E_DISK_FULL` or `E_WRITE_FAILED`; then the old file is
  * still there and nothing else is. `ownPid` keeps apart processes that write to the same directory.
  */
-export async function writeWhole(fs: FileSystem, ownPid: number, path: string, text: string): Promise<void> {
+export async function writeWhole(
+  fs: FileSystem,
+  ownPid: number,
+  path: string,
+  content: string | Uint8Array,
+): Promise<void> {
   const directory = dirname(path);
   const temporary = join(directory, `.${basename(path)}.${ownPid}.tmp`);
   try {
     await fs.mkdir(directory, { recursive: true });
     const handle = await fs.open(temporary, 'w');
     try {
-      await handle.writeFile(text);
+      await handle.writeFile(content);
       await handle.sync();
     } finally {
       await handle.close();

@@ -210,7 +210,7 @@ export function barChart(metric: BarMetric): Chart {
         }
       }
       const caption =
-        `${unit.axis}; ${metric.lowerIsBetter ? 'lower' : 'higher'} is better. ` +
+        `${unit.axis.charAt(0).toUpperCase()}${unit.axis.slice(1)}; ${metric.lowerIsBetter ? 'lower' : 'higher'} is better. ` +
         'Bars: medians. Whiskers: 95 % intervals. Points: single trials, in the order of the rounds.';
       const spec = {
         ...frame(look),
@@ -226,6 +226,7 @@ export function barChart(metric: BarMetric): Chart {
               values: groups.map((_, index) => index),
               labelExpr: labelExpression(groups.map(labelLines)),
               ticks: false,
+              labelOverlap: false,
               labelPadding: 8,
             },
           },

@@ -5,6 +5,7 @@ import type { DeltaDefinition } from '../../stats/deltas.ts';
 import { type CaseGroup, groupCases, serverTitle } from '../cases.ts';
 import { okTrialsByCase } from '../marks.ts';
 import { formatCpus } from '../numbers.ts';
+import { shortened } from './text-width.ts';
 import { GRID, INK, MUTED, serverStyle } from './theme.ts';
 
 /** Sizes in pixels; height and width are those of the plot with its axes. */
@@ -56,6 +57,9 @@ export interface Chart {
   draw(data: ChartData, look: Look): Drawing | Missing;
 }
 
+/** Longer names would leave no room for the figures. */
+const LONGEST_TITLE = 32;
+
 export function chartData(record: RunRecord, delta: DeltaDefinition): ChartData {
   const trials = okTrialsByCase(record);
   // The baseline first, so that it is grey in every report.
@@ -66,7 +70,7 @@ export function chartData(record: RunRecord, delta: DeltaDefinition): ChartData 
     delta,
     servers: present.map((server, index) => {
       const { light, shape } = serverStyle(index);
-      return { server, title: serverTitle(record, server), color: light, shape };
+      return { server, title: shortened(serverTitle(record, server), LONGEST_TITLE), color: light, shape };
     }),
     groups: groupCases(record),
     trialsOf: (item) => trials.get(item.key) ?? [],
@@ -75,7 +79,7 @@ export function chartData(record: RunRecord, delta: DeltaDefinition): ChartData 
 
 /** Lines of a group's label on an axis: `Tier 2`, `single`, and what else sets it apart. */
 export function labelLines({ title }: CaseGroup): string[] {
-  return title.split(', ');
+  return title.split(', ').map((line) => shortened(line, LONGEST_TITLE));
 }
 
 /** `CoreDNS, tier 1, single`, as tooltips begin. */
@@ -127,6 +131,7 @@ function config(look: Look): Config {
     },
     axisY: { domain: false, ticks: false, labelPadding: 6 },
     axisX: { grid: false },
+    axisQuantitative: { labelLimit: 0 },
     header: {
       labelFontSize: fontSize,
       labelFontWeight: 600,

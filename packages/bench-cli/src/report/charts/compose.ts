@@ -3,11 +3,10 @@
 import { type ChartServer, FONT, type Look } from './chart.ts';
 import type { DrawnPlot } from './index.ts';
 import { escapeXml } from './render.ts';
+import { textWidth } from './text-width.ts';
 import { darkRules, INK, MUTED, SURFACE } from './theme.ts';
 
 const PADDING = 22;
-/** Width of an average character of Inter, in font sizes; a little more than measured, so that lines fit. */
-const CHARACTER = 0.53;
 
 /** Outlines of Vega's point shapes with a radius of about one. */
 const OUTLINES: Readonly<Record<string, string>> = {
@@ -27,11 +26,10 @@ export function legendSign({ color, shape }: ChartServer, radius: number): strin
 }
 
 function wrapped(text: string, width: number, fontSize: number): string[] {
-  const most = Math.floor(width / (fontSize * CHARACTER));
   const lines: string[] = [];
-  for (const word of text.split(' ')) {
+  for (const word of text.split(/ (?!%)/)) {
     const last = lines.at(-1);
-    if (last !== undefined && last.length + 1 + word.length <= most)
+    if (last !== undefined && textWidth(`${last} ${word}`, fontSize) <= width)
       lines[lines.length - 1] = `${last} ${word}`;
     else lines.push(word);
   }
@@ -47,7 +45,7 @@ function legend(
   let x = 0;
   let y = 0;
   const items = servers.map((server) => {
-    const size = 22 + server.title.length * fontSize * (CHARACTER + 0.04);
+    const size = 18 + textWidth(server.title, fontSize);
     if (x > 0 && x + size > width) {
       x = 0;
       y += fontSize * 1.7;

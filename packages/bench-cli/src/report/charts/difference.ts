@@ -2,9 +2,21 @@
 import type { CaseRecord, Delta } from '../../results/record.ts';
 import { deltaFigures } from '../../stats/deltas.ts';
 import { serverTitle } from '../cases.ts';
-import { formatDelta } from '../numbers.ts';
-import { type Chart, type ChartData, frame, type Look, nameOf, serverChannels } from './chart.ts';
+import { formatDelta, formatFixed, signed } from '../numbers.ts';
+import {
+  type Chart,
+  type ChartData,
+  frame,
+  type Look,
+  labelExpression,
+  labelLines,
+  nameOf,
+  serverChannels,
+} from './chart.ts';
 import { MUTED, NOISE } from './theme.ts';
+
+/** From this many rows on they are one line high, and their figures are left to tooltips and tables. */
+const MANY = 9;
 
 interface Row {
   readonly position: number;
@@ -91,7 +103,12 @@ function layers(data: ChartData, look: Look, rows: readonly Row[], noise: readon
       },
     },
     {
-      data: { values: rows.map((row) => ({ ...row, label: formatDelta(row.value) })) },
+      data: {
+        values: (rows.length >= MANY ? [] : rows).map((row) => ({
+          ...row,
+          label: `${signed(formatFixed(row.value * 100, 1))} %`,
+        })),
+      },
       mark: {
         type: 'text' as const,
         dy: -12,
@@ -109,6 +126,7 @@ export const differenceChart: Chart = {
   title: 'Difference from the baseline',
   draw(data, look) {
     const rows: Row[] = [];
+    const titles = new Map(data.servers.map(({ server, title }) => [server, title]));
     const labels: string[][] = [];
     const positions = new Map<string, number[]>();
     for (const group of data.groups) {
@@ -116,7 +134,7 @@ export const differenceChart: Chart = {
         if (item.comparison === null) continue;
         const position = rows.length;
         rows.push(rowOf(data, item, item.comparison.qps, position));
-        labels.push([serverTitle(data.record, item.server), group.title]);
+        labels.push([titles.get(item.server) ?? item.server, labelLines(group).join(', ')]);
         positions.set(item.comparison.baseline, [
           ...(positions.get(item.comparison.baseline) ?? []),
           position,
@@ -130,10 +148,12 @@ export const differenceChart: Chart = {
       `Queries per second against ${baseline} of the same point, ${data.delta} delta; right of the line is more. ` +
       'Whiskers: 95 % intervals; where they cross the line, no difference was shown.' +
       (noise.length > 0 ? ` Grey: what ${baseline} shows against itself (the noise floor).` : '');
+    const isMany = rows.length >= MANY;
+    const rowHeight = look.fontSize * (isMany ? 1.9 : 4.2);
     const spec = {
       ...frame(look),
       width: look.width,
-      height: Math.max(look.standalone ? 180 : 130, rows.length * (look.standalone ? 62 : 54) + 60),
+      height: Math.max(look.standalone ? 180 : 130, rows.length * rowHeight + 60),
       autosize: { type: 'fit' as const, contains: 'padding' as const },
       encoding: {
         x: {
@@ -153,7 +173,8 @@ export const differenceChart: Chart = {
           axis: {
             title: null,
             values: rows.map((_, index) => index),
-            labelExpr: `${JSON.stringify(labels)}[datum.value]`,
+            labelExpr: labelExpression(isMany ? labels.map((lines) => [lines.join(', ')]) : labels),
+            labelOverlap: false,
             grid: false,
           },
         },

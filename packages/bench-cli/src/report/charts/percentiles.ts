@@ -14,6 +14,20 @@ function percentileText(percentile: number): string {
   return `${Number(percentile.toFixed(6))} %`;
 }
 
+/** 1, 2 and 5 of every decade between the ends, or only the powers of ten where they would be too many. */
+function logTicks(low: number, high: number): number[] {
+  const decades = Array.from(
+    { length: Math.ceil(Math.log10(high)) - Math.floor(Math.log10(low)) + 1 },
+    (_, index) => Math.floor(Math.log10(low)) + index,
+  );
+  const ticks = (steps: readonly number[]) =>
+    decades
+      .flatMap((decade) => steps.map((step) => step * 10 ** decade))
+      .filter((tick) => tick >= low && tick <= high);
+  const fine = ticks([1, 2, 5]);
+  return fine.length <= 8 ? fine : ticks([1]);
+}
+
 const TICKS = [0, 50, 90, 99, 99.9, 99.99, 99.999];
 
 interface Row {
@@ -56,7 +70,7 @@ export const percentileChart: Chart = {
     const rows = rowsOf(data);
     if (rows.length === 0)
       return {
-        missing: 'the load generator gave no percentiles (dnsperf gives none; the builtin loader does)',
+        missing: 'the load generator gave none (dnsperf has only the mean; the builtin loader has them)',
       };
     const largest = Math.max(...rows.map(({ high }) => high));
     const unit = timeUnit('latency', largest);
@@ -77,6 +91,8 @@ export const percentileChart: Chart = {
       low: row.low / unit.size,
       high: row.high / unit.size,
     }));
+    const lowest = Math.min(...scaled.map(({ low }) => low));
+    const highest = Math.max(...scaled.map(({ high }) => high));
     const x = {
       field: 'nines',
       type: 'quantitative' as const,
@@ -92,8 +108,8 @@ export const percentileChart: Chart = {
     const y = {
       field: 'value',
       type: 'quantitative' as const,
-      scale: { type: 'log' as const, nice: true },
-      axis: { title: unit.axis, format: '~r', tickCount: 5 },
+      scale: { type: 'log' as const, nice: false, domain: [lowest * 0.85, highest * 1.15] },
+      axis: { title: unit.axis, format: '~r', values: logTicks(lowest * 0.85, highest * 1.15) },
     };
     const spec = {
       ...frame(look),

@@ -1,6 +1,16 @@
 /** From a specification to SVG, without a browser: Vega needs none. */
-import { Error as ERROR_LEVEL, logger, parse, View } from 'vega';
+import { Error as ERROR_LEVEL, logger, parse, textMetrics, View } from 'vega';
 import { compile, type TopLevelSpec } from 'vega-lite';
+import { textWidth } from './text-width.ts';
+
+/** Exported by Vega, and missing in its types. */
+declare module 'vega' {
+  export const textMetrics: { width(item: { fontSize?: number }, text: unknown): number };
+}
+
+// Vega's own way to be told how wide texts are where there is no canvas to measure them on.
+textMetrics.width = (item, text) =>
+  text === null || text === undefined ? 0 : textWidth(String(text), item.fontSize ?? 11);
 
 /** Characters that XML 1.0 forbids (section 2.2); a viewer would refuse the whole picture for one of them. */
 function withoutForbidden(svg: string): string {

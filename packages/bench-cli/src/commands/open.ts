@@ -1,0 +1,72 @@
+/** `bench open`: writes the page of a run and hands it to whatever opens pages here. */
+import { join } from 'node:path';
+import { pathToFileURL } from 'node:url';
+import { findExecutable } from '../environment/find-executable.ts';
+import { BenchError, messageOf } from '../errors.ts';
+import { filesOf, findFormat, HTML_NAME } from '../report/index.ts';
+import { createStore } from '../results/store.ts';
+import type { World } from '../world.ts';
+import { renderOptions, withRawOutput, writeFiles } from './finish-run.ts';
+import { deltaOf } from './report.ts';
+
+export interface OpenOptions {
+  readonly run: string;
+  readonly delta: string | undefined;
+  readonly out: string;
+}
+
+/** What opens a page, and why there is nothing where there is nothing. */
+type Opener = { readonly command: readonly string[] } | { readonly none: string };
+
+/** Seconds within which an opener that cannot do it says so; one that becomes the browser goes on running. */
+const PATIENCE_SECONDS = 5;
+
+async function findOpener(world: World, path: string): Promise<Opener> {
+  const { env, machine } = world;
+  const url = pathToFileURL(path).href;
+  if (machine.platform === 'darwin') return { command: ['open', path] };
+  const wanted = (env.BROWSER ?? '').split(':')[0] ?? '';
+  const browser = wanted === '' ? null : await findExecutable(world, wanted);
+  if (browser !== null) return { command: [browser, url] };
+  const windows = await findExecutable(world, 'wslview');
+  if (windows !== null) return { command: [windows, path] };
+  if (!env.DISPLAY && !env.WAYLAND_DISPLAY) return { none: 'this session has no display' };
+  const opener = await findExecutable(world, 'xdg-open');
+  return opener === null
+    ? { none: 'there is no xdg-open; its package is xdg-utils' }
+    : { command: [opener, path] };
+}
+
+/** Starts the opener and waits a moment for it to fail. */
+async function open(world: World, command: readonly string[]): Promise<string | null> {
+  try {
+    const running = await world.processes.start(command);
+    const exit = await Promise.race([running.exited, world.clock.sleep(PATIENCE_SECONDS)]);
+    if (exit === undefined || exit.code === 0) return null;
+    const said = running.lastLines.at(-1);
+    return `${command[0]} ended with ${exit.signal ?? `status ${exit.code}`}${said === undefined ? '' : `: ${said}`}`;
+  } catch (error) {
+    return `${command[0]} cannot be started: ${messageOf(error)}`;
+  }
+}
+
+/** The page's path goes to stdout in any case. Without an opener that is all, and stderr says why. */
+export async function openCommand(world: World, options: OpenOptions): Promise<number> {
+  const store = createStore(world, options.out);
+  const { record, directory } = await store.load(options.run);
+  const html = findFormat('html');
+  if (html === undefined)
+    throw new BenchError('E_INTERNAL', 'there is no format html', { fix: 'Report this bug.' });
+  const look = renderOptions(world, record, deltaOf(options.delta));
+  await writeFiles(
+    store,
+    directory,
+    await filesOf([html], record, await withRawOutput(world, look, directory, record)),
+  );
+  const path = join(directory, HTML_NAME);
+  world.stdout.write(`${path}\n`);
+  const opener = await findOpener(world, path);
+  const problem = 'none' in opener ? opener.none : await open(world, opener.command);
+  if (problem !== null) world.stderr.write(`Not opened: ${problem}. Open the file above in a browser.\n`);
+  return 0;
+}

@@ -1,0 +1,166 @@
+/**
+ * The run as a post for a Docusaurus blog: a folder with `index.md` and its charts, ready to be copied into `blog/`.
+ * Docusaurus reads Markdown as MDX, in which braces and angle brackets mean something: text from the record is
+ * escaped against that, too (`plain`).
+ */
+import type { CaseRecord, Delta, RunRecord, SummaryStatistic } from '../results/record.ts';
+import { type DeltaDefinition, deltaFigures } from '../stats/deltas.ts';
+import {
+  caveats,
+  conclusions,
+  contestants,
+  excerpt,
+  listed,
+  methodology,
+  notes,
+  throughputSentences,
+  tldr,
+} from './blog-text.ts';
+import { marksOf, serverTitle, shapeOf } from './cases.ts';
+import { chartData, type DrawnPlots, drawPlots, FILE_LOOK, standaloneSvg } from './charts/index.ts';
+import { repeatCommands } from './markdown-facts.ts';
+import { blocks, codeBlock, plain, table } from './markdown-text.ts';
+import { formatCpus, formatDelta, formatQps } from './numbers.ts';
+import { publishedTable } from './published-table.ts';
+import type { RenderOptions, ReportFile } from './renderer.ts';
+import { runStatus } from './status.ts';
+
+function slugOf(record: RunRecord): string {
+  const words = [
+    'dns-benchmark',
+    record.startedAt.slice(0, 10),
+    ...new Set(record.cases.map(({ server }) => server)),
+  ];
+  return words
+    .join('-')
+    .toLowerCase()
+    .replaceAll(/[^a-z0-9]+/g, '-')
+    .replaceAll(/^-|-$/g, '')
+    .slice(0, 100);
+}
+
+function titleOf(record: RunRecord): string {
+  const servers = [...new Set(record.cases.map(({ server }) => serverTitle(record, server)))];
+  return `How fast do ${listed(servers)} answer?`;
+}
+
+/** YAML takes JSON strings as its own, so that nothing in them can end the front matter. */
+function frontMatter(record: RunRecord): string {
+  const tags = ['benchmark', 'dns', ...new Set(record.cases.map(({ server }) => server))];
+  return [
+    '---',
+    `slug: ${slugOf(record)}`,
+    `title: ${JSON.stringify(titleOf(record))}`,
+    `description: ${JSON.stringify(throughputSentences(record)[0] ?? runStatus(record).headline)}`,
+    `date: ${record.startedAt.slice(0, 10)}`,
+    'authors:',
+    '  - name: dinodns-bench',
+    `    title: ${JSON.stringify(`version ${record.generator.version}`)}`,
+    `tags: ${JSON.stringify(tags)}`,
+    '---',
+  ].join('\n');
+}
+
+function picture({ drawn }: DrawnPlots, name: string): string {
+  const plot = drawn.find((candidate) => candidate.name === name);
+  return plot === undefined ? '' : `![${plain(`${plot.title}. ${plot.caption}`)}](./${plot.name}.svg)`;
+}
+
+const NOTHING = '–';
+
+function intervalOf(delta: Delta | null | undefined, definition: DeltaDefinition): string {
+  if (delta === null || delta === undefined) return NOTHING;
+  const { value, low, high } = deltaFigures(delta, definition);
+  return low === null || high === null
+    ? formatDelta(value)
+    : `${formatDelta(value)} [${formatDelta(low)}, ${formatDelta(high)}]`;
+}
+
+function figure({ median, low, high }: SummaryStatistic): string {
+  return low === null || high === null
+    ? formatQps(median)
+    : `${formatQps(median)} [${formatQps(low)}, ${formatQps(high)}]`;
+}
+
+/** Both definitions of the difference, with intervals: the published form has neither. */
+function sureTable(record: RunRecord, cases: readonly CaseRecord[]): string {
+  const rows = cases.map((item) => {
+    const delta = item.comparison?.qps;
+    return [
+      plain(`${serverTitle(record, item.server)} (${item.mode}, ${shapeOf(item)})`),
+      item.summary === null ? NOTHING : figure(item.summary.qps) + marksOf(item),
+      intervalOf(delta, 'relative'),
+      intervalOf(delta, 'symmetric'),
+      delta === undefined ? NOTHING : delta.low === null ? 'one trial, no interval' : delta.verdict,
+    ];
+  });
+  return table(['', 'QPS', 'Δ QPS, relative', 'Δ QPS, symmetric', 'Verdict'], rows, [4]);
+}
+
+function tierSection(record: RunRecord, tier: number, options: RenderOptions): string {
+  const cases = record.cases.filter((item) => item.tier === tier && !item.aa);
+  const baselines = cases.filter(({ server }) => server === record.baseline);
+  const baseline = baselines.find(({ mode }) => mode === 'multi') ?? baselines[0];
+  const against =
+    baseline === undefined
+      ? 'There is no case to compare with.'
+      : `Differences are of medians, against ${plain(serverTitle(record, record.baseline))} in \`${baseline.mode}\` mode ` +
+        `(${options.delta === 'relative' ? 'relative: (value − baseline) ÷ baseline' : 'symmetric: (value − baseline) ÷ mean of both'}).`;
+  return blocks(
+    `### ${formatCpus(tier)} CPU`,
+    against,
+    publishedTable(record, { tier, baselineCaseKey: baseline?.key ?? '', delta: options.delta }),
+    'How sure: medians with 95 % intervals, and the difference from the baseline of the same mode in both definitions, from paired trials.',
+    sureTable(record, cases),
+  );
+}
+
+function post(record: RunRecord, options: RenderOptions, plots: DrawnPlots): string {
+  const tiers = [...new Set(record.cases.map(({ tier }) => tier))];
+  const noted = notes(record);
+  const leftOut = plots.missing.map(({ title, reason }) => `“${title}”, because ${reason}`);
+  return blocks(
+    frontMatter(record),
+    plain(excerpt(record)),
+    '<!-- truncate -->',
+    '## TL;DR',
+    tldr(record),
+    picture(plots, 'difference'),
+    '## How we measured',
+    methodology(record),
+    '## Results',
+    picture(plots, 'qps'),
+    picture(plots, 'latency'),
+    picture(plots, 'latency-percentiles'),
+    ...tiers.map((tier) => tierSection(record, tier, options)),
+    '## What it cost',
+    picture(plots, 'cpu-per-query'),
+    picture(plots, 'memory'),
+    plots.drawn.some(({ name }) => name === 'scaling') ? blocks('## Scaling', picture(plots, 'scaling')) : '',
+    plots.drawn.some(({ name }) => name === 'over-time')
+      ? blocks('## Within the trials', picture(plots, 'over-time'))
+      : '',
+    noted === '' ? '' : blocks('## Notes', noted),
+    '## Conclusions',
+    conclusions(record),
+    '## Caveats',
+    caveats(record),
+    leftOut.length === 0 ? '' : `Charts left out for want of data: ${leftOut.map(plain).join('; ')}.`,
+    '## Repeat it',
+    `With ${plain(listed(contestants(record)))}:`,
+    codeBlock(repeatCommands(record), 'sh'),
+  );
+}
+
+/** The files of the post, the text first. */
+export async function blogFiles(record: RunRecord, options: RenderOptions): Promise<ReportFile[]> {
+  const data = chartData(record, options.delta);
+  const plots = await drawPlots(data, FILE_LOOK);
+  return [
+    { path: 'blog/index.md', content: `${post(record, options, plots)}\n` },
+    ...plots.drawn.map((plot) => ({
+      path: `blog/${plot.name}.svg`,
+      content: standaloneSvg(plot, data.servers, FILE_LOOK),
+    })),
+  ];
+}

@@ -1,0 +1,94 @@
+/** The run in the size of a comment on a pull request: verdicts, one table, the rest folded away. */
+import type { CaseRecord, Delta, RunRecord } from '../results/record.ts';
+import { type DeltaDefinition, deltaFigures } from '../stats/deltas.ts';
+import { groupCases, marksOf, serverTitle } from './cases.ts';
+import { environmentFacts } from './facts.ts';
+import { findings } from './findings.ts';
+import { explainCaseMarks } from './mark-notes.ts';
+import { repeatCommands } from './markdown-facts.ts';
+import { blocks, bullets, codeBlock, factTable, plain, table } from './markdown-text.ts';
+import { formatBytes, formatFixed, formatOutwards, formatQps, formatTime, signed } from './numbers.ts';
+import type { RenderOptions } from './renderer.ts';
+import { runStatus } from './status.ts';
+import { verdictSentence } from './verdict-sentence.ts';
+
+/** GitHub takes comments of 65,536 characters; beyond these numbers the report has the rest. */
+const MOST_SENTENCES = 12;
+const MOST_ROWS = 60;
+
+const NOTHING = '–';
+const ICONS = { faster: '🟢', slower: '🔴', less: '🟢', more: '🔴', 'no difference shown': '⚪' } as const;
+
+/** No text of ours addresses anybody: a joiner keeps `@name` from being a mention. */
+function unaddressed(text: string): string {
+  return text.replaceAll('@', '@\u2060');
+}
+
+function deltaText(delta: Delta | undefined, definition: DeltaDefinition): string {
+  if (delta === undefined) return NOTHING;
+  const { value, low, high } = deltaFigures(delta, definition);
+  const size = `${signed(formatFixed(value * 100, 1))} %`;
+  if (low === null || high === null) return `${size} (one trial)`;
+  const ends = formatOutwards(low * 100, high * 100, 0);
+  return `${ICONS[delta.verdict]} ${size} [${signed(ends.low)}, ${signed(ends.high)}]`;
+}
+
+function row(record: RunRecord, title: string, item: CaseRecord, definition: DeltaDefinition): string[] {
+  const { summary, comparison } = item;
+  const cells =
+    summary === null
+      ? ['no result', NOTHING, NOTHING, NOTHING, NOTHING]
+      : [
+          formatQps(summary.qps.median) + marksOf(item),
+          deltaText(comparison?.qps, definition),
+          summary.latencySeconds === null ? NOTHING : formatTime(summary.latencySeconds.median),
+          summary.cpuSecondsPerQuery === null ? NOTHING : formatTime(summary.cpuSecondsPerQuery.median),
+          summary.memoryBytes === null ? NOTHING : formatBytes(summary.memoryBytes.median),
+        ];
+  return [plain(title), plain(serverTitle(record, item.server)), ...cells];
+}
+
+function folded(summary: string, ...content: readonly string[]): string {
+  return blocks(`<details><summary>${summary}</summary>`, ...content, '</details>');
+}
+
+export function renderGithub(record: RunRecord, options: RenderOptions): string {
+  const groups = groupCases(record);
+  const sentences = groups.flatMap(({ title, cases }) =>
+    cases
+      .filter(({ server }) => server !== record.baseline || cases.length === 1)
+      .map((item) => `${groups.length > 1 ? `${title}: ` : ''}${verdictSentence(item, record)}`),
+  );
+  const rows = groups.flatMap(({ title, cases }) =>
+    cases.map((item) => row(record, title, item, options.delta)),
+  );
+  const more = (count: number, most: number) =>
+    count > most ? `… and ${count - most} more, in the report.` : '';
+  const baseline = serverTitle(record, record.baseline);
+  const notes = [...new Set([...explainCaseMarks(record), ...findings(record), ...record.warnings])];
+  const text = blocks(
+    `### DNS benchmark: ${plain([...new Set(record.cases.map(({ server }) => serverTitle(record, server)))].join(', '))}`,
+    plain(runStatus(record).headline),
+    bullets(sentences.slice(0, MOST_SENTENCES).map(plain)),
+    more(sentences.length, MOST_SENTENCES),
+    table(
+      ['', 'Server', 'QPS', `vs ${plain(baseline)}`, 'Latency', 'CPU/query', 'Memory'],
+      rows.slice(0, MOST_ROWS),
+      [1],
+    ),
+    more(rows.length, MOST_ROWS),
+    'Medians; in brackets 95 % intervals of the difference. 🟢 🔴 only where the interval leaves out zero.',
+    notes.length === 0
+      ? ''
+      : folded(`Notes (${notes.length})`, bullets(notes.slice(0, MOST_ROWS).map(plain))),
+    folded(
+      'Machine, and how to repeat it',
+      factTable(
+        ['', ''],
+        environmentFacts(record).map(([name, value]) => [plain(name), plain(value)]),
+      ),
+      codeBlock(repeatCommands(record), 'sh'),
+    ),
+  );
+  return `${unaddressed(text)}\n`;
+}

@@ -1,0 +1,64 @@
+/** How it was measured, where, with which programs, and how to repeat it. */
+import type { RunRecord } from '../../results/record.ts';
+import { serverTitle } from '../cases.ts';
+import { environmentFacts, type Fact, numberSetting, settingText } from '../facts.ts';
+import { formatBytes, formatShare } from '../numbers.ts';
+import { type Content, type Html, html } from './markup.ts';
+import type { PageData } from './page-data.ts';
+
+function factList(facts: readonly Fact[]): Html {
+  return html`<dl class="facts">${facts.map(([name, value]) => html`<div><dt>${name}</dt><dd>${value}</dd></div>`)}</dl>`;
+}
+
+function methodLines(record: RunRecord): Content[] {
+  const { workload, loader, cpuLimits } = record;
+  const duration = numberSetting(record, 'duration');
+  const because = cpuLimits.reason === null ? '' : ` (${cpuLimits.reason})`;
+  return [
+    ...(duration === null
+      ? []
+      : [
+          `Each trial starts the server anew, checks every distinct answer, warms up for ${numberSetting(record, 'warmup') ?? 0} s and measures for ${duration} s. A server that answers wrongly is not measured.`,
+        ]),
+    'Trials of the servers are interleaved, so that drift of the machine hits all alike; trials of the same round are paired in comparisons.',
+    `Workload ${workload.name}: ${workload.description}; ${workload.distinctQueries} distinct queries, ${formatShare(workload.existingRatio)} of them for records that exist, in ${workload.zones} zones.`,
+    `Load from ${loader.kind} ${loader.version}; target ${record.target}.`,
+    cpuLimits.method === 'none'
+      ? `CPU limits were not set${because}: the tier is only a name here.`
+      : `CPU limits: ${cpuLimits.method}, asked for ${cpuLimits.requested}${because}.`,
+    `Differences are ${record.deltaDefinition === 'relative' ? '(value − baseline) ÷ baseline (relative)' : '(value − baseline) ÷ mean of both (symmetric)'} unless the report says otherwise.`,
+    record.intervalMethod,
+    'NXDOMAIN and REFUSED are answers and count as completed. Latency is of completed queries only; lost ones are counted apart.',
+  ];
+}
+
+function programs(record: RunRecord): Html {
+  const servers = record.servers.map(({ kind, version, executable, components, files }) => {
+    const parts = Object.entries(components).map(([name, value]) => `${name} ${value}`);
+    const texts = Object.entries(files).map(
+      ([name, text]) => html`<details class="raw"><summary>${name}</summary><pre>${text}</pre></details>`,
+    );
+    return html`<tr><th scope="row">${serverTitle(record, kind)}</th><td data-label="Version">${version}</td><td data-label="Components">${parts.join(', ')}</td><td data-label="Program"><code>${executable}</code></td><td data-label="Configuration">${texts}</td></tr>`;
+  });
+  const tools = record.provisioned.map(
+    ({ tool, version, source, origin, sizeBytes }) =>
+      html`<tr><th scope="row">${tool}</th><td data-label="Version">${version}</td><td data-label="Source">${source}</td><td data-label="Origin">${origin}</td><td data-label="Size">${sizeBytes === null ? '' : formatBytes(sizeBytes)}</td></tr>`,
+  );
+  const tableOf = (titles: readonly string[], rows: readonly Html[]) =>
+    rows.length > 0 &&
+    html`<div class="table-box" tabindex="0" role="region" aria-label="${titles[0] ?? ''}"><table><thead><tr>${titles.map((title) => html`<th scope="col">${title}</th>`)}</tr></thead><tbody>${rows}</tbody></table></div>`;
+  return html`${tableOf(['Server', 'Version', 'Components', 'Program', 'Configuration'], servers)}${tableOf(['Tool', 'Version', 'Source', 'Origin', 'Size'], tools)}`;
+}
+
+export function factsSection({ record }: PageData): Html {
+  const { git } = record.environment;
+  const commands = `${git === null ? '' : `git checkout ${git.commit}\n`}${record.command}`;
+  const settings = Object.entries(record.configuration).map(
+    ([name, value]): Fact => [name, settingText(value)],
+  );
+  return html`<section id="method"><h2>Method</h2><ul class="prose">${methodLines(record).map((line) => html`<li>${line}</li>`)}</ul>
+<details><summary>All settings</summary>${factList(settings)}</details></section>
+<section id="environment"><h2>Environment</h2>${factList(environmentFacts(record))}</section>
+<section id="programs"><h2>Programs</h2>${programs(record)}</section>
+<section id="repeat"><h2>Repeat it</h2><div class="copy"><pre id="command">${commands}</pre><button type="button" class="needs-script" data-copy="command">Copy</button></div></section>`;
+}

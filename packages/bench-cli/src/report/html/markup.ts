@@ -1,0 +1,41 @@
+/**
+ * HTML from template literals: whatever is put in is text and becomes escaped text, unless it is `Html` itself. There
+ * is no other way into the page, so that no server's name and no file's content can become markup.
+ */
+import { escapeXml } from '../charts/render.ts';
+
+/** Markup that is known to be safe: made by `html`, or vouched for by `trusted`. */
+export class Html {
+  readonly markup: string;
+  constructor(markup: string) {
+    this.markup = markup;
+  }
+}
+
+export type Content = Html | string | number | readonly Content[] | null | false;
+
+function markupOf(content: Content): string {
+  if (content instanceof Html) return content.markup;
+  if (content === null || content === false) return '';
+  return typeof content === 'object' ? content.map(markupOf).join('') : escapeXml(String(content));
+}
+
+/** `` html`<p title="${text}">${text}</p>` ``: values may stand in text and in quoted attributes only. */
+export function html(parts: TemplateStringsArray, ...values: readonly Content[]): Html {
+  return new Html(parts.map((part, index) => part + markupOf(values[index] ?? null)).join(''));
+}
+
+/** For markup of our own or of a library that escapes by itself; never for text from a record. */
+export function trusted(markup: string): Html {
+  return new Html(markup);
+}
+
+/** A sentence in which no unit begins a line: `95 %`, `1.9 × as many`. */
+export function prose(text: string): string {
+  return text.replaceAll(/ (?=[%×])/g, '\u00a0');
+}
+
+/** Puts `separator` between the items. */
+export function joined(items: readonly Content[], separator: Content): Content {
+  return items.map((item, index) => (index === 0 ? [item] : [separator, item]));
+}

@@ -1,0 +1,99 @@
+/** The head of the page: what was compared, and what was shown. */
+import type { CaseRecord, RunRecord } from '../../results/record.ts';
+import { deltaFigures } from '../../stats/deltas.ts';
+import { type CaseGroup, groupCases, serverTitle } from '../cases.ts';
+import { findings } from '../findings.ts';
+import { formatFixed, formatOutwards, signed } from '../numbers.ts';
+import { runStatus } from '../status.ts';
+import { verdictSentence } from '../verdict-sentence.ts';
+import { type Html, html, joined, prose } from './markup.ts';
+import type { PageData } from './page-data.ts';
+import { serverSign } from './signs.ts';
+
+const TONES = {
+  faster: 'good',
+  slower: 'bad',
+  less: 'good',
+  more: 'bad',
+  'no difference shown': 'even',
+} as const;
+
+export function toneOf(verdict: keyof typeof TONES): string {
+  return TONES[verdict];
+}
+
+/** `+31.8 %` with its verdict, as a badge. */
+function badge(item: CaseRecord, page: PageData): Html {
+  const { comparison } = item;
+  if (comparison === null) {
+    const isBaseline = item.server === page.record.baseline;
+    return html`<span class="badge even">${isBaseline ? 'baseline' : item.summary === null ? 'no result' : 'not compared'}</span>`;
+  }
+  const { value, low, high } = deltaFigures(comparison.qps, page.delta);
+  const size = `${signed(formatFixed(value * 100, 1))} %`;
+  if (low === null || high === null) return html`<span class="badge even">${size}, one trial</span>`;
+  const ends = formatOutwards(low * 100, high * 100, 0);
+  const { verdict } = comparison.qps;
+  const word = verdict === 'no difference shown' ? '≈' : verdict === 'faster' ? '▲' : '▼';
+  return html`<span class="badge ${toneOf(verdict)}"><b>${word} ${size}</b> <small>${signed(ends.low)} … ${signed(ends.high)} %</small></span>`;
+}
+
+function groupCard(group: CaseGroup, page: PageData): Html {
+  const { record } = page;
+  const told = group.cases.filter(({ server }) => server !== record.baseline || group.cases.length === 1);
+  const rows = told.map(
+    (item) => html`<li>
+<div class="verdict-head"><span class="who">${serverSign(page, item.server)}${serverTitle(record, item.server)}</span>${badge(item, page)}</div>
+<p>${prose(verdictSentence(item, record))}</p></li>`,
+  );
+  return html`<section class="card"><h3>${group.title}</h3><ul class="verdicts">${rows}</ul></section>`;
+}
+
+/** "CoreDNS, DinoDNS (stock) and DinoDNS" */
+export function titleOf(record: RunRecord): string {
+  const titles = [...new Set(record.cases.map(({ server }) => serverTitle(record, server)))];
+  const last = titles.pop();
+  if (last === undefined) return `Run ${record.id}`;
+  return titles.length === 0 ? last : `${titles.join(', ')} and ${last}`;
+}
+
+function source(record: RunRecord): Html | false {
+  if (record.imported === null) return false;
+  const { format, files, notes } = record.imported;
+  return html`<div class="notice"><b>Imported from ${format}</b>: ${files.join(', ')}.${notes.map((note) => ` ${note}`)}</div>`;
+}
+
+export function header(page: PageData): Html {
+  const { record } = page;
+  const status = runStatus(record);
+  const { environment: host } = record;
+  const where = record.target === 'kubernetes' ? 'Kubernetes' : `${host.cpuModel}, ${host.cpuCores} cores`;
+  const facts = [
+    record.startedAt.slice(0, 10),
+    where,
+    `${record.loader.kind} ${record.loader.version}`,
+    `run ${record.id}`,
+  ];
+  return html`<header class="page-head">
+<p class="kind">DNS server benchmark</p>
+<h1>${titleOf(record)}</h1>
+<p class="meta"><span class="status ${status.state}">${status.headline}</span> ${joined(
+    facts.map((fact) => html`<span>${fact}</span>`),
+    ' ',
+  )}</p>
+</header>`;
+}
+
+export function verdicts(page: PageData): Html {
+  const { record } = page;
+  const groups = groupCases(record);
+  const found = findings(record);
+  const notes = [...record.warnings, ...found];
+  return html`<section id="verdicts"><h2>What was shown</h2>
+<p class="lead">Throughput against ${serverTitle(record, record.baseline)} of the same tier and mode. A winner is named only where the
+95&nbsp;% interval of the difference leaves out zero; ≈ means that no difference was shown, which is not the same as equal.</p>
+${source(record)}
+<div class="cards">${groups.map((group) => groupCard(group, page))}</div>
+${notes.length > 0 && html`<div class="notice"><b>Read with care</b><ul>${notes.map((note) => html`<li>${prose(note)}</li>`)}</ul></div>`}
+</section>`;
+}

@@ -1,0 +1,48 @@
+/** What the tools printed in the trials of a run: the text files in `raw/`, by trial. */
+import { join } from 'node:path';
+import type { RawFile, RawOutput } from '../report/index.ts';
+import type { World } from '../world.ts';
+import type { RunRecord } from './record.ts';
+
+/** A page with more than this takes long to open; what is beyond is only linked. */
+const MOST_CHARACTERS = 4_000_000;
+/** A tool that prints more than this in one trial logs every query. */
+const MOST_CHARACTERS_OF_FILE = 20_000;
+
+type Reader = Pick<World, 'fs'>;
+
+async function textFiles({ fs }: Reader, directory: string, folder: string): Promise<RawFile[]> {
+  const names = await fs.readdir(join(directory, 'raw', folder)).catch((): string[] => []);
+  const files: RawFile[] = [];
+  for (const name of names.sort()) {
+    const path = `raw/${folder}/${name}`;
+    const size = (await fs.stat(join(directory, path)).catch(() => null))?.size ?? 0;
+    const text =
+      size === 0 || size > MOST_CHARACTERS_OF_FILE
+        ? null
+        : await fs.readFile(join(directory, path), 'utf8').catch(() => null);
+    if (size > 0) files.push({ path, text });
+  }
+  return files;
+}
+
+/**
+ * Reads the raw output in the run's folder; empty where there is none. Folders are named by the trial's place in the
+ * run (`007-…`). Never rejects: a file that cannot be read is left out.
+ */
+export async function readRawOutput(world: Reader, directory: string, record: RunRecord): Promise<RawOutput> {
+  const folders = await world.fs.readdir(join(directory, 'raw')).catch((): string[] => []);
+  const byPlace = new Map(folders.map((folder) => [Number.parseInt(folder, 10), folder]));
+  const output = new Map<string, readonly RawFile[]>();
+  let characters = 0;
+  for (const { key, order } of record.trials) {
+    const folder = byPlace.get(order + 1);
+    if (folder === undefined) continue;
+    const files = (await textFiles(world, directory, folder)).map((file): RawFile => {
+      characters += file.text?.length ?? 0;
+      return characters > MOST_CHARACTERS ? { path: file.path, text: null } : file;
+    });
+    if (files.length > 0) output.set(key, files);
+  }
+  return output;
+}
