@@ -51,6 +51,7 @@ export function scriptServer(
     title: 'Script',
     description: 'a script of a test',
     tool: 'coredns',
+    image: null,
     answersUnknownZoneWith: 'REFUSED',
     unsupported: () => null,
     plan: ({ address, port, program }) => ({

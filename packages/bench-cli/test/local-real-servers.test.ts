@@ -78,9 +78,9 @@ describe('on the local target', () => {
           expect(answer.answers).toMatchObject([{ type: 'A', data: '127.0.0.1' }]);
         }
         const seen = await window.end();
-        expect(seen.processes).toBeGreaterThanOrEqual(1);
-        expect(seen.memoryBytes?.mean).toBeGreaterThan(500_000);
-        expect(seen.cpuSeconds).toBeGreaterThan(0);
+        expect(seen?.processes).toBeGreaterThanOrEqual(1);
+        expect(seen?.memoryBytes?.mean).toBeGreaterThan(500_000);
+        expect(seen?.cpuSeconds).toBeGreaterThan(0);
 
         await deployment.remove();
         await expect(

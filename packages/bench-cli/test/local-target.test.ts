@@ -95,9 +95,9 @@ describe('a deployment', () => {
     const window = await deployment.observe();
     await world.clock.sleep(0.6);
     const seen = await window.end();
-    expect(seen.processes).toBe(2);
-    expect(seen.memoryBytes?.mean).toBeGreaterThan(20_000_000);
-    expect(seen.samples.length).toBeGreaterThan(0);
+    expect(seen?.processes).toBe(2);
+    expect(seen?.memoryBytes?.mean).toBeGreaterThan(20_000_000);
+    expect(seen?.samples.length).toBeGreaterThan(0);
 
     expect(await readdir(logs)).toEqual(['script-1.log', 'script-2.log']);
     expect(await readFile(join(logs, 'script-1.log'), 'utf8')).toContain('"ready":true');

@@ -25,7 +25,7 @@ const MAX_OUTSTANDING = 65_536;
 /** Enough for any machine of today, small enough to catch a slip of the finger. */
 const MAX_TIER = 1024;
 
-const tierMessage = `must be a list of vCPU counts, each from 0.1 to ${MAX_TIER}, for example 1,2,4, 0.5 or 500m`;
+const tierMessage = `must be a list of vCPU counts, each from 0.1 to ${MAX_TIER}, for example 1,2,4 or 0.5`;
 const tier = z.preprocess(
   coresFromText,
   z.number(tierMessage).min(0.1, tierMessage).max(MAX_TIER, tierMessage),

@@ -8,6 +8,8 @@ export interface LimitEvidence {
   /** Average cores the loaders used together, and how many threads they had. */
   readonly loaderCores: number | null;
   readonly loaderThreads: number;
+  /** What the loaders say of themselves, where they can tell; else null, and their CPU decides. */
+  readonly loaderWasTheLimit: boolean | null;
   readonly qps: number;
   /** The rate that was asked for; null for none. */
   readonly ratePerSecond: number | null;
@@ -30,9 +32,27 @@ export function limitingFactor(evidence: LimitEvidence): LimitedBy {
   const { ratePerSecond, qps } = evidence;
   if (ratePerSecond !== null && qps >= ratePerSecond * (1 - RATE_TOLERANCE)) return 'rate';
   const server = evidence.serverCores === null ? 0 : evidence.serverCores / evidence.serverAllowance;
-  const loader = evidence.loaderCores === null ? 0 : evidence.loaderCores / evidence.loaderThreads;
+  const loader = loaderShare(evidence);
   if (server < SATURATION && loader < SATURATION) return 'unknown';
   return server >= loader ? 'server' : 'loader';
+}
+
+/**
+ * How far the loaders used up what they had. A loader that polls its sockets uses its CPU whether it is the limit or
+ * not: what it says of itself goes first.
+ */
+function loaderShare({ loaderCores, loaderThreads, loaderWasTheLimit }: LimitEvidence): number {
+  if (loaderWasTheLimit === false) return 0;
+  const share = loaderCores === null ? 0 : loaderCores / loaderThreads;
+  return loaderWasTheLimit === true ? Math.max(share, SATURATION) : share;
+}
+
+/** What several loaders of one trial say together: one that was the limit is enough; null if one cannot tell. */
+export function anyWasTheLimit(
+  loaders: readonly { readonly wasTheLimit: boolean | null }[],
+): boolean | null {
+  if (loaders.some(({ wasTheLimit }) => wasTheLimit === true)) return true;
+  return loaders.some(({ wasTheLimit }) => wasTheLimit === null) ? null : false;
 }
 
 /**

@@ -1,4 +1,5 @@
 /** Several loaders, one per instance, as if they had been one: what a load-balancing Service would show. */
+import { mergedLatencyDetail } from '../loaders/builtin/result.ts';
 import type { LoadResult } from '../results/record.ts';
 
 type Latency = NonNullable<LoadResult['latencySeconds']>;
@@ -112,8 +113,7 @@ export function mergeLoads(results: readonly LoadResult[]): LoadResult {
     latencySeconds: mergeLatency(results),
     connections: mergeConnections(results),
     intervals: mergeIntervals(results),
-    // Bins of different loaders need not be the same, and no reader needs them merged; each load keeps its own.
-    latencyPercentiles: null,
-    latencyHistogram: null,
+    // dnsperf's bins need not be the same in all loads, and no reader needs them merged; each load keeps its own.
+    ...mergedLatencyDetail(results.map(({ hdrHistogram }) => hdrHistogram)),
   };
 }

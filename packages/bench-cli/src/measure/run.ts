@@ -159,7 +159,9 @@ async function addTrial(
   events.trialStarted(planned, server);
   const { trial, files } = await oneTrial(request, record, planned, server);
   const servers = withFiles(record.servers, server.name, files);
-  const next = updated(request, plan, { ...record, servers }, [...record.trials, trial]);
+  const told = request.context.target.warnings?.() ?? [];
+  const warnings = [...new Set([...record.warnings, ...told])];
+  const next = updated(request, plan, { ...record, servers, warnings }, [...record.trials, trial]);
   await request.save(next);
   events.trialEnded(planned, server, trial);
   return next;

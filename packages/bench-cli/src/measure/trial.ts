@@ -1,5 +1,4 @@
 /** One trial: deploy, check the answers, warm up, load and observe, remove. */
-import { createDnsClient } from '../dns/client.ts';
 import { BenchError, messageOf } from '../errors.ts';
 import type { PlannedTrial } from '../plan/plan.ts';
 import type {
@@ -14,7 +13,7 @@ import type { ServerKind } from '../servers/server.ts';
 import { examineSteadyState } from '../stats/steady-state.ts';
 import type { Deployment } from '../targets/target.ts';
 import { checkAnswers } from './answer-check.ts';
-import { enforcedAllowance, limitingFactor } from './limiting-factor.ts';
+import { anyWasTheLimit, enforcedAllowance, limitingFactor } from './limiting-factor.ts';
 import { loadAndObserve, runLoaders } from './load.ts';
 import { mergeLoads } from './merge-loads.ts';
 import { addObservations } from './merge-observations.ts';
@@ -61,6 +60,7 @@ export async function runTrial(
       mode: planned.case.mode,
       transport: planned.case.transport,
       allowances: planned.case.allowances,
+      workers: context.configuration.kubernetes.workers,
       logDirectory: rawFolderOf(context, planned),
       signal,
     });
@@ -120,12 +120,11 @@ async function measure(
     });
   }
   progress.phase('measuring');
-  const { outcomes, observation: serverObservation } = await loadAndObserve(
-    context,
-    planned,
-    deployment,
-    progress,
-  );
+  const {
+    outcomes,
+    observation: serverObservation,
+    instances,
+  } = await loadAndObserve(context, planned, deployment, progress);
   const loads = outcomes.map(({ result }) => result);
   const load = mergeLoads(loads);
   refuseUselessLoad(load, context, server, deployment);
@@ -137,12 +136,12 @@ async function measure(
     loads,
     server: serverObservation,
     loader,
-    instanceObservations: null,
+    instanceObservations: instances === null ? null : [...instances],
     steadyState: examineSteadyState(load.intervals, planned.key),
     metrics: metricsOf(load, serverObservation),
     limitedBy: limitingFactor({
       // Over the time in which queries were sent: the window also holds the loaders' start.
-      serverCores: serverObservation.cpuSeconds / load.runTimeSeconds,
+      serverCores: serverObservation === null ? null : serverObservation.cpuSeconds / load.runTimeSeconds,
       serverAllowance: enforcedAllowance(
         context.target.cpuLimits.method,
         planned.case.allowances,
@@ -150,6 +149,7 @@ async function measure(
       ),
       loaderCores: loader?.cpuCores ?? null,
       loaderThreads: configuration.threads * deployment.instances.length,
+      loaderWasTheLimit: anyWasTheLimit(outcomes),
       qps: load.qps,
       ratePerSecond: configuration.ratePerSecond,
     }),
@@ -161,10 +161,10 @@ async function checkDeployment(
   server: ServerKind,
   deployment: Deployment,
 ): Promise<number> {
-  const { zoneSet, workload, signal, configuration } = context;
+  const { zoneSet, workload, signal } = context;
   let checked = 0;
   for (const endpoint of deployment.endpoints) {
-    const client = createDnsClient(endpoint, configuration.transport);
+    const client = await deployment.openClient(endpoint, workload);
     try {
       checked += await checkAnswers({ client, server, zoneSet, workload, signal });
     } finally {
@@ -196,14 +196,14 @@ function refuseUselessLoad(
   }
 }
 
-function metricsOf(load: LoadResult, server: Observation): TrialMetrics {
+function metricsOf(load: LoadResult, server: Observation | null): TrialMetrics {
   return {
     qps: load.qps,
     latencySeconds: load.latencySeconds?.mean ?? null,
     lostRatio: load.queriesSent === 0 ? 0 : load.queriesLost / load.queriesSent,
-    cpuSecondsPerQuery: server.cpuSeconds / load.queriesCompleted,
-    cpuCores: server.cpuCores,
-    memoryBytes: server.memoryBytes?.mean ?? null,
-    throttledSeconds: server.throttling?.throttledSeconds ?? null,
+    cpuSecondsPerQuery: server === null ? null : server.cpuSeconds / load.queriesCompleted,
+    cpuCores: server?.cpuCores ?? null,
+    memoryBytes: server?.memoryBytes?.mean ?? null,
+    throttledSeconds: server?.throttling?.throttledSeconds ?? null,
   };
 }

@@ -11,6 +11,11 @@ import type { ObservationWindow } from '../targets/target.ts';
 import type { World } from '../world.ts';
 import { createMemoryMeter, type MemoryMeter } from './memory.ts';
 
+/** Processes of this machine can always be observed. */
+export interface ProcessWindow extends ObservationWindow {
+  end(): Promise<Observation>;
+}
+
 export interface ObserveOptions {
   /** Default 0.5, and 1 where CPU time has to be gathered from /proc, which costs more. */
   readonly sampleIntervalSeconds?: number;
@@ -101,7 +106,7 @@ export async function observeGroups(
   world: World,
   groups: readonly ResourceGroup[],
   options: ObserveOptions = {},
-): Promise<ObservationWindow> {
+): Promise<ProcessWindow> {
   const meter = createMemoryMeter(world);
   const stop = new AbortController();
   const samples: Observation['samples'] = [];

@@ -42,6 +42,11 @@ export const loadResultSchema = z.object({
   latencyPercentiles: z.array(z.object({ percentile, seconds })).nullable(),
   /** Latencies of completed queries in bins, empty ones left out; null where the loader does not give them. */
   latencyHistogram: latencyHistogramSchema.nullable(),
+  /**
+   * The same in full: HdrHistogram V2, deflated, base64, nanoseconds with three significant digits, as HdrHistogram's
+   * libraries read and merge it. Null where the loader does not give it.
+   */
+  hdrHistogram: z.string().nullable().default(null),
 });
 export type LoadResult = z.output<typeof loadResultSchema>;
 

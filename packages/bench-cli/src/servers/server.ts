@@ -22,6 +22,8 @@ export interface InstanceRequest {
   readonly transport: Transport;
   /** CPU allowance of this instance, in cores; a fraction is possible. */
   readonly cpus: number;
+  /** CPUs by which cluster mode counts its workers; default `cpus`. Other under `--workers node`. */
+  readonly workerCpus?: number;
   /** Absolute path of the directory in which `files` will lie. Exists only on this target. */
   readonly directory: string;
   /** How the server's program is called on the target: the executable, or an interpreter and its script. */
@@ -49,6 +51,9 @@ export interface InstancePlan {
 /** A program that a server kind needs. `bench` finds or provisions it. */
 export type ToolName = 'coredns' | 'knotd' | 'nsd' | 'dnsperf' | 'dinodns-server';
 
+/** The images of the kubernetes target, by what is in them. */
+export type ImageName = 'coredns' | 'dinodns' | 'loader';
+
 export interface ServerKind {
   /** Name in flags, records and reports: lower case, digits and hyphens. */
   readonly name: string;
@@ -57,6 +62,8 @@ export interface ServerKind {
   /** One line for `bench servers`. */
   readonly description: string;
   readonly tool: ToolName;
+  /** The container image that holds it on the kubernetes target; null where it runs on machines only. */
+  readonly image: ImageName | null;
   /** How this server answers for a name outside of all of its zones; both are right (RFC 8499: "lame"). */
   readonly answersUnknownZoneWith: 'NXDOMAIN' | 'REFUSED';
   /** Why this combination cannot be run, or null if it can. */

@@ -3,12 +3,23 @@
  * removes them; the measuring code does not know whether they are processes or pods.
  */
 import type { ZoneSet } from '@dinodns-bench/zones';
-import type { CpuLimitMethod, InstanceRecord, Mode, Observation, Transport } from '../results/record.ts';
+import type { DnsClient } from '../dns/client.ts';
+import type { BenchWorkload } from '../measure/workload.ts';
+import type {
+  CpuLimitMethod,
+  InstanceObservation,
+  InstanceRecord,
+  Mode,
+  Observation,
+  Transport,
+} from '../results/record.ts';
 import type { ServerKind } from '../servers/server.ts';
 
 export interface Endpoint {
   readonly address: string;
   readonly port: number;
+  /** Instances that a load balancer shares its flows among; default 1. */
+  readonly instances?: number;
 }
 
 export interface DeployRequest {
@@ -20,6 +31,8 @@ export interface DeployRequest {
   readonly transport: Transport;
   /** CPU allowance of each instance, in cores; one entry for each instance. */
   readonly allowances: readonly number[];
+  /** By what cluster mode counts its workers: the allowance, or every core of the machine. Default `quota`. */
+  readonly workers?: 'quota' | 'node';
   /** Directory that receives the raw logs of the instances. */
   readonly logDirectory: string;
   /** Aborted when the run is interrupted: the deployment is given up and removed. */
@@ -28,7 +41,12 @@ export interface DeployRequest {
 
 /** A measuring window; ended once. */
 export interface ObservationWindow {
-  end(): Promise<Observation>;
+  /** Tells that all loaders have begun to send, to observers that cannot read counters at any moment. */
+  started?(): void;
+  /** Null if nothing could be observed. */
+  end(): Promise<Observation | null>;
+  /** After `end`: each instance by itself. Absent or null where only their sum was observed. */
+  instances?(): readonly InstanceObservation[] | null;
 }
 
 export interface Deployment {
@@ -36,6 +54,8 @@ export interface Deployment {
   readonly endpoints: readonly Endpoint[];
   /** Configuration files of the first instance by name, for the record. */
   readonly files: Readonly<Record<string, string>>;
+  /** A client beside the loader, for the answer check: it reaches the endpoint as the loader does. */
+  openClient(endpoint: Endpoint, workload: BenchWorkload): Promise<DnsClient>;
   /** Begins to observe all processes of all instances. */
   observe(): Promise<ObservationWindow>;
   /** Rejects with `E_SERVER_DIED` and the last log lines as soon as an instance ends before `remove`. Never resolves. */
@@ -51,6 +71,8 @@ export interface Target {
   /** How CPU limits are set here, decided once for the run. */
   readonly cpuLimits: { readonly method: CpuLimitMethod; readonly reason: string | null };
   deploy(request: DeployRequest): Promise<Deployment>;
+  /** What became known while it deployed and a reader of the figures must know. */
+  warnings?(): readonly string[];
   /** Removes what the target itself made. Safe to call twice, and after a failure. */
   close(): Promise<void>;
 }

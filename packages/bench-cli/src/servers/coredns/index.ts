@@ -23,6 +23,7 @@ function corednsKind(variant: Variant): ServerKind {
     title: variant.title,
     description: variant.description,
     tool: 'coredns',
+    image: 'coredns',
     answersUnknownZoneWith: 'REFUSED',
     unsupported: () => null,
     plan(request: InstanceRequest) {

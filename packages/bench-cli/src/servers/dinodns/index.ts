@@ -21,13 +21,14 @@ function dinodnsKind(variant: Variant): ServerKind {
     title: variant.title,
     description: variant.description,
     tool: 'dinodns-server',
+    image: 'dinodns',
     answersUnknownZoneWith: variant.answersUnknownZoneWith,
     unsupported: () => null,
     plan(request: InstanceRequest) {
       const files = [...findFormat('dinodns-json').render(request.zoneSet, {})];
       const zonesFile = files[0]?.path;
       if (zonesFile === undefined) throw new Error('format dinodns-json rendered no file');
-      const workers = request.mode === 'multi' ? variant.workers(request.cpus) : 1;
+      const workers = request.mode === 'multi' ? variant.workers(request.workerCpus ?? request.cpus) : 1;
       return {
         files,
         command: [

@@ -7,6 +7,7 @@ export const knot: ServerKind = {
   title: 'Knot DNS',
   description: 'Knot DNS with zone files, one UDP worker for each vCPU (if installed)',
   tool: 'knotd',
+  image: null,
   answersUnknownZoneWith: 'REFUSED',
   unsupported: () => null,
   plan(request: InstanceRequest) {

@@ -7,6 +7,7 @@ export const nsd: ServerKind = {
   title: 'NSD',
   description: 'NSD with zone files, one server process for each vCPU (if installed)',
   tool: 'nsd',
+  image: null,
   answersUnknownZoneWith: 'REFUSED',
   unsupported: () => null,
   plan(request: InstanceRequest) {

@@ -232,6 +232,7 @@ export async function startInstance(settings: InstanceSettings): Promise<Instanc
       mode: request.mode,
       transport: request.transport,
       cpus: allowance,
+      ...(request.workers === 'node' ? { workerCpus: world.machine.cpus.length } : {}),
       directory,
       program: request.program,
     });

@@ -1,7 +1,7 @@
 /** Servers as processes of this machine, on ports of its loopback address. */
 import { join } from 'node:path';
 import type { ZoneSet } from '@dinodns-bench/zones';
-import type { DnsQuery } from '../../dns/client.ts';
+import { createDnsClient, type DnsQuery } from '../../dns/client.ts';
 import { BenchError } from '../../errors.ts';
 import { observeGroups } from '../../observe/observe.ts';
 import type { World } from '../../world.ts';
@@ -141,6 +141,7 @@ function deploymentOf(
     instances: instances.map(({ record }) => record),
     endpoints: instances.map(({ record: { address, port } }) => ({ address, port })),
     files: instances[0]?.files ?? {},
+    openClient: async (endpoint) => createDnsClient(endpoint, request.transport),
     observe: () =>
       observeGroups(
         world,

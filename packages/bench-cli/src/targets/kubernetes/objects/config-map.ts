@@ -1,0 +1,52 @@
+/** Files as ConfigMaps. Pure. */
+import type { V1ConfigMap } from '@kubernetes/client-node';
+import { BenchError } from '../../../errors.ts';
+import type { ConfigMapMount } from './pods.ts';
+
+/** What the API server takes: 1 MiB for the data, a little less for what is around it. */
+const MOST_BYTES = 2 ** 20 - 4096;
+
+export interface NamedFile {
+  readonly path: string;
+  readonly chunks: Iterable<string>;
+}
+
+/** A key may hold letters, digits, dots, underscores and hyphens; the path is given back at the mount. */
+function keyOf(path: string): string {
+  return path.replaceAll(/[^\w.-]/g, '__');
+}
+
+/**
+ * @param what Names the files in the error: "the configuration of coredns".
+ * @throws BenchError `E_CONFIG` if the files are more than a ConfigMap holds.
+ */
+export function configMapOf(
+  metadata: { readonly name: string; readonly namespace: string; readonly labels: Record<string, string> },
+  what: string,
+  files: Iterable<NamedFile>,
+): { object: V1ConfigMap; mount: ConfigMapMount; text: Record<string, string> } {
+  const data: Record<string, string> = {};
+  const items: Record<string, string> = {};
+  const text: Record<string, string> = {};
+  let bytes = 0;
+  for (const { path, chunks } of files) {
+    let content = '';
+    for (const chunk of chunks) {
+      content += chunk;
+      bytes += Buffer.byteLength(chunk);
+      if (bytes > MOST_BYTES) {
+        throw new BenchError('E_CONFIG', `${what} is larger than the 1 MiB that a ConfigMap holds`, {
+          fix: 'Choose fewer zones with --zones; some thousand fit, depending on the server.',
+        });
+      }
+    }
+    data[keyOf(path)] = content;
+    items[keyOf(path)] = path;
+    text[path] = content;
+  }
+  return {
+    object: { metadata, data, immutable: true },
+    mount: { configMap: metadata.name, items },
+    text,
+  };
+}

@@ -1,0 +1,23 @@
+/** A Job that runs one pod once. Pure. */
+import type { V1Job } from '@kubernetes/client-node';
+import { type PodRequest, podTemplate } from './pods.ts';
+
+export interface JobRequest extends Omit<PodRequest, 'restartPolicy'> {
+  readonly name: string;
+  readonly namespace: string;
+  /** Kubernetes ends the pod after this, whatever becomes of bench. */
+  readonly deadlineSeconds: number;
+}
+
+export function jobOf(request: JobRequest): V1Job {
+  const { name, namespace, labels, deadlineSeconds } = request;
+  return {
+    metadata: { name, namespace, labels: { ...labels } },
+    spec: {
+      // A measurement that failed is not repeated behind the back of whoever reads it.
+      backoffLimit: 0,
+      activeDeadlineSeconds: Math.ceil(deadlineSeconds),
+      template: podTemplate({ ...request, restartPolicy: 'Never' }),
+    },
+  };
+}

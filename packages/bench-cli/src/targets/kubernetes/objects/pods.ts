@@ -1,0 +1,161 @@
+/**
+ * What all pods of a run have in common: where they run, who they are, and what they may not do. They comply
+ * with the `restricted` Pod Security Standard. Pure.
+ * https://kubernetes.io/docs/concepts/security/pod-security-standards/
+ */
+import type {
+  V1Container,
+  V1PodSpec,
+  V1PodTemplateSpec,
+  V1ResourceRequirements,
+  V1Toleration,
+  V1Volume,
+} from '@kubernetes/client-node';
+import type { KubernetesSettings } from '../../../config/kubernetes-settings.ts';
+import type { Component } from './labels.ts';
+
+export interface PodRequest {
+  readonly settings: KubernetesSettings;
+  readonly labels: Readonly<Record<string, string>>;
+  readonly component: Component;
+  readonly image: string;
+  readonly args: readonly string[];
+  /** Replaces the image's entry point. */
+  readonly command?: readonly string[];
+  readonly env?: Readonly<Record<string, string>>;
+  readonly resources?: V1ResourceRequirements;
+  /** ConfigMaps by the directory in which their files lie. */
+  readonly mounts?: Readonly<Record<string, ConfigMapMount>>;
+  readonly ports?: V1Container['ports'];
+  /** Names of Secrets in the run's namespace. */
+  readonly pullSecrets: readonly string[];
+  readonly restartPolicy: 'Always' | 'Never';
+  /**
+   * CoreDNS's official binary carries the file capability `cap_net_bind_service=ep`, and the kernel refuses to
+   * start it where that is not in the bounding set. It is the one that `restricted` allows to add.
+   */
+  readonly needsBindService?: boolean;
+}
+
+export interface ConfigMapMount {
+  readonly configMap: string;
+  /** File paths by key: keys can hold no slash. */
+  readonly items: Readonly<Record<string, string>>;
+}
+
+/** The name of the one container of every pod. */
+export const CONTAINER = 'main';
+
+/** `pool=dns,zone=a` → labels; a bare name → the label that holds a node's name. */
+export function nodeSelectorOf(node: string | undefined): Record<string, string> | undefined {
+  if (node === undefined) return undefined;
+  if (!node.includes('=')) return { 'kubernetes.io/hostname': node };
+  return Object.fromEntries(
+    node.split(',').map((pair) => {
+      const at = pair.indexOf('=');
+      return [pair.slice(0, at), pair.slice(at + 1)];
+    }),
+  );
+}
+
+/** `dedicated=dns:NoSchedule` → a toleration; without a value any value, without an effect any effect. */
+export function tolerationOf(text: string): V1Toleration {
+  const [rest = '', effect] = text.split(':');
+  const [key = '', value] = rest.split('=');
+  return {
+    key,
+    operator: value === undefined ? 'Exists' : 'Equal',
+    ...(value === undefined ? {} : { value }),
+    ...(effect === undefined ? {} : { effect }),
+  };
+}
+
+function placement(settings: KubernetesSettings, component: Component): Partial<V1PodSpec> {
+  const atServer = component === 'server';
+  const selector = nodeSelectorOf(atServer ? settings.serverNode : settings.loaderNode);
+  const tolerations = (atServer ? settings.serverTolerations : settings.loaderTolerations) ?? [];
+  return {
+    ...(selector === undefined ? {} : { nodeSelector: selector }),
+    ...(tolerations.length === 0 ? {} : { tolerations: tolerations.map(tolerationOf) }),
+  };
+}
+
+/** Every pod may write here, and nowhere else. */
+const SCRATCH: V1Volume = { name: 'tmp', emptyDir: { sizeLimit: '64Mi' } };
+
+function volumesOf(mounts: PodRequest['mounts'] = {}): V1Volume[] {
+  const maps = Object.values(mounts).map(
+    ({ configMap, items }, index): V1Volume => ({
+      name: `files-${index + 1}`,
+      configMap: {
+        name: configMap,
+        items: Object.entries(items).map(([key, path]) => ({ key, path })),
+      },
+    }),
+  );
+  return [...maps, SCRATCH];
+}
+
+function containerOf(request: PodRequest): V1Container {
+  const { settings, image, command, args, env = {}, resources, mounts = {}, ports } = request;
+  return {
+    name: CONTAINER,
+    image,
+    imagePullPolicy: settings.pullPolicy,
+    ...(command === undefined ? {} : { command: [...command] }),
+    args: [...args],
+    ...(Object.keys(env).length === 0
+      ? {}
+      : { env: Object.entries(env).map(([name, value]) => ({ name, value })) }),
+    ...(resources === undefined ? {} : { resources }),
+    ...(ports === undefined ? {} : { ports }),
+    volumeMounts: [
+      ...Object.keys(mounts).map((mountPath, index) => ({
+        name: `files-${index + 1}`,
+        mountPath,
+        readOnly: true,
+      })),
+      { name: SCRATCH.name, mountPath: '/tmp' },
+    ],
+    securityContext: {
+      allowPrivilegeEscalation: false,
+      readOnlyRootFilesystem: true,
+      capabilities: {
+        drop: ['ALL'],
+        ...(request.needsBindService === true ? { add: ['NET_BIND_SERVICE'] } : {}),
+      },
+    },
+  };
+}
+
+export function podTemplate(request: PodRequest): V1PodTemplateSpec {
+  const { settings, labels, component, mounts, pullSecrets, restartPolicy } = request;
+  const userLabels = Object.fromEntries(
+    (settings.podLabels ?? []).map((pair) => {
+      const at = pair.indexOf('=');
+      return [pair.slice(0, at), pair.slice(at + 1)];
+    }),
+  );
+  const user = settings.runAsUser === 'image' ? undefined : Number(settings.runAsUser);
+  return {
+    metadata: { labels: { ...userLabels, ...labels } },
+    spec: {
+      ...placement(settings, component),
+      automountServiceAccountToken: false,
+      ...(settings.serviceAccount === undefined ? {} : { serviceAccountName: settings.serviceAccount }),
+      // Variables for every Service would only make the environment larger.
+      enableServiceLinks: false,
+      restartPolicy,
+      // A dnsperf that is given up need not be asked twice; servers end at once when nobody asks them any more.
+      terminationGracePeriodSeconds: component === 'server' ? 5 : 1,
+      securityContext: {
+        runAsNonRoot: true,
+        ...(user === undefined ? {} : { runAsUser: user, runAsGroup: user }),
+        seccompProfile: { type: 'RuntimeDefault' },
+      },
+      ...(pullSecrets.length === 0 ? {} : { imagePullSecrets: pullSecrets.map((name) => ({ name })) }),
+      containers: [containerOf(request)],
+      volumes: volumesOf(mounts),
+    },
+  };
+}

@@ -1,0 +1,143 @@
+/** The objects of one deployed server: its files, its instances, and the Service over them. Pure. */
+
+import type { ZoneSet } from '@dinodns-bench/zones';
+import type { V1ConfigMap, V1Deployment, V1Service } from '@kubernetes/client-node';
+import type { KubernetesSettings } from '../../../config/kubernetes-settings.ts';
+import { BenchError } from '../../../errors.ts';
+import type { Mode, Transport } from '../../../results/record.ts';
+import type { InstancePlan, ServerKind } from '../../../servers/server.ts';
+import { cpuQuantity } from '../quantity.ts';
+import { configMapOf } from './config-map.ts';
+import { LABELS, unitLabels, unitSelector } from './labels.ts';
+import { podTemplate } from './pods.ts';
+
+/** In the pod, where a port below 1024 would take a capability. Outside, the Service has the usual 53. */
+export const POD_PORT = 5353;
+export const SERVICE_PORT = 53;
+
+/** Where a server's files lie in its container. */
+export const CONFIGURATION_DIRECTORY = '/etc/bench';
+
+export interface ServerRequest {
+  readonly settings: KubernetesSettings;
+  readonly namespace: string;
+  readonly runId: string;
+  /** Unique within the run: `003-coredns`. */
+  readonly unit: string;
+  readonly server: ServerKind;
+  readonly image: string;
+  readonly zoneSet: ZoneSet;
+  readonly mode: Mode;
+  readonly transport: Transport;
+  readonly allowances: readonly number[];
+  /** Cores of the node, for `--workers node`. */
+  readonly nodeCpus: number | null;
+  readonly pullSecrets: readonly string[];
+}
+
+export interface ServerObjects {
+  readonly name: string;
+  readonly plan: InstancePlan;
+  readonly configMap: V1ConfigMap;
+  readonly deployment: V1Deployment;
+  readonly service: V1Service;
+  /** Configuration files by name, for the record. */
+  readonly files: Readonly<Record<string, string>>;
+  readonly labels: Readonly<Record<string, string>>;
+}
+
+function planOf(request: ServerRequest): InstancePlan {
+  const { server, zoneSet, mode, transport, allowances, settings, nodeCpus } = request;
+  const [cpus = 1] = allowances;
+  return server.plan({
+    zoneSet,
+    address: '0.0.0.0',
+    port: POD_PORT,
+    mode,
+    transport,
+    cpus,
+    workerCpus: settings.workers === 'node' ? (nodeCpus ?? cpus) : cpus,
+    directory: CONFIGURATION_DIRECTORY,
+    // The entry point of the image.
+    program: [],
+  });
+}
+
+/** A DNS label: lower case, at most 63 characters, begins with a letter as Services want it. */
+export function objectName(unit: string): string {
+  return `s-${unit.toLowerCase().replaceAll(/[^a-z0-9-]/g, '-')}`.slice(0, 50).replace(/-+$/, '');
+}
+
+/** @throws BenchError `E_CONFIG` for a server that has no image, or files too large for a ConfigMap. */
+export function serverObjects(request: ServerRequest): ServerObjects {
+  const { settings, namespace, runId, unit, server, image, allowances, pullSecrets } = request;
+  const name = objectName(unit);
+  const labels = { ...unitLabels(runId, 'server', unit), [LABELS.name]: server.name };
+  const metadata = { name, namespace, labels };
+  const plan = planOf(request);
+  const { object, mount, text } = configMapOf(metadata, `the configuration of ${server.name}`, plan.files);
+  const [allowance = 1] = allowances;
+  const limit = cpuQuantity(allowance);
+  const memory = settings.memoryLimit === undefined ? {} : { memory: settings.memoryLimit };
+  const selector = unitSelector(runId, unit);
+  const template = podTemplate({
+    settings,
+    labels,
+    component: 'server',
+    image,
+    args: plan.command,
+    env: plan.env,
+    resources: {
+      requests: { cpu: settings.cpuRequest ?? limit, ...memory },
+      limits: { cpu: limit, ...memory },
+    },
+    mounts: { [CONFIGURATION_DIRECTORY]: mount },
+    ports: [
+      { name: 'dns-udp', containerPort: POD_PORT, protocol: 'UDP' },
+      { name: 'dns-tcp', containerPort: POD_PORT, protocol: 'TCP' },
+    ],
+    pullSecrets,
+    restartPolicy: 'Always',
+    needsBindService: server.image === 'coredns',
+  });
+  return {
+    name,
+    plan,
+    configMap: object,
+    files: text,
+    labels: selector,
+    deployment: {
+      metadata,
+      spec: {
+        replicas: allowances.length,
+        // All instances at once: a benchmark has nobody to keep serving meanwhile.
+        strategy: { type: 'Recreate' },
+        revisionHistoryLimit: 0,
+        selector: { matchLabels: selector },
+        template,
+      },
+    },
+    service: {
+      metadata,
+      spec: {
+        type: 'ClusterIP',
+        selector,
+        ports: [
+          { name: 'dns-udp', port: SERVICE_PORT, targetPort: POD_PORT, protocol: 'UDP' },
+          { name: 'dns-tcp', port: SERVICE_PORT, targetPort: POD_PORT, protocol: 'TCP' },
+        ],
+      },
+    },
+  };
+}
+
+/** The error for a server kind without an image. */
+export function noImage(server: ServerKind): BenchError {
+  return new BenchError(
+    'E_CONFIG',
+    `${server.name} has no container image, so it runs on --target local only`,
+    {
+      fix: 'Leave it away from --servers.',
+    },
+  );
+}
