@@ -2,6 +2,8 @@
 import { afterEach } from 'vitest';
 import { type Batch, openUdpSocket, type UdpSocket, type UdpSocketOptions } from '../../src/index.ts';
 
+export { echo, turn } from './sockets-core.ts';
+
 const opened: UdpSocket[] = [];
 
 afterEach(async () => {
@@ -15,11 +17,6 @@ export function keep<T extends UdpSocket>(socket: T): T {
 
 export async function open(options: Partial<UdpSocketOptions>): Promise<UdpSocket> {
   return keep(await openUdpSocket({ onBatch: () => undefined, ...options }));
-}
-
-/** Echoes every datagram. */
-export function echo(batch: Batch): void {
-  for (let i = 0; i < batch.count; i++) batch.reply(i, batch.lengths[i] ?? 0);
 }
 
 export interface Received {
@@ -55,6 +52,3 @@ export function collector(): { received: Received[]; batches: number[]; onBatch:
 
 export const text = (received: readonly Received[]): string[] =>
   received.map(({ bytes }) => Buffer.from(bytes).toString('latin1'));
-
-/** One turn of the event loop. */
-export const turn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
