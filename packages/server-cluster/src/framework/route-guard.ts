@@ -85,7 +85,8 @@ export class RouteGuard {
     let hash = FNV_OFFSET;
     for (let index = count - 1; index >= 0; index--) {
       hash = hashLabel(hash, bytes, this.#labels[index] ?? 0);
-      if (this.#below.has(hash)) return true;
+      // In front of the suffix stands a dot, and so at least one label.
+      if (index > 0 && this.#below.has(hash)) return true;
     }
     return this.#exact.has(hash);
   }

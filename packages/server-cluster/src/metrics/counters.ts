@@ -104,8 +104,10 @@ export class TransportCounters {
     this.#add(OFFSETS.types + typeIndex(bytes, offset, length), 1);
   }
 
-  tableHits(count: number): void {
+  /** Queries answered from the table: adds `count`, and returns how many there have been. */
+  tableHits(count = 0): number {
     this.#add(OFFSETS.tableHits, count);
+    return this.values[OFFSETS.tableHits] ?? 0;
   }
 
   frameworkQuery(): void {

@@ -13,6 +13,8 @@ export interface ReadyLine {
   port: number;
   pid: number;
   workers: number;
+  udpBackend: string;
+  metricsPort?: number;
 }
 
 export interface Exit {

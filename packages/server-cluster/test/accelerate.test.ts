@@ -1,0 +1,294 @@
+/** The plugins alone, on servers of the framework, and what middleware and handlers see of queries. */
+import { DNSOverTCP, DNSOverUDP } from 'dinodns/common/network/index.js';
+import { DefaultRouter, type Router } from 'dinodns/common/router/index.js';
+import { DefaultServer } from 'dinodns/common/server/index.js';
+import { DefaultCache } from 'dinodns/plugins/cache/index.js';
+import { DefaultStore } from 'dinodns/plugins/storage/index.js';
+import type { Handler } from 'dinodns/types/server.js';
+import { afterEach, describe, expect, test, vi } from 'vitest';
+import { RouteGuard } from '../src/framework/route-guard.ts';
+import {
+  accelerate,
+  BatchedUdpNetwork,
+  CaseInsensitiveRouter,
+  observe,
+  RobustTcpNetwork,
+  ServerError,
+  ZoneStore,
+} from '../src/index.ts';
+import { ask, type Endpoint, query, RCODE, TRANSPORTS } from './support/client.ts';
+import { record, zone } from './support/in-process.ts';
+
+const servers: DefaultServer[] = [];
+afterEach(async () => {
+  for (const server of servers.splice(0)) {
+    const ours = server.networks.filter((network) => 'shutdown' in network);
+    await Promise.all(
+      (ours as (BatchedUdpNetwork | RobustTcpNetwork)[]).map((network) => network.shutdown(0)),
+    );
+  }
+});
+
+function zones(): ZoneStore {
+  const store = new ZoneStore();
+  store.addZone(zone([record('www.example.org', 'A', '192.0.2.1')]));
+  return store;
+}
+
+/** A server as the framework's documentation has it, made fast; started over UDP and TCP. */
+async function start(
+  store: ZoneStore | DefaultStore,
+  prepare: (server: DefaultServer) => void = () => undefined,
+  router: Router = new DefaultRouter(),
+): Promise<{ server: DefaultServer; udp: BatchedUdpNetwork; endpoints: Record<'udp' | 'tcp', Endpoint> }> {
+  const address = '127.0.0.1';
+  const networks = [new DNSOverUDP({ address, port: 0 }), new DNSOverTCP({ address, port: 0 })];
+  const server = new DefaultServer({ networks, router });
+  prepare(server);
+  servers.push(accelerate(server, store));
+  const [udp, tcp] = server.networks;
+  if (!(udp instanceof BatchedUdpNetwork) || !(tcp instanceof RobustTcpNetwork))
+    throw new Error('not replaced');
+  await Promise.all([udp.open(), tcp.open()]);
+  return { server, udp, endpoints: { udp: { address, port: udp.port }, tcp: { address, port: tcp.port } } };
+}
+
+function hits({ counters }: BatchedUdpNetwork): number {
+  return counters.tableHits();
+}
+
+test.each(TRANSPORTS)('a server of the framework answers from its zone store over %s', async (transport) => {
+  const store = zones();
+  const { udp, endpoints } = await start(store, (server) => server.use(store.handler));
+  const reply = await ask(transport, endpoints[transport], 'WWW.example.org');
+  expect(reply.answers).toMatchObject([{ data: '192.0.2.1' }]);
+  expect((await ask(transport, endpoints[transport], 'nowhere.example')).rcode).toBe(RCODE.NXDOMAIN);
+  if (transport === 'udp') expect(hits(udp)).toBe(2);
+  store.set('new.example.org', 'A', '192.0.2.2');
+  expect((await ask(transport, endpoints[transport], 'new.example.org')).answers).toMatchObject([
+    { data: '192.0.2.2' },
+  ]);
+});
+
+test('a server of the framework answers from its default store as it did before', async () => {
+  const store = new DefaultStore();
+  store.set('example.com', 'A', '192.0.2.3');
+  const { endpoints } = await start(store, (server) => server.use(store.handler));
+  expect((await ask('udp', endpoints.udp, 'example.com')).answers).toMatchObject([{ data: '192.0.2.3' }]);
+  expect((await ask('udp', endpoints.udp, 'other.com')).rcode).toBe(RCODE.NXDOMAIN);
+  store.delete('example.com');
+  expect((await ask('udp', endpoints.udp, 'example.com')).rcode).toBe(RCODE.NXDOMAIN);
+});
+
+test('without the store in the chain, its table answers nothing', async () => {
+  const store = zones();
+  const { udp, endpoints, server } = await start(store);
+  expect((await ask('udp', endpoints.udp, 'www.example.org')).rcode).toBe(RCODE.NXDOMAIN);
+  expect(hits(udp)).toBe(0);
+  server.use(store.handler);
+  expect((await ask('udp', endpoints.udp, 'www.example.org')).answers).toHaveLength(1);
+  expect(hits(udp)).toBe(1);
+});
+
+describe.each([
+  ['before', true],
+  ['after', false],
+])('middleware registered %s the server is made fast', (_when, before) => {
+  test('sees every query, and its response', async () => {
+    const store = zones();
+    const seen: unknown[] = [];
+    const logger: Handler = (request, response, next) => {
+      response.on('done', ({ packet }) =>
+        seen.push([request.packet.questions[0]?.name, packet.answers.length]),
+      );
+      next();
+    };
+    const use = (server: DefaultServer) => server.use(logger);
+    const { server, udp, endpoints } = await start(store, (own) => {
+      if (before) use(own);
+      own.use(store.handler);
+    });
+    if (!before) use(server);
+    for (const name of ['www.example.org', 'Www.Example.org', 'none.example.org']) {
+      await ask('udp', endpoints.udp, name);
+    }
+    await vi.waitFor(() => {
+      expect(seen).toEqual([
+        ['www.example.org', 1],
+        ['Www.Example.org', 1],
+        ['none.example.org', 0],
+      ]);
+    });
+    expect(hits(udp)).toBe(0);
+  });
+});
+
+test('a cache in front of the store answers what it has', async () => {
+  const store = zones();
+  const cache = new DefaultCache();
+  cache.set('www.example.org', 'A', ['192.0.2.99']);
+  const { endpoints } = await start(store, (server) => {
+    server.use(cache.handler);
+    server.use(store.handler);
+  });
+  expect((await ask('udp', endpoints.udp, 'www.example.org')).answers).toMatchObject([
+    { data: '192.0.2.99' },
+  ]);
+});
+
+test('a default handler of the program decides about names that the store does not know', async () => {
+  const store = zones();
+  const address = '127.0.0.1';
+  const server = new DefaultServer({
+    networks: [new DNSOverUDP({ address, port: 0 })],
+    defaultHandler: (_request, response) => response.errors.notImplemented(),
+  });
+  server.use(store.handler);
+  servers.push(accelerate(server, store));
+  const [udp] = server.networks;
+  await (udp as BatchedUdpNetwork).open();
+  const endpoint = { address, port: udp?.port ?? 0 };
+  expect((await ask('udp', endpoint, 'nowhere.example')).rcode).toBe(RCODE.NOTIMP);
+  expect((await ask('udp', endpoint, 'www.example.org')).answers).toHaveLength(1);
+});
+
+describe.each([
+  ['the framework’s router', () => new DefaultRouter()],
+  ['ours', () => new CaseInsensitiveRouter()],
+])('with %s', (_name, makeRouter) => {
+  test('names with handlers go to them, all others to the table', async () => {
+    const store = zones();
+    const answer: Handler = (request, response) => {
+      const name = request.packet.questions[0]?.name ?? '';
+      response.answer({ name, type: 'A', class: 'IN', ttl: 5, data: '192.0.2.7' });
+    };
+    // The handler has to come before the store in the chain: the store answers first and then passes on.
+    const { server, udp, endpoints } = await start(
+      store,
+      (own) => own.handle('early.example.net', answer),
+      makeRouter(),
+    );
+    server.handle('*.dynamic.example.net', answer);
+    server.use(store.handler);
+    for (const name of ['early.example.net', 'a.dynamic.example.net', 'a.b.dynamic.example.net']) {
+      expect((await ask('udp', endpoints.udp, name)).answers).toMatchObject([{ data: '192.0.2.7' }]);
+    }
+    expect(hits(udp)).toBe(0);
+    expect((await ask('udp', endpoints.udp, 'www.example.org')).answers).toMatchObject([
+      { data: '192.0.2.1' },
+    ]);
+    expect((await ask('udp', endpoints.udp, 'dynamic.example.net')).rcode).toBe(RCODE.NXDOMAIN);
+    expect(hits(udp)).toBe(2);
+  });
+});
+
+describe('observe', () => {
+  test('an observer sees about its share of the queries, whole, and the table answers the rest', async () => {
+    const store = zones();
+    let seen = 0;
+    let answered = 0;
+    const observer = observe(
+      (_request, response, next) => {
+        seen++;
+        response.on('done', ({ packet }) => {
+          answered += packet.answers.length;
+        });
+        next();
+      },
+      { sample: 0.25 },
+    );
+    const { udp, endpoints } = await start(store, (server) => {
+      server.use(observer);
+      server.use(store.handler);
+    });
+    const asked = 800;
+    for (let count = 0; count < asked; count += 20) {
+      await Promise.all(Array.from({ length: 20 }, () => ask('udp', endpoints.udp, 'www.example.org')));
+    }
+    expect(hits(udp)).toBe(asked - seen);
+    // Five standard deviations of a binomial distribution around 200.
+    expect(Math.abs(seen - asked * 0.25)).toBeLessThan(5 * Math.sqrt(asked * 0.25 * 0.75));
+    await vi.waitFor(() => expect(answered).toBe(seen));
+  });
+
+  test('of two observers each sees its own share, also where other reasons bring queries to the framework', async () => {
+    const store = zones();
+    const seen = [0, 0];
+    const counting =
+      (index: number): Handler =>
+      (_request, _response, next) => {
+        seen[index] = (seen[index] ?? 0) + 1;
+        next();
+      };
+    const { endpoints } = await start(store, (server) => {
+      server.use(observe(counting(0), { sample: 0.5 }));
+      server.use(observe(counting(1), { sample: 0.1 }));
+      server.use(store.handler);
+      server.handle('www.example.org', (_request, _response, next) => next());
+    });
+    const asked = 800;
+    for (let count = 0; count < asked; count += 20) {
+      await Promise.all(Array.from({ length: 20 }, () => ask('udp', endpoints.udp, 'www.example.org')));
+    }
+    for (const [index, sample] of [0.5, 0.1].entries()) {
+      const deviation = Math.sqrt(asked * sample * (1 - sample));
+      expect(Math.abs((seen[index] ?? 0) - asked * sample)).toBeLessThan(5 * deviation);
+    }
+  });
+
+  test('a share that is none is refused', () => {
+    const handler: Handler = (_request, _response, next) => next();
+    for (const sample of [-0.1, 1.1, Number.NaN])
+      expect(() => observe(handler, { sample })).toThrow(ServerError);
+  });
+});
+
+describe('the guard of routes', () => {
+  const matches = (patterns: readonly string[], name: string) => {
+    const guard = new RouteGuard();
+    for (const pattern of patterns) guard.add(pattern);
+    const message = query(name);
+    // In the middle of an arena, as networks have it.
+    const arena = Buffer.concat([Buffer.alloc(7, 3), message, Buffer.alloc(7, 3)]);
+    return guard.mayMatch(arena, 7, message.length);
+  };
+
+  test.each([
+    ['example.org', 'example.org', true],
+    ['example.org', 'EXAMPLE.ORG', true],
+    ['Example.Org', 'example.org', true],
+    ['example.org', 'www.example.org', false],
+    ['example.org', 'xexample.org', false],
+    ['example.org/A', 'example.org', true],
+    ['*.example.org', 'www.example.org', true],
+    ['*.example.org', 'a.b.example.org', true],
+    ['*.example.org', 'example.com', false],
+    ['api*.example.org', 'api1.example.org', true],
+    ['api*.example.org', 'other.example.com', false],
+    ['*', 'anything', true],
+    ['www.*', 'www.example.org', true],
+    ['*ample.org', 'example.org', true],
+  ])('%s for %s: %s', (pattern, name, expected) => {
+    expect(matches([pattern], name)).toBe(expected);
+  });
+
+  test('never lets a query pass that the router would give to a handler', () => {
+    const labels = ['a', 'b', 'example', 'org', 'www'];
+    const pick = (index: number) => labels[index % labels.length] ?? '';
+    let given = 0;
+    for (let round = 0; round < 3000; round++) {
+      const parts = [pick(round), pick(round >> 1), pick(round >> 3)].slice(round % 3);
+      const pattern = round % 2 === 0 ? `*.${parts.join('.')}` : parts.join('.');
+      const name = [pick(round >> 2), pick(round >> 4), ...parts].slice(round % 4).join('.');
+      const router = new CaseInsensitiveRouter();
+      let isReached = false;
+      router.handle(pattern, () => {
+        isReached = true;
+      });
+      router.match(name)({} as never, {} as never, () => undefined);
+      if (isReached) given++;
+      if (isReached) expect([pattern, name, matches([pattern], name)]).toEqual([pattern, name, true]);
+    }
+    expect(given).toBeGreaterThan(100);
+  });
+});
