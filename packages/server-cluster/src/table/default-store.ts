@@ -63,30 +63,42 @@ export class DefaultStoreAnswers implements Answers {
     if (questionClass !== CLASS_IN || this.#store.shouldCache) return FRAMEWORK;
     const data = this.#data;
     this.#finder.find(data, bytes, start, labels, count);
-    const node = this.#nodeWithRecords();
+    this.#toRecords();
+    const { node, surplus } = this.#finder;
     if (node === NONE) return OUTSIDE;
     const shape = data.names.shapeOf(node);
     // An exact match, also for ANY: there are no records of that type.
     const set = type === 255 ? NONE : findSet(data, shape, type);
     if (set === NONE) return findSet(data, shape, type | UNANSWERABLE) === NONE ? OUTSIDE : FRAMEWORK;
     if (data.sets.arena.words[set + SET.records] === 0) return OUTSIDE;
-    this.#reply.answers += this.#reply.writeSet(data.sets, data.names, set, node, labels, 0, KEEP_TTL);
+    this.#reply.answers += this.#reply.writeSet(
+      data.sets,
+      data.names,
+      set,
+      node,
+      labels,
+      0,
+      surplus,
+      KEEP_TTL,
+    );
     return 0;
   }
 
-  /** The name if it has records, else the wildcard nearest above it. */
-  #nodeWithRecords(): number {
+  /** Stays at the name if it has records, else goes to the nearest wildcard above it; NONE if there is none. */
+  #toRecords(): void {
     const { names } = this.#data;
-    let { node } = this.#finder;
-    if (this.#finder.unmatched === 0) {
-      if (names.shapeOf(node) !== NONE) return node;
-      if (node === names.root) return NONE;
-      node = names.parentOf(node);
-    }
-    for (; ; node = names.parentOf(node)) {
-      const wildcard = names.wildcardBelow(node);
-      if (wildcard !== NONE && names.shapeOf(wildcard) !== NONE) return wildcard;
-      if (node === names.root) return NONE;
+    const finder = this.#finder;
+    if (finder.unmatched === 0 && names.shapeOf(finder.node) !== NONE) return;
+    let above =
+      finder.unmatched === 0 && finder.node !== names.root ? names.parentOf(finder.node) : finder.node;
+    let surplus = Math.max(finder.unmatched - 1, 0);
+    finder.node = NONE;
+    for (; above !== NONE; above = above === names.root ? NONE : names.parentOf(above), surplus++) {
+      const wildcard = names.wildcardBelow(above);
+      if (wildcard === NONE || names.shapeOf(wildcard) === NONE) continue;
+      finder.node = wildcard;
+      finder.surplus = surplus;
+      return;
     }
   }
 

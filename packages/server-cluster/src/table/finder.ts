@@ -11,12 +11,15 @@ export class Finder {
   node = NONE;
   /** Labels of the name in front of `node`; 0 if the name exists. */
   unmatched = 0;
+  /** How many labels the name has more than `node`, for which it answers; only a wildcard answers for longer names. */
+  surplus = 0;
   /** The name with the SOA record that governs `node`, and how many labels come before it; NONE outside of zones. */
   apex = NONE;
   apexLabel = 0;
   /** The topmost name with NS records below the apex. */
   cut = NONE;
   cutLabel = 0;
+  cutSurplus = 0;
   /** If `node` is an apex: that of the zone above it, unless a delegation lies between the two. */
   outerApex = NONE;
   outerApexLabel = 0;
@@ -39,6 +42,7 @@ export class Finder {
     }
     this.node = node;
     this.unmatched = label;
+    this.surplus = 0;
   }
 
   /** Goes on to the wildcard right below `node`; false if there is none. */
@@ -46,7 +50,9 @@ export class Finder {
     const wildcard = data.names.wildcardBelow(this.node);
     if (wildcard === NONE) return false;
     this.node = wildcard;
+    this.surplus = this.unmatched - 1;
     this.#note(data, wildcard, 0);
+    if (this.cut === wildcard) this.cutSurplus = this.surplus;
     return true;
   }
 
@@ -63,6 +69,7 @@ export class Finder {
     } else if ((flags & SHAPE_FLAG.ns) !== 0 && this.apex !== NONE && this.cut === NONE) {
       this.cut = node;
       this.cutLabel = label;
+      this.cutSurplus = 0;
     }
   }
 }

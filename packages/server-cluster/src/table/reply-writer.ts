@@ -43,8 +43,8 @@ export class ReplyWriter {
 
   /**
    * Writes the records of a set and returns how many; 0 if they do not fit, and from then on. Their owner is
-   * the name at `labels[owner]`, and `node` in the tree of names, or the wildcard that stands for it. A `ttl`
-   * other than `KEEP_TTL` is that of all of them.
+   * the name at `labels[owner]`, and `node` in the tree of names; or a wildcard that answers for that name,
+   * which may have `surplus` labels more. A `ttl` other than `KEEP_TTL` is that of all of them.
    */
   writeSet(
     sets: RecordSets,
@@ -53,6 +53,7 @@ export class ReplyWriter {
     node: number,
     labels: Uint16Array,
     owner: number,
+    surplus: number,
     ttl: number,
   ): number {
     const { words, bytes: source } = sets.arena;
@@ -63,7 +64,7 @@ export class ReplyWriter {
     }
     const first = this.#start + this.at;
     if (words[set + SET.expansions] !== 0) {
-      if (!this.#writeExpanded(sets, names, set, node, labels, owner)) {
+      if (!this.#writeExpanded(sets, names, set, node, labels, owner + surplus)) {
         this.isFull = true;
         return 0;
       }
@@ -74,7 +75,7 @@ export class ReplyWriter {
       const references = words[set + SET.ownerReferences] ?? 0;
       for (let index = 0; index < references; index++) {
         const reference = words[set + SET.head + index] ?? 0;
-        this.#point(first + (reference >> 8), labels[owner + (reference & 0x7f)] ?? 0);
+        this.#point(first + (reference >> 8), labels[owner + surplus + (reference & 0x7f)] ?? 0);
       }
       this.at += octets;
     }
@@ -103,6 +104,11 @@ export class ReplyWriter {
       count++;
     }
     return count;
+  }
+
+  /** Takes back what has been written behind the record at this offset, whose owner is a pointer. */
+  keepFirst(record: number): void {
+    this.at = record + RECORD_HEAD + u16(this.#bytes, this.#start + record + 10);
   }
 
   /** Takes everything back but the question. */
@@ -177,7 +183,7 @@ export class ReplyWriter {
     set: number,
     node: number,
     labels: Uint16Array,
-    owner: number,
+    base: number,
   ): boolean {
     const { words, bytes: source } = sets.arena;
     const from = sets.octetsAt(set);
@@ -193,7 +199,7 @@ export class ReplyWriter {
         at = word >> 8;
         if ((word & EXPANSION) === 0) {
           if (this.at + 2 > this.#limit) return false;
-          this.#point(this.#start + this.at, labels[owner + (word & 0x7f)] ?? 0);
+          this.#point(this.#start + this.at, labels[base + (word & 0x7f)] ?? 0);
           this.at += 2;
           at += 2;
         } else if (!this.#writeName(names, node, word & 0x7f)) return false;

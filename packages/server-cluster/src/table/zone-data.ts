@@ -3,14 +3,19 @@
  * answers; all of it is in typed arrays.
  */
 import { NONE } from './arena.ts';
+import { LOWER_CASE } from './hash.ts';
 import { NameTree } from './name-tree.ts';
 import { RecordSets, type StoredSet } from './record-sets.ts';
+
+function lowerCase(name: Uint8Array): Uint8Array {
+  const lower = new Uint8Array(name.length);
+  for (let at = 0; at < name.length; at++) lower[at] = LOWER_CASE[name[at] ?? 0] ?? 0;
+  return lower;
+}
 
 export class ZoneData {
   readonly names = new NameTree();
   readonly sets = new RecordSets();
-  /** Changes with every change. */
-  generation = 0;
 
   get octets(): number {
     return this.names.octets + this.sets.octets;
@@ -36,15 +41,13 @@ export class ZoneData {
   write(name: Uint8Array, sets: readonly StoredSet[]): void {
     const existing = this.names.find(name);
     if (existing === NONE && sets.length === 0) return;
-    this.generation++;
     const node = existing === NONE ? this.names.ensure(name) : existing;
-    this.#setShape(node, this.sets.shapeOf(sets, this.names.nameOf(node)));
+    this.#setShape(node, this.sets.shapeOf(sets, lowerCase(name)));
     this.names.prune(node);
   }
 
   /** Gives a name a shape; only for names that hold nothing yet. */
   fill(node: number, shape: number): void {
-    this.generation++;
     this.#setShape(node, shape);
   }
 

@@ -51,12 +51,11 @@ export class ZoneResponder {
     let labelCount = count;
     for (let depth = 0; ; depth++) {
       finder.find(data, bytes, start, labels, labelCount);
-      const isMissing = finder.unmatched > 0;
       const nothing = depth === 0 ? OUTSIDE : FLAG.authoritative;
-      if (isMissing && finder.apex === NONE) return nothing;
-      // Where the cut is the wildcard itself, no label of the question is its owner but all of them.
-      if (isMissing && finder.cut === NONE && !finder.toWildcard(data)) {
-        return this.#negative(data, labels, RCODE.NXDOMAIN);
+      if (finder.unmatched > 0) {
+        if (finder.apex === NONE) return nothing;
+        if (finder.cut !== NONE) return this.#referral(data, bytes, start, labels, depth);
+        if (!finder.toWildcard(data)) return this.#negative(data, labels, RCODE.NXDOMAIN);
       }
       const { node } = finder;
       // DS belongs to the zone above the cut (RFC 4035, section 3.1.4.1).
@@ -67,14 +66,14 @@ export class ZoneResponder {
       if (shape === NONE) return finder.apex === NONE ? nothing : this.#negative(data, labels, RCODE.NOERROR);
       const set = findSet(data, shape, type);
       if (set !== NONE) {
-        this.#reply.answers += this.#write(data, set, node, labels, 0);
+        this.#reply.answers += this.#write(data, set, node, labels, 0, finder.surplus);
         return FLAG.authoritative;
       }
       const flags = data.sets.arena.words[shape + SHAPE_WORD.flags] ?? 0;
       if ((flags & SHAPE_FLAG.cname) === 0) return this.#noData(data, labels, type);
       if (depth > MAX_CHAIN || this.#isKnown(node, depth)) return FLAG.authoritative;
       const target = this.#reply.at + RECORD_HEAD;
-      this.#reply.answers += this.#write(data, findSet(data, shape, TYPE.CNAME), node, labels, 0);
+      this.#writeAlias(data, findSet(data, shape, TYPE.CNAME), node, labels);
       if (this.#reply.isFull) return FLAG.authoritative;
       this.#aliases[depth] = node;
       labels = this.#labels;
@@ -82,13 +81,28 @@ export class ZoneResponder {
     }
   }
 
+  /** One alias, though a store may hold several, which a name must not have (RFC 2181, section 10.1). */
+  #writeAlias(data: ZoneData, set: number, node: number, labels: Uint16Array): void {
+    const reply = this.#reply;
+    const first = reply.at;
+    if (this.#write(data, set, node, labels, 0, this.#finder.surplus) > 1) reply.keepFirst(first);
+    reply.answers++;
+  }
+
   #isKnown(node: number, depth: number): boolean {
     for (let index = 0; index < depth; index++) if (this.#aliases[index] === node) return true;
     return false;
   }
 
-  #write(data: ZoneData, set: number, node: number, labels: Uint16Array, owner: number): number {
-    return this.#reply.writeSet(data.sets, data.names, set, node, labels, owner, KEEP_TTL);
+  #write(
+    data: ZoneData,
+    set: number,
+    node: number,
+    labels: Uint16Array,
+    owner: number,
+    surplus: number,
+  ): number {
+    return this.#reply.writeSet(data.sets, data.names, set, node, labels, owner, surplus, KEEP_TTL);
   }
 
   /** A missing type. DS at the apex is for the zone above to deny, if that is ours too. */
@@ -108,7 +122,7 @@ export class ZoneResponder {
       const soa = findSet(data, data.names.shapeOf(apex), TYPE.SOA);
       const reply = this.#reply;
       const ttl = data.sets.negativeTtl(soa);
-      reply.authorities += reply.writeSet(data.sets, data.names, soa, apex, labels, apexLabel, ttl);
+      reply.authorities += reply.writeSet(data.sets, data.names, soa, apex, labels, apexLabel, 0, ttl);
     }
     // The code is that of the chain's end, the authority that of its beginning (RFC 6604, section 2.1).
     return FLAG.authoritative | code;
@@ -116,11 +130,11 @@ export class ZoneResponder {
 
   /** The name servers of the zone below, and those of their addresses that are in our zone. */
   #referral(data: ZoneData, bytes: Uint8Array, start: number, labels: Uint16Array, depth: number): number {
-    const { cut, cutLabel, apex } = this.#finder;
+    const { cut, cutLabel, cutSurplus, apex } = this.#finder;
     const reply = this.#reply;
     const first = reply.at;
     const servers = findSet(data, data.names.shapeOf(cut), TYPE.NS);
-    reply.authorities += this.#write(data, servers, cut, labels, cutLabel);
+    reply.authorities += this.#write(data, servers, cut, labels, cutLabel, cutSurplus);
     const glue = this.#glueFinder;
     const glueLabels = this.#glueLabels;
     const end = reply.at;
@@ -132,7 +146,7 @@ export class ZoneResponder {
       if (glue.unmatched > 0 || glue.apex !== apex || !reply.canPointTo(glueLabels[0] ?? 0)) continue;
       for (let type: number = TYPE.A; type !== 0; type = type === TYPE.A ? TYPE.AAAA : 0) {
         const set = findSet(data, data.names.shapeOf(glue.node), type);
-        if (set !== NONE) reply.additionals += this.#write(data, set, glue.node, glueLabels, 0);
+        if (set !== NONE) reply.additionals += this.#write(data, set, glue.node, glueLabels, 0, 0);
       }
     }
     return depth === 0 ? 0 : FLAG.authoritative;
