@@ -23,6 +23,7 @@ const load = (changes: Partial<LoadResult> = {}): LoadResult => ({
   intervals: [{ atSeconds: 1, qps: 1000 }],
   latencyPercentiles: null,
   latencyHistogram: null,
+  hdrHistogram: null,
   ...changes,
 });
 
@@ -32,6 +33,7 @@ describe('limitingFactor', () => {
     serverAllowance: 1,
     loaderCores: 0.5,
     loaderThreads: 1,
+    loaderWasTheLimit: null,
     qps: 20_000,
     ratePerSecond: null,
   };
@@ -47,6 +49,11 @@ describe('limitingFactor', () => {
     ['rate', { ratePerSecond: 20_100, serverCores: 0.99 }],
     ['server', { ratePerSecond: 30_000, serverCores: 0.99 }],
     ['unknown', { ratePerSecond: 30_000 }],
+    // A loader that polls uses all of its CPU, limit or not.
+    ['unknown', { loaderCores: 1, loaderWasTheLimit: false }],
+    ['server', { loaderCores: 1, loaderWasTheLimit: false, serverCores: 0.95 }],
+    ['loader', { loaderCores: 0.2, loaderWasTheLimit: true }],
+    ['server', { loaderCores: 0.2, loaderWasTheLimit: true, serverCores: 0.95 }],
   ] as const)('is %s for %j', (expected, changes) => {
     expect(limitingFactor({ ...evidence, ...changes })).toBe(expected);
   });

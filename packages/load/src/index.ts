@@ -10,7 +10,7 @@ export type { Counts } from './engine/measurements.ts';
 export { ERROR_CODES, type ErrorCode, EXIT_STATUS, LoadError, type Problem } from './errors.ts';
 export { decodeHistogram, encodeHistogram, mergeEncoded } from './histogram/encoding.ts';
 export { renderHgrm } from './histogram/hgrm.ts';
-export { Histogram, type HistogramData } from './histogram/histogram.ts';
+export { Histogram, type HistogramData, lowestAt } from './histogram/histogram.ts';
 export { type CannonInput, type CannonOptions, type LoadOptions, optionsSchema } from './options.ts';
 export type {
   CannonResult,
@@ -23,3 +23,4 @@ export type {
 } from './result/result.ts';
 export { type Distribution, PERCENTILES, type Statistics, statisticsOf } from './result/statistics.ts';
 export { cannon, type Run, type RunControls } from './run.ts';
+export { packageVersion as cannonVersion } from './version.ts';

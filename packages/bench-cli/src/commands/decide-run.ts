@@ -124,7 +124,7 @@ async function decideToResume(world: World, options: RunOptions, reference: stri
   const store = createStore(world, String(out));
   const { record, directory } = await store.load(reference);
   const configuration = configure({
-    file: { path: `${record.id}/run.json`, values: record.configuration },
+    file: { path: `${record.id}/run.json`, values: { ...record.configuration, loader: record.loader.kind } },
     env: {},
     flags: {},
   });

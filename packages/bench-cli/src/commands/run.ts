@@ -8,7 +8,7 @@ import { newRecord } from '../measure/new-record.ts';
 import { executeRun } from '../measure/run.ts';
 import { openLocalSession, preparePrograms } from '../measure/session.ts';
 import type { TrialContext } from '../measure/trial-context.ts';
-import { resumeWarnings, runWarnings } from '../measure/warnings.ts';
+import { loaderWarnings, resumeWarnings, runWarnings } from '../measure/warnings.ts';
 import { type BenchWorkload, existingRatio, predictedCodes } from '../measure/workload.ts';
 import { renderPlan } from '../plan/render.ts';
 import { createDisplay, type Display } from '../progress/display.ts';
@@ -96,7 +96,7 @@ async function measure(
     world,
     runId: run.id,
     configuration,
-    dnsperf: programs.dnsperf,
+    choice: programs.loader,
     cases: plan.cases,
     force,
   });
@@ -115,7 +115,10 @@ async function measure(
             session,
             workload,
             existingRatio: existingRatio(zoneSet, workload),
-            warnings: (cpuLimits) => runWarnings(configuration, plan, environment, cpuLimits),
+            warnings: (cpuLimits) => [
+              ...loaderWarnings(programs.loader),
+              ...runWarnings(configuration, plan, environment, cpuLimits),
+            ],
           })
         : resumedRecord(run.previous, environment);
     display.line(announcement(run, record));

@@ -42,6 +42,10 @@ export interface RunConfiguration {
   readonly interval: 'auto' | 'bootstrap';
   /** Queries per second over all instances of a case; null for no limit. */
   readonly ratePerSecond: number | null;
+  /** `auto`: dnsperf where it is or can be had, else the built-in loader. */
+  readonly loader: 'auto' | 'dnsperf' | 'builtin';
+  /** With a rate and the built-in loader: an open loop. */
+  readonly openLoop: boolean;
   readonly clients: number;
   readonly outstanding: number;
   readonly threads: number;
@@ -169,7 +173,7 @@ function crossProblems(settings: Settings, baselineGiven: boolean): string[] {
       `--threads: ${settings.threads} threads share --outstanding ${settings.outstanding}; raise it to at least one each`,
     );
   }
-  problems.push(...untilProblems(settings));
+  problems.push(...openLoopProblems(settings), ...untilProblems(settings));
   for (const name of ['servers', 'tier'] as const) {
     const values: readonly unknown[] = settings[name];
     if (new Set(values).size !== values.length) {
@@ -178,6 +182,17 @@ function crossProblems(settings: Settings, baselineGiven: boolean): string[] {
       );
     }
   }
+  return problems;
+}
+
+/** dnsperf has no open loop, and without a rate there is no schedule. */
+function openLoopProblems({ openLoop, loader, rate }: Settings): string[] {
+  if (!openLoop) return [];
+  const problems: string[] = [];
+  if (loader !== 'builtin')
+    problems.push('--open-loop: only the built-in loader has an open loop; add --loader builtin');
+  if (rate === undefined)
+    problems.push('--open-loop: a schedule needs a rate; give both, for example --rate 20000');
   return problems;
 }
 
@@ -262,6 +277,8 @@ function toConfiguration(settings: Settings): RunConfiguration {
     aa: settings.aa,
     interval: settings.interval,
     ratePerSecond: settings.rate ?? null,
+    loader: settings.loader,
+    openLoop: settings.openLoop,
     clients: settings.clients,
     outstanding: settings.outstanding,
     threads: settings.threads,
@@ -295,6 +312,8 @@ export function settingsOf(configuration: RunConfiguration): Given {
     aa: configuration.aa,
     interval: configuration.interval,
     ...(configuration.ratePerSecond === null ? {} : { rate: configuration.ratePerSecond }),
+    loader: configuration.loader,
+    openLoop: configuration.openLoop,
     clients: configuration.clients,
     outstanding: configuration.outstanding,
     threads: configuration.threads,

@@ -53,6 +53,8 @@ export const settingsSchema = z.strictObject({
       .positive('must be more than 0; leave it away for no limit')
       .max(1e9, 'must be queries per second, at most 1e9'),
   ),
+  loader: choice(['auto', 'dnsperf', 'builtin']),
+  openLoop: z.preprocess(booleanFromText, z.boolean('must be true or false')),
   clients: wholeNumber(1, MAX_CLIENTS),
   outstanding: wholeNumber(1, MAX_OUTSTANDING),
   threads: wholeNumber(1, 1024),
@@ -94,6 +96,8 @@ export const DEFAULTS = {
   maxTrials: 30,
   aa: false,
   interval: 'auto',
+  loader: 'auto',
+  openLoop: false,
   clients: 20,
   outstanding: 100,
   threads: 1,
@@ -151,6 +155,14 @@ export const SETTING_DESCRIPTIONS: Readonly<Record<SettingName, SettingDescripti
     description: 'of differences: auto (rank test or t), or bootstrap from 8 trials on',
   },
   rate: { flag: '--rate <qps>', description: 'queries per second for each case (default: no limit)' },
+  loader: {
+    flag: '--loader <name>',
+    description: 'dnsperf; builtin (dnscannon: percentiles, open loop); auto: dnsperf where it can be had',
+  },
+  openLoop: {
+    flag: '--open-loop',
+    description: 'with --rate and the builtin loader: send on schedule, whether answers come or not',
+  },
   clients: { flag: '--clients <n>', description: 'sockets that a loader sends from' },
   outstanding: { flag: '--outstanding <n>', description: 'queries in flight for each loader' },
   threads: { flag: '--threads <n>', description: 'threads of each loader' },

@@ -13,6 +13,8 @@ export interface LoadRequest {
   readonly durationSeconds: number;
   /** Queries per second over all clients; null for as many as the window of outstanding queries allows. */
   readonly ratePerSecond: number | null;
+  /** Send on schedule at that rate, whether answers come or not. Only the built-in loader can. */
+  readonly openLoop: boolean;
   /** Sockets, each with a source port of its own. */
   readonly clients: number;
   readonly threads: number;
@@ -34,6 +36,11 @@ export interface LoadOutcome {
   /** The loader's own CPU and memory. Null if they could not be observed. */
   readonly observation: Observation | null;
   readonly command: readonly string[];
+  /**
+   * Whether the loader says of itself that it, not the server, decided the result. Null where it cannot tell: then
+   * its CPU does.
+   */
+  readonly wasTheLimit: boolean | null;
 }
 
 export interface Loader {

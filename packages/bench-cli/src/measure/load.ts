@@ -52,6 +52,7 @@ export async function runLoaders(
       queryFile: context.queryFile,
       durationSeconds,
       ratePerSecond: configuration.ratePerSecond === null ? null : configuration.ratePerSecond / count,
+      openLoop: configuration.openLoop,
       ...loadFor(configuration, endpoint),
       timeoutSeconds: configuration.timeoutSeconds,
       outputFile: `${rawFolderOf(context, planned)}/${loader.kind}-${stage}-${index + 1}.txt`,

@@ -4,7 +4,8 @@
  */
 import type { RunConfiguration } from '../config/configuration.ts';
 import { BenchError } from '../errors.ts';
-import { createDnsperf } from '../loaders/dnsperf/dnsperf.ts';
+import { createBuiltin } from '../loaders/builtin/builtin.ts';
+import { createDnsperf, type DnsperfOptions } from '../loaders/dnsperf/dnsperf.ts';
 import type { Loader } from '../loaders/loader.ts';
 import type { PlannedCase } from '../plan/plan.ts';
 import { runToEnd } from '../process.ts';
@@ -21,11 +22,17 @@ import type { Target } from '../targets/target.ts';
 import type { World } from '../world.ts';
 import { readinessQueries } from './workload.ts';
 
+/** Which loader a run uses. */
+export type LoaderChoice =
+  | { readonly kind: 'dnsperf'; readonly tool: ProvisionedTool }
+  /** `reason`: why it is not dnsperf, where the user has left the choice to us. */
+  | { readonly kind: 'builtin'; readonly reason: string | null };
+
 /** The programs of a run: found or provisioned, and asked for their versions. */
 export interface Programs {
   readonly provisioned: readonly ProvisionedTool[];
   readonly servers: readonly ServerRecord[];
-  readonly dnsperf: ProvisionedTool;
+  readonly loader: LoaderChoice;
   programOf(server: ServerKind): readonly string[];
 }
 
@@ -68,10 +75,12 @@ export async function preparePrograms(
     signal,
   };
   const tools = new Map<ToolName, ProvisionedTool>();
-  for (const tool of new Set<ToolName>([...servers.map((server) => server.tool), 'dnsperf'])) {
+  for (const tool of new Set<ToolName>(servers.map((server) => server.tool))) {
     tools.set(tool, await provide(tool, options));
     signal.throwIfAborted();
   }
+  const loader = await chooseLoader(configuration.loader, () => provide('dnsperf', options));
+  signal.throwIfAborted();
   const toolOf = (name: ToolName): ProvisionedTool => {
     const tool = tools.get(name);
     if (tool === undefined)
@@ -79,11 +88,27 @@ export async function preparePrograms(
     return tool;
   };
   return {
-    provisioned: [...tools.values()],
+    provisioned: [...tools.values(), ...(loader.kind === 'dnsperf' ? [loader.tool] : [])],
     servers: await Promise.all(servers.map((server) => describeServer(world, server, toolOf(server.tool)))),
-    dnsperf: toolOf('dnsperf'),
+    loader,
     programOf: (server) => programFor(world, server.tool, toolOf(server.tool).executable),
   };
+}
+
+/** Left to choose, the built-in loader serves where dnsperf can be neither found nor got. */
+async function chooseLoader(
+  wanted: RunConfiguration['loader'],
+  dnsperf: () => Promise<ProvisionedTool>,
+): Promise<LoaderChoice> {
+  if (wanted === 'builtin') return { kind: 'builtin', reason: null };
+  try {
+    return { kind: 'dnsperf', tool: await dnsperf() };
+  } catch (error) {
+    const missing =
+      error instanceof BenchError && (error.code === 'E_TOOL_MISSING' || error.code === 'E_PROVISION_FAILED');
+    if (wanted === 'dnsperf' || !missing) throw error;
+    return { kind: 'builtin', reason: error.message };
+  }
 }
 
 export interface Session {
@@ -96,7 +121,7 @@ export interface SessionRequest {
   readonly world: World;
   readonly runId: string;
   readonly configuration: RunConfiguration;
-  readonly dnsperf: ProvisionedTool;
+  readonly choice: LoaderChoice;
   readonly cases: readonly Pick<PlannedCase, 'allowances'>[];
   /** Aborted when servers are to be killed instead of asked to stop. */
   readonly force: AbortSignal;
@@ -109,7 +134,16 @@ async function loaderCpus(world: World, cases: SessionRequest['cases']): Promise
   return available.filter((cpu) => sets.every((set) => set.includes(cpu)));
 }
 
-/** Opens the local target and dnsperf beside it. Close it in any case. */
+function createLoader(
+  choice: LoaderChoice,
+  common: Pick<DnsperfOptions, 'world' | 'groups' | 'cpuSet'>,
+): Loader {
+  return choice.kind === 'builtin'
+    ? createBuiltin(common)
+    : createDnsperf({ ...common, executable: choice.tool.executable, version: choice.tool.version });
+}
+
+/** Opens the local target and the loader beside it. Close it in any case. */
 export async function openLocalSession(request: SessionRequest): Promise<Session> {
   const { world, runId, configuration } = request;
   const groups = await createResourceGroups(world, { runId, request: configuration.cpu });
@@ -120,13 +154,7 @@ export async function openLocalSession(request: SessionRequest): Promise<Session
       force: request.force,
     });
     const cpuSet = groups.method === 'affinity' ? await loaderCpus(world, request.cases) : null;
-    const loader = createDnsperf({
-      world,
-      executable: request.dnsperf.executable,
-      version: request.dnsperf.version,
-      groups,
-      cpuSet,
-    });
+    const loader = createLoader(request.choice, { world, groups, cpuSet });
     return { target, loader, close: () => target.close() };
   } catch (error) {
     await groups.close();

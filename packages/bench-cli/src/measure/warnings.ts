@@ -2,6 +2,7 @@
 import type { RunConfiguration } from '../config/configuration.ts';
 import type { Plan, PlannedCase } from '../plan/plan.ts';
 import type { Environment, RunRecord } from '../results/record.ts';
+import type { LoaderChoice } from './session.ts';
 
 /**
  * Memory that the kernel charges a socket for one small datagram, payload and bookkeeping: measured on
@@ -51,6 +52,15 @@ export function runWarnings(
     );
   }
   return warnings;
+}
+
+/** The built-in loader was not asked for: who compares with figures of dnsperf must know. */
+export function loaderWarnings(choice: LoaderChoice): string[] {
+  return choice.kind === 'builtin' && choice.reason !== null
+    ? [
+        `the built-in loader is used, because ${choice.reason}: compare its figures with its own, not with dnsperf's`,
+      ]
+    : [];
 }
 
 /** Differences between the machine of an interrupted run and this one, as warnings. */

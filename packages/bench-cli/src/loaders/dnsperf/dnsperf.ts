@@ -73,7 +73,7 @@ async function runDnsperf(
   await endOrAbort(world, running, request);
   // Exact where the group has counters of its own; the process itself is gone by now.
   const observation: Observation | null = await window.end().catch(() => null);
-  return { ...resultOf(lines, running, request), observation, command };
+  return { ...resultOf(lines, running, request), observation, command, wasTheLimit: null };
 }
 
 /** Waits for the end of dnsperf; stops it when the run is interrupted or when it does not end by itself. */

@@ -145,6 +145,7 @@ function toLoadResult(sections: Sections, intervals: readonly DnsperfInterval[])
       qps: rate,
     })),
     latencyPercentiles: null,
+    hdrHistogram: null,
     latencyHistogram: sections.histogram.length === 0 ? null : [...sections.histogram],
   };
 }

@@ -1,0 +1,147 @@
+/** This project's own load generator, in a process of its own, with its CPU counted as dnsperf's is. */
+import { fileURLToPath } from 'node:url';
+import { cannonVersion } from '@dinodns-bench/load';
+import { BenchError, messageOf } from '../../errors.ts';
+import { observeGroups } from '../../observe/observe.ts';
+import type { RunningProcess } from '../../process.ts';
+import type { Observation } from '../../results/record.ts';
+import type { ResourceGroup, ResourceGroups } from '../../targets/local/resource-group.ts';
+import type { World } from '../../world.ts';
+import type { Loader, LoadOutcome, LoadRequest } from '../loader.ts';
+import { type BuiltinEvent, parseEvent } from './events.ts';
+import { builtinOptions } from './options.ts';
+import { loadResultOf } from './result.ts';
+
+export interface BuiltinOptions {
+  readonly world: World;
+  readonly groups: ResourceGroups;
+  /** CPUs for the generator under `--cpu pin`; null for no preference. */
+  readonly cpuSet: readonly number[] | null;
+}
+
+/** It starts threads, and in the end waits for the outstanding queries; more than this is a hang. */
+const GRACE_SECONDS = 10;
+
+/** A loader that runs this project's load generator on this machine. */
+export function createBuiltin(options: BuiltinOptions): Loader {
+  let runs = 0;
+  return {
+    kind: 'builtin',
+    version: cannonVersion(),
+    async load(request) {
+      runs += 1;
+      const group = await options.groups.create({
+        name: `loader-${runs}`,
+        cpuAllowance: null,
+        cpuSet: options.cpuSet,
+      });
+      try {
+        return await runBuiltin(options, request, group);
+      } finally {
+        await group.remove();
+      }
+    },
+  };
+}
+
+/** In the workspace the sources run; from npm, what was built from them. */
+function childScript(): string {
+  const name = import.meta.url.endsWith('.ts') ? './child.ts' : './child.js';
+  return fileURLToPath(new URL(name, import.meta.url));
+}
+
+/** What its process has said so far. */
+interface Heard {
+  readonly intervals: { atSeconds: number; qps: number }[];
+  end: Extract<BuiltinEvent, { readonly event: 'result' | 'error' }> | null;
+}
+
+async function runBuiltin(
+  { world }: BuiltinOptions,
+  request: LoadRequest,
+  group: ResourceGroup,
+): Promise<LoadOutcome> {
+  const command = [world.processes.nodePath, childScript(), JSON.stringify(builtinOptions(request))];
+  const heard: Heard = { intervals: [], end: null };
+  const running = await world.processes
+    .start(group.wrap(command), {
+      onStdoutLine: (line) => hear(parseEvent(line), heard, request),
+      stdoutFile: request.outputFile,
+      stderrFile: request.outputFile,
+    })
+    .catch((error: unknown) => {
+      throw new BenchError('E_LOADER_FAILED', `cannot start the built-in loader: ${messageOf(error)}`, {
+        fix: 'Run `bench doctor`.',
+        cause: error,
+      });
+    });
+  group.adopt(running.pid);
+  const window = await observeGroups(world, [group]);
+  await endOrAbort(world, running, request);
+  // Exact where the group has counters of its own; the process itself is gone by now.
+  const observation: Observation | null = await window.end().catch(() => null);
+  const result = resultOf(heard, running, request);
+  return {
+    result: loadResultOf(result, heard.intervals),
+    observation,
+    command,
+    wasTheLimit: result.generator.wasTheLimit,
+  };
+}
+
+function hear(event: BuiltinEvent | null, heard: Heard, request: LoadRequest): void {
+  switch (event?.event) {
+    case 'started':
+      request.onStarted();
+      break;
+    case 'interval':
+      heard.intervals.push({ atSeconds: event.toSeconds, qps: event.qps });
+      request.onProgress(event.qps);
+      break;
+    case 'result':
+    case 'error':
+      heard.end = event;
+  }
+}
+
+/** Waits for its end; stops it when the run is interrupted or when it does not end by itself. */
+async function endOrAbort(world: World, running: RunningProcess, request: LoadRequest): Promise<void> {
+  const limit = request.durationSeconds + request.timeoutSeconds + GRACE_SECONDS;
+  const timer = new AbortController();
+  const expired = world.clock.sleep(limit, AbortSignal.any([timer.signal, request.signal])).then(
+    () => 'expired' as const,
+    () => 'stopped' as const,
+  );
+  const outcome = await Promise.race([running.exited.then(() => 'ended' as const), expired]);
+  timer.abort();
+  if (outcome !== 'ended') {
+    running.kill('SIGKILL');
+    await running.exited;
+  }
+  request.signal.throwIfAborted();
+  if (outcome === 'expired') {
+    throw new BenchError(
+      'E_LOADER_FAILED',
+      `the built-in loader did not end within ${limit} seconds and was killed`,
+      {
+        evidence: running.lastLines.slice(-10),
+        fix: 'Look at its raw output in the run folder; repeat the trial with `bench run --resume`.',
+      },
+    );
+  }
+}
+
+function resultOf({ end }: Heard, running: RunningProcess, request: LoadRequest) {
+  if (end?.event === 'result') return end.result;
+  const where = `against port ${request.endpoint.port}`;
+  if (end?.event === 'error')
+    throw new BenchError('E_LOADER_FAILED', `the built-in loader failed ${where}: ${end.message}`, {
+      evidence: [end.code],
+      fix: `${end.fix}.`,
+    });
+  const how = running.exit?.signal ?? `exit status ${running.exit?.code}`;
+  throw new BenchError('E_LOADER_FAILED', `the built-in loader failed (${how}) ${where}`, {
+    evidence: running.lastLines.slice(-10),
+    fix: 'Its own words are above; the whole output is in the run folder under raw/.',
+  });
+}

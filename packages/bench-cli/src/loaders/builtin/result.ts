@@ -1,0 +1,103 @@
+/** The load generator's result as a load result of the record. Pure. */
+import {
+  type CannonResult,
+  decodeHistogram,
+  encodeHistogram,
+  Histogram,
+  lowestAt,
+  mergeEncoded,
+} from '@dinodns-bench/load';
+import type { LatencyHistogram, LoadResult } from '../../results/record.ts';
+
+/** What reports show of a latency distribution. */
+const PERCENTILES = [50, 75, 90, 95, 99, 99.5, 99.9, 99.95, 99.99] as const;
+
+/**
+ * Parts of the generator's histogram (1,024 for each doubling of latency) in one bin of the record: bins are then
+ * 1.6 % wide. The three digits of the original would make the record of a long run several times as large; they
+ * are in `hdrHistogram`, packed.
+ */
+const PARTS_PER_BIN = 16;
+
+function binsOf(histogram: Histogram): LatencyHistogram {
+  const counts = new Map<number, number>();
+  for (const [index, count] of histogram.entries()) {
+    const bin = Math.floor(index / PARTS_PER_BIN);
+    counts.set(bin, (counts.get(bin) ?? 0) + count);
+  }
+  const secondsAt = (bin: number) => lowestAt(bin * PARTS_PER_BIN) / 1e9;
+  return [...counts].map(([bin, count]) => ({
+    lowSeconds: secondsAt(bin),
+    highSeconds: secondsAt(bin + 1),
+    count,
+  }));
+}
+
+type LatencyDetail = Pick<LoadResult, 'latencyPercentiles' | 'latencyHistogram' | 'hdrHistogram'>;
+
+const NO_DETAIL: LatencyDetail = { latencyPercentiles: null, latencyHistogram: null, hdrHistogram: null };
+
+/** The percentiles of the queries of several loads together, from their histograms; none where one has none. */
+export function mergedLatencyDetail(encoded: readonly (string | null)[]): LatencyDetail {
+  const texts = encoded.filter((text) => text !== null);
+  if (texts.length === 0 || texts.length < encoded.length) return NO_DETAIL;
+  const histogram = mergeEncoded(texts);
+  return {
+    latencyPercentiles: PERCENTILES.map((percentile) => ({
+      percentile,
+      seconds: histogram.percentile(percentile) / 1e9,
+    })),
+    latencyHistogram: binsOf(histogram),
+    hdrHistogram: encodeHistogram(histogram),
+  };
+}
+
+/** Percentiles as the generator has computed them, from exact values. */
+function detailOf(latency: NonNullable<CannonResult['latencySeconds']>): LatencyDetail {
+  return {
+    latencyPercentiles: PERCENTILES.map((percentile) => ({ percentile, seconds: latency[`p${percentile}`] })),
+    latencyHistogram: binsOf(Histogram.of(decodeHistogram(latency.histogram))),
+    hdrHistogram: latency.histogram,
+  };
+}
+
+function connectionsOf({ options, counts, connectSeconds }: CannonResult): LoadResult['connections'] {
+  if (options.transport === 'udp') return null;
+  const first = options.clients ?? options.workers;
+  return {
+    count: counts.connections,
+    reconnections: Math.max(0, counts.connections - first),
+    latencySeconds:
+      connectSeconds === null
+        ? null
+        : { mean: connectSeconds.mean, min: connectSeconds.min, max: connectSeconds.max },
+  };
+}
+
+/** `intervals`: as the generator reported them while it ran. */
+export function loadResultOf(result: CannonResult, intervals: LoadResult['intervals']): LoadResult {
+  const { counts, latencySeconds: latency } = result;
+  return {
+    queriesSent: counts.sent,
+    queriesCompleted: counts.answered,
+    queriesLost: counts.lost,
+    queriesInterrupted: counts.interrupted,
+    responseCodes: { ...result.codes },
+    averageRequestBytes: counts.sent === 0 ? null : result.meanQueryBytes,
+    averageResponseBytes: counts.answered === 0 ? null : result.meanAnswerBytes,
+    runTimeSeconds: result.elapsedSeconds,
+    qps: result.qps,
+    latencySeconds:
+      latency === null
+        ? null
+        : {
+            mean: latency.mean,
+            min: latency.min,
+            max: latency.max,
+            standardDeviation: latency.standardDeviation,
+          },
+    connections: connectionsOf(result),
+    intervals,
+    ...(latency === null ? NO_DETAIL : detailOf(latency)),
+  };
+}
