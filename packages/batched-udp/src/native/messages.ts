@@ -102,7 +102,9 @@ export function layMessages(libc: Libc, options: MessagesOptions): Messages {
   const slotsAt = place(count * stride);
 
   const buffer = new ArrayBuffer(size); // Zeroed, which the headers rely on.
-  markAsUntransferable(buffer); // Transferred memory is freed, and the kernel would still write to it.
+  // Memory that is transferred may be freed, and the kernel would still write to it. Node.js 24 refuses it then;
+  // Node.js 22 does not refuse `buffer.transfer()`, which is what assertAttached is for.
+  markAsUntransferable(buffer);
   const base = libc.addressOf(buffer);
   const memory = new Uint32Array(buffer);
   const pointer = (at: number, target: number) => {
