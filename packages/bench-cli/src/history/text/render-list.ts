@@ -24,11 +24,11 @@ export function renderRuns(
       run.id,
       formatTimestamp(run.startedAt),
       run.status,
-      `${run.okTrials} trials${failed}`,
+      `${run.okTrials} ${run.okTrials === 1 ? 'trial' : 'trials'}${failed}`,
       names.length === 0 ? '' : `(${names.join(', ')})`,
     ];
   });
-  const lines = columnsOf(rows, 2, [0, 1, 2, 4]);
+  const lines = columnsOf(rows, 2, [0, 1, 2, 3, 4]);
   return runs
     .flatMap((run, index) => {
       const commit =
