@@ -20,7 +20,7 @@ import {
   UDP_BACKENDS,
 } from './options.ts';
 import { describeVersions } from './version.ts';
-import { generatedZones } from './zone-source.ts';
+import { generatedZones, readZonesSpec } from './zone-source.ts';
 
 interface Flags {
   profile: (typeof PROFILES)[number];
@@ -30,6 +30,7 @@ interface Flags {
   workers?: number;
   zones: number;
   zonesFile?: string;
+  zonesSpec?: string;
   udpBackend: (typeof UDP_BACKENDS)[number];
   metricsPort?: number;
   metricsAddress: string;
@@ -91,6 +92,12 @@ function command(): Command {
     .option(
       '--zones-file <file>',
       'zones.ndjson as written by `dinodns-zones generate --format dinodns-json`',
+    )
+    .addOption(
+      new Option(
+        '--zones-spec <file>',
+        'JSON from which zones are generated, like {"from":1,"to":200}',
+      ).conflicts(['zones', 'zonesFile']),
     )
     .addOption(
       new Option('--udp-backend <name>', 'native: many datagrams per system call; dgram: one at a time')
@@ -155,7 +162,7 @@ async function availableBackend(): Promise<string> {
 }
 
 function toOptions(flags: Flags): ServerOptions {
-  const { address, workers, zones, zonesFile, metricsPort, metricsAddress, rrlRate } = flags;
+  const { address, workers, metricsPort, metricsAddress, rrlRate } = flags;
   const { tcpIdle, tcpConnections, tcpConnectionsPerClient } = flags;
   return {
     profile: flags.profile,
@@ -165,7 +172,7 @@ function toOptions(flags: Flags): ServerOptions {
     logLevel: flags.logLevel,
     ...(address === undefined ? {} : { address }),
     ...(workers === undefined ? {} : { workers }),
-    ...(zonesFile === undefined ? { zones: generatedZones(zones) } : { zonesFile }),
+    ...zonesOf(flags),
     ...(metricsPort === undefined ? {} : { metrics: { port: metricsPort, address: metricsAddress } }),
     tcp: {
       ...(tcpIdle === undefined ? {} : { idleSeconds: tcpIdle }),
@@ -174,6 +181,11 @@ function toOptions(flags: Flags): ServerOptions {
     },
     ...(rrlRate === undefined ? {} : { rateLimit: rateLimitOf(flags, rrlRate) }),
   };
+}
+
+function zonesOf({ zones, zonesFile, zonesSpec }: Flags): Pick<ServerOptions, 'zones' | 'zonesFile'> {
+  if (zonesSpec !== undefined) return { zones: () => readZonesSpec(zonesSpec) };
+  return zonesFile === undefined ? { zones: generatedZones(zones) } : { zonesFile };
 }
 
 function rateLimitOf(

@@ -1,25 +1,60 @@
 /** TCP clients that are slow, greedy, pipelining or broken (RFC 7766). */
+import { execFile } from 'node:child_process';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { defineZoneSet, findFormat } from '@dinodns-bench/zones';
 import { DefaultServer } from 'dinodns/common/server/index.js';
 import type { Handler } from 'dinodns/types/server.js';
 import { afterEach, expect, test } from 'vitest';
 import { RobustTcpNetwork, type TcpNetworkOptions, ZoneStore } from '../src/index.ts';
+import { createAnswerTable } from '../src/table/answer-table.ts';
 import { type Endpoint, framed, query, sendTcp, TcpClient } from './support/client.ts';
 import { record, zone } from './support/in-process.ts';
-import { sleep, until } from './support/server-process.ts';
+import { killAll, sleep, startServer, until } from './support/server-process.ts';
+
+const execute = promisify(execFile);
 
 const networks: RobustTcpNetwork[] = [];
 afterEach(async () => {
   await Promise.all(networks.splice(0).map((network) => network.shutdown(0)));
 });
 
+const directories: string[] = [];
+afterEach(async () => {
+  await killAll();
+  for (const directory of directories.splice(0)) await rm(directory, { recursive: true });
+});
+
+/** A zones file with one name that has 100 addresses. */
+async function largeZone(): Promise<string> {
+  const directory = await mkdtemp(join(tmpdir(), 'server-cluster-tcp-'));
+  directories.push(directory);
+  const records = Array.from({ length: 100 }, (_, index) => `60 A 192.0.2.${index}`);
+  const zoneSet = defineZoneSet({ pattern: 'big{X}.example', from: 1, to: 1, records });
+  const [rendered] = findFormat('dinodns-json').render(zoneSet);
+  const file = join(directory, 'zones.ndjson');
+  await writeFile(file, [...(rendered?.chunks ?? [])].join(''));
+  return file;
+}
+
 /** A server of one network, as anybody may put it together; answers from `example.org`, or by `handler`. */
-async function start(options: Partial<TcpNetworkOptions> = {}, handler?: Handler) {
-  const network = new RobustTcpNetwork({ address: '127.0.0.1', port: 0, ...options });
-  const server = new DefaultServer({ networks: [network] });
+async function start(options: Partial<TcpNetworkOptions> = {}, handler?: Handler | 'table') {
   const store = new ZoneStore();
+  const table = handler === 'table' ? { responder: createAnswerTable(store) } : {};
+  const network = new RobustTcpNetwork({ address: '127.0.0.1', port: 0, ...table, ...options });
+  const server = new DefaultServer({ networks: [network] });
   const large = Array.from({ length: 200 }, (_, index) => record('big.example.org', 'A', `192.0.2.${index}`));
   store.addZone(zone([record('www.example.org', 'A', '192.0.2.1'), ...large]));
-  server.use(handler ?? store.handler);
+  if (handler === 'table') {
+    store.set(
+      'huge.example.org',
+      'A',
+      Array.from({ length: 3500 }, (_, index) => `10.0.${index >> 8}.${index & 255}`),
+    );
+  }
+  server.use(typeof handler === 'function' ? handler : store.handler);
   await network.open();
   networks.push(network);
   const address = network.server.address();
@@ -150,6 +185,52 @@ test('connections beyond the limit are closed, and there is room again once one 
   expect(await until(async () => (await connections(network)) === 1, 2)).toBe(true);
   expect(await sendTcp(endpoint, query('www.example.org'))).toBeDefined();
   kept[1]?.socket.destroy();
+});
+
+test('one client address gets so many connections, and others still get theirs', async () => {
+  const { endpoint, network } = await start({ maxConnectionsPerClient: 2 });
+  const from = (localAddress: string) => {
+    const client = new TcpClient(endpoint, localAddress);
+    client.socket.write(framed(query('www.example.org')));
+    return client;
+  };
+  const kept = [from('127.0.0.1'), from('127.0.0.1')];
+  for (const client of kept) expect(await client.receive(1)).toHaveLength(1);
+  const refused = from('127.0.0.1');
+  expect(await until(() => refused.ended, 2)).toBe(true);
+  expect(refused.messages).toEqual([]);
+  const other = from('127.0.0.2');
+  expect(await other.receive(1)).toHaveLength(1);
+  expect(network.totals).toMatchObject({ open: 3, accepted: 3, refused: 1 });
+  for (const { socket } of [...kept, other]) socket.destroy();
+  expect(await until(() => network.totals.open === 0, 2)).toBe(true);
+});
+
+test('the connection that keeps most is closed when all together keep too much', async () => {
+  const { endpoint, network } = await start({ maxBufferedOctets: 200_000, idleSeconds: 60 }, 'table');
+  const greedy = Array.from({ length: 4 }, () => connectTo(endpoint));
+  for (const { socket } of greedy) {
+    socket.pause();
+    // Answers of 56 KB each: more than the kernel's buffers take for one connection.
+    socket.write(Buffer.concat(Array.from({ length: 1000 }, () => framed(query('huge.example.org')))));
+  }
+  expect(await until(() => network.totals.open < 4, 10)).toBe(true);
+  const polite = connectTo(endpoint);
+  polite.socket.write(framed(query('www.example.org')));
+  expect(await polite.receive(1)).toHaveLength(1);
+  for (const { socket } of [...greedy, polite]) socket.destroy();
+});
+
+test('dig is told over UDP to come back over TCP, and does', async () => {
+  const server = await startServer(['--zones-file', await largeZone()]);
+  const ask = (...args: string[]) =>
+    execute('dig', ['@127.0.0.1', '-p', String(server.ready.port), 'big1.example', 'A', ...args]);
+  const retried = await ask();
+  expect(retried.stdout).toContain('Truncated, retrying in TCP mode');
+  expect(retried.stdout).toContain('ANSWER: 100');
+  const ignored = await ask('+ignore', '+noedns');
+  expect(ignored.stdout).toMatch(/flags:.* tc/);
+  expect(ignored.stdout).toContain('ANSWER: 0');
 });
 
 test('a client that asks and does not read cannot make the server keep its answers', async () => {

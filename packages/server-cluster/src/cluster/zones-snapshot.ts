@@ -3,22 +3,50 @@
  * between one worker's reading it and the next one's, and a worker that replaces another must serve what the
  * others serve, not what the file has become since.
  */
-import { constants, copyFileSync, mkdtempSync, rmSync } from 'node:fs';
+import { closeSync, constants, copyFileSync, mkdtempSync, openSync, readSync, rmSync } from 'node:fs';
 import { open } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { ZONES_JSON_FORMAT, ZONES_JSON_VERSION } from '@dinodns-bench/zones';
+import { deserialize, serialize } from 'node:v8';
 import { messageOf, ServerError, systemErrorCode } from '../errors.ts';
 import type { ZoneSource } from '../options.ts';
+import type { ZoneInput } from '../store/zone-store.ts';
 
-/** Written at once: large enough that a million zones take few system calls. */
-const CHUNK_CHARACTERS = 256 * 1024;
-const HEADER_CHARACTERS = 80;
+/** Zones written at once: few system calls for a million of them, and little memory. */
+const ZONES_PER_CHUNK = 1000;
+const LENGTH_OCTETS = 4;
+/** Files of zones that a program has given, in V8's own format: any record data survives it. */
+const SERIALIZED = '.v8';
 
-/** The file's first line, of the same length for any number of zones. */
-function header(zones: number): string {
-  const line = JSON.stringify({ format: ZONES_JSON_FORMAT, version: ZONES_JSON_VERSION, zones });
-  return `${line.padEnd(HEADER_CHARACTERS)}\n`;
+interface PlainZone {
+  readonly name: string;
+  readonly records: ZoneInput['records'];
+}
+
+function chunkOf(zones: readonly PlainZone[]): Buffer {
+  const octets = serialize(zones);
+  const length = Buffer.alloc(LENGTH_OCTETS);
+  length.writeUInt32LE(octets.length);
+  return Buffer.concat([length, octets]);
+}
+
+function* readChunks(path: string): Generator<ZoneInput> {
+  const file = openSync(path, 'r');
+  try {
+    const length = Buffer.alloc(LENGTH_OCTETS);
+    while (readSync(file, length) === LENGTH_OCTETS) {
+      const octets = Buffer.alloc(length.readUInt32LE());
+      readSync(file, octets);
+      yield* deserialize(octets) as PlainZone[];
+    }
+  } finally {
+    closeSync(file);
+  }
+}
+
+/** The zones that `ZonesSnapshot.write` has written; undefined for a file of another kind. */
+export function writtenZones(path: string): ZoneSource | undefined {
+  return path.endsWith(SERIALIZED) ? { zones: () => readChunks(path) } : undefined;
 }
 
 export class ZonesSnapshot {
@@ -34,7 +62,7 @@ export class ZonesSnapshot {
 
   /** A copy of the file as it is now. Throws `E_UNREADABLE`. */
   copy(file: string): string {
-    const path = this.#newPath();
+    const path = this.#newPath('.ndjson');
     try {
       copyFileSync(file, path, constants.COPYFILE_FICLONE);
     } catch (error) {
@@ -47,22 +75,17 @@ export class ZonesSnapshot {
 
   /** The zones of a source in a file. */
   async write(source: ZoneSource): Promise<string> {
-    const path = this.#newPath();
+    const path = this.#newPath(SERIALIZED);
     const file = await open(path, 'w', 0o600);
     try {
-      // How many there are is known only in the end, and stands at the beginning.
-      await file.write(header(0));
-      let zones = 0;
-      let text = '';
+      let zones: PlainZone[] = [];
       for (const { name, records } of source.zones()) {
-        zones++;
-        text += `${JSON.stringify({ name, records: [...records] })}\n`;
-        if (text.length < CHUNK_CHARACTERS) continue;
-        await file.write(text);
-        text = '';
+        zones.push({ name, records: [...records] });
+        if (zones.length < ZONES_PER_CHUNK) continue;
+        await file.write(chunkOf(zones));
+        zones = [];
       }
-      await file.write(text);
-      await file.write(header(zones), 0);
+      await file.write(chunkOf(zones));
     } finally {
       await file.close();
     }
@@ -92,8 +115,8 @@ export class ZonesSnapshot {
     this.#previous = null;
   }
 
-  #newPath(): string {
+  #newPath(extension: string): string {
     this.#directory ??= mkdtempSync(join(tmpdir(), 'dinodns-server-'));
-    return join(this.#directory, `zones-${++this.#count}.ndjson`);
+    return join(this.#directory, `zones-${++this.#count}${extension}`);
   }
 }

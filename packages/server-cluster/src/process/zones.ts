@@ -1,4 +1,5 @@
 /** Where a process gets its zones from. */
+import { writtenZones } from '../cluster/zones-snapshot.ts';
 import { ServerError } from '../errors.ts';
 import type { ResolvedOptions, ZoneSource } from '../options.ts';
 import type { Managed } from '../profiles/profile.ts';
@@ -6,8 +7,8 @@ import { readZones } from '../zone-source.ts';
 
 /** Of the given file, else of the options. Rejects with `E_ZONES` or `E_UNREADABLE`. */
 export async function loadZones(options: ResolvedOptions, file: string | null = null): Promise<ZoneSource> {
-  const path = file ?? options.zonesFile;
-  return path === undefined ? options.zones() : readZones(path);
+  if (file !== null) return writtenZones(file) ?? readZones(file);
+  return options.zonesFile === undefined ? options.zones() : readZones(options.zonesFile);
 }
 
 /** Loads zones, serves them, and says how long that took. */

@@ -99,8 +99,9 @@ export class TcpClient {
   ended = false;
   #rest = Buffer.alloc(0);
 
-  constructor({ address, port }: Endpoint) {
-    this.socket = connect({ host: address, port, allowHalfOpen: true });
+  constructor({ address, port }: Endpoint, localAddress?: string) {
+    const from = localAddress === undefined ? {} : { localAddress };
+    this.socket = connect({ host: address, port, allowHalfOpen: true, ...from });
     this.socket.on('error', () => undefined);
     this.socket.on('end', () => {
       this.ended = true;

@@ -1,0 +1,184 @@
+/** New zones while the server answers: by all workers or none, and what happens if they are wrong. */
+import { mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { defineZoneSet, findFormat } from '@dinodns-bench/zones';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { createServer, ServerError, type ZoneInput } from '../src/index.ts';
+import { ask, RCODE, TRANSPORTS } from './support/client.ts';
+import { record, zone } from './support/in-process.ts';
+import { childrenOf, killAll, type RunningServer, startServer, until } from './support/server-process.ts';
+
+const RELOADING = fileURLToPath(new URL('./support/reloading-program.ts', import.meta.url));
+
+let directory: string;
+let file: string;
+beforeEach(async () => {
+  directory = await mkdtemp(join(tmpdir(), 'server-cluster-reload-'));
+  file = join(directory, 'zones.ndjson');
+});
+afterEach(async () => {
+  await killAll();
+  await rm(directory, { recursive: true });
+});
+
+/** Writes ten zones whose names begin with `label`, each with this address. */
+async function writeZones(label: string, address = '192.0.2.1'): Promise<void> {
+  const zoneSet = defineZoneSet({
+    pattern: `${label}{X}.example`,
+    from: 1,
+    to: 20,
+    records: [`60 A ${address}`],
+  });
+  const [rendered] = findFormat('dinodns-json').render(zoneSet);
+  await writeFile(file, [...(rendered?.chunks ?? [])].join(''));
+}
+
+/** The address that every one of 20 clients gets; fails if they differ, as they must not within one generation. */
+async function addressAt({ ready }: RunningServer, name: string): Promise<unknown[]> {
+  const replies = await Promise.all(Array.from({ length: 20 }, () => ask('udp', ready, name)));
+  return [...new Set(replies.map(({ answers: [answer] }) => (answer?.type === 'A' ? answer.data : null)))];
+}
+
+describe.each([
+  ['single', ['--mode', 'single']],
+  ['multi', ['--mode', 'multi', '--workers', '2']],
+])('mode %s', (_mode, args) => {
+  const start = () => startServer([...args, '--zones-file', file, '--log-level', 'info']);
+  const reloads = (server: RunningServer) => server.stderr.split('Zones reloaded').length - 1;
+
+  test('SIGHUP serves what the file has become, over UDP and TCP', async () => {
+    await writeZones('old');
+    const server = await start();
+    expect(await addressAt(server, 'old1.example')).toEqual(['192.0.2.1']);
+    await writeZones('new', '192.0.2.2');
+    server.child.kill('SIGHUP');
+    expect(await until(() => reloads(server) === 1, 10)).toBe(true);
+    expect(await addressAt(server, 'new1.example')).toEqual(['192.0.2.2']);
+    for (const transport of TRANSPORTS) {
+      expect((await ask(transport, server.ready, 'old1.example')).rcode).toBe(RCODE.REFUSED);
+    }
+    expect(await server.stop()).toEqual({ code: 0, signal: null });
+  });
+
+  test('a file that is wrong or gone changes nothing, and the message says what and where', async () => {
+    await writeZones('old');
+    const server = await start();
+    await writeFile(file, '{"no":"zones"}\n');
+    server.child.kill('SIGHUP');
+    expect(await until(() => server.stderr.includes('[E_ZONES]'), 10)).toBe(true);
+    expect(server.stderr).toContain('not reloaded');
+    expect(server.stderr).toContain(file);
+    await rm(file);
+    server.child.kill('SIGHUP');
+    expect(await until(() => server.stderr.includes('[E_UNREADABLE]'), 10)).toBe(true);
+    expect(await addressAt(server, 'old1.example')).toEqual(['192.0.2.1']);
+    await writeZones('new');
+    server.child.kill('SIGHUP');
+    expect(await until(() => reloads(server) === 1, 10)).toBe(true);
+    expect(await addressAt(server, 'new1.example')).toEqual(['192.0.2.1']);
+  });
+});
+
+test('a worker that replaces another serves what the others serve, not what the file has become', async () => {
+  await writeZones('old');
+  const server = await startServer([
+    '--mode',
+    'multi',
+    '--workers',
+    '2',
+    '--zones-file',
+    file,
+    '--metrics-port',
+    '0',
+  ]);
+  await writeZones('new');
+  server.child.kill('SIGHUP');
+  const isNew = async () => (await ask('udp', server.ready, 'new1.example')).answers.length === 1;
+  expect(await until(isNew, 10)).toBe(true);
+  await writeFile(file, 'nothing that could be served');
+  for (const worker of childrenOf(server.pid)) {
+    process.kill(worker, 'SIGKILL');
+    const isReady = async () =>
+      (await fetch(`http://127.0.0.1:${server.ready.metricsPort}/ready`)).status === 200;
+    expect(await until(async () => !(await isReady()), 5)).toBe(true);
+    expect(await until(isReady, 20)).toBe(true);
+  }
+  expect(await addressAt(server, 'new1.example')).toEqual(['192.0.2.1']);
+  expect(await server.stop()).toEqual({ code: 0, signal: null });
+});
+
+test('reload() with zones reaches all workers of a program, and those that replace them', async () => {
+  const server = await startServer([], { file: RELOADING });
+  expect(await addressAt(server, 'www.example.org')).toEqual(['192.0.2.1']);
+  server.child.kill('SIGUSR2');
+  const isNew = async () => {
+    const addresses = await addressAt(server, 'www.example.org');
+    return addresses.length === 1 && addresses[0] === '192.0.2.2';
+  };
+  expect(await until(isNew, 10)).toBe(true);
+  const [victim = -1] = childrenOf(server.pid);
+  process.kill(victim, 'SIGKILL');
+  const isReplaced = () => childrenOf(server.pid).length === 2 && !childrenOf(server.pid).includes(victim);
+  expect(await until(isReplaced, 10)).toBe(true);
+  const isServing = async () =>
+    (await fetch(`http://127.0.0.1:${server.ready.metricsPort}/ready`)).status === 200;
+  expect(await until(isServing, 10)).toBe(true);
+  expect(await addressAt(server, 'www.example.org')).toEqual(['192.0.2.2']);
+});
+
+test('nothing of it is left behind', async () => {
+  const copies = async () => (await readdir(tmpdir())).filter((name) => name.startsWith('dinodns-server-'));
+  const before = await copies();
+  await writeZones('old');
+  const server = await startServer(['--mode', 'multi', '--workers', '1', '--zones-file', file]);
+  expect((await copies()).length).toBeGreaterThan(before.length);
+  await server.stop();
+  expect((await copies()).length).toBe(before.length);
+});
+
+describe('the library', () => {
+  const zonesOf = (address: string): { zones: () => readonly ZoneInput[] } => ({
+    zones: () => [zone([record('www.example.org', 'A', address)])],
+  });
+
+  test('reload() takes other zones, or asks the loader again, and rejects with the reason', async () => {
+    let address = '192.0.2.1';
+    const server = createServer({ port: 0, zones: async () => zonesOf(address), logLevel: 'silent' });
+    const ready = await server.start();
+    const current = async () => (await ask('udp', ready, 'www.example.org')).answers[0];
+    try {
+      address = '192.0.2.2';
+      await server.reload();
+      expect(await current()).toMatchObject({ data: '192.0.2.2' });
+      await server.reload(zonesOf('192.0.2.3'));
+      expect(await current()).toMatchObject({ data: '192.0.2.3' });
+      const wrong = server.reload(zonesOf('not an address'));
+      await expect(wrong).rejects.toThrow(ServerError);
+      await expect(wrong).rejects.toMatchObject({
+        code: 'E_ZONES',
+        message: expect.stringContaining('example.org'),
+      });
+      expect(await current()).toMatchObject({ data: '192.0.2.3' });
+    } finally {
+      await server.stop();
+    }
+  });
+
+  test('calls at the same time are done one after the other', async () => {
+    const server = createServer({ port: 0, zones: zonesOf('192.0.2.1'), logLevel: 'silent' });
+    const ready = await server.start();
+    try {
+      await Promise.all([2, 3, 4, 5].map((last) => server.reload(zonesOf(`192.0.2.${last}`))));
+      expect((await ask('udp', ready, 'www.example.org')).answers).toMatchObject([{ data: '192.0.2.5' }]);
+    } finally {
+      await server.stop();
+    }
+  });
+
+  test('the published framework says that it cannot', async () => {
+    const server = createServer({ port: 0, profile: 'stock', zones: zonesOf('192.0.2.1') });
+    await expect(server.reload()).rejects.toMatchObject({ code: 'E_UNSUPPORTED' });
+  });
+});
