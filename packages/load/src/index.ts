@@ -8,6 +8,7 @@
  */
 export type { Counts } from './engine/measurements.ts';
 export { ERROR_CODES, type ErrorCode, EXIT_STATUS, LoadError, type Problem } from './errors.ts';
+export { type FindMaxOptions, type FindMaxResult, type FindMaxTrial, findMax } from './find-max/find-max.ts';
 export { decodeHistogram, encodeHistogram, mergeEncoded } from './histogram/encoding.ts';
 export { renderHgrm } from './histogram/hgrm.ts';
 export { Histogram, type HistogramData, lowestAt } from './histogram/histogram.ts';
@@ -23,4 +24,5 @@ export type {
 } from './result/result.ts';
 export { type Distribution, PERCENTILES, type Statistics, statisticsOf } from './result/statistics.ts';
 export { cannon, type Run, type RunControls } from './run.ts';
+export { type Crossed, crossedThresholds, parseThreshold, type Threshold } from './thresholds/thresholds.ts';
 export { packageVersion as cannonVersion } from './version.ts';

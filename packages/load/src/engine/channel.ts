@@ -16,9 +16,11 @@ import { SendQueue } from './send-queue.ts';
 const MAX_BATCH = 1024;
 
 /** What one datagram takes to leave, to begin with; how fast that adapts; and from which multiple on it is unusual. */
-const FIRST_EACH_NS = 3000;
+const FIRST_EACH_NS = 5000;
 const SMOOTHING = 0.02;
-const UNUSUAL = 3;
+const UNUSUAL = 1.5;
+/** Batches below this are mostly the system call itself. */
+const SMALL_BATCH = 8;
 
 export class Channel {
   readonly transport: Transport;
@@ -115,14 +117,15 @@ export class Channel {
   }
 
   /**
-   * What one datagram of a batch takes to leave, ns, given what this batch took: where it took far longer than
-   * usual something else had the CPU at a moment nobody knows. The queries are then timed as if it had come last,
-   * so that latency is rather over- than underestimated.
+   * What one datagram of a batch takes to leave, ns, given what this batch took. Where that is more than usual,
+   * something else had the CPU at a moment nobody knows: the queries are then timed as if it had come last, so
+   * that latency is over- rather than underestimated.
    */
-  #typicalEach(measured: number): number {
+  #eachOf(measured: number, count: number): number {
+    if (count < SMALL_BATCH) return Math.min(measured, FIRST_EACH_NS);
     if (measured < this.#eachNs * UNUSUAL) this.#eachNs += (measured - this.#eachNs) * SMOOTHING;
     else this.#eachNs *= 1 + SMOOTHING;
-    return Math.min(measured, this.#eachNs * UNUSUAL);
+    return Math.min(measured, this.#eachNs);
   }
 
   /** Sends what was written, and notes when each query left; `scheduled`: how much later than due, too. */
@@ -132,7 +135,7 @@ export class Channel {
     const { start, sent, retries } = this.inFlight;
     const before = nowNs();
     this.transport.flush();
-    const each = this.#typicalEach((nowNs() - before) / count);
+    const each = this.#eachOf((nowNs() - before) / count, count);
     for (let i = 0; i < count; i++) {
       const cell = this.#batch[i] ?? 0;
       const left = before + (i + 0.5) * each;

@@ -219,6 +219,8 @@ export class Loop {
     const stop = stopped();
     if (now < endNs && !stop && !engine.sendingIsOver) return false;
     if (this.#drainedNs === Number.POSITIVE_INFINITY) {
+      // What became due since the last look is not late yet.
+      if (!stop) engine.pump(Math.min(now, endNs));
       engine.stopSending();
       onSendingOver();
       this.#drainedNs = now + (stop ? STOP_DRAIN_NS : drainNs);

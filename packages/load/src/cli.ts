@@ -1,0 +1,20 @@
+#!/usr/bin/env node
+/** `dnscannon`: wiring only. A signal ends the run in order, so that what was measured is printed. */
+import { runCli } from './cli/run-cli.ts';
+import { loadError } from './errors.ts';
+
+const controller = new AbortController();
+const stop = (code: 'E_INTERRUPTED' | 'E_TERMINATED', name: string) => () => {
+  // Who asks twice does not want to wait.
+  if (controller.signal.aborted) process.exit(code === 'E_INTERRUPTED' ? 130 : 143);
+  controller.abort(loadError(code, `stopped by ${name}`, 'run it again'));
+};
+process.on('SIGINT', stop('E_INTERRUPTED', 'Ctrl-C'));
+process.on('SIGTERM', stop('E_TERMINATED', 'SIGTERM'));
+
+process.exitCode = await runCli(process.argv.slice(2), {
+  stdout: process.stdout,
+  stderr: process.stderr,
+  env: process.env,
+  signal: controller.signal,
+});

@@ -1,0 +1,201 @@
+/** The flags of `dnscannon`, in groups. Flags of dnsperf and autocannon have their names where they mean the same. */
+import { Command, Option } from 'commander';
+import { number, numberRange, numbers, repeated, seconds } from './values.ts';
+
+const TRANSPORTS = ['udp', 'tcp', 'tls', 'https', 'dot', 'doh'] as const;
+
+/** What commander gives; every value only if its flag was there. */
+export interface Flags {
+  duration?: number;
+  limit?: number;
+  outstanding?: number;
+  maxRate?: number;
+  rate?: number;
+  poisson?: number;
+  ramp?: { from: number; to: number };
+  steps?: number[];
+  workers?: number;
+  threads?: number;
+  clients?: number;
+  passes?: number;
+  maxQueries?: number;
+  timeout?: number;
+  retries?: number;
+  seed?: number;
+  transport?: (typeof TRANSPORTS)[number];
+  source?: string[];
+  sourcePort?: number;
+  buffer?: number;
+  tcpFallback?: boolean;
+  kernelTimestamps: boolean;
+  queriesPerConnection?: number;
+  pipelining?: number;
+  serverName?: string;
+  insecure?: boolean;
+  ca?: string;
+  path?: string;
+  get?: boolean;
+  queries?: string;
+  zones?: string;
+  from?: number;
+  to?: number;
+  types?: string[];
+  hitRatio?: number;
+  random?: boolean;
+  zipf?: number;
+  randomLabels?: number;
+  reverse?: string;
+  pcap?: string;
+  pcapPort?: number;
+  speed?: number;
+  kubernetes?: boolean;
+  namespace?: string;
+  clusterDomain?: string;
+  search?: string[];
+  ndots?: number;
+  edns?: boolean;
+  ednsSize?: number;
+  dnssec?: boolean;
+  nsid?: boolean;
+  subnet?: string;
+  cookie?: string;
+  ednsOption?: string[];
+  recursion: boolean;
+  class?: string;
+  expect?: string;
+  failIf?: string[];
+  findMax?: boolean;
+  maxLoss?: number;
+  maxP99?: number;
+  trials?: number;
+  precision?: number;
+  interval?: number;
+  json?: boolean;
+  ndjson?: boolean;
+  csv?: boolean;
+  hgrm?: string;
+  progress: boolean;
+}
+
+function group(command: Command, heading: string, options: readonly Option[]): void {
+  for (const option of options) command.addOption(option.helpGroup(heading));
+}
+
+const flag = (flags: string, description: string) => new Option(flags, description);
+const one = <T>(flags: string, description: string, parse: (text: string) => T) =>
+  new Option(flags, description).argParser(parse);
+const many = (flags: string, description: string) =>
+  new Option(flags, description).argParser((text: string, before: string[] | undefined) =>
+    repeated(text, before),
+  );
+
+function addLoad(command: Command): void {
+  group(command, 'Load:', [
+    one('-d, --duration <time>', 'how long queries are sent: 10, 500ms, 2m (default: 10 s)', seconds),
+    one('-l, --limit <time>', 'the same, as dnsperf calls it', seconds).hideHelp(),
+    one('-q, --outstanding <n>', 'closed loop: queries in flight over all workers (default: 100)', number),
+    one('-Q, --max-rate <qps>', 'closed loop: at most so many queries per second', number),
+    one('-R, --rate <qps>', 'open loop: queries leave at this rate, whether answers come or not', number),
+    one('--poisson <qps>', 'open loop: arrivals are independent, with this mean rate', number),
+    one('--ramp <from:to>', 'open loop: from one rate to the other over the duration', numberRange),
+    one('--steps <qps,…>', 'open loop: each rate for an equal part of the duration', numbers),
+    one('-w, --workers <n>', 'threads, one for each core you give it (default: 1)', number),
+    one('-T, --threads <n>', 'the same, as dnsperf calls it', number).hideHelp(),
+    one('-c, --clients <n>', 'sockets or connections over all workers (default: 1 each)', number),
+    one('-n, --passes <n>', 'how many times the workload is asked (default: until time is over)', number),
+    one('--max-queries <n>', 'stop after so many queries', number),
+    one('-t, --timeout <time>', 'a query unanswered for so long is lost (default: 5 s)', seconds),
+    one('--retries <n>', 'how often an unanswered query is sent again (default: 0)', number),
+    one('--seed <n>', 'seed of everything random (default: 1)', number),
+  ]);
+}
+
+function addTransport(command: Command): void {
+  group(command, 'Transport:', [
+    flag('-m, --transport <kind>', 'udp (default), tcp, tls (or dot), https (or doh)').choices(TRANSPORTS),
+    many('-a, --source <address>', 'local address to send from; several are used in turn'),
+    one('-x, --source-port <port>', 'first local port (default: the system chooses)', number),
+    one('-b, --buffer <kB>', 'receive buffer of each UDP socket (default: 4096)', number),
+    flag('--tcp-fallback', 'ask again over TCP what was truncated (TC=1)'),
+    flag('--no-kernel-timestamps', 'time answers when they are read, not when they arrive'),
+    one('--queries-per-connection <n>', 'a new connection after so many queries', number),
+    one('--pipelining <n>', 'queries in flight on one connection', number),
+    flag('--server-name <name>', 'name for TLS and its certificate'),
+    flag('--insecure', 'accept any certificate'),
+    flag('--ca <file>', 'certificate authorities, PEM'),
+    flag('--path <path>', 'path for DNS over HTTPS (default: /dns-query)'),
+    flag('--get', 'DNS over HTTPS with GET (default: POST)'),
+  ]);
+}
+
+function addWorkload(command: Command): void {
+  group(command, 'Workload:', [
+    flag('--queries <file>', "a query file in dnsperf's format: a name and a type on each line"),
+    many('--types <type,…>', 'types asked for each name (default: A)'),
+    flag('--zones <pattern>', 'generated names (default: example{X}.com), {X} is a number'),
+    one('--from <n>', 'first number of --zones (default: 1)', number),
+    one('--to <n>', 'last number of --zones (default: 200)', number),
+    one('--hit-ratio <share>', 'share of --zones queries for odd numbers, 0 to 1', number),
+    flag('--reverse <network>', 'PTR queries for the addresses of a network'),
+    flag('--random', 'take names at random, not in order'),
+    one('--zipf <exponent>', "take names at random by Zipf's law: the first ones most often", number),
+    one('--random-labels <n>', 'put n random characters before each name: no cache has the answer', number),
+    flag('--pcap <file>', "replay a capture's queries with their timing"),
+    one('--pcap-port <port>', 'queries to this port are replayed (default: 53)', number),
+    one('--speed <factor>', 'replay so many times as fast', number),
+    flag('--kubernetes', 'names are looked up as a pod does: search list, ndots, A and AAAA'),
+    flag('--namespace <name>', "the pod's namespace (default: default)"),
+    flag('--cluster-domain <name>', "the cluster's domain (default: cluster.local)"),
+    many('--search <domain,…>', "the node's own search domains (default: internal)"),
+    one('--ndots <n>', 'names with fewer dots go through the search list first (default: 5)', number),
+  ]);
+}
+
+function addMessage(command: Command): void {
+  group(command, 'Queries:', [
+    flag('-e, --edns', 'send EDNS with a payload size of 1232 octets'),
+    one('--edns-size <octets>', 'send EDNS with this payload size', number),
+    flag('-D, --dnssec', 'set DO: signatures, please'),
+    flag('--nsid', "ask for the server's identifier"),
+    flag('--subnet <network>', "the client's network, such as 192.0.2.0/24"),
+    flag('--cookie <hex>', 'a DNS cookie, or "random"'),
+    many('-E, --edns-option <code:hex>', 'a further EDNS option'),
+    flag('--no-recursion', 'clear RD'),
+    flag('--class <class>', 'IN (default), CH, HS or ANY').choices(['IN', 'CH', 'HS', 'ANY']),
+  ]);
+}
+
+function addJudgement(command: Command): void {
+  group(command, 'Checks:', [
+    flag('--expect <codes,addresses>', 'check every answer: NOERROR,NXDOMAIN,127.0.0.1'),
+    new Option('--fail-if <threshold>', "exit with 5 if 'p99>5ms', 'lost>0.1%', 'qps<100000', …").argParser(
+      (text: string, before: string[] = []) => [...before, text],
+    ),
+    flag('--find-max', 'search for the highest rate without loss (RFC 8219, section 9)'),
+    one('--max-loss <percent>', '--find-max: loss allowed (default: 0)', number),
+    one('--max-p99 <time>', '--find-max: 99th percentile allowed (default: any)', seconds),
+    one('--trials <n>', '--find-max: searches made (default: 5)', number),
+    one('--precision <percent>', '--find-max: how close the bounds come (default: 2)', number),
+  ]);
+}
+
+function addOutput(command: Command): void {
+  group(command, 'Output:', [
+    flag('--json', 'the result as JSON on standard output').conflicts(['ndjson', 'csv']),
+    flag('--ndjson', 'each interval, then the result, as a line of JSON').conflicts(['json', 'csv']),
+    flag('--csv', 'a row for each interval and for the whole').conflicts(['json', 'ndjson']),
+    flag('--hgrm <file>', 'also write the distribution of latency as an HdrHistogram log'),
+    one('-S, --interval <time>', 'time between two intervals (default: 1 s)', seconds),
+    flag('--no-progress', 'no live line on the terminal'),
+  ]);
+}
+
+/** The command with all of its flags; the caller gives it name, version and output. */
+export function buildCommand(): Command {
+  const command = new Command('dnscannon')
+    .description('A DNS load generator that tells the truth about latency.')
+    .argument('<server>', '127.0.0.1:5300, [::1]:53, a host name, or an https:// URL')
+    .argument('[names...]', 'names to ask for (default: --zones)');
+  for (const add of [addLoad, addTransport, addWorkload, addMessage, addJudgement, addOutput]) add(command);
+  return command;
+}

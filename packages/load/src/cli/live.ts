@@ -1,0 +1,50 @@
+/** The live line: what the last interval was like, on a terminal only. */
+import { duration, percent, whole } from '../report/numbers.ts';
+import type { Interval } from '../result/result.ts';
+import { type CliWorld, terminalOf } from './world.ts';
+
+const COLUMNS = 80;
+const ERASE_LINE = '\r\u001b[K';
+
+export interface Live {
+  show(interval: Interval): void;
+  /** Removes the line. */
+  end(): void;
+}
+
+/** One interval in at most 80 columns; parts that do not fit are left out, the last ones first. */
+export function liveLine({ toSeconds, qps, latencySeconds, counts, codes }: Interval): string {
+  const answered = Math.max(1, counts.answered);
+  const byCount = Object.entries(codes).sort(([, a], [, b]) => b - a);
+  const parts = [
+    `${toSeconds.toFixed(0).padStart(4)} s`,
+    `${whole(qps)} qps`,
+    ...(latencySeconds === null
+      ? ['no answers']
+      : [`p50 ${duration(latencySeconds.p50)}`, `p99 ${duration(latencySeconds.p99)}`]),
+    `lost ${whole(counts.lost)}`,
+    ...byCount.map(([code, count]) => `${code} ${percent(count / answered)}`),
+  ];
+  let line = '';
+  for (const part of parts) {
+    const longer = line === '' ? part : `${line}  ${part}`;
+    if (longer.length >= COLUMNS) break;
+    line = longer;
+  }
+  return line;
+}
+
+export function startLive(world: Pick<CliWorld, 'stderr' | 'env'>, wanted: boolean): Live {
+  const { stderr } = world;
+  if (!wanted || !terminalOf(stderr, world.env).live) {
+    return { show: () => undefined, end: () => undefined };
+  }
+  return {
+    show: (interval) => {
+      stderr.write(`${ERASE_LINE}${liveLine(interval)}`);
+    },
+    end: () => {
+      stderr.write(ERASE_LINE);
+    },
+  };
+}

@@ -1,0 +1,165 @@
+/** From flags to options: every flag has one place, and contradictions are said before anything is sent. */
+import { LoadError, loadError, type Problem } from '../errors.ts';
+import { parseExpected } from '../message/response.ts';
+import type { CannonInput } from '../options.ts';
+import type { WorkloadInput } from '../workload/options.ts';
+import type { Flags } from './flags.ts';
+
+/** As long as it takes: a capture ends by itself. */
+const UNTIL_THE_END_SECONDS = 366 * 86_400;
+const DEFAULT_EDNS_SIZE = 1232;
+
+/** Without the keys that are undefined: `exactOptionalPropertyTypes` tells "not given" from "given as undefined". */
+function given<T extends object>(record: T): { [K in keyof T]: Exclude<T[K], undefined> } {
+  return Object.fromEntries(Object.entries(record).filter(([, value]) => value !== undefined)) as {
+    [K in keyof T]: Exclude<T[K], undefined>;
+  };
+}
+
+/** Of flags that exclude one another, the one that was given. Throws if there are several. */
+function onlyOne(flags: Flags, names: readonly (keyof Flags)[], what: string): void {
+  const used = names.filter((name) => flags[name] !== undefined);
+  if (used.length < 2) return;
+  const shown = used.map((name) => `--${name.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)}`);
+  throw loadError('E_USAGE', `${shown.join(' and ')} each say ${what}`, 'give one of them');
+}
+
+/** The library's options for a command line. Throws `LoadError` (`E_USAGE`, `E_OPTIONS`). */
+export function inputOf(server: string, names: readonly string[], flags: Flags): CannonInput {
+  const { transport = 'udp' } = flags;
+  const kind = transport === 'dot' ? 'tls' : transport === 'doh' ? 'https' : transport;
+  const url = /^https:/i.test(server) && flags.transport === undefined;
+  const workload = workloadOf(names, flags);
+  return given({
+    server,
+    transport: url ? ('https' as const) : kind,
+    workload,
+    message: messageOf(flags),
+    load: loadOf(flags),
+    durationSeconds: durationOf(flags),
+    maxQueries: flags.maxQueries,
+    passes: flags.passes,
+    workers: flags.workers ?? flags.threads,
+    clients: flags.clients,
+    sources: flags.source,
+    sourcePort: flags.sourcePort,
+    timeoutSeconds: flags.timeout,
+    retries: flags.retries,
+    tcpFallback: flags.tcpFallback,
+    expect: expectOf(flags),
+    stream: given({
+      queriesPerConnection: flags.queriesPerConnection,
+      pipelining: flags.pipelining,
+      serverName: flags.serverName,
+      verify: flags.insecure === true ? false : undefined,
+      caFile: flags.ca,
+      path: flags.path,
+      method: flags.get === true ? ('GET' as const) : undefined,
+    }),
+    intervalSeconds: flags.interval,
+    timestamps: flags.kernelTimestamps ? undefined : ('off' as const),
+    receiveBufferBytes: flags.buffer === undefined ? undefined : flags.buffer * 1024,
+    seed: flags.seed,
+  });
+}
+
+function durationOf({ duration, limit, pcap, passes, maxQueries }: Flags): number | undefined {
+  const time = duration ?? limit;
+  const endsByItself = pcap !== undefined || passes !== undefined || maxQueries !== undefined;
+  return time ?? (endsByItself ? UNTIL_THE_END_SECONDS : undefined);
+}
+
+function loadOf(flags: Flags): CannonInput['load'] {
+  const { outstanding, maxRate, rate, poisson, ramp, steps, pcap } = flags;
+  onlyOne(flags, ['rate', 'poisson', 'ramp', 'steps'], 'when queries leave');
+  for (const name of ['outstanding', 'maxRate'] as const) {
+    for (const open of ['rate', 'poisson', 'ramp', 'steps'] as const) {
+      if (flags[name] === undefined || flags[open] === undefined) continue;
+      const closed = name === 'outstanding' ? '-q' : '-Q';
+      const problem = `${closed} is for a closed loop, --${open} for an open one that waits for no answer`;
+      throw loadError(
+        'E_USAGE',
+        problem,
+        `leave ${closed} out, or use -Q for a closed loop with a limited rate`,
+      );
+    }
+  }
+  if (rate !== undefined) return { kind: 'constant', rate };
+  if (poisson !== undefined) return { kind: 'poisson', rate: poisson };
+  if (ramp !== undefined) return { kind: 'ramp', ...ramp };
+  if (steps !== undefined) return { kind: 'steps', rates: steps };
+  if (pcap !== undefined && outstanding === undefined && maxRate === undefined) return { kind: 'timed' };
+  return { kind: 'closed', ...given({ outstanding, maxRate }) };
+}
+
+function orderOf({ random, zipf, randomLabels }: Flags) {
+  return given({
+    popularity: zipf !== undefined ? ('zipf' as const) : random === true ? ('random' as const) : undefined,
+    zipfExponent: zipf,
+    randomLabelLength: randomLabels,
+  });
+}
+
+function workloadOf(names: readonly string[], flags: Flags): WorkloadInput {
+  const { queries, zones, reverse, pcap, kubernetes, types } = flags;
+  onlyOne(flags, ['queries', 'zones', 'reverse', 'pcap', 'kubernetes'], 'what is asked');
+  const other = queries ?? zones ?? reverse ?? pcap;
+  if (names.length > 0 && other !== undefined) {
+    throw loadError(
+      'E_USAGE',
+      `the names ${names.join(' ')} and "${other}" each say what is asked`,
+      'give one of them',
+    );
+  }
+  const order = orderOf(flags);
+  if (queries !== undefined) return { kind: 'file', path: queries, ...order };
+  if (reverse !== undefined) return { kind: 'reverse', network: reverse, ...order };
+  if (pcap !== undefined)
+    return { kind: 'pcap', path: pcap, ...given({ speed: flags.speed, port: flags.pcapPort }) };
+  if (kubernetes === true) return podWorkload(names, flags);
+  if (names.length > 0) return { kind: 'names', names, ...given({ types }), ...order };
+  const { from, to, hitRatio } = flags;
+  return { kind: 'zones', ...given({ pattern: zones, from, to, hitRatio, types }), ...order };
+}
+
+function podWorkload(names: readonly string[], flags: Flags): WorkloadInput {
+  const { namespace, clusterDomain, search, ndots, types } = flags;
+  const pod = given({ namespace, clusterDomain, search, ndots });
+  const asked = types?.map((type) => {
+    const upper = type.toUpperCase();
+    if (upper === 'A' || upper === 'AAAA') return upper;
+    throw loadError(
+      'E_USAGE',
+      `a pod's resolver does not look up addresses of type "${type}"`,
+      'use A, AAAA or both',
+    );
+  });
+  return {
+    kind: 'kubernetes',
+    names: names.length > 0 ? names : ['kubernetes', 'infoblox.com'],
+    ...pod,
+    ...given({ types: asked }),
+  };
+}
+
+function messageOf(flags: Flags): CannonInput['message'] {
+  const { edns, ednsSize, dnssec, nsid, subnet, cookie, ednsOption, recursion } = flags;
+  return given({
+    ednsSize: ednsSize ?? (edns === true ? DEFAULT_EDNS_SIZE : undefined),
+    dnssec,
+    nsid,
+    clientSubnet: subnet,
+    cookie,
+    options: ednsOption,
+    recursionDesired: recursion ? undefined : false,
+    class: flags.class as 'IN' | 'CH' | 'HS' | 'ANY' | undefined,
+  });
+}
+
+function expectOf({ expect }: Flags): CannonInput['expect'] {
+  if (expect === undefined) return undefined;
+  const parsed = parseExpected(expect);
+  if ('value' in parsed) return parsed.value;
+  const problem: Problem = { problem: parsed.problem, fix: 'write it as NOERROR,NXDOMAIN,127.0.0.1' };
+  throw new LoadError('E_OPTIONS', [problem]);
+}

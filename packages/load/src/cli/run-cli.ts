@@ -1,0 +1,138 @@
+/** The command line: what is run, how everything that goes wrong is shown, and the exit status. */
+import { writeFile } from 'node:fs/promises';
+import { CommanderError } from 'commander';
+import { EXIT_STATUS, LoadError, loadError, messageOf } from '../errors.ts';
+import { decodeHistogram } from '../histogram/encoding.ts';
+import { renderHgrm } from '../histogram/hgrm.ts';
+import { Histogram } from '../histogram/histogram.ts';
+import { CSV_HEADER, renderCsvRow, renderJson, renderNdjson } from '../report/machine.ts';
+import { renderText } from '../report/text.ts';
+import type { CannonResult } from '../result/result.ts';
+import { cannon } from '../run.ts';
+import { crossedThresholds, parseThreshold, type Threshold } from '../thresholds/thresholds.ts';
+import { packageVersion } from '../version.ts';
+import { runFindMax } from './find-max.ts';
+import { buildCommand, type Flags } from './flags.ts';
+import { EXIT_STATUS_HELP } from './help.ts';
+import { startLive } from './live.ts';
+import { inputOf } from './options.ts';
+import { judge } from './verdict.ts';
+import { type CliWorld, OutputClosed, say, terminalOf, writeOut } from './world.ts';
+
+/** Runs the command line and resolves with the exit status. Never rejects. */
+export async function runCli(args: readonly string[], world: CliWorld): Promise<number> {
+  const printed: string[] = [];
+  const command = buildCommand()
+    .version(packageVersion(), '--version', 'print the version')
+    .helpOption('-h, --help', 'print this help')
+    .addHelpText('after', EXIT_STATUS_HELP)
+    .configureOutput({
+      writeOut: (text) => {
+        printed.push(text);
+      },
+      writeErr: (text) => {
+        world.stderr.write(text);
+      },
+      getOutHelpWidth: () => 100,
+      getErrHelpWidth: () => 100,
+    })
+    .showSuggestionAfterError()
+    .exitOverride();
+  try {
+    try {
+      command.parse([...args], { from: 'user' });
+    } catch (error) {
+      if (!(error instanceof CommanderError)) throw error;
+      // Commander has already shown what is wrong with the command line.
+      if (error.exitCode !== 0) return EXIT_STATUS.usage;
+      await writeOut(world, printed.join(''));
+      return EXIT_STATUS.success;
+    }
+    const [server = '', ...names] = command.args;
+    return await runLoad(server, names, command.opts<Flags>(), world);
+  } catch (error) {
+    return report(error, world);
+  }
+}
+
+async function runLoad(
+  server: string,
+  names: readonly string[],
+  flags: Flags,
+  world: CliWorld,
+): Promise<number> {
+  const input = inputOf(server, names, flags);
+  const thresholds = (flags.failIf ?? []).map(parseThreshold);
+  // A path that cannot be written must not cost a run.
+  if (flags.hgrm !== undefined) await writeTo(flags.hgrm, '');
+  if (flags.findMax === true) return runFindMax(input, flags, world);
+
+  const run = cannon(input, { signal: world.signal });
+  const live = startLive(world, flags.progress && flags.ndjson !== true && flags.csv !== true);
+  if (flags.csv === true) await writeOut(world, CSV_HEADER);
+  try {
+    for await (const interval of run) {
+      live.show(interval);
+      if (flags.ndjson === true) await writeOut(world, renderNdjson(interval));
+      if (flags.csv === true) await writeOut(world, renderCsvRow(interval));
+    }
+  } catch (error) {
+    run.stop();
+    throw error;
+  } finally {
+    live.end();
+  }
+  const result = await run.result;
+  await writeOut(world, render(result, flags, world));
+  if (flags.hgrm !== undefined) await writeTo(flags.hgrm, hgrmOf(result));
+  return conclude(result, thresholds, world);
+}
+
+function render(result: CannonResult, flags: Flags, { stdout, env }: CliWorld): string {
+  if (flags.json === true) return renderJson(result);
+  if (flags.ndjson === true) return renderNdjson(result);
+  if (flags.csv === true) return renderCsvRow(result);
+  return renderText(result, { colours: terminalOf(stdout, env).colours });
+}
+
+/** Says why a result is no success; the exit status. */
+function conclude(result: CannonResult, thresholds: readonly Threshold[], world: CliWorld): number {
+  const { status, message } = judge(result, crossedThresholds(thresholds, result), world.signal);
+  if (message !== null) say(world, message);
+  return status;
+}
+
+function hgrmOf({ latencySeconds }: CannonResult): string {
+  const histogram = new Histogram();
+  if (latencySeconds !== null) histogram.add(decodeHistogram(latencySeconds.histogram));
+  return renderHgrm(histogram);
+}
+
+async function writeTo(path: string, text: string): Promise<void> {
+  try {
+    await writeFile(path, text);
+  } catch (error) {
+    throw loadError(
+      'E_WRITE_FAILED',
+      `cannot write ${path}: ${messageOf(error)}`,
+      'choose a file that can be written',
+      error,
+    );
+  }
+}
+
+function report(error: unknown, world: CliWorld): number {
+  if (error instanceof OutputClosed) return EXIT_STATUS.success;
+  if (error instanceof LoadError) {
+    say(world, describe(error));
+    return error.exitStatus;
+  }
+  say(world, `error: ${messageOf(error)}\n  This is a bug in dnscannon; please report it with what follows.`);
+  if (error instanceof Error && error.stack !== undefined) say(world, error.stack);
+  return EXIT_STATUS.internal;
+}
+
+/** Every problem with its fix below it. */
+function describe({ code, problems }: LoadError): string {
+  return problems.map(({ problem, fix }) => `error [${code}]: ${problem}\n  fix: ${fix}`).join('\n');
+}

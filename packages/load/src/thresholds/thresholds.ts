@@ -1,0 +1,142 @@
+/** Thresholds of `--fail-if`: `p99>5ms`, `lost>0.1%`, `qps<100000`. */
+import { loadError } from '../errors.ts';
+import { responseCodeNumber } from '../message/types.ts';
+import type { CannonResult } from '../result/result.ts';
+import { PERCENTILES, type Statistics } from '../result/statistics.ts';
+
+/** What is compared: a time in seconds, a number of queries with what it is a share of, or a rate. */
+type Measured =
+  | { readonly kind: 'time'; readonly value: number | null }
+  | { readonly kind: 'count'; readonly value: number; readonly of: number }
+  | { readonly kind: 'rate'; readonly value: number };
+
+type Metric = (result: CannonResult) => Measured;
+
+const OPERATORS = {
+  '>=': (a: number, b: number) => a >= b,
+  '<=': (a: number, b: number) => a <= b,
+  '>': (a: number, b: number) => a > b,
+  '<': (a: number, b: number) => a < b,
+} as const;
+type Operator = keyof typeof OPERATORS;
+
+const TIME_UNITS: Readonly<Record<string, number>> = { ns: 1e-9, us: 1e-6, µs: 1e-6, ms: 1e-3, s: 1 };
+
+const STATISTICS: Readonly<Record<string, keyof Statistics>> = {
+  min: 'min',
+  mean: 'mean',
+  sd: 'standardDeviation',
+  max: 'max',
+  ...Object.fromEntries(PERCENTILES.map((percentile) => [`p${percentile}`, `p${percentile}` as const])),
+};
+
+/** Counts that are shares of the queries sent. */
+const COUNTS: Readonly<Record<string, (counts: CannonResult['counts']) => number>> = {
+  lost: ({ lost }) => lost,
+  late: ({ late }) => late,
+  duplicate: ({ duplicate }) => duplicate,
+  mismatched: ({ mismatched }) => mismatched,
+  malformed: ({ malformed }) => malformed,
+  truncated: ({ truncated }) => truncated,
+  unexpected: ({ wrongCode, wrongAddress, unreadable }) => wrongCode + wrongAddress + unreadable,
+  unsent: ({ unsent }) => unsent,
+};
+
+const KNOWN = [
+  ...Object.keys(STATISTICS),
+  'lateness.p99',
+  ...Object.keys(COUNTS),
+  'qps',
+  'a response code such as SERVFAIL',
+].join(', ');
+
+export interface Threshold {
+  /** As the user wrote it. */
+  readonly text: string;
+  readonly metric: Metric;
+  readonly operator: Operator;
+  readonly value: number;
+  /** Whether `value` is a share, 0 to 1. */
+  readonly share: boolean;
+}
+
+/** A threshold that was crossed. */
+export interface Crossed {
+  readonly text: string;
+  /** What was measured, in the threshold's own unit of base: seconds, queries, share, or queries per second. */
+  readonly measured: number;
+}
+
+function metricOf(name: string): { metric: Metric; kind: Measured['kind'] } | null {
+  const latencyKey = STATISTICS[name];
+  if (latencyKey !== undefined) {
+    return {
+      kind: 'time',
+      metric: (result) => ({ kind: 'time', value: result.latencySeconds?.[latencyKey] ?? null }),
+    };
+  }
+  const latenessKey = name.startsWith('lateness.') ? STATISTICS[name.slice('lateness.'.length)] : undefined;
+  if (latenessKey !== undefined) {
+    return {
+      kind: 'time',
+      metric: (result) => ({ kind: 'time', value: result.latenessSeconds?.[latenessKey] ?? 0 }),
+    };
+  }
+  const count = COUNTS[name];
+  if (count !== undefined) {
+    return {
+      kind: 'count',
+      metric: ({ counts }) => ({
+        kind: 'count',
+        value: count(counts),
+        of: counts.sent + (name === 'unsent' ? counts.unsent : 0),
+      }),
+    };
+  }
+  if (name === 'qps') return { kind: 'rate', metric: ({ qps }) => ({ kind: 'rate', value: qps }) };
+  if (responseCodeNumber(name) === undefined) return null;
+  const code = name.toUpperCase();
+  return {
+    kind: 'count',
+    metric: ({ codes, counts }) => ({ kind: 'count', value: codes[code] ?? 0, of: counts.answered }),
+  };
+}
+
+/** Reads one threshold. Throws `LoadError` (`E_OPTIONS`). */
+export function parseThreshold(text: string): Threshold {
+  const fail = (problem: string, fix: string) =>
+    loadError('E_OPTIONS', `the threshold "${text}" ${problem}`, fix);
+  const parts = text.match(/^\s*([\w.]+)\s*(>=|<=|>|<)\s*([\d.]+(?:e\d+)?)\s*([a-zµ%]*)\s*$/i);
+  const [, name = '', operator = '', number = '', unit = ''] = parts ?? [];
+  if (parts === null || Number.isNaN(Number(number))) {
+    throw fail('cannot be read', "write it as 'p99>5ms', 'lost>0.1%' or 'qps<100000'");
+  }
+  const found = metricOf(name);
+  if (found === null) throw fail(`has an unknown measure "${name}"`, `use one of ${KNOWN}`);
+  const base = { text, metric: found.metric, operator: operator as Operator };
+  if (found.kind === 'time') {
+    const scale = TIME_UNITS[unit.toLowerCase()];
+    if (scale === undefined) throw fail(`needs a unit of time, not "${unit}"`, 'use ns, us, ms or s');
+    return { ...base, value: Number(number) * scale, share: false };
+  }
+  if (unit === '%' && found.kind === 'count') return { ...base, value: Number(number) / 100, share: true };
+  if (unit !== '')
+    throw fail(
+      `cannot have the unit "${unit}"`,
+      found.kind === 'count' ? 'give a number or a percentage' : 'give queries per second, without a unit',
+    );
+  return { ...base, value: Number(number), share: false };
+}
+
+/**
+ * The thresholds that a result crosses. A time that was not measured, because nothing was answered, crosses every
+ * upper bound: silence is no good latency.
+ */
+export function crossedThresholds(thresholds: readonly Threshold[], result: CannonResult): Crossed[] {
+  return thresholds.flatMap(({ text, metric, operator, value, share }) => {
+    const measured = metric(result);
+    const raw = measured.value ?? Number.POSITIVE_INFINITY;
+    const compared = share && measured.kind === 'count' ? raw / Math.max(1, measured.of) : raw;
+    return OPERATORS[operator](compared, value) ? [{ text, measured: compared }] : [];
+  });
+}
