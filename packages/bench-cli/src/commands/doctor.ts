@@ -1,4 +1,5 @@
 /** `bench doctor`: what this machine has and lacks; with `--fix` the missing tools are got. */
+import { cannonVersion } from '@dinodns-bench/load';
 import { Ansis } from 'ansis';
 import { DEFAULT_COREDNS_VERSION } from '../config/settings.ts';
 import { EXIT_STATUS, messageOf } from '../errors.ts';
@@ -31,8 +32,22 @@ function toolFinding(tool: ToolInspection): Finding {
     tool.wouldBeGot === null
       ? tool.fix
       : `\`bench doctor --fix\` or the first run gets it: ${tool.wouldBeGot}`;
-  const state = tool.optional || tool.wouldBeGot !== null ? 'notice' : 'problem';
+  // Without dnsperf the built-in loader serves.
+  const needed = !tool.optional && tool.tool !== 'dnsperf';
+  const state = needed && tool.wouldBeGot === null ? 'problem' : 'notice';
   return { ...base, state, found: `missing${tool.optional ? ' (optional)' : ''}`, advice: how };
+}
+
+/** Which loader a run would use, if none is asked for. */
+function loaderFinding(tools: readonly ToolInspection[]): Finding {
+  const dnsperf = tools.find(({ tool }) => tool === 'dnsperf');
+  const builtin = `builtin ${cannonVersion()} (dnscannon)`;
+  const base = { name: 'loader', title: 'loader', state: 'ok', advice: null } as const;
+  if (dnsperf !== undefined && dnsperf.found !== null)
+    return { ...base, found: `dnsperf ${dnsperf.found.version}; --loader builtin: ${builtin}` };
+  return dnsperf !== undefined && dnsperf.wouldBeGot !== null
+    ? { ...base, found: `dnsperf, once it is got; with --no-provision ${builtin}` }
+    : { ...base, found: `${builtin}, since dnsperf cannot be had` };
 }
 
 /** Gets every tool that is missing and can be got. Resolves with the number that could not. */
@@ -90,7 +105,7 @@ export async function doctorCommand(world: World, options: { fix: boolean; json:
     tools = await inspect();
   }
   const machine = await inspectMachine(world, { neededCpus: CPUS_NEEDED });
-  const findings = [...tools.map(toolFinding), ...machine];
+  const findings = [...tools.map(toolFinding), loaderFinding(tools), ...machine];
   const colours = world.stdout.isTerminal && (world.env.NO_COLOR ?? '') === '';
   world.stdout.write(
     options.json
