@@ -3,6 +3,7 @@
  * there is no figure. RFC 4180, but with a bare line feed, which every reader takes.
  */
 import type { CaseRecord, RunRecord, Trial } from '../results/record.ts';
+import { SHOWN_PERCENTILES, trialPercentile } from './percentiles.ts';
 
 type Value = string | number | boolean | null;
 type Column = readonly [name: string, value: (trial: Trial, item: CaseRecord | undefined) => Value];
@@ -29,6 +30,9 @@ const COLUMNS: readonly Column[] = [
   ['run_time_seconds', (trial) => (trial.status === 'ok' ? trial.load.runTimeSeconds : null)],
   ['qps', (trial) => (trial.status === 'ok' ? trial.metrics.qps : null)],
   ['latency_seconds', (trial) => (trial.status === 'ok' ? trial.metrics.latencySeconds : null)],
+  ...SHOWN_PERCENTILES.map(
+    (wanted): Column => [`latency_p${wanted}_seconds`, (trial) => trialPercentile(trial, wanted)],
+  ),
   ['cpu_seconds_per_query', (trial) => (trial.status === 'ok' ? trial.metrics.cpuSecondsPerQuery : null)],
   ['cpu_cores', (trial) => (trial.status === 'ok' ? trial.metrics.cpuCores : null)],
   ['memory_bytes', (trial) => (trial.status === 'ok' ? trial.metrics.memoryBytes : null)],

@@ -14,6 +14,7 @@ import {
   formatSeconds,
   formatShare,
 } from './numbers.ts';
+import { hasPercentiles, percentileOf, SHOWN_PERCENTILES } from './percentiles.ts';
 import { PUBLISHED_COLUMNS, publishedNotes, publishedRow } from './published-table.ts';
 
 const NOTHING = '–';
@@ -76,6 +77,17 @@ function uncertainty(record: RunRecord, cases: readonly CaseRecord[], definition
     ];
   });
   return table(header, rows, [4, 7]);
+}
+
+/** Nothing where no loader gave percentiles. */
+function tail(record: RunRecord, cases: readonly CaseRecord[]): string {
+  if (!hasPercentiles(cases)) return '';
+  const header = ['', ...SHOWN_PERCENTILES.map((wanted) => `p${wanted} (µs)`)];
+  const rows = cases.map((item) => [
+    rowTitle(record, item),
+    ...SHOWN_PERCENTILES.map((wanted) => figure(percentileOf(item, wanted), formatMicroseconds)),
+  ]);
+  return blocks('### Latency percentiles', table(header, rows));
 }
 
 function cost(record: RunRecord, cases: readonly CaseRecord[], definition: DeltaDefinition): string {
@@ -160,6 +172,7 @@ export function groupSection(record: RunRecord, group: CaseGroup, definition: De
     publishedForm(record, cases, definition),
     '### How sure',
     uncertainty(record, cases, definition),
+    tail(record, cases),
     '### What it cost',
     cost(record, cases, definition),
     responseCodes(record, cases),

@@ -15,6 +15,7 @@ import {
   formatTime,
   signed,
 } from './numbers.ts';
+import { percentileOf, SHOWN_PERCENTILES } from './percentiles.ts';
 import type { RenderOptions } from './renderer.ts';
 import { runStatus } from './status.ts';
 import { verdictSentence } from './verdict-sentence.ts';
@@ -148,6 +149,18 @@ function groupTable(record: RunRecord, group: CaseGroup, options: RenderOptions,
   return layOut([dimmed, ...rows], options.columns ?? DEFAULT_COLUMNS, paint);
 }
 
+/** A line for each case whose loader gave percentiles. */
+function percentileLines(record: RunRecord, cases: readonly CaseRecord[], columns: number): string[] {
+  return cases.flatMap((item) => {
+    const parts = SHOWN_PERCENTILES.flatMap((wanted) => {
+      const statistic = percentileOf(item, wanted);
+      return statistic === null ? [] : [`p${wanted} ${formatTime(statistic.median)}`];
+    });
+    if (parts.length === 0) return [];
+    return [wrap(`  ${serverTitle(record, item.server)}: latency ${parts.join(', ')}`, columns, '    ')];
+  });
+}
+
 /** Breaks a sentence at spaces, but not before a unit; `indent` goes before all lines but the first. */
 function wrap(text: string, columns: number, indent: string): string {
   const lines: string[] = [];
@@ -184,7 +197,9 @@ export function renderTerminal(record: RunRecord, options: RenderOptions): strin
   const parts = groups.map((group) => {
     const told = group.cases.filter(({ server }) => server !== record.baseline || group.cases.length === 1);
     const sentences = told.map((item) => wrap(`• ${verdictSentence(item, record)}`, columns, '  '));
-    return [paint.bold(group.title), groupTable(record, group, options, paint), '', ...sentences].join('\n');
+    const percentiles = percentileLines(record, group.cases, columns).map((line) => paint.dim(line));
+    const table = groupTable(record, group, options, paint);
+    return [paint.bold(group.title), table, ...percentiles, '', ...sentences].join('\n');
   });
   const notes = legend(record, options).map((line) => paint.dim(wrap(line, columns, '  ')));
   const status = runStatus(record);
