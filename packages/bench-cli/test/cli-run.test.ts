@@ -27,7 +27,7 @@ async function replaceWorld(options: TestWorldOptions): Promise<void> {
 const SHORT = ['--duration', '1', '--warmup', '0', '--zones', '20'];
 
 async function runFolder(): Promise<string> {
-  const [id] = await readdir(join(world.directory, 'results'));
+  const [id] = (await readdir(join(world.directory, 'results'))).filter((name) => name !== 'history.db');
   if (id === undefined) throw new Error('no run folder');
   return join(world.directory, 'results', id);
 }

@@ -3,6 +3,7 @@ import type { ZoneSet } from '@dinodns-bench/zones';
 import { DEFAULTS } from '../config/settings.ts';
 import { describeEnvironment } from '../environment/describe.ts';
 import { BenchError } from '../errors.ts';
+import { updateHistory } from '../history/history.ts';
 import { writeQueryFile } from '../measure/load-workload.ts';
 import { newRecord } from '../measure/new-record.ts';
 import { executeRun } from '../measure/run.ts';
@@ -64,7 +65,14 @@ async function perform(
     // Without a single trial there is nothing to keep, to report or to go on with.
     if (!hasTrials && run.previous === undefined)
       await world.fs.rm(directory, { recursive: true, force: true });
+    else await remember(world, run);
   }
+}
+
+/** The history takes the run in, also an interrupted one. That it could not is no failure of the run. */
+async function remember(world: World, { store }: DecidedRun): Promise<void> {
+  const notice = await updateHistory(world, store.resultsDirectory);
+  if (notice !== null) world.stderr.write(`Note: ${notice}\n`);
 }
 
 /** Trials in the record on disk; null if there is a record that cannot be read. */

@@ -66,7 +66,7 @@ export function gateReason(gate: Gate): string {
       unknown.length === 0
         ? ''
         : ` ${unknown.length} further ${unknown.length === 1 ? 'figure is' : 'figures are'} undecided.`;
-    return `Failed: ${head}. ${list(of('failed'))}. The interval leaves out the tolerance.${also}${warning}`;
+    return `Failed: ${head}; ${list(of('failed'))}. The interval leaves out the tolerance.${also}${warning}`;
   }
   if (outcome === 'not enough trials') {
     return (

@@ -1,0 +1,552 @@
+/** The history over records on disk: index, naming of runs, comparisons, trends and gates, through the whole CLI. */
+import { spawn } from 'node:child_process';
+import { mkdir, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { openDatabase } from '../src/history/database.ts';
+import { openHistory } from '../src/history/history.ts';
+import type { RunRecord } from '../src/results/record.ts';
+import { makeRecord } from './fixtures/make-record.ts';
+import { noise } from './support/simulate.ts';
+import { type TestWorld, testWorld } from './support/test-world.ts';
+
+let world: TestWorld;
+beforeEach(async () => {
+  world = await testWorld();
+});
+afterEach(() => world.remove());
+
+const results = () => join(world.directory, 'results');
+
+interface RunInput {
+  id: string;
+  /** QPS of each trial by server. */
+  qps: Readonly<Record<string, readonly number[]>>;
+  branch?: string | null;
+  commit?: string;
+  environment?: Partial<RunRecord['environment']>;
+  record?: Partial<RunRecord>;
+}
+
+async function saveRun({ id, qps, branch = 'main', commit, environment, record }: RunInput): Promise<void> {
+  const base = makeRecord({
+    cases: Object.entries(qps).map(([server, values]) => ({
+      server,
+      trials: values.map((value) => ({ qps: value })),
+    })),
+  });
+  const date = `${id.slice(0, 4)}-${id.slice(4, 6)}-${id.slice(6, 8)}`;
+  const startedAt = `${date}T${id.slice(9, 11)}:${id.slice(11, 13)}:${id.slice(13, 15)}.000Z`;
+  const whole: RunRecord = {
+    ...base,
+    id,
+    startedAt,
+    environment: {
+      ...base.environment,
+      git: { commit: commit ?? '0123456789abcdef0123456789abcdef01234567', branch, dirty: false },
+      ...environment,
+    },
+    ...record,
+  };
+  await mkdir(join(results(), id), { recursive: true });
+  await writeFile(join(results(), id, 'run.json'), JSON.stringify(whole));
+}
+
+const around = (level: number, count: number, seed: string, scatter = 0.01) => {
+  const { normal } = noise(seed);
+  return Array.from({ length: count }, () => level * Math.exp(scatter * normal()));
+};
+
+/** Runs the CLI and returns what it printed in this call alone. */
+async function bench(...argv: string[]): Promise<{ status: number; out: string; err: string }> {
+  const [out, err] = [world.out().length, world.err().length];
+  const status = await world.bench(...argv);
+  return { status, out: world.out().slice(out), err: world.err().slice(err) };
+}
+
+function fits(text: string): void {
+  for (const line of text.split('\n')) expect([...line].length, line).toBeLessThanOrEqual(80);
+}
+
+const OLD = '20261101-120000-aaaa';
+const NEW = '20261102-120000-bbbb';
+
+describe('bench history', () => {
+  it('lists runs, the newest first, and filters them', async () => {
+    await saveRun({ id: OLD, qps: { coredns: [1, 2], dinodns: [3, 4] } });
+    await saveRun({ id: NEW, qps: { coredns: [1, 2], knot: [3, 4] }, branch: 'feature' });
+    const { status, out } = await bench('history');
+    expect(status).toBe(0);
+    expect(out.indexOf(NEW)).toBeGreaterThanOrEqual(0);
+    expect(out.indexOf(NEW)).toBeLessThan(out.indexOf(OLD));
+    expect(out).toContain('coredns, knot · 2 cases · feature@01234567');
+    fits(out);
+    const ids = async (...flags: string[]) =>
+      JSON.parse((await bench('history', '--json', ...flags)).out).map((run: { id: string }) => run.id);
+    expect(await ids('--server', 'knot')).toEqual([NEW]);
+    expect(await ids('--branch', 'main')).toEqual([OLD]);
+    expect(await ids('--since', '2026-11-02')).toEqual([NEW]);
+    expect(await ids('--before', '2026-11-02')).toEqual([OLD]);
+    expect(await ids('--limit', '1')).toEqual([NEW]);
+    expect(await ids('--kind', 'imported')).toEqual([]);
+    expect((await bench('history', '--server', 'nsd')).err).toContain('None of 2 runs');
+  });
+
+  it('says how to begin where there is nothing, and makes no folder', async () => {
+    const { status, out, err } = await bench('history');
+    expect([status, out]).toEqual([0, '']);
+    expect(err).toContain('bench run');
+    expect(await readdir(world.directory)).toEqual([]);
+  });
+
+  it('follows records that come, change and go, and skips those that cannot be read', async () => {
+    await saveRun({ id: OLD, qps: { coredns: [1, 2] } });
+    await bench('history');
+    await saveRun({ id: NEW, qps: { coredns: [1, 2] } });
+    await saveRun({ id: OLD, qps: { coredns: [1, 2], nsd: [7, 8] } });
+    await mkdir(join(results(), 'broken'));
+    await writeFile(join(results(), 'broken', 'run.json'), '{"schemaVersion"');
+    const { out } = await bench('history');
+    expect(out).toContain('coredns, nsd');
+    expect(out).toContain(NEW);
+    await rm(join(results(), NEW), { recursive: true });
+    expect((await bench('history')).out).not.toContain(NEW);
+    const rebuilt = await bench('history', 'rebuild');
+    expect(rebuilt.out).toContain('Read 2 records');
+    expect(rebuilt.err).toContain('broken/run.json');
+  });
+
+  it('reads reference runs one folder deeper, and records of schema version 1', async () => {
+    const folder = join(results(), 'reference', 'old');
+    await mkdir(folder, { recursive: true });
+    const text = await readFile(join(import.meta.dirname, 'fixtures/records/version-1.json'), 'utf8');
+    await writeFile(join(folder, 'run.json'), text);
+    const { id } = JSON.parse(text);
+    expect((await bench('history')).out).toContain(id);
+    expect(
+      (await bench('compare', `${id}:server=coredns`, 'results/reference/old:server=dinodns')).status,
+    ).toBe(0);
+  });
+
+  it.each([
+    ['garbage', 'this is no database, but long enough to look like one'.repeat(100)],
+    ['an empty file', ''],
+    ['half a database', null],
+  ])('makes an index anew that is %s', async (_what, text) => {
+    await saveRun({ id: OLD, qps: { coredns: [1, 2] } });
+    await bench('history');
+    const path = join(results(), 'history.db');
+    const whole = await readFile(path);
+    await writeFile(path, text ?? whole.subarray(0, Math.floor(whole.length / 3)));
+    const { status, out } = await bench('history');
+    expect(status).toBe(0);
+    expect(out).toContain(OLD);
+    expect((await bench('history')).err).toBe('');
+    expect((await readdir(results())).sort()).toEqual([OLD, 'history.db']);
+  });
+
+  it('makes an index of another version anew', async () => {
+    await saveRun({ id: OLD, qps: { coredns: [1, 2] } });
+    await bench('history');
+    const { DatabaseSync } = await import('node:sqlite');
+    const other = new DatabaseSync(join(results(), 'history.db'));
+    other.exec('PRAGMA user_version = 99');
+    other.close();
+    const { out, err } = await bench('history');
+    expect(out).toContain(OLD);
+    expect(err).toContain('made anew (index version 99');
+  });
+
+  it('lists also where the index cannot be written', async () => {
+    await saveRun({ id: OLD, qps: { coredns: [1, 2] } });
+    await mkdir(join(results(), 'history.db'));
+    const { status, out, err } = await bench('history');
+    expect(status).toBe(0);
+    expect(out).toContain(OLD);
+    expect(err).toContain('cannot be written');
+  });
+
+  it('takes several benches at the same time', async () => {
+    for (let day = 1; day <= 12; day++) {
+      const id = `202611${String(day).padStart(2, '0')}-120000-aaaa`;
+      await saveRun({ id, qps: { coredns: [day, day + 1] } });
+    }
+    const cli = join(import.meta.dirname, '../src/main.ts');
+    const run = (...argv: string[]) =>
+      new Promise<{ code: number | null; err: string }>((resolve) => {
+        const child = spawn(process.execPath, [cli, ...argv, '--out', results()], {
+          stdio: ['ignore', 'ignore', 'pipe'],
+        });
+        let err = '';
+        child.stderr.on('data', (chunk) => {
+          err += chunk;
+        });
+        child.on('close', (code) => resolve({ code, err }));
+      });
+    const ended = await Promise.all([
+      run('history'),
+      run('history', 'rebuild'),
+      run('history'),
+      run('history'),
+    ]);
+    expect(ended.map(({ code }) => code)).toEqual([0, 0, 0, 0]);
+    const { database } = await openHistory(world, results());
+    expect(database.runs()).toHaveLength(12);
+    database.close();
+    expect((await readdir(results())).filter((name) => name.includes('tmp'))).toEqual([]);
+  }, 60_000);
+
+  it('gives runs names that outlive the index', async () => {
+    await saveRun({ id: OLD, qps: { coredns: [1, 2] } });
+    await saveRun({ id: NEW, qps: { coredns: [1, 2] } });
+    expect((await bench('history', 'tag', OLD, 'v1.0')).out).toContain(`v1.0 is run ${OLD}`);
+    await rm(join(results(), 'history.db'));
+    expect((await bench('history', '--tag', 'v1.0')).out).toContain('(v1.0)');
+    expect((await bench('history', 'tag', 'latest', 'v1.0')).out).toContain(NEW);
+    expect((await bench('history', 'tag', NEW, 'no/slash')).status).toBe(2);
+    expect((await bench('history', 'tag', 'x', 'v1.0', '--remove')).status).toBe(0);
+    expect((await bench('history', 'tag', 'x', 'v1.0', '--remove')).err).toContain('no run has the name');
+  });
+
+  it.each<[string, string[], string]>([
+    ['a date', ['--since', 'yesterday'], '"yesterday" is no date'],
+    ['a limit', ['--limit', '0'], '"0" must be a whole number'],
+    ['a kind', ['--kind', 'runs'], 'must be one of run, imported'],
+  ])('explains %s that is wrong', async (_what, argv, problem) => {
+    const { status, err, out } = await bench('history', ...argv);
+    expect([status, out]).toEqual([2, '']);
+    expect(err).toContain(problem);
+  });
+});
+
+describe('bench compare', () => {
+  it('compares two runs case by case, and names every difference of the machine', async () => {
+    await saveRun({ id: OLD, qps: { coredns: around(1000, 6, 'a'), dinodns: around(2000, 6, 'b') } });
+    await saveRun({
+      id: NEW,
+      qps: { coredns: around(1000, 6, 'c'), dinodns: around(2400, 6, 'd') },
+      environment: { kernel: '6.9.9', cpuModel: 'Other CPU' },
+    });
+    const { status, out } = await bench('compare', OLD, NEW, '--metric', 'qps');
+    expect(status).toBe(0);
+    expect(out).toMatch(/dinodns, tier 1, single, half, udp\n {2}qps .* \+\d\d\.\d % .* faster/);
+    expect(out).toMatch(/coredns, tier 1, single, half, udp\n {2}qps .* ≈ .* not shown/);
+    expect(out).toContain('• kernel: 6.1.0 → 6.9.9');
+    expect(out).toContain('• cpuModel: Example CPU @ 2.00GHz → Other CPU');
+    expect(out).toContain('Warning: the environments differ');
+    fits(out);
+    const [json] = JSON.parse((await bench('compare', OLD, NEW, '--json')).out);
+    expect(json).toMatchObject({ reference: OLD, candidate: NEW, paired: false });
+    expect(json.differences.map(({ name }: { name: string }) => name)).toEqual(['kernel', 'cpuModel']);
+    expect(json.cases[1].figures[0].delta).toMatchObject({
+      method: 'rank-sum',
+      verdict: 'faster',
+      comparisons: 2,
+    });
+    expect(json.cases[1].figures[0].delta.effectSize).toEqual({
+      measure: 'cliffs-delta',
+      value: 1,
+      magnitude: 'large',
+    });
+  });
+
+  it('pairs trials of the same run, for sets of cases', async () => {
+    await saveRun({ id: OLD, qps: { coredns: [100, 200, 300, 400], dinodns: [110, 221, 329, 441] } });
+    const { out } = await bench('compare', 'latest:server=coredns', 'latest:server=dinodns', '--json');
+    const [json] = JSON.parse(out);
+    expect(json).toMatchObject({ paired: true });
+    expect(json.cases[0]).toMatchObject({ label: 'dinodns against coredns, tier 1, single, half, udp' });
+    // Unpaired, the drift of the machine would hide it.
+    expect(json.cases[0].figures[0].delta.verdict).toBe('faster');
+    const text = (await bench('compare', 'latest:server=coredns', 'latest:server=dinodns')).out;
+    expect(text).toContain('paired by round');
+    fits(text);
+  });
+
+  it('takes out the speed of the machine with --normalize', async () => {
+    await saveRun({ id: OLD, qps: { coredns: around(1000, 6, 'a'), dinodns: around(1500, 6, 'b') } });
+    await saveRun({ id: NEW, qps: { coredns: around(2000, 6, 'c'), dinodns: around(3000, 6, 'd') } });
+    const read = async (...flags: string[]) => {
+      const [json] = JSON.parse(
+        (await bench('compare', OLD, NEW, '--metric', 'qps', '--json', ...flags)).out,
+      );
+      return json.cases[1].figures[0].delta;
+    };
+    expect((await read()).relative).toBeCloseTo(1, 1);
+    expect((await read('--normalize', 'coredns')).verdict).toBe('no difference shown');
+    const text = (await bench('compare', OLD, NEW, '--normalize', 'coredns')).out;
+    expect(text).toContain('Figures are ratios to coredns');
+    fits(text);
+  });
+
+  it('compares more than two with the first', async () => {
+    await saveRun({ id: OLD, qps: { coredns: [1000, 1001] } });
+    await saveRun({ id: NEW, qps: { coredns: [1000, 1001] } });
+    const { out } = await bench('compare', OLD, NEW, OLD, '--json');
+    expect(JSON.parse(out).map(({ candidate }: { candidate: string }) => candidate)).toEqual([NEW, OLD]);
+  });
+
+  it.each<[string, string[], number, string, string]>([
+    ['one run', ['latest'], 2, 'needs two runs', 'bench compare main latest'],
+    ['no such run', ['latest', 'nonsense'], 6, 'there is no run "nonsense"', 'a git branch or a commit'],
+    ['no such run by a slip', ['latest', 'mian'], 6, 'there is no run "mian"', 'Did you mean "main"'],
+    [
+      'an unknown figure',
+      ['latest', OLD, '--metric', 'qsp'],
+      2,
+      'there is no figure "qsp"',
+      'Did you mean "qps"',
+    ],
+    ['an unknown selector', [`latest:sever=coredns`, OLD], 2, '"sever=coredns"', 'Did you mean "server"'],
+    ['no such case', [`latest:server=nsd`, OLD], 2, 'has no case with server=nsd', 'Choose from its cases'],
+    ['no case in common', [`latest:server=coredns`, OLD], 2, 'no case in common', 'what tells them apart'],
+    [
+      'an unknown interval',
+      ['latest', OLD, '--interval', 'wide'],
+      2,
+      '"wide" must be auto',
+      'docs/method.md',
+    ],
+    [
+      'a server that is not there',
+      ['latest', NEW, '--normalize', 'nsd'],
+      2,
+      'has no server "nsd"',
+      'this one has',
+    ],
+  ])('explains %s', async (_what, argv, status, problem, fix) => {
+    await saveRun({ id: OLD, qps: { knot: [1, 2, 3], unbound: [1, 2, 3] } });
+    await saveRun({ id: NEW, qps: { coredns: [1, 2, 3], dinodns: [1, 2, 3] } });
+    const answer = await bench('compare', ...argv);
+    expect(answer.status).toBe(status);
+    expect(answer.err).toContain(problem);
+    expect(answer.err).toContain(fix);
+    expect(answer.out).toBe('');
+  });
+
+  it('explains figures that are not in both', async () => {
+    const trials = [{ qps: 1000, memoryBytes: null }];
+    const other = makeRecord({ cases: [{ server: 'coredns', trials }] });
+    await saveRun({ id: OLD, qps: { coredns: [1000] } });
+    await saveRun({
+      id: NEW,
+      qps: { coredns: [1000] },
+      record: { trials: other.trials, cases: other.cases },
+    });
+    const { status, err } = await bench('compare', OLD, NEW, '--metric', 'memory');
+    expect(status).toBe(2);
+    expect(err).toContain('no figure in common');
+  });
+});
+
+describe('bench trend', () => {
+  it('draws a line over time with its change points, and one for each machine', async () => {
+    const { normal } = noise('trend');
+    for (let day = 1; day <= 14; day++) {
+      const level = (day <= 7 ? 1000 : 1200) * Math.exp(0.01 * normal());
+      const id = `202611${String(day).padStart(2, '0')}-120000-aaaa`;
+      await saveRun({ id, qps: { dinodns: around(level, 3, id), coredns: around(500, 3, `${id}c`) } });
+    }
+    await saveRun({
+      id: '20261120-120000-aaaa',
+      qps: { dinodns: [9, 9, 9] },
+      environment: { hostname: 'other' },
+    });
+    const { status, out } = await bench('trend', '--server', 'dinodns', '--metric', 'qps');
+    expect(status).toBe(0);
+    expect(out).toMatch(/── rose by (19|20|21)\.\d % \(p <?0\.00\d+\) ──\n2026-11-08/);
+    expect(out).toContain('dinodns, tier 1, single, half, udp on other, Example CPU');
+    expect(out).toMatch(/[▁▂▃▄▅▆▇█]{14}/);
+    expect(out).toMatch(/├─*●─*┤/);
+    fits(out);
+    const json = JSON.parse((await bench('trend', '--server', 'dinodns', '--json')).out);
+    expect(json.lines.map(({ points }: { points: unknown[] }) => points.length)).toEqual([14, 1]);
+    expect(json.lines[0].changes).toMatchObject([{ position: 7 }]);
+    const relative = JSON.parse(
+      (await bench('trend', '--server', 'dinodns', '--normalize', 'coredns', '--json')).out,
+    );
+    expect(relative.lines[0].points[0].median).toBeCloseTo(2, 0);
+  });
+
+  it.each<[string, string[], number, string]>([
+    ['no such server', ['--server', 'nsd'], 2, 'no run has --server nsd'],
+    ['two figures', ['--metric', 'qps,cpu'], 2, 'a trend is of one figure'],
+    ['an unknown figure', ['--metric', 'mem'], 2, 'there is no figure "mem"'],
+    ['a server to relate to that is not there', ['--normalize', 'nsd'], 2, 'no run has nsd beside it'],
+  ])('explains %s', async (_what, argv, status, problem) => {
+    await saveRun({ id: OLD, qps: { coredns: [1, 2] } });
+    const answer = await bench('trend', ...argv);
+    expect(answer.status).toBe(status);
+    expect(answer.err).toContain(problem);
+    expect(answer.out).toBe('');
+  });
+
+  it('explains an empty history', async () => {
+    const { status, err } = await bench('trend', '--server', 'dinodns');
+    expect(status).toBe(6);
+    expect(err).toContain('bench run');
+  });
+});
+
+describe('bench gate', () => {
+  const before = () => saveRun({ id: OLD, qps: { dinodns: around(1000, 8, 'before') } });
+  const after = (level: number, count = 8) =>
+    saveRun({ id: NEW, qps: { dinodns: around(level, count, 'after') }, branch: 'feature' });
+
+  it('fails only where the interval leaves out the tolerance', async () => {
+    await before();
+    await after(900);
+    const { status, out } = await bench('gate', '--against', 'main', '--max-regression', '3%');
+    expect(status).toBe(7);
+    expect(out).toMatch(
+      /^Failed: run 20261102-120000-bbbb against run 20261101-120000-aaaa, at most 3%\nworse/,
+    );
+    expect(out.replaceAll('\n', ' ')).toMatch(
+      /is \d+\.\d % worse \(95 % interval from [\d.]+ % worse to [\d.]+ % worse\)/,
+    );
+    fits(out);
+    expect((await bench('gate', '--against', 'main', '--max-regression', '20%')).status).toBe(0);
+  });
+
+  it('passes where it cannot be worse than that', async () => {
+    await before();
+    await after(1000);
+    const { status, out } = await bench('gate', '--against', 'main', '--max-regression', '3%', '--strict');
+    expect(status).toBe(0);
+    expect(out).toMatch(/^Passed: /);
+  });
+
+  it('says "not enough trials" where nobody can know, and fails only with --strict', async () => {
+    await before();
+    await after(970, 3);
+    const { status, out } = await bench('gate', '--against', 'main', '--max-regression', '3%');
+    expect(status).toBe(0);
+    expect(out).toMatch(/^Not enough trials: /);
+    expect((await bench('gate', '--against', 'main', '--max-regression', '3%', '--strict')).status).toBe(8);
+    await after(500, 1);
+    expect((await bench('gate', '--against', 'main')).out).toMatch(
+      /^Not enough trials: .*one\s+trial has\s+no interval/s,
+    );
+  });
+
+  it('takes less as better for latency and CPU', async () => {
+    await before();
+    await after(800);
+    // Of the fixture, CPU per query is 1 ÷ QPS: a quarter more.
+    const json = JSON.parse(
+      (await bench('gate', '--against', 'main', '--metric', 'qps,cpu,latency', '--json')).out,
+    );
+    const outcomes = json.cases.map(({ metric, outcome }: { metric: string; outcome: string }) => [
+      metric,
+      outcome,
+    ]);
+    expect(outcomes).toEqual([
+      ['qps', 'failed'],
+      ['cpuSecondsPerQuery', 'failed'],
+      ['latencySeconds', 'passed'],
+    ]);
+    expect(json.cases[1].regression).toBeCloseTo(0.25, 1);
+  });
+
+  it('writes Markdown for a pull request, in which nothing from a record is markup', async () => {
+    await before();
+    await saveRun({
+      id: NEW,
+      qps: { dinodns: around(900, 8, 'after') },
+      branch: 'feature',
+      environment: { hostname: '<script>alert(1)</script> | @everyone' },
+    });
+    const { status, out } = await bench('gate', '--against', 'main', '--format', 'github');
+    expect(status).toBe(7);
+    expect(out).toMatch(/^### ❌ DNS benchmark: failed\n\nFailed: /);
+    expect(out).toContain('| dinodns, tier 1, single, half, udp | qps |');
+    expect(out).toContain('&lt;script>alert(1)&lt;/script> \\| \\@everyone');
+    expect(out).not.toContain('<script>');
+  });
+
+  it('finds its reference by branch, commit, name or id, but never takes the run itself', async () => {
+    await saveRun({ id: OLD, qps: { dinodns: around(1000, 8, 'a') }, commit: 'abcdef0123456789' });
+    await saveRun({ id: NEW, qps: { dinodns: around(1000, 8, 'b') } });
+    await bench('history', 'tag', OLD, 'good');
+    for (const reference of ['main', 'abcdef01', 'good', OLD, '20261101']) {
+      const json = JSON.parse((await bench('gate', '--against', reference, '--json')).out);
+      expect(json.comparison, reference).toMatchObject({ reference: OLD, candidate: NEW });
+    }
+    const own = await bench('gate', '--against', NEW);
+    expect(own.status).toBe(2);
+    expect(own.err).toContain('is the run that is judged');
+  });
+
+  it.each<[string, string[], number, string]>([
+    [
+      'a tolerance without its sign',
+      ['--against', OLD, '--max-regression', '3'],
+      2,
+      '"3" must be a percentage',
+    ],
+    [
+      'a tolerance below zero',
+      ['--against', OLD, '--max-regression', '-3%'],
+      2,
+      '"-3%" must be a percentage',
+    ],
+    ['a tolerance of everything', ['--against', OLD, '--max-regression', '100%'], 2, 'to below 100%'],
+    ['an unknown format', ['--against', OLD, '--format', 'gitlab'], 2, 'must be one of text, github, json'],
+    ['no reference', [], 2, "required option '--against <run>'"],
+    ['a reference that is not there', ['--against', 'maim'], 6, 'there is no run "maim"'],
+    ['cases that are not there', ['--against', OLD, '--server', 'nsd'], 2, 'has no case with server=nsd'],
+  ])('explains %s', async (_what, argv, status, problem) => {
+    await before();
+    await after(1000);
+    const answer = await bench('gate', ...argv);
+    expect(answer.status).toBe(status);
+    expect(answer.err).toContain(problem);
+    expect(answer.out).toBe('');
+  });
+
+  it('is right: of unchanged servers hardly any gate fails, of a real loss most do', async () => {
+    const { gate } = await import('../src/history/gate.ts');
+    const { entryOf } = await import('../src/history/entry.ts');
+    const { selectCases } = await import('../src/history/select.ts');
+    const { normal } = noise('gate');
+    const draw = (level: number) =>
+      entryOf({
+        ...makeRecord({
+          cases: [
+            {
+              server: 'dinodns',
+              trials: Array.from({ length: 8 }, () => ({ qps: level * Math.exp(0.03 * normal()) })),
+            },
+          ],
+        }),
+        id: String(level),
+      });
+    const options = { metrics: ['qps'], interval: 'auto', normalize: null, maxRegression: 0.03 } as const;
+    const share = (level: number, runs: number) => {
+      let failed = 0;
+      for (let run = 0; run < runs; run++) {
+        const result = gate(selectCases(draw(1000), {}), selectCases(draw(level), {}), options);
+        if (result.outcome === 'failed') failed += 1;
+      }
+      return failed / runs;
+    };
+    expect(share(999, 400)).toBeLessThanOrEqual(0.01);
+    // At the tolerance itself one in forty.
+    expect(share(970, 400)).toBeLessThanOrEqual(0.025 + 3 * Math.sqrt((0.025 * 0.975) / 400));
+    expect(share(880, 200)).toBeGreaterThan(0.95);
+  });
+});
+
+describe('the index', () => {
+  it('is gone and back without a loss', async () => {
+    await saveRun({ id: OLD, qps: { coredns: [1, 2] } });
+    await bench('history');
+    const path = join(results(), 'history.db');
+    await rm(path);
+    await bench('history');
+    expect((await stat(path)).size).toBeGreaterThan(0);
+    const database = openDatabase(path);
+    expect(database.figures('qps')).toMatchObject([{ runId: OLD, median: 1.5, n: 2 }]);
+    database.close();
+  });
+});
