@@ -14,6 +14,7 @@ export interface Settings {
   readonly local: Target;
   readonly remote: Target | null;
   readonly reusePort: boolean;
+  readonly spreadOver: number | undefined;
   readonly ipv6Only: boolean;
   readonly receiveBufferBytes: number | undefined;
   readonly sendBufferBytes: number | undefined;
@@ -31,6 +32,14 @@ function integer(name: string, value: number, low: number, high: number): number
     throw new UdpError('ERR_UDP_OPTION', `${name} ${value} is not an integer from ${low} to ${high}`);
   }
   return value;
+}
+
+function spreadOver({ spreadOver: sockets, reusePort }: UdpSocketOptions): number | undefined {
+  if (sockets === undefined) return undefined;
+  if (reusePort !== true) {
+    throw new UdpError('ERR_UDP_OPTION', 'spreadOver needs reusePort: without it the port is not shared');
+  }
+  return integer('spreadOver', sockets, 1, 65536);
 }
 
 const maxBufferBytes = 2 ** 30 - 1; // The kernel doubles what is asked for, in an int.
@@ -63,6 +72,7 @@ export function settle(options: UdpSocketOptions): Settings {
     local,
     remote,
     reusePort: options.reusePort ?? false,
+    spreadOver: spreadOver(options),
     ipv6Only: options.ipv6Only ?? false,
     receiveBufferBytes: bufferBytes('receiveBufferBytes', options.receiveBufferBytes),
     sendBufferBytes: bufferBytes('sendBufferBytes', options.sendBufferBytes),

@@ -77,6 +77,14 @@ export interface UdpSocketOptions {
   readonly connect?: { readonly address: string; readonly port: number };
   /** SO_REUSEPORT: several sockets, in this process or others, share the port; the kernel balances by flow. */
   readonly reusePort?: boolean;
+  /**
+   * With `reusePort`: spreads datagrams over so many sockets of the port at random, each for itself, in place of
+   * by flow (SO_ATTACH_REUSEPORT_CBPF, Linux 4.5). It holds for all sockets of the port, so that they should ask
+   * for the same number: how many there are. While there are fewer, what would go to those that are missing is
+   * balanced by flow over the others; sockets beyond the number get nothing. Native backend only; `dgram`
+   * balances by flow.
+   */
+  readonly spreadOver?: number;
   /** IPV6_V6ONLY of a socket bound to an IPv6 address; default false, as the kernel's default. */
   readonly ipv6Only?: boolean;
   /** SO_RCVBUF asked for, in bytes; default: the kernel's. See `receiveBufferBytes` for what was given. */

@@ -23,6 +23,8 @@ const types: Record<keyof typeof layout, string> = {
   sockaddr_in6: 'struct sockaddr_in6',
   cmsghdr: 'struct cmsghdr',
   timespec: 'struct timespec',
+  sock_filter: 'struct sock_filter',
+  sock_fprog: 'struct sock_fprog',
 };
 
 const fieldOf = (type: string, field: string) =>
@@ -45,6 +47,7 @@ function program(): string {
 #include <stdio.h>
 #include <sys/socket.h>
 #include <time.h>
+#include <linux/filter.h>
 #include <linux/sock_diag.h>
 #ifndef SCM_TIMESTAMPNS
 #define SCM_TIMESTAMPNS SO_TIMESTAMPNS

@@ -43,6 +43,31 @@ function makeSocket(libc: Libc, family: 4 | 6): number {
   return fd;
 }
 
+/**
+ * Writes a packet filter that picks one of `sockets` sockets at random, as the argument of
+ * SO_ATTACH_REUSEPORT_CBPF, and returns the argument's length. An index at which there is no socket (one has
+ * been closed, and its port's sockets have moved together) makes the kernel balance that datagram by flow.
+ */
+function writeRandomSpread({ view, address }: ReturnType<typeof scratch>, sockets: number): number {
+  const { BPF_LD, BPF_W, BPF_ABS, BPF_ALU, BPF_MOD, BPF_K, BPF_RET, BPF_A } = constants;
+  const instructions = [
+    [BPF_LD | BPF_W | BPF_ABS, constants.SKF_AD_OFF + constants.SKF_AD_RANDOM],
+    [BPF_ALU | BPF_MOD | BPF_K, sockets],
+    [BPF_RET | BPF_A, 0],
+  ] as const;
+  const { sock_filter, sock_fprog } = layout;
+  const start = sock_fprog.size;
+  view.setUint16(sock_fprog.len, instructions.length, true);
+  view.setBigUint64(sock_fprog.filter, BigInt(address + start), true);
+  for (const [index, [code, k]] of instructions.entries()) {
+    const at = start + index * sock_filter.size;
+    view.setUint16(at + sock_filter.code, code, true);
+    view.setUint16(at + sock_filter.jt, 0, true);
+    view.setInt32(at + sock_filter.k, k, true);
+  }
+  return sock_fprog.size;
+}
+
 /** @throws UdpError with the errno's name; nothing stays open then. */
 export function openDescriptor(libc: Libc, settings: Settings): Descriptor {
   const { family, local, remote } = settings;
@@ -56,6 +81,12 @@ export function openDescriptor(libc: Libc, settings: Settings): Descriptor {
   const setInt = (level: number, name: number, value: number, subject: string) => {
     memory.view.setInt32(0, value, true);
     check('setsockopt', libc.setsockopt(fd, level, name, memory.address, 4), subject);
+  };
+  const spread = (sockets: number) => {
+    const length = writeRandomSpread(memory, sockets);
+    const { SOL_SOCKET, SO_ATTACH_REUSEPORT_CBPF } = constants;
+    const result = libc.setsockopt(fd, SOL_SOCKET, SO_ATTACH_REUSEPORT_CBPF, memory.address, length);
+    check('setsockopt', result, 'SO_ATTACH_REUSEPORT_CBPF');
   };
   const get = (name: number, length: number): boolean => {
     memory.view.setUint32(lengthAt, length, true);
@@ -88,6 +119,7 @@ export function openDescriptor(libc: Libc, settings: Settings): Descriptor {
     if (sendBufferBytes !== undefined) setInt(SOL_SOCKET, SO_SNDBUF, sendBufferBytes, 'SO_SNDBUF');
     if (settings.timestamps) setInt(SOL_SOCKET, SO_TIMESTAMPNS, 1, 'SO_TIMESTAMPNS');
     named('bind', local, encodeSockaddr(local, local.port));
+    if (settings.spreadOver !== undefined) spread(settings.spreadOver);
     if (remote !== null) named('connect', remote, encodeSockaddr(remote, remote.port));
 
     memory.view.setUint32(lengthAt, layout.sockaddr_in6.size, true);

@@ -25,6 +25,9 @@ export const layout = {
   sockaddr_in6: { size: 28, sin6_family: 0, sin6_port: 2, sin6_flowinfo: 4, sin6_addr: 8, sin6_scope_id: 24 },
   cmsghdr: { size: 16, cmsg_len: 0, cmsg_level: 8, cmsg_type: 12 },
   timespec: { size: 16, tv_sec: 0, tv_nsec: 8 },
+  /** An instruction of the classic packet filter, and a program of them. */
+  sock_filter: { size: 8, code: 0, jt: 2, jf: 3, k: 4 },
+  sock_fprog: { size: 16, len: 0, filter: 8 },
 } as const;
 
 /** Constants; names as in C. */
@@ -40,11 +43,22 @@ export const constants = {
   SO_RCVBUF: 8,
   SO_REUSEPORT: 15,
   SO_TIMESTAMPNS: 35,
+  SO_ATTACH_REUSEPORT_CBPF: 51,
   SCM_TIMESTAMPNS: 35,
   SO_MEMINFO: 55,
   SK_MEMINFO_RMEM_ALLOC: 0,
   SK_MEMINFO_DROPS: 8,
   SK_MEMINFO_VARS: 9,
+  BPF_LD: 0x00,
+  BPF_W: 0x00,
+  BPF_ABS: 0x20,
+  BPF_ALU: 0x04,
+  BPF_MOD: 0x90,
+  BPF_K: 0x00,
+  BPF_RET: 0x06,
+  BPF_A: 0x10,
+  SKF_AD_OFF: -0x1000,
+  SKF_AD_RANDOM: 56,
   IPPROTO_IPV6: 41,
   IPV6_V6ONLY: 26,
   MSG_DONTWAIT: 0x40,
