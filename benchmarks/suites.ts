@@ -1,0 +1,13 @@
+/** What is measured. A new suite is a file with a `Suite` and a line here. */
+import { exchangeSuite } from './batched-udp/exchange.ts';
+import { handlerSuite } from './batched-udp/handler.ts';
+import { bindingsSuite } from './bindings/bindings.ts';
+import type { Suite } from './harness.ts';
+
+export const suites: readonly Suite[] = [
+  exchangeSuite,
+  handlerSuite,
+  bindingsSuite,
+  // server-cluster: lookups in the answer table; in answer-table/
+  // load: reading responses, recording latencies; in load/
+];
