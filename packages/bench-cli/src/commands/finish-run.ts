@@ -45,10 +45,10 @@ export const routineFormats: readonly Format[] = formats.filter(({ isRoutine }) 
 export async function writeFiles(
   store: RunStore,
   directory: string,
-  files: readonly ReportFile[],
+  files: AsyncIterable<ReportFile>,
 ): Promise<string[]> {
   const paths: string[] = [];
-  for (const { path, content } of files) paths.push(await store.writeBeside(directory, path, content));
+  for await (const { path, content } of files) paths.push(await store.writeBeside(directory, path, content));
   return paths;
 }
 
@@ -62,8 +62,7 @@ export async function finishRun(
 ): Promise<number> {
   const options = renderOptions(world, record);
   const withRaw = await withRawOutput(world, options, directory, record);
-  const files = await filesOf(routineFormats, record, withRaw);
-  const paths = await writeFiles(store, directory, files);
+  const paths = await writeFiles(store, directory, filesOf(routineFormats, record, withRaw));
   world.stdout.write(findRenderer(json ? 'json' : 'terminal')?.render(record, options) ?? '');
   const shown = [`${directory}/run.json`, ...paths].map((path) => relative(world.cwd, path) || path);
   world.stderr.write(`\nWritten: ${shown.join(', ')}\n`);

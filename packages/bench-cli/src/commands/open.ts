@@ -61,7 +61,7 @@ export async function openCommand(world: World, options: OpenOptions): Promise<n
   await writeFiles(
     store,
     directory,
-    await filesOf([html], record, await withRawOutput(world, look, directory, record)),
+    filesOf([html], record, await withRawOutput(world, look, directory, record)),
   );
   const path = join(directory, HTML_NAME);
   world.stdout.write(`${path}\n`);

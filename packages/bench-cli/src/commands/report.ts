@@ -2,7 +2,15 @@
 import { relative, resolve } from 'node:path';
 import { nearest } from '@dinodns-bench/zones/nearest';
 import { BenchError } from '../errors.ts';
-import { type Format, filesOf, findFormat, findRenderer, formats, isBundle } from '../report/index.ts';
+import {
+  type Format,
+  filesOf,
+  findFormat,
+  findRenderer,
+  formats,
+  isBundle,
+  type ReportFile,
+} from '../report/index.ts';
 import { createStore } from '../results/store.ts';
 import type { World } from '../world.ts';
 import { renderOptions, routineFormats, withRawOutput, writeFiles } from './finish-run.ts';
@@ -46,6 +54,14 @@ function formatsOf(text: string): Format[] {
   return [...new Set(wanted)];
 }
 
+/** The same files, each looked at on its way. */
+async function* passing(files: AsyncIterable<ReportFile>, look: (file: ReportFile) => void) {
+  for await (const file of files) {
+    look(file);
+    yield file;
+  }
+}
+
 /** True if `format`, asked for alone, goes to stdout. */
 function isShown(format: Format, isTerminal: boolean): boolean {
   return !isBundle(format) || format.shown === 'always' || (format.shown === 'piped' && !isTerminal);
@@ -75,15 +91,14 @@ export async function reportCommand(world: World, options: ReportOptions): Promi
     return 0;
   }
   const render = await withRawOutput(world, look, directory, record);
-  const files = await filesOf(wanted ?? routineFormats, record, render);
+  if (wanted === null) world.stdout.write(findRenderer('terminal')?.render(record, look) ?? '');
+  let isFirst = true;
+  const files = passing(filesOf(wanted ?? routineFormats, record, render), ({ content }) => {
+    if (shown !== null && isFirst && typeof content === 'string') world.stdout.write(content);
+    isFirst = false;
+  });
   const paths = await writeFiles(store, target, files);
-  const [first] = files;
-  if (wanted === null) {
-    world.stdout.write(findRenderer('terminal')?.render(record, look) ?? '');
-    tell(paths);
-  } else if (shown !== null && typeof first?.content === 'string') {
-    world.stdout.write(first.content);
-    tell(paths);
-  } else world.stdout.write(paths.map((path) => `${shorten(path)}\n`).join(''));
+  if (wanted === null || shown !== null) tell(paths);
+  else world.stdout.write(paths.map((path) => `${shorten(path)}\n`).join(''));
   return 0;
 }

@@ -153,14 +153,11 @@ function post(record: RunRecord, options: RenderOptions, plots: DrawnPlots): str
 }
 
 /** The files of the post, the text first. */
-export async function blogFiles(record: RunRecord, options: RenderOptions): Promise<ReportFile[]> {
+export async function* blogFiles(record: RunRecord, options: RenderOptions): AsyncGenerator<ReportFile> {
   const data = chartData(record, options.delta);
   const plots = await drawPlots(data, FILE_LOOK);
-  return [
-    { path: 'blog/index.md', content: `${post(record, options, plots)}\n` },
-    ...plots.drawn.map((plot) => ({
-      path: `blog/${plot.name}.svg`,
-      content: standaloneSvg(plot, data.servers, FILE_LOOK),
-    })),
-  ];
+  yield { path: 'blog/index.md', content: `${post(record, options, plots)}\n` };
+  for (const plot of plots.drawn) {
+    yield { path: `blog/${plot.name}.svg`, content: standaloneSvg(plot, data.servers, FILE_LOOK) };
+  }
 }

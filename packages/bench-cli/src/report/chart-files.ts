@@ -9,23 +9,24 @@ interface NamedSvg {
   readonly servers: number;
 }
 
-async function svgs(record: RunRecord, options: RenderOptions): Promise<NamedSvg[]> {
+async function* svgs(record: RunRecord, options: RenderOptions): AsyncGenerator<NamedSvg> {
   const data = chartData(record, options.delta);
   const { drawn } = await drawPlots(data, FILE_LOOK);
-  return drawn.map((plot) => ({
-    name: plot.name,
-    svg: standaloneSvg(plot, data.servers, FILE_LOOK),
-    servers: data.servers.length,
-  }));
+  for (const plot of drawn) {
+    const svg = standaloneSvg(plot, data.servers, FILE_LOOK);
+    yield { name: plot.name, svg, servers: data.servers.length };
+  }
 }
 
-export async function svgFiles(record: RunRecord, options: RenderOptions): Promise<ReportFile[]> {
-  return (await svgs(record, options)).map(({ name, svg }) => ({ path: `charts/${name}.svg`, content: svg }));
+export async function* svgFiles(record: RunRecord, options: RenderOptions): AsyncGenerator<ReportFile> {
+  for await (const { name, svg } of svgs(record, options)) {
+    yield { path: `charts/${name}.svg`, content: svg };
+  }
 }
 
-export async function pngFiles(record: RunRecord, options: RenderOptions): Promise<ReportFile[]> {
-  return (await svgs(record, options)).flatMap(({ name, svg, servers }) => [
-    { path: `charts/${name}.png`, content: pngOf(svg) },
-    { path: `charts/${name}-dark.png`, content: pngOf(darkened(svg, servers)) },
-  ]);
+export async function* pngFiles(record: RunRecord, options: RenderOptions): AsyncGenerator<ReportFile> {
+  for await (const { name, svg, servers } of svgs(record, options)) {
+    yield { path: `charts/${name}.png`, content: pngOf(svg) };
+    yield { path: `charts/${name}-dark.png`, content: pngOf(darkened(svg, servers)) };
+  }
 }

@@ -1,6 +1,7 @@
 /**
  * One line for each trial, for spreadsheets and statistics programs: base units, nothing rounded, empty where
- * there is no figure. RFC 4180, but with a bare line feed, which every reader takes.
+ * there is no figure. RFC 4180, but with a bare line feed, which every reader takes. Text that a spreadsheet would take
+ * for a formula gets an apostrophe in front (OWASP, CSV injection); numbers, negative ones too, stay as they are.
  */
 import type { CaseRecord, RunRecord, Trial } from '../results/record.ts';
 import { SHOWN_PERCENTILES, trialPercentile } from './percentiles.ts';
@@ -40,7 +41,8 @@ const COLUMNS: readonly Column[] = [
 ];
 
 function field(value: Value): string {
-  const text = value === null ? '' : String(value);
+  const isFormula = typeof value === 'string' && /^[=+\-@\t\r]/.test(value);
+  const text = value === null ? '' : `${isFormula ? "'" : ''}${value}`;
   return /[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
 }
 

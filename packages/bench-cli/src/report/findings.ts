@@ -4,6 +4,7 @@
  */
 import type { CaseRecord, Drift, NoiseFloor, RunRecord, Until } from '../results/record.ts';
 import { DIRECTIONS, METRIC_TITLES } from '../stats/metrics.ts';
+import { fewestForRanks } from '../stats/sample-test.ts';
 import { FEWEST_ROUNDS } from '../stats/until.ts';
 import { formatDuration } from '../text.ts';
 import { serverTitle } from './cases.ts';
@@ -125,9 +126,29 @@ function aboutTrials(record: RunRecord): string[] {
   return lines;
 }
 
+/**
+ * On what verdicts rest that a test without an assumption could not give. One sentence for the run: the number of
+ * comparisons is the same for all.
+ */
+function aboutMethod(record: RunRecord): string[] {
+  const byT = record.cases.flatMap(({ comparison }) =>
+    comparison?.qps.method === 'student-t' ? [comparison.qps] : [],
+  );
+  const [first] = byT;
+  if (first?.rankTest == null) return [];
+  const comparisons = first.comparisons ?? 1;
+  const fewest = Math.min(...byT.map(({ n }) => n));
+  const among = comparisons === 1 ? '' : ` and ${comparisons} comparisons`;
+  return [
+    `With ${fewest} trials${among} no test could show anything without assuming a shape of the noise, so verdicts rest on ` +
+      `Student's t, which takes it as log-normal. From --trials ${fewestForRanks(comparisons)} on they would not.`,
+  ];
+}
+
 /** The sentences, each with a full stop. Empty where there is nothing to tell. */
 export function findings(record: RunRecord): string[] {
   return [
+    ...aboutMethod(record),
     ...(record.until === null ? [] : [aboutUntil(record, record.until)]),
     ...(record.noiseFloors ?? []).flatMap((floor) => aboutFloor(record, floor)),
     ...aboutBelowFloor(record),

@@ -65,6 +65,13 @@ export const renderers: readonly Renderer[] = [
   },
 ];
 
+/** The file that `bench open` opens. */
+export const HTML_NAME = 'report.html';
+
+async function* htmlFile(record: RunRecord, options: RenderOptions): AsyncGenerator<ReportFile> {
+  yield { path: HTML_NAME, content: await renderHtml(record, options) };
+}
+
 /** Reports that are made of files. */
 export const bundles: readonly Bundle[] = [
   {
@@ -72,7 +79,7 @@ export const bundles: readonly Bundle[] = [
     isRoutine: true,
     shown: 'piped',
     description: 'one page to explore, without network',
-    files: async (record, options) => [{ path: HTML_NAME, content: await renderHtml(record, options) }],
+    files: htmlFile,
   },
   {
     name: 'blog',
@@ -83,9 +90,6 @@ export const bundles: readonly Bundle[] = [
   { name: 'svg', shown: 'never', description: 'the charts, for light and dark', files: svgFiles },
   { name: 'png', shown: 'never', description: 'the charts as pictures, light and dark', files: pngFiles },
 ];
-
-/** The file that `bench open` opens. */
-export const HTML_NAME = 'report.html';
 
 export const formats: readonly Format[] = [...renderers, ...bundles];
 
@@ -100,19 +104,16 @@ export function findRenderer(name: string): Renderer | undefined {
 }
 
 /** What the formats leave on disk, in their order: nothing for one that is only shown. */
-export async function filesOf(
+export async function* filesOf(
   wanted: readonly Format[],
   record: RunRecord,
   options: RenderOptions,
-): Promise<ReportFile[]> {
+): AsyncGenerator<ReportFile> {
   const plain = { ...options, color: false };
-  const files: ReportFile[] = [];
   for (const format of wanted) {
-    if (isBundle(format)) files.push(...(await format.files(record, plain)));
-    else if (format.fileName !== null)
-      files.push({ path: format.fileName, content: format.render(record, plain) });
+    if (isBundle(format)) yield* format.files(record, plain);
+    else if (format.fileName !== null) yield { path: format.fileName, content: format.render(record, plain) };
   }
-  return files;
 }
 
 export type { RawFile, RawOutput } from './html/page-data.ts';

@@ -1,15 +1,19 @@
 /** Text inside Markdown: whatever a server, a tool or a path contains, it must not break the report. */
 import { markdownTable } from 'markdown-table';
 
-/** Text for a paragraph or a table cell: on one line, nothing in it is markup. */
+/**
+ * Text for a paragraph or a table cell: on one line, nothing in it is markup. Braces are escaped as well, because a
+ * blog reads Markdown as MDX, where they hold code; tildes strike through in GitHub's dialect.
+ */
 export function plain(text: string): string {
   return text
     .replaceAll(/\s+/g, ' ')
     .trim()
-    .replaceAll(/[\\`*_[\]|]/g, '\\$&')
+    .replaceAll(/[\\`*_[\]|{}~]/g, '\\$&')
     .replaceAll('&', '&amp;')
     .replaceAll('<', '&lt;')
-    .replaceAll('>', '&gt;');
+    .replaceAll('>', '&gt;')
+    .replace(/^(?:[#+=-]|\d+[.)])(?=\s|$|[#=-])/, '\u2060$&');
 }
 
 /** The longest run of backticks in `text`, which a fence must outdo (CommonMark 0.31.2, 4.5 and 6.1). */

@@ -9,20 +9,36 @@ import { groupCases, serverTitle } from './cases.ts';
 import { formatFixed, formatOutwards } from './numbers.ts';
 
 interface Words {
-  /** `answered` in "DinoDNS answered 32 % more queries per second than CoreDNS". */
+  /** `answered` in "DinoDNS answered more queries per second than CoreDNS". */
   readonly verb: string;
-  readonly more: string;
-  readonly less: string;
-  /** `queries per second`, after the adjective. */
+  readonly higher: string;
+  readonly lower: string;
+  /** Between a multiple and the noun: "1.9 × as many". */
+  readonly as: string;
   readonly noun: string;
 }
 
 const WORDS: Readonly<Record<ComparedMetric, Words>> = {
-  qps: { verb: 'answered', more: 'more', less: 'fewer', noun: 'queries per second' },
-  latencySeconds: { verb: 'had', more: 'a longer', less: 'a shorter', noun: 'average latency' },
-  cpuSecondsPerQuery: { verb: 'spent', more: 'more', less: 'less', noun: 'CPU time per query' },
-  memoryBytes: { verb: 'used', more: 'more', less: 'less', noun: 'memory' },
+  qps: { verb: 'answered', higher: 'more', lower: 'fewer', as: 'as many', noun: 'queries per second' },
+  latencySeconds: {
+    verb: 'had a',
+    higher: 'longer',
+    lower: 'shorter',
+    as: 'as long',
+    noun: 'average latency',
+  },
+  cpuSecondsPerQuery: {
+    verb: 'spent',
+    higher: 'more',
+    lower: 'less',
+    as: 'as much',
+    noun: 'CPU time per query',
+  },
+  memoryBytes: { verb: 'used', higher: 'more', lower: 'less', as: 'as much', noun: 'memory' },
 };
+
+/** From half as many again, a multiple is easier to grasp than a percentage. */
+const MULTIPLE_FROM = 0.5;
 
 interface Point {
   readonly title: string;
@@ -40,34 +56,39 @@ function pointsOf(record: RunRecord, server: string, metric: ComparedMetric): Po
   );
 }
 
-/** `32 % (25–53 %)`, or from half as many again `1.9 × (1.7–2.2)`; sizes only, the direction is in the words. */
-function sizeOf({ delta }: Point): string {
+/** `32 % more (95 % interval 25–53 %)` or `1.9 × as many (95 % interval 1.7–2.2)`. */
+function sizeOf({ delta }: Point, words: Words): string {
   const { relative, low, high } = delta;
-  if (relative >= 0.5) {
+  if (relative >= MULTIPLE_FROM) {
     const ends = formatOutwards(1 + low, 1 + high, 1);
-    return `${formatFixed(1 + relative, ends.digits)} × (95 % interval ${ends.low}–${ends.high})`;
+    return `${formatFixed(1 + relative, ends.digits)} × ${words.as} (95 % interval ${ends.low}–${ends.high})`;
   }
   const [near, far] = relative >= 0 ? [low, high] : [-high, -low];
   const ends = formatOutwards(near * 100, far * 100, 0);
-  return `${formatFixed(Math.abs(relative) * 100, ends.digits)} % (95 % interval ${ends.low}–${ends.high} %)`;
+  const word = relative >= 0 ? words.higher : words.lower;
+  return `${formatFixed(Math.abs(relative) * 100, ends.digits)} % ${word} (95 % interval ${ends.low}–${ends.high} %)`;
 }
 
 function inSentence(title: string): string {
   return title.charAt(0).toLowerCase() + title.slice(1);
 }
 
-function counted(count: number, word: string): string {
-  return count === 1 ? `one ${word}` : `${count} ${word}s`;
+function numberOf(points: readonly Point[]): string {
+  return points.length === 2 ? 'both points' : `all ${points.length} points`;
 }
 
-function atAll(points: readonly Point[], start: string): string {
-  const [only] = points;
+/** `32 % more (…) at tier 1, single`, of several the least and the most. */
+function spanOf(points: readonly Point[], words: Words): string {
   const sorted = points.toSorted((a, b) => Math.abs(a.delta.relative) - Math.abs(b.delta.relative));
-  const [least, most] = [sorted[0], sorted.at(-1)];
-  if (only === undefined || least === undefined || most === undefined) return '';
-  if (points.length === 1) return `${start} at ${inSentence(only.title)}: ${sizeOf(only)}.`;
-  const span = `${sizeOf(least)} at ${inSentence(least.title)} to ${sizeOf(most)} at ${inSentence(most.title)}`;
-  return `${start} at all ${points.length} points measured: from ${span}.`;
+  const ends = points.length === 1 ? sorted : [sorted[0], sorted.at(-1)];
+  const told = ends.flatMap((point) =>
+    point === undefined ? [] : `${sizeOf(point, words)} at ${inSentence(point.title)}`,
+  );
+  return told.length === 1 ? (told[0] ?? '') : `from ${told.join(' to ')}`;
+}
+
+function titlesOf(points: readonly Point[]): string {
+  return points.map(({ title }) => inSentence(title)).join('; ');
 }
 
 /**
@@ -79,34 +100,31 @@ export function overallSentence(record: RunRecord, server: string, metric: Compa
   if (points.length === 0) return null;
   const { better, worse, goal } = DIRECTIONS[metric];
   const [higher, lower] = goal === 'higher' ? [better, worse] : [worse, better];
-  const { verb, more, less, noun } = WORDS[metric];
+  const words = WORDS[metric];
   const name = serverTitle(record, server);
   const baseline = serverTitle(record, record.baseline);
   const above = points.filter(({ delta }) => delta.verdict === higher);
   const below = points.filter(({ delta }) => delta.verdict === lower);
-  const start = (adjective: string) => `${name} ${verb} ${adjective} ${noun} than ${baseline}`;
-  if (above.length === points.length) return atAll(points, start(more));
-  if (below.length === points.length) return atAll(points, start(less));
-  if (above.length + below.length === 0) {
-    const where =
-      points.length === 1 ? `at ${inSentence(points[0]?.title ?? '')}` : `at any of ${points.length} points`;
-    return `No difference in ${noun} was shown between ${name} and ${baseline} ${where}.`;
+  const open = points.filter(({ delta }) => delta.verdict !== higher && delta.verdict !== lower);
+  const subject = `${name} ${words.verb}`;
+  const whole = (adjective: string) =>
+    `${subject} ${adjective} ${words.noun} than ${baseline} at ` +
+    (points.length === 1 ? 'the only point measured' : `${numberOf(points)} measured`);
+  if (above.length === points.length) return `${whole(words.higher)}: ${spanOf(points, words)}.`;
+  if (below.length === points.length) return `${whole(words.lower)}: ${spanOf(points, words)}.`;
+  if (open.length === points.length) {
+    const where = points.length === 1 ? `at ${titlesOf(points)}` : `at any of ${points.length} points`;
+    return `No difference in ${words.noun} was shown between ${name} and ${baseline} ${where}.`;
   }
-  const parts = [
-    ...(above.length > 0
-      ? [
-          `${more} at ${counted(above.length, 'point')} (${above.map(({ title }) => inSentence(title)).join('; ')})`,
-        ]
-      : []),
-    ...(below.length > 0
-      ? [
-          `${less} at ${counted(below.length, 'point')} (${below.map(({ title }) => inSentence(title)).join('; ')})`,
-        ]
-      : []),
-  ];
-  const open = points.length - above.length - below.length;
-  const rest = open === 0 ? '' : `; at ${counted(open, 'other point')} no difference was shown`;
-  return `Against ${baseline}, ${name} ${verb} ${parts.join(', and ')} ${noun}${rest}.`;
+  const sides = [
+    ...(above.length > 0 ? [{ adjective: words.higher, side: above }] : []),
+    ...(below.length > 0 ? [{ adjective: words.lower, side: below }] : []),
+  ].map(
+    ({ adjective, side }) =>
+      `${adjective} ${words.noun} than ${baseline} at ${side.length} of ${points.length} points, ${spanOf(side, words)}`,
+  );
+  const rest = open.length === 0 ? '' : `; no difference was shown at ${titlesOf(open)}`;
+  return `${subject} ${sides.join(', and ')}${rest}.`;
 }
 
 /** The servers that are compared with the baseline, in the order of the run. */

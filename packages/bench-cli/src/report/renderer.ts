@@ -45,8 +45,8 @@ export interface Bundle extends Named {
    * stdout is no terminal.
    */
   readonly shown: 'always' | 'piped' | 'never';
-  /** Pure. Rejects only for a bug. */
-  files(record: RunRecord, options: RenderOptions): Promise<readonly ReportFile[]>;
+  /** Pure. One after the other, so that a large one can be written and forgotten before the next is made. */
+  files(record: RunRecord, options: RenderOptions): AsyncIterable<ReportFile>;
 }
 
 export type Format = Renderer | Bundle;

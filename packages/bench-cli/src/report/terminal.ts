@@ -16,6 +16,7 @@ import {
   signed,
 } from './numbers.ts';
 import { percentileOf, SHOWN_PERCENTILES } from './percentiles.ts';
+import { printableRecord } from './printable.ts';
 import type { RenderOptions } from './renderer.ts';
 import { runStatus } from './status.ts';
 import { verdictSentence } from './verdict-sentence.ts';
@@ -190,7 +191,8 @@ function legend(record: RunRecord, options: RenderOptions): string[] {
 }
 
 /** The tables of all groups, then what was shown, in sentences, and how the run ended. */
-export function renderTerminal(record: RunRecord, options: RenderOptions): string {
+export function renderTerminal(original: RunRecord, options: RenderOptions): string {
+  const record = printableRecord(original);
   const columns = options.columns ?? DEFAULT_COLUMNS;
   const paint = new Ansis(options.color === true ? 1 : 0);
   const groups = groupCases(record);

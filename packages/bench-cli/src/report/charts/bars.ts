@@ -5,11 +5,11 @@ import {
   type Chart,
   type ChartData,
   dodge,
+  drawnTrials,
   frame,
   type Look,
   labelExpression,
   labelLines,
-  MOST_POINTS,
   nameOf,
   serverChannels,
   thinned,
@@ -79,7 +79,7 @@ function pointsOf(
       const value = metric.trial(trial.metrics);
       return value === null ? [] : [{ value, round: trial.round }];
     });
-  const shown = thinned(measured, MOST_POINTS);
+  const shown = thinned(measured, drawnTrials(data).most);
   const margin = (place.right - place.left) * 0.12;
   const step = (place.right - place.left - 2 * margin) / Math.max(1, shown.length - 1);
   return shown.map(({ value, round }, index) => ({
@@ -209,9 +209,11 @@ export function barChart(metric: BarMetric): Chart {
           points.push(...pointsOf(data, item, metric, unit, place));
         }
       }
+      const drawn = drawnTrials(data);
       const caption =
         `${unit.axis.charAt(0).toUpperCase()}${unit.axis.slice(1)}; ${metric.lowerIsBetter ? 'lower' : 'higher'} is better. ` +
-        'Bars: medians. Whiskers: 95 % intervals. Points: single trials, in the order of the rounds.';
+        'Bars: medians. Whiskers: 95 % intervals. Points: single trials, in the order of the rounds' +
+        (drawn.isThinned ? `, of each case ${drawn.most}, evenly chosen.` : '.');
       const spec = {
         ...frame(look),
         width: look.width,

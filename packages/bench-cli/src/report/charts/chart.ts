@@ -151,8 +151,18 @@ export function frame(look: Look) {
   };
 }
 
-/** Drawing every trial of a long run would hide them behind each other: at most so many of a case are drawn. */
-export const MOST_POINTS = 200;
+/** With more points than this in one chart they hide each other, and pictures take seconds to draw. */
+const MOST_POINTS = 1200;
+/** Fewer of a case would not show how its trials scatter. */
+const FEWEST_OF_CASE = 12;
+
+/** How many trials of each case are drawn: all of them, unless there are very many. */
+export function drawnTrials({ groups, trialsOf }: ChartData): { most: number; isThinned: boolean } {
+  const cases = groups.flatMap((group) => group.cases);
+  const longest = Math.max(0, ...cases.map((item) => trialsOf(item).length));
+  const most = Math.max(FEWEST_OF_CASE, Math.floor(MOST_POINTS / Math.max(1, cases.length)));
+  return longest > most ? { most, isThinned: true } : { most: longest, isThinned: false };
+}
 
 /** At most `most` of `items`, evenly chosen, the first and the last always among them. */
 export function thinned<T>(items: readonly T[], most: number): T[] {

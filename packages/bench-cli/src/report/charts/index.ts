@@ -1,4 +1,5 @@
 /** Every chart, in the order of reports. Adding one is adding a file in this folder and a line here. */
+import type { RunRecord } from '../../results/record.ts';
 import type { Chart, ChartData, Look } from './chart.ts';
 import { differenceChart } from './difference.ts';
 import { cpuChart, latencyChart, memoryChart, throughputChart } from './metrics.ts';
@@ -31,8 +32,20 @@ export interface DrawnPlots {
   readonly missing: readonly { readonly name: string; readonly title: string; readonly reason: string }[];
 }
 
+/** Several formats of one report draw the same charts: kept as long as the record is. */
+const kept = new WeakMap<RunRecord, Map<string, Promise<DrawnPlots>>>();
+
 /** Draws every chart that `data` suffices for. */
-export async function drawPlots(data: ChartData, look: Look): Promise<DrawnPlots> {
+export function drawPlots(data: ChartData, look: Look): Promise<DrawnPlots> {
+  const byLook = kept.get(data.record) ?? new Map<string, Promise<DrawnPlots>>();
+  kept.set(data.record, byLook);
+  const key = JSON.stringify([data.delta, look]);
+  const plots = byLook.get(key) ?? drawAll(data, look);
+  byLook.set(key, plots);
+  return plots;
+}
+
+async function drawAll(data: ChartData, look: Look): Promise<DrawnPlots> {
   const drawn: DrawnPlot[] = [];
   const missing: DrawnPlots['missing'][number][] = [];
   for (const chart of CHARTS) {

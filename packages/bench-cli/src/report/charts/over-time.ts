@@ -5,15 +5,23 @@ import { panelFacet, panelGrid } from './panels.ts';
 
 /** More lines than this of one case are a smear; so many, evenly chosen, show the same. */
 const MOST_TRIALS = 12;
+/** Of very many cases, fewer lines each. */
+const MOST_LINES = 160;
 /** Intervals of a long trial beyond this number are drawn as every n-th. */
 const MOST_INTERVALS = 60;
 /** With more points than this, lines are drawn without them. */
 const MOST_MARKED = 800;
 
+function drawnOf(data: ChartData): number {
+  const cases = data.groups.reduce((sum, group) => sum + group.cases.length, 0);
+  return Math.max(3, Math.min(MOST_TRIALS, Math.floor(MOST_LINES / Math.max(1, cases))));
+}
+
 function rowsOf(data: ChartData) {
+  const trials = drawnOf(data);
   return data.groups.flatMap((group) =>
     group.cases.flatMap((item) =>
-      thinned(data.trialsOf(item), MOST_TRIALS).flatMap((trial) =>
+      thinned(data.trialsOf(item), trials).flatMap((trial) =>
         trial.load.intervals.length < 2
           ? []
           : thinned(trial.load.intervals, MOST_INTERVALS).map(({ atSeconds, qps }) => ({
@@ -43,7 +51,7 @@ export const overTimeChart: Chart = {
     );
     const caption =
       'Queries per second in each second of the trials; a line is a trial.' +
-      (most > MOST_TRIALS ? ` Drawn are ${MOST_TRIALS} trials of each case, evenly chosen.` : '');
+      (most > drawnOf(data) ? ` Drawn are ${drawnOf(data)} trials of each case, evenly chosen.` : '');
     const x = {
       field: 'at',
       type: 'quantitative' as const,

@@ -7,7 +7,7 @@ const FONT_FILES = ['400Regular/Inter_400Regular.ttf', '600SemiBold/Inter_600Sem
 );
 
 /** Pixels of the picture for one of the chart: sharp on screens of high resolution. */
-const ZOOM = 2;
+const ZOOM = 1.6;
 
 /** The picture of an SVG that `standaloneSvg` made. */
 export function pngOf(svg: string): Uint8Array {
