@@ -67,6 +67,13 @@ export interface SampleTest {
   readonly rankTest: RankTest;
 }
 
+/** Paired trials from which on the rank test can show a difference in a family of that many comparisons. */
+export function fewestForRanks(comparisons: number): number {
+  let n = 1;
+  while (smallestSignedRankP(n) * comparisons > LEVEL) n += 1;
+  return n;
+}
+
 interface LogInterval {
   readonly estimate: number;
   readonly low: number;
