@@ -21,6 +21,7 @@ export interface Settings {
   readonly batchSize: number;
   readonly slotBytes: number;
   readonly sendQueueLength: number;
+  readonly segmentation: boolean;
   readonly timestamps: boolean;
   readonly onBatch: BatchHandler;
   readonly onError: ((error: Error) => void) | undefined;
@@ -79,6 +80,7 @@ export function settle(options: UdpSocketOptions): Settings {
     batchSize: integer('batchSize', options.batchSize ?? 64, 1, 1024),
     slotBytes: integer('slotBytes', options.slotBytes ?? 4096, 512, 65535),
     sendQueueLength: integer('sendQueueLength', options.sendQueueLength ?? 1024, 1, 65536),
+    segmentation: options.segmentation ?? false,
     timestamps: options.timestamps ?? false,
     onBatch: options.onBatch,
     onError: options.onError,

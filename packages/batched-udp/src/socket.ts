@@ -97,6 +97,12 @@ export interface UdpSocketOptions {
   readonly slotBytes?: number;
   /** Datagrams that may wait to be sent, 1 to 65536; default 1024. */
   readonly sendQueueLength?: number;
+  /**
+   * Hand runs of equally long datagrams to one peer, the connected one, to the kernel as one message (UDP_SEGMENT):
+   * the same datagrams for less than half of the CPU time; a capture on this machine may show them as one. Without
+   * effect for the dgram backend, for other peers and where the kernel or the device cannot. Default false.
+   */
+  readonly segmentation?: boolean;
   /** Ask the kernel when each datagram arrived (`ages`). Default false. */
   readonly timestamps?: boolean;
   /** Receives the batches. Datagrams that arrive wait in the kernel until the open call has resolved. */

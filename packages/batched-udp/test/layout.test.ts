@@ -43,6 +43,7 @@ function program(): string {
 #include <errno.h>
 #include <fcntl.h>
 #include <netinet/in.h>
+#include <netinet/udp.h>
 #include <stddef.h>
 #include <stdio.h>
 #include <sys/socket.h>

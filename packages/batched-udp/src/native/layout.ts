@@ -39,6 +39,8 @@ export const constants = {
   SOCK_NONBLOCK: 0o4000,
   O_CLOEXEC: 0o2000000,
   SOL_SOCKET: 1,
+  SOL_UDP: 17,
+  UDP_SEGMENT: 103,
   SO_SNDBUF: 7,
   SO_RCVBUF: 8,
   SO_REUSEPORT: 15,

@@ -4,8 +4,18 @@ import type { Peer } from '../socket.ts';
 import { layout } from './layout.ts';
 import type { Libc } from './libc.ts';
 import { layMessages, type Messages, words } from './messages.ts';
+import { Segments } from './segments.ts';
 import { sockaddrLength } from './sockaddr.ts';
-import type { Transmit } from './transmit.ts';
+import type { Tally, Transmit } from './transmit.ts';
+
+/** What sending in runs needs of the socket. */
+export interface Segmentation {
+  readonly fd: number;
+  /** Messages moved by one system call at most. */
+  readonly perCall: number;
+  readonly tally: Tally;
+  readonly onRefused: (error: UdpError) => void;
+}
 
 export interface SendQueueOptions {
   readonly family: 4 | 6;
@@ -13,6 +23,8 @@ export interface SendQueueOptions {
   readonly slotBytes: number;
   /** Datagrams that a user may queue. */
   readonly length: number;
+  /** How to hand over runs of equally long datagrams as one message; absent: one by one. */
+  readonly segmentation?: Segmentation | undefined;
   /** Room beyond that, for the replies of one batch that the kernel did not take. */
   readonly spare: number;
 }
@@ -23,6 +35,9 @@ export class SendQueue {
   readonly #libc: Libc;
   readonly #options: SendQueueOptions;
   #messages: Messages | undefined;
+  #segments: Segments | undefined;
+  /** Undefined once the kernel has refused. */
+  #segmentation: Segmentation | undefined;
   /** The message that is sent next. */
   #head = 0;
   #reserved = -1;
@@ -30,6 +45,7 @@ export class SendQueue {
   constructor(libc: Libc, options: SendQueueOptions) {
     this.#libc = libc;
     this.#options = options;
+    this.#segmentation = options.segmentation;
     this.capacity = options.length + options.spare;
   }
 
@@ -99,19 +115,33 @@ export class SendQueue {
     this.pending++;
   }
 
+  /** As many as the kernel takes as runs. Where it refuses one, all that follow go one by one. */
+  #flushRuns(count: number): number {
+    if (this.#segmentation === undefined) return 0;
+    const { fd, perCall, tally, onRefused } = this.#segmentation;
+    this.#segments ??= new Segments(this.#libc, this.messages);
+    const { sent, refused } = this.#segments.transmit(fd, this.#head, count, perCall, tally, onRefused);
+    if (refused) this.#segmentation = undefined;
+    return sent;
+  }
+
   /** Hands the queue over as far as the kernel takes it; returns the datagrams that have left the queue. */
   flush(transmit: Transmit): number {
     let total = 0;
     this.#reserved = -1;
     while (this.pending > 0) {
+      const wasSegmented = this.#segmentation !== undefined;
       const { headers } = this.messages;
       this.messages.assertAttached();
       const run = Math.min(this.pending, this.capacity - this.#head);
-      const done = transmit(headers.address + this.#head * layout.mmsghdr.size, run);
+      const done =
+        this.#segmentation !== undefined && run > 1
+          ? this.#flushRuns(run)
+          : transmit(headers.address + this.#head * layout.mmsghdr.size, run);
       total += done;
       this.pending -= done;
       this.#head = (this.#head + done) % this.capacity;
-      if (done < run) return total;
+      if (done < run && (this.#segmentation !== undefined || !wasSegmented)) return total;
     }
     this.#head = 0; // The slots used last are the ones in the cache.
     return total;

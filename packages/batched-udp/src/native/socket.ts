@@ -86,6 +86,15 @@ export class NativeUdpSocket implements UdpSocket {
         connected,
         slotBytes,
         length: settings.sendQueueLength,
+        segmentation:
+          settings.segmentation && connected
+            ? {
+                fd: descriptor.fd,
+                perCall: batchSize,
+                tally: this.#tally,
+                onRefused: (error) => this.#report(error, true),
+              }
+            : undefined,
         spare: batchSize,
       });
       this.#transmit = makeTransmit(libc, descriptor.fd, batchSize, this.#tally, (error) =>

@@ -1,0 +1,130 @@
+/**
+ * Runs of datagrams of one length, handed to the kernel as one message that it cuts apart again (UDP_SEGMENT, "UDP
+ * GSO", udp(7), Linux 4.18). The datagrams on the wire are the same; but the way through routing, netfilter and the
+ * device is gone once for the run: over loopback a datagram of 33 bytes took 0.6 µs instead of 1.5 µs to send.
+ * A capture on the sending machine may show the run as one large packet.
+ */
+import { markAsUntransferable } from 'node:worker_threads';
+import { systemError, type UdpError } from '../errors.ts';
+import { constants, layout } from './layout.ts';
+import type { Libc } from './libc.ts';
+import { type Messages, words } from './messages.ts';
+import type { Tally } from './transmit.ts';
+
+/** UDP_MAX_SEGMENTS of kernels before 6.3 (include/linux/udp.h). */
+const maxSegments = 64;
+/** What surely fits any interface's MTU (1,280 for IPv6) behind IPv6 and UDP headers. */
+const maxSegmentBytes = 1232;
+/** CMSG_SPACE(sizeof (uint16_t)) and CMSG_LEN of it. */
+const controlSpace = layout.cmsghdr.size + 8;
+const controlLength = layout.cmsghdr.size + 2;
+
+/** Messages over the vectors of a send queue, one for each run. */
+export class Segments {
+  readonly #libc: Libc;
+  readonly #messages: Messages;
+  readonly #memory: Uint32Array;
+  readonly #headersAddress: number;
+  readonly #controlWord: number;
+  /** Datagrams of each run. */
+  readonly #runs: Uint32Array;
+
+  constructor(libc: Libc, messages: Messages) {
+    const { count } = messages;
+    const buffer = new ArrayBuffer(count * (layout.mmsghdr.size + controlSpace));
+    markAsUntransferable(buffer);
+    this.#libc = libc;
+    this.#messages = messages;
+    this.#memory = new Uint32Array(buffer);
+    this.#headersAddress = libc.addressOf(buffer);
+    this.#controlWord = (count * layout.mmsghdr.size) / 4;
+    this.#runs = new Uint32Array(count);
+  }
+
+  /**
+   * Sends `count` datagrams from slot `head` on, as far as the kernel takes them now, at most `perCall` messages
+   * with one call. Returns how many it took; `refused`: it does not take runs here, and the caller sends the rest
+   * one by one.
+   */
+  transmit(
+    fd: number,
+    head: number,
+    count: number,
+    perCall: number,
+    tally: Tally,
+    onRefused: (error: UdpError) => void,
+  ): { sent: number; refused: boolean } {
+    const { EAGAIN, EINTR, ECONNREFUSED, MSG_DONTWAIT } = constants;
+    const runs = this.#lay(head, count);
+    let [done, sent] = [0, 0];
+    while (done < runs) {
+      const address = this.#headersAddress + done * layout.mmsghdr.size;
+      const taken = this.#libc.sendmmsg(fd, address, Math.min(runs - done, perCall), MSG_DONTWAIT);
+      tally.sendCalls++;
+      if (taken <= 0) {
+        const errno = this.#libc.errno();
+        if (errno === EAGAIN) return { sent, refused: false };
+        if (errno === EINTR) continue;
+        if (errno !== ECONNREFUSED) return { sent, refused: true };
+        // An error of earlier datagrams; it is off the socket now.
+        tally.refused++;
+        onRefused(systemError('sendmmsg', 'ECONNREFUSED', ''));
+        continue;
+      }
+      for (const end = done + taken; done < end; done++) {
+        const datagrams = this.#runs[done] ?? 0;
+        sent += datagrams;
+        tally.sent += datagrams;
+      }
+    }
+    return { sent, refused: false };
+  }
+
+  /** Lays a header for each run; returns how many there are. A run is of one length; its last may be shorter. */
+  #lay(head: number, count: number): number {
+    const { words: memory, headers } = this.#messages;
+    const lengthOf = (slot: number) =>
+      memory[headers.vectorWord + slot * words.perVector + words.vectorLength] ?? 0;
+    let [runs, slot] = [0, head];
+    const end = head + count;
+    while (slot < end) {
+      const first = slot;
+      const length = lengthOf(first);
+      slot++;
+      if (length > 0 && length <= maxSegmentBytes && !this.#hasName(first)) {
+        const limit = Math.min(end, first + maxSegments);
+        while (slot < limit && lengthOf(slot) === length && !this.#hasName(slot)) slot++;
+        const isLast = slot < limit && lengthOf(slot) < length && lengthOf(slot) > 0 && !this.#hasName(slot);
+        if (isLast) slot++;
+      }
+      this.#layHeader(runs, first, slot - first, length);
+      this.#runs[runs] = slot - first;
+      runs++;
+    }
+    return runs;
+  }
+
+  #hasName(slot: number): boolean {
+    const { words: memory, headers } = this.#messages;
+    return memory[headers.word + slot * words.perHeader + words.nameLength] !== 0;
+  }
+
+  #layHeader(run: number, slot: number, datagrams: number, length: number): void {
+    const memory = this.#memory;
+    const { words: theirs, headers } = this.#messages;
+    const at = run * words.perHeader;
+    const from = headers.word + slot * words.perHeader;
+    // Name, its length, and the vectors are those of the first datagram's own header.
+    for (let i = 0; i < layout.mmsghdr.msg_iovlen / 4; i++) memory[at + i] = theirs[from + i] ?? 0;
+    memory[at + layout.mmsghdr.msg_iovlen / 4] = datagrams;
+    const control = this.#controlWord + (run * controlSpace) / 4;
+    const address = datagrams > 1 ? this.#headersAddress + 4 * control : 0;
+    memory[at + layout.mmsghdr.msg_control / 4] = address % 2 ** 32;
+    memory[at + layout.mmsghdr.msg_control / 4 + 1] = Math.floor(address / 2 ** 32);
+    memory[at + words.controlLength] = datagrams > 1 ? controlSpace : 0;
+    memory[control] = controlLength;
+    memory[control + layout.cmsghdr.cmsg_level / 4] = constants.SOL_UDP;
+    memory[control + layout.cmsghdr.cmsg_type / 4] = constants.UDP_SEGMENT;
+    memory[control + layout.cmsghdr.size / 4] = length;
+  }
+}
