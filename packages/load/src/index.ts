@@ -9,6 +9,12 @@
 export type { Counts } from './engine/measurements.ts';
 export { ERROR_CODES, type ErrorCode, EXIT_STATUS, LoadError, type Problem } from './errors.ts';
 export { type FindMaxOptions, type FindMaxResult, type FindMaxTrial, findMax } from './find-max/find-max.ts';
+export {
+  type RateAttempt,
+  type RateSearch,
+  type RateSearchOptions,
+  searchMaxRate,
+} from './find-max/search.ts';
 export { decodeHistogram, encodeHistogram, mergeEncoded } from './histogram/encoding.ts';
 export { renderHgrm } from './histogram/hgrm.ts';
 export { Histogram, type HistogramData, lowestAt } from './histogram/histogram.ts';

@@ -1,97 +1,47 @@
 /**
- * The highest rate a server sustains: the binary search of RFC 8219, section 9.1, repeated, with its uncertainty.
- * A rate is sustained when an open loop at that rate loses no more, and takes no longer, than allowed.
- *
- * RFC 8219 asks for no loss at all, trials of at least 60 s and at least 20 repetitions; all three are options.
+ * The highest rate a server sustains. A rate is sustained when an open loop at that rate loses no more, and takes
+ * no longer, than allowed.
  */
 
 import type { CannonInput } from '../options.ts';
 import type { CannonResult } from '../result/result.ts';
 import { cannon, type RunControls } from '../run.ts';
+import { type RateAttempt, type RateSearch, type RateSearchOptions, searchMaxRate } from './search.ts';
 
-export interface FindMaxOptions {
+export interface FindMaxOptions extends RateSearchOptions {
   /** What is run at each rate. Its `load` is not used. */
   readonly base: Omit<CannonInput, 'load' | 'durationSeconds'>;
   /** Length of one trial, seconds. Default 5. */
   readonly trialSeconds?: number;
-  /** Searches made; each gives one maximum. Default 5. */
-  readonly repetitions?: number;
   /** Share of queries that may be lost, 0 to 1. Default 0, as RFC 8219 has it. */
   readonly maxLostRatio?: number;
   /** 99th percentile of latency that may be reached, seconds; null (default): any below the time-out. */
   readonly maxP99Seconds?: number | null;
-  /** The search ends when the bounds are this close, as a share of the rate. Default 0.02. */
-  readonly precision?: number;
-  /** Bounds to search between, queries per second; without, they are found first. */
-  readonly low?: number;
-  readonly high?: number;
   /** Called after each trial. */
   readonly onTrial?: (trial: FindMaxTrial) => void;
 }
 
 /** One trial: a rate, and what came of it. */
-export interface FindMaxTrial {
+export interface FindMaxTrial extends RateAttempt {
   /** 0 for the search for bounds, then the number of the repetition. */
   readonly repetition: number;
-  readonly rate: number;
-  readonly sustained: boolean;
-  /** Whether it failed because the generator could not send as asked. */
-  readonly generatorLimited: boolean;
   readonly result: CannonResult;
 }
 
-export interface FindMaxResult {
-  /** Median of the searches' maxima, queries per second; 0 where not even the lowest rate was sustained. */
-  readonly rate: number;
-  /** 1st and 99th percentile of the maxima, nearest rank (RFC 8219): with few searches the least and the greatest. */
-  readonly low: number;
-  readonly high: number;
-  /** The maximum of each search. */
-  readonly maxima: readonly number[];
-  /** Whether the generator ended at least half of the searches: the server can do more. */
-  readonly generatorLimited: boolean;
+export interface FindMaxResult extends RateSearch {
   readonly trials: readonly FindMaxTrial[];
 }
 
-/** Rates below this are not searched. */
-const LOWEST_RATE = 10;
-/** The first rate tried, from which it is doubled. */
-const FIRST_RATE = 1000;
-
 /** Rejects with a `LoadError` if a run cannot begin, and with the signal's reason when it is aborted. */
 export async function findMax(options: FindMaxOptions, controls: RunControls = {}): Promise<FindMaxResult> {
-  const { repetitions = 5 } = options;
   const trials: FindMaxTrial[] = [];
-  const attempt = async (repetition: number, rate: number): Promise<FindMaxTrial> => {
+  const found = await searchMaxRate(options, async (repetition, rate) => {
     const trial = await runTrial(options, controls, repetition, rate);
     trials.push(trial);
     options.onTrial?.(trial);
     return trial;
-  };
-  const bounds = await findBounds(options, (rate) => attempt(0, rate));
-  const maxima: number[] = [];
-  let ended = 0;
-  for (let repetition = 1; repetition <= repetitions; repetition++) {
-    const found = await search(bounds, options.precision ?? 0.02, (rate) => attempt(repetition, rate));
-    maxima.push(found.rate);
-    if (found.generatorLimited) ended += 1;
-  }
-  const sorted = maxima.toSorted((a, b) => a - b);
-  const rank = (share: number) => sorted[Math.max(0, Math.ceil(share * sorted.length) - 1)] ?? 0;
-  return {
-    rate: medianOf(sorted),
-    low: rank(0.01),
-    high: rank(0.99),
-    maxima,
-    generatorLimited: ended * 2 >= repetitions,
-    trials,
-  };
-}
-
-function medianOf(sorted: readonly number[]): number {
-  const middle = sorted.length / 2;
-  const [below, above] = [sorted[Math.ceil(middle) - 1] ?? 0, sorted[Math.floor(middle)] ?? 0];
-  return (below + above) / 2;
+  });
+  return { ...found, trials };
 }
 
 async function runTrial(
@@ -110,62 +60,4 @@ async function runTrial(
     maxP99Seconds === null || (latencySeconds !== null && latencySeconds.p99 <= maxP99Seconds);
   const sustained = counts.answered > 0 && lostRatio <= maxLostRatio && fastEnough && counts.unsent === 0;
   return { repetition, rate, sustained, generatorLimited: !sustained && generatorLimited, result };
-}
-
-interface Bounds {
-  readonly low: number;
-  readonly high: number;
-}
-
-/** Doubles, or halves, until one rate is sustained and the next is not. */
-async function findBounds(
-  { low, high }: FindMaxOptions,
-  attempt: (rate: number) => Promise<FindMaxTrial>,
-): Promise<Bounds> {
-  if (low !== undefined && high !== undefined) return { low, high };
-  if (high !== undefined) return { low: LOWEST_RATE, high };
-  let rate = low ?? FIRST_RATE;
-  if ((await attempt(rate)).sustained) {
-    for (;;) {
-      if (!(await attempt(2 * rate)).sustained) return { low: rate, high: 2 * rate };
-      rate *= 2;
-    }
-  }
-  while (rate > LOWEST_RATE) {
-    if ((await attempt(rate / 2)).sustained) return { low: rate / 2, high: rate };
-    rate /= 2;
-  }
-  return { low: 0, high: rate };
-}
-
-/**
- * One search. It begins with the whole range each time, and a little beyond, so that a chance in the search for
- * the bounds does not decide all of them.
- */
-async function search(
-  bounds: Bounds,
-  precision: number,
-  attempt: (rate: number) => Promise<FindMaxTrial>,
-): Promise<{ rate: number; generatorLimited: boolean }> {
-  let low = bounds.low * 0.75;
-  let high = bounds.high * 1.25;
-  let generatorLimited = false;
-  let best = 0;
-  while (high > LOWEST_RATE) {
-    if (high - low <= precision * high) {
-      if (best > 0 || low === 0) break;
-      // Not even the lower bound holds this time: look below it.
-      low = low < LOWEST_RATE ? 0 : low / 2;
-    }
-    const rate = (low + high) / 2;
-    const trial = await attempt(rate);
-    if (trial.sustained) {
-      best = rate;
-      low = rate;
-    } else {
-      generatorLimited = trial.generatorLimited;
-      high = rate;
-    }
-  }
-  return { rate: best, generatorLimited };
 }

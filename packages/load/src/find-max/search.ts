@@ -1,0 +1,130 @@
+/**
+ * The search for the highest rate that is sustained: the binary search of RFC 8219, section 9.1, repeated, with
+ * its uncertainty. What an attempt is, its caller says.
+ *
+ * RFC 8219 asks for no loss at all, attempts of at least 60 s and at least 20 repetitions; all three are options.
+ */
+
+export interface RateSearchOptions {
+  /** Searches made; each gives one maximum. Default 5. */
+  readonly repetitions?: number;
+  /** The search ends when the bounds are this close, as a share of the rate. Default 0.02. */
+  readonly precision?: number;
+  /** Bounds to search between, queries per second; without, they are found first. */
+  readonly low?: number;
+  readonly high?: number;
+}
+
+/** What came of one rate. */
+export interface RateAttempt {
+  readonly rate: number;
+  readonly sustained: boolean;
+  /** Whether it failed because the generator could not send as asked. */
+  readonly generatorLimited: boolean;
+}
+
+export interface RateSearch {
+  /** Median of the searches' maxima, queries per second; 0 where not even the lowest rate was sustained. */
+  readonly rate: number;
+  /** 1st and 99th percentile of the maxima, nearest rank (RFC 8219): with few searches the least and the greatest. */
+  readonly low: number;
+  readonly high: number;
+  /** The maximum of each search. */
+  readonly maxima: readonly number[];
+  /** Whether the generator ended at least half of the searches: the server can do more. */
+  readonly generatorLimited: boolean;
+}
+
+/** Rates below this are not searched. */
+const LOWEST_RATE = 10;
+/** The first rate tried, from which it is doubled. */
+const FIRST_RATE = 1000;
+
+/** Rejects with what `attempt` rejects with. Its `repetition` is 0 in the search for bounds. */
+export async function searchMaxRate(
+  options: RateSearchOptions,
+  attempt: (repetition: number, rate: number) => Promise<RateAttempt>,
+): Promise<RateSearch> {
+  const { repetitions = 5 } = options;
+  const bounds = await findBounds(options, (rate) => attempt(0, rate));
+  const maxima: number[] = [];
+  let ended = 0;
+  for (let repetition = 1; repetition <= repetitions; repetition++) {
+    const found = await search(bounds, options.precision ?? 0.02, (rate) => attempt(repetition, rate));
+    maxima.push(found.rate);
+    if (found.generatorLimited) ended += 1;
+  }
+  const sorted = maxima.toSorted((a, b) => a - b);
+  const rank = (share: number) => sorted[Math.max(0, Math.ceil(share * sorted.length) - 1)] ?? 0;
+  return {
+    rate: medianOf(sorted),
+    low: rank(0.01),
+    high: rank(0.99),
+    maxima,
+    generatorLimited: ended * 2 >= repetitions,
+  };
+}
+
+function medianOf(sorted: readonly number[]): number {
+  const middle = sorted.length / 2;
+  const [below, above] = [sorted[Math.ceil(middle) - 1] ?? 0, sorted[Math.floor(middle)] ?? 0];
+  return (below + above) / 2;
+}
+
+interface Bounds {
+  readonly low: number;
+  readonly high: number;
+}
+
+/** Doubles, or halves, until one rate is sustained and the next is not. */
+async function findBounds(
+  { low, high }: RateSearchOptions,
+  attempt: (rate: number) => Promise<RateAttempt>,
+): Promise<Bounds> {
+  if (low !== undefined && high !== undefined) return { low, high };
+  if (high !== undefined) return { low: LOWEST_RATE, high };
+  let rate = low ?? FIRST_RATE;
+  if ((await attempt(rate)).sustained) {
+    for (;;) {
+      if (!(await attempt(2 * rate)).sustained) return { low: rate, high: 2 * rate };
+      rate *= 2;
+    }
+  }
+  while (rate > LOWEST_RATE) {
+    if ((await attempt(rate / 2)).sustained) return { low: rate / 2, high: rate };
+    rate /= 2;
+  }
+  return { low: 0, high: rate };
+}
+
+/**
+ * One search. It begins with the whole range each time, and a little beyond, so that a chance in the search for
+ * the bounds does not decide all of them.
+ */
+async function search(
+  bounds: Bounds,
+  precision: number,
+  attempt: (rate: number) => Promise<RateAttempt>,
+): Promise<{ rate: number; generatorLimited: boolean }> {
+  let low = bounds.low * 0.75;
+  let high = bounds.high * 1.25;
+  let generatorLimited = false;
+  let best = 0;
+  while (high > LOWEST_RATE) {
+    if (high - low <= precision * high) {
+      if (best > 0 || low === 0) break;
+      // Not even the lower bound holds this time: look below it.
+      low = low < LOWEST_RATE ? 0 : low / 2;
+    }
+    const rate = (low + high) / 2;
+    const trial = await attempt(rate);
+    if (trial.sustained) {
+      best = rate;
+      low = rate;
+    } else {
+      generatorLimited = trial.generatorLimited;
+      high = rate;
+    }
+  }
+  return { rate: best, generatorLimited };
+}
