@@ -86,10 +86,11 @@ export class QueryReader {
       if (u16(bytes, body) === TYPE_OPT) {
         // One at most, in the additional section, owned by the root (RFC 6891, section 6.1.1).
         if (this.hasEdns || index < others || u8(bytes, at) !== 0) return false;
-        if (!areOptions(bytes, body + 10, next)) return false;
+        this.#version = u8(bytes, body + 5);
+        // What another version has in place of options is not for us to judge (section 6.1.3).
+        if (this.#version === 0 && !areOptions(bytes, body + 10, next)) return false;
         this.hasEdns = true;
         this.udpOctets = Math.max(u16(bytes, body + 2), PLAIN_UDP_OCTETS);
-        this.#version = u8(bytes, body + 5);
         this.dnssecOk = (u8(bytes, body + 6) & 0x80) !== 0;
       }
       at = next;

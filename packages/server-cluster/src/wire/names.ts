@@ -107,16 +107,31 @@ function labelsOf(text: string): number[][] {
   return labels;
 }
 
+/** Names that are canonical already, as nearly all of a large zone set are. */
+const ORDINARY_NAME = /^(?:[a-z0-9*_-]{1,63}\.)*[a-z0-9*_-]{1,63}$/;
+
+function encodeOrdinary(text: string): Buffer {
+  const octets = Buffer.allocUnsafe(text.length + 2);
+  octets.write(text, 1, 'latin1');
+  let label = 0;
+  for (let at = 1; at <= text.length; at++) {
+    if (octets[at] !== DOT) continue;
+    octets[label] = at - label - 1;
+    label = at;
+  }
+  octets[label] = text.length - label;
+  octets[text.length + 1] = 0;
+  return octets;
+}
+
 /** The name on the wire, uncompressed. Throws a RangeError for a label over 63 or a name over 255 octets. */
 export function encodeName(text: string): Buffer {
+  if (text.length <= MAX_NAME_OCTETS - 2 && ORDINARY_NAME.test(text)) return encodeOrdinary(text);
   const octets: number[] = [];
   for (const label of labelsOf(text)) octets.push(label.length, ...label);
   octets.push(0);
   return Buffer.from(octets);
 }
-
-/** Names that are canonical already, as nearly all of a large zone set are. */
-const ORDINARY_NAME = /^(?:[a-z0-9*_-]{1,63}\.)*[a-z0-9*_-]{1,63}$/;
 
 /**
  * The one text of a name by which it is compared: lower case (ASCII only, RFC 4343), no final dot, `\DDD`

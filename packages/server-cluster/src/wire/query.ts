@@ -131,7 +131,9 @@ function readEdns(message: Buffer, questionEnd: number): Edns | null | 'malforme
 }
 
 function ednsAt(message: Buffer, body: number, end: number): Edns | null {
-  for (let offset = body + 10; offset < end; ) {
+  // What another version has in place of options is not for us to judge (RFC 6891, section 6.1.3).
+  const optionsEnd = message.readUInt8(body + 5) === 0 ? end : body + 10;
+  for (let offset = body + 10; offset < optionsEnd; ) {
     if (offset + 4 > end) return null;
     offset += 4 + message.readUInt16BE(offset + 2);
     if (offset > end) return null;

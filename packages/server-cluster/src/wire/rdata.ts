@@ -71,13 +71,13 @@ export function encodeData(record: SupportedAnswer): Buffer {
     }
     case 'RP':
       return Buffer.concat([encodeName(record.data.mbox || '.'), encodeName(record.data.txt || '.')]);
+    // The encoder would change the caller's list.
     case 'TXT':
-      checkStrings(record.data);
-      break;
+      return encodeStrings(record.data);
     // The encoder makes four octets of anything.
     case 'A':
       if (!isIPv4(record.data)) throw new RangeError(`"${record.data}" is no IPv4 address`);
-      break;
+      return Buffer.from(record.data.split('.').map(Number));
     case 'AAAA':
       if (!isIPv6(record.data)) throw new RangeError(`"${record.data}" is no IPv6 address`);
   }
@@ -99,12 +99,16 @@ function u32(value: number | undefined): Buffer {
   return octets;
 }
 
-function checkStrings(data: string | Buffer | (string | Buffer)[]): void {
-  for (const text of Array.isArray(data) ? data : [data]) {
-    const octets = Buffer.byteLength(text);
+function encodeStrings(data: string | Buffer | (string | Buffer)[]): Buffer {
+  const parts = (Array.isArray(data) ? data : [data]).flatMap((text) => {
+    const octets = Buffer.from(text);
     // A character string has a length field of one octet (RFC 1035, section 3.3).
-    if (octets > 255) throw new RangeError(`A TXT string has ${octets} octets; 255 is the most.`);
-  }
+    if (octets.length > 255)
+      throw new RangeError(`A TXT string has ${octets.length} octets; 255 is the most.`);
+    return [Buffer.of(octets.length), octets];
+  });
+  if (parts.length === 0) throw new RangeError('A TXT record has no string.');
+  return Buffer.concat(parts);
 }
 
 /** The data as handlers know it, from uncompressed octets. */

@@ -1,6 +1,11 @@
 /** Queries of every sort: with and without EDNS, other classes and operations, cut off, changed, repeated. */
 import { type Answer, encode } from 'dns-packet';
+import { HEADER_OCTETS } from '../../src/wire/codes.ts';
+import { encodeName } from '../../src/wire/names.ts';
 import { mixCase, pick, type Random } from '../support/random.ts';
+
+/** RD, AD and CD are for queries; RA, Z, TC, AA and codes are not. */
+const FLAGS = [0, 0, 0, 0x0100, 0x0100, 0x0100, 0x0130, 0x0110, 0x0120, 0x0730, 0x00ff];
 
 function option(random: Random): object {
   return { code: pick(random, [3, 8, 10, 65_001]), data: Buffer.alloc(random(30), random(256)) };
@@ -24,18 +29,25 @@ function opt(random: Random): Answer {
 /** A well-formed query, perhaps with records that do not belong there. */
 export function anyQuery(random: Random, name: string, type: string): Buffer {
   const record: Answer = { name: 'x.example', type: 'A', ttl: 1, data: '192.0.2.1' };
-  const message = encode({
+  const plain = encode({
     type: 'query',
     id: random(65_536),
-    questions: [{ name: mixCase(random, name), type: type as 'A' }],
+    questions: [{ name: '.', type: type as 'A' }],
     answers: random(20) === 0 ? [record] : [],
     authorities: random(20) === 0 ? [record] : [],
     additionals: [...(random(20) === 0 ? [record] : []), ...(random(2) === 0 ? [opt(random)] : [])],
   });
+  // The encoder knows no escapes.
+  const octets = encodeName(mixCase(random, name));
+  const message = Buffer.concat([
+    plain.subarray(0, HEADER_OCTETS),
+    octets,
+    plain.subarray(HEADER_OCTETS + 1),
+  ]);
+  const questionEnd = HEADER_OCTETS + octets.length + 4;
   // Operation code, and the bits that a query may or may not have.
   const operation = random(15) === 0 ? random(16) << 11 : 0;
-  message.writeUInt16BE(operation | pick(random, [0, 0x0100, 0x0130, 0x0730, 0x00ff]), 2);
-  const questionEnd = message.indexOf(0, 12) + 5;
+  message.writeUInt16BE(operation | pick(random, FLAGS), 2);
   if (random(15) === 0) message.writeUInt16BE(pick(random, [3, 4, 254, 255, 4711]), questionEnd - 2);
   if (random(15) === 0)
     message.writeUInt16BE(pick(random, [0, 41, 64, 249, 251, 252, 253, 65_280]), questionEnd - 4);

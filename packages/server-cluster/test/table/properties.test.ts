@@ -17,7 +17,7 @@ import { Model, type ModelAnswer, type ModelRecord } from './model.ts';
 import { mutated } from './mutate.ts';
 import { ASKED_TYPES, randomName, randomRecord } from './zones.ts';
 
-const SEEDS = Number(process.env.TABLE_SEEDS ?? 60);
+const SEEDS = Number(process.env.TABLE_SEEDS ?? 20);
 const RECORDS = 70;
 const CHANGES = 25;
 const QUESTIONS = 25;

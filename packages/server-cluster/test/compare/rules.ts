@@ -1,0 +1,95 @@
+/**
+ * The ways in which our answers may differ from those of NSD and Knot DNS. Each is explained under its name in
+ * docs/differences.md. Whatever no rule allows is a fault.
+ */
+import { GOOD, QueryReader } from '../../src/table/query-reader.ts';
+import { isMetaType } from '../../src/table/zone-responder.ts';
+import { RCODE } from '../../src/wire/codes.ts';
+import { findNameEnd, skipName } from '../../src/wire/names.ts';
+import type { View } from './view.ts';
+
+const NOT_FOR_QUERIES = 0x06cf;
+const ERRORS: readonly (number | undefined)[] = [RCODE.FORMERR, RCODE.NOTIMP, 9, undefined];
+
+/** What a message is, as far as a rule has to know. */
+export interface Facts {
+  readonly flags: number;
+  readonly type: number;
+  readonly class: number;
+  readonly isWellFormed: boolean;
+  readonly hasUnusualRecords: boolean;
+  readonly hasOctetsBehind: boolean;
+}
+
+export function factsOf(message: Buffer): Facts {
+  const reader = new QueryReader();
+  const code = reader.read(message, 0, message.length);
+  const count = (at: number) => (message.length >= 12 ? message.readUInt16BE(at) : 0);
+  const isWellFormed = code === GOOD;
+  return {
+    flags: message.length < 4 ? 0 : message.readUInt16BE(2),
+    type: reader.type,
+    class: reader.class,
+    isWellFormed,
+    hasUnusualRecords: count(6) + count(8) > 0 || count(10) > (reader.hasEdns ? 1 : 0),
+    hasOctetsBehind: isWellFormed && endOf(message) < message.length,
+  };
+}
+
+/** Offset behind everything that the header announces. */
+function endOf(message: Buffer): number {
+  let at = findNameEnd(message, 12) + 4;
+  const records = message.readUInt16BE(6) + message.readUInt16BE(8) + message.readUInt16BE(10);
+  for (let index = 0; index < records; index++) {
+    const body = skipName(message, at);
+    at = body + 10 + message.readUInt16BE(body + 8);
+  }
+  return at;
+}
+
+export interface Difference {
+  readonly facts: Facts;
+  readonly ours: View;
+  readonly theirs: View;
+  /** Keys of the views that differ. */
+  readonly keys: readonly (keyof View)[];
+}
+
+function only(keys: readonly (keyof View)[], allowed: readonly (keyof View)[]): boolean {
+  return keys.every((key) => allowed.includes(key));
+}
+
+/** Rules in the order in which they are tried. */
+export const RULES: Readonly<Record<string, (difference: Difference) => boolean>> = {
+  'never-answered': ({ ours }) => ours.kind === 'none',
+  'other-operations': ({ facts, ours }) => (facts.flags & 0x7800) !== 0 && ours.rcode === RCODE.NOTIMP,
+  'malformed-messages': ({ facts, ours, theirs }) =>
+    !facts.isWellFormed &&
+    ours.rcode === RCODE.FORMERR &&
+    (ERRORS.includes(theirs.rcode) || theirs.opt.startsWith('badvers')),
+  'unknown-edns-version': ({ ours, theirs }) =>
+    ours.opt.startsWith('badvers') && (theirs.opt.startsWith('badvers') || ERRORS.includes(theirs.rcode)),
+  'header-bits': ({ facts, theirs }) =>
+    (facts.flags & NOT_FOR_QUERIES) !== 0 && ERRORS.includes(theirs.rcode),
+  'header-bits-returned': ({ keys }) => only(keys, ['reservedFlags']),
+  'records-in-queries': ({ facts, theirs }) => facts.hasUnusualRecords && ERRORS.includes(theirs.rcode),
+  'octets-behind-the-query': ({ facts, theirs }) => facts.hasOctetsBehind && ERRORS.includes(theirs.rcode),
+  'other-classes': ({ facts, ours }) =>
+    facts.class !== 1 && facts.class !== 255 && ours.rcode === RCODE.REFUSED,
+  'class-any': ({ facts, ours }) => facts.class === 255 && !ours.authoritative,
+  'meta-types': ({ facts, ours }) => isMetaType(facts.type) && ours.rcode === RCODE.REFUSED,
+  'type-zero': ({ facts, theirs }) => facts.type === 0 && ERRORS.includes(theirs.rcode),
+  'one-set-for-any': ({ facts, ours, theirs, keys }) =>
+    facts.type === 255 &&
+    ours.answers !== '' &&
+    theirs.answers !== '' &&
+    only(keys, ['answers', 'authorities', 'additionals', 'truncated']),
+  'minimal-answers': ({ ours, keys }) => ours.answers !== '' && only(keys, ['authorities', 'additionals']),
+  'empty-when-truncated': ({ ours, theirs, keys }) =>
+    ours.truncated && theirs.truncated && only(keys, ['answers', 'authorities', 'additionals']),
+};
+
+/** The name of the rule that allows a difference. */
+export function allowedBy(difference: Difference): string | undefined {
+  return Object.keys(RULES).find((name) => RULES[name]?.(difference));
+}

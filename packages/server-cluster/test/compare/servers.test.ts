@@ -1,0 +1,91 @@
+/**
+ * The answer table beside NSD and Knot DNS, on the same zones, question by question. Every difference is allowed by
+ * a rule that docs/differences.md explains. COMPARE_QUESTIONS and COMPARE_SEED make it more, and other, questions.
+ */
+import { mkdtemp, readFile, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { describe, expect, test } from 'vitest';
+import { findTool, freePort, startProcess } from '../../../zones/test/support/servers.ts';
+import { createAnswerTable } from '../../src/table/answer-table.ts';
+import { randomFrom } from '../support/random.ts';
+import { answerTo } from '../table/ask.ts';
+import { exchangeAll } from './exchange.ts';
+import { type Asked, randomQuestion } from './questions.ts';
+import { allowedBy, factsOf, RULES } from './rules.ts';
+import { type View, viewOf } from './view.ts';
+import { storeOfZones, writeZones, zoneSet } from './zone.ts';
+
+const QUESTIONS = Number(process.env.COMPARE_QUESTIONS ?? 4000);
+const SEED = Number(process.env.COMPARE_SEED ?? 1);
+
+const servers = [
+  { name: 'NSD', format: 'nsd', tool: 'nsd', args: (files: string) => ['-d', '-c', join(files, 'nsd.conf')] },
+  {
+    name: 'Knot DNS',
+    format: 'knot',
+    tool: 'knotd',
+    args: (files: string) => ['-c', join(files, 'knot.conf')],
+  },
+];
+
+async function repliesOf(server: (typeof servers)[number], asked: readonly Asked[]) {
+  const directory = await mkdtemp(join(tmpdir(), 'server-cluster-compare-'));
+  try {
+    const port = await freePort();
+    await writeZones(server.format, directory, port);
+    const command = [findTool(server.tool) ?? server.tool, ...server.args(directory)];
+    const running = await startProcess(command, directory, port, zoneSet);
+    try {
+      return await exchangeAll(
+        port,
+        asked.map(({ message }) => message),
+      );
+    } finally {
+      await running.stop();
+    }
+  } finally {
+    await rm(directory, { recursive: true, force: true });
+  }
+}
+
+function differingKeys(ours: View, theirs: View): (keyof View)[] {
+  return (Object.keys(ours) as (keyof View)[]).filter((key) => ours[key] !== theirs[key]);
+}
+
+describe.each(servers)('beside $name', (server) => {
+  test.skipIf(findTool(server.tool) === undefined)(
+    'every answer is the same, or differs as documented',
+    { timeout: 60_000 + QUESTIONS * 5 },
+    async () => {
+      const random = randomFrom(SEED);
+      const asked = Array.from({ length: QUESTIONS }, () => randomQuestion(random));
+      const table = createAnswerTable(storeOfZones());
+      const replies = await repliesOf(server, asked);
+      const allowed = new Map<string, number>();
+      const faults: object[] = [];
+      let same = 0;
+      for (const [index, { name, type, message }] of asked.entries()) {
+        const ours = viewOf(answerTo(table, message));
+        const theirs = viewOf(replies[index] ?? 0);
+        const keys = differingKeys(ours, theirs);
+        if (keys.length === 0) {
+          same++;
+          continue;
+        }
+        const rule = allowedBy({ facts: factsOf(message), ours, theirs, keys });
+        if (rule !== undefined) allowed.set(rule, (allowed.get(rule) ?? 0) + 1);
+        else faults.push({ name, type, message: message.toString('hex'), keys, ours, theirs });
+      }
+      if (process.env.COMPARE_QUESTIONS !== undefined) console.info(server.name, { same }, allowed);
+      expect(faults.slice(0, 3)).toEqual([]);
+      expect(same).toBeGreaterThan(QUESTIONS / 3);
+    },
+  );
+});
+
+test('docs/differences.md explains every rule, and nothing else', async () => {
+  const text = await readFile(new URL('../../docs/differences.md', import.meta.url), 'utf8');
+  const explained = Array.from(text.matchAll(/^## `([a-z-]+)`/gm), ([, name]) => name);
+  expect(explained.sort()).toEqual(Object.keys(RULES).sort());
+});

@@ -1,0 +1,205 @@
+/** What the table promises, feature by feature. */
+import { DefaultStore } from 'dinodns/plugins/storage/index.js';
+import { describe, expect, test } from 'vitest';
+import { ZoneStore } from '../../src/store/zone-store.ts';
+import { createAnswerTable } from '../../src/table/answer-table.ts';
+import { DROP, type Responder, TO_FRAMEWORK } from '../../src/table/responder.ts';
+import { encodeName } from '../../src/wire/names.ts';
+import { opt } from '../support/client.ts';
+import { record, zone } from '../support/in-process.ts';
+import { answerTo, decoded, query } from './ask.ts';
+
+/** Four labels that make 255 octets. */
+const LONG = ['a'.repeat(63), 'b'.repeat(63), 'c'.repeat(63), `d${'e'.repeat(47)}`, 'example.org'].join('.');
+
+function storeOf(...records: Parameters<typeof zone>[0][number][]): ZoneStore {
+  const store = new ZoneStore();
+  store.addZone(zone(records));
+  return store;
+}
+
+function tableOf(...records: Parameters<typeof zone>[0][number][]): Responder {
+  return createAnswerTable(storeOf(...records));
+}
+
+/** A query for a name with escapes, which the encoder of `dns-packet` does not know. */
+function queryFor(name: string): Buffer {
+  const plain = query('.', 'A');
+  return Buffer.concat([plain.subarray(0, 12), encodeName(name), plain.subarray(13)]);
+}
+
+test('the question comes back in the case in which it was asked, with id and RD', () => {
+  const message = query('WwW.eXaMpLe.OrG', 'A');
+  const reply = answerTo(tableOf(record('www.example.org', 'A', '192.0.2.1')), message);
+  if (typeof reply === 'number') throw new Error('no reply');
+  expect(reply.subarray(0, 2)).toEqual(message.subarray(0, 2));
+  expect(reply.readUInt16BE(2)).toBe(0x8500);
+  expect(reply.subarray(12, message.length)).toEqual(message.subarray(12));
+  // The answer's owner is a pointer to it.
+  expect(reply.readUInt16BE(message.length)).toBe(0xc00c);
+});
+
+test.each([
+  ['a dot in a label', 'a\\.b.example.org'],
+  ['octets that are no characters', '\\255\\000\\001.example.org'],
+  ['a space and a backslash', 'x\\032\\092.example.org'],
+  ['255 octets', LONG],
+])('a name with %s is found', (_case, name) => {
+  const reply = answerTo(tableOf(record(name, 'A', '192.0.2.7')), queryFor(name));
+  if (typeof reply === 'number') throw new Error('no reply');
+  expect(reply.readUInt16BE(6)).toBe(1);
+  expect(reply.subarray(-4)).toEqual(Buffer.from([192, 0, 2, 7]));
+});
+
+test('names with escapes in data are octets on the wire, and text from the store', () => {
+  const store = storeOf(record('x.example.org', 'CNAME', 'a\\.b.example.net'));
+  const reply = answerTo(createAnswerTable(store), query('x.example.org', 'CNAME'));
+  if (typeof reply === 'number') throw new Error('no reply');
+  expect(reply.includes(Buffer.from('\x03a.b\x07example\x03net\0'))).toBe(true);
+  expect(store.get('x.example.org', 'CNAME')).toEqual(['a\\046b.example.net']);
+});
+
+test('names in answers are compressed where RFC 3597 allows it, and nowhere else', () => {
+  const table = tableOf(
+    record('example.org', 'NS', 'ns.example.org'),
+    record('example.org', 'MX', { preference: 1, exchange: 'mail.example.org' }),
+    record('_s._tcp.example.org', 'SRV', { priority: 1, weight: 2, port: 3, target: 'host.example.org' }),
+  );
+  const size = (name: string, type: string) => {
+    const reply = answerTo(table, query(name, type));
+    return typeof reply === 'number' ? reply : reply.length - query(name, type).length;
+  };
+  // Twelve octets in front of the data; `ns` and `mail` with a pointer behind, and a preference.
+  expect(size('example.org', 'NS')).toBe(12 + 3 + 2);
+  expect(size('example.org', 'MX')).toBe(12 + 2 + 5 + 2);
+  expect(size('_s._tcp.example.org', 'SRV')).toBe(12 + 6 + 'host.example.org'.length + 2);
+});
+
+describe('EDNS', () => {
+  const table = tableOf(record('www.example.org', 'A', '192.0.2.1'));
+  const ask = (more: object) => decoded(answerTo(table, query('www.example.org', 'A', more)));
+
+  test('an OPT record gets one back, with DO as it was and our size; unknown options nothing', () => {
+    const options = [{ code: 65_001, data: Buffer.alloc(9) }];
+    for (const flags of [0, 0x8000]) {
+      const { opt: ours, answers } = ask({ additionals: [opt(4096, { flags, options })] });
+      expect(ours).toMatchObject({ udpPayloadSize: 1232, ednsVersion: 0, flags, options: [] });
+      expect(answers).toHaveLength(1);
+    }
+    expect(ask({}).opt).toBeUndefined();
+  });
+
+  test('an unknown version gets BADVERS and ours, whatever its options look like', () => {
+    const message = query('www.example.org', 'A', { additionals: [opt(4096, { ednsVersion: 3 })] });
+    const odd = Buffer.concat([message, Buffer.from([1, 2, 3])]);
+    odd.writeUInt16BE(3, message.length - 2);
+    for (const each of [message, odd]) {
+      const reply = decoded(answerTo(table, each));
+      expect(reply.opt).toMatchObject({ extendedRcode: 1, ednsVersion: 0 });
+      expect(reply.answers).toEqual([]);
+    }
+  });
+
+  test('what one query says about itself is forgotten with the next', () => {
+    const many = Array.from({ length: 40 }, (_, index) => record('www.example.org', 'A', `192.0.2.${index}`));
+    const large = tableOf(...many);
+    const withOpt = query('www.example.org', 'A', { additionals: [opt(1232, { flags: 0x8000 })] });
+    expect(decoded(answerTo(large, withOpt))).toMatchObject({ truncated: false });
+    expect(decoded(answerTo(large, query('www.example.org', 'A')))).toMatchObject({
+      truncated: true,
+      answers: [],
+    });
+  });
+
+  test('the size that we send is configured', () => {
+    const many = Array.from({ length: 100 }, (_, index) =>
+      record('www.example.org', 'A', `192.0.2.${index}`),
+    );
+    const message = query('www.example.org', 'A', { additionals: [opt(4096)] });
+    const store = storeOf(...many);
+    expect(decoded(answerTo(createAnswerTable(store), message)).truncated).toBe(true);
+    const reply = decoded(answerTo(createAnswerTable(store, { maxUdpOctets: 4096 }), message));
+    expect(reply).toMatchObject({ truncated: false, opt: { udpPayloadSize: 4096 } });
+    expect(reply.answers).toHaveLength(100);
+    for (const maxUdpOctets of [511, 65_536, 1000.5]) {
+      expect(() => createAnswerTable(store, { maxUdpOctets })).toThrow(/maxUdpOctets/);
+    }
+  });
+});
+
+test('over a stream there is room for 65,535 octets, and beyond them TC', () => {
+  const texts = (count: number) =>
+    Array.from({ length: count }, (_, index) =>
+      record('x.example.org', 'TXT', `${index}`.padStart(243, '.')),
+    );
+  const ask = (count: number) =>
+    decoded(answerTo(tableOf(...texts(count)), query('x.example.org', 'TXT'), 'stream'));
+  expect(ask(255)).toMatchObject({ truncated: false });
+  expect(ask(255).answers).toHaveLength(255);
+  expect(ask(256)).toMatchObject({ truncated: true, answers: [] });
+});
+
+test('a response, and less than a header, are dropped', () => {
+  const table = tableOf();
+  const response = query('example.org', 'SOA');
+  response.writeUInt8(0x81, 2);
+  expect(answerTo(table, response)).toBe(DROP);
+  for (const length of [0, 1, 11]) expect(answerTo(table, query('a.b', 'A').subarray(0, length))).toBe(DROP);
+});
+
+test('names outside of all zones are refused, denied, or left to the framework', () => {
+  const store = storeOf();
+  const codes = (['refuse', 'nxdomain'] as const).map(
+    (outside) => decoded(answerTo(createAnswerTable(store, { outside }), query('example.net', 'A'))).rcode,
+  );
+  expect(codes).toEqual([5, 3]);
+  expect(answerTo(createAnswerTable(store, { outside: 'framework' }), query('example.net', 'A'))).toBe(
+    TO_FRAMEWORK,
+  );
+});
+
+test('a change of the store is in the next answer, and so is another store in its place', () => {
+  const store = storeOf();
+  const table = createAnswerTable(store);
+  const answers = () =>
+    decoded(answerTo(table, query('www.example.org', 'A'))).answers.map(({ data }) => data);
+  expect(answers()).toEqual([]);
+  store.set('www.example.org', 'A', '192.0.2.1');
+  expect(answers()).toEqual(['192.0.2.1']);
+  store.append('WWW.example.org', 'A', '192.0.2.2');
+  expect(answers()).toEqual(['192.0.2.1', '192.0.2.2']);
+  store.delete('www.example.org', 'A', '192.0.2.1');
+  expect(answers()).toEqual(['192.0.2.2']);
+  store.replaceWith(storeOf(record('www.example.org', 'A', '192.0.2.9')));
+  expect(answers()).toEqual(['192.0.2.9']);
+});
+
+describe("the framework's own store", () => {
+  test('is followed; keys that differ in case are one name', () => {
+    const store = new DefaultStore();
+    store.set('Example.org', 'A', '192.0.2.1');
+    const table = createAnswerTable(store, { outside: 'framework' });
+    const answers = (name: string) => {
+      const reply = answerTo(table, query(name, 'A'));
+      return reply === TO_FRAMEWORK ? null : decoded(reply).answers.map(({ data }) => data);
+    };
+    expect(answers('EXAMPLE.org')).toEqual(['192.0.2.1']);
+    store.set('example.org', 'A', '192.0.2.2');
+    expect(answers('example.org')).toEqual(['192.0.2.2']);
+    store.delete('example.org');
+    expect(answers('example.org')).toEqual(['192.0.2.1']);
+    store.delete('Example.org');
+    expect(answers('example.org')).toBeNull();
+  });
+
+  test('with records that cannot be encoded, or caches that want to be told, is left to the framework', () => {
+    const store = new DefaultStore();
+    store.set('example.org', 'A', 'no address');
+    store.set('example.net', 'A', '192.0.2.1');
+    const table = createAnswerTable(store);
+    expect(answerTo(table, query('example.org', 'A'))).toBe(TO_FRAMEWORK);
+    expect(decoded(answerTo(table, query('example.net', 'A'))).answers).toHaveLength(1);
+    store.shouldCache = true;
+    expect(answerTo(table, query('example.net', 'A'))).toBe(TO_FRAMEWORK);
+  });
+});

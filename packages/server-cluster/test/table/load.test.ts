@@ -1,0 +1,138 @@
+/** Zones that are loaded in bulk are those that are added one by one. */
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { defineZoneSet, findFormat, writeFiles } from '@dinodns-bench/zones';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import type { ZoneSource } from '../../src/options.ts';
+import { buildTable, loadStore } from '../../src/store/load.ts';
+import { ZoneStore } from '../../src/store/zone-store.ts';
+import { ZonesFile } from '../../src/store/zones-file.ts';
+import { randomQuestion } from '../compare/questions.ts';
+import { zoneSet } from '../compare/zone.ts';
+import { randomFrom } from '../support/random.ts';
+import { answerTo, decoded, query } from './ask.ts';
+
+let directory: string;
+beforeAll(async () => {
+  directory = await mkdtemp(join(tmpdir(), 'server-cluster-load-'));
+});
+afterAll(() => rm(directory, { recursive: true }));
+
+async function fileOf(set: typeof zoneSet, name: string): Promise<string> {
+  const path = join(directory, name);
+  await writeFiles(path, findFormat('dinodns-json').render(set, {}));
+  return join(path, 'zones.ndjson');
+}
+
+/** The same zones, in a shape of which nothing is known. */
+function plain(set: typeof zoneSet): ZoneSource {
+  return { zones: () => [...set.zones()] };
+}
+
+test('a zone set, a file of it and its zones one by one give the same answers', async () => {
+  const sources = [plain(zoneSet), zoneSet, new ZonesFile(await fileOf(zoneSet, 'rich'))];
+  const tables = await Promise.all(sources.map((source) => buildTable(source, { yieldEvery: 1 })));
+  const random = randomFrom(5);
+  for (let count = 0; count < 3000; count++) {
+    const { message } = randomQuestion(random);
+    const [first, ...others] = tables.map(({ table }) => answerTo(table, message));
+    for (const other of others) {
+      // Compression may differ, where a zone's names end like those outside of it.
+      if (typeof first !== 'number' && typeof other !== 'number')
+        expect(decoded(other)).toEqual(decoded(first ?? 0));
+      else expect(other).toBe(first);
+    }
+  }
+});
+
+test('loading gives the event loop its turns', async () => {
+  let turns = 0;
+  const timer = setInterval(() => turns++, 0);
+  await buildTable(defineZoneSet({ from: 1, to: 40_000 }), { yieldEvery: 100 });
+  clearInterval(timer);
+  expect(turns).toBeGreaterThan(5);
+});
+
+test('twenty thousand zones that are alike are some bytes each', async () => {
+  const { store } = await buildTable(defineZoneSet({ from: 1, to: 40_000 }));
+  expect(store.data.names.size).toBe(20_002);
+  expect(store.data.octets / 20_000).toBeLessThan(80);
+});
+
+test('zones that come twice are merged, those of another make added beside', async () => {
+  const file = await fileOf(defineZoneSet({ from: 1, to: 9 }), 'twice');
+  const store = new ZoneStore();
+  store.set('example3.com', 'TXT', 'was here before');
+  await loadStore(store, new ZonesFile(file));
+  await loadStore(store, defineZoneSet({ from: 1, to: 19, records: ['A 192.0.2.77', 'www A 192.0.2.78'] }));
+  await loadStore(store, new ZonesFile(file));
+  expect(store.get('example3.com', 'TXT')).toEqual([[Buffer.from('was here before')]]);
+  expect(store.get('example3.com', 'A')).toEqual(['127.0.0.1', '192.0.2.77']);
+  expect(store.get('www.example3.com', 'A')).toEqual(['192.0.2.78']);
+  expect(store.get('example19.com', 'A')).toEqual(['192.0.2.77']);
+  expect(store.get('example3.com', 'NS')).toEqual(['ns.invalid']);
+});
+
+describe('a file', () => {
+  const HEADER = '{"format":"dinodns-zones","version":1,"zones":3}';
+  const line = (name: string, ...records: object[]) => JSON.stringify({ name, records });
+  const txt = (name: string, text: string) => ({ name, ttl: 1, type: 'TXT', data: [text] });
+
+  async function loaded(...lines: string[]): Promise<ZoneStore> {
+    const path = join(directory, 'lines.ndjson');
+    await writeFile(path, [HEADER, ...lines, ''].join('\n'));
+    const store = new ZoneStore();
+    await loadStore(store, new ZonesFile(path));
+    expect([...new ZonesFile(path).zones()].map(({ name }) => name)).toHaveLength(3);
+    return store;
+  }
+
+  test('whose lines have the zone name in texts, in parts of labels and as other words is read as it says', async () => {
+    const zones = ['ab.example', 'cd.example', 'ef.example'];
+    const store = await loaded(
+      ...zones.map((name) => line(name, txt(`x${name}.${name}`, `text of ${name}`))),
+    );
+    for (const name of zones) {
+      expect(store.get(`x${name}.${name}`, 'TXT')).toEqual([[Buffer.from(`text of ${name}`)]]);
+    }
+    const words = ['ttl', 'txt', 'name'];
+    const others = await loaded(...words.map((name) => line(name, txt(name, 'text'))));
+    for (const name of words) expect(others.get(name, 'TXT')).toEqual([[Buffer.from('text')]]);
+  });
+
+  test.each([
+    ['a name with an empty label', line('b..example', txt('b..example', 'x')), /line 3/],
+    ['a name with a hyphen in front', line('-b.example', txt('-b.example', 'x')), /line 3/],
+    ['a label over 63', line(`${'b'.repeat(64)}.example`, txt(`${'b'.repeat(64)}.example`, 'x')), /line 3/],
+    ['a record of another zone', line('b.example', txt('c.example', 'x')), /line 3/],
+    ['no JSON', line('b.example', txt('b.example', 'x')).slice(0, -3), /line 3/],
+    ['a zone less than announced', '', /2 zones where its first line says 3/],
+  ])('with %s is refused, also where lines are alike', async (_case, bad, message) => {
+    const [first, last] = ['a.example', 'c.example'].map((name) => line(name, txt(name, 'x')));
+    await expect(loaded(first ?? '', bad, last ?? '')).rejects.toThrow(message);
+    await expect(loaded(first ?? '', bad, last ?? '')).rejects.toMatchObject({ code: 'E_ZONES' });
+  });
+
+  test('that does not exist is unreadable', async () => {
+    const source = new ZonesFile(join(directory, 'missing'));
+    await expect(loadStore(new ZoneStore(), source)).rejects.toMatchObject({ code: 'E_UNREADABLE' });
+    expect(() => [...source.zones()]).toThrow(/missing/);
+  });
+});
+
+test('a name that is too long is refused with its zone', async () => {
+  const name = ['a', 'b', 'c', 'd'].map((letter) => letter.repeat(63)).join('.');
+  const bad = { name: 'example', records: [{ name, type: 'A', ttl: 1, data: '192.0.2.1' }] };
+  const loading = loadStore(new ZoneStore(), { zones: () => [bad] });
+  await expect(loading).rejects.toThrow(/^Zone "example" .* 255 is the most/);
+});
+
+test('a table that is built while another answers does not disturb it', async () => {
+  const first = await buildTable(defineZoneSet({ from: 1, to: 3 }));
+  const building = buildTable(defineZoneSet({ from: 1, to: 20_000 }), { yieldEvery: 50 });
+  expect(decoded(answerTo(first.table, query('example1.com', 'A'))).answers).toHaveLength(1);
+  expect(decoded(answerTo(first.table, query('example5.com', 'A'))).rcode).toBe(5);
+  first.store.replaceWith((await building).store);
+  expect(decoded(answerTo(first.table, query('example5.com', 'A'))).answers).toHaveLength(1);
+});
