@@ -5,8 +5,11 @@
  */
 import { readdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { Ajv2020 } from 'ajv/dist/2020.js';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { type ImportedRecord, importedRecordSchema } from '../src/history/imported.ts';
+import { importedJsonSchema } from '../src/history/imported-schema.ts';
+import { importFiles } from '../src/import/import-files.ts';
 import { type TestWorld, testWorld } from './support/test-world.ts';
 
 const FIXTURES = join(import.meta.dirname, 'fixtures/import');
@@ -17,6 +20,29 @@ beforeEach(async () => {
   world = await testWorld();
 });
 afterEach(() => world.remove());
+
+describe('imported.schema.json', () => {
+  it('is up to date (if not, run `node src/history/write-schema.ts`), and takes what is imported', async () => {
+    const text = await readFile(new URL('../imported.schema.json', import.meta.url), 'utf8');
+    expect(text).toBe(importedJsonSchema());
+    const ajv = new Ajv2020({ strict: true, strictTypes: false, allErrors: true, validateFormats: false });
+    const validate = ajv.compile(JSON.parse(text));
+    for (const file of [
+      'dnsperf-rate.txt',
+      'perf-tests-failed.out',
+      'tiger-bench.json',
+      'flamethrower.json',
+    ]) {
+      const { text: record } = await importFiles(world, {
+        files: [fixture(file)],
+        format: undefined,
+        server: undefined,
+      });
+      expect(validate(JSON.parse(record)), JSON.stringify(validate.errors)).toBe(true);
+    }
+    expect(validate({ schemaVersion: 1, kind: 'imported' })).toBe(false);
+  });
+});
 
 async function imported(...argv: string[]): Promise<ImportedRecord> {
   expect(await world.bench('import', '--json', ...argv), world.err()).toBe(0);
