@@ -28,6 +28,7 @@ export interface Flags {
   buffer?: number;
   tcpFallback?: boolean;
   kernelTimestamps: boolean;
+  segmentation: boolean;
   queriesPerConnection?: number;
   pipelining?: number;
   serverName?: string;
@@ -118,6 +119,7 @@ function addTransport(command: Command): void {
     one('-b, --buffer <kB>', 'receive buffer of each UDP socket (default: 4096)', number),
     flag('--tcp-fallback', 'ask again over TCP what was truncated (TC=1)'),
     flag('--no-kernel-timestamps', 'time answers when they are read, not when they arrive'),
+    flag('--no-segmentation', 'hand each datagram to the kernel by itself (for captures on this machine)'),
     one('--queries-per-connection <n>', 'a new connection after so many queries', number),
     one('--pipelining <n>', 'queries in flight on one connection', number),
     flag('--server-name <name>', 'name for TLS and its certificate'),

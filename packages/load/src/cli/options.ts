@@ -58,6 +58,7 @@ export function inputOf(server: string, names: readonly string[], flags: Flags):
     }),
     intervalSeconds: flags.interval,
     timestamps: flags.kernelTimestamps ? undefined : ('off' as const),
+    segmentation: flags.segmentation ? undefined : ('off' as const),
     receiveBufferBytes: flags.buffer === undefined ? undefined : flags.buffer * 1024,
     seed: flags.seed,
   });

@@ -17,7 +17,7 @@ const MAX_BATCH = 1024;
 
 /** What one datagram takes to leave, to begin with; how fast that adapts; and from which multiple on it is unusual. */
 const FIRST_EACH_NS = 5000;
-const SMOOTHING = 0.02;
+const SMOOTHING = 0.1;
 const UNUSUAL = 1.5;
 /** Batches below this are mostly the system call itself. */
 const SMALL_BATCH = 8;
@@ -123,9 +123,11 @@ export class Channel {
    */
   #eachOf(measured: number, count: number): number {
     if (count < SMALL_BATCH) return Math.min(measured, FIRST_EACH_NS);
-    if (measured < this.#eachNs * UNUSUAL) this.#eachNs += (measured - this.#eachNs) * SMOOTHING;
-    else this.#eachNs *= 1 + SMOOTHING;
-    return Math.min(measured, this.#eachNs);
+    const usual = this.#eachNs;
+    // Follows the fast ones: those in which nothing came between.
+    if (measured < usual) this.#eachNs += (measured - usual) * SMOOTHING;
+    else this.#eachNs += (Math.min(measured, 2 * usual) - usual) * (SMOOTHING / 10);
+    return measured < usual * UNUSUAL ? measured : usual;
   }
 
   /** Sends what was written, and notes when each query left; `scheduled`: how much later than due, too. */

@@ -21,6 +21,8 @@ const SEND_QUEUE = 256;
 export interface UdpRequest extends TransportRequest {
   /** Whether to ask the kernel when each answer arrived. */
   readonly timestamps: boolean;
+  /** Whether equally long queries may leave as one message that the kernel cuts apart (UDP_SEGMENT). */
+  readonly segmentation: boolean;
   readonly receiveBufferBytes: number;
   /** The largest answer that the queries announce (EDNS), in bytes; 0 without. */
   readonly payloadBytes: number;
@@ -75,6 +77,7 @@ function socketOptions(request: UdpRequest, lane: number): UdpSocketOptions {
     slotBytes: Math.max(MIN_SLOT_BYTES, request.payloadBytes),
     sendQueueLength: SEND_QUEUE,
     timestamps: request.timestamps,
+    segmentation: request.segmentation,
     onBatch: (batch) => deliver(batch, lane, handler),
     onError: (error) => handler.onLaneFailure(lane, failureOf(error), error),
     onDrain: () => handler.onReady(),

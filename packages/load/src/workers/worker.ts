@@ -50,7 +50,7 @@ async function openMain(
   task: WorkerTask,
   handler: TransportHandler,
 ): Promise<{ transport: Transport; facts: TransportFacts }> {
-  const { transport: kind, timestamps, receiveBufferBytes, message } = task.options;
+  const { transport: kind, timestamps, segmentation, receiveBufferBytes, message } = task.options;
   const request = requestOf(task, handler);
   if (kind !== 'udp') {
     const transport = await openConnections(kind, request);
@@ -62,6 +62,7 @@ async function openMain(
   const transport = await openUdp({
     ...request,
     timestamps: timestamps === 'auto',
+    segmentation: segmentation === 'auto',
     receiveBufferBytes,
     payloadBytes: hasAdditional(task.plan.arena) ? (message.ednsSize ?? DEFAULT_SLOT_BYTES) : 0,
   });
