@@ -26,8 +26,8 @@ export interface Measurement {
   readonly systemNanoseconds: number;
   /** Bytes of the JavaScript heap for each operation; median of samples. */
   readonly heapBytes: number;
-  /** Bytes outside of it (ArrayBuffers and what native code accounts for); median. */
-  readonly externalBytes: number;
+  /** Bytes of array buffers, Buffers among them, for each operation; median of samples. */
+  readonly bufferBytes: number;
   /** Operations in one round. */
   readonly operations: number;
 }
@@ -43,7 +43,14 @@ const warmUps = 3;
 const allocationSamples = 5;
 
 /** V8 opens allocation areas of some ten kilobytes at once; this much growth makes that a matter of a percent. */
-const allocationGoalBytes = 4 << 20;
+const allocationGoalBytes = 2 << 20;
+
+/** A young generation that holds several times the goal, so that no collection falls into a sample. */
+export const nodeFlags: readonly string[] = [
+  '--expose-gc',
+  '--min-semi-space-size=64',
+  '--max-semi-space-size=64',
+];
 
 /** Sorted, then the value at `share` of the way. */
 function quantile(values: readonly number[], share: number): number {
@@ -77,37 +84,40 @@ function calibrate({ run }: Case, milliseconds: number): number {
   }
 }
 
-/** Growth of memory over `count` operations. A collection within them makes it less: hence medians of samples. */
-function allocation(run: Case['run'], count: number): { heap: number; external: number } {
+/** Growth of memory over `count` operations, for each. */
+function allocation(run: Case['run'], count: number): { heap: number; buffers: number } {
   const collect = globalThis.gc;
-  if (collect === undefined) throw new Error('allocations need node --expose-gc');
+  if (collect === undefined) throw new Error(`allocations need node ${nodeFlags.join(' ')}`);
   collect();
+  collect(); // The second ends the first one's sweeping, which would free buffers while others are counted.
   const before = process.memoryUsage();
   const done = run(count);
   const after = process.memoryUsage();
   return {
     heap: (after.heapUsed - before.heapUsed) / done,
-    external: (after.external - before.external) / done,
+    buffers: (after.arrayBuffers - before.arrayBuffers) / done,
   };
 }
 
-function medianAllocation(run: Case['run'], count: number): { heap: number; external: number } {
+function medianAllocation(run: Case['run'], count: number): { heap: number; buffers: number } {
   const samples = Array.from({ length: allocationSamples }, () => allocation(run, count));
   return {
     heap: median(samples.map(({ heap }) => heap)),
-    external: median(samples.map(({ external }) => external)),
+    buffers: median(samples.map(({ buffers }) => buffers)),
   };
 }
 
-/** First with few operations, then with as many as it takes to see the growth and not to fill the young generation. */
-function measureAllocation({ run }: Case, operations: number): { heap: number; external: number } {
-  const few = Math.ceil(operations / 20);
-  const { heap } = allocation(run, few);
-  const enough = Math.round(allocationGoalBytes / Math.max(heap, 1));
-  const count = Math.min(Math.max(few, enough), 10 * operations);
+/** With as many operations as it takes to see the growth, and not so many that the young generation fills up. */
+function measureAllocation({ run }: Case, operations: number): { heap: number; buffers: number } {
+  let count = 64;
+  while (count < 10 * operations) {
+    const { heap, buffers } = allocation(run, count);
+    if (Math.max(heap, buffers) * count >= allocationGoalBytes) break;
+    count *= 4;
+  }
   const own = medianAllocation((done) => done, count);
-  const { heap: heapBytes, external } = medianAllocation(run, count);
-  return { heap: heapBytes - own.heap, external: external - own.external };
+  const { heap, buffers } = medianAllocation(run, count);
+  return { heap: heap - own.heap, buffers: buffers - own.buffers };
 }
 
 /** Measures all cases of a suite, interleaved, and closes them. */
@@ -129,14 +139,14 @@ export async function measure(suite: Suite, options: MeasureOptions = {}): Promi
   }
   const results = cases.map((each, i): Measurement => {
     const operations = counts[i] ?? 64;
-    const { heap, external } = measureAllocation(each, operations);
+    const { heap, buffers } = measureAllocation(each, operations);
     const totals = times[i]?.map(({ total }) => total) ?? [];
     return {
       name: each.name,
       nanoseconds: { median: median(totals), low: quantile(totals, 0.25), high: quantile(totals, 0.75) },
       systemNanoseconds: median(times[i]?.map(({ system }) => system) ?? []),
       heapBytes: heap,
-      externalBytes: external,
+      bufferBytes: buffers,
       operations,
     };
   });

@@ -42,6 +42,16 @@ it('delivers every datagram whole and in order, with fewer system calls', async 
   expect(client.counters).toMatchObject({ sent: datagrams.length, sendErrors: 0 });
 });
 
+it('makes no run longer than an IP packet', async () => {
+  const libc = await faultyLibc();
+  const { received, client } = await pair(Promise.resolve(libc));
+  const long = Array.from({ length: 130 }, (_, i) => String(i).padEnd(1232, '-'));
+  for (const datagram of long) client.queue(Buffer.from(datagram));
+  expect(client.flush()).toBe(130);
+  await expect.poll(() => text(received)).toEqual(long);
+  expect(client.counters.sendCalls).toBe(1); // Three runs: had one been refused, there would be more calls.
+});
+
 it('goes on over the end of the queue', async () => {
   const { received, client } = await pair();
   const expected: string[] = [];

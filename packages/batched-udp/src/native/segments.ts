@@ -15,6 +15,8 @@ import type { Tally } from './transmit.ts';
 const maxSegments = 64;
 /** What surely fits any interface's MTU (1,280 for IPv6) behind IPv6 and UDP headers. */
 const maxSegmentBytes = 1232;
+/** A run is one IP packet until it is cut: less than 64 KiB with its headers, else EMSGSIZE. */
+const maxRunBytes = 65_000;
 /** CMSG_SPACE(sizeof (uint16_t)) and CMSG_LEN of it. */
 const controlSpace = layout.cmsghdr.size + 8;
 const controlLength = layout.cmsghdr.size + 2;
@@ -92,7 +94,7 @@ export class Segments {
       const length = lengthOf(first);
       slot++;
       if (length > 0 && length <= maxSegmentBytes && !this.#hasName(first)) {
-        const limit = Math.min(end, first + maxSegments);
+        const limit = Math.min(end, first + Math.min(maxSegments, Math.floor(maxRunBytes / length)));
         while (slot < limit && lengthOf(slot) === length && !this.#hasName(slot)) slot++;
         const isLast = slot < limit && lengthOf(slot) < length && lengthOf(slot) > 0 && !this.#hasName(slot);
         if (isLast) slot++;
