@@ -47,13 +47,7 @@ export class NameTree {
 
   /** The name below `parent` with the label at `at`, whatever its case; NONE if there is none. */
   child(parent: number, bytes: Uint8Array, at: number): number {
-    const hash = hashLabel(parent, bytes, at);
-    const { slots, mask } = this.index;
-    for (let slot = hash & mask; ; slot = (slot + 1) & mask) {
-      const id = slots[2 * slot + 1] ?? NONE;
-      if (id === NONE) return NONE;
-      if (slots[2 * slot] === hash && this.#isChild(id, parent, bytes, at)) return id;
-    }
+    return this.#find(hashLabel(parent, bytes, at), parent, bytes, at);
   }
 
   wildcardBelow(parent: number): number {
@@ -83,7 +77,8 @@ export class NameTree {
   }
 
   ensureChild(parent: number, bytes: Uint8Array, at: number): number {
-    const existing = this.child(parent, bytes, at);
+    const hash = hashLabel(parent, bytes, at);
+    const existing = this.#find(hash, parent, bytes, at);
     if (existing !== NONE) return existing;
     const labelOctets = bytes[at] ?? 0;
     const { arena } = this;
@@ -96,7 +91,7 @@ export class NameTree {
       arena.bytes[to + index] = LOWER_CASE[bytes[at + index] ?? 0] ?? 0;
     }
     arena.words[parent + CHILDREN] = (arena.words[parent + CHILDREN] ?? 0) + 1;
-    this.index.add(hashLabel(parent, bytes, at), node);
+    this.index.add(hash, node);
     return node;
   }
 
@@ -139,6 +134,15 @@ export class NameTree {
       octets.push(...this.arena.bytes.subarray(at, at + 1 + (this.arena.bytes[at] ?? 0)));
     }
     return Uint8Array.from([...octets, 0]);
+  }
+
+  #find(hash: number, parent: number, bytes: Uint8Array, at: number): number {
+    const { slots, mask } = this.index;
+    for (let slot = hash & mask; ; slot = (slot + 1) & mask) {
+      const id = slots[2 * slot + 1] ?? NONE;
+      if (id === NONE) return NONE;
+      if (slots[2 * slot] === hash && this.#isChild(id, parent, bytes, at)) return id;
+    }
   }
 
   #isChild(node: number, parent: number, bytes: Uint8Array, at: number): boolean {
