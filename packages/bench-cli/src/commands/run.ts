@@ -1,15 +1,14 @@
 /** `bench run` and `bench matrix`: plan → deploy → load and observe → statistics → report. */
 import type { ZoneSet } from '@dinodns-bench/zones';
 import { DEFAULTS } from '../config/settings.ts';
-import { describeEnvironment } from '../environment/describe.ts';
 import { BenchError } from '../errors.ts';
 import { updateHistory } from '../history/history.ts';
 import { writeQueryFile } from '../measure/load-workload.ts';
 import { newRecord } from '../measure/new-record.ts';
+import { prepareRun } from '../measure/prepare.ts';
 import { executeRun } from '../measure/run.ts';
-import { openLocalSession, preparePrograms } from '../measure/session.ts';
 import type { TrialContext } from '../measure/trial-context.ts';
-import { loaderWarnings, resumeWarnings, runWarnings } from '../measure/warnings.ts';
+import { resumeWarnings } from '../measure/warnings.ts';
 import { type BenchWorkload, existingRatio, predictedCodes } from '../measure/workload.ts';
 import { renderPlan } from '../plan/render.ts';
 import { createDisplay, type Display } from '../progress/display.ts';
@@ -96,16 +95,16 @@ async function measure(
   display: Display,
   interruption: Interruption,
 ): Promise<RunRecord> {
-  const { configuration, plan, directory, zoneSet, workload } = run;
+  const { configuration, directory, zoneSet, workload } = run;
   const { signal, force } = interruption;
-  const environment = await describeEnvironment(world);
-  const programs = await preparePrograms(world, run.servers, configuration, display, signal);
-  const session = await openLocalSession({
+  const { session, programs, environment, plan, warnings } = await prepareRun({
     world,
     runId: run.id,
     configuration,
-    choice: programs.loader,
-    cases: plan.cases,
+    servers: run.servers,
+    plan: run.plan,
+    display,
+    signal,
     force,
   });
   try {
@@ -123,16 +122,13 @@ async function measure(
             session,
             workload,
             existingRatio: existingRatio(zoneSet, workload),
-            warnings: (cpuLimits) => [
-              ...loaderWarnings(programs.loader),
-              ...runWarnings(configuration, plan, environment, cpuLimits),
-            ],
+            warnings,
           })
         : resumedRecord(run.previous, environment);
     display.line(announcement(run, record));
     for (const warning of record.warnings) display.line(`Note: ${warning}`);
     const context = { world, configuration, zoneSet, workload, queryFile, ...session };
-    return await runPlan(run, record, display, {
+    return await runPlan({ ...run, plan }, record, display, {
       ...context,
       rawDirectory: `${directory}/raw`,
       programOf: programs.programOf,

@@ -127,7 +127,7 @@ async function measure(
   } = await loadAndObserve(context, planned, deployment, progress);
   const loads = outcomes.map(({ result }) => result);
   const load = mergeLoads(loads);
-  refuseUselessLoad(load, context, server, deployment);
+  await refuseUselessLoad(load, context, server, deployment);
   const loader = addObservations(outcomes.map(({ observation }) => observation));
   return {
     loaderCommands: outcomes.map(({ command }) => [...command]),
@@ -175,22 +175,22 @@ async function checkDeployment(
 }
 
 /** dnsperf exits 0 whatever became of its queries; here a load that says nothing is a failure. */
-function refuseUselessLoad(
+async function refuseUselessLoad(
   load: LoadResult,
   context: TrialContext,
   server: ServerKind,
   deployment: Deployment,
-): void {
+): Promise<void> {
   if (load.queriesCompleted === 0) {
     throw new BenchError('E_ALL_LOST', `${server.name} answered none of ${load.queriesSent} queries`, {
-      evidence: deployment.lastLogLines().slice(-10),
+      evidence: (await deployment.lastLogLines()).slice(-10),
       fix: 'It answered before the load began: look at its log in the run folder under raw/.',
     });
   }
   const problem = responseCodeProblem(load, context.predictedCodes(server), deployment.endpoints.length);
   if (problem !== null) {
     throw new BenchError('E_RESPONSE_CODES', `${server.name} answers differently under load: ${problem}`, {
-      evidence: deployment.lastLogLines().slice(-10),
+      evidence: (await deployment.lastLogLines()).slice(-10),
       fix: 'Its throughput is not comparable. Look at its log in the run folder under raw/, or lower --outstanding.',
     });
   }

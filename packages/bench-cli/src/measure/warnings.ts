@@ -63,6 +63,16 @@ export function loaderWarnings(choice: LoaderChoice): string[] {
     : [];
 }
 
+/** What a reader of a cluster's figures must know, beside what the cluster itself told. */
+export function clusterWarnings(plan: Plan, sharedCpus: number): string[] {
+  const contended = plan.cases.filter((planned) => planned.contended);
+  if (contended.length === 0) return [];
+  const tiers = [...new Set(contended.map(({ tier, mode }) => `${tier} ${mode}`))].join(', ');
+  return [
+    `servers and the loader of tier ${tiers} need more than the ${sharedCpus} CPUs of the node they share: marked "contended", and no statement about the servers alone`,
+  ];
+}
+
 /** Differences between the machine of an interrupted run and this one, as warnings. */
 export function resumeWarnings(before: Environment, now: Environment): string[] {
   const fields = ['hostname', 'kernel', 'cpuModel', 'cpuCores', 'availableCpus', 'nodeVersion'] as const;

@@ -61,7 +61,7 @@ export interface Deployment {
   /** Rejects with `E_SERVER_DIED` and the last log lines as soon as an instance ends before `remove`. Never resolves. */
   readonly died: Promise<never>;
   /** The last log lines of all instances. */
-  lastLogLines(): readonly string[];
+  lastLogLines(): Promise<readonly string[]>;
   /** Stops everything and deletes everything that the deployment made. Safe to call twice. */
   remove(): Promise<void>;
 }

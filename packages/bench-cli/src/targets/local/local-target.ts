@@ -151,7 +151,7 @@ function deploymentOf(
           : { sampleIntervalSeconds: options.sampleIntervalSeconds },
       ),
     died,
-    lastLogLines: () => instances.flatMap(({ process }) => logTail(process)),
+    lastLogLines: async () => instances.flatMap(({ process }) => logTail(process)),
     remove,
   };
 }

@@ -8,6 +8,7 @@ import type {
   V1Namespace,
   V1Node,
   V1Pod,
+  V1Secret,
   V1Service,
   V1ServiceAccount,
 } from '@kubernetes/client-node';
@@ -22,6 +23,7 @@ export interface Kinds {
   readonly Namespace: V1Namespace;
   readonly Node: V1Node;
   readonly Pod: V1Pod;
+  readonly Secret: V1Secret;
   readonly Service: V1Service;
   readonly ServiceAccount: V1ServiceAccount;
 }
@@ -43,6 +45,7 @@ export const KINDS: { readonly [K in Kind]: KindDescription } = {
   Namespace: { apiVersion: 'v1', plural: 'namespaces', namespaced: false },
   Node: { apiVersion: 'v1', plural: 'nodes', namespaced: false },
   Pod: { apiVersion: 'v1', plural: 'pods', namespaced: true },
+  Secret: { apiVersion: 'v1', plural: 'secrets', namespaced: true },
   Service: { apiVersion: 'v1', plural: 'services', namespaced: true },
   ServiceAccount: { apiVersion: 'v1', plural: 'serviceaccounts', namespaced: true },
 };

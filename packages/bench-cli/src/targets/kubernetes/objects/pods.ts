@@ -4,6 +4,7 @@
  * https://kubernetes.io/docs/concepts/security/pod-security-standards/
  */
 import type {
+  V1Affinity,
   V1Container,
   V1PodSpec,
   V1PodTemplateSpec,
@@ -12,7 +13,7 @@ import type {
   V1Volume,
 } from '@kubernetes/client-node';
 import type { KubernetesSettings } from '../../../config/kubernetes-settings.ts';
-import type { Component } from './labels.ts';
+import { type Component, LABELS } from './labels.ts';
 
 export interface PodRequest {
   readonly settings: KubernetesSettings;
@@ -70,11 +71,27 @@ export function tolerationOf(text: string): V1Toleration {
   };
 }
 
-function placement(settings: KubernetesSettings, component: Component): Partial<V1PodSpec> {
+/** Where there is a choice, a loader runs on a node without servers: they would take each other's CPU. */
+function awayFromServers(labels: PodRequest['labels']): V1Affinity {
+  const matchLabels = { [LABELS.run]: labels[LABELS.run] ?? '', [LABELS.component]: 'server' };
+  return {
+    podAntiAffinity: {
+      preferredDuringSchedulingIgnoredDuringExecution: [
+        {
+          weight: 100,
+          podAffinityTerm: { labelSelector: { matchLabels }, topologyKey: 'kubernetes.io/hostname' },
+        },
+      ],
+    },
+  };
+}
+
+function placement({ settings, component, labels }: PodRequest): Partial<V1PodSpec> {
   const atServer = component === 'server';
   const selector = nodeSelectorOf(atServer ? settings.serverNode : settings.loaderNode);
   const tolerations = (atServer ? settings.serverTolerations : settings.loaderTolerations) ?? [];
   return {
+    ...(component === 'loader' ? { affinity: awayFromServers(labels) } : {}),
     ...(selector === undefined ? {} : { nodeSelector: selector }),
     ...(tolerations.length === 0 ? {} : { tolerations: tolerations.map(tolerationOf) }),
   };
@@ -140,7 +157,7 @@ export function podTemplate(request: PodRequest): V1PodTemplateSpec {
   return {
     metadata: { labels: { ...userLabels, ...labels } },
     spec: {
-      ...placement(settings, component),
+      ...placement(request),
       automountServiceAccountToken: false,
       ...(settings.serviceAccount === undefined ? {} : { serviceAccountName: settings.serviceAccount }),
       // Variables for every Service would only make the environment larger.

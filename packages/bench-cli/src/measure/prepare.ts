@@ -1,0 +1,113 @@
+/** Everything that is prepared before the first trial, on this machine or on a cluster. */
+import type { RunConfiguration } from '../config/configuration.ts';
+import { describeEnvironment } from '../environment/describe.ts';
+import { createDnsperfJob } from '../loaders/dnsperf/dnsperf-job.ts';
+import { type Plan, planRun } from '../plan/plan.ts';
+import type { Display } from '../progress/display.ts';
+import type { Environment, RunRecord } from '../results/record.ts';
+import type { ServerKind } from '../servers/server.ts';
+import { imagesOf } from '../targets/kubernetes/images.ts';
+import { inspectImages } from '../targets/kubernetes/inspect-images.ts';
+import { createKubernetesTarget } from '../targets/kubernetes/kubernetes-target.ts';
+import { openCluster } from '../targets/kubernetes/open-cluster.ts';
+import type { World } from '../world.ts';
+import { openLocalSession, type Programs, preparePrograms, type Session } from './session.ts';
+import { clusterWarnings, loaderWarnings, runWarnings } from './warnings.ts';
+import { readinessQueries } from './workload.ts';
+
+export interface PrepareRequest {
+  readonly world: World;
+  readonly runId: string;
+  readonly configuration: RunConfiguration;
+  readonly servers: readonly ServerKind[];
+  readonly plan: Plan;
+  readonly display: Display;
+  readonly signal: AbortSignal;
+  /** Aborted by the second Ctrl-C: nothing is waited for any more. */
+  readonly force: AbortSignal;
+}
+
+/** Close its session in any case. */
+export interface Prepared {
+  readonly session: Session;
+  readonly programs: Pick<Programs, 'provisioned' | 'servers' | 'programOf'>;
+  readonly environment: Environment;
+  /** The plan, with what only the target knows: which cases are contended. */
+  readonly plan: Plan;
+  readonly warnings: (cpuLimits: RunRecord['cpuLimits']) => readonly string[];
+}
+
+export function prepareRun(request: PrepareRequest): Promise<Prepared> {
+  return request.configuration.kubernetes.target === 'kubernetes'
+    ? prepareCluster(request)
+    : prepareMachine(request);
+}
+
+async function prepareMachine(request: PrepareRequest): Promise<Prepared> {
+  const { world, runId, configuration, servers, plan, display, signal, force } = request;
+  const environment = await describeEnvironment(world);
+  const programs = await preparePrograms(world, servers, configuration, display, signal);
+  const session = await openLocalSession({
+    world,
+    runId,
+    configuration,
+    choice: programs.loader,
+    cases: plan.cases,
+    force,
+  });
+  return {
+    session,
+    programs,
+    environment,
+    plan,
+    warnings: (cpuLimits) => [
+      ...loaderWarnings(programs.loader),
+      ...runWarnings(configuration, plan, environment, cpuLimits),
+    ],
+  };
+}
+
+async function prepareCluster(request: PrepareRequest): Promise<Prepared> {
+  const { world, runId, configuration, servers, display, signal, force } = request;
+  const { kubernetes: settings } = configuration;
+  const machine = await describeEnvironment(world);
+  display.live('  connecting to the cluster');
+  const opened = await openCluster({
+    world,
+    runId,
+    settings,
+    images: imagesOf(settings, configuration.corednsVersion),
+    loadSeconds: configuration.durationSeconds,
+    signal,
+    force,
+  });
+  try {
+    display.line(`Namespace ${opened.run.namespace} on ${opened.run.client.context}`);
+    display.live('  looking at the images');
+    const inspected = await inspectImages(opened.run, servers, signal);
+    const target = createKubernetesTarget({ run: opened.run, readinessQueries, force });
+    const plan = planRun(configuration, opened.sharedCpus);
+    return {
+      session: {
+        target,
+        loader: createDnsperfJob(opened.run, inspected.loaderVersion),
+        close: async () => {
+          // What keeps the deployments from ending must not keep the namespace.
+          await target.close().catch(() => undefined);
+          await opened.close();
+        },
+      },
+      programs: {
+        provisioned: inspected.provisioned,
+        servers: inspected.servers,
+        programOf: () => [],
+      },
+      environment: { ...machine, cluster: opened.cluster },
+      plan,
+      warnings: () => [...opened.warnings, ...clusterWarnings(plan, opened.sharedCpus)],
+    };
+  } catch (error) {
+    await opened.close().catch(() => undefined);
+    throw error;
+  }
+}

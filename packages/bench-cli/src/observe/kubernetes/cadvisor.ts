@@ -1,0 +1,67 @@
+/**
+ * Throttling from the kubelet's `/metrics/cadvisor`, in the text format of Prometheus: the Summary API does not
+ * have it. Pure.
+ * https://github.com/google/cadvisor/blob/master/docs/storage/prometheus.md
+ */
+import type { ThrottlingReading } from './pod-reading.ts';
+
+const FIELDS = {
+  container_cpu_cfs_periods_total: 'periods',
+  container_cpu_cfs_throttled_periods_total: 'throttledPeriods',
+  container_cpu_cfs_throttled_seconds_total: 'throttledSeconds',
+} as const;
+
+const LINE = /^(container_cpu_cfs_\w+)\{(.*)\} (\S+)(?: (\d+))?$/;
+
+function labelsOf(text: string): Map<string, string> {
+  const labels = new Map<string, string>();
+  for (const [, name = '', value = ''] of text.matchAll(/(\w+)="((?:[^"\\]|\\.)*)"/g))
+    labels.set(name, value);
+  return labels;
+}
+
+interface Partial {
+  container: string;
+  stamp: string;
+  periods?: number;
+  throttledPeriods?: number;
+  throttledSeconds?: number;
+}
+
+/**
+ * Readings of the pods of `namespace`, by name. Of the container where cAdvisor knows it, else of the whole pod:
+ * with one container they have the same quota.
+ */
+export function parseThrottling(text: string, namespace: string): Map<string, ThrottlingReading> {
+  const found = new Map<string, Partial[]>();
+  for (const line of text.split('\n')) {
+    const [, metric = '', labelText = '', value, stamp = ''] = LINE.exec(line) ?? [];
+    const field = FIELDS[metric as keyof typeof FIELDS];
+    if (field === undefined || value === undefined) continue;
+    const labels = labelsOf(labelText);
+    if (labels.get('namespace') !== namespace) continue;
+    const pod = labels.get('pod') ?? '';
+    const container = labels.get('container') ?? '';
+    const list = found.get(pod) ?? [];
+    found.set(pod, list);
+    let entry = list.find((item) => item.container === container);
+    if (entry === undefined) {
+      entry = { container, stamp };
+      list.push(entry);
+    }
+    entry[field] = Number(value);
+  }
+  const readings = new Map<string, ThrottlingReading>();
+  for (const [pod, list] of found) {
+    const entry = list.find(({ container }) => container !== '') ?? list[0];
+    if (entry?.periods === undefined || entry.throttledPeriods === undefined) continue;
+    if (entry.throttledSeconds === undefined) continue;
+    readings.set(pod, {
+      stamp: entry.stamp,
+      periods: entry.periods,
+      throttledPeriods: entry.throttledPeriods,
+      throttledSeconds: entry.throttledSeconds,
+    });
+  }
+  return readings;
+}

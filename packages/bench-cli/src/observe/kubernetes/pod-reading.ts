@@ -1,0 +1,24 @@
+/** What a cluster says of a pod's use of CPU and memory at one moment, whoever says it. */
+
+export interface CpuReading {
+  /** Says when the counter was read, by the node's clock; only good for telling one reading from another. */
+  readonly stamp: string;
+  /** CPU time since the container was started. */
+  readonly cpuSeconds: number;
+}
+
+export interface PodReading {
+  readonly cpu: CpuReading;
+  /** The working set: what the kernel could not take back without writing it out. */
+  readonly memoryBytes: number | null;
+  /** Null where the kubelet does not say. */
+  readonly processes: number | null;
+}
+
+/** CFS throttling since the start, and the node's clock in milliseconds when it was read. */
+export interface ThrottlingReading {
+  readonly stamp: string;
+  readonly periods: number;
+  readonly throttledPeriods: number;
+  readonly throttledSeconds: number;
+}

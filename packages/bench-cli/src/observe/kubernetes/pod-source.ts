@@ -1,0 +1,44 @@
+/** Readings of the pods of a deployment, through the API server. One request for each node, one after the other. */
+import type { KubeClient } from '../../targets/kubernetes/api/client.ts';
+import { parseThrottling } from './cadvisor.ts';
+import { type PodWindow, parsePodMetrics } from './metrics-api.ts';
+import type { PodReading, ThrottlingReading } from './pod-reading.ts';
+import { parseSummary } from './summary.ts';
+
+export interface PodPlace {
+  readonly name: string;
+  readonly node: string;
+}
+
+export interface PodSource {
+  readonly usage: () => Promise<ReadonlyMap<string, PodReading>>;
+  readonly throttling: () => Promise<ReadonlyMap<string, ThrottlingReading>>;
+  readonly windows: () => Promise<readonly PodWindow[]>;
+}
+
+export function podSource(
+  client: KubeClient,
+  namespace: string,
+  pods: readonly PodPlace[],
+  signal: AbortSignal,
+): PodSource {
+  const nodes = [...new Set(pods.map(({ node }) => node))];
+  const names = new Set(pods.map(({ name }) => name));
+  const everywhere = async <T>(path: string, parse: (text: string, namespace: string) => Map<string, T>) => {
+    const all = new Map<string, T>();
+    for (const node of nodes) {
+      const text = await client.text(`/api/v1/nodes/${node}/proxy/${path}`, 'get nodes/proxy', signal);
+      for (const [pod, reading] of parse(text, namespace)) if (names.has(pod)) all.set(pod, reading);
+    }
+    return all;
+  };
+  return {
+    usage: () => everywhere('stats/summary', parseSummary),
+    throttling: () => everywhere('metrics/cadvisor', parseThrottling),
+    windows: async () => {
+      const path = `/apis/metrics.k8s.io/v1beta1/namespaces/${namespace}/pods`;
+      const text = await client.text(path, `list pods.metrics.k8s.io in namespace ${namespace}`, signal);
+      return parsePodMetrics(text).filter(({ pod }) => names.has(pod));
+    },
+  };
+}

@@ -1,0 +1,166 @@
+/**
+ * The answer check's eyes inside the cluster: a Job asks every query of the workload through the Service and
+ * sends the raw answers back in its log; a `DnsClient` then answers from them.
+ */
+import { readFile } from 'node:fs/promises';
+import { type DecodedAnswer, type DnsClient, type DnsQuery, DnsQueryError } from '../../dns/client.ts';
+import { decodeAnswer, encodeQuery } from '../../dns/message.ts';
+import { BenchError, messageOf } from '../../errors.ts';
+import type { BenchWorkload } from '../../measure/workload.ts';
+import type { Transport } from '../../results/record.ts';
+import type { Endpoint } from '../target.ts';
+import type { ClusterRun } from './cluster-run.ts';
+import { configMapOf } from './objects/config-map.ts';
+import { jobOf } from './objects/job.ts';
+import { unitLabels, unitSelector } from './objects/labels.ts';
+import { runJob } from './run-job.ts';
+
+/** Queries of one Job: their wire form in base64 has to fit into a ConfigMap. */
+const QUERIES_PER_JOB = 8000;
+
+/** Bound on a Job, beside what readiness may take: 8,000 lost queries would be waited for in vain. */
+const CHECK_SECONDS = 120;
+const READY_SECONDS = 30;
+
+export interface CheckRequest {
+  readonly service: Endpoint;
+  /** Every instance behind the Service. */
+  readonly pods: readonly Endpoint[];
+  readonly transport: Transport;
+  readonly workload: BenchWorkload;
+  /** A query that a server answers once it has loaded its zones. */
+  readonly readiness: DnsQuery;
+  readonly signal: AbortSignal;
+}
+
+/** The program that runs in the checker's pod. */
+export function checkerProgram(): Promise<string> {
+  return readFile(new URL('./checker-program.mjs', import.meta.url), 'utf8');
+}
+
+const keyOf = ({ name, type }: DnsQuery) => `${name.replace(/\.$/, '')} ${type}`;
+const endpointText = ({ address, port }: Endpoint) => `${address}:${port}`;
+
+/** A line of the program: the answer's bytes, or what went wrong. Null for other lines. */
+export function parseCheckerLine(line: string): { index: number; answer: Buffer | string } | null {
+  const [, index, failed, rest] = /^(\d+) (!?)(.*)$/.exec(line) ?? [];
+  if (index === undefined || rest === undefined) return null;
+  return { index: Number(index), answer: failed === '!' ? rest : Buffer.from(rest, 'base64') };
+}
+
+function* chunked(queries: Iterable<DnsQuery>): Generator<DnsQuery[]> {
+  let chunk: DnsQuery[] = [];
+  for (const query of queries) {
+    chunk.push(query);
+    if (chunk.length === QUERIES_PER_JOB) {
+      yield chunk;
+      chunk = [];
+    }
+  }
+  if (chunk.length > 0) yield chunk;
+}
+
+async function askAll(
+  run: ClusterRun,
+  request: CheckRequest,
+  queries: readonly DnsQuery[],
+): Promise<ReadonlyMap<string, Buffer | string>> {
+  const { client, namespace, runId, settings, images, pullSecrets } = run;
+  const { signal, transport, service, pods, readiness } = request;
+  run.jobs += 1;
+  const unit = `check-${run.jobs}`;
+  const labels = unitLabels(runId, 'checker', unit);
+  const all = [readiness, ...queries];
+  const text = all.map((query) => encodeQuery(0, query).toString('base64')).join('\n');
+  const { object, mount } = configMapOf({ name: unit, namespace, labels }, 'the answer check', [
+    { path: 'queries.txt', chunks: [text] },
+    { path: 'check.mjs', chunks: [await checkerProgram()] },
+  ]);
+  const answers = new Map<string, Buffer | string>();
+  const said: string[] = [];
+  await client.create('ConfigMap', object, signal);
+  try {
+    const { exitCode } = await runJob({
+      client,
+      namespace,
+      labels: unitSelector(runId, unit),
+      what: 'the answer check',
+      signal,
+      job: jobOf({
+        name: unit,
+        namespace,
+        labels,
+        settings,
+        component: 'checker',
+        image: images.dinodns,
+        command: ['node', '/queries/check.mjs'],
+        args: [],
+        env: {
+          PODS: pods.map(endpointText).join(','),
+          SERVICE: endpointText(service),
+          TRANSPORT: transport,
+          READY_SECONDS: String(READY_SECONDS),
+        },
+        mounts: { '/queries': mount },
+        pullSecrets,
+        deadlineSeconds: settings.readyTime + READY_SECONDS * (pods.length + 1) + CHECK_SECONDS,
+      }),
+      scheduleSeconds: settings.scheduleTime,
+      startSeconds: settings.readyTime,
+      runSeconds: READY_SECONDS * (pods.length + 1) + CHECK_SECONDS,
+      onLine: (line) => {
+        const parsed = parseCheckerLine(line);
+        const query = parsed === null ? undefined : all[parsed.index];
+        // Index 0 is the query for readiness.
+        if (parsed === null || query === undefined) said.push(line);
+        else if (parsed.index > 0) answers.set(keyOf(query), parsed.answer);
+      },
+    });
+    if (exitCode !== 0 || !said.includes('done')) throw notAnswering(said, exitCode);
+    return answers;
+  } finally {
+    await client
+      .delete('ConfigMap', unit, namespace, signal.aborted ? AbortSignal.timeout(5000) : signal)
+      .catch(() => undefined);
+  }
+}
+
+function notAnswering(said: readonly string[], exitCode: number | null): BenchError {
+  const notReady = said.map((line) => /^not-ready (\S+) (.*)$/.exec(line)).find((match) => match !== null);
+  if (notReady !== undefined) {
+    return new BenchError(
+      'E_SERVER_START',
+      `the server did not answer at ${notReady[1]} within ${READY_SECONDS} seconds: ${notReady[2]}`,
+      {
+        fix: 'Its pods run, but do not answer inside the cluster: look at their logs, and at network policies.',
+      },
+    );
+  }
+  return new BenchError('E_LOADER_FAILED', `the answer check failed (exit status ${exitCode})`, {
+    evidence: said.slice(-10),
+    fix: 'It runs in the image --dinodns-image, which must hold Node.js.',
+  });
+}
+
+/** Asks every distinct query of the workload inside the cluster; the client answers from what came back. */
+export async function openCheckedClient(run: ClusterRun, request: CheckRequest): Promise<DnsClient> {
+  const answers = new Map<string, Buffer | string>();
+  for (const queries of chunked(request.workload.queries())) {
+    for (const [key, answer] of await askAll(run, request, queries)) answers.set(key, answer);
+  }
+  return {
+    async ask(query): Promise<DecodedAnswer> {
+      const answer = answers.get(keyOf(query));
+      if (answer === undefined) throw new DnsQueryError('closed', query, 'it was not asked');
+      if (typeof answer === 'string') throw new DnsQueryError('timeout', query, answer);
+      try {
+        return decodeAnswer(answer, query);
+      } catch (cause) {
+        const shown = answer.subarray(0, 32).toString('hex');
+        throw new DnsQueryError('undecodable', query, `cannot decode ${shown} (${messageOf(cause)})`, cause);
+      }
+    },
+    unexpectedMessages: 0,
+    close: () => undefined,
+  };
+}

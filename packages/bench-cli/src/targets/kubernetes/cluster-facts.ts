@@ -1,0 +1,135 @@
+/** What is known of a cluster: for the record, and to decide where pods can run. */
+import type { V1Node, V1Pod } from '@kubernetes/client-node';
+import { z } from 'zod';
+import type { KubernetesSettings } from '../../config/kubernetes-settings.ts';
+import type { Cluster, ClusterNode } from '../../results/record.ts';
+import type { KubeClient } from './api/client.ts';
+import { nodeSelectorOf, tolerationOf } from './objects/pods.ts';
+import { parseQuantity } from './quantity.ts';
+
+const versionSchema = z.object({ gitVersion: z.string() });
+
+/** Pods of network plugins, by the beginning of their names. */
+const CNI_PODS: readonly (readonly [RegExp, string])[] = [
+  [/^calico-node/, 'calico'],
+  [/^cilium(?!-operator|-envoy)/, 'cilium'],
+  [/^anetd/, 'gke dataplane v2 (cilium)'],
+  [/^aws-node/, 'amazon-vpc-cni'],
+  [/^azure-cns/, 'azure-cni'],
+  [/^kube-flannel/, 'flannel'],
+  [/^kindnet/, 'kindnet'],
+  [/^weave-net/, 'weave'],
+  [/^ovnkube-node/, 'ovn-kubernetes'],
+  [/^kube-router/, 'kube-router'],
+  [/^antrea-agent/, 'antrea'],
+];
+
+/** The cloud, as its nodes tell it in their provider id: `gce://project/zone/name`. */
+const PROVIDERS: Readonly<Record<string, string>> = { gce: 'gke', aws: 'aws', azure: 'azure', kind: 'kind' };
+
+export function providerOf(nodes: readonly V1Node[]): string | null {
+  const id = nodes.map((node) => node.spec?.providerID ?? '').find((text) => text !== '');
+  const [scheme = ''] = id?.split('://') ?? [];
+  return scheme === '' ? null : (PROVIDERS[scheme] ?? scheme);
+}
+
+/** Null if no pod of a known plugin is there, or several are. */
+export function cniOf(podNames: readonly string[]): string | null {
+  const found = CNI_PODS.filter(([pattern]) => podNames.some((name) => pattern.test(name)));
+  const names = [...new Set(found.map(([, name]) => name))];
+  return names.length === 1 ? (names[0] ?? null) : null;
+}
+
+/** kube-proxy's mode out of its configuration file; an empty one means its default, iptables. */
+export function proxyModeOf(configuration: string): string | null {
+  const mode = /^mode:\s*"?([\w-]*)"?\s*$/m.exec(configuration)?.[1];
+  if (mode === undefined) return null;
+  return mode === '' ? 'iptables' : mode;
+}
+
+export function describeNode(node: V1Node, roles: readonly string[]): ClusterNode {
+  const info = node.status?.nodeInfo;
+  const { allocatable = {} } = node.status ?? {};
+  return {
+    name: node.metadata?.name ?? '',
+    roles: [...roles],
+    os: info?.osImage ?? 'unknown',
+    kernel: info?.kernelVersion ?? 'unknown',
+    architecture: info?.architecture ?? 'unknown',
+    allocatableCpus: parseQuantity(allocatable.cpu) ?? 0,
+    allocatableMemoryBytes: parseQuantity(allocatable.memory) ?? 0,
+    kubeletVersion: info?.kubeletVersion ?? 'unknown',
+    containerRuntime: info?.containerRuntimeVersion ?? 'unknown',
+    instanceType: node.metadata?.labels?.['node.kubernetes.io/instance-type'] ?? null,
+  };
+}
+
+function tolerates(node: V1Node, tolerations: readonly string[]): boolean {
+  const known = tolerations.map(tolerationOf);
+  return (node.spec?.taints ?? []).every(
+    (taint) =>
+      taint.effect === 'PreferNoSchedule' ||
+      known.some(
+        ({ key, value, effect, operator }) =>
+          key === taint.key &&
+          (operator === 'Exists' || value === taint.value) &&
+          (effect === undefined || effect === taint.effect),
+      ),
+  );
+}
+
+/** The nodes on which pods of a component may be placed. */
+export function candidateNodes(
+  nodes: readonly V1Node[],
+  node: string | undefined,
+  tolerations: readonly string[] = [],
+): V1Node[] {
+  const selector = Object.entries(nodeSelectorOf(node) ?? {});
+  return nodes.filter(
+    (candidate) =>
+      candidate.spec?.unschedulable !== true &&
+      selector.every(([label, value]) => candidate.metadata?.labels?.[label] === value) &&
+      tolerates(candidate, tolerations),
+  );
+}
+
+export interface ClusterFacts {
+  readonly cluster: Cluster;
+  readonly serverNodes: readonly V1Node[];
+  readonly loaderNodes: readonly V1Node[];
+}
+
+/** What cannot be found out (or may not be read) is null. Only the nodes must be readable. */
+export async function describeCluster(
+  client: KubeClient,
+  settings: KubernetesSettings,
+  signal: AbortSignal,
+): Promise<ClusterFacts> {
+  const version = versionSchema.parse(JSON.parse(await client.text('/version', 'get /version', signal)));
+  const { items: nodes } = await client.list('Node', {}, signal);
+  const serverNodes = candidateNodes(nodes, settings.serverNode, settings.serverTolerations);
+  const loaderNodes = candidateNodes(nodes, settings.loaderNode, settings.loaderTolerations);
+  const rolesOf = (node: V1Node) => [
+    ...(serverNodes.includes(node) ? ['server'] : []),
+    ...(loaderNodes.includes(node) ? ['loader'] : []),
+  ];
+  const optional = <T>(value: Promise<T>): Promise<T | null> =>
+    value.catch(() => {
+      signal.throwIfAborted();
+      return null;
+    });
+  const systemPods = await optional(client.list('Pod', { namespace: 'kube-system' }, signal));
+  const proxy = await optional(client.get('ConfigMap', 'kube-proxy', 'kube-system', signal));
+  const podNames = (systemPods?.items ?? []).map((pod: V1Pod) => pod.metadata?.name ?? '');
+  return {
+    cluster: {
+      version: version.gitVersion,
+      provider: providerOf(nodes),
+      cni: cniOf(podNames),
+      proxyMode: proxyModeOf(proxy?.data?.['config.conf'] ?? ''),
+      nodes: nodes.map((node) => describeNode(node, rolesOf(node))),
+    },
+    serverNodes,
+    loaderNodes,
+  };
+}

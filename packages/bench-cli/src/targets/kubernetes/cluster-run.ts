@@ -1,0 +1,30 @@
+/** What all parts of one run on a cluster share. */
+import type { KubernetesSettings } from '../../config/kubernetes-settings.ts';
+import type { ImageName } from '../../servers/server.ts';
+import type { World } from '../../world.ts';
+import type { KubeClient } from './api/client.ts';
+
+export type Images = Readonly<Record<ImageName, string>>;
+
+export interface ClusterRun {
+  readonly world: World;
+  readonly client: KubeClient;
+  readonly runId: string;
+  readonly namespace: string;
+  readonly settings: KubernetesSettings;
+  readonly images: Images;
+  /** Names of the Secrets in the run's namespace. */
+  readonly pullSecrets: readonly string[];
+  /** Nodes that pods of this run were seen on. */
+  readonly placement: { readonly servers: Set<string>; readonly loaders: Set<string> };
+  /** The cluster's clock minus ours, in seconds; whole seconds at best. */
+  readonly clockOffsetSeconds: number;
+  /** Cores of the nodes that take servers, by name. */
+  readonly nodeCpus: ReadonlyMap<string, number>;
+  /** How pods may be observed here, decided once for the run. */
+  readonly observation: 'summary' | 'metrics' | 'none';
+  /** Planned seconds of measured load. */
+  readonly loadSeconds: number;
+  /** Jobs so far; each gets a number, so that no two have the same name. */
+  jobs: number;
+}

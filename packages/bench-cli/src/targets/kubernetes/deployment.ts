@@ -1,0 +1,158 @@
+/** One deployed server: its pods, watched and observed, and how it is removed again. */
+import { appendFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import type { V1Pod } from '@kubernetes/client-node';
+import type { DnsQuery } from '../../dns/client.ts';
+import { observeMetrics } from '../../observe/kubernetes/observe-metrics.ts';
+import { observePods } from '../../observe/kubernetes/observe-pods.ts';
+import { podSource } from '../../observe/kubernetes/pod-source.ts';
+import type { InstanceRecord } from '../../results/record.ts';
+import type { Deployment, DeployRequest, Endpoint, ObservationWindow } from '../target.ts';
+import { lastLogLines } from './api/logs.ts';
+import { openCheckedClient } from './checker.ts';
+import type { ClusterRun } from './cluster-run.ts';
+import { CONTAINER } from './objects/pods.ts';
+import { parseReadyLine } from './ready-line.ts';
+import { watchForDeath } from './wait-for-pods.ts';
+
+export interface DeployedPods {
+  readonly run: ClusterRun;
+  readonly request: DeployRequest;
+  readonly namespace: string;
+  readonly pods: readonly V1Pod[];
+  readonly labels: Readonly<Record<string, string>>;
+  readonly service: Endpoint;
+  readonly podPort: number;
+  /** As they are put into the record; `command` without the image's entry point. */
+  readonly command: readonly string[];
+  readonly workers: number | null;
+  readonly files: Readonly<Record<string, string>>;
+  readonly readiness: DnsQuery;
+  /** Deletes the objects; not called twice. */
+  readonly remove: () => Promise<void>;
+  /** False for pods that belong to somebody else: their logs are not kept. */
+  readonly ownsPods: boolean;
+}
+
+const SHOWN_LINES = 15;
+const KEPT_LINES = 1000;
+
+export function podNames(pods: readonly V1Pod[]): string[] {
+  return pods.map((pod) => pod.metadata?.name ?? '');
+}
+
+function instanceOf(deployed: DeployedPods, pod: V1Pod, index: number): InstanceRecord {
+  const { request, podPort, command, workers } = deployed;
+  const { name } = pod.metadata ?? {};
+  const nodeName = pod.spec?.nodeName;
+  const status = pod.status?.containerStatuses?.[0];
+  const image = status?.imageID || status?.image;
+  return {
+    address: pod.status?.podIP ?? '',
+    port: podPort,
+    pid: null,
+    workers,
+    command: [...command],
+    cpuAllowance: request.allowances[index] ?? request.allowances[0] ?? 1,
+    ...(name === undefined ? {} : { pod: name }),
+    ...(nodeName === undefined ? {} : { node: nodeName }),
+    ...(image === undefined ? {} : { image }),
+  };
+}
+
+async function observe(deployed: DeployedPods, signal: AbortSignal): Promise<ObservationWindow> {
+  const { run, pods, namespace } = deployed;
+  const places = pods.map((pod) => ({ name: pod.metadata?.name ?? '', node: pod.spec?.nodeName ?? '' }));
+  const common = {
+    clock: run.client.clock,
+    pods: places,
+    signal,
+    source: podSource(run.client, namespace, places, signal),
+  };
+  switch (run.observation) {
+    case 'summary':
+      return observePods({ ...common, loadSeconds: run.loadSeconds });
+    case 'metrics':
+      return observeMetrics({ ...common, clockOffsetSeconds: run.clockOffsetSeconds });
+    case 'none':
+      return { end: async () => null };
+  }
+}
+
+/** The pods that are ready, as the measuring code knows a deployment. */
+export function deploymentOf(deployed: DeployedPods): Deployment {
+  const { run, request, pods, namespace, labels } = deployed;
+  const over = new AbortController();
+  const signal = AbortSignal.any([request.signal, over.signal]);
+  const names = podNames(pods);
+  let instances = pods.map((pod, index) => instanceOf(deployed, pod, index));
+  const references = names.map((pod) => ({ namespace, pod, container: CONTAINER }));
+
+  const died = watchForDeath(
+    { client: run.client, namespace, labels, what: request.server.name, signal },
+    new Set(names),
+  ).catch((error: unknown): Promise<never> => {
+    // Removed in order: nobody is to hear of it.
+    if (over.signal.aborted || request.signal.aborted) return new Promise<never>(() => undefined);
+    throw error;
+  });
+  died.catch(() => undefined);
+
+  const keepLogs = async (limit: AbortSignal) => {
+    if (!deployed.ownsPods) return;
+    for (const [index, reference] of references.entries()) {
+      const lines = await lastLogLines(run.client, reference, KEPT_LINES, limit);
+      const file = join(request.logDirectory, `${request.server.name}-${index + 1}.log`);
+      await appendFile(file, lines.map((line) => `${line}\n`).join(''));
+    }
+  };
+
+  /** DinoDNS says in its first line how many workers it started. */
+  const readWorkers = async () => {
+    const [reference] = references;
+    if (!deployed.ownsPods || reference === undefined) return;
+    const lines = await lastLogLines(run.client, reference, KEPT_LINES, signal);
+    const workers = lines.map(parseReadyLine).find((value) => value !== null) ?? null;
+    if (workers !== null) instances = instances.map((instance) => ({ ...instance, workers }));
+  };
+
+  const removeAll = async () => {
+    over.abort(new Error('the deployment is removed'));
+    // Logs are worth a moment, but not the removal.
+    if (!request.signal.aborted) await keepLogs(AbortSignal.timeout(5000)).catch(() => undefined);
+    await deployed.remove();
+  };
+  let removal: Promise<void> | undefined;
+  return {
+    get instances() {
+      return instances;
+    },
+    endpoints: [deployed.service],
+    files: deployed.files,
+    openClient: async (service, workload) => {
+      const client = await openCheckedClient(run, {
+        service,
+        pods: instances.map(({ address, port }) => ({ address, port })),
+        transport: request.transport,
+        workload,
+        readiness: deployed.readiness,
+        signal,
+      });
+      await readWorkers();
+      return client;
+    },
+    observe: () => observe(deployed, signal),
+    died,
+    lastLogLines: async () => {
+      const lines: string[] = [];
+      for (const reference of references) {
+        lines.push(...(await lastLogLines(run.client, reference, SHOWN_LINES, AbortSignal.timeout(10_000))));
+      }
+      return lines;
+    },
+    remove: () => {
+      removal ??= removeAll();
+      return removal;
+    },
+  };
+}

@@ -1,0 +1,154 @@
+/** Servers as pods of a cluster, behind a Service of their own. */
+
+import type { ZoneSet } from '@dinodns-bench/zones';
+import type { V1Pod } from '@kubernetes/client-node';
+import type { DnsQuery } from '../../dns/client.ts';
+import { BenchError } from '../../errors.ts';
+import type { Deployment, DeployRequest, Target } from '../target.ts';
+import type { ClusterRun } from './cluster-run.ts';
+import { deploymentOf } from './deployment.ts';
+import { noImage, POD_PORT, SERVICE_PORT, type ServerObjects, serverObjects } from './objects/server.ts';
+import { waitForPods, waitUntilGone } from './wait-for-pods.ts';
+
+export interface KubernetesTargetOptions {
+  readonly run: ClusterRun;
+  readonly readinessQueries: (zoneSet: ZoneSet) => readonly DnsQuery[];
+  /** Aborted by the second Ctrl-C: nobody waits for pods to end any more. */
+  readonly force: AbortSignal;
+}
+
+/** Pods end within 5 seconds of being asked to; a slow kubelet takes longer to say so. */
+const GONE_SECONDS = 60;
+
+/** The requests that remove something are not stopped by the first Ctrl-C, but they are bounded. */
+const REMOVAL_SECONDS = 90;
+
+async function deleteObjects(
+  run: ClusterRun,
+  objects: ServerObjects,
+  what: string,
+  force: AbortSignal,
+): Promise<void> {
+  const { client, namespace, settings } = run;
+  if (settings.keep) return;
+  const signal = AbortSignal.any([force, AbortSignal.timeout(REMOVAL_SECONDS * 1000)]);
+  await client.delete('Deployment', objects.name, namespace, signal);
+  await client.delete('Service', objects.name, namespace, signal);
+  await client.delete('ConfigMap', objects.name, namespace, signal);
+  await waitUntilGone({ client, namespace, labels: objects.labels, what, signal }, GONE_SECONDS);
+}
+
+/** `--workers node`: every core of the node that the instance will run on, as far as that is decided. */
+function coresOfServerNode(run: ClusterRun): number | null {
+  const cores = [...run.nodeCpus.values()];
+  return cores.length === 0 ? null : Math.max(...cores);
+}
+
+async function create(run: ClusterRun, objects: ServerObjects, signal: AbortSignal): Promise<string> {
+  await run.client.create('ConfigMap', objects.configMap, signal);
+  const service = await run.client.create('Service', objects.service, signal);
+  await run.client.create('Deployment', objects.deployment, signal);
+  const address = service.spec?.clusterIP;
+  if (address === undefined || address === '' || address === 'None') {
+    throw new BenchError('E_CLUSTER_REFUSED', `the Service ${objects.name} got no cluster address`, {
+      fix: 'Look at its events: `kubectl get events`.',
+    });
+  }
+  return address;
+}
+
+export async function deployServer(
+  { run, readinessQueries, force }: KubernetesTargetOptions,
+  request: DeployRequest,
+  unit: string,
+): Promise<Deployment> {
+  const { client, namespace, runId, settings, images, pullSecrets } = run;
+  const { server, zoneSet, mode, transport, allowances, signal } = request;
+  if (server.image === null) throw noImage(server);
+  const objects = serverObjects({
+    settings,
+    namespace,
+    runId,
+    unit,
+    server,
+    image: images[server.image],
+    zoneSet,
+    mode,
+    transport,
+    allowances,
+    nodeCpus: coresOfServerNode(run),
+    pullSecrets,
+  });
+  const [readiness] = readinessQueries(zoneSet);
+  if (readiness === undefined) throw new Error('a zone set without a record');
+  const remove = () => deleteObjects(run, objects, server.name, force);
+  let pods: readonly V1Pod[];
+  let address: string;
+  try {
+    address = await create(run, objects, signal);
+    pods = await waitForPods(
+      { client, namespace, labels: objects.labels, what: server.name, signal },
+      objects.name,
+      {
+        pods: allowances.length,
+        until: 'ready',
+        seconds: settings.readyTime,
+        scheduleSeconds: settings.scheduleTime,
+      },
+    );
+  } catch (error) {
+    // What went wrong first is what the user has to know; `close` removes the namespace in any case.
+    await remove().catch(() => undefined);
+    throw error;
+  }
+  for (const pod of pods) if (pod.spec?.nodeName !== undefined) run.placement.servers.add(pod.spec.nodeName);
+  return deploymentOf({
+    run,
+    request,
+    namespace,
+    pods,
+    labels: objects.labels,
+    service: { address, port: SERVICE_PORT, instances: allowances.length },
+    podPort: POD_PORT,
+    command: objects.plan.command,
+    workers: objects.plan.workers,
+    files: objects.files,
+    readiness,
+    remove,
+    ownsPods: true,
+  });
+}
+
+/** What follows from where pods of the run were seen. */
+function placementWarnings({ placement }: ClusterRun): string[] {
+  const shared = [...placement.servers].filter((node) => placement.loaders.has(node));
+  return shared.length === 0
+    ? []
+    : [
+        `servers and the loader shared node ${shared.join(', ')} and took each other's CPU: give each its own with --server-node and --loader-node`,
+      ];
+}
+
+/** The target of a run whose namespace is there. `close` is the namespace's owner's business. */
+export function createKubernetesTarget(options: KubernetesTargetOptions): Target {
+  const { run } = options;
+  const deployments = new Set<Deployment>();
+  let deployed = 0;
+  return {
+    kind: 'kubernetes',
+    cpuLimits: { method: 'pod-limit', reason: null },
+    deploy: async (request) => {
+      deployed += 1;
+      await run.world.fs.mkdir(request.logDirectory, { recursive: true });
+      const unit = `${String(deployed).padStart(3, '0')}-${request.server.name}`;
+      const deployment = await deployServer(options, request, unit);
+      deployments.add(deployment);
+      return deployment;
+    },
+    warnings: () => placementWarnings(run),
+    close: async () => {
+      for (const deployment of deployments) await deployment.remove();
+      deployments.clear();
+    },
+  };
+}

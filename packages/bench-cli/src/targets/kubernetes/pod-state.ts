@@ -1,0 +1,213 @@
+/**
+ * What the state of a pod means for whoever waits for it: is it ready, may it still become so, or is waiting
+ * pointless? Pure.
+ */
+import type { V1ContainerStatus, V1Pod } from '@kubernetes/client-node';
+import type { ErrorCode } from '../../errors.ts';
+
+export type PodVerdict =
+  | { readonly kind: 'ready' }
+  /** It ended with exit status 0. */
+  | { readonly kind: 'ended' }
+  /** Nothing is wrong yet; `reason` is what it waits for. */
+  | { readonly kind: 'waiting'; readonly reason: string }
+  /** No node takes it. A node may become free, so whoever waits decides how long this may last. */
+  | { readonly kind: 'unschedulable'; readonly reason: string }
+  | PodFailure;
+
+export interface PodFailure {
+  readonly kind: 'failed';
+  readonly code: ErrorCode;
+  /** Kubernetes' own word, for example `ImagePullBackOff`. */
+  readonly reason: string;
+  /** Completes "pod x …". */
+  readonly message: string;
+  readonly fix: string;
+  /** True if its log may say why. */
+  readonly hasLog: boolean;
+}
+
+/** States of a container that waits for something that will not come. `ErrImagePull` is followed by one of them. */
+const IMAGE_REASONS = new Set([
+  'ImagePullBackOff',
+  'ErrImageNeverPull',
+  'InvalidImageName',
+  'ImageInspectError',
+]);
+const CREATION_REASONS = new Set(['CreateContainerConfigError', 'CreateContainerError', 'RunContainerError']);
+
+const IMAGE_FIX: Readonly<Record<string, string>> = {
+  ErrImageNeverPull: 'Load the image onto the node, or choose --pull-policy IfNotPresent.',
+  InvalidImageName: 'Correct the name of the image; `bench images` lists all.',
+};
+
+function imageFailure(image: string, reason: string, detail: string): PodFailure {
+  return {
+    kind: 'failed',
+    code: 'E_POD_IMAGE',
+    reason,
+    message: `cannot get its image ${image} (${reason})${detail === '' ? '' : `: ${detail}`}`,
+    fix:
+      IMAGE_FIX[reason] ??
+      'Push the image to a registry that the nodes reach (see k8s/README.md), name it with --coredns-image, --dinodns-image or --loader-image, and give --pull-secrets if the registry asks for a password.',
+    hasLog: false,
+  };
+}
+
+function outOfMemory(): PodFailure {
+  return {
+    kind: 'failed',
+    code: 'E_SERVER_DIED',
+    reason: 'OOMKilled',
+    message: 'ran out of memory and was killed (OOMKilled)',
+    fix: 'Raise --memory-limit, or choose fewer zones with --zones.',
+    hasLog: true,
+  };
+}
+
+function crash(reason: string, message: string): PodFailure {
+  return {
+    kind: 'failed',
+    code: 'E_SERVER_START',
+    reason,
+    message,
+    fix: 'Its last log lines are above. Is the image the right one, and does its entry point start the server?',
+    hasLog: true,
+  };
+}
+
+function assessWaiting(status: V1ContainerStatus, image: string): PodVerdict | null {
+  const { waiting } = status.state ?? {};
+  if (waiting === undefined) return null;
+  const { reason = 'Waiting', message = '' } = waiting;
+  if (IMAGE_REASONS.has(reason)) return imageFailure(image, reason, message);
+  if (status.lastState?.terminated?.reason === 'OOMKilled') return outOfMemory();
+  if (reason === 'CrashLoopBackOff') {
+    const exit = status.lastState?.terminated?.exitCode;
+    return crash(
+      reason,
+      `ends as soon as it is started (CrashLoopBackOff, exit status ${exit ?? 'unknown'})`,
+    );
+  }
+  if (CREATION_REASONS.has(reason)) return crash(reason, `cannot be started (${reason}): ${message}`);
+  return { kind: 'waiting', reason: message === '' ? reason : `${reason}: ${message}` };
+}
+
+function assessTerminated(status: V1ContainerStatus): PodVerdict | null {
+  const { terminated } = status.state ?? {};
+  const ended = terminated ?? status.lastState?.terminated;
+  if (ended === undefined) return null;
+  const { exitCode, reason = 'Error', message = '' } = ended;
+  if (reason === 'OOMKilled') return outOfMemory();
+  if (exitCode === 0 && terminated !== undefined) return { kind: 'ended' };
+  const detail = message.trim() === '' ? '' : `: ${message.trim()}`;
+  return crash(reason, `ended with exit status ${exitCode} (${reason})${detail}`);
+}
+
+/** Pods that Kubernetes itself ended: evicted, past their deadline, on a node that went away. */
+function assessPhase(pod: V1Pod): PodVerdict | null {
+  if (pod.status?.phase !== 'Failed') return null;
+  const { reason = 'Failed', message = '' } = pod.status;
+  return {
+    kind: 'failed',
+    code: 'E_SERVER_DIED',
+    reason,
+    message: `was ended by Kubernetes (${reason})${message === '' ? '' : `: ${message}`}`,
+    fix: 'Look at the events of the node: `kubectl describe node NAME`.',
+    hasLog: true,
+  };
+}
+
+/** Judges a pod of one container. */
+export function assessPod(pod: V1Pod): PodVerdict {
+  const [status] = pod.status?.containerStatuses ?? [];
+  const image = pod.spec?.containers[0]?.image ?? '';
+  const conditions = pod.status?.conditions ?? [];
+  if (status !== undefined) {
+    const judged = assessWaiting(status, image) ?? assessTerminated(status);
+    if (judged !== null) return judged;
+  }
+  const failed = assessPhase(pod);
+  if (failed !== null) return failed;
+  const scheduled = conditions.find(({ type }) => type === 'PodScheduled');
+  if (scheduled?.status === 'False' && scheduled.reason === 'Unschedulable') {
+    return { kind: 'unschedulable', reason: scheduled.message ?? 'Unschedulable' };
+  }
+  if (pod.metadata?.deletionTimestamp !== undefined)
+    return { kind: 'waiting', reason: 'it is being deleted' };
+  if (conditions.some(({ type, status: value }) => type === 'Ready' && value === 'True'))
+    return { kind: 'ready' };
+  return { kind: 'waiting', reason: pod.status?.phase ?? 'Pending' };
+}
+
+/** Why a pod that was ready is not what it was; null if all is well. */
+export function assessRunningPod(pod: V1Pod): PodFailure | null {
+  const name = pod.metadata?.name ?? '';
+  const died = (reason: string, message: string, fix: string, hasLog: boolean): PodFailure => ({
+    kind: 'failed',
+    code: 'E_SERVER_DIED',
+    reason,
+    message,
+    fix,
+    hasLog,
+  });
+  if (pod.metadata?.deletionTimestamp !== undefined) {
+    return died(
+      'Deleted',
+      'was deleted while it was measured',
+      `Find out by whom: \`kubectl get events\`; pod ${name}.`,
+      false,
+    );
+  }
+  const verdict = assessPod(pod);
+  if (verdict.kind === 'failed') return { ...verdict, code: 'E_SERVER_DIED' };
+  if (verdict.kind === 'ended') {
+    return died(
+      'Completed',
+      'ended while it was measured (exit status 0)',
+      'Its last log lines are above.',
+      true,
+    );
+  }
+  const restarts = pod.status?.containerStatuses?.[0]?.restartCount ?? 0;
+  if (restarts > 0)
+    return died('Restarted', 'was restarted while it was measured', 'Its last log lines are above.', true);
+  if (verdict.kind === 'waiting') {
+    return died(
+      'NotReady',
+      `was no longer ready while it was measured (${verdict.reason})`,
+      'Look whether its node is well: `kubectl get nodes`.',
+      true,
+    );
+  }
+  return null;
+}
+
+/** A message of the controllers that create pods: will it ever work? Null if it may. */
+export function assessCreation(message: string): PodFailure | null {
+  if (/exceeded quota/i.test(message)) {
+    return {
+      kind: 'failed',
+      code: 'E_CLUSTER_QUOTA',
+      reason: 'FailedCreate',
+      message: `cannot be created, because a quota is exceeded: ${message}`,
+      fix: 'Raise the quota of the namespace, or choose smaller tiers (--tier) and a smaller loader (--loader-cpu).',
+      hasLog: false,
+    };
+  }
+  if (
+    /violates PodSecurity|admission webhook|is forbidden: unable to validate|minimum cpu|maximum cpu/i.test(
+      message,
+    )
+  ) {
+    return {
+      kind: 'failed',
+      code: 'E_CLUSTER_REFUSED',
+      reason: 'FailedCreate',
+      message: `cannot be created, because the cluster refuses it: ${message}`,
+      fix: 'The cluster says why; on OpenShift try --run-as-user image.',
+      hasLog: false,
+    };
+  }
+  return null;
+}

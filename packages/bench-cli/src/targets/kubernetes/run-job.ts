@@ -1,0 +1,126 @@
+/** Runs a Job and reads what it prints. */
+import type { V1Job, V1Pod } from '@kubernetes/client-node';
+import { BenchError } from '../../errors.ts';
+import { followLog } from './api/logs.ts';
+import { follow } from './api/watch.ts';
+import { CONTAINER } from './objects/pods.ts';
+import { assessPod } from './pod-state.ts';
+import { type PodSelection, podError, waitForPods } from './wait-for-pods.ts';
+
+export interface JobRun extends PodSelection {
+  readonly job: V1Job;
+  readonly scheduleSeconds: number;
+  /** How long its pod may take to start. */
+  readonly startSeconds: number;
+  /** How long it may run from then on. */
+  readonly runSeconds: number;
+  readonly onLine: (line: string) => void;
+}
+
+export interface JobOutcome {
+  readonly pod: V1Pod;
+  /** Of its container; null if Kubernetes does not say. */
+  readonly exitCode: number | null;
+}
+
+/** The exit status of an ended pod; undefined for one that still runs. */
+function exitOf(pod: V1Pod): { exitCode: number | null } | undefined {
+  const terminated = pod.status?.containerStatuses?.[0]?.state?.terminated;
+  if (terminated !== undefined) return { exitCode: terminated.exitCode };
+  return pod.status?.phase === 'Failed' || pod.status?.phase === 'Succeeded' ? { exitCode: null } : undefined;
+}
+
+/** Resolves with the pod when its container has started, or has already ended. */
+async function started(run: JobRun): Promise<V1Pod> {
+  const { job, startSeconds: seconds, scheduleSeconds } = run;
+  const stop = new AbortController();
+  const signal = AbortSignal.any([run.signal, stop.signal]);
+  const waiting = waitForPods({ ...run, signal }, job.metadata?.name ?? '', {
+    pods: 1,
+    until: 'ready',
+    seconds,
+    scheduleSeconds,
+  });
+  // A short Job may end before anybody has seen it ready, and with any exit status: that is an end, too.
+  const ended = (async () => {
+    const { client, namespace, labels } = run;
+    for await (const { objects } of follow(client, { kind: 'Pod', namespace, labels, signal })) {
+      const [pod] = objects;
+      if (pod !== undefined && exitOf(pod) !== undefined) return [pod];
+    }
+    throw new Error('a watch ended without a reason');
+  })();
+  waiting.catch(() => undefined);
+  ended.catch(() => undefined);
+  try {
+    const wait = waiting.catch((error: unknown) => {
+      // Ended with an error status: `ended` reports it, with its log.
+      if (error instanceof BenchError && error.code === 'E_SERVER_START') return ended;
+      throw error;
+    });
+    const [pod] = await Promise.race([wait, ended]);
+    if (pod === undefined) throw new Error('a Job without a pod');
+    return pod;
+  } finally {
+    stop.abort(new Error('the wait is over'));
+  }
+}
+
+/**
+ * Creates the Job, passes on its lines as they come, and resolves when it has ended, whatever its exit status.
+ * The Job is deleted in any case. Rejects with a BenchError if it cannot run or does not end.
+ */
+export async function runJob(run: JobRun): Promise<JobOutcome> {
+  const { client, namespace, job, labels, what, runSeconds } = run;
+  const name = job.metadata?.name ?? '';
+  await client.create('Job', job, run.signal);
+  const stop = new AbortController();
+  const signal = AbortSignal.any([run.signal, stop.signal]);
+  const timer = setTimeout(
+    () =>
+      stop.abort(
+        new BenchError('E_POD_TIMEOUT', `${what} did not end within ${runSeconds} seconds`, {
+          fix: 'Look at its output in the run folder under raw/; repeat the trial with --resume.',
+        }),
+      ),
+    (run.startSeconds + runSeconds) * 1000,
+  );
+  try {
+    const pod = await started({ ...run, signal });
+    let outcome: JobOutcome | undefined;
+    const end = (async () => {
+      for await (const { objects } of follow(client, { kind: 'Pod', namespace, labels, signal })) {
+        const [current] = objects;
+        if (current === undefined) {
+          throw new BenchError('E_LOADER_FAILED', `the pod of ${what} was deleted while it ran`, {
+            fix: 'Find out by whom: `kubectl get events`. Repeat the trial with --resume.',
+          });
+        }
+        const exit = exitOf(current);
+        if (exit === undefined) continue;
+        const verdict = assessPod(current);
+        const byKubernetes = verdict.kind === 'failed' && verdict.code === 'E_SERVER_DIED';
+        if (byKubernetes) throw await podError({ ...run, signal }, current, verdict);
+        outcome = { pod: current, exitCode: exit.exitCode };
+        return;
+      }
+    })();
+    const log = followLog(
+      client,
+      { namespace, pod: pod.metadata?.name ?? '', container: CONTAINER },
+      { onLine: run.onLine, ended: () => outcome !== undefined, signal },
+    );
+    await Promise.all([end, log]);
+    if (outcome === undefined) throw new Error('a Job ended without an end');
+    return outcome;
+  } catch (error) {
+    if (stop.signal.aborted && !run.signal.aborted) throw stop.signal.reason;
+    throw error;
+  } finally {
+    clearTimeout(timer);
+    stop.abort(new Error('the Job is over'));
+    await client
+      .delete('Job', name, namespace, run.signal.aborted ? AbortSignal.timeout(5000) : run.signal)
+      .catch(() => undefined);
+  }
+}

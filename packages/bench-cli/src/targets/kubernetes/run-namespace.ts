@@ -1,0 +1,112 @@
+/** The namespace of a run: made first, removed last, and with it everything that the run made. */
+import type { V1Namespace } from '@kubernetes/client-node';
+import { BenchError } from '../../errors.ts';
+import type { World } from '../../world.ts';
+import { ownedName, thisOwner } from '../local/owner.ts';
+import type { KubeClient } from './api/client.ts';
+import { followUntil } from './api/watch.ts';
+import { HOST_ANNOTATION, LABELS, MANAGER, OWNER_ANNOTATION } from './objects/labels.ts';
+import { namespaceObject } from './objects/namespace.ts';
+
+/** Deleting a namespace with a few pods takes 5 to 15 seconds; a slow kubelet takes longer. */
+export const NAMESPACE_GONE_SECONDS = 120;
+
+/** True for a namespace that bench made, whatever its name is. */
+export function isOurs(namespace: V1Namespace): boolean {
+  return namespace.metadata?.labels?.[LABELS.managedBy] === MANAGER;
+}
+
+/** Resolves when there is no namespace of this name any more. */
+export async function waitUntilNamespaceGone(
+  client: KubeClient,
+  name: string,
+  signal: AbortSignal,
+  seconds = NAMESPACE_GONE_SECONDS,
+): Promise<void> {
+  await followUntil(
+    client,
+    { kind: 'Namespace', fields: `metadata.name=${name}`, signal, seconds },
+    ({ objects }) => (objects.length === 0 ? true : undefined),
+    async () => {
+      const stuck = await client
+        .get('Namespace', name, undefined, AbortSignal.timeout(5000))
+        .catch(() => null);
+      const conditions = stuck?.status?.conditions ?? [];
+      return new BenchError(
+        'E_CLUSTER_LEFTOVERS',
+        `namespace ${name} was not gone ${seconds} seconds after its deletion`,
+        {
+          evidence: conditions.filter(({ status }) => status === 'True').map(({ message = '' }) => message),
+          fix: 'Kubernetes goes on deleting it by itself; look again later with `bench cleanup --dry-run`.',
+        },
+      );
+    },
+  );
+}
+
+export interface OpenedNamespace {
+  readonly name: string;
+  /** The cluster's clock minus ours, to within a second. */
+  readonly clockOffsetSeconds: number;
+}
+
+/** Makes the namespace of a run; one that a killed run of the same id left is removed first. */
+export async function openNamespace(
+  world: World,
+  client: KubeClient,
+  request: { readonly name: string; readonly runId: string },
+  signal: AbortSignal,
+): Promise<OpenedNamespace> {
+  const { name, runId } = request;
+  const left = await client.get('Namespace', name, undefined, signal);
+  if (left !== null) {
+    if (!isOurs(left)) {
+      throw new BenchError('E_CLUSTER_REFUSED', `the namespace ${name} exists and is not a run's`, {
+        fix: 'Choose another --namespace-prefix.',
+      });
+    }
+    await client.delete('Namespace', name, undefined, signal);
+    await waitUntilNamespaceGone(client, name, signal);
+  }
+  const owner = ownedName(runId, await thisOwner(world));
+  const object = namespaceObject({ name, runId, host: world.machine.hostname, owner });
+  const before = world.clock.now().getTime();
+  const created = await client.create('Namespace', object, signal);
+  const middle = (before + world.clock.now().getTime()) / 2000;
+  const stamp = created.metadata?.creationTimestamp;
+  const createdAt = stamp === undefined ? middle : new Date(stamp).getTime() / 1000;
+  return { name, clockOffsetSeconds: createdAt - middle };
+}
+
+/** A namespace that bench made, as `bench cleanup` lists it. */
+export interface FoundRun {
+  readonly namespace: string;
+  readonly runId: string;
+  readonly ageSeconds: number;
+  readonly host: string;
+  readonly owner: string;
+  /** It is being deleted already. */
+  readonly terminating: boolean;
+}
+
+/** Every run that the cluster holds, oldest first. */
+export async function findRuns(
+  client: KubeClient,
+  now: Date,
+  signal: AbortSignal,
+): Promise<readonly FoundRun[]> {
+  const { items } = await client.list('Namespace', { labels: { [LABELS.managedBy]: MANAGER } }, signal);
+  return items
+    .map(({ metadata = {}, status }): FoundRun => {
+      const created = metadata.creationTimestamp === undefined ? now : new Date(metadata.creationTimestamp);
+      return {
+        namespace: metadata.name ?? '',
+        runId: metadata.labels?.[LABELS.run] ?? '',
+        ageSeconds: Math.max(0, (now.getTime() - created.getTime()) / 1000),
+        host: metadata.annotations?.[HOST_ANNOTATION] ?? '',
+        owner: metadata.annotations?.[OWNER_ANNOTATION] ?? '',
+        terminating: status?.phase === 'Terminating',
+      };
+    })
+    .sort((a, b) => b.ageSeconds - a.ageSeconds);
+}

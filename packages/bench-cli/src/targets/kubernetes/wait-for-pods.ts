@@ -1,0 +1,223 @@
+/** Waits for pods, bounded in time, and ends early on what cannot recover. */
+import type { V1Pod } from '@kubernetes/client-node';
+import { BenchError } from '../../errors.ts';
+import type { KubeClient } from './api/client.ts';
+import { lastLogLines } from './api/logs.ts';
+import { follow, followUntil } from './api/watch.ts';
+import { CONTAINER } from './objects/pods.ts';
+import {
+  assessCreation,
+  assessPod,
+  assessRunningPod,
+  type PodFailure,
+  type PodVerdict,
+} from './pod-state.ts';
+
+const LOG_LINES = 15;
+
+export interface PodSelection {
+  readonly client: KubeClient;
+  readonly namespace: string;
+  readonly labels: Readonly<Record<string, string>>;
+  /** How a message names what these pods are: "coredns", "the loader". */
+  readonly what: string;
+  readonly signal: AbortSignal;
+}
+
+export interface WaitOptions {
+  readonly pods: number;
+  /** What each pod has to reach. */
+  readonly until: 'ready' | 'ended';
+  readonly seconds: number;
+  readonly scheduleSeconds: number;
+}
+
+const nameOf = (pod: V1Pod) => pod.metadata?.name ?? '';
+
+/** The failure of a pod as an error: its own reason, the last lines of its log, what to do. */
+export async function podError(
+  { client, namespace, what, signal }: PodSelection,
+  pod: V1Pod,
+  failure: PodFailure,
+): Promise<BenchError> {
+  const reference = { namespace, pod: nameOf(pod), container: CONTAINER };
+  const lines = failure.hasLog ? await lastLogLines(client, reference, LOG_LINES, signal) : [];
+  return new BenchError(failure.code, `${what}: pod ${nameOf(pod)} ${failure.message}`, {
+    fix: failure.fix,
+    evidence: lines,
+  });
+}
+
+function unschedulable({ what }: PodSelection, pod: V1Pod, reason: string): BenchError {
+  return new BenchError('E_POD_UNSCHEDULABLE', `${what}: no node takes pod ${nameOf(pod)}`, {
+    evidence: [reason],
+    fix: 'Choose a smaller tier, a smaller --cpu-request or --loader-cpu, other nodes (--server-node, --loader-node), or --schedule-time 10m where an autoscaler adds nodes.',
+  });
+}
+
+async function describeStuck(
+  selection: PodSelection,
+  seconds: number,
+  last: readonly V1Pod[],
+): Promise<BenchError> {
+  const { client, namespace, what, signal } = selection;
+  const states = last.map((pod) => {
+    const verdict = assessPod(pod);
+    return `pod ${nameOf(pod)}: ${'reason' in verdict ? verdict.reason : verdict.kind}`;
+  });
+  const { items } = await client.list('Event', { namespace }, signal).catch(() => ({ items: [] }));
+  const events = items
+    .filter(({ type }) => type === 'Warning')
+    .map(({ reason, message }) => `event ${reason}: ${message}`);
+  return new BenchError('E_POD_TIMEOUT', `${what} was not ready within ${seconds} seconds`, {
+    evidence: [...(states.length === 0 ? ['no pod was created'] : states), ...new Set(events.slice(-8))],
+    fix: 'Raise --ready-time if the nodes only need longer, for example to pull images.',
+  });
+}
+
+interface Watched {
+  /** When a pod was first seen without a node, by its name. */
+  readonly unplaced: Map<string, number>;
+  last: readonly V1Pod[];
+}
+
+type Decision =
+  | { pods: readonly V1Pod[] }
+  | { pod: V1Pod; failure: PodFailure }
+  | { pod: V1Pod; reason: string };
+
+function decide(
+  selection: PodSelection,
+  options: WaitOptions,
+  state: Watched,
+  pods: readonly V1Pod[],
+): Decision | undefined {
+  state.last = pods;
+  const now = selection.client.clock.monotonicSeconds();
+  const reached = (verdict: PodVerdict) =>
+    verdict.kind === 'ended'
+      ? options.until === 'ended'
+      : verdict.kind === 'ready' && options.until === 'ready';
+  let done = 0;
+  for (const pod of pods) {
+    const verdict = assessPod(pod);
+    if (reached(verdict)) done += 1;
+    if (verdict.kind === 'failed') return { pod, failure: verdict };
+    if (verdict.kind !== 'unschedulable') continue;
+    const since = state.unplaced.get(nameOf(pod)) ?? now;
+    state.unplaced.set(nameOf(pod), since);
+    if (now - since >= options.scheduleSeconds) return { pod, reason: verdict.reason };
+  }
+  return done === options.pods && pods.length === options.pods ? { pods } : undefined;
+}
+
+/** Looks again at pods without a node when their time is over, though nothing about them changes. */
+async function watchTheClock(
+  selection: PodSelection,
+  options: WaitOptions,
+  state: Watched,
+  signal: AbortSignal,
+): Promise<Decision> {
+  const { clock } = selection.client;
+  for (;;) {
+    await clock.sleep(Math.min(1, options.scheduleSeconds / 2 + 0.05), signal);
+    const decision = decide(selection, options, state, state.last);
+    if (decision !== undefined && 'reason' in decision) return decision;
+  }
+}
+
+/** The controllers say in events why they cannot even create a pod. Never resolves but with a failure. */
+async function watchCreation(
+  selection: PodSelection,
+  unit: string,
+  signal: AbortSignal,
+): Promise<PodFailure> {
+  const { client, namespace } = selection;
+  const request = { kind: 'Event', namespace, fields: 'reason=FailedCreate', signal } as const;
+  for await (const { objects } of follow(client, request)) {
+    for (const { message = '', involvedObject } of objects) {
+      if (!(involvedObject.name ?? '').startsWith(unit)) continue;
+      const failure = assessCreation(message);
+      if (failure !== null) return failure;
+    }
+  }
+  throw new Error('a watch ended without a reason');
+}
+
+/**
+ * Resolves with the pods when all of them are ready (or have ended well).
+ * Rejects with a BenchError that holds the pod's own reason, or with the signal's reason.
+ * @param owner Beginning of the names of the objects that create the pods.
+ */
+export async function waitForPods(
+  selection: PodSelection,
+  owner: string,
+  options: WaitOptions,
+): Promise<readonly V1Pod[]> {
+  const { client, namespace, labels, what } = selection;
+  const stop = new AbortController();
+  const signal = AbortSignal.any([selection.signal, stop.signal]);
+  const state: Watched = { unplaced: new Map(), last: [] };
+  const pods = followUntil(
+    client,
+    { kind: 'Pod', namespace, labels, signal, seconds: options.seconds },
+    ({ objects }) => decide(selection, options, state, objects),
+    () => describeStuck(selection, options.seconds, state.last),
+  );
+  const overdue = watchTheClock(selection, options, state, signal);
+  const creation = watchCreation(selection, owner, signal);
+  const all = [pods, overdue, creation];
+  // Whichever loses the race is stopped below, and rejects then.
+  for (const promise of all) promise.catch(() => undefined);
+  try {
+    // Whoever may not read events still gets the rest.
+    const never = new Promise<never>(() => undefined);
+    const outcome = await Promise.race([pods, overdue, creation.catch(() => never)]);
+    if ('kind' in outcome) {
+      throw new BenchError(outcome.code, `${what}: its pod ${outcome.message}`, { fix: outcome.fix });
+    }
+    if ('failure' in outcome) throw await podError(selection, outcome.pod, outcome.failure);
+    if ('reason' in outcome) throw unschedulable(selection, outcome.pod, outcome.reason);
+    return outcome.pods;
+  } catch (error) {
+    selection.signal.throwIfAborted();
+    throw error;
+  } finally {
+    stop.abort(new Error('the wait is over'));
+  }
+}
+
+/** Rejects as soon as one of the pods, all of them ready, is not what it was. Never resolves. */
+export async function watchForDeath(selection: PodSelection, names: ReadonlySet<string>): Promise<never> {
+  const { client, namespace, labels, signal } = selection;
+  for await (const { objects, deleted } of follow(client, { kind: 'Pod', namespace, labels, signal })) {
+    const mine = objects.filter((pod) => names.has(nameOf(pod)));
+    const gone = deleted !== null && names.has(nameOf(deleted)) ? deleted : undefined;
+    for (const pod of gone === undefined ? mine : [gone]) {
+      const failure =
+        pod === gone
+          ? assessRunningPod({ ...pod, metadata: { ...pod.metadata, deletionTimestamp: new Date(0) } })
+          : assessRunningPod(pod);
+      if (failure !== null) throw await podError(selection, pod, failure);
+    }
+  }
+  throw new Error('a watch ended without a reason');
+}
+
+/** Resolves when no pod of the selection is left. */
+export async function waitUntilGone(selection: PodSelection, seconds: number): Promise<void> {
+  const { client, namespace, labels, what, signal } = selection;
+  await followUntil(
+    client,
+    { kind: 'Pod', namespace, labels, signal, seconds },
+    ({ objects }) => (objects.length === 0 ? true : undefined),
+    () =>
+      new BenchError(
+        'E_CLUSTER_LEFTOVERS',
+        `pods of ${what} were not gone ${seconds} seconds after their deletion`,
+        {
+          fix: 'Look whether their node is well: `kubectl get nodes`. `bench cleanup` removes what is left.',
+        },
+      ),
+  );
+}
