@@ -10,7 +10,9 @@ import {
   DEFAULT_MAX_CONNECTIONS_PER_CLIENT,
 } from './network/tcp.ts';
 import {
+  BALANCES,
   DEFAULT_ADDRESS,
+  DEFAULT_BALANCE,
   DEFAULT_METRICS_ADDRESS,
   DEFAULT_PORT,
   MODES,
@@ -32,6 +34,7 @@ interface Flags {
   zonesFile?: string;
   zonesSpec?: string;
   udpBackend: (typeof UDP_BACKENDS)[number];
+  balance: (typeof BALANCES)[number];
   metricsPort?: number;
   metricsAddress: string;
   logLevel: (typeof LOG_LEVELS)[number];
@@ -104,6 +107,11 @@ function command(): Command {
         .choices(UDP_BACKENDS)
         .default('auto'),
     )
+    .addOption(
+      new Option('--balance <how>', 'UDP over workers: one client port to one, or each datagram to any')
+        .choices(BALANCES)
+        .default(DEFAULT_BALANCE),
+    )
     .option(
       '--metrics-port <number>',
       'HTTP port for /metrics, /health and /ready; 0 picks a free one (default: none)',
@@ -169,6 +177,7 @@ function toOptions(flags: Flags): ServerOptions {
     mode: flags.mode,
     port: flags.port,
     udpBackend: flags.udpBackend,
+    balance: flags.balance,
     logLevel: flags.logLevel,
     ...(address === undefined ? {} : { address }),
     ...(workers === undefined ? {} : { workers }),

@@ -16,6 +16,11 @@ export type Mode = (typeof MODES)[number];
 
 export const UDP_BACKENDS = ['auto', 'native', 'dgram'] as const satisfies UdpBackend[];
 
+export const BALANCES = ['flow', 'random'] as const;
+export type Balance = (typeof BALANCES)[number];
+
+/** Even for few clients as for many, and measured to cost no more (README, "Workers"). */
+export const DEFAULT_BALANCE: Balance = 'random';
 export const DEFAULT_ADDRESS = '127.0.0.1';
 export const DEFAULT_PORT = 5300;
 export const DEFAULT_METRICS_ADDRESS = '127.0.0.1';
@@ -71,6 +76,12 @@ export interface ServerOptions {
   readonly zonesFile?: string;
   /** How UDP datagrams are moved; `auto`: by system calls for many at once where that works. Default: `auto`. */
   readonly udpBackend?: UdpBackend;
+  /**
+   * How the kernel spreads datagrams over the workers of mode `multi`: `random`: each to any, so that few clients
+   * keep all workers busy (native backend; `dgram` has flows); `flow`: those of one client port always to one
+   * worker. Default: `random`.
+   */
+  readonly balance?: Balance;
   /** An HTTP endpoint with `/metrics`, `/health` and `/ready`. Default: none. */
   readonly metrics?: MetricsOptions;
   /** Response rate limiting. Default: none. */
@@ -92,6 +103,7 @@ export interface ResolvedOptions {
   readonly zones: ZoneLoader;
   readonly zonesFile: string | undefined;
   readonly udpBackend: UdpBackend;
+  readonly balance: Balance;
   readonly metrics: Required<MetricsOptions> | undefined;
   readonly rateLimit: RateLimit | undefined;
   readonly tcp: TcpLimits;
@@ -193,6 +205,7 @@ export function resolveOptions(options: ServerOptions, defaultZones: () => ZoneS
     zones: resolveZones(options, defaultZones),
     zonesFile: options.zonesFile,
     udpBackend: oneOf('UDP backend', options.udpBackend ?? 'auto', UDP_BACKENDS),
+    balance: oneOf('balance', options.balance ?? DEFAULT_BALANCE, BALANCES),
     metrics: resolveMetrics(options.metrics),
     rateLimit: resolveRateLimit(options.rateLimit),
     tcp: resolveTcp(options.tcp),

@@ -1,11 +1,12 @@
 /** Mode multi: workers that share a port, die, are replaced and stop. */
+import { createSocket } from 'node:dgram';
 import { readFileSync } from 'node:fs';
 import { cpus } from 'node:os';
 import { fileURLToPath } from 'node:url';
 import { afterEach, describe, expect, test } from 'vitest';
 import { Backoff, LONGEST_DELAY_SECONDS, MAX_FAILED_STARTS, STABLE_SECONDS } from '../src/cluster/backoff.ts';
 import { ask, query, RCODE, sendUdp, TRANSPORTS } from './support/client.ts';
-import { childrenOf, killAll, run, startServer, until } from './support/server-process.ts';
+import { childrenOf, killAll, run, sleep, startServer, until } from './support/server-process.ts';
 
 afterEach(killAll);
 
@@ -40,6 +41,43 @@ test('every worker has a socket of its own, and all answer', async () => {
     }
   }
 });
+
+test.each(['random', 'flow'])(
+  'one client reaches all workers with balance random, and one with flow: %s',
+  async (balance) => {
+    const server = await startServer([
+      ...MULTI,
+      '2',
+      '--balance',
+      balance,
+      '--metrics-port',
+      '0',
+      '--udp-backend',
+      'native',
+    ]);
+    const received = async () => {
+      const text = await (await fetch(`http://127.0.0.1:${server.ready.metricsPort}/metrics`)).text();
+      return [...text.matchAll(/^dinodns_udp_received_total\{.*\} (\d+)$/gm)].map((match) =>
+        Number(match[1]),
+      );
+    };
+    const before = await received();
+    const socket = createSocket('udp4');
+    let replies = 0;
+    socket.on('message', () => replies++);
+    const asked = 200;
+    for (let count = 0; count < asked; count++) {
+      socket.send(query('example1.com'), server.ready.port, '127.0.0.1');
+      if (count % 20 === 19) await sleep(0.01);
+    }
+    expect(await until(() => replies === asked, 5)).toBe(true);
+    socket.close();
+    const shares = (await received()).map((count, index) => count - (before[index] ?? 0));
+    // Fewer than 60 of 200 by chance happens once in 10^8 times.
+    if (balance === 'random') expect(Math.min(...shares)).toBeGreaterThan(60);
+    else expect(Math.max(...shares)).toBe(asked);
+  },
+);
 
 test('without --workers there is one for each CPU that may be used', async () => {
   const server = await startServer(['--mode', 'multi'], { wrapper: ['taskset', '-c', '0'] });

@@ -5,6 +5,8 @@ import type { WorkerSnapshot } from '../metrics/snapshot.ts';
 
 /** Environment variable by which a worker learns the port that the primary has chosen. */
 export const PORT_VARIABLE = 'DINODNS_SERVER_PORT';
+/** How many workers there are. */
+export const WORKERS_VARIABLE = 'DINODNS_SERVER_WORKERS';
 /** The file with the zones that the other workers serve, where it is not what the program itself would load. */
 export const ZONES_VARIABLE = 'DINODNS_SERVER_ZONES';
 

@@ -8,7 +8,7 @@ import type { Log } from '../log/log.ts';
 import type { WorkerSnapshot } from '../metrics/snapshot.ts';
 import { Backoff, LONGEST_DELAY_SECONDS, MAX_FAILED_STARTS } from './backoff.ts';
 import { Member } from './member.ts';
-import { asMessage, PORT_VARIABLE, toError, ZONES_VARIABLE } from './messages.ts';
+import { asMessage, PORT_VARIABLE, toError, WORKERS_VARIABLE, ZONES_VARIABLE } from './messages.ts';
 import { nobodyServes, reloadMembers } from './reload.ts';
 
 /** A worker that does not answer so soon is left out of what is shown; it may be loading zones. */
@@ -134,7 +134,11 @@ class WorkerPool implements PoolPrimary {
 
   #fork(place: number): void {
     const zones = this.#zonesFile === null ? {} : { [ZONES_VARIABLE]: this.#zonesFile };
-    const worker = cluster.fork({ [PORT_VARIABLE]: String(this.#options.port), ...zones });
+    const worker = cluster.fork({
+      [PORT_VARIABLE]: String(this.#options.port),
+      [WORKERS_VARIABLE]: String(this.size),
+      ...zones,
+    });
     const member = new Member(worker, place, this.#generation);
     this.#members.add(member);
     worker.on('message', (message: unknown) => {

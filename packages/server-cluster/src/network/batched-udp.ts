@@ -25,17 +25,15 @@ import { type FrameworkPath, toFramework } from './framework-path.ts';
 import { type ManagedNetwork, type SharingOptions, waitUntil } from './managed-network.ts';
 import { canReusePort } from './reuse-port.ts';
 import { packetSerializer } from './serializer.ts';
+import { MAX_QUERY_OCTETS } from './tcp-connection.ts';
 
 /**
  * Asked of the kernel for each socket, which caps it at `net.core.rmem_max`. Linux's default of 212,992
  * octets holds about 200 small datagrams, less than one burst of a busy resolver.
  */
 export const RECEIVE_BUFFER_OCTETS = 1024 * 1024;
-/**
- * Longest datagram that is read, and distance of the datagrams in memory: no query is longer, and as an odd
- * number of cache lines it spreads the headers over all sets of the cache.
- */
-export const SLOT_OCTETS = 65 * 64;
+/** Longest datagram that is read, as over TCP: a question has at most 271 octets, and padding adds hundreds. */
+export const SLOT_OCTETS = MAX_QUERY_OCTETS;
 /** On stopping: without a message for so long, everything that had been received is taken as read. */
 const DRAIN_QUIET_SECONDS = 0.02;
 /** On stopping: under load that does not end, reading goes on for no longer than this. */
@@ -47,6 +45,11 @@ export interface BatchedUdpOptions extends SharingOptions {
   /** IPv4 or IPv6 address; `::` takes IPv4 as well. */
   readonly address: string;
   readonly port: number;
+  /**
+   * With `reusePort`: datagrams are spread at random over so many sockets of the port, not by flow. Native backend
+   * only. Default: by flow.
+   */
+  readonly spreadOver?: number;
   /** `auto` (default): system calls for many datagrams where the machine has them, else `node:dgram`. */
   readonly backend?: UdpBackend;
   /** Answers what it can before the framework is asked. Default: none; then the framework answers everything. */
@@ -70,6 +73,7 @@ export class BatchedUdpNetwork implements ManagedNetwork {
   readonly counters: TransportCounters;
   readonly #backend: UdpBackend;
   readonly #reusePort: boolean;
+  readonly #spreadOver: number | undefined;
   readonly #responder: (Responder & { readonly gate?: Gate }) | undefined;
   readonly #limiter: RateLimiter | null;
   readonly #log: Log;
@@ -88,6 +92,7 @@ export class BatchedUdpNetwork implements ManagedNetwork {
     this.#backend = options.backend ?? 'auto';
     // A worker's own socket must share the port with those of the other workers.
     this.#reusePort = options.reusePort ?? (cluster.isWorker && canReusePort());
+    this.#spreadOver = this.#reusePort ? options.spreadOver : undefined;
     this.#responder = options.responder;
     this.#limiter = options.rateLimit === undefined ? null : new RateLimiter(options.rateLimit);
     this.#log = options.log ?? defaultLog();
@@ -122,6 +127,7 @@ export class BatchedUdpNetwork implements ManagedNetwork {
       address: this.address,
       port: this.port,
       reusePort: this.#reusePort,
+      ...(this.#spreadOver === undefined ? {} : { spreadOver: this.#spreadOver }),
       receiveBufferBytes: RECEIVE_BUFFER_OCTETS,
       slotBytes: SLOT_OCTETS,
       onBatch: (batch) => this.#onBatch(batch),

@@ -5,6 +5,7 @@
  */
 import { DefaultServer } from 'dinodns/common/server/index.js';
 import type { Handler } from 'dinodns/types/server.js';
+import { WORKERS_VARIABLE } from '../cluster/messages.ts';
 import { bindError } from '../errors.ts';
 import { Gate } from '../framework/gate.ts';
 import { CaseInsensitiveRouter } from '../framework/router.ts';
@@ -99,8 +100,10 @@ export const dinodnsProfile: Profile = {
   clusteredBy: 'package',
   unsupported: () => null,
   build(options, shared): BuiltServer {
-    const { addresses, port, log, rateLimit, udpBackend, tcp } = options;
+    const { addresses, port, log, rateLimit, udpBackend, balance, tcp } = options;
     const reusePort = shared && canReusePort();
+    const workers = Number(process.env[WORKERS_VARIABLE] ?? 1);
+    const spread = reusePort && balance === 'random' ? { spreadOver: workers } : {};
     const store = new ZoneStore();
     const gate = new Gate({ log });
     const table = createAnswerTable(store);
@@ -112,6 +115,7 @@ export const dinodnsProfile: Profile = {
         const limit = rateLimit === undefined ? {} : { rateLimit };
         return new BatchedUdpNetwork({
           ...common,
+          ...spread,
           ...limit,
           address,
           backend: udpBackend,

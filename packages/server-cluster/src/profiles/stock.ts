@@ -8,7 +8,7 @@ import { DefaultServer } from 'dinodns/common/server/index.js';
 import { DefaultStore } from 'dinodns/plugins/storage/index.js';
 import type { SupportedRecordType, ZoneData } from 'dinodns/types/dns.js';
 import { bindError } from '../errors.ts';
-import type { ResolvedOptions, ZoneSource } from '../options.ts';
+import { DEFAULT_BALANCE, type ResolvedOptions, type ZoneSource } from '../options.ts';
 import { loadStore } from '../store/load.ts';
 import type { ZoneInput } from '../store/zone-store.ts';
 import type { BuiltServer, Profile } from './profile.ts';
@@ -52,6 +52,7 @@ function unsupported(options: ResolvedOptions) {
     options.metrics === undefined ? undefined : 'metrics',
     options.rateLimit === undefined ? undefined : 'response rate limiting',
     options.udpBackend === 'auto' ? undefined : 'a choice of the UDP backend',
+    options.balance === DEFAULT_BALANCE ? undefined : 'a choice of the balance',
     Object.keys(options.tcp).length === 0 ? undefined : 'limits for TCP',
   ].find((feature) => feature !== undefined);
   if (ours !== undefined) {

@@ -1,9 +1,10 @@
 /** A program of the library whose workers die: `before` they serve, or shortly `after`. */
 import cluster from 'node:cluster';
-import { createServer, ServerError } from '../../src/index.ts';
 
 const [when] = process.argv.slice(2);
+// Before the library is loaded, which is most of a start.
 if (cluster.isWorker && when === 'before') process.exit(7);
+const { createServer, ServerError } = await import('../../src/index.ts');
 const server = createServer({ mode: 'multi', workers: 1, port: 0 });
 process.once('SIGTERM', () => {
   if (cluster.isPrimary) void server.stop().then(() => process.exit(0));
