@@ -42,6 +42,11 @@ export interface RunConfiguration {
   readonly interval: 'auto' | 'bootstrap';
   /** Queries per second over all instances of a case; null for no limit. */
   readonly ratePerSecond: number | null;
+  /** `max-rate`: each trial is measured at the highest rate that keeps the limits. */
+  readonly objective: 'throughput' | 'max-rate';
+  readonly maxLostRatio: number;
+  /** Null for no limit. */
+  readonly maxP99Seconds: number | null;
   /** `auto`: dnsperf where it is or can be had, else the built-in loader. */
   readonly loader: 'auto' | 'dnsperf' | 'builtin';
   /** With a rate and the built-in loader: an open loop. */
@@ -173,7 +178,7 @@ function crossProblems(settings: Settings, baselineGiven: boolean): string[] {
       `--threads: ${settings.threads} threads share --outstanding ${settings.outstanding}; raise it to at least one each`,
     );
   }
-  problems.push(...openLoopProblems(settings), ...untilProblems(settings));
+  problems.push(...openLoopProblems(settings), ...objectiveProblems(settings), ...untilProblems(settings));
   for (const name of ['servers', 'tier'] as const) {
     const values: readonly unknown[] = settings[name];
     if (new Set(values).size !== values.length) {
@@ -193,6 +198,19 @@ function openLoopProblems({ openLoop, loader, rate }: Settings): string[] {
     problems.push('--open-loop: only the built-in loader has an open loop; add --loader builtin');
   if (rate === undefined)
     problems.push('--open-loop: a schedule needs a rate; give both, for example --rate 20000');
+  return problems;
+}
+
+/** The search needs open loops, which only the built-in loader has, and finds the rate itself. */
+function objectiveProblems({ objective, loader, rate, maxP99 }: Settings): string[] {
+  if (objective !== 'max-rate')
+    return maxP99 === undefined
+      ? []
+      : ['--max-p99: is a limit of the search for the highest rate; add --objective max-rate'];
+  const problems: string[] = [];
+  if (loader === 'dnsperf')
+    problems.push('--objective: max-rate needs open loops, which dnsperf has not; use --loader builtin');
+  if (rate !== undefined) problems.push('--rate: max-rate finds the rate itself; leave --rate away');
   return problems;
 }
 
@@ -277,6 +295,9 @@ function toConfiguration(settings: Settings): RunConfiguration {
     aa: settings.aa,
     interval: settings.interval,
     ratePerSecond: settings.rate ?? null,
+    objective: settings.objective,
+    maxLostRatio: settings.maxLost,
+    maxP99Seconds: settings.maxP99 ?? null,
     loader: settings.loader,
     openLoop: settings.openLoop,
     clients: settings.clients,
@@ -312,6 +333,9 @@ export function settingsOf(configuration: RunConfiguration): Given {
     aa: configuration.aa,
     interval: configuration.interval,
     ...(configuration.ratePerSecond === null ? {} : { rate: configuration.ratePerSecond }),
+    objective: configuration.objective,
+    maxLost: configuration.maxLostRatio,
+    ...(configuration.maxP99Seconds === null ? {} : { maxP99: configuration.maxP99Seconds }),
     loader: configuration.loader,
     openLoop: configuration.openLoop,
     clients: configuration.clients,
@@ -346,7 +370,11 @@ export function commandFor(configuration: RunConfiguration): string[] {
     const isDefault = String(value) === String(standard) && name !== 'corednsVersion';
     if (value === undefined || isDefault || name === 'out') continue;
     if (typeof value === 'boolean') words.push(flagLabel(name));
-    else words.push(flagLabel(name), name === 'until' ? percentText(Number(value)) : String(value));
+    else
+      words.push(
+        flagLabel(name),
+        name === 'until' || name === 'maxLost' ? percentText(Number(value)) : String(value),
+      );
   }
   return words;
 }

@@ -33,6 +33,8 @@ const tier = z.preprocess(
 
 const untilMessage = 'must be a percentage of at least 0.01%, with its sign: 2%';
 
+const lostMessage = 'must be a percentage with its sign, for example 0.1%';
+
 /** What a user may write, in files under the same names; every key is optional. */
 export const settingsSchema = z.strictObject({
   servers: list(text, 'must be a list of server names, for example coredns,dinodns'),
@@ -53,6 +55,9 @@ export const settingsSchema = z.strictObject({
       .positive('must be more than 0; leave it away for no limit')
       .max(1e9, 'must be queries per second, at most 1e9'),
   ),
+  objective: choice(['throughput', 'max-rate']),
+  maxLost: z.preprocess(ratioFromText, z.number(lostMessage).min(0, lostMessage).max(1, lostMessage)),
+  maxP99: seconds(0.000001, 'must be a duration, for example 0.005 (seconds)'),
   loader: choice(['auto', 'dnsperf', 'builtin']),
   openLoop: z.preprocess(booleanFromText, z.boolean('must be true or false')),
   clients: wholeNumber(1, MAX_CLIENTS),
@@ -96,6 +101,8 @@ export const DEFAULTS = {
   maxTrials: 30,
   aa: false,
   interval: 'auto',
+  objective: 'throughput',
+  maxLost: 0.001,
   loader: 'auto',
   openLoop: false,
   clients: 20,
@@ -155,6 +162,15 @@ export const SETTING_DESCRIPTIONS: Readonly<Record<SettingName, SettingDescripti
     description: 'of differences: auto (rank test or t), or bootstrap from 8 trials on',
   },
   rate: { flag: '--rate <qps>', description: 'queries per second for each case (default: no limit)' },
+  objective: {
+    flag: '--objective <name>',
+    description: 'throughput; or max-rate: the highest rate within --max-lost and --max-p99 (builtin loader)',
+  },
+  maxLost: { flag: '--max-lost <share>', description: 'queries that max-rate may lose: 0.1%' },
+  maxP99: {
+    flag: '--max-p99 <time>',
+    description: 'latency that max-rate allows: 0.005 (default: no limit)',
+  },
   loader: {
     flag: '--loader <name>',
     description: 'dnsperf; builtin (dnscannon: percentiles, open loop); auto: dnsperf where it can be had',

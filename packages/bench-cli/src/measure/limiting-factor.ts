@@ -48,9 +48,7 @@ function loaderShare({ loaderCores, loaderThreads, loaderWasTheLimit }: LimitEvi
 }
 
 /** What several loaders of one trial say together: one that was the limit is enough; null if one cannot tell. */
-export function anyWasTheLimit(
-  loaders: readonly { readonly wasTheLimit: boolean | null }[],
-): boolean | null {
+export function anyWasTheLimit(loaders: readonly { readonly wasTheLimit: boolean | null }[]): boolean | null {
   if (loaders.some(({ wasTheLimit }) => wasTheLimit === true)) return true;
   return loaders.some(({ wasTheLimit }) => wasTheLimit === null) ? null : false;
 }

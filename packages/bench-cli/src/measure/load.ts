@@ -7,7 +7,7 @@ import type { Deployment, Endpoint } from '../targets/target.ts';
 import { rawFolderOf, type TrialContext, type TrialProgress } from './trial-context.ts';
 
 export interface LoadStage {
-  readonly stage: 'warm-up' | 'load';
+  readonly stage: 'warm-up' | 'search' | 'load';
   readonly durationSeconds: number;
   readonly progress: TrialProgress;
   /** Called by each loader when its queries begin to flow. */

@@ -79,7 +79,9 @@ export async function preparePrograms(
     tools.set(tool, await provide(tool, options));
     signal.throwIfAborted();
   }
-  const loader = await chooseLoader(configuration.loader, () => provide('dnsperf', options));
+  // The search for the highest rate needs open loops, which only the built-in loader has.
+  const wanted = configuration.objective === 'max-rate' ? 'builtin' : configuration.loader;
+  const loader = await chooseLoader(wanted, () => provide('dnsperf', options));
   signal.throwIfAborted();
   const toolOf = (name: ToolName): ProvisionedTool => {
     const tool = tools.get(name);

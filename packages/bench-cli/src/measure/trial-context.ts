@@ -8,7 +8,13 @@ import type { Target } from '../targets/target.ts';
 import type { World } from '../world.ts';
 import type { BenchWorkload } from './workload.ts';
 
-export type TrialPhase = 'starting' | 'checking answers' | 'warming up' | 'measuring' | 'stopping';
+export type TrialPhase =
+  | 'starting'
+  | 'checking answers'
+  | 'warming up'
+  | 'searching the rate'
+  | 'measuring'
+  | 'stopping';
 
 export interface TrialProgress {
   phase(phase: TrialPhase): void;

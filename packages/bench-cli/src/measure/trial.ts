@@ -3,7 +3,9 @@ import { BenchError, messageOf } from '../errors.ts';
 import type { PlannedTrial } from '../plan/plan.ts';
 import type {
   FailedTrial,
+  LimitedBy,
   LoadResult,
+  MaxRate,
   Observation,
   OkTrial,
   Trial,
@@ -15,6 +17,7 @@ import type { Deployment } from '../targets/target.ts';
 import { checkAnswers } from './answer-check.ts';
 import { anyWasTheLimit, enforcedAllowance, limitingFactor } from './limiting-factor.ts';
 import { loadAndObserve, runLoaders } from './load.ts';
+import { findMaxRate } from './max-rate.ts';
 import { mergeLoads } from './merge-loads.ts';
 import { addObservations } from './merge-observations.ts';
 import { responseCodeProblem } from './response-codes.ts';
@@ -119,12 +122,14 @@ async function measure(
       onStarted: () => undefined,
     });
   }
+  const maxRate =
+    configuration.objective === 'max-rate' ? await searchRate(context, planned, deployment, progress) : null;
   progress.phase('measuring');
   const {
     outcomes,
     observation: serverObservation,
     instances,
-  } = await loadAndObserve(context, planned, deployment, progress);
+  } = await loadAndObserve(atRate(context, maxRate), planned, deployment, progress);
   const loads = outcomes.map(({ result }) => result);
   const load = mergeLoads(loads);
   await refuseUselessLoad(load, context, server, deployment);
@@ -139,21 +144,45 @@ async function measure(
     instanceObservations: instances === null ? null : [...instances],
     steadyState: examineSteadyState(load.intervals, planned.key),
     metrics: metricsOf(load, serverObservation),
-    limitedBy: limitingFactor({
-      // Over the time in which queries were sent: the window also holds the loaders' start.
-      serverCores: serverObservation === null ? null : serverObservation.cpuSeconds / load.runTimeSeconds,
-      serverAllowance: enforcedAllowance(
-        context.target.cpuLimits.method,
-        planned.case.allowances,
-        context.world.machine.availableCpus,
-      ),
-      loaderCores: loader?.cpuCores ?? null,
-      loaderThreads: configuration.threads * deployment.instances.length,
-      loaderWasTheLimit: anyWasTheLimit(outcomes),
-      qps: load.qps,
-      ratePerSecond: configuration.ratePerSecond,
-    }),
+    ...(maxRate === null ? {} : { maxRate }),
+    limitedBy:
+      limitOf(maxRate) ??
+      limitingFactor({
+        // Over the time in which queries were sent: the window also holds the loaders' start.
+        serverCores: serverObservation === null ? null : serverObservation.cpuSeconds / load.runTimeSeconds,
+        serverAllowance: enforcedAllowance(
+          context.target.cpuLimits.method,
+          planned.case.allowances,
+          context.world.machine.availableCpus,
+        ),
+        loaderCores: loader?.cpuCores ?? null,
+        loaderThreads: configuration.threads * deployment.instances.length,
+        loaderWasTheLimit: anyWasTheLimit(outcomes),
+        qps: load.qps,
+        ratePerSecond: configuration.ratePerSecond,
+      }),
   };
+}
+
+function searchRate(...arguments_: Parameters<typeof findMaxRate>): Promise<MaxRate> {
+  const [, , , progress] = arguments_;
+  progress.phase('searching the rate');
+  return findMaxRate(...arguments_);
+}
+
+/** The measurement is an open loop at the rate that was found. */
+function atRate(context: TrialContext, maxRate: MaxRate | null): TrialContext {
+  if (maxRate === null) return context;
+  return {
+    ...context,
+    configuration: { ...context.configuration, ratePerSecond: maxRate.rate, openLoop: true },
+  };
+}
+
+/** The search itself has shown who could do no more. */
+function limitOf(maxRate: MaxRate | null): LimitedBy | null {
+  if (maxRate === null) return null;
+  return maxRate.generatorLimited ? 'loader' : 'server';
 }
 
 async function checkDeployment(

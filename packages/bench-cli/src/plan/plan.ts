@@ -42,6 +42,17 @@ export interface Plan {
 /** Starting, checking and stopping a server, as measured with CoreDNS and DinoDNS on two cores. */
 export const OVERHEAD_SECONDS = 1.5;
 
+/** An attempt of the search for the highest rate is no longer than this; a trial's measurement may be. */
+const LONGEST_ATTEMPT_SECONDS = 5;
+
+/** Measured time of an attempt of `--objective max-rate`. */
+export function attemptSeconds(durationSeconds: number): number {
+  return Math.min(LONGEST_ATTEMPT_SECONDS, durationSeconds);
+}
+
+/** Attempts of a typical search, each with the start of its loader. */
+const TYPICAL_ATTEMPTS = 12;
+
 /**
  * CPU allowance of each instance. `multi`: one instance with the whole tier. `single`: as many instances as
  * the tier has vCPUs, with equal shares, so that a fraction above one (1.5) is two instances of 0.75.
@@ -120,7 +131,12 @@ export function withRounds(plan: Plan, rounds: number): Plan {
 
 /** See `orderOf`. Cases of the same tier and mode stand next to each other. */
 export function planRun(configuration: RunConfiguration, availableCpus: number): Plan {
-  const secondsPerTrial = configuration.warmupSeconds + configuration.durationSeconds + OVERHEAD_SECONDS;
+  const search =
+    configuration.objective === 'max-rate'
+      ? TYPICAL_ATTEMPTS * (attemptSeconds(configuration.durationSeconds) + 1)
+      : 0;
+  const secondsPerTrial =
+    configuration.warmupSeconds + search + configuration.durationSeconds + OVERHEAD_SECONDS;
   const cases = planCases(configuration, availableCpus);
   return withRounds({ cases, trials: [], estimatedSeconds: 0, secondsPerTrial }, configuration.trials);
 }

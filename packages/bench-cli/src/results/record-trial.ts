@@ -50,6 +50,28 @@ export const steadyStateSchema = z.object({
 });
 export type SteadyState = z.output<typeof steadyStateSchema>;
 
+/** How `--objective max-rate` found the rate that the trial was then measured at. */
+export const maxRateSchema = z.object({
+  /** The highest rate that was sustained, queries per second over all loaders. */
+  rate: z.number().positive(),
+  /** Whether the search ended because the loaders could send no more: the server may do more. */
+  generatorLimited: z.boolean(),
+  /** What an attempt had to keep; null: no limit. */
+  maxLostRatio: z.number().min(0).max(1),
+  maxP99Seconds: seconds.nullable(),
+  /** In the order in which they were made. */
+  attempts: z.array(
+    z.object({
+      rate: z.number().positive(),
+      sustained: z.boolean(),
+      generatorLimited: z.boolean(),
+      lostRatio: z.number().min(0).max(1),
+      p99Seconds: seconds.nullable(),
+    }),
+  ),
+});
+export type MaxRate = z.output<typeof maxRateSchema>;
+
 const trialBase = {
   /** `<case key>#<round>`; the key by which a run resumes. */
   key: z.string(),
@@ -82,6 +104,8 @@ export const okTrialSchema = z.object({
   limitedBy: limitedBySchema,
   /** Whether throughput had settled; null where the trial is too short to tell or was not examined. */
   steadyState: steadyStateSchema.nullable(),
+  /** Only with `--objective max-rate`. */
+  maxRate: maxRateSchema.optional(),
 });
 export const failedTrialSchema = z.object({
   ...trialBase,

@@ -1,0 +1,93 @@
+/**
+ * `--objective max-rate`: the highest rate at which a server loses no more, and takes no longer, than allowed.
+ * Found with open loops of growing and narrowing rates before the trial's measurement, which is then made at it.
+ */
+import { type RateAttempt, searchMaxRate } from '@dinodns-bench/load';
+import { BenchError } from '../errors.ts';
+import type { LoadOutcome } from '../loaders/loader.ts';
+import { attemptSeconds, type PlannedTrial } from '../plan/plan.ts';
+import type { LoadResult, MaxRate } from '../results/record.ts';
+import type { Deployment } from '../targets/target.ts';
+import { anyWasTheLimit } from './limiting-factor.ts';
+import { runLoaders } from './load.ts';
+import { mergeLoads } from './merge-loads.ts';
+import type { TrialContext, TrialProgress } from './trial-context.ts';
+
+/** Queries that may remain unsent, as a share, before the rate counts as not sent: the last ones of the schedule. */
+const UNSENT_SHARE = 0.01;
+
+/** The limits that an attempt has to keep. */
+export type RateLimits = Pick<MaxRate, 'maxLostRatio' | 'maxP99Seconds'>;
+
+/** What came of one rate, and why it was not sustained. Pure. */
+export function assessAttempt(
+  rate: number,
+  seconds: number,
+  load: LoadResult,
+  wasTheLimit: boolean | null,
+  limits: RateLimits,
+): RateAttempt & MaxRate['attempts'][number] {
+  const lostRatio = load.queriesSent === 0 ? 1 : load.queriesLost / load.queriesSent;
+  const p99 = load.latencyPercentiles?.find(({ percentile }) => percentile === 99)?.seconds ?? null;
+  const wasSent = load.queriesSent >= rate * seconds * (1 - UNSENT_SHARE);
+  const isFast = limits.maxP99Seconds === null || (p99 !== null && p99 <= limits.maxP99Seconds);
+  const sustained = wasSent && lostRatio <= limits.maxLostRatio && isFast;
+  return {
+    rate,
+    sustained,
+    generatorLimited: !sustained && (wasTheLimit === true || !wasSent),
+    lostRatio,
+    p99Seconds: p99,
+  };
+}
+
+/**
+ * Searches with all loaders of the trial together, which share the rate.
+ * @throws BenchError `E_NO_RATE` if not even the lowest rate is sustained.
+ */
+export async function findMaxRate(
+  context: TrialContext,
+  planned: PlannedTrial,
+  deployment: Deployment,
+  progress: TrialProgress,
+): Promise<MaxRate> {
+  const { configuration } = context;
+  const seconds = attemptSeconds(configuration.durationSeconds);
+  const limits: RateLimits = {
+    maxLostRatio: configuration.maxLostRatio,
+    maxP99Seconds: configuration.maxP99Seconds,
+  };
+  const stage = { stage: 'search', durationSeconds: seconds, progress, onStarted: () => undefined } as const;
+  const run = (ratePerSecond: number | null): Promise<LoadOutcome[]> =>
+    runLoaders(
+      { ...context, configuration: { ...configuration, ratePerSecond, openLoop: ratePerSecond !== null } },
+      planned,
+      deployment,
+      stage,
+    );
+  const attempts: MaxRate['attempts'] = [];
+  const closed = mergeLoads((await run(null)).map(({ result }) => result));
+  const found = await searchMaxRate(
+    // The most that a window of outstanding queries brings is near the highest rate: half of it is a good start.
+    { repetitions: 1, low: Math.max(10, closed.qps / 2) },
+    async (_repetition, rate) => {
+      const outcomes = await run(rate);
+      const load = mergeLoads(outcomes.map(({ result }) => result));
+      const attempt = assessAttempt(rate, seconds, load, anyWasTheLimit(outcomes), limits);
+      attempts.push(attempt);
+      return attempt;
+    },
+  );
+  if (found.rate === 0) {
+    throw new BenchError('E_NO_RATE', `no rate was found that ${planned.case.server} sustains`, {
+      evidence: attempts.slice(-5).map(attemptText),
+      fix: 'Allow more with --max-lost or --max-p99.',
+    });
+  }
+  return { rate: found.rate, generatorLimited: found.generatorLimited, ...limits, attempts };
+}
+
+function attemptText({ rate, lostRatio, p99Seconds }: MaxRate['attempts'][number]): string {
+  const p99 = p99Seconds === null ? 'unknown' : `${(p99Seconds * 1000).toPrecision(3)} ms`;
+  return `${Math.round(rate)} queries per second: ${(lostRatio * 100).toPrecision(3)} % lost, p99 ${p99}`;
+}
