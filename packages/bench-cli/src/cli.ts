@@ -2,8 +2,12 @@
 
 import { nearest } from '@dinodns-bench/zones/nearest';
 import { Command, CommanderError } from 'commander';
+import { cleanupCommand, cleanupOptions } from './commands/cleanup.ts';
+import { decideRun, type RunOptions } from './commands/decide-run.ts';
 import { doctorCommand } from './commands/doctor.ts';
 import { addHistoryCommands } from './commands/history-commands.ts';
+import { imagesCommand } from './commands/images.ts';
+import { manifestsCommand } from './commands/manifests.ts';
 import { openCommand } from './commands/open.ts';
 import { reportCommand } from './commands/report.ts';
 import { runCommand } from './commands/run.ts';
@@ -64,14 +68,19 @@ function settingsFrom(values: Record<string, unknown>): Partial<Record<SettingNa
   return Object.fromEntries(entries);
 }
 
-function addSettings(command: Command): Command {
+/** The settings of a run, without the ways to start one. */
+function addRunSettings(command: Command): Command {
   for (const name of settingNames()) {
     const { flag, description } = SETTING_DESCRIPTIONS[name];
     command.option(flag, description + defaultHint(name));
   }
   return command
     .option('--preset <name>', `settings to start from: ${Object.keys(PRESETS).join(', ')}`)
-    .option('--config <file>', 'settings from a YAML file')
+    .option('--config <file>', 'settings from a YAML file');
+}
+
+function addSettings(command: Command): Command {
+  return addRunSettings(command)
     .option('--resume <run>', 'go on with an interrupted run: its id, or latest')
     .option('--dry-run', 'print the plan and how long it will take, do nothing')
     .option('--json', 'print the record instead of the table');
@@ -83,20 +92,52 @@ interface Call {
   status: number;
 }
 
+function runOptions(call: Call, values: Record<string, unknown>, base?: typeof MATRIX): RunOptions {
+  const text = (key: string) => (values[key] === undefined ? undefined : String(values[key]));
+  return {
+    flags: settingsFrom(values),
+    ...(base === undefined ? {} : { base: { tier: [...base.tier], mode: base.mode } }),
+    preset: text('preset'),
+    configFile: text('config'),
+    resume: text('resume'),
+    dryRun: values.dryRun === true,
+    json: values.json === true,
+    argv: call.argv,
+  };
+}
+
 function runAction(call: Call, base?: typeof MATRIX) {
   return async (values: Record<string, unknown>) => {
-    const text = (key: string) => (values[key] === undefined ? undefined : String(values[key]));
-    call.status = await runCommand(call.world, {
-      flags: settingsFrom(values),
-      ...(base === undefined ? {} : { base: { tier: [...base.tier], mode: base.mode } }),
-      preset: text('preset'),
-      configFile: text('config'),
-      resume: text('resume'),
-      dryRun: values.dryRun === true,
-      json: values.json === true,
-      argv: call.argv,
-    });
+    call.status = await runCommand(call.world, runOptions(call, values, base));
   };
+}
+
+/** What concerns clusters only. */
+function addClusterCommands(program: Command, call: Call): void {
+  const { world } = call;
+  addRunSettings(program.command('images'))
+    .description('list the container images that a run on a cluster uses')
+    .option('--json', 'as JSON')
+    .action(async (values: Record<string, unknown>) => {
+      const { configuration } = await decideRun(world, runOptions(call, values));
+      call.status = imagesCommand(world, configuration, { json: values.json === true });
+    });
+  addRunSettings(program.command('manifests'))
+    .description('print the objects of a run on a cluster as YAML, for kubectl apply')
+    .action(async (values: Record<string, unknown>) => {
+      call.status = manifestsCommand(world, await decideRun(world, runOptions(call, values)));
+    });
+  program
+    .command('cleanup')
+    .description('remove from a cluster what killed runs left')
+    .option('--run <id>', 'this run, even if its bench may still be running')
+    .option('--older-than <time>', 'runs older than this, of other machines as well: 1h')
+    .option('--dry-run', 'list what is there, remove nothing')
+    .option('--context <name>', 'context of the kubeconfig (default: its current one)')
+    .option('--json', 'as JSON')
+    .action(async (values: Record<string, unknown>) => {
+      call.status = await cleanupCommand(world, cleanupOptions(values));
+    });
 }
 
 function buildProgram(call: Call): Command {
@@ -170,6 +211,7 @@ function buildProgram(call: Call): Command {
     .action(async (values: { fix?: boolean; json?: boolean }) => {
       call.status = await doctorCommand(world, { fix: values.fix === true, json: values.json === true });
     });
+  addClusterCommands(program, call);
   addHistoryCommands(program, world, (status) => {
     call.status = status;
   });

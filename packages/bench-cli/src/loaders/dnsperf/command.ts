@@ -1,11 +1,25 @@
 /** dnsperf's command line. Pure. */
 import type { LoadRequest } from '../loader.ts';
 
+/** What decides the command line. */
+export type DnsperfRequest = Pick<
+  LoadRequest,
+  | 'endpoint'
+  | 'transport'
+  | 'queryFile'
+  | 'durationSeconds'
+  | 'ratePerSecond'
+  | 'clients'
+  | 'threads'
+  | 'outstanding'
+  | 'timeoutSeconds'
+>;
+
 /**
  * `-q`, `-Q` and `-c` are totals that dnsperf divides over its threads. `-S 1` prints the rate of every
  * second, for the live display and the series in the record.
  */
-export function dnsperfArguments(request: LoadRequest): string[] {
+export function dnsperfArguments(request: DnsperfRequest): string[] {
   const { endpoint } = request;
   return [
     '-s',

@@ -1,0 +1,123 @@
+/** `bench cleanup`: removes from a cluster what a killed run left. */
+import { seconds } from '../config/value-schemas.ts';
+import { BenchError, EXIT_STATUS, messageOf } from '../errors.ts';
+import { openClient } from '../targets/kubernetes/open-cluster.ts';
+import { type FoundRun, findRuns, waitUntilNamespaceGone } from '../targets/kubernetes/run-namespace.ts';
+import { hasEnded, ownerOf } from '../targets/local/owner.ts';
+import { formatDuration } from '../text.ts';
+import type { World } from '../world.ts';
+import { listenForInterruption } from './interruption.ts';
+
+export interface CleanupOptions {
+  readonly context: string | undefined;
+  readonly run: string | undefined;
+  readonly olderThanSeconds: number | undefined;
+  readonly dryRun: boolean;
+  readonly json: boolean;
+}
+
+/** The command's flags, checked. */
+export function cleanupOptions(values: Record<string, unknown>): CleanupOptions {
+  const text = (name: string) => (values[name] === undefined ? undefined : String(values[name]));
+  const age = seconds(0, '').safeParse(values.olderThan);
+  if (values.olderThan !== undefined && !age.success) {
+    throw new BenchError('E_USAGE', `--older-than: "${values.olderThan}" is not a duration`, {
+      fix: 'Give a duration, for example 30m or 1h.',
+    });
+  }
+  return {
+    context: text('context'),
+    run: text('run'),
+    olderThanSeconds: values.olderThan === undefined ? undefined : age.data,
+    dryRun: values.dryRun === true,
+    json: values.json === true,
+  };
+}
+
+interface Judged extends FoundRun {
+  readonly remove: boolean;
+  readonly reason: string;
+}
+
+async function isAlive(world: World, { owner, host }: FoundRun): Promise<boolean | 'elsewhere'> {
+  if (host !== world.machine.hostname) return 'elsewhere';
+  const process = ownerOf(owner);
+  return process === null ? 'elsewhere' : !(await hasEnded(world, process));
+}
+
+/** Without --run and --older-than only what certainly nobody uses any more: runs of ended processes of this machine. */
+async function judge(world: World, found: FoundRun, options: CleanupOptions): Promise<Judged> {
+  const verdict = (remove: boolean, reason: string): Judged => ({ ...found, remove, reason });
+  if (options.run !== undefined) {
+    return found.runId === options.run || found.namespace === options.run
+      ? verdict(true, 'named by --run')
+      : verdict(false, 'another run');
+  }
+  const alive = await isAlive(world, found);
+  if (alive === true) return verdict(false, 'it is running');
+  if (options.olderThanSeconds !== undefined) {
+    return found.ageSeconds >= options.olderThanSeconds
+      ? verdict(true, 'older than --older-than')
+      : verdict(false, 'younger than --older-than');
+  }
+  return alive === false
+    ? verdict(true, 'its process has ended')
+    : verdict(
+        false,
+        `of ${found.host || 'another machine'}, where it may be running: name it with --run, or use --older-than`,
+      );
+}
+
+function line(judged: Judged, dryRun: boolean): string {
+  const age = formatDuration(judged.ageSeconds);
+  const action = judged.remove ? (dryRun ? 'would be removed' : 'removed') : 'kept';
+  return `${judged.namespace}  ${age} old  ${action}: ${judged.reason}\n`;
+}
+
+async function removeAll(
+  world: World,
+  judged: readonly Judged[],
+  options: CleanupOptions,
+): Promise<string[]> {
+  const interruption = listenForInterruption(world, (text) => world.stderr.write(`${text}\n`));
+  const problems: string[] = [];
+  try {
+    const client = await openClient(world, options.context);
+    const doomed = judged.filter(({ remove }) => remove);
+    for (const { namespace } of doomed) {
+      await client.delete('Namespace', namespace, undefined, interruption.signal);
+    }
+    for (const { namespace } of doomed) {
+      await waitUntilNamespaceGone(client, namespace, interruption.signal).catch((error: unknown) => {
+        interruption.signal.throwIfAborted();
+        problems.push(messageOf(error));
+      });
+    }
+  } finally {
+    interruption.release();
+  }
+  return problems;
+}
+
+/** Exit status 0 if nothing is left that was to be removed. */
+export async function cleanupCommand(world: World, options: CleanupOptions): Promise<number> {
+  const client = await openClient(world, options.context);
+  const found = await findRuns(client, world.clock.now(), AbortSignal.timeout(60_000));
+  const judged: Judged[] = [];
+  for (const run of found) judged.push(await judge(world, run, options));
+  if (options.run !== undefined && !judged.some(({ remove }) => remove)) {
+    throw new BenchError('E_USAGE', `--run: the cluster holds no run "${options.run}"`, {
+      evidence: judged.map(({ runId, namespace }) => `${runId} in ${namespace}`),
+      fix: '`bench cleanup --dry-run` lists all.',
+    });
+  }
+  const problems = options.dryRun ? [] : await removeAll(world, judged, options);
+  if (options.json) {
+    world.stdout.write(`${JSON.stringify(judged, null, 2)}\n`);
+  } else {
+    for (const item of judged) world.stdout.write(line(item, options.dryRun));
+    if (judged.length === 0) world.stdout.write(`No run is left on ${client.context}.\n`);
+  }
+  for (const problem of problems) world.stderr.write(`${problem}\n`);
+  return problems.length === 0 ? EXIT_STATUS.success : EXIT_STATUS.environment;
+}
