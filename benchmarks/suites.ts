@@ -1,4 +1,5 @@
 /** What is measured. A new suite is a file with a `Suite` and a line here. */
+import { answerTableSuite } from './answer-table/suite.ts';
 import { exchangeSuite } from './batched-udp/exchange.ts';
 import { handlerSuite } from './batched-udp/handler.ts';
 import { bindingsSuite } from './bindings/bindings.ts';
@@ -8,6 +9,6 @@ export const suites: readonly Suite[] = [
   exchangeSuite,
   handlerSuite,
   bindingsSuite,
-  // server-cluster: lookups in the answer table; in answer-table/
+  answerTableSuite,
   // load: reading responses, recording latencies; in load/
 ];
