@@ -18,9 +18,12 @@ export function renderHgrm(histogram: Histogram, unitNs = 1000): string {
   for (const [index, count] of histogram.entries()) {
     seen += count;
     const shown = value(Math.min(highestAt(index), max));
-    for (; seen < total && (100 * seen) / total >= tick; tick = nextTick(tick)) {
+    // At the end the percentile that was next is given, and then 100.
+    do {
+      if ((100 * seen) / total < tick) break;
       lines.push(line(shown, tick / 100, seen));
-    }
+      tick = nextTick(tick);
+    } while (seen < total);
   }
   if (total > 0) lines.push(`${value(max)} ${(1).toFixed(12).padStart(14)} ${String(total).padStart(10)}`);
   const [mean, deviation] = [histogram.mean, histogram.standardDeviation].map(value);

@@ -63,6 +63,11 @@ export interface ErrorData {
   readonly stack: string | undefined;
 }
 
+/** To the worker: close everything and end, whether it has begun or not. */
+export interface QuitMessage {
+  readonly kind: 'quit';
+}
+
 export type WorkerMessage =
   | { readonly kind: 'ready'; readonly facts: TransportFacts }
   | { readonly kind: 'interval'; readonly atNs: number; readonly data: MeasurementData }

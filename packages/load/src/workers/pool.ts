@@ -1,10 +1,12 @@
 /** The worker threads of one run: started, begun at the same moment, listened to, stopped. */
 import { Worker } from 'node:worker_threads';
+import { openUdpSocket } from '@dinodns-bench/batched-udp';
 import type { MeasurementData } from '../engine/measurements.ts';
 import { ERROR_CODES, type ErrorCode, LoadError } from '../errors.ts';
 import type {
   ErrorData,
   GoMessage,
+  QuitMessage,
   TransportFacts,
   WorkerMessage,
   WorkerSummary,
@@ -14,6 +16,9 @@ import { STOP } from './messages.ts';
 
 /** Time between the last worker's being ready and the first query, so that all have heard of it. */
 const START_DELAY_NS = 20_000_000n;
+
+/** A thread that was asked to end has so long. */
+const PATIENCE_MS = 3000;
 
 export interface PoolHandler {
   /** One worker has measured one interval. */
@@ -37,6 +42,8 @@ interface Member {
   /** Settled by the worker's next message of that kind, or its failure. */
   readonly ready: Promise<TransportFacts>;
   readonly done: Promise<void>;
+  /** Resolves when the thread has ended. */
+  readonly gone: Promise<void>;
   listen(handler: PoolHandler): void;
 }
 
@@ -85,7 +92,12 @@ function startWorker(task: WorkerTask): Member {
     }
   });
   thread.on('error', fail);
-  thread.on('exit', (status) => fail(new Error(`worker ${worker} ended with status ${status}`)));
+  const gone = new Promise<void>((resolve) => {
+    thread.on('exit', (status) => {
+      fail(new Error(`worker ${worker} ended with status ${status}`));
+      resolve();
+    });
+  });
   // Whoever waits for them sees the failure; nobody may be waiting yet.
   ready.promise.catch(() => undefined);
   done.promise.catch(() => undefined);
@@ -93,19 +105,43 @@ function startWorker(task: WorkerTask): Member {
     thread,
     ready: ready.promise,
     done: done.promise,
+    gone,
     listen: (listener) => {
       handler = listener;
     },
   };
 }
 
+/**
+ * Opens a socket in this thread and closes it: the native library that moves datagrams stays loaded then. It is
+ * unloaded with the last thread that uses it, and crashes the process if that one is ended with sockets open.
+ */
+async function keepLibrariesLoaded(tasks: readonly WorkerTask[]): Promise<void> {
+  if (!tasks.some(({ options }) => options.transport === 'udp')) return;
+  const socket = await openUdpSocket({ onBatch: () => undefined });
+  await socket.close();
+}
+
+/** Asks a thread to close its sockets and end; one that does not is ended. */
+async function endThread({ thread, gone }: Member): Promise<void> {
+  thread.postMessage({ kind: 'quit' } satisfies QuitMessage);
+  const patience = setTimeout(() => void thread.terminate(), PATIENCE_MS);
+  await gone;
+  clearTimeout(patience);
+}
+
 /** Starts one thread for each task. Rejects with the first failure, with all threads ended. */
 export async function startPool(tasks: readonly WorkerTask[]): Promise<Pool> {
+  await keepLibrariesLoaded(tasks);
   const members = tasks.map(startWorker);
-  const close = async () => {
-    await Promise.all(members.map(({ thread }) => thread.terminate()));
-  };
   const control = tasks[0]?.control;
+  const stop = () => {
+    if (control !== undefined) Atomics.store(control, STOP, 1);
+  };
+  const close = async () => {
+    stop();
+    await Promise.all(members.map(endThread));
+  };
   try {
     const facts = await Promise.all(members.map(({ ready }) => ready));
     return {
@@ -116,9 +152,7 @@ export async function startPool(tasks: readonly WorkerTask[]): Promise<Pool> {
         for (const { thread } of members) thread.postMessage(go);
         await Promise.all(members.map(({ done }) => done));
       },
-      stop: () => {
-        if (control !== undefined) Atomics.store(control, STOP, 1);
-      },
+      stop,
       close,
     };
   } catch (error) {

@@ -14,10 +14,19 @@ import { openConnections } from '../transport/open.ts';
 import type { Transport, TransportHandler, TransportRequest } from '../transport/transport.ts';
 import { openUdp } from '../transport/udp.ts';
 import { startWorkload } from '../workload/load.ts';
+import type { Workload } from '../workload/workload.ts';
 import { CounterReader } from './counter-reader.ts';
-import type { GoMessage, Share, TransportFacts, WorkerMessage, WorkerTask } from './messages.ts';
+import type {
+  ErrorData,
+  GoMessage,
+  QuitMessage,
+  Share,
+  TransportFacts,
+  WorkerMessage,
+  WorkerTask,
+} from './messages.ts';
 import { STOP } from './messages.ts';
-import { threadUse, useBetween } from './thread-use.ts';
+import { type ThreadUse, threadUse, useBetween } from './thread-use.ts';
 
 /** Retransmissions and lookups of several steps may end a little after the time-out. */
 const DRAIN_MARGIN_NS = 100e6;
@@ -75,16 +84,26 @@ function openFallback(task: WorkerTask, handler: TransportHandler): Promise<Tran
   return transport === 'udp' && tcpFallback ? openConnections('tcp', requestOf(task, handler)) : null;
 }
 
-async function run(task: WorkerTask, post: (message: WorkerMessage) => void, go: () => Promise<GoMessage>) {
-  const { options, plan, share, control } = task;
+/** All that a worker has once its sockets are open. */
+interface Opened {
+  readonly engine: Engine;
+  readonly workload: Workload;
+  readonly measurements: Measurements;
+  readonly transport: Transport;
+  readonly facts: TransportFacts;
+  readonly counters: CounterReader;
+  close(): Promise<void>;
+}
+
+async function open(task: WorkerTask): Promise<Opened> {
+  const { options, plan, share } = task;
   const measurements = new Measurements();
-  const timeoutNs = options.timeoutSeconds * 1e9;
   const workload = startWorkload(plan, { ...share, seed: options.seed });
   const engine = new Engine({
     workload,
     measurements,
     window: share.window,
-    timeoutNs,
+    timeoutNs: options.timeoutSeconds * 1e9,
     retries: options.retries,
     check: options.expect === null ? null : responseCheck(options.expect),
     edns: hasAdditional(plan.arena),
@@ -92,23 +111,31 @@ async function run(task: WorkerTask, post: (message: WorkerMessage) => void, go:
   const { transport, facts } = await openMain(task, engine.handler('main'));
   const fallback = await openFallback(task, engine.handler('fallback'));
   engine.attach(transport, fallback);
-  const counters = new CounterReader([transport, ...(fallback === null ? [] : [fallback])], measurements);
-  post({ kind: 'ready', facts });
-
-  const { atNs } = await go();
-  const startNs = Number(atNs - monotonicOffsetNs());
-  const endNs = startNs + options.durationSeconds * 1e9;
-  const source = new Source({
+  const transports = fallback === null ? [transport] : [transport, fallback];
+  return {
+    engine,
     workload,
-    schedule: scheduleFor(options, share),
-    timed: options.load.kind === 'timed',
-    limit: share.limit ?? Number.POSITIVE_INFINITY,
-    startNs,
-    endNs,
-  });
+    measurements,
+    transport,
+    facts,
+    counters: new CounterReader(transports, measurements),
+    close: async () => {
+      await Promise.all(transports.map((opened) => opened.close()));
+    },
+  };
+}
+
+/** Runs the load from `startNs` on and posts what it measures. */
+async function measure(
+  { options, share, control }: WorkerTask,
+  opened: Opened,
+  startNs: number,
+): Promise<void> {
+  const { engine, workload, measurements, transport, facts, counters } = opened;
+  const endNs = startNs + options.durationSeconds * 1e9;
   const before = threadUse();
   let sendingNs = 0;
-  let use = null as ReturnType<typeof threadUse>;
+  let use: ThreadUse | null = null;
   const loop: Loop = new Loop({
     engine,
     transport,
@@ -116,7 +143,7 @@ async function run(task: WorkerTask, post: (message: WorkerMessage) => void, go:
     timestamps: facts.kernelTimestamps,
     startNs,
     endNs,
-    drainNs: timeoutNs * (1 + options.retries) + DRAIN_MARGIN_NS,
+    drainNs: options.timeoutSeconds * 1e9 * (1 + options.retries) + DRAIN_MARGIN_NS,
     intervalNs: options.intervalSeconds * 1e9,
     stopped: () => Atomics.load(control, STOP) !== 0,
     onInterval: () => {
@@ -127,6 +154,14 @@ async function run(task: WorkerTask, post: (message: WorkerMessage) => void, go:
       sendingNs = nowNs() - startNs;
       use = useBetween(before, threadUse());
     },
+  });
+  const source = new Source({
+    workload,
+    schedule: scheduleFor(options, share),
+    timed: options.load.kind === 'timed',
+    limit: share.limit ?? Number.POSITIVE_INFINITY,
+    startNs,
+    endNs,
   });
   engine.start(source, () => loop.wake());
   await loop.run();
@@ -139,26 +174,33 @@ async function run(task: WorkerTask, post: (message: WorkerMessage) => void, go:
     atNs: nowNs() - startNs,
     data: measurements.take(),
   });
-  await Promise.all([transport.close(), fallback?.close()]);
+}
+
+function errorData(error: unknown): ErrorData {
+  return {
+    code: error instanceof LoadError ? error.code : null,
+    problems: error instanceof LoadError ? error.problems : [],
+    message: messageOf(error),
+    stack: error instanceof Error ? error.stack : undefined,
+  };
 }
 
 const port = parentPort;
 if (port === null) throw new Error('worker.ts runs in a worker thread');
-const go = new Promise<GoMessage>((resolve) => port.once('message', resolve));
-run(
-  workerData as WorkerTask,
-  (message) => port.postMessage(message),
-  () => go,
-)
-  .catch((error: unknown) => {
-    port.postMessage({
-      kind: 'failed',
-      error: {
-        code: error instanceof LoadError ? error.code : null,
-        problems: error instanceof LoadError ? error.problems : [],
-        message: messageOf(error),
-        stack: error instanceof Error ? error.stack : undefined,
-      },
-    } satisfies WorkerMessage);
-  })
-  .finally(() => port.close());
+const post = (message: WorkerMessage) => port.postMessage(message);
+const told = new Promise<GoMessage | QuitMessage>((resolve) => port.once('message', resolve));
+try {
+  const task = workerData as WorkerTask;
+  const opened = await open(task);
+  try {
+    post({ kind: 'ready', facts: opened.facts });
+    const message = await told;
+    if (message.kind === 'go') await measure(task, opened, Number(message.atNs - monotonicOffsetNs()));
+  } finally {
+    await opened.close();
+  }
+} catch (error) {
+  post({ kind: 'failed', error: errorData(error) });
+} finally {
+  port.close();
+}

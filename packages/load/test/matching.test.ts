@@ -1,0 +1,169 @@
+/** Every response is matched by socket, id and question; everything else is counted for what it is. */
+import { describe, expect, it } from 'vitest';
+import { type CannonInput, cannon } from '../src/index.ts';
+import { answerTo, type Behaviour, startServer } from './support/misbehaving-server.ts';
+
+/** Asks `count` queries of a server that behaves so. */
+async function ask(behaviour: Behaviour, count: number, options: Partial<CannonInput> = {}) {
+  const server = await startServer(behaviour);
+  const run = cannon({
+    server: `127.0.0.1:${server.port}`,
+    workload: { kind: 'names', names: ['one.test', 'two.test'] },
+    maxQueries: count,
+    timeoutSeconds: 0.5,
+    durationSeconds: 30,
+    ...options,
+  });
+  return { result: await run.result, server };
+}
+
+it('counts each query once', async () => {
+  const { result, server } = await ask((query, reply) => reply(answerTo(query, { code: 3 })), 1000);
+  expect(result.counts).toMatchObject({ sent: 1000, answered: 1000, lost: 0, late: 0, duplicate: 0 });
+  expect(result.codes).toEqual({ NXDOMAIN: 1000 });
+  expect(result.endedBy).toBe('queries');
+  expect(server.queries.length).toBe(1000);
+  expect(result.latencySeconds?.count).toBe(1000);
+});
+
+it('counts lost and late answers apart, and keeps them out of latency', async () => {
+  const { result } = await ask(
+    (query, reply, number) => {
+      if (number % 10 === 0) reply(answerTo(query), 800);
+      else if (number % 10 !== 1) reply(answerTo(query));
+    },
+    100,
+    // Two time-outs after one another: answers to the first ones arrive during the second.
+    { load: { kind: 'closed', outstanding: 10 } },
+  );
+  expect(result.counts).toMatchObject({ sent: 100, answered: 80, lost: 20 });
+  expect(result.counts.late).toBeGreaterThan(0);
+  expect(result.lostRatio).toBeCloseTo(0.2);
+  expect(result.latencySeconds?.count).toBe(80);
+  expect(result.latencySeconds?.max).toBeLessThan(0.6);
+});
+
+it('counts duplicates, and takes the first answer', async () => {
+  const { result } = await ask((query, reply) => {
+    reply(answerTo(query, { code: 0 }));
+    reply(answerTo(query, { code: 2 }));
+  }, 500);
+  expect(result.counts).toMatchObject({ answered: 500, lost: 0 });
+  expect(result.counts.duplicate).toBeGreaterThan(450);
+  expect(result.codes).toEqual({ NOERROR: 500 });
+});
+
+const wrongQuestion = (query: Buffer) => {
+  const answer = answerTo(query);
+  answer[13] = '_'.charCodeAt(0);
+  return answer;
+};
+const wrongId = (query: Buffer) => {
+  const answer = answerTo(query);
+  answer.writeUInt16BE((answer.readUInt16BE(0) + 32_768) % 65_536, 0);
+  return answer;
+};
+
+describe.each([
+  { what: 'another question', message: wrongQuestion, count: 'mismatched' },
+  { what: 'another id', message: wrongId, count: 'mismatched' },
+  { what: 'five octets', message: () => Buffer.from('hello'), count: 'malformed' },
+  { what: 'an empty datagram', message: () => Buffer.alloc(0), count: 'malformed' },
+  {
+    what: 'half a question',
+    message: (query: Buffer) => answerTo(query).subarray(0, 17),
+    count: 'malformed',
+  },
+] as const)('a response with $what', ({ message, count }) => {
+  it(`is ${count} and answers nothing; the right one that follows does`, async () => {
+    const { result } = await ask((query, reply) => {
+      reply(message(query));
+      reply(answerTo(query));
+    }, 50);
+    expect(result.counts).toMatchObject({ answered: 50, lost: 0, [count]: 50 });
+    expect(result.warnings.length).toBeGreaterThan(0);
+  });
+});
+
+it('takes an answer whose question is in another case, and an error without a question', async () => {
+  const { result } = await ask((query, reply, number) => {
+    const answer = answerTo(query, { code: number % 2 === 0 ? 0 : 1 });
+    if (number % 2 === 0) reply(Buffer.from(answer.toString('latin1').toUpperCase(), 'latin1'));
+    else reply(Buffer.concat([answer.subarray(0, 4), Buffer.alloc(8)]));
+  }, 40);
+  expect(result.counts).toMatchObject({ answered: 40, mismatched: 0, malformed: 0 });
+  expect(result.codes).toEqual({ NOERROR: 20, FORMERR: 20 });
+});
+
+it('says that a server echoes', async () => {
+  const { result } = await ask((query, reply) => reply(query), 20);
+  expect(result.counts).toMatchObject({ answered: 20, echoed: 20 });
+  expect(result.warnings.join()).toContain('echo');
+});
+
+it('counts truncated answers, and says what to do', async () => {
+  const { result } = await ask((query, reply) => reply(answerTo(query, { tc: true })), 20);
+  expect(result.counts).toMatchObject({ answered: 20, truncated: 20, fallbacks: 0 });
+  expect(result.warnings.join()).toContain('--tcp-fallback');
+});
+
+it('notices answers that are longer than announced', async () => {
+  const { result } = await ask(
+    (query, reply) => reply(Buffer.concat([answerTo(query), Buffer.alloc(3000)])),
+    10,
+  );
+  expect(result.counts).toMatchObject({ answered: 10, cut: 10 });
+});
+
+it('sends again only when asked to, and counts latency from the first time', async () => {
+  const second = new Set<string>();
+  const behaviour: Behaviour = (query, reply) => {
+    const key = query.toString('latin1');
+    if (second.has(key)) reply(answerTo(query));
+    second.add(key);
+  };
+  const { result } = await ask(behaviour, 10, { retries: 1, timeoutSeconds: 0.2 });
+  expect(result.counts).toMatchObject({ sent: 10, retried: 10, answered: 10, lost: 0 });
+  expect(result.latencySeconds?.min).toBeGreaterThan(0.2);
+  const without = await ask(() => undefined, 10, { timeoutSeconds: 0.2 });
+  expect(without.result.counts).toMatchObject({ sent: 10, retried: 0, answered: 0, lost: 10 });
+  expect(without.server.queries.length).toBeLessThanOrEqual(11);
+});
+
+it('matches random labels by the question that was really sent', async () => {
+  const { result, server } = await ask(
+    (query, reply, number) => {
+      reply(number % 5 === 0 ? wrongQuestion(query) : answerTo(query));
+    },
+    50,
+    { workload: { kind: 'names', names: ['one.test'], randomLabelLength: 12 } },
+  );
+  expect(result.counts).toMatchObject({ sent: 50, answered: 40, mismatched: 10, lost: 10 });
+  const names = new Set(server.queries.map((query) => query.subarray(12).toString('latin1')));
+  expect(names.size).toBeGreaterThanOrEqual(50);
+});
+
+it('uses as many sockets as asked for, each with a port of its own, and source addresses in turn', async () => {
+  const peers = new Set<string>();
+  const { createSocket } = await import('node:dgram');
+  const socket = createSocket('udp4');
+  socket.on('message', (query, { address, port }) => {
+    peers.add(`${address}:${port}`);
+    socket.send(answerTo(query), port, address);
+  });
+  await new Promise<void>((resolve) => socket.bind(0, '127.0.0.1', resolve));
+  const run = cannon({
+    server: `127.0.0.1:${socket.address().port}`,
+    workload: { kind: 'zones' },
+    workers: 2,
+    clients: 20,
+    sources: ['127.0.0.2', '127.0.0.3'],
+    maxQueries: 2000,
+    durationSeconds: 30,
+  });
+  const { counts } = await run.result;
+  socket.close();
+  expect(counts).toMatchObject({ sent: 2000, answered: 2000 });
+  expect(peers.size).toBe(20);
+  expect([...peers].filter((peer) => peer.startsWith('127.0.0.2')).length).toBe(10);
+});
