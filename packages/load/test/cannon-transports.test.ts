@@ -103,6 +103,7 @@ describe('transports', () => {
     expect(result.counts.answered).toBe(0);
     expect(result.counts.lost + result.counts.interrupted).toBe(20);
     expect(result.codes).toEqual({});
+    expect(result.problems).toEqual({ 'HTTP status 404': 20 });
   });
 });
 

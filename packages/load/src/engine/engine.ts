@@ -26,6 +26,12 @@ export interface EngineOptions {
   readonly edns: boolean;
 }
 
+/** A failed connection in words that are the same for the same reason: without ports. */
+function failureText(failure: LaneFailure, error: Error | null): string {
+  if (error === null) return `connection ${failure}`;
+  return `connection ${failure}: ${error.message.replace(/\s+\d{1,3}(\.\d{1,3}){3}:\d+.*$/, '')}`;
+}
+
 /** Queries that leave before the sockets are looked at again. */
 const MAX_BATCH = 64;
 const QR = 0x80;
@@ -73,11 +79,13 @@ export class Engine {
         if (current !== null) this.#receive(current, lane, bytes, offset, length, receivedNs, cut);
         this.#wake();
       },
-      onGarbage: (lane, id) => {
+      onGarbage: (lane, id, reason) => {
+        this.#measurements.note(reason);
         this.#garbage(channel(), lane, id);
         this.#wake();
       },
-      onLaneFailure: (lane, failure) => {
+      onLaneFailure: (lane, failure, error) => {
+        if (channel()?.transport.kind !== 'udp') this.#measurements.note(failureText(failure, error));
         this.#laneFailed(channel(), lane, failure);
         this.#wake();
       },

@@ -116,6 +116,16 @@ export const FAILURE_COUNTS = {
 /** Response codes that are told apart: those with a name (0 to 23); the last place is for all above. */
 export const CODES = 25;
 
+/** Reasons that are told apart; what comes in further words is counted together. A server must not fill our memory. */
+const MOST_REASONS = 50;
+const OTHER_REASONS = 'other reasons';
+
+function addReason(reasons: Record<string, number>, reason: string, count: number): void {
+  const isKnown = Object.hasOwn(reasons, reason);
+  const key = isKnown || Object.keys(reasons).length < MOST_REASONS ? reason : OTHER_REASONS;
+  reasons[key] = (reasons[key] ?? 0) + count;
+}
+
 /** What the event loop of a worker did with its time. */
 export interface LoopTimes {
   /** Nanoseconds with something to do, and with nothing (polling an empty socket, or asleep). */
@@ -131,6 +141,8 @@ export interface MeasurementData {
   readonly counts: Counts;
   /** Answers by response code. */
   readonly codes: readonly number[];
+  /** How often what went wrong with connections and over HTTP, in words. */
+  readonly reasons: Readonly<Record<string, number>>;
   readonly latency: HistogramData;
   /** How much later than due queries left. Only of an open loop. */
   readonly lateness: HistogramData;
@@ -145,6 +157,7 @@ export interface MeasurementData {
 export class Measurements {
   counts = noCounts();
   readonly codes = new Float64Array(CODES);
+  reasons: Record<string, number> = {};
   readonly latency = new Histogram();
   readonly lateness = new Histogram();
   readonly connect = new Histogram();
@@ -157,6 +170,7 @@ export class Measurements {
     const taken: MeasurementData = {
       counts: this.counts,
       codes: [...this.codes],
+      reasons: this.reasons,
       latency: this.latency.take(),
       lateness: this.lateness.take(),
       connect: this.connect.take(),
@@ -166,8 +180,14 @@ export class Measurements {
     };
     this.counts = noCounts();
     this.codes.fill(0);
+    this.reasons = {};
     this.times = { busyNs: 0, idleNs: 0, stalls: 0, stalledNs: 0 };
     return taken;
+  }
+
+  /** Counts something that went wrong, in words of a small set. */
+  note(reason: string): void {
+    addReason(this.reasons, reason, 1);
   }
 
   add(more: MeasurementData): void {
@@ -175,6 +195,7 @@ export class Measurements {
     more.codes.forEach((count, code) => {
       this.codes[code] = (this.codes[code] ?? 0) + count;
     });
+    for (const [reason, count] of Object.entries(more.reasons)) addReason(this.reasons, reason, count);
     this.latency.add(more.latency);
     this.lateness.add(more.lateness);
     this.connect.add(more.connect);

@@ -53,6 +53,7 @@ export function assemble(tally: Tally, facts: RunFacts): CannonResult {
     counts,
     lostRatio: counts.lost / Math.max(1, counts.answered + counts.lost),
     codes: namedCodes(codes),
+    problems: tally.total.reasons,
     latencySeconds: distributionOf(latency),
     latenessSeconds: distributionOf(lateness),
     connectSeconds: statisticsOf(connect),

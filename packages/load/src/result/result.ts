@@ -93,6 +93,8 @@ export interface CannonResult {
   readonly lostRatio: number;
   /** Answers by response code. */
   readonly codes: Readonly<Record<string, number>>;
+  /** What went wrong with connections and over HTTP, and how often: `{ "HTTP status 503": 12 }`. */
+  readonly problems: Readonly<Record<string, number>>;
   /** Of answered queries only. Open loop: from the time a query was due; closed loop: from sending. */
   readonly latencySeconds: Distribution | null;
   /** How much later than due queries left; null without a schedule. */

@@ -10,6 +10,7 @@ export function warningsOf({
   generator,
   options,
   latencySeconds,
+  problems,
 }: Omit<CannonResult, 'warnings'>): string[] {
   const warnings: string[] = [];
   const warn = (when: boolean, text: string) => {
@@ -25,6 +26,8 @@ export function warningsOf({
     `${many(counts.mismatched, 'response')} had an id or question that was not asked.`,
   );
   warn(counts.malformed > 0, `${many(counts.malformed, 'response')} could not be read as DNS.`);
+  for (const [reason, count] of Object.entries(problems))
+    warn(true, `${count.toLocaleString('en')} × ${reason}.`);
   warn(counts.cut > 0, `${many(counts.cut, 'answer')} were longer than announced, and their ends are lost.`);
   warn(
     counts.truncated > 0 && !options.tcpFallback && options.transport === 'udp',
