@@ -41,6 +41,8 @@ export interface Flags {
   from?: number;
   to?: number;
   types?: string[];
+  typeWeights?: number[];
+  weights?: number[];
   hitRatio?: number;
   random?: boolean;
   zipf?: number;
@@ -134,6 +136,8 @@ function addWorkload(command: Command): void {
   group(command, 'Workload:', [
     flag('--queries <file>', "a query file in dnsperf's format: a name and a type on each line"),
     many('--types <type,…>', 'types asked for each name (default: A)'),
+    one('--type-weights <n,…>', 'shares of the types, in their order (default: all alike)', numbers),
+    one('--weights <n,…>', 'shares of the names, in their order (default: all in turn)', numbers),
     flag('--zones <pattern>', 'generated names (default: example{X}.com), {X} is a number'),
     one('--from <n>', 'first number of --zones (default: 1)', number),
     one('--to <n>', 'last number of --zones (default: 200)', number),

@@ -102,7 +102,7 @@ function orderOf({ random, zipf, randomLabels }: Flags) {
 }
 
 function workloadOf(names: readonly string[], flags: Flags): WorkloadInput {
-  const { queries, zones, reverse, pcap, kubernetes, types } = flags;
+  const { queries, zones, reverse, pcap, kubernetes, types, typeWeights, weights } = flags;
   onlyOne(flags, ['queries', 'zones', 'reverse', 'pcap', 'kubernetes'], 'what is asked');
   const other = queries ?? zones ?? reverse ?? pcap;
   if (names.length > 0 && other !== undefined) {
@@ -118,13 +118,13 @@ function workloadOf(names: readonly string[], flags: Flags): WorkloadInput {
   if (pcap !== undefined)
     return { kind: 'pcap', path: pcap, ...given({ speed: flags.speed, port: flags.pcapPort }) };
   if (kubernetes === true) return podWorkload(names, flags);
-  if (names.length > 0) return { kind: 'names', names, ...given({ types }), ...order };
+  if (names.length > 0) return { kind: 'names', names, ...given({ types, typeWeights, weights }), ...order };
   const { from, to, hitRatio } = flags;
-  return { kind: 'zones', ...given({ pattern: zones, from, to, hitRatio, types }), ...order };
+  return { kind: 'zones', ...given({ pattern: zones, from, to, hitRatio, types, typeWeights }), ...order };
 }
 
 function podWorkload(names: readonly string[], flags: Flags): WorkloadInput {
-  const { namespace, clusterDomain, search, ndots, types } = flags;
+  const { namespace, clusterDomain, search, ndots, types, weights } = flags;
   const pod = given({ namespace, clusterDomain, search, ndots });
   const asked = types?.map((type) => {
     const upper = type.toUpperCase();
@@ -139,7 +139,7 @@ function podWorkload(names: readonly string[], flags: Flags): WorkloadInput {
     kind: 'kubernetes',
     names: names.length > 0 ? names : ['kubernetes', 'infoblox.com'],
     ...pod,
-    ...given({ types: asked }),
+    ...given({ types: asked, weights }),
   };
 }
 

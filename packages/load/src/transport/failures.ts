@@ -66,7 +66,7 @@ export function connectError(
       return isCertificateError(error)
         ? unreachable(
             `the certificate of ${where} does not verify: ${messageOf(error)}`,
-            'give its authority with --ca FILE, its name with --tls-name NAME, or do not verify with --insecure',
+            'give its authority with --ca FILE, its name with --server-name NAME, or do not verify with --insecure',
           )
         : unreachable(
             `${where} does not speak TLS as expected: ${messageOf(error)}`,
