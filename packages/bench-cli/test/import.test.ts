@@ -189,6 +189,13 @@ describe('bench import', () => {
     expect(Math.max(...text.split('\n').map((line) => line.length))).toBeLessThanOrEqual(80);
   });
 
+  it('leaves no run that could be reported on, and says what can be done instead', async () => {
+    const { id } = await imported(fixture('dnspyre.json'));
+    expect(await world.bench('report', id)).toBe(6);
+    expect(world.err()).toContain('is a measurement of another program');
+    expect(world.err()).toContain('bench compare');
+  });
+
   it.each<[string, string[], number, string, string]>([
     ['no such file', ['nowhere.txt'], 6, 'nowhere.txt: it does not exist', 'a file that you may read'],
     ['a file of no known format', ['notes.txt'], 6, 'no format that bench can import', '--format'],

@@ -2,6 +2,8 @@
  * `results/history.db`: an index of all records, so that listing and trends need not read them all. It is never the
  * only copy of anything: whatever is in it comes from the records and can be made again from them, which happens by
  * itself when it is missing, damaged, or of another version.
+ *
+ * It is the one file that bench opens outside of `World.fs`: SQLite reads, writes and locks it by itself.
  */
 import { DatabaseSync } from 'node:sqlite';
 import { median, medianInterval } from '../stats/intervals.ts';

@@ -81,6 +81,17 @@ function missingRun(reference: string, resultsDirectory: string, available: read
   });
 }
 
+/** What `bench import` brought in has a record of another kind: it can be compared, but tells of no run. */
+async function refuseImported({ fs }: StoreWorld, directories: readonly string[]): Promise<void> {
+  for (const directory of directories) {
+    const stats = await fs.stat(join(directory, 'imported.json')).catch(() => null);
+    if (stats === null) continue;
+    throw new BenchError('E_RECORD_FOREIGN', `${directory} is a measurement of another program`, {
+      fix: 'Look at it with `bench history`, `bench compare` or `bench trend`; there is no report of it.',
+    });
+  }
+}
+
 /** Absolute path of the record that a reference means. It may still not exist. */
 async function resolveReference(
   world: StoreWorld,
@@ -101,6 +112,7 @@ async function resolveReference(
     const file = join(path, RECORD_NAME);
     if ((await world.fs.stat(file).catch(() => null)) !== null) return file;
   } else if (stats !== null) return path;
+  await refuseImported(world, [path, join(resultsDirectory, reference)]);
   const matching = available.filter((name) => reference !== '' && name.startsWith(reference));
   const [only] = matching;
   if (only !== undefined && matching.length === 1) return join(resultsDirectory, only, RECORD_NAME);
