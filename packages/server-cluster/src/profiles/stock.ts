@@ -9,7 +9,7 @@ import { DefaultStore } from 'dinodns/plugins/storage/index.js';
 import type { SupportedRecordType, ZoneData } from 'dinodns/types/dns.js';
 import { bindError } from '../errors.ts';
 import { DEFAULT_BALANCE, type ResolvedOptions, type ZoneSource } from '../options.ts';
-import { loadStore } from '../store/load.ts';
+import { addZones } from '../store/load.ts';
 import type { ZoneInput } from '../store/zone-store.ts';
 import type { BuiltServer, Profile } from './profile.ts';
 
@@ -29,7 +29,7 @@ function fill(store: DefaultStore, source: ZoneSource): void {
       store.set(name, type, data as ZoneData[SupportedRecordType][]);
     }
   };
-  loadStore({ addZone }, source);
+  addZones({ addZone }, source);
 }
 
 /** Resolves once the socket listens; rejects if it cannot. */
@@ -79,15 +79,17 @@ export const stockProfile: Profile = {
       new DNSOverTCP({ address, port: options.port }),
       new DNSOverUDP({ address, port: options.port }),
     ]);
+    const store = new DefaultStore();
     const server = new DefaultServer({ networks, multithreaded: options.mode === 'multi' });
     return {
       server,
       managed: null,
       udpBackend: 'dgram',
-      async open(port, zones) {
-        for (const network of networks) network.port = port;
-        const store = new DefaultStore();
+      async load(zones) {
         fill(store, zones);
+      },
+      async open(port) {
+        for (const network of networks) network.port = port;
         server.use(store.handler);
         const opened = Promise.all(networks.map(listening));
         server.start();

@@ -26,25 +26,24 @@ interface Target {
 }
 
 /**
- * Adds all zones of a source. To a `ZoneStore` in turns, so that queries are answered meanwhile: a million
- * zones that are alike (a `ZoneSet`, or a file of one) take about a second. Throws or rejects with `E_ZONES` or
- * `E_UNREADABLE`, naming the zone and the record.
+ * Adds all zones of a source in turns, so that queries are answered meanwhile: a million zones that are alike (a
+ * `ZoneSet`, or a file of one) take about a second. Rejects with `E_ZONES` or `E_UNREADABLE`, naming the zone and
+ * the record.
  */
-export function loadStore(store: ZoneStore, source: ZoneSource, options?: LoadOptions): Promise<void>;
-export function loadStore(store: Target, source: ZoneSource): void;
 export function loadStore(
-  store: Target,
+  store: ZoneStore,
   source: ZoneSource,
   { yieldEvery = 1000 }: LoadOptions = {},
-): Promise<void> | void {
-  if (!(store instanceof ZoneStore)) {
-    for (const zone of source.zones()) addZone(store, zone);
-    return;
-  }
+): Promise<void> {
   const template = zoneTemplate(source);
   if (template !== undefined) return addTemplate(store, template, yieldEvery);
   if (source instanceof ZonesFile) return source.addTo(store, yieldEvery, nextTurn);
   return addInTurns(store, source, yieldEvery);
+}
+
+/** The same for any store, zone by zone and at once. */
+export function addZones(store: Target, source: ZoneSource): void {
+  for (const zone of source.zones()) addZone(store, zone);
 }
 
 function addZone(store: Target, zone: ZoneInput): void {
