@@ -140,7 +140,7 @@ describe('a deployment', () => {
     const stubborn = `process.on('SIGTERM', () => console.log('no')); ${ECHO_SERVER}`;
     const deployment = await deploy(scriptServer(stubborn));
     await deployment.remove();
-    expect(deployment.lastLogLines()).toContain('no');
+    expect(await deployment.lastLogLines()).toContain('no');
     expect(await runs(deployment.instances[0]?.pid)).toBe(false);
   });
 });

@@ -16,6 +16,8 @@ import { newRunId } from '../results/run-id.ts';
 import { createStore, type RunStore } from '../results/store.ts';
 import { serverKinds } from '../servers/registry.ts';
 import type { ServerKind } from '../servers/server.ts';
+import { CLUSTER_WORKLOADS } from '../targets/kubernetes/cluster-workloads.ts';
+import { noImage } from '../targets/kubernetes/objects/server.ts';
 import type { World } from '../world.ts';
 
 export interface RunOptions {
@@ -63,6 +65,37 @@ async function readConfigurationFile(world: World, path: string | undefined) {
   }
 }
 
+/** What can be compared with what, and where. */
+function demandTarget(servers: readonly ServerKind[], { kubernetes, workload }: RunConfiguration): void {
+  const existing = servers.find((server) => server.existing);
+  const problem = (message: string, fix: string) => new BenchError('E_CONFIG', message, { fix });
+  if (kubernetes.target === 'kubernetes') {
+    const imageless = servers.find((server) => server.image === null && !server.existing);
+    if (imageless !== undefined) throw noImage(imageless);
+  }
+  if (existing === undefined) return;
+  if (kubernetes.target !== 'kubernetes') {
+    throw problem(`${existing.name} is part of a cluster`, 'Add --target kubernetes.');
+  }
+  if (servers.length > 1) {
+    throw problem(
+      `${existing.name} is asked for names of its cluster, which other servers do not have`,
+      `Measure it alone: --servers ${existing.name}.`,
+    );
+  }
+  if (!(CLUSTER_WORKLOADS as readonly string[]).includes(workload)) {
+    throw problem(
+      `--workload: ${existing.name} is not asked for "${workload}"`,
+      `Use one of ${CLUSTER_WORKLOADS.join(', ')}.`,
+    );
+  }
+}
+
+/** Until the cluster has been asked what names it has. */
+function clusterPlaceholder(name: string): BenchWorkload {
+  return { name, description: `names of the cluster (${name})`, size: 0, queries: () => [] };
+}
+
 async function planFor(
   world: World,
   configuration: RunConfiguration,
@@ -82,12 +115,15 @@ async function planFor(
       }
     }
   }
+  demandTarget(servers, configuration);
   const zoneSet = zoneSetOf(configuration.zones);
   return {
     servers,
     plan: planRun(configuration, world.machine.availableCpus),
     zoneSet,
-    workload: await loadWorkload(world, configuration.workload, zoneSet),
+    workload: servers.some((server) => server.existing)
+      ? clusterPlaceholder(configuration.workload)
+      : await loadWorkload(world, configuration.workload, zoneSet),
   };
 }
 

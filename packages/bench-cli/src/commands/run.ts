@@ -95,14 +95,15 @@ async function measure(
   display: Display,
   interruption: Interruption,
 ): Promise<RunRecord> {
-  const { configuration, directory, zoneSet, workload } = run;
+  const { configuration, directory, zoneSet } = run;
   const { signal, force } = interruption;
-  const { session, programs, environment, plan, warnings } = await prepareRun({
+  const { session, programs, environment, plan, workload, warnings } = await prepareRun({
     world,
     runId: run.id,
     configuration,
     servers: run.servers,
     plan: run.plan,
+    workload: run.workload,
     display,
     signal,
     force,

@@ -15,14 +15,14 @@ export function availability(tool: ToolInspection | undefined): string {
 export async function serversCommand(world: World, options: { json: boolean }): Promise<number> {
   const tools = await inspectTools(world, { corednsVersion: DEFAULT_COREDNS_VERSION });
   const rows = SERVER_KINDS.map((kind) => {
-    const tool = tools.find((candidate) => candidate.tool === kind.tool);
+    const tool = kind.existing ? undefined : tools.find((candidate) => candidate.tool === kind.tool);
     return {
       name: kind.name,
       title: kind.title,
       description: kind.description,
       available: tool?.found != null,
       canBeGot: tool?.wouldBeGot != null,
-      availability: availability(tool),
+      availability: kind.existing ? 'in the cluster' : availability(tool),
     };
   });
   if (options.json) {

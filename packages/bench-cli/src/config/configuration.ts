@@ -262,7 +262,9 @@ export function configure(sources: ConfigurationSources): RunConfiguration {
   const given: Given = Object.assign({}, ...layers);
   const servers = given.servers ?? [...DEFAULTS.servers];
   const fallbackBaseline = servers.includes('coredns') ? 'coredns' : (servers[0] ?? 'coredns');
-  const settings = { ...DEFAULTS, baseline: fallbackBaseline, ...given } as Settings;
+  // The cluster's own DNS knows other names than the zone set's.
+  const workload = servers.includes('cluster-dns') ? 'service' : DEFAULTS.workload;
+  const settings = { ...DEFAULTS, baseline: fallbackBaseline, workload, ...given } as Settings;
   if (problems.length === 0) problems.push(...crossProblems(settings, given.baseline !== undefined));
   if (problems.length > 0) {
     throw new BenchError(

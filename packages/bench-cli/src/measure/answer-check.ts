@@ -6,7 +6,7 @@ import type { Query, ZoneSet } from '@dinodns-bench/zones';
 import type { DecodedAnswer, DnsClient } from '../dns/client.ts';
 import { BenchError, messageOf } from '../errors.ts';
 import type { ServerKind } from '../servers/server.ts';
-import { type BenchWorkload, type Expectation, expectationOf } from './workload.ts';
+import { type BenchWorkload, type Expectation, expectedAnswer } from './workload.ts';
 
 /** Queries in flight while checking; fits any socket buffer (see `DEFAULTS.outstanding`). */
 const CONCURRENCY = 64;
@@ -34,10 +34,11 @@ function describeRecords(records: Iterable<{ type: string; data?: unknown }>): s
   return [...records].map(({ type, data }) => `${type} ${JSON.stringify(canonical(data))}`).sort();
 }
 
-function describeExpectation({ code, records }: Expectation): string {
-  return records.length === 0
-    ? `${code} without an answer`
-    : `${code} with ${describeRecords(records).join(', ')}`;
+function describeExpectation({ code, records, orCode }: Expectation): string {
+  const or = orCode === undefined ? '' : `, or ${orCode}`;
+  if (records === null) return `${code}${or}`;
+  const data = records.length === 0 ? 'without an answer' : `with ${describeRecords(records).join(', ')}`;
+  return `${code} ${data}${or}`;
 }
 
 function describeAnswer(answer: DecodedAnswer): string {
@@ -51,6 +52,9 @@ export function judgeAnswer(expectation: Expectation, answer: DecodedAnswer): st
   const { question } = answer;
   if (question === null) return 'a response without the question';
   if (!answer.questionEchoed) return `a response to the question "${question.name} ${question.type}"`;
+  if (answer.responseCode === expectation.orCode && answer.answers.length === 0) return null;
+  if (expectation.records === null)
+    return answer.responseCode === expectation.code ? null : describeAnswer(answer);
   const expected = describeRecords(expectation.records);
   const actual = describeRecords(answer.answers);
   const sameRecords =
@@ -96,10 +100,11 @@ export async function checkAnswers(check: AnswerCheck): Promise<number> {
       signal.throwIfAborted();
       const query = next.value;
       asked += 1;
-      const expectation = expectationOf(zoneSet, server, query);
+      const expectation = expectedAnswer(workload, zoneSet, server, query);
       const answer = await askPatiently(client, query, signal);
       const problem = typeof answer === 'string' ? answer : judgeAnswer(expectation, answer);
       if (problem !== null) throw wrongAnswer(server, expectation, problem);
+      if (typeof answer !== 'string') workload.settle?.(query, answer.responseCode);
     }
   };
   await Promise.all(Array.from({ length: CONCURRENCY }, worker));

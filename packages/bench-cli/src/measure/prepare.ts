@@ -6,6 +6,8 @@ import { type Plan, planRun } from '../plan/plan.ts';
 import type { Display } from '../progress/display.ts';
 import type { Environment, RunRecord } from '../results/record.ts';
 import type { ServerKind } from '../servers/server.ts';
+import { clusterDnsWarning, findClusterDns } from '../targets/kubernetes/cluster-dns.ts';
+import { clusterWorkload } from '../targets/kubernetes/cluster-workloads.ts';
 import { imagesOf } from '../targets/kubernetes/images.ts';
 import { inspectImages } from '../targets/kubernetes/inspect-images.ts';
 import { createKubernetesTarget } from '../targets/kubernetes/kubernetes-target.ts';
@@ -13,7 +15,7 @@ import { openCluster } from '../targets/kubernetes/open-cluster.ts';
 import type { World } from '../world.ts';
 import { openLocalSession, type Programs, preparePrograms, type Session } from './session.ts';
 import { clusterWarnings, loaderWarnings, runWarnings } from './warnings.ts';
-import { readinessQueries } from './workload.ts';
+import { type BenchWorkload, readinessQueries } from './workload.ts';
 
 export interface PrepareRequest {
   readonly world: World;
@@ -21,6 +23,7 @@ export interface PrepareRequest {
   readonly configuration: RunConfiguration;
   readonly servers: readonly ServerKind[];
   readonly plan: Plan;
+  readonly workload: BenchWorkload;
   readonly display: Display;
   readonly signal: AbortSignal;
   /** Aborted by the second Ctrl-C: nothing is waited for any more. */
@@ -34,6 +37,8 @@ export interface Prepared {
   readonly environment: Environment;
   /** The plan, with what only the target knows: which cases are contended. */
   readonly plan: Plan;
+  /** The workload; for the cluster's own DNS, what the cluster's names are. */
+  readonly workload: BenchWorkload;
   readonly warnings: (cpuLimits: RunRecord['cpuLimits']) => readonly string[];
 }
 
@@ -60,6 +65,7 @@ async function prepareMachine(request: PrepareRequest): Promise<Prepared> {
     programs,
     environment,
     plan,
+    workload: request.workload,
     warnings: (cpuLimits) => [
       ...loaderWarnings(programs.loader),
       ...runWarnings(configuration, plan, environment, cpuLimits),
@@ -85,6 +91,11 @@ async function prepareCluster(request: PrepareRequest): Promise<Prepared> {
     display.line(`Namespace ${opened.run.namespace} on ${opened.run.client.context}`);
     display.live('  looking at the images');
     const inspected = await inspectImages(opened.run, servers, signal);
+    const existing = servers.some((server) => server.existing);
+    const workload = existing
+      ? await clusterWorkload(opened.run.client, configuration.workload, signal)
+      : request.workload;
+    const told = existing ? [clusterDnsWarning(await findClusterDns(opened.run.client, signal))] : [];
     const target = createKubernetesTarget({ run: opened.run, readinessQueries, force });
     const plan = planRun(configuration, opened.sharedCpus);
     return {
@@ -104,7 +115,8 @@ async function prepareCluster(request: PrepareRequest): Promise<Prepared> {
       },
       environment: { ...machine, cluster: opened.cluster },
       plan,
-      warnings: () => [...opened.warnings, ...clusterWarnings(plan, opened.sharedCpus)],
+      workload,
+      warnings: () => [...opened.warnings, ...told, ...clusterWarnings(plan, opened.sharedCpus)],
     };
   } catch (error) {
     await opened.close().catch(() => undefined);

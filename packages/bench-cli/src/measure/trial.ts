@@ -152,7 +152,7 @@ async function measure(
         serverCores: serverObservation === null ? null : serverObservation.cpuSeconds / load.runTimeSeconds,
         serverAllowance: enforcedAllowance(
           context.target.cpuLimits.method,
-          planned.case.allowances,
+          deployment.instances.map(({ cpuAllowance }) => cpuAllowance),
           context.world.machine.availableCpus,
         ),
         loaderCores: loader?.cpuCores ?? null,

@@ -2,6 +2,7 @@
 
 import { nearest } from '@dinodns-bench/zones/nearest';
 import { BenchError } from '../errors.ts';
+import { clusterDns } from './cluster-dns/index.ts';
 import { coredns, corednsFile, corednsMultisocket } from './coredns/index.ts';
 import { dinodns, dinodnsStock } from './dinodns/index.ts';
 import { knot } from './knot/index.ts';
@@ -16,6 +17,7 @@ export const SERVER_KINDS: readonly ServerKind[] = [
   dinodns,
   knot,
   nsd,
+  clusterDns,
 ];
 
 /**

@@ -64,6 +64,8 @@ export interface ServerKind {
   readonly tool: ToolName;
   /** The container image that holds it on the kubernetes target; null where it runs on machines only. */
   readonly image: ImageName | null;
+  /** It is in the cluster already: found, measured and left as it is, never deployed. */
+  readonly existing?: true;
   /** How this server answers for a name outside of all of its zones; both are right (RFC 8499: "lame"). */
   readonly answersUnknownZoneWith: 'NXDOMAIN' | 'REFUSED';
   /** Why this combination cannot be run, or null if it can. */

@@ -73,10 +73,11 @@ function series(samples: readonly Sample[], pods: readonly PodPlace[]): Observat
     if (before === undefined) return [];
     const used = pods.map(({ name }) => cpuBetween(before.readings, sample.readings, name));
     const seconds = sample.atSeconds - before.atSeconds;
-    if (used.includes(null) || seconds <= 0) return [];
+    // What ended before the load began is not part of it.
+    if (used.includes(null) || seconds <= 0 || sample.atSeconds <= 0) return [];
     return [
       {
-        atSeconds: Math.max(0, sample.atSeconds),
+        atSeconds: sample.atSeconds,
         cpuCores: sum(used.map((value) => value ?? 0)) / seconds,
         memoryBytes: memoryOf(sample.readings, pods),
       },

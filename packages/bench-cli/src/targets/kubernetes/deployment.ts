@@ -12,6 +12,7 @@ import { lastLogLines } from './api/logs.ts';
 import { openCheckedClient } from './checker.ts';
 import type { ClusterRun } from './cluster-run.ts';
 import { CONTAINER } from './objects/pods.ts';
+import { assessAdoptedPod, assessRunningPod, restartsOf } from './pod-state.ts';
 import { parseReadyLine } from './ready-line.ts';
 import { watchForDeath } from './wait-for-pods.ts';
 
@@ -88,9 +89,13 @@ export function deploymentOf(deployed: DeployedPods): Deployment {
   let instances = pods.map((pod, index) => instanceOf(deployed, pod, index));
   const references = names.map((pod) => ({ namespace, pod, container: CONTAINER }));
 
+  const before = new Map(pods.map((pod) => [pod.metadata?.name ?? '', restartsOf(pod)]));
   const died = watchForDeath(
     { client: run.client, namespace, labels, what: request.server.name, signal },
     new Set(names),
+    deployed.ownsPods
+      ? assessRunningPod
+      : (pod) => assessAdoptedPod(pod, before.get(pod.metadata?.name ?? '') ?? 0),
   ).catch((error: unknown): Promise<never> => {
     // Removed in order: nobody is to hear of it.
     if (over.signal.aborted || request.signal.aborted) return new Promise<never>(() => undefined);

@@ -2,6 +2,7 @@
 import { parseToolVersion } from '../../provision/tool-version.ts';
 import type { ProvisionedTool, ServerRecord } from '../../results/record.ts';
 import type { ServerKind } from '../../servers/server.ts';
+import { describeClusterDns, findClusterDns } from './cluster-dns.ts';
 import type { ClusterRun } from './cluster-run.ts';
 import { jobOf } from './objects/job.ts';
 import { unitLabels, unitSelector } from './objects/labels.ts';
@@ -88,6 +89,10 @@ export async function inspectImages(
   const records: ServerRecord[] = [];
   const tools: ProvisionedTool[] = [];
   for (const server of servers) {
+    if (server.existing) {
+      records.push(describeClusterDns(await findClusterDns(run.client, signal)));
+      continue;
+    }
     if (server.image === null) throw noImage(server);
     const image = images[server.image];
     const answer =

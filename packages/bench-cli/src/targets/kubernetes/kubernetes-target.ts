@@ -5,6 +5,7 @@ import type { V1Pod } from '@kubernetes/client-node';
 import type { DnsQuery } from '../../dns/client.ts';
 import { BenchError } from '../../errors.ts';
 import type { Deployment, DeployRequest, Target } from '../target.ts';
+import { adoptClusterDns } from './cluster-dns.ts';
 import type { ClusterRun } from './cluster-run.ts';
 import { deploymentOf } from './deployment.ts';
 import { noImage, POD_PORT, SERVICE_PORT, type ServerObjects, serverObjects } from './objects/server.ts';
@@ -141,7 +142,9 @@ export function createKubernetesTarget(options: KubernetesTargetOptions): Target
       deployed += 1;
       await run.world.fs.mkdir(request.logDirectory, { recursive: true });
       const unit = `${String(deployed).padStart(3, '0')}-${request.server.name}`;
-      const deployment = await deployServer(options, request, unit);
+      const deployment = request.server.existing
+        ? await adoptClusterDns(run, request)
+        : await deployServer(options, request, unit);
       deployments.add(deployment);
       return deployment;
     },

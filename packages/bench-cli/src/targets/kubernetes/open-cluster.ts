@@ -9,6 +9,7 @@ import { connect } from './api/connect.ts';
 import { type ClusterFacts, describeCluster } from './cluster-facts.ts';
 import type { ClusterRun, Images } from './cluster-run.ts';
 import { managedLabels, namespaceOf, runLabels } from './objects/labels.ts';
+import { demandPermissions, REQUIRED_PERMISSIONS, SECRET_PERMISSIONS } from './permissions.ts';
 import { copyPullSecrets } from './pull-secrets.ts';
 import { parseQuantity } from './quantity.ts';
 import { openNamespace, waitUntilNamespaceGone } from './run-namespace.ts';
@@ -108,10 +109,12 @@ export async function openClient(world: World, context: string | undefined): Pro
 export async function openCluster(request: OpenRequest): Promise<OpenedCluster> {
   const { world, runId, settings, images, loadSeconds, signal, force } = request;
   const client = await openClient(world, settings.context);
+  const name = namespaceOf(settings.namespacePrefix, runId);
+  const wanted = settings.pullSecrets === undefined ? [] : SECRET_PERMISSIONS;
+  await demandPermissions(client, [...REQUIRED_PERMISSIONS, ...wanted], name, signal);
   const facts = await describeCluster(client, settings, signal);
   demandNodes(facts, settings);
   const { observation, reason } = await chooseObservation(client, settings, facts, signal);
-  const name = namespaceOf(settings.namespacePrefix, runId);
   const sharedCpus = sharedCpusOf(facts);
 
   let closing: Promise<void> | undefined;

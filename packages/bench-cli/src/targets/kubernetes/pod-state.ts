@@ -183,6 +183,31 @@ export function assessRunningPod(pod: V1Pod): PodFailure | null {
   return null;
 }
 
+/** The same for a pod that was there before the run and has a past: only what changed counts. */
+export function assessAdoptedPod(pod: V1Pod, restartsBefore: number): PodFailure | null {
+  const now = restartsOf(pod);
+  if (now > restartsBefore) {
+    return {
+      kind: 'failed',
+      code: 'E_SERVER_DIED',
+      reason: 'Restarted',
+      message: 'was restarted while it was measured',
+      fix: 'Look at its log: `kubectl logs --previous`.',
+      hasLog: false,
+    };
+  }
+  if (pod.metadata?.deletionTimestamp !== undefined) return assessRunningPod(pod);
+  const ready = (pod.status?.conditions ?? []).some(
+    ({ type, status }) => type === 'Ready' && status === 'True',
+  );
+  return ready ? null : assessRunningPod({ ...pod, status: { ...pod.status, containerStatuses: [] } });
+}
+
+/** Restarts of all containers of a pod. */
+export function restartsOf(pod: V1Pod): number {
+  return (pod.status?.containerStatuses ?? []).reduce((sum, { restartCount }) => sum + restartCount, 0);
+}
+
 /** A message of the controllers that create pods: will it ever work? Null if it may. */
 export function assessCreation(message: string): PodFailure | null {
   if (/exceeded quota/i.test(message)) {

@@ -5,13 +5,7 @@ import type { KubeClient } from './api/client.ts';
 import { lastLogLines } from './api/logs.ts';
 import { follow, followUntil } from './api/watch.ts';
 import { CONTAINER } from './objects/pods.ts';
-import {
-  assessCreation,
-  assessPod,
-  assessRunningPod,
-  type PodFailure,
-  type PodVerdict,
-} from './pod-state.ts';
+import { assessCreation, assessPod, type PodFailure, type PodVerdict } from './pod-state.ts';
 
 const LOG_LINES = 15;
 
@@ -188,7 +182,11 @@ export async function waitForPods(
 }
 
 /** Rejects as soon as one of the pods, all of them ready, is not what it was. Never resolves. */
-export async function watchForDeath(selection: PodSelection, names: ReadonlySet<string>): Promise<never> {
+export async function watchForDeath(
+  selection: PodSelection,
+  names: ReadonlySet<string>,
+  assess: (pod: V1Pod) => PodFailure | null,
+): Promise<never> {
   const { client, namespace, labels, signal } = selection;
   for await (const { objects, deleted } of follow(client, { kind: 'Pod', namespace, labels, signal })) {
     const mine = objects.filter((pod) => names.has(nameOf(pod)));
@@ -196,8 +194,8 @@ export async function watchForDeath(selection: PodSelection, names: ReadonlySet<
     for (const pod of gone === undefined ? mine : [gone]) {
       const failure =
         pod === gone
-          ? assessRunningPod({ ...pod, metadata: { ...pod.metadata, deletionTimestamp: new Date(0) } })
-          : assessRunningPod(pod);
+          ? assess({ ...pod, metadata: { ...pod.metadata, deletionTimestamp: new Date(0) } })
+          : assess(pod);
       if (failure !== null) throw await podError(selection, pod, failure);
     }
   }

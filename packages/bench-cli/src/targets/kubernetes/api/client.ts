@@ -2,7 +2,7 @@
  * The API server as bench uses it: typed requests that are repeated when it is busy or away, and streams.
  * One request at a time is the rule; nothing here fires requests in parallel.
  */
-import type { HttpMethod } from '@kubernetes/client-node';
+import type { HttpMethod, V1SelfSubjectAccessReview } from '@kubernetes/client-node';
 import type { Clock } from '../../../world.ts';
 import { ApiError, apiErrorOf, ConnectionError, explainApiError, hasStatus } from './api-error.ts';
 import { withBackoff } from './backoff.ts';
@@ -39,6 +39,8 @@ export interface KubeClient {
   list<K extends Kind>(kind: K, options: ListOptions, signal: AbortSignal): Promise<ObjectList<Kinds[K]>>;
   /** Resolves when the API server has accepted it, or has no such object. */
   delete(kind: Kind, name: string, namespace: string | undefined, signal: AbortSignal): Promise<void>;
+  /** Asks whether this user may do something; see `permissions.ts`. */
+  review(object: Pick<V1SelfSubjectAccessReview, 'spec'>, signal: AbortSignal): Promise<unknown>;
   /** Any other path, as text. Repeated when it fails for a passing reason. */
   text(path: string, action: string, signal: AbortSignal): Promise<string>;
   /** Opens a stream, once: whoever reads it decides what a broken stream means. */
@@ -148,6 +150,8 @@ export function createClient(connection: Connection, options: ClientOptions): Ku
         } catch (error) {
           // The answer to the first attempt was lost: then it is this run's own object that exists.
           if (attempts === 1 || !hasStatus(error, 409)) throw error;
+          // Of most kinds nobody asks what the API server made of them.
+          if (kind !== 'Service' && kind !== 'Namespace') return JSON.stringify(object);
           return await exchangeOnce({
             ...call,
             method: 'GET',
@@ -206,6 +210,17 @@ export function createClient(connection: Connection, options: ClientOptions): Ku
         if (hasStatus(error, 404) || hasStatus(error, 409)) return;
         throw signal.aborted ? error : explainApiError(error);
       }
+    },
+    async review(object, signal) {
+      const api = 'authorization.k8s.io/v1';
+      const text = await exchange({
+        method: 'POST',
+        path: `/apis/${api}/selfsubjectaccessreviews`,
+        action: 'create selfsubjectaccessreviews',
+        body: { apiVersion: api, kind: 'SelfSubjectAccessReview', ...object },
+        signal,
+      });
+      return JSON.parse(text);
     },
     text: (path, action, signal) => exchange({ method: 'GET', path, action, signal }),
     async stream(path, query, action, signal) {

@@ -1,0 +1,18 @@
+/** The DNS servers that a cluster has already: measured as they are, behind their own Service. Nothing is changed. */
+import type { ServerKind } from '../server.ts';
+
+export const clusterDns: ServerKind = {
+  name: 'cluster-dns',
+  title: 'Cluster DNS',
+  description: "the cluster's own DNS as it is, with names of the cluster; --target kubernetes",
+  tool: 'coredns',
+  image: null,
+  existing: true,
+  answersUnknownZoneWith: 'NXDOMAIN',
+  unsupported: () => null,
+  plan: () => {
+    throw new Error('cluster-dns is found, not deployed');
+  },
+  versionArguments: [],
+  parseVersion: () => null,
+};

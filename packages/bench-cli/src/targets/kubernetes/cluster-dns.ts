@@ -1,0 +1,107 @@
+/** Finds the DNS Service of a cluster and the pods behind it, and deploys nothing. */
+import type { V1Pod, V1Service } from '@kubernetes/client-node';
+import { BenchError } from '../../errors.ts';
+import type { ServerRecord } from '../../results/record.ts';
+import type { Deployment, DeployRequest } from '../target.ts';
+import type { KubeClient } from './api/client.ts';
+import type { ClusterRun } from './cluster-run.ts';
+import { deploymentOf } from './deployment.ts';
+import { assessPod } from './pod-state.ts';
+import { sumQuantities } from './quantity.ts';
+
+/** Where distributions have it: kubeadm, GKE, EKS, AKS, kind; OpenShift. */
+const PLACES = [
+  { namespace: 'kube-system', name: 'kube-dns' },
+  { namespace: 'kube-system', name: 'coredns' },
+  { namespace: 'openshift-dns', name: 'dns-default' },
+] as const;
+
+export interface ClusterDns {
+  readonly namespace: string;
+  readonly name: string;
+  readonly address: string;
+  readonly podPort: number;
+  readonly labels: Readonly<Record<string, string>>;
+  readonly pods: readonly V1Pod[];
+}
+
+/** The port in the pod to which the Service sends what comes to its port 53. */
+function podPortOf(service: V1Service, pod: V1Pod | undefined): number {
+  const port = service.spec?.ports?.find((item) => item.port === 53 && item.protocol !== 'TCP');
+  const target = port?.targetPort ?? 53;
+  if (typeof target === 'number') return target;
+  const ports = (pod?.spec?.containers ?? []).flatMap((container) => container.ports ?? []);
+  return ports.find(({ name }) => name === target)?.containerPort ?? 53;
+}
+
+/** @throws BenchError `E_CONFIG` if there is none that bench knows. */
+export async function findClusterDns(client: KubeClient, signal: AbortSignal): Promise<ClusterDns> {
+  for (const { namespace, name } of PLACES) {
+    const service = await client.get('Service', name, namespace, signal);
+    const address = service?.spec?.clusterIP;
+    if (service === null || address === undefined || address === 'None') continue;
+    const labels = service.spec?.selector ?? {};
+    const { items } = await client.list('Pod', { namespace, labels }, signal);
+    const pods = items.filter((pod) => pod.spec?.nodeName !== undefined && assessPod(pod).kind === 'ready');
+    if (pods.length === 0) continue;
+    return { namespace, name, address, podPort: podPortOf(service, pods[0]), labels, pods };
+  }
+  throw new BenchError('E_CONFIG', 'cluster-dns: the cluster has no DNS Service with ready pods', {
+    evidence: PLACES.map(({ namespace, name }) => `looked for Service ${namespace}/${name}`),
+    fix: 'Measure another server; cluster-dns needs one of these.',
+  });
+}
+
+/** Its CPU limit; without one every core of its node. */
+function allowanceOf(pod: V1Pod, nodeCpus: ReadonlyMap<string, number>): number {
+  const limits = (pod.spec?.containers ?? []).map(({ resources }) => resources?.limits?.cpu);
+  return sumQuantities(limits) ?? nodeCpus.get(pod.spec?.nodeName ?? '') ?? 1;
+}
+
+/** `registry/coredns:v1.13.1` → `v1.13.1`. */
+export function imageTag(image: string): string {
+  return /:([\w][\w.-]*)$/.exec(image.replace(/@.*$/, ''))?.[1] ?? 'unknown';
+}
+
+export function describeClusterDns({ pods, namespace, name }: ClusterDns): ServerRecord {
+  const images = pods[0]?.spec?.containers.map(({ image = '' }) => image) ?? [];
+  return {
+    kind: 'cluster-dns',
+    title: 'Cluster DNS',
+    version: imageTag(images[0] ?? ''),
+    executable: images.join(', '),
+    components: { service: `${namespace}/${name}`, pods: String(pods.length) },
+    files: {},
+  };
+}
+
+/** What a reader must know: tier and mode are not bench's to choose here. */
+export function clusterDnsWarning({ pods, namespace, name }: ClusterDns): string {
+  const limits = pods.map((pod) => {
+    const cpu = sumQuantities((pod.spec?.containers ?? []).map(({ resources }) => resources?.limits?.cpu));
+    return cpu === null ? 'no CPU limit' : `${cpu} CPUs`;
+  });
+  return `cluster-dns is Service ${namespace}/${name} as it is: ${pods.length} pod(s), ${[...new Set(limits)].join(', ')}; tier and mode say nothing about it, and it has the cluster's own queries to answer as well`;
+}
+
+/** A deployment that is there already and stays. */
+export async function adoptClusterDns(run: ClusterRun, request: DeployRequest): Promise<Deployment> {
+  const dns = await findClusterDns(run.client, request.signal);
+  for (const pod of dns.pods)
+    if (pod.spec?.nodeName !== undefined) run.placement.servers.add(pod.spec.nodeName);
+  return deploymentOf({
+    run,
+    request: { ...request, allowances: dns.pods.map((pod) => allowanceOf(pod, run.nodeCpus)) },
+    namespace: dns.namespace,
+    pods: dns.pods,
+    labels: dns.labels,
+    service: { address: dns.address, port: 53, instances: dns.pods.length },
+    podPort: dns.podPort,
+    command: [],
+    workers: null,
+    files: {},
+    readiness: { name: 'kubernetes.default.svc.cluster.local', type: 'A' },
+    remove: async () => undefined,
+    ownsPods: false,
+  });
+}

@@ -1,0 +1,140 @@
+/**
+ * Names to ask the cluster's own DNS: those of Services, of pods, names that do not exist, and names outside of the
+ * cluster, as kubernetes/perf-tests has them. What the answers must be follows from the cluster itself.
+ */
+import type { Query, ResourceRecord } from '@dinodns-bench/zones';
+import { BenchError } from '../../errors.ts';
+import type { BenchWorkload, Expectation } from '../../measure/workload.ts';
+import type { KubeClient } from './api/client.ts';
+
+export const CLUSTER_WORKLOADS = ['service', 'pod-ip', 'nx', 'outside'] as const;
+export type ClusterWorkloadName = (typeof CLUSTER_WORKLOADS)[number];
+
+/** Kubernetes' default; a cluster with another domain answers none of the names. */
+const DOMAIN = 'cluster.local';
+
+/** More names than these only make the check longer. */
+const MOST_NAMES = 200;
+const MISSING_NAMES = 100;
+
+/** Reserved for examples (RFC 2606), and what a pod with `ndots:5` makes of one of them. */
+const OUTSIDE_NAMES = [
+  'example.com',
+  'www.example.com',
+  'example.net',
+  'www.example.net',
+  'example.org',
+  'www.example.org',
+];
+
+const query = (name: string): Query => ({ name, type: 'A' }) as Query;
+
+function workloadOf(
+  name: ClusterWorkloadName,
+  description: string,
+  expectations: readonly Expectation[],
+): BenchWorkload {
+  const byName = new Map(expectations.map((expectation) => [expectation.query.name, expectation]));
+  return {
+    name,
+    description,
+    size: expectations.length,
+    queries: () => expectations.map((expectation) => expectation.query),
+    expectation: (asked) => byName.get(asked.name) ?? null,
+    settle: ({ name: asked }, code) => {
+      const expectation = byName.get(asked);
+      if (expectation === undefined || expectation.orCode === undefined) return;
+      const { orCode, ...rest } = expectation;
+      byName.set(asked, code === orCode ? { ...rest, code: orCode, records: [] } : rest);
+    },
+  };
+}
+
+function address(name: string, data: string): Expectation {
+  const record: ResourceRecord = { name, type: 'A', ttl: 30, data };
+  return { query: query(name), code: 'NOERROR', records: [record] };
+}
+
+async function services(client: KubeClient, signal: AbortSignal): Promise<BenchWorkload> {
+  const { items } = await client.list('Service', {}, signal);
+  const expectations = items.flatMap(({ metadata, spec }) => {
+    const ip = spec?.clusterIP ?? '';
+    // A headless Service has the addresses of its pods, which may change in the middle.
+    if (!/^\d+\.\d+\.\d+\.\d+$/.test(ip)) return [];
+    return [address(`${metadata?.name}.${metadata?.namespace}.svc.${DOMAIN}`, ip)];
+  });
+  return workloadOf(
+    'service',
+    'names of the Services that the cluster has, type A',
+    expectations.slice(0, MOST_NAMES),
+  );
+}
+
+function missing(): BenchWorkload {
+  const expectations = Array.from({ length: MISSING_NAMES }, (_, index): Expectation => {
+    return {
+      query: query(`no-such-service-${index + 1}.default.svc.${DOMAIN}`),
+      code: 'NXDOMAIN',
+      records: [],
+    };
+  });
+  return workloadOf('nx', 'names in the cluster that do not exist, type A', expectations);
+}
+
+/** Whether a server answers for pods (CoreDNS: `pods insecure`) is its own affair; if it does, then rightly. */
+async function podAddresses(client: KubeClient, signal: AbortSignal): Promise<BenchWorkload> {
+  const { items } = await client.list('Pod', {}, signal);
+  const expectations = items.flatMap(({ metadata, status, spec }): Expectation[] => {
+    const ip = status?.podIP ?? '';
+    if (status?.phase !== 'Running' || spec?.hostNetwork === true || !/^\d+\.\d+\.\d+\.\d+$/.test(ip))
+      return [];
+    const name = `${ip.replaceAll('.', '-')}.${metadata?.namespace}.pod.${DOMAIN}`;
+    return [{ ...address(name, ip), orCode: 'NXDOMAIN' }];
+  });
+  return workloadOf(
+    'pod-ip',
+    'names of the pods that the cluster has, type A',
+    expectations.slice(0, MOST_NAMES),
+  );
+}
+
+function outside(): BenchWorkload {
+  const expectations = OUTSIDE_NAMES.map(
+    (name): Expectation => ({ query: query(name), code: 'NOERROR', records: null, orCode: 'NXDOMAIN' }),
+  );
+  return workloadOf(
+    'outside',
+    'names outside of the cluster, which its DNS asks others for, type A',
+    expectations,
+  );
+}
+
+/** @throws BenchError `E_CONFIG` if the cluster has no such names. */
+export async function clusterWorkload(
+  client: KubeClient,
+  name: string,
+  signal: AbortSignal,
+): Promise<BenchWorkload> {
+  const workload = await makeWorkload(client, name as ClusterWorkloadName, signal);
+  if (workload.size > 0) return workload;
+  throw new BenchError('E_CONFIG', `--workload ${name}: the cluster has no such names`, {
+    fix: `Choose another of ${CLUSTER_WORKLOADS.join(', ')}.`,
+  });
+}
+
+function makeWorkload(
+  client: KubeClient,
+  name: ClusterWorkloadName,
+  signal: AbortSignal,
+): Promise<BenchWorkload> {
+  switch (name) {
+    case 'service':
+      return services(client, signal);
+    case 'pod-ip':
+      return podAddresses(client, signal);
+    case 'nx':
+      return Promise.resolve(missing());
+    case 'outside':
+      return Promise.resolve(outside());
+  }
+}
