@@ -1,0 +1,31 @@
+import { expect, test } from 'vitest';
+import { defineZoneSet, readZonesJsonHeader, zoneLineReader, zoneTemplate } from '../src/index.ts';
+
+test('the template of a zone set makes its zones, and zones of any other name', () => {
+  const zoneSet = defineZoneSet({ to: 9, records: ['A 192.0.2.1', 'www CNAME {zone}'] });
+  const template = zoneTemplate(zoneSet);
+  if (template === undefined) throw new Error('no template');
+  expect(template.size).toBe(zoneSet.size);
+  expect(Array.from(template.names(), (name) => template.zone(name))).toEqual([...zoneSet.zones()]);
+  expect(template.zone('other').records.at(-1)).toEqual({
+    name: 'www.other',
+    ttl: 60,
+    type: 'CNAME',
+    data: 'other',
+  });
+});
+
+test('what is not exactly a zone set has none: its zones may be others', () => {
+  const zoneSet = defineZoneSet();
+  expect(zoneTemplate({ ...zoneSet })).toBeUndefined();
+  expect(zoneTemplate({ zones: () => zoneSet.zones() })).toBeUndefined();
+});
+
+test('lines of a zones file can be read one by one', () => {
+  expect(readZonesJsonHeader('{"format":"dinodns-zones","version":1,"zones":7}')).toBe(7);
+  expect(() => readZonesJsonHeader('{"format":"other"}')).toThrow(/not a zones file/);
+  const read = zoneLineReader();
+  const line = '{"name":"A.example","records":[{"name":"a.example","ttl":1,"type":"A","data":"192.0.2.1"}]}';
+  expect(read(line, 2)).toMatchObject({ name: 'a.example', records: [{ type: 'A' }] });
+  expect(() => read(line.replace('192.0.2.1', '192.0.2.256'), 8)).toThrow(/line 8/);
+});
