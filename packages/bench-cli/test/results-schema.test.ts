@@ -2,6 +2,7 @@ import { readFile } from 'node:fs/promises';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import { describe, expect, it } from 'vitest';
 import { recordJsonSchema } from '../src/results/json-schema.ts';
+import { parseRecord } from '../src/results/parse-record.ts';
 import type { RunRecord } from '../src/results/record.ts';
 import { makeRecord } from './fixtures/make-record.ts';
 
@@ -34,6 +35,15 @@ describe('run.schema.json', () => {
     expect(validate(structuredClone(record)), JSON.stringify(validate.errors)).toBe(true);
     expect(validate({ ...record, addedLater: { x: 1 } })).toBe(true);
   });
+
+  it.each(['fixtures/records/version-1.json', '../../../results/reference/local-tier1-both/run.json'])(
+    'accepts a stored record, once it is migrated: %s',
+    async (path) => {
+      const text = await readFile(new URL(path, import.meta.url), 'utf8');
+      const validate = await validator();
+      expect(validate(structuredClone(parseRecord(text, path))), JSON.stringify(validate.errors)).toBe(true);
+    },
+  );
 
   const broken: readonly (readonly [string, (record: RunRecord) => unknown])[] = [
     ['a schema version of another kind', (value) => ({ ...value, schemaVersion: 1 })],

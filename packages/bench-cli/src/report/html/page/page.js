@@ -7,15 +7,21 @@
   // One tip for charts, marks and headings, kept within the window.
   const tip = document.getElementById('tip');
   let owner = null;
-  function showTip(text, box, holder) {
-    owner = holder;
-    tip.textContent = text;
-    tip.hidden = false;
+  let boxOf = () => new DOMRect();
+  function placeTip() {
+    const box = boxOf();
     const { width, height } = tip.getBoundingClientRect();
     const left = Math.min(Math.max(8, box.left + box.width / 2 - width / 2), innerWidth - width - 8);
     const above = box.top - height - 10;
     tip.style.left = `${left}px`;
     tip.style.top = `${above >= 8 ? above : Math.min(box.bottom + 10, innerHeight - height - 8)}px`;
+  }
+  function showTip(text, findBox, holder) {
+    owner = holder;
+    boxOf = findBox;
+    tip.textContent = text;
+    tip.hidden = false;
+    placeTip();
   }
   function hideTip() {
     owner = null;
@@ -25,7 +31,7 @@
   for (const kind of ['pointerover', 'focusin']) {
     document.addEventListener(kind, (event) => {
       const holder = tipped(event);
-      if (holder) showTip(holder.dataset.tip, holder.getBoundingClientRect(), holder);
+      if (holder) showTip(holder.dataset.tip, () => holder.getBoundingClientRect(), holder);
     });
   }
   for (const kind of ['pointerout', 'focusout']) {
@@ -36,7 +42,16 @@
   document.addEventListener('keydown', (event) => {
     if (event.key === 'Escape') hideTip();
   });
-  addEventListener('scroll', hideTip, { passive: true });
+  // Going to something with the Tab key scrolls it into view: its tip goes along. The pointer's does not.
+  addEventListener(
+    'scroll',
+    () => {
+      if (owner === null) return;
+      if (owner === document.activeElement) placeTip();
+      else hideTip();
+    },
+    { passive: true },
+  );
 
   // Charts: the figure nearest to the pointer speaks; arrow keys go from one to the next.
   const NEAR = 36;
@@ -64,12 +79,12 @@
     const point = (place) => {
       for (const mark of all('.at', plot)) mark.classList.remove('at');
       place.mark.classList.add('at');
-      const box = place.mark.getBoundingClientRect();
-      // Of a bar, its top is what matters.
-      const target = place.isBar
-        ? { left: box.left, top: box.top, width: box.width, bottom: box.top + 12 }
-        : box;
-      showTip(place.mark.getAttribute('aria-label'), target, plot);
+      const findBox = () => {
+        const box = place.mark.getBoundingClientRect();
+        // Of a bar, its top is what matters.
+        return place.isBar ? new DOMRect(box.left, box.top, box.width, 12) : box;
+      };
+      showTip(place.mark.getAttribute('aria-label'), findBox, plot);
     };
     const distance = ({ box }, x, y) =>
       Math.hypot(box.left + box.width / 2 - x, box.top + box.height / 2 - y);

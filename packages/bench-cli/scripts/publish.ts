@@ -1,0 +1,53 @@
+/**
+ * Renders a published run in every format and takes the pictures of the README from it:
+ *
+ *     node packages/bench-cli/scripts/publish.ts [FOLDER]        (default: results/reference/local-tier1-both)
+ *
+ * Needs Debian's chromium. Files that are there are replaced; run it after every change of a renderer.
+ */
+import { mkdir, readFile, rm } from 'node:fs/promises';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { main } from '../src/cli.ts';
+import { realWorld } from '../src/world.ts';
+import { startBrowser } from '../test/support/browser.ts';
+
+const ROOT = fileURLToPath(new URL('../../..', import.meta.url));
+const IMAGES = join(ROOT, 'docs', 'images');
+const FORMATS = 'md,csv,html,github,blog,svg,png';
+
+interface Picture {
+  readonly name: string;
+  readonly width: number;
+  readonly height: number;
+  readonly dark: boolean;
+  /** What is brought to the top of the picture; null for the top of the page. */
+  readonly section: string | null;
+}
+
+const PICTURES: readonly Picture[] = [
+  { name: 'report-light', width: 1200, height: 1180, dark: false, section: null },
+  { name: 'report-dark', width: 1200, height: 1180, dark: true, section: null },
+  { name: 'report-cases', width: 1200, height: 640, dark: false, section: '#cases' },
+  { name: 'report-phone', width: 390, height: 844, dark: false, section: null },
+  { name: 'report-phone-dark', width: 390, height: 844, dark: true, section: '#cases' },
+];
+
+async function takePictures(html: string): Promise<void> {
+  await mkdir(IMAGES, { recursive: true });
+  const browser = await startBrowser();
+  try {
+    for (const { name, section, ...look } of PICTURES) {
+      const { page } = await browser.open(html, look);
+      if (section !== null) await page.evaluate(`document.querySelector('${section}').scrollIntoView()`);
+      await page.screenshot({ path: join(IMAGES, `${name}.png`) });
+    }
+  } finally {
+    await browser.close();
+  }
+}
+
+const folder = process.argv[2] ?? join(ROOT, 'results', 'reference', 'local-tier1-both');
+for (const made of ['blog', 'charts']) await rm(join(folder, made), { recursive: true, force: true });
+process.exitCode = await main(['report', folder, '--format', FORMATS], { ...realWorld(), cwd: ROOT });
+if (process.exitCode === 0) await takePictures(await readFile(join(folder, 'report.html'), 'utf8'));

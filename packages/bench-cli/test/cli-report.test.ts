@@ -1,0 +1,196 @@
+/** `bench report` and `bench open` with a record on disk. */
+import { chmod, cp, mkdir, readdir, readFile, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { formatJson } from '../src/results/json-text.ts';
+import { makeRichRecord } from './fixtures/make-rich-record.ts';
+import { type TestWorld, type TestWorldOptions, testWorld } from './support/test-world.ts';
+
+const STORED = new URL('fixtures/records/version-1.json', import.meta.url);
+
+let world: TestWorld;
+async function useWorld(options: TestWorldOptions = {}): Promise<string> {
+  await world?.remove();
+  world = await testWorld(options);
+  const folder = join(world.directory, 'results', '20261121-115706-fdc0');
+  await mkdir(join(folder, 'raw', '001-coredns-tier1-single-round1'), { recursive: true });
+  await cp(STORED, join(folder, 'run.json'));
+  await writeFile(
+    join(folder, 'raw', '001-coredns-tier1-single-round1', 'dnsperf-load-1.txt'),
+    'said dnsperf\n',
+  );
+  return folder;
+}
+let folder: string;
+beforeEach(async () => {
+  folder = await useWorld();
+});
+afterEach(() => world.remove());
+
+describe('bench report', () => {
+  it('without a format shows the table and writes what every run has', async () => {
+    expect(await world.bench('report', 'latest')).toBe(0);
+    expect(world.out()).toContain('Tier 1, single');
+    expect(await readdir(folder)).toEqual(['raw', 'report.html', 'report.md', 'run.json', 'trials.csv']);
+    expect(await readFile(join(folder, 'report.html'), 'utf8')).toContain('said dnsperf');
+  });
+
+  it.each([
+    ['md', /^# CoreDNS, DinoDNS/],
+    ['markdown', /^# CoreDNS, DinoDNS/],
+    ['github', /^### DNS benchmark/],
+    ['csv', /^trial,server,tier/],
+    ['json', /^\{\n {2}"schemaVersion": 2/],
+    ['terminal', /^Tier 1, single/],
+  ])('prints a single text and writes nothing: %s', async (format, start) => {
+    expect(await world.bench('report', 'latest', '--format', format)).toBe(0);
+    expect(world.out()).toMatch(start);
+    expect(await readdir(folder)).toEqual(['raw', 'run.json']);
+  });
+
+  it('prints a post and writes it with its charts', async () => {
+    expect(await world.bench('report', 'latest', '--format', 'blog')).toBe(0);
+    expect(world.out()).toMatch(/^---\nslug: /);
+    expect(await readFile(join(folder, 'blog', 'index.md'), 'utf8')).toBe(world.out());
+    expect(await readdir(join(folder, 'blog'))).toContain('qps.svg');
+    expect(world.err()).toContain('blog/index.md');
+  });
+
+  it('prints the page where stdout is no terminal, else only says where it is', async () => {
+    expect(await world.bench('report', 'latest', '--format', 'html')).toBe(0);
+    expect(world.out()).toMatch(/^<!doctype html>/);
+    folder = await useWorld({ columns: 100 });
+    expect(await world.bench('report', 'latest', '--format', 'html')).toBe(0);
+    expect(world.out()).toBe('results/20261121-115706-fdc0/report.html\n');
+  });
+
+  it('writes several formats at once and prints their paths', async () => {
+    expect(await world.bench('report', 'latest', '--format', 'md, svg,png,md', '--to', 'published')).toBe(0);
+    const paths = world.out().trim().split('\n');
+    expect(paths[0]).toBe('published/report.md');
+    expect(paths).toContain('published/charts/qps.svg');
+    expect(paths).toContain('published/charts/qps-dark.png');
+    expect(new Set(paths).size).toBe(paths.length);
+    for (const path of paths)
+      expect((await readFile(join(world.directory, path))).length).toBeGreaterThan(100);
+    expect(await readdir(folder)).toEqual(['raw', 'run.json']);
+  });
+
+  it.each([
+    ['--format', 'htlm', 'there is no format "htlm"', 'Did you mean "html"?'],
+    ['--format', 'md,,pfd', 'there is no format "pfd"', 'Choose from'],
+    ['--format', ' , ', 'names no format', 'Choose from'],
+    ['--delta', 'absolute', '"absolute" must be relative or symmetric', 'mean of both'],
+  ])('refuses %s %s', async (flag, value, problem, fix) => {
+    expect(await world.bench('report', 'latest', flag, value)).toBe(2);
+    expect(world.err()).toContain(problem);
+    expect(world.err()).toContain(fix);
+    expect(world.out()).toBe('');
+  });
+
+  it('says which file cannot be written', async () => {
+    await writeFile(join(world.directory, 'occupied'), '');
+    expect(await world.bench('report', 'latest', '--format', 'svg', '--to', 'occupied')).toBe(3);
+    expect(world.err()).toContain('E_WRITE_FAILED');
+    expect(world.err()).toContain('occupied/charts');
+  });
+
+  it('has colours only on a terminal, and not where NO_COLOR is set', async () => {
+    const colored = '\u001b';
+    expect(await world.bench('report', 'latest', '--format', 'terminal')).toBe(0);
+    expect(world.out()).not.toContain(colored);
+    await useWorld({ columns: 80, env: { NO_COLOR: '' } });
+    await world.bench('report', 'latest', '--format', 'terminal');
+    expect(world.out()).toContain(colored);
+    await useWorld({ columns: 80, env: { NO_COLOR: '1' } });
+    await world.bench('report', 'latest', '--format', 'terminal');
+    expect(world.out()).not.toContain(colored);
+  });
+});
+
+describe('bench open', () => {
+  const env = { DISPLAY: '', WAYLAND_DISPLAY: '', BROWSER: '', PATH: '/nowhere' };
+
+  it('prints the path of the page, and why it was not opened, where nothing can open it', async () => {
+    folder = await useWorld({ env });
+    expect(await world.bench('open', 'latest')).toBe(0);
+    expect(world.out()).toBe(`${join(folder, 'report.html')}\n`);
+    expect(world.err()).toBe('Not opened: this session has no display. Open the file above in a browser.\n');
+    expect(await readFile(join(folder, 'report.html'), 'utf8')).toMatch(/^<!doctype html>/);
+    folder = await useWorld({ env: { ...env, DISPLAY: ':0' } });
+    await world.bench('open', 'latest');
+    expect(world.err()).toContain('there is no xdg-open; its package is xdg-utils');
+  });
+
+  /** An opener that notes what it is given. */
+  async function opener(name: string, script: string): Promise<void> {
+    const path = join(world.directory, 'bin', name);
+    await mkdir(join(world.directory, 'bin'), { recursive: true });
+    await writeFile(path, `#!/bin/sh\n${script}\n`);
+    await chmod(path, 0o755);
+  }
+
+  it.each([
+    ['xdg-open', { DISPLAY: ':0' }, (path: string) => path],
+    ['firefox', { BROWSER: 'firefox' }, (path: string) => `file://${path}`],
+  ])('hands the page to %s', async (name, more, given) => {
+    folder = await useWorld({ env });
+    await opener(name, 'printf %s "$1" > "$(dirname "$0")/opened"');
+    const PATH = `${join(world.directory, 'bin')}:/usr/bin:/bin`;
+    Object.assign(world, { env: { ...world.env, ...more, PATH } });
+    expect(await world.bench('open', '20261121-115706-fdc0')).toBe(0);
+    expect(await readFile(join(world.directory, 'bin', 'opened'), 'utf8')).toBe(
+      given(join(folder, 'report.html')),
+    );
+    expect(world.err()).toBe('');
+  });
+
+  it('says so when the opener fails', async () => {
+    await useWorld({ env });
+    await opener('xdg-open', 'echo "no application for text/html" >&2; exit 3');
+    Object.assign(world, {
+      env: { ...world.env, DISPLAY: ':0', PATH: `${join(world.directory, 'bin')}:/usr/bin:/bin` },
+    });
+    expect(await world.bench('open', 'latest')).toBe(0);
+    expect(world.err()).toContain('ended with status 3: no application for text/html');
+  });
+
+  it('refuses a run that does not exist', async () => {
+    expect(await world.bench('open', 'nothing')).toBe(6);
+    expect(world.err()).toContain('there is no run "nothing"');
+    expect(world.out()).toBe('');
+  });
+});
+
+describe('a record of 5,000 trials', () => {
+  it('is rendered as a page in a few seconds and in less than 500 MB', async () => {
+    const record = makeRichRecord({ tiers: [0.5, 1, 2, 4, 8], trials: 125 });
+    expect(record.trials).toHaveLength(5000);
+    await writeFile(join(folder, 'run.json'), formatJson(record));
+    // In a process of its own: this one holds the tests as well.
+    const report = (format: string) =>
+      world.processes.start(
+        [
+          world.processes.nodePath,
+          '--import',
+          'data:text/javascript,process.on("exit",()=>console.error("usage",process.resourceUsage().maxRSS,process.cpuUsage().user))',
+          new URL('../src/main.ts', import.meta.url).pathname,
+          'report',
+          folder,
+          '--format',
+          format,
+          '--to',
+          join(world.directory, 'published'),
+        ],
+        { env: { NODE_OPTIONS: '' } },
+      );
+    for (const format of ['html', 'md', 'svg']) {
+      const running = await report(format);
+      expect((await running.exited).code).toBe(0);
+      const [, kibibytes, microseconds] = /usage (\d+) (\d+)/.exec(running.lastLines.join('\n')) ?? [];
+      expect(Number(kibibytes) / 1024, format).toBeLessThan(500);
+      // Own CPU time, which other load on the machine hardly changes. Measured: 2.3 s.
+      expect(Number(microseconds) / 1e6, format).toBeLessThan(10);
+    }
+  }, 180_000);
+});

@@ -1,0 +1,213 @@
+import { readFile } from 'node:fs/promises';
+import { describe, expect, it } from 'vitest';
+import {
+  CHARTS,
+  chartData,
+  darkened,
+  drawPlots,
+  FILE_LOOK,
+  PAGE_LOOK,
+  pngOf,
+  standaloneSvg,
+} from '../src/report/charts/index.ts';
+import { nines } from '../src/report/charts/percentiles.ts';
+import { textWidth } from '../src/report/charts/text-width.ts';
+import { parseRecord } from '../src/results/parse-record.ts';
+import { ATTACKS, makeHostileRecord } from './fixtures/make-hostile-record.ts';
+import { makeRecord } from './fixtures/make-record.ts';
+import { makeRichRecord } from './fixtures/make-rich-record.ts';
+
+const rich = makeRichRecord();
+const data = chartData(rich, 'relative');
+
+async function svgOf(name: string, of = data): Promise<string> {
+  const { drawn } = await drawPlots(of, FILE_LOOK);
+  const plot = drawn.find((candidate) => candidate.name === name);
+  if (plot === undefined) throw new Error(`no chart ${name}`);
+  return standaloneSvg(plot, of.servers, FILE_LOOK);
+}
+
+/** What the points and bars of a chart say when they are asked. */
+const labelsOf = (svg: string) =>
+  [...svg.matchAll(/<path aria-label="([^"]*)" role="graphics-symbol"/g)].map((match) => match[1] ?? '');
+
+/** Width, height of a PNG, from its IHDR chunk. */
+const sizeOf = (png: Uint8Array) =>
+  [16, 20].map((offset) => new DataView(png.buffer, png.byteOffset).getUint32(offset));
+
+describe('the charts', () => {
+  it('are all drawn from a record that has data for them', async () => {
+    const { drawn, missing } = await drawPlots(data, FILE_LOOK);
+    expect(drawn.map(({ name }) => name)).toEqual([
+      'difference',
+      'qps',
+      'latency',
+      'latency-percentiles',
+      'cpu-per-query',
+      'memory',
+      'scaling',
+      'over-time',
+    ]);
+    expect(drawn).toHaveLength(CHARTS.length);
+    expect(missing).toEqual([]);
+  });
+
+  it('are left out and named, with the reason, where a record has no data for them', async () => {
+    const text = await readFile(new URL('fixtures/records/version-1.json', import.meta.url), 'utf8');
+    const { drawn, missing } = await drawPlots(
+      chartData(parseRecord(text, 'run.json'), 'relative'),
+      PAGE_LOOK,
+    );
+    expect(drawn.map(({ name }) => name)).toContain('qps');
+    const reasons = Object.fromEntries(missing.map(({ name, reason }) => [name, reason]));
+    expect(reasons['latency-percentiles']).toContain('the load generator gave none');
+    expect(reasons.scaling).toContain('no server was measured in two tiers');
+    const empty = makeRecord({ cases: [{ server: 'coredns', trials: [{ failed: 'E_ALL_LOST' }] }] });
+    const nothing = await drawPlots(chartData(empty, 'relative'), PAGE_LOOK);
+    expect(nothing.drawn).toEqual([]);
+    expect(nothing.missing).toHaveLength(CHARTS.length);
+    expect(nothing.missing.every(({ reason }) => reason.length > 10)).toBe(true);
+  });
+
+  it('show each median with its interval and each single trial, with units', async () => {
+    const labels = labelsOf(await svgOf('qps'));
+    const ok = rich.trials.filter(({ status }) => status === 'ok').length;
+    expect(labels.filter((label) => label.includes('median'))).toHaveLength(rich.cases.length);
+    expect(labels.filter((label) => label.includes(', trial '))).toHaveLength(ok);
+    expect(labels[0]).toMatch(
+      /^CoreDNS, tier 0\.5, single: median [\d,]+ queries\/s; 95 % interval [\d,]+ queries\/s to [\d,]+ queries\/s, 6 trials$/,
+    );
+    expect(await svgOf('qps')).toContain('>queries per second<');
+    expect(await svgOf('latency')).toContain('>average latency (ms)<');
+    expect(await svgOf('cpu-per-query')).toContain('>CPU time per query (µs)<');
+    expect(await svgOf('memory')).toContain('>memory (MiB)<');
+  });
+
+  it('draw a whisker for every interval: three lines in the colour of the server', async () => {
+    const svg = await svgOf('memory');
+    const whiskers = svg.match(/<line[^>]*stroke="#64748b"[^>]*stroke-width="1\.8"/g) ?? [];
+    // Six points of the matrix; the caps are rectangles of the same colour.
+    expect(whiskers).toHaveLength(6);
+  });
+
+  it('tell the verdicts, with the noise floor where there is one', async () => {
+    const [item] = rich.cases.filter(({ comparison }) => comparison !== null);
+    if (item?.comparison == null) throw new Error('no comparison');
+    const floor = { qps: 0.02, latencySeconds: null, cpuSecondsPerQuery: null, memoryBytes: null };
+    const noisy = { ...rich, noiseFloors: [{ caseKey: item.key, comparison: item.comparison, floor }] };
+    const { drawn } = await drawPlots(chartData(noisy, 'symmetric'), FILE_LOOK);
+    const [difference] = drawn;
+    expect(difference?.caption).toContain('symmetric delta');
+    expect(difference?.caption).toContain('noise floor');
+    expect(difference?.plot.body).toContain('#d3dae4');
+    const labels = labelsOf(difference?.plot.body ?? '');
+    expect(labels).toHaveLength(rich.cases.filter(({ comparison }) => comparison !== null).length);
+    expect(labels.some((label) => label.endsWith('; no difference shown'))).toBe(true);
+    expect(labels.some((label) => label.endsWith('; faster'))).toBe(true);
+  });
+
+  it('give every further nine of a percentile as much room', () => {
+    expect([0, 90, 99, 99.9].map((percentile) => Number(nines(percentile).toFixed(9)))).toEqual([0, 1, 2, 3]);
+  });
+
+  it('show how far from the ideal line a server stays', async () => {
+    const labels = labelsOf(await svgOf('scaling'));
+    expect(labels).toHaveLength(3 * 2 * 4);
+    // 0.85 is the exponent that the figures were made with: 2 ^ 0.85 ÷ 2 is 90 %, 4 ^ 0.85 ÷ 4 is 81 %.
+    const share = (tier: string) =>
+      labels
+        .filter((label) => label.includes(`tier ${tier}, single`))
+        .map((label) => Number(/(\d+) % of ideal/.exec(label)?.[1]));
+    expect(share('0.5')).toEqual([100, 100, 100, 100]);
+    for (const value of share('2')) expect(Math.abs(value - 81)).toBeLessThan(8);
+  });
+
+  it('draw at most so many points, and say so', async () => {
+    const long = chartData(
+      makeRichRecord({ tiers: [1], modes: ['single'], trials: 500, seconds: 2 }),
+      'relative',
+    );
+    const { drawn } = await drawPlots(long, FILE_LOOK);
+    const qps = drawn.find(({ name }) => name === 'qps');
+    expect(labelsOf(qps?.plot.body ?? '').filter((label) => label.includes(', trial '))).toHaveLength(
+      4 * 300,
+    );
+    expect(qps?.caption).toContain('of each case 300, evenly chosen');
+    expect(drawn.find(({ name }) => name === 'over-time')?.caption).toContain(
+      'Drawn are 12 trials of each case',
+    );
+  });
+
+  it('are the same for the same record', async () => {
+    const again = chartData(makeRichRecord(), 'relative');
+    for (const { name } of CHARTS) expect(await svgOf(name, again)).toBe(await svgOf(name));
+  });
+
+  it('suit dark surroundings: every colour has a dark twin', async () => {
+    for (const { name } of CHARTS) {
+      const svg = await svgOf(name);
+      expect(svg).toContain('@media (prefers-color-scheme: dark)');
+      const marked = svg.replace(/<style>[\s\S]*<\/style>/, '');
+      const colors = new Set(marked.match(/#[0-9a-f]{6}/g) ?? []);
+      const dark = new Set(darkened(marked, data.servers.length).match(/#[0-9a-f]{6}/g) ?? []);
+      expect([...colors].filter((color) => dark.has(color))).toEqual([]);
+    }
+  });
+});
+
+describe('pictures', () => {
+  it('are PNGs with text in them, without a font of the system', async () => {
+    const png = pngOf(await svgOf('qps'));
+    expect([...png.slice(0, 8)]).toEqual([137, 80, 78, 71, 13, 10, 26, 10]);
+    const [width = 0, height = 0] = sizeOf(png);
+    expect(width).toBeGreaterThan(1200);
+    expect(height).toBeGreaterThan(600);
+    const picture = (text: string) =>
+      pngOf(
+        `<svg xmlns="http://www.w3.org/2000/svg" width="60" height="30"><text x="5" y="20" font-family="Inter">${text}</text></svg>`,
+      ).length;
+    // Glyphs of every sign that reports use: each must differ from nothing, and from a missing glyph.
+    const missing = picture('\u{10ffff}');
+    for (const sign of ['A', 'µ', '±', '−', '×', '≈', '†', '‡', '§', '¶', '…', '÷', 'Δ']) {
+      expect(picture(sign), sign).not.toBe(picture(' '));
+      expect(picture(sign), sign).not.toBe(missing);
+    }
+  });
+});
+
+describe('the width of a text', () => {
+  it('is about that of Inter', () => {
+    // Advance widths of Inter 4: 0.6 for digits on average, 0.28 for i.
+    expect(textWidth('120,000', 10)).toBeCloseTo(40.5, 0);
+    expect(textWidth('iiii', 10)).toBeLessThan(textWidth('mmmm', 10) / 3);
+    expect(textWidth('', 10)).toBe(0);
+  });
+});
+
+describe('a hostile record', () => {
+  it.each([ATTACKS[1] ?? '', ATTACKS[3] ?? '', ATTACKS.join('')])(
+    'is only text in a chart: %j',
+    async (attack) => {
+      const hostile = chartData(makeHostileRecord(attack), 'relative');
+      const { drawn } = await drawPlots(hostile, FILE_LOOK);
+      expect(drawn.length).toBeGreaterThan(6);
+      for (const plot of drawn) {
+        const svg = standaloneSvg(plot, hostile.servers, FILE_LOOK);
+        const tags = new Set([...svg.matchAll(/<\/?([a-zA-Z]+)/g)].map((match) => match[1]));
+        expect(
+          [...tags]
+            .sort()
+            .filter(
+              (tag) =>
+                !['svg', 'desc', 'style', 'rect', 'text', 'tspan', 'g', 'path', 'line'].includes(tag ?? ''),
+            ),
+        ).toEqual([]);
+        // Quotes may stand in text, which is why only tags are looked at.
+        const withoutText = svg.replaceAll(/>[^<]*</g, '><');
+        expect(withoutText).not.toMatch(/ (?:on\w+|href|xlink:href)="/);
+        // A strict parser takes it.
+        if (plot.name === 'qps') expect(sizeOf(pngOf(svg))[0]).toBeGreaterThan(1000);
+      }
+    },
+  );
+});

@@ -1,0 +1,219 @@
+/** The reports that people paste: the blog post and the comment on a pull request; and texts that others interpret. */
+import { readFile } from 'node:fs/promises';
+import { compile } from '@mdx-js/mdx';
+import { describe, expect, it } from 'vitest';
+import { parse } from 'yaml';
+import { blogFiles } from '../src/report/blog.ts';
+import { renderCsv } from '../src/report/csv.ts';
+import { renderGithub } from '../src/report/github.ts';
+import { filesOf, findFormat, findRenderer } from '../src/report/index.ts';
+import { overallSentence } from '../src/report/overall.ts';
+import type { ReportFile } from '../src/report/renderer.ts';
+import { renderTerminal } from '../src/report/terminal.ts';
+import { parseRecord } from '../src/results/parse-record.ts';
+import type { RunRecord } from '../src/results/record.ts';
+import { ATTACKS, makeHostileRecord } from './fixtures/make-hostile-record.ts';
+import { type Measured, makeRecord } from './fixtures/make-record.ts';
+import { makeRichRecord } from './fixtures/make-rich-record.ts';
+
+const REFERENCE = new URL('../../../results/reference/local-tier1-both/', import.meta.url);
+const reference = parseRecord(await readFile(new URL('run.json', REFERENCE), 'utf8'), 'run.json');
+const relative = { delta: 'relative' } as const;
+
+async function postOf(record: RunRecord): Promise<{ text: string; files: ReportFile[] }> {
+  const files: ReportFile[] = [];
+  for await (const file of blogFiles(record, relative)) files.push(file);
+  return { text: String(files[0]?.content), files };
+}
+
+/** As Docusaurus reads it: front matter off, its own comment turned into MDX's. */
+function mdxOf(text: string): string {
+  const body = text.slice(text.indexOf('\n---\n') + 5);
+  return body.replace('<!-- truncate -->', '{/* truncate */}');
+}
+
+const around = (qps: number): Measured[] =>
+  [1, 1.01, 0.99, 1.005, 0.995, 1.002].map((factor) => ({ qps: qps * factor }));
+
+describe('the stored reference', () => {
+  it.each(['markdown', 'csv'])('is what the renderer makes of its record: %s', async (name) => {
+    const renderer = findRenderer(name);
+    const stored = await readFile(new URL(renderer?.fileName ?? '', REFERENCE), 'utf8');
+    expect(renderer?.render(reference, { delta: reference.deltaDefinition })).toBe(stored);
+  });
+});
+
+describe('the post for a blog', () => {
+  it('has front matter, an excerpt before the marker, and every section', async () => {
+    const { text } = await postOf(makeRichRecord());
+    const matter = parse(text.slice(4, text.indexOf('\n---\n')));
+    expect(matter).toMatchObject({
+      slug: 'dns-benchmark-2026-11-21-coredns-dinodns-stock-dinodns-knot',
+      title: 'How fast do CoreDNS, DinoDNS (stock), DinoDNS and Knot DNS answer?',
+      authors: [{ name: 'dinodns-bench' }],
+      tags: ['benchmark', 'dns', 'coredns', 'dinodns-stock', 'dinodns', 'knot'],
+    });
+    const [excerpt = ''] = text.slice(text.indexOf('\n---\n') + 5).split('<!-- truncate -->');
+    expect(excerpt).toContain('We measured CoreDNS 1.0');
+    expect(excerpt).not.toContain('## ');
+    expect(text.match(/^## .*/gm)).toEqual([
+      '## TL;DR',
+      '## How we measured',
+      '## Results',
+      '## What it cost',
+      '## Scaling',
+      '## Within the trials',
+      '## Notes',
+      '## Conclusions',
+      '## Caveats',
+      '## Repeat it',
+    ]);
+    expect(text.match(/^### .*/gm)).toEqual(['### 0.5 CPU', '### 1 CPU', '### 2 CPU']);
+    expect(text).toContain('Δ QPS, relative');
+    expect(text).toContain('Δ QPS, symmetric');
+    expect(text).toContain('pnpm bench run --tier 1 --mode single');
+    expect(text).toContain('the load generator was at its limit');
+  });
+
+  it('refers to the charts beside it, to all of them and to no other', async () => {
+    const { text, files } = await postOf(makeRichRecord());
+    const referred = [...text.matchAll(/\]\(\.\/([\w-]+\.svg)\)/g)].map((match) => `blog/${match[1]}`);
+    expect(referred.toSorted()).toEqual(
+      files
+        .slice(1)
+        .map(({ path }) => path)
+        .toSorted(),
+    );
+  });
+
+  it.each([
+    ['the reference', () => reference],
+    ['a rich record', () => makeRichRecord()],
+    ['a hostile record', () => makeHostileRecord()],
+  ])('is MDX that compiles, without code in it: %s', async (_, make) => {
+    const { text } = await postOf(make());
+    const code = String(await compile(mdxOf(text), { format: 'mdx' }));
+    expect(code).not.toMatch(/^(?:import|export) (?!default function|\{|.*jsx-runtime)/m);
+    // An attack may stand in a string, but not be an expression or an element.
+    expect(code).not.toMatch(/^\s*globalThis\.attacked/m);
+    expect(code).not.toContain('_jsx("script"');
+    expect(code).not.toContain('_components.img, {\n        src: "x"');
+  });
+
+  it('has front matter that nothing in it can end', async () => {
+    const { text } = await postOf(makeHostileRecord('"\n---\n# pwned\n'));
+    const matter = parse(text.slice(4, text.indexOf('\n---\n')));
+    expect(Object.keys(matter)).toEqual(['slug', 'title', 'description', 'date', 'authors', 'tags']);
+    expect(matter.slug).toMatch(/^[a-z0-9-]+$/);
+  });
+});
+
+describe('what a server was shown to be over all points', () => {
+  it('is told as a span with its intervals where all verdicts agree', () => {
+    const sentence = overallSentence(reference, 'dinodns', 'qps');
+    expect(sentence).toBe(
+      'DinoDNS answered more queries per second than CoreDNS at both points measured: from 32 % more (95 % interval ' +
+        '25–53 %) at tier 1, single to 43 % more (95 % interval 19–56 %) at tier 1, multi.',
+    );
+  });
+
+  it('names the points without a verdict where there are some', () => {
+    expect(overallSentence(reference, 'dinodns-stock', 'qps')).toBe(
+      'DinoDNS (stock) answered fewer queries per second than CoreDNS at 1 of 2 points, 13.0 % fewer (95 % interval ' +
+        '5.9–15.5 %) at tier 1, multi; no difference was shown at tier 1, single.',
+    );
+    expect(overallSentence(reference, 'dinodns-stock', 'latencySeconds')).toBe(
+      'No difference in average latency was shown between DinoDNS (stock) and CoreDNS at any of 2 points.',
+    );
+  });
+
+  it('names no winner without an interval, nor where it holds zero', () => {
+    const one = makeRecord({
+      cases: [
+        { server: 'coredns', trials: [{ qps: 100 }] },
+        { server: 'dinodns', trials: [{ qps: 900 }] },
+      ],
+    });
+    expect(overallSentence(one, 'dinodns', 'qps')).toBeNull();
+    const equal = makeRecord({
+      cases: [
+        { server: 'coredns', trials: around(1000) },
+        { server: 'dinodns', trials: around(1000).toReversed() },
+      ],
+    });
+    expect(overallSentence(equal, 'dinodns', 'qps')).toContain(
+      'No difference in queries per second was shown',
+    );
+  });
+
+  it('tells a multiple where there is one, and a cost in its own words', () => {
+    const record = makeRecord({
+      cases: [
+        { server: 'coredns', trials: around(1000) },
+        { server: 'dinodns', trials: around(3000) },
+      ],
+    });
+    expect(overallSentence(record, 'dinodns', 'qps')).toMatch(
+      /^DinoDNS answered more queries per second than CoreDNS at the only point measured: 3\.0 × as many \(95 % interval [\d.]+–[\d.]+\) at tier 1, single\.$/,
+    );
+    expect(overallSentence(record, 'dinodns', 'cpuSecondsPerQuery')).toMatch(
+      /spent less CPU time per query.* 67 % less/,
+    );
+  });
+});
+
+describe('the comment on a pull request', () => {
+  it('is short, says what was shown, and folds the rest away', () => {
+    const text = renderGithub(reference, relative);
+    expect(text.length).toBeLessThan(6000);
+    expect(text).toContain('DinoDNS answered 32 % more queries per second than CoreDNS');
+    expect(text).toMatch(/\| +⚪ \+3\.9 % \[-4\.9, \+14\.3\] \|/);
+    expect(text).toContain('<details><summary>Machine, and how to repeat it</summary>');
+    expect(text.match(/<details>/g)).toHaveLength(text.match(/<\/details>/g)?.length ?? 0);
+  });
+
+  it('fits into what GitHub takes, however many cases there are, and addresses nobody', () => {
+    const tiers = Array.from({ length: 40 }, (_, index) => index + 1);
+    const text = renderGithub(makeRichRecord({ tiers, trials: 2, seconds: 1 }), relative);
+    expect(text.length).toBeLessThan(65_536);
+    expect(text).toContain('more, in the report.');
+    expect(renderGithub(makeHostileRecord(), relative)).not.toMatch(/@\w/);
+  });
+});
+
+describe('texts that others interpret', () => {
+  it('are no formulas in a spreadsheet, but negative numbers stay numbers', () => {
+    const csv = renderCsv(makeHostileRecord('=1+1'));
+    const cells = csv.split('\n').slice(1).join(',').split(',');
+    expect(cells.some((cell) => cell.startsWith("'=1+1"))).toBe(true);
+    expect(cells.filter((cell) => /^"?[=+@\t\r]/.test(cell))).toEqual([]);
+    expect(cells.filter((cell) => cell.startsWith('-') && Number.isNaN(Number(cell)))).toEqual([]);
+  });
+
+  it('cannot steer a terminal: the only controls are the colours of the report', () => {
+    const text = renderTerminal(makeHostileRecord(ATTACKS[7] ?? ''), { delta: 'relative', color: true });
+    const [start, ...forbidden] = ['\u001b', '\u0007', '\u0000', '\u202e', '\u009b'];
+    for (const character of forbidden) expect(text.includes(character)).toBe(false);
+    const sequences = text.split(start ?? '').slice(1);
+    expect(sequences.every((rest) => /^\[\d+m/.test(rest))).toBe(true);
+    expect(text).toContain('\ufffd]0;title\ufffd\ufffd[31mred\ufffdreversed\ufffd');
+  });
+});
+
+it('every format has a file or is shown, and no two write the same', async () => {
+  const paths: string[] = [];
+  const wanted = ['md', 'blog', 'github', 'html', 'csv', 'json', 'svg', 'png'].flatMap(
+    (name) => findFormat(name) ?? [],
+  );
+  expect(wanted).toHaveLength(8);
+  for await (const { path, content } of filesOf(
+    wanted,
+    makeRichRecord({ trials: 2, seconds: 2 }),
+    relative,
+  )) {
+    expect(content.length, path).toBeGreaterThan(100);
+    paths.push(path);
+  }
+  expect(new Set(paths).size).toBe(paths.length);
+  expect(paths).toContain('charts/qps-dark.png');
+});
