@@ -19,6 +19,7 @@ import {
   type SettingName,
   settingNames,
 } from './config/settings.ts';
+import { percentText } from './config/value-schemas.ts';
 import { BenchError, EXIT_STATUS } from './errors.ts';
 import { renderError } from './render-error.ts';
 import { formats } from './report/index.ts';
@@ -54,7 +55,8 @@ function formatsHelp(): string {
 
 function defaultHint(name: SettingName): string {
   const value = (DEFAULTS as Partial<Record<SettingName, unknown>>)[name];
-  return value === undefined || typeof value === 'boolean' ? '' : ` (default: ${String(value)})`;
+  if (value === undefined || typeof value === 'boolean') return '';
+  return ` (default: ${name === 'maxLost' ? percentText(Number(value)) : String(value)})`;
 }
 
 /** The settings that were given on the command line, under their names; commander's own defaults are unused. */

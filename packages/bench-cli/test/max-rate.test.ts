@@ -84,7 +84,7 @@ describe('--objective max-rate', () => {
       '1',
     ];
     // A loaded machine loses time, not queries: the limit is set so that some rate surely keeps it.
-    const limits = ['--objective', 'max-rate', '--max-lost', '5%', '--max-p99', '1'];
+    const limits = ['--objective', 'max-rate', '--max-lost', '5%', '--max-p99', '0.3', '--timeout', '0.5'];
     expect(await world.bench(...flags, ...limits), world.err() + world.out()).toBe(0);
     const [id] = (await readdir(join(world.directory, 'results'))).filter((name) => name !== 'history.db');
     const text = await readFile(join(world.directory, 'results', `${id}/run.json`), 'utf8');

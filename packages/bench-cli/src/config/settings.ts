@@ -166,10 +166,10 @@ export const SETTING_DESCRIPTIONS: Readonly<Record<SettingName, SettingDescripti
     flag: '--objective <name>',
     description: 'throughput; or max-rate: the highest rate within --max-lost and --max-p99 (builtin loader)',
   },
-  maxLost: { flag: '--max-lost <share>', description: 'queries that max-rate may lose: 0.1%' },
+  maxLost: { flag: '--max-lost <share>', description: 'share of queries that max-rate may lose' },
   maxP99: {
     flag: '--max-p99 <time>',
-    description: 'latency that max-rate allows: 0.005 (default: no limit)',
+    description: '99th percentile that max-rate allows, in seconds (default: no limit)',
   },
   loader: {
     flag: '--loader <name>',
