@@ -16,6 +16,9 @@ import type { TrialContext, TrialProgress } from './trial-context.ts';
 /** Queries that may remain unsent, as a share, before the rate counts as not sent: the last ones of the schedule. */
 const UNSENT_SHARE = 0.01;
 
+/** How close the bounds come: 2 % with attempts of five seconds. Shorter ones cannot tell rates so close apart. */
+const PRECISION_SECONDS = 0.1;
+
 /** The limits that an attempt has to keep. */
 export type RateLimits = Pick<MaxRate, 'maxLostRatio' | 'maxP99Seconds'>;
 
@@ -69,7 +72,7 @@ export async function findMaxRate(
   const closed = mergeLoads((await run(null)).map(({ result }) => result));
   const found = await searchMaxRate(
     // The most that a window of outstanding queries brings is near the highest rate: half of it is a good start.
-    { repetitions: 1, low: Math.max(10, closed.qps / 2) },
+    { repetitions: 1, low: Math.max(10, closed.qps / 2), precision: PRECISION_SECONDS / seconds },
     async (_repetition, rate) => {
       const outcomes = await run(rate);
       const load = mergeLoads(outcomes.map(({ result }) => result));
