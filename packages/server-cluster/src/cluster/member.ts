@@ -26,6 +26,8 @@ export class Member {
   readonly place: number;
   /** Of the zones that it was started with, or has been given since. */
   generation: number;
+  /** It has zones, and can be given others; it may not serve yet. */
+  isLoaded = false;
   /** In milliseconds of `performance.now()`; undefined while it does not serve. */
   readyAt: number | undefined;
   readonly #waiting = new Map<number, Waiting>();
@@ -40,6 +42,11 @@ export class Member {
       if (known?.kind === 'dinodns-server:reply') this.#settle(known);
     });
     worker.once('exit', () => this.#rejectAll());
+  }
+
+  /** Its process is over, or cannot be reached any more. */
+  get isGone(): boolean {
+    return this.worker.isDead() || !this.worker.isConnected();
   }
 
   get isReady(): boolean {

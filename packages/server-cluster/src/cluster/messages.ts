@@ -12,10 +12,9 @@ export const ZONES_VARIABLE = 'DINODNS_SERVER_ZONES';
 
 export const STOP_MESSAGE = 'dinodns-server:stop';
 
-export interface ReadyMessage {
-  readonly kind: 'dinodns-server:ready';
-  /** What moves its datagrams. */
-  readonly udpBackend: string;
+/** The worker has loaded the zones it was started with, and can be asked for more; it does not serve yet. */
+export interface LoadedMessage {
+  readonly kind: 'dinodns-server:loaded';
 }
 
 export interface FailureMessage {
@@ -27,6 +26,8 @@ export interface FailureMessage {
 
 /** What the primary asks of a worker. */
 export type Task =
+  /** Bind and serve. The result is what moves the datagrams. */
+  | { readonly task: 'open' }
   /** Load the zones (of this file, or as the program does) beside the present ones. */
   | { readonly task: 'prepare'; readonly generation: number; readonly zonesFile: string | null }
   /** Serve them from now on, unless later ones are served already. */
@@ -35,7 +36,7 @@ export type Task =
   | { readonly task: 'abort'; readonly generation: number }
   | { readonly task: 'snapshot' };
 
-export type Result = WorkerSnapshot | null;
+export type Result = WorkerSnapshot | string | null;
 
 export interface RequestMessage {
   readonly kind: 'dinodns-server:request';
@@ -49,7 +50,7 @@ export interface ReplyMessage {
   readonly outcome: { readonly result: Result } | { readonly failure: FailureMessage };
 }
 
-export type Message = ReadyMessage | FailureMessage | RequestMessage | ReplyMessage;
+export type Message = LoadedMessage | FailureMessage | RequestMessage | ReplyMessage;
 
 export function toFailure(error: unknown): FailureMessage {
   const kind = 'dinodns-server:failure';
@@ -69,7 +70,7 @@ export function asMessage(message: unknown): Message | undefined {
       const { code } = message as Partial<FailureMessage>;
       return code !== undefined && code in ERROR_CODES ? (message as FailureMessage) : undefined;
     }
-    case 'dinodns-server:ready':
+    case 'dinodns-server:loaded':
     case 'dinodns-server:request':
     case 'dinodns-server:reply':
       return message as Message;

@@ -6,6 +6,7 @@ import cluster, { type Worker } from 'node:cluster';
 import { ServerError, stoppedEarly } from '../errors.ts';
 import type { Log } from '../log/log.ts';
 import type { WorkerSnapshot } from '../metrics/snapshot.ts';
+import { waitUntil } from '../network/managed-network.ts';
 import { Backoff, LONGEST_DELAY_SECONDS, MAX_FAILED_STARTS } from './backoff.ts';
 import { Member } from './member.ts';
 import { asMessage, PORT_VARIABLE, toError, WORKERS_VARIABLE, ZONES_VARIABLE } from './messages.ts';
@@ -13,6 +14,9 @@ import { nobodyServes, reloadMembers } from './reload.ts';
 
 /** A worker that does not answer so soon is left out of what is shown; it may be loading zones. */
 const SNAPSHOT_SECONDS = 1;
+const OPEN_SECONDS = 30;
+/** How long new zones wait for a worker that can check them. */
+const FIRST_LOADED_SECONDS = 30;
 
 export interface Primary {
   /** Resolves once every worker serves. Rejects with the reason why none is left instead. */
@@ -102,24 +106,27 @@ class WorkerPool implements PoolPrimary {
   }
 
   async reload(zonesFile: string | null): Promise<void> {
-    const members = this.#readyMembers();
-    if (members.length === 0) throw nobodyServes();
+    // Right after a worker has died there may be none, but soon there is.
+    await waitUntil(() => this.#loadedMembers().length > 0 || this.#isStopping, FIRST_LOADED_SECONDS);
+    if (this.#loadedMembers().length === 0) throw nobodyServes();
     const generation = this.#generation + 1;
-    await reloadMembers(members, zonesFile, generation, this.#options.log);
+    await reloadMembers(() => this.#loadedMembers(), zonesFile, generation, this.#options.log);
     this.#generation = generation;
     this.#zonesFile = zonesFile;
-    // Those that became ready meanwhile have been started with the zones of before.
-    for (const member of this.#readyMembers()) this.#catchUp(member);
   }
 
   async snapshots(): Promise<Map<number, WorkerSnapshot>> {
     const found = new Map<number, WorkerSnapshot>();
     const asked = this.#readyMembers().map(async (member) => {
       const snapshot = await member.ask({ task: 'snapshot' }, SNAPSHOT_SECONDS).catch(() => null);
-      if (snapshot !== null) found.set(member.place, snapshot);
+      if (snapshot !== null && typeof snapshot === 'object') found.set(member.place, snapshot);
     });
     await Promise.all(asked);
     return new Map([...found].sort(([one], [other]) => one - other));
+  }
+
+  #loadedMembers(): Member[] {
+    return [...this.#members].filter(({ isLoaded, isGone }) => isLoaded && !isGone);
   }
 
   #readyMembers(): Member[] {
@@ -143,7 +150,7 @@ class WorkerPool implements PoolPrimary {
     this.#members.add(member);
     worker.on('message', (message: unknown) => {
       const known = asMessage(message);
-      if (known?.kind === 'dinodns-server:ready') this.#onReady(member, known.udpBackend);
+      if (known?.kind === 'dinodns-server:loaded') void this.#open(member);
       else if (known?.kind === 'dinodns-server:failure') this.#onFailure(toError(known));
     });
     // Without a listener a worker that cannot be started would end the primary; `exit` follows.
@@ -151,29 +158,31 @@ class WorkerPool implements PoolPrimary {
     worker.once('exit', (code, signal) => this.#onExit(member, code, signal));
   }
 
+  /** Lets a worker serve that has loaded zones, once they are those of now. */
+  async #open(member: Member): Promise<void> {
+    try {
+      while (member.generation !== this.#generation && !member.isGone) {
+        await reloadMembers(() => [member], this.#zonesFile, this.#generation, this.#options.log);
+      }
+      member.isLoaded = true;
+      const udpBackend = await member.ask({ task: 'open' }, OPEN_SECONDS);
+      this.#onReady(member, String(udpBackend));
+    } catch (error) {
+      // The end of a worker is seen to where it is announced.
+      if (member.isGone) return;
+      if (error instanceof ServerError) this.#onFailure(error);
+      await member.stop(0);
+    }
+  }
+
   #onReady(member: Member, udpBackend: string): void {
     member.readyAt = performance.now();
     this.#udpBackend = udpBackend;
     const { pid } = member.worker.process;
     this.#options.log.info({ worker: member.place, workerPid: pid, udpBackend }, 'Worker ready');
-    this.#catchUp(member);
     if (this.ready < this.size) return;
     this.#hasStarted = true;
     this.#started?.resolve();
-  }
-
-  /** A worker that was started before the last reload gets the zones of now. */
-  #catchUp(member: Member): void {
-    if (member.generation === this.#generation) return;
-    const generation = this.#generation;
-    reloadMembers([member], this.#zonesFile, generation, this.#options.log).then(
-      () => this.#catchUp(member),
-      (error: Error) => {
-        // It would answer from old zones for ever; the one that replaces it starts with the new ones.
-        this.#options.log.error({ worker: member.place, error: error.message }, 'A worker kept old zones');
-        void member.stop(SNAPSHOT_SECONDS);
-      },
-    );
   }
 
   /** Before the server has started, the port or the zones are wrong: another worker would find the same. */

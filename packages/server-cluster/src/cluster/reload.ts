@@ -10,39 +10,45 @@ import type { Member } from './member.ts';
 const PREPARE_SECONDS = 120;
 const COMMIT_SECONDS = 10;
 
-/** A worker that ends meanwhile is no failure of the zones: the one that replaces it starts with the right ones. */
-function isGone(member: Member): boolean {
-  return member.worker.isDead() || !member.worker.isConnected();
-}
-
-/** Asks of each member that is still there; rejects with the first failure that is not its end. */
+/**
+ * Asks all of them; rejects with the first failure that is not a worker's end. That is no failure of the zones:
+ * the worker that replaces it starts with the right ones.
+ */
 async function askAll(members: readonly Member[], ask: (member: Member) => Promise<unknown>): Promise<void> {
   const outcomes = await Promise.allSettled(members.map(ask));
   for (const [index, outcome] of outcomes.entries()) {
     const member = members[index];
-    if (outcome.status === 'rejected' && member !== undefined && !isGone(member)) throw outcome.reason;
+    if (outcome.status === 'rejected' && member?.isGone === false) throw outcome.reason;
   }
 }
 
-/** Rejects with the `ServerError` of the worker that could not load them. */
+/**
+ * Rejects with the `ServerError` of the worker that could not load them. `members` says who has to go over; it is
+ * asked again until all of them are prepared, because workers come and go meanwhile.
+ */
 export async function reloadMembers(
-  members: readonly Member[],
+  members: () => readonly Member[],
   zonesFile: string | null,
   generation: number,
   log: Log,
 ): Promise<void> {
+  const prepared = new Set<Member>();
+  const prepare = (member: Member) => member.ask({ task: 'prepare', generation, zonesFile }, PREPARE_SECONDS);
+  const abort = (member: Member) => member.ask({ task: 'abort', generation }, COMMIT_SECONDS);
   try {
-    await askAll(members, (member) =>
-      member.ask({ task: 'prepare', generation, zonesFile }, PREPARE_SECONDS),
-    );
+    for (;;) {
+      const others = members().filter((member) => !prepared.has(member));
+      if (others.length === 0) break;
+      await askAll(others, prepare);
+      for (const member of others) prepared.add(member);
+    }
   } catch (error) {
-    await askAll(members, (member) => member.ask({ task: 'abort', generation }, COMMIT_SECONDS)).catch(
-      (second: Error) =>
-        log.warn({ error: second.message }, 'A worker did not confirm that it keeps its zones'),
+    await askAll([...prepared, ...members()], abort).catch((second: Error) =>
+      log.warn({ error: second.message }, 'A worker did not confirm that it keeps its zones'),
     );
     throw error;
   }
-  await Promise.all(members.map((member) => commit(member, generation, log)));
+  await Promise.all([...prepared].map((member) => commit(member, generation, log)));
 }
 
 /** All have the zones ready, so that going over fails only in a worker that hangs; its successor has them. */
@@ -51,7 +57,7 @@ async function commit(member: Member, generation: number, log: Log): Promise<voi
     await member.ask({ task: 'commit', generation }, COMMIT_SECONDS);
     member.generation = generation;
   } catch (error) {
-    if (isGone(member)) return;
+    if (member.isGone) return;
     log.error(
       { worker: member.place, error: messageOf(error) },
       'A worker does not go over to the new zones',

@@ -2,8 +2,8 @@
 import type { WorkerSnapshot } from '../metrics/snapshot.ts';
 import {
   asMessage,
+  type LoadedMessage,
   type Message,
-  type ReadyMessage,
   type ReplyMessage,
   type RequestMessage,
   type Result,
@@ -13,7 +13,9 @@ import {
 
 /** What the primary can have done in a worker. */
 export interface WorkerTasks {
-  /** Binds and loads. What moves the datagrams. */
+  /** Loads the zones to begin with. */
+  load(): Promise<void>;
+  /** Binds and serves. What moves the datagrams. */
   open(): Promise<string>;
   shutdown(): Promise<void>;
   /** Loads zones, of this file or as the program does; the returned function serves them from then on. */
@@ -50,6 +52,8 @@ class RequestHandler {
 
   async #run(task: RequestMessage['task']): Promise<Result> {
     switch (task.task) {
+      case 'open':
+        return this.#tasks.open();
       case 'prepare':
         this.#prepared.set(task.generation, await this.#tasks.prepare(task.zonesFile));
         return null;
@@ -76,9 +80,9 @@ class RequestHandler {
 }
 
 /**
- * Opens the server, tells the primary how that went, does what the primary asks, and ends the process when
- * the primary, or whoever sends SIGTERM or SIGINT to this very process, says so. If the primary dies, Node.js
- * ends the worker.
+ * Loads the zones, tells the primary how that went, does what the primary asks, to open first of all, and ends
+ * the process when the primary, or whoever sends SIGTERM or SIGINT to this very process, says so. If the primary
+ * dies, Node.js ends the worker.
  */
 export async function serveAsWorker(tasks: WorkerTasks): Promise<void> {
   let isStopping = false;
@@ -98,9 +102,9 @@ export async function serveAsWorker(tasks: WorkerTasks): Promise<void> {
   // Sent to a whole process group it reaches the primary too, which sees to all workers together.
   process.on('SIGHUP', () => undefined);
   try {
-    const udpBackend = await tasks.open();
-    const ready: ReadyMessage = { kind: 'dinodns-server:ready', udpBackend };
-    await send(ready);
+    await tasks.load();
+    const loaded: LoadedMessage = { kind: 'dinodns-server:loaded' };
+    await send(loaded);
   } catch (error) {
     await send(toFailure(error));
     process.exit(1);

@@ -19,7 +19,8 @@ export function singleProcess(options: ResolvedOptions, built: BuiltServer): Ser
   let endpoint: MetricsEndpoint | undefined;
 
   async function open(port: number): Promise<void> {
-    await built.open(port, await loadZones(options));
+    await built.load(await loadZones(options));
+    await built.open(port);
     try {
       const limits = { sockets: 1, seconds: READY_SECONDS, signal: stopping.signal };
       await probe(options.addresses, port, limits);

@@ -10,17 +10,20 @@ export function workerProcess(options: ResolvedOptions, built: BuiltServer): Ser
   const shutdown = () => built.shutdown(STOP_SECONDS);
   const { managed } = built;
   const port = Number(process.env[PORT_VARIABLE]);
+  const load = async () => built.load(await loadZones(options, process.env[ZONES_VARIABLE] ?? null));
   const open = async () => {
-    const zones = await loadZones(options, process.env[ZONES_VARIABLE] ?? null);
-    await built.open(port, zones);
+    await built.open(port);
     return built.udpBackend;
   };
   return {
     server: built.server,
     failed: never(),
     async start() {
-      if (managed === null) await open();
-      else await serveAsWorker({ ...tasksOf(managed, options), open, shutdown });
+      if (managed !== null) await serveAsWorker({ ...tasksOf(managed, options), load, open, shutdown });
+      else {
+        await load();
+        await open();
+      }
       return readyOf(options, port, 1, built.udpBackend, undefined);
     },
     reload: async () => undefined,

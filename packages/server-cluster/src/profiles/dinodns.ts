@@ -137,10 +137,8 @@ export const dinodnsProfile: Profile = {
       get udpBackend() {
         return networks.udp[0]?.backend ?? 'dgram';
       },
-      async open(openPort, zones) {
-        await loadStore(store, zones);
-        await openAll(networks, openPort);
-      },
+      load: (zones) => loadStore(store, zones),
+      open: (openPort) => openAll(networks, openPort),
       async shutdown(seconds) {
         await Promise.all([...networks.udp, ...networks.tcp].map((network) => network.shutdown(seconds)));
       },

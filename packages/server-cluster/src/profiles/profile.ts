@@ -25,8 +25,10 @@ export interface BuiltServer {
   readonly managed: Managed | null;
   /** What moves UDP datagrams: `native`, or `dgram`, also before it is known to be otherwise. */
   readonly udpBackend: string;
-  /** Loads the zones and binds all networks. Rejects with a `ServerError` if that fails. */
-  open(port: number, zones: ZoneSource): Promise<void>;
+  /** Loads the zones to begin with. Rejects with a `ServerError` if they cannot be served. */
+  load(zones: ZoneSource): Promise<void>;
+  /** Binds all networks and serves. Rejects with a `ServerError` if that fails. */
+  open(port: number): Promise<void>;
   /** Answers what has been received and closes; gives up after `seconds`. */
   shutdown(seconds: number): Promise<void>;
 }
