@@ -191,6 +191,7 @@ async function start(
     readiness: plan.readiness,
     endpoint,
     transport: request.transport,
+    zones: request.zoneSet.size,
     queries: settings.readinessQueries,
     process,
     firstLine,
