@@ -138,6 +138,25 @@ describe('the charts', () => {
     );
   });
 
+  it('cut off an interval that would dwarf the figures, and say so; its tip tells the whole', async () => {
+    const wild = makeRecord({
+      cases: [
+        { server: 'coredns', trials: [{ qps: 1000 }, { qps: 1010 }] },
+        { server: 'dinodns', trials: [{ qps: 1000 }, { qps: 3000 }] },
+      ],
+    });
+    const high = wild.cases[1]?.summary?.qps.high ?? 0;
+    expect(high).toBeGreaterThan(100_000);
+    const { drawn } = await drawPlots(chartData(wild, 'relative'), FILE_LOOK);
+    const qps = drawn.find(({ name }) => name === 'qps');
+    expect(qps?.plot.body).toContain('▲');
+    expect(qps?.caption).toContain('An arrow means that the interval goes on.');
+    expect(labelsOf(qps?.plot.body ?? '').join()).toContain(Math.round(high).toLocaleString('en'));
+    expect((await drawPlots(data, FILE_LOOK)).drawn.map(({ caption }) => caption).join()).not.toContain(
+      'arrow',
+    );
+  });
+
   it('are the same for the same record', async () => {
     const again = chartData(makeRichRecord(), 'relative');
     for (const { name } of CHARTS) expect(await svgOf(name, again)).toBe(await svgOf(name));

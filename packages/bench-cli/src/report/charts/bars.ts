@@ -14,6 +14,7 @@ import {
   serverChannels,
   thinned,
 } from './chart.ts';
+import { CUT_NOTE, cut, reachOf } from './cut.ts';
 import { MUTED } from './theme.ts';
 
 export interface BarUnit {
@@ -45,6 +46,7 @@ interface Bar {
   readonly value: number;
   readonly low: number;
   readonly high: number;
+  readonly isCutHigh: boolean;
   readonly tip: string;
   readonly marks: string;
 }
@@ -133,7 +135,7 @@ function layers(look: Look, data: ChartData, bars: readonly Bar[], points: reado
       encoding: { x, y: { field: 'low', type: 'quantitative' as const }, y2: { field: 'high' }, color },
     },
     ...(['low', 'high'] as const).map((end) => ({
-      data: { values: whiskers },
+      data: { values: end === 'high' ? whiskers.filter(({ isCutHigh }) => !isCutHigh) : whiskers },
       mark: {
         type: 'tick' as const,
         thickness: 1.8,
@@ -144,6 +146,11 @@ function layers(look: Look, data: ChartData, bars: readonly Bar[], points: reado
       },
       encoding: { x, y: { field: end, type: 'quantitative' as const }, color },
     })),
+    {
+      data: { values: whiskers.filter(({ isCutHigh }) => isCutHigh) },
+      mark: { type: 'text' as const, text: '▲', dy: 3, fontSize: look.fontSize - 2, ...aria },
+      encoding: { x, y: { field: 'high', type: 'quantitative' as const }, color },
+    },
     {
       data: { values: bars.filter(({ marks }) => marks !== '') },
       mark: { type: 'text' as const, dy: -9, fontSize: look.fontSize, ...aria },
@@ -178,6 +185,15 @@ export function barChart(metric: BarMetric): Chart {
       const largest = Math.max(0, ...statistics.map(({ median, high }) => high ?? median));
       if (largest === 0) return { missing: metric.missing };
       const unit = metric.unit(largest);
+      const reach =
+        reachOf([
+          ...statistics.map(({ median }) => median),
+          ...groups.flatMap(({ cases }) =>
+            cases.flatMap((item) =>
+              data.trialsOf(item).flatMap(({ metrics }) => metric.trial(metrics) ?? []),
+            ),
+          ),
+        ]) / unit.size;
       const bars: Bar[] = [];
       const points: Point[] = [];
       const none: object[] = [];
@@ -201,8 +217,7 @@ export function barChart(metric: BarMetric): Chart {
             ...place,
             server,
             value: median / unit.size,
-            low: (low ?? median) / unit.size,
-            high: (high ?? median) / unit.size,
+            ...cut((low ?? median) / unit.size, (high ?? median) / unit.size, reach),
             tip: tipOf(nameOf(data, item), statistic, unit),
             marks: marksOf(item),
           });
@@ -214,6 +229,7 @@ export function barChart(metric: BarMetric): Chart {
         `${unit.axis.charAt(0).toUpperCase()}${unit.axis.slice(1)}; ${metric.lowerIsBetter ? 'lower' : 'higher'} is better. ` +
         'Bars: medians. Whiskers: 95 % intervals. Points: single trials, in the order of the rounds' +
         (drawn.isThinned ? `, of each case ${drawn.most}, evenly chosen.` : '.');
+      const whole = bars.some(({ isCutHigh }) => isCutHigh) ? caption + CUT_NOTE : caption;
       const spec = {
         ...frame(look),
         width: look.width,
@@ -240,7 +256,7 @@ export function barChart(metric: BarMetric): Chart {
         },
         layer: layers(look, data, bars, points, none),
       };
-      return { spec, caption };
+      return { spec, caption: whole };
     },
   };
 }

@@ -13,10 +13,14 @@ import {
   nameOf,
   serverChannels,
 } from './chart.ts';
+import { CUT_NOTE, cut, reachOf } from './cut.ts';
 import { MUTED, NOISE } from './theme.ts';
 
 /** From this many rows on they are one line high, and their figures are left to tooltips and tables. */
 const MANY = 9;
+
+/** A scale that ends earlier would make differences of nothing look large. */
+const NARROWEST = 0.2;
 
 interface Row {
   readonly position: number;
@@ -24,10 +28,12 @@ interface Row {
   readonly value: number;
   readonly low: number;
   readonly high: number;
+  readonly isCutLow: boolean;
+  readonly isCutHigh: boolean;
   readonly tip: string;
 }
 
-function rowOf(data: ChartData, item: CaseRecord, delta: Delta, position: number): Row {
+function rowOf(data: ChartData, item: CaseRecord, delta: Delta, position: number, reach: number): Row {
   const { value, low, high } = deltaFigures(delta, data.delta);
   const interval =
     low === null || high === null
@@ -37,19 +43,23 @@ function rowOf(data: ChartData, item: CaseRecord, delta: Delta, position: number
     position,
     server: item.server,
     value,
-    low: low ?? value,
-    high: high ?? value,
+    ...cut(low ?? value, high ?? value, reach),
     tip: `${nameOf(data, item)}: ${formatDelta(value)} queries/s, ${interval}; ${low === null ? 'nothing is shown' : delta.verdict}`,
   };
 }
 
 /** Bands of what the baseline shows against itself, where `--aa` measured it. */
-function bands(data: ChartData, positions: ReadonlyMap<string, readonly number[]>): object[] {
+function bands(data: ChartData, positions: ReadonlyMap<string, readonly number[]>, reach: number): object[] {
   return (data.record.noiseFloors ?? []).flatMap(({ comparison, floor }) => {
     const rows = positions.get(comparison.baseline);
     if (rows === undefined || rows.length === 0 || floor.qps === null) return [];
     return [
-      { from: Math.min(...rows) - 0.45, to: Math.max(...rows) + 0.45, low: -floor.qps, high: floor.qps },
+      {
+        from: Math.min(...rows) - 0.45,
+        to: Math.max(...rows) + 0.45,
+        low: -Math.min(floor.qps, reach, 1),
+        high: floor.qps,
+      },
     ];
   });
 }
@@ -80,7 +90,9 @@ function layers(data: ChartData, look: Look, rows: readonly Row[], noise: readon
       encoding: { x: { field: 'low', type: 'quantitative' as const }, x2: { field: 'high' }, y, color },
     },
     ...(['low', 'high'] as const).map((end) => ({
-      data: { values: rows.filter(({ low, high }) => high > low) },
+      data: {
+        values: rows.filter((row) => row.high > row.low && !(end === 'low' ? row.isCutLow : row.isCutHigh)),
+      },
       mark: {
         type: 'tick' as const,
         thickness: 2.5,
@@ -89,6 +101,11 @@ function layers(data: ChartData, look: Look, rows: readonly Row[], noise: readon
         orient: 'vertical' as const,
         ...aria,
       },
+      encoding: { x: { field: end, type: 'quantitative' as const }, y, color },
+    })),
+    ...(['low', 'high'] as const).map((end) => ({
+      data: { values: rows.filter((row) => (end === 'low' ? row.isCutLow : row.isCutHigh)) },
+      mark: { type: 'text' as const, text: end === 'low' ? '◀' : '▶', fontSize: look.fontSize, ...aria },
       encoding: { x: { field: end, type: 'quantitative' as const }, y, color },
     })),
     {
@@ -125,6 +142,16 @@ export const differenceChart: Chart = {
   name: 'difference',
   title: 'Difference from the baseline',
   draw(data, look) {
+    const reach = Math.max(
+      NARROWEST,
+      reachOf(
+        data.groups.flatMap(({ cases }) =>
+          cases.flatMap(({ comparison }) =>
+            comparison === null ? [] : deltaFigures(comparison.qps, data.delta).value,
+          ),
+        ),
+      ),
+    );
     const rows: Row[] = [];
     const titles = new Map(data.servers.map(({ server, title }) => [server, title]));
     const labels: string[][] = [];
@@ -133,7 +160,7 @@ export const differenceChart: Chart = {
       for (const item of group.cases) {
         if (item.comparison === null) continue;
         const position = rows.length;
-        rows.push(rowOf(data, item, item.comparison.qps, position));
+        rows.push(rowOf(data, item, item.comparison.qps, position, reach));
         labels.push([titles.get(item.server) ?? item.server, labelLines(group).join(', ')]);
         positions.set(item.comparison.baseline, [
           ...(positions.get(item.comparison.baseline) ?? []),
@@ -142,12 +169,13 @@ export const differenceChart: Chart = {
       }
     }
     if (rows.length === 0) return { missing: 'nothing was compared with a baseline' };
-    const noise = bands(data, positions);
+    const noise = bands(data, positions, reach);
     const baseline = serverTitle(data.record, data.record.baseline);
     const caption =
       `Queries per second against ${baseline} of the same point, ${data.delta} delta; right of the line is more. ` +
       'Whiskers: 95 % intervals; where they cross the line, no difference was shown.' +
-      (noise.length > 0 ? ` Grey: what ${baseline} shows against itself (the noise floor).` : '');
+      (noise.length > 0 ? ` Grey: what ${baseline} shows against itself (the noise floor).` : '') +
+      (rows.some(({ isCutLow, isCutHigh }) => isCutLow || isCutHigh) ? CUT_NOTE : '');
     const isMany = rows.length >= MANY;
     const rowHeight = look.fontSize * (isMany ? 1.9 : 4.2);
     const spec = {

@@ -3,6 +3,7 @@ import type { CaseRecord } from '../../results/record.ts';
 import { type CaseGroup, serverTitle } from '../cases.ts';
 import { formatCpus, formatFixed, formatQps } from '../numbers.ts';
 import { type Chart, type ChartData, frame, serverChannels } from './chart.ts';
+import { CUT_NOTE, cut, reachOf } from './cut.ts';
 import { panelFacet, panelGrid } from './panels.ts';
 
 interface Series {
@@ -33,7 +34,7 @@ function seriesOf(data: ChartData): Series[] {
   });
 }
 
-function pointsOf(data: ChartData, { server, panel, cases }: Series) {
+function pointsOf(data: ChartData, { server, panel, cases }: Series, reach: number) {
   const [smallest] = cases;
   return cases.map((item) => {
     const { median, low, high } = item.summary.qps;
@@ -44,8 +45,7 @@ function pointsOf(data: ChartData, { server, panel, cases }: Series) {
       panel,
       tier: item.tier,
       value: median,
-      low: low ?? median,
-      high: high ?? median,
+      ...cut(low ?? median, high ?? median, reach),
       ideal,
       tip: `${serverTitle(data.record, server)}, tier ${formatCpus(item.tier)}, ${panel}: ${formatQps(median)} queries/s, ${share}`,
     };
@@ -58,14 +58,16 @@ export const scalingChart: Chart = {
   draw(data, look) {
     const series = seriesOf(data);
     if (series.length === 0) return { missing: 'no server was measured in two tiers of the same mode' };
-    const points = series.flatMap((item) => pointsOf(data, item));
+    const reach = reachOf(series.flatMap(({ cases }) => cases.map(({ summary }) => summary.qps.median)));
+    const points = series.flatMap((item) => pointsOf(data, item, reach));
     const panels = [...new Set(points.map(({ panel }) => panel))].map((title) => ({ title, cases: [] }));
     const { columns, spacing, ...size } = panelGrid(panels, look);
     const { color, shape } = serverChannels(data);
     const tiers = [...new Set(points.map(({ tier }) => tier))].toSorted((a, b) => a - b);
     const caption =
       'Queries per second against the tier (vCPUs in total); higher is better. Dashed: ideal, in proportion to the ' +
-      'median of the smallest tier. Whiskers: 95 % intervals.';
+      'median of the smallest tier. Whiskers: 95 % intervals.' +
+      (points.some(({ isCutHigh }) => isCutHigh) ? CUT_NOTE : '');
     const x = {
       field: 'tier',
       type: 'quantitative' as const,
@@ -91,6 +93,11 @@ export const scalingChart: Chart = {
           {
             mark: { type: 'rule' as const, strokeWidth: 1.5, aria: false },
             encoding: { x, y: { ...y, field: 'low' }, y2: { field: 'high' }, color },
+          },
+          {
+            transform: [{ filter: 'datum.isCutHigh' }],
+            mark: { type: 'text' as const, text: '▲', dy: 3, fontSize: look.fontSize - 2, aria: false },
+            encoding: { x, y: { ...y, field: 'high' }, color },
           },
           {
             mark: { type: 'point' as const, filled: true, size: 70, opacity: 1 },
