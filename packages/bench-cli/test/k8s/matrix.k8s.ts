@@ -1,0 +1,119 @@
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { OkTrial, RunRecord } from '../../src/results/record.ts';
+import type { TestWorld } from '../support/test-world.ts';
+import { leftovers } from './support/admin.ts';
+import { clusterWorld, recordOf } from './support/bench.ts';
+
+const ok = (record: RunRecord) => record.trials.filter((trial): trial is OkTrial => trial.status === 'ok');
+
+describe('the whole matrix: tiers 0.5 and 1, both modes, three servers', () => {
+  let world: TestWorld;
+  let status: number;
+  let record: RunRecord;
+  beforeAll(async () => {
+    world = await clusterWorld();
+    const flags = ['--tier', '500m,1', '--duration', '2', '--warmup', '1', '--trials', '1'];
+    status = await world.bench('matrix', '--target', 'kubernetes', ...flags);
+    record = await recordOf(world);
+  });
+  afterAll(() => world.remove());
+
+  it('measures every case', () => {
+    expect(record.trials.flatMap((trial) => (trial.status === 'failed' ? [trial.failure] : []))).toEqual([]);
+    expect(status).toBe(0);
+    expect(record).toMatchObject({ status: 'complete', target: 'kubernetes', loader: { kind: 'dnsperf' } });
+    expect(record.cpuLimits).toMatchObject({ method: 'pod-limit', reason: null });
+    expect(record.cases).toHaveLength(12);
+    expect(new Set(record.cases.map(({ server }) => server))).toEqual(
+      new Set(['coredns', 'dinodns-stock', 'dinodns']),
+    );
+    for (const item of record.cases) expect(item.trials, item.key).toEqual({ planned: 1, ok: 1, failed: 0 });
+  });
+
+  it('has checked every answer through the Service, and sent load there', () => {
+    for (const trial of ok(record)) {
+      expect(trial.checkedAnswers, trial.key).toBe(200);
+      expect(trial.load.queriesCompleted, trial.key).toBeGreaterThan(100);
+      expect(Object.keys(trial.load.responseCodes).length).toBeGreaterThan(1);
+      expect(trial.loaderCommands[0]).toEqual(expect.arrayContaining(['dnsperf', '-p', '53']));
+    }
+  });
+
+  it('knows each pod, its node and image, and the CPU and memory that it took', () => {
+    const nodes = record.environment.cluster?.nodes.map(({ name }) => name) ?? [];
+    for (const trial of ok(record)) {
+      for (const { pod, node, image, port, cpuAllowance } of trial.instances) {
+        expect(pod).toMatch(/^s-\d+-/);
+        expect(nodes).toContain(node);
+        expect(image).not.toBe('');
+        expect(port).toBe(5353);
+        expect([0.5, 1]).toContain(cpuAllowance);
+      }
+      expect(trial.server, trial.key).not.toBeNull();
+      expect(trial.server?.cpuSource).toBe('kubelet-summary');
+      // A quota may be overrun by a slice of it, not by half.
+      const allowed = trial.instances.reduce((sum, { cpuAllowance }) => sum + cpuAllowance, 0);
+      expect(trial.server?.cpuSeconds, trial.key).toBeGreaterThan(0);
+      expect(trial.server?.cpuCores, trial.key).toBeLessThan(allowed * 1.5);
+      expect(trial.metrics.memoryBytes).toBeGreaterThan(2 ** 20);
+      expect(trial.loader?.cpuSeconds).toBeGreaterThan(0);
+      expect(trial.instanceObservations?.map(({ name }) => name)).toEqual(
+        trial.instances.map(({ pod }) => pod),
+      );
+    }
+  });
+
+  it('gives DinoDNS as many workers as its quota has CPUs', () => {
+    const workers = ok(record).flatMap(({ caseKey, instances }) =>
+      caseKey.startsWith('dinodns/') ? instances.map((instance) => instance.workers) : [],
+    );
+    expect(workers).toEqual([1, 1, 1, 1]);
+  });
+
+  it('describes the cluster', () => {
+    const { cluster } = record.environment;
+    expect(cluster?.version).toMatch(/^v1\.\d+/);
+    expect(cluster?.nodes[0]).toMatchObject({
+      kernel: expect.stringMatching(/\d/),
+      containerRuntime: expect.stringContaining('://'),
+      allocatableCpus: expect.any(Number),
+    });
+    expect(record.servers.map(({ version }) => version)).not.toContain('unknown');
+    expect(record.provisioned.every(({ source }) => source === 'image')).toBe(true);
+  });
+
+  it('writes the reports', async () => {
+    const folder = join(world.directory, 'results', record.id);
+    const report = await readFile(join(folder, 'report.md'), 'utf8');
+    for (const title of ['CoreDNS', 'DinoDNS (stock)', 'DinoDNS']) expect(report).toContain(title);
+    const raw = await world.fs.readdir(join(folder, 'raw'), { recursive: true });
+    expect(raw.filter((name) => /dnsperf-load-1\.txt$/.test(String(name)))).toHaveLength(12);
+    expect(raw.filter((name) => /-1\.log$/.test(String(name)))).toHaveLength(12);
+  });
+
+  it('leaves nothing in the cluster', async () => {
+    expect(await leftovers()).toEqual([]);
+  });
+});
+
+describe('two instances behind one Service', () => {
+  it('both get load, as the record shows', async () => {
+    const world = await clusterWorld();
+    try {
+      const flags = ['--servers', 'coredns', '--tier', '2', '--mode', 'single', '--cpu-request', '100m'];
+      const times = ['--duration', '3', '--warmup', '0', '--trials', '1'];
+      const status = await world.bench('run', '--target', 'kubernetes', ...flags, ...times);
+      expect(status, world.err()).toBe(0);
+      const [trial] = ok(await recordOf(world));
+      expect(trial?.instances).toHaveLength(2);
+      expect(trial?.loaderCommands[0]?.join(' ')).toContain('-c 200 -T 2 -q 200');
+      const [a = 0, b = 0] = trial?.instanceObservations?.map(({ cpuSeconds }) => cpuSeconds ?? 0) ?? [];
+      // 200 sockets over two instances: one with less than a fifth would be one in 10^18.
+      expect(Math.min(a, b)).toBeGreaterThan(0.2 * Math.max(a, b));
+    } finally {
+      await world.remove();
+    }
+  });
+});
