@@ -53,6 +53,8 @@ export interface Batch {
    * timestamp (SO_TIMESTAMPNS); NaN without `timestamps` or where the kernel gave none.
    */
   readonly ages: Float64Array;
+  /** What `performance.now()` was, in ms, at the moment that `ages` count back from; NaN without `timestamps`. */
+  readonly readAt: number;
   /** The source of datagram `i`, for a reply after the handler has returned. Allocates. */
   peer(i: number): Peer;
   /**

@@ -13,6 +13,7 @@ export class DatagramBatch implements Batch {
   readonly ports = new Uint16Array(1);
   readonly addresses = new Uint8Array(16);
   readonly ages = new Float64Array(1).fill(Number.NaN);
+  readonly readAt = Number.NaN;
   #address = '';
   #parsed: Address | undefined;
   #reply = -1;

@@ -25,6 +25,7 @@ export class ReceiveArena implements Batch {
   readonly ports: Uint16Array;
   readonly addresses: Uint8Array;
   readonly ages: Float64Array;
+  readAt = Number.NaN;
 
   /** Headers of the messages, for recvmmsg. */
   readonly address: number;
@@ -118,6 +119,7 @@ export class ReceiveArena implements Batch {
   #loadAges(count: number): void {
     const { words: memory, headers } = this.messages;
     this.#libc.clock_gettime(constants.CLOCK_REALTIME, this.#clockAddress);
+    this.readAt = performance.now();
     const seconds = Number(this.#clock[layout.timespec.tv_sec / 8]);
     const nanoseconds = Number(this.#clock[layout.timespec.tv_nsec / 8]);
     for (let i = 0; i < count; i++) {

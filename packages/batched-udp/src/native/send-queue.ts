@@ -81,7 +81,7 @@ export class SendQueue {
     if (!(length >= 0 && length <= slotBytes) || !Number.isInteger(length)) {
       throw new RangeError(`datagram of ${length} bytes: a slot holds 0 to ${slotBytes}`);
     }
-    const { sockaddr } = peer ?? {};
+    const sockaddr = peer?.sockaddr; // Destructured from `peer ?? {}` it would cost an object for each datagram.
     if (sockaddr === undefined) {
       if (!connected)
         throw new UdpError('ERR_UDP_STATE', 'no peer: the socket is not connected, so name one');
