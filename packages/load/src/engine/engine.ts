@@ -95,10 +95,10 @@ export class Engine {
 
   /** Transports are opened with this engine's handlers, so they come after it. */
   attach(main: Transport, fallback: Transport | null): void {
-    const channelOf = (transport: Transport) =>
-      new Channel(transport, this.#workload, this.#questionEnds, this.#measurements);
-    this.#main = channelOf(main);
-    this.#fallback = fallback === null ? null : channelOf(fallback);
+    const channelOf = (transport: Transport, scheduled: boolean) =>
+      new Channel(transport, this.#workload, this.#questionEnds, this.#measurements, scheduled);
+    this.#main = channelOf(main, this.#open);
+    this.#fallback = fallback === null ? null : channelOf(fallback, false);
   }
 
   /** Begins to send what `source` gives. `wake` is called when something came that may let more leave. */
@@ -158,10 +158,9 @@ export class Engine {
       if (sent === 0) break;
       count += sent;
     }
-    if (count > 0) main.flush(this.#open);
+    if (count > 0) main.flush();
     const fallback = this.#fallback;
-    if (fallback !== null && fallback.queue.length > 0 && this.#sendQueued(fallback) > 0)
-      fallback.flush(false);
+    if (fallback !== null && fallback.queue.length > 0 && this.#sendQueued(fallback) > 0) fallback.flush();
     return count;
   }
 
@@ -226,7 +225,7 @@ export class Engine {
         this.#lose(channel, cell);
       }
     }
-    if (repeated > 0) channel.flush(false);
+    if (repeated > 0) channel.flush();
   }
 
   #lose(channel: Channel, cell: number): void {

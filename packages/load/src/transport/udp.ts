@@ -85,8 +85,8 @@ function socketOptions(request: UdpRequest, lane: number): UdpSocketOptions {
 }
 
 function deliver(batch: Batch, lane: number, handler: TransportHandler): void {
-  const now = nowNs();
-  const { count, bytes, offsets, lengths, ages, truncated } = batch;
+  const { count, bytes, offsets, lengths, ages, readAt, truncated } = batch;
+  const now = Number.isNaN(readAt) ? nowNs() : readAt * 1e6;
   for (let i = 0; i < count; i++) {
     const age = ages[i] ?? 0;
     handler.onMessage(
