@@ -7,9 +7,10 @@ import { blogFiles } from '../src/report/blog.ts';
 import { renderCsv } from '../src/report/csv.ts';
 import { renderGithub } from '../src/report/github.ts';
 import { filesOf, findFormat, findRenderer } from '../src/report/index.ts';
-import { overallSentence } from '../src/report/overall.ts';
+import { overallSentence, reservation } from '../src/report/overall.ts';
 import type { ReportFile } from '../src/report/renderer.ts';
 import { renderTerminal } from '../src/report/terminal.ts';
+import { verdictSentence } from '../src/report/verdict-sentence.ts';
 import { parseRecord } from '../src/results/parse-record.ts';
 import type { RunRecord } from '../src/results/record.ts';
 import { ATTACKS, makeHostileRecord } from './fixtures/make-hostile-record.ts';
@@ -144,6 +145,24 @@ describe('what a server was shown to be over all points', () => {
     expect(overallSentence(equal, 'dinodns', 'qps')).toContain(
       'No difference in queries per second was shown',
     );
+  });
+
+  it('is told with the reservation that it is no larger than the noise floor', () => {
+    const cases = reference.cases.map((item) => ({
+      ...item,
+      comparison: item.comparison && {
+        ...item.comparison,
+        qps: { ...item.comparison.qps, belowNoiseFloor: item.server === 'dinodns' },
+      },
+    }));
+    const noisy = { ...reference, cases };
+    expect(reservation(noisy)).toBe(
+      'With a reservation: a difference is no larger than the noise floor throughout.',
+    );
+    expect(reservation(reference)).toBeNull();
+    const [stock, dinodns] = cases.slice(1, 3).map((item) => verdictSentence(item, noisy));
+    expect(dinodns).toContain('more); but the baseline differs from itself by as much (noise floor).');
+    expect(stock).not.toContain('noise floor');
   });
 
   it('tells a multiple where there is one, and a cost in its own words', () => {

@@ -143,11 +143,18 @@ export function reservation(record: RunRecord): string | null {
   const limited = groups.filter(({ cases }) =>
     cases.some((item) => item.limitedBy !== 'server' && item.summary !== null),
   );
+  const noisy = groups.filter(({ cases }) =>
+    cases.some(
+      ({ comparison }) =>
+        comparison?.qps.belowNoiseFloor === true && comparison.qps.verdict !== 'no difference shown',
+    ),
+  );
   const where = (some: typeof groups) =>
     some.length === groups.length
       ? 'throughout'
       : `at ${some.map(({ title }) => inSentence(title)).join('; ')}`;
   const parts = [
+    ...(noisy.length > 0 ? [`a difference is no larger than the noise floor ${where(noisy)}`] : []),
     ...(limited.length > 0
       ? [`something else than the server limited a throughput ${where(limited)} (†)`]
       : []),

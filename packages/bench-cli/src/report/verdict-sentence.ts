@@ -63,6 +63,13 @@ function compared(name: string, baseline: string, delta: Delta): string {
   return `${name} answered ${text} ${than} ${baseline} (95 % interval ${interval})`;
 }
 
+/** A verdict on a difference that the baseline shows against itself as well is worth little, and says so. */
+function noise(comparison: CaseRecord['comparison']): string[] {
+  const delta = comparison?.qps;
+  if (delta?.belowNoiseFloor !== true || delta.verdict === 'no difference shown') return [];
+  return ['the baseline differs from itself by as much (noise floor)'];
+}
+
 /** What keeps the figures from being the servers' own, as clauses. */
 function reservations(record: RunRecord, cases: readonly CaseRecord[]): string[] {
   const named = (limit: CaseRecord['limitedBy']) =>
@@ -100,7 +107,7 @@ export function verdictSentence(item: CaseRecord, record: RunRecord): string {
   const { comparison } = item;
   const baseline = record.cases.find(({ key }) => key === comparison?.baseline);
   const involved = baseline === undefined ? [item] : [item, baseline];
-  const clauses = reservations(record, involved);
+  const clauses = [...noise(comparison), ...reservations(record, involved)];
   const but = clauses.length === 0 ? '' : `; but ${clauses.join(', and ')}`;
   if (comparison !== null) return `${compared(name, baselineName, comparison.qps)}${but}.`;
   if (item.server === record.baseline) return `${name}, the baseline, answered ${rateOf(item)}${but}.`;
