@@ -4,7 +4,7 @@
  * and receiving on top, which is the same koffi code in all cases.
  */
 import { execFileSync } from 'node:child_process';
-import { mkdtempSync } from 'node:fs';
+import { mkdtempSync, rmSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -21,17 +21,19 @@ type Calls = Pick<Libc, 'recvmmsg' | 'sendmmsg'>;
 
 /** The addon, or undefined where nothing compiles it. */
 function compileAddon(): Calls | undefined {
-  const binary = join(mkdtempSync(join(tmpdir(), 'batched-udp-addon-')), 'addon.node');
+  const directory = mkdtempSync(join(tmpdir(), 'batched-udp-addon-'));
+  const binary = join(directory, 'addon.node');
   const source = fileURLToPath(new URL('addon.c', import.meta.url));
   try {
-    execFileSync('cc', ['-O2', '-shared', '-fPIC', `-I${include_dir}`, '-o', binary, source], {
-      stdio: 'inherit',
-    });
+    const options = ['-O2', '-shared', '-fPIC', `-I${include_dir}`];
+    execFileSync('cc', [...options, '-o', binary, source], { stdio: 'inherit' });
+    return createRequire(import.meta.url)(binary);
   } catch (error) {
     console.error(`no addon in the comparison: ${error instanceof Error ? error.message : error}`);
     return undefined;
+  } finally {
+    rmSync(directory, { recursive: true }); // What is loaded stays loaded.
   }
-  return createRequire(import.meta.url)(binary);
 }
 
 const onBatch = () => undefined;
