@@ -36,9 +36,10 @@ export interface Programs {
   programOf(server: ServerKind): readonly string[];
 }
 
-/** The DinoDNS server is a script that runs on the same Node.js as bench itself. */
+/** A script, as the DinoDNS server is one, runs on the same Node.js as bench itself. */
 function programFor(world: World, tool: ToolName, executable: string): readonly string[] {
-  return tool === 'dinodns-server' ? [world.processes.nodePath, executable] : [executable];
+  const isScript = tool === 'dinodns-server' || /\.[jt]s$/.test(executable);
+  return isScript ? [world.processes.nodePath, executable] : [executable];
 }
 
 async function describeServer(
@@ -54,7 +55,11 @@ async function describeServer(
     title: server.title,
     version: version?.version ?? tool.version,
     executable: tool.executable,
-    components: { ...version?.components },
+    components: {
+      ...version?.components,
+      // Reports tell by it what is no DNS server.
+      ...(server.answers === undefined ? {} : { answers: server.answers }),
+    },
     files: {},
   };
 }

@@ -11,6 +11,7 @@ import { corednsGoTarget } from './go-install.ts';
 import { findPackageManager } from './package-manager.ts';
 import { toolFromPath } from './path-tools.ts';
 import { installHint } from './provisioner.ts';
+import { echoInC, echoOnNode } from './udp-echo.ts';
 
 export interface ToolInspection {
   readonly tool: ToolName;
@@ -67,6 +68,11 @@ async function inspectOptional(world: World, tool: 'knotd' | 'nsd'): Promise<Too
   return installed.found === null ? { ...installed, fix: await installHint(world, tool) } : installed;
 }
 
+async function inspectEcho(world: World): Promise<ToolInspection> {
+  const inC = await echoInC(world);
+  return inspection('udp-echo', true, 'found' in inC ? inC : await echoOnNode(world));
+}
+
 /** Looks at every tool, one after the other. */
 export async function inspectTools(
   world: World,
@@ -78,5 +84,6 @@ export async function inspectTools(
     await inspectDnsperf(world),
     await inspectOptional(world, 'knotd'),
     await inspectOptional(world, 'nsd'),
+    await inspectEcho(world),
   ];
 }

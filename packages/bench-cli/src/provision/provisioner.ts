@@ -9,6 +9,7 @@ import { corednsFromGo } from './go-install.ts';
 import { findPackageManager, installPackage } from './package-manager.ts';
 import { toolFromPath } from './path-tools.ts';
 import type { ProvideTool, ProvisionOptions } from './provision.ts';
+import { echoInC, echoOnNode } from './udp-echo.ts';
 
 const NOT_ALLOWED = 'Or leave out --no-provision, and bench gets it.';
 
@@ -83,7 +84,8 @@ async function provideOptionalServer(world: World, tool: 'knotd' | 'nsd'): Promi
  * - `coredns`: cache, PATH if it is exactly that version, release archive, `go install`;
  * - `dnsperf`: PATH, then the package manager where that needs no password;
  * - `knotd` and `nsd`: PATH only, because they are compared only where they are installed;
- * - `dinodns-server`: this workspace. `executable` is a script for Node.js.
+ * - `dinodns-server`: this workspace. `executable` is a script for Node.js;
+ * - `udp-echo`: this workspace's C program, compiled, else its script for Node.js.
  *
  * What is missing is got once: calls for the same tool at the same time share the work.
  */
@@ -103,6 +105,15 @@ export function createProvisioner(world: World): ProvideTool {
           tool,
           [{ name: 'workspace', attempt: () => dinodnsServer(world) }],
           'Run `pnpm install` in the workspace.',
+        );
+      case 'udp-echo':
+        return firstThatWorks(
+          tool,
+          [
+            { name: 'C', attempt: () => echoInC(world) },
+            { name: 'Node.js', attempt: () => echoOnNode(world) },
+          ],
+          'Check out the whole workspace: both programs are in it.',
         );
     }
   };

@@ -1,6 +1,6 @@
 /** How reports call cases, group them and mark them. */
 import type { CaseRecord, RunRecord } from '../results/record.ts';
-import { CONTENDED, describeLimit, NOT_SERVER_LIMITED } from './marks.ts';
+import { CONTENDED, describeLimit, ECHO_EXPLANATION, isEcho, NOT_SERVER_LIMITED } from './marks.ts';
 import { formatCpus } from './numbers.ts';
 
 /** The server's name in tables, "CoreDNS"; its kind if it never came to start. */
@@ -30,6 +30,8 @@ export function explainMarks(record: RunRecord, cases: readonly CaseRecord[]): s
     });
   const unlimited = marked.filter(({ limitedBy }) => limitedBy !== 'server');
   const lines: string[] = [];
+  const echo = marked.find(({ server }) => isEcho(record, server));
+  if (echo !== undefined) lines.push(`${serverTitle(record, echo.server)}: ${ECHO_EXPLANATION}`);
   if (unlimited.length > 0) {
     lines.push(
       `${NOT_SERVER_LIMITED} Not limited by the server, so not the most it can do. ${reasons(unlimited).join('; ')}.`,

@@ -3,6 +3,7 @@ import type { CaseRecord, LimitedBy, OkTrial, RunRecord } from '../results/recor
 import { formatFixed } from './numbers.ts';
 
 export type MarkName =
+  | 'echo'
   | 'not-server-limited'
   | 'contended'
   | 'unsettled'
@@ -27,6 +28,14 @@ export const NOT_SERVER_LIMITED = '†';
 export const CONTENDED = '‡';
 export const UNSETTLED = '§';
 export const UNEVEN = '¶';
+
+export const ECHO_EXPLANATION =
+  'Not a DNS server but the ceiling for one: it sends queries back, and there are no answers to check.';
+
+/** Whether a server kind is no DNS server but sends queries back. Its title says so wherever it stands. */
+export function isEcho(record: RunRecord, server: string): boolean {
+  return record.servers.find(({ kind }) => kind === server)?.components.answers === 'echo';
+}
 
 /** One instance answers more than this many times the average of its trial: the load was not spread evenly. */
 export const UNEVEN_FROM = 1.2;
@@ -140,6 +149,14 @@ export function marksOfCase(record: RunRecord, item: CaseRecord, trials: readonl
     });
   }
   if (summary === null) return marks;
+  if (isEcho(record, item.server)) {
+    marks.push({
+      name: 'echo',
+      symbol: null,
+      label: 'no DNS server',
+      explanation: ECHO_EXPLANATION,
+    });
+  }
   if (limitedBy !== 'server') {
     marks.push({
       name: 'not-server-limited',

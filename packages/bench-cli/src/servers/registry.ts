@@ -5,6 +5,7 @@ import { BenchError } from '../errors.ts';
 import { clusterDns } from './cluster-dns/index.ts';
 import { coredns, corednsFile, corednsMultisocket } from './coredns/index.ts';
 import { dinodns, dinodnsStock } from './dinodns/index.ts';
+import { echo } from './echo/index.ts';
 import { knot } from './knot/index.ts';
 import { nsd } from './nsd/index.ts';
 import type { ServerKind } from './server.ts';
@@ -17,6 +18,7 @@ export const SERVER_KINDS: readonly ServerKind[] = [
   dinodns,
   knot,
   nsd,
+  echo,
   clusterDns,
 ];
 

@@ -49,7 +49,7 @@ export interface InstancePlan {
 }
 
 /** A program that a server kind needs. `bench` finds or provisions it. */
-export type ToolName = 'coredns' | 'knotd' | 'nsd' | 'dnsperf' | 'dinodns-server';
+export type ToolName = 'coredns' | 'knotd' | 'nsd' | 'dnsperf' | 'dinodns-server' | 'udp-echo';
 
 /** The images of the kubernetes target, by what is in them. */
 export type ImageName = 'coredns' | 'dinodns' | 'loader';
@@ -66,6 +66,11 @@ export interface ServerKind {
   readonly image: ImageName | null;
   /** It is in the cluster already: found, measured and left as it is, never deployed. */
   readonly existing?: true;
+  /**
+   * It is no DNS server and sends queries back as they came: there are no answers to check, neither one by one nor
+   * by the mix of response codes, and reports mark its figures. Default: a DNS server.
+   */
+  readonly answers?: 'echo';
   /** How this server answers for a name outside of all of its zones; both are right (RFC 8499: "lame"). */
   readonly answersUnknownZoneWith: 'NXDOMAIN' | 'REFUSED';
   /** Why this combination cannot be run, or null if it can. */

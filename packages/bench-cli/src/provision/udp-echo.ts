@@ -1,0 +1,76 @@
+/**
+ * The UDP echo of this workspace: the C program, compiled when it is needed and kept, or where there is no
+ * compiler the one that runs on Node.js.
+ */
+import { createHash } from 'node:crypto';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { findExecutable, isExecutable } from '../environment/find-executable.ts';
+import { messageOf } from '../errors.ts';
+import { readIfThere } from '../observe/proc-files.ts';
+import { runToEnd } from '../process.ts';
+import type { ProvisionedTool } from '../results/record.ts';
+import type { World } from '../world.ts';
+import type { Attempt } from './attempt.ts';
+import { cacheRoot, withStaging } from './cache.ts';
+
+const SOURCE = fileURLToPath(new URL('../../../../benchmarks/udp-echo/udp-echo.c', import.meta.url));
+const SOURCE_NAME = 'benchmarks/udp-echo/udp-echo.c';
+const SCRIPT = fileURLToPath(new URL('../../../batched-udp/src/udp-echo.ts', import.meta.url));
+const SCRIPT_NAME = 'packages/batched-udp/src/udp-echo.ts';
+const COMPILERS = ['cc', 'gcc', 'clang'];
+const FLAGS = ['-O2'];
+
+async function findCompiler(world: World): Promise<string | null> {
+  for (const name of COMPILERS) {
+    const found = await findExecutable(world, name);
+    if (found !== null) return found;
+  }
+  return null;
+}
+
+function tool(executable: string, version: string, origin: string): ProvisionedTool {
+  return { tool: 'udp-echo', version, executable, source: 'workspace', origin, sizeBytes: null };
+}
+
+/** The C program, from the cache or compiled into it. */
+export async function echoInC(world: World): Promise<Attempt> {
+  const source = await readIfThere(world, SOURCE);
+  if (source === null) return { problem: `${SOURCE_NAME} is not there` };
+  const compiler = await findCompiler(world);
+  if (compiler === null) return { problem: 'there is no C compiler' };
+  // Another source, compiler or machine makes another program.
+  const question = await runToEnd(world.processes.start, [compiler, '--version']);
+  const named = question.stdout.split('\n')[0] ?? compiler;
+  const key = createHash('sha256')
+    .update([source, named, process.arch, ...FLAGS].join('\0'))
+    .digest('hex');
+  const version = key.slice(0, 12);
+  const directory = join(cacheRoot(world), 'udp-echo', version);
+  const executable = join(directory, 'udp-echo');
+  const origin = `${SOURCE_NAME}, compiled with ${named} ${FLAGS.join(' ')}`;
+  if (await isExecutable(world, executable)) return { found: tool(executable, version, origin) };
+  return withStaging(world, async (staging) => {
+    const made = join(staging, 'udp-echo');
+    const { code, stderr } = await runToEnd(world.processes.start, [compiler, ...FLAGS, '-o', made, SOURCE]);
+    if (code !== 0) return { problem: `${compiler} failed: ${stderr.split('\n')[0]}` };
+    try {
+      await world.fs.mkdir(directory, { recursive: true });
+      await world.fs.rename(made, executable);
+    } catch (error) {
+      return { problem: `cannot keep it in ${directory}: ${messageOf(error)}` };
+    }
+    return { found: tool(executable, version, origin) };
+  });
+}
+
+/** The program that runs on Node.js; it costs more than the one in C, and the record says which it was. */
+export async function echoOnNode(world: World): Promise<Attempt> {
+  const source = await readIfThere(world, SCRIPT);
+  if (source === null) return { problem: `${SCRIPT_NAME} is not there` };
+  const node = await runToEnd(world.processes.start, [world.processes.nodePath, '--version']);
+  const version = createHash('sha256').update(source).digest('hex').slice(0, 12);
+  return {
+    found: tool(SCRIPT, version, `${SCRIPT_NAME} on Node.js ${node.stdout.trim().replace(/^v/, '')}`),
+  };
+}

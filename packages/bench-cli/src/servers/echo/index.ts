@@ -1,0 +1,31 @@
+/**
+ * A plain UDP echo: no DNS server, but the ceiling for one. It moves datagrams as cheaply as the machine can and
+ * looks at nothing but one bit, so that what a DNS server costs beyond it is what its answers cost.
+ */
+import type { InstanceRequest, ServerKind } from '../server.ts';
+
+export const echo: ServerKind = {
+  name: 'echo',
+  title: 'UDP echo (no DNS)',
+  description: 'no DNS server: sends each datagram back, as the ceiling for one thread on this machine',
+  tool: 'udp-echo',
+  image: null,
+  answers: 'echo',
+  answersUnknownZoneWith: 'REFUSED',
+  unsupported(mode, transport) {
+    if (transport !== 'udp') return 'it echoes over UDP only';
+    return mode === 'multi' ? 'it has one thread' : null;
+  },
+  plan({ program, address, port }: InstanceRequest) {
+    return {
+      files: [],
+      command: [...program, '--address', address, '--port', String(port)],
+      env: {},
+      readiness: { kind: 'stdout-json' },
+      workers: 1,
+    };
+  },
+  // Neither program has a version of its own; the record says what it was made from.
+  versionArguments: ['--help'],
+  parseVersion: () => null,
+};
