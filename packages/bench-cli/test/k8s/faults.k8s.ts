@@ -1,0 +1,164 @@
+/** What goes wrong on real clusters, provoked on a real cluster. Each time: the right reason, and nothing left. */
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import type { TestWorld } from '../support/test-world.ts';
+import { core, leftovers, runNamespaces, runningPods } from './support/admin.ts';
+import { clusterWorld, recordOf, SHORT, suiteKubeconfig } from './support/bench.ts';
+
+let world: TestWorld;
+beforeEach(async () => {
+  world = await clusterWorld();
+});
+afterEach(async () => {
+  await world.remove();
+  expect(await leftovers()).toEqual([]);
+});
+
+async function failureOf(...flags: string[]) {
+  const status = await world.bench('run', ...SHORT, ...flags);
+  const [trial] = (await recordOf(world)).trials;
+  if (trial?.status !== 'failed') throw new Error(`the trial did not fail: ${world.err()}`);
+  return { status, ...trial.failure };
+}
+
+describe('images', () => {
+  it.each([
+    ['IfNotPresent', /ImagePullBackOff|ErrImagePull/],
+    ['Never', /ErrImageNeverPull/],
+  ])(
+    'one that does not exist, --pull-policy %s: named with its reason, before any trial',
+    async (policy, reason) => {
+      const flags = ['--coredns-image', 'registry.invalid/no-such-image:1', '--pull-policy', policy];
+      expect(await world.bench('run', ...SHORT, ...flags)).toBe(3);
+      expect(world.err()).toContain('[E_POD_IMAGE]');
+      expect(world.err()).toContain('registry.invalid/no-such-image:1');
+      expect(world.err()).toMatch(reason);
+    },
+  );
+});
+
+describe('pods', () => {
+  it('no node can take: the scheduler says why', async () => {
+    const failure = await failureOf('--tier', '512', '--mode', 'multi', '--schedule-time', '2');
+    expect(failure).toMatchObject({
+      code: 'E_POD_UNSCHEDULABLE',
+      evidence: [expect.stringMatching(/Insufficient cpu/)],
+    });
+  });
+
+  it('that crash at start: their exit status and last log lines', async () => {
+    // dnsperf is no DNS server, and says so.
+    const image = process.env.DINODNS_BENCH_LOADER_IMAGE ?? 'dinodns-bench/dnsperf:0.1.0';
+    const failure = await failureOf('--coredns-image', image);
+    expect(failure.code).toMatch(/^E_SERVER_(START|DIED)$/);
+    expect(failure.message).toMatch(/exit status 1/);
+    expect(failure.evidence.join('\n')).toMatch(/dnsperf|Usage|option/i);
+  });
+
+  it('that run out of memory: OOMKilled', async () => {
+    const failure = await failureOf('--memory-limit', '8Mi', '--servers', 'dinodns');
+    expect(failure).toMatchObject({ code: 'E_SERVER_DIED', message: expect.stringContaining('OOMKilled') });
+  });
+
+  it('that are deleted in mid-trial: the trial fails at once', async () => {
+    const running = world.bench('run', ...SHORT, '--duration', '60');
+    await expect.poll(() => runningPods('loader')).toHaveLength(1);
+    const [server] = await runningPods('server');
+    if (server === undefined) throw new Error('no server pod');
+    await core().deleteNamespacedPod(server);
+    expect(await running).toBe(4);
+    const [trial] = (await recordOf(world)).trials;
+    expect(trial).toMatchObject({
+      status: 'failed',
+      failure: { code: 'E_SERVER_DIED', message: expect.stringContaining('was deleted') },
+    });
+    // Not after the minute that the load would have taken.
+    const seconds = (Date.parse(trial?.endedAt ?? '') - Date.parse(trial?.startedAt ?? '')) / 1000;
+    expect(seconds).toBeLessThan(60);
+  });
+});
+
+describe('the CLI', () => {
+  it('stopped by Ctrl-C removes everything, and goes on with --resume', async () => {
+    const running = world.bench('run', ...SHORT, '--servers', 'coredns,dinodns', '--duration', '2');
+    await world.errContains('✓ 1/2');
+    world.send('SIGINT');
+    expect(await running).toBe(130);
+    expect(await leftovers()).toEqual([]);
+    expect(await recordOf(world)).toMatchObject({ status: 'interrupted' });
+    const again = await world.bench('run', '--resume', 'latest');
+    expect(again, world.err()).toBe(0);
+    expect((await recordOf(world)).trials.map(({ status }) => status)).toEqual(['ok', 'ok']);
+  });
+
+  it('killed by SIGKILL leaves a run that cleanup lists and removes', async () => {
+    const main = new URL('../../src/main.ts', import.meta.url).pathname;
+    const child = spawn(process.execPath, [main, 'run', ...SHORT, '--duration', '60'], {
+      cwd: world.directory,
+      env: { ...process.env, KUBECONFIG: suiteKubeconfig(), NO_COLOR: '1' },
+      stdio: 'ignore',
+    });
+    try {
+      await expect.poll(() => runningPods('loader')).toHaveLength(1);
+      // Its owner still lives: it is left alone.
+      expect(await world.bench('cleanup')).toBe(0);
+      expect(world.out()).toContain('kept: it is running');
+    } finally {
+      child.kill('SIGKILL');
+      await once(child, 'exit');
+    }
+    const [namespace, ...others] = await runNamespaces();
+    if (namespace === undefined) throw new Error('nothing was left');
+    expect(others).toEqual([]);
+    expect(await world.bench('cleanup', '--older-than', '1h')).toBe(0);
+    expect(world.out()).toContain(`kept: younger than --older-than`);
+    expect(await world.bench('cleanup', '--dry-run')).toBe(0);
+    expect(world.out()).toMatch(new RegExp(`${namespace} .* would be removed: its process has ended`));
+    expect(await runNamespaces()).toEqual([namespace]);
+    expect(await world.bench('cleanup')).toBe(0);
+    expect(await runNamespaces()).toEqual([]);
+  });
+
+  it('told to --keep leaves the namespace, which cleanup --run removes', async () => {
+    expect(await world.bench('run', ...SHORT, '--keep'), world.err()).toBe(0);
+    const { id } = await recordOf(world);
+    expect(await runNamespaces()).toHaveLength(1);
+    expect((await runningPods('server')).length).toBe(1);
+    expect(await world.bench('cleanup', '--run', 'another')).toBe(2);
+    expect(await world.bench('cleanup', '--run', id)).toBe(0);
+    expect(await runNamespaces()).toEqual([]);
+  });
+});
+
+/** Only where the cluster's own processes can be reached: the scripts of the test cluster say where. */
+const { BENCH_K8S_COMPONENTS } = process.env;
+
+describe.skipIf(BENCH_K8S_COMPONENTS === undefined)('the cluster', () => {
+  /** Pid of a component of the control plane, from its pid file. */
+  const pidOf = async (component: string) =>
+    Number(
+      (await world.fs.readFile(join(BENCH_K8S_COMPONENTS ?? '', `${component}.pid`), 'utf8')).split(' ')[0],
+    );
+
+  /** Stops a process for some seconds in the middle of a trial; the run must not mind. */
+  async function pauseInMidTrial(component: string, seconds: number) {
+    const running = world.bench('run', ...SHORT, '--duration', String(seconds + 6), '--warmup', '1');
+    await expect.poll(() => runningPods('loader')).toHaveLength(1);
+    const pid = await pidOf(component);
+    process.kill(pid, 'SIGSTOP');
+    try {
+      await world.clock.sleep(seconds);
+    } finally {
+      process.kill(pid, 'SIGCONT');
+    }
+    expect(await running, world.err()).toBe(0);
+    const [trial] = (await recordOf(world)).trials;
+    expect(trial?.status).toBe('ok');
+  }
+
+  it('whose kubelet is stopped for 8 seconds: the trial goes on', () => pauseInMidTrial('kubelet', 8));
+
+  it('whose API server hangs for 10 seconds: the trial goes on', () => pauseInMidTrial('kube-apiserver', 10));
+});

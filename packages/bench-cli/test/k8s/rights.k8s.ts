@@ -1,0 +1,80 @@
+/** Each right of k8s/rbac.yaml is needed: without it bench says which one is missing, before it makes anything. */
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { V1ClusterRole } from '@kubernetes/client-node';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describePermission, REQUIRED_PERMISSIONS } from '../../src/targets/kubernetes/permissions.ts';
+import { benchRoles, makeAccount, removeAccount } from './support/account.ts';
+import { leftovers, rbac, without } from './support/admin.ts';
+import { clusterWorld, recordOf, SHORT } from './support/bench.ts';
+
+const suite = `bench-rights-${Math.random().toString(36).slice(2, 8)}`;
+let directory: string;
+let kubeconfig: string;
+let role: V1ClusterRole;
+beforeAll(async () => {
+  directory = await mkdtemp(join(tmpdir(), 'bench-rights-'));
+  const roles = await benchRoles();
+  const found = roles.find(({ metadata }) => metadata?.name === 'dinodns-bench');
+  if (found === undefined) throw new Error('k8s/rbac.yaml has no role dinodns-bench');
+  role = found;
+  kubeconfig = await makeAccount(suite, [role], directory);
+});
+afterAll(async () => {
+  await removeAccount(suite);
+  await rm(directory, { recursive: true, force: true });
+});
+
+async function grant(rules: V1ClusterRole['rules']): Promise<void> {
+  const name = `${suite}-dinodns-bench`;
+  const current = await rbac().readClusterRole({ name });
+  await rbac().replaceClusterRole({ name, body: { ...current, ...(rules === undefined ? {} : { rules }) } });
+}
+
+describe('the role of k8s/rbac.yaml', () => {
+  it('holds what bench asks for, and nothing else', () => {
+    const granted = (role.rules ?? []).flatMap(({ apiGroups = [''], resources = [], verbs }) =>
+      resources.flatMap((resource) =>
+        verbs.map((verb) =>
+          describePermission({ verb, resource, group: apiGroups[0] ?? '', scope: 'cluster' }),
+        ),
+      ),
+    );
+    expect(granted.sort()).toEqual(REQUIRED_PERMISSIONS.map(describePermission).sort());
+  });
+
+  it.each(REQUIRED_PERMISSIONS)('without $verb $resource: says so, and makes nothing', async (permission) => {
+    const world = await clusterWorld(kubeconfig);
+    try {
+      await grant(without(role.rules ?? [], permission.resource, permission.verb));
+      const named = describePermission(permission);
+      // The API server's cache of rights takes a moment.
+      await expect
+        .poll(async () => ({ status: await world.bench('run', ...SHORT), err: world.err() }), {
+          timeout: 30_000,
+        })
+        .toMatchObject({
+          status: 3,
+          err: expect.stringMatching(new RegExp(`E_CLUSTER_FORBIDDEN\\] this user may not ${named} on`)),
+        });
+      expect(await world.fs.readdir(join(world.directory, 'results')).catch(() => [])).toEqual([]);
+    } finally {
+      await world.remove();
+    }
+  });
+
+  it('alone suffices for a run, which then says that CPU and memory are missing', async () => {
+    await grant(role.rules);
+    const world = await clusterWorld(kubeconfig);
+    try {
+      expect(await world.bench('run', ...SHORT), world.err()).toBe(0);
+      const record = await recordOf(world);
+      expect(record.warnings.join('\n')).toContain('CPU and memory are missing');
+      expect(record.trials[0]).toMatchObject({ status: 'ok', server: null });
+    } finally {
+      await world.remove();
+    }
+    expect(await leftovers()).toEqual([]);
+  });
+});
