@@ -1,0 +1,227 @@
+/** Whatever goes wrong is said with what failed, the value and the fix, and has its exit status. */
+
+import { createSocket } from 'node:dgram';
+import { once } from 'node:events';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { createServer, type Socket } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { CannonResult } from '../src/index.ts';
+import { dnscannon, start } from './support/cli.ts';
+import { answerTo, startServer } from './support/misbehaving-server.ts';
+
+let directory = '';
+beforeAll(async () => {
+  directory = await mkdtemp(join(tmpdir(), 'dnscannon-'));
+});
+afterAll(() => rm(directory, { recursive: true }));
+
+/** A UDP port where nobody listens. */
+async function closedPort(): Promise<number> {
+  const socket = createSocket('udp4');
+  socket.bind(0, '127.0.0.1');
+  await once(socket, 'listening');
+  const { port } = socket.address();
+  socket.close();
+  return port;
+}
+
+const resultOf = (stdout: string): CannonResult => JSON.parse(stdout);
+
+describe('a server', () => {
+  it('that does not answer: all is lost, said, and status 4', async () => {
+    const { port } = await startServer(() => undefined);
+    const { status, stdout, stderr } = await dnscannon([
+      '-d',
+      '0.5',
+      '-t',
+      '0.3',
+      '--json',
+      `127.0.0.1:${port}`,
+    ]);
+    expect(status).toBe(4);
+    expect(stderr).toContain('E_NO_ANSWER');
+    expect(stderr).toContain(`127.0.0.1 port ${port}`);
+    expect(resultOf(stdout)).toMatchObject({ qps: 0, lostRatio: 1, latencySeconds: null });
+  });
+
+  it('that refuses (ICMP) is noticed after a second, not at the end', async () => {
+    const { status, stdout, stderr } = await dnscannon([
+      '-d',
+      '60',
+      '--json',
+      `127.0.0.1:${await closedPort()}`,
+    ]);
+    expect(status).toBe(4);
+    expect(stderr).toContain('nothing listens there');
+    const result = resultOf(stdout);
+    expect(result.endedBy).toBe('refused');
+    expect(result.counts.refused).toBeGreaterThan(0);
+  });
+
+  it('that resets every connection (TCP) is told from one that is silent', async () => {
+    const server = createServer((socket: Socket) => {
+      socket.on('error', () => undefined);
+      socket.once('data', () => socket.resetAndDestroy());
+    });
+    server.listen(0, '127.0.0.1');
+    await once(server, 'listening');
+    const address = server.address();
+    const port = typeof address === 'object' && address !== null ? address.port : 0;
+    const { status, stdout, stderr } = await dnscannon([
+      '-d',
+      '1',
+      '-m',
+      'tcp',
+      '--json',
+      `127.0.0.1:${port}`,
+    ]);
+    server.close();
+    expect(status).toBe(4);
+    expect(stderr).toContain('closes the connection without an answer');
+    const { counts } = resultOf(stdout);
+    expect(counts.reset).toBeGreaterThan(0);
+    expect(counts.lostWithConnection).toBe(counts.lost);
+    expect(counts.sent).toBe(counts.lost);
+  });
+
+  it('that refuses connections (TCP) cannot be reached', async () => {
+    const { status, stderr } = await dnscannon(['-d', '1', '-m', 'tcp', `127.0.0.1:${await closedPort()}`]);
+    expect(status).toBe(4);
+    expect(stderr).toContain('E_UNREACHABLE');
+  });
+
+  it('that sends garbage answers nothing', async () => {
+    const { port } = await startServer((_query, reply) => reply(Buffer.from('not DNS at all')));
+    const { status, stdout, stderr } = await dnscannon([
+      '-d',
+      '0.5',
+      '-t',
+      '0.3',
+      '--json',
+      `127.0.0.1:${port}`,
+    ]);
+    expect(status).toBe(4);
+    expect(stderr).toContain('is no answer to what was asked');
+    const { counts } = resultOf(stdout);
+    expect(counts.answered).toBe(0);
+    expect(counts.malformed + counts.mismatched).toBeGreaterThan(0);
+  });
+
+  it('that answers from another address is found out', async () => {
+    const other = createSocket('udp4');
+    other.bind(0, '127.0.0.2');
+    await once(other, 'listening');
+    const asked = createSocket('udp4');
+    asked.on('message', (query, { address, port }) => other.send(answerTo(query), port, address));
+    asked.bind(0, '127.0.0.1');
+    await once(asked, 'listening');
+    const where = `127.0.0.1:${asked.address().port}`;
+    const { status, stdout } = await dnscannon(['-d', '0.5', '-t', '0.3', '--json', where]);
+    asked.close();
+    other.close();
+    expect(status).toBe(4);
+    expect(resultOf(stdout).warnings.join()).toContain(`127.0.0.2 port`);
+    expect(resultOf(stdout).counts.answered).toBe(0);
+  });
+
+  it('whose name has no address', async () => {
+    const { status, stderr } = await dnscannon(['-d', '1', 'no-such-host.invalid:53']);
+    expect(status).toBe(4);
+    expect(stderr).toContain('E_RESOLVE');
+    expect(stderr).toContain('no-such-host.invalid');
+  });
+});
+
+describe('before anything is sent', () => {
+  it.each([
+    { what: 'a name that is no name', args: ['127.0.0.1', 'a..b'], says: ['E_NAME', '"a..b"'] },
+    { what: 'a name that is too long', args: ['127.0.0.1', `${'a'.repeat(64)}.com`], says: ['E_NAME', '63'] },
+    { what: 'a type that does not exist', args: ['127.0.0.1', 'a.com', '--types', 'AX'], says: ['AX'] },
+    { what: 'a rate of zero', args: ['-R', '0', '127.0.0.1'], says: ['E_OPTIONS', '0', 'more than 0'] },
+    { what: 'a negative rate', args: ['-Q', '-5', '127.0.0.1'], says: ['-5'] },
+    { what: 'a duration of zero', args: ['-d', '0', '127.0.0.1'], says: ['durationSeconds', '0'] },
+    { what: 'a duration that is none', args: ['-d', 'soon', '127.0.0.1'], says: ['soon', '500ms'] },
+    {
+      what: 'more workers than sockets',
+      args: ['-w', '4', '-c', '2', '127.0.0.1'],
+      says: ['4 workers', '2 clients'],
+    },
+    { what: 'two rates', args: ['-R', '5', '--poisson', '6', '127.0.0.1'], says: ['--rate', '--poisson'] },
+    { what: 'a window for an open loop', args: ['-R', '5', '-q', '6', '127.0.0.1'], says: ['-q', 'open'] },
+    { what: 'a port that is none', args: ['127.0.0.1:99999'], says: ['99999', '65535'] },
+    { what: 'a server that is none', args: ['not a server'], says: ['"not a server"'] },
+    { what: 'an unknown flag', args: ['--frobnicate', '127.0.0.1'], says: ['--frobnicate'] },
+    { what: 'no server', args: [], says: ['server'] },
+    { what: 'a threshold that is none', args: ['--fail-if', 'speed>5', '127.0.0.1'], says: ['speed', 'p99'] },
+    { what: 'an expectation that is none', args: ['--expect', 'MAYBE', '127.0.0.1'], says: ['MAYBE'] },
+  ])('$what: status 2', async ({ args, says }) => {
+    const { status, stdout, stderr } = await dnscannon(args);
+    expect(status).toBe(2);
+    expect(stdout).toBe('');
+    for (const words of says) expect(stderr).toContain(words);
+    expect(stderr).not.toContain('bug in dnscannon');
+  });
+
+  it('an empty query file: status 2; a broken one: with the number of the line', async () => {
+    const [empty, broken] = [join(directory, 'empty'), join(directory, 'broken')];
+    await writeFile(empty, '# only a comment\n\n');
+    await writeFile(broken, 'example1.com A\n; fine\nexample2.com AAAA\nexample..com A\n');
+    const first = await dnscannon(['--queries', empty, '127.0.0.1']);
+    expect([first.status, first.stderr]).toEqual([2, expect.stringContaining('E_QUERY_FILE')]);
+    const second = await dnscannon(['--queries', broken, '127.0.0.1']);
+    expect([second.status, second.stderr]).toEqual([2, expect.stringMatching(/line 4|:4\b/)]);
+  });
+
+  it('a query file that is not there: status 3', async () => {
+    const { status, stderr } = await dnscannon(['--queries', join(directory, 'missing'), '127.0.0.1']);
+    expect(status).toBe(3);
+    expect(stderr).toContain('E_UNREADABLE');
+  });
+
+  it('no descriptors left: status 3, with the limit and how to raise it', async () => {
+    const { status, stderr } = await dnscannon(['-c', '1000', '127.0.0.1'], ['prlimit', '--nofile=200:200']);
+    expect(status).toBe(3);
+    expect(stderr).toContain('E_LIMIT');
+    expect(stderr).toContain('200 files');
+    expect(stderr).toContain('ulimit -n');
+  });
+
+  it('permission denied (a broadcast address): status 3', async () => {
+    const { status, stderr } = await dnscannon(['-d', '1', '255.255.255.255']);
+    expect(status).toBe(3);
+    expect(stderr).toContain('E_PERMISSION');
+  });
+
+  it('a source address that is not of this machine: status 3', async () => {
+    const { status, stderr } = await dnscannon(['-d', '1', '-a', '192.0.2.77', '127.0.0.1']);
+    expect(status).toBe(3);
+    expect(stderr).toContain('E_SOURCE');
+    expect(stderr).toContain('192.0.2.77');
+  });
+
+  it('a file for the histogram that cannot be written: status 7', async () => {
+    const { status, stderr } = await dnscannon(['--hgrm', join(directory, 'no', 'such', 'x'), '127.0.0.1']);
+    expect(status).toBe(7);
+    expect(stderr).toContain('E_WRITE_FAILED');
+  });
+});
+
+it.each([
+  { signal: 'SIGINT', status: 130, name: 'Ctrl-C' },
+  { signal: 'SIGTERM', status: 143, name: 'SIGTERM' },
+] as const)('$signal prints the result so far', async ({ signal, status, name }) => {
+  const { port, queries } = await startServer((query, reply) => reply(answerTo(query)));
+  const { child, ended } = start(['-d', '600', '--json', `127.0.0.1:${port}`]);
+  await expect.poll(() => queries.length).toBeGreaterThan(1000);
+  child.kill(signal);
+  const { status: seen, stdout, stderr } = await ended;
+  expect(seen).toBe(status);
+  expect(stderr).toContain(`stopped by ${name}`);
+  const result = resultOf(stdout);
+  expect(result.endedBy).toBe('stopped');
+  expect(result.counts.answered).toBeGreaterThan(900);
+  expect(result.counts.lost).toBe(0);
+  expect(result.counts.sent).toBe(result.counts.answered + result.counts.interrupted);
+});

@@ -1,0 +1,33 @@
+/** The real program in a process of its own. */
+import { type ChildProcessByStdio, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import type { Readable } from 'node:stream';
+import { text } from 'node:stream/consumers';
+
+const PROGRAM = new URL('../../src/cli.ts', import.meta.url).pathname;
+
+export interface Ended {
+  readonly status: number | null;
+  readonly stdout: string;
+  readonly stderr: string;
+}
+
+export interface Started {
+  readonly child: ChildProcessByStdio<null, Readable, Readable>;
+  readonly ended: Promise<Ended>;
+}
+
+/** `prefix` goes before node: `['prlimit', '--nofile=64']`. */
+export function start(args: readonly string[], prefix: readonly string[] = []): Started {
+  const [command = '', ...rest] = [...prefix, process.execPath, PROGRAM, ...args];
+  const child = spawn(command, rest, {
+    stdio: ['ignore', 'pipe', 'pipe'],
+    env: { ...process.env, NO_COLOR: '1' },
+  });
+  const output = Promise.all([text(child.stdout), text(child.stderr), once(child, 'exit')]);
+  return { child, ended: output.then(([stdout, stderr]) => ({ status: child.exitCode, stdout, stderr })) };
+}
+
+export function dnscannon(args: readonly string[], prefix: readonly string[] = []): Promise<Ended> {
+  return start(args, prefix).ended;
+}
