@@ -55,16 +55,17 @@ async function groupsLeft(): Promise<string[]> {
 }
 
 describe('a CPU quota', () => {
-  test('of half a core holds a loop to half a core, throttles it, and is what was asked for', async () => {
+  // A tenth of a core is there also on a machine that is busy with other work.
+  test('of a tenth of a core holds a loop to a tenth of a core, throttles it, and is what was asked for', async () => {
     const groups = await groupsOf('quota');
     expect(groups.reason).toBeNull();
     expect(groups.method).toMatch(/^cgroup-v[12]-quota$/);
-    const group = await groups.create({ name: 'half', cpuAllowance: 0.5, cpuSet: null });
+    const group = await groups.create({ name: 'tenth', cpuAllowance: 0.1, cpuSet: null });
     await run(group, ['/bin/sh', '-c', LOOP]);
     await world.clock.sleep(0.2);
     const seen = await observeFor(1.5, group);
-    expect(seen.cpuCores).toBeGreaterThan(0.425);
-    expect(seen.cpuCores).toBeLessThan(0.575);
+    expect(seen.cpuCores).toBeGreaterThan(0.07);
+    expect(seen.cpuCores).toBeLessThan(0.13);
     expect(seen.throttling?.throttledPeriods).toBeGreaterThan(5);
     expect(seen.throttling?.throttledSeconds).toBeGreaterThan(0.3);
     expect(seen.processes).toBe(1);
@@ -74,7 +75,7 @@ describe('a CPU quota', () => {
 
   test('holds all processes of a group together, also children that have ended', async () => {
     const groups = await groupsOf('quota');
-    const group = await groups.create({ name: 'family', cpuAllowance: 0.5, cpuSet: null });
+    const group = await groups.create({ name: 'family', cpuAllowance: 0.1, cpuSet: null });
     // Each child burns some CPU and ends; another one follows.
     await run(group, [
       '/bin/sh',
@@ -82,8 +83,8 @@ describe('a CPU quota', () => {
       `while :; do (i=0; while [ $i -lt 20000 ]; do i=$((i+1)); done); done`,
     ]);
     const seen = await observeFor(1.5, group);
-    expect(seen.cpuCores).toBeGreaterThan(0.425);
-    expect(seen.cpuCores).toBeLessThan(0.575);
+    expect(seen.cpuCores).toBeGreaterThan(0.07);
+    expect(seen.cpuCores).toBeLessThan(0.13);
   });
 
   test('a group without an allowance only counts', async () => {
@@ -91,7 +92,7 @@ describe('a CPU quota', () => {
     const group = await groups.create({ name: 'free', cpuAllowance: null, cpuSet: null });
     await run(group, ['/bin/sh', '-c', LOOP]);
     const seen = await observeFor(1, group);
-    expect(seen.cpuCores).toBeGreaterThan(0.6);
+    expect(seen.cpuCores).toBeGreaterThan(0.15);
     expect(seen.throttling?.throttledPeriods ?? 0).toBe(0);
   });
 
@@ -349,6 +350,6 @@ describe('cgroup version 2', () => {
     closers.push(attempt.ok.close);
     const group = await attempt.ok.create('count', null);
     await run(group, ['/bin/sh', '-c', LOOP]);
-    expect((await observeFor(1, group)).cpuCores).toBeGreaterThan(0.6);
+    expect((await observeFor(1, group)).cpuCores).toBeGreaterThan(0.15);
   });
 });
