@@ -5,7 +5,6 @@ import { BenchError } from '../../errors.ts';
 import type { Cluster } from '../../results/record.ts';
 import type { World } from '../../world.ts';
 import { createClient, type KubeClient } from './api/client.ts';
-import { connect } from './api/connect.ts';
 import { type ClusterFacts, describeCluster } from './cluster-facts.ts';
 import type { ClusterRun, Images } from './cluster-run.ts';
 import { managedLabels, namespaceOf, runLabels } from './objects/labels.ts';
@@ -103,6 +102,8 @@ function sharedCpusOf({ serverNodes, loaderNodes }: ClusterFacts): number {
 }
 
 export async function openClient(world: World, context: string | undefined): Promise<KubeClient> {
+  // client-node takes half a second to load, which only runs on clusters should pay.
+  const { connect } = await import('./api/connect.ts');
   return createClient(await connect(world, context), { clock: world.clock });
 }
 

@@ -1,0 +1,234 @@
+/** The client against an API server of this file's making, which is busy, away, or breaks off: as real ones are. */
+import { once } from 'node:events';
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { afterEach, describe, expect, it } from 'vitest';
+import { apiErrorOf, explainApiError } from '../src/targets/kubernetes/api/api-error.ts';
+import { pauseAfter } from '../src/targets/kubernetes/api/backoff.ts';
+import { createClient, type KubeClient } from '../src/targets/kubernetes/api/client.ts';
+import { connect } from '../src/targets/kubernetes/api/connect.ts';
+import { followLog } from '../src/targets/kubernetes/api/logs.ts';
+import { follow } from '../src/targets/kubernetes/api/watch.ts';
+import { testWorld } from './support/test-world.ts';
+
+type Handler = (request: IncomingMessage, response: ServerResponse) => void;
+
+let server: Server | undefined;
+const cleanups: (() => unknown)[] = [];
+afterEach(async () => {
+  for (const cleanup of cleanups.splice(0)) await cleanup();
+});
+
+async function clientOf(handler: Handler, awaySeconds = 20): Promise<KubeClient> {
+  server = createServer(handler);
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const { port } = server.address() as AddressInfo;
+  const world = await testWorld();
+  const path = `${world.directory}/kubeconfig`;
+  await world.fs.writeFile(
+    path,
+    JSON.stringify({
+      'current-context': 'test',
+      contexts: [{ name: 'test', context: { cluster: 'c', user: 'u' } }],
+      // client-node speaks plain HTTP only when told that nothing is verified.
+      clusters: [
+        { name: 'c', cluster: { server: `http://127.0.0.1:${port}`, 'insecure-skip-tls-verify': true } },
+      ],
+      users: [{ name: 'u', user: { token: 't' } }],
+    }),
+  );
+  const listening = server;
+  cleanups.push(
+    () => listening.closeAllConnections(),
+    () => new Promise((resolve) => listening.close(resolve)),
+    () => world.remove(),
+  );
+  return createClient(await connect({ ...world, env: { KUBECONFIG: path } }, undefined), {
+    clock: world.clock,
+    awaySeconds,
+  });
+}
+
+const { signal } = new AbortController();
+
+function answer(response: ServerResponse, status: number, body: unknown, headers = {}): void {
+  response.writeHead(status, { 'content-type': 'application/json', ...headers });
+  response.end(JSON.stringify(body));
+}
+
+const refusal = (code: number, reason: string, message: string) => ({
+  kind: 'Status',
+  code,
+  reason,
+  message,
+});
+
+describe('a request', () => {
+  it('is repeated when the server is busy, in trouble, or breaks off', async () => {
+    const seen: number[] = [];
+    const client = await clientOf((request, response) => {
+      seen.push(Date.now());
+      if (seen.length === 1)
+        answer(response, 429, refusal(429, 'TooManyRequests', 'slow'), { 'retry-after': '1' });
+      else if (seen.length === 2) answer(response, 503, refusal(503, 'ServiceUnavailable', 'starting'));
+      else if (seen.length === 3) request.socket.destroy();
+      else answer(response, 200, { metadata: { name: 'n' } });
+    });
+    expect(await client.get('Namespace', 'n', undefined, signal)).toMatchObject({ metadata: { name: 'n' } });
+    expect(seen).toHaveLength(4);
+    // The pause that the server asked for is kept.
+    expect((seen[1] ?? 0) - (seen[0] ?? 0)).toBeGreaterThanOrEqual(990);
+  });
+
+  it('that creates takes what exists for its own only if an answer was lost', async () => {
+    let creations = 0;
+    const object = { metadata: { name: 's', namespace: 'n' } };
+    const client = await clientOf((request, response) => {
+      if (request.method === 'GET')
+        return answer(response, 200, { ...object, spec: { clusterIP: '10.0.0.1' } });
+      creations += 1;
+      if (creations === 1) return request.socket.destroy();
+      return answer(response, 409, refusal(409, 'AlreadyExists', 'services "s" already exists'));
+    });
+    expect(await client.create('Service', object, signal)).toMatchObject({ spec: { clusterIP: '10.0.0.1' } });
+    await expect(client.create('Service', object, signal)).rejects.toMatchObject({
+      code: 'E_CLUSTER_REFUSED',
+    });
+  });
+
+  it('that is not there to be got or deleted is no error', async () => {
+    const client = await clientOf((_, response) => answer(response, 404, refusal(404, 'NotFound', 'gone')));
+    expect(await client.get('Pod', 'p', 'n', signal)).toBeNull();
+    await client.delete('Pod', 'p', 'n', signal);
+  });
+
+  it('that is forbidden names verb and resource, at once', async () => {
+    let requests = 0;
+    const client = await clientOf((_, response) => {
+      requests += 1;
+      answer(response, 403, refusal(403, 'Forbidden', 'jobs.batch is forbidden: User "u" cannot create'));
+    });
+    await expect(
+      client.create('Job', { metadata: { name: 'j', namespace: 'n' } }, signal),
+    ).rejects.toMatchObject({
+      code: 'E_CLUSTER_FORBIDDEN',
+      message: 'this user may not create jobs in namespace n',
+      exitStatus: 3,
+    });
+    expect(requests).toBe(1);
+  });
+
+  it('gives up a server that stays away, and says which', async () => {
+    const client = await clientOf((request) => request.socket.destroy(), 1);
+    await expect(client.list('Node', {}, signal)).rejects.toMatchObject({
+      code: 'E_CLUSTER_UNREACHABLE',
+      message: expect.stringMatching(/no answer from http:\/\/127\.0\.0\.1:\d+/),
+    });
+  });
+
+  it('stops when it is told to', async () => {
+    const client = await clientOf((_, response) => answer(response, 503, {}));
+    const abort = new AbortController();
+    const listing = client.list('Node', {}, abort.signal);
+    setTimeout(() => abort.abort(new Error('enough')), 100);
+    await expect(listing).rejects.toThrow('enough');
+  });
+});
+
+describe('a watch', () => {
+  const pod = (name: string, phase: string) => ({ metadata: { name }, status: { phase } });
+
+  it('goes on after the server has closed it, forgotten the version, or broken off', async () => {
+    let lists = 0;
+    let watches = 0;
+    const client = await clientOf((request, response) => {
+      if (!request.url?.includes('watch=true')) {
+        lists += 1;
+        return answer(response, 200, {
+          metadata: { resourceVersion: String(lists) },
+          items: [pod('a', `list ${lists}`)],
+        });
+      }
+      watches += 1;
+      response.writeHead(200);
+      if (watches === 1) {
+        response.write(`${JSON.stringify({ type: 'ADDED', object: pod('b', 'new') })}\n`);
+        return void setTimeout(() => response.destroy(), 50);
+      }
+      if (watches === 2) {
+        const gone = { type: 'ERROR', object: refusal(410, 'Expired', 'too old') };
+        return response.end(`${JSON.stringify(gone)}\n`);
+      }
+      response.write(`${JSON.stringify({ type: 'DELETED', object: pod('a', 'list 3') })}\n`);
+    });
+    const seen: string[] = [];
+    for await (const { objects, deleted } of follow(client, { kind: 'Pod', namespace: 'n', signal })) {
+      seen.push(
+        `${objects.map(({ metadata, status }) => `${metadata?.name}:${status?.phase}`).join(' ')}${deleted === null ? '' : ` -${deleted.metadata?.name}`}`,
+      );
+      if (objects.length === 0) break;
+    }
+    // What vanished while nobody watched is told, too.
+    expect(seen).toEqual(['a:list 1', 'a:list 1 b:new', 'a:list 2 -b', 'a:list 2', 'a:list 3', ' -a']);
+  });
+
+  it('that is forbidden fails, naming it', async () => {
+    const client = await clientOf((request, response) => {
+      if (request.url?.includes('watch=true')) answer(response, 403, refusal(403, 'Forbidden', 'no'));
+      else answer(response, 200, { items: [] });
+    });
+    const changes = follow(client, { kind: 'Pod', namespace: 'n', signal });
+    await changes.next();
+    await expect(changes.next()).rejects.toMatchObject({
+      message: 'this user may not watch pods in namespace n',
+    });
+  });
+});
+
+describe('a log', () => {
+  it('is passed on once, line by line, though the connection breaks in the middle', async () => {
+    let reads = 0;
+    const lines = ['one', 'two', 'three', 'four'];
+    const client = await clientOf((_, response) => {
+      reads += 1;
+      response.writeHead(200);
+      if (reads === 1) {
+        response.write('one\ntwo\nthr');
+        setTimeout(() => response.destroy(), 50);
+      } else {
+        response.end(`${lines.join('\n')}\n`);
+      }
+    });
+    const seen: string[] = [];
+    const reference = { namespace: 'n', pod: 'p', container: 'main' };
+    await followLog(client, reference, { onLine: (text) => seen.push(text), ended: () => reads > 1, signal });
+    expect(seen).toEqual(lines);
+  });
+});
+
+describe('pauses', () => {
+  it('double up to a bound, are spread, and are never shorter than asked for', () => {
+    const pauses = [1, 2, 3, 4, 5, 6, 7].map((failures) => pauseAfter(failures, undefined, () => 1));
+    expect(pauses).toEqual([0.2, 0.4, 0.8, 1.6, 3.2, 5, 5]);
+    expect(pauseAfter(1, undefined, () => 0)).toBe(0.1);
+    expect(pauseAfter(1, apiErrorOf(429, '', 'list', '7'), () => 0)).toBe(7);
+  });
+});
+
+describe('refusals', () => {
+  it.each([
+    [401, 'Unauthorized', 'E_CLUSTER_FORBIDDEN', /does not know who asks/],
+    [403, 'pods "x" is forbidden: exceeded quota: q', 'E_CLUSTER_QUOTA', /quota/],
+    [
+      403,
+      'pods "x" is forbidden: violates PodSecurity "restricted:latest"',
+      'E_CLUSTER_REFUSED',
+      /Pod Security/,
+    ],
+    [422, 'Service "X" is invalid', 'E_CLUSTER_REFUSED', /status 422/],
+  ])('%d %s is %s', (status, message, code, text) => {
+    const error = explainApiError(apiErrorOf(status, JSON.stringify({ message }), 'create pods', undefined));
+    expect(error).toMatchObject({ code, message: expect.stringMatching(text), evidence: [message] });
+  });
+});

@@ -1,0 +1,219 @@
+import { describe, expect, it } from 'vitest';
+import { configure } from '../src/config/configuration.ts';
+import { KUBERNETES_DEFAULTS } from '../src/config/kubernetes-settings.ts';
+import { parseTimes } from '../src/loaders/dnsperf/dnsperf-job.ts';
+import { loadFor } from '../src/measure/load.ts';
+import { zoneSetOf } from '../src/measure/workload.ts';
+import { coredns } from '../src/servers/coredns/index.ts';
+import { dinodns } from '../src/servers/dinodns/index.ts';
+import { parseCheckerLine } from '../src/targets/kubernetes/checker.ts';
+import { imageTag } from '../src/targets/kubernetes/cluster-dns.ts';
+import { candidateNodes, cniOf, providerOf, proxyModeOf } from '../src/targets/kubernetes/cluster-facts.ts';
+import { imagesOf } from '../src/targets/kubernetes/images.ts';
+import { configMapOf } from '../src/targets/kubernetes/objects/config-map.ts';
+import { labelValue, namespaceOf } from '../src/targets/kubernetes/objects/labels.ts';
+import { nodeSelectorOf, tolerationOf } from '../src/targets/kubernetes/objects/pods.ts';
+import { serverObjects } from '../src/targets/kubernetes/objects/server.ts';
+import { parseReadyLine } from '../src/targets/kubernetes/ready-line.ts';
+
+const settings = { ...KUBERNETES_DEFAULTS, target: 'kubernetes' } as const;
+const request = {
+  settings,
+  namespace: 'n',
+  runId: '20261121-125435-f464',
+  unit: '001-coredns',
+  server: coredns,
+  image: 'i',
+  zoneSet: zoneSetOf(2),
+  mode: 'single',
+  transport: 'udp',
+  allowances: [1, 1],
+  nodeCpus: 16,
+  pullSecrets: [],
+} as const;
+
+describe('the objects of a server', () => {
+  it('carry the labels of bench and of the run, each of them and their pods', () => {
+    const { configMap, deployment, service } = serverObjects(request);
+    for (const metadata of [
+      configMap.metadata,
+      deployment.metadata,
+      service.metadata,
+      deployment.spec?.template.metadata,
+    ]) {
+      expect(metadata?.labels).toMatchObject({
+        'app.kubernetes.io/managed-by': 'dinodns-bench',
+        'dinodns-bench/run': '20261121-125435-f464',
+      });
+    }
+    expect(service.spec?.selector).toEqual(deployment.spec?.selector.matchLabels);
+  });
+
+  it('ask for the tier as limit and, unless told otherwise, as request', () => {
+    const resources = (more = {}) =>
+      serverObjects({ ...request, settings: { ...settings, ...more } }).deployment.spec?.template.spec
+        ?.containers[0]?.resources;
+    expect(resources()).toEqual({ requests: { cpu: '1' }, limits: { cpu: '1' } });
+    expect(resources({ cpuRequest: '100m', memoryLimit: '64Mi' })).toEqual({
+      requests: { cpu: '100m', memory: '64Mi' },
+      limits: { cpu: '1', memory: '64Mi' },
+    });
+  });
+
+  it.each([
+    ['quota', 2],
+    ['node', 16],
+  ] as const)('--workers %s: DinoDNS has %d workers', (workers, count) => {
+    const { plan } = serverObjects({
+      ...request,
+      settings: { ...settings, workers },
+      server: dinodns,
+      mode: 'multi',
+      allowances: [2],
+    });
+    expect(plan.workers).toBe(count);
+    expect(plan.command.join(' ')).toContain(`--workers ${count}`);
+  });
+
+  it('give CoreDNS the one capability that its binary demands, and DinoDNS none', () => {
+    const capabilities = (server: typeof coredns) =>
+      serverObjects({ ...request, server }).deployment.spec?.template.spec?.containers[0]?.securityContext
+        ?.capabilities;
+    expect(capabilities(coredns)).toEqual({ drop: ['ALL'], add: ['NET_BIND_SERVICE'] });
+    expect(capabilities(dinodns)).toEqual({ drop: ['ALL'] });
+  });
+
+  it('leave the user to the image on request, as OpenShift wants it', () => {
+    const user = (runAsUser: string) =>
+      serverObjects({ ...request, settings: { ...settings, runAsUser } }).deployment.spec?.template.spec
+        ?.securityContext;
+    expect(user('1000')).toMatchObject({ runAsUser: 1000, runAsGroup: 1000, runAsNonRoot: true });
+    expect(user('image')).toEqual({ runAsNonRoot: true, seccompProfile: { type: 'RuntimeDefault' } });
+  });
+
+  it('that do not fit into a ConfigMap are refused with the reason', () => {
+    expect(() => serverObjects({ ...request, zoneSet: zoneSetOf(100_000) })).toThrow(
+      expect.objectContaining({ code: 'E_CONFIG', message: expect.stringContaining('1 MiB') }),
+    );
+  });
+});
+
+describe('small parts', () => {
+  it('names and labels are what Kubernetes allows', () => {
+    expect(namespaceOf('dinodns-bench', '20261121-125435-F464')).toBe('dinodns-bench-20261121-125435-f464');
+    expect(namespaceOf('a', 'x'.repeat(80))).toHaveLength(63);
+    expect(labelValue('-späti/ät-')).toBe('sp-ti--t');
+    expect(labelValue('x'.repeat(80))).toHaveLength(63);
+  });
+
+  it('ConfigMap keys have no slash, their mounts do', () => {
+    const { object, mount } = configMapOf({ name: 'm', namespace: 'n', labels: {} }, 'x', [
+      { path: 'zones/a.zone', chunks: ['a', 'b'] },
+    ]);
+    expect(object.data).toEqual({ 'zones__a.zone': 'ab' });
+    expect(mount).toEqual({ configMap: 'm', items: { 'zones__a.zone': 'zones/a.zone' } });
+  });
+
+  it('a node is a name or labels; a toleration has a value and an effect, or any', () => {
+    expect(nodeSelectorOf('worker-1')).toEqual({ 'kubernetes.io/hostname': 'worker-1' });
+    expect(nodeSelectorOf('pool=dns,example.com/zone=a')).toEqual({ pool: 'dns', 'example.com/zone': 'a' });
+    expect(tolerationOf('dedicated=dns:NoSchedule')).toEqual({
+      key: 'dedicated',
+      operator: 'Equal',
+      value: 'dns',
+      effect: 'NoSchedule',
+    });
+    expect(tolerationOf('spot')).toEqual({ key: 'spot', operator: 'Exists' });
+  });
+
+  it('candidates are nodes that fit, are not cordoned, and whose taints are tolerated', () => {
+    const node = (name: string, more = {}, labels = {}) => ({
+      metadata: { name, labels: { 'kubernetes.io/hostname': name, ...labels } },
+      spec: more,
+    });
+    const taint = { taints: [{ key: 'dedicated', value: 'dns', effect: 'NoSchedule' }] };
+    const nodes = [node('a'), node('b', { unschedulable: true }), node('c', taint, { pool: 'dns' })];
+    const names = (...rest: [string?, string[]?]) =>
+      candidateNodes(nodes, rest[0], rest[1]).map(({ metadata }) => metadata?.name);
+    expect(names()).toEqual(['a']);
+    expect(names(undefined, ['dedicated'])).toEqual(['a', 'c']);
+    expect(names('pool=dns', ['dedicated=dns:NoSchedule'])).toEqual(['c']);
+    expect(names('pool=dns', ['dedicated=web'])).toEqual([]);
+    expect(names('b')).toEqual([]);
+  });
+
+  it('the cluster: provider, network plugin, proxy mode, where they can be told', () => {
+    expect(providerOf([{ spec: { providerID: 'gce://p/z/n' } }])).toBe('gke');
+    expect(providerOf([{ spec: { providerID: 'kind://docker/kind/kind' } }])).toBe('kind');
+    expect(providerOf([{}])).toBeNull();
+    expect(cniOf(['coredns-1', 'calico-node-abc'])).toBe('calico');
+    expect(cniOf(['cilium-x', 'calico-node-y'])).toBeNull();
+    expect(proxyModeOf('kind: KubeProxyConfiguration\nmode: ipvs\n')).toBe('ipvs');
+    expect(proxyModeOf('mode: ""\n')).toBe('iptables');
+    expect(proxyModeOf('')).toBeNull();
+  });
+
+  it('lines of programs: the checker, the shell, DinoDNS', () => {
+    expect(parseCheckerLine('12 AAEC')).toEqual({ index: 12, answer: Buffer.from([0, 1, 2]) });
+    expect(parseCheckerLine('12 !no answer within 2 s')).toEqual({
+      index: 12,
+      answer: 'no answer within 2 s',
+    });
+    expect(parseCheckerLine('ready 0.5')).toBeNull();
+    expect(parseTimes(['x', '[bench] times', '0m0.00s 0m0.01s', '1m1.50s 0m2.25s'])).toBe(63.75);
+    expect(parseTimes(['no times'])).toBeNull();
+    expect(parseReadyLine('{"ready":true,"workers":4}')).toBe(4);
+    expect(parseReadyLine('{"ready":true,"workers":0}')).toBeNull();
+    expect(parseReadyLine('{"level":30')).toBeNull();
+    expect(imageTag('registry.k8s.io:5000/coredns/coredns:v1.13.1@sha256:0')).toBe('v1.13.1');
+    expect(imageTag('coredns')).toBe('unknown');
+  });
+
+  it('a load balancer gets the load of as many loaders as it has instances, and sockets for each', () => {
+    const load = { clients: 20, threads: 1, outstanding: 100 };
+    expect(loadFor(load, { address: 'a', port: 53 })).toEqual(load);
+    expect(loadFor(load, { address: 'a', port: 53, instances: 4 })).toEqual({
+      clients: 400,
+      threads: 4,
+      outstanding: 400,
+    });
+    expect(loadFor({ ...load, clients: 300 }, { address: 'a', port: 53, instances: 2 }).clients).toBe(600);
+  });
+
+  it("images: the project's own CoreDNS of the version that is compared, and ours of this version", () => {
+    expect(imagesOf(settings, '1.13.1').coredns).toBe('coredns/coredns:1.13.1');
+    expect(imagesOf({ ...settings, dinodnsImage: 'r/x:2' }, '1.13.1').dinodns).toBe('r/x:2');
+  });
+});
+
+describe('settings of the kubernetes target', () => {
+  const configured = (flags: Record<string, unknown>) => configure({ env: {}, flags });
+
+  it('tiers are CPU quantities as well', () => {
+    expect(configured({ tier: '500m,1,2.5' }).tiers).toEqual([0.5, 1, 2.5]);
+  });
+
+  it('the published experiment is a preset', () => {
+    expect(configure({ preset: 'blog', env: {}, flags: { target: 'kubernetes' } })).toMatchObject({
+      tiers: [1, 2, 4],
+      modes: ['single', 'multi'],
+      durationSeconds: 600,
+      ratePerSecond: 1_000_000,
+      kubernetes: { target: 'kubernetes' },
+    });
+  });
+
+  it.each([
+    ['namespacePrefix', 'Not_ok'],
+    ['serverNode', 'a b'],
+    ['loaderCpu', 'many'],
+    ['memoryLimit', '-1Gi'],
+    ['serverTolerations', 'a=b:Sometimes'],
+    ['podLabels', 'team'],
+    ['runAsUser', '0'],
+    ['pullSecrets', 'Bad Name'],
+    ['target', 'moon'],
+  ])('%s: %j is refused', (name, value) => {
+    expect(() => configured({ [name]: value })).toThrow(expect.objectContaining({ code: 'E_CONFIG' }));
+  });
+});

@@ -1,0 +1,221 @@
+import { describe, expect, it } from 'vitest';
+import { parseThrottling } from '../src/observe/kubernetes/cadvisor.ts';
+import { parseGoDuration, parsePodMetrics } from '../src/observe/kubernetes/metrics-api.ts';
+import { windowsWithin } from '../src/observe/kubernetes/observe-metrics.ts';
+import { observePods } from '../src/observe/kubernetes/observe-pods.ts';
+import type { PodReading, ThrottlingReading } from '../src/observe/kubernetes/pod-reading.ts';
+import { parseSummary } from '../src/observe/kubernetes/summary.ts';
+import type { Clock } from '../src/world.ts';
+
+/** As kubelet 1.34 sends it, shortened. */
+const SUMMARY = {
+  node: { nodeName: 'bench-node', cpu: { time: '2026-11-21T12:19:28Z', usageCoreNanoSeconds: 1 } },
+  pods: [
+    {
+      podRef: { name: 'coredns-1', namespace: 'run', uid: 'u' },
+      containers: [
+        {
+          name: 'main',
+          cpu: { time: '2026-11-21T12:19:37Z', usageNanoCores: 2135875, usageCoreNanoSeconds: 421554567 },
+          memory: { time: '2026-11-21T12:19:37Z', usageBytes: 12369920, workingSetBytes: 12365824 },
+        },
+      ],
+      cpu: { time: '2026-11-21T12:19:28Z', usageCoreNanoSeconds: 425630887 },
+      memory: { workingSetBytes: 13000000 },
+      process_stats: { process_count: 3 },
+    },
+    { podRef: { name: 'just-started', namespace: 'run', uid: 'v' }, containers: [{ name: 'main' }] },
+    { podRef: { name: 'no-containers', namespace: 'run' }, cpu: { time: 't', usageCoreNanoSeconds: 5e8 } },
+    { podRef: { name: 'coredns-1', namespace: 'another' }, cpu: { time: 't', usageCoreNanoSeconds: 9e9 } },
+  ],
+};
+
+describe('the Summary API', () => {
+  it('gives CPU time and working set of the pods of a namespace, by container where it can', () => {
+    const readings = parseSummary(JSON.stringify(SUMMARY), 'run');
+    expect([...readings.keys()]).toEqual(['coredns-1', 'no-containers']);
+    expect(readings.get('coredns-1')).toEqual({
+      cpu: { stamp: '2026-11-21T12:19:37Z', cpuSeconds: 0.421554567 },
+      memoryBytes: 12365824,
+      processes: 3,
+    });
+    expect(readings.get('no-containers')).toEqual({
+      cpu: { stamp: 't', cpuSeconds: 0.5 },
+      memoryBytes: null,
+      processes: null,
+    });
+  });
+
+  it('adds the containers of a pod up', () => {
+    const container = (name: string, nano: number) => ({
+      name,
+      cpu: { time: name, usageCoreNanoSeconds: nano },
+      memory: { workingSetBytes: 100 },
+    });
+    const pods = [
+      { podRef: { name: 'p', namespace: 'n' }, containers: [container('a', 1e9), container('b', 2e9)] },
+    ];
+    expect(parseSummary(JSON.stringify({ pods }), 'n').get('p')).toMatchObject({
+      cpu: { stamp: 'a b', cpuSeconds: 3 },
+      memoryBytes: 200,
+    });
+  });
+
+  it('is empty without pods, and refuses what is no summary', () => {
+    expect(parseSummary('{"node":{},"pods":null}', 'n').size).toBe(0);
+    expect(() => parseSummary('{"pods":[{}]}', 'n')).toThrow();
+    expect(() => parseSummary('error: forbidden', 'n')).toThrow();
+  });
+});
+
+const line = (metric: string, container: string, value: number, pod = 'p', namespace = 'run') =>
+  `container_cpu_cfs_${metric}_total{container="${container}",id="/kubepods/x",image="",name="",namespace="${namespace}",pod="${pod}"} ${value} 1795263428959`;
+
+describe('throttling', () => {
+  it('is read of the container, else of the pod', () => {
+    const text = [
+      '# HELP container_cpu_cfs_periods_total Number of elapsed enforcement period intervals.',
+      '# TYPE container_cpu_cfs_periods_total counter',
+      line('periods', '', 100),
+      line('throttled_periods', '', 40),
+      line('throttled_seconds', '', 2.5),
+      line('periods', 'main', 90),
+      line('throttled_periods', 'main', 30),
+      line('throttled_seconds', 'main', 1.25),
+      line('periods', '', 7, 'q'),
+      line('throttled_periods', '', 0, 'q'),
+      line('throttled_seconds', '', 0, 'q'),
+      line('periods', '', 7, 'half'),
+      line('periods', '', 7, 'p', 'another'),
+    ].join('\n');
+    const readings = parseThrottling(text, 'run');
+    const stamp = '1795263428959';
+    expect([...readings]).toEqual([
+      ['p', { stamp, periods: 90, throttledPeriods: 30, throttledSeconds: 1.25 }],
+      ['q', { stamp, periods: 7, throttledPeriods: 0, throttledSeconds: 0 }],
+    ]);
+  });
+});
+
+describe('the metrics API', () => {
+  it.each([
+    ['10.5s', 10.5],
+    ['1m0.5s', 60.5],
+    ['1h2m3s', 3723],
+    ['500ms', 0.5],
+    ['15', null],
+    ['', null],
+    ['5 s', null],
+  ])('a window of %j is %d seconds', (text, seconds) => {
+    expect(parseGoDuration(text)).toBe(seconds);
+  });
+
+  it('gives means over windows', () => {
+    const usage = (cpu: string, memory: string) => ({ name: 'c', usage: { cpu, memory } });
+    const item = (name: string, containers: unknown[], window = '10.1s') => ({
+      metadata: { name },
+      timestamp: '2026-11-21T12:00:10Z',
+      window,
+      containers,
+    });
+    const items = [item('p', [usage('250000000n', '64Mi'), usage('1', '1Ki')]), item('bad', [], 'soon')];
+    expect(parsePodMetrics(JSON.stringify({ items }))).toEqual([
+      {
+        pod: 'p',
+        endUnixSeconds: 1795262410,
+        seconds: 10.1,
+        cpuCores: 1.25,
+        memoryBytes: 64 * 2 ** 20 + 1024,
+      },
+    ]);
+  });
+
+  it('counts only windows that lie within the load, each once', () => {
+    const window = (endUnixSeconds: number, cpuCores: number) => ({
+      pod: 'p',
+      endUnixSeconds,
+      seconds: 10,
+      cpuCores,
+      memoryBytes: 1,
+    });
+    const windows = [
+      window(105, 0.1),
+      window(115, 0.5),
+      window(115, 0.5),
+      window(125, 0.6),
+      window(135, 0.2),
+    ];
+    expect(
+      windowsWithin(windows, 104, 126)
+        .get('p')
+        ?.map(({ cpuCores }) => cpuCores),
+    ).toEqual([0.5, 0.6]);
+  });
+});
+
+/** A clock that moves only when somebody sleeps. */
+function fakeClock(): Clock & { seconds: number } {
+  const clock = {
+    seconds: 0,
+    now: () => new Date(clock.seconds * 1000),
+    monotonicSeconds: () => clock.seconds,
+    sleep: async (seconds: number, signal?: AbortSignal) => {
+      signal?.throwIfAborted();
+      clock.seconds += seconds;
+      await new Promise((resolve) => setImmediate(resolve));
+      signal?.throwIfAborted();
+    },
+  };
+  return clock;
+}
+
+/** A kubelet that looks at its pods every `every` seconds only; they use one core from second 30 to 40. */
+function kubelet(clock: Clock, every: number) {
+  const looked = () => Math.floor(clock.monotonicSeconds() / every) * every;
+  const used = (at: number) => Math.min(10, Math.max(0, at - 30));
+  const usage = async (): Promise<ReadonlyMap<string, PodReading>> => {
+    const at = looked();
+    const stamp = String(at);
+    return new Map([['p', { cpu: { stamp, cpuSeconds: used(at) }, memoryBytes: 1000 + at, processes: 1 }]]);
+  };
+  const throttling = async (): Promise<ReadonlyMap<string, ThrottlingReading>> => {
+    const at = looked();
+    const periods = at * 10;
+    return new Map([
+      ['p', { stamp: String(at), periods, throttledPeriods: used(at), throttledSeconds: used(at) / 10 }],
+    ]);
+  };
+  return { usage, throttling, windows: async () => [] };
+}
+
+describe('observing pods', () => {
+  const pods = [{ name: 'p', node: 'n' }];
+  const { signal } = new AbortController();
+
+  it.each([1, 10, 15])('is exact though the kubelet looks every %d seconds only', async (every) => {
+    const clock = fakeClock();
+    const window = await observePods({ clock, source: kubelet(clock, every), pods, loadSeconds: 20, signal });
+    expect(clock.seconds).toBeLessThanOrEqual(every + 3);
+    while (clock.seconds < 30) await clock.sleep(1);
+    window.started?.();
+    const began = clock.seconds;
+    while (clock.seconds < 40) await clock.sleep(0.5);
+    const seen = await window.end();
+    expect(seen?.cpuSeconds).toBe(10);
+    expect(seen?.durationSeconds).toBeGreaterThanOrEqual(10);
+    expect(seen?.cpuCores).toBeCloseTo(10 / (seen?.durationSeconds ?? 0));
+    expect(seen?.throttling?.throttledSeconds).toBeCloseTo(1);
+    expect(seen?.sampleIntervalSeconds).toBeGreaterThanOrEqual(1);
+    for (const { atSeconds } of seen?.samples ?? []) expect(atSeconds).toBeGreaterThan(0);
+    expect(window.instances?.()).toMatchObject([{ name: 'p', node: 'n', cpuSeconds: 10, queries: null }]);
+    expect(began).toBeGreaterThanOrEqual(30);
+  });
+
+  it('says nothing when the kubelet does not look any more', async () => {
+    const clock = fakeClock();
+    const window = await observePods({ clock, source: kubelet(clock, 1e9), pods, loadSeconds: 5, signal });
+    window.started?.();
+    expect(await window.end()).toBeNull();
+    expect(window.instances?.()).toBeNull();
+  });
+});

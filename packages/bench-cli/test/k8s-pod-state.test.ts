@@ -1,0 +1,137 @@
+import type { V1ContainerState, V1ContainerStatus, V1Pod } from '@kubernetes/client-node';
+import { describe, expect, it } from 'vitest';
+import {
+  assessAdoptedPod,
+  assessCreation,
+  assessPod,
+  assessRunningPod,
+} from '../src/targets/kubernetes/pod-state.ts';
+
+interface Given {
+  state?: V1ContainerState;
+  lastState?: V1ContainerState;
+  restartCount?: number;
+  ready?: boolean;
+  unschedulable?: string;
+  phase?: string;
+  reason?: string;
+  deleted?: boolean;
+}
+
+function pod(given: Given): V1Pod {
+  const { state, lastState, restartCount = 0, ready = false, unschedulable, phase, reason, deleted } = given;
+  const status: V1ContainerStatus = {
+    name: 'main',
+    image: 'i',
+    imageID: '',
+    ready,
+    restartCount,
+    ...(state === undefined ? {} : { state }),
+    ...(lastState === undefined ? {} : { lastState }),
+  };
+  return {
+    metadata: { name: 'p', ...(deleted ? { deletionTimestamp: new Date(0) } : {}) },
+    spec: { containers: [{ name: 'main', image: 'registry.example/x:1' }] },
+    status: {
+      ...(phase === undefined ? {} : { phase }),
+      ...(reason === undefined ? {} : { reason }),
+      containerStatuses: state === undefined && lastState === undefined ? [] : [status],
+      conditions: [
+        { type: 'Ready', status: ready ? 'True' : 'False' },
+        ...(unschedulable === undefined
+          ? []
+          : [{ type: 'PodScheduled', status: 'False', reason: 'Unschedulable', message: unschedulable }]),
+      ],
+    },
+  };
+}
+
+const waiting = (reason: string, message = '') => ({ waiting: { reason, message } });
+const terminated = (exitCode: number, reason = 'Error') => ({ terminated: { exitCode, reason } });
+const running = { running: {} };
+
+describe('the state of a pod', () => {
+  it.each([
+    ['ImagePullBackOff', 'E_POD_IMAGE'],
+    ['ErrImageNeverPull', 'E_POD_IMAGE'],
+    ['InvalidImageName', 'E_POD_IMAGE'],
+    ['CreateContainerConfigError', 'E_SERVER_START'],
+    ['CrashLoopBackOff', 'E_SERVER_START'],
+  ])('%s cannot recover', (reason, code) => {
+    const verdict = assessPod(pod({ state: waiting(reason, 'why'), lastState: terminated(3) }));
+    expect(verdict).toMatchObject({ kind: 'failed', code, reason, message: expect.stringContaining(reason) });
+  });
+
+  it('names the image that cannot be had, and the exit status of what crashes', () => {
+    expect(assessPod(pod({ state: waiting('ImagePullBackOff', 'not found') }))).toMatchObject({
+      message: 'cannot get its image registry.example/x:1 (ImagePullBackOff): not found',
+    });
+    expect(assessPod(pod({ state: waiting('CrashLoopBackOff'), lastState: terminated(3) }))).toMatchObject({
+      message: expect.stringContaining('exit status 3'),
+    });
+  });
+
+  it.each(['ContainerCreating', 'PodInitializing', 'ErrImagePull'])('%s may pass', (reason) => {
+    expect(assessPod(pod({ state: waiting(reason) }))).toMatchObject({ kind: 'waiting' });
+  });
+
+  it('tells memory that ran out from other ends, also behind a crash loop', () => {
+    const oom = { kind: 'failed', code: 'E_SERVER_DIED', reason: 'OOMKilled' };
+    expect(assessPod(pod({ state: terminated(137, 'OOMKilled') }))).toMatchObject(oom);
+    const again = { state: waiting('CrashLoopBackOff'), lastState: terminated(137, 'OOMKilled') };
+    expect(assessPod(pod(again))).toMatchObject(oom);
+    expect(assessPod(pod({ state: terminated(1) }))).toMatchObject({ code: 'E_SERVER_START' });
+    expect(assessPod(pod({ state: terminated(0, 'Completed') }))).toEqual({ kind: 'ended' });
+  });
+
+  it('knows what no node takes, what was evicted, what is ready', () => {
+    expect(assessPod(pod({ unschedulable: '0/1 nodes: Insufficient cpu' }))).toEqual({
+      kind: 'unschedulable',
+      reason: '0/1 nodes: Insufficient cpu',
+    });
+    expect(assessPod(pod({ phase: 'Failed', reason: 'Evicted' }))).toMatchObject({
+      kind: 'failed',
+      reason: 'Evicted',
+    });
+    expect(assessPod(pod({ state: running, ready: true }))).toEqual({ kind: 'ready' });
+    expect(assessPod(pod({ phase: 'Pending' }))).toEqual({ kind: 'waiting', reason: 'Pending' });
+  });
+
+  it('while it is measured: any change is a death', () => {
+    expect(assessRunningPod(pod({ state: running, ready: true }))).toBeNull();
+    for (const [given, reason] of [
+      [{ state: running, ready: true, deleted: true }, 'Deleted'],
+      [{ state: running, ready: true, restartCount: 1 }, 'Restarted'],
+      [{ state: running, ready: false }, 'NotReady'],
+      [{ state: terminated(0, 'Completed') }, 'Completed'],
+      [{ state: terminated(2) }, 'Error'],
+    ] as const) {
+      expect(assessRunningPod(pod(given))).toMatchObject({ code: 'E_SERVER_DIED', reason });
+    }
+  });
+
+  it('of a pod that is not ours: its past does not count', () => {
+    const old = { state: running, lastState: terminated(1), ready: true, restartCount: 4 };
+    expect(assessAdoptedPod(pod(old), 4)).toBeNull();
+    expect(assessAdoptedPod(pod(old), 3)).toMatchObject({ reason: 'Restarted' });
+    expect(assessAdoptedPod(pod({ ...old, ready: false }), 4)).toMatchObject({ reason: 'NotReady' });
+    expect(assessAdoptedPod(pod({ ...old, deleted: true }), 4)).toMatchObject({ reason: 'Deleted' });
+  });
+});
+
+describe('what keeps pods from being created', () => {
+  it.each([
+    [
+      'pods "x" is forbidden: exceeded quota: q, requested: limits.cpu=1, used: 0, limited: 500m',
+      'E_CLUSTER_QUOTA',
+    ],
+    ['pods "x" is forbidden: violates PodSecurity "restricted:latest": runAsNonRoot', 'E_CLUSTER_REFUSED'],
+    ['admission webhook "deny.example" denied the request', 'E_CLUSTER_REFUSED'],
+  ])('%s', (message, code) => {
+    expect(assessCreation(message)).toMatchObject({ code, message: expect.stringContaining(message) });
+  });
+
+  it('may pass: an account that is not there yet', () => {
+    expect(assessCreation('error looking up service account run/default: not found')).toBeNull();
+  });
+});
