@@ -1,0 +1,42 @@
+#!/usr/bin/env bash
+# Runs a command with the test cluster up and every image on its node: `k8s/testcluster.sh pnpm test:k8s`.
+# Set TESTCLUSTER_DIR to its scripts if they are not in ../shared/testcluster. The cluster is stopped afterwards,
+# unless it ran before; KEEP_TESTCLUSTER=1 leaves it running.
+set -euo pipefail
+cd "$(dirname "$0")/.."
+scripts=$(realpath "${TESTCLUSTER_DIR:-../shared/testcluster}")
+home=${TESTCLUSTER_HOME:-${XDG_CACHE_HOME:-$HOME/.cache}/dns-bench-testcluster}
+
+pnpm() { npx -y pnpm@10 "$@"; }
+context=$(mktemp -d)
+ran_before=1
+bash "$scripts/status" >/dev/null 2>&1 || ran_before=''
+finish() {
+  local status=$?
+  rm -rf "$context"
+  if [ -z "$ran_before" ] && [ -z "${KEEP_TESTCLUSTER:-}" ]; then bash "$scripts/down" >&2 || status=1; fi
+  exit "$status"
+}
+trap finish EXIT
+
+vars=$(bash "$scripts/up")
+eval "$vars"
+
+bash "$scripts/base-images" debian:bookworm node:24 >&2
+# The official image of CoreDNS cannot be pulled there; the same program can be built, under the same name.
+pnpm bench doctor --fix --json >"$context/doctor.json" 2>/dev/null || true
+read -r version binary < <(pnpm -s exec node -e '
+  const tools = JSON.parse(require("fs").readFileSync(process.argv[1], "utf8"));
+  console.log(tools.find(({ name }) => name === "coredns").found.replace(",", ""));
+' "$context/doctor.json")
+mkdir "$context/coredns"
+cp "$binary" "$context/coredns/coredns"
+bash "$scripts/image" "coredns/coredns:$version" "$context/coredns" -f k8s/images/coredns/Dockerfile \
+  --build-arg BASE_IMAGE=localhost/debian:bookworm >&2
+ours=$(pnpm -s exec node -p 'require("./packages/bench-cli/package.json").version')
+bash "$scripts/image" "dinodns-bench/dnsperf:$ours" k8s/images/dnsperf --build-arg BASE_IMAGE=localhost/debian:bookworm >&2
+bash "$scripts/image" "dinodns-bench/server:$ours" . -f k8s/images/server/Dockerfile --build-arg NODE_IMAGE=localhost/node:24 >&2
+
+# Where the suite finds the cluster's own processes, to stop some for a while.
+export BENCH_K8S_COMPONENTS=$home/state/run
+"$@"
