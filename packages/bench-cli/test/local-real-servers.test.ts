@@ -47,7 +47,8 @@ async function stage(): Promise<{ world: World; temporary: string }> {
 }
 
 describe('on the local target', () => {
-  for (const name of SERVER_KINDS.map((kind) => kind.name)) {
+  // What is in a cluster already cannot be deployed here.
+  for (const { name } of SERVER_KINDS.filter(({ existing }) => existing !== true)) {
     for (const mode of ['single', 'multi'] as const) {
       test(`${name} in ${mode} mode answers, is observed with its limit, and is gone afterwards`, async () => {
         const { world, temporary } = await stage();
@@ -72,14 +73,15 @@ describe('on the local target', () => {
         const [instance] = deployment.instances;
         if (endpoint === undefined || instance === undefined) throw new Error('nothing deployed');
         const window = await deployment.observe();
-        for (const ask of [askUdp, askTcp]) {
+        const isEcho = server.answers === 'echo';
+        for (const ask of isEcho ? [askUdp] : [askUdp, askTcp]) {
           const answer = await ask(endpoint, { name: 'example199.com', type: 'A' });
           expect(answer.responseCode).toBe('NOERROR');
-          expect(answer.answers).toMatchObject([{ type: 'A', data: '127.0.0.1' }]);
+          expect(answer.answers).toMatchObject(isEcho ? [] : [{ type: 'A', data: '127.0.0.1' }]);
         }
         const seen = await window.end();
         expect(seen?.processes).toBeGreaterThanOrEqual(1);
-        expect(seen?.memoryBytes?.mean).toBeGreaterThan(500_000);
+        expect(seen?.memoryBytes?.mean).toBeGreaterThan(50_000);
         expect(seen?.cpuSeconds).toBeGreaterThan(0);
 
         await deployment.remove();
