@@ -37,6 +37,8 @@ ours=$(pnpm -s exec node -p 'require("./packages/bench-cli/package.json").versio
 bash "$scripts/image" "dinodns-bench/dnsperf:$ours" k8s/images/dnsperf --build-arg BASE_IMAGE=localhost/debian:bookworm >&2
 bash "$scripts/image" "dinodns-bench/server:$ours" . -f k8s/images/server/Dockerfile --build-arg NODE_IMAGE=localhost/node:24 >&2
 
+bash "$scripts/image" "dinodns-bench/load:$ours" . -f k8s/images/load/Dockerfile --build-arg NODE_IMAGE=localhost/node:24 >&2
+
 # Where the suite finds the cluster's own processes, to stop some for a while.
 export BENCH_K8S_COMPONENTS=$home/state/run
 "$@"

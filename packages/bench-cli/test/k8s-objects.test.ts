@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { configure } from '../src/config/configuration.ts';
 import { KUBERNETES_DEFAULTS } from '../src/config/kubernetes-settings.ts';
-import { parseTimes } from '../src/loaders/dnsperf/dnsperf-job.ts';
+import { parseTimes } from '../src/loaders/cluster-job.ts';
 import { loadFor } from '../src/measure/load.ts';
 import { zoneSetOf } from '../src/measure/workload.ts';
 import { coredns } from '../src/servers/coredns/index.ts';
@@ -181,8 +181,8 @@ describe('small parts', () => {
   });
 
   it("images: the project's own CoreDNS of the version that is compared, and ours of this version", () => {
-    expect(imagesOf(settings, '1.13.1').coredns).toBe('coredns/coredns:1.13.1');
-    expect(imagesOf({ ...settings, dinodnsImage: 'r/x:2' }, '1.13.1').dinodns).toBe('r/x:2');
+    expect(imagesOf(settings, '1.13.1', 'dnsperf').coredns).toBe('coredns/coredns:1.13.1');
+    expect(imagesOf({ ...settings, dinodnsImage: 'r/x:2' }, '1.13.1', 'builtin').dinodns).toBe('r/x:2');
   });
 });
 

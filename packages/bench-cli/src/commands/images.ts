@@ -2,7 +2,7 @@
 import type { RunConfiguration } from '../config/configuration.ts';
 import { serverKinds } from '../servers/registry.ts';
 import type { ImageName } from '../servers/server.ts';
-import { imagesOf } from '../targets/kubernetes/images.ts';
+import { imagesOf, loaderKindOf } from '../targets/kubernetes/images.ts';
 import { wrapText } from '../text.ts';
 import type { World } from '../world.ts';
 
@@ -11,6 +11,8 @@ const ORIGINS: Readonly<Record<ImageName, string>> = {
   dinodns: 'docker build -f k8s/images/server/Dockerfile -t IMAGE .',
   loader: 'docker build -t IMAGE k8s/images/dnsperf',
 };
+
+const BUILTIN_ORIGIN = 'docker build -f k8s/images/load/Dockerfile -t IMAGE .';
 
 const PURPOSES: Readonly<Record<ImageName, string>> = {
   coredns: 'server',
@@ -25,14 +27,18 @@ export function imagesCommand(
   options: { readonly json: boolean },
 ): number {
   const { kubernetes, corednsVersion } = configuration;
-  const images = imagesOf(kubernetes, corednsVersion);
+  const loader = loaderKindOf(configuration.loader);
+  const images = imagesOf(kubernetes, corednsVersion, loader);
   // The answer check runs in the DinoDNS image, whatever is measured.
   const kinds = serverKinds(configuration.servers).flatMap(({ image }) => (image === null ? [] : [image]));
   const names = [...new Set<ImageName>([...kinds, 'dinodns', 'loader'])];
   const rows = names.map((name) => ({
     image: images[name],
     purpose: PURPOSES[name],
-    origin: ORIGINS[name].replace('IMAGE', images[name]),
+    origin: (name === 'loader' && loader === 'builtin' ? BUILTIN_ORIGIN : ORIGINS[name]).replace(
+      'IMAGE',
+      images[name],
+    ),
     pullPolicy: kubernetes.pullPolicy,
   }));
   if (options.json) {

@@ -1,6 +1,7 @@
 /** Everything that is prepared before the first trial, on this machine or on a cluster. */
 import type { RunConfiguration } from '../config/configuration.ts';
 import { describeEnvironment } from '../environment/describe.ts';
+import { createBuiltinJob } from '../loaders/builtin/builtin-job.ts';
 import { createDnsperfJob } from '../loaders/dnsperf/dnsperf-job.ts';
 import { type Plan, planRun } from '../plan/plan.ts';
 import type { Display } from '../progress/display.ts';
@@ -8,7 +9,7 @@ import type { Environment, RunRecord } from '../results/record.ts';
 import type { ServerKind } from '../servers/server.ts';
 import { clusterDnsWarning, findClusterDns } from '../targets/kubernetes/cluster-dns.ts';
 import { clusterWorkload } from '../targets/kubernetes/cluster-workloads.ts';
-import { imagesOf } from '../targets/kubernetes/images.ts';
+import { imagesOf, loaderKindOf } from '../targets/kubernetes/images.ts';
 import { inspectImages } from '../targets/kubernetes/inspect-images.ts';
 import { createKubernetesTarget } from '../targets/kubernetes/kubernetes-target.ts';
 import { openCluster } from '../targets/kubernetes/open-cluster.ts';
@@ -76,13 +77,14 @@ async function prepareMachine(request: PrepareRequest): Promise<Prepared> {
 async function prepareCluster(request: PrepareRequest): Promise<Prepared> {
   const { world, runId, configuration, servers, display, signal, force } = request;
   const { kubernetes: settings } = configuration;
+  const loaderKind = loaderKindOf(configuration.loader);
   const machine = await describeEnvironment(world);
   display.live('  connecting to the cluster');
   const opened = await openCluster({
     world,
     runId,
     settings,
-    images: imagesOf(settings, configuration.corednsVersion),
+    images: imagesOf(settings, configuration.corednsVersion, loaderKind),
     loadSeconds: configuration.durationSeconds,
     signal,
     force,
@@ -90,18 +92,19 @@ async function prepareCluster(request: PrepareRequest): Promise<Prepared> {
   try {
     display.line(`Namespace ${opened.run.namespace} on ${opened.run.client.context}`);
     display.live('  looking at the images');
-    const inspected = await inspectImages(opened.run, servers, signal);
+    const inspected = await inspectImages(opened.run, servers, loaderKind, signal);
     const existing = servers.some((server) => server.existing);
     const workload = existing
       ? await clusterWorkload(opened.run.client, configuration.workload, signal)
       : request.workload;
     const told = existing ? [clusterDnsWarning(await findClusterDns(opened.run.client, signal))] : [];
+    const createLoader = loaderKind === 'builtin' ? createBuiltinJob : createDnsperfJob;
     const target = createKubernetesTarget({ run: opened.run, readinessQueries, force });
     const plan = planRun(configuration, opened.sharedCpus);
     return {
       session: {
         target,
-        loader: createDnsperfJob(opened.run, inspected.loaderVersion),
+        loader: createLoader(opened.run, inspected.loaderVersion),
         close: async () => {
           // What keeps the deployments from ending must not keep the namespace.
           await target.close().catch(() => undefined);

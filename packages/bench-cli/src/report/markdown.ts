@@ -11,6 +11,7 @@ import {
   repeat,
   warnings,
 } from './markdown-facts.ts';
+import { podsSection } from './markdown-pods.ts';
 import { groupSection } from './markdown-tables.ts';
 import { blocks, bullets, plain } from './markdown-text.ts';
 import { formatCpus } from './numbers.ts';
@@ -67,6 +68,7 @@ export function renderMarkdown(record: RunRecord, options: RenderOptions): strin
     statisticsFound(record),
     ...sections,
     acrossModes(record, options),
+    podsSection(record),
     failedTrials(record),
     howToRead(record, options.delta),
     method(record),

@@ -63,12 +63,18 @@ export function okTrialsByCase(record: RunRecord): ReadonlyMap<string, readonly 
   );
 }
 
-/** How much more than the average the busiest instance of a trial answered; null for fewer than two. */
+/** What each instance did: its queries, else the CPU time it took for them, else the queries of its loader. */
+function sharesOf({ instanceObservations, loads }: OkTrial): number[] {
+  for (const figure of ['queries', 'cpuSeconds', 'cpuCores'] as const) {
+    const known = (instanceObservations ?? []).flatMap((instance) => instance[figure] ?? []);
+    if (known.length > 0 && known.length === instanceObservations?.length) return known;
+  }
+  return loads.map(({ queriesCompleted }) => queriesCompleted);
+}
+
+/** How much more than the average the busiest instance of a trial did; null for fewer than two. */
 export function unevenness(trial: OkTrial): number | null {
-  const observed = trial.instanceObservations?.map(({ queries }) => queries);
-  const counts = observed?.every((queries) => queries !== null)
-    ? observed.filter((queries) => queries !== null)
-    : trial.loads.map(({ queriesCompleted }) => queriesCompleted);
+  const counts = sharesOf(trial);
   const sum = counts.reduce((total, queries) => total + queries, 0);
   return counts.length < 2 || sum === 0 ? null : (Math.max(...counts) * counts.length) / sum;
 }
@@ -95,7 +101,7 @@ function unevenMark(trials: readonly OkTrial[]): Mark[] {
       symbol: UNEVEN,
       label: 'uneven replicas',
       explanation:
-        `The busiest instance answered ${formatFixed(factor, 2)} × the average (in the median trial): the load was ` +
+        `The busiest instance did ${formatFixed(factor, 2)} × the average (in the median trial): the load was ` +
         'not spread evenly, so that the others were not at their limit.',
     },
   ];

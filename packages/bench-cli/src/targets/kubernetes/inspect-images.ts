@@ -4,10 +4,22 @@ import type { ProvisionedTool, ServerRecord } from '../../results/record.ts';
 import type { ServerKind } from '../../servers/server.ts';
 import { describeClusterDns, findClusterDns } from './cluster-dns.ts';
 import type { ClusterRun } from './cluster-run.ts';
+import type { LoaderKind } from './images.ts';
 import { jobOf } from './objects/job.ts';
 import { unitLabels, unitSelector } from './objects/labels.ts';
 import { noImage } from './objects/server.ts';
 import { runJob } from './run-job.ts';
+
+const VERSION_QUESTIONS = {
+  dnsperf: { command: ['dnsperf'], args: ['-h'] },
+  builtin: { args: ['--version'] },
+} as const;
+
+function loaderVersionOf(kind: LoaderKind, text: string): string {
+  const version =
+    kind === 'dnsperf' ? parseToolVersion('dnsperf', text) : /^(\d+\.\d+\.\d+\S*)/m.exec(text)?.[1];
+  return version ?? 'unknown';
+}
 
 /** Printing a version takes a moment. */
 const RUN_SECONDS = 60;
@@ -82,6 +94,7 @@ function provisioned(tool: string, version: string, image: string, resolved: str
 export async function inspectImages(
   run: ClusterRun,
   servers: readonly ServerKind[],
+  loaderKind: LoaderKind,
   signal: AbortSignal,
 ): Promise<InspectedImages> {
   const { images } = run;
@@ -124,10 +137,10 @@ export async function inspectImages(
   }
   const loader = await askImage(
     run,
-    { image: images.loader, what: 'the loader', command: ['dnsperf'], args: ['-h'], atLoader: true },
+    { image: images.loader, what: 'the loader', atLoader: true, ...VERSION_QUESTIONS[loaderKind] },
     signal,
   );
-  const loaderVersion = parseToolVersion('dnsperf', loader.text) ?? 'unknown';
-  tools.push(provisioned('dnsperf', loaderVersion, images.loader, loader.image));
+  const loaderVersion = loaderVersionOf(loaderKind, loader.text);
+  tools.push(provisioned(loaderKind, loaderVersion, images.loader, loader.image));
   return { servers: records, loaderVersion, provisioned: tools };
 }

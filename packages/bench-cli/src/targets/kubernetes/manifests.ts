@@ -2,8 +2,8 @@
 import type { ZoneSet } from '@dinodns-bench/zones';
 import { stringify } from 'yaml';
 import type { RunConfiguration } from '../../config/configuration.ts';
+import { QUERY_PATH, timedCommand } from '../../loaders/cluster-job.ts';
 import { dnsperfArguments } from '../../loaders/dnsperf/command.ts';
-import { SCRIPT } from '../../loaders/dnsperf/dnsperf-job.ts';
 import { loadFor } from '../../measure/load.ts';
 import type { BenchWorkload } from '../../measure/workload.ts';
 import type { PlannedCase } from '../../plan/plan.ts';
@@ -54,7 +54,7 @@ export function manifestsOf(request: ManifestRequest): Manifest[] {
   const { configuration, cases, servers, zoneSet, workload } = request;
   const settings = { ...configuration.kubernetes };
   const account = settings.serviceAccount ?? SERVICE_ACCOUNT;
-  const images = imagesOf(settings, configuration.corednsVersion);
+  const images = imagesOf(settings, configuration.corednsVersion, 'dnsperf');
   const namespace = settings.namespacePrefix;
   const labels = runLabels(MANIFEST_RUN);
   const queries = configMapOf({ name: 'queries', namespace, labels }, 'the query file', [
@@ -103,7 +103,7 @@ export function manifestsOf(request: ManifestRequest): Manifest[] {
       ...loadFor(configuration, endpoint),
       endpoint,
       transport: planned.transport,
-      queryFile: '/queries/queries.txt',
+      queryFile: QUERY_PATH,
       durationSeconds: configuration.durationSeconds,
       ratePerSecond: configuration.ratePerSecond,
       timeoutSeconds: configuration.timeoutSeconds,
@@ -114,8 +114,7 @@ export function manifestsOf(request: ManifestRequest): Manifest[] {
       labels: unitLabels(MANIFEST_RUN, 'loader', `load-${unit}`),
       component: 'loader',
       image: images.loader,
-      command: ['/bin/sh', '-c', SCRIPT, 'dnsperf'],
-      args,
+      ...timedCommand(['dnsperf', ...args]),
       ...(cpu === undefined ? {} : { resources: { requests: { cpu }, limits: { cpu } } }),
       mounts: { '/queries': queries.mount },
       deadlineSeconds: configuration.durationSeconds + configuration.timeoutSeconds + 60,

@@ -1,0 +1,64 @@
+/** This project's load generator as a Job in the cluster: the same program as on this machine, from its image. */
+import { readFile } from 'node:fs/promises';
+import { BenchError } from '../../errors.ts';
+import type { ClusterRun } from '../../targets/kubernetes/cluster-run.ts';
+import { createQueryUpload, loaderObservation, QUERY_PATH, runLoaderJob } from '../cluster-job.ts';
+import type { Loader, LoadOutcome, LoadRequest } from '../loader.ts';
+import { type BuiltinEvent, parseEvent } from './events.ts';
+import { builtinOptions } from './options.ts';
+import { loadResultOf } from './result.ts';
+
+/**
+ * The image holds the package; the few lines around it are this version's own, so that both sides speak the same
+ * events. They import the package by its name, which resolves in the image's working directory.
+ */
+async function programFor(request: LoadRequest): Promise<string[]> {
+  const script = await readFile(new URL('./child.ts', import.meta.url), 'utf8');
+  const options = JSON.stringify(builtinOptions({ ...request, queryFile: QUERY_PATH }));
+  return ['node', '--input-type=module-typescript', '--eval', script, '--', 'child', options];
+}
+
+type End = Extract<BuiltinEvent, { readonly event: 'result' | 'error' }>;
+
+function failure(end: End | undefined, exitCode: number | null, lines: readonly string[]): BenchError {
+  return end?.event === 'error'
+    ? new BenchError('E_LOADER_FAILED', `the built-in loader failed: ${end.message}`, {
+        evidence: [end.code],
+        fix: `${end.fix}.`,
+      })
+    : new BenchError('E_LOADER_FAILED', `the built-in loader failed (exit status ${exitCode})`, {
+        evidence: lines.slice(-10),
+        fix: 'Its own words are above; the whole output is in the run folder under raw/.',
+      });
+}
+
+/** A loader that runs the load generator in the cluster. */
+export function createBuiltinJob(run: ClusterRun, version: string): Loader {
+  const upload = createQueryUpload(run);
+  return {
+    kind: 'builtin',
+    version,
+    async load(request): Promise<LoadOutcome> {
+      const program = await programFor(request);
+      const intervals: { atSeconds: number; qps: number }[] = [];
+      const heard: { end?: End } = {};
+      const { lines, exitCode } = await runLoaderJob(run, request, await upload(request), program, (line) => {
+        const event = parseEvent(line);
+        if (event?.event === 'started') request.onStarted();
+        if (event?.event === 'interval') {
+          intervals.push({ atSeconds: event.toSeconds, qps: event.qps });
+          request.onProgress(event.qps);
+        }
+        if (event?.event === 'result' || event?.event === 'error') heard.end = event;
+      });
+      const { end } = heard;
+      if (end?.event !== 'result') throw failure(end, exitCode, lines);
+      return {
+        result: loadResultOf(end.result, intervals),
+        observation: loaderObservation(lines, end.result.elapsedSeconds),
+        command: program,
+        wasTheLimit: end.result.generator.wasTheLimit,
+      };
+    },
+  };
+}

@@ -1,0 +1,132 @@
+/** What the loaders have in common when they run as Jobs in a cluster. */
+import { appendFile } from 'node:fs/promises';
+import type { V1Pod } from '@kubernetes/client-node';
+import type { Observation } from '../results/record.ts';
+import type { ClusterRun } from '../targets/kubernetes/cluster-run.ts';
+import { configMapOf } from '../targets/kubernetes/objects/config-map.ts';
+import { jobOf } from '../targets/kubernetes/objects/job.ts';
+import { runLabels, unitLabels, unitSelector } from '../targets/kubernetes/objects/labels.ts';
+import type { ConfigMapMount } from '../targets/kubernetes/objects/pods.ts';
+import { runJob } from '../targets/kubernetes/run-job.ts';
+import type { LoadRequest } from './loader.ts';
+
+const QUERY_DIRECTORY = '/queries';
+const QUERY_FILE = 'queries.txt';
+/** Where every loader finds the queries. */
+export const QUERY_PATH = `${QUERY_DIRECTORY}/${QUERY_FILE}`;
+
+/** A loader stops sending in time and then waits for the outstanding queries; more than this is a hang. */
+const GRACE_SECONDS = 30;
+
+/**
+ * The shell says after the loader's end how much CPU time it took: the exact figure that no observer outside gets,
+ * because a container's counters are gone with it.
+ */
+const SCRIPT = `"$@"; status=$?; echo '[bench] times'; times; exit $status`;
+
+/** The command of a loader's container. */
+export function timedCommand(program: readonly string[]): { command: string[]; args: string[] } {
+  return { command: ['/bin/sh', '-c', SCRIPT, 'sh'], args: [...program] };
+}
+
+/** `0m1.234s` → 1.234. */
+function secondsOf(text: string): number {
+  const [, minutes, seconds] = /^(\d+)m([\d.]+)s$/.exec(text) ?? [];
+  return Number(minutes) * 60 + Number(seconds);
+}
+
+/** The children's user and system time out of what `times` printed; null if it is not there. */
+export function parseTimes(lines: readonly string[]): number | null {
+  const at = lines.indexOf('[bench] times');
+  const [user, system] = (lines[at + 2] ?? '').trim().split(/\s+/);
+  if (at < 0 || user === undefined || system === undefined) return null;
+  const total = secondsOf(user) + secondsOf(system);
+  return Number.isFinite(total) ? total : null;
+}
+
+/** The loader's own CPU, over its run time. */
+export function loaderObservation(lines: readonly string[], runTimeSeconds: number): Observation | null {
+  const cpuSeconds = parseTimes(lines);
+  if (cpuSeconds === null) return null;
+  return {
+    cpuSource: 'proc',
+    durationSeconds: runTimeSeconds,
+    cpuSeconds,
+    cpuCores: runTimeSeconds > 0 ? cpuSeconds / runTimeSeconds : 0,
+    memoryBytes: null,
+    throttling: null,
+    processes: 1,
+    sampleIntervalSeconds: runTimeSeconds,
+    samples: [],
+  };
+}
+
+/** Uploads the query file of a run, once. */
+export function createQueryUpload(run: ClusterRun): (request: LoadRequest) => Promise<ConfigMapMount> {
+  const upload = async ({ queryFile, signal }: LoadRequest) => {
+    const text = await run.world.fs.readFile(queryFile, 'utf8');
+    const metadata = { name: 'queries', namespace: run.namespace, labels: runLabels(run.runId) };
+    const files = [{ path: QUERY_FILE, chunks: [text] }];
+    const { object, mount } = configMapOf(metadata, 'the query file', files);
+    await run.client.create('ConfigMap', object, signal);
+    return mount;
+  };
+  let uploaded: Promise<ConfigMapMount> | undefined;
+  return (request) => {
+    uploaded ??= upload(request);
+    return uploaded;
+  };
+}
+
+export interface LoaderJobOutcome {
+  readonly lines: readonly string[];
+  readonly exitCode: number | null;
+  readonly pod: V1Pod;
+}
+
+/** Runs a loader's program once and keeps its raw output. */
+export async function runLoaderJob(
+  run: ClusterRun,
+  request: LoadRequest,
+  queries: ConfigMapMount,
+  program: readonly string[],
+  onLine: (line: string) => void,
+): Promise<LoaderJobOutcome> {
+  const { client, namespace, runId, settings, images, pullSecrets } = run;
+  run.jobs += 1;
+  const unit = `load-${run.jobs}`;
+  const labels = unitLabels(runId, 'loader', unit);
+  const cpu = settings.loaderCpu;
+  const lines: string[] = [];
+  const runSeconds = request.durationSeconds + request.timeoutSeconds + GRACE_SECONDS;
+  const { pod, exitCode } = await runJob({
+    client,
+    namespace,
+    labels: unitSelector(runId, unit),
+    what: 'the loader',
+    signal: request.signal,
+    job: jobOf({
+      name: unit,
+      namespace,
+      labels,
+      settings,
+      component: 'loader',
+      image: images.loader,
+      ...timedCommand(program),
+      ...(cpu === undefined ? {} : { resources: { requests: { cpu }, limits: { cpu } } }),
+      mounts: { [QUERY_DIRECTORY]: queries },
+      pullSecrets,
+      deadlineSeconds: settings.readyTime + runSeconds,
+    }),
+    scheduleSeconds: settings.scheduleTime,
+    startSeconds: settings.readyTime,
+    runSeconds,
+    onLine: (line) => {
+      lines.push(line);
+      onLine(line);
+    },
+  });
+  if (pod.spec?.nodeName !== undefined) run.placement.loaders.add(pod.spec.nodeName);
+  await appendFile(request.outputFile, lines.map((line) => `${line}\n`).join(''));
+  return { lines, exitCode, pod };
+}

@@ -1,0 +1,92 @@
+/** What the pods of a cluster run used, and how evenly they were loaded. Empty for runs on one machine. */
+import type { CaseRecord, OkTrial, RunRecord } from '../results/record.ts';
+import { serverTitle } from './cases.ts';
+import { blocks, plain, table } from './markdown-text.ts';
+import { okTrialsByCase, UNEVEN_FROM, unevenness } from './marks.ts';
+import { formatCpus, formatFixed, formatMebibytes, formatSeconds } from './numbers.ts';
+
+const NOTHING = '–';
+
+const mean = (values: readonly number[]) =>
+  values.length === 0 ? null : values.reduce((sum, value) => sum + value, 0) / values.length;
+const most = (values: readonly number[]) => (values.length === 0 ? null : Math.max(...values));
+const shown = (value: number | null, format: (value: number) => string) =>
+  value === null ? NOTHING : format(value);
+const cores = (value: number) => formatFixed(value, 2);
+
+/** `bench-node` or `2 on a, 1 on b`. */
+function places(trials: readonly OkTrial[]): string {
+  const nodes = trials[0]?.instances.map(({ node }) => node ?? 'unknown') ?? [];
+  const counts = Map.groupBy(nodes, (node) => node);
+  return [...counts].map(([node, list]) => `${list.length} on ${node}`).join(', ');
+}
+
+function row(record: RunRecord, item: CaseRecord, trials: readonly OkTrial[]): string[] {
+  const servers = trials.flatMap(({ server }) => server ?? []);
+  const memory = servers.flatMap(({ memoryBytes }) => memoryBytes ?? []);
+  const throttled = servers.flatMap(({ throttling }) => throttling?.throttledSeconds ?? []);
+  return [
+    plain(serverTitle(record, item.server)),
+    formatCpus(item.tier),
+    item.mode,
+    plain(places(trials)),
+    shown(mean(servers.map(({ cpuCores }) => cpuCores)), cores),
+    shown(most(servers.flatMap(({ samples }) => samples.map(({ cpuCores }) => cpuCores))), cores),
+    shown(mean(memory.map((bytes) => bytes.mean)), formatMebibytes),
+    shown(most(memory.map((bytes) => bytes.max)), formatMebibytes),
+    shown(mean(throttled), formatSeconds),
+    shown(mean(trials.flatMap((trial) => unevenness(trial) ?? [])), (value) => `${formatFixed(value, 2)} ×`),
+  ];
+}
+
+/** What the figures can and cannot show, from where they come. */
+function resolution(trials: readonly OkTrial[]): string {
+  const servers = trials.flatMap(({ server }) => server ?? []);
+  const interval = formatFixed(
+    mean(servers.map(({ sampleIntervalSeconds }) => sampleIntervalSeconds)) ?? 0,
+    1,
+  );
+  if (servers.some(({ cpuSource }) => cpuSource === 'metrics-api')) {
+    return (
+      `CPU and memory are means over windows of ${interval} s from the metrics API; only windows that lie within the ` +
+      'load count, and what is shorter than a window cannot be seen.'
+    );
+  }
+  if (servers.length === 0) return 'CPU and memory were not observed.';
+  return (
+    `CPU time is the difference of the kubelet's counters before and after the load, and exact. In between it was ` +
+    `looked at every ${interval} s: maxima are means over such an interval, and shorter peaks of CPU and memory are not seen. ` +
+    'Memory is the working set. Throttling is missing where the kubelet read its counters too seldom for the length of the trial.'
+  );
+}
+
+/** The section, or nothing for a run without pods. */
+export function podsSection(record: RunRecord): string {
+  if (record.target !== 'kubernetes') return '';
+  const byCase = okTrialsByCase(record);
+  const rows = record.cases.flatMap((item) => {
+    const trials = byCase.get(item.key) ?? [];
+    return trials.length === 0 ? [] : [row(record, item, trials)];
+  });
+  if (rows.length === 0) return '';
+  const head = [
+    'Server',
+    'CPU',
+    'Mode',
+    'Pods',
+    'Cores, mean',
+    'Cores, max',
+    'Memory, mean',
+    'Memory, max',
+    'Throttled',
+    'Busiest pod',
+  ];
+  return blocks(
+    '## Pods',
+    table(head, rows, [2, 3]),
+    `"Busiest pod" is its share of the CPU time against the average of the pods behind the Service: 1.00 × is even, ` +
+      `from ${formatFixed(UNEVEN_FROM, 1)} × on the case is marked. A Service sends all packets of a socket to one pod, so ` +
+      'evenness is a matter of enough sockets.',
+    resolution([...byCase.values()].flat()),
+  );
+}
