@@ -30,6 +30,7 @@ interface Flags {
   address: string[];
   port: number;
   workers?: number;
+  standby?: number;
   zones: number;
   zonesFile?: string;
   zonesSpec?: string;
@@ -86,6 +87,11 @@ function command(): Command {
       DEFAULT_PORT,
     )
     .option('--workers <number>', 'processes in mode multi (default: usable CPUs)', wholeNumber('--workers'))
+    .option(
+      '--standby <number>',
+      'further processes that take the place of a worker that ends (default: 0)',
+      wholeNumber('--standby'),
+    )
     .addOption(
       new Option('--zones <number>', 'how many of example1.com, example3.com, … to serve')
         .argParser(wholeNumber('--zones'))
@@ -170,7 +176,7 @@ async function availableBackend(): Promise<string> {
 }
 
 function toOptions(flags: Flags): ServerOptions {
-  const { address, workers, metricsPort, metricsAddress, rrlRate } = flags;
+  const { address, workers, standby, metricsPort, metricsAddress, rrlRate } = flags;
   const { tcpIdle, tcpConnections, tcpConnectionsPerClient } = flags;
   return {
     profile: flags.profile,
@@ -181,6 +187,7 @@ function toOptions(flags: Flags): ServerOptions {
     logLevel: flags.logLevel,
     ...(address === undefined ? {} : { address }),
     ...(workers === undefined ? {} : { workers }),
+    ...(standby === undefined ? {} : { standby }),
     ...zonesOf(flags),
     ...(metricsPort === undefined ? {} : { metrics: { port: metricsPort, address: metricsAddress } }),
     tcp: {

@@ -68,6 +68,11 @@ export interface ServerOptions {
   /** Processes in mode `multi`. Default: `usableCpus().cpus`. */
   readonly workers?: number;
   /**
+   * Mode `multi`: further processes that have the zones and no sockets, and take the place of a worker that ends
+   * within milliseconds. Default: 0.
+   */
+  readonly standby?: number;
+  /**
    * The zones, or a function that loads them, which a reload calls again. Default: the 100 zones of the
    * published benchmark, `defineZoneSet()`.
    */
@@ -100,6 +105,7 @@ export interface ResolvedOptions {
   readonly port: number;
   /** Undefined: as many as CPUs can be used. */
   readonly workers: number | undefined;
+  readonly standby: number;
   readonly zones: ZoneLoader;
   readonly zonesFile: string | undefined;
   readonly udpBackend: UdpBackend;
@@ -195,6 +201,12 @@ export function resolveOptions(options: ServerOptions, defaultZones: () => ZoneS
       throw usage(`Mode single has one process, not ${options.workers}.`, 'Choose --mode multi for several.');
     }
   }
+  if (options.standby !== undefined) {
+    checkWhole('The number of processes that stand by', options.standby, 0, MAX_WORKERS);
+    if (mode === 'single' && options.standby > 0) {
+      throw usage('Mode single has nobody standing by.', 'Choose --mode multi.');
+    }
+  }
   const logLevel = oneOf('log level', options.logLevel ?? DEFAULT_LOG_LEVEL, LOG_LEVELS);
   return {
     profile: oneOf('profile', options.profile ?? 'dinodns', PROFILES),
@@ -202,6 +214,7 @@ export function resolveOptions(options: ServerOptions, defaultZones: () => ZoneS
     addresses: resolveAddresses(options.address ?? DEFAULT_ADDRESS),
     port,
     workers: options.workers,
+    standby: options.standby ?? 0,
     zones: resolveZones(options, defaultZones),
     zonesFile: options.zonesFile,
     udpBackend: oneOf('UDP backend', options.udpBackend ?? 'auto', UDP_BACKENDS),

@@ -11,22 +11,21 @@ import { pipeline } from 'node:stream/promises';
 import { defineZoneSet, findFormat } from '@dinodns-bench/zones';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { ask, framed, query, RCODE, TcpClient, TRANSPORTS } from './support/client.ts';
-import { CLI, killAll, run, runToEnd, sleep, startServer, until } from './support/server-process.ts';
+import {
+  CLI,
+  freePort,
+  killAll,
+  run,
+  runToEnd,
+  sleep,
+  startServer,
+  until,
+} from './support/server-process.ts';
 
 let directory: string;
 beforeEach(async () => {
   directory = await mkdtemp(join(tmpdir(), 'server-cluster-'));
 });
-/** A port that was free a moment ago. */
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const address = server.address();
-  server.close();
-  await once(server, 'close');
-  return typeof address === 'object' && address !== null ? address.port : 0;
-}
-
 afterEach(async () => {
   await killAll();
   await rm(directory, { recursive: true });

@@ -110,6 +110,31 @@ test('a worker that is killed under load is replaced, and the primary and the ot
   expect(await server.stop()).toEqual({ code: 0, signal: null });
 });
 
+test('a process that stands by has no socket, and takes the place of a worker that ends', async () => {
+  const server = await startServer([...MULTI, '1', '--standby', '1', '--metrics-port', '0']);
+  expect(server.ready.workers).toBe(1);
+  expect(await until(() => childrenOf(server.pid).length === 2, 5)).toBe(true);
+  expect(udpSockets(server.ready.port)).toBe(1);
+  const [first = -1, second = -1] = childrenOf(server.pid);
+  process.kill(first, 'SIGKILL');
+  // The other one has to be ready itself for it: on a busy machine that may take longer.
+  expect(
+    await until(
+      () => server.stderr.includes(`worker ${second} takes its place`) || server.stderr.includes('starts in'),
+      5,
+    ),
+  ).toBe(true);
+  const isServing = async () =>
+    (await fetch(`http://127.0.0.1:${server.ready.metricsPort}/ready`)).status === 200;
+  expect(await until(isServing, 20)).toBe(true);
+  for (let count = 0; count < 20; count++) {
+    expect((await ask('udp', server.ready, 'example1.com')).rcode).toBe(RCODE.NOERROR);
+  }
+  expect(await until(() => childrenOf(server.pid).length === 2, 20)).toBe(true);
+  expect(udpSockets(server.ready.port)).toBe(1);
+  expect(await server.stop()).toEqual({ code: 0, signal: null });
+});
+
 test.each(['SIGTERM', 'SIGINT'] as const)('%s stops all workers and ends with status 0', async (signal) => {
   const server = await startServer([...MULTI, '2']);
   const workers = childrenOf(server.pid);
@@ -182,6 +207,14 @@ describe('the back-off', () => {
     const delays = Array.from({ length: 9 }, () => backoff.ended(0.5));
     expect(delays).toEqual([0.1, 0.2, 0.4, 0.8, 1.6, 3.2, 6.4, LONGEST_DELAY_SECONDS, LONGEST_DELAY_SECONDS]);
     expect(backoff.ended(STABLE_SECONDS)).toBe(0.1);
+  });
+
+  test('does not hold it against a place that its workers are killed', () => {
+    const backoff = new Backoff();
+    for (let count = 0; count < 2 * MAX_FAILED_STARTS; count++)
+      expect(backoff.ended(undefined, true)).toBe(0.1);
+    for (let count = 0; count < 9; count++) backoff.ended(0.5);
+    expect(backoff.ended(0.5, true)).toBe(1);
   });
 
   test('gives up after as many failed starts in a row as documented', () => {

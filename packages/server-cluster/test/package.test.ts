@@ -25,14 +25,19 @@ async function temporaryDirectory(): Promise<string> {
   return directory;
 }
 
+/** Every program of the README. */
+function programs(readme: string): string[] {
+  return [...readme.matchAll(/```ts\n([\s\S]+?)```/g)].map(([, text = '']) => text);
+}
+
 test('an installed tarball serves zones, as a program and as a library', { timeout: 600_000 }, async () => {
   const tarballs = await temporaryDirectory();
-  for (const name of ['zones', 'server-cluster']) {
+  for (const name of ['zones', 'batched-udp', 'server-cluster']) {
     await run('npx', [...PNPM, 'pack', '--pack-destination', tarballs], { cwd: join(PACKAGES, name) });
   }
   const directory = await temporaryDirectory();
   const files = (await readdir(tarballs)).map((file) => join(tarballs, file));
-  expect(files).toHaveLength(2);
+  expect(files).toHaveLength(3);
   await writeFile(join(directory, 'package.json'), '{"private":true,"type":"module"}');
   await run('npm', ['install', '--no-audit', '--no-fund', ...files], { cwd: directory });
 
@@ -49,7 +54,7 @@ test('an installed tarball serves zones, as a program and as a library', { timeo
 
   const readme = await readFile(join(installed, 'README.md'), 'utf8');
   const program = join(directory, 'server.js');
-  await writeFile(program, /```ts\n([\s\S]+?)```/.exec(readme)?.[1] ?? '');
+  await writeFile(program, programs(readme).find((text) => text.includes('time.example.org')) ?? '');
   const own = await startServer([], { file: program });
   expect((await ask('udp', own.ready, 'www.example.org')).answers).toHaveLength(1);
   expect((await own.stop()).code).toBe(0);

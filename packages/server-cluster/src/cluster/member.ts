@@ -22,8 +22,11 @@ interface Waiting {
 
 export class Member {
   readonly worker: Worker;
-  /** Its place among the workers, which the one that replaces it takes over: 0 to one less than their number. */
-  readonly place: number;
+  /**
+   * Its place among the workers, which the one that replaces it takes over: 0 to one less than their number. Null
+   * for one that stands by, with zones but without sockets.
+   */
+  place: number | null;
   /** Of the zones that it was started with, or has been given since. */
   generation: number;
   /** It has zones, and can be given others; it may not serve yet. */
@@ -33,7 +36,7 @@ export class Member {
   readonly #waiting = new Map<number, Waiting>();
   #lastId = 0;
 
-  constructor(worker: Worker, place: number, generation: number) {
+  constructor(worker: Worker, place: number | null, generation: number) {
     this.worker = worker;
     this.place = place;
     this.generation = generation;

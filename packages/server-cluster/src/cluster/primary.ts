@@ -43,6 +43,8 @@ export interface PoolPrimary extends Primary {
 
 export interface PoolOptions {
   readonly size: number;
+  /** Further workers that stand by, to take the place of one that ends at once. */
+  readonly standby: number;
   readonly port: number;
   /** Zones that workers start with; null: what the program loads. */
   readonly zonesFile: string | null;
@@ -51,6 +53,11 @@ export interface PoolOptions {
 
 function describeEnd(worker: Worker, code: number | null, signal: string | null): string {
   return `Worker ${worker.process.pid} ended with ${signal === null ? `status ${code}` : signal}`;
+}
+
+/** Signals that come from outside; others are a worker's own doing. */
+function isKill(signal: string | null): boolean {
+  return signal === 'SIGKILL' || signal === 'SIGTERM' || signal === 'SIGINT';
 }
 
 class WorkerPool implements PoolPrimary {
@@ -73,7 +80,8 @@ class WorkerPool implements PoolPrimary {
     this.size = options.size;
     this.#options = options;
     this.#zonesFile = options.zonesFile;
-    this.#backoffs = Array.from({ length: options.size }, () => new Backoff());
+    // The last is that of those that stand by.
+    this.#backoffs = Array.from({ length: options.size + 1 }, () => new Backoff());
     this.failed = new Promise((_resolve, reject) => {
       this.#fail = reject;
     });
@@ -97,6 +105,7 @@ class WorkerPool implements PoolPrimary {
     return new Promise((resolve, reject) => {
       this.#started = { resolve, reject };
       for (let place = 0; place < this.size; place++) this.#fork(place);
+      for (let count = 0; count < this.#options.standby; count++) this.#fork(null);
     });
   }
 
@@ -119,7 +128,7 @@ class WorkerPool implements PoolPrimary {
     const found = new Map<number, WorkerSnapshot>();
     const asked = this.#readyMembers().map(async (member) => {
       const snapshot = await member.ask({ task: 'snapshot' }, SNAPSHOT_SECONDS).catch(() => null);
-      if (snapshot !== null && typeof snapshot === 'object') found.set(member.place, snapshot);
+      if (snapshot !== null && typeof snapshot === 'object') found.set(member.place ?? 0, snapshot);
     });
     await Promise.all(asked);
     return new Map([...found].sort(([one], [other]) => one - other));
@@ -139,7 +148,7 @@ class WorkerPool implements PoolPrimary {
     await Promise.all([...this.#members].map((member) => member.stop(seconds)));
   }
 
-  #fork(place: number): void {
+  #fork(place: number | null): void {
     const zones = this.#zonesFile === null ? {} : { [ZONES_VARIABLE]: this.#zonesFile };
     const worker = cluster.fork({
       [PORT_VARIABLE]: String(this.#options.port),
@@ -165,6 +174,7 @@ class WorkerPool implements PoolPrimary {
         await reloadMembers(() => [member], this.#zonesFile, this.#generation, this.#options.log);
       }
       member.isLoaded = true;
+      if (member.place === null) return;
       const udpBackend = await member.ask({ task: 'open' }, OPEN_SECONDS);
       this.#onReady(member, String(udpBackend));
     } catch (error) {
@@ -197,16 +207,32 @@ class WorkerPool implements PoolPrimary {
     if (this.#isStopping) return;
     const { place, readySeconds, worker } = member;
     const what = describeEnd(worker, code, signal);
-    this.#restarts++;
-    const delay = this.#backoffs[place]?.ended(readySeconds) ?? 'give up';
+    if (place !== null) this.#restarts++;
+    const delay = this.#backoffs[place ?? this.size]?.ended(readySeconds, isKill(signal)) ?? 'give up';
     if (delay === 'give up' && this.ready === 0) {
       const message = `${what} before it was ready, as did ${MAX_FAILED_STARTS - 1} others before it.`;
       this.#giveUp(new ServerError('E_WORKER', message, 'Look at the messages of the workers above.'));
       return;
     }
     const seconds = delay === 'give up' ? LONGEST_DELAY_SECONDS : delay;
+    const successor = place === null ? undefined : this.#promote(place);
     const fields = { worker: place, workerPid: worker.process.pid, status: code, signal, seconds };
-    this.#options.log.warn(fields, `${what}; another one starts in ${seconds} s.`);
+    const instead =
+      successor === undefined ? '' : ` worker ${successor.worker.process.pid} takes its place, and`;
+    this.#options.log.warn(fields, `${what};${instead} another one starts in ${seconds} s.`);
+    this.#forkIn(seconds, successor === undefined ? place : null);
+  }
+
+  /** Gives the place to one that stands by; undefined if none is there that can serve. */
+  #promote(place: number): Member | undefined {
+    const successor = this.#loadedMembers().find((member) => member.place === null);
+    if (successor === undefined) return undefined;
+    successor.place = place;
+    void this.#open(successor);
+    return successor;
+  }
+
+  #forkIn(seconds: number, place: number | null): void {
     const timer = setTimeout(() => {
       this.#timers.delete(timer);
       this.#fork(place);

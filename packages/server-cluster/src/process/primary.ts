@@ -62,7 +62,7 @@ export function poolPrimary(options: ResolvedOptions, built: BuiltServer): Serve
     async start() {
       const port = await reservePort(options.addresses, options.port);
       if (zonesFile !== undefined) zones.keep(zones.copy(zonesFile));
-      pool = createPrimary({ size, port, zonesFile: zones.current, log });
+      pool = createPrimary({ size, standby: options.standby, port, zonesFile: zones.current, log });
       pool.failed.catch((error) =>
         close(0).then(() => failure.reject(named(error, zones.current, zonesFile))),
       );

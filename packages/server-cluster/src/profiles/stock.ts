@@ -61,6 +61,12 @@ function unsupported(options: ResolvedOptions) {
       fix: 'Leave that option out, or choose --profile dinodns.',
     };
   }
+  if (options.standby > 0) {
+    return {
+      reason: 'The published framework keeps no process standing by.',
+      fix: 'Leave --standby out, or choose --profile dinodns.',
+    };
+  }
   if (options.mode === 'multi' && options.workers !== undefined) {
     return {
       reason: 'The published framework always starts one worker per CPU of the machine (os.cpus().length).',

@@ -81,6 +81,7 @@ class Churn {
   }
 
   kill(turn: number): void {
+    if (this.#server.child.exitCode !== null) return;
     const workers = childrenOf(this.#server.pid);
     const victim = workers[turn % Math.max(1, workers.length)];
     if (victim === undefined) return;
@@ -138,7 +139,8 @@ async function run(file: string): Promise<boolean> {
     sleep(seconds),
   ]);
   const counts = await client.stop();
-  const isWhole = await until(() => childrenOf(server.pid).length === workers, 20);
+  const isThere = () => server.child.exitCode === null && server.child.signalCode === null;
+  const isWhole = await until(() => isThere() && childrenOf(server.pid).length >= workers, 20);
   const exit = await server.stop();
   const { kills, reloads, badReloads } = churn;
   const lives = isWhole && exit.code === 0;
