@@ -1,3 +1,4 @@
+import { readFile } from 'node:fs/promises';
 import { describe, expect, it } from 'vitest';
 import { configure } from '../src/config/configuration.ts';
 import { KUBERNETES_DEFAULTS } from '../src/config/kubernetes-settings.ts';
@@ -15,6 +16,7 @@ import { labelValue, namespaceOf } from '../src/targets/kubernetes/objects/label
 import { nodeSelectorOf, tolerationOf } from '../src/targets/kubernetes/objects/pods.ts';
 import { serverObjects } from '../src/targets/kubernetes/objects/server.ts';
 import { parseReadyLine } from '../src/targets/kubernetes/ready-line.ts';
+import { testWorld } from './support/test-world.ts';
 
 const settings = { ...KUBERNETES_DEFAULTS, target: 'kubernetes' } as const;
 const request = {
@@ -95,6 +97,21 @@ describe('the objects of a server', () => {
     expect(() => serverObjects({ ...request, zoneSet: zoneSetOf(100_000) })).toThrow(
       expect.objectContaining({ code: 'E_CONFIG', message: expect.stringContaining('1 MiB') }),
     );
+  });
+});
+
+describe('k8s/examples', () => {
+  it.each(['single', 'multi'])('tier2-%s.yaml is what bench manifests prints', async (mode) => {
+    const world = await testWorld();
+    try {
+      const flags = ['--servers', 'coredns,dinodns', '--zones', '3', '--tier', '2', '--mode', mode];
+      expect(await world.bench('manifests', ...flags)).toBe(0);
+      const file = new URL(`../../../k8s/examples/tier2-${mode}.yaml`, import.meta.url);
+      const [, ...lines] = (await readFile(file, 'utf8')).split('\n');
+      expect(lines.join('\n')).toBe(world.out());
+    } finally {
+      await world.remove();
+    }
   });
 });
 

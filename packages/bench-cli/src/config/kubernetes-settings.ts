@@ -151,7 +151,7 @@ export const KUBERNETES_DESCRIPTIONS = {
     description: 'how long a pod may find no node before that is an error',
   },
   readyTime: { flag: '--ready-time <time>', description: 'how long pods may take to become ready' },
-  keep: { flag: '--keep', description: "leave the run's namespace in the cluster" },
+  keep: { flag: '--keep', description: "leave the run's namespace and its last server in the cluster" },
 } as const;
 
 export type KubernetesSettingName = keyof typeof kubernetesShape;

@@ -3,6 +3,12 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { configure } from '../../src/config/configuration.ts';
+import { readinessQueries, zoneSetOf } from '../../src/measure/workload.ts';
+import { coredns } from '../../src/servers/coredns/index.ts';
+import { imagesOf } from '../../src/targets/kubernetes/images.ts';
+import { createKubernetesTarget } from '../../src/targets/kubernetes/kubernetes-target.ts';
+import { openCluster } from '../../src/targets/kubernetes/open-cluster.ts';
 import type { TestWorld } from '../support/test-world.ts';
 import { core, leftovers, runNamespaces, runningPods } from './support/admin.ts';
 import { clusterWorld, recordOf, SHORT, suiteKubeconfig } from './support/bench.ts';
@@ -55,6 +61,48 @@ describe('pods', () => {
     expect(failure.code).toMatch(/^E_SERVER_(START|DIED)$/);
     expect(failure.message).toMatch(/exit status 1/);
     expect(failure.evidence.join('\n')).toMatch(/dnsperf|Usage|option/i);
+  });
+
+  it('that a quota forbids: said at once, with the quota', async () => {
+    const signal = AbortSignal.timeout(120_000);
+    const { kubernetes, corednsVersion } = configure({ env: world.env, flags: { target: 'kubernetes' } });
+    const opened = await openCluster({
+      world,
+      runId: 'quota',
+      settings: kubernetes,
+      images: imagesOf(kubernetes, corednsVersion, 'dnsperf'),
+      loadSeconds: 1,
+      signal,
+      force: signal,
+    });
+    try {
+      const { namespace } = opened.run;
+      await core().createNamespacedResourceQuota({
+        namespace,
+        body: { metadata: { name: 'small' }, spec: { hard: { 'limits.cpu': '300m' } } },
+      });
+      // Quotas are enforced once their use has been counted.
+      const used = async () =>
+        (await core().readNamespacedResourceQuota({ name: 'small', namespace })).status?.used?.['limits.cpu'];
+      await expect.poll(used).toBe('0');
+      const target = createKubernetesTarget({ run: opened.run, readinessQueries, force: signal });
+      const deploying = target.deploy({
+        server: coredns,
+        program: [],
+        zoneSet: zoneSetOf(3),
+        mode: 'single',
+        transport: 'udp',
+        allowances: [0.5],
+        logDirectory: join(world.directory, 'logs'),
+        signal,
+      });
+      await expect(deploying).rejects.toMatchObject({
+        code: 'E_CLUSTER_QUOTA',
+        message: expect.stringContaining('exceeded quota: small'),
+      });
+    } finally {
+      await opened.close();
+    }
   });
 
   it('that run out of memory: OOMKilled', async () => {

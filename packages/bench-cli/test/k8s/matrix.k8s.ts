@@ -98,6 +98,27 @@ describe('the whole matrix: tiers 0.5 and 1, both modes, three servers', () => {
   });
 });
 
+describe('the built-in loader', () => {
+  it('measures in the cluster as dnsperf does, with percentiles, over TCP as well', async () => {
+    const world = await clusterWorld();
+    try {
+      const flags = ['--servers', 'coredns', '--tier', '1', '--loader', 'builtin', '--transport', 'tcp'];
+      const times = ['--duration', '2', '--warmup', '0', '--trials', '1'];
+      const status = await world.bench('run', '--target', 'kubernetes', ...flags, ...times);
+      expect(status, world.err()).toBe(0);
+      const record = await recordOf(world);
+      expect(record.loader).toMatchObject({ kind: 'builtin', version: expect.stringMatching(/^\d+\./) });
+      const [trial] = ok(record);
+      expect(trial?.checkedAnswers).toBe(200);
+      expect(trial?.load.latencyPercentiles?.map(({ percentile }) => percentile)).toContain(99);
+      expect(trial?.load.connections?.count).toBeGreaterThan(0);
+      expect(trial?.loader?.cpuSeconds).toBeGreaterThan(0);
+    } finally {
+      await world.remove();
+    }
+  });
+});
+
 describe('two instances behind one Service', () => {
   it('both get load, as the record shows', async () => {
     const world = await clusterWorld();

@@ -25,6 +25,8 @@ export interface ClusterRun {
   readonly observation: 'summary' | 'metrics' | 'none';
   /** Planned seconds of measured load. */
   readonly loadSeconds: number;
+  /** Under `--keep`: removes the servers of the trials before, when the next one is deployed. */
+  readonly kept: (() => Promise<void>)[];
   /** Jobs so far; each gets a number, so that no two have the same name. */
   jobs: number;
 }

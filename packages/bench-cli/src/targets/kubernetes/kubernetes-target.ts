@@ -30,8 +30,7 @@ async function deleteObjects(
   what: string,
   force: AbortSignal,
 ): Promise<void> {
-  const { client, namespace, settings } = run;
-  if (settings.keep) return;
+  const { client, namespace } = run;
   const signal = AbortSignal.any([force, AbortSignal.timeout(REMOVAL_SECONDS * 1000)]);
   await client.delete('Deployment', objects.name, namespace, signal);
   await client.delete('Service', objects.name, namespace, signal);
@@ -82,7 +81,13 @@ export async function deployServer(
   });
   const [readiness] = readinessQueries(zoneSet);
   if (readiness === undefined) throw new Error('a zone set without a record');
-  const remove = () => deleteObjects(run, objects, server.name, force);
+  const deleteNow = () => deleteObjects(run, objects, server.name, force);
+  // The last server is what --keep keeps; those before it would take the next one's CPU.
+  const remove = settings.keep
+    ? async () => {
+        run.kept.push(deleteNow);
+      }
+    : deleteNow;
   let pods: readonly V1Pod[];
   let address: string;
   try {
@@ -99,7 +104,7 @@ export async function deployServer(
     );
   } catch (error) {
     // What went wrong first is what the user has to know; `close` removes the namespace in any case.
-    await remove().catch(() => undefined);
+    if (!settings.keep) await remove().catch(() => undefined);
     throw error;
   }
   for (const pod of pods) if (pod.spec?.nodeName !== undefined) run.placement.servers.add(pod.spec.nodeName);
@@ -140,6 +145,7 @@ export function createKubernetesTarget(options: KubernetesTargetOptions): Target
     cpuLimits: { method: 'pod-limit', reason: null },
     deploy: async (request) => {
       deployed += 1;
+      for (const removeKept of run.kept.splice(0)) await removeKept();
       await run.world.fs.mkdir(request.logDirectory, { recursive: true });
       const unit = `${String(deployed).padStart(3, '0')}-${request.server.name}`;
       const deployment = request.server.existing

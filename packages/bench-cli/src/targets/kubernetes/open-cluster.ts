@@ -162,6 +162,7 @@ export async function openCluster(request: OpenRequest): Promise<OpenedCluster> 
         ),
         observation,
         loadSeconds,
+        kept: [],
         jobs: 0,
       },
       cluster: facts.cluster,
