@@ -42,6 +42,9 @@ export interface Plan {
 /** Starting, checking and stopping a server, as measured with CoreDNS and DinoDNS on two cores. */
 export const OVERHEAD_SECONDS = 1.5;
 
+/** Pods for the server, the check and the loader, and a fresh reading of the kubelet's counters at both ends. */
+export const CLUSTER_OVERHEAD_SECONDS = 15;
+
 /** An attempt of the search for the highest rate is no longer than this; a trial's measurement may be. */
 const LONGEST_ATTEMPT_SECONDS = 5;
 
@@ -52,6 +55,10 @@ export function attemptSeconds(durationSeconds: number): number {
 
 /** Attempts of a typical search, each with the start of its loader. */
 const TYPICAL_ATTEMPTS = 12;
+
+function overheadOf({ kubernetes }: RunConfiguration): number {
+  return kubernetes.target === 'kubernetes' ? CLUSTER_OVERHEAD_SECONDS : OVERHEAD_SECONDS;
+}
 
 /**
  * CPU allowance of each instance. `multi`: one instance with the whole tier. `single`: as many instances as
@@ -136,7 +143,7 @@ export function planRun(configuration: RunConfiguration, availableCpus: number):
       ? TYPICAL_ATTEMPTS * (attemptSeconds(configuration.durationSeconds) + 1)
       : 0;
   const secondsPerTrial =
-    configuration.warmupSeconds + search + configuration.durationSeconds + OVERHEAD_SECONDS;
+    configuration.warmupSeconds + search + configuration.durationSeconds + overheadOf(configuration);
   const cases = planCases(configuration, availableCpus);
   return withRounds({ cases, trials: [], estimatedSeconds: 0, secondsPerTrial }, configuration.trials);
 }
