@@ -2,20 +2,32 @@
 import { readFile } from 'node:fs/promises';
 import { BenchError } from '../../errors.ts';
 import type { ClusterRun } from '../../targets/kubernetes/cluster-run.ts';
-import { createQueryUpload, loaderObservation, QUERY_PATH, runLoaderJob } from '../cluster-job.ts';
+import {
+  createQueryUpload,
+  loaderObservation,
+  QUERY_DIRECTORY,
+  QUERY_PATH,
+  runLoaderJob,
+} from '../cluster-job.ts';
 import type { Loader, LoadOutcome, LoadRequest } from '../loader.ts';
 import { type BuiltinEvent, parseEvent } from './events.ts';
 import { builtinOptions } from './options.ts';
 import { loadResultOf } from './result.ts';
 
+const PROGRAM = 'child.ts';
+
 /**
  * The image holds the package; the few lines around it are this version's own, so that both sides speak the same
- * events. They import the package by its name, which resolves in the image's working directory.
+ * events. Outside of the workspace the package has no name, only a place.
  */
-async function programFor(request: LoadRequest): Promise<string[]> {
-  const script = await readFile(new URL('./child.ts', import.meta.url), 'utf8');
+async function programText(): Promise<string> {
+  const text = await readFile(new URL('./child.ts', import.meta.url), 'utf8');
+  return text.replace("'@dinodns-bench/load'", "'/app/packages/load/src/index.ts'");
+}
+
+function commandFor(request: LoadRequest): string[] {
   const options = JSON.stringify(builtinOptions({ ...request, queryFile: QUERY_PATH }));
-  return ['node', '--input-type=module-typescript', '--eval', script, '--', 'child', options];
+  return ['node', `${QUERY_DIRECTORY}/${PROGRAM}`, options];
 }
 
 type End = Extract<BuiltinEvent, { readonly event: 'result' | 'error' }>;
@@ -34,12 +46,12 @@ function failure(end: End | undefined, exitCode: number | null, lines: readonly 
 
 /** A loader that runs the load generator in the cluster. */
 export function createBuiltinJob(run: ClusterRun, version: string): Loader {
-  const upload = createQueryUpload(run);
+  const upload = createQueryUpload(run, async () => ({ [PROGRAM]: await programText() }));
   return {
     kind: 'builtin',
     version,
     async load(request): Promise<LoadOutcome> {
-      const program = await programFor(request);
+      const program = commandFor(request);
       const intervals: { atSeconds: number; qps: number }[] = [];
       const heard: { end?: End } = {};
       const { lines, exitCode } = await runLoaderJob(run, request, await upload(request), program, (line) => {
