@@ -56,6 +56,8 @@ export class Engine {
   /** Queries (or lookups) begun and not over. */
   #active = 0;
   #lastAnswerNs = 0;
+  /** Whether the next query has been counted as held. */
+  #held = false;
 
   constructor({ workload, measurements, window, timeoutNs, retries, check, edns }: EngineOptions) {
     this.#workload = workload;
@@ -112,6 +114,11 @@ export class Engine {
     return this.#active;
   }
 
+  /** Queries (or lookups) that the window lets begin now; `Infinity` in an open loop. */
+  get vacant(): number {
+    return this.#window - this.#active;
+  }
+
   /** When the last answer in time arrived, on the clock of `nowNs`; 0 before the first. */
   get lastAnswerNs(): number {
     return this.#lastAnswerNs;
@@ -165,7 +172,12 @@ export class Engine {
   }
 
   #sendNext(main: Channel, source: Source): number {
-    if (main.write(source.index, this.#open ? source.dueNs : Number.NaN) === NONE) return 0;
+    if (main.write(source.index, this.#open ? source.dueNs : Number.NaN) === NONE) {
+      if (!this.#held) this.#measurements.counts.held += 1;
+      this.#held = true;
+      return 0;
+    }
+    this.#held = false;
     this.#active += 1;
     this.#measurements.counts.sent += 1;
     source.advance();

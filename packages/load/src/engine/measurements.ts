@@ -16,6 +16,8 @@ export interface Counts {
   interrupted: number;
   /** Queries of an open loop that were due and never left, because the generator could not hold the rate. */
   unsent: number;
+  /** Queries that were due and had to wait because no id of a socket, or no connection, was free. */
+  held: number;
   /** Queries sent again after their time-out, and queries asked again over TCP. */
   retried: number;
   fallbacks: number;
@@ -65,6 +67,7 @@ export function noCounts(): Counts {
     lostWithConnection: 0,
     interrupted: 0,
     unsent: 0,
+    held: 0,
     retried: 0,
     fallbacks: 0,
     late: 0,

@@ -11,6 +11,8 @@ const BUSY_SHARE = 0.95;
 const UNSENT_SHARE = 0.01;
 /** Open loop: 99 % of queries must leave within this after they were due. */
 const LATE_P99_NS = 1e6;
+/** Share of queries that may have waited for a free id or connection. */
+const HELD_SHARE = 0.001;
 /** Share of the time that a worker may wait for a CPU, or be away, before that is the limit. */
 const KEPT_SHARE = 0.05;
 
@@ -39,6 +41,11 @@ export function limitReasons({ total, workers, openLoop, paced }: LimitFacts): s
   if (counts.unsent > UNSENT_SHARE * due) {
     reasons.push(
       `it could not hold the rate: ${percent(counts.unsent / due)} of the queries that were due never left`,
+    );
+  }
+  if (openLoop && counts.held > HELD_SHARE * due) {
+    reasons.push(
+      `${counts.held} due queries had to wait for a free id or connection: it needs more clients (-c)`,
     );
   }
   if (openLoop && lateness.percentile(99) > LATE_P99_NS) {

@@ -125,12 +125,24 @@ async function open(task: WorkerTask): Promise<Opened> {
   };
 }
 
+/** Places of the window that are filled together, at most, and the share of the window that may be. */
+const MAX_COALESCE = 16;
+const COALESCE_SHARE = 1 / 6;
+
+/**
+ * Only where throughput is what is asked for (a closed loop without a rate), where answers may wait because the kernel
+ * has timed them, and where each query stands for itself.
+ */
+function coalesceFor({ options, plan, share }: WorkerTask, { kernelTimestamps }: TransportFacts): number {
+  const { load, tcpFallback } = options;
+  const fit = load.kind === 'closed' && load.maxRate === null && plan.resolver === null && !tcpFallback;
+  if (!fit || !kernelTimestamps || share.window === null) return 1;
+  return Math.max(1, Math.min(MAX_COALESCE, Math.floor(share.window * COALESCE_SHARE)));
+}
+
 /** Runs the load from `startNs` on and posts what it measures. */
-async function measure(
-  { options, share, control }: WorkerTask,
-  opened: Opened,
-  startNs: number,
-): Promise<void> {
+async function measure(task: WorkerTask, opened: Opened, startNs: number): Promise<void> {
+  const { options, share, control } = task;
   const { engine, workload, measurements, transport, facts, counters } = opened;
   const endNs = startNs + options.durationSeconds * 1e9;
   const before = threadUse();
@@ -141,6 +153,7 @@ async function measure(
     transport,
     measurements,
     timestamps: facts.kernelTimestamps,
+    coalesce: coalesceFor(task, facts),
     startNs,
     endNs,
     drainNs: options.timeoutSeconds * 1e9 * (1 + options.retries) + DRAIN_MARGIN_NS,
@@ -151,7 +164,7 @@ async function measure(
       post({ kind: 'interval', atNs: nowNs() - startNs, data: measurements.take() });
     },
     onSendingOver: () => {
-      sendingNs = nowNs() - startNs;
+      sendingNs = Math.min(nowNs(), endNs) - startNs;
       use = useBetween(before, threadUse());
     },
   });

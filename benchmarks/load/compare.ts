@@ -1,0 +1,218 @@
+/**
+ * dnscannon and dnsperf against a UDP echo: one worker pinned to one core, the echo on another, in turns within one
+ * run, 100 queries outstanding. Prints a Markdown table.
+ *
+ *     node benchmarks/load/compare.ts [--rounds 7] [--seconds 4] [--echo-core 0] [--loader-core 1]
+ *     node benchmarks/load/compare.ts --open-loop 100000 [--seconds 10]     lateness of an open loop
+ *     node benchmarks/load/compare.ts --plain-echo                           against udp-echo.c
+ *     node benchmarks/load/compare.ts --memory [--seconds 600]              resident memory over time
+ *
+ * QPS is what each loader says of itself. CPU time is that of dnsperf's process and of dnscannon's worker thread: the
+ * other thread of dnscannon starts it, which takes most of a second, and then sleeps.
+ */
+import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { cpus, tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { createInterface } from 'node:readline';
+import { text } from 'node:stream/consumers';
+import { parseArgs } from 'node:util';
+import type { CannonResult } from '@dinodns-bench/load';
+
+const { values } = parseArgs({
+  options: {
+    rounds: { type: 'string', default: '7' },
+    seconds: { type: 'string' },
+    'echo-core': { type: 'string', default: '0' },
+    'loader-core': { type: 'string', default: '1' },
+    'open-loop': { type: 'string' },
+    'plain-echo': { type: 'boolean', default: false },
+    memory: { type: 'boolean', default: false },
+  },
+});
+const echoCore = values['echo-core'];
+const loaderCore = values['loader-core'];
+const directory = mkdtempSync(join(tmpdir(), 'load-compare-'));
+const queries = join(directory, 'queries');
+writeFileSync(queries, Array.from({ length: 200 }, (_, i) => `example${i + 1}.com A\n`).join(''));
+
+const cannonProgram = new URL('../../packages/load/src/cli.ts', import.meta.url).pathname;
+const echoSource = values['plain-echo'] ? '../udp-echo/udp-echo.c' : './segmenting-echo.c';
+
+interface Echo {
+  readonly port: number;
+  readonly child: ChildProcess;
+}
+
+async function startEcho(): Promise<Echo> {
+  const program = join(directory, 'udp-echo');
+  execFileSync('cc', ['-O2', '-o', program, new URL(echoSource, import.meta.url).pathname]);
+  const address = values['plain-echo'] ? ['--address', '127.0.0.1', '--port', '0'] : [];
+  const child = spawn('taskset', ['-c', echoCore, program, ...address], {
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
+  const [line] = await once(createInterface(child.stdout), 'line');
+  const { port } = JSON.parse(line) as { port: number };
+  return { port, child };
+}
+
+interface Outcome {
+  readonly qps: number;
+  readonly completed: number;
+  readonly meanSeconds: number;
+  readonly cpuSeconds: number;
+}
+
+/** Runs a command on the loader's core; its output and CPU time. `times` tells the CPU time of the shell's children. */
+async function pinned(command: readonly string[]): Promise<{ output: string; cpuSeconds: number }> {
+  const script = `taskset -c ${loaderCore} "$@"; times`;
+  const child = spawn('bash', ['-c', script, 'bash', ...command], { stdio: ['ignore', 'pipe', 'inherit'] });
+  const all = await text(child.stdout);
+  const times = all.trim().split('\n').at(-1) ?? '';
+  const cpuSeconds = [...times.matchAll(/(\d+)m([\d.]+)s/g)].reduce(
+    (sum, [, minutes, seconds]) => sum + 60 * Number(minutes) + Number(seconds),
+    0,
+  );
+  return { output: all.slice(0, all.lastIndexOf('}') + 1) || all, cpuSeconds };
+}
+
+async function cannon(port: number, flags: readonly string[]): Promise<CannonResult> {
+  const { output } = await pinned([
+    ...[process.execPath, cannonProgram, '-w', '1', '--queries', queries, '--json'],
+    ...flags,
+    `127.0.0.1:${port}`,
+  ]);
+  return JSON.parse(output) as CannonResult;
+}
+
+type Loader = (port: number, seconds: number) => Promise<Outcome>;
+
+function cannonLoader(flags: readonly string[]): Loader {
+  return async (port, seconds) => {
+    const result = await cannon(port, ['-q', '100', '-d', String(seconds), ...flags]);
+    const { qps, counts, latencySeconds, generator } = result;
+    const cpuSeconds = generator.workers[0]?.cpuSeconds ?? Number.NaN;
+    return { qps, completed: counts.answered, meanSeconds: latencySeconds?.mean ?? Number.NaN, cpuSeconds };
+  };
+}
+
+const dnsperf: Loader = async (port, seconds) => {
+  const { output, cpuSeconds } = await pinned([
+    ...['dnsperf', '-s', '127.0.0.1', '-p', String(port), '-d', queries],
+    ...['-l', String(seconds), '-q', '100', '-c', '1', '-T', '1'],
+  ]);
+  const number = (pattern: RegExp) => Number(output.match(pattern)?.[1]);
+  return {
+    qps: number(/Queries per second:\s+([\d.]+)/),
+    completed: number(/Queries completed:\s+(\d+)/),
+    meanSeconds: number(/Average Latency \(s\):\s+([\d.]+)/),
+    cpuSeconds,
+  };
+};
+
+const loaders: readonly (readonly [string, Loader])[] = [
+  ['dnsperf', dnsperf],
+  ['dnscannon', cannonLoader([])],
+  ['dnscannon --no-segmentation', cannonLoader(['--no-segmentation'])],
+];
+
+function quantile(samples: readonly number[], share: number): number {
+  const sorted = samples.toSorted((a, b) => a - b);
+  return sorted[Math.min(sorted.length - 1, Math.floor(share * sorted.length))] ?? Number.NaN;
+}
+
+async function compare(port: number, rounds: number, seconds: number): Promise<void> {
+  const outcomes = new Map<string, Outcome[]>(loaders.map(([name]) => [name, []]));
+  for (let round = 0; round < rounds; round++) {
+    // There and back, so that drift of the machine hits all alike.
+    for (const [name, load] of round % 2 === 0 ? loaders : loaders.toReversed()) {
+      outcomes.get(name)?.push(await load(port, seconds));
+      process.stderr.write(`\rround ${round + 1} of ${rounds}: ${name}${' '.repeat(30)}`);
+    }
+  }
+  process.stderr.write('\r\u001b[K');
+  const base = outcomes.get('dnsperf') ?? [];
+  const rows = [...outcomes].map(([name, runs]) => {
+    const qps = runs.map((run) => run.qps);
+    const ratios = runs.map((run, i) => run.qps / (base[i]?.qps ?? Number.NaN));
+    const cpu = runs.map((run) => (run.cpuSeconds / run.completed) * 1e6);
+    const mean = runs.map((run) => run.meanSeconds * 1e6);
+    const whole = (value: number) => Math.round(value).toLocaleString('en');
+    return `| ${name} | ${whole(quantile(qps, 0.5))} | ${whole(quantile(qps, 0.25))} to ${whole(quantile(qps, 0.75))} | ${quantile(ratios, 0.5).toFixed(2)} | ${quantile(cpu, 0.5).toFixed(2)} | ${whole(quantile(mean, 0.5))} |`;
+  });
+  console.log(
+    [
+      `${cpus()[0]?.model.trim()}, ${rounds} rounds of ${seconds} s, 100 outstanding, one core each`,
+      '',
+      '| loader | median QPS | quartiles | ÷ dnsperf | CPU µs per query | mean latency µs |',
+      '|---|--:|--:|--:|--:|--:|',
+      ...rows,
+    ].join('\n'),
+  );
+}
+
+async function openLoop(port: number, rate: number, seconds: number): Promise<void> {
+  const result = await cannon(port, ['-R', String(rate), '-d', String(seconds), '-t', '1', '-c', '4']);
+  const { counts, latenessSeconds, latencySeconds, generator, rates } = result;
+  const us = (value = Number.NaN) => (value * 1e6).toFixed(1);
+  console.log(
+    [
+      `open loop at ${rate}/s for ${seconds} s: sent ${rates.sent.toFixed(0)}/s, unsent ${counts.unsent}, lost ${counts.lost}`,
+      `lateness µs: p50 ${us(latenessSeconds?.p50)}, p99 ${us(latenessSeconds?.p99)}, p99.9 ${us(latenessSeconds?.['p99.9'])}, max ${us(latenessSeconds?.max)}`,
+      `latency µs: p50 ${us(latencySeconds?.p50)}, p99 ${us(latencySeconds?.p99)}`,
+      `kept from the CPU: ${generator.workers[0]?.waitedForCpuSeconds?.toFixed(3)} s; CPU ${((generator.workers[0]?.cpuShare ?? 0) * 100).toFixed(0)} %`,
+    ].join('\n'),
+  );
+}
+
+/** VmRSS of a process, MB. */
+function residentMegabytes(pid: number): number {
+  return (
+    Number(readFileSync(`/proc/${pid}/status`, 'utf8').match(/VmRSS:\s+(\d+)/)?.[1] ?? Number.NaN) / 1024
+  );
+}
+
+async function memory(port: number, seconds: number): Promise<void> {
+  const child = spawn(
+    'taskset',
+    [
+      ...[
+        '-c',
+        loaderCore,
+        process.execPath,
+        cannonProgram,
+        '-w',
+        '1',
+        '-q',
+        '100',
+        '-d',
+        String(seconds),
+        '--json',
+      ],
+      `127.0.0.1:${port}`,
+    ],
+    { stdio: ['ignore', 'pipe', 'inherit'] },
+  );
+  const output = text(child.stdout);
+  const samples: string[] = [];
+  const step = Math.max(1, seconds / 10);
+  const timer = setInterval(() => samples.push(residentMegabytes(child.pid ?? 0).toFixed(0)), step * 1000);
+  await once(child, 'exit');
+  clearInterval(timer);
+  const { counts } = JSON.parse(await output) as CannonResult;
+  console.log(
+    `resident memory every ${step} s, MB: ${samples.join(' ')}; ${counts.answered} queries answered`,
+  );
+}
+
+const echo = await startEcho();
+try {
+  const { 'open-loop': rate } = values;
+  if (values.memory) await memory(echo.port, Number(values.seconds ?? 600));
+  else if (rate !== undefined) await openLoop(echo.port, Number(rate), Number(values.seconds ?? 10));
+  else await compare(echo.port, Number(values.rounds), Number(values.seconds ?? 4));
+} finally {
+  echo.child.kill();
+  rmSync(directory, { recursive: true });
+}

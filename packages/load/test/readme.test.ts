@@ -1,0 +1,76 @@
+/** What the README shows works: each command is run, with less time, and the program is executed. */
+import { execFile } from 'node:child_process';
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { buildCommand } from '../src/cli/flags.ts';
+import { dnscannon } from './support/cli.ts';
+import { answerTo, startServer } from './support/misbehaving-server.ts';
+
+const run = promisify(execFile);
+const readme = await readFile(new URL('../README.md', import.meta.url), 'utf8');
+const blocks = (language: string) =>
+  [...readme.matchAll(new RegExp(`^\`\`\`${language}\n([^]*?)^\`\`\``, 'gm'))].map(([, body]) => body ?? '');
+const commands = blocks('sh')
+  .flatMap((block) => block.split('\n'))
+  .filter((line) => line.startsWith('npx dnscannon'));
+
+let directory = '';
+beforeAll(async () => {
+  directory = await mkdtemp(join(tmpdir(), 'dnscannon-'));
+});
+afterAll(() => rm(directory, { recursive: true }));
+
+const answering = () => startServer((query, reply) => reply(answerTo(query)));
+
+it('has commands to run', () => {
+  expect(commands.length).toBeGreaterThanOrEqual(4);
+});
+
+it.each(commands)('%s', async (line) => {
+  const { port } = await answering();
+  const args = line
+    .replace(/#.*/, '')
+    .replace('npx dnscannon', '')
+    // As shown, but for the server, the time, and a rate that a server in JavaScript answers on a busy machine.
+    .replace('127.0.0.1:5300', `127.0.0.1:${port}`)
+    .replace('-d 10', '-d 0.5')
+    .replace('-R 20k', '-R 200')
+    .replace('--trials 5', '--trials 1 -d 0.3 --max-loss 5 -R 400 --precision 50')
+    .replace('latency.hgrm', join(directory, 'latency.hgrm'))
+    .trim()
+    .split(/\s+/)
+    .map((word) => word.replaceAll("'", ''));
+  const { status, stderr, stdout } = await dnscannon(args);
+  // A busy machine may well cross the threshold that the example has.
+  expect(line.includes('--fail-if') ? [0, 5] : [0], stderr).toContain(status);
+  expect(stdout).not.toBe('');
+});
+
+it('shows a program that runs', async () => {
+  const { port } = await answering();
+  const [program = ''] = blocks('ts');
+  const index = new URL('../src/index.ts', import.meta.url).href;
+  const file = join(directory, 'example.ts');
+  await writeFile(
+    file,
+    program
+      .replace('@dinodns-bench/load', index)
+      .replace('127.0.0.1:5300', `127.0.0.1:${port}`)
+      .replace('rate: 1000', 'rate: 100'),
+  );
+  const { stdout } = await run(process.execPath, [file]);
+  const lines = stdout.trim().split('\n');
+  expect(lines.length).toBeGreaterThanOrEqual(3);
+  expect(lines.at(-1)).toMatch(/^[\d.e-]+ \d+ (true|false)$/);
+});
+
+it('names only flags that there are', () => {
+  const known = new Set(buildCommand().options.flatMap(({ short, long }) => [short, long]));
+  const table = readme.slice(readme.indexOf('## Closed and open loop'), readme.indexOf('## As a library'));
+  // Flags of node benchmarks/… and of dnsperf's own column are not ours.
+  const ours = [...table.matchAll(/`(--[a-z][a-z0-9-]+)/g)].map(([, name]) => name);
+  expect(ours.filter((name) => !known.has(name))).toEqual([]);
+});
