@@ -1,5 +1,4 @@
 /** What the loaders have in common when they run as Jobs in a cluster. */
-import { appendFile } from 'node:fs/promises';
 import type { V1Pod } from '@kubernetes/client-node';
 import type { Observation } from '../results/record.ts';
 import type { ClusterRun } from '../targets/kubernetes/cluster-run.ts';
@@ -132,6 +131,6 @@ export async function runLoaderJob(
     },
   });
   if (pod.spec?.nodeName !== undefined) run.placement.loaders.add(pod.spec.nodeName);
-  await appendFile(request.outputFile, lines.map((line) => `${line}\n`).join(''));
+  await run.world.fs.appendFile(request.outputFile, lines.map((line) => `${line}\n`).join(''));
   return { lines, exitCode, pod };
 }

@@ -31,7 +31,12 @@ function row(record: RunRecord, item: CaseRecord, trials: readonly OkTrial[]): s
     item.mode,
     plain(places(trials)),
     shown(mean(servers.map(({ cpuCores }) => cpuCores)), cores),
-    shown(most(servers.flatMap(({ samples }) => samples.map(({ cpuCores }) => cpuCores))), cores),
+    shown(
+      most(
+        servers.flatMap(({ samples, cpuCores }) => [cpuCores, ...samples.map((sample) => sample.cpuCores)]),
+      ),
+      cores,
+    ),
     shown(mean(memory.map((bytes) => bytes.mean)), formatMebibytes),
     shown(most(memory.map((bytes) => bytes.max)), formatMebibytes),
     shown(mean(throttled), formatSeconds),
@@ -76,9 +81,9 @@ export function podsSection(record: RunRecord): string {
     'Pods',
     'Cores, mean',
     'Cores, max',
-    'Memory, mean',
-    'Memory, max',
-    'Throttled',
+    'Memory, mean (MiB)',
+    'Memory, max (MiB)',
+    'Throttled (s)',
     'Busiest pod',
   ];
   return blocks(

@@ -169,11 +169,30 @@ describe('the CLI', () => {
     expect(await runNamespaces()).toEqual([]);
   });
 
-  it('told to --keep leaves the namespace, which cleanup --run removes', async () => {
-    expect(await world.bench('run', ...SHORT, '--keep'), world.err()).toBe(0);
+  it('told to --keep leaves the namespace, which cleanup --run removes; pull secrets were copied there', async () => {
+    const suite = process.env.SUITE_NAME ?? '';
+    const dockerconfigjson = Buffer.from('{"auths":{}}').toString('base64');
+    await core().createNamespacedSecret({
+      namespace: suite,
+      body: {
+        metadata: { name: 'regcred' },
+        type: 'kubernetes.io/dockerconfigjson',
+        data: { '.dockerconfigjson': dockerconfigjson },
+      },
+    });
+    const flags = ['--keep', '--pull-secrets', `${suite}/regcred`];
+    expect(await world.bench('run', ...SHORT, ...flags), world.err()).toBe(0);
     const { id } = await recordOf(world);
     expect(await runNamespaces()).toHaveLength(1);
-    expect((await runningPods('server')).length).toBe(1);
+    const [server] = await runningPods('server');
+    if (server === undefined) throw new Error('the server was not kept');
+    const { spec } = await core().readNamespacedPod(server);
+    expect(spec?.imagePullSecrets).toEqual([{ name: 'regcred' }]);
+    const copy = await core().readNamespacedSecret({ name: 'regcred', namespace: server.namespace });
+    expect(copy).toMatchObject({
+      type: 'kubernetes.io/dockerconfigjson',
+      data: { '.dockerconfigjson': dockerconfigjson },
+    });
     expect(await world.bench('cleanup', '--run', 'another')).toBe(2);
     expect(await world.bench('cleanup', '--run', id)).toBe(0);
     expect(await runNamespaces()).toEqual([]);

@@ -1,5 +1,4 @@
 /** This project's load generator as a Job in the cluster: the same program as on this machine, from its image. */
-import { readFile } from 'node:fs/promises';
 import { BenchError } from '../../errors.ts';
 import type { ClusterRun } from '../../targets/kubernetes/cluster-run.ts';
 import {
@@ -20,8 +19,8 @@ const PROGRAM = 'child.ts';
  * The image holds the package; the few lines around it are this version's own, so that both sides speak the same
  * events. Outside of the workspace the package has no name, only a place.
  */
-async function programText(): Promise<string> {
-  const text = await readFile(new URL('./child.ts', import.meta.url), 'utf8');
+async function programText({ world }: ClusterRun): Promise<string> {
+  const text = await world.fs.readFile(new URL('./child.ts', import.meta.url), 'utf8');
   return text.replace("'@dinodns-bench/load'", "'/app/packages/load/src/index.ts'");
 }
 
@@ -46,7 +45,7 @@ function failure(end: End | undefined, exitCode: number | null, lines: readonly 
 
 /** A loader that runs the load generator in the cluster. */
 export function createBuiltinJob(run: ClusterRun, version: string): Loader {
-  const upload = createQueryUpload(run, async () => ({ [PROGRAM]: await programText() }));
+  const upload = createQueryUpload(run, async () => ({ [PROGRAM]: await programText(run) }));
   return {
     kind: 'builtin',
     version,

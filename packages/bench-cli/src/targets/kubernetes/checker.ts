@@ -2,7 +2,6 @@
  * The answer check's eyes inside the cluster: a Job asks every query of the workload through the Service and
  * sends the raw answers back in its log; a `DnsClient` then answers from them.
  */
-import { readFile } from 'node:fs/promises';
 import { type DecodedAnswer, type DnsClient, type DnsQuery, DnsQueryError } from '../../dns/client.ts';
 import { decodeAnswer, encodeQuery } from '../../dns/message.ts';
 import { BenchError, messageOf } from '../../errors.ts';
@@ -34,8 +33,8 @@ export interface CheckRequest {
 }
 
 /** The program that runs in the checker's pod. */
-export function checkerProgram(): Promise<string> {
-  return readFile(new URL('./checker-program.mjs', import.meta.url), 'utf8');
+function checkerProgram({ world }: ClusterRun): Promise<string> {
+  return world.fs.readFile(new URL('./checker-program.mjs', import.meta.url), 'utf8');
 }
 
 const keyOf = ({ name, type }: DnsQuery) => `${name.replace(/\.$/, '')} ${type}`;
@@ -74,7 +73,7 @@ async function askAll(
   const text = all.map((query) => encodeQuery(0, query).toString('base64')).join('\n');
   const { object, mount } = configMapOf({ name: unit, namespace, labels }, 'the answer check', [
     { path: 'queries.txt', chunks: [text] },
-    { path: 'check.mjs', chunks: [await checkerProgram()] },
+    { path: 'check.mjs', chunks: [await checkerProgram(run)] },
   ]);
   const answers = new Map<string, Buffer | string>();
   const said: string[] = [];

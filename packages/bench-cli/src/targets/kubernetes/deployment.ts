@@ -1,5 +1,4 @@
 /** One deployed server: its pods, watched and observed, and how it is removed again. */
-import { appendFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { V1Pod } from '@kubernetes/client-node';
 import type { DnsQuery } from '../../dns/client.ts';
@@ -108,7 +107,7 @@ export function deploymentOf(deployed: DeployedPods): Deployment {
     for (const [index, reference] of references.entries()) {
       const lines = await lastLogLines(run.client, reference, KEPT_LINES, limit);
       const file = join(request.logDirectory, `${request.server.name}-${index + 1}.log`);
-      await appendFile(file, lines.map((line) => `${line}\n`).join(''));
+      await run.world.fs.appendFile(file, lines.map((line) => `${line}\n`).join(''));
     }
   };
 
