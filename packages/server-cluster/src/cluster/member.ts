@@ -27,8 +27,8 @@ export class Member {
    * for one that stands by, with zones but without sockets.
    */
   place: number | null;
-  /** Of the zones that it was started with, or has been given since. */
-  generation: number;
+  /** Of the zones that it has, or is loading; -1 before it loads any. */
+  generation = -1;
   /** It has zones, and can be given others; it may not serve yet. */
   isLoaded = false;
   /** In milliseconds of `performance.now()`; undefined while it does not serve. */
@@ -36,10 +36,9 @@ export class Member {
   readonly #waiting = new Map<number, Waiting>();
   #lastId = 0;
 
-  constructor(worker: Worker, place: number | null, generation: number) {
+  constructor(worker: Worker, place: number | null) {
     this.worker = worker;
     this.place = place;
-    this.generation = generation;
     worker.on('message', (message: unknown) => {
       const known = asMessage(message);
       if (known?.kind === 'dinodns-server:reply') this.#settle(known);

@@ -1,20 +1,18 @@
 /** What primary and workers say to each other over Node's channel between them. */
 
-import { ERROR_CODES, type ErrorCode, messageOf, ServerError } from '../errors.ts';
+import { type ErrorCode, messageOf, ServerError } from '../errors.ts';
 import type { WorkerSnapshot } from '../metrics/snapshot.ts';
 
 /** Environment variable by which a worker learns the port that the primary has chosen. */
 export const PORT_VARIABLE = 'DINODNS_SERVER_PORT';
 /** How many workers there are. */
 export const WORKERS_VARIABLE = 'DINODNS_SERVER_WORKERS';
-/** The file with the zones that the other workers serve, where it is not what the program itself would load. */
-export const ZONES_VARIABLE = 'DINODNS_SERVER_ZONES';
 
 export const STOP_MESSAGE = 'dinodns-server:stop';
 
-/** The worker has loaded the zones it was started with, and can be asked for more; it does not serve yet. */
-export interface LoadedMessage {
-  readonly kind: 'dinodns-server:loaded';
+/** The worker's program has come to where it can be asked to load and to serve. */
+export interface StartedMessage {
+  readonly kind: 'dinodns-server:started';
 }
 
 export interface FailureMessage {
@@ -26,6 +24,8 @@ export interface FailureMessage {
 
 /** What the primary asks of a worker. */
 export type Task =
+  /** Load the zones to begin with: of this file, or as the program does. */
+  | { readonly task: 'load'; readonly zonesFile: string | null }
   /** Bind and serve. The result is what moves the datagrams. */
   | { readonly task: 'open' }
   /** Load the zones (of this file, or as the program does) beside the present ones. */
@@ -50,7 +50,7 @@ export interface ReplyMessage {
   readonly outcome: { readonly result: Result } | { readonly failure: FailureMessage };
 }
 
-export type Message = LoadedMessage | FailureMessage | RequestMessage | ReplyMessage;
+export type Message = StartedMessage | RequestMessage | ReplyMessage;
 
 export function toFailure(error: unknown): FailureMessage {
   const kind = 'dinodns-server:failure';
@@ -66,11 +66,7 @@ export function toError({ code, message, fix }: FailureMessage): ServerError {
 export function asMessage(message: unknown): Message | undefined {
   if (typeof message !== 'object' || message === null || !('kind' in message)) return undefined;
   switch (message.kind) {
-    case 'dinodns-server:failure': {
-      const { code } = message as Partial<FailureMessage>;
-      return code !== undefined && code in ERROR_CODES ? (message as FailureMessage) : undefined;
-    }
-    case 'dinodns-server:loaded':
+    case 'dinodns-server:started':
     case 'dinodns-server:request':
     case 'dinodns-server:reply':
       return message as Message;

@@ -9,11 +9,13 @@ import type { WorkerSnapshot } from '../metrics/snapshot.ts';
 import { waitUntil } from '../network/managed-network.ts';
 import { Backoff, LONGEST_DELAY_SECONDS, MAX_FAILED_STARTS } from './backoff.ts';
 import { Member } from './member.ts';
-import { asMessage, PORT_VARIABLE, toError, WORKERS_VARIABLE, ZONES_VARIABLE } from './messages.ts';
+import { asMessage, PORT_VARIABLE, WORKERS_VARIABLE } from './messages.ts';
 import { nobodyServes, reloadMembers } from './reload.ts';
 
 /** A worker that does not answer so soon is left out of what is shown; it may be loading zones. */
 const SNAPSHOT_SECONDS = 1;
+/** Loading a million zones on a slow CPU takes about a minute. */
+const LOAD_SECONDS = 120;
 const OPEN_SECONDS = 30;
 /** How long new zones wait for a worker that can check them. */
 const FIRST_LOADED_SECONDS = 30;
@@ -119,9 +121,16 @@ class WorkerPool implements PoolPrimary {
     await waitUntil(() => this.#loadedMembers().length > 0 || this.#isStopping, FIRST_LOADED_SECONDS);
     if (this.#loadedMembers().length === 0) throw nobodyServes();
     const generation = this.#generation + 1;
-    await reloadMembers(() => this.#loadedMembers(), zonesFile, generation, this.#options.log);
-    this.#generation = generation;
-    this.#zonesFile = zonesFile;
+    await reloadMembers(
+      () => this.#loadedMembers(),
+      zonesFile,
+      generation,
+      this.#options.log,
+      () => {
+        this.#generation = generation;
+        this.#zonesFile = zonesFile;
+      },
+    );
   }
 
   async snapshots(): Promise<Map<number, WorkerSnapshot>> {
@@ -149,31 +158,25 @@ class WorkerPool implements PoolPrimary {
   }
 
   #fork(place: number | null): void {
-    const zones = this.#zonesFile === null ? {} : { [ZONES_VARIABLE]: this.#zonesFile };
     const worker = cluster.fork({
       [PORT_VARIABLE]: String(this.#options.port),
       [WORKERS_VARIABLE]: String(this.size),
-      ...zones,
     });
-    const member = new Member(worker, place, this.#generation);
+    const member = new Member(worker, place);
     this.#members.add(member);
     worker.on('message', (message: unknown) => {
       const known = asMessage(message);
-      if (known?.kind === 'dinodns-server:loaded') void this.#open(member);
-      else if (known?.kind === 'dinodns-server:failure') this.#onFailure(toError(known));
+      if (known?.kind === 'dinodns-server:started') void this.#open(member);
     });
     // Without a listener a worker that cannot be started would end the primary; `exit` follows.
     worker.on('error', (error) => this.#options.log.error({ error: error.message }, 'A worker failed'));
     worker.once('exit', (code, signal) => this.#onExit(member, code, signal));
   }
 
-  /** Lets a worker serve that has loaded zones, once they are those of now. */
+  /** Has a worker load the zones of now, and serve them if it has a place. */
   async #open(member: Member): Promise<void> {
     try {
-      while (member.generation !== this.#generation && !member.isGone) {
-        await reloadMembers(() => [member], this.#zonesFile, this.#generation, this.#options.log);
-      }
-      member.isLoaded = true;
+      if (!member.isLoaded) await this.#load(member);
       if (member.place === null) return;
       const udpBackend = await member.ask({ task: 'open' }, OPEN_SECONDS);
       this.#onReady(member, String(udpBackend));
@@ -181,8 +184,17 @@ class WorkerPool implements PoolPrimary {
       // The end of a worker is seen to where it is announced.
       if (member.isGone) return;
       if (error instanceof ServerError) this.#onFailure(error);
-      await member.stop(0);
+      await member.stop(SNAPSHOT_SECONDS);
     }
+  }
+
+  async #load(member: Member): Promise<void> {
+    member.generation = this.#generation;
+    await member.ask({ task: 'load', zonesFile: this.#zonesFile }, LOAD_SECONDS);
+    while (member.generation !== this.#generation && !member.isGone) {
+      await reloadMembers(() => [member], this.#zonesFile, this.#generation, this.#options.log);
+    }
+    member.isLoaded = true;
   }
 
   #onReady(member: Member, udpBackend: string): void {

@@ -24,13 +24,15 @@ async function askAll(members: readonly Member[], ask: (member: Member) => Promi
 
 /**
  * Rejects with the `ServerError` of the worker that could not load them. `members` says who has to go over; it is
- * asked again until all of them are prepared, because workers come and go meanwhile.
+ * asked again until all of them are prepared, because workers come and go meanwhile. `onPrepared` is called then,
+ * before the first of them goes over: a worker that comes later is not among them, and must be told.
  */
 export async function reloadMembers(
   members: () => readonly Member[],
   zonesFile: string | null,
   generation: number,
   log: Log,
+  onPrepared: () => void = () => undefined,
 ): Promise<void> {
   const prepared = new Set<Member>();
   const prepare = (member: Member) => member.ask({ task: 'prepare', generation, zonesFile }, PREPARE_SECONDS);
@@ -48,6 +50,7 @@ export async function reloadMembers(
     );
     throw error;
   }
+  onPrepared();
   await Promise.all([...prepared].map((member) => commit(member, generation, log)));
 }
 

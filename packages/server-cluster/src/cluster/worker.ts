@@ -2,19 +2,19 @@
 import type { WorkerSnapshot } from '../metrics/snapshot.ts';
 import {
   asMessage,
-  type LoadedMessage,
   type Message,
   type ReplyMessage,
   type RequestMessage,
   type Result,
   STOP_MESSAGE,
+  type StartedMessage,
   toFailure,
 } from './messages.ts';
 
 /** What the primary can have done in a worker. */
 export interface WorkerTasks {
-  /** Loads the zones to begin with. */
-  load(): Promise<void>;
+  /** Loads the zones to begin with, of this file or as the program does. */
+  load(zonesFile: string | null): Promise<void>;
   /** Binds and serves. What moves the datagrams. */
   open(): Promise<string>;
   shutdown(): Promise<void>;
@@ -48,10 +48,15 @@ class RequestHandler {
       outcome = { failure: toFailure(error) };
     }
     await send({ kind, id, outcome });
+    // It will not get any further; the one that replaces it may.
+    if ('failure' in outcome && (task.task === 'load' || task.task === 'open')) process.exit(1);
   }
 
   async #run(task: RequestMessage['task']): Promise<Result> {
     switch (task.task) {
+      case 'load':
+        await this.#tasks.load(task.zonesFile);
+        return null;
       case 'open':
         return this.#tasks.open();
       case 'prepare':
@@ -80,9 +85,8 @@ class RequestHandler {
 }
 
 /**
- * Loads the zones, tells the primary how that went, does what the primary asks, to open first of all, and ends
- * the process when the primary, or whoever sends SIGTERM or SIGINT to this very process, says so. If the primary
- * dies, Node.js ends the worker.
+ * Does what the primary asks, to load and to open first of all, and ends the process when the primary, or whoever
+ * sends SIGTERM or SIGINT to this very process, says so. If the primary dies, Node.js ends the worker.
  */
 export async function serveAsWorker(tasks: WorkerTasks): Promise<void> {
   let isStopping = false;
@@ -101,12 +105,6 @@ export async function serveAsWorker(tasks: WorkerTasks): Promise<void> {
   process.once('SIGINT', stop);
   // Sent to a whole process group it reaches the primary too, which sees to all workers together.
   process.on('SIGHUP', () => undefined);
-  try {
-    await tasks.load();
-    const loaded: LoadedMessage = { kind: 'dinodns-server:loaded' };
-    await send(loaded);
-  } catch (error) {
-    await send(toFailure(error));
-    process.exit(1);
-  }
+  const started: StartedMessage = { kind: 'dinodns-server:started' };
+  await send(started);
 }

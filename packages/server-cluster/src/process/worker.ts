@@ -1,5 +1,5 @@
 /** One of the processes that serve in mode `multi`. */
-import { PORT_VARIABLE, ZONES_VARIABLE } from '../cluster/messages.ts';
+import { PORT_VARIABLE } from '../cluster/messages.ts';
 import { serveAsWorker } from '../cluster/worker.ts';
 import type { ResolvedOptions } from '../options.ts';
 import type { BuiltServer, Managed } from '../profiles/profile.ts';
@@ -10,7 +10,7 @@ export function workerProcess(options: ResolvedOptions, built: BuiltServer): Ser
   const shutdown = () => built.shutdown(STOP_SECONDS);
   const { managed } = built;
   const port = Number(process.env[PORT_VARIABLE]);
-  const load = async () => built.load(await loadZones(options, process.env[ZONES_VARIABLE] ?? null));
+  const load = async (zonesFile: string | null) => built.load(await loadZones(options, zonesFile));
   const open = async () => {
     await built.open(port);
     return built.udpBackend;
@@ -21,7 +21,7 @@ export function workerProcess(options: ResolvedOptions, built: BuiltServer): Ser
     async start() {
       if (managed !== null) await serveAsWorker({ ...tasksOf(managed, options), load, open, shutdown });
       else {
-        await load();
+        await load(null);
         await open();
       }
       return readyOf(options, port, 1, built.udpBackend, undefined);

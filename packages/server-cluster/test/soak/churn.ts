@@ -144,6 +144,7 @@ async function run(file: string): Promise<boolean> {
   const exit = await server.stop();
   const { kills, reloads, badReloads } = churn;
   const lives = isWhole && exit.code === 0;
+  if (!lives) console.error(`${JSON.stringify({ isWhole, exit })}\n${server.stderr.slice(-8000)}`);
   const sound = counts.wrong === 0 && lives && reloads > 0;
   const lostPerKill = kills === 0 ? 0 : counts.lost / kills;
   const balance = positionals.join(' ');
