@@ -2,15 +2,15 @@
  * One worker's engine: what leaves, what has come, and what was given up. It knows nothing of sockets, threads
  * and event loops: `Loop` calls it, and transports bring it messages.
  */
-import { type Check, VERDICT } from '../message/expectation.ts';
-import { responseCode } from '../message/response.ts';
+import type { Check } from '../message/expectation.ts';
 import type { LaneFailure, Transport, TransportHandler } from '../transport/transport.ts';
 import { LOOKUP_FOUND, MAX_PARALLEL, OUTCOME, type Outcome, type Workload } from '../workload/workload.ts';
 import { Channel } from './channel.ts';
 import { NONE, STATE } from './in-flight.ts';
 import { LookupTimes } from './lookup-times.ts';
-import { CODES, FAILURE_COUNTS, type Measurements } from './measurements.ts';
-import { HEADER_BYTES, hashQuestion, questionEnds, sameQuestion } from './questions.ts';
+import { FAILURE_COUNTS, type Measurements } from './measurements.ts';
+import { HEADER_BYTES, questionEnds } from './questions.ts';
+import { Responses } from './responses.ts';
 import type { Source } from './source.ts';
 
 export interface EngineOptions {
@@ -43,8 +43,7 @@ export class Engine {
   readonly #questionEnds: Uint16Array;
   readonly #timeoutNs: number;
   readonly #retries: number;
-  readonly #check: Check | null;
-  readonly #edns: boolean;
+  readonly #responses: Responses;
   readonly #window: number;
   readonly #open: boolean;
   readonly #lookups: LookupTimes | null;
@@ -63,10 +62,15 @@ export class Engine {
     this.#workload = workload;
     this.#measurements = measurements;
     this.#questionEnds = questionEnds(workload.arena);
+    this.#responses = new Responses({
+      workload,
+      questionEnds: this.#questionEnds,
+      measurements,
+      check,
+      edns,
+    });
     this.#timeoutNs = timeoutNs;
     this.#retries = retries;
-    this.#check = check;
-    this.#edns = edns;
     this.#window = window ?? Number.POSITIVE_INFINITY;
     this.#open = window === null;
     this.#lookups = workload.lookups === null ? null : new LookupTimes(workload.lookups);
@@ -288,7 +292,7 @@ export class Engine {
       counts.mismatched += 1;
       return;
     }
-    const answersOffset = this.#match(channel, cell, bytes, offset, length);
+    const answersOffset = this.#responses.match(inFlight, cell, bytes, offset, length);
     if (answersOffset < 0) return;
     if (state !== STATE.outstanding) {
       if (state === STATE.answered) counts.duplicate += 1;
@@ -296,7 +300,7 @@ export class Engine {
       return;
     }
     const flags = bytes[offset + 2] ?? 0;
-    const code = this.#codeOf(bytes, offset, length, answersOffset);
+    const code = this.#responses.codeOf(bytes, offset, length, answersOffset);
     if (cut) counts.cut += 1;
     inFlight.end(cell, STATE.answered);
     if ((flags & TC) !== 0) {
@@ -308,47 +312,9 @@ export class Engine {
     this.#measurements.codes[code] = (this.#measurements.codes[code] ?? 0) + 1;
     this.#measurements.latency.record(receivedNs - (inFlight.start[cell] ?? 0));
     if (receivedNs > this.#lastAnswerNs) this.#lastAnswerNs = receivedNs;
-    if (this.#check !== null) this.#verify(this.#check, bytes, offset, length, offset + answersOffset);
+    this.#responses.verify(bytes, offset, length, answersOffset);
     const answers = ((bytes[offset + 6] ?? 0) << 8) | (bytes[offset + 7] ?? 0);
     this.#settle(channel, cell, OUTCOME.answered, code, answers);
-  }
-
-  #codeOf(bytes: Uint8Array, offset: number, length: number, answersOffset: number): number {
-    const code = (bytes[offset + 3] ?? 0) & 0x0f;
-    const additional = ((bytes[offset + 10] ?? 0) << 8) | (bytes[offset + 11] ?? 0);
-    if (!this.#edns || additional === 0) return code;
-    const extended = responseCode(bytes, offset, offset + length, offset + answersOffset);
-    return extended < 0 ? code : Math.min(extended, CODES - 1);
-  }
-
-  /** Where the answer section begins, from the message's start, if the question is the one asked; else −1, counted. */
-  #match(channel: Channel, cell: number, bytes: Uint8Array, offset: number, length: number): number {
-    const { counts } = this.#measurements;
-    const questions = ((bytes[offset + 4] ?? 0) << 8) | (bytes[offset + 5] ?? 0);
-    const code = (bytes[offset + 3] ?? 0) & 0x0f;
-    // Some servers leave the question out where they could not read it: an error is an answer all the same.
-    if (questions === 0 && code !== 0) return HEADER_BYTES;
-    const { inFlight } = channel;
-    const message = inFlight.message[cell] ?? 0;
-    const end = this.#questionEnds[message] ?? 0;
-    if (questions !== 1 || length < end) {
-      counts.malformed += 1;
-      return -1;
-    }
-    const { arena, vary } = this.#workload;
-    const same =
-      vary === null
-        ? sameQuestion(
-            bytes,
-            offset + HEADER_BYTES,
-            arena.bytes,
-            (arena.offsets[message] ?? 0) + HEADER_BYTES,
-            end - HEADER_BYTES,
-          )
-        : hashQuestion(bytes, offset + HEADER_BYTES, end - HEADER_BYTES) === inFlight.hash[cell];
-    if (same) return end;
-    counts.mismatched += 1;
-    return -1;
   }
 
   /** A truncated answer is no answer where the query can be asked over TCP; its latency goes on. */
@@ -360,21 +326,6 @@ export class Engine {
     fallback.queue.push(inFlight.message[cell] ?? 0, slot, inFlight.start[cell] ?? 0);
     this.#measurements.counts.fallbacks += 1;
     return true;
-  }
-
-  #verify(check: Check, bytes: Uint8Array, offset: number, length: number, answersOffset: number): void {
-    const { counts } = this.#measurements;
-    switch (check(bytes, offset, length, answersOffset)) {
-      case VERDICT.wrongCode:
-        counts.wrongCode += 1;
-        break;
-      case VERDICT.wrongAddress:
-        counts.wrongAddress += 1;
-        break;
-      case VERDICT.malformed:
-        counts.unreadable += 1;
-        break;
-    }
   }
 
   #garbage(channel: Channel | null, lane: number, id: number | null): void {

@@ -1,0 +1,88 @@
+/** What a response says about the query it claims to answer: whether it does, with which code, and as expected. */
+import { type Check, VERDICT } from '../message/expectation.ts';
+import { responseCode } from '../message/response.ts';
+import type { Workload } from '../workload/workload.ts';
+import type { InFlight } from './in-flight.ts';
+import { CODES, type Measurements } from './measurements.ts';
+import { HEADER_BYTES, hashQuestion, sameQuestion } from './questions.ts';
+
+export interface ResponsesOptions {
+  readonly workload: Workload;
+  /** Where the question of each message ends. */
+  readonly questionEnds: Uint16Array;
+  readonly measurements: Measurements;
+  readonly check: Check | null;
+  /** Whether answers may have an extended response code in an OPT record. */
+  readonly edns: boolean;
+}
+
+export class Responses {
+  readonly #workload: Workload;
+  readonly #questionEnds: Uint16Array;
+  readonly #measurements: Measurements;
+  readonly #check: Check | null;
+  readonly #edns: boolean;
+
+  constructor({ workload, questionEnds, measurements, check, edns }: ResponsesOptions) {
+    this.#workload = workload;
+    this.#questionEnds = questionEnds;
+    this.#measurements = measurements;
+    this.#check = check;
+    this.#edns = edns;
+  }
+
+  /** The response code, with its upper bits where there are some. */
+  codeOf(bytes: Uint8Array, offset: number, length: number, answersOffset: number): number {
+    const code = (bytes[offset + 3] ?? 0) & 0x0f;
+    const additional = ((bytes[offset + 10] ?? 0) << 8) | (bytes[offset + 11] ?? 0);
+    if (!this.#edns || additional === 0) return code;
+    const extended = responseCode(bytes, offset, offset + length, offset + answersOffset);
+    return extended < 0 ? code : Math.min(extended, CODES - 1);
+  }
+
+  /** Where the answer section begins, from the message's start, if the question is the one asked; else −1, counted. */
+  match(inFlight: InFlight, cell: number, bytes: Uint8Array, offset: number, length: number): number {
+    const { counts } = this.#measurements;
+    const questions = ((bytes[offset + 4] ?? 0) << 8) | (bytes[offset + 5] ?? 0);
+    const code = (bytes[offset + 3] ?? 0) & 0x0f;
+    // Some servers leave the question out where they could not read it: an error is an answer all the same.
+    if (questions === 0 && code !== 0) return HEADER_BYTES;
+    const message = inFlight.message[cell] ?? 0;
+    const end = this.#questionEnds[message] ?? 0;
+    if (questions !== 1 || length < end) {
+      counts.malformed += 1;
+      return -1;
+    }
+    const { arena, vary } = this.#workload;
+    const same =
+      vary === null
+        ? sameQuestion(
+            bytes,
+            offset + HEADER_BYTES,
+            arena.bytes,
+            (arena.offsets[message] ?? 0) + HEADER_BYTES,
+            end - HEADER_BYTES,
+          )
+        : hashQuestion(bytes, offset + HEADER_BYTES, end - HEADER_BYTES) === inFlight.hash[cell];
+    if (same) return end;
+    counts.mismatched += 1;
+    return -1;
+  }
+
+  /** Counts an answer that is not as expected. */
+  verify(bytes: Uint8Array, offset: number, length: number, answersOffset: number): void {
+    if (this.#check === null) return;
+    const { counts } = this.#measurements;
+    switch (this.#check(bytes, offset, length, offset + answersOffset)) {
+      case VERDICT.wrongCode:
+        counts.wrongCode += 1;
+        break;
+      case VERDICT.wrongAddress:
+        counts.wrongAddress += 1;
+        break;
+      case VERDICT.malformed:
+        counts.unreadable += 1;
+        break;
+    }
+  }
+}
