@@ -8,7 +8,14 @@ import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { createServer, ServerError, type ZoneInput } from '../src/index.ts';
 import { ask, RCODE, TRANSPORTS } from './support/client.ts';
 import { record, zone } from './support/in-process.ts';
-import { childrenOf, killAll, type RunningServer, startServer, until } from './support/server-process.ts';
+import {
+  childrenOf,
+  killAll,
+  type RunningServer,
+  sleep,
+  startServer,
+  until,
+} from './support/server-process.ts';
 
 const RELOADING = fileURLToPath(new URL('./support/reloading-program.ts', import.meta.url));
 
@@ -128,13 +135,18 @@ test('reload() with zones reaches all workers of a program, and those that repla
   expect(await addressAt(server, 'www.example.org')).toEqual(['192.0.2.2']);
 });
 
-test('nothing of it is left behind', async () => {
+test.each([1, 2])('nothing of it is left behind after %i signals', async (signals) => {
   const copies = async () => (await readdir(tmpdir())).filter((name) => name.startsWith('dinodns-server-'));
   const before = await copies();
   await writeZones('old');
   const server = await startServer(['--mode', 'multi', '--workers', '1', '--zones-file', file]);
   expect((await copies()).length).toBeGreaterThan(before.length);
-  await server.stop();
+  for (const worker of signals === 1 ? [] : childrenOf(server.pid)) process.kill(worker, 'SIGSTOP');
+  for (let count = 0; count < signals; count++) {
+    server.child.kill('SIGTERM');
+    await sleep(0.2);
+  }
+  await server.exited;
   expect((await copies()).length).toBe(before.length);
 });
 

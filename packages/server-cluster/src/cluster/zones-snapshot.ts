@@ -116,7 +116,11 @@ export class ZonesSnapshot {
   }
 
   #newPath(extension: string): string {
-    this.#directory ??= mkdtempSync(join(tmpdir(), 'dinodns-server-'));
+    if (this.#directory === undefined) {
+      this.#directory = mkdtempSync(join(tmpdir(), 'dinodns-server-'));
+      // Also when a second signal ends the process at once.
+      process.once('exit', () => this.clear());
+    }
     return join(this.#directory, `zones-${++this.#count}${extension}`);
   }
 }
