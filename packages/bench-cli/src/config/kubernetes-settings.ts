@@ -134,7 +134,7 @@ export const KUBERNETES_DESCRIPTIONS = {
   },
   loaderCpu: {
     flag: '--loader-cpu <quantity>',
-    description: 'CPU request and limit of the loader (default: none)',
+    description: 'CPU request and limit of the loader (default: no limit)',
   },
   podLabels: { flag: '--pod-labels <list>', description: 'further labels of all pods: team=dns,env=lab' },
   runAsUser: { flag: '--run-as-user <id>', description: "user of all pods; image: the image's own" },

@@ -1,11 +1,12 @@
 /** What the loaders have in common when they run as Jobs in a cluster. */
-import type { V1Pod } from '@kubernetes/client-node';
+import type { V1Pod, V1ResourceRequirements } from '@kubernetes/client-node';
 import type { Observation } from '../results/record.ts';
 import type { ClusterRun } from '../targets/kubernetes/cluster-run.ts';
 import { configMapOf } from '../targets/kubernetes/objects/config-map.ts';
 import { jobOf } from '../targets/kubernetes/objects/job.ts';
 import { runLabels, unitLabels, unitSelector } from '../targets/kubernetes/objects/labels.ts';
 import type { ConfigMapMount } from '../targets/kubernetes/objects/pods.ts';
+import { cpuQuantity } from '../targets/kubernetes/quantity.ts';
 import { runJob } from '../targets/kubernetes/run-job.ts';
 import type { LoadRequest } from './loader.ts';
 
@@ -88,6 +89,12 @@ export interface LoaderJobOutcome {
   readonly pod: V1Pod;
 }
 
+function loaderResources({ settings, loaderRequestCores }: ClusterRun): V1ResourceRequirements {
+  const { loaderCpu: cpu } = settings;
+  if (cpu !== undefined) return { requests: { cpu }, limits: { cpu } };
+  return loaderRequestCores > 0 ? { requests: { cpu: cpuQuantity(loaderRequestCores) } } : {};
+}
+
 /** Runs a loader's program once and keeps its raw output. */
 export async function runLoaderJob(
   run: ClusterRun,
@@ -100,7 +107,6 @@ export async function runLoaderJob(
   run.jobs += 1;
   const unit = `load-${run.jobs}`;
   const labels = unitLabels(runId, 'loader', unit);
-  const cpu = settings.loaderCpu;
   const lines: string[] = [];
   const runSeconds = request.durationSeconds + request.timeoutSeconds + GRACE_SECONDS;
   const { pod, exitCode } = await runJob({
@@ -117,7 +123,7 @@ export async function runLoaderJob(
       component: 'loader',
       image: images.loader,
       ...timedCommand(program),
-      ...(cpu === undefined ? {} : { resources: { requests: { cpu }, limits: { cpu } } }),
+      resources: loaderResources(run),
       mounts: { [QUERY_DIRECTORY]: queries },
       pullSecrets,
       deadlineSeconds: settings.readyTime + runSeconds,

@@ -13,6 +13,7 @@ import { imagesOf, loaderKindOf } from '../targets/kubernetes/images.ts';
 import { inspectImages } from '../targets/kubernetes/inspect-images.ts';
 import { createKubernetesTarget } from '../targets/kubernetes/kubernetes-target.ts';
 import { openCluster } from '../targets/kubernetes/open-cluster.ts';
+import { parseQuantity } from '../targets/kubernetes/quantity.ts';
 import type { World } from '../world.ts';
 import { openLocalSession, type Programs, preparePrograms, type Session } from './session.ts';
 import { clusterWarnings, loaderWarnings, runWarnings } from './warnings.ts';
@@ -74,6 +75,14 @@ async function prepareMachine(request: PrepareRequest): Promise<Prepared> {
   };
 }
 
+/** The most that the servers of one case ask for. */
+function requestedCores({ plan, configuration }: PrepareRequest): number {
+  const request = parseQuantity(configuration.kubernetes.cpuRequest);
+  return Math.max(
+    ...plan.cases.map(({ tier, instances }) => (request === null ? tier : request * instances)),
+  );
+}
+
 async function prepareCluster(request: PrepareRequest): Promise<Prepared> {
   const { world, runId, configuration, servers, display, signal, force } = request;
   const { kubernetes: settings } = configuration;
@@ -86,6 +95,7 @@ async function prepareCluster(request: PrepareRequest): Promise<Prepared> {
     settings,
     images: imagesOf(settings, configuration.corednsVersion, loaderKind),
     loadSeconds: configuration.durationSeconds,
+    serverCores: requestedCores(request),
     signal,
     force,
   });

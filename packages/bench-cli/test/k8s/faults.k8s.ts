@@ -72,6 +72,7 @@ describe('pods', () => {
       settings: kubernetes,
       images: imagesOf(kubernetes, corednsVersion, 'dnsperf'),
       loadSeconds: 1,
+      serverCores: 1,
       signal,
       force: signal,
     });

@@ -23,6 +23,8 @@ export interface ClusterRun {
   readonly nodeCpus: ReadonlyMap<string, number>;
   /** How pods may be observed here, decided once for the run. */
   readonly observation: 'summary' | 'metrics' | 'none';
+  /** CPU request of a loader for which none is given; see `loaderRequest`. */
+  readonly loaderRequestCores: number;
   /** Planned seconds of measured load. */
   readonly loadSeconds: number;
   /** Under `--keep`: removes the servers of the trials before, when the next one is deployed. */

@@ -19,6 +19,8 @@ export interface OpenRequest {
   readonly settings: KubernetesSettings;
   readonly images: Images;
   readonly loadSeconds: number;
+  /** The most that the servers of one trial ask for. */
+  readonly serverCores: number;
   readonly signal: AbortSignal;
   /** Aborted by the second Ctrl-C: nobody waits for the namespace to be gone. */
   readonly force: AbortSignal;
@@ -101,6 +103,15 @@ function sharedCpusOf({ serverNodes, loaderNodes }: ClusterFacts): number {
   return names.size > 1 ? Number.POSITIVE_INFINITY : (parseQuantity(only?.status?.allocatable?.cpu) ?? 1);
 }
 
+/**
+ * A pod without a CPU request gets what is left when all others have had theirs: on a node that it shares with a
+ * busy server, nearly nothing. So a loader asks for half of what the servers leave, and for one core at most; the
+ * other half is for what else runs there.
+ */
+export function loaderRequest(sharedCpus: number, serverCores: number): number {
+  return Math.max(0, Math.min(1, (sharedCpus - serverCores) / 2));
+}
+
 export async function openClient(world: World, context: string | undefined): Promise<KubeClient> {
   // client-node takes half a second to load, which only runs on clusters should pay.
   const { connect } = await import('./api/connect.ts');
@@ -108,7 +119,7 @@ export async function openClient(world: World, context: string | undefined): Pro
 }
 
 export async function openCluster(request: OpenRequest): Promise<OpenedCluster> {
-  const { world, runId, settings, images, loadSeconds, signal, force } = request;
+  const { world, runId, settings, images, loadSeconds, serverCores, signal, force } = request;
   const client = await openClient(world, settings.context);
   const name = namespaceOf(settings.namespacePrefix, runId);
   const wanted = settings.pullSecrets === undefined ? [] : SECRET_PERMISSIONS;
@@ -162,6 +173,7 @@ export async function openCluster(request: OpenRequest): Promise<OpenedCluster> 
         ),
         observation,
         loadSeconds,
+        loaderRequestCores: loaderRequest(sharedCpus, serverCores),
         kept: [],
         jobs: 0,
       },
