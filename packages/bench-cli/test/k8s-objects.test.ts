@@ -15,6 +15,7 @@ import { configMapOf } from '../src/targets/kubernetes/objects/config-map.ts';
 import { labelValue, namespaceOf } from '../src/targets/kubernetes/objects/labels.ts';
 import { nodeSelectorOf, tolerationOf } from '../src/targets/kubernetes/objects/pods.ts';
 import { serverObjects } from '../src/targets/kubernetes/objects/server.ts';
+import { loaderRequest } from '../src/targets/kubernetes/open-cluster.ts';
 import { parseReadyLine } from '../src/targets/kubernetes/ready-line.ts';
 import { testWorld } from './support/test-world.ts';
 
@@ -195,6 +196,13 @@ describe('small parts', () => {
       outstanding: 400,
     });
     expect(loadFor({ ...load, clients: 300 }, { address: 'a', port: 53, instances: 2 }).clients).toBe(600);
+  });
+
+  it('a loader asks for half of what servers leave on a node, for one core at most, for nothing if there is none', () => {
+    expect(loaderRequest(2, 1)).toBe(0.5);
+    expect(loaderRequest(2, 2)).toBe(0);
+    expect(loaderRequest(2, 4)).toBe(0);
+    expect(loaderRequest(Number.POSITIVE_INFINITY, 4)).toBe(1);
   });
 
   it("images: the project's own CoreDNS of the version that is compared, and ours of this version", () => {
