@@ -21,7 +21,8 @@ export interface ObservePodsOptions {
 
 /** cAdvisor looks every 10 to 15 seconds. */
 const SETTLE_SECONDS = 20;
-const LEAST_SETTLE_SECONDS = 2;
+/** A shorter load has no chance to see cAdvisor look at both of its ends. */
+const LEAST_THROTTLING_SECONDS = 5;
 const SAMPLE_SECONDS = 2;
 
 type Readings = ReadonlyMap<string, PodReading>;
@@ -106,9 +107,11 @@ export async function observePods(options: ObservePodsOptions): Promise<Observat
   const { clock, source, pods, loadSeconds, signal } = options;
   const names = pods.map(({ name }) => name);
   const settle = (seconds: number) => ({ clock, signal, seconds });
-  const throttleSeconds = Math.min(SETTLE_SECONDS, Math.max(LEAST_SETTLE_SECONDS, loadSeconds));
-  const readThrottling = () =>
-    readSettled(source.throttling, names, isAnotherThrottling, settle(throttleSeconds)).catch(() => null);
+  const throttleSeconds = Math.min(SETTLE_SECONDS, loadSeconds);
+  const readThrottling = async () =>
+    loadSeconds < LEAST_THROTTLING_SECONDS
+      ? null
+      : readSettled(source.throttling, names, isAnotherThrottling, settle(throttleSeconds)).catch(() => null);
 
   // Side by side: both wait for the kubelet, each with a request now and then.
   const [begin, throttlingBegin] = await Promise.all([

@@ -30,18 +30,16 @@ interface Answer {
   readonly image: string;
 }
 
-async function askImage(
-  run: ClusterRun,
-  request: {
-    readonly image: string;
-    readonly what: string;
-    readonly args: readonly string[];
-    readonly command?: readonly string[];
-    readonly atLoader: boolean;
-    readonly needsBindService?: boolean;
-  },
-  signal: AbortSignal,
-): Promise<Answer> {
+interface Question {
+  readonly image: string;
+  readonly what: string;
+  readonly args: readonly string[];
+  readonly command?: readonly string[];
+  readonly atLoader: boolean;
+  readonly needsBindService?: boolean;
+}
+
+async function askImage(run: ClusterRun, request: Question, signal: AbortSignal): Promise<Answer> {
   const { client, namespace, runId, settings, pullSecrets } = run;
   const { image, what, args, command, atLoader, needsBindService } = request;
   run.jobs += 1;
@@ -90,7 +88,54 @@ function provisioned(tool: string, version: string, image: string, resolved: str
   return { tool, version, executable: image, source: 'image', origin: resolved, sizeBytes: null };
 }
 
-/** One image after the other; servers that share an image are asked once. */
+/** Asks all images at the same time; they are three at most. The first that fails ends the others. */
+async function askAll(
+  run: ClusterRun,
+  questions: ReadonlyMap<string, Question>,
+  signal: AbortSignal,
+): Promise<ReadonlyMap<string, Answer>> {
+  const failed = new AbortController();
+  const limit = AbortSignal.any([signal, failed.signal]);
+  const answers = await Promise.allSettled(
+    [...questions].map(async ([key, question]): Promise<[string, Answer]> => {
+      try {
+        return [key, await askImage(run, question, limit)];
+      } catch (error) {
+        failed.abort(error);
+        throw error;
+      }
+    }),
+  );
+  limit.throwIfAborted();
+  return new Map(answers.flatMap((answer) => (answer.status === 'fulfilled' ? [answer.value] : [])));
+}
+
+const LOADER = 'loader';
+
+function questionsFor(
+  { images }: ClusterRun,
+  servers: readonly ServerKind[],
+  loaderKind: LoaderKind,
+): Map<string, Question> {
+  const questions = new Map<string, Question>();
+  for (const server of servers) {
+    if (server.existing) continue;
+    if (server.image === null) throw noImage(server);
+    // Servers that share an image are asked once.
+    if (questions.has(server.image)) continue;
+    questions.set(server.image, {
+      image: images[server.image],
+      what: server.name,
+      args: server.versionArguments,
+      atLoader: false,
+      needsBindService: server.image === 'coredns',
+    });
+  }
+  const question = VERSION_QUESTIONS[loaderKind];
+  questions.set(LOADER, { image: images.loader, what: 'the loader', atLoader: true, ...question });
+  return questions;
+}
+
 export async function inspectImages(
   run: ClusterRun,
   servers: readonly ServerKind[],
@@ -98,49 +143,29 @@ export async function inspectImages(
   signal: AbortSignal,
 ): Promise<InspectedImages> {
   const { images } = run;
-  const known = new Map<string, Answer>();
+  const answers = await askAll(run, questionsFor(run, servers, loaderKind), signal);
   const records: ServerRecord[] = [];
-  const tools: ProvisionedTool[] = [];
+  const tools = new Map<string, ProvisionedTool>();
   for (const server of servers) {
-    if (server.existing) {
-      records.push(describeClusterDns(await findClusterDns(run.client, signal)));
-      continue;
-    }
-    if (server.image === null) throw noImage(server);
+    if (server.existing) records.push(describeClusterDns(await findClusterDns(run.client, signal)));
+    const answer = server.image === null ? undefined : answers.get(server.image);
+    if (server.image === null || answer === undefined) continue;
+    const known = server.parseVersion(answer.text);
+    const version = known?.version ?? 'unknown';
     const image = images[server.image];
-    const answer =
-      known.get(image) ??
-      (await askImage(
-        run,
-        {
-          image,
-          what: server.name,
-          args: server.versionArguments,
-          atLoader: false,
-          needsBindService: server.image === 'coredns',
-        },
-        signal,
-      ));
-    const version = server.parseVersion(answer.text);
-    if (!known.has(image)) {
-      tools.push(provisioned(server.tool, version?.version ?? 'unknown', image, answer.image));
-    }
-    known.set(image, answer);
+    if (!tools.has(server.image))
+      tools.set(server.image, provisioned(server.tool, version, image, answer.image));
     records.push({
       kind: server.name,
       title: server.title,
-      version: version?.version ?? 'unknown',
+      version,
       executable: image,
-      components: { ...version?.components, image: answer.image },
+      components: { ...known?.components, image: answer.image },
       files: {},
     });
   }
-  const loader = await askImage(
-    run,
-    { image: images.loader, what: 'the loader', atLoader: true, ...VERSION_QUESTIONS[loaderKind] },
-    signal,
-  );
-  const loaderVersion = loaderVersionOf(loaderKind, loader.text);
-  tools.push(provisioned(loaderKind, loaderVersion, images.loader, loader.image));
-  return { servers: records, loaderVersion, provisioned: tools };
+  const loader = answers.get(LOADER);
+  const loaderVersion = loaderVersionOf(loaderKind, loader?.text ?? '');
+  tools.set(LOADER, provisioned(loaderKind, loaderVersion, images.loader, loader?.image ?? images.loader));
+  return { servers: records, loaderVersion, provisioned: [...tools.values()] };
 }

@@ -7,7 +7,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { V1ClusterRole } from '@kubernetes/client-node';
 import { parseAllDocuments } from 'yaml';
-import { adminConfig, core, rbac } from './admin.ts';
+import { adminConfig, core, rbac, runNamespaces } from './admin.ts';
 
 /** The roles as the file has them. */
 export async function benchRoles(): Promise<V1ClusterRole[]> {
@@ -78,6 +78,7 @@ export async function removeAccount(suite: string): Promise<void> {
 export default async function setup(): Promise<() => Promise<void>> {
   const directory = await mkdtemp(join(tmpdir(), 'bench-suite-'));
   const suite = `bench-suite-${Math.random().toString(36).slice(2, 8)}`;
+  process.env.SUITE_FOREIGN = (await runNamespaces()).join(',');
   process.env.SUITE_KUBECONFIG = await makeAccount(suite, await benchRoles(), directory);
   process.env.SUITE_NAME = suite;
   return async () => {

@@ -41,6 +41,11 @@ async function readJson(client: KubeClient, path: string): Promise<Record<string
   return JSON.parse(await client.text(path, `get ${path}`, AbortSignal.timeout(60_000)));
 }
 
+/** Runs that were there before the suite: somebody else's, and none of its business. */
+function isForeign(namespace: string): boolean {
+  return (process.env.SUITE_FOREIGN ?? '').split(',').includes(namespace);
+}
+
 /** Every object of every kind that can be listed, namespaced or not, that carries bench's label. */
 export async function leftovers(): Promise<string[]> {
   const client = await adminClient();
@@ -56,6 +61,7 @@ export async function leftovers(): Promise<string[]> {
       if (!verbs.includes('list') || name.includes('/')) continue;
       const list = await readJson(client, `${root}/${name}?labelSelector=${encodeURIComponent(SELECTOR)}`);
       for (const { metadata } of (list.items ?? []) as { metadata: { name: string; namespace?: string } }[]) {
+        if (isForeign(metadata.namespace ?? metadata.name)) continue;
         left.push(`${name}/${metadata.namespace ?? ''}/${metadata.name}`);
       }
     }
@@ -66,7 +72,7 @@ export async function leftovers(): Promise<string[]> {
 /** Names of the namespaces that runs have made. */
 export async function runNamespaces(): Promise<string[]> {
   const { items } = await core().listNamespace({ labelSelector: SELECTOR });
-  return items.map(({ metadata }) => metadata?.name ?? '');
+  return items.map(({ metadata }) => metadata?.name ?? '').filter((name) => !isForeign(name));
 }
 
 /** Pods of a run's component, running. */
@@ -77,7 +83,9 @@ export async function runningPods(
     labelSelector: `${SELECTOR},app.kubernetes.io/component=${component}`,
   });
   return items.flatMap(({ metadata, status }) =>
-    status?.phase === 'Running' && metadata?.deletionTimestamp === undefined
+    status?.phase === 'Running' &&
+    metadata?.deletionTimestamp === undefined &&
+    !isForeign(metadata?.namespace ?? '')
       ? [{ name: metadata?.name ?? '', namespace: metadata?.namespace ?? '' }]
       : [],
   );
