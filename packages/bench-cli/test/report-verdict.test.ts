@@ -1,5 +1,7 @@
 import { describe, expect, it } from 'vitest';
+import { explainCaseMarks } from '../src/report/mark-notes.ts';
 import { runStatus } from '../src/report/status.ts';
+import { renderTerminal } from '../src/report/terminal.ts';
 import { verdictSentence } from '../src/report/verdict-sentence.ts';
 import type { LimitedBy } from '../src/results/record.ts';
 import { type CaseInput, makeRecord } from './fixtures/make-record.ts';
@@ -71,6 +73,27 @@ describe('the sentence about a case', () => {
     expect(sentence({ baseline: [100, 100, 101], values: [200, 201, 202], limitedBy })).toContain(
       `; but ${words}`,
     );
+  });
+
+  it('counts the limits of trials that disagree, in the sentence, the marks and the tables', () => {
+    const limits = ['loader', 'unknown', 'loader', 'unknown', 'loader', 'server'] as const;
+    const record = makeRecord({
+      cases: [
+        { server: 'coredns', trials: limits.map((_, round) => ({ qps: 100 + round })) },
+        { server: 'dinodns', trials: limits.map((limitedBy, round) => ({ qps: 200 + round, limitedBy })) },
+      ],
+    });
+    const [, item] = record.cases;
+    if (item === undefined) throw new Error('no case');
+    const counted = '1 of 6 trials (load generator in 3, unknown in 2)';
+    expect(item.limitedBy).toBe('unknown');
+    expect(verdictSentence(item, record)).toContain(`; but DinoDNS was the limit in ${counted}.`);
+    expect(explainCaseMarks(record)).toEqual([
+      `† DinoDNS, tier 1 single: Not limited by the server in every trial, so perhaps not the most it can do: the server was the limit in ${counted}.`,
+    ]);
+    const text = renderTerminal(record, { delta: 'relative' });
+    expect(text).toMatch(/^1 × 1 vCPU.* mixed$/m);
+    expect(text.replaceAll(/\n {2}/g, ' ')).toContain(`DinoDNS: the server was the limit in ${counted}`);
   });
 
   it('says so where the machine had too few cores', () => {

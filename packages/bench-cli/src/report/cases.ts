@@ -1,6 +1,7 @@
 /** How reports call cases, group them and mark them. */
 import type { CaseRecord, RunRecord } from '../results/record.ts';
-import { CONTENDED, describeLimit, ECHO_EXPLANATION, isEcho, NOT_SERVER_LIMITED } from './marks.ts';
+import { describeLimit } from './limits.ts';
+import { CONTENDED, ECHO_EXPLANATION, isEcho, NOT_SERVER_LIMITED, okTrialsByCase } from './marks.ts';
 import { formatCpus } from './numbers.ts';
 
 /** The server's name in tables, "CoreDNS"; its kind if it never came to start. */
@@ -22,19 +23,21 @@ export function marksOf({ limitedBy, contended, summary }: CaseRecord): string {
 /** Explanations of the marks that these cases bear. */
 export function explainMarks(record: RunRecord, cases: readonly CaseRecord[]): string[] {
   const marked = cases.filter((item) => item.summary !== null);
+  const trials = okTrialsByCase(record);
   const reasons = (items: readonly CaseRecord[]) =>
-    [...new Set(items.map(({ limitedBy }) => limitedBy))].map((limit) => {
-      const servers = items.filter(({ limitedBy }) => limitedBy === limit).map(({ server }) => server);
-      const names = [...new Set(servers)].map((server) => serverTitle(record, server));
-      return `${names.join(', ')}: ${describeLimit(limit)}`;
-    });
+    [...Map.groupBy(items, (item) => describeLimit(item, trials.get(item.key) ?? []))].map(
+      ([reason, members]) => {
+        const names = [...new Set(members.map(({ server }) => serverTitle(record, server)))];
+        return `${names.join(', ')}: ${reason}`;
+      },
+    );
   const unlimited = marked.filter(({ limitedBy }) => limitedBy !== 'server');
   const lines: string[] = [];
   const echo = marked.find(({ server }) => isEcho(record, server));
   if (echo !== undefined) lines.push(`${serverTitle(record, echo.server)}: ${ECHO_EXPLANATION}`);
   if (unlimited.length > 0) {
     lines.push(
-      `${NOT_SERVER_LIMITED} Not limited by the server, so not the most it can do. ${reasons(unlimited).join('; ')}.`,
+      `${NOT_SERVER_LIMITED} Not limited by the server in every trial, so perhaps not the most it can do. ${reasons(unlimited).join('; ')}.`,
     );
   }
   if (marked.some(({ contended }) => contended)) {

@@ -86,7 +86,9 @@ function aboutBelowFloor(record: RunRecord): string[] {
 }
 
 function aboutDrift({ metric, relativeChange, low, high, pValue }: Drift): string {
-  const ends = formatOutwards((low ?? 0) * 100, (high ?? 0) * 100, 0);
+  // "fell by 2.5 to 20.1 %": the word has the sign.
+  const [near, far] = relativeChange < 0 ? [-(high ?? 0), -(low ?? 0)] : [low ?? 0, high ?? 0];
+  const ends = formatOutwards(near * 100, far * 100, 0);
   const { goal } = DIRECTIONS[metric];
   const worse = goal === 'higher' ? relativeChange < 0 : relativeChange > 0;
   return (

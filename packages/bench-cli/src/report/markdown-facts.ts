@@ -129,10 +129,12 @@ export function howToRead(record: RunRecord, definition: DeltaDefinition): strin
         `baseline) ÷ baseline.${used('relative')} \`symmetric\` is (value − baseline) ÷ mean of both, the definition of the ` +
         `published DinoDNS tables: 18,584 against 20,855 QPS is −10.89% relative and −11.52% symmetric.${used('symmetric')}`,
       'Figures in square brackets are 95 % confidence intervals. A verdict is given only if the interval of the delta ' +
-        'excludes zero. About one in 20 comparisons of equal servers still looks like a difference. The intervals speak of this machine on this day, not of other machines.',
+        'excludes zero and the test still agrees after correction for the number of comparisons: of runs of equal ' +
+        'servers, at most one in 20 names a winner in a figure. The intervals speak of this machine on this day, not ' +
+        'of other machines.',
       'Success is completed ÷ sent. NXDOMAIN and REFUSED are answers and count as completed. Latency is the mean of ' +
         'completed queries only; lost ones are not in it.',
-      `${NOT_SERVER_LIMITED} marks a throughput that something else than the server limited: it is a lower bound of what the server ` +
+      `${NOT_SERVER_LIMITED} marks a throughput that the server did not limit, or not in every trial: it is a lower bound of what the server ` +
         `can do. ${CONTENDED} marks servers and load generators that had to share cores.`,
       'CPU and memory are of all processes of the server over the whole trial; memory is the proportional set size ' +
         'where the kernel gives it, else the resident set size. Throttled is time that the CPU limit held the server back.',

@@ -2,7 +2,9 @@
 import type { CaseRecord, Delta, RunRecord, SummaryStatistic } from '../results/record.ts';
 import { type DeltaDefinition, deltaFigures } from '../stats/deltas.ts';
 import { type CaseGroup, marksOf, serverTitle, shapeOf } from './cases.ts';
+import { limitWord } from './limits.ts';
 import { blocks, bullets, code, plain, table } from './markdown-text.ts';
+import { okTrialsByCase } from './marks.ts';
 import {
   formatCount,
   formatCpus,
@@ -104,6 +106,7 @@ function cost(record: RunRecord, cases: readonly CaseRecord[], definition: Delta
     'Verdict',
     'Limited by',
   ];
+  const trials = okTrialsByCase(record);
   const rows = cases.map((item) => {
     const { summary, comparison } = item;
     const cores = summary?.cpuCores ?? null;
@@ -118,7 +121,7 @@ function cost(record: RunRecord, cases: readonly CaseRecord[], definition: Delta
       figure(summary?.memoryBytes ?? null, formatMebibytes),
       deltaFigure(comparison?.memoryBytes, definition),
       verdictOf(comparison?.memoryBytes),
-      summary === null ? NOTHING : item.limitedBy,
+      summary === null ? NOTHING : limitWord(item, trials.get(item.key) ?? []),
     ];
   });
   return table(header, rows, [6, 9, 10]);

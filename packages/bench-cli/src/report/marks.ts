@@ -1,5 +1,6 @@
 /** What spoils or qualifies a case's figures: one list, from which every report takes its marks and notes. */
-import type { CaseRecord, LimitedBy, OkTrial, RunRecord } from '../results/record.ts';
+import type { CaseRecord, OkTrial, RunRecord } from '../results/record.ts';
+import { describeLimit, isPartlyServer, limitWord, MIXED } from './limits.ts';
 import { formatFixed } from './numbers.ts';
 
 export type MarkName =
@@ -43,24 +44,30 @@ export const UNEVEN_FROM = 1.2;
 /** Being held back for a tenth of the time is what a CPU limit does to a busy server; below that it is nothing. */
 export const THROTTLED_FROM = 0.1;
 
-const LIMITS: Readonly<Record<LimitedBy, string>> = {
-  server: 'the server used its CPU allowance',
-  loader: 'the load generator was at its limit',
-  rate: 'a fixed rate was asked for and held',
-  unknown: 'neither server nor load generator used up its CPUs, or the trials disagree',
-};
+type TrialsByCase = ReadonlyMap<string, readonly OkTrial[]>;
 
-/** What limited a case, in words. */
-export function describeLimit(limitedBy: LimitedBy): string {
-  return LIMITS[limitedBy];
-}
+/** Asked for by every sentence about a case: kept as long as the record is. */
+const kept = new WeakMap<RunRecord, TrialsByCase>();
 
 /** Ok trials by the key of their case. */
-export function okTrialsByCase(record: RunRecord): ReadonlyMap<string, readonly OkTrial[]> {
-  return Map.groupBy(
-    record.trials.filter((trial): trial is OkTrial => trial.status === 'ok'),
-    ({ caseKey }) => caseKey,
-  );
+export function okTrialsByCase(record: RunRecord): TrialsByCase {
+  const known = kept.get(record);
+  if (known !== undefined) return known;
+  const ok = record.trials.filter((trial): trial is OkTrial => trial.status === 'ok');
+  const byCase = Map.groupBy(ok, ({ caseKey }) => caseKey);
+  kept.set(record, byCase);
+  return byCase;
+}
+
+function limitMark(item: CaseRecord, trials: readonly OkTrial[]): Mark[] {
+  if (item.limitedBy === 'server') return [];
+  const word = limitWord(item, trials);
+  const label = word === MIXED ? 'mixed limits' : word === 'unknown' ? 'limit unknown' : `limited by ${word}`;
+  const what = isPartlyServer(trials)
+    ? 'Not limited by the server in every trial, so perhaps not the most it can do'
+    : 'Not limited by the server, so not the most it can do';
+  const explanation = `${what}: ${describeLimit(item, trials)}.`;
+  return [{ name: 'not-server-limited', symbol: NOT_SERVER_LIMITED, label, explanation }];
 }
 
 /** What each instance did: its queries, else the CPU time it took for them, else the queries of its loader. */
@@ -144,7 +151,7 @@ function noiseMark(record: RunRecord, { comparison }: CaseRecord): Mark[] {
 
 /** Every mark that a case bears, the gravest first; none for a case without a figure but that of failed trials. */
 export function marksOfCase(record: RunRecord, item: CaseRecord, trials: readonly OkTrial[]): Mark[] {
-  const { limitedBy, contended, summary, outliers } = item;
+  const { contended, summary, outliers } = item;
   const marks: Mark[] = [];
   if (item.trials.failed > 0) {
     marks.push({
@@ -163,14 +170,7 @@ export function marksOfCase(record: RunRecord, item: CaseRecord, trials: readonl
       explanation: ECHO_EXPLANATION,
     });
   }
-  if (limitedBy !== 'server') {
-    marks.push({
-      name: 'not-server-limited',
-      symbol: NOT_SERVER_LIMITED,
-      label: limitedBy === 'unknown' ? 'limit unknown' : `limited by ${limitedBy}`,
-      explanation: `Not limited by the server, so not the most it can do: ${describeLimit(limitedBy)}.`,
-    });
-  }
+  marks.push(...limitMark(item, trials));
   if (contended) {
     marks.push({
       name: 'contended',

@@ -156,7 +156,7 @@ export function reservation(record: RunRecord): string | null {
   const parts = [
     ...(noisy.length > 0 ? [`a difference is no larger than the noise floor ${where(noisy)}`] : []),
     ...(limited.length > 0
-      ? [`something else than the server limited a throughput ${where(limited)} (†)`]
+      ? [`a throughput was not limited by the server (or not in every trial) ${where(limited)} (†)`]
       : []),
     ...(contended.length > 0
       ? [`the machine had fewer cores than servers and load generators need ${where(contended)} (‡)`]

@@ -5,6 +5,8 @@ import type { CaseRecord, Delta, RunRecord, SummaryStatistic } from '../results/
 import { type DeltaDefinition, deltaFigures } from '../stats/deltas.ts';
 import { type CaseGroup, explainMarks, groupCases, marksOf, serverTitle, shapeOf } from './cases.ts';
 import { findings } from './findings.ts';
+import { limitWord } from './limits.ts';
+import { okTrialsByCase } from './marks.ts';
 import {
   formatBytes,
   formatCpus,
@@ -52,11 +54,12 @@ function deltaCell(delta: Delta, definition: DeltaDefinition, paint: Paint): Cel
   return [delta.verdict === 'faster' ? paint.green(size) : paint.red(size), range];
 }
 
-function lostCell({ totals, limitedBy }: CaseRecord): Cell {
+function lostCell(record: RunRecord, item: CaseRecord): Cell {
+  const { totals } = item;
   const { queriesLost, queriesSent } = totals;
   const share = queriesSent === 0 ? 0 : queriesLost / queriesSent;
   const text = queriesLost === 0 ? '0 %' : share < 0.0001 ? '<0.01 %' : formatShare(share).replace('%', ' %');
-  return [text, limitedBy];
+  return [text, limitWord(item, okTrialsByCase(record).get(item.key) ?? [])];
 }
 
 function cellsOf(record: RunRecord, item: CaseRecord, definition: DeltaDefinition, paint: Paint): Cell[] {
@@ -80,7 +83,7 @@ function cellsOf(record: RunRecord, item: CaseRecord, definition: DeltaDefinitio
       cpuCores === null ? '' : `${formatFixed(cpuCores.median, 2)} of ${formatCpus(item.tier)}`,
     ],
     [memoryBytes === null ? '–' : formatBytes(memoryBytes.median), ''],
-    lostCell(item),
+    lostCell(record, item),
   ];
 }
 

@@ -4,6 +4,8 @@
  */
 import type { CaseRecord, Delta, RunRecord } from '../results/record.ts';
 import { serverTitle } from './cases.ts';
+import { mixedLimit } from './limits.ts';
+import { okTrialsByCase } from './marks.ts';
 import { formatFixed, formatOutwards, formatP, formatQps } from './numbers.ts';
 
 /** From half as many again, a multiple is easier to grasp than a percentage. */
@@ -72,17 +74,25 @@ function noise(comparison: CaseRecord['comparison']): string[] {
 
 /** What keeps the figures from being the servers' own, as clauses. */
 function reservations(record: RunRecord, cases: readonly CaseRecord[]): string[] {
+  const trials = okTrialsByCase(record);
+  const limits = cases.map((item) => ({
+    name: serverTitle(record, item.server),
+    limitedBy: item.limitedBy,
+    mixed: mixedLimit(trials.get(item.key) ?? []),
+  }));
   const named = (limit: CaseRecord['limitedBy']) =>
-    [
-      ...new Set(
-        cases.filter((item) => item.limitedBy === limit).map((item) => serverTitle(record, item.server)),
-      ),
-    ].join(' and ');
+    limits.flatMap(({ name, limitedBy, mixed }) => (limitedBy === limit && mixed === null ? [name] : []));
+  const [loader, rate, unknown] = [named('loader'), named('rate'), named('unknown')].map((names) =>
+    [...new Set(names)].join(' and '),
+  );
   const clauses: string[] = [];
-  const [loader, rate, unknown] = [named('loader'), named('rate'), named('unknown')];
-  if (loader !== '') clauses.push(`the load generator, not the server, limited ${loader}`);
-  if (rate !== '') clauses.push(`a fixed rate was asked of ${rate}, so that this is not a maximum`);
-  if (unknown !== '') clauses.push(`what limited ${unknown} is unknown`);
+  if (loader) clauses.push(`the load generator, not the server, limited ${loader}`);
+  if (rate) clauses.push(`a fixed rate was asked of ${rate}, so that this is not a maximum`);
+  if (unknown) clauses.push(`what limited ${unknown} is unknown`);
+  const mixed = limits.flatMap((item) =>
+    item.mixed === null ? [] : [`${item.name} was the limit in ${item.mixed}`],
+  );
+  if (mixed.length > 0) clauses.push(mixed.join(', and '));
   if (cases.some(({ contended }) => contended)) {
     clauses.push('the machine has fewer cores than servers and load generators need (contended)');
   }
