@@ -10,7 +10,7 @@ import { dinodns } from '../src/servers/dinodns/index.ts';
 import { parseCheckerLine } from '../src/targets/kubernetes/checker.ts';
 import { imageTag } from '../src/targets/kubernetes/cluster-dns.ts';
 import { candidateNodes, cniOf, providerOf, proxyModeOf } from '../src/targets/kubernetes/cluster-facts.ts';
-import { imagesOf } from '../src/targets/kubernetes/images.ts';
+import { imagesOf, loaderKindOf } from '../src/targets/kubernetes/images.ts';
 import { configMapOf } from '../src/targets/kubernetes/objects/config-map.ts';
 import { labelValue, namespaceOf } from '../src/targets/kubernetes/objects/labels.ts';
 import { nodeSelectorOf, tolerationOf } from '../src/targets/kubernetes/objects/pods.ts';
@@ -213,6 +213,14 @@ describe('small parts', () => {
 
 describe('settings of the kubernetes target', () => {
   const configured = (flags: Record<string, unknown>) => configure({ env: {}, flags });
+
+  it.each([
+    [{}, 'dnsperf'],
+    [{ loader: 'builtin' }, 'builtin'],
+    [{ objective: 'max-rate' }, 'builtin'],
+  ])('%o: the loader is %s', (flags, kind) => {
+    expect(loaderKindOf(configured(flags))).toBe(kind);
+  });
 
   it('tiers are CPU quantities as well', () => {
     expect(configured({ tier: '500m,1,2.5' }).tiers).toEqual([0.5, 1, 2.5]);

@@ -27,7 +27,7 @@ export function imagesCommand(
   options: { readonly json: boolean },
 ): number {
   const { kubernetes, corednsVersion } = configuration;
-  const loader = loaderKindOf(configuration.loader);
+  const loader = loaderKindOf(configuration);
   const images = imagesOf(kubernetes, corednsVersion, loader);
   // The answer check runs in the DinoDNS image, whatever is measured.
   const kinds = serverKinds(configuration.servers).flatMap(({ image }) => (image === null ? [] : [image]));

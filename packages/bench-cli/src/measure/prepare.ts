@@ -86,7 +86,7 @@ function requestedCores({ plan, configuration }: PrepareRequest): number {
 async function prepareCluster(request: PrepareRequest): Promise<Prepared> {
   const { world, runId, configuration, servers, display, signal, force } = request;
   const { kubernetes: settings } = configuration;
-  const loaderKind = loaderKindOf(configuration.loader);
+  const loaderKind = loaderKindOf(configuration);
   const machine = await describeEnvironment(world);
   display.live('  connecting to the cluster');
   const opened = await openCluster({
