@@ -83,7 +83,10 @@ async function observe(deployed: DeployedPods, signal: AbortSignal): Promise<Obs
 export function deploymentOf(deployed: DeployedPods): Deployment {
   const { run, request, pods, namespace, labels } = deployed;
   const over = new AbortController();
+  const dead = new AbortController();
   const signal = AbortSignal.any([request.signal, over.signal]);
+  // Nobody waits for answers or figures of pods that have died.
+  const alive = AbortSignal.any([signal, dead.signal]);
   const names = podNames(pods);
   let instances = pods.map((pod, index) => instanceOf(deployed, pod, index));
   const references = names.map((pod) => ({ namespace, pod, container: CONTAINER }));
@@ -100,7 +103,7 @@ export function deploymentOf(deployed: DeployedPods): Deployment {
     if (over.signal.aborted || request.signal.aborted) return new Promise<never>(() => undefined);
     throw error;
   });
-  died.catch(() => undefined);
+  died.catch((error: unknown) => dead.abort(error));
 
   const keepLogs = async (limit: AbortSignal) => {
     if (!deployed.ownsPods) return;
@@ -115,7 +118,7 @@ export function deploymentOf(deployed: DeployedPods): Deployment {
   const readWorkers = async () => {
     const [reference] = references;
     if (!deployed.ownsPods || reference === undefined) return;
-    const lines = await lastLogLines(run.client, reference, KEPT_LINES, signal);
+    const lines = await lastLogLines(run.client, reference, KEPT_LINES, alive);
     const workers = lines.map(parseReadyLine).find((value) => value !== null) ?? null;
     if (workers !== null) instances = instances.map((instance) => ({ ...instance, workers }));
   };
@@ -140,12 +143,12 @@ export function deploymentOf(deployed: DeployedPods): Deployment {
         transport: request.transport,
         workload,
         readiness: deployed.readiness,
-        signal,
+        signal: alive,
       });
       await readWorkers();
       return client;
     },
-    observe: () => observe(deployed, signal),
+    observe: () => observe(deployed, alive),
     died,
     lastLogLines: async () => {
       const lines: string[] = [];

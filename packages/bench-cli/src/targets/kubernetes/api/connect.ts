@@ -41,7 +41,7 @@ function mergedFiles(paths: readonly string[]): KubeConfig {
   return config;
 }
 
-/** KUBECONFIG, else the service account of a pod, else ~/.kube/config: the order of kubectl. */
+/** KUBECONFIG, else ~/.kube/config, else the service account of a pod: the order of kubectl. */
 async function loadConfig(world: Pick<World, 'env' | 'fs'>): Promise<KubeConfig> {
   const { KUBECONFIG = '', HOME = '' } = world.env;
   const paths = KUBECONFIG.split(':').filter((path) => path !== '');
