@@ -90,6 +90,19 @@ describe('bench without doing anything', () => {
     expect(world.started).toEqual([]);
   });
 
+  it('does not measure a cluster by the CPUs of this machine', async () => {
+    const small = await testWorld({ machine: { availableCpus: 1 } });
+    try {
+      expect(await small.bench('--dry-run', '--tier', '4')).toBe(0);
+      expect(small.out()).toContain('contended');
+      const before = small.out();
+      expect(await small.bench('--dry-run', '--tier', '4', '--target', 'kubernetes')).toBe(0);
+      expect(small.out().slice(before.length)).not.toContain('contended');
+    } finally {
+      await small.remove();
+    }
+  });
+
   it('prints the plan as JSON when asked', async () => {
     expect(await world.bench('--dry-run', '--json', '--servers', 'knot,nsd', '--trials', '1')).toBe(0);
     expect(JSON.parse(world.out()).trials.map((trial: { key: string }) => trial.key)).toEqual([

@@ -119,7 +119,13 @@ async function planFor(
   const zoneSet = zoneSetOf(configuration.zones);
   return {
     servers,
-    plan: planRun(configuration, world.machine.availableCpus),
+    // What a cluster's nodes have is known once it is asked; this machine's CPUs say nothing about them.
+    plan: planRun(
+      configuration,
+      configuration.kubernetes.target === 'kubernetes'
+        ? Number.POSITIVE_INFINITY
+        : world.machine.availableCpus,
+    ),
     zoneSet,
     workload: servers.some((server) => server.existing)
       ? clusterPlaceholder(configuration.workload)
