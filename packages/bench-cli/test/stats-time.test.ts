@@ -64,6 +64,13 @@ describe('steady state', () => {
     return Array.from({ length: count }, () => level * Math.exp(0.01 * normal()));
   };
 
+  it('is not spoilt by what a loader does in the milliseconds after the last whole second', () => {
+    const rates = intervals(around(1000, 10, 'steady'));
+    expect(examineSteadyState([...rates, { atSeconds: 10.004, qps: 0 }], 'key')).toEqual(
+      examineSteadyState(rates, 'key'),
+    );
+  });
+
   it('is there from the beginning where throughput keeps one level', () => {
     expect(examineSteadyState(intervals(around(1000, 10, 'steady')), 'key')).toMatchObject({
       settled: true,

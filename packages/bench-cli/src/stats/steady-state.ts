@@ -29,11 +29,24 @@ function inWords(changes: readonly ChangePoint[], atSeconds: (position: number) 
     .join(', ');
 }
 
+type Intervals = LoadResult['intervals'];
+
+/**
+ * Those of at least half the longest one's length. A loader ends with an interval of what is left, milliseconds often,
+ * in which a rate is noise or zero; that is no change of the throughput.
+ */
+export function wholeIntervals(intervals: Intervals): Intervals {
+  const lengths = intervals.map(({ atSeconds }, index) => atSeconds - (intervals[index - 1]?.atSeconds ?? 0));
+  const longest = lengths.reduce((most, length) => Math.max(most, length), 0);
+  return intervals.filter((_, index) => (lengths[index] ?? 0) >= longest / 2);
+}
+
 /**
  * Examines the rates of one trial. Null where there are too few of them. `seed` makes the permutations repeatable:
  * the key of the trial.
  */
-export function examineSteadyState(intervals: LoadResult['intervals'], seed: string): SteadyState | null {
+export function examineSteadyState(all: Intervals, seed: string): SteadyState | null {
+  const intervals = wholeIntervals(all);
   const rates = intervals.map(({ qps }) => qps);
   if (rates.length < FEWEST_INTERVALS) return null;
   if (rates.some((rate) => rate <= 0)) {

@@ -1,4 +1,5 @@
 /** Throughput within each trial, second by second: whether it was steady, and what disturbed it. */
+import { wholeIntervals } from '../../stats/steady-state.ts';
 import { formatFixed, formatQps } from '../numbers.ts';
 import { type Chart, type ChartData, frame, nameOf, serverChannels, thinned } from './chart.ts';
 import { panelFacet, panelGrid } from './panels.ts';
@@ -21,18 +22,19 @@ function rowsOf(data: ChartData) {
   const trials = drawnOf(data);
   return data.groups.flatMap((group) =>
     group.cases.flatMap((item) =>
-      thinned(data.trialsOf(item), trials).flatMap((trial) =>
-        trial.load.intervals.length < 2
+      thinned(data.trialsOf(item), trials).flatMap((trial) => {
+        const intervals = wholeIntervals(trial.load.intervals);
+        return intervals.length < 2
           ? []
-          : thinned(trial.load.intervals, MOST_INTERVALS).map(({ atSeconds, qps }) => ({
+          : thinned(intervals, MOST_INTERVALS).map(({ atSeconds, qps }) => ({
               panel: group.title,
               server: item.server,
               trial: trial.key,
               at: atSeconds,
               value: qps,
               tip: `${nameOf(data, item)}, trial ${trial.round + 1}, after ${formatFixed(atSeconds, 1)} s: ${formatQps(qps)} queries/s`,
-            })),
-      ),
+            }));
+      }),
     ),
   );
 }

@@ -29,13 +29,16 @@ interface Column {
   cell(item: CaseRecord): Content;
 }
 
+/** A longer name of the baseline would make its column wider than a phone. */
+const LONGEST_HEADING = 22;
+
 const NONE = html`<span class="none">–</span>`;
 
 function statistic(value: SummaryStatistic | null | undefined, format: (value: number) => string): Content {
   if (value === null || value === undefined) return NONE;
   const { median, low, high } = value;
   if (low === null || high === null) return [format(median), html`<small>one trial</small>`];
-  return [format(median), html`<small>${format(low)} – ${format(high)}</small>`];
+  return [format(median), html`<small><span>${format(low)} –</span> <span>${format(high)}</span></small>`];
 }
 
 function verdictTip({ n, pValue, adjustedPValue, effectSize }: Delta): string {
@@ -146,7 +149,7 @@ function columnsOf(page: PageData, marksByKey: ReadonlyMap<string, readonly Mark
       ({ summary }) => statistic(summary?.qps, formatQps),
     ),
     numbers(
-      `vs ${baseline}`,
+      [...baseline].length <= LONGEST_HEADING ? `vs ${baseline}` : 'vs baseline',
       `Difference in queries per second from ${baseline} of the same tier and mode (${page.delta}), with its 95 % interval. A winner is named only where the interval leaves out zero.`,
       ({ comparison }) => comparison?.qps.relative ?? null,
       (item) =>

@@ -148,11 +148,14 @@ export async function openCluster(request: OpenRequest): Promise<OpenedCluster> 
     const { clockOffsetSeconds } = await openNamespace(world, client, { name, runId }, signal);
     const labels = runLabels(runId);
     const account = settings.serviceAccount ?? SERVICE_ACCOUNT;
-    await client.create(
-      'ServiceAccount',
-      { metadata: { name: account, namespace: name, labels }, automountServiceAccountToken: false },
-      signal,
-    );
+    // Every namespace gets an account "default" by itself.
+    if (account !== 'default') {
+      await client.create(
+        'ServiceAccount',
+        { metadata: { name: account, namespace: name, labels }, automountServiceAccountToken: false },
+        signal,
+      );
+    }
     const pullSecrets = await copyPullSecrets(client, settings.pullSecrets ?? [], name, labels, signal);
     return {
       run: {
