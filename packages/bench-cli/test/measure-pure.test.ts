@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { configure } from '../src/config/configuration.ts';
-import { enforcedAllowance, limitingFactor } from '../src/measure/limiting-factor.ts';
+import { enforcedAllowance, limitingFactor, loaderAllowance } from '../src/measure/limiting-factor.ts';
 import { mergeLoads } from '../src/measure/merge-loads.ts';
 import { addObservations } from '../src/measure/merge-observations.ts';
 import { responseCodeProblem } from '../src/measure/response-codes.ts';
@@ -32,7 +32,7 @@ describe('limitingFactor', () => {
     serverCores: 0.5,
     serverAllowance: 1,
     loaderCores: 0.5,
-    loaderThreads: 1,
+    loaderAllowance: 1,
     loaderWasTheLimit: null,
     qps: 20_000,
     ratePerSecond: null,
@@ -45,7 +45,7 @@ describe('limitingFactor', () => {
     ['server', { serverCores: 0.98, loaderCores: 0.95 }],
     ['loader', { serverCores: 0.93, loaderCores: 0.99 }],
     ['server', { serverCores: 0.49, serverAllowance: 0.5 }],
-    ['loader', { loaderCores: 1.9, loaderThreads: 2, serverCores: 1.5, serverAllowance: 2 }],
+    ['loader', { loaderCores: 1.9, loaderAllowance: 2, serverCores: 1.5, serverAllowance: 2 }],
     ['rate', { ratePerSecond: 20_100, serverCores: 0.99 }],
     ['server', { ratePerSecond: 30_000, serverCores: 0.99 }],
     ['unknown', { ratePerSecond: 30_000 }],
@@ -56,6 +56,14 @@ describe('limitingFactor', () => {
     ['server', { loaderCores: 0.2, loaderWasTheLimit: true, serverCores: 0.95 }],
   ] as const)('is %s for %j', (expected, changes) => {
     expect(limitingFactor({ ...evidence, ...changes })).toBe(expected);
+  });
+});
+
+describe('loaderAllowance', () => {
+  it('is a core for each thread, unless a CPU limit is less', () => {
+    expect(loaderAllowance(2, null)).toBe(2);
+    expect(loaderAllowance(2, 7)).toBe(2);
+    expect(loaderAllowance(2, 0.5)).toBe(0.5);
   });
 });
 

@@ -5,9 +5,9 @@ export interface LimitEvidence {
   /** Average cores the server used, and what it was allowed. Null without an observation. */
   readonly serverCores: number | null;
   readonly serverAllowance: number;
-  /** Average cores the loaders used together, and how many threads they had. */
+  /** Average cores the loaders used together, and what they could use; see `loaderAllowance`. */
   readonly loaderCores: number | null;
-  readonly loaderThreads: number;
+  readonly loaderAllowance: number;
   /** What the loaders say of themselves, where they can tell; else null, and their CPU decides. */
   readonly loaderWasTheLimit: boolean | null;
   readonly qps: number;
@@ -41,10 +41,15 @@ export function limitingFactor(evidence: LimitEvidence): LimitedBy {
  * How far the loaders used up what they had. A loader that polls its sockets uses its CPU whether it is the limit or
  * not: what it says of itself goes first.
  */
-function loaderShare({ loaderCores, loaderThreads, loaderWasTheLimit }: LimitEvidence): number {
+function loaderShare({ loaderCores, loaderAllowance, loaderWasTheLimit }: LimitEvidence): number {
   if (loaderWasTheLimit === false) return 0;
-  const share = loaderCores === null ? 0 : loaderCores / loaderThreads;
+  const share = loaderCores === null ? 0 : loaderCores / loaderAllowance;
   return loaderWasTheLimit === true ? Math.max(share, SATURATION) : share;
+}
+
+/** Cores that the loaders of a trial can use together: one for each thread, and no more than their CPU limit. */
+export function loaderAllowance(threads: number, limitCores: number | null): number {
+  return limitCores === null ? threads : Math.min(threads, limitCores);
 }
 
 /** What several loaders of one trial say together: one that was the limit is enough; null if one cannot tell. */

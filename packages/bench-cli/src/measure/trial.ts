@@ -13,9 +13,10 @@ import type {
 } from '../results/record.ts';
 import type { ServerKind } from '../servers/server.ts';
 import { examineSteadyState } from '../stats/steady-state.ts';
+import { parseQuantity } from '../targets/kubernetes/quantity.ts';
 import type { Deployment } from '../targets/target.ts';
 import { checkAnswers } from './answer-check.ts';
-import { anyWasTheLimit, enforcedAllowance, limitingFactor } from './limiting-factor.ts';
+import { anyWasTheLimit, enforcedAllowance, limitingFactor, loaderAllowance } from './limiting-factor.ts';
 import { loadAndObserve, runLoaders } from './load.ts';
 import { findMaxRate } from './max-rate.ts';
 import { mergeLoads } from './merge-loads.ts';
@@ -156,7 +157,10 @@ async function measure(
           context.world.machine.availableCpus,
         ),
         loaderCores: loader?.cpuCores ?? null,
-        loaderThreads: configuration.threads * deployment.instances.length,
+        loaderAllowance: loaderAllowance(
+          configuration.threads * deployment.instances.length,
+          context.target.kind === 'kubernetes' ? parseQuantity(configuration.kubernetes.loaderCpu) : null,
+        ),
         loaderWasTheLimit: anyWasTheLimit(outcomes),
         qps: load.qps,
         ratePerSecond: configuration.ratePerSecond,
