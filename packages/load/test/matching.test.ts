@@ -26,6 +26,16 @@ it('counts each query once', async () => {
   expect(result.latencySeconds?.count).toBe(1000);
 });
 
+it('sends nothing but what it counts: the warm-up is not for the server', async () => {
+  const { result, server } = await ask((query, reply) => reply(answerTo(query)), 1_000_000, {
+    load: { kind: 'constant', rate: 8000 },
+    durationSeconds: 1,
+    timeoutSeconds: 10,
+  });
+  expect(result.counts).toMatchObject({ lost: 0, mismatched: 0 });
+  expect(server.queries.length).toBe(result.counts.sent);
+});
+
 it('counts lost and late answers apart, and keeps them out of latency', async () => {
   const { result } = await ask(
     (query, reply, number) => {

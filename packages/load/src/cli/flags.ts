@@ -164,7 +164,7 @@ function addMessage(command: Command): void {
     flag('-D, --dnssec', 'set DO: signatures, please'),
     flag('--nsid', "ask for the server's identifier"),
     flag('--subnet <network>', "the client's network, such as 192.0.2.0/24"),
-    flag('--cookie <hex>', 'a DNS cookie, or "random"'),
+    flag('--cookie <hex>', 'a DNS cookie, or "random"; the server\'s part is learnt'),
     many('-E, --edns-option <code:hex>', 'a further EDNS option'),
     flag('--no-recursion', 'clear RD'),
     flag('--class <class>', 'IN (default), CH, HS or ANY').choices(['IN', 'CH', 'HS', 'ANY']),

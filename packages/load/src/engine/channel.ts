@@ -8,6 +8,7 @@
 import { nowNs } from '../clock.ts';
 import type { Transport } from '../transport/transport.ts';
 import type { Workload } from '../workload/workload.ts';
+import type { Cookies } from './cookies.ts';
 import { InFlight, NONE } from './in-flight.ts';
 import type { Measurements } from './measurements.ts';
 import { HEADER_BYTES, hashQuestion } from './questions.ts';
@@ -28,6 +29,8 @@ export class Channel {
   readonly inFlight: InFlight;
   /** What is to leave before anything new. */
   readonly queue = new SendQueue();
+  /** DNS cookies; null where none are returned. */
+  readonly cookies: Cookies | null;
   readonly #workload: Workload;
   readonly #questionEnds: Uint16Array;
   readonly #measurements: Measurements;
@@ -44,6 +47,7 @@ export class Channel {
     measurements: Measurements,
     /** Whether queries are written with the time they are due, so that there is a lateness. */
     scheduled: boolean,
+    cookies: Cookies | null,
   ) {
     this.transport = transport;
     this.inFlight = new InFlight({
@@ -55,6 +59,7 @@ export class Channel {
     this.#questionEnds = questionEnds;
     this.#measurements = measurements;
     this.#scheduled = scheduled;
+    this.cookies = cookies;
   }
 
   /**
@@ -96,10 +101,11 @@ export class Channel {
   }
 
   #put(cell: number, lane: number, message: number): void {
-    const { transport, inFlight } = this;
+    const { transport, inFlight, cookies } = this;
     const { bytes, offsets } = this.#workload.arena;
     const from = offsets[message] ?? 0;
-    const length = (offsets[message + 1] ?? 0) - from;
+    const encoded = (offsets[message + 1] ?? 0) - from;
+    const length = cookies === null ? encoded : encoded + cookies.lengthOf(lane);
     const at = transport.reserve(lane, length);
     // A lane that was ready has room; a transport that says otherwise breaks its contract.
     if (at < 0) throw new Error(`the ${transport.kind} transport was ready and gave no room`);
@@ -107,10 +113,11 @@ export class Channel {
     const id = inFlight.idOf(cell);
     target[at] = id >>> 8;
     target[at + 1] = id & 0xff;
-    for (let i = 2; i < length; i++) target[at + i] = bytes[from + i] ?? 0;
+    for (let i = 2; i < encoded; i++) target[at + i] = bytes[from + i] ?? 0;
+    if (cookies !== null) cookies.complete(lane, target, at, encoded, this.#questionEnds[message] ?? 0);
     const { vary } = this.#workload;
     if (vary !== null) {
-      vary(target, at, length, message);
+      vary(target, at, encoded, message);
       const end = this.#questionEnds[message] ?? 0;
       inFlight.hash[cell] = hashQuestion(target, at + HEADER_BYTES, end - HEADER_BYTES);
     }

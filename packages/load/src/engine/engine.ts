@@ -2,35 +2,18 @@
  * One worker's engine: what leaves, what has come, and what was given up. It knows nothing of sockets, threads
  * and event loops: `Loop` calls it, and transports bring it messages.
  */
-import type { Check } from '../message/expectation.ts';
+import { failureText } from '../transport/failures.ts';
 import type { LaneFailure, Transport, TransportHandler } from '../transport/transport.ts';
 import { LOOKUP_FOUND, MAX_PARALLEL, OUTCOME, type Outcome, type Workload } from '../workload/workload.ts';
 import { Channel } from './channel.ts';
+import { Cookies } from './cookies.ts';
+import type { EngineOptions } from './engine-options.ts';
 import { NONE, STATE } from './in-flight.ts';
 import { LookupTimes } from './lookup-times.ts';
 import { FAILURE_COUNTS, type Measurements } from './measurements.ts';
 import { HEADER_BYTES, questionEnds } from './questions.ts';
 import { Responses } from './responses.ts';
 import type { Source } from './source.ts';
-
-export interface EngineOptions {
-  readonly workload: Workload;
-  readonly measurements: Measurements;
-  /** Queries (or lookups) in flight at most; null for an open loop. */
-  readonly window: number | null;
-  readonly timeoutNs: number;
-  /** How often an unanswered query is sent again. */
-  readonly retries: number;
-  readonly check: Check | null;
-  /** Whether answers may have an extended response code in an OPT record. */
-  readonly edns: boolean;
-}
-
-/** A failed connection in words that are the same for the same reason: without ports. */
-function failureText(failure: LaneFailure, error: Error | null): string {
-  if (error === null) return `connection ${failure}`;
-  return `connection ${failure}: ${error.message.replace(/\s+\d{1,3}(\.\d{1,3}){3}:\d+.*$/, '')}`;
-}
 
 /** Queries that leave before the sockets are looked at again. */
 const MAX_BATCH = 64;
@@ -47,6 +30,7 @@ export class Engine {
   readonly #window: number;
   readonly #open: boolean;
   readonly #lookups: LookupTimes | null;
+  readonly #cookie: Uint8Array | null;
   readonly #next = new Uint32Array(MAX_PARALLEL);
   #main: Channel | null = null;
   #fallback: Channel | null = null;
@@ -58,7 +42,7 @@ export class Engine {
   /** Whether the next query has been counted as held. */
   #held = false;
 
-  constructor({ workload, measurements, window, timeoutNs, retries, check, edns }: EngineOptions) {
+  constructor({ workload, measurements, window, timeoutNs, retries, check, edns, cookie }: EngineOptions) {
     this.#workload = workload;
     this.#measurements = measurements;
     this.#questionEnds = questionEnds(workload.arena);
@@ -73,6 +57,7 @@ export class Engine {
     this.#retries = retries;
     this.#window = window ?? Number.POSITIVE_INFINITY;
     this.#open = window === null;
+    this.#cookie = cookie;
     this.#lookups = workload.lookups === null ? null : new LookupTimes(workload.lookups);
   }
 
@@ -101,8 +86,17 @@ export class Engine {
 
   /** Transports are opened with this engine's handlers, so they come after it. */
   attach(main: Transport, fallback: Transport | null): void {
-    const channelOf = (transport: Transport, scheduled: boolean) =>
-      new Channel(transport, this.#workload, this.#questionEnds, this.#measurements, scheduled);
+    const channelOf = (transport: Transport, scheduled: boolean) => {
+      const cookies = this.#cookie === null ? null : new Cookies(transport.lanes, this.#cookie);
+      return new Channel(
+        transport,
+        this.#workload,
+        this.#questionEnds,
+        this.#measurements,
+        scheduled,
+        cookies,
+      );
+    };
     this.#main = channelOf(main, this.#open);
     this.#fallback = fallback === null ? null : channelOf(fallback, false);
   }
@@ -294,6 +288,12 @@ export class Engine {
     }
     const answersOffset = this.#responses.match(inFlight, cell, bytes, offset, length);
     if (answersOffset < 0) return;
+    const { cookies } = channel;
+    const isForUs = cookies?.learn(lane, bytes, offset, offset + length, offset + answersOffset) ?? true;
+    if (!isForUs) {
+      counts.mismatched += 1;
+      return;
+    }
     if (state !== STATE.outstanding) {
       if (state === STATE.answered) counts.duplicate += 1;
       else counts.late += 1;

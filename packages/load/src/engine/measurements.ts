@@ -116,8 +116,8 @@ export const FAILURE_COUNTS = {
   unreachable: 'unreachable',
 } as const satisfies Record<LaneFailure, keyof Counts>;
 
-/** Response codes that are told apart: those with a name (0 to 23); the last place is for all above. */
-export const CODES = 25;
+/** Response codes with their upper bits from EDNS (RFC 6891 §6.1.3). */
+const CODES = 4096;
 
 /** Reasons that are told apart; what comes in further words is counted together. A server must not fill our memory. */
 const MOST_REASONS = 50;
@@ -142,8 +142,8 @@ export interface LoopTimes {
 /** All that one worker measured in one interval. Structured-cloneable. */
 export interface MeasurementData {
   readonly counts: Counts;
-  /** Answers by response code. */
-  readonly codes: readonly number[];
+  /** Answers by response code, without the codes that nothing had. */
+  readonly codes: readonly (readonly [code: number, count: number])[];
   /** How often what went wrong with connections and over HTTP, in words. */
   readonly reasons: Readonly<Record<string, number>>;
   readonly latency: HistogramData;
@@ -172,7 +172,7 @@ export class Measurements {
   take(): MeasurementData {
     const taken: MeasurementData = {
       counts: this.counts,
-      codes: [...this.codes],
+      codes: this.#takeCodes(),
       reasons: this.reasons,
       latency: this.latency.take(),
       lateness: this.lateness.take(),
@@ -182,9 +182,18 @@ export class Measurements {
       times: this.times,
     };
     this.counts = noCounts();
-    this.codes.fill(0);
     this.reasons = {};
     this.times = { busyNs: 0, idleNs: 0, stalls: 0, stalledNs: 0 };
+    return taken;
+  }
+
+  #takeCodes(): [number, number][] {
+    const taken: [number, number][] = [];
+    for (let code = 0; code < CODES; code++) {
+      const count = this.codes[code] ?? 0;
+      if (count > 0) taken.push([code, count]);
+    }
+    this.codes.fill(0);
     return taken;
   }
 
@@ -195,9 +204,7 @@ export class Measurements {
 
   add(more: MeasurementData): void {
     addCounts(this.counts, more.counts);
-    more.codes.forEach((count, code) => {
-      this.codes[code] = (this.codes[code] ?? 0) + count;
-    });
+    for (const [code, count] of more.codes) this.codes[code] = (this.codes[code] ?? 0) + count;
     for (const [reason, count] of Object.entries(more.reasons)) addReason(this.reasons, reason, count);
     this.latency.add(more.latency);
     this.lateness.add(more.lateness);

@@ -3,7 +3,7 @@ import { type Check, VERDICT } from '../message/expectation.ts';
 import { responseCode } from '../message/response.ts';
 import type { Workload } from '../workload/workload.ts';
 import type { InFlight } from './in-flight.ts';
-import { CODES, type Measurements } from './measurements.ts';
+import type { Measurements } from './measurements.ts';
 import { HEADER_BYTES, hashQuestion, sameQuestion } from './questions.ts';
 
 export interface ResponsesOptions {
@@ -37,7 +37,7 @@ export class Responses {
     const additional = ((bytes[offset + 10] ?? 0) << 8) | (bytes[offset + 11] ?? 0);
     if (!this.#edns || additional === 0) return code;
     const extended = responseCode(bytes, offset, offset + length, offset + answersOffset);
-    return extended < 0 ? code : Math.min(extended, CODES - 1);
+    return extended < 0 ? code : extended;
   }
 
   /** Where the answer section begins, from the message's start, if the question is the one asked; else −1, counted. */

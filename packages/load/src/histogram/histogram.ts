@@ -106,15 +106,22 @@ export class Histogram {
    * counted with it, so at most 0.1 % too large, and never above `max`. 0 when there is no value.
    */
   percentile(percentile: number): number {
-    if (this.#total === 0) return 0;
-    const rank = Math.max(1, Math.ceil((percentile / 100) * this.#total - 1e-9));
-    if (rank >= this.#total) return this.#max;
-    let seen = 0;
-    for (let index = 0; index < COUNTS; index++) {
-      seen += this.#counts[index] ?? 0;
-      if (seen >= rank) return Math.max(this.#min, Math.min(highestAt(index), this.#max));
-    }
-    return this.#max;
+    return this.percentiles([percentile])[0] ?? 0;
+  }
+
+  /** Several of them, ascending, in one pass over what is not empty: they are computed while queries are sent. */
+  percentiles(ascending: readonly number[]): number[] {
+    let index = this.#total === 0 ? 0 : indexOf(this.#min);
+    let seen = this.#counts[index] ?? 0;
+    return ascending.map((percentile) => {
+      const rank = Math.max(1, Math.ceil((percentile / 100) * this.#total - 1e-9));
+      if (rank >= this.#total) return this.#max;
+      while (seen < rank && index < COUNTS) {
+        index += 1;
+        seen += this.#counts[index] ?? 0;
+      }
+      return Math.max(this.#min, Math.min(highestAt(index), this.#max));
+    });
   }
 
   /** How many values are above `nanoseconds`, to the histogram's resolution. */

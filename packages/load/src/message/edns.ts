@@ -93,8 +93,9 @@ export function optRecord(edns: EdnsOptions): Uint8Array {
     ...(edns.clientSubnet === undefined
       ? []
       : [{ code: OPTION_CODES.clientSubnet, data: clientSubnetData(edns.clientSubnet) }]),
-    ...(edns.cookie === undefined ? [] : [{ code: OPTION_CODES.cookie, data: edns.cookie }]),
     ...(edns.options ?? []),
+    // Last, so that the server's part can be appended (engine/cookies.ts).
+    ...(edns.cookie === undefined ? [] : [{ code: OPTION_CODES.cookie, data: edns.cookie }]),
   ];
   const size = options.reduce((total, { data }) => total + 4 + data.length, 0);
   const record = new Uint8Array(11 + size);

@@ -17,7 +17,10 @@ export const messageOptionsSchema = z.strictObject({
   nsid: z.boolean().default(false),
   /** Client subnet (RFC 7871) as `address/prefix`; null: none. */
   clientSubnet: z.string().nullable().default(null),
-  /** DNS cookie (RFC 7873): `random`, or 16 to 80 hexadecimal digits; null: none. */
+  /**
+   * DNS cookie (RFC 7873): `random`, or 16 hexadecimal digits, for a client's cookie, to which each socket then adds
+   * what the server gave it; 32 to 80 digits for client's and server's, sent as they are; null: none.
+   */
   cookie: z.string().nullable().default(null),
   /** Further EDNS options as `code:hexdigits`. */
   options: z.array(z.string()).readonly().default([]),

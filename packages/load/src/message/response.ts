@@ -59,6 +59,32 @@ export function responseCode(bytes: Uint8Array, start: number, end: number, reco
   return low;
 }
 
+/**
+ * Where the data of an EDNS option begins, its length in the two octets before; -1 if the message has none. The data
+ * is whole.
+ */
+export function optionAt(
+  bytes: Uint8Array,
+  start: number,
+  end: number,
+  recordsAt: number,
+  option: number,
+): number {
+  let at = recordsAt;
+  const records = word(bytes, start + 6) + word(bytes, start + 8) + word(bytes, start + 10);
+  for (let left = records; left > 0; left -= 1) {
+    const fixed = recordAt(bytes, at, end);
+    if (fixed < 0) return -1;
+    at = afterRecord(bytes, fixed);
+    if (word(bytes, fixed) !== TYPE_OPT) continue;
+    for (let next = fixed + 10; next + 4 <= at; next += 4 + word(bytes, next + 2)) {
+      if (word(bytes, next) === option) return next + 4 + word(bytes, next + 2) <= at ? next + 4 : -1;
+    }
+    return -1;
+  }
+  return -1;
+}
+
 function equalAt(bytes: Uint8Array, at: number, other: Uint8Array): boolean {
   for (let i = 0; i < other.length; i += 1) if (bytes[at + i] !== other[i]) return false;
   return true;

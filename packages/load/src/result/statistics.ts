@@ -25,22 +25,23 @@ export interface Distribution extends Statistics {
 /** Statistics of a histogram, percentiles by nearest rank; null where nothing was recorded. */
 export function statisticsOf(histogram: Histogram): Statistics | null {
   if (histogram.total === 0) return null;
-  const at = (percentile: number) => histogram.percentile(percentile) / 1e9;
+  const values = histogram.percentiles(PERCENTILES).map((nanoseconds) => nanoseconds / 1e9);
+  const [p50 = 0, p75 = 0, p90 = 0, p95 = 0, p99 = 0, p995 = 0, p999 = 0, p9995 = 0, p9999 = 0] = values;
   return {
     count: histogram.total,
     min: histogram.min / 1e9,
     mean: histogram.mean / 1e9,
     standardDeviation: histogram.standardDeviation / 1e9,
     max: histogram.max / 1e9,
-    p50: at(50),
-    p75: at(75),
-    p90: at(90),
-    p95: at(95),
-    p99: at(99),
-    'p99.5': at(99.5),
-    'p99.9': at(99.9),
-    'p99.95': at(99.95),
-    'p99.99': at(99.99),
+    p50,
+    p75,
+    p90,
+    p95,
+    p99,
+    'p99.5': p995,
+    'p99.9': p999,
+    'p99.95': p9995,
+    'p99.99': p9999,
   };
 }
 

@@ -82,3 +82,9 @@ export function connectError(
       return openError(error, request);
   }
 }
+
+/** A failed connection in words that are the same for the same reason: without ports. */
+export function failureText(failure: LaneFailure, error: Error | null): string {
+  if (error === null) return `connection ${failure}`;
+  return `connection ${failure}: ${error.message.replace(/\s+\d{1,3}(\.\d{1,3}){3}:\d+.*$/, '')}`;
+}

@@ -1,0 +1,180 @@
+/** One worker's share of the load: its sockets opened, its queries sent and answered. */
+import { nowNs } from '../clock.ts';
+import { clientCookie } from '../engine/cookies.ts';
+import { Engine } from '../engine/engine.ts';
+import { Loop } from '../engine/loop.ts';
+import { Measurements } from '../engine/measurements.ts';
+import { hasAdditional } from '../engine/questions.ts';
+import { Source } from '../engine/source.ts';
+import { responseCheck } from '../message/response.ts';
+import type { CannonOptions } from '../options.ts';
+import { arrivalsOf, type Schedule, scheduleOf } from '../schedule/schedule.ts';
+import { openConnections } from '../transport/open.ts';
+import type { Transport, TransportHandler, TransportRequest } from '../transport/transport.ts';
+import { openUdp } from '../transport/udp.ts';
+import { startWorkload } from '../workload/load.ts';
+import type { Workload } from '../workload/workload.ts';
+import { CounterReader } from './counter-reader.ts';
+import { type Share, STOP, type TransportFacts, type WorkerTask } from './messages.ts';
+
+/** Retransmissions and lookups of several steps may end a little after the time-out. */
+const DRAIN_MARGIN_NS = 100e6;
+
+/** Room for each answer where queries have EDNS of a size that is not known here (a capture's). */
+const DEFAULT_SLOT_BYTES = 4096;
+
+function scheduleFor(options: CannonOptions, { worker, workers }: Share): Schedule | null {
+  const arrivals = arrivalsOf(options.load);
+  if (arrivals === null) return null;
+  const { seed, durationSeconds } = options;
+  return scheduleOf(arrivals, { worker, workers, seed, durationSeconds });
+}
+
+function requestOf({ options, server, share }: WorkerTask, handler: TransportHandler): TransportRequest {
+  const { sources, sourcePort, timeoutSeconds, stream } = options;
+  const rotated = sources.map((_, i) => sources[(i + share.firstLane) % sources.length] ?? '');
+  return {
+    server,
+    lanes: share.lanes,
+    sources: rotated,
+    sourcePort: sourcePort === 0 ? 0 : sourcePort + share.firstLane,
+    timeoutSeconds,
+    stream,
+    handler,
+  };
+}
+
+async function openMain(
+  task: WorkerTask,
+  handler: TransportHandler,
+): Promise<{ transport: Transport; facts: TransportFacts }> {
+  const { transport: kind, timestamps, segmentation, receiveBufferBytes, message } = task.options;
+  const request = requestOf(task, handler);
+  if (kind !== 'udp') {
+    const transport = await openConnections(kind, request);
+    return {
+      transport,
+      facts: { backend: null, backendReason: null, receiveBufferBytes: null, kernelTimestamps: false },
+    };
+  }
+  const transport = await openUdp({
+    ...request,
+    timestamps: timestamps === 'auto',
+    segmentation: segmentation === 'auto',
+    receiveBufferBytes,
+    payloadBytes: hasAdditional(task.plan.arena) ? (message.ednsSize ?? DEFAULT_SLOT_BYTES) : 0,
+  });
+  const { timestamps: kernelTimestamps, ...facts } = transport.facts;
+  return { transport, facts: { ...facts, kernelTimestamps } };
+}
+
+function openFallback(task: WorkerTask, handler: TransportHandler): Promise<Transport> | null {
+  const { transport, tcpFallback } = task.options;
+  return transport === 'udp' && tcpFallback ? openConnections('tcp', requestOf(task, handler)) : null;
+}
+
+/** All that a worker has once its sockets are open. */
+export interface Opened {
+  readonly engine: Engine;
+  readonly workload: Workload;
+  readonly measurements: Measurements;
+  readonly transport: Transport;
+  readonly facts: TransportFacts;
+  readonly counters: CounterReader;
+  close(): Promise<void>;
+}
+
+/** Opens the sockets or connections of a task's share. Rejects with a `LoadError` where that cannot be. */
+export async function open(task: WorkerTask): Promise<Opened> {
+  const { options, plan, share } = task;
+  const measurements = new Measurements();
+  const workload = startWorkload(plan, { ...share, seed: options.seed });
+  const engine = new Engine({
+    workload,
+    measurements,
+    window: share.window,
+    timeoutNs: options.timeoutSeconds * 1e9,
+    retries: options.retries,
+    check: options.expect === null ? null : responseCheck(options.expect),
+    edns: hasAdditional(plan.arena),
+    cookie: options.message.cookie === null ? null : clientCookie(plan),
+  });
+  const { transport, facts } = await openMain(task, engine.handler('main'));
+  const fallback = await openFallback(task, engine.handler('fallback'));
+  engine.attach(transport, fallback);
+  const transports = fallback === null ? [transport] : [transport, fallback];
+  return {
+    engine,
+    workload,
+    measurements,
+    transport,
+    facts,
+    counters: new CounterReader(transports, measurements),
+    close: async () => {
+      await Promise.all(transports.map((opened) => opened.close()));
+    },
+  };
+}
+
+/** Places of the window that are filled together, at most, and the share of the window that may be. */
+const MAX_COALESCE = 16;
+const COALESCE_SHARE = 1 / 6;
+
+/**
+ * Only where throughput is what is asked for (a closed loop without a rate), where answers may wait because the kernel
+ * has timed them, and where each query stands for itself.
+ */
+function coalesceFor({ options, plan, share }: WorkerTask, { kernelTimestamps }: TransportFacts): number {
+  const { load, tcpFallback } = options;
+  const fit = load.kind === 'closed' && load.maxRate === null && plan.resolver === null && !tcpFallback;
+  if (!fit || !kernelTimestamps || share.window === null) return 1;
+  return Math.max(1, Math.min(MAX_COALESCE, Math.floor(share.window * COALESCE_SHARE)));
+}
+
+/** What the caller of `runShare` hears. */
+export interface ShareEvents {
+  /** At each multiple of the interval: the measurements are up to date. */
+  readonly onInterval: () => void;
+  /** Nothing new will leave: `sendingNs` after the start. */
+  readonly onSendingOver: (sendingNs: number) => void;
+}
+
+/** Runs a share of the load from `startNs` on; resolves when everything is answered or given up. */
+export async function runShare(
+  task: WorkerTask,
+  opened: Opened,
+  startNs: number,
+  { onInterval, onSendingOver }: ShareEvents,
+): Promise<void> {
+  const { options, share, control } = task;
+  const { engine, workload, measurements, transport, facts, counters } = opened;
+  const endNs = startNs + options.durationSeconds * 1e9;
+  const loop: Loop = new Loop({
+    engine,
+    transport,
+    measurements,
+    timestamps: facts.kernelTimestamps,
+    coalesce: coalesceFor(task, facts),
+    startNs,
+    endNs,
+    drainNs: options.timeoutSeconds * 1e9 * (1 + options.retries) + DRAIN_MARGIN_NS,
+    intervalNs: options.intervalSeconds * 1e9,
+    stopped: () => Atomics.load(control, STOP) !== 0,
+    onInterval: () => {
+      counters.read();
+      onInterval();
+    },
+    onSendingOver: () => onSendingOver(Math.min(nowNs(), endNs) - startNs),
+  });
+  const source = new Source({
+    workload,
+    schedule: scheduleFor(options, share),
+    timed: options.load.kind === 'timed',
+    limit: share.limit ?? Number.POSITIVE_INFINITY,
+    startNs,
+    endNs,
+  });
+  engine.start(source, () => loop.wake());
+  await loop.run();
+  counters.read();
+}
