@@ -28,7 +28,7 @@ it('counts each query once', async () => {
 
 it('sends nothing but what it counts: the warm-up is not for the server', async () => {
   const { result, server } = await ask((query, reply) => reply(answerTo(query)), 1_000_000, {
-    load: { kind: 'constant', rate: 8000 },
+    load: { kind: 'closed', outstanding: 20 },
     durationSeconds: 1,
     timeoutSeconds: 10,
   });
