@@ -22,6 +22,8 @@ export interface Settings {
   readonly slotBytes: number;
   readonly sendQueueLength: number;
   readonly segmentation: boolean;
+  readonly dontFragment: boolean;
+  readonly gatherMicroseconds: number;
   readonly timestamps: boolean;
   readonly onBatch: BatchHandler;
   readonly onError: ((error: Error) => void) | undefined;
@@ -42,6 +44,9 @@ function spreadOver({ spreadOver: sockets, reusePort }: UdpSocketOptions): numbe
   }
   return integer('spreadOver', sockets, 1, 65536);
 }
+
+/** Longer ones would be noticed by everything else that the event loop does. */
+const maxGatherMicroseconds = 1000;
 
 const maxBufferBytes = 2 ** 30 - 1; // The kernel doubles what is asked for, in an int.
 
@@ -81,6 +86,13 @@ export function settle(options: UdpSocketOptions): Settings {
     slotBytes: integer('slotBytes', options.slotBytes ?? 4096, 512, 65535),
     sendQueueLength: integer('sendQueueLength', options.sendQueueLength ?? 1024, 1, 65536),
     segmentation: options.segmentation ?? false,
+    dontFragment: options.dontFragment ?? false,
+    gatherMicroseconds: integer(
+      'gatherMicroseconds',
+      options.gatherMicroseconds ?? 0,
+      0,
+      maxGatherMicroseconds,
+    ),
     timestamps: options.timestamps ?? false,
     onBatch: options.onBatch,
     onError: options.onError,

@@ -105,6 +105,19 @@ export interface UdpSocketOptions {
    * effect for the dgram backend, for other peers and where the kernel or the device cannot. Default false.
    */
   readonly segmentation?: boolean;
+  /**
+   * Never have a datagram that leaves cut into fragments, whatever path MTU an ICMP message claims (IP_MTU_DISCOVER
+   * with IP_PMTUDISC_PROBE, IPV6_DONTFRAG), as RFC 9715 has it for DNS: one that is longer than the device's MTU is
+   * refused (`counters.sendErrors`). Default false. Without effect for the dgram backend.
+   */
+  readonly dontFragment?: boolean;
+  /**
+   * While datagrams come in thick, sleep so many microseconds (and what the kernel's timers add, about 50) before
+   * each further read, so that a read finds many: fewer turns of the event loop and wake-ups of the peers, less
+   * CPU time, and up to that much more latency. 0 to 1000; default 0: read at once. The thread sleeps for 2 ms in
+   * a turn at most, and not at all while fewer than two datagrams come in that time. Native backend only.
+   */
+  readonly gatherMicroseconds?: number;
   /** Ask the kernel when each datagram arrived (`ages`). Default false. */
   readonly timestamps?: boolean;
   /** Receives the batches. Datagrams that arrive wait in the kernel until the open call has resolved. */

@@ -36,6 +36,7 @@ interface Flags {
   zonesSpec?: string;
   udpBackend: (typeof UDP_BACKENDS)[number];
   balance: (typeof BALANCES)[number];
+  gather?: number;
   metricsPort?: number;
   metricsAddress: string;
   logLevel: (typeof LOG_LEVELS)[number];
@@ -119,6 +120,11 @@ function command(): Command {
         .default(DEFAULT_BALANCE),
     )
     .option(
+      '--gather <microseconds>',
+      'wait before reading on under load (default: 50 with more workers than CPUs, else 0)',
+      wholeNumber('--gather'),
+    )
+    .option(
       '--metrics-port <number>',
       'HTTP port for /metrics, /health and /ready; 0 picks a free one (default: none)',
       wholeNumber('--metrics-port'),
@@ -177,7 +183,7 @@ async function availableBackend(): Promise<string> {
 
 function toOptions(flags: Flags): ServerOptions {
   const { address, workers, standby, metricsPort, metricsAddress, rrlRate } = flags;
-  const { tcpIdle, tcpConnections, tcpConnectionsPerClient } = flags;
+  const { gather, tcpIdle, tcpConnections, tcpConnectionsPerClient } = flags;
   return {
     profile: flags.profile,
     mode: flags.mode,
@@ -189,6 +195,7 @@ function toOptions(flags: Flags): ServerOptions {
     ...(workers === undefined ? {} : { workers }),
     ...(standby === undefined ? {} : { standby }),
     ...zonesOf(flags),
+    ...(gather === undefined ? {} : { gatherMicroseconds: gather }),
     ...(metricsPort === undefined ? {} : { metrics: { port: metricsPort, address: metricsAddress } }),
     tcp: {
       ...(tcpIdle === undefined ? {} : { idleSeconds: tcpIdle }),

@@ -26,6 +26,8 @@ export const DEFAULT_PORT = 5300;
 export const DEFAULT_METRICS_ADDRESS = '127.0.0.1';
 /** More processes than any machine has CPUs for are a mistake, and end in a machine that swaps. */
 export const MAX_WORKERS = 1024;
+/** Longer waits would be noticed by everything else that a process does. */
+const MAX_GATHER_MICROSECONDS = 1000;
 const MAX_RATE = 1_000_000;
 
 /** Zones to serve: a `ZoneSet` of `@dinodns-bench/zones`, or anything else that yields zones anew each time. */
@@ -87,6 +89,12 @@ export interface ServerOptions {
    * worker. Default: `random`.
    */
   readonly balance?: Balance;
+  /**
+   * Microseconds to wait before each further read while queries come in thick, so that a read finds many: less CPU
+   * time for each query, and up to about 0.1 ms more latency. 0 to 1000; 0: never; native backend only. Default: 50
+   * where there are more workers than CPUs to run them, so that CPU time is what is short; else 0.
+   */
+  readonly gatherMicroseconds?: number;
   /** An HTTP endpoint with `/metrics`, `/health` and `/ready`. Default: none. */
   readonly metrics?: MetricsOptions;
   /** Response rate limiting. Default: none. */
@@ -110,6 +118,8 @@ export interface ResolvedOptions {
   readonly zonesFile: string | undefined;
   readonly udpBackend: UdpBackend;
   readonly balance: Balance;
+  /** Undefined: by the number of workers. */
+  readonly gatherMicroseconds: number | undefined;
   readonly metrics: Required<MetricsOptions> | undefined;
   readonly rateLimit: RateLimit | undefined;
   readonly tcp: TcpLimits;
@@ -207,6 +217,10 @@ export function resolveOptions(options: ServerOptions, defaultZones: () => ZoneS
       throw usage('Mode single has nobody standing by.', 'Choose --mode multi.');
     }
   }
+  const { gatherMicroseconds } = options;
+  if (gatherMicroseconds !== undefined) {
+    checkWhole('The time to gather queries', gatherMicroseconds, 0, MAX_GATHER_MICROSECONDS);
+  }
   const logLevel = oneOf('log level', options.logLevel ?? DEFAULT_LOG_LEVEL, LOG_LEVELS);
   return {
     profile: oneOf('profile', options.profile ?? 'dinodns', PROFILES),
@@ -219,6 +233,7 @@ export function resolveOptions(options: ServerOptions, defaultZones: () => ZoneS
     zonesFile: options.zonesFile,
     udpBackend: oneOf('UDP backend', options.udpBackend ?? 'auto', UDP_BACKENDS),
     balance: oneOf('balance', options.balance ?? DEFAULT_BALANCE, BALANCES),
+    gatherMicroseconds,
     metrics: resolveMetrics(options.metrics),
     rateLimit: resolveRateLimit(options.rateLimit),
     tcp: resolveTcp(options.tcp),

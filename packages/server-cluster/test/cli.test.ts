@@ -116,6 +116,8 @@ test.each([
   [['--address', 'localhost'], 'localhost'],
   [['--workers', '2'], '--mode multi'],
   [['--mode', 'multi', '--workers', '0'], 'workers'],
+  [['--gather', '1001'], 'gather'],
+  [['--profile', 'stock', '--gather', '50'], 'gather'],
   [['--zones', '0'], '--zones 0'],
   [['--zones', '5', '--zones-file', 'zones.ndjson'], '--zones-file'],
   [['--profile', 'stock', '--mode', 'multi', '--workers', '2'], 'os.cpus().length'],

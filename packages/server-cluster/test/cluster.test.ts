@@ -86,6 +86,20 @@ test('without --workers there is one for each CPU that may be used', async () =>
   expect(all.ready.workers).toBeLessThanOrEqual(cpus().length);
 });
 
+test.each([
+  [['1'], 0],
+  [['2'], 50],
+  [['2', '--gather', '0'], 0],
+  [['1', '--gather', '20'], 20],
+])('workers gather queries where they are more than the CPUs: %j on one CPU, %i µs', async (args, time) => {
+  const server = await startServer([...MULTI, ...args, '--log-level', 'info'], {
+    wrapper: ['taskset', '-c', '0'],
+  });
+  expect((await ask('udp', server.ready, 'example1.com')).answers).toHaveLength(1);
+  const times = [...server.stderr.matchAll(/"gatherMicroseconds":(\d+)/g)].map((match) => Number(match[1]));
+  expect(new Set(times)).toEqual(new Set([time]));
+});
+
 test('a worker that is killed under load is replaced, and the primary and the other worker go on', async () => {
   const server = await startServer([...MULTI, '2']);
   const [victim = -1, survivor = -1] = childrenOf(server.pid);

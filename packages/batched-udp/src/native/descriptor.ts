@@ -82,6 +82,15 @@ export function openDescriptor(libc: Libc, settings: Settings): Descriptor {
     memory.view.setInt32(0, value, true);
     check('setsockopt', libc.setsockopt(fd, level, name, memory.address, 4), subject);
   };
+  const dontFragment = () => {
+    const { IPPROTO_IP, IP_MTU_DISCOVER, IP_PMTUDISC_PROBE, IPPROTO_IPV6, IPV6_MTU_DISCOVER, IPV6_DONTFRAG } =
+      constants;
+    // An IPv6 socket sends to IPv4-mapped addresses by the rules of IPv4.
+    setInt(IPPROTO_IP, IP_MTU_DISCOVER, IP_PMTUDISC_PROBE, 'IP_MTU_DISCOVER');
+    if (family === 4) return;
+    setInt(IPPROTO_IPV6, IPV6_MTU_DISCOVER, IP_PMTUDISC_PROBE, 'IPV6_MTU_DISCOVER');
+    setInt(IPPROTO_IPV6, IPV6_DONTFRAG, 1, 'IPV6_DONTFRAG');
+  };
   const spread = (sockets: number) => {
     const length = writeRandomSpread(memory, sockets);
     const { SOL_SOCKET, SO_ATTACH_REUSEPORT_CBPF } = constants;
@@ -117,6 +126,7 @@ export function openDescriptor(libc: Libc, settings: Settings): Descriptor {
     const { receiveBufferBytes, sendBufferBytes } = settings;
     if (receiveBufferBytes !== undefined) setInt(SOL_SOCKET, SO_RCVBUF, receiveBufferBytes, 'SO_RCVBUF');
     if (sendBufferBytes !== undefined) setInt(SOL_SOCKET, SO_SNDBUF, sendBufferBytes, 'SO_SNDBUF');
+    if (settings.dontFragment) dontFragment();
     if (settings.timestamps) setInt(SOL_SOCKET, SO_TIMESTAMPNS, 1, 'SO_TIMESTAMPNS');
     named('bind', local, encodeSockaddr(local, local.port));
     if (settings.spreadOver !== undefined) spread(settings.spreadOver);

@@ -37,6 +37,8 @@ export interface Libc {
   recvmmsg(fd: number, messages: number, count: number, flags: number, timeout: number): number;
   sendmmsg(fd: number, messages: number, count: number, flags: number): number;
   clock_gettime(clock: number, timespec: number): number;
+  /** Sleeps this thread. */
+  usleep(microseconds: number): number;
   errno(): number;
   errnoName(errno: number): string;
   /** Where the buffer's bytes are. V8 never moves a backing store; it frees one that is detached or unreachable. */
@@ -67,6 +69,7 @@ async function bindLibc(): Promise<Libc> {
     recvmmsg: int('recvmmsg', 'int', 'uintptr_t', 'uint', 'int', 'uintptr_t'),
     sendmmsg: int('sendmmsg', 'int', 'uintptr_t', 'uint', 'int'),
     clock_gettime: int('clock_gettime', 'int', 'uintptr_t'),
+    usleep: int('usleep', 'uint'),
     errno: () => koffi.errno(),
     errnoName: (errno) => names.get(errno) ?? `errno ${errno}`,
     addressOf: (buffer) => Number(koffi.address(buffer)),

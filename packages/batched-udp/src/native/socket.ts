@@ -20,6 +20,9 @@ const datagramsPerTurn = 1024;
  */
 const readOnFrom = 2;
 
+/** The longest that a turn sleeps to gather datagrams, in microseconds: timers and other sockets wait for it. */
+const sleepPerTurn = 2000;
+
 /** Errors that one call of `receive` passes over before it gives up until the next wake-up. */
 const errorsPerReceive = 8;
 
@@ -48,6 +51,7 @@ export class NativeUdpSocket implements UdpSocket {
   readonly #transmit: Transmit;
   readonly #poll: PollHandle;
   readonly #batchesPerTurn: number;
+  readonly #sleepsPerTurn: number;
   #open = true;
   #handling = false;
   #watched = true;
@@ -66,6 +70,8 @@ export class NativeUdpSocket implements UdpSocket {
     this.#settings = settings;
     this.#descriptor = descriptor;
     this.#batchesPerTurn = Math.max(1, Math.floor(datagramsPerTurn / batchSize));
+    const { gatherMicroseconds } = settings;
+    this.#sleepsPerTurn = gatherMicroseconds === 0 ? 0 : Math.ceil(sleepPerTurn / gatherMicroseconds);
     this.local = descriptor.local;
     this.remote = remote && { address: remote.text, family, port: remote.port };
     this.receiveBufferBytes = descriptor.receiveBufferBytes;
@@ -127,7 +133,7 @@ export class NativeUdpSocket implements UdpSocket {
     this.#turnScheduled = false;
     if (!this.#open || this.#closing !== undefined) return;
     this.flush();
-    this.receive(this.#batchesPerTurn); // Takes an error that is pending off the socket.
+    this.#receive(this.#batchesPerTurn, this.#sleepsPerTurn); // Takes an error that is pending off the socket.
     if (!this.#watched) this.#watch(this.#awaitsWritable);
   };
 
@@ -137,13 +143,24 @@ export class NativeUdpSocket implements UdpSocket {
   }
 
   receive(maxBatches = Number.POSITIVE_INFINITY): number {
+    return this.#receive(maxBatches, 0);
+  }
+
+  #receive(maxBatches: number, sleeps: number): number {
     if (this.#handling) throw new UdpError('ERR_UDP_STATE', 'receive was called from within onBatch');
     if (!this.#open) return 0;
+    const { batchSize, gatherMicroseconds } = this.#settings;
     let total = 0;
+    let sleepsLeft = sleeps;
     for (let batches = 0; batches < maxBatches && this.#roomForReplies; batches++) {
       const count = this.#receiveBatch();
       total += count;
       if (count < readOnFrom) break;
+      // More is waiting behind a full batch. After another one, something soon will be, if it is given time.
+      if (count === batchSize || sleeps === 0) continue;
+      if (sleepsLeft === 0) break;
+      sleepsLeft--;
+      this.#libc.usleep(gatherMicroseconds);
     }
     return total;
   }

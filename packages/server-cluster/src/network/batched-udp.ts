@@ -54,6 +54,8 @@ export interface BatchedUdpOptions extends SharingOptions {
   readonly backend?: UdpBackend;
   /** Answers what it can before the framework is asked. Default: none; then the framework answers everything. */
   readonly responder?: Responder & { readonly gate?: Gate };
+  /** While queries come in thick, wait so long before each further read (see batched-udp). Default: 0. */
+  readonly gatherMicroseconds?: number;
   /** Default: no limit. */
   readonly rateLimit?: RateLimit;
   /** Default: errors and warnings as JSON on standard error. */
@@ -74,6 +76,7 @@ export class BatchedUdpNetwork implements ManagedNetwork {
   readonly #backend: UdpBackend;
   readonly #reusePort: boolean;
   readonly #spreadOver: number | undefined;
+  readonly #gatherMicroseconds: number;
   readonly #responder: (Responder & { readonly gate?: Gate }) | undefined;
   readonly #limiter: RateLimiter | null;
   readonly #log: Log;
@@ -93,6 +96,7 @@ export class BatchedUdpNetwork implements ManagedNetwork {
     // A worker's own socket must share the port with those of the other workers.
     this.#reusePort = options.reusePort ?? (cluster.isWorker && canReusePort());
     this.#spreadOver = this.#reusePort ? options.spreadOver : undefined;
+    this.#gatherMicroseconds = options.gatherMicroseconds ?? 0;
     this.#responder = options.responder;
     this.#limiter = options.rateLimit === undefined ? null : new RateLimiter(options.rateLimit);
     this.#log = options.log ?? defaultLog();
@@ -129,13 +133,20 @@ export class BatchedUdpNetwork implements ManagedNetwork {
       reusePort: this.#reusePort,
       ...(this.#spreadOver === undefined ? {} : { spreadOver: this.#spreadOver }),
       receiveBufferBytes: RECEIVE_BUFFER_OCTETS,
+      // Fragments get lost and can be forged; what is too long for the path goes over TCP (RFC 9715).
+      dontFragment: true,
+      gatherMicroseconds: this.#gatherMicroseconds,
       slotBytes: SLOT_OCTETS,
       onBatch: (batch) => this.#onBatch(batch),
       onError: (error) => this.#onError(error),
     });
     this.port = this.#socket.local.port;
     const { backend, reason } = this.#socket;
-    this.#log.info({ address: this.address, port: this.port, backend, reason }, 'Listening over UDP');
+    const gatherMicroseconds = this.#gatherMicroseconds;
+    this.#log.info(
+      { address: this.address, port: this.port, backend, reason, gatherMicroseconds },
+      'Listening over UDP',
+    );
     if (this.#isClosed) await this.#socket.close();
     else this.#events.emit('listening');
   }

@@ -53,6 +53,7 @@ function unsupported(options: ResolvedOptions) {
     options.rateLimit === undefined ? undefined : 'response rate limiting',
     options.udpBackend === 'auto' ? undefined : 'a choice of the UDP backend',
     options.balance === DEFAULT_BALANCE ? undefined : 'a choice of the balance',
+    options.gatherMicroseconds === undefined ? undefined : 'a time to gather queries',
     Object.keys(options.tcp).length === 0 ? undefined : 'limits for TCP',
   ].find((feature) => feature !== undefined);
   if (ours !== undefined) {
