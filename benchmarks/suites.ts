@@ -4,11 +4,12 @@ import { exchangeSuite } from './batched-udp/exchange.ts';
 import { handlerSuite } from './batched-udp/handler.ts';
 import { bindingsSuite } from './bindings/bindings.ts';
 import type { Suite } from './harness.ts';
+import { loadSuite } from './load/suite.ts';
 
 export const suites: readonly Suite[] = [
   exchangeSuite,
   handlerSuite,
   bindingsSuite,
   answerTableSuite,
-  // load: reading responses, recording latencies; in load/
+  loadSuite,
 ];
