@@ -1,7 +1,11 @@
 #!/usr/bin/env node
 /** `dnscannon`: wiring only. A signal ends the run in order, so that what was measured is printed. */
+import { setFlagsFromString } from 'node:v8';
 import { runCli } from './cli/run-cli.ts';
 import { loadError } from './errors.ts';
+
+// For the workers' heaps: a garbage collection each second in place of five. Nothing else runs in this process.
+setFlagsFromString('--min-semi-space-size=16');
 
 const controller = new AbortController();
 const stop = (code: 'E_INTERRUPTED' | 'E_TERMINATED', name: string) => () => {
