@@ -184,13 +184,13 @@ describe('a record of 5,000 trials', () => {
         ],
         { env: { NODE_OPTIONS: '' } },
       );
-    for (const format of ['html', 'md', 'svg']) {
+    for (const format of ['html', 'md,blog,html,github,csv,json,svg,png']) {
       const running = await report(format);
       expect((await running.exited).code).toBe(0);
       const [, kibibytes, microseconds] = /usage (\d+) (\d+)/.exec(running.lastLines.join('\n')) ?? [];
       expect(Number(kibibytes) / 1024, format).toBeLessThan(500);
-      // Own CPU time, which other load on the machine hardly changes. Measured: 2.3 s.
-      expect(Number(microseconds) / 1e6, format).toBeLessThan(10);
+      // Own CPU time, which other load on the machine changes less. Measured: 2.3 s and 5.0 s.
+      expect(Number(microseconds) / 1e6, format).toBeLessThan(15);
     }
   }, 180_000);
 });

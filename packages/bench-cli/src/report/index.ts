@@ -3,6 +3,7 @@ import type { RunRecord } from '../results/record.ts';
 import { renderBenchstat } from './benchstat.ts';
 import { blogFiles } from './blog.ts';
 import { pngFiles, svgFiles } from './chart-files.ts';
+import { collectGarbage } from './collect.ts';
 import { renderCsv } from './csv.ts';
 import { renderGithub } from './github.ts';
 import { renderHtml } from './html/index.ts';
@@ -103,6 +104,13 @@ export function findRenderer(name: string): Renderer | undefined {
   return renderers.find((renderer) => renderer.name === name || renderer.aliases?.includes(name));
 }
 
+function* textFile(format: Renderer, record: RunRecord, options: RenderOptions): Generator<ReportFile> {
+  if (format.fileName !== null) yield { path: format.fileName, content: format.render(record, options) };
+}
+
+/** Characters; only records of thousands of trials make such files. */
+const LARGE = 1_000_000;
+
 /** What the formats leave on disk, in their order: nothing for one that is only shown. */
 export async function* filesOf(
   wanted: readonly Format[],
@@ -111,8 +119,13 @@ export async function* filesOf(
 ): AsyncGenerator<ReportFile> {
   const plain = { ...options, color: false };
   for (const format of wanted) {
-    if (isBundle(format)) yield* format.files(record, plain);
-    else if (format.fileName !== null) yield { path: format.fileName, content: format.render(record, plain) };
+    const files = isBundle(format) ? format.files(record, plain) : textFile(format, record, plain);
+    for await (const file of files) {
+      const isLarge = file.content.length >= LARGE;
+      yield file;
+      // Making it left several times its size behind, which the next one need not come on top of.
+      if (isLarge) collectGarbage('major');
+    }
   }
 }
 

@@ -152,7 +152,7 @@ export function frame(look: Look) {
 }
 
 /** With more points than this in one chart they hide each other, and pictures take seconds to draw. */
-const MOST_POINTS = 1200;
+const MOST_POINTS = 600;
 /** Fewer of a case would not show how its trials scatter. */
 const FEWEST_OF_CASE = 12;
 

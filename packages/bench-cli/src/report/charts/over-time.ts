@@ -7,7 +7,7 @@ import { panelFacet, panelGrid } from './panels.ts';
 /** More lines than this of one case are a smear; so many, evenly chosen, show the same. */
 const MOST_TRIALS = 12;
 /** Of very many cases, fewer lines each. */
-const MOST_LINES = 160;
+const MOST_LINES = 120;
 /** Intervals of a long trial beyond this number are drawn as every n-th. */
 const MOST_INTERVALS = 60;
 /** With more points than this, lines are drawn without them. */
