@@ -48,6 +48,19 @@ async function addressAt({ ready }: RunningServer, name: string): Promise<unknow
   return [...new Set(replies.map(({ answers: [answer] }) => (answer?.type === 'A' ? answer.data : null)))];
 }
 
+test('the copy of the zones goes with a primary that is killed', async () => {
+  const copies = async () =>
+    (await readdir(tmpdir())).filter((name) => name.startsWith('dinodns-server-')).toSorted();
+  const before = await copies();
+  await writeZones('old');
+  const server = await startServer(['--mode', 'multi', '--workers', '2', '--zones-file', file]);
+  const ours = (await copies()).filter((name) => !before.includes(name));
+  expect(ours.length).toBeGreaterThan(0);
+  process.kill(server.pid, 'SIGKILL');
+  const left = async () => (await copies()).filter((name) => ours.includes(name));
+  expect(await until(async () => (await left()).length === 0, 15)).toBe(true);
+});
+
 describe.each([
   ['single', ['--mode', 'single']],
   ['multi', ['--mode', 'multi', '--workers', '2']],

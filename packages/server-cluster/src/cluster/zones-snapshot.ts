@@ -6,7 +6,7 @@
 import { closeSync, constants, copyFileSync, mkdtempSync, openSync, readSync, rmSync } from 'node:fs';
 import { open } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { deserialize, serialize } from 'node:v8';
 import { messageOf, ServerError, systemErrorCode } from '../errors.ts';
 import type { ZoneSource } from '../options.ts';
@@ -47,6 +47,11 @@ function* readChunks(path: string): Generator<ZoneInput> {
 /** The zones that `ZonesSnapshot.write` has written; undefined for a file of another kind. */
 export function writtenZones(path: string): ZoneSource | undefined {
   return path.endsWith(SERIALIZED) ? { zones: () => readChunks(path) } : undefined;
+}
+
+/** Removes what a primary has left behind that was killed: this file and all others of its directory. */
+export function removeSnapshots(path: string): void {
+  rmSync(dirname(path), { recursive: true, force: true });
 }
 
 export class ZonesSnapshot {

@@ -1,7 +1,8 @@
 /** One of the processes that serve in mode `multi`. */
 import { PORT_VARIABLE } from '../cluster/messages.ts';
 import { serveAsWorker } from '../cluster/worker.ts';
-import type { ResolvedOptions } from '../options.ts';
+import { removeSnapshots } from '../cluster/zones-snapshot.ts';
+import type { ResolvedOptions, ZoneSource } from '../options.ts';
 import type { BuiltServer, Managed } from '../profiles/profile.ts';
 import { never, readyOf, type Server, STOP_SECONDS } from './server.ts';
 import { loadZones } from './zones.ts';
@@ -10,7 +11,16 @@ export function workerProcess(options: ResolvedOptions, built: BuiltServer): Ser
   const shutdown = () => built.shutdown(STOP_SECONDS);
   const { managed } = built;
   const port = Number(process.env[PORT_VARIABLE]);
-  const load = async (zonesFile: string | null) => built.load(await loadZones(options, zonesFile));
+  let snapshot: string | null = null;
+  const zonesOf = (zonesFile: string | null) => {
+    snapshot = zonesFile ?? snapshot;
+    return loadZones(options, zonesFile);
+  };
+  // A primary removes its files itself, unless it is killed; then Node.js ends the worker without a channel.
+  process.once('exit', () => {
+    if (snapshot !== null && !process.connected) removeSnapshots(snapshot);
+  });
+  const load = async (zonesFile: string | null) => built.load(await zonesOf(zonesFile));
   const open = async () => {
     await built.open(port);
     return built.udpBackend;
@@ -19,7 +29,7 @@ export function workerProcess(options: ResolvedOptions, built: BuiltServer): Ser
     server: built.server,
     failed: never(),
     async start() {
-      if (managed !== null) await serveAsWorker({ ...tasksOf(managed, options), load, open, shutdown });
+      if (managed !== null) await serveAsWorker({ ...tasksOf(managed, zonesOf), load, open, shutdown });
       else {
         await load(null);
         await open();
@@ -31,9 +41,9 @@ export function workerProcess(options: ResolvedOptions, built: BuiltServer): Ser
   };
 }
 
-function tasksOf(managed: Managed, options: ResolvedOptions) {
+function tasksOf(managed: Managed, zonesOf: (zonesFile: string | null) => Promise<ZoneSource>) {
   return {
-    prepare: async (zonesFile: string | null) => managed.prepare(await loadZones(options, zonesFile)),
+    prepare: async (zonesFile: string | null) => managed.prepare(await zonesOf(zonesFile)),
     snapshot: () => managed.snapshot(),
   };
 }
