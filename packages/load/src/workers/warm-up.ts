@@ -10,7 +10,7 @@ import { setTimeout } from 'node:timers/promises';
 import { type Batch, openUdpSocket } from '@dinodns-bench/batched-udp';
 import { nowNs } from '../clock.ts';
 import { arrivalsOf, countOf } from '../schedule/schedule.ts';
-import { STOP, type TransportFacts, type WorkerTask } from './messages.ts';
+import { STOP, type WorkerTask } from './messages.ts';
 import { type Opened, open, runShare } from './share-run.ts';
 
 /** Length: a share of the run's, and at most so much. Hardly anything is compiled after that. */
@@ -91,8 +91,8 @@ async function rehearse(task: WorkerTask): Promise<void> {
  * For batched UDP sockets; connections have other limits. It is a help and no condition: where this machine has no
  * loopback, the run begins without it.
  */
-export async function warmUp(task: WorkerTask, { backend }: TransportFacts): Promise<void> {
-  if (backend !== 'native' || mostQueries(task) < FEW_QUERIES) return;
+export async function warmUp(task: WorkerTask): Promise<void> {
+  if (task.options.transport !== 'udp' || mostQueries(task) < FEW_QUERIES) return;
   const seconds = Math.min(MAX_SECONDS, task.options.durationSeconds * SHARE_OF_RUN);
   if (seconds < MIN_SECONDS || Atomics.load(task.control, STOP) !== 0) return;
   const echo = await openUdpSocket({
@@ -103,7 +103,7 @@ export async function warmUp(task: WorkerTask, { backend }: TransportFacts): Pro
     onError: () => undefined,
   });
   try {
-    for (let round = 0; round < ROUNDS; round++) {
+    for (let round = 0; round < ROUNDS && echo.backend === 'native'; round++) {
       await rehearse(rehearsal(task, echo.local.port, ((1 - PAUSES) * seconds) / ROUNDS));
       await setTimeout((1000 * PAUSES * seconds) / ROUNDS);
     }

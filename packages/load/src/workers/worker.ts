@@ -50,9 +50,10 @@ const post = (message: WorkerMessage) => port.postMessage(message);
 const told = new Promise<GoMessage | QuitMessage>((resolve) => port.once('message', resolve));
 try {
   const task = workerData as WorkerTask;
+  // First: objects made before it would not have the shapes that the compiled program knows.
+  await warmUp(task);
   const opened = await open(task);
   try {
-    await warmUp(task, opened.facts);
     post({ kind: 'ready', facts: opened.facts });
     const message = await told;
     if (message.kind === 'go') await measure(task, opened, Number(message.atNs - monotonicOffsetNs()));
