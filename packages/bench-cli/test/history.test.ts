@@ -263,6 +263,47 @@ describe('bench compare', () => {
     fits(text);
   });
 
+  it('pools runs into one side, and says where they differ among themselves', async () => {
+    const [first, second, third] = ['20260101-000000-aaaa', '20260102-000000-bbbb', '20260103-000000-cccc'];
+    await saveRun({ id: first, qps: { coredns: around(1000, 4, 'a'), dinodns: around(2000, 4, 'x') } });
+    await saveRun({ id: second, qps: { coredns: around(1000, 4, 'b'), dinodns: around(2000, 4, 'y') } });
+    await saveRun({
+      id: third,
+      qps: { coredns: around(1000, 8, 'c'), dinodns: around(2400, 8, 'z') },
+      environment: { kernel: '6.9.9' },
+    });
+    const [json] = JSON.parse((await bench('compare', `${first}+${second}`, third, '--json')).out);
+    expect(json).toMatchObject({ reference: `${first}+${second}`, paired: false, pooled: [] });
+    expect(json.differences).toEqual([{ name: 'kernel', values: ['6.1.0', '6.9.9'] }]);
+    const figureOf = (value: typeof json, index: number) => value.cases[index].figures[0];
+    expect(figureOf(json, 0)).toMatchObject({ trials: [8, 8], delta: { verdict: 'no difference shown' } });
+    expect(figureOf(json, 1)).toMatchObject({ trials: [8, 8], delta: { verdict: 'faster' } });
+
+    // The same runs on both sides are pairs, each trial with that of its own run and round.
+    const sides = ['coredns', 'dinodns'].map(
+      (server) => `${second}:server=${server}+${first}:server=${server}`,
+    );
+    const [paired] = JSON.parse((await bench('compare', ...sides, '--metric', 'qps', '--json')).out);
+    expect(paired).toMatchObject({ paired: true, cases: [{ figures: [{ delta: { n: 8 } }] }] });
+    const [normal] = JSON.parse(
+      (await bench('compare', `${first}+${second}`, third, '--normalize', 'coredns', '--json')).out,
+    );
+    expect(figureOf(normal, 1).trials).toEqual([8, 8]);
+
+    const { out } = await bench('compare', `${first}+${third}`, second, '--metric', 'qps');
+    expect(out.replaceAll(/\n +/g, ' ')).toMatch(
+      /dinodns\S+: queries per second of the pooled runs \S+aaaa and \S+cccc differ \(p [<\d.]+\), so the interval and its verdict claim too much/,
+    );
+    expect(out).toContain('• kernel: 6.1.0 and 6.9.9 → 6.1.0');
+    fits(out);
+    const twice = await bench('compare', `${first}+${first}`, second);
+    expect(twice).toMatchObject({ status: 2 });
+    expect(twice.err).toContain('cannot count twice');
+    const shared = await bench('compare', `${first}+${second}`, second);
+    expect(shared).toMatchObject({ status: 2 });
+    expect(shared.err).toContain(`run ${second} is on both sides`);
+  });
+
   it('takes out the speed of the machine with --normalize', async () => {
     await saveRun({ id: OLD, qps: { coredns: around(1000, 6, 'a'), dinodns: around(1500, 6, 'b') } });
     await saveRun({ id: NEW, qps: { coredns: around(2000, 6, 'c'), dinodns: around(3000, 6, 'd') } });

@@ -130,9 +130,9 @@ describe('the charts', () => {
     const { drawn } = await drawPlots(long, FILE_LOOK);
     const qps = drawn.find(({ name }) => name === 'qps');
     expect(labelsOf(qps?.plot.body ?? '').filter((label) => label.includes(', trial '))).toHaveLength(
-      4 * 300,
+      4 * 150,
     );
-    expect(qps?.caption).toContain('of each case 300, evenly chosen');
+    expect(qps?.caption).toContain('of each case 150, evenly chosen');
     expect(drawn.find(({ name }) => name === 'over-time')?.caption).toContain(
       'Drawn are 12 trials of each case',
     );

@@ -1,6 +1,7 @@
 /** `bench compare`: runs, or sets of their cases, against the first of them. */
 import { BenchError } from '../errors.ts';
 import { compareRuns } from '../history/compare.ts';
+import type { Selected } from '../history/select.ts';
 import { renderComparison } from '../history/text/render-compare.ts';
 import type { World } from '../world.ts';
 import {
@@ -11,7 +12,7 @@ import {
   metricsFrom,
   paintFor,
   printJson,
-  selectRun,
+  selectSide,
 } from './history-options.ts';
 
 export interface CompareCommandOptions {
@@ -24,6 +25,17 @@ export interface CompareCommandOptions {
   readonly interval: string | undefined;
 }
 
+/** The same trials on both sides would be compared with themselves, unless they are paired. */
+function refuseShared(reference: Selected, candidate: Selected): void {
+  if (reference.entry.id === candidate.entry.id) return;
+  const idsOf = ({ entry, runs }: Selected) => runs ?? [entry.id];
+  const shared = idsOf(reference).filter((id) => idsOf(candidate).includes(id));
+  if (shared.length === 0) return;
+  throw new BenchError('E_USAGE', `run ${shared.join(', ')} is on both sides of the comparison`, {
+    fix: 'Name it on one side, or the same runs on both with different cases: A:server=x+B:server=x A:server=y+B:server=y.',
+  });
+}
+
 export async function compareCommand(world: World, options: CompareCommandOptions): Promise<number> {
   const metrics = metricsFrom(options.metric);
   const interval = intervalFrom(options.interval);
@@ -34,10 +46,11 @@ export async function compareCommand(world: World, options: CompareCommandOption
     });
   }
   const known = await knownRuns(world, options.out);
-  const reference = await selectRun(world, known, first);
+  const reference = await selectSide(world, known, first, metrics);
   const results = [];
   for (const other of others) {
-    const candidate = await selectRun(world, known, other);
+    const candidate = await selectSide(world, known, other, metrics);
+    refuseShared(reference, candidate);
     const normalize = checkNormalize(options.normalize, [reference.entry, candidate.entry]);
     const result = compareRuns(reference, candidate, { metrics, interval, normalize });
     if (result.cases.length === 0) {

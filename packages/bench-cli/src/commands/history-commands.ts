@@ -25,6 +25,9 @@ A run is named by its id or a beginning of it, its path, \`latest\`, a name from
 \`bench history tag\`, a git branch (its newest complete run) or a git commit.
 Behind a colon, cases are chosen: latest:server=dinodns,tier=1`;
 
+const POOL_HELP = `
+Several runs are one side with a plus between them: main+old latest`;
+
 function text(values: Values, name: string): string | undefined {
   const value = values[name];
   return typeof value === 'string' ? value : undefined;
@@ -92,7 +95,7 @@ export function addHistoryCommands(program: Command, world: World, finish: (stat
     .option(...INTERVAL)
     .option(...OUT)
     .option(...JSON_FLAG)
-    .addHelpText('after', RUNS_HELP)
+    .addHelpText('after', RUNS_HELP + POOL_HELP)
     .action(async (references: string[], values: Values) => {
       finish(
         await compareCommand(world, {

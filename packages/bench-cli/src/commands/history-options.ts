@@ -6,7 +6,8 @@ import { ratioFromText } from '../config/settings.ts';
 import { BenchError } from '../errors.ts';
 import type { Entry } from '../history/entry.ts';
 import { openHistory } from '../history/history.ts';
-import { loadEntry, type RunIndex } from '../history/resolve.ts';
+import { POOL_SIGN, poolSelected } from '../history/pool.ts';
+import { findRun, loadEntry, type RunIndex } from '../history/resolve.ts';
 import { parseReference, type Selected, type Selector, selectCases } from '../history/select.ts';
 import { readTags } from '../history/tags.ts';
 import { COMPARED_METRICS, type ComparedMetric, findMetric, METRIC_NAMES } from '../stats/metrics.ts';
@@ -41,6 +42,21 @@ export async function selectRun(
   const { run, selector } = parseReference(reference);
   const entry = await loadEntry(world, known.resultsDirectory, known, run, except);
   return selectCases(entry, { ...further, ...selector });
+}
+
+/** One side of a comparison: a run, or several as one, `A+B`, each with its own selector. Throws `E_USAGE`. */
+export async function selectSide(
+  world: World,
+  known: KnownRuns,
+  reference: string,
+  metrics: readonly ComparedMetric[],
+): Promise<Selected> {
+  // A branch may have the sign in its name.
+  const isName = !reference.includes(':') && findRun(known, reference, null) !== undefined;
+  const parts: Selected[] = [];
+  for (const part of isName ? [reference] : reference.split(POOL_SIGN))
+    parts.push(await selectRun(world, known, part));
+  return poolSelected(parts, metrics);
 }
 
 /** `qps,latency` → metrics; all of them for undefined. Throws `E_USAGE`. */

@@ -55,6 +55,8 @@ export interface ComparedRuns {
   readonly reference: string;
   readonly candidate: string;
   readonly paired: boolean;
+  /** Where a side is a pool of runs: what makes that doubtful, in sentences. Null where none is. */
+  readonly pooled: readonly string[] | null;
   readonly normalizedBy: string | null;
   readonly cases: readonly ComparedCase[];
   readonly onlyReference: readonly string[];
@@ -232,6 +234,10 @@ export function compareRuns(reference: Selected, candidate: Selected, options: C
     reference: reference.entry.id,
     candidate: candidate.entry.id,
     paired: reference.entry.id === candidate.entry.id && options.normalize === null,
+    pooled:
+      reference.runs === undefined && candidate.runs === undefined
+        ? null
+        : [...(reference.notes ?? []), ...(candidate.notes ?? [])],
     normalizedBy: options.normalize,
     cases,
     onlyReference,

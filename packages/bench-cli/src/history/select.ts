@@ -14,6 +14,10 @@ export interface Selected {
   readonly entry: Entry;
   readonly selector: Selector;
   readonly cases: readonly EntryCase[];
+  /** Of a pool, the ids of its runs; else undefined. */
+  readonly runs?: readonly string[];
+  /** What makes a pool doubtful, in sentences. */
+  readonly notes?: readonly string[];
 }
 
 const SELECTOR = /^(?<run>.*?)(?::(?<selector>(?:[a-z]+=[^,]*)(?:,[a-z]+=[^,]*)*))?$/;

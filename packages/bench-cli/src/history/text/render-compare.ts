@@ -69,7 +69,8 @@ function methodLine(result: ComparedRuns): string {
     result.normalizedBy === null
       ? ''
       : ` Figures are ratios to ${result.normalizedBy} of the same run and round.`;
-  return how + by;
+  const pool = result.pooled === null ? '' : ' Trials of pooled runs count like those of one run.';
+  return how + pool + by;
 }
 
 function caseLines(item: ComparedCase, rows: readonly string[], paint: Paint): string[] {
@@ -100,6 +101,7 @@ export function renderComparison(result: ComparedRuns, columns: number, paint: P
     '',
     ...wrapText(`${legend}. ${UNDECIDED} no difference shown.`, columns).map((line) => paint.dim(line)),
     ...[...new Set(result.cases.flatMap(({ notes }) => notes))].map((note) => hanging(`• ${note}`, columns)),
+    ...[...new Set(result.pooled ?? [])].map((note) => paint.yellow(hanging(`• ${note}`, columns))),
     ...unmatchedLines(result, columns),
     ...differenceLines(result, columns).map((line) => paint.yellow(line)),
     '',

@@ -1,0 +1,144 @@
+/**
+ * Several runs, or sets of cases of several, as one side of a comparison: `A+B`. Their trials count like those of one
+ * run. That is right as far as the runs differ no more than their trials do; where they do, the interval is too narrow,
+ * which is tested and said.
+ */
+import { BenchError } from '../errors.ts';
+import { formatP } from '../report/numbers.ts';
+import { type ComparedMetric, METRIC_TITLES } from '../stats/metrics.ts';
+import { LEVEL, testUnpaired } from '../stats/sample-test.ts';
+import { type Entry, type EntryCase, valuesOf } from './entry.ts';
+import { DIMENSIONS, type Selected } from './select.ts';
+
+/** Joins the names of pooled runs, and separates them where a user writes them. */
+export const POOL_SIGN = '+';
+
+function distinct<T>(values: readonly T[]): T[] {
+  return [...new Set(values)];
+}
+
+/** The value that all have, else null. */
+function common<T>(values: readonly T[]): T | null {
+  const [first, ...others] = distinct(values);
+  return others.length === 0 ? (first ?? null) : null;
+}
+
+function caseKeyOf(item: EntryCase): string {
+  return JSON.stringify(DIMENSIONS.map((name) => item[name]));
+}
+
+function mergeCases(members: readonly EntryCase[]): EntryCase[] {
+  return [...Map.groupBy(members, caseKeyOf).values()].flatMap((items) => {
+    const [first] = items;
+    if (first === undefined) return [];
+    return [
+      {
+        ...first,
+        limitedBy: common(items.map(({ limitedBy }) => limitedBy)) ?? 'unknown',
+        contended:
+          items.some(({ contended }) => contended === true) || common(items.map((item) => item.contended)),
+        trials: items.flatMap(({ trials }) => trials),
+        failedTrials: items.reduce((sum, { failedTrials }) => sum + failedTrials, 0),
+      },
+    ];
+  });
+}
+
+/** The entry with rounds from `offset` on, so that no two runs share one, and where the next may begin. */
+function shifted(cases: readonly EntryCase[], offset: number): EntryCase[] {
+  const shift = (round: number | null) => (round === null ? null : round + offset);
+  return cases.map((item) => ({
+    ...item,
+    trials: item.trials.map((trial) => ({ ...trial, round: shift(trial.round) })),
+  }));
+}
+
+function roundsOf({ cases }: Entry): number {
+  return cases.reduce(
+    (most, { trials }) => trials.reduce((inner, { round }) => Math.max(inner, (round ?? -1) + 1), most),
+    0,
+  );
+}
+
+function mergeEnvironments(entries: readonly Entry[]): Record<string, string> {
+  const names = distinct(entries.flatMap(({ environment }) => Object.keys(environment)));
+  return Object.fromEntries(
+    names.map((name) => {
+      const values = distinct(entries.map(({ environment }) => environment[name] ?? 'not told'));
+      // A server that only some of them have is no difference of environments.
+      const told = name.startsWith('server ') ? values.filter((value) => value !== 'not told') : values;
+      return [name, told.join(' and ')];
+    }),
+  );
+}
+
+function refuseRepeated(parts: readonly Selected[]): void {
+  const all = parts.flatMap(({ entry, cases }) => cases.map(({ key }) => `${entry.id}: ${key}`));
+  const repeated = all.filter((name, index) => all.indexOf(name) !== index);
+  if (repeated.length === 0) return;
+  throw new BenchError('E_USAGE', 'a trial cannot count twice on one side of a comparison', {
+    fix: `Name each run once: A${POOL_SIGN}B, or different cases of it, A:tier=1${POOL_SIGN}A:tier=2.`,
+    evidence: distinct(repeated).slice(0, 6),
+  });
+}
+
+/** Where pooled runs are shown to differ among themselves, in sentences. */
+function disagreements(parts: readonly Selected[], metrics: readonly ComparedMetric[]): string[] {
+  const cases = parts.flatMap(({ entry, cases }) => cases.map((item) => ({ id: entry.id, item })));
+  return [...Map.groupBy(cases, ({ item }) => caseKeyOf(item)).values()].flatMap((items) => {
+    const [first, ...others] = items;
+    if (first === undefined) return [];
+    return metrics.flatMap((metric) => {
+      const tested = others.flatMap(({ id, item }) => {
+        const test = testUnpaired(valuesOf(item, metric), valuesOf(first.item, metric), {});
+        return test === null ? [] : [{ id, pValue: test.pValue * others.length }];
+      });
+      const worst = tested.toSorted((a, b) => a.pValue - b.pValue)[0];
+      if (worst === undefined || worst.pValue > LEVEL) return [];
+      return [
+        `${first.item.key}: ${METRIC_TITLES[metric]} of the pooled runs ${first.id} and ${worst.id} differ (p ${formatP(worst.pValue)}), ` +
+          'so the interval and its verdict claim too much.',
+      ];
+    });
+  });
+}
+
+/** One side of a comparison made of several. Throws `E_USAGE` where a trial would count twice. */
+export function poolSelected(parts: readonly Selected[], metrics: readonly ComparedMetric[]): Selected {
+  const [first] = parts;
+  if (first === undefined) throw new RangeError('nothing to pool');
+  if (parts.length === 1) return first;
+  refuseRepeated(parts);
+  // Always in the same order, so that the same runs on both sides are known as such, and are paired.
+  const entries = [...new Map(parts.map(({ entry }) => [entry.id, entry])).values()].sort((a, b) =>
+    a.id.localeCompare(b.id),
+  );
+  const offsets = new Map<string, number>();
+  let rounds = 0;
+  for (const entry of entries) {
+    offsets.set(entry.id, rounds);
+    rounds += roundsOf(entry);
+  }
+  const offsetOf = ({ id }: Entry) => offsets.get(id) ?? 0;
+  const [oldest = first.entry] = entries;
+  const entry: Entry = {
+    ...oldest,
+    id: entries.map(({ id }) => id).join(POOL_SIGN),
+    kind: entries.some(({ kind }) => kind === 'imported') ? 'imported' : 'run',
+    status: distinct(entries.map(({ status }) => status)).join(', '),
+    git: null,
+    environment: mergeEnvironments(entries),
+    machine: distinct(entries.map(({ machine }) => machine)).join('; '),
+    cases: mergeCases(entries.flatMap((member) => shifted(member.cases, offsetOf(member)))),
+  };
+  const fixed = Object.entries(first.selector).filter(([name]) =>
+    parts.every(({ selector }) => name in selector),
+  );
+  return {
+    entry,
+    selector: Object.fromEntries(fixed),
+    cases: mergeCases(parts.flatMap((part) => shifted(part.cases, offsetOf(part.entry)))),
+    runs: entries.map(({ id }) => id),
+    notes: disagreements(parts, metrics),
+  };
+}
