@@ -139,8 +139,12 @@ describe('before anything is sent', () => {
     { what: 'a name that is no name', args: ['127.0.0.1', 'a..b'], says: ['E_NAME', '"a..b"'] },
     { what: 'a name that is too long', args: ['127.0.0.1', `${'a'.repeat(64)}.com`], says: ['E_NAME', '63'] },
     { what: 'a type that does not exist', args: ['127.0.0.1', 'a.com', '--types', 'AX'], says: ['AX'] },
-    { what: 'a rate of zero', args: ['-R', '0', '127.0.0.1'], says: ['E_OPTIONS', '0', 'more than 0'] },
-    { what: 'a negative rate', args: ['-Q', '-5', '127.0.0.1'], says: ['-5'] },
+    {
+      what: 'a rate of zero',
+      args: ['-R', '0', '127.0.0.1'],
+      says: ['E_OPTIONS', '--rate', '0', 'more than 0'],
+    },
+    { what: 'a negative rate', args: ['-Q', '-5', '127.0.0.1'], says: ['--max-rate', '-5'] },
     { what: 'a duration of zero', args: ['-d', '0', '127.0.0.1'], says: ['durationSeconds', '0'] },
     { what: 'a duration that is none', args: ['-d', 'soon', '127.0.0.1'], says: ['soon', '500ms'] },
     {

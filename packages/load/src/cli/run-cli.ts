@@ -12,6 +12,7 @@ import { cannon } from '../run.ts';
 import { crossedThresholds, parseThreshold, type Threshold } from '../thresholds/thresholds.ts';
 import { packageVersion } from '../version.ts';
 import { runFindMax } from './find-max.ts';
+import { inFlags } from './flag-names.ts';
 import { buildCommand, type Flags } from './flags.ts';
 import { EXIT_STATUS_HELP } from './help.ts';
 import { startLive } from './live.ts';
@@ -134,5 +135,5 @@ function report(error: unknown, world: CliWorld): number {
 
 /** Every problem with its fix below it. */
 function describe({ code, problems }: LoadError): string {
-  return problems.map(({ problem, fix }) => `error [${code}]: ${problem}\n  fix: ${fix}`).join('\n');
+  return problems.map(({ problem, fix }) => `error [${code}]: ${inFlags(problem)}\n  fix: ${fix}`).join('\n');
 }
