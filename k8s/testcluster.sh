@@ -39,6 +39,7 @@ bash "$scripts/image" "dinodns-bench/server:$ours" . -f k8s/images/server/Docker
 
 bash "$scripts/image" "dinodns-bench/load:$ours" . -f k8s/images/load/Dockerfile --build-arg NODE_IMAGE=localhost/node:24 >&2
 
-# Where the suite finds the cluster's own processes, to stop some for a while.
+# Where the suite finds the cluster's own processes, to stop some for a while, and what starts again those it ended.
 export BENCH_K8S_COMPONENTS=$home/state/run
+export BENCH_K8S_REPAIR="bash $scripts/up"
 "$@"

@@ -1,7 +1,8 @@
 /** What goes wrong on real clusters, provoked on a real cluster. Each time: the right reason, and nothing left. */
-import { spawn } from 'node:child_process';
+import { execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { join } from 'node:path';
+import { promisify } from 'node:util';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { configure } from '../../src/config/configuration.ts';
 import { readinessQueries, zoneSetOf } from '../../src/measure/workload.ts';
@@ -10,8 +11,8 @@ import { imagesOf } from '../../src/targets/kubernetes/images.ts';
 import { createKubernetesTarget } from '../../src/targets/kubernetes/kubernetes-target.ts';
 import { openCluster } from '../../src/targets/kubernetes/open-cluster.ts';
 import type { TestWorld } from '../support/test-world.ts';
-import { core, leftovers, runNamespaces, runningPods } from './support/admin.ts';
-import { clusterWorld, recordOf, SHORT, suiteKubeconfig } from './support/bench.ts';
+import { core, leftovers, runNamespaces, runningPods, suiteName } from './support/admin.ts';
+import { clusterWorld, recordOf, SHORT, suiteEnvironment, UNOBSERVED } from './support/bench.ts';
 
 let world: TestWorld;
 beforeEach(async () => {
@@ -23,7 +24,7 @@ afterEach(async () => {
 });
 
 async function failureOf(...flags: string[]) {
-  const status = await world.bench('run', ...SHORT, ...flags);
+  const status = await world.bench('run', ...UNOBSERVED, ...flags);
   const [trial] = (await recordOf(world)).trials;
   if (trial?.status !== 'failed') throw new Error(`the trial did not fail: ${world.err()}`);
   return { status, ...trial.failure };
@@ -53,6 +54,17 @@ describe('pods', () => {
       evidence: [expect.stringMatching(/Insufficient cpu/)],
     });
   });
+
+  it.each(['--server-node', '--loader-node'])(
+    'on a node that is not there: %s is named with the nodes there are',
+    async (flag) => {
+      expect(await world.bench('run', ...UNOBSERVED, flag, 'no-such-node')).toBe(3);
+      expect(world.err()).toContain('[E_POD_UNSCHEDULABLE]');
+      expect(world.err()).toContain(`${flag}: no node fits "no-such-node"`);
+      const [node] = (await core().listNode()).items;
+      expect(world.err()).toContain(node?.metadata?.name);
+    },
+  );
 
   it('that crash at start: their exit status and last log lines', async () => {
     // dnsperf is no DNS server, and says so.
@@ -112,7 +124,7 @@ describe('pods', () => {
   });
 
   it('that are deleted in mid-trial: the trial fails at once', async () => {
-    const running = world.bench('run', ...SHORT, '--duration', '60');
+    const running = world.bench('run', ...UNOBSERVED, '--duration', '60');
     await expect.poll(() => runningPods('loader')).toHaveLength(1);
     const [server] = await runningPods('server');
     if (server === undefined) throw new Error('no server pod');
@@ -130,9 +142,22 @@ describe('pods', () => {
 });
 
 describe('the CLI', () => {
+  /** In a process of its own, that it can be killed. */
+  function startBench(...flags: string[]) {
+    const main = new URL('../../src/main.ts', import.meta.url).pathname;
+    return spawn(process.execPath, [main, 'run', ...flags], {
+      cwd: world.directory,
+      env: { ...process.env, ...suiteEnvironment(), NO_COLOR: '1' },
+      stdio: ['ignore', 'ignore', 'pipe'],
+    });
+  }
+
   it('stopped by Ctrl-C removes everything, and goes on with --resume', async () => {
-    const running = world.bench('run', ...SHORT, '--servers', 'coredns,dinodns', '--duration', '2');
-    await world.errContains('✓ 1/2');
+    const running = world.bench('run', ...UNOBSERVED, '--servers', 'coredns,dinodns');
+    const ended = running.then((status) => {
+      throw new Error(`it ended with ${status} before it was stopped: ${world.err()}`);
+    });
+    await Promise.race([world.errContains('✓ 1/2'), ended]);
     world.send('SIGINT');
     expect(await running).toBe(130);
     expect(await leftovers()).toEqual([]);
@@ -143,12 +168,7 @@ describe('the CLI', () => {
   });
 
   it('killed by SIGKILL leaves a run that cleanup lists and removes', async () => {
-    const main = new URL('../../src/main.ts', import.meta.url).pathname;
-    const child = spawn(process.execPath, [main, 'run', ...SHORT, '--duration', '60'], {
-      cwd: world.directory,
-      env: { ...process.env, KUBECONFIG: suiteKubeconfig(), NO_COLOR: '1' },
-      stdio: 'ignore',
-    });
+    const child = startBench(...UNOBSERVED, '--duration', '60');
     try {
       await expect.poll(() => runningPods('loader')).toHaveLength(1);
       // Its owner still lives: it is left alone.
@@ -170,8 +190,32 @@ describe('the CLI', () => {
     expect(await runNamespaces()).toEqual([]);
   });
 
+  it('killed by SIGKILL goes on with --resume, in place of what it left', async () => {
+    const child = startBench(...UNOBSERVED, '--servers', 'coredns,dinodns');
+    try {
+      let said = '';
+      for await (const chunk of child.stderr) {
+        said += String(chunk);
+        if (said.includes('✓ 1/2')) break;
+      }
+      expect(said).toContain('✓ 1/2');
+    } finally {
+      child.kill('SIGKILL');
+      if (child.exitCode === null && child.signalCode === null) await once(child, 'exit');
+    }
+    const left = await runNamespaces();
+    expect(left).toHaveLength(1);
+    const first = (await recordOf(world)).trials.map(({ startedAt }) => startedAt);
+    expect(first).toHaveLength(1);
+    expect(await world.bench('run', '--resume', 'latest'), world.err()).toBe(0);
+    const { trials } = await recordOf(world);
+    expect(trials.map(({ status }) => status)).toEqual(['ok', 'ok']);
+    // What was measured is not measured again.
+    expect(trials[0]?.startedAt).toBe(first[0]);
+  });
+
   it('told to --keep leaves the namespace, which cleanup --run removes; pull secrets were copied there', async () => {
-    const suite = process.env.SUITE_NAME ?? '';
+    const suite = suiteName();
     const dockerconfigjson = Buffer.from('{"auths":{}}').toString('base64');
     await core().createNamespacedSecret({
       namespace: suite,
@@ -182,7 +226,7 @@ describe('the CLI', () => {
       },
     });
     const flags = ['--keep', '--pull-secrets', `${suite}/regcred`];
-    expect(await world.bench('run', ...SHORT, ...flags), world.err()).toBe(0);
+    expect(await world.bench('run', ...UNOBSERVED, ...flags), world.err()).toBe(0);
     const { id } = await recordOf(world);
     expect(await runNamespaces()).toHaveLength(1);
     const [server] = await runningPods('server');
@@ -200,8 +244,11 @@ describe('the CLI', () => {
   });
 });
 
-/** Only where the cluster's own processes can be reached: the scripts of the test cluster say where. */
-const { BENCH_K8S_COMPONENTS } = process.env;
+/**
+ * Only where the cluster's own processes can be reached: the scripts of the test cluster say where their pid files
+ * are, and what command starts again those that have ended.
+ */
+const { BENCH_K8S_COMPONENTS, BENCH_K8S_REPAIR } = process.env;
 
 describe.skipIf(BENCH_K8S_COMPONENTS === undefined)('the cluster', () => {
   /** Pid of a component of the control plane, from its pid file. */
@@ -210,23 +257,39 @@ describe.skipIf(BENCH_K8S_COMPONENTS === undefined)('the cluster', () => {
       (await world.fs.readFile(join(BENCH_K8S_COMPONENTS ?? '', `${component}.pid`), 'utf8')).split(' ')[0],
     );
 
-  /** Stops a process for some seconds in the middle of a trial; the run must not mind. */
-  async function pauseInMidTrial(component: string, seconds: number) {
-    const running = world.bench('run', ...SHORT, '--duration', String(seconds + 6), '--warmup', '1');
+  /** Does something to a component in the middle of a trial; the run must not mind. */
+  async function disturb(component: string, seconds: number, how: (pid: number) => Promise<void>) {
+    const running = world.bench('run', ...SHORT, '--duration', String(seconds + 6));
     await expect.poll(() => runningPods('loader')).toHaveLength(1);
-    const pid = await pidOf(component);
-    process.kill(pid, 'SIGSTOP');
-    try {
-      await world.clock.sleep(seconds);
-    } finally {
-      process.kill(pid, 'SIGCONT');
-    }
+    await how(await pidOf(component));
     expect(await running, world.err()).toBe(0);
     const [trial] = (await recordOf(world)).trials;
     expect(trial?.status).toBe('ok');
   }
 
+  /** Stops it for some seconds: connections stay, and nobody answers. */
+  const pauseInMidTrial = (component: string, seconds: number) =>
+    disturb(component, seconds, async (pid) => {
+      process.kill(pid, 'SIGSTOP');
+      try {
+        await world.clock.sleep(seconds);
+      } finally {
+        process.kill(pid, 'SIGCONT');
+      }
+    });
+
   it('whose kubelet is stopped for 8 seconds: the trial goes on', () => pauseInMidTrial('kubelet', 8));
 
   it('whose API server hangs for 10 seconds: the trial goes on', () => pauseInMidTrial('kube-apiserver', 10));
+
+  it.skipIf(BENCH_K8S_REPAIR === undefined)(
+    'whose API server is killed and comes back after 10 seconds: the trial goes on',
+    () =>
+      disturb('kube-apiserver', 10, async (pid) => {
+        process.kill(pid, 'SIGKILL');
+        await world.clock.sleep(10);
+        const [program = '', ...args] = (BENCH_K8S_REPAIR ?? '').split(' ');
+        await promisify(execFile)(program, args);
+      }),
+  );
 });

@@ -3,10 +3,18 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { OkTrial, RunRecord } from '../../src/results/record.ts';
 import type { TestWorld } from '../support/test-world.ts';
-import { leftovers } from './support/admin.ts';
-import { clusterWorld, recordOf } from './support/bench.ts';
+import { core, leftovers } from './support/admin.ts';
+import { clusterWorld, recordOf, UNOBSERVED } from './support/bench.ts';
 
 const ok = (record: RunRecord) => record.trials.filter((trial): trial is OkTrial => trial.status === 'ok');
+
+/** The name of a node that takes any pod. */
+async function someNode(): Promise<string> {
+  const { items } = await core().listNode();
+  const node = items.find(({ spec }) => spec?.unschedulable !== true && (spec?.taints ?? []).length === 0);
+  if (node?.metadata?.name === undefined) throw new Error('no node takes pods without tolerations');
+  return node.metadata.name;
+}
 
 describe('the whole matrix: tiers 0.5 and 1, both modes, three servers', () => {
   let world: TestWorld;
@@ -120,19 +128,44 @@ describe('the built-in loader', () => {
 });
 
 describe('two instances behind one Service', () => {
-  it('both get load, as the record shows', async () => {
+  it('both get load, as record and report show, on the node they were sent to', async () => {
     const world = await clusterWorld();
     try {
+      const node = await someNode();
       const flags = ['--servers', 'coredns', '--tier', '2', '--mode', 'single', '--cpu-request', '100m'];
+      flags.push('--server-node', node, '--loader-node', node);
       const times = ['--duration', '3', '--warmup', '0', '--trials', '1'];
       const status = await world.bench('run', '--target', 'kubernetes', ...flags, ...times);
       expect(status, world.err()).toBe(0);
-      const [trial] = ok(await recordOf(world));
-      expect(trial?.instances).toHaveLength(2);
+      const record = await recordOf(world);
+      const [trial] = ok(record);
+      expect(trial?.instances.map((instance) => instance.node)).toEqual([node, node]);
       expect(trial?.loaderCommands[0]?.join(' ')).toContain('-c 200 -T 2 -q 200');
       const [a = 0, b = 0] = trial?.instanceObservations?.map(({ cpuSeconds }) => cpuSeconds ?? 0) ?? [];
       // 200 sockets over two instances: one with less than a fifth would be one in 10^18.
       expect(Math.min(a, b)).toBeGreaterThan(0.2 * Math.max(a, b));
+      const report = await readFile(join(world.directory, 'results', record.id, 'report.md'), 'utf8');
+      const evenness = (Math.max(a, b) / ((a + b) / 2)).toFixed(2);
+      expect(report).toMatch(new RegExp(`CoreDNS .*\\| 2 on ${node} .*\\| +${evenness} ×`));
+      expect(record.warnings.join('\n')).toMatch(new RegExp(`shared node ${node}`));
+    } finally {
+      await world.remove();
+    }
+  });
+});
+
+describe('--workers node', () => {
+  it('gives DinoDNS as many workers as its node has cores, whatever its quota', async () => {
+    const world = await clusterWorld();
+    try {
+      const node = await someNode();
+      const flags = ['--servers', 'dinodns', '--mode', 'multi', '--workers', 'node', '--server-node', node];
+      // The account that every namespace has by itself serves, too.
+      flags.push('--service-account', 'default');
+      expect(await world.bench('run', ...UNOBSERVED, ...flags), world.err()).toBe(0);
+      const cores = (await core().readNode({ name: node })).status?.capacity?.cpu;
+      const [trial] = ok(await recordOf(world));
+      expect(trial?.instances).toMatchObject([{ workers: Number(cores), cpuAllowance: 0.5 }]);
     } finally {
       await world.remove();
     }

@@ -7,7 +7,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { describePermission, REQUIRED_PERMISSIONS } from '../../src/targets/kubernetes/permissions.ts';
 import { benchRoles, makeAccount, removeAccount } from './support/account.ts';
 import { leftovers, rbac, without } from './support/admin.ts';
-import { clusterWorld, recordOf, SHORT } from './support/bench.ts';
+import { clusterWorld, recordOf, SHORT, UNOBSERVED } from './support/bench.ts';
 
 const suite = `bench-rights-${Math.random().toString(36).slice(2, 8)}`;
 let directory: string;
@@ -62,6 +62,53 @@ describe('the role of k8s/rbac.yaml', () => {
     } finally {
       await world.remove();
     }
+  });
+
+  it.each(['create', 'get'])('without %s secrets: --pull-secrets says so', async (verb) => {
+    const world = await clusterWorld(kubeconfig);
+    try {
+      const secrets = { apiGroups: [''], resources: ['secrets'], verbs: ['get', 'create'] };
+      await grant([...(role.rules ?? []), ...without([secrets], 'secrets', verb)]);
+      const bench = async () => ({
+        status: await world.bench('run', ...UNOBSERVED, '--pull-secrets', `${suite}/none`),
+        err: world.err(),
+      });
+      await expect.poll(bench).toMatchObject({
+        status: 3,
+        err: expect.stringMatching(new RegExp(`E_CLUSTER_FORBIDDEN\\] this user may not ${verb} secrets `)),
+      });
+    } finally {
+      await world.remove();
+    }
+    expect(await leftovers()).toEqual([]);
+  });
+
+  it.each([
+    ['summary', 'get nodes/proxy'],
+    ['metrics', 'list nodes.metrics.k8s.io'],
+  ])('alone does not suffice for --observe %s, which says so', async (source, action) => {
+    await grant(role.rules);
+    const world = await clusterWorld(kubeconfig);
+    try {
+      expect(await world.bench('run', ...SHORT, '--observe', source)).toBe(3);
+      expect(world.err()).toContain(`[E_CLUSTER_FORBIDDEN] this user may not ${action}`);
+    } finally {
+      await world.remove();
+    }
+    expect(await leftovers()).toEqual([]);
+  });
+
+  it('alone does not suffice for the names of --servers cluster-dns, which says so', async () => {
+    await grant(role.rules);
+    const world = await clusterWorld(kubeconfig);
+    try {
+      const flags = ['--target', 'kubernetes', '--servers', 'cluster-dns', '--workload', 'service'];
+      expect(await world.bench('run', ...flags)).toBe(3);
+      expect(world.err()).toContain('[E_CLUSTER_FORBIDDEN] this user may not list services');
+    } finally {
+      await world.remove();
+    }
+    expect(await leftovers()).toEqual([]);
   });
 
   it('alone suffices for a run, which then says that CPU and memory are missing', async () => {

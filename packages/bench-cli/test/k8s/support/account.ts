@@ -1,13 +1,13 @@
 /**
  * Before the suite: an account with exactly the rights of k8s/rbac.yaml, and a kubeconfig for it. After it both are
- * removed. The tests find the kubeconfig in SUITE_KUBECONFIG.
+ * removed. The tests find the kubeconfig in SUITE_KUBECONFIG, and the prefix of their namespaces in SUITE_NAME.
  */
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { V1ClusterRole } from '@kubernetes/client-node';
 import { parseAllDocuments } from 'yaml';
-import { adminConfig, core, rbac, runNamespaces } from './admin.ts';
+import { adminConfig, core, rbac } from './admin.ts';
 
 /** The roles as the file has them. */
 export async function benchRoles(): Promise<V1ClusterRole[]> {
@@ -78,7 +78,6 @@ export async function removeAccount(suite: string): Promise<void> {
 export default async function setup(): Promise<() => Promise<void>> {
   const directory = await mkdtemp(join(tmpdir(), 'bench-suite-'));
   const suite = `bench-suite-${Math.random().toString(36).slice(2, 8)}`;
-  process.env.SUITE_FOREIGN = (await runNamespaces()).join(',');
   process.env.SUITE_KUBECONFIG = await makeAccount(suite, await benchRoles(), directory);
   process.env.SUITE_NAME = suite;
   return async () => {

@@ -32,6 +32,14 @@ export async function adminClient(): Promise<KubeClient> {
   return createClient(await connect(world, undefined), { clock: world.clock });
 }
 
+/** Served by the metrics server from memory, and a moment late: figures about pods, not objects. */
+const NO_OBJECTS = new Set(['metrics.k8s.io']);
+
+interface ApiGroup {
+  readonly name: string;
+  readonly preferredVersion: { readonly groupVersion: string };
+}
+
 interface ApiResource {
   readonly name: string;
   readonly verbs: readonly string[];
@@ -41,41 +49,57 @@ async function readJson(client: KubeClient, path: string): Promise<Record<string
   return JSON.parse(await client.text(path, `get ${path}`, AbortSignal.timeout(60_000)));
 }
 
-/** Runs that were there before the suite: somebody else's, and none of its business. */
-function isForeign(namespace: string): boolean {
-  return (process.env.SUITE_FOREIGN ?? '').split(',').includes(namespace);
+/** The prefix of the suite's namespaces. Runs with another one are somebody else's, and none of its business. */
+export function suiteName(): string {
+  const { SUITE_NAME } = process.env;
+  if (SUITE_NAME === undefined) throw new Error('the suite has no name');
+  return SUITE_NAME;
 }
 
-/** Every object of every kind that can be listed, namespaced or not, that carries bench's label. */
+const isForeign = (namespace: string) => !namespace.startsWith(`${suiteName()}-`);
+
+/** Namespaces of all runs in the cluster. */
+async function allRunNamespaces(): Promise<string[]> {
+  const { items } = await core().listNamespace({ labelSelector: SELECTOR });
+  return items.map(({ metadata }) => metadata?.name ?? '');
+}
+
+/**
+ * Every object of every kind that can be listed, namespaced or not, that carries bench's label: but for what lies in
+ * the namespaces of other people's runs, which come and go meanwhile.
+ */
 export async function leftovers(): Promise<string[]> {
   const client = await adminClient();
-  const groups = (await readJson(client, '/apis')).groups as { preferredVersion: { groupVersion: string } }[];
+  const before = await allRunNamespaces();
+  const groups = (await readJson(client, '/apis')).groups as ApiGroup[];
   const roots = [
     '/api/v1',
-    ...groups.map(({ preferredVersion }) => `/apis/${preferredVersion.groupVersion}`),
+    ...groups
+      .filter(({ name }) => !NO_OBJECTS.has(name))
+      .map(({ preferredVersion }) => `/apis/${preferredVersion.groupVersion}`),
   ];
-  const left: string[] = [];
+  const found: { readonly namespace: string; readonly object: string }[] = [];
   for (const root of roots) {
     const { resources } = (await readJson(client, root)) as { resources: ApiResource[] };
     for (const { name, verbs } of resources) {
       if (!verbs.includes('list') || name.includes('/')) continue;
       const list = await readJson(client, `${root}/${name}?labelSelector=${encodeURIComponent(SELECTOR)}`);
       for (const { metadata } of (list.items ?? []) as { metadata: { name: string; namespace?: string } }[]) {
-        if (isForeign(metadata.namespace ?? metadata.name)) continue;
-        left.push(`${name}/${metadata.namespace ?? ''}/${metadata.name}`);
+        const namespace = name === 'namespaces' ? metadata.name : (metadata.namespace ?? '');
+        found.push({ namespace, object: `${name}/${metadata.namespace ?? ''}/${metadata.name}` });
       }
     }
   }
-  return left;
+  const foreign = new Set([...before, ...(await allRunNamespaces())].filter(isForeign));
+  return found.flatMap(({ namespace, object }) => (foreign.has(namespace) ? [] : [object]));
 }
 
-/** Names of the namespaces that runs have made. */
+/** Names of the namespaces that the suite's runs have made. */
 export async function runNamespaces(): Promise<string[]> {
-  const { items } = await core().listNamespace({ labelSelector: SELECTOR });
-  return items.map(({ metadata }) => metadata?.name ?? '').filter((name) => !isForeign(name));
+  return (await allRunNamespaces()).filter((name) => !isForeign(name));
 }
 
-/** Pods of a run's component, running. */
+/** Pods of a component of the suite's runs, running. */
 export async function runningPods(
   component: 'server' | 'loader',
 ): Promise<{ name: string; namespace: string }[]> {

@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { parseRecord } from '../../../src/results/parse-record.ts';
 import type { RunRecord } from '../../../src/results/record.ts';
 import { type TestWorld, testWorld } from '../../support/test-world.ts';
+import { suiteName } from './admin.ts';
 
 export function suiteKubeconfig(): string {
   const { SUITE_KUBECONFIG } = process.env;
@@ -11,8 +12,16 @@ export function suiteKubeconfig(): string {
   return SUITE_KUBECONFIG;
 }
 
+/** The environment of a bench that runs as the suite's account and makes namespaces of the suite. */
+export const suiteEnvironment = (kubeconfig = suiteKubeconfig()) => ({
+  KUBECONFIG: kubeconfig,
+  DINODNS_BENCH_NAMESPACE_PREFIX: suiteName(),
+  // Others may use the cluster, too: pods wait until there is room for them.
+  DINODNS_BENCH_SCHEDULE_TIME: '150',
+});
+
 export const clusterWorld = (kubeconfig = suiteKubeconfig()): Promise<TestWorld> =>
-  testWorld({ env: { KUBECONFIG: kubeconfig } });
+  testWorld({ env: suiteEnvironment(kubeconfig) });
 
 /** The shortest run that is one: a case of one server, a trial of a second. */
 export const SHORT = [
@@ -29,6 +38,9 @@ export const SHORT = [
   '--trials',
   '1',
 ] as const;
+
+/** The same without the waits for the kubelet's figures, for runs that are not about them. */
+export const UNOBSERVED = [...SHORT, '--observe', 'none'] as const;
 
 /** The only record in the world's results. */
 export async function recordOf(world: TestWorld): Promise<RunRecord> {
