@@ -8,7 +8,7 @@ import { runLabels, unitLabels, unitSelector } from '../targets/kubernetes/objec
 import type { ConfigMapMount } from '../targets/kubernetes/objects/pods.ts';
 import { cpuQuantity } from '../targets/kubernetes/quantity.ts';
 import { runJob } from '../targets/kubernetes/run-job.ts';
-import type { LoadRequest } from './loader.ts';
+import type { LoadOutcome, LoadRequest } from './loader.ts';
 
 /** Where a loader finds what was uploaded. */
 export const QUERY_DIRECTORY = '/queries';
@@ -87,6 +87,12 @@ export interface LoaderJobOutcome {
   readonly lines: readonly string[];
   readonly exitCode: number | null;
   readonly pod: V1Pod;
+}
+
+/** The node on which a loader ran, for its outcome. */
+export function nodeOf({ pod }: LoaderJobOutcome): Pick<LoadOutcome, 'node'> {
+  const node = pod.spec?.nodeName;
+  return node === undefined ? {} : { node };
 }
 
 function loaderResources({ settings, loaderRequestCores }: ClusterRun): V1ResourceRequirements {

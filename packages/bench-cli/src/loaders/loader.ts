@@ -41,6 +41,8 @@ export interface LoadOutcome {
    * its CPU does.
    */
   readonly wasTheLimit: boolean | null;
+  /** On a cluster: the node on which the loader ran. */
+  readonly node?: string;
 }
 
 export interface Loader {

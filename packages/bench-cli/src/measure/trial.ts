@@ -1,5 +1,6 @@
 /** One trial: deploy, check the answers, warm up, load and observe, remove. */
 import { BenchError, messageOf } from '../errors.ts';
+import type { LoadOutcome } from '../loaders/loader.ts';
 import type { PlannedTrial } from '../plan/plan.ts';
 import type {
   FailedTrial,
@@ -142,6 +143,7 @@ async function measure(
     loads,
     server: serverObservation,
     loader,
+    ...loaderNodesOf(outcomes),
     instanceObservations: instances === null ? null : [...instances],
     steadyState: examineSteadyState(load.intervals, planned.key),
     metrics: metricsOf(load, serverObservation),
@@ -166,6 +168,12 @@ async function measure(
         ratePerSecond: configuration.ratePerSecond,
       }),
   };
+}
+
+/** Only loaders in a cluster have a node. */
+function loaderNodesOf(outcomes: readonly LoadOutcome[]): Pick<Measured, 'loaderNodes'> {
+  const nodes = outcomes.flatMap(({ node }) => node ?? []);
+  return nodes.length === 0 ? {} : { loaderNodes: nodes };
 }
 
 function searchRate(...arguments_: Parameters<typeof findMaxRate>): Promise<MaxRate> {

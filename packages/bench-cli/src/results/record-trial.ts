@@ -98,6 +98,8 @@ export const okTrialSchema = z.object({
   loads: z.array(loadResultSchema),
   server: observationSchema.nullable(),
   loader: observationSchema.nullable(),
+  /** On a cluster: the nodes on which the loaders ran, as many as `loads`. */
+  loaderNodes: z.array(z.string()).optional(),
   /** Each instance by itself; null where only their sum was observed. */
   instanceObservations: z.array(instanceObservationSchema).nullable(),
   metrics: trialMetricsSchema,

@@ -46,6 +46,7 @@ describe('the whole matrix: tiers 0.5 and 1, both modes, three servers', () => {
       expect(trial.load.queriesCompleted, trial.key).toBeGreaterThan(100);
       expect(Object.keys(trial.load.responseCodes).length).toBeGreaterThan(1);
       expect(trial.loaderCommands[0]).toEqual(expect.arrayContaining(['dnsperf', '-p', '53']));
+      expect(record.environment.cluster?.nodes.map(({ name }) => name)).toContain(trial.loaderNodes?.[0]);
     }
   });
 

@@ -4,6 +4,7 @@ import type { ClusterRun } from '../../targets/kubernetes/cluster-run.ts';
 import {
   createQueryUpload,
   loaderObservation,
+  nodeOf,
   QUERY_DIRECTORY,
   QUERY_PATH,
   runLoaderJob,
@@ -53,7 +54,7 @@ export function createBuiltinJob(run: ClusterRun, version: string): Loader {
       const program = commandFor(request);
       const intervals: { atSeconds: number; qps: number }[] = [];
       const heard: { end?: End } = {};
-      const { lines, exitCode } = await runLoaderJob(run, request, await upload(request), program, (line) => {
+      const outcome = await runLoaderJob(run, request, await upload(request), program, (line) => {
         const event = parseEvent(line);
         if (event?.event === 'started') request.onStarted();
         if (event?.event === 'interval') {
@@ -62,6 +63,7 @@ export function createBuiltinJob(run: ClusterRun, version: string): Loader {
         }
         if (event?.event === 'result' || event?.event === 'error') heard.end = event;
       });
+      const { lines, exitCode } = outcome;
       const { end } = heard;
       if (end?.event !== 'result') throw failure(end, exitCode, lines);
       return {
@@ -69,6 +71,7 @@ export function createBuiltinJob(run: ClusterRun, version: string): Loader {
         observation: loaderObservation(lines, end.result.elapsedSeconds),
         command: program,
         wasTheLimit: end.result.generator.wasTheLimit,
+        ...nodeOf(outcome),
       };
     },
   };

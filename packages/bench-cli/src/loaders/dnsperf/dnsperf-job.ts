@@ -1,7 +1,7 @@
 /** dnsperf as a Job in the cluster: the same arguments and the same parser as on this machine. */
 import { BenchError } from '../../errors.ts';
 import type { ClusterRun } from '../../targets/kubernetes/cluster-run.ts';
-import { createQueryUpload, loaderObservation, QUERY_PATH, runLoaderJob } from '../cluster-job.ts';
+import { createQueryUpload, loaderObservation, nodeOf, QUERY_PATH, runLoaderJob } from '../cluster-job.ts';
 import type { Loader } from '../loader.ts';
 import { dnsperfArguments } from './command.ts';
 import { isStartOfSending, parseDnsperf, parseInterval } from './parse.ts';
@@ -14,17 +14,12 @@ export function createDnsperfJob(run: ClusterRun, version: string): Loader {
     version,
     async load(request) {
       const program = ['dnsperf', ...dnsperfArguments({ ...request, queryFile: QUERY_PATH })];
-      const { lines, exitCode, pod } = await runLoaderJob(
-        run,
-        request,
-        await upload(request),
-        program,
-        (line) => {
-          if (isStartOfSending(line)) request.onStarted();
-          const interval = parseInterval(line);
-          if (interval !== null) request.onProgress(interval.qps);
-        },
-      );
+      const outcome = await runLoaderJob(run, request, await upload(request), program, (line) => {
+        if (isStartOfSending(line)) request.onStarted();
+        const interval = parseInterval(line);
+        if (interval !== null) request.onProgress(interval.qps);
+      });
+      const { lines, exitCode, pod } = outcome;
       const { result, complaints } = parseDnsperf(lines);
       if (result === null || exitCode !== 0) {
         throw new BenchError(
@@ -41,6 +36,7 @@ export function createDnsperfJob(run: ClusterRun, version: string): Loader {
         observation: loaderObservation(lines, result.runTimeSeconds),
         command: program,
         wasTheLimit: null,
+        ...nodeOf(outcome),
       };
     },
   };
