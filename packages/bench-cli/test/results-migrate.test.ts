@@ -44,7 +44,7 @@ describe('a stored record', () => {
   it('of version 1 knows nothing of what version 2 brought', async () => {
     const [file] = STORED;
     const record = parseRecord(await readFile(file ?? '', 'utf8'), 'run.json');
-    expect(record).toMatchObject({ noiseFloors: null, drift: null, until: null, imported: null });
+    expect(record).toMatchObject({ noiseFloors: null, drift: null, until: null });
     expect(record.environment.cluster).toBeNull();
     const [trial] = record.trials;
     expect(trial).toMatchObject({

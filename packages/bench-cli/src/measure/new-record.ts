@@ -56,6 +56,5 @@ export function newRecord(parts: RecordParts): RunRecord {
     noiseFloors: null,
     drift: null,
     until: null,
-    imported: null,
   };
 }

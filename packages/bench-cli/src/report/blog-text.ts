@@ -125,13 +125,6 @@ export function caveats(record: RunRecord): string {
             `Load is a closed loop: the next query of ${plain(loader)} leaves when an answer has come, so that a faster server shows a lower latency. Latency at a fixed rate is another measurement.`,
           ]),
       'Verdicts are about throughput, latency and cost, not about features or correctness under load beyond the checks above.',
-      ...(record.imported === null
-        ? []
-        : [
-            plain(
-              `The figures were imported from ${record.imported.format} and not measured by this program.`,
-            ),
-          ]),
     ]),
     stockNote(record),
   );

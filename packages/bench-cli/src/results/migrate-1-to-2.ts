@@ -1,6 +1,6 @@
 /**
  * Schema version 2 gives places to what version 1 had none for: latency percentiles, instances one by one, the
- * cluster, the noise floor, steady state, drift, `--until`, tests of differences and imported runs. A record
+ * cluster, the noise floor, steady state, drift, `--until` and tests of differences. A record
  * of version 1 knows nothing of them, and says so: null, or an empty list.
  */
 import { type Json, mapEntries, withDefaults } from './migration.ts';
@@ -58,7 +58,6 @@ export function migrate1to2(record: Json): Json {
     noiseFloors: null,
     drift: null,
     until: null,
-    imported: null,
   });
   return mapEntries(whole, {
     environment: (environment) =>

@@ -91,13 +91,3 @@ export const cpuLimitMethodSchema = z.enum([
   'none',
 ]);
 export type CpuLimitMethod = z.output<typeof cpuLimitMethodSchema>;
-
-/** Where a record came from that this program did not measure itself. */
-export const importSourceSchema = z.object({
-  /** `dnsperf`, `perf-tests`, `tiger-bench`, `flamethrower`, `dnspyre`, … */
-  format: z.string(),
-  files: z.array(z.string()),
-  /** What the format does not say and what was assumed in its place, as sentences. */
-  notes: z.array(z.string()),
-});
-export type ImportSource = z.output<typeof importSourceSchema>;

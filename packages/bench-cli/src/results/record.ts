@@ -10,7 +10,6 @@ import { caseSchema, driftSchema, noiseFloorSchema, untilSchema } from './record
 import {
   cpuLimitMethodSchema,
   environmentSchema,
-  importSourceSchema,
   provisionedToolSchema,
   serverRecordSchema,
 } from './record-environment.ts';
@@ -85,7 +84,5 @@ export const recordSchema = z.object({
   drift: z.array(driftSchema).nullable(),
   /** Null without `--until`. */
   until: untilSchema.nullable(),
-  /** Null for a run of this program. */
-  imported: importSourceSchema.nullable(),
 });
 export type RunRecord = z.output<typeof recordSchema>;

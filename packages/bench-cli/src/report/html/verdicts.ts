@@ -57,12 +57,6 @@ export function titleOf(record: RunRecord): string {
   return titles.length === 0 ? last : `${titles.join(', ')} and ${last}`;
 }
 
-function source(record: RunRecord): Html | false {
-  if (record.imported === null) return false;
-  const { format, files, notes } = record.imported;
-  return html`<div class="notice"><b>Imported from ${format}</b>: ${files.join(', ')}.${notes.map((note) => ` ${note}`)}</div>`;
-}
-
 export function header(page: PageData): Html {
   const { record } = page;
   const status = runStatus(record);
@@ -92,7 +86,6 @@ export function verdicts(page: PageData): Html {
   return html`<section id="verdicts"><h2>What was shown</h2>
 <p class="lead">Throughput against ${serverTitle(record, record.baseline)} of the same tier and mode. A winner is named only where the
 95&nbsp;% interval of the difference leaves out zero; ≈ means that no difference was shown, which is not the same as equal.</p>
-${source(record)}
 <div class="cards">${groups.map((group) => groupCard(group, page))}</div>
 ${notes.length > 0 && html`<div class="notice"><b>Read with care</b><ul>${notes.map((note) => html`<li>${prose(note)}</li>`)}</ul></div>`}
 </section>`;
