@@ -422,6 +422,20 @@ describe('bench trend', () => {
     expect(answer.out).toBe('');
   });
 
+  it('draws figures of different load generators as different lines', async () => {
+    await saveRun({ id: OLD, qps: { coredns: [100, 101] } });
+    await saveRun({
+      id: NEW,
+      qps: { coredns: [200, 201] },
+      record: { loader: { kind: 'builtin', version: '1' } },
+    });
+    const { lines } = JSON.parse((await bench('trend', '--json')).out);
+    expect(lines.map(({ machine }: { machine: string }) => machine.split(', ').at(-1)).sort()).toEqual([
+      'load from builtin',
+      'load from dnsperf',
+    ]);
+  });
+
   it('explains an empty history', async () => {
     const { status, err } = await bench('trend', '--server', 'dinodns');
     expect(status).toBe(6);

@@ -39,7 +39,10 @@ export interface Entry {
   readonly git: { readonly commit: string; readonly branch: string | null; readonly dirty: boolean } | null;
   /** Everything about machine, programs and settings that may explain a difference, by name. */
   readonly environment: Readonly<Record<string, string>>;
-  /** Names one machine or cluster: figures of different ones form different lines of a trend. */
+  /**
+   * Names one machine or cluster, and the load generator, which is part of the method: figures of different ones form
+   * different lines of a trend.
+   */
   readonly machine: string;
   readonly cases: readonly EntryCase[];
 }
@@ -134,7 +137,7 @@ function fromRun(record: RunRecord): Entry {
     startedAt: record.startedAt,
     git: environment.git,
     environment: environmentOf(record),
-    machine: `${environment.hostname}, ${environment.cpuModel}${cluster}`,
+    machine: `${environment.hostname}, ${environment.cpuModel}${cluster}, load from ${record.loader.kind}`,
     cases,
   };
 }
