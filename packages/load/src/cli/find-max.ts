@@ -24,7 +24,10 @@ function summary(result: FindMaxResult, trialSeconds: number): string {
     `  each trial ${duration(trialSeconds)}`,
   ];
   if (generatorLimited)
-    lines.push('  The generator was the limit: the server can do more. Use more workers (-w).');
+    lines.push(
+      '  The generator was the limit: the server can do more. Use more workers (-w), on',
+      '  CPUs that nothing else runs on.',
+    );
   return `${lines.join('\n')}\n`;
 }
 
