@@ -36,6 +36,18 @@ function mdxOf(text: string): string {
 const around = (qps: number): Measured[] =>
   [1, 1.01, 0.99, 1.005, 0.995, 1.002].map((factor) => ({ qps: qps * factor }));
 
+it('a post has its reservation as one sentence of the TL;DR', async () => {
+  const record = makeRecord({
+    cases: [
+      { server: 'coredns', trials: around(1000) },
+      { server: 'dinodns', trials: around(3000).map((trial) => ({ ...trial, limitedBy: 'loader' })) },
+    ],
+  });
+  const { text } = await postOf(record);
+  expect(text).toMatch(/^- With a reservation: a throughput was not limited by the server .*\(†\)\.$/m);
+  expect(text).not.toMatch(/^- .?$/m);
+});
+
 describe('the stored reference', () => {
   it.each(['markdown', 'csv'])('is what the renderer makes of its record: %s', async (name) => {
     const renderer = findRenderer(name);

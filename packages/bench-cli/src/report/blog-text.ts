@@ -57,7 +57,8 @@ export function tldr(record: RunRecord): string {
   const cost = comparedServers(record).flatMap(
     (server) => overallSentence(record, server, 'cpuSecondsPerQuery') ?? [],
   );
-  return bullets([...throughputSentences(record), ...cost, ...(reservation(record) ?? [])].map(plain));
+  const but = reservation(record);
+  return bullets([...throughputSentences(record), ...cost, ...(but === null ? [] : [but])].map(plain));
 }
 
 export function conclusions(record: RunRecord): string {
