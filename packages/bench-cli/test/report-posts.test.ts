@@ -169,7 +169,7 @@ describe('what a server was shown to be over all points', () => {
     }));
     const noisy = { ...reference, cases };
     expect(reservation(noisy)).toBe(
-      'With a reservation: a difference is no larger than the noise floor throughout.',
+      'With a reservation: a difference is no larger than the noise floor at all points.',
     );
     expect(reservation(reference)).toBeNull();
     const [stock, dinodns] = cases.slice(1, 3).map((item) => verdictSentence(item, noisy));

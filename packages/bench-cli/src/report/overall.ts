@@ -151,7 +151,7 @@ export function reservation(record: RunRecord): string | null {
   );
   const where = (some: typeof groups) =>
     some.length === groups.length
-      ? 'throughout'
+      ? 'at all points'
       : `at ${some.map(({ title }) => inSentence(title)).join('; ')}`;
   const parts = [
     ...(noisy.length > 0 ? [`a difference is no larger than the noise floor ${where(noisy)}`] : []),
