@@ -1,7 +1,7 @@
 /**
  * Renders a published run in every format and takes the pictures of the README from it:
  *
- *     node packages/bench-cli/scripts/publish.ts [FOLDER]        (default: results/reference/local-tier1-both)
+ *     node packages/bench-cli/scripts/publish.ts [FOLDER]        (default: results/reference/local-both-quick)
  *
  * Needs Debian's chromium. Files that are there are replaced; run it after every change of a renderer.
  */
@@ -47,7 +47,7 @@ async function takePictures(html: string): Promise<void> {
   }
 }
 
-const folder = process.argv[2] ?? join(ROOT, 'results', 'reference', 'local-tier1-both');
+const folder = process.argv[2] ?? join(ROOT, 'results', 'reference', 'local-both-quick');
 for (const made of ['blog', 'charts']) await rm(join(folder, made), { recursive: true, force: true });
 process.exitCode = await main(['report', folder, '--format', FORMATS], { ...realWorld(), cwd: ROOT });
 if (process.exitCode === 0) await takePictures(await readFile(join(folder, 'report.html'), 'utf8'));
