@@ -1,8 +1,12 @@
 #!/usr/bin/env node
 /** `dnscannon`: wiring only. A signal ends the run in order, so that what was measured is printed. */
 import { setFlagsFromString } from 'node:v8';
-import { runCli } from './cli/run-cli.ts';
-import { loadError } from './errors.ts';
+import { restartForSingleCpu } from './cli/single-cpu.ts';
+
+restartForSingleCpu();
+
+const { runCli } = await import('./cli/run-cli.ts');
+const { loadError } = await import('./errors.ts');
 
 // For the workers' heaps: a garbage collection each second in place of five. Nothing else runs in this process.
 setFlagsFromString('--min-semi-space-size=16');

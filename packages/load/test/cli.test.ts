@@ -8,7 +8,7 @@ import { liveLine } from '../src/cli/live.ts';
 import { inputOf } from '../src/cli/options.ts';
 import { runCli } from '../src/cli/run-cli.ts';
 import { type CannonResult, type Interval, optionsSchema } from '../src/index.ts';
-import { dnscannon } from './support/cli.ts';
+import { dnscannon, start } from './support/cli.ts';
 import { startCoredns, type TestCoredns } from './support/coredns.ts';
 
 let coredns: TestCoredns;
@@ -214,4 +214,16 @@ it("takes the flags that dnsperf's and autocannon's users know", () => {
     popularity: 'zipf',
     zipfExponent: 1.1,
   });
+});
+
+it.runIf(process.platform === 'linux')('keeps V8 to its own threads where it has one CPU', async () => {
+  const load = ['-w', '1', '-R', '100', '-d', '2', '--json', server(), 'example.test'];
+  const { child, ended } = start(load, ['taskset', '-c', '0']);
+  const commandLine = () => readFile(`/proc/${child.pid}/cmdline`, 'utf8');
+  // The process that was started, under the same id and with the same arguments.
+  await expect.poll(commandLine, { timeout: 15_000 }).toContain('\0--single-threaded\0');
+  expect(await commandLine()).toContain('\0--json\0');
+  const { status, stdout } = await ended;
+  expect(status).toBe(0);
+  expect((JSON.parse(stdout) as CannonResult).counts.sent).toBe(200);
 });

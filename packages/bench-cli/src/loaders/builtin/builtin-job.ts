@@ -11,7 +11,7 @@ import {
 } from '../cluster-job.ts';
 import type { Loader, LoadOutcome, LoadRequest } from '../loader.ts';
 import { type BuiltinEvent, parseEvent } from './events.ts';
-import { builtinOptions } from './options.ts';
+import { builtinOptions, GENERATOR_NODE_FLAGS } from './options.ts';
 import { loadResultOf } from './result.ts';
 
 const PROGRAM = 'child.ts';
@@ -27,7 +27,7 @@ async function programText({ world }: ClusterRun): Promise<string> {
 
 function commandFor(request: LoadRequest): string[] {
   const options = JSON.stringify(builtinOptions({ ...request, queryFile: QUERY_PATH }));
-  return ['node', `${QUERY_DIRECTORY}/${PROGRAM}`, options];
+  return ['node', ...GENERATOR_NODE_FLAGS, `${QUERY_DIRECTORY}/${PROGRAM}`, options];
 }
 
 type End = Extract<BuiltinEvent, { readonly event: 'result' | 'error' }>;

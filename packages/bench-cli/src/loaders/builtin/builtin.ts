@@ -9,7 +9,7 @@ import type { ResourceGroup, ResourceGroups } from '../../targets/local/resource
 import type { World } from '../../world.ts';
 import type { Loader, LoadOutcome, LoadRequest } from '../loader.ts';
 import { type BuiltinEvent, parseEvent } from './events.ts';
-import { builtinOptions } from './options.ts';
+import { builtinOptions, GENERATOR_NODE_FLAGS } from './options.ts';
 import { loadResultOf } from './result.ts';
 
 export interface BuiltinOptions {
@@ -61,7 +61,8 @@ async function runBuiltin(
   request: LoadRequest,
   group: ResourceGroup,
 ): Promise<LoadOutcome> {
-  const command = [world.processes.nodePath, childScript(), JSON.stringify(builtinOptions(request))];
+  const program = [world.processes.nodePath, ...GENERATOR_NODE_FLAGS, childScript()];
+  const command = [...program, JSON.stringify(builtinOptions(request))];
   const heard: Heard = { intervals: [], end: null };
   const running = await world.processes
     .start(group.wrap(command), {

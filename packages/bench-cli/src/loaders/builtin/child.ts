@@ -1,17 +1,14 @@
 /**
  * The load generator in a process of its own, so that its CPU time and memory are counted apart from bench's:
- * `node child.ts OPTIONS`, where OPTIONS are `cannon`'s as JSON. Prints events, see `events.ts`.
+ * `node child.ts OPTIONS`, with `GENERATOR_NODE_FLAGS`, where OPTIONS are `cannon`'s as JSON. Prints events, see
+ * `events.ts`.
  */
-import { setFlagsFromString } from 'node:v8';
 import { cannon, LoadError } from '@dinodns-bench/load';
 import type { BuiltinEvent } from './events.ts';
 
 function tell(event: BuiltinEvent): void {
   process.stdout.write(`${JSON.stringify(event)}\n`);
 }
-
-// As dnscannon does for its workers' heaps: fewer garbage collections between queries.
-setFlagsFromString('--min-semi-space-size=16');
 
 try {
   const run = cannon(JSON.parse(process.argv[2] ?? '{}'));
