@@ -19,7 +19,11 @@ finish() {
 }
 trap finish EXIT
 
-vars=$(bash "$scripts/up")
+# A component that is just about to start can look to `up` as if it had ended; its advice is to begin anew.
+if ! vars=$(bash "$scripts/up"); then
+  bash "$scripts/down" >&2
+  vars=$(bash "$scripts/up")
+fi
 eval "$vars"
 
 bash "$scripts/base-images" debian:bookworm node:24 >&2
