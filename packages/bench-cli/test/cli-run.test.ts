@@ -5,8 +5,8 @@ import { readdir, readFile, rename, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { ownerOf } from '../src/machine/owner.ts';
 import { type RunRecord, recordSchema } from '../src/results/record.ts';
-import { ownerOf } from '../src/targets/local/owner.ts';
 import { installedServers } from './support/installed-servers.ts';
 import { type TestWorld, type TestWorldOptions, testWorld } from './support/test-world.ts';
 

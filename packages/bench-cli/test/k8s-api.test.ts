@@ -3,12 +3,12 @@ import { once } from 'node:events';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterEach, describe, expect, it } from 'vitest';
-import { apiErrorOf, explainApiError } from '../src/targets/kubernetes/api/api-error.ts';
-import { pauseAfter } from '../src/targets/kubernetes/api/backoff.ts';
-import { createClient, type KubeClient } from '../src/targets/kubernetes/api/client.ts';
-import { connect } from '../src/targets/kubernetes/api/connect.ts';
-import { followLog } from '../src/targets/kubernetes/api/logs.ts';
-import { follow } from '../src/targets/kubernetes/api/watch.ts';
+import { apiErrorOf, explainApiError } from '../src/kubernetes-api/api-error.ts';
+import { pauseAfter } from '../src/kubernetes-api/backoff.ts';
+import { createClient, type KubeClient } from '../src/kubernetes-api/client.ts';
+import { connect } from '../src/kubernetes-api/connect.ts';
+import { followLog } from '../src/kubernetes-api/logs.ts';
+import { follow } from '../src/kubernetes-api/watch.ts';
 import { testWorld } from './support/test-world.ts';
 
 type Handler = (request: IncomingMessage, response: ServerResponse) => void;

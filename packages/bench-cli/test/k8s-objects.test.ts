@@ -4,7 +4,6 @@ import { configure } from '../src/config/configuration.ts';
 import { KUBERNETES_DEFAULTS } from '../src/config/kubernetes-settings.ts';
 import { parseTimes } from '../src/loaders/cluster-job.ts';
 import { loadFor } from '../src/measure/load.ts';
-import { zoneSetOf } from '../src/measure/workload.ts';
 import { coredns } from '../src/servers/coredns/index.ts';
 import { dinodns } from '../src/servers/dinodns/index.ts';
 import { parseCheckerLine } from '../src/targets/kubernetes/checker.ts';
@@ -17,6 +16,7 @@ import { nodeSelectorOf, tolerationOf } from '../src/targets/kubernetes/objects/
 import { serverObjects } from '../src/targets/kubernetes/objects/server.ts';
 import { loaderRequest } from '../src/targets/kubernetes/open-cluster.ts';
 import { parseReadyLine } from '../src/targets/kubernetes/ready-line.ts';
+import { zoneSetOf } from '../src/workload/workload.ts';
 import { testWorld } from './support/test-world.ts';
 
 const settings = { ...KUBERNETES_DEFAULTS, target: 'kubernetes' } as const;

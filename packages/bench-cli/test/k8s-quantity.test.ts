@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { cpuQuantity, parseQuantity, sumQuantities } from '../src/targets/kubernetes/quantity.ts';
+import { cpuQuantity, parseQuantity, sumQuantities } from '../src/quantity.ts';
 
 describe('quantities', () => {
   it.each([

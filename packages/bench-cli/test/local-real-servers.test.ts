@@ -5,13 +5,13 @@ import { defineZoneSet } from '@dinodns-bench/zones';
 import { afterEach, describe, expect, test } from 'vitest';
 import { DEFAULTS } from '../src/config/settings.ts';
 import { askTcp, askUdp } from '../src/dns/client.ts';
-import { readinessQueries } from '../src/measure/workload.ts';
-import { readAllProcessStats, readProcessStat } from '../src/observe/proc-files.ts';
+import { readAllProcessStats, readProcessStat } from '../src/machine/proc-files.ts';
 import { createProvisioner } from '../src/provision/provisioner.ts';
 import { SERVER_KINDS, serverKinds } from '../src/servers/registry.ts';
 import type { ServerKind } from '../src/servers/server.ts';
 import { createLocalTarget } from '../src/targets/local/local-target.ts';
 import { createResourceGroups } from '../src/targets/local/resource-groups.ts';
+import { readinessQueries } from '../src/workload/workload.ts';
 import { realWorld, type World } from '../src/world.ts';
 import { uniqueRunId } from './local-fixtures.ts';
 

@@ -3,7 +3,7 @@ import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { afterEach, describe, expect, test } from 'vitest';
 import { askTcp, askUdp } from '../src/dns/client.ts';
-import { readProcessStat } from '../src/observe/proc-files.ts';
+import { readProcessStat } from '../src/machine/proc-files.ts';
 import type { ServerKind } from '../src/servers/server.ts';
 import { createLocalTarget, type LocalTargetOptions } from '../src/targets/local/local-target.ts';
 import { createResourceGroups } from '../src/targets/local/resource-groups.ts';

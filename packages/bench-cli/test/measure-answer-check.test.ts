@@ -6,9 +6,9 @@ import { afterEach, describe, expect, it } from 'vitest';
 import { createDnsClient } from '../src/dns/client.ts';
 import { BenchError } from '../src/errors.ts';
 import { checkAnswers } from '../src/measure/answer-check.ts';
-import { expectationOf, parseQueryFile, predictedCodes, zoneSetOf } from '../src/measure/workload.ts';
 import { coredns } from '../src/servers/coredns/index.ts';
 import { dinodnsStock } from '../src/servers/dinodns/index.ts';
+import { expectationOf, parseQueryFile, predictedCodes, zoneSetOf } from '../src/workload/workload.ts';
 
 const zoneSet = defineZoneSet({ from: 1, to: 19, parity: 'odd' });
 const workload = defineWorkload(workloadFor(zoneSet));

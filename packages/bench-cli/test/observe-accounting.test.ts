@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import type { ProcessStat } from '../src/observe/proc-stat.ts';
+import type { ProcessStat } from '../src/machine/proc-stat.ts';
 import {
   EMPTY_ACCOUNT,
   membersOf,

@@ -1,11 +1,11 @@
 import { describe, expect, test } from 'vitest';
+import { parseCpuList, parseProcessStat, parsePss, parseRss } from '../src/machine/proc-stat.ts';
 import {
   parseCpuacctUsage,
   parseCpuStatV1,
   parseCpuStatV2,
   parseProcessIds,
 } from '../src/observe/cgroup-files.ts';
-import { parseCpuList, parseProcessStat, parsePss, parseRss } from '../src/observe/proc-stat.ts';
 
 // Captured on Linux 6.18 from a process that was started as `./a ) R (b`.
 const STAT = `14059 (a ) R (b) S 14057 14058 11914 0 -1 4194304 104 0 0 0 12 34 56 78 20 0 1 0 127299 3133440 410 18446744073709551615 94655445889024 94655445908905 140736757429664 0 0 0 0 0 0 0 0 0 17 1 0 0 0 0 0 94655445924912 94655445926528 94655981219840 140736757434900 140736757434920 140736757434920 140736757436395 0

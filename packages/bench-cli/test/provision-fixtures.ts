@@ -4,7 +4,7 @@ import { createHash } from 'node:crypto';
 import { chmod, mkdir, mkdtemp, readFile, rm, symlink, writeFile } from 'node:fs/promises';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import { join } from 'node:path';
-import { findExecutable } from '../src/environment/find-executable.ts';
+import { findExecutable } from '../src/machine/find-executable.ts';
 import type { ProvisionOptions } from '../src/provision/provision.ts';
 import { realWorld, type World } from '../src/world.ts';
 

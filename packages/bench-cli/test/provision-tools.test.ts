@@ -1,8 +1,8 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterEach, describe, expect, test } from 'vitest';
+import { inspectMachine } from '../src/doctor/inspect-machine.ts';
 import { inspectTools } from '../src/provision/inspect.ts';
-import { inspectMachine } from '../src/provision/inspect-machine.ts';
 import { parseAptDownload } from '../src/provision/package-manager.ts';
 import { createProvisioner } from '../src/provision/provisioner.ts';
 import { parseToolVersion } from '../src/provision/tool-version.ts';

@@ -1,9 +1,9 @@
 /** `bench cleanup`: removes from a cluster what a killed run left. */
 import { seconds } from '../config/value-schemas.ts';
 import { BenchError, EXIT_STATUS, messageOf } from '../errors.ts';
+import { hasEnded, ownerOf } from '../machine/owner.ts';
 import { openClient } from '../targets/kubernetes/open-cluster.ts';
 import { type FoundRun, findRuns, waitUntilNamespaceGone } from '../targets/kubernetes/run-namespace.ts';
-import { hasEnded, ownerOf } from '../targets/local/owner.ts';
 import { formatDuration } from '../text.ts';
 import type { World } from '../world.ts';
 import { listenForInterruption } from './interruption.ts';

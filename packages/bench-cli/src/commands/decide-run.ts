@@ -8,8 +8,6 @@ import {
   unreadableConfiguration,
 } from '../config/configuration.ts';
 import { BenchError } from '../errors.ts';
-import { loadWorkload } from '../measure/load-workload.ts';
-import { type BenchWorkload, zoneSetOf } from '../measure/workload.ts';
 import { type Plan, planRun } from '../plan/plan.ts';
 import type { RunRecord } from '../results/record.ts';
 import { newRunId } from '../results/run-id.ts';
@@ -18,6 +16,8 @@ import { serverKinds } from '../servers/registry.ts';
 import type { ServerKind } from '../servers/server.ts';
 import { CLUSTER_WORKLOADS } from '../targets/kubernetes/cluster-workloads.ts';
 import { noImage } from '../targets/kubernetes/objects/server.ts';
+import { loadWorkload } from '../workload/load-workload.ts';
+import { type BenchWorkload, zoneSetOf } from '../workload/workload.ts';
 import type { World } from '../world.ts';
 
 export interface RunOptions {

@@ -2,11 +2,11 @@
 import { cannonVersion } from '@dinodns-bench/load';
 import { Ansis } from 'ansis';
 import { DEFAULT_COREDNS_VERSION } from '../config/settings.ts';
+import { type CheckState, inspectMachine } from '../doctor/inspect-machine.ts';
 import { EXIT_STATUS, messageOf } from '../errors.ts';
 import { createDisplay } from '../progress/display.ts';
 import { provisionProgress } from '../progress/provision-progress.ts';
 import { inspectTools, type ToolInspection } from '../provision/inspect.ts';
-import { type CheckState, inspectMachine } from '../provision/inspect-machine.ts';
 import { createProvisioner } from '../provision/provisioner.ts';
 import { wrapText } from '../text.ts';
 import type { World } from '../world.ts';

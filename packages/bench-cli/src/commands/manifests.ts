@@ -1,5 +1,5 @@
 /** `bench manifests`: the objects of a run on stdout, for `kubectl apply -f`. */
-import { manifestsOf, renderManifests } from '../targets/kubernetes/manifests.ts';
+import { manifestsOf, renderManifests } from '../experiments/compare/manifests.ts';
 import type { World } from '../world.ts';
 import type { DecidedRun } from './decide-run.ts';
 

@@ -1,8 +1,8 @@
 /** `bench open`: writes the page of a run and hands it to whatever opens pages here. */
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
-import { findExecutable } from '../environment/find-executable.ts';
 import { BenchError, messageOf } from '../errors.ts';
+import { findExecutable } from '../machine/find-executable.ts';
 import { filesOf, findFormat, HTML_NAME } from '../report/index.ts';
 import { createStore } from '../results/store.ts';
 import type { World } from '../world.ts';

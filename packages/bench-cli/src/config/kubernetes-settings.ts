@@ -1,6 +1,6 @@
 /** The settings of the kubernetes target; part of the one table in `settings.ts`. */
 import { z } from 'zod';
-import { parseQuantity } from '../targets/kubernetes/quantity.ts';
+import { parseQuantity } from '../quantity.ts';
 import { booleanFromText, choice, list, listFromText, seconds, text } from './value-schemas.ts';
 
 /** RFC 1123 label with room for the run's id behind it. */

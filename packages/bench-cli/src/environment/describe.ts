@@ -1,5 +1,5 @@
 /** Describes the machine for the record: everything a reader needs to judge the figures. */
-import { readIfThere } from '../observe/proc-files.ts';
+import { readIfThere } from '../machine/proc-files.ts';
 import { runToEnd } from '../process.ts';
 import type { Environment } from '../results/record.ts';
 import type { World } from '../world.ts';

@@ -1,8 +1,9 @@
 /** What the machine runs on: a hypervisor, a container, or nothing. */
-import { readIfThere } from '../observe/proc-files.ts';
+
+import { findExecutable } from '../machine/find-executable.ts';
+import { readIfThere } from '../machine/proc-files.ts';
 import { runToEnd } from '../process.ts';
 import type { World } from '../world.ts';
-import { findExecutable } from './find-executable.ts';
 import { hasHypervisorFlag } from './machine-files.ts';
 
 /** Product and vendor names in DMI by which hypervisors are known. */

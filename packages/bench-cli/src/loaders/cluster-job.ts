@@ -1,12 +1,12 @@
 /** What the loaders have in common when they run as Jobs in a cluster. */
 import type { V1Pod, V1ResourceRequirements } from '@kubernetes/client-node';
+import { cpuQuantity } from '../quantity.ts';
 import type { Observation } from '../results/record.ts';
 import type { ClusterRun } from '../targets/kubernetes/cluster-run.ts';
 import { configMapOf } from '../targets/kubernetes/objects/config-map.ts';
 import { jobOf } from '../targets/kubernetes/objects/job.ts';
 import { runLabels, unitLabels, unitSelector } from '../targets/kubernetes/objects/labels.ts';
 import type { ConfigMapMount } from '../targets/kubernetes/objects/pods.ts';
-import { cpuQuantity } from '../targets/kubernetes/quantity.ts';
 import { runJob } from '../targets/kubernetes/run-job.ts';
 import type { LoadOutcome, LoadRequest } from './loader.ts';
 

@@ -6,7 +6,7 @@ import type { Query, ZoneSet } from '@dinodns-bench/zones';
 import type { DecodedAnswer, DnsClient } from '../dns/client.ts';
 import { BenchError, messageOf } from '../errors.ts';
 import type { ServerKind } from '../servers/server.ts';
-import { type BenchWorkload, type Expectation, expectedAnswer } from './workload.ts';
+import { type BenchWorkload, type Expectation, expectedAnswer } from '../workload/workload.ts';
 
 /** Queries in flight while checking; fits any socket buffer (see `DEFAULTS.outstanding`). */
 const CONCURRENCY = 64;

@@ -4,8 +4,8 @@ import { type Environment, type RunRecord, SCHEMA_VERSION } from '../results/rec
 import { INTERVAL_METHOD } from '../stats/intervals.ts';
 import { shellCommand } from '../text.ts';
 import { BENCH_VERSION } from '../version.ts';
+import type { BenchWorkload } from '../workload/workload.ts';
 import type { Programs, Session } from './session.ts';
-import type { BenchWorkload } from './workload.ts';
 
 export interface RecordParts {
   readonly id: string;

@@ -5,6 +5,7 @@ import { createBuiltinJob } from '../loaders/builtin/builtin-job.ts';
 import { createDnsperfJob } from '../loaders/dnsperf/dnsperf-job.ts';
 import { type Plan, planRun } from '../plan/plan.ts';
 import type { Display } from '../progress/display.ts';
+import { parseQuantity } from '../quantity.ts';
 import type { Environment, RunRecord } from '../results/record.ts';
 import type { ServerKind } from '../servers/server.ts';
 import { clusterDnsWarning, findClusterDns } from '../targets/kubernetes/cluster-dns.ts';
@@ -13,11 +14,10 @@ import { imagesOf, loaderKindOf } from '../targets/kubernetes/images.ts';
 import { inspectImages } from '../targets/kubernetes/inspect-images.ts';
 import { createKubernetesTarget } from '../targets/kubernetes/kubernetes-target.ts';
 import { openCluster } from '../targets/kubernetes/open-cluster.ts';
-import { parseQuantity } from '../targets/kubernetes/quantity.ts';
+import { type BenchWorkload, readinessQueries } from '../workload/workload.ts';
 import type { World } from '../world.ts';
 import { openLocalSession, type Programs, preparePrograms, type Session } from './session.ts';
 import { clusterWarnings, loaderWarnings, runWarnings } from './warnings.ts';
-import { type BenchWorkload, readinessQueries } from './workload.ts';
 
 export interface PrepareRequest {
   readonly world: World;

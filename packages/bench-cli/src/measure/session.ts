@@ -19,8 +19,8 @@ import { assignCpus, availableCpuNumbers } from '../targets/local/cpu-sets.ts';
 import { createLocalTarget } from '../targets/local/local-target.ts';
 import { createResourceGroups } from '../targets/local/resource-groups.ts';
 import type { Target } from '../targets/target.ts';
+import { readinessQueries } from '../workload/workload.ts';
 import type { World } from '../world.ts';
-import { readinessQueries } from './workload.ts';
 
 /** Which loader a run uses. */
 export type LoaderChoice =

@@ -5,8 +5,8 @@ import type { Loader } from '../loaders/loader.ts';
 import type { PlannedTrial } from '../plan/plan.ts';
 import type { ServerKind } from '../servers/server.ts';
 import type { Target } from '../targets/target.ts';
+import type { BenchWorkload } from '../workload/workload.ts';
 import type { World } from '../world.ts';
-import type { BenchWorkload } from './workload.ts';
 
 export type TrialPhase =
   | 'starting'

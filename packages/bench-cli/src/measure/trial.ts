@@ -2,6 +2,7 @@
 import { BenchError, messageOf } from '../errors.ts';
 import type { LoadOutcome } from '../loaders/loader.ts';
 import type { PlannedTrial } from '../plan/plan.ts';
+import { parseQuantity } from '../quantity.ts';
 import type {
   FailedTrial,
   LimitedBy,
@@ -14,7 +15,6 @@ import type {
 } from '../results/record.ts';
 import type { ServerKind } from '../servers/server.ts';
 import { examineSteadyState } from '../stats/steady-state.ts';
-import { parseQuantity } from '../targets/kubernetes/quantity.ts';
 import type { Deployment } from '../targets/target.ts';
 import { checkAnswers } from './answer-check.ts';
 import { anyWasTheLimit, enforcedAllowance, limitingFactor, loaderAllowance } from './limiting-factor.ts';

@@ -3,9 +3,10 @@
  * it, so that the sum over the workers of a cluster is what they really take; where it may not be read (a
  * server that changed its user), the resident set size is used and named.
  */
+
+import { readIfThere } from '../machine/proc-files.ts';
+import { parsePss, parseRss } from '../machine/proc-stat.ts';
 import type { World } from '../world.ts';
-import { readIfThere } from './proc-files.ts';
-import { parsePss, parseRss } from './proc-stat.ts';
 
 export interface MemoryMeter {
   /** Sum over `pids`; null if none of them could be read. Ended processes are left out. */

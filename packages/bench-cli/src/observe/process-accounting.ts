@@ -6,7 +6,7 @@
  * is kept. The sum therefore never falls, and is low by at most what an ended process used after the
  * last look.
  */
-import type { ProcessStat } from './proc-stat.ts';
+import type { ProcessStat } from '../machine/proc-stat.ts';
 
 export interface ProcessAccount {
   /** Processes at the last look, by pid and start time. */

@@ -2,9 +2,10 @@
  * One look at all processes, shared by the groups of a run that have no control group. A look reads a file
  * for each process of the machine, so all groups share it for a moment; members are then read once more.
  */
+
+import { readAllProcessStats } from '../machine/proc-files.ts';
+import type { ProcessStat } from '../machine/proc-stat.ts';
 import type { World } from '../world.ts';
-import { readAllProcessStats } from './proc-files.ts';
-import type { ProcessStat } from './proc-stat.ts';
 
 /** Long enough for all groups of one sample to share a look, short enough to miss no child of note. */
 const LOOK_SECONDS = 0.2;

@@ -6,12 +6,12 @@
 import { homedir } from 'node:os';
 import { isAbsolute, join } from 'node:path';
 import { z } from 'zod';
-import { isExecutable } from '../environment/find-executable.ts';
 import { BenchError, messageOf, systemErrorCode } from '../errors.ts';
-import { readIfThere } from '../observe/proc-files.ts';
+import { isExecutable } from '../machine/find-executable.ts';
+import { ownedName, thisOwner } from '../machine/owner.ts';
+import { readIfThere } from '../machine/proc-files.ts';
+import { removeAbandonedDirectories } from '../machine/run-directory.ts';
 import type { ProvisionedTool } from '../results/record.ts';
-import { ownedName, thisOwner } from '../targets/local/owner.ts';
-import { removeAbandonedDirectories } from '../targets/local/run-directory.ts';
 import type { World } from '../world.ts';
 import type { Attempt } from './attempt.ts';
 import { askToolVersion } from './tool-version.ts';

@@ -3,7 +3,7 @@ import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { z } from 'zod';
 import { messageOf } from '../errors.ts';
-import { readIfThere } from '../observe/proc-files.ts';
+import { readIfThere } from '../machine/proc-files.ts';
 import { runToEnd } from '../process.ts';
 import type { World } from '../world.ts';
 import type { Attempt } from './attempt.ts';

@@ -1,6 +1,6 @@
 /** CoreDNS built from source by the Go tool, from whatever module proxy the user has configured. */
 import { join } from 'node:path';
-import { findExecutable } from '../environment/find-executable.ts';
+import { findExecutable } from '../machine/find-executable.ts';
 import { type RunningProcess, runToEnd } from '../process.ts';
 import type { World } from '../world.ts';
 import type { Attempt } from './attempt.ts';

@@ -1,5 +1,5 @@
 /** What `bench doctor` says of tools: what is here, and how the rest would be got. Changes nothing. */
-import { findExecutable } from '../environment/find-executable.ts';
+import { findExecutable } from '../machine/find-executable.ts';
 import type { ProvisionedTool } from '../results/record.ts';
 import type { ToolName } from '../servers/server.ts';
 import type { World } from '../world.ts';

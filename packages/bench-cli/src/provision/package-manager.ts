@@ -1,5 +1,5 @@
 /** The system's package manager, where it needs no password: as root, or with a sudo that asks nothing. */
-import { DAEMON_DIRECTORIES, findExecutable } from '../environment/find-executable.ts';
+import { DAEMON_DIRECTORIES, findExecutable } from '../machine/find-executable.ts';
 import { type Completed, runToEnd } from '../process.ts';
 import type { World } from '../world.ts';
 import type { ProvisionProgress } from './provision.ts';

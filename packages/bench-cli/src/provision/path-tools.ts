@@ -1,5 +1,5 @@
 /** Programs that are used where they are installed already. */
-import { DAEMON_DIRECTORIES, findExecutable } from '../environment/find-executable.ts';
+import { DAEMON_DIRECTORIES, findExecutable } from '../machine/find-executable.ts';
 import type { World } from '../world.ts';
 import type { Attempt } from './attempt.ts';
 import { askToolVersion } from './tool-version.ts';

@@ -5,9 +5,9 @@
 import { createHash } from 'node:crypto';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { findExecutable, isExecutable } from '../environment/find-executable.ts';
 import { messageOf } from '../errors.ts';
-import { readIfThere } from '../observe/proc-files.ts';
+import { findExecutable, isExecutable } from '../machine/find-executable.ts';
+import { readIfThere } from '../machine/proc-files.ts';
 import { runToEnd } from '../process.ts';
 import type { ProvisionedTool } from '../results/record.ts';
 import type { World } from '../world.ts';

@@ -4,7 +4,6 @@
  */
 import type { ZoneSet } from '@dinodns-bench/zones';
 import type { DnsClient } from '../dns/client.ts';
-import type { BenchWorkload } from '../measure/workload.ts';
 import type {
   CpuLimitMethod,
   InstanceObservation,
@@ -14,6 +13,7 @@ import type {
   Transport,
 } from '../results/record.ts';
 import type { ServerKind } from '../servers/server.ts';
+import type { BenchWorkload } from '../workload/workload.ts';
 
 export interface Endpoint {
   readonly address: string;

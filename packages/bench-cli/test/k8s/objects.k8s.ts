@@ -4,14 +4,14 @@ import type { KubernetesObject } from '@kubernetes/client-node';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { parseAllDocuments } from 'yaml';
 import { KUBERNETES_DEFAULTS, type KubernetesSettings } from '../../src/config/kubernetes-settings.ts';
-import { zoneSetOf } from '../../src/measure/workload.ts';
+import type { KubeClient } from '../../src/kubernetes-api/client.ts';
 import { SERVER_KINDS } from '../../src/servers/registry.ts';
-import type { KubeClient } from '../../src/targets/kubernetes/api/client.ts';
 import { jobOf } from '../../src/targets/kubernetes/objects/job.ts';
 import { unitLabels } from '../../src/targets/kubernetes/objects/labels.ts';
 import { namespaceObject } from '../../src/targets/kubernetes/objects/namespace.ts';
 import { CONTAINER } from '../../src/targets/kubernetes/objects/pods.ts';
 import { serverObjects } from '../../src/targets/kubernetes/objects/server.ts';
+import { zoneSetOf } from '../../src/workload/workload.ts';
 import { adminClient, core, objects } from './support/admin.ts';
 import { clusterWorld } from './support/bench.ts';
 

@@ -3,7 +3,7 @@
  * mean use over a window of some ten to thirty seconds, and it is late by as much. Pure.
  */
 import { z } from 'zod';
-import { parseQuantity } from '../../targets/kubernetes/quantity.ts';
+import { parseQuantity } from '../../quantity.ts';
 
 const podMetricsSchema = z.object({
   items: z.array(

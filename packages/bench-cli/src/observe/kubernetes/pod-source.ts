@@ -1,5 +1,5 @@
 /** Readings of the pods of a deployment, through the API server. One request for each node, one after the other. */
-import type { KubeClient } from '../../targets/kubernetes/api/client.ts';
+import type { KubeClient } from '../../kubernetes-api/client.ts';
 import { parseThrottling } from './cadvisor.ts';
 import { type PodWindow, parsePodMetrics } from './metrics-api.ts';
 import type { PodReading, ThrottlingReading } from './pod-reading.ts';

@@ -5,8 +5,8 @@
 import { type DecodedAnswer, type DnsClient, type DnsQuery, DnsQueryError } from '../../dns/client.ts';
 import { decodeAnswer, encodeQuery } from '../../dns/message.ts';
 import { BenchError, messageOf } from '../../errors.ts';
-import type { BenchWorkload } from '../../measure/workload.ts';
 import type { Transport } from '../../results/record.ts';
+import type { BenchWorkload } from '../../workload/workload.ts';
 import type { Endpoint } from '../target.ts';
 import type { ClusterRun } from './cluster-run.ts';
 import { configMapOf } from './objects/config-map.ts';

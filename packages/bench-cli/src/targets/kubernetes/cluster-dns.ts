@@ -1,13 +1,13 @@
 /** Finds the DNS Service of a cluster and the pods behind it, and deploys nothing. */
 import type { V1Pod, V1Service } from '@kubernetes/client-node';
 import { BenchError } from '../../errors.ts';
+import type { KubeClient } from '../../kubernetes-api/client.ts';
+import { sumQuantities } from '../../quantity.ts';
 import type { ServerRecord } from '../../results/record.ts';
 import type { Deployment, DeployRequest } from '../target.ts';
-import type { KubeClient } from './api/client.ts';
 import type { ClusterRun } from './cluster-run.ts';
 import { deploymentOf } from './deployment.ts';
 import { assessPod } from './pod-state.ts';
-import { sumQuantities } from './quantity.ts';
 
 /** Where distributions have it: kubeadm, GKE, EKS, AKS, kind; OpenShift. */
 const PLACES = [

@@ -2,10 +2,10 @@
 import type { V1Node, V1Pod } from '@kubernetes/client-node';
 import { z } from 'zod';
 import type { KubernetesSettings } from '../../config/kubernetes-settings.ts';
+import type { KubeClient } from '../../kubernetes-api/client.ts';
+import { parseQuantity } from '../../quantity.ts';
 import type { Cluster, ClusterNode } from '../../results/record.ts';
-import type { KubeClient } from './api/client.ts';
 import { nodeSelectorOf, tolerationOf } from './objects/pods.ts';
-import { parseQuantity } from './quantity.ts';
 
 const versionSchema = z.object({ gitVersion: z.string() });
 

@@ -1,8 +1,8 @@
 /** What all parts of one run on a cluster share. */
 import type { KubernetesSettings } from '../../config/kubernetes-settings.ts';
+import type { KubeClient } from '../../kubernetes-api/client.ts';
 import type { ImageName } from '../../servers/server.ts';
 import type { World } from '../../world.ts';
-import type { KubeClient } from './api/client.ts';
 
 export type Images = Readonly<Record<ImageName, string>>;
 

@@ -4,8 +4,8 @@
  */
 import type { Query, ResourceRecord } from '@dinodns-bench/zones';
 import { BenchError } from '../../errors.ts';
-import type { BenchWorkload, Expectation } from '../../measure/workload.ts';
-import type { KubeClient } from './api/client.ts';
+import type { KubeClient } from '../../kubernetes-api/client.ts';
+import type { BenchWorkload, Expectation } from '../../workload/workload.ts';
 
 export const CLUSTER_WORKLOADS = ['service', 'pod-ip', 'nx', 'outside'] as const;
 export type ClusterWorkloadName = (typeof CLUSTER_WORKLOADS)[number];

@@ -2,15 +2,15 @@
 
 import type { KubernetesSettings } from '../../config/kubernetes-settings.ts';
 import { BenchError } from '../../errors.ts';
+import { createClient, type KubeClient } from '../../kubernetes-api/client.ts';
+import { parseQuantity } from '../../quantity.ts';
 import type { Cluster } from '../../results/record.ts';
 import type { World } from '../../world.ts';
-import { createClient, type KubeClient } from './api/client.ts';
 import { type ClusterFacts, describeCluster } from './cluster-facts.ts';
 import type { ClusterRun, Images } from './cluster-run.ts';
 import { managedLabels, namespaceOf, runLabels } from './objects/labels.ts';
 import { demandPermissions, REQUIRED_PERMISSIONS, SECRET_PERMISSIONS } from './permissions.ts';
 import { copyPullSecrets } from './pull-secrets.ts';
-import { parseQuantity } from './quantity.ts';
 import { openNamespace, waitUntilNamespaceGone } from './run-namespace.ts';
 
 export interface OpenRequest {
@@ -114,7 +114,7 @@ export function loaderRequest(sharedCpus: number, serverCores: number): number {
 
 export async function openClient(world: World, context: string | undefined): Promise<KubeClient> {
   // client-node takes half a second to load, which only runs on clusters should pay.
-  const { connect } = await import('./api/connect.ts');
+  const { connect } = await import('../../kubernetes-api/connect.ts');
   return createClient(await connect(world, context), { clock: world.clock });
 }
 

@@ -4,7 +4,7 @@
  */
 import { z } from 'zod';
 import { BenchError } from '../../errors.ts';
-import type { KubeClient } from './api/client.ts';
+import type { KubeClient } from '../../kubernetes-api/client.ts';
 
 export interface Permission {
   readonly verb: string;

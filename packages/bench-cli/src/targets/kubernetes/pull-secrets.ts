@@ -1,6 +1,6 @@
 /** Secrets for private registries: a pod can use only those of its own namespace, so they are copied there. */
 import { BenchError } from '../../errors.ts';
-import type { KubeClient } from './api/client.ts';
+import type { KubeClient } from '../../kubernetes-api/client.ts';
 
 const DEFAULT_NAMESPACE = 'default';
 

@@ -1,8 +1,8 @@
 /** Runs a Job and reads what it prints. */
 import type { V1Job, V1Pod } from '@kubernetes/client-node';
 import { BenchError } from '../../errors.ts';
-import { followLog } from './api/logs.ts';
-import { follow } from './api/watch.ts';
+import { followLog } from '../../kubernetes-api/logs.ts';
+import { follow } from '../../kubernetes-api/watch.ts';
 import { CONTAINER } from './objects/pods.ts';
 import { assessPod } from './pod-state.ts';
 import { type PodSelection, podError, waitForPods } from './wait-for-pods.ts';

@@ -1,10 +1,10 @@
 /** The namespace of a run: made first, removed last, and with it everything that the run made. */
 import type { V1Namespace } from '@kubernetes/client-node';
 import { BenchError } from '../../errors.ts';
+import type { KubeClient } from '../../kubernetes-api/client.ts';
+import { followUntil } from '../../kubernetes-api/watch.ts';
+import { ownedName, thisOwner } from '../../machine/owner.ts';
 import type { World } from '../../world.ts';
-import { ownedName, thisOwner } from '../local/owner.ts';
-import type { KubeClient } from './api/client.ts';
-import { followUntil } from './api/watch.ts';
 import { HOST_ANNOTATION, LABELS, MANAGER, OWNER_ANNOTATION } from './objects/labels.ts';
 import { namespaceObject } from './objects/namespace.ts';
 

@@ -1,9 +1,9 @@
 /** Waits for pods, bounded in time, and ends early on what cannot recover. */
 import type { V1Pod } from '@kubernetes/client-node';
 import { BenchError } from '../../errors.ts';
-import type { KubeClient } from './api/client.ts';
-import { lastLogLines } from './api/logs.ts';
-import { follow, followUntil } from './api/watch.ts';
+import type { KubeClient } from '../../kubernetes-api/client.ts';
+import { lastLogLines } from '../../kubernetes-api/logs.ts';
+import { follow, followUntil } from '../../kubernetes-api/watch.ts';
 import { CONTAINER } from './objects/pods.ts';
 import { assessCreation, assessPod, type PodFailure, type PodVerdict } from './pod-state.ts';
 

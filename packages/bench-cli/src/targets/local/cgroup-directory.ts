@@ -1,10 +1,10 @@
 /** What cgroup v1 and v2 share: directories that are groups, and how to empty and delete them. */
 import { basename, join } from 'node:path';
 import { systemErrorCode } from '../../errors.ts';
+import { hasEnded, ownerOf } from '../../machine/owner.ts';
+import { readIfThere } from '../../machine/proc-files.ts';
 import { parseProcessIds } from '../../observe/cgroup-files.ts';
-import { readIfThere } from '../../observe/proc-files.ts';
 import type { World } from '../../world.ts';
-import { hasEnded, ownerOf } from './owner.ts';
 
 /** Processes that end by SIGKILL are gone within milliseconds, unless the kernel is stuck in I/O. */
 const EMPTYING_SECONDS = 3;

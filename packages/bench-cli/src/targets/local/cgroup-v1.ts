@@ -4,8 +4,8 @@
  */
 import { join } from 'node:path';
 import { systemErrorCode } from '../../errors.ts';
+import { readIfThere } from '../../machine/proc-files.ts';
 import { parseCpuacctUsage, parseCpuStatV1 } from '../../observe/cgroup-files.ts';
-import { readIfThere } from '../../observe/proc-files.ts';
 import type { World } from '../../world.ts';
 import { removeAbandonedCgroups } from './cgroup-directory.ts';
 import { ownCgroupDirectory } from './cgroup-mounts.ts';

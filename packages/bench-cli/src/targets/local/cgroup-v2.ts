@@ -8,8 +8,8 @@
  * group is changed.
  */
 import { dirname, join } from 'node:path';
+import { readIfThere } from '../../machine/proc-files.ts';
 import { parseCpuStatV2 } from '../../observe/cgroup-files.ts';
-import { readIfThere } from '../../observe/proc-files.ts';
 import type { World } from '../../world.ts';
 import { removeAbandonedCgroups } from './cgroup-directory.ts';
 import { ownCgroupDirectory } from './cgroup-mounts.ts';

@@ -1,6 +1,6 @@
 /** Which CPUs go to which server and which to the loaders, where CPUs are assigned instead of a quota. */
-import { readIfThere } from '../../observe/proc-files.ts';
-import { parseCpuList } from '../../observe/proc-stat.ts';
+import { readIfThere } from '../../machine/proc-files.ts';
+import { parseCpuList } from '../../machine/proc-stat.ts';
 import type { World } from '../../world.ts';
 
 export interface CpuAssignment {

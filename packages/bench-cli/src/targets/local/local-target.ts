@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import type { ZoneSet } from '@dinodns-bench/zones';
 import { createDnsClient, type DnsQuery } from '../../dns/client.ts';
 import { BenchError } from '../../errors.ts';
+import { createRunDirectory } from '../../machine/run-directory.ts';
 import { observeGroups } from '../../observe/observe.ts';
 import type { World } from '../../world.ts';
 import type { Deployment, DeployRequest, Target } from '../target.ts';
@@ -10,7 +11,6 @@ import { assignCpus, availableCpuNumbers } from './cpu-sets.ts';
 import { findFreePort } from './free-port.ts';
 import { describeExit, type Instance, logTail, startInstance } from './instance.ts';
 import type { ResourceGroups } from './resource-group.ts';
-import { createRunDirectory } from './run-directory.ts';
 
 export interface LocalTargetOptions {
   /** Of the run; the target closes them. */

@@ -2,8 +2,8 @@
  * A group without a control group: its members are the processes it was told of, those of their sessions
  * and their descendants, and its counters come from /proc in clock ticks.
  */
-import { clockTicksPerSecond, readProcessStat } from '../../observe/proc-files.ts';
-import type { ProcessStat } from '../../observe/proc-stat.ts';
+import { clockTicksPerSecond, readProcessStat } from '../../machine/proc-files.ts';
+import type { ProcessStat } from '../../machine/proc-stat.ts';
 import {
   EMPTY_ACCOUNT,
   isRunning,

@@ -1,11 +1,11 @@
 /** Chooses, by really trying, how CPU limits are set on this machine, and makes the groups of a run. */
-import { findExecutable } from '../../environment/find-executable.ts';
+import { findExecutable } from '../../machine/find-executable.ts';
+import { ownedName, thisOwner } from '../../machine/owner.ts';
 import { createProcessTable } from '../../observe/process-table.ts';
 import type { World } from '../../world.ts';
 import type { CgroupTree } from './cgroup-tree.ts';
 import { openCgroupV1 } from './cgroup-v1.ts';
 import { openCgroupV2 } from './cgroup-v2.ts';
-import { ownedName, thisOwner } from './owner.ts';
 import { createProcessGroup } from './process-group.ts';
 import type { GroupRequest, ResourceGroup, ResourceGroups } from './resource-group.ts';
 import { openSystemdScopes } from './systemd-scope.ts';

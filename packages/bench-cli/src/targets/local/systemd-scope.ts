@@ -4,9 +4,9 @@
  * it used is read from the scope's own control group; the last reading stands once that is gone.
  */
 import { join } from 'node:path';
-import { findExecutable } from '../../environment/find-executable.ts';
+import { findExecutable } from '../../machine/find-executable.ts';
+import { readIfThere } from '../../machine/proc-files.ts';
 import { parseCpuStatV2 } from '../../observe/cgroup-files.ts';
-import { readIfThere } from '../../observe/proc-files.ts';
 import { runToEnd } from '../../process.ts';
 import type { World } from '../../world.ts';
 import { ownCgroupDirectory } from './cgroup-mounts.ts';

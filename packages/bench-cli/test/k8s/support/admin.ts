@@ -6,8 +6,8 @@ import {
   RbacAuthorizationV1Api,
   type V1PolicyRule,
 } from '@kubernetes/client-node';
-import { createClient, type KubeClient } from '../../../src/targets/kubernetes/api/client.ts';
-import { connect } from '../../../src/targets/kubernetes/api/connect.ts';
+import { createClient, type KubeClient } from '../../../src/kubernetes-api/client.ts';
+import { connect } from '../../../src/kubernetes-api/connect.ts';
 import { realWorld } from '../../../src/world.ts';
 
 export const SELECTOR = 'app.kubernetes.io/managed-by=dinodns-bench';

@@ -8,8 +8,8 @@ import {
   RequestContext,
   type ResponseContext,
 } from '@kubernetes/client-node';
-import { BenchError, messageOf } from '../../../errors.ts';
-import type { World } from '../../../world.ts';
+import { BenchError, messageOf } from '../errors.ts';
+import type { World } from '../world.ts';
 import { ConnectionError } from './api-error.ts';
 
 export interface WireRequest {

@@ -1,5 +1,5 @@
 /** Repeats what failed for a passing reason, with pauses that grow. */
-import type { Clock } from '../../../world.ts';
+import type { Clock } from '../world.ts';
 import { ApiError, isTransient } from './api-error.ts';
 
 export interface BackoffOptions {

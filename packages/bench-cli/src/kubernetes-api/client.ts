@@ -3,7 +3,7 @@
  * One request at a time is the rule; nothing here fires requests in parallel.
  */
 import type { HttpMethod, V1SelfSubjectAccessReview } from '@kubernetes/client-node';
-import type { Clock } from '../../../world.ts';
+import type { Clock } from '../world.ts';
 import { ApiError, apiErrorOf, ConnectionError, explainApiError, hasStatus } from './api-error.ts';
 import { withBackoff } from './backoff.ts';
 import type { Connection } from './connect.ts';

@@ -4,8 +4,9 @@
  * The start time tells the owner from a later process with the same pid; the namespace keeps a run in one
  * container from taking the groups of a run in another for abandoned.
  */
-import { readProcessStat } from '../../observe/proc-files.ts';
-import type { World } from '../../world.ts';
+
+import type { World } from '../world.ts';
+import { readProcessStat } from './proc-files.ts';
 
 export const OWNED_PREFIX = 'dinodns-bench-';
 

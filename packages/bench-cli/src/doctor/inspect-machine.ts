@@ -1,15 +1,15 @@
 /** What `bench doctor` says of the machine, as data. Nothing is left changed. */
 import { cpuGovernor, socketReceiveBuffer } from '../environment/describe.ts';
-import { findExecutable } from '../environment/find-executable.ts';
 import { parseLoadAverage } from '../environment/machine-files.ts';
 import { messageOf } from '../errors.ts';
-import { readIfThere } from '../observe/proc-files.ts';
+import { findExecutable } from '../machine/find-executable.ts';
+import { readIfThere } from '../machine/proc-files.ts';
 import { runToEnd } from '../process.ts';
+import { cacheRoot } from '../provision/cache.ts';
+import { findPackageManager } from '../provision/package-manager.ts';
+import { askToolVersion } from '../provision/tool-version.ts';
 import { createResourceGroups } from '../targets/local/resource-groups.ts';
 import type { World } from '../world.ts';
-import { cacheRoot } from './cache.ts';
-import { findPackageManager } from './package-manager.ts';
-import { askToolVersion } from './tool-version.ts';
 
 export type CheckState = 'ok' | 'notice' | 'problem';
 

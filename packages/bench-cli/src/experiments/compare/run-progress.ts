@@ -1,12 +1,12 @@
 /** The progress of a run as a person reads it: which trial of how many, its phase, live QPS, time left. */
-import type { RunEvents } from '../measure/run.ts';
-import type { TrialPhase } from '../measure/trial-context.ts';
-import type { Plan, PlannedTrial } from '../plan/plan.ts';
-import type { Trial } from '../results/record.ts';
-import type { ServerKind } from '../servers/server.ts';
-import { formatDuration } from '../text.ts';
-import type { Clock } from '../world.ts';
-import type { Display } from './display.ts';
+import type { RunEvents } from '../../measure/run.ts';
+import type { TrialPhase } from '../../measure/trial-context.ts';
+import type { Plan, PlannedTrial } from '../../plan/plan.ts';
+import type { Display } from '../../progress/display.ts';
+import type { Trial } from '../../results/record.ts';
+import type { ServerKind } from '../../servers/server.ts';
+import { formatDuration } from '../../text.ts';
+import type { Clock } from '../../world.ts';
 
 export interface RunProgress extends RunEvents {
   stop(): void;

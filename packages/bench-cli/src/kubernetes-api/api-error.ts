@@ -1,5 +1,5 @@
 /** What an API server answers when it does not do what it was asked, and what bench makes of it. Pure. */
-import { BenchError } from '../../../errors.ts';
+import { BenchError } from '../errors.ts';
 
 /** An answer other than 2xx. */
 export class ApiError extends Error {

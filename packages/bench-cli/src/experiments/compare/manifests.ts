@@ -2,21 +2,21 @@
 import type { ZoneSet } from '@dinodns-bench/zones';
 import { stringify } from 'yaml';
 import type { RunConfiguration } from '../../config/configuration.ts';
+import { KINDS, type Kind, type Kinds } from '../../kubernetes-api/kinds.ts';
 import { QUERY_PATH, timedCommand } from '../../loaders/cluster-job.ts';
 import { dnsperfArguments } from '../../loaders/dnsperf/command.ts';
 import { loadFor } from '../../measure/load.ts';
-import type { BenchWorkload } from '../../measure/workload.ts';
 import type { PlannedCase } from '../../plan/plan.ts';
 import type { ServerKind } from '../../servers/server.ts';
-import { KINDS, type Kind, type Kinds } from './api/kinds.ts';
-import { imagesOf } from './images.ts';
-import { configMapOf } from './objects/config-map.ts';
-import { jobOf } from './objects/job.ts';
-import { runLabels, unitLabels } from './objects/labels.ts';
-import { namespaceObject } from './objects/namespace.ts';
-import { noImage, SERVICE_PORT, serverObjects } from './objects/server.ts';
-import { SERVICE_ACCOUNT } from './open-cluster.ts';
-import { secretReference } from './pull-secrets.ts';
+import { imagesOf } from '../../targets/kubernetes/images.ts';
+import { configMapOf } from '../../targets/kubernetes/objects/config-map.ts';
+import { jobOf } from '../../targets/kubernetes/objects/job.ts';
+import { runLabels, unitLabels } from '../../targets/kubernetes/objects/labels.ts';
+import { namespaceObject } from '../../targets/kubernetes/objects/namespace.ts';
+import { noImage, SERVICE_PORT, serverObjects } from '../../targets/kubernetes/objects/server.ts';
+import { SERVICE_ACCOUNT } from '../../targets/kubernetes/open-cluster.ts';
+import { secretReference } from '../../targets/kubernetes/pull-secrets.ts';
+import type { BenchWorkload } from '../../workload/workload.ts';
 
 const MANIFEST_RUN = 'manifests';
 
