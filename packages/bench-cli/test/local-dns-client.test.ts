@@ -2,8 +2,8 @@ import { createSocket } from 'node:dgram';
 import { createServer, type Socket } from 'node:net';
 import { afterEach, describe, expect, test } from 'vitest';
 import { askTcp, askUdp, createDnsClient } from '../src/dns/client.ts';
+import type { Endpoint } from '../src/dns/endpoint.ts';
 import { decodeAnswer, encodeQuery } from '../src/dns/message.ts';
-import type { Endpoint } from '../src/targets/target.ts';
 
 const closers: (() => void)[] = [];
 afterEach(() => {

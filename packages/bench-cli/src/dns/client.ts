@@ -3,7 +3,7 @@
  * socket carries all queries, answers are matched by id, nothing is repeated.
  */
 import type { Transport } from '../results/record.ts';
-import type { Endpoint } from '../targets/target.ts';
+import type { Endpoint } from './endpoint.ts';
 import { type DecodedAnswer, type DnsQuery, decodeAnswer, encodeQuery } from './message.ts';
 import { openTcpChannel } from './tcp-channel.ts';
 import { openUdpChannel } from './udp-channel.ts';
@@ -48,17 +48,6 @@ export interface DnsClient {
   readonly unexpectedMessages: number;
   /** Fails what is in flight with `closed`. Safe to call twice. */
   close(): void;
-}
-
-/** What carries messages; `client.ts` matches them. */
-export interface Channel {
-  send(message: Buffer): Promise<void>;
-  close(): void;
-}
-
-export interface ChannelHandlers {
-  onMessage(message: Buffer): void;
-  onFailure(error: Error): void;
 }
 
 interface Pending {

@@ -3,8 +3,8 @@
  * pipelined on one connection (RFC 7766); one that the server closed is opened again for the next query.
  */
 import { connect, type Socket } from 'node:net';
-import type { Endpoint } from '../targets/target.ts';
-import type { Channel, ChannelHandlers } from './client.ts';
+import type { Channel, ChannelHandlers } from './channel.ts';
+import type { Endpoint } from './endpoint.ts';
 
 const LENGTH_BYTES = 2;
 

@@ -1,8 +1,8 @@
 /** DNS messages in datagrams of one connected socket: only the server's own datagrams reach us. */
 import { createSocket } from 'node:dgram';
 import { isIPv6 } from 'node:net';
-import type { Endpoint } from '../targets/target.ts';
-import type { Channel, ChannelHandlers } from './client.ts';
+import type { Channel, ChannelHandlers } from './channel.ts';
+import type { Endpoint } from './endpoint.ts';
 
 /** Opens the socket; a closed port shows as a failure (ICMP, ECONNREFUSED) after the first send. */
 export function openUdpChannel(endpoint: Endpoint, handlers: ChannelHandlers): Channel {

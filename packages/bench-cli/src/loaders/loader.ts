@@ -2,8 +2,9 @@
  * What sends queries. A loader turns an endpoint, a query file and limits into a load result; it knows
  * nothing of servers and cases.
  */
+
+import type { Endpoint } from '../dns/endpoint.ts';
 import type { LoadResult, Observation, Transport } from '../results/record.ts';
-import type { Endpoint } from '../targets/target.ts';
 
 export interface LoadRequest {
   readonly endpoint: Endpoint;

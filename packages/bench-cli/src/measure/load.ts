@@ -1,9 +1,10 @@
 /** The loaders of a trial: one for each endpoint at the same time, and the server observed under their load. */
 import type { RunConfiguration } from '../config/configuration.ts';
+import type { Endpoint } from '../dns/endpoint.ts';
 import type { LoadOutcome, LoadRequest } from '../loaders/loader.ts';
 import type { PlannedTrial } from '../plan/plan.ts';
 import type { InstanceObservation, Observation } from '../results/record.ts';
-import type { Deployment, Endpoint } from '../targets/target.ts';
+import type { Deployment } from '../targets/target.ts';
 import { rawFolderOf, type TrialContext, type TrialProgress } from './trial-context.ts';
 
 export interface LoadStage {

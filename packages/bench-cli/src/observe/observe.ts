@@ -6,10 +6,10 @@
  * core for one server of 75 MB, 1.2 % for four of 200 MB; without control groups 1.6 %.
  */
 import type { Observation } from '../results/record.ts';
-import type { GroupCounters, ResourceGroup } from '../targets/local/resource-group.ts';
-import type { ObservationWindow } from '../targets/target.ts';
 import type { World } from '../world.ts';
+import type { GroupCounters, ObservedGroup } from './group.ts';
 import { createMemoryMeter, type MemoryMeter } from './memory.ts';
+import type { ObservationWindow } from './window.ts';
 
 /** Processes of this machine can always be observed. */
 export interface ProcessWindow extends ObservationWindow {
@@ -57,14 +57,14 @@ export function mergeCounters(all: readonly GroupCounters[]): GroupCounters {
   };
 }
 
-async function readCounters(world: World, groups: readonly ResourceGroup[]): Promise<Reading> {
+async function readCounters(world: World, groups: readonly ObservedGroup[]): Promise<Reading> {
   const before = world.clock.monotonicSeconds();
   const counters = await Promise.all(groups.map((group) => group.counters()));
   const after = world.clock.monotonicSeconds();
   return { ...mergeCounters(counters), atSeconds: (before + after) / 2 };
 }
 
-async function readMemory(meter: MemoryMeter, groups: readonly ResourceGroup[]): Promise<MemorySample> {
+async function readMemory(meter: MemoryMeter, groups: readonly ObservedGroup[]): Promise<MemorySample> {
   const pids = (await Promise.all(groups.map((group) => group.pids()))).flat();
   return meter.read(pids);
 }
@@ -104,7 +104,7 @@ function summarizeMemory(
  */
 export async function observeGroups(
   world: World,
-  groups: readonly ResourceGroup[],
+  groups: readonly ObservedGroup[],
   options: ObserveOptions = {},
 ): Promise<ProcessWindow> {
   const meter = createMemoryMeter(world);

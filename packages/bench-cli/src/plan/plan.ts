@@ -3,24 +3,13 @@
  * which an interrupted run resumes. Pure.
  */
 import type { RunConfiguration } from '../config/configuration.ts';
-import type { Mode, Transport } from '../results/record.ts';
+import type { Mode } from '../results/record.ts';
+import type { SummarizedCase } from '../stats/cases.ts';
 
-export interface PlannedCase {
-  /** `<server>/tier=<tier>/<mode>/<workload>/<transport>`. */
-  readonly key: string;
-  readonly server: string;
-  /** vCPUs in total. */
-  readonly tier: number;
-  readonly mode: Mode;
-  readonly workload: string;
-  readonly transport: Transport;
-  readonly instances: number;
+/** `key` is `<server>/tier=<tier>/<mode>/<workload>/<transport>`. */
+export interface PlannedCase extends SummarizedCase {
   /** CPU allowance of each instance, in cores; they add up to the tier. */
   readonly allowances: readonly number[];
-  readonly contended: boolean;
-  /** The baseline's twin of `--aa`: measured like any other, so that the machine's noise can be seen. */
-  readonly aa: boolean;
-  readonly plannedTrials: number;
 }
 
 export interface PlannedTrial {

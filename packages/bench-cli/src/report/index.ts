@@ -129,7 +129,6 @@ export async function* filesOf(
   }
 }
 
-export type { RawFile, RawOutput } from './html/page-data.ts';
 export {
   type Bundle,
   type Format,

@@ -1,7 +1,7 @@
 /** What a report is. */
+import type { RawOutput } from '../results/raw-output.ts';
 import type { RunRecord } from '../results/record.ts';
 import type { DeltaDefinition } from '../stats/deltas.ts';
-import type { RawOutput } from './html/page-data.ts';
 
 export interface RenderOptions {
   readonly delta: DeltaDefinition;

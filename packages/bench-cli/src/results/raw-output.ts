@@ -1,8 +1,18 @@
 /** What the tools printed in the trials of a run: the text files in `raw/`, by trial. */
 import { join } from 'node:path';
-import type { RawFile, RawOutput } from '../report/index.ts';
 import type { World } from '../world.ts';
 import type { RunRecord } from './record.ts';
+
+/** What a tool printed in a trial. */
+export interface RawFile {
+  /** Relative to the run's folder, with forward slashes. */
+  readonly path: string;
+  /** Null where it is not part of the page: too long, or too much in all. */
+  readonly text: string | null;
+}
+
+/** By the trial's key. */
+export type RawOutput = ReadonlyMap<string, readonly RawFile[]>;
 
 /** A page with more than this takes long to open; what is beyond is only linked. */
 const MOST_CHARACTERS = 4_000_000;

@@ -2,14 +2,15 @@
  * From trials to the `cases[]` of the record: totals, summaries and comparisons. Only ok trials count; a
  * failed one is neither a zero nor a hole, it is counted as failed.
  */
-import type { PlannedCase } from '../plan/plan.ts';
 import type {
   CaseRecord,
   CaseSummary,
   LimitedBy,
+  Mode,
   NoiseFloor,
   OkTrial,
   SummaryStatistic,
+  Transport,
   Trial,
   TrialMetrics,
 } from '../results/record.ts';
@@ -19,8 +20,21 @@ import { outlierPositions } from './outliers.ts';
 import type { TestOptions } from './sample-test.ts';
 import { type Limits, summarize } from './summarize.ts';
 
-/** A case of the plan; how its tier is shared out does not matter to statistics. */
-export type SummarizedCase = Omit<PlannedCase, 'allowances'>;
+/** A planned case as far as it matters to statistics. */
+export interface SummarizedCase {
+  readonly key: string;
+  readonly server: string;
+  /** vCPUs in total. */
+  readonly tier: number;
+  readonly mode: Mode;
+  readonly workload: string;
+  readonly transport: Transport;
+  readonly instances: number;
+  readonly contended: boolean;
+  /** The baseline's twin of `--aa`: measured like any other, so that the machine's noise can be seen. */
+  readonly aa: boolean;
+  readonly plannedTrials: number;
+}
 
 type Metric = keyof TrialMetrics;
 

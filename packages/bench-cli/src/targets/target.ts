@@ -4,23 +4,11 @@
  */
 import type { ZoneSet } from '@dinodns-bench/zones';
 import type { DnsClient } from '../dns/client.ts';
-import type {
-  CpuLimitMethod,
-  InstanceObservation,
-  InstanceRecord,
-  Mode,
-  Observation,
-  Transport,
-} from '../results/record.ts';
+import type { Endpoint } from '../dns/endpoint.ts';
+import type { ObservationWindow } from '../observe/window.ts';
+import type { CpuLimitMethod, InstanceRecord, Mode, Transport } from '../results/record.ts';
 import type { ServerKind } from '../servers/server.ts';
 import type { BenchWorkload } from '../workload/workload.ts';
-
-export interface Endpoint {
-  readonly address: string;
-  readonly port: number;
-  /** Instances that a load balancer shares its flows among; default 1. */
-  readonly instances?: number;
-}
 
 export interface DeployRequest {
   readonly server: ServerKind;
@@ -37,16 +25,6 @@ export interface DeployRequest {
   readonly logDirectory: string;
   /** Aborted when the run is interrupted: the deployment is given up and removed. */
   readonly signal: AbortSignal;
-}
-
-/** A measuring window; ended once. */
-export interface ObservationWindow {
-  /** Tells that all loaders have begun to send, to observers that cannot read counters at any moment. */
-  started?(): void;
-  /** Null if nothing could be observed. */
-  end(): Promise<Observation | null>;
-  /** After `end`: each instance by itself. Absent or null where only their sum was observed. */
-  instances?(): readonly InstanceObservation[] | null;
 }
 
 export interface Deployment {

@@ -2,8 +2,9 @@
  * Watches pods with the metrics API, where the kubelets themselves may not be asked: means over windows of some
  * ten to thirty seconds. Only windows that lie within the load say something about it.
  */
+
+import type { ObservationWindow } from '../../observe/window.ts';
 import type { InstanceObservation, Observation } from '../../results/record.ts';
-import type { ObservationWindow } from '../../targets/target.ts';
 import type { Clock } from '../../world.ts';
 import type { PodWindow } from './metrics-api.ts';
 import type { PodPlace, PodSource } from './pod-source.ts';

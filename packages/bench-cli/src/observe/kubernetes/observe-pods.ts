@@ -3,8 +3,9 @@
  * are read when the server is idle before the load, and again, anew, after the load has ended. So the CPU time is
  * that of the load and exact, however seldom the kubelet looks; what is rare are the samples in between.
  */
+
+import type { ObservationWindow } from '../../observe/window.ts';
 import type { InstanceObservation, Observation } from '../../results/record.ts';
-import type { ObservationWindow } from '../../targets/target.ts';
 import type { Clock } from '../../world.ts';
 import type { PodReading, ThrottlingReading } from './pod-reading.ts';
 import type { PodPlace, PodSource } from './pod-source.ts';

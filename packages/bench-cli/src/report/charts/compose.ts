@@ -1,8 +1,7 @@
 /** A plot as a whole SVG: as part of a page, or with title, caption and legend as a picture of its own. */
 
 import { type ChartServer, FONT, type Look } from './chart.ts';
-import type { DrawnPlot } from './index.ts';
-import { escapeXml } from './render.ts';
+import { type DrawnPlot, escapeXml } from './render.ts';
 import { textWidth } from './text-width.ts';
 import { darkRules, INK, MUTED, SURFACE } from './theme.ts';
 

@@ -5,7 +5,7 @@ import { differenceChart } from './difference.ts';
 import { cpuChart, latencyChart, memoryChart, throughputChart } from './metrics.ts';
 import { overTimeChart } from './over-time.ts';
 import { percentileChart } from './percentiles.ts';
-import { type Plot, renderPlot } from './render.ts';
+import { type DrawnPlot, renderPlot } from './render.ts';
 import { scalingChart } from './scaling.ts';
 
 export const CHARTS: readonly Chart[] = [
@@ -18,13 +18,6 @@ export const CHARTS: readonly Chart[] = [
   scalingChart,
   overTimeChart,
 ];
-
-export interface DrawnPlot {
-  readonly name: string;
-  readonly title: string;
-  readonly caption: string;
-  readonly plot: Plot;
-}
 
 export interface DrawnPlots {
   readonly drawn: readonly DrawnPlot[];

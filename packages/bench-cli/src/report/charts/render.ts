@@ -33,6 +33,14 @@ export interface Plot {
   readonly height: number;
 }
 
+/** A plot with the words that go with it. */
+export interface DrawnPlot {
+  readonly name: string;
+  readonly title: string;
+  readonly caption: string;
+  readonly plot: Plot;
+}
+
 export async function renderPlot(spec: TopLevelSpec): Promise<Plot> {
   const compiled = compile(spec, { logger: logger(ERROR_LEVEL) });
   const view = new View(parse(compiled.spec), { renderer: 'none', logLevel: ERROR_LEVEL });

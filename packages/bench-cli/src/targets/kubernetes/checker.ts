@@ -3,11 +3,11 @@
  * sends the raw answers back in its log; a `DnsClient` then answers from them.
  */
 import { type DecodedAnswer, type DnsClient, type DnsQuery, DnsQueryError } from '../../dns/client.ts';
+import type { Endpoint } from '../../dns/endpoint.ts';
 import { decodeAnswer, encodeQuery } from '../../dns/message.ts';
 import { BenchError, messageOf } from '../../errors.ts';
 import type { Transport } from '../../results/record.ts';
 import type { BenchWorkload } from '../../workload/workload.ts';
-import type { Endpoint } from '../target.ts';
 import type { ClusterRun } from './cluster-run.ts';
 import { configMapOf } from './objects/config-map.ts';
 import { jobOf } from './objects/job.ts';

@@ -2,12 +2,14 @@
 import { join } from 'node:path';
 import type { V1Pod } from '@kubernetes/client-node';
 import type { DnsQuery } from '../../dns/client.ts';
+import type { Endpoint } from '../../dns/endpoint.ts';
 import { lastLogLines } from '../../kubernetes-api/logs.ts';
 import { observeMetrics } from '../../observe/kubernetes/observe-metrics.ts';
 import { observePods } from '../../observe/kubernetes/observe-pods.ts';
 import { podSource } from '../../observe/kubernetes/pod-source.ts';
+import type { ObservationWindow } from '../../observe/window.ts';
 import type { InstanceRecord } from '../../results/record.ts';
-import type { Deployment, DeployRequest, Endpoint, ObservationWindow } from '../target.ts';
+import type { Deployment, DeployRequest } from '../target.ts';
 import { openCheckedClient } from './checker.ts';
 import type { ClusterRun } from './cluster-run.ts';
 import { CONTAINER } from './objects/pods.ts';

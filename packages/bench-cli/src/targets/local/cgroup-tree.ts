@@ -3,10 +3,11 @@
  * probe process must get into a group, with a limit if limits are asked for.
  */
 import { join } from 'node:path';
+import type { GroupCounters } from '../../observe/group.ts';
 import { runToEnd } from '../../process.ts';
 import type { World } from '../../world.ts';
 import { cgroupProblem, processesIn, removeCgroup } from './cgroup-directory.ts';
-import type { GroupCounters, ResourceGroup } from './resource-group.ts';
+import type { ResourceGroup } from './resource-group.ts';
 import { joiningCgroups } from './wrapping.ts';
 
 /** The kernel's default, and Kubernetes' (`--cpu-cfs-quota-period`): limits bite in the same rhythm here. */

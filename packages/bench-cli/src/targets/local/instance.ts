@@ -2,12 +2,13 @@
 import { createHash } from 'node:crypto';
 import { dirname, isAbsolute, join, normalize } from 'node:path';
 import type { DnsQuery } from '../../dns/client.ts';
+import type { Endpoint } from '../../dns/endpoint.ts';
 import { BenchError, messageOf, systemErrorCode } from '../../errors.ts';
 import type { Exit, RunningProcess } from '../../process.ts';
 import type { InstanceRecord } from '../../results/record.ts';
 import type { ConfigurationFile, InstancePlan } from '../../servers/server.ts';
 import type { World } from '../../world.ts';
-import type { DeployRequest, Endpoint } from '../target.ts';
+import type { DeployRequest } from '../target.ts';
 import { type Ready, waitUntilReady } from './readiness.ts';
 import type { GroupRequest, ResourceGroup, ResourceGroups } from './resource-group.ts';
 

@@ -1,10 +1,10 @@
 /** Waits until a server that was just started answers; ends early if it exits. */
 import { createDnsClient, type DnsClient, type DnsQuery, DnsQueryError } from '../../dns/client.ts';
+import type { Endpoint } from '../../dns/endpoint.ts';
 import type { Exit, RunningProcess } from '../../process.ts';
 import type { Transport } from '../../results/record.ts';
 import type { Readiness } from '../../servers/server.ts';
 import type { World } from '../../world.ts';
-import type { Endpoint } from '../target.ts';
 
 /** None of the servers here takes so long for a few zones. */
 const READY_WITHIN_SECONDS = 30;

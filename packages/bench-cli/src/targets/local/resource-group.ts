@@ -2,27 +2,14 @@
  * A group of processes with a common CPU limit and common counters: the local counterpart of a pod.
  * Implementations: cgroup v2, cgroup v1, systemd scope, affinity only, nothing.
  */
+import type { ObservedGroup } from '../../observe/group.ts';
 import type { CpuLimitMethod } from '../../results/record.ts';
 
-/** Counters since the group was made. */
-export interface GroupCounters {
-  readonly cpuSource: 'cgroup-v1' | 'cgroup-v2' | 'proc';
-  readonly cpuSeconds: number;
-  readonly throttling: {
-    readonly periods: number;
-    readonly throttledPeriods: number;
-    readonly throttledSeconds: number;
-  } | null;
-}
-
-export interface ResourceGroup {
+export interface ResourceGroup extends ObservedGroup {
   /** Turns a command into one that runs inside the group, limits included, from its first instruction. */
   wrap(command: readonly string[]): readonly string[];
   /** Must be told the process id that `wrap`'s command got, so that groups without a cgroup know their members. */
   adopt(pid: number): void;
-  counters(): Promise<GroupCounters>;
-  /** Ids of the processes that are in the group now, descendants included. */
-  pids(): Promise<readonly number[]>;
   /** Kills what is left in the group and deletes it. Safe to call twice. */
   remove(): Promise<void>;
 }

@@ -7,12 +7,13 @@ import { join } from 'node:path';
 import { findExecutable } from '../../machine/find-executable.ts';
 import { readIfThere } from '../../machine/proc-files.ts';
 import { parseCpuStatV2 } from '../../observe/cgroup-files.ts';
+import type { GroupCounters } from '../../observe/group.ts';
 import { runToEnd } from '../../process.ts';
 import type { World } from '../../world.ts';
 import { ownCgroupDirectory } from './cgroup-mounts.ts';
 import type { Attempt } from './cgroup-tree.ts';
 import { createProcessGroup } from './process-group.ts';
-import type { GroupCounters, ResourceGroup } from './resource-group.ts';
+import type { ResourceGroup } from './resource-group.ts';
 
 /** The command that runs `command` in a scope; `cores` becomes a percentage of one CPU, as systemd counts. */
 export function inScope(
