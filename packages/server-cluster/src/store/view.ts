@@ -60,7 +60,7 @@ export class StoreView {
   }
 
   #decode(owner: Buffer, flags: number): StoredAnswer {
-    const { at: end, answers, authorities, additionals } = this.#reply;
+    const { at: end, answers, authorities, additionals, requiredEnd, requiredAdditionals } = this.#reply;
     const start = HEADER_OCTETS + owner.length + 4;
     const isSmall = end - start <= MAX_KEPT_OCTETS;
     const counts = `${flags} ${answers} ${authorities} `;
@@ -83,6 +83,8 @@ export class StoreView {
         authorities: second.records,
         additionals: third.records,
         wire: message.subarray(start),
+        required:
+          requiredEnd === -1 ? undefined : { octets: requiredEnd - start, additionals: requiredAdditionals },
       },
     };
     if (isSmall) {

@@ -94,7 +94,9 @@ class AnswerTable implements Responder {
     const { hasEdns, dnssecOk, questionEnd, udpOctets } = this.#query;
     const reply = this.#reply;
     const limit = transport === 'stream' ? MAX_MESSAGE_OCTETS : Math.min(udpOctets, this.#maxUdpOctets);
-    const isTruncated = reply.isFull || reply.at + (hasEdns ? OPT_OCTETS : 0) > limit;
+    const room = limit - (hasEdns ? OPT_OCTETS : 0);
+    reply.fit(room);
+    const isTruncated = reply.isFull || reply.at > room;
     if (isTruncated) reply.clear(questionEnd);
     if (hasEdns) reply.writeOpt(this.#maxUdpOctets, dnssecOk, 0);
     return reply.finish(isTruncated ? flags | FLAG.truncated : flags, 1);

@@ -11,11 +11,11 @@ import { encodeData } from '../wire/rdata.ts';
 import { typeNumber } from '../wire/types.ts';
 import { type Answers, FRAMEWORK, OUTSIDE } from './answers.ts';
 import { NONE } from './arena.ts';
+import { findSet } from './find-set.ts';
 import { Finder } from './finder.ts';
 import { SET, type StoredSet } from './record-sets.ts';
 import { KEEP_TTL, type ReplyWriter } from './reply-writer.ts';
 import { ZoneData } from './zone-data.ts';
-import { findSet } from './zone-responder.ts';
 
 /** Added to a type whose records cannot be encoded: its handler fails, and the client gets SERVFAIL. */
 const UNANSWERABLE = 0x1_0000;

@@ -20,6 +20,9 @@ export class Finder {
   cut = NONE;
   cutLabel = 0;
   cutSurplus = 0;
+  /** The topmost name above the one that is looked for, but in its zone, with a DNAME record: whatever is below it is redirected. */
+  redirection = NONE;
+  redirectionLabel = 0;
   /** If `node` is an apex: that of the zone above it, unless a delegation lies between the two. */
   outerApex = NONE;
   outerApexLabel = 0;
@@ -29,6 +32,7 @@ export class Finder {
     const { names } = data;
     this.apex = NONE;
     this.cut = NONE;
+    this.redirection = NONE;
     this.outerApex = NONE;
     let node = names.root;
     let label = count;
@@ -66,10 +70,23 @@ export class Finder {
       this.apex = node;
       this.apexLabel = label;
       this.cut = NONE;
-    } else if ((flags & SHAPE_FLAG.ns) !== 0 && this.apex !== NONE && this.cut === NONE) {
-      this.cut = node;
-      this.cutLabel = label;
-      this.cutSurplus = 0;
+      this.redirection = NONE;
+      this.#noteRedirection(flags, node, label);
+    } else if (this.apex !== NONE && this.cut === NONE && this.redirection === NONE) {
+      // Beside NS records a DNAME record belongs to the zone below (RFC 6672, section 2.3).
+      if ((flags & SHAPE_FLAG.ns) === 0) this.#noteRedirection(flags, node, label);
+      else {
+        this.cut = node;
+        this.cutLabel = label;
+        this.cutSurplus = 0;
+      }
     }
+  }
+
+  #noteRedirection(flags: number, node: number, label: number): void {
+    // A DNAME record does not redirect its owner (RFC 6672, section 2.3).
+    if ((flags & SHAPE_FLAG.dname) === 0 || label === 0) return;
+    this.redirection = node;
+    this.redirectionLabel = label;
   }
 }

@@ -32,7 +32,7 @@ export const SET = {
 export const SHAPE_WORD = { flags: 2, sets: 3, head: 4 } as const;
 
 /** What a shape has that decides about the name's place in its zone. */
-export const SHAPE_FLAG = { soa: 1, ns: 2, cname: 4 } as const;
+export const SHAPE_FLAG = { soa: 1, ns: 2, cname: 4, dname: 8 } as const;
 
 /** An owner reference is `offset << 8 | expansion << 7 | labels`, `labels` of the owner being left out. */
 export const EXPANSION = 0x80;
@@ -189,6 +189,7 @@ export class RecordSets {
 function flagOf(type: number): number {
   if (type === TYPE.SOA) return SHAPE_FLAG.soa;
   if (type === TYPE.NS) return SHAPE_FLAG.ns;
+  if (type === TYPE.DNAME) return SHAPE_FLAG.dname;
   return type === TYPE.CNAME ? SHAPE_FLAG.cname : 0;
 }
 

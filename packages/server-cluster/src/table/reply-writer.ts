@@ -4,7 +4,10 @@
  * what was written before.
  */
 import { FLAG, HEADER_OCTETS } from '../wire/codes.ts';
+import { MAX_NAME_OCTETS } from '../wire/names.ts';
+import { TYPE } from '../wire/rdata.ts';
 import { NONE } from './arena.ts';
+import { LOWER_CASE } from './hash.ts';
 import type { NameTree } from './name-tree.ts';
 import { MAX_LABELS, u8, u16 } from './query-reader.ts';
 import { EXPANSION, RECORD_HEAD, type RecordSets, SET } from './record-sets.ts';
@@ -25,6 +28,10 @@ export class ReplyWriter {
   additionals = 0;
   /** Something did not fit. */
   isFull = false;
+  /** Where the records end that the client must get; -1 if it must get all. Those behind are left out where they do not fit. */
+  requiredEnd = -1;
+  /** Records of the additional section in front of that. */
+  requiredAdditionals = 0;
   #bytes: Uint8Array = new Uint8Array(0);
   #start = 0;
   #limit = 0;
@@ -38,6 +45,21 @@ export class ReplyWriter {
     this.answers = 0;
     this.authorities = 0;
     this.additionals = 0;
+    this.isFull = false;
+    this.requiredEnd = -1;
+  }
+
+  /** What comes from here on may be missing, without TC (RFC 2181, section 9). */
+  endRequired(): void {
+    this.requiredEnd = this.at;
+    this.requiredAdditionals = this.additionals;
+  }
+
+  /** Takes back what may be missing, if it does not fit so many octets. */
+  fit(limit: number): void {
+    if (this.requiredEnd === -1 || (this.at <= limit && !this.isFull)) return;
+    this.at = this.requiredEnd;
+    this.additionals = this.requiredAdditionals;
     this.isFull = false;
   }
 
@@ -104,6 +126,60 @@ export class ReplyWriter {
       count++;
     }
     return count;
+  }
+
+  /** Whether two names of the message are the same but for the case. */
+  isSameName(one: number, other: number): boolean {
+    const bytes = this.#bytes;
+    const start = this.#start;
+    for (let left = one, right = other; left !== right; ) {
+      const octets = u8(bytes, start + left);
+      const others = u8(bytes, start + right);
+      if (octets >= 0xc0) left = u16(bytes, start + left) & LAST_POINTER;
+      else if (others >= 0xc0) right = u16(bytes, start + right) & LAST_POINTER;
+      else {
+        for (let index = 0; index <= octets; index++) {
+          const octet = LOWER_CASE[u8(bytes, start + left + index)];
+          if (octet !== LOWER_CASE[u8(bytes, start + right + index)]) return false;
+        }
+        if (octets === 0) return true;
+        left += octets + 1;
+        right += octets + 1;
+      }
+    }
+    return true;
+  }
+
+  /**
+   * Writes the CNAME record that a DNAME record at this offset, written uncompressed, makes for the name at
+   * `labels[0]` (RFC 6672, section 3.1): its first `count` labels stay, what is behind them is replaced. Returns the offset of its target;
+   * 0 if that would have more than 255 octets, or does not fit the message, which `isFull` says then.
+   */
+  writeSynthesized(dname: number, labels: Uint16Array, count: number): number {
+    const bytes = this.#bytes;
+    const start = this.#start;
+    const target = dname + RECORD_HEAD;
+    let octets = 0;
+    for (let index = 0; index < count; index++) octets += u8(bytes, start + (labels[index] ?? 0)) + 1;
+    if (octets + u16(bytes, start + target - 2) > MAX_NAME_OCTETS) return 0;
+    const data = this.at + RECORD_HEAD;
+    if (data + octets + 2 > this.#limit) {
+      this.isFull = true;
+      return 0;
+    }
+    const record = start + this.at;
+    this.#point(record, labels[0] ?? 0);
+    this.#put(record + 2, TYPE.CNAME);
+    for (let at = 4; at < 10; at++) bytes[record + at] = u8(bytes, start + dname + at);
+    this.#put(record + 10, octets + 2);
+    this.at = data;
+    for (let index = 0; index < count; index++) {
+      const label = start + (labels[index] ?? 0);
+      this.#copy(bytes, label, u8(bytes, label) + 1);
+    }
+    this.#point(start + this.at, target);
+    this.at += 2;
+    return data;
   }
 
   /** Takes back what has been written behind the record at this offset, whose owner is a pointer. */

@@ -1,20 +1,20 @@
 /**
  * Answers from the records of a `ZoneStore` as an authoritative server must (RFC 1034, section 4.3.2, RFC 2308,
- * RFC 4592, RFC 6604, RFC 8482). A zone begins at a name that has an SOA record and ends where a name below
+ * RFC 4592, RFC 6604, RFC 6672, RFC 8482). A zone begins at a name that has an SOA record and ends where a name below
  * has NS records.
  */
 import { FLAG, RCODE } from '../wire/codes.ts';
 import { TYPE } from '../wire/rdata.ts';
+import { AddressWriter } from './addresses.ts';
+import { AliasChain } from './alias-chain.ts';
 import { OUTSIDE } from './answers.ts';
 import { NONE } from './arena.ts';
+import { findSet } from './find-set.ts';
 import { Finder } from './finder.ts';
 import { MAX_LABELS } from './query-reader.ts';
-import { RECORD_HEAD, SHAPE_FLAG, SHAPE_WORD } from './record-sets.ts';
+import { SHAPE_FLAG, SHAPE_WORD } from './record-sets.ts';
 import { KEEP_TTL, type ReplyWriter } from './reply-writer.ts';
 import type { ZoneData } from './zone-data.ts';
-
-/** CNAMEs followed for one question. Longer chains end in what was found until then. */
-const MAX_CHAIN = 8;
 
 /** IXFR, AXFR, MAILB, MAILA, TKEY, TSIG and OPT: these ask for something else than records (RFC 6895, section 3.1). */
 export function isMetaType(type: number): boolean {
@@ -24,14 +24,14 @@ export function isMetaType(type: number): boolean {
 export class ZoneResponder {
   readonly #reply: ReplyWriter;
   readonly #finder = new Finder();
-  readonly #glueFinder = new Finder();
   readonly #labels = new Uint16Array(MAX_LABELS);
-  readonly #glueLabels = new Uint16Array(MAX_LABELS);
-  /** Aliases of this question so far, so that a loop ends where it closes. */
-  readonly #aliases = new Int32Array(MAX_CHAIN + 1);
+  readonly #addresses: AddressWriter;
+  readonly #chain: AliasChain;
 
   constructor(reply: ReplyWriter) {
     this.#reply = reply;
+    this.#chain = new AliasChain(reply);
+    this.#addresses = new AddressWriter(reply);
   }
 
   /**
@@ -47,11 +47,23 @@ export class ZoneResponder {
     type: number,
   ): number {
     const finder = this.#finder;
+    const chain = this.#chain;
     let labels = question;
     let labelCount = count;
+    chain.begin();
     for (let depth = 0; ; depth++) {
       finder.find(data, bytes, start, labels, labelCount);
       const nothing = depth === 0 ? OUTSIDE : FLAG.authoritative;
+      if (finder.redirection !== NONE) {
+        if (chain.isClosed(labels) || chain.isGrowing(finder)) return FLAG.authoritative;
+        const target = chain.redirect(data, finder, labels);
+        if (target === 0) return FLAG.authoritative | (this.#reply.isFull ? 0 : RCODE.YXDOMAIN);
+        // The CNAME record that has been made is what was asked for.
+        if (type === TYPE.CNAME) return FLAG.authoritative;
+        labels = this.#labels;
+        labelCount = this.#reply.locate(target, labels);
+        continue;
+      }
       if (finder.unmatched > 0) {
         if (finder.apex === NONE) return nothing;
         if (finder.cut !== NONE) return this.#referral(data, bytes, start, labels, depth);
@@ -66,32 +78,29 @@ export class ZoneResponder {
       if (shape === NONE) return finder.apex === NONE ? nothing : this.#negative(data, labels, RCODE.NOERROR);
       const set = findSet(data, shape, type);
       if (set !== NONE) {
-        this.#reply.answers += this.#write(data, set, node, labels, 0, finder.surplus);
-        return FLAG.authoritative;
+        return this.#positive(data, bytes, start, set, labels);
       }
       const flags = data.sets.arena.words[shape + SHAPE_WORD.flags] ?? 0;
       if ((flags & SHAPE_FLAG.cname) === 0) return this.#noData(data, labels, type);
-      if (depth > MAX_CHAIN || this.#isKnown(node, depth)) return FLAG.authoritative;
-      const target = this.#reply.at + RECORD_HEAD;
-      this.#writeAlias(data, findSet(data, shape, TYPE.CNAME), node, labels);
-      if (this.#reply.isFull) return FLAG.authoritative;
-      this.#aliases[depth] = node;
+      if (chain.isClosed(labels)) return FLAG.authoritative;
+      const target = chain.follow(data, finder, labels);
+      if (target === 0) return FLAG.authoritative;
       labels = this.#labels;
       labelCount = this.#reply.locate(target, labels);
     }
   }
 
-  /** One alias, though a store may hold several, which a name must not have (RFC 2181, section 10.1). */
-  #writeAlias(data: ZoneData, set: number, node: number, labels: Uint16Array): void {
+  /** The records asked for; beside NS records, which a resolver may start with (RFC 9609), their addresses. */
+  #positive(data: ZoneData, bytes: Uint8Array, start: number, set: number, labels: Uint16Array): number {
+    const { node, surplus, apex } = this.#finder;
     const reply = this.#reply;
     const first = reply.at;
-    if (this.#write(data, set, node, labels, 0, this.#finder.surplus) > 1) reply.keepFirst(first);
-    reply.answers++;
-  }
-
-  #isKnown(node: number, depth: number): boolean {
-    for (let index = 0; index < depth; index++) if (this.#aliases[index] === node) return true;
-    return false;
+    reply.answers += this.#write(data, set, node, labels, 0, surplus);
+    if (data.sets.typeOf(set) === TYPE.NS && apex !== NONE && !reply.isFull) {
+      reply.endRequired();
+      this.#addresses.write(data, bytes, start, first, apex);
+    }
+    return FLAG.authoritative;
   }
 
   #write(
@@ -135,31 +144,7 @@ export class ZoneResponder {
     const first = reply.at;
     const servers = findSet(data, data.names.shapeOf(cut), TYPE.NS);
     reply.authorities += this.#write(data, servers, cut, labels, cutLabel, cutSurplus);
-    const glue = this.#glueFinder;
-    const glueLabels = this.#glueLabels;
-    const end = reply.at;
-    for (let at = first; at < end; ) {
-      const target = at + RECORD_HEAD;
-      at = target + ((bytes[start + target - 2] ?? 0) << 8) + (bytes[start + target - 1] ?? 0);
-      const count = reply.locate(target, glueLabels);
-      glue.find(data, bytes, start, glueLabels, count);
-      if (glue.unmatched > 0 || glue.apex !== apex || !reply.canPointTo(glueLabels[0] ?? 0)) continue;
-      for (let type: number = TYPE.A; type !== 0; type = type === TYPE.A ? TYPE.AAAA : 0) {
-        const set = findSet(data, data.names.shapeOf(glue.node), type);
-        if (set !== NONE) reply.additionals += this.#write(data, set, glue.node, glueLabels, 0, 0);
-      }
-    }
+    this.#addresses.write(data, bytes, start, first, apex);
     return depth === 0 ? 0 : FLAG.authoritative;
   }
-}
-
-/** The record set of that type; for ANY, the first one (RFC 8482, section 4.1); NONE if there is none. */
-export function findSet(data: ZoneData, shape: number, type: number): number {
-  if (shape === NONE) return NONE;
-  const { words } = data.sets.arena;
-  const first = shape + SHAPE_WORD.head;
-  if (type === TYPE.ANY) return words[first + 1] ?? NONE;
-  const end = first + 2 * (words[shape + SHAPE_WORD.sets] ?? 0);
-  for (let at = first; at < end; at += 2) if (words[at] === type) return words[at + 1] ?? NONE;
-  return NONE;
 }

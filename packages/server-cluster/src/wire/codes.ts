@@ -18,6 +18,8 @@ export const RCODE = {
   NXDOMAIN: 3,
   NOTIMP: 4,
   REFUSED: 5,
+  /** Here: a DNAME record makes the name longer than a name can be (RFC 6672, section 2.2). */
+  YXDOMAIN: 6,
   /** An extended code: its upper eight bits, 1, go into the OPT record (RFC 6891, section 6.1.3). */
   BADVERS: 16,
 } as const;

@@ -6,7 +6,7 @@ import type { Answer, Packet } from 'dns-packet';
 import { EDNS_UDP_OCTETS, FLAG, RCODE, TYPE_OPT } from './codes.ts';
 import { encodeName } from './names.ts';
 import { isOpt, optRecord, type Query } from './query.ts';
-import { encodeBody, preparedSections } from './sections.ts';
+import { encodeBody, preparedSections, type Sections } from './sections.ts';
 
 const OPT = optRecord(false, 0);
 const OPT_DNSSEC_OK = optRecord(true, 0);
@@ -22,6 +22,7 @@ interface Body {
   readonly authorities: number;
   readonly additionals: number;
   readonly opt: Buffer;
+  readonly required?: Sections['required'];
 }
 
 /**
@@ -31,7 +32,7 @@ interface Body {
  */
 export function encodeResponse(query: Query, packet: Packet, limit: number, headroom = 0): Buffer {
   const { questionEnd } = query;
-  const body = bodyOf(query, packet);
+  const body = fitting(bodyOf(query, packet), limit - questionEnd);
   const full = questionEnd + body.wire.length + body.opt.length;
   const truncated = full > limit;
   const length = truncated ? questionEnd + body.opt.length : full;
@@ -55,6 +56,13 @@ export function serverFailure(query: Query, headroom = 0): Buffer {
   return encodeResponse(query, { type: 'response', flags: RCODE.SERVFAIL }, Infinity, headroom);
 }
 
+/** Without what may be missing, if all of it is longer than so many octets. */
+function fitting(body: Body, limit: number): Body {
+  const { required, wire, opt } = body;
+  if (required === undefined || wire.length + opt.length <= limit) return body;
+  return { ...body, wire: wire.subarray(0, required.octets), additionals: required.additionals };
+}
+
 function bodyOf(query: Query, packet: Packet): Body {
   const prepared = preparedSections(packet);
   if (prepared !== undefined) {
@@ -64,6 +72,7 @@ function bodyOf(query: Query, packet: Packet): Body {
       authorities: prepared.authorities.length,
       additionals: prepared.additionals.length,
       opt: plainOpt(query),
+      required: prepared.required,
     };
   }
   const answers = (packet.answers ?? []).filter((record) => !isOpt(record));

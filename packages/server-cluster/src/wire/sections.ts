@@ -17,6 +17,8 @@ export interface Records {
 /** Records of a response together with their octets. */
 export interface Sections extends Records {
   readonly wire: Buffer;
+  /** How much of it a client must get, if that is not all: the rest is left out where it does not fit (RFC 2181, section 9). */
+  readonly required?: { readonly octets: number; readonly additionals: number } | undefined;
 }
 
 const OWNER_END = HEADER_OCTETS + 1;

@@ -15,6 +15,7 @@ const TYPES = [
   'CAA',
   'PTR',
   'DS',
+  'DNAME',
   'ANY',
   'UNKNOWN_65',
 ];

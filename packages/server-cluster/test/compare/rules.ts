@@ -85,6 +85,8 @@ export const RULES: Readonly<Record<string, (difference: Difference) => boolean>
     theirs.answers !== '' &&
     only(keys, ['answers', 'authorities', 'additionals', 'truncated']),
   'minimal-answers': ({ ours, keys }) => ours.answers !== '' && only(keys, ['authorities', 'additionals']),
+  'redirected-name-too-long': ({ ours, theirs, keys }) =>
+    ours.rcode === RCODE.YXDOMAIN && theirs.rcode === RCODE.YXDOMAIN && only(keys, ['truncated', 'answers']),
   'empty-when-truncated': ({ ours, theirs, keys }) =>
     ours.truncated && theirs.truncated && only(keys, ['answers', 'authorities', 'additionals']),
 };

@@ -4,6 +4,7 @@ import { describe, expect, test } from 'vitest';
 import { ZoneStore } from '../../src/store/zone-store.ts';
 import { createAnswerTable } from '../../src/table/answer-table.ts';
 import { DROP, type Responder, TO_FRAMEWORK } from '../../src/table/responder.ts';
+import { RCODE } from '../../src/wire/codes.ts';
 import { encodeName } from '../../src/wire/names.ts';
 import { opt } from '../support/client.ts';
 import { record, zone } from '../support/in-process.ts';
@@ -202,4 +203,121 @@ describe("the framework's own store", () => {
     store.shouldCache = true;
     expect(answerTo(table, query('example.net', 'A'))).toBe(TO_FRAMEWORK);
   });
+});
+
+describe('DNAME', () => {
+  const long = ['a'.repeat(63), 'b'.repeat(63), 'c'.repeat(63), 'd'.repeat(40)].join('.');
+  const table = tableOf(
+    record('old.example.org', 'DNAME', 'new.example.org', 77),
+    record('old.example.org', 'TXT', 'the owner itself'),
+    record('www.new.example.org', 'A', '192.0.2.1'),
+    record('to-old.example.org', 'CNAME', 'www.old.example.org'),
+    record('twice.example.org', 'DNAME', 'old.example.org'),
+    record('loop.example.org', 'DNAME', 'x.loop.example.org'),
+    record('circle.example.org', 'DNAME', 'circle.example.org'),
+    record('away.example.org', 'DNAME', 'example.net'),
+    record('long.example.org', 'DNAME', long),
+    record('sub.example.org', 'NS', 'ns.example.net'),
+    record('below.sub.example.org', 'DNAME', 'example.net'),
+    record('cut.old.example.org', 'NS', 'ns.example.net'),
+    record('*.wild.example.org', 'DNAME', 'example.net'),
+  );
+  const ask = (name: string, type = 'A') => decoded(answerTo(table, query(name, type)));
+  const shown = (name: string, type = 'A') =>
+    ask(name, type).answers.map((each) => `${each.type} ${each.data}`);
+
+  test('redirects names below its owner, with a CNAME record of its TTL', () => {
+    const { rcode, answers, authoritative } = ask('WWW.old.example.org');
+    expect({ rcode, authoritative }).toEqual({ rcode: RCODE.NOERROR, authoritative: true });
+    expect(answers).toEqual([
+      { name: 'old.example.org', type: 'DNAME', ttl: 77, data: 'new.example.org' },
+      { name: 'www.old.example.org', type: 'CNAME', ttl: 77, data: 'www.new.example.org' },
+      { name: 'www.new.example.org', type: 'A', ttl: 60, data: '192.0.2.1' },
+    ]);
+  });
+
+  test('leaves the case of the labels that stay as it was asked', () => {
+    const reply = answerTo(table, query('WwW.old.example.org', 'CNAME'));
+    if (typeof reply === 'number') throw new Error('no reply');
+    // The CNAME record's data: a label, and a pointer to the target of the DNAME record.
+    expect(reply.subarray(-6, -2).toString('latin1')).toBe('\x03WwW');
+  });
+
+  test('does not redirect its owner', () => {
+    expect(shown('old.example.org', 'TXT')).toHaveLength(1);
+    expect(shown('old.example.org', 'DNAME')).toEqual(['DNAME new.example.org']);
+    expect(ask('old.example.org')).toMatchObject({ rcode: RCODE.NOERROR, answers: [] });
+  });
+
+  test('is followed through CNAME and DNAME records, to names that do not exist, and out of the zone', () => {
+    expect(shown('to-old.example.org')).toEqual([
+      'CNAME www.old.example.org',
+      'DNAME new.example.org',
+      'CNAME www.new.example.org',
+      'A 192.0.2.1',
+    ]);
+    expect(shown('www.twice.example.org').at(-1)).toBe('A 192.0.2.1');
+    expect(ask('gone.old.example.org')).toMatchObject({
+      rcode: RCODE.NXDOMAIN,
+      authorities: [{ type: 'SOA' }],
+    });
+    expect(shown('a.b.away.example.org')).toEqual(['DNAME example.net', 'CNAME a.b.example.net']);
+  });
+
+  test('answers a question for CNAME with the record that it makes', () => {
+    expect(shown('gone.old.example.org', 'CNAME')).toEqual([
+      'DNAME new.example.org',
+      'CNAME gone.new.example.org',
+    ]);
+    expect(ask('gone.old.example.org', 'CNAME')).toMatchObject({ rcode: RCODE.NOERROR, authorities: [] });
+  });
+
+  test('that makes a name too long says YXDOMAIN', () => {
+    expect(ask('x'.repeat(60).concat('.long.example.org'))).toMatchObject({
+      rcode: RCODE.YXDOMAIN,
+      answers: [{ type: 'DNAME' }],
+      authorities: [],
+    });
+    expect(ask('x.long.example.org')).toMatchObject({ rcode: RCODE.NOERROR });
+  });
+
+  test('in a loop ends where names would grow, or come back', () => {
+    expect(shown('www.loop.example.org')).toEqual([
+      'DNAME x.loop.example.org',
+      'CNAME www.x.loop.example.org',
+    ]);
+    expect(shown('www.circle.example.org')).toEqual([
+      'DNAME circle.example.org',
+      'CNAME www.circle.example.org',
+    ]);
+  });
+
+  test('hides what is below it, and is hidden below a delegation; a wildcard does not redirect', () => {
+    expect(shown('www.cut.old.example.org')).toEqual([
+      'DNAME new.example.org',
+      'CNAME www.cut.new.example.org',
+    ]);
+    expect(ask('www.below.sub.example.org')).toMatchObject({
+      authoritative: false,
+      authorities: [{ type: 'NS' }],
+    });
+    expect(ask('www.wild.example.org')).toMatchObject({ rcode: RCODE.NOERROR, answers: [] });
+    expect(shown('www.wild.example.org', 'DNAME')).toEqual(['DNAME example.net']);
+  });
+});
+
+test('addresses beside NS records are left out where they do not fit, without TC', () => {
+  const hosts = Array.from({ length: 13 }, (_, index) => `${String.fromCharCode(97 + index)}.ns.example.org`);
+  const table = tableOf(
+    ...hosts.flatMap((host) => [
+      record('example.org', 'NS', host),
+      record(host, 'A', '192.0.2.1'),
+      record(host, 'AAAA', '2001:db8::1'),
+    ]),
+  );
+  const ask = (more: object) => decoded(answerTo(table, query('example.org', 'NS', more)));
+  expect(ask({ additionals: [opt(1232)] }).additionals).toHaveLength(26);
+  const small = ask({});
+  expect(small).toMatchObject({ truncated: false, additionals: [] });
+  expect(small.answers).toHaveLength(13);
 });

@@ -12,14 +12,14 @@ export interface ModelRecord {
 }
 
 export interface ModelAnswer {
-  readonly rcode: 'NOERROR' | 'NXDOMAIN';
+  readonly rcode: 'NOERROR' | 'NXDOMAIN' | 'YXDOMAIN';
   readonly authoritative: boolean;
   readonly answers: readonly ModelRecord[];
   readonly authorities: readonly ModelRecord[];
   readonly additionals: readonly ModelRecord[];
 }
 
-const MAX_CHAIN = 9;
+const MAX_CHAIN = 16;
 
 function parent(name: string): string {
   return name.slice(name.indexOf('.') + 1 || name.length);
@@ -28,6 +28,14 @@ function parent(name: string): string {
 function ancestors(name: string): string[] {
   return name === '' ? [''] : [name, ...ancestors(parent(name))];
 }
+
+/** What has been followed for a question: names, and the DNAME records with the labels that were in front of them. */
+interface Chain {
+  readonly names: readonly string[];
+  readonly redirections: ReadonlyMap<string, number>;
+}
+
+const NO_CHAIN: Chain = { names: [], redirections: new Map() };
 
 export class Model {
   records: ModelRecord[] = [];
@@ -65,8 +73,23 @@ export class Model {
     return between.findLast((above) => this.at(above, 'NS').length > 0);
   }
 
-  answer(name: string, type: string, depth = 0, seen: readonly string[] = []): ModelAnswer | null {
+  /** The topmost name above this one, in its zone and above all cuts, that has a DNAME record. */
+  redirectionOf(name: string): string | undefined {
+    const apex = this.apexOf(name);
+    if (apex === undefined || apex === name) return undefined;
+    return ancestors(name)
+      .slice(1, ancestors(name).indexOf(apex) + 1)
+      .findLast((above) => this.at(above, 'DNAME').length > 0 && this.cutOf(above) === undefined);
+  }
+
+  answer(name: string, type: string, chain = NO_CHAIN): ModelAnswer | null {
+    const depth = chain.names.length;
+    const isClosed = depth >= MAX_CHAIN || chain.names.includes(name);
+    const redirection = this.redirectionOf(name);
     const encloser = ancestors(name).find((above) => this.exists(above)) ?? '';
+    if (redirection !== undefined) {
+      return this.redirected(name, type, redirection, chain, isClosed);
+    }
     if (this.apexOf(encloser) === undefined && encloser !== name) return null;
     let source = encloser;
     if (encloser !== name) {
@@ -84,13 +107,38 @@ export class Model {
       return this.apexOf(source) === undefined ? null : this.negative('NOERROR', this.apexOf(source));
     const wanted = type === 'ANY' ? own[0]?.type : type;
     const found = own.filter((record) => record.type === wanted);
-    if (found.length > 0) return this.positive(found);
+    if (found.length > 0) return this.positive(found, this.addressesOf(found, this.apexOf(source)));
     const [alias] = own.filter((record) => record.type === 'CNAME');
     if (alias === undefined) return this.negative('NOERROR', this.denierOf(source, type));
-    if (depth >= MAX_CHAIN || seen.includes(source)) return this.positive([]);
-    const rest = this.answer(String(alias.data).toLowerCase(), type, depth + 1, [...seen, source]);
-    if (rest === null) return this.positive([alias]);
-    return { ...rest, authoritative: true, answers: [alias, ...rest.answers] };
+    if (isClosed) return this.positive([]);
+    return this.behind([alias], String(alias.data).toLowerCase(), type, {
+      ...chain,
+      names: [...chain.names, name],
+    });
+  }
+
+  redirected(name: string, type: string, owner: string, chain: Chain, isClosed: boolean): ModelAnswer {
+    const labels = ancestors(name).length - ancestors(owner).length;
+    if (isClosed || labels >= (chain.redirections.get(owner) ?? Infinity)) return this.positive([]);
+    const [redirection] = this.at(owner, 'DNAME');
+    if (redirection === undefined) throw new Error('there was a DNAME record');
+    const written = chain.redirections.has(owner) ? [] : [redirection];
+    const target = `${name.split('.').slice(0, labels).join('.')}.${String(redirection.data).toLowerCase()}`;
+    // On the wire: a length octet in front, and the root.
+    if (target.length + 2 > 255) return { ...this.positive(written), rcode: 'YXDOMAIN' };
+    const alias = { name, type: 'CNAME', ttl: redirection.ttl, data: target };
+    if (type === 'CNAME') return this.positive([...written, alias]);
+    return this.behind([...written, alias], target, type, {
+      names: [...chain.names, name],
+      redirections: new Map([...chain.redirections, [owner, labels]]),
+    });
+  }
+
+  /** What aliases lead to, behind them. */
+  behind(aliases: ModelRecord[], target: string, type: string, chain: Chain): ModelAnswer {
+    const rest = this.answer(target, type, chain);
+    if (rest === null) return this.positive(aliases);
+    return { ...rest, authoritative: true, answers: [...aliases, ...rest.answers] };
   }
 
   /** DS at an apex belongs to the zone above, if no delegation lies between. */
@@ -102,8 +150,18 @@ export class Model {
     return outer === undefined || this.cutOf(above) !== undefined ? apex : outer;
   }
 
-  positive(answers: ModelRecord[]): ModelAnswer {
-    return { rcode: 'NOERROR', authoritative: true, answers, authorities: [], additionals: [] };
+  positive(answers: ModelRecord[], additionals: ModelRecord[] = []): ModelAnswer {
+    return { rcode: 'NOERROR', authoritative: true, answers, authorities: [], additionals };
+  }
+
+  /** The addresses of these name servers, as far as they are in the zone. */
+  addressesOf(servers: readonly ModelRecord[], apex: string | undefined): ModelRecord[] {
+    return servers.flatMap(({ type, data }) => {
+      const target = String(data).toLowerCase();
+      if (type !== 'NS' || apex === undefined || this.apexOf(target) !== apex) return [];
+      if (!this.exists(target) || this.redirectionOf(target) !== undefined) return [];
+      return [...this.at(target, 'A'), ...this.at(target, 'AAAA')];
+    });
   }
 
   negative(rcode: ModelAnswer['rcode'], apex: string | undefined): ModelAnswer {
@@ -118,11 +176,7 @@ export class Model {
 
   referral(cut: string, owner: string, depth: number): ModelAnswer {
     const servers = this.at(cut, 'NS');
-    const additionals = servers.flatMap(({ data }) => {
-      const target = String(data).toLowerCase();
-      if (this.apexOf(target) !== this.apexOf(cut) || !this.exists(target)) return [];
-      return [...this.at(target, 'A'), ...this.at(target, 'AAAA')];
-    });
+    const additionals = this.addressesOf(servers, this.apexOf(cut));
     return {
       rcode: 'NOERROR',
       authoritative: depth > 0,

@@ -5,7 +5,21 @@ import type { ModelRecord } from './model.ts';
 const LABELS = ['a', 'b', 'www', '*', '_tcp', 'ns'];
 const ENDS = ['example', 'sub.example', 'a.example', 'org', 'b.sub.example'];
 
-export const ASKED_TYPES = ['A', 'AAAA', 'TXT', 'MX', 'NS', 'CNAME', 'SRV', 'SOA', 'DS', 'CAA', 'ANY', 'PTR'];
+export const ASKED_TYPES = [
+  'A',
+  'AAAA',
+  'TXT',
+  'MX',
+  'NS',
+  'CNAME',
+  'SRV',
+  'SOA',
+  'DS',
+  'CAA',
+  'ANY',
+  'PTR',
+  'DNAME',
+];
 
 export function randomName(random: Random): string {
   const labels = Array.from({ length: random(4) }, () => pick(random, LABELS));
@@ -45,7 +59,7 @@ function dataOf(type: string, random: Random): unknown {
   }
 }
 
-const HELD_TYPES = ['A', 'A', 'A', 'AAAA', 'TXT', 'MX', 'SRV', 'CAA', 'NS', 'CNAME', 'DS', 'PTR'];
+const HELD_TYPES = ['A', 'A', 'A', 'AAAA', 'TXT', 'MX', 'SRV', 'CAA', 'NS', 'CNAME', 'DS', 'PTR', 'DNAME'];
 
 export function randomRecord(random: Random): ModelRecord {
   const name = randomName(random);

@@ -1,0 +1,48 @@
+/** Adds the addresses of name servers to the additional section: glue of a referral, or beside an answer of NS records. */
+import { TYPE } from '../wire/rdata.ts';
+import { NONE } from './arena.ts';
+import { findSet } from './find-set.ts';
+import { Finder } from './finder.ts';
+import { MAX_LABELS, u16 } from './query-reader.ts';
+import { RECORD_HEAD } from './record-sets.ts';
+import { KEEP_TTL, type ReplyWriter } from './reply-writer.ts';
+import type { ZoneData } from './zone-data.ts';
+
+export class AddressWriter {
+  readonly #reply: ReplyWriter;
+  readonly #finder = new Finder();
+  readonly #labels = new Uint16Array(MAX_LABELS);
+
+  constructor(reply: ReplyWriter) {
+    this.#reply = reply;
+  }
+
+  /**
+   * Adds the A and AAAA records of the targets of the NS records from `first` up to here, as far as they are in
+   * the zone of `apex`.
+   */
+  write(data: ZoneData, bytes: Uint8Array, start: number, first: number, apex: number): void {
+    const reply = this.#reply;
+    const finder = this.#finder;
+    const labels = this.#labels;
+    const end = reply.at;
+    for (let at = first; at < end; ) {
+      const target = at + RECORD_HEAD;
+      at = target + u16(bytes, start + target - 2);
+      const count = reply.locate(target, labels);
+      finder.find(data, bytes, start, labels, count);
+      const isUsable = finder.unmatched === 0 && finder.apex === apex && finder.redirection === NONE;
+      if (!isUsable || !reply.canPointTo(labels[0] ?? 0)) continue;
+      this.#writeSet(data, TYPE.A);
+      this.#writeSet(data, TYPE.AAAA);
+    }
+  }
+
+  #writeSet(data: ZoneData, type: number): void {
+    const { node } = this.#finder;
+    const reply = this.#reply;
+    const set = findSet(data, data.names.shapeOf(node), type);
+    if (set === NONE) return;
+    reply.additionals += reply.writeSet(data.sets, data.names, set, node, this.#labels, 0, 0, KEEP_TTL);
+  }
+}

@@ -1,0 +1,111 @@
+/**
+ * Follows CNAME and DNAME records for one question, up to a limit, and ends where a loop closes. What has been
+ * written so far is the answer then: whoever resolves the name finds out that it leads nowhere.
+ */
+import { TYPE } from '../wire/rdata.ts';
+import { findSet } from './find-set.ts';
+import type { Finder } from './finder.ts';
+import { RECORD_HEAD } from './record-sets.ts';
+import { KEEP_TTL, type ReplyWriter } from './reply-writer.ts';
+import type { ZoneData } from './zone-data.ts';
+
+/** Names that are followed for one question: as many as BIND does (`max-query-restarts` was 16 until 9.20). */
+const MAX_CHAIN = 16;
+
+export class AliasChain {
+  readonly #reply: ReplyWriter;
+  /** Where the names are in the message that have been followed. */
+  readonly #names = new Uint16Array(MAX_CHAIN);
+  /** The owners of the DNAME records that have been applied, where the records are, and the labels that were in front. */
+  readonly #redirections = new Int32Array(MAX_CHAIN);
+  readonly #records = new Uint16Array(MAX_CHAIN);
+  readonly #prefixes = new Uint8Array(MAX_CHAIN);
+  #length = 0;
+  #redirected = 0;
+
+  constructor(reply: ReplyWriter) {
+    this.#reply = reply;
+  }
+
+  /** Begins with another question. */
+  begin(): void {
+    this.#length = 0;
+    this.#redirected = 0;
+  }
+
+  /** Whether the name at `labels[0]` has been followed already, or no name may be any more. */
+  isClosed(labels: Uint16Array): boolean {
+    if (this.#length === MAX_CHAIN) return true;
+    for (let index = 0; index < this.#length; index++) {
+      if (this.#reply.isSameName(this.#names[index] ?? 0, labels[0] ?? 0)) return true;
+    }
+    return false;
+  }
+
+  /** Writes the CNAME record of the name that has been found. Returns the offset of its target; 0 if it does not fit. */
+  follow(data: ZoneData, { node, surplus }: Finder, labels: Uint16Array): number {
+    const record = this.#writeOne(data, TYPE.CNAME, node, labels, 0, surplus);
+    if (record === 0) return 0;
+    this.#names[this.#length++] = labels[0] ?? 0;
+    return record + RECORD_HEAD;
+  }
+
+  /**
+   * Whether the DNAME record above the name that was looked for has been applied before, to a name with as few labels
+   * or fewer. Then names only grow: such a record is mostly above its own target, and would be applied for ever.
+   */
+  isGrowing({ redirection, redirectionLabel }: Finder): boolean {
+    const index = this.#indexOf(redirection);
+    return index < this.#redirected && redirectionLabel >= (this.#prefixes[index] ?? 0);
+  }
+
+  /**
+   * Writes the DNAME record above the name that was looked for, unless it is there already, and the CNAME record
+   * that it makes. Returns the offset of its target; 0 if that is too long for a name, or does not fit.
+   */
+  redirect(data: ZoneData, { redirection, redirectionLabel }: Finder, labels: Uint16Array): number {
+    const reply = this.#reply;
+    const index = this.#indexOf(redirection);
+    if (index === this.#redirected) {
+      const record = this.#writeOne(data, TYPE.DNAME, redirection, labels, redirectionLabel, 0);
+      if (record === 0) return 0;
+      this.#redirections[index] = redirection;
+      this.#records[index] = record;
+      this.#redirected++;
+    }
+    const target = reply.writeSynthesized(this.#records[index] ?? 0, labels, redirectionLabel);
+    if (target === 0) return 0;
+    reply.answers++;
+    this.#prefixes[index] = redirectionLabel;
+    this.#names[this.#length++] = labels[0] ?? 0;
+    return target;
+  }
+
+  #indexOf(redirection: number): number {
+    let index = 0;
+    while (index < this.#redirected && this.#redirections[index] !== redirection) index++;
+    return index;
+  }
+
+  /**
+   * One record, though a store may hold several, which a name must not have (RFC 2181, section 10.1; RFC 6672,
+   * section 2.4). Returns its offset; 0 if it does not fit.
+   */
+  #writeOne(
+    data: ZoneData,
+    type: number,
+    node: number,
+    labels: Uint16Array,
+    owner: number,
+    surplus: number,
+  ): number {
+    const reply = this.#reply;
+    const first = reply.at;
+    const set = findSet(data, data.names.shapeOf(node), type);
+    const written = reply.writeSet(data.sets, data.names, set, node, labels, owner, surplus, KEEP_TTL);
+    if (written === 0) return 0;
+    if (written > 1) reply.keepFirst(first);
+    reply.answers++;
+    return first;
+  }
+}
