@@ -4,6 +4,8 @@
  * what this package costs by itself, and the most that a DNS server on it can reach.
  */
 import { parseArgs } from 'node:util';
+import { exitStatusHelp, ProgramError, reportError, systemErrorCode } from '@dinodns-bench/program';
+import { UdpError } from './errors.ts';
 import { openUdpSocket } from './open.ts';
 import type { Backend, Batch } from './socket.ts';
 
@@ -11,6 +13,7 @@ const usage = `udp-echo [--address 127.0.0.1] [--port 0] [--backend auto|native|
 
 Sends every datagram back with the DNS header's QR bit set. Prints one line of JSON when it is ready,
 {"ready":true,"address":…,"port":…,"pid":…,"backend":…}, and stops on SIGTERM or SIGINT with status 0.
+${exitStatusHelp(['success', 'internal', 'usage', 'environment'], { success: 'stopped, or help shown' })}
 `;
 
 function echo(batch: Batch): void {
@@ -52,12 +55,25 @@ async function main(): Promise<void> {
     });
   }
   const { address, port } = socket.local;
-  console.log(JSON.stringify({ ready: true, address, port, pid: process.pid, backend: socket.backend }));
+  const ready = { ready: true, address, port, pid: process.pid, backend: socket.backend };
+  process.stdout.write(`${JSON.stringify(ready)}\n`);
+}
+
+/** What a user can act on, in the shape of errors that all programs share: the rest are bugs. */
+function explained(error: unknown): unknown {
+  const code = systemErrorCode(error);
+  if (!(error instanceof Error) || code === undefined) return error;
+  const isUsage = code.startsWith('ERR_PARSE_ARGS_') || code.startsWith('ERR_UDP_');
+  if (!isUsage && !(error instanceof UdpError)) return error;
+  const fix = isUsage ? '`udp-echo --help` lists the flags' : 'choose another --address, --port or --backend';
+  return new ProgramError(code, isUsage ? 'usage' : 'environment', {
+    problems: [{ problem: error.message, fix }],
+    cause: error,
+  });
 }
 
 try {
   await main();
 } catch (error) {
-  console.error(`udp-echo: ${error instanceof Error ? error.message : error}`);
-  process.exitCode = 2;
+  process.exitCode = reportError(explained(error), 'udp-echo', process);
 }

@@ -41,12 +41,15 @@ const program = `
 `;
 
 let directory: string;
-let tarball: string;
+let tarballs: string[];
 
 beforeAll(async () => {
   directory = await mkdtemp(join(tmpdir(), 'batched-udp-package-'));
-  await run(...pnpm('pack', '--pack-destination', directory), { cwd: packageDirectory, env });
-  tarball = join(directory, (await readdir(directory)).find((name) => name.endsWith('.tgz')) ?? '');
+  for (const cwd of [packageDirectory, join(packageDirectory, '../program')]) {
+    await run(...pnpm('pack', '--pack-destination', directory), { cwd, env });
+  }
+  const packed = (await readdir(directory)).filter((name) => name.endsWith('.tgz'));
+  tarballs = packed.map((name) => join(directory, name));
 });
 
 afterAll(() => rm(directory, { recursive: true, force: true }));
@@ -57,7 +60,7 @@ async function install(name: string): Promise<string> {
   await writeFile(join(project, 'package.json'), '{ "private": true, "type": "module" }');
   await writeFile(join(project, 'use.js'), program);
   // Without scripts nothing can be compiled: what runs is what came from the registry.
-  await run('npm', ['install', '--no-audit', '--no-fund', '--ignore-scripts', tarball], {
+  await run('npm', ['install', '--no-audit', '--no-fund', '--ignore-scripts', ...tarballs], {
     cwd: project,
     env,
   });

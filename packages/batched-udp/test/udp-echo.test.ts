@@ -57,7 +57,9 @@ it('says what is wrong with its arguments, with status 2', async () => {
   const wrong = (...args: string[]) => run(process.execPath, [program, ...args]);
   await expect(wrong('--port', 'http')).rejects.toMatchObject({
     code: 2,
-    stderr: 'udp-echo: local port NaN is not an integer from 0 to 65535\n',
+    stderr: expect.stringMatching(
+      /^error \[ERR_UDP_OPTION\]: local port NaN is not an integer from 0 to 65535\n {2}fix: /,
+    ),
   });
   await expect(wrong('--speed', '9')).rejects.toMatchObject({
     code: 2,

@@ -1,7 +1,15 @@
 /** The command line of `bench`: flags only. Nothing else reads argv. */
 
-import { nearest } from '@dinodns-bench/zones/nearest';
-import { Command, CommanderError } from 'commander';
+import {
+  EXIT_STATUS,
+  exitStatusHelp,
+  isHelp,
+  messageOf,
+  nearest,
+  reportError,
+  usageError,
+} from '@dinodns-bench/program';
+import { Command } from 'commander';
 import { cleanupCommand, cleanupOptions } from './commands/cleanup.ts';
 import { decideRun, type RunOptions } from './commands/decide-run.ts';
 import { doctorCommand } from './commands/doctor.ts';
@@ -20,20 +28,25 @@ import {
   settingNames,
 } from './config/settings.ts';
 import { percentText } from './config/value-schemas.ts';
-import { BenchError, EXIT_STATUS } from './errors.ts';
-import { renderError } from './render-error.ts';
+import { BenchError } from './errors.ts';
 import { formats } from './report/index.ts';
 import { BENCH_VERSION } from './version.ts';
 import type { World } from './world.ts';
 
-const EXIT_STATUS_HELP = `
-Exit status:
-  0  success                      4  no trial succeeded, because of a server
-  1  a bug in bench               5  some trials failed; the report says which
-  2  wrong usage or settings      6  a record that cannot be read
-  3  the machine lacks something  7  worse than tolerated (bench gate)
-                                  8  too few trials to tell (gate --strict)
-  130, 143  stopped by Ctrl-C, by SIGTERM
+const EXIT_STATUS_HELP = `${exitStatusHelp([
+  'success',
+  'internal',
+  'usage',
+  'environment',
+  'server',
+  'failedTrials',
+  'record',
+  'output',
+  'undecided',
+  'threshold',
+  'interrupted',
+  'terminated',
+])}
 
 Every setting can also come from the environment, DINODNS_BENCH_<NAME>
 (DINODNS_BENCH_COREDNS_VERSION), or from a YAML file (--config; the same names
@@ -229,16 +242,12 @@ function unknownCommand(word: string, program: Command): BenchError {
   });
 }
 
-/** commander's complaints as ours. Help and version are no errors: null. */
-function usageError(error: CommanderError, program: Command): BenchError | null {
-  if (error.exitCode === 0) return null;
-  const word = /^error: too many arguments for 'run'.*: (\S+)\.$/.exec(error.message)?.[1];
+/** What commander complains about, in our words where it does not know better. */
+function complaint(error: unknown, program: Command): unknown {
+  const text = messageOf(error);
+  const word = /^error: too many arguments for 'run'.*: (\S+)\.$/.exec(text)?.[1];
   if (word !== undefined) return unknownCommand(word, program);
-  const [message = '', ...rest] = error.message.replace(/^error: /, '').split('\n');
-  const hint = rest.join(' ').replace(/[()]/g, '').trim();
-  return new BenchError('E_USAGE', message, {
-    fix: hint === '' ? '`bench --help` lists commands, `bench run --help` the settings of a run.' : `${hint}`,
-  });
+  return usageError(error, '`bench --help` lists commands, `bench run --help` the settings of a run.');
 }
 
 /** Runs the CLI and resolves with its exit status. Never rejects. */
@@ -249,9 +258,11 @@ export async function main(argv: readonly string[], world: World): Promise<numbe
     await program.parseAsync([...argv], { from: 'user' });
     return call.status;
   } catch (error) {
-    const shown = error instanceof CommanderError ? usageError(error, program) : error;
-    if (shown === null) return EXIT_STATUS.success;
-    world.stderr.write(renderError(shown, world.stderr.isTerminal));
-    return shown instanceof BenchError ? shown.exitStatus : EXIT_STATUS.internal;
+    if (isHelp(error)) return EXIT_STATUS.success;
+    const { stderr, env } = world;
+    return reportError(complaint(error, program), 'bench', {
+      stderr: { write: stderr.write, isTTY: stderr.isTerminal },
+      env,
+    });
   }
 }

@@ -1,35 +1,9 @@
 /**
  * Everything that can go wrong in a way a user should read about is a `BenchError`: what failed, the value
  * that failed, and what to do about it. The code is stable (tests and scripts match on it, not on the
- * text), and it alone decides the exit status. See `EXIT_STATUS` for the documented list.
+ * text), and it alone decides the exit status.
  */
-
-/** Exit statuses of `bench`. 130 and 143 follow the shell's convention of 128 + signal number. */
-export const EXIT_STATUS = {
-  success: 0,
-  /** A bug in bench itself: an exception nobody expected. */
-  internal: 1,
-  /** The command line, the environment or a configuration file asks for something impossible. */
-  usage: 2,
-  /** The machine lacks something the run needs: a tool, a right, a free port, disk space. */
-  environment: 3,
-  /** No trial succeeded, because a server under test did not start, died, or answered wrongly. */
-  server: 4,
-  /** The run finished, but at least one of its trials failed; the report says which and why. */
-  failedTrials: 5,
-  /** A record cannot be read: missing, damaged, of another schema version, or not a record at all. */
-  record: 6,
-  /** `bench gate`: a figure is shown to be worse than tolerated. */
-  regression: 7,
-  /** `bench gate --strict`: too few trials to tell whether a figure is worse than tolerated. */
-  undecided: 8,
-  /** Ctrl-C (SIGINT). What was measured so far is saved. */
-  interrupted: 130,
-  /** SIGTERM. What was measured so far is saved. */
-  terminated: 143,
-} as const;
-
-export type ExitReason = keyof typeof EXIT_STATUS;
+import { type ExitReason, ProgramError } from '@dinodns-bench/program';
 
 /** Stable error codes and the exit reason each belongs to. */
 export const ERROR_CODES = {
@@ -39,8 +13,8 @@ export const ERROR_CODES = {
   E_TOOL_MISSING: 'environment',
   E_PROVISION_FAILED: 'environment',
   E_PORT_TAKEN: 'environment',
-  E_DISK_FULL: 'environment',
-  E_WRITE_FAILED: 'environment',
+  E_DISK_FULL: 'output',
+  E_WRITE_FAILED: 'output',
   E_LIMITS_UNAVAILABLE: 'environment',
   E_UNSUPPORTED_PLATFORM: 'environment',
   E_CLUSTER_UNREACHABLE: 'environment',
@@ -78,31 +52,14 @@ export interface BenchErrorDetails {
 }
 
 /** An error with a stable `code`, a `fix` and an exit status. */
-export class BenchError extends Error {
+export class BenchError extends ProgramError<ErrorCode> {
   override readonly name = 'BenchError';
-  readonly code: ErrorCode;
-  readonly fix: string;
-  readonly evidence: readonly string[];
 
-  constructor(code: ErrorCode, message: string, details: BenchErrorDetails) {
-    super(message, details.cause === undefined ? undefined : { cause: details.cause });
-    this.code = code;
-    this.fix = details.fix;
-    this.evidence = details.evidence ?? [];
+  constructor(code: ErrorCode, message: string, { fix, evidence, cause }: BenchErrorDetails) {
+    super(code, ERROR_CODES[code], {
+      problems: [{ problem: message, fix }],
+      evidence: evidence ?? [],
+      cause,
+    });
   }
-
-  get exitStatus(): number {
-    return EXIT_STATUS[ERROR_CODES[this.code]];
-  }
-}
-
-/** The `code` of a Node.js system error (`ENOENT`, `ENOSPC`, …), or undefined for anything else. */
-export function systemErrorCode(error: unknown): string | undefined {
-  if (error instanceof Error && 'code' in error && typeof error.code === 'string') return error.code;
-  return undefined;
-}
-
-/** The text of anything that was thrown. */
-export function messageOf(error: unknown): string {
-  return error instanceof Error ? error.message : String(error);
 }

@@ -5,7 +5,7 @@
  */
 import * as fsPromises from 'node:fs/promises';
 import * as os from 'node:os';
-import { onLauncherDeath } from '@dinodns-bench/server-cluster/launchers';
+import { onLauncherDeath } from '@dinodns-bench/program';
 import { usableCpus } from '@dinodns-bench/server-cluster/usable-cpus';
 import { type RunningProcess, type StartOptions, startProcess } from './process.ts';
 

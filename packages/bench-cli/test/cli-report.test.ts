@@ -90,7 +90,7 @@ describe('bench report', () => {
 
   it('says which file cannot be written', async () => {
     await writeFile(join(world.directory, 'occupied'), '');
-    expect(await world.bench('report', 'latest', '--format', 'svg', '--to', 'occupied')).toBe(3);
+    expect(await world.bench('report', 'latest', '--format', 'svg', '--to', 'occupied')).toBe(7);
     expect(world.err()).toContain('E_WRITE_FAILED');
     expect(world.err()).toContain('occupied/charts');
   });

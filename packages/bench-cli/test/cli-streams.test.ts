@@ -18,7 +18,7 @@ describe('bench', () => {
 
   it('fails when the result cannot be written', () => {
     const { status, stderr } = shell('"$0" "$@" > /dev/full');
-    expect(status).toBe(3);
+    expect(status).toBe(7);
     expect(stderr).toContain('E_WRITE_FAILED');
     expect(stderr).toContain('ENOSPC');
   });

@@ -452,7 +452,7 @@ describe('bench gate', () => {
     await before();
     await after(900);
     const { status, out } = await bench('gate', '--against', 'main', '--max-regression', '3%');
-    expect(status).toBe(7);
+    expect(status).toBe(9);
     expect(out).toMatch(
       /^Failed: run 20261102-120000-bbbb against run 20261101-120000-aaaa, at most 3%\nworse/,
     );
@@ -512,7 +512,7 @@ describe('bench gate', () => {
       environment: { hostname: '<script>alert(1)</script> | @everyone' },
     });
     const { status, out } = await bench('gate', '--against', 'main', '--format', 'github');
-    expect(status).toBe(7);
+    expect(status).toBe(9);
     expect(out).toMatch(/^### ❌ DNS benchmark: failed\n\nFailed: /);
     expect(out).toContain('| dinodns, tier 1, single, half, udp | qps |');
     expect(out).toContain('&lt;script>alert(1)&lt;/script> \\| \\@everyone');

@@ -6,8 +6,9 @@
  * for await (const { qps } of run) console.log(qps);
  * const { latencySeconds } = await run.result;
  */
+export { EXIT_STATUS, type Problem } from '@dinodns-bench/program';
 export type { Counts } from './engine/measurements.ts';
-export { ERROR_CODES, type ErrorCode, EXIT_STATUS, LoadError, type Problem } from './errors.ts';
+export { ERROR_CODES, type ErrorCode, LoadError } from './errors.ts';
 export { type FindMaxOptions, type FindMaxResult, type FindMaxTrial, findMax } from './find-max/find-max.ts';
 export {
   type RateAttempt,

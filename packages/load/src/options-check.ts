@@ -1,6 +1,7 @@
 /** From what a user gives to options that make sense together; everything that is wrong is said at once. */
+import type { Problem } from '@dinodns-bench/program';
 import type { z } from 'zod';
-import { LoadError, type Problem } from './errors.ts';
+import { LoadError } from './errors.ts';
 import { type CannonInput, type CannonOptions, optionsSchema } from './options.ts';
 
 /** Throws `LoadError` (`E_OPTIONS`) with all problems. */

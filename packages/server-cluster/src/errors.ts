@@ -2,24 +2,9 @@
  * Everything that can go wrong in a way a user should read about is a `ServerError`: what failed, the value
  * that failed, and what to do about it. The code is stable and decides the exit status.
  */
+import { type ExitReason, messageOf, ProgramError, systemErrorCode } from '@dinodns-bench/program';
 
-/** Exit statuses of `dinodns-server`; 130 and 143 follow the shell's convention of 128 + signal number. */
-export const EXIT_STATUS = {
-  success: 0,
-  /** A bug: an exception nobody expected. */
-  internal: 1,
-  /** The command line or the zone data asks for something impossible. */
-  usage: 2,
-  /** The machine refuses: the port is taken or may not be bound, no such address, a file cannot be read. */
-  environment: 3,
-  /** The server or its workers did not start, or a worker kept dying. */
-  server: 4,
-  /** A second Ctrl-C (SIGINT) during a graceful stop. */
-  interrupted: 130,
-  /** A second SIGTERM during a graceful stop. */
-  terminated: 143,
-} as const;
-
+/** Stable error codes and why the program ends with each. */
 export const ERROR_CODES = {
   E_USAGE: 'usage',
   E_ZONES: 'usage',
@@ -31,36 +16,22 @@ export const ERROR_CODES = {
   E_START: 'server',
   E_WORKER: 'server',
   E_INTERNAL: 'internal',
-} as const satisfies Record<string, keyof typeof EXIT_STATUS>;
+} as const satisfies Record<string, ExitReason>;
 
 export type ErrorCode = keyof typeof ERROR_CODES;
 
+/** True for a code of this package. */
+export function isErrorCode(code: string): code is ErrorCode {
+  return Object.hasOwn(ERROR_CODES, code);
+}
+
 /** An error with a stable `code`, the `fix` as an imperative sentence, and an exit status. */
-export class ServerError extends Error {
+export class ServerError extends ProgramError<ErrorCode> {
   override readonly name = 'ServerError';
-  readonly code: ErrorCode;
-  readonly fix: string;
 
   constructor(code: ErrorCode, message: string, fix: string, cause?: unknown) {
-    super(message, cause === undefined ? undefined : { cause });
-    this.code = code;
-    this.fix = fix;
+    super(code, ERROR_CODES[code], { problems: [{ problem: message, fix }], cause });
   }
-
-  get exitStatus(): number {
-    return EXIT_STATUS[ERROR_CODES[this.code]];
-  }
-}
-
-/** The `code` of a Node.js system error (`EADDRINUSE`, `ENOENT`, …), or undefined for anything else. */
-export function systemErrorCode(error: unknown): string | undefined {
-  if (error instanceof Error && 'code' in error && typeof error.code === 'string') return error.code;
-  return undefined;
-}
-
-/** The text of anything that was thrown. */
-export function messageOf(error: unknown): string {
-  return error instanceof Error ? error.message : String(error);
 }
 
 /** A failed bind as an error that says what to do. */

@@ -4,19 +4,12 @@
  */
 import cluster from 'node:cluster';
 import { closeSync, openSync } from 'node:fs';
+import { EXIT_STATUS, onLauncherDeath, reportError } from '@dinodns-bench/program';
 import { parseCommandLine } from './command-line.ts';
 import { createServer, type Server } from './create-server.ts';
-import { EXIT_STATUS, ServerError } from './errors.ts';
-import { onLauncherDeath } from './launchers.ts';
 
 function report(error: unknown): number {
-  if (error instanceof ServerError) {
-    process.stderr.write(`Error: ${error.message} [${error.code}]\n${error.fix}\n`);
-    return error.exitStatus;
-  }
-  const details = error instanceof Error ? error.stack : String(error);
-  process.stderr.write(`Error: this is a bug. Please report it with what follows.\n${details}\n`);
-  return EXIT_STATUS.internal;
+  return reportError(error, 'dinodns-server', process);
 }
 
 /** A worker that hangs would not notice that the primary is gone. */

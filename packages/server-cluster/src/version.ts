@@ -1,10 +1,6 @@
 /** The versions of what answers: this package, the framework, the runtime. */
-import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
-
-function versionIn(manifest: URL | string): string {
-  return (JSON.parse(readFileSync(manifest, 'utf8')) as { version: string }).version;
-}
+import { versionIn } from '@dinodns-bench/program';
 
 export function packageVersion(): string {
   return versionIn(new URL('../package.json', import.meta.url));

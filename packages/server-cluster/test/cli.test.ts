@@ -128,7 +128,7 @@ test.each([
   const { code, stdout, stderr } = await runToEnd(args);
   expect({ code, stdout }).toEqual({ code: 2, stdout: '' });
   expect(stderr).toContain(message);
-  expect(stderr).toMatch(/\[E_(USAGE|UNSUPPORTED)\]\n.+\n$/);
+  expect(stderr).toMatch(/^error \[E_(USAGE|UNSUPPORTED)\]: .*\n(.*\n)* {2}fix: .+\n$/);
 });
 
 test('a zones file that is missing or damaged is refused with its name', async () => {
@@ -160,7 +160,7 @@ describe.each([
     const { code, stdout, stderr } = await runToEnd(args(port));
     socket.close();
     expect({ code, stdout }).toEqual({ code: 3, stdout: '' });
-    expect(stderr).toContain(`127.0.0.1:${port} is already in use. [E_PORT_TAKEN]`);
+    expect(stderr).toContain(`[E_PORT_TAKEN]: 127.0.0.1:${port} is already in use.`);
     expect(stderr).toContain('--port');
   });
 

@@ -13,7 +13,6 @@ import {
   DEFAULT_IDLE_SECONDS,
   DEFAULT_MAX_CONNECTIONS,
   DEFAULT_MAX_CONNECTIONS_PER_CLIENT,
-  EXIT_STATUS,
 } from '../src/index.ts';
 import { ask, query, RCODE, send, TRANSPORTS } from './support/client.ts';
 import {
@@ -90,12 +89,6 @@ test('every flag is in the README, with its default', async () => {
   expect(README).toMatch(
     new RegExp(`--tcp-connections-per-client N.*\\| \`${DEFAULT_MAX_CONNECTIONS_PER_CLIENT}\``),
   );
-});
-
-test('every exit status is in the README', () => {
-  for (const status of Object.values(EXIT_STATUS)) {
-    expect(README).toMatch(new RegExp(`^\\| (\\d+, )?${status}(, \\d+)? +\\|`, 'm'));
-  }
 });
 
 test('the back-off is the one that the README describes', () => {

@@ -1,7 +1,7 @@
 /**
  * What must hold between the parts of a specification, beyond each being right by itself.
  */
-import type { Problem } from './errors.ts';
+import type { Problem } from '@dinodns-bench/program';
 import { nameProblem, normalizeName, ownerOfTarget, resolveTarget } from './names.ts';
 import {
   isInRange,

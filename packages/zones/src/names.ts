@@ -1,9 +1,10 @@
 /**
  * Domain names as text: lower case, without trailing dot, `.` for the root.
  */
+
 import { isIP } from 'node:net';
 import { domainToASCII } from 'node:url';
-import type { Problem } from './errors.ts';
+import type { Problem } from '@dinodns-bench/program';
 
 /** RFC 1035 §2.3.4. */
 export const MAX_LABEL_OCTETS = 63;

@@ -2,7 +2,7 @@
  * The name pattern of a zone set: `example{X}.com` stands for example1.com, example2.com, … A name is
  * turned back into its number by looking at its text, without a table of all names.
  */
-import type { Problem } from './errors.ts';
+import type { Problem } from '@dinodns-bench/program';
 import { nameProblem, normalizeName } from './names.ts';
 
 /** Where the number goes. */

@@ -1,9 +1,8 @@
 /**
  * Turns zod's issues into problems with a fix, in the words of this package.
  */
+import { type Problem, suggestion } from '@dinodns-bench/program';
 import type { z } from 'zod';
-import type { Problem } from './errors.ts';
-import { suggestion } from './nearest.ts';
 import { recordExample } from './record-text.ts';
 import { isRecordType } from './records.ts';
 

@@ -2,9 +2,10 @@
  * The zod schema of one record in a specification: an object in dns-packet's shape, or a line of text
  * (`www 300 A 192.0.2.1`). Checks a record by itself; how records go together is `check.ts`'s business.
  */
+
 import { isIPv4, isIPv6 } from 'node:net';
+import type { Problem } from '@dinodns-bench/program';
 import { z } from 'zod';
-import type { Problem } from './errors.ts';
 import { nameProblem, normalizeName, ownerOfTarget, targetProblem } from './names.ts';
 import { describeIssue } from './problems.ts';
 import { parseRecordText, recordExample } from './record-text.ts';

@@ -2,8 +2,7 @@
  * Records as one line of text, the way zone files write them: `[NAME] [TTL] [IN] TYPE DATA`. Only splits
  * and assigns; whether the values are right is the record schema's business.
  */
-import type { Problem } from './errors.ts';
-import { suggestion } from './nearest.ts';
+import { type Problem, suggestion } from '@dinodns-bench/program';
 import { isRecordType, RECORD_TYPES, type RecordType } from './records.ts';
 
 interface Syntax {

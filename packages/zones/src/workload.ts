@@ -1,11 +1,11 @@
 /**
  * A workload: which names and types are asked, in which order. Like a zone set it is made on the fly.
  */
+import { type Problem, suggestion } from '@dinodns-bench/program';
 import { z } from 'zod';
 import { rangeProblem } from './check.ts';
-import { type Problem, ZonesError } from './errors.ts';
+import { ZonesError } from './errors.ts';
 import { nameProblem } from './names.ts';
-import { suggestion } from './nearest.ts';
 import { LARGEST_NUMBER, nameOf, numberRange, PARITIES, parsePattern, patternProblem } from './pattern.ts';
 import { ownerName } from './plan.ts';
 import { parseByKey } from './problems.ts';

@@ -3,10 +3,12 @@
  * targets and to the disk; only when all of it is there are they renamed, and if a rename fails, those that
  * were done are taken back.
  */
+
 import { randomBytes } from 'node:crypto';
 import { type FileHandle, link, lstat, mkdir, open, rename, rm, rmdir, stat } from 'node:fs/promises';
 import { basename, dirname, isAbsolute, join, normalize, resolve } from 'node:path';
-import { messageOf, ZonesError } from './errors.ts';
+import { messageOf } from '@dinodns-bench/program';
+import { ZonesError } from './errors.ts';
 import type { RenderedFile } from './formats/format.ts';
 
 export interface WrittenFile {

@@ -113,7 +113,7 @@ describe('generate', () => {
       ...['--record', 'A 1.2.3', '--pattern', 'plain.com'],
     );
     expect({ status, stdout }).toEqual({ status: 2, stdout: '' });
-    expect(stderr).toMatch(/^error: the zone set is not valid: 4 problems\n/);
+    expect(stderr).toMatch(/^error \[E_ZONE_SET\]: the zone set is not valid: 4 problems\n/);
     for (const part of ['from cannot be "x"', 'ttl cannot be -5', '"1.2.3" is not an IPv4', 'plain{X}.com']) {
       expect(stderr).toContain(part);
     }
@@ -262,7 +262,7 @@ describe('everywhere', () => {
     while ((await readdir(out)).length === 0) await sleep(20);
     child.kill(signal);
     expect(await ended).toBe(status);
-    expect(stderr).toMatch(/^error: stopped by .*\n {2}fix: /);
+    expect(stderr).toMatch(/^error \[E_[A-Z]+\]: stopped by .*\n {2}fix: /);
     expect(await readdir(out)).toEqual([]);
   });
 });
@@ -288,6 +288,7 @@ describe('progress', () => {
     const status = await runCli(args, {
       stdout,
       stderr,
+      env: {},
       cwd: directory,
       signal: new AbortController().signal,
     });

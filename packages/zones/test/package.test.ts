@@ -32,13 +32,13 @@ beforeAll(async () => {
   directory = await temporaryDirectory();
   project = join(directory, 'project');
   await mkdir(project);
-  await run(...pnpm('pack', '--pack-destination', directory), { cwd: packageDirectory, env });
-  const tarball = (await readdir(directory)).find((name) => name.endsWith('.tgz'));
+  for (const cwd of [packageDirectory, join(packageDirectory, '../program')]) {
+    await run(...pnpm('pack', '--pack-destination', directory), { cwd, env });
+  }
+  const tarballs = (await readdir(directory)).filter((name) => name.endsWith('.tgz'));
   await writeFile(join(project, 'package.json'), '{ "private": true, "type": "module" }');
-  await run('npm', ['install', '--no-audit', '--no-fund', join(directory, String(tarball))], {
-    cwd: project,
-    env,
-  });
+  const files = tarballs.map((name) => join(directory, name));
+  await run('npm', ['install', '--no-audit', '--no-fund', ...files], { cwd: project, env });
 });
 
 afterAll(() => rm(directory, { recursive: true, force: true }));

@@ -1,6 +1,7 @@
 /** `bench cleanup`: removes from a cluster what a killed run left. */
+import { EXIT_STATUS, messageOf } from '@dinodns-bench/program';
 import { seconds } from '../config/value-schemas.ts';
-import { BenchError, EXIT_STATUS, messageOf } from '../errors.ts';
+import { BenchError } from '../errors.ts';
 import { hasEnded, ownerOf } from '../machine/owner.ts';
 import { openClient } from '../targets/kubernetes/open-cluster.ts';
 import { type FoundRun, findRuns, waitUntilNamespaceGone } from '../targets/kubernetes/run-namespace.ts';

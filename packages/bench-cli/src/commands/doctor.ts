@@ -1,9 +1,10 @@
 /** `bench doctor`: what this machine has and lacks; with `--fix` the missing tools are got. */
+
 import { cannonVersion } from '@dinodns-bench/load';
+import { EXIT_STATUS, messageOf } from '@dinodns-bench/program';
 import { Ansis } from 'ansis';
 import { DEFAULT_COREDNS_VERSION } from '../config/settings.ts';
 import { type CheckState, inspectMachine } from '../doctor/inspect-machine.ts';
-import { EXIT_STATUS, messageOf } from '../errors.ts';
 import { createDisplay } from '../progress/display.ts';
 import { provisionProgress } from '../progress/provision-progress.ts';
 import { inspectTools, type ToolInspection } from '../provision/inspect.ts';

@@ -1,5 +1,6 @@
 /** `bench gate`: has it become worse than is tolerated? For CI: an exit status and one paragraph. */
-import { BenchError, EXIT_STATUS } from '../errors.ts';
+import { EXIT_STATUS } from '@dinodns-bench/program';
+import { BenchError } from '../errors.ts';
 import { type Gate, gate } from '../history/gate.ts';
 import { DIMENSIONS, type Selector } from '../history/select.ts';
 import { renderGate, renderGateMarkdown } from '../history/text/render-gate.ts';
@@ -43,7 +44,7 @@ function selectorFrom(values: GateCommandOptions['select']): Selector {
 }
 
 function statusOf({ outcome }: Gate, strict: boolean): number {
-  if (outcome === 'failed') return EXIT_STATUS.regression;
+  if (outcome === 'failed') return EXIT_STATUS.threshold;
   return outcome === 'not enough trials' && strict ? EXIT_STATUS.undecided : EXIT_STATUS.success;
 }
 

@@ -1,4 +1,5 @@
 /** The flags of the commands over the history: history, compare, trend, gate, import. */
+import { EXIT_STATUS, exitStatusHelp } from '@dinodns-bench/program';
 import type { Command } from 'commander';
 import { DEFAULTS } from '../config/settings.ts';
 import { COMPARED_METRICS, METRIC_NAMES } from '../stats/metrics.ts';
@@ -24,6 +25,12 @@ const RUNS_HELP = `
 A run is named by its id or a beginning of it, its path, \`latest\`, a name from
 \`bench history tag\`, a git branch (its newest complete run) or a git commit.
 Behind a colon, cases are chosen: latest:server=dinodns,tier=1`;
+
+const GATE_STATUS_HELP = exitStatusHelp(['success', 'usage', 'record', 'undecided', 'threshold'], {
+  success: 'not shown to be worse than tolerated, or not enough trials to tell',
+  undecided: 'with --strict: not enough trials to tell',
+  threshold: 'shown to be worse: the 95 % interval leaves out the tolerance',
+});
 
 const POOL_HELP = `
 Several runs are one side with a plus between them: main+old latest`;
@@ -147,7 +154,7 @@ export function addHistoryCommands(program: Command, world: World, finish: (stat
     .option('--mode <mode>', 'cases of this mode only')
     .option('--workload <name>', 'cases of this workload only')
     .option('--transport <name>', 'cases of this transport only')
-    .option('--strict', 'too few trials to tell are a failure too (status 8)')
+    .option('--strict', `too few trials to tell are a failure too (status ${EXIT_STATUS.undecided})`)
     .option('--format <name>', 'text, github (Markdown for a pull request) or json', 'text')
     .option('--json', 'the same as --format json')
     .option(...NORMALIZE)
@@ -156,12 +163,7 @@ export function addHistoryCommands(program: Command, world: World, finish: (stat
     .addHelpText(
       'after',
       `${RUNS_HELP}
-
-Exit status:
-  0  not shown to be worse than tolerated, or not enough trials to tell
-  7  shown to be worse: the 95 % interval leaves out the tolerance
-  8  with --strict: not enough trials to tell
-  2, 6  wrong usage; a run that cannot be read`,
+${GATE_STATUS_HELP}`,
     )
     .action(async (run: string, values: Values) => {
       finish(

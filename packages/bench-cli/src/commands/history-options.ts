@@ -1,6 +1,6 @@
 /** What the commands over the history share: opening it, naming runs, choosing figures. */
 import { resolve } from 'node:path';
-import { nearest } from '@dinodns-bench/zones/nearest';
+import { nearest } from '@dinodns-bench/program';
 import { Ansis } from 'ansis';
 import { ratioFromText } from '../config/settings.ts';
 import { BenchError } from '../errors.ts';

@@ -1,7 +1,9 @@
 /** `bench open`: writes the page of a run and hands it to whatever opens pages here. */
+
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
-import { BenchError, messageOf } from '../errors.ts';
+import { messageOf } from '@dinodns-bench/program';
+import { BenchError } from '../errors.ts';
 import { findExecutable } from '../machine/find-executable.ts';
 import { filesOf, findFormat, HTML_NAME } from '../report/index.ts';
 import { createStore } from '../results/store.ts';

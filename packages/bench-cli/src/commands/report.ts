@@ -1,6 +1,6 @@
 /** `bench report`: renders a run again from its record. */
 import { relative, resolve } from 'node:path';
-import { nearest } from '@dinodns-bench/zones/nearest';
+import { nearest } from '@dinodns-bench/program';
 import { BenchError } from '../errors.ts';
 import {
   type Format,

@@ -3,9 +3,9 @@
  * layers are reported at once, each with the place it comes from.
  */
 
-import { nearest } from '@dinodns-bench/zones/nearest';
+import { messageOf, nearest, systemErrorCode } from '@dinodns-bench/program';
 import { parse as parseYaml } from 'yaml';
-import { BenchError, messageOf, systemErrorCode } from '../errors.ts';
+import { BenchError } from '../errors.ts';
 import type { Mode, Transport } from '../results/record.ts';
 import { type KubernetesSettings, kubernetesSettingsOf } from './kubernetes-settings.ts';
 import {

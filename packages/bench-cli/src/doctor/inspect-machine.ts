@@ -1,7 +1,7 @@
 /** What `bench doctor` says of the machine, as data. Nothing is left changed. */
+import { messageOf } from '@dinodns-bench/program';
 import { cpuGovernor, socketReceiveBuffer } from '../environment/describe.ts';
 import { parseLoadAverage } from '../environment/machine-files.ts';
-import { messageOf } from '../errors.ts';
 import { findExecutable } from '../machine/find-executable.ts';
 import { readIfThere } from '../machine/proc-files.ts';
 import { runToEnd } from '../process.ts';

@@ -2,8 +2,10 @@
  * The history: the index of `database.ts`, brought up to date with the records whenever it is opened. Several benches
  * may do so at the same time.
  */
+
 import { join } from 'node:path';
-import { BenchError, messageOf } from '../errors.ts';
+import { messageOf } from '@dinodns-bench/program';
+import { BenchError } from '../errors.ts';
 import type { World } from '../world.ts';
 import { type HistoryDatabase, openDatabase } from './database.ts';
 import { findRecords, readEntry } from './read-entry.ts';

@@ -1,6 +1,8 @@
 /** Reads what can be compared from a folder in the results directory: `run.json`, else `imported.json`. */
+
 import { join } from 'node:path';
-import { BenchError, messageOf } from '../errors.ts';
+import { messageOf } from '@dinodns-bench/program';
+import { BenchError } from '../errors.ts';
 import { listProblems, parseRecord } from '../results/parse-record.ts';
 import type { World } from '../world.ts';
 import { type Entry, entryOf } from './entry.ts';

@@ -1,6 +1,6 @@
 /** From what a user writes to the run that is meant. */
 import { join, resolve } from 'node:path';
-import { nearest } from '@dinodns-bench/zones/nearest';
+import { nearest } from '@dinodns-bench/program';
 import { BenchError } from '../errors.ts';
 import type { World } from '../world.ts';
 import type { RunRow } from './database.ts';

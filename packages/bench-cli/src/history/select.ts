@@ -1,5 +1,5 @@
 /** Which cases of a run are meant: `server=dinodns,tier=1`. */
-import { nearest } from '@dinodns-bench/zones/nearest';
+import { nearest } from '@dinodns-bench/program';
 import { BenchError } from '../errors.ts';
 import type { Entry, EntryCase } from './entry.ts';
 

@@ -1,8 +1,9 @@
 /** Reads files of other programs, finds out what they are, and makes one imported record of them. */
+
 import { createHash } from 'node:crypto';
 import { basename, resolve } from 'node:path';
-import { nearest } from '@dinodns-bench/zones/nearest';
-import { BenchError, messageOf, systemErrorCode } from '../errors.ts';
+import { messageOf, nearest, systemErrorCode } from '@dinodns-bench/program';
+import { BenchError } from '../errors.ts';
 import { type ImportedRecord, importedRecordSchema } from '../history/imported.ts';
 import { formatJson } from '../results/json-text.ts';
 import { listProblems } from '../results/parse-record.ts';

@@ -1,6 +1,7 @@
 /** From a kubeconfig to something that can send requests. Credentials stay inside client-node. */
+
 import { join } from 'node:path';
-import { nearest } from '@dinodns-bench/zones/nearest';
+import { messageOf, nearest } from '@dinodns-bench/program';
 import {
   type HttpMethod,
   IsomorphicFetchHttpLibrary,
@@ -8,7 +9,7 @@ import {
   RequestContext,
   type ResponseContext,
 } from '@kubernetes/client-node';
-import { BenchError, messageOf } from '../errors.ts';
+import { BenchError } from '../errors.ts';
 import type { World } from '../world.ts';
 import { ConnectionError } from './api-error.ts';
 

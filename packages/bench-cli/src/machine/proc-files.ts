@@ -1,5 +1,5 @@
 /** Reads of /proc that take it as normal that a process has ended between being listed and being read. */
-import { systemErrorCode } from '../errors.ts';
+import { systemErrorCode } from '@dinodns-bench/program';
 import { runToEnd } from '../process.ts';
 import type { World } from '../world.ts';
 import { type ProcessStat, parseProcessStat } from './proc-stat.ts';

@@ -1,6 +1,8 @@
 /** The run's temporary directory, named so that a later run knows whether it was abandoned. */
+
 import { join } from 'node:path';
-import { BenchError, messageOf, systemErrorCode } from '../errors.ts';
+import { messageOf, systemErrorCode } from '@dinodns-bench/program';
+import { BenchError } from '../errors.ts';
 import type { World } from '../world.ts';
 import { hasEnded, OWNED_PREFIX, ownedName, ownerOf, thisOwner } from './owner.ts';
 

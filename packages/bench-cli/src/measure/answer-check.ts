@@ -2,9 +2,10 @@
  * Asks every distinct query of the workload once and compares the answers with the zone set, before a trial
  * counts: a server that answers wrongly is not worth measuring.
  */
+import { messageOf } from '@dinodns-bench/program';
 import type { Query, ZoneSet } from '@dinodns-bench/zones';
 import type { DecodedAnswer, DnsClient } from '../dns/client.ts';
-import { BenchError, messageOf } from '../errors.ts';
+import { BenchError } from '../errors.ts';
 import type { ServerKind } from '../servers/server.ts';
 import { type BenchWorkload, type Expectation, expectedAnswer } from '../workload/workload.ts';
 

@@ -1,5 +1,6 @@
 /** One trial: deploy, check the answers, warm up, load and observe, remove. */
-import { BenchError, messageOf } from '../errors.ts';
+import { messageOf } from '@dinodns-bench/program';
+import { BenchError } from '../errors.ts';
 import type { LoadOutcome } from '../loaders/loader.ts';
 import type { PlannedTrial } from '../plan/plan.ts';
 import { parseQuantity } from '../quantity.ts';

@@ -2,8 +2,8 @@
  * What a person watches while bench works, on stderr: lines that stay, and on a terminal one live line below
  * them that is replaced. Without a terminal only the lines that stay are written.
  */
-import type { Output } from '../world.ts';
 
+import type { Output } from '../world.ts';
 export interface Display {
   /** Writes a line that stays. */
   line(text: string): void;

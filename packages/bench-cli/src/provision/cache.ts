@@ -3,10 +3,12 @@
  * A program is made ready in a staging directory beside it and renamed into place, so that several runs at
  * once never see half a file: the last rename wins, and all of them are whole.
  */
+
 import { homedir } from 'node:os';
 import { isAbsolute, join } from 'node:path';
+import { messageOf, systemErrorCode } from '@dinodns-bench/program';
 import { z } from 'zod';
-import { BenchError, messageOf, systemErrorCode } from '../errors.ts';
+import { BenchError } from '../errors.ts';
 import { isExecutable } from '../machine/find-executable.ts';
 import { ownedName, thisOwner } from '../machine/owner.ts';
 import { readIfThere } from '../machine/proc-files.ts';

@@ -1,8 +1,9 @@
 /** The DinoDNS server of this workspace (or of node_modules, once it is installed from npm). */
+
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { messageOf } from '@dinodns-bench/program';
 import { z } from 'zod';
-import { messageOf } from '../errors.ts';
 import { readIfThere } from '../machine/proc-files.ts';
 import { runToEnd } from '../process.ts';
 import type { World } from '../world.ts';

@@ -1,6 +1,7 @@
 /** Downloads over HTTP, bounded in time and checked. */
+
 import { createHash } from 'node:crypto';
-import { messageOf } from '../errors.ts';
+import { messageOf } from '@dinodns-bench/program';
 import type { World } from '../world.ts';
 
 /** Where there is no way out, a connection attempt often hangs; nobody should wait long for that. */

@@ -2,10 +2,11 @@
  * The UDP echo of this workspace: the C program, compiled when it is needed and kept, or where there is no
  * compiler the one that runs on Node.js.
  */
+
 import { createHash } from 'node:crypto';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { messageOf } from '../errors.ts';
+import { messageOf } from '@dinodns-bench/program';
 import { findExecutable, isExecutable } from '../machine/find-executable.ts';
 import { readIfThere } from '../machine/proc-files.ts';
 import { runToEnd } from '../process.ts';

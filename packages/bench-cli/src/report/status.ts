@@ -2,7 +2,8 @@
  * How a run ended: the one function from which the exit status, the report's headline and the summary come, so
  * that they cannot contradict each other.
  */
-import { ERROR_CODES, type ErrorCode, EXIT_STATUS, type ExitReason } from '../errors.ts';
+import { EXIT_STATUS, type ExitReason } from '@dinodns-bench/program';
+import { ERROR_CODES, type ErrorCode } from '../errors.ts';
 import type { FailedTrial, RunRecord } from '../results/record.ts';
 
 export interface RunStatus {

@@ -1,6 +1,7 @@
 /** Directories made one by one. */
+
 import { dirname } from 'node:path';
-import { systemErrorCode } from '../errors.ts';
+import { systemErrorCode } from '@dinodns-bench/program';
 import type { FileSystem } from '../world.ts';
 
 /**

@@ -4,8 +4,10 @@
  * if its process id is in use again. Each process makes a file of its own before it looks for others: of two
  * that come at the same time at least one sees the other, so that never both go on (perhaps neither does).
  */
+
 import { join } from 'node:path';
-import { BenchError, systemErrorCode } from '../errors.ts';
+import { systemErrorCode } from '@dinodns-bench/program';
+import { BenchError } from '../errors.ts';
 import type { World } from '../world.ts';
 import { isTemporaryName, writeError } from './write-whole.ts';
 

@@ -2,9 +2,10 @@
  * Runs on disk: `results/<run id>/run.json`, the record; `raw/`, the output of every tool; and the reports
  * made from the record. The record is saved after every trial and is always whole.
  */
+
 import { basename, dirname, isAbsolute, join, resolve } from 'node:path';
-import { nearest } from '@dinodns-bench/zones/nearest';
-import { BenchError, messageOf, systemErrorCode } from '../errors.ts';
+import { messageOf, nearest, systemErrorCode } from '@dinodns-bench/program';
+import { BenchError } from '../errors.ts';
 import type { World } from '../world.ts';
 import { formatJson } from './json-text.ts';
 import { makeDirectories } from './make-directories.ts';

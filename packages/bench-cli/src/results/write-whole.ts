@@ -2,8 +2,10 @@
  * Files that appear whole or not at all: written under another name in the same directory, flushed to the
  * disk and then renamed, so that a crash, a full disk or a reader at the wrong moment never meets half a file.
  */
+
 import { basename, dirname, join } from 'node:path';
-import { BenchError, messageOf, systemErrorCode } from '../errors.ts';
+import { messageOf, systemErrorCode } from '@dinodns-bench/program';
+import { BenchError } from '../errors.ts';
 import type { FileSystem } from '../world.ts';
 
 const FULL = new Set(['ENOSPC', 'EDQUOT']);

@@ -1,6 +1,6 @@
 /** Every server kind, in the order of `bench servers`. */
 
-import { nearest } from '@dinodns-bench/zones/nearest';
+import { nearest } from '@dinodns-bench/program';
 import { BenchError } from '../errors.ts';
 import { clusterDns } from './cluster-dns/index.ts';
 import { coredns, corednsFile, corednsMultisocket } from './coredns/index.ts';

@@ -1,7 +1,7 @@
 /** The workload that a configuration names, and its query file. */
+import { messageOf, nearest, systemErrorCode } from '@dinodns-bench/program';
 import type { ZoneSet } from '@dinodns-bench/zones';
-import { nearest } from '@dinodns-bench/zones/nearest';
-import { BenchError, messageOf, systemErrorCode } from '../errors.ts';
+import { BenchError } from '../errors.ts';
 import type { World } from '../world.ts';
 import { type BenchWorkload, NAMED_WORKLOADS, parseQueryFile } from './workload.ts';
 

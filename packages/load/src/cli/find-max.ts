@@ -1,10 +1,10 @@
 /** `--find-max` on the command line. */
-import { EXIT_STATUS } from '../errors.ts';
+import { EXIT_STATUS, say, writeOut } from '@dinodns-bench/program';
 import { type FindMaxResult, type FindMaxTrial, findMax } from '../find-max/find-max.ts';
 import type { CannonInput } from '../options.ts';
 import { duration, many, percent, whole } from '../report/numbers.ts';
 import type { Flags } from './flags.ts';
-import { type CliWorld, say, writeOut } from './world.ts';
+import type { CliWorld } from './world.ts';
 
 /** Length of one trial where --duration does not say, seconds. RFC 8219 asks for 60. */
 const DEFAULT_TRIAL_SECONDS = 5;

@@ -1,7 +1,8 @@
 /** The live line: what the last interval was like, on a terminal only. */
+import { terminalOf } from '@dinodns-bench/program';
 import { duration, percent, whole } from '../report/numbers.ts';
 import type { Interval } from '../result/result.ts';
-import { type CliWorld, terminalOf } from './world.ts';
+import type { CliWorld } from './world.ts';
 
 const COLUMNS = 80;
 const ERASE_LINE = '\r\u001b[K';

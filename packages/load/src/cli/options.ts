@@ -1,5 +1,6 @@
 /** From flags to options: every flag has one place, and contradictions are said before anything is sent. */
-import { LoadError, loadError, type Problem } from '../errors.ts';
+import type { Problem } from '@dinodns-bench/program';
+import { LoadError, loadError } from '../errors.ts';
 import { parseExpected } from '../message/response.ts';
 import type { CannonInput } from '../options.ts';
 import type { WorkloadInput } from '../workload/options.ts';

@@ -1,7 +1,17 @@
 /** The command line: what is run, how everything that goes wrong is shown, and the exit status. */
+
 import { writeFile } from 'node:fs/promises';
-import { CommanderError } from 'commander';
-import { EXIT_STATUS, LoadError, loadError, messageOf } from '../errors.ts';
+import {
+  EXIT_STATUS,
+  isHelp,
+  messageOf,
+  reportError,
+  say,
+  terminalOf,
+  usageError,
+  writeOut,
+} from '@dinodns-bench/program';
+import { LoadError, loadError } from '../errors.ts';
 import { decodeHistogram } from '../histogram/encoding.ts';
 import { renderHgrm } from '../histogram/hgrm.ts';
 import { Histogram } from '../histogram/histogram.ts';
@@ -14,11 +24,11 @@ import { packageVersion } from '../version.ts';
 import { runFindMax } from './find-max.ts';
 import { inFlags } from './flag-names.ts';
 import { buildCommand, type Flags } from './flags.ts';
-import { EXIT_STATUS_HELP } from './help.ts';
+import { HELP_AFTER_FLAGS } from './help.ts';
 import { startLive } from './live.ts';
 import { inputOf } from './options.ts';
 import { judge } from './verdict.ts';
-import { type CliWorld, OutputClosed, say, terminalOf, writeOut } from './world.ts';
+import type { CliWorld } from './world.ts';
 
 /** Runs the command line and resolves with the exit status. Never rejects. */
 export async function runCli(args: readonly string[], world: CliWorld): Promise<number> {
@@ -26,14 +36,12 @@ export async function runCli(args: readonly string[], world: CliWorld): Promise<
   const command = buildCommand()
     .version(packageVersion(), '--version', 'print the version')
     .helpOption('-h, --help', 'print this help')
-    .addHelpText('after', EXIT_STATUS_HELP)
+    .addHelpText('after', HELP_AFTER_FLAGS)
     .configureOutput({
       writeOut: (text) => {
         printed.push(text);
       },
-      writeErr: (text) => {
-        world.stderr.write(text);
-      },
+      writeErr: () => undefined,
       getOutHelpWidth: () => 100,
       getErrHelpWidth: () => 100,
     })
@@ -43,16 +51,14 @@ export async function runCli(args: readonly string[], world: CliWorld): Promise<
     try {
       command.parse([...args], { from: 'user' });
     } catch (error) {
-      if (!(error instanceof CommanderError)) throw error;
-      // Commander has already shown what is wrong with the command line.
-      if (error.exitCode !== 0) return EXIT_STATUS.usage;
+      if (!isHelp(error)) throw usageError(error, '`dnscannon --help` lists the flags');
       await writeOut(world, printed.join(''));
       return EXIT_STATUS.success;
     }
     const [server = '', ...names] = command.args;
     return await runLoad(server, names, command.opts<Flags>(), world);
   } catch (error) {
-    return report(error, world);
+    return reportError(nameFlags(error), 'dnscannon', world);
   }
 }
 
@@ -122,18 +128,9 @@ async function writeTo(path: string, text: string): Promise<void> {
   }
 }
 
-function report(error: unknown, world: CliWorld): number {
-  if (error instanceof OutputClosed) return EXIT_STATUS.success;
-  if (error instanceof LoadError) {
-    say(world, describe(error));
-    return error.exitStatus;
-  }
-  say(world, `error: ${messageOf(error)}\n  This is a bug in dnscannon; please report it with what follows.`);
-  if (error instanceof Error && error.stack !== undefined) say(world, error.stack);
-  return EXIT_STATUS.internal;
-}
-
-/** Every problem with its fix below it. */
-function describe({ code, problems }: LoadError): string {
-  return problems.map(({ problem, fix }) => `error [${code}]: ${inFlags(problem)}\n  fix: ${fix}`).join('\n');
+/** The library's names of options are its own: a problem with one is shown with the flag that sets it. */
+function nameFlags(error: unknown): unknown {
+  if (!(error instanceof LoadError)) return error;
+  const [first, ...others] = error.problems.map(({ problem, fix }) => ({ problem: inFlags(problem), fix }));
+  return first === undefined ? error : new LoadError(error.code, [first, ...others], error.cause);
 }

@@ -1,5 +1,6 @@
 /** From a result to an exit status and, where it is not 0, a sentence why. Pure. */
-import { ERROR_CODES, EXIT_STATUS, LoadError } from '../errors.ts';
+import { EXIT_STATUS, exitStatusOf, isExplained, renderError } from '@dinodns-bench/program';
+import { loadError } from '../errors.ts';
 import { duration, percent, whole } from '../report/numbers.ts';
 import type { CannonResult } from '../result/result.ts';
 import type { Crossed } from '../thresholds/thresholds.ts';
@@ -12,31 +13,42 @@ export interface Judgement {
 /** Being stopped goes before silence, silence before thresholds: each explains the next. */
 export function judge(result: CannonResult, crossed: readonly Crossed[], signal: AbortSignal): Judgement {
   const { reason } = signal;
-  if (signal.aborted && reason instanceof LoadError) {
+  if (signal.aborted && isExplained(reason)) {
     return {
-      status: EXIT_STATUS[ERROR_CODES[reason.code]],
+      status: exitStatusOf(reason),
       message: `${reason.message}: this is the result so far`,
     };
   }
   if (result.counts.answered === 0 && result.counts.sent > 0) {
-    return { status: EXIT_STATUS.server, message: `error [E_NO_ANSWER]: ${silence(result)}` };
+    const error = loadError('E_NO_ANSWER', ...silence(result));
+    return {
+      status: error.exitStatus,
+      message: renderError(error, { program: 'dnscannon', colours: false }).trimEnd(),
+    };
   }
   if (crossed.length === 0) return { status: EXIT_STATUS.success, message: null };
   return { status: EXIT_STATUS.threshold, message: crossed.map(failure).join('\n') };
 }
 
-function silence({ counts, server, options }: CannonResult): string {
+/** What happened in place of answers, and what to do. */
+function silence({ counts, server, options }: CannonResult): [problem: string, fix: string] {
   const where = `${server.address} port ${server.port} (${options.transport})`;
   if (counts.refused > 0) {
-    return `${where} refuses: nothing listens there\n  fix: start the server, or correct address and port`;
+    return [`${where} refuses: nothing listens there`, `start the server, or correct address and port`];
   }
   if (counts.reset > 0 || counts.closed > 0) {
-    return `${where} closes the connection without an answer\n  fix: check that a DNS server listens there, and its limits for connections`;
+    return [
+      `${where} closes the connection without an answer`,
+      `check that a DNS server listens there, and its limits for connections`,
+    ];
   }
   if (counts.malformed > 0 || counts.mismatched > 0) {
-    return `what ${where} sends is no answer to what was asked\n  fix: check that a DNS server listens there`;
+    return [`what ${where} sends is no answer to what was asked`, `check that a DNS server listens there`];
   }
-  return `not one of ${whole(counts.sent)} queries to ${where} was answered\n  fix: check address, port, transport and firewall; the time-out (-t) is ${duration(options.timeoutSeconds)}`;
+  return [
+    `not one of ${whole(counts.sent)} queries to ${where} was answered`,
+    `check address, port, transport and firewall; the time-out (-t) is ${duration(options.timeoutSeconds)}`,
+  ];
 }
 
 function failure({ text, measured }: Crossed): string {

@@ -1,6 +1,8 @@
 /** From message options to an encoder. */
+
 import { randomBytes } from 'node:crypto';
-import { LoadError, type Problem } from '../errors.ts';
+import type { Problem } from '@dinodns-bench/program';
+import { LoadError } from '../errors.ts';
 import { type EdnsOptions, type Parsed, parseClientSubnet, parseCookie, parseOption } from './edns.ts';
 import type { MessageOptions } from './options.ts';
 import { queryEncoder } from './query.ts';

@@ -1,6 +1,8 @@
 /** The DNS queries of a capture file, with the times at which they were seen. */
+
 import { open } from 'node:fs/promises';
-import { loadError, messageOf, systemErrorCode } from '../errors.ts';
+import { messageOf, systemErrorCode } from '@dinodns-bench/program';
+import { loadError } from '../errors.ts';
 import { arenaBuilder } from '../workload/arena.ts';
 import type { QueryArena } from '../workload/workload.ts';
 import { CaptureError, createCaptureReader } from './file-format.ts';

@@ -1,4 +1,5 @@
 /** Opens one TCP or TLS connection, or fails in time with the reason. */
+
 import { readFileSync } from 'node:fs';
 import { connect, isIP, type OnReadOpts, type Socket } from 'node:net';
 import {
@@ -7,7 +8,8 @@ import {
   createSecureContext,
   type SecureContext,
 } from 'node:tls';
-import { loadError, messageOf } from '../errors.ts';
+import { messageOf } from '@dinodns-bench/program';
+import { loadError } from '../errors.ts';
 import { ConnectTimeout } from './failures.ts';
 import type { TransportRequest } from './transport.ts';
 

@@ -1,5 +1,6 @@
 /** Why connections fail, in the few words that results count, and as errors that a user can act on. */
-import { type LoadError, loadError, messageOf, systemErrorCode } from '../errors.ts';
+import { messageOf, systemErrorCode } from '@dinodns-bench/program';
+import { type LoadError, loadError } from '../errors.ts';
 import { openError } from './open-error.ts';
 import type { LaneFailure, TransportRequest } from './transport.ts';
 

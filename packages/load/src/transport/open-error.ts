@@ -1,6 +1,8 @@
 /** Why sockets could not be opened, as errors that a user can act on. */
+
 import { readFileSync } from 'node:fs';
-import { type LoadError, loadError, messageOf, systemErrorCode } from '../errors.ts';
+import { messageOf, systemErrorCode } from '@dinodns-bench/program';
+import { type LoadError, loadError } from '../errors.ts';
 import type { TransportRequest } from './transport.ts';
 
 /** The `LoadError` for a system error of opening, binding or connecting. */

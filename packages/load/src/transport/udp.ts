@@ -1,7 +1,8 @@
 /** UDP: each lane a socket connected to the server, with datagrams moved many per system call. */
+
 import { type Batch, openUdpSocket, type UdpSocket, type UdpSocketOptions } from '@dinodns-bench/batched-udp';
+import { systemErrorCode } from '@dinodns-bench/program';
 import { nowNs } from '../clock.ts';
-import { systemErrorCode } from '../errors.ts';
 import { openError } from './open-error.ts';
 import type {
   LaneFailure,

@@ -1,7 +1,7 @@
 /** A worker thread: opens its sockets, warms up, waits for the start, runs its share of the load, and reports. */
 import { parentPort, workerData } from 'node:worker_threads';
+import { isExplained, messageOf } from '@dinodns-bench/program';
 import { monotonicOffsetNs, nowNs } from '../clock.ts';
-import { LoadError, messageOf } from '../errors.ts';
 import type { ErrorData, GoMessage, QuitMessage, WorkerMessage, WorkerTask } from './messages.ts';
 import { STOP } from './messages.ts';
 import { type Opened, open, runShare } from './share-run.ts';
@@ -37,8 +37,8 @@ async function measure(task: WorkerTask, opened: Opened, startNs: number): Promi
 
 function errorData(error: unknown): ErrorData {
   return {
-    code: error instanceof LoadError ? error.code : null,
-    problems: error instanceof LoadError ? error.problems : [],
+    code: isExplained(error) ? error.code : null,
+    problems: isExplained(error) ? (error.problems ?? []) : [],
     message: messageOf(error),
     stack: error instanceof Error ? error.stack : undefined,
   };

@@ -1,6 +1,8 @@
 /** From options to a plan: files are read and every message is encoded, once. */
+
 import { readFile } from 'node:fs/promises';
-import { loadError, messageOf, systemErrorCode } from '../errors.ts';
+import { messageOf, systemErrorCode } from '@dinodns-bench/program';
+import { loadError } from '../errors.ts';
 import { type EncodeQuery, encoderFor } from '../message/encoder.ts';
 import { joinNames, nameText } from '../message/names.ts';
 import type { MessageOptions } from '../message/options.ts';

@@ -8,8 +8,8 @@
  * 47) and takes `\256` to `\999`; here it is decimal up to 255, as RFC 1035 has it. dnsperf takes the beginning
  * of a type for the type (`TA` for TALINK, `N` for NS) and a name of 256 octets; here both are errors.
  */
-import { nearest } from '@dinodns-bench/zones/nearest';
-import { LoadError, type Problem } from '../errors.ts';
+import { nearest, type Problem } from '@dinodns-bench/program';
+import { LoadError } from '../errors.ts';
 import { parseNameOctets } from '../message/names.ts';
 import { TYPE_NAMES, typeNumber } from '../message/types.ts';
 

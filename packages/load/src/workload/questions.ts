@@ -1,6 +1,6 @@
 /** Lists of questions as the options describe them: names given, zone sets with a hit ratio, reverse zones. */
-import { nearest } from '@dinodns-bench/zones/nearest';
-import { LoadError, loadError, type Problem } from '../errors.ts';
+import { nearest, type Problem } from '@dinodns-bench/program';
+import { LoadError, loadError } from '../errors.ts';
 import { addressBytes, reverseName } from '../message/addresses.ts';
 import { parseName } from '../message/names.ts';
 import { TYPE_NAMES, typeNumber } from '../message/types.ts';

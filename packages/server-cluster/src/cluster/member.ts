@@ -1,6 +1,8 @@
 /** One worker as the primary sees it: its place, whether it serves, and what is being asked of it. */
+
 import type { Worker } from 'node:cluster';
-import { messageOf, ServerError } from '../errors.ts';
+import { messageOf } from '@dinodns-bench/program';
+import { ServerError } from '../errors.ts';
 import {
   asMessage,
   type ReplyMessage,

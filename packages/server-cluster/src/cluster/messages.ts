@@ -1,6 +1,7 @@
 /** What primary and workers say to each other over Node's channel between them. */
 
-import { type ErrorCode, messageOf, ServerError } from '../errors.ts';
+import { isExplained, messageOf } from '@dinodns-bench/program';
+import { type ErrorCode, isErrorCode, ServerError } from '../errors.ts';
 import type { WorkerSnapshot } from '../metrics/snapshot.ts';
 
 /** Environment variable by which a worker learns the port that the primary has chosen. */
@@ -54,7 +55,10 @@ export type Message = StartedMessage | RequestMessage | ReplyMessage;
 
 export function toFailure(error: unknown): FailureMessage {
   const kind = 'dinodns-server:failure';
-  if (error instanceof ServerError) return { kind, code: error.code, message: error.message, fix: error.fix };
+  if (isExplained(error)) {
+    const code = isErrorCode(error.code) ? error.code : 'E_INTERNAL';
+    return { kind, code, message: error.message, fix: error.fix };
+  }
   return { kind, code: 'E_INTERNAL', message: messageOf(error), fix: 'Please report this.' };
 }
 

@@ -2,7 +2,8 @@
  * New zones for all workers, without a moment in which none serves: each loads them beside the present ones,
  * and only if all have succeeded they go over, each at once. If one fails, all keep what they have.
  */
-import { messageOf, ServerError } from '../errors.ts';
+import { messageOf } from '@dinodns-bench/program';
+import { ServerError } from '../errors.ts';
 import type { Log } from '../log/log.ts';
 import type { Member } from './member.ts';
 

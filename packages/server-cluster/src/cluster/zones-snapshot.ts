@@ -3,12 +3,14 @@
  * between one worker's reading it and the next one's, and a worker that replaces another must serve what the
  * others serve, not what the file has become since.
  */
+
 import { closeSync, constants, copyFileSync, mkdtempSync, openSync, readSync, rmSync } from 'node:fs';
 import { open } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { deserialize, serialize } from 'node:v8';
-import { messageOf, ServerError, systemErrorCode } from '../errors.ts';
+import { messageOf, systemErrorCode } from '@dinodns-bench/program';
+import { ServerError } from '../errors.ts';
 import type { ZoneSource } from '../options.ts';
 import type { ZoneInput } from '../store/zone-store.ts';
 

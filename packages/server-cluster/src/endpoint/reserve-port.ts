@@ -3,10 +3,12 @@
  * SO_REUSEPORT: with that option two servers of one user would silently share the port, and each would get
  * half of the other's queries.
  */
+
 import { createSocket, type Socket } from 'node:dgram';
 import { once } from 'node:events';
 import { createServer, isIPv6, type Server } from 'node:net';
-import { bindError, type ServerError, systemErrorCode } from '../errors.ts';
+import { systemErrorCode } from '@dinodns-bench/program';
+import { bindError, type ServerError } from '../errors.ts';
 
 /** Ports tried for `--port 0`: one that is free for UDP is rarely taken for TCP. */
 const MAX_ATTEMPTS = 50;

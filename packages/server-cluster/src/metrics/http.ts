@@ -2,9 +2,11 @@
  * The HTTP endpoint for those who watch the server: `/metrics`, `/health`, `/ready`. It only reads: whoever
  * reaches the port can change nothing, which is why zones are not reloaded from here.
  */
+
 import { createServer, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { bindError, messageOf } from '../errors.ts';
+import { messageOf } from '@dinodns-bench/program';
+import { bindError } from '../errors.ts';
 import type { Log } from '../log/log.ts';
 import { CONTENT_TYPE } from './exposition.ts';
 

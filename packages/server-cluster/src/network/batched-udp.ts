@@ -2,6 +2,7 @@
  * DNS over UDP for DinoDNS, many datagrams at a time: each batch is answered in place from the answer table,
  * and what the table leaves goes through the framework's chain. Nothing that arrives can end the process.
  */
+
 import cluster from 'node:cluster';
 import { EventEmitter } from 'node:events';
 import {
@@ -11,8 +12,8 @@ import {
   type Peer,
   type UdpSocket,
 } from '@dinodns-bench/batched-udp';
+import { messageOf } from '@dinodns-bench/program';
 import { type NetworkHandler, SupportedNetworkType } from 'dinodns/common/network/net.js';
-import { messageOf } from '../errors.ts';
 import type { Gate } from '../framework/gate.ts';
 import { ALLOW, type RateLimit, RateLimiter, REFUSE } from '../limits/rate-limiter.ts';
 import { writeSlip } from '../limits/slip.ts';

@@ -2,9 +2,9 @@
  * The way of a query through the framework: read without trust, run through middleware, handlers and store,
  * written to the wire. Used for whatever the answer table leaves to it; never throws, whatever arrives.
  */
+import { messageOf } from '@dinodns-bench/program';
 import type { Connection, NetworkHandler } from 'dinodns/common/network/net.js';
 import type { DNSResponse } from 'dinodns/types/server.js';
-import { messageOf } from '../errors.ts';
 import { setDraw } from '../framework/observe.ts';
 import { Request } from '../framework/request.ts';
 import type { Log } from '../log/log.ts';

@@ -1,7 +1,9 @@
 /** Fills stores from zone sources. */
+
 import { setImmediate as nextTurn } from 'node:timers/promises';
+import { messageOf } from '@dinodns-bench/program';
 import { type ZoneTemplate, zoneTemplate } from '@dinodns-bench/zones';
-import { messageOf, ServerError } from '../errors.ts';
+import { ServerError } from '../errors.ts';
 import type { ZoneSource } from '../options.ts';
 import { type AnswerTableOptions, createAnswerTable } from '../table/answer-table.ts';
 import type { Responder } from '../table/responder.ts';

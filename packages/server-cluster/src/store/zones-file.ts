@@ -3,16 +3,12 @@
  * when it is needed and never held in memory. Lines that differ from an earlier one in the zone's name only,
  * as nearly all of a generated file do, are recognised by their octets and not parsed.
  */
+
 import { closeSync, openSync, readSync } from 'node:fs';
 import { open } from 'node:fs/promises';
-import {
-  checkZonesJsonCount,
-  readZonesJsonHeader,
-  type Zone,
-  ZonesError,
-  zoneLineReader,
-} from '@dinodns-bench/zones';
-import { messageOf, ServerError, systemErrorCode } from '../errors.ts';
+import { isExplained, messageOf, systemErrorCode } from '@dinodns-bench/program';
+import { checkZonesJsonCount, readZonesJsonHeader, type Zone, zoneLineReader } from '@dinodns-bench/zones';
+import { ServerError } from '../errors.ts';
 import { BulkLoader } from './bulk.ts';
 import { LinePattern, patternOf } from './line-pattern.ts';
 import { Lines } from './lines.ts';
@@ -162,7 +158,7 @@ class Filler {
 
 /** What went wrong with a file of zones, as an error that says what to do. */
 export function fileError(file: string, error: unknown): unknown {
-  if (error instanceof ZonesError) {
+  if (isExplained(error)) {
     return new ServerError('E_ZONES', `${file}: ${error.message}`, error.fix, error);
   }
   if (error instanceof RangeError || error instanceof TypeError) {

@@ -1,5 +1,7 @@
 /** `generate`: the files of one format for a zone set. */
+
 import { resolve } from 'node:path';
+import { say, writeOut } from '@dinodns-bench/program';
 import type { Command } from 'commander';
 import { ZonesError } from '../errors.ts';
 import type { Format, RenderOptions } from '../formats/format.ts';
@@ -9,7 +11,7 @@ import { writeFiles } from '../write-files.ts';
 import { defineZoneSet } from '../zone-set.ts';
 import { addRange, collect, given, numberOrText, readConfig } from './options.ts';
 import { startProgress } from './progress.ts';
-import { type CliWorld, say, writeOut } from './world.ts';
+import type { CliWorld } from './world.ts';
 
 interface GenerateFlags {
   format?: string;

@@ -1,8 +1,9 @@
 /** `list-formats`: what `generate` can make. */
+import { writeOut } from '@dinodns-bench/program';
 import type { Command } from 'commander';
 import { formats } from '../formats/index.ts';
 import { RECORD_TYPES } from '../records.ts';
-import { type CliWorld, writeOut } from './world.ts';
+import type { CliWorld } from './world.ts';
 
 export function addListFormats(program: Command, world: CliWorld): Command {
   return program

@@ -1,8 +1,10 @@
 /** Options that several commands share, and how their texts become values. Whether these are right is for the schemas to say. */
+
 import { readFile } from 'node:fs/promises';
 import { resolve } from 'node:path';
+import { messageOf } from '@dinodns-bench/program';
 import type { Command } from 'commander';
-import { messageOf, ZonesError } from '../errors.ts';
+import { ZonesError } from '../errors.ts';
 import type { Parity } from '../pattern.ts';
 import type { CliWorld } from './world.ts';
 

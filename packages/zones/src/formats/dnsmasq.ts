@@ -1,5 +1,5 @@
 /** dnsmasq, answering from its configuration alone. */
-import type { Problem } from '../errors.ts';
+import type { Problem } from '@dinodns-bench/program';
 import { ownerOfTarget, resolveTarget, ZONE_PLACEHOLDER } from '../names.ts';
 import { ownerName, type Plan, type PlannedRecord } from '../plan.ts';
 import type { RecordType } from '../records.ts';

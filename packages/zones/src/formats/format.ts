@@ -2,8 +2,10 @@
  * What a format is: a module that turns a zone set into files. Adding a format is adding a module beside
  * this one and a line to `index.ts`.
  */
+
 import { isIP } from 'node:net';
-import { type Problem, ZonesError } from '../errors.ts';
+import type { Problem } from '@dinodns-bench/program';
+import { ZonesError } from '../errors.ts';
 import { type Plan, type PlannedRecord, planOf } from '../plan.ts';
 import { RECORD_TYPES, type RecordType } from '../records.ts';
 import type { ZoneSet } from '../zone-set.ts';

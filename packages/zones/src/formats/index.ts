@@ -1,6 +1,7 @@
 /** The registry of formats, in the order in which they are listed. */
+
+import { suggestion } from '@dinodns-bench/program';
 import { ZonesError } from '../errors.ts';
-import { suggestion } from '../nearest.ts';
 import { bind } from './bind.ts';
 import { corefile } from './corefile.ts';
 import { corefileFile } from './corefile-file.ts';

@@ -1,7 +1,9 @@
 /** This project's own load generator, in a process of its own, with its CPU counted as dnsperf's is. */
+
 import { fileURLToPath } from 'node:url';
 import { cannonVersion } from '@dinodns-bench/load';
-import { BenchError, messageOf } from '../../errors.ts';
+import { messageOf } from '@dinodns-bench/program';
+import { BenchError } from '../../errors.ts';
 import { observeGroups } from '../../observe/observe.ts';
 import type { RunningProcess } from '../../process.ts';
 import type { Observation } from '../../results/record.ts';

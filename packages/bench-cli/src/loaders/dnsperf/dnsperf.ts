@@ -1,5 +1,6 @@
 /** The reference loader: dnsperf, run as it is, with its raw output kept and its CPU counted. */
-import { BenchError, messageOf } from '../../errors.ts';
+import { messageOf } from '@dinodns-bench/program';
+import { BenchError } from '../../errors.ts';
 import { observeGroups } from '../../observe/observe.ts';
 import type { RunningProcess } from '../../process.ts';
 import type { Observation } from '../../results/record.ts';

@@ -2,10 +2,11 @@
  * The answer check's eyes inside the cluster: a Job asks every query of the workload through the Service and
  * sends the raw answers back in its log; a `DnsClient` then answers from them.
  */
+import { messageOf } from '@dinodns-bench/program';
 import { type DecodedAnswer, type DnsClient, type DnsQuery, DnsQueryError } from '../../dns/client.ts';
 import type { Endpoint } from '../../dns/endpoint.ts';
 import { decodeAnswer, encodeQuery } from '../../dns/message.ts';
-import { BenchError, messageOf } from '../../errors.ts';
+import { BenchError } from '../../errors.ts';
 import type { Transport } from '../../results/record.ts';
 import type { BenchWorkload } from '../../workload/workload.ts';
 import type { ClusterRun } from './cluster-run.ts';

@@ -1,6 +1,7 @@
 /** What cgroup v1 and v2 share: directories that are groups, and how to empty and delete them. */
+
 import { basename, join } from 'node:path';
-import { systemErrorCode } from '../../errors.ts';
+import { systemErrorCode } from '@dinodns-bench/program';
 import { hasEnded, ownerOf } from '../../machine/owner.ts';
 import { readIfThere } from '../../machine/proc-files.ts';
 import { parseProcessIds } from '../../observe/cgroup-files.ts';

@@ -2,8 +2,9 @@
  * Control groups version 1: limits in the `cpu` hierarchy (cpu.cfs_quota_us), exact CPU time in
  * `cpuacct`. The two are often mounted together.
  */
+
 import { join } from 'node:path';
-import { systemErrorCode } from '../../errors.ts';
+import { systemErrorCode } from '@dinodns-bench/program';
 import { readIfThere } from '../../machine/proc-files.ts';
 import { parseCpuacctUsage, parseCpuStatV1 } from '../../observe/cgroup-files.ts';
 import type { World } from '../../world.ts';

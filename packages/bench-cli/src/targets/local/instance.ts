@@ -1,9 +1,11 @@
 /** One server process on this machine: its files, its start, its end. */
+
 import { createHash } from 'node:crypto';
 import { dirname, isAbsolute, join, normalize } from 'node:path';
+import { messageOf, systemErrorCode } from '@dinodns-bench/program';
 import type { DnsQuery } from '../../dns/client.ts';
 import type { Endpoint } from '../../dns/endpoint.ts';
-import { BenchError, messageOf, systemErrorCode } from '../../errors.ts';
+import { BenchError } from '../../errors.ts';
 import type { Exit, RunningProcess } from '../../process.ts';
 import type { InstanceRecord } from '../../results/record.ts';
 import type { ConfigurationFile, InstancePlan } from '../../servers/server.ts';

@@ -1,0 +1,97 @@
+/**
+ * The one shape of errors that a user should read about: a stable code, what failed with the value that failed,
+ * and what to do about it. Packages have classes and codes of their own; whoever shows or judges an error looks
+ * at its shape, so that two copies of a package understand each other.
+ */
+import { EXIT_STATUS, type ExitReason } from './exit-status.ts';
+
+/** One thing that is wrong, and what would be right. */
+export interface Problem {
+  /** What is wrong, with the offending value. */
+  readonly problem: string;
+  /** What to do instead, as an imperative. */
+  readonly fix: string;
+}
+
+export interface ErrorDetails {
+  /** At least one, unless `subject` says it all. */
+  readonly problems: readonly Problem[];
+  /** What the problems are about ("the zone set is not valid"); used if there are several. */
+  readonly subject?: string;
+  /** Lines shown below the message: the last log lines of a server, all wrong settings. */
+  readonly evidence?: readonly string[];
+  readonly cause?: unknown;
+}
+
+/** An error with a stable `code`, its `problems` with their fixes, and an exit status. */
+export class ProgramError<Code extends string = string> extends Error {
+  override readonly name: string = 'ProgramError';
+  readonly code: Code;
+  readonly reason: ExitReason;
+  readonly problems: readonly Problem[];
+  readonly evidence: readonly string[];
+
+  constructor(code: Code, reason: ExitReason, details: ErrorDetails) {
+    const { problems, subject, evidence = [], cause } = details;
+    super(messageFor(problems, subject), cause === undefined ? undefined : { cause });
+    this.code = code;
+    this.reason = reason;
+    this.problems = problems;
+    this.evidence = evidence;
+  }
+
+  /** The fixes of all problems, one on each line. */
+  get fix(): string {
+    return this.problems.map(({ fix }) => fix).join('\n');
+  }
+
+  get exitStatus(): number {
+    return EXIT_STATUS[this.reason];
+  }
+}
+
+/** Of several problems, the first line is about all of them. */
+function messageFor(problems: readonly Problem[], subject: string | undefined): string {
+  const [first, ...others] = problems;
+  if (first === undefined) return subject ?? '';
+  if (others.length === 0) return first.problem;
+  const count = `${problems.length} problems`;
+  const head = subject === undefined ? count : `${subject}: ${count}`;
+  return `${head}\n${problems.map(({ problem }) => `- ${problem}`).join('\n')}`;
+}
+
+/** What every error of this project has, whichever package and copy of a package it comes from. */
+export interface Explained extends Error {
+  readonly code: string;
+  readonly fix: string;
+  readonly exitStatus?: number;
+  readonly problems?: readonly Problem[];
+  readonly evidence?: readonly string[];
+}
+
+/** True for an error with a code and a fix. With `codes`, only for one of these. */
+export function isExplained(error: unknown, ...codes: readonly string[]): error is Explained {
+  return (
+    error instanceof Error &&
+    'code' in error &&
+    typeof error.code === 'string' &&
+    'fix' in error &&
+    typeof error.fix === 'string' &&
+    (codes.length === 0 || codes.includes(error.code))
+  );
+}
+
+/** The exit status of anything that was thrown: what is not explained is a bug. */
+export function exitStatusOf(error: unknown): number {
+  return isExplained(error) ? (error.exitStatus ?? EXIT_STATUS.internal) : EXIT_STATUS.internal;
+}
+
+/** The `code` of a Node.js system error (`ENOENT`, `ENOSPC`, …) or of any other that has one, else undefined. */
+export function systemErrorCode(error: unknown): string | undefined {
+  return error instanceof Error && 'code' in error && typeof error.code === 'string' ? error.code : undefined;
+}
+
+/** The text of anything that was thrown. */
+export function messageOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
+}

@@ -1,0 +1,19 @@
+/** What every command-line program of this project shares. */
+export {
+  type ErrorDetails,
+  type Explained,
+  exitStatusOf,
+  isExplained,
+  messageOf,
+  type Problem,
+  ProgramError,
+  systemErrorCode,
+} from './errors.ts';
+export { EXIT_REASONS, EXIT_STATUS, type ExitReason, exitStatusHelp, meaningOf } from './exit-status.ts';
+export { onLauncherDeath } from './launchers.ts';
+export { nearest, suggestion } from './nearest.ts';
+export { type Output, OutputClosed, outputError, say, terminalOf, writeOut } from './output.ts';
+export { type RenderErrorOptions, renderError } from './render-error.ts';
+export { isHelp, type ProgramStreams, reportError, usageError } from './run-program.ts';
+export { abortOnSignals, type SignalledProcess } from './signals.ts';
+export { versionIn } from './version.ts';

@@ -1,0 +1,54 @@
+/** Errors as a person reads them: what failed, the evidence, what to do. Pure. */
+import { type Explained, isExplained, messageOf } from './errors.ts';
+
+export interface RenderErrorOptions {
+  /** The program's name. */
+  readonly program: string;
+  /** With ANSI colours. */
+  readonly colours: boolean;
+}
+
+type Paint = (text: string) => string;
+type Painter = Readonly<Record<'red' | 'dim' | 'bold', Paint>>;
+
+/** SGR codes to begin and to end with (ECMA-48, 8.3.117). */
+function painter(colours: boolean): Painter {
+  const paint =
+    (on: number, off: number): Paint =>
+    (text) =>
+      colours ? `\u001b[${on}m${text}\u001b[${off}m` : text;
+  return { red: paint(31, 39), dim: paint(2, 22), bold: paint(1, 22) };
+}
+
+const firstLine = (text: string) => text.split('\n')[0] ?? '';
+
+/** The cause, unless the message quotes it. */
+function causeLines({ message, cause }: Error): string[] {
+  if (!(cause instanceof Error) || isExplained(cause)) return [];
+  const said = firstLine(cause.message);
+  return said === '' || message.includes(said) ? [] : [`  cause: ${said}`];
+}
+
+function problemLines({ fix, problems = [] }: Explained, { bold }: Painter): string[] {
+  if (problems.length < 2) return [`  ${bold('fix:')} ${fix}`];
+  return problems.flatMap((each) => [`  - ${each.problem}`, `    ${bold('fix:')} ${each.fix}`]);
+}
+
+function explained(error: Explained, paint: Painter): string[] {
+  const { problems = [], evidence = [] } = error;
+  const message = problems.length < 2 ? error.message : firstLine(error.message);
+  return [
+    `${paint.red('error')} ${paint.dim(`[${error.code}]`)}: ${message}`,
+    ...evidence.map((line) => `    ${line}`),
+    ...causeLines(error),
+    ...problemLines(error, paint),
+  ];
+}
+
+/** Anything that was thrown, as lines for standard error. What has no code and no fix is a bug and shows its stack. */
+export function renderError(error: unknown, { program, colours }: RenderErrorOptions): string {
+  const paint = painter(colours);
+  if (isExplained(error)) return `${explained(error, paint).join('\n')}\n`;
+  const stack = error instanceof Error ? (error.stack ?? error.message) : messageOf(error);
+  return `${paint.red('error')}: this is a bug in ${program}; please report it with these lines\n${stack}\n`;
+}
