@@ -1,19 +1,11 @@
 import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
+import { parseName } from '@dinodns-bench/wire';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { addressBytes } from '../src/message/addresses.ts';
 import { encoderFor } from '../src/message/encoder.ts';
 import { VERDICT } from '../src/message/expectation.ts';
-import { nameText, parseName } from '../src/message/names.ts';
 import { type MessageInput, messageOptionsSchema } from '../src/message/options.ts';
 import { parseExpected, responseCheck } from '../src/message/response.ts';
-import {
-  responseCodeName,
-  responseCodeNumber,
-  TYPE_NAMES,
-  typeName,
-  typeNumber,
-} from '../src/message/types.ts';
 import { createRandom } from '../src/workload/random.ts';
 import { type RecordingServer, startRecordingServer } from './support/recording-server.ts';
 
@@ -22,74 +14,6 @@ const wireOf = (text: string): Uint8Array => {
   if ('problem' in parsed) throw new Error(parsed.problem);
   return parsed.wire;
 };
-
-describe('names', () => {
-  test('every octet survives the way to text and back', () => {
-    const random = createRandom(1);
-    for (let i = 0; i < 2000; i += 1) {
-      const labels = Array.from({ length: 1 + (random.bits() % 4) }, () =>
-        Uint8Array.from({ length: 1 + (random.bits() % 60) }, () => random.bits()),
-      );
-      const wire = Uint8Array.from([...labels.flatMap((label) => [label.length, ...label]), 0]);
-      expect(wireOf(nameText(wire))).toEqual(wire);
-      expect(wireOf(`${nameText(wire)}.`)).toEqual(wire);
-    }
-    expect(nameText(wireOf('.'))).toBe('.');
-  });
-
-  test.each([
-    ['', 'empty'],
-    ['a..b', 'empty label'],
-    ['.a', 'empty label'],
-    ['x'.repeat(64), '64 octets'],
-    [`${'abcdefg.'.repeat(31)}abcdefg`, '257 octets'],
-    ['a\\', 'backslash'],
-    ['a\\1', 'two more digits'],
-    ['a\\300', 'more than 255'],
-  ])('"%s" is refused', (text, problem) => {
-    expect(parseName(text)).toEqual({ problem: expect.stringContaining(problem) });
-  });
-});
-
-describe('types and codes', () => {
-  test('every type by name and by number', () => {
-    for (const name of TYPE_NAMES) {
-      const number = typeNumber(name.toLowerCase());
-      expect(typeName(number ?? -1)).toBe(name);
-      expect(typeNumber(`TYPE${number}`)).toBe(number);
-    }
-    for (const bad of ['', 'TYPE', 'TYPE65536', 'toString', 'constructor', 'A '])
-      expect(typeNumber(bad)).toBeUndefined();
-  });
-
-  test('response codes', () => {
-    expect([0, 3, 5, 16, 23, 99].map(responseCodeName)).toEqual([
-      ...['NOERROR', 'NXDOMAIN', 'REFUSED', 'BADVERS', 'BADCOOKIE', 'RCODE99'],
-    ]);
-    expect(responseCodeNumber('nxdomain')).toBe(3);
-    expect(responseCodeNumber('RCODE99')).toBe(99);
-    expect(responseCodeNumber('NOPE')).toBeUndefined();
-  });
-});
-
-describe('addresses', () => {
-  test.each([
-    ['127.0.0.1', '7f000001'],
-    ['::', '00000000000000000000000000000000'],
-    ['::1', '00000000000000000000000000000001'],
-    ['2001:db8::5:6', '20010db8000000000000000000050006'],
-    ['1:2:3:4:5:6:7:8', '00010002000300040005000600070008'],
-    ['::ffff:192.0.2.1', '00000000000000000000ffffc0000201'],
-    ['fe80::1%lo', 'fe800000000000000000000000000001'],
-  ])('%s', (text, hex) => {
-    expect(Buffer.from(addressBytes(text)).toString('hex')).toBe(hex);
-  });
-
-  test('what is none', () => {
-    for (const bad of ['', '1.2.3', '1.2.3.256', 'example.com', ':::'])
-      expect(() => addressBytes(bad)).toThrow(RangeError);
-  });
-});
 
 describe('queries against dig', () => {
   let server: RecordingServer;

@@ -1,5 +1,5 @@
+import { typeName } from '@dinodns-bench/wire';
 import { describe, expect, test } from 'vitest';
-import { typeName } from '../src/message/types.ts';
 import { startWorkload } from '../src/workload/load.ts';
 import { candidateNames } from '../src/workload/pod-lookups.ts';
 import {

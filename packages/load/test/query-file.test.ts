@@ -204,9 +204,9 @@ describe('errors', () => {
     expect(error.exitStatus).toBe(2);
   });
 
-  test('an abbreviated type, which dnsperf would guess, and a name of 256 octets', () => {
+  test('an abbreviated type, which dnsperf would guess, and a name of 256 bytes', () => {
     expect(failure('example.com AAA\n').message).toContain('"AAA" is no type');
-    expect(failure(`${NAME_255}y A\n`).message).toContain('256 octets');
+    expect(failure(`${NAME_255}y A\n`).message).toContain('256 bytes');
     expect(failure('a\\256.com A\n').message).toContain('more than 255');
   });
 

@@ -1,6 +1,6 @@
+import { reverseName } from '@dinodns-bench/wire';
 import { describe, expect, test } from 'vitest';
 import { LoadError } from '../src/errors.ts';
-import { reverseName } from '../src/message/addresses.ts';
 import { startWorkload } from '../src/workload/load.ts';
 import { createRandom } from '../src/workload/random.ts';
 import { cumulate, weightedDraw, zipfWeights } from '../src/workload/weights.ts';

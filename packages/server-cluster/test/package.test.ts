@@ -32,12 +32,12 @@ function programs(readme: string): string[] {
 
 test('an installed tarball serves zones, as a program and as a library', { timeout: 600_000 }, async () => {
   const tarballs = await temporaryDirectory();
-  for (const name of ['program', 'zones', 'batched-udp', 'server-cluster']) {
+  for (const name of ['program', 'wire', 'zones', 'batched-udp', 'server-cluster']) {
     await run('npx', [...PNPM, 'pack', '--pack-destination', tarballs], { cwd: join(PACKAGES, name) });
   }
   const directory = await temporaryDirectory();
   const files = (await readdir(tarballs)).map((file) => join(tarballs, file));
-  expect(files).toHaveLength(4);
+  expect(files).toHaveLength(5);
   await writeFile(join(directory, 'package.json'), '{"private":true,"type":"module"}');
   await run('npm', ['install', '--no-audit', '--no-fund', ...files], { cwd: directory });
 

@@ -18,8 +18,8 @@ import { hostTarget, mapDataNames } from './records.ts';
 import type { ZoneSetSpec } from './spec.ts';
 import { dataHex } from './wire.ts';
 
-/** An answer has to fit into a DNS message (RFC 1035 §4.2.2: 65,535 octets over TCP), header and names included. */
-const MAX_ANSWER_OCTETS = 65_000;
+/** An answer has to fit into a DNS message (RFC 1035 §4.2.2: 65,535 bytes over TCP), header and names included. */
+const MAX_ANSWER_BYTES = 65_000;
 
 /** What is wrong with a range, if anything. */
 export function rangeProblem(from: number, to: number, parity: Parity): Problem | undefined {
@@ -122,11 +122,11 @@ function setProblems({ owners }: Plan): Problem[] {
           fix: 'give all of them the same TTL (RFC 2181 §5.2)',
         });
       }
-      const octets = data.reduce((sum, hex) => sum + hex.length / 2 + 12, 0);
-      if (octets > MAX_ANSWER_OCTETS) {
+      const bytes = data.reduce((sum, hex) => sum + hex.length / 2 + 12, 0);
+      if (bytes > MAX_ANSWER_BYTES) {
         problems.push({
-          problem: `the ${records.length} records ${labelOf(first)} take ${octets} octets`,
-          fix: `keep them below ${MAX_ANSWER_OCTETS}: they have to fit into one DNS message`,
+          problem: `the ${records.length} records ${labelOf(first)} take ${bytes} bytes`,
+          fix: `keep them below ${MAX_ANSWER_BYTES}: they have to fit into one DNS message`,
         });
       }
       if ((first.type === 'SOA' || first.type === 'CNAME') && records.length > 1) {

@@ -5,11 +5,7 @@
 import { isIP } from 'node:net';
 import { domainToASCII } from 'node:url';
 import type { Problem } from '@dinodns-bench/program';
-
-/** RFC 1035 §2.3.4. */
-export const MAX_LABEL_OCTETS = 63;
-/** RFC 1035 §2.3.4; counted as on the wire, with the length octets and the root's. */
-export const MAX_NAME_OCTETS = 255;
+import { MAX_LABEL_BYTES, MAX_NAME_BYTES } from '@dinodns-bench/wire';
 
 /** Lower case, trailing dot removed (but for the root). */
 export function normalizeName(name: string): string {
@@ -17,7 +13,7 @@ export function normalizeName(name: string): string {
   return lower.length > 1 && lower.endsWith('.') ? lower.slice(0, -1) : lower;
 }
 
-/** Octets of the name in a DNS message without compression. */
+/** Bytes of the name in a DNS message without compression. */
 export function wireLength(name: string): number {
   return name === '.' ? 1 : name.length + 2;
 }
@@ -34,18 +30,18 @@ export function nameProblem(name: string, what: string): Problem | undefined {
     if (label === '') return { problem: `${what} "${name}" has an empty label`, fix: allowed };
     const characterProblem = labelProblem(label, name, what, allowed);
     if (characterProblem !== undefined) return characterProblem;
-    if (label.length > MAX_LABEL_OCTETS) {
+    if (label.length > MAX_LABEL_BYTES) {
       return {
-        problem: `${what} "${name}" has a label of ${label.length} octets: "${label}"`,
-        fix: `shorten the label to at most ${MAX_LABEL_OCTETS} octets`,
+        problem: `${what} "${name}" has a label of ${label.length} bytes: "${label}"`,
+        fix: `shorten the label to at most ${MAX_LABEL_BYTES} bytes`,
       };
     }
   }
   const length = wireLength(name);
-  if (length > MAX_NAME_OCTETS) {
+  if (length > MAX_NAME_BYTES) {
     return {
-      problem: `${what} "${name}" takes ${length} octets in a DNS message`,
-      fix: `shorten it by ${length - MAX_NAME_OCTETS}: a name has at most ${MAX_NAME_OCTETS} octets`,
+      problem: `${what} "${name}" takes ${length} bytes in a DNS message`,
+      fix: `shorten it by ${length - MAX_NAME_BYTES}: a name has at most ${MAX_NAME_BYTES} bytes`,
     };
   }
   return undefined;

@@ -13,10 +13,10 @@ import type { TypedData } from './records.ts';
 
 /** RFC 2181 §8: a TTL is an unsigned number of 31 bits. */
 export const MAX_TTL = 2 ** 31 - 1;
-/** RFC 1035 §3.3: a character string has a length of one octet. */
-export const MAX_STRING_OCTETS = 255;
-/** All of a record's data has to fit into a DNS message of 65,535 octets; some room is for the rest. */
-const MAX_TEXT_OCTETS = 65_000;
+/** RFC 1035 §3.3: a character string has a length of one byte. */
+export const MAX_STRING_BYTES = 255;
+/** All of a record's data has to fit into a DNS message of 65,535 bytes; some room is for the rest. */
+const MAX_TEXT_BYTES = 65_000;
 
 /** A string that `find` has nothing against, changed by `change`. */
 function text(find: (value: string) => Problem | undefined, change = (value: string) => value) {
@@ -80,10 +80,10 @@ function textProblem(value: string): Problem | undefined {
   if (bad !== undefined) {
     return { problem: `the text has the character ${JSON.stringify(bad)}`, fix: ALLOWED_TEXT };
   }
-  if (value.length > MAX_TEXT_OCTETS) {
+  if (value.length > MAX_TEXT_BYTES) {
     return {
-      problem: `the text has ${value.length} octets`,
-      fix: `shorten it to at most ${MAX_TEXT_OCTETS}: it has to fit into one DNS message`,
+      problem: `the text has ${value.length} bytes`,
+      fix: `shorten it to at most ${MAX_TEXT_BYTES}: it has to fit into one DNS message`,
     };
   }
   return undefined;
@@ -92,8 +92,8 @@ function textProblem(value: string): Problem | undefined {
 /** RFC 1035 §3.3.14 lets a TXT record have several strings; readers join them (RFC 7208 §3.3). */
 function splitText(value: string): string[] {
   const parts: string[] = [];
-  for (let start = 0; start < value.length; start += MAX_STRING_OCTETS) {
-    parts.push(value.slice(start, start + MAX_STRING_OCTETS));
+  for (let start = 0; start < value.length; start += MAX_STRING_BYTES) {
+    parts.push(value.slice(start, start + MAX_STRING_BYTES));
   }
   return parts.length === 0 ? [''] : parts;
 }
@@ -102,12 +102,12 @@ const txt = z
   .union([z.string(), z.array(z.string()).min(1).readonly()])
   .transform((value, context): string[] => {
     const strings = typeof value === 'string' ? splitText(value) : [...value];
-    const long = strings.find((part) => part.length > MAX_STRING_OCTETS);
+    const long = strings.find((part) => part.length > MAX_STRING_BYTES);
     const found =
       long === undefined
         ? textProblem(strings.join(''))
         : {
-            problem: `a string of the text has ${long.length} octets, the most is ${MAX_STRING_OCTETS}`,
+            problem: `a string of the text has ${long.length} bytes, the most is ${MAX_STRING_BYTES}`,
             fix: 'give the text as one string, not a list: it is then split as needed',
           };
     if (found === undefined) return strings;

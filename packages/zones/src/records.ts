@@ -44,7 +44,7 @@ export interface RecordData {
   AAAA: string;
   CNAME: string;
   MX: MxData;
-  /** Character strings of at most 255 octets each. */
+  /** Character strings of at most 255 bytes each. */
   TXT: string[];
   NS: string;
   SOA: SoaData;

@@ -9,7 +9,7 @@ import { formats } from '../src/index.ts';
 import { temporaryDirectory } from './support/servers.ts';
 
 const run = promisify(execFile);
-const packageDirectory = fileURLToPath(new URL('..', import.meta.url));
+const packagesDirectory = fileURLToPath(new URL('../..', import.meta.url));
 const workspaceBin = fileURLToPath(new URL('../../../node_modules/.bin', import.meta.url));
 // The workspace's Node.js and TypeScript, whatever the host has.
 const env = {
@@ -32,8 +32,8 @@ beforeAll(async () => {
   directory = await temporaryDirectory();
   project = join(directory, 'project');
   await mkdir(project);
-  for (const cwd of [packageDirectory, join(packageDirectory, '../program')]) {
-    await run(...pnpm('pack', '--pack-destination', directory), { cwd, env });
+  for (const name of ['program', 'wire', 'zones']) {
+    await run(...pnpm('pack', '--pack-destination', directory), { cwd: join(packagesDirectory, name), env });
   }
   const tarballs = (await readdir(directory)).filter((name) => name.endsWith('.tgz'));
   await writeFile(join(project, 'package.json'), '{ "private": true, "type": "module" }');

@@ -156,7 +156,7 @@ describe('records', () => {
     ]);
   });
 
-  it('splits a long text into strings of 255 octets', () => {
+  it('splits a long text into strings of 255 bytes', () => {
     const [record] = recordsOf({ type: 'TXT', data: 'x'.repeat(600) }) ?? [];
     expect(record?.data).toEqual(['x'.repeat(255), 'x'.repeat(255), 'x'.repeat(90)]);
   });
@@ -203,19 +203,19 @@ describe('a specification that is wrong', () => {
     [
       'a label that is too long for the largest number',
       { pattern: `${label.slice(2)}{X}.com` },
-      /64 octets/,
+      /64 bytes/,
       /63/,
     ],
     [
       'a name that is too long',
       { pattern: `{X}.${label}.${label}.${label}.${label}` },
-      /octets in a DNS message/,
+      /bytes in a DNS message/,
       /shorten it by 6/,
     ],
     [
       'a host that makes a name too long',
       { pattern: `{X}.${label}.${label}.${label}`, hosts: [`${label}`] },
-      /octets in a DNS message/,
+      /bytes in a DNS message/,
       /255/,
     ],
     ['a negative TTL', { ttl: -1 }, /ttl cannot be -1/, /2147483647/],
@@ -279,15 +279,15 @@ describe('a specification that is wrong', () => {
       /mail.\{zone\}/,
     ],
     [
-      'a string over 255 octets',
+      'a string over 255 bytes',
       { records: [{ type: 'TXT', data: ['x'.repeat(256)] }] },
-      /256 octets/,
+      /256 bytes/,
       /one string/,
     ],
     [
       'a text that no message holds',
       { records: [{ type: 'TXT', data: 'x'.repeat(65_001) }] },
-      /65001 octets/,
+      /65001 bytes/,
       /65000/,
     ],
     ['a text with a control character', { records: [{ type: 'TXT', data: 'a\nb' }] }, /"\\n"/, /printable/],

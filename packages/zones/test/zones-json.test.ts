@@ -39,7 +39,7 @@ it('begins with a line that says what the file is', () => {
   expect(JSON.parse(header ?? '')).toMatchObject({ format: 'dinodns-zones', version: 1, zones: 100 });
 });
 
-it('reads pieces of any size, text or octets', async () => {
+it('reads pieces of any size, text or bytes', async () => {
   const text = textOf(zoneSet);
   for (const size of [1, 7, 1000]) {
     const pieces = Array.from({ length: Math.ceil(text.length / size) }, (_, index) =>

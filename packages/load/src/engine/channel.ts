@@ -5,13 +5,14 @@
  * read before and after, and the queries between are spread evenly. Batches are short, so that what is not known
  * about a single query is a few microseconds.
  */
+import { HEADER_BYTES } from '@dinodns-bench/wire';
 import { nowNs } from '../clock.ts';
 import type { Transport } from '../transport/transport.ts';
 import type { Workload } from '../workload/workload.ts';
 import type { Cookies } from './cookies.ts';
 import { InFlight, NONE } from './in-flight.ts';
 import type { Measurements } from './measurements.ts';
-import { HEADER_BYTES, hashQuestion } from './questions.ts';
+import { hashQuestion } from './questions.ts';
 import { SendQueue } from './send-queue.ts';
 
 /** Queries of one batch at most. Twice as many would save a twentieth of the CPU time. */

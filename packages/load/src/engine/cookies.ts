@@ -5,7 +5,7 @@
  * Messages are encoded once, with the client's cookie as their last option; the server's is appended as they are
  * copied, and the two lengths before it are corrected.
  */
-import { OPTION_CODES } from '../message/edns.ts';
+import { EDNS_OPTION } from '@dinodns-bench/wire';
 import { optionAt } from '../message/response.ts';
 import type { WorkloadPlan } from '../workload/workload.ts';
 
@@ -31,7 +31,7 @@ export function clientCookie({ arena, order }: WorkloadPlan): Uint8Array | null 
     return Buffer.from(bytes.subarray(Math.max(offsets[message] ?? 0, end - tailBytes), end));
   };
   const tail = tailOf(0);
-  if (tail.length < tailBytes || tail.readUInt16BE(0) !== OPTION_CODES.cookie) return null;
+  if (tail.length < tailBytes || tail.readUInt16BE(0) !== EDNS_OPTION.cookie) return null;
   if (tail.readUInt16BE(2) !== CLIENT_BYTES) return null;
   for (let message = 1; message < count; message++) if (!tailOf(message).equals(tail)) return null;
   return Uint8Array.from(tail.subarray(OPTION_HEAD_BYTES));
@@ -69,7 +69,7 @@ export class Cookies {
    * client: it is then no answer (RFC 7873 §5.3). Without a cookie, or with one of no valid length, it is one.
    */
   learn(lane: number, bytes: Uint8Array, start: number, end: number, recordsAt: number): boolean {
-    const option = optionAt(bytes, start, end, recordsAt, OPTION_CODES.cookie);
+    const option = optionAt(bytes, start, end, recordsAt, EDNS_OPTION.cookie);
     if (option < 0) return true;
     const length = ((bytes[option - 2] ?? 0) << 8) | (bytes[option - 1] ?? 0);
     const server = length - CLIENT_BYTES;

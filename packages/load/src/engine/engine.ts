@@ -2,6 +2,7 @@
  * One worker's engine: what leaves, what has come, and what was given up. It knows nothing of sockets, threads
  * and event loops: `Loop` calls it, and transports bring it messages.
  */
+import { HEADER_BYTES } from '@dinodns-bench/wire';
 import { failureText } from '../transport/failures.ts';
 import type { LaneFailure, Transport, TransportHandler } from '../transport/transport.ts';
 import { LOOKUP_FOUND, MAX_PARALLEL, OUTCOME, type Outcome, type Workload } from '../workload/workload.ts';
@@ -11,7 +12,7 @@ import type { EngineOptions } from './engine-options.ts';
 import { NONE, STATE } from './in-flight.ts';
 import { LookupTimes } from './lookup-times.ts';
 import { FAILURE_COUNTS, type Measurements } from './measurements.ts';
-import { HEADER_BYTES, questionEnds } from './questions.ts';
+import { questionEnds } from './questions.ts';
 import { Responses } from './responses.ts';
 import type { Source } from './source.ts';
 

@@ -1,8 +1,7 @@
 /** Whether a response's question is the one that was asked: the third part of matching, after socket and id. */
+import { HEADER_BYTES, LOWER_CASE } from '@dinodns-bench/wire';
 import type { QueryArena } from '../workload/workload.ts';
 
-/** Octets of a DNS header (RFC 1035, section 4.1.1). */
-export const HEADER_BYTES = 12;
 /** QTYPE and QCLASS. */
 const AFTER_NAME = 4;
 
@@ -27,10 +26,6 @@ export function hasAdditional({ bytes, offsets, count }: QueryArena): boolean {
   return false;
 }
 
-function lowerCase(octet: number): number {
-  return octet >= 0x41 && octet <= 0x5a ? octet | 0x20 : octet;
-}
-
 /**
  * Whether `count` octets are the same in both places. Letters may differ in case: a server that answers in
  * another case answers all the same (RFC 4343). Label lengths and types are no letters, so that nothing else
@@ -47,7 +42,7 @@ export function sameQuestion(
   for (let i = 0; i < count; i++) {
     const here = bytes[offset + i] ?? 0;
     const there = asked[askedOffset + i] ?? 0;
-    if (here !== there && lowerCase(here) !== lowerCase(there)) return false;
+    if (here !== there && LOWER_CASE[here] !== LOWER_CASE[there]) return false;
   }
   return true;
 }
@@ -56,7 +51,7 @@ export function sameQuestion(
 export function hashQuestion(bytes: Uint8Array, offset: number, count: number): number {
   let hash = 0x811c_9dc5 | 0;
   for (let i = 0; i < count; i++) {
-    hash = Math.imul(hash ^ lowerCase(bytes[offset + i] ?? 0), 0x0100_0193);
+    hash = Math.imul(hash ^ (LOWER_CASE[bytes[offset + i] ?? 0] ?? 0), 0x0100_0193);
   }
   return hash;
 }

@@ -1,10 +1,11 @@
 /** What a response says about the query it claims to answer: whether it does, with which code, and as expected. */
+import { HEADER_BYTES } from '@dinodns-bench/wire';
 import { type Check, VERDICT } from '../message/expectation.ts';
 import { responseCode } from '../message/response.ts';
 import type { Workload } from '../workload/workload.ts';
 import type { InFlight } from './in-flight.ts';
 import type { Measurements } from './measurements.ts';
-import { HEADER_BYTES, hashQuestion, sameQuestion } from './questions.ts';
+import { hashQuestion, sameQuestion } from './questions.ts';
 
 export interface ResponsesOptions {
   readonly workload: Workload;

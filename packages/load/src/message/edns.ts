@@ -1,14 +1,6 @@
 /** The OPT record of a query (RFC 6891) and its options: NSID, client subnet, cookie, any other. */
 import { isIP } from 'node:net';
-import { addressBytes } from './addresses.ts';
-
-/** Option codes of the IANA registry "DNS EDNS0 Option Codes (OPT)". */
-export const OPTION_CODES = { nsid: 3, clientSubnet: 8, cookie: 10, padding: 12 } as const;
-
-/** RFC 6891 §6.2.3 takes anything less for 512. */
-export const SMALLEST_PAYLOAD_BYTES = 512;
-/** What avoids fragmentation on most paths (DNS flag day 2020; the default of BIND, Unbound and NSD). */
-export const DEFAULT_PAYLOAD_BYTES = 1232;
+import { addressBytes, EDNS_OPTION, type EdnsOption, encodeOpt } from '@dinodns-bench/wire';
 
 export interface ClientSubnet {
   readonly address: string;
@@ -28,7 +20,7 @@ export interface EdnsOptions {
   /** RFC 7873: 8 octets of a client cookie, or 16 to 40 of client and server cookie. */
   readonly cookie?: Uint8Array;
   /** Further options as they are. */
-  readonly options?: readonly { readonly code: number; readonly data: Uint8Array }[];
+  readonly options?: readonly EdnsOption[];
 }
 
 export type Parsed<T> = { readonly value: T } | { readonly problem: string };
@@ -57,7 +49,7 @@ export function parseCookie(text: string): Parsed<Uint8Array> {
 }
 
 /** Reads `code:hexdigits` as dnsperf's `-E`, for example `10:0011223344556677`. */
-export function parseOption(text: string): Parsed<{ code: number; data: Uint8Array }> {
+export function parseOption(text: string): Parsed<EdnsOption> {
   const [, code, digits] = /^(\d{1,5}):([0-9a-f]*)$/i.exec(text) ?? [];
   const data = digits === undefined ? undefined : hexBytes(digits);
   if (code === undefined || data === undefined || Number(code) > 0xffff)
@@ -89,27 +81,17 @@ function clientSubnetData({ address, prefixLength }: ClientSubnet): Uint8Array {
 /** The OPT record in wire format. */
 export function optRecord(edns: EdnsOptions): Uint8Array {
   const options = [
-    ...(edns.nsid === true ? [{ code: OPTION_CODES.nsid, data: new Uint8Array(0) }] : []),
+    ...(edns.nsid === true ? [{ code: EDNS_OPTION.nsid, data: new Uint8Array(0) }] : []),
     ...(edns.clientSubnet === undefined
       ? []
-      : [{ code: OPTION_CODES.clientSubnet, data: clientSubnetData(edns.clientSubnet) }]),
+      : [{ code: EDNS_OPTION.clientSubnet, data: clientSubnetData(edns.clientSubnet) }]),
     ...(edns.options ?? []),
     // Last, so that the server's part can be appended (engine/cookies.ts).
-    ...(edns.cookie === undefined ? [] : [{ code: OPTION_CODES.cookie, data: edns.cookie }]),
+    ...(edns.cookie === undefined ? [] : [{ code: EDNS_OPTION.cookie, data: edns.cookie }]),
   ];
-  const size = options.reduce((total, { data }) => total + 4 + data.length, 0);
-  const record = new Uint8Array(11 + size);
-  const view = new DataView(record.buffer);
-  view.setUint16(1, 41);
-  view.setUint16(3, edns.payloadBytes ?? DEFAULT_PAYLOAD_BYTES);
-  view.setUint16(7, edns.dnssecOk === true ? 0x8000 : 0);
-  view.setUint16(9, size);
-  let at = 11;
-  for (const { code, data } of options) {
-    view.setUint16(at, code);
-    view.setUint16(at + 2, data.length);
-    record.set(data, at + 4);
-    at += 4 + data.length;
-  }
-  return record;
+  return encodeOpt({
+    ...(edns.payloadBytes === undefined ? {} : { udpBytes: edns.payloadBytes }),
+    ...(edns.dnssecOk === undefined ? {} : { dnssecOk: edns.dnssecOk }),
+    options,
+  });
 }

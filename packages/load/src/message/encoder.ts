@@ -2,16 +2,23 @@
 
 import { randomBytes } from 'node:crypto';
 import type { Problem } from '@dinodns-bench/program';
+import { CLASS, classNumber, encodeQuery, FLAG } from '@dinodns-bench/wire';
 import { LoadError } from '../errors.ts';
-import { type EdnsOptions, type Parsed, parseClientSubnet, parseCookie, parseOption } from './edns.ts';
+import {
+  type EdnsOptions,
+  optRecord,
+  type Parsed,
+  parseClientSubnet,
+  parseCookie,
+  parseOption,
+} from './edns.ts';
 import type { MessageOptions } from './options.ts';
-import { queryEncoder } from './query.ts';
-import { classNumber } from './types.ts';
 
 /** RFC 7873 §4.1. */
 const CLIENT_COOKIE_BYTES = 8;
 
-export type EncodeQuery = ReturnType<typeof queryEncoder>;
+/** A query for a name in wire format; its id is 0: the sender writes its own. */
+export type EncodeQuery = (name: Uint8Array, type: number) => Uint8Array;
 
 function valueOr<T>(parsed: Parsed<T>, problems: Problem[], fix: string): T | undefined {
   if ('value' in parsed) return parsed.value;
@@ -63,11 +70,14 @@ function ednsOf(options: MessageOptions): EdnsOptions | null {
 
 /** @throws LoadError `E_OPTIONS` with everything that is wrong with them. */
 export function encoderFor(options: MessageOptions): EncodeQuery {
-  return queryEncoder({
-    recursionDesired: options.recursionDesired,
-    checkingDisabled: options.checkingDisabled,
-    authenticData: options.authenticData,
-    class: classNumber(options.class) ?? 1,
-    edns: ednsOf(options),
-  });
+  const edns = ednsOf(options);
+  const common = {
+    flags:
+      (options.recursionDesired ? FLAG.recursionDesired : 0) |
+      (options.authenticData ? FLAG.authenticData : 0) |
+      (options.checkingDisabled ? FLAG.checkingDisabled : 0),
+    class: classNumber(options.class) ?? CLASS.IN,
+    opt: edns === null ? null : optRecord(edns),
+  };
+  return (name, type) => encodeQuery({ ...common, name, type });
 }

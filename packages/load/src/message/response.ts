@@ -2,42 +2,27 @@
  * What a response says, read in place and without allocation: the generator looks at hundreds of thousands a
  * second. Nothing is believed: every offset is checked against the end of the message.
  */
-import { addressBytes } from './addresses.ts';
+import {
+  addressBytes,
+  HEADER_BYTES,
+  RCODE_MASK,
+  rcodeName,
+  rcodeNumber,
+  skipName,
+  TYPE,
+  u16,
+} from '@dinodns-bench/wire';
 import { type Check, type Expected, VERDICT } from './expectation.ts';
-import { HEADER_BYTES } from './query.ts';
-import { responseCodeName, responseCodeNumber } from './types.ts';
-
-const TYPE_A = 1;
-const TYPE_AAAA = 28;
-const TYPE_OPT = 41;
-
-function word(bytes: Uint8Array, at: number): number {
-  return ((bytes[at] ?? 0) << 8) | (bytes[at + 1] ?? 0);
-}
-
-/** Where the name at `at` ends; -1 if it does not end before `end`. Pointers are not followed. */
-function skipName(bytes: Uint8Array, at: number, end: number): number {
-  let next = at;
-  while (next < end) {
-    const length = bytes[next] ?? 0;
-    if (length === 0) return next + 1;
-    if (length >= 0xc0) return next + 2 <= end ? next + 2 : -1;
-    // 0x40 and 0x80 are no labels that anybody uses (RFC 6891 §5).
-    if (length > 63) return -1;
-    next += 1 + length;
-  }
-  return -1;
-}
 
 /** Where the record at `at` has its type, behind its name; -1 if its fixed part or its data is cut off. */
 function recordAt(bytes: Uint8Array, at: number, end: number): number {
   const fixed = skipName(bytes, at, end);
   if (fixed < 0 || fixed + 10 > end) return -1;
-  return fixed + 10 + word(bytes, fixed + 8) <= end ? fixed : -1;
+  return fixed + 10 + u16(bytes, fixed + 8) <= end ? fixed : -1;
 }
 
 function afterRecord(bytes: Uint8Array, fixed: number): number {
-  return fixed + 10 + word(bytes, fixed + 8);
+  return fixed + 10 + u16(bytes, fixed + 8);
 }
 
 /**
@@ -46,14 +31,14 @@ function afterRecord(bytes: Uint8Array, fixed: number): number {
  */
 export function responseCode(bytes: Uint8Array, start: number, end: number, recordsAt: number): number {
   if (end - start < HEADER_BYTES) return -1;
-  const low = (bytes[start + 3] ?? 0) & 15;
-  if (word(bytes, start + 10) === 0) return low;
+  const low = (bytes[start + 3] ?? 0) & RCODE_MASK;
+  if (u16(bytes, start + 10) === 0) return low;
   let at = recordsAt;
-  const records = word(bytes, start + 6) + word(bytes, start + 8) + word(bytes, start + 10);
+  const records = u16(bytes, start + 6) + u16(bytes, start + 8) + u16(bytes, start + 10);
   for (let left = records; left > 0; left -= 1) {
     const fixed = recordAt(bytes, at, end);
     if (fixed < 0) return -1;
-    if (word(bytes, fixed) === TYPE_OPT) return low | ((bytes[fixed + 4] ?? 0) << 4);
+    if (u16(bytes, fixed) === TYPE.OPT) return low | ((bytes[fixed + 4] ?? 0) << 4);
     at = afterRecord(bytes, fixed);
   }
   return low;
@@ -71,14 +56,14 @@ export function optionAt(
   option: number,
 ): number {
   let at = recordsAt;
-  const records = word(bytes, start + 6) + word(bytes, start + 8) + word(bytes, start + 10);
+  const records = u16(bytes, start + 6) + u16(bytes, start + 8) + u16(bytes, start + 10);
   for (let left = records; left > 0; left -= 1) {
     const fixed = recordAt(bytes, at, end);
     if (fixed < 0) return -1;
     at = afterRecord(bytes, fixed);
-    if (word(bytes, fixed) !== TYPE_OPT) continue;
-    for (let next = fixed + 10; next + 4 <= at; next += 4 + word(bytes, next + 2)) {
-      if (word(bytes, next) === option) return next + 4 + word(bytes, next + 2) <= at ? next + 4 : -1;
+    if (u16(bytes, fixed) !== TYPE.OPT) continue;
+    for (let next = fixed + 10; next + 4 <= at; next += 4 + u16(bytes, next + 2)) {
+      if (u16(bytes, next) === option) return next + 4 + u16(bytes, next + 2) <= at ? next + 4 : -1;
     }
     return -1;
   }
@@ -112,12 +97,12 @@ export function responseCheck(expected: Expected): Check | null {
     if (codes.size > 0 && !codes.has(code)) return VERDICT.wrongCode;
     if (addresses.length === 0 || code !== 0) return VERDICT.asExpected;
     let at = answersOffset;
-    for (let left = word(bytes, offset + 6); left > 0; left -= 1) {
+    for (let left = u16(bytes, offset + 6); left > 0; left -= 1) {
       const fixed = recordAt(bytes, at, end);
       if (fixed < 0) return VERDICT.malformed;
-      const type = word(bytes, fixed);
-      const isAddress = type === TYPE_A || type === TYPE_AAAA;
-      if (isAddress && isOneOf(addresses, bytes, fixed + 10, word(bytes, fixed + 8)))
+      const type = u16(bytes, fixed);
+      const isAddress = type === TYPE.A || type === TYPE.AAAA;
+      if (isAddress && isOneOf(addresses, bytes, fixed + 10, u16(bytes, fixed + 8)))
         return VERDICT.asExpected;
       at = afterRecord(bytes, fixed);
     }
@@ -133,7 +118,7 @@ export function parseExpected(text: string): { readonly value: Expected } | { re
   const codes: number[] = [];
   const addresses: string[] = [];
   for (const part of text.split(/[\s,]+/).filter((item) => item !== '')) {
-    const code = responseCodeNumber(part);
+    const code = rcodeNumber(part);
     if (code !== undefined) codes.push(code);
     else if (isAddress(part)) addresses.push(part);
     else return { problem: `"${part}" is neither a response code, such as NXDOMAIN, nor an IP address` };
@@ -153,5 +138,5 @@ function isAddress(text: string): boolean {
 
 /** One line for reports, such as "NOERROR or NXDOMAIN, 127.0.0.1". */
 export function expectedText({ codes, addresses }: Expected): string {
-  return [codes.map(responseCodeName).join(' or '), ...addresses].filter((part) => part !== '').join(', ');
+  return [codes.map(rcodeName).join(' or '), ...addresses].filter((part) => part !== '').join(', ');
 }

@@ -3,6 +3,8 @@
  * frame is believed, and what cannot be read is given a name and counted.
  */
 
+import { FLAG, findNameEnd, HEADER_BYTES, u16 } from '@dinodns-bench/wire';
+
 /** Why a packet gave no query. */
 export type Skipped =
   /** A link type that is not known here. */
@@ -43,18 +45,14 @@ const VLAN_TYPES = new Set([0x8100, 0x88a8, 0x9100, 0x9200]);
 
 const PROTOCOL = { hopByHop: 0, tcp: 6, udp: 17, routing: 43, fragment: 44, authentication: 51, options: 60 };
 
-function word(bytes: Uint8Array, at: number): number {
-  return ((bytes[at] ?? 0) << 8) | (bytes[at + 1] ?? 0);
-}
-
 /** Where the network layer begins in a frame. */
 type Network = { readonly at: number } | Skipped;
 
 function afterVlans(bytes: Uint8Array, typeAt: number): Network {
   let at = typeAt;
-  while (VLAN_TYPES.has(word(bytes, at)) && at + 6 <= bytes.length) at += 4;
+  while (VLAN_TYPES.has(u16(bytes, at)) && at + 6 <= bytes.length) at += 4;
   if (at + 2 > bytes.length) return 'malformed';
-  const type = word(bytes, at);
+  const type = u16(bytes, at);
   return type === ETHER_IPV4 || type === ETHER_IPV6 ? { at: at + 2 } : 'not IP';
 }
 
@@ -66,7 +64,7 @@ function networkOf(linkType: number, frame: Uint8Array): Network {
     case LINK.sll:
       return afterVlans(frame, 14);
     case LINK.sll2: {
-      const type = word(frame, 0);
+      const type = u16(frame, 0);
       return type === ETHER_IPV4 || type === ETHER_IPV6 ? { at: 20 } : 'not IP';
     }
     case LINK.null:
@@ -83,19 +81,19 @@ type Segment = { readonly protocol: number; readonly at: number; readonly end: n
 
 function ipv4(bytes: Uint8Array, at: number): Segment {
   const headerBytes = ((bytes[at] ?? 0) & 15) * 4;
-  const total = word(bytes, at + 2);
+  const total = u16(bytes, at + 2);
   if (headerBytes < 20 || at + headerBytes > bytes.length) return 'malformed';
   // Segmentation offload hands packets to the capture with a length of 0.
   const end = total === 0 ? bytes.length : at + total;
   if (end < at + headerBytes) return 'malformed';
   // More fragments, or not the first one.
-  if ((word(bytes, at + 6) & 0x3fff) !== 0) return 'fragment';
+  if ((u16(bytes, at + 6) & 0x3fff) !== 0) return 'fragment';
   return { protocol: bytes[at + 9] ?? 0, at: at + headerBytes, end };
 }
 
 function ipv6(bytes: Uint8Array, at: number): Segment {
   if (at + 40 > bytes.length) return 'malformed';
-  const payload = word(bytes, at + 4);
+  const payload = u16(bytes, at + 4);
   const end = payload === 0 ? bytes.length : at + 40 + payload;
   let protocol = bytes[at + 6] ?? 0;
   let next = at + 40;
@@ -103,7 +101,7 @@ function ipv6(bytes: Uint8Array, at: number): Segment {
     if (next > end || next + 8 > bytes.length) return 'malformed';
     if (protocol === PROTOCOL.fragment) {
       // An atomic fragment (RFC 6946) is whole.
-      if ((word(bytes, next + 2) & 0xfff9) !== 0) return 'fragment';
+      if ((u16(bytes, next + 2) & 0xfff9) !== 0) return 'fragment';
       protocol = bytes[next] ?? 0;
       next += 8;
     } else if (protocol === PROTOCOL.authentication) {
@@ -128,25 +126,18 @@ function segmentOf(bytes: Uint8Array, at: number): Segment {
   return version === 6 ? ipv6(bytes, at) : 'not IP';
 }
 
-/** Whether a message is a query with one question that lies within it. */
+/** Whether a message is a query with one question that lies within it, whatever its OPCODE. */
 export function isQuery(bytes: Uint8Array, start: number, end: number): boolean {
-  if (end - start < 17) return false;
-  if (((bytes[start + 2] ?? 0x80) & 0x80) !== 0) return false;
-  if (word(bytes, start + 4) !== 1) return false;
-  let at = start + 12;
-  while (at < end) {
-    const length = bytes[at] ?? 0;
-    at += 1 + length;
-    if (length === 0) return at + 4 <= end;
-    if (length > 63) return false;
-  }
-  return false;
+  if (end - start < HEADER_BYTES || (u16(bytes, start + 2) & FLAG.response) !== 0) return false;
+  if (u16(bytes, start + 4) !== 1) return false;
+  const nameEnd = findNameEnd(bytes, start + HEADER_BYTES, end);
+  return nameEnd !== -1 && nameEnd + 4 <= end;
 }
 
 function udp(bytes: Uint8Array, at: number, end: number, port: number, onQuery: OnQuery): Skipped | null {
   if (at + 8 > bytes.length) return end > bytes.length ? 'cut off' : 'malformed';
-  if (word(bytes, at + 2) !== port) return 'other traffic';
-  const length = word(bytes, at + 4);
+  if (u16(bytes, at + 2) !== port) return 'other traffic';
+  const length = u16(bytes, at + 4);
   const messageEnd = length === 0 ? end : at + length;
   if ((length !== 0 && length < 8) || messageEnd > end) return 'malformed';
   if (messageEnd > bytes.length) return 'cut off';
@@ -160,11 +151,11 @@ function tcp(bytes: Uint8Array, at: number, end: number, port: number, onQuery: 
   if (at + 20 > bytes.length) return end > bytes.length ? 'cut off' : 'malformed';
   const start = at + ((bytes[at + 12] ?? 0) >> 4) * 4;
   if (start < at + 20 || start > end) return 'malformed';
-  if (word(bytes, at + 2) !== port || start === end) return 'other traffic';
+  if (u16(bytes, at + 2) !== port || start === end) return 'other traffic';
   if (end > bytes.length) return 'cut off';
   for (let message = start; message < end; ) {
     const from = message + 2;
-    const to = from + word(bytes, message);
+    const to = from + u16(bytes, message);
     if (to > end || !isQuery(bytes, from, to)) return 'no query';
     onQuery(bytes, from, to);
     message = to;

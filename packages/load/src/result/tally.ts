@@ -1,6 +1,6 @@
 /** Adds up what the workers send: intervals as soon as all workers have sent theirs, and the whole run. */
+import { rcodeName } from '@dinodns-bench/wire';
 import { type MeasurementData, Measurements } from '../engine/measurements.ts';
-import { responseCodeName } from '../message/types.ts';
 import type { WorkerSummary } from '../workers/messages.ts';
 import type { Interval } from './result.ts';
 import { statisticsOf } from './statistics.ts';
@@ -15,9 +15,7 @@ export interface WorkerTally {
 /** Counts by name of the code, without those that are zero. */
 export function namedCodes(codes: ArrayLike<number>): Record<string, number> {
   return Object.fromEntries(
-    Array.from(codes, (count, code) => [responseCodeName(code), count] as const).filter(
-      ([, count]) => count > 0,
-    ),
+    Array.from(codes, (count, code) => [rcodeName(code), count] as const).filter(([, count]) => count > 0),
   );
 }
 

@@ -1,6 +1,7 @@
 /** Thresholds of `--fail-if`: `p99>5ms`, `lost>0.1%`, `qps<100000`. */
+
+import { rcodeNumber } from '@dinodns-bench/wire';
 import { loadError } from '../errors.ts';
-import { responseCodeNumber } from '../message/types.ts';
 import type { CannonResult } from '../result/result.ts';
 import { PERCENTILES, type Statistics } from '../result/statistics.ts';
 
@@ -94,7 +95,7 @@ function metricOf(name: string): { metric: Metric; kind: Measured['kind'] } | nu
     };
   }
   if (name === 'qps') return { kind: 'rate', metric: ({ qps }) => ({ kind: 'rate', value: qps }) };
-  if (responseCodeNumber(name) === undefined) return null;
+  if (rcodeNumber(name) === undefined) return null;
   const code = name.toUpperCase();
   return {
     kind: 'count',

@@ -6,8 +6,10 @@
  *
  * The echo is a socket on 127.0.0.1 that nobody else hears of; the server under test gets none of it.
  */
+
 import { setTimeout } from 'node:timers/promises';
 import { type Batch, openUdpSocket } from '@dinodns-bench/batched-udp';
+import { FLAG, HEADER_BYTES } from '@dinodns-bench/wire';
 import { nowNs } from '../clock.ts';
 import { arrivalsOf, countOf } from '../schedule/schedule.ts';
 import { STOP, type WorkerTask } from './messages.ts';
@@ -28,8 +30,7 @@ const FEW_QUERIES = 5000;
 const MAX_LANES = 8;
 const ECHO_BUFFER_BYTES = 4 << 20;
 const TIMEOUT_SECONDS = 0.05;
-const QR = 0x80;
-const HEADER_BYTES = 12;
+const QR = FLAG.response >> 8;
 
 function answer(batch: Batch): void {
   const { count, bytes, offsets, lengths } = batch;

@@ -2,9 +2,9 @@
 
 import { readFile } from 'node:fs/promises';
 import { messageOf, systemErrorCode } from '@dinodns-bench/program';
+import { joinNames, nameText } from '@dinodns-bench/wire';
 import { loadError } from '../errors.ts';
 import { type EncodeQuery, encoderFor } from '../message/encoder.ts';
-import { joinNames, nameText } from '../message/names.ts';
 import type { MessageOptions } from '../message/options.ts';
 import { readCapture } from '../pcap/capture.ts';
 import { arenaBuilder } from './arena.ts';

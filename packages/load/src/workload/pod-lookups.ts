@@ -3,7 +3,7 @@
  * them (resolver(3), res_search): A and AAAA in parallel for one candidate name, then the next one, until one
  * has an answer.
  */
-import { parseName } from '../message/names.ts';
+import { parseName } from '@dinodns-bench/wire';
 import { LOOKUP_FAILED, LOOKUP_FOUND, type Lookups, OUTCOME, type ResolverPlan } from './workload.ts';
 
 export interface SearchRules {

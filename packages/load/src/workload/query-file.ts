@@ -9,9 +9,8 @@
  * of a type for the type (`TA` for TALINK, `N` for NS) and a name of 256 octets; here both are errors.
  */
 import { nearest, type Problem } from '@dinodns-bench/program';
+import { parseNameBytes, TYPE_NAMES, typeNumber } from '@dinodns-bench/wire';
 import { LoadError } from '../errors.ts';
-import { parseNameOctets } from '../message/names.ts';
-import { TYPE_NAMES, typeNumber } from '../message/types.ts';
 
 const NEWLINE = 0x0a;
 const RETURN = 0x0d;
@@ -55,15 +54,20 @@ function parseLine(line: Uint8Array): Line {
   let typeStart = nameEnd;
   while (isBlank(line[typeStart])) typeStart += 1;
   if (typeStart === line.length) return { problem: `${shown(line)} has no type`, fix: EXAMPLE };
-  const name = parseNameOctets(line.subarray(0, nameEnd));
+  const name = parseNameBytes(line.subarray(0, nameEnd));
   if ('problem' in name) {
     const problem = `${shown(line.subarray(0, nameEnd))} is no domain name: ${name.problem}`;
     return { problem, fix: 'correct the name, or begin the line with ; to leave it out' };
   }
   const typeText = line.subarray(typeStart, endOfWord(line, typeStart));
-  const type = typeNumber(String.fromCharCode(...typeText.subarray(0, LONGEST_TOLD)));
+  const type = typeOf(String.fromCharCode(...typeText.subarray(0, LONGEST_TOLD)));
   if (type === undefined) return { problem: `${shown(typeText)} is no type`, fix: typeFix(typeText) };
   return { name: name.wire, type };
+}
+
+/** `TYPE+5` is what dnsperf takes besides `TYPE5`. */
+function typeOf(text: string): number | undefined {
+  return typeNumber(text.replace(/^(type)\+/i, '$1'));
 }
 
 function typeFix(text: Uint8Array): string {

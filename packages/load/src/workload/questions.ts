@@ -1,9 +1,7 @@
 /** Lists of questions as the options describe them: names given, zone sets with a hit ratio, reverse zones. */
 import { nearest, type Problem } from '@dinodns-bench/program';
+import { addressBytes, parseName, reverseName, TYPE_NAMES, typeNumber } from '@dinodns-bench/wire';
 import { LoadError, loadError } from '../errors.ts';
-import { addressBytes, reverseName } from '../message/addresses.ts';
-import { parseName } from '../message/names.ts';
-import { TYPE_NAMES, typeNumber } from '../message/types.ts';
 import type { WorkloadOptions } from './options.ts';
 import { zipfWeights } from './weights.ts';
 

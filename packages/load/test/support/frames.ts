@@ -1,11 +1,10 @@
 /** Frames and capture files built by hand: for links and damage that no interface here produces. */
-import { parseName } from '../../src/message/names.ts';
-import { queryEncoder } from '../../src/message/query.ts';
+import { encodeQuery, FLAG, parseName } from '@dinodns-bench/wire';
 
 export function queryFor(name: string): Buffer {
   const parsed = parseName(name);
   if ('problem' in parsed) throw new Error(parsed.problem);
-  return Buffer.from(queryEncoder()(parsed.wire, 1));
+  return encodeQuery({ flags: FLAG.recursionDesired, name: parsed.wire, type: 1 });
 }
 
 export function udpOf(payload: Uint8Array, port = 53): Buffer {

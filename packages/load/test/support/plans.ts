@@ -1,5 +1,5 @@
 /** Plans made from options as users give them, and what workers ask from them. */
-import { nameText } from '../../src/message/names.ts';
+import { nameText } from '@dinodns-bench/wire';
 import { type MessageInput, messageOptionsSchema } from '../../src/message/options.ts';
 import { planWorkload, startWorkload } from '../../src/workload/load.ts';
 import { type WorkloadInput, workloadOptionsSchema } from '../../src/workload/options.ts';

@@ -1,6 +1,5 @@
 /** Drives a transport as the engine does, for one question at a time or a window of them. */
-import { parseName } from '../../src/message/names.ts';
-import { queryEncoder } from '../../src/message/query.ts';
+import { encodeQuery, FLAG, parseName } from '@dinodns-bench/wire';
 import { openConnections } from '../../src/transport/open.ts';
 import type {
   LaneFailure,
@@ -89,7 +88,6 @@ export async function openTestClient(
       waiting.add(check);
       check();
     });
-  const encode = queryEncoder();
   return {
     transport,
     seen,
@@ -97,9 +95,7 @@ export async function openTestClient(
     async ask(lane, id, name, type = 1) {
       const parsed = parseName(name);
       if ('problem' in parsed) throw new Error(parsed.problem);
-      const query = encode(parsed.wire, type);
-      query[0] = id >> 8;
-      query[1] = id & 0xff;
+      const query = encodeQuery({ id, flags: FLAG.recursionDesired, name: parsed.wire, type });
       await until(() => transport.ready(lane));
       const at = transport.reserve(lane, query.length);
       transport.sendBytes(lane).set(query, at);

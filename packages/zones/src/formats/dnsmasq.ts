@@ -1,9 +1,10 @@
 /** dnsmasq, answering from its configuration alone. */
 import type { Problem } from '@dinodns-bench/program';
+import { TYPE } from '@dinodns-bench/wire';
 import { ownerOfTarget, resolveTarget, ZONE_PLACEHOLDER } from '../names.ts';
 import { ownerName, type Plan, type PlannedRecord } from '../plan.ts';
 import type { RecordType } from '../records.ts';
-import { dataHex, labelsHex, nameHex, TYPE_NUMBERS } from '../wire.ts';
+import { dataHex, labelsHex, nameHex } from '../wire.ts';
 import { compileZoneText, type ZoneReference, zoneChunks } from '../zone-text.ts';
 import { defineFormat } from './format.ts';
 
@@ -46,7 +47,7 @@ function genericRecord(owner: string, record: PlannedRecord, zone: ZoneReference
       ? `${labelsHex(target.slice(0, -ZONE_PLACEHOLDER.length).replace(/\.$/, ''))}${zone.hex}00`
       : nameHex(target),
   );
-  return `dns-rr=${owner},${TYPE_NUMBERS[record.type]},${hex}`;
+  return `dns-rr=${owner},${TYPE[record.type]},${hex}`;
 }
 
 /** dnsmasq's own quoting: within quotes only quotes and backslashes have a meaning. */

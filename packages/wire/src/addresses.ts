@@ -1,11 +1,11 @@
-/** IP addresses as octets and as names of reverse zones. */
+/** IP addresses as bytes and as names of reverse zones. */
 import { isIPv4, isIPv6 } from 'node:net';
 
 function ipv6Groups(text: string): string[] {
   return text === '' ? [] : text.split(':');
 }
 
-/** 4 or 16 octets of an address literal. @throws RangeError if it is none. */
+/** 4 or 16 bytes of an address literal. @throws RangeError if it is none. */
 export function addressBytes(address: string): Uint8Array {
   if (isIPv4(address)) return Uint8Array.from(address.split('.'), Number);
   const [plain = ''] = address.split('%');
@@ -32,6 +32,6 @@ export function addressBytes(address: string): Uint8Array {
 export function reverseName(address: string): string {
   const bytes = Array.from(addressBytes(address));
   if (bytes.length === 4) return `${bytes.reverse().join('.')}.in-addr.arpa`;
-  const nibbles = bytes.flatMap((octet) => [octet >> 4, octet & 15]).reverse();
+  const nibbles = bytes.flatMap((byte) => [byte >> 4, byte & 15]).reverse();
   return `${nibbles.map((nibble) => nibble.toString(16)).join('.')}.ip6.arpa`;
 }

@@ -1,0 +1,66 @@
+/** DNS on the wire: names, types, classes, codes, header, EDNS, and queries read in place. */
+export { addressBytes, reverseName } from './addresses.ts';
+export {
+  OPCODE,
+  opcodeName,
+  opcodeNumber,
+  RCODE,
+  RCODE_NAMES,
+  rcodeName,
+  rcodeNumber,
+} from './codes.ts';
+export {
+  EDNS_FLAG,
+  EDNS_OPTION,
+  EDNS_UDP_BYTES,
+  type EdnsOption,
+  encodeOpt,
+  OPT_BYTES,
+  type OptFields,
+} from './edns.ts';
+export {
+  FLAG,
+  HEADER_BYTES,
+  MAX_MESSAGE_BYTES,
+  OPCODE_MASK,
+  PLAIN_UDP_BYTES,
+  RCODE_MASK,
+  u8,
+  u16,
+} from './header.ts';
+export {
+  canonicalKey,
+  canonicalName,
+  encodeName,
+  nameText,
+  type ParsedName,
+  parentName,
+  parseName,
+  parseNameBytes,
+} from './name-text.ts';
+export {
+  countLabels,
+  type ExpandedName,
+  expandName,
+  findNameEnd,
+  joinNames,
+  LOWER_CASE,
+  MAX_LABEL_BYTES,
+  MAX_LABELS,
+  MAX_NAME_BYTES,
+  POINTER_BITS,
+  skipName,
+} from './names.ts';
+export { GOOD, IGNORE, NO_QUESTION, QueryReader } from './query-reader.ts';
+export { encodeQuery, type QueryFields } from './query-writer.ts';
+export {
+  CLASS,
+  className,
+  classNumber,
+  isMetaType,
+  TYPE,
+  TYPE_NAMES,
+  type TypeName,
+  typeName,
+  typeNumber,
+} from './types.ts';

@@ -1,0 +1,139 @@
+/**
+ * Reads a query in place, without trust and without allocating: every access is within the message, and the cost is
+ * one pass over its bytes. One reader serves everything that looks at a datagram: it is read once, and the router's
+ * guard, the rate limiter, the answer table, the framework and the counters ask the reader.
+ */
+
+import { RCODE } from './codes.ts';
+import { EDNS_FLAG } from './edns.ts';
+import { FLAG, HEADER_BYTES, OPCODE_MASK, PLAIN_UDP_BYTES, u8, u16 } from './header.ts';
+import { MAX_LABEL_BYTES, MAX_LABELS, MAX_NAME_BYTES, skipName } from './names.ts';
+import { TYPE } from './types.ts';
+
+/** The message must not be answered: it is shorter than a header, or itself a response. */
+export const IGNORE = -1;
+/** The message is a query; anything else that `read` returns is the code of the error reply. */
+export const GOOD = 0;
+
+/** `type` and `class` where there is no question. */
+export const NO_QUESTION = -1;
+
+export class QueryReader {
+  /** What `read` returned last. */
+  code = IGNORE;
+  /** Offsets of the question's labels from the beginning of the message; the last is the root's. */
+  readonly labels = new Uint16Array(MAX_LABELS);
+  /** Labels without the root. */
+  labelCount = 0;
+  /** Offset behind the question; that of the header's end if there is no well-formed question. */
+  questionEnd = HEADER_BYTES;
+  type = NO_QUESTION;
+  class = NO_QUESTION;
+  /** Offset of the OPT record's type, behind its one-byte owner; 0 where there is no OPT record. */
+  optAt = 0;
+  dnssecOk = false;
+  /** The largest UDP payload that the client takes, at least 512. */
+  udpBytes = PLAIN_UDP_BYTES;
+
+  get hasQuestion(): boolean {
+    return this.questionEnd !== HEADER_BYTES;
+  }
+
+  get hasEdns(): boolean {
+    return this.optAt !== 0;
+  }
+
+  /**
+   * `GOOD`, `IGNORE`, or NOTIMP (not a query), FORMERR or BADVERS, of which only BADVERS tells that the message is
+   * otherwise a good query with EDNS. The fields then describe the message; reads nothing outside of
+   * `bytes[start, start + length)`.
+   */
+  read(bytes: Uint8Array, start: number, length: number): number {
+    this.code = this.#read(bytes, start, length);
+    return this.code;
+  }
+
+  #read(bytes: Uint8Array, start: number, length: number): number {
+    this.questionEnd = HEADER_BYTES;
+    this.labelCount = 0;
+    this.type = NO_QUESTION;
+    this.class = NO_QUESTION;
+    this.#forgetOpt();
+    if (length < HEADER_BYTES) return IGNORE;
+    const flags = u16(bytes, start + 2);
+    if ((flags & FLAG.response) !== 0) return IGNORE;
+    if ((flags & OPCODE_MASK) !== 0) return RCODE.NOTIMP;
+    if (u16(bytes, start + 4) !== 1) return RCODE.FORMERR;
+    if (!this.#readQuestion(bytes, start, length)) return RCODE.FORMERR;
+    // Nearly every query without EDNS ends with its question.
+    const others = u16(bytes, start + 6) + u16(bytes, start + 8);
+    const additionals = u16(bytes, start + 10);
+    if (others + additionals === 0) return GOOD;
+    if (!this.#readRecords(bytes, start, length, others, others + additionals)) {
+      this.#forgetOpt();
+      return RCODE.FORMERR;
+    }
+    return this.optAt !== 0 && u8(bytes, start + this.optAt + 5) !== 0 ? RCODE.BADVERS : GOOD;
+  }
+
+  #forgetOpt(): void {
+    this.optAt = 0;
+    this.dnssecOk = false;
+    this.udpBytes = PLAIN_UDP_BYTES;
+  }
+
+  #readQuestion(bytes: Uint8Array, start: number, length: number): boolean {
+    const { labels } = this;
+    let count = 0;
+    let at = HEADER_BYTES;
+    for (;;) {
+      if (at >= length) return false;
+      const size = u8(bytes, start + at);
+      labels[count] = at;
+      // A compression pointer is malformed here: nothing exists yet that it could point to.
+      if (size > MAX_LABEL_BYTES) return false;
+      at += size + 1;
+      if (at > HEADER_BYTES + MAX_NAME_BYTES) return false;
+      if (size === 0) break;
+      count++;
+    }
+    if (at + 4 > length) return false;
+    this.labelCount = count;
+    this.type = u16(bytes, start + at);
+    this.class = u16(bytes, start + at + 2);
+    this.questionEnd = at + 4;
+    return true;
+  }
+
+  /** The OPT record among everything behind the question. False: malformed. */
+  #readRecords(bytes: Uint8Array, start: number, length: number, others: number, total: number): boolean {
+    const end = start + length;
+    let at = start + this.questionEnd;
+    for (let index = 0; index < total; index++) {
+      const body = skipName(bytes, at, end);
+      if (body === -1 || body + 10 > end) return false;
+      const next = body + 10 + u16(bytes, body + 8);
+      if (next > end) return false;
+      if (u16(bytes, body) === TYPE.OPT) {
+        // One at most, in the additional section, owned by the root (RFC 6891 §6.1.1).
+        if (this.optAt !== 0 || index < others || u8(bytes, at) !== 0) return false;
+        // What another version has in place of options is not for us to judge (RFC 6891 §6.1.3).
+        if (u8(bytes, body + 5) === 0 && !areOptions(bytes, body + 10, next)) return false;
+        this.optAt = body - start;
+        this.udpBytes = Math.max(u16(bytes, body + 2), PLAIN_UDP_BYTES);
+        this.dnssecOk = (u16(bytes, body + 6) & EDNS_FLAG.dnssecOk) !== 0;
+      }
+      at = next;
+    }
+    return true;
+  }
+}
+
+function areOptions(bytes: Uint8Array, start: number, end: number): boolean {
+  let at = start;
+  while (at < end) {
+    if (at + 4 > end) return false;
+    at += 4 + u16(bytes, at + 2);
+  }
+  return at === end;
+}

@@ -1,0 +1,34 @@
+/** Numbers with mnemonics, as the IANA registries list them. */
+
+/** What one registry knows. */
+export interface Registry {
+  /** The mnemonics, for messages and suggestions. */
+  readonly names: readonly string[];
+  /** The mnemonic of a number, or the prefix and the number if it has none (`TYPE65280`). */
+  nameOf(number: number): string;
+  /** The number of a mnemonic or of prefix and digits, in any letter case; undefined if the text is neither. */
+  numberOf(text: string): number | undefined;
+}
+
+/**
+ * A registry of `numbers` from 0 to `max`, where `prefix` and digits stand for a number (RFC 3597 §5 for types and
+ * classes). Of two mnemonics with one number the first is its name.
+ */
+export function registryOf(numbers: Readonly<Record<string, number>>, prefix: string, max: number): Registry {
+  const known = new Map(Object.entries(numbers));
+  const names = new Map(
+    Object.entries(numbers)
+      .reverse()
+      .map(([name, number]) => [number, name]),
+  );
+  const pattern = new RegExp(`^${prefix}(\\d{1,9})$`);
+  return {
+    names: [...known.keys()],
+    nameOf: (number) => names.get(number) ?? `${prefix}${number}`,
+    numberOf: (text) => {
+      const name = text.toUpperCase();
+      const number = known.get(name) ?? Number(pattern.exec(name)?.[1] ?? Number.NaN);
+      return number <= max ? number : undefined;
+    },
+  };
+}
