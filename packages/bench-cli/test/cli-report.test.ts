@@ -88,6 +88,15 @@ describe('bench report', () => {
     expect(world.out()).toBe('');
   });
 
+  it('refuses a record of an experiment that it does not know', async () => {
+    const path = join(folder, 'run.json');
+    const record = JSON.parse(await readFile(path, 'utf8'));
+    await writeFile(path, JSON.stringify({ ...record, experiment: 'tomorrow' }));
+    expect(await world.bench('report', 'latest')).toBe(6);
+    expect(world.err()).toContain('E_RECORD_VERSION');
+    expect(world.err()).toContain('"tomorrow"');
+  });
+
   it('says which file cannot be written', async () => {
     await writeFile(join(world.directory, 'occupied'), '');
     expect(await world.bench('report', 'latest', '--format', 'svg', '--to', 'occupied')).toBe(7);

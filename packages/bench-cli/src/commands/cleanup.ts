@@ -2,12 +2,12 @@
 import { EXIT_STATUS, messageOf } from '@dinodns-bench/program';
 import { seconds } from '../config/value-schemas.ts';
 import { BenchError } from '../errors.ts';
+import { listenForInterruption } from '../interruption.ts';
 import { hasEnded, ownerOf } from '../machine/owner.ts';
 import { openClient } from '../targets/kubernetes/open-cluster.ts';
 import { type FoundRun, findRuns, waitUntilNamespaceGone } from '../targets/kubernetes/run-namespace.ts';
 import { formatDuration } from '../text.ts';
 import type { World } from '../world.ts';
-import { listenForInterruption } from './interruption.ts';
 
 export interface CleanupOptions {
   readonly context: string | undefined;

@@ -5,13 +5,13 @@ import { EXIT_STATUS, messageOf } from '@dinodns-bench/program';
 import { Ansis } from 'ansis';
 import { DEFAULT_COREDNS_VERSION } from '../config/settings.ts';
 import { type CheckState, inspectMachine } from '../doctor/inspect-machine.ts';
+import { listenForInterruption } from '../interruption.ts';
 import { createDisplay } from '../progress/display.ts';
 import { provisionProgress } from '../progress/provision-progress.ts';
 import { inspectTools, type ToolInspection } from '../provision/inspect.ts';
 import { createProvisioner } from '../provision/provisioner.ts';
 import { wrapText } from '../text.ts';
 import type { World } from '../world.ts';
-import { listenForInterruption } from './interruption.ts';
 
 interface Finding {
   readonly name: string;

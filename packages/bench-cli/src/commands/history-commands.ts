@@ -2,8 +2,8 @@
 import { EXIT_STATUS, exitStatusHelp } from '@dinodns-bench/program';
 import type { Command } from 'commander';
 import { DEFAULTS } from '../config/settings.ts';
+import type { Call } from '../experiments/experiment.ts';
 import { COMPARED_METRICS, METRIC_NAMES } from '../stats/metrics.ts';
-import type { World } from '../world.ts';
 import { compareCommand } from './compare.ts';
 import { gateCommand } from './gate.ts';
 import { historyCommand, rebuildCommand, tagCommand } from './history.ts';
@@ -26,22 +26,21 @@ A run is named by its id or a beginning of it, its path, \`latest\`, a name from
 \`bench history tag\`, a git branch (its newest complete run) or a git commit.
 Behind a colon, cases are chosen: latest:server=dinodns,tier=1`;
 
-const GATE_STATUS_HELP = exitStatusHelp(['success', 'usage', 'record', 'undecided', 'threshold'], {
+const POOL_HELP = `
+Several runs are one side with a plus between them: main+old latest`;
+
+const GATE_HELP = exitStatusHelp(['success', 'usage', 'record', 'undecided', 'threshold'], {
   success: 'not shown to be worse than tolerated, or not enough trials to tell',
   undecided: 'with --strict: not enough trials to tell',
   threshold: 'shown to be worse: the 95 % interval leaves out the tolerance',
 });
-
-const POOL_HELP = `
-Several runs are one side with a plus between them: main+old latest`;
 
 function text(values: Values, name: string): string | undefined {
   const value = values[name];
   return typeof value === 'string' ? value : undefined;
 }
 
-/** Adds the commands; what they resolve with goes to `finish`. */
-export function addHistoryCommands(program: Command, world: World, finish: (status: number) => void): void {
+function addHistory(program: Command, call: Call): void {
   const history = program
     .command('history')
     .description('list runs and imported measurements, the newest first')
@@ -57,30 +56,34 @@ export function addHistoryCommands(program: Command, world: World, finish: (stat
     .option(...OUT)
     .option(...JSON_FLAG)
     .action(async (values: Values) => {
-      finish(
-        await historyCommand(world, {
-          out: text(values, 'out') ?? DEFAULTS.out,
-          json: values.json === true,
-          server: text(values, 'server'),
-          branch: text(values, 'branch'),
-          commit: text(values, 'commit'),
-          tag: text(values, 'tag'),
-          kind: text(values, 'kind'),
-          status: text(values, 'status'),
-          since: text(values, 'since'),
-          until: text(values, 'before'),
-          limit: text(values, 'limit'),
-        }),
-      );
+      call.status = await historyCommand(call.world, {
+        out: text(values, 'out') ?? DEFAULTS.out,
+        json: values.json === true,
+        server: text(values, 'server'),
+        branch: text(values, 'branch'),
+        commit: text(values, 'commit'),
+        tag: text(values, 'tag'),
+        kind: text(values, 'kind'),
+        status: text(values, 'status'),
+        since: text(values, 'since'),
+        until: text(values, 'before'),
+        limit: text(values, 'limit'),
+      });
     });
+  addHistoryMaintenance(history, call);
+}
+
+/** What changes the history or its names. */
+function addHistoryMaintenance(history: Command, call: Call): void {
   history
     .command('rebuild')
     .description('make history.db anew from the records')
     .action(async (_values: Values, command: Command) => {
       const values: Values = command.optsWithGlobals();
-      finish(
-        await rebuildCommand(world, { out: text(values, 'out') ?? DEFAULTS.out, json: values.json === true }),
-      );
+      call.status = await rebuildCommand(call.world, {
+        out: text(values, 'out') ?? DEFAULTS.out,
+        json: values.json === true,
+      });
     });
   history
     .command('tag')
@@ -91,8 +94,11 @@ export function addHistoryCommands(program: Command, world: World, finish: (stat
     .action(async (run: string, name: string, _values: Values, command: Command) => {
       const values: Values = command.optsWithGlobals();
       const out = text(values, 'out') ?? DEFAULTS.out;
-      finish(await tagCommand(world, { run, name, out, remove: values.remove === true }));
+      call.status = await tagCommand(call.world, { run, name, out, remove: values.remove === true });
     });
+}
+
+function addCompare(program: Command, call: Call): void {
   program
     .command('compare')
     .description('compare runs, or sets of their cases, with the first of them')
@@ -104,17 +110,18 @@ export function addHistoryCommands(program: Command, world: World, finish: (stat
     .option(...JSON_FLAG)
     .addHelpText('after', RUNS_HELP + POOL_HELP)
     .action(async (references: string[], values: Values) => {
-      finish(
-        await compareCommand(world, {
-          references,
-          out: text(values, 'out') ?? DEFAULTS.out,
-          json: values.json === true,
-          metric: text(values, 'metric'),
-          normalize: text(values, 'normalize'),
-          interval: text(values, 'interval'),
-        }),
-      );
+      call.status = await compareCommand(call.world, {
+        references,
+        out: text(values, 'out') ?? DEFAULTS.out,
+        json: values.json === true,
+        metric: text(values, 'metric'),
+        normalize: text(values, 'normalize'),
+        interval: text(values, 'interval'),
+      });
     });
+}
+
+function addTrend(program: Command, call: Call): void {
   program
     .command('trend')
     .description('a figure over time, and where its level changed')
@@ -128,20 +135,21 @@ export function addHistoryCommands(program: Command, world: World, finish: (stat
     .option(...OUT)
     .option(...JSON_FLAG)
     .action(async (values: Values) => {
-      finish(
-        await trendCommand(world, {
-          out: text(values, 'out') ?? DEFAULTS.out,
-          json: values.json === true,
-          server: text(values, 'server'),
-          metric: text(values, 'metric'),
-          tier: text(values, 'tier'),
-          mode: text(values, 'mode'),
-          workload: text(values, 'workload'),
-          transport: text(values, 'transport'),
-          normalize: text(values, 'normalize'),
-        }),
-      );
+      call.status = await trendCommand(call.world, {
+        out: text(values, 'out') ?? DEFAULTS.out,
+        json: values.json === true,
+        server: text(values, 'server'),
+        metric: text(values, 'metric'),
+        tier: text(values, 'tier'),
+        mode: text(values, 'mode'),
+        workload: text(values, 'workload'),
+        transport: text(values, 'transport'),
+        normalize: text(values, 'normalize'),
+      });
     });
+}
+
+function addGate(program: Command, call: Call): void {
   program
     .command('gate')
     .description('for CI: fail if a figure is shown to be worse than tolerated')
@@ -160,33 +168,30 @@ export function addHistoryCommands(program: Command, world: World, finish: (stat
     .option(...NORMALIZE)
     .option(...INTERVAL)
     .option(...OUT)
-    .addHelpText(
-      'after',
-      `${RUNS_HELP}
-${GATE_STATUS_HELP}`,
-    )
+    .addHelpText('after', `${RUNS_HELP}\n${GATE_HELP}`)
     .action(async (run: string, values: Values) => {
-      finish(
-        await gateCommand(world, {
-          run,
-          against: text(values, 'against') ?? '',
-          maxRegression: text(values, 'maxRegression') ?? '3%',
-          out: text(values, 'out') ?? DEFAULTS.out,
-          format: values.json === true ? 'json' : (text(values, 'format') ?? 'text'),
-          metric: text(values, 'metric'),
-          normalize: text(values, 'normalize'),
-          interval: text(values, 'interval'),
-          strict: values.strict === true,
-          select: {
-            server: text(values, 'server'),
-            tier: text(values, 'tier'),
-            mode: text(values, 'mode'),
-            workload: text(values, 'workload'),
-            transport: text(values, 'transport'),
-          },
-        }),
-      );
+      call.status = await gateCommand(call.world, {
+        run,
+        against: text(values, 'against') ?? '',
+        maxRegression: text(values, 'maxRegression') ?? '3%',
+        out: text(values, 'out') ?? DEFAULTS.out,
+        format: values.json === true ? 'json' : (text(values, 'format') ?? 'text'),
+        metric: text(values, 'metric'),
+        normalize: text(values, 'normalize'),
+        interval: text(values, 'interval'),
+        strict: values.strict === true,
+        select: {
+          server: text(values, 'server'),
+          tier: text(values, 'tier'),
+          mode: text(values, 'mode'),
+          workload: text(values, 'workload'),
+          transport: text(values, 'transport'),
+        },
+      });
     });
+}
+
+function addImport(program: Command, call: Call): void {
   program
     .command('import')
     .description('bring in what other programs measured, to compare it')
@@ -199,14 +204,20 @@ ${GATE_STATUS_HELP}`,
     .option(...OUT)
     .option(...JSON_FLAG)
     .action(async (files: string[], values: Values) => {
-      finish(
-        await importCommand(world, {
-          files,
-          format: text(values, 'format'),
-          server: text(values, 'server'),
-          out: text(values, 'out') ?? DEFAULTS.out,
-          json: values.json === true,
-        }),
-      );
+      call.status = await importCommand(call.world, {
+        files,
+        format: text(values, 'format'),
+        server: text(values, 'server'),
+        out: text(values, 'out') ?? DEFAULTS.out,
+        json: values.json === true,
+      });
     });
+}
+
+export function addHistoryCommands(program: Command, call: Call): void {
+  addHistory(program, call);
+  addCompare(program, call);
+  addTrend(program, call);
+  addGate(program, call);
+  addImport(program, call);
 }

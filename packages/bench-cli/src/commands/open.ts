@@ -4,11 +4,12 @@ import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { messageOf } from '@dinodns-bench/program';
 import { BenchError } from '../errors.ts';
+import { experimentOf } from '../experiments/registry.ts';
+import { renderOptions, withRawOutput, writeFiles } from '../experiments/write-reports.ts';
 import { findExecutable } from '../machine/find-executable.ts';
 import { filesOf, findFormat, HTML_NAME } from '../report/index.ts';
 import { createStore } from '../results/store.ts';
 import type { World } from '../world.ts';
-import { renderOptions, withRawOutput, writeFiles } from './finish-run.ts';
 import { deltaOf } from './report.ts';
 
 export interface OpenOptions {
@@ -55,10 +56,12 @@ async function open(world: World, command: readonly string[]): Promise<string | 
 /** The page's path goes to stdout in any case. Without an opener that is all, and stderr says why. */
 export async function openCommand(world: World, options: OpenOptions): Promise<number> {
   const store = createStore(world, options.out);
-  const { record, directory } = await store.load(options.run);
-  const html = findFormat('html');
+  const loaded = await store.load(options.run);
+  const { record, directory } = loaded;
+  const { name, formats } = experimentOf(loaded);
+  const html = findFormat('html', formats);
   if (html === undefined)
-    throw new BenchError('E_INTERNAL', 'there is no format html', { fix: 'Report this bug.' });
+    throw new BenchError('E_INTERNAL', `${name} has no page`, { fix: 'Report this bug.' });
   const look = renderOptions(world, record, deltaOf(options.delta));
   await writeFiles(
     store,

@@ -2,18 +2,18 @@
 import { relative, resolve } from 'node:path';
 import { nearest } from '@dinodns-bench/program';
 import { BenchError } from '../errors.ts';
+import { ALL_FORMATS, experimentOf } from '../experiments/registry.ts';
+import { renderOptions, routineFormats, withRawOutput, writeFiles } from '../experiments/write-reports.ts';
 import {
   type Format,
   filesOf,
   findFormat,
   findRenderer,
-  formats,
   isBundle,
   type ReportFile,
 } from '../report/index.ts';
 import { createStore } from '../results/store.ts';
 import type { World } from '../world.ts';
-import { renderOptions, routineFormats, withRawOutput, writeFiles } from './finish-run.ts';
 
 export interface ReportOptions {
   /** Id, folder, file, or `latest`. */
@@ -39,9 +39,9 @@ function formatsOf(text: string): Format[] {
     .split(',')
     .map((name) => name.trim())
     .filter((name) => name !== '');
-  const known = formats.flatMap(({ name, aliases = [] }) => [name, ...aliases]);
+  const known = ALL_FORMATS.flatMap(({ name, aliases = [] }) => [name, ...aliases]);
   const wanted = names.map((name) => {
-    const format = findFormat(name);
+    const format = findFormat(name, ALL_FORMATS);
     if (format !== undefined) return format;
     const suggestion = nearest(name, known);
     throw new BenchError('E_USAGE', `--format: there is no format "${name}"`, {
@@ -77,7 +77,9 @@ export async function reportCommand(world: World, options: ReportOptions): Promi
   const delta = deltaOf(options.delta);
   const wanted = options.format === undefined ? null : formatsOf(options.format);
   const store = createStore(world, options.out);
-  const { record, directory } = await store.load(options.run);
+  const loaded = await store.load(options.run);
+  const { record, directory } = loaded;
+  const { formats } = experimentOf(loaded);
   const target = options.to === undefined ? directory : resolve(world.cwd, options.to);
   const look = renderOptions(world, record, delta);
   const shorten = (path: string) => relative(world.cwd, path) || path;
@@ -93,7 +95,7 @@ export async function reportCommand(world: World, options: ReportOptions): Promi
   const render = await withRawOutput(world, look, directory, record);
   if (wanted === null) world.stdout.write(findRenderer('terminal')?.render(record, look) ?? '');
   let isFirst = true;
-  const files = passing(filesOf(wanted ?? routineFormats, record, render), ({ content }) => {
+  const files = passing(filesOf(wanted ?? routineFormats(formats), record, render), ({ content }) => {
     if (shown !== null && isFirst && typeof content === 'string') world.stdout.write(content);
     isFirst = false;
   });

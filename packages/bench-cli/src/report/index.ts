@@ -95,8 +95,8 @@ export const bundles: readonly Bundle[] = [
 export const formats: readonly Format[] = [...renderers, ...bundles];
 
 /** The format of that name or alias, or undefined. */
-export function findFormat(name: string): Format | undefined {
-  return formats.find((format) => format.name === name || format.aliases?.includes(name));
+export function findFormat(name: string, among: readonly Format[] = formats): Format | undefined {
+  return among.find((format) => format.name === name || format.aliases?.includes(name));
 }
 
 /** The text report of that name or alias, or undefined. */

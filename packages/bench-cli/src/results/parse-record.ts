@@ -14,6 +14,21 @@ const generatedByBench = z.looseObject({
   generator: z.object({ name: z.literal('dinodns-bench'), version: z.unknown() }),
 });
 
+/** The first experiment's records do not name it. */
+const FIRST_EXPERIMENT = 'compare';
+
+/**
+ * The experiment that a record's text names; `compare` where it names none. Says nothing about whether the text is
+ * a record at all.
+ */
+export function experimentNameIn(text: string): string {
+  try {
+    return z.object({ experiment: z.string() }).parse(JSON.parse(text)).experiment;
+  } catch {
+    return FIRST_EXPERIMENT;
+  }
+}
+
 /** `trials[3].load.qps` */
 function formatPath(path: readonly PropertyKey[]): string {
   const text = path

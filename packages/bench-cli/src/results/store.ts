@@ -9,7 +9,7 @@ import { BenchError } from '../errors.ts';
 import type { World } from '../world.ts';
 import { formatJson } from './json-text.ts';
 import { makeDirectories } from './make-directories.ts';
-import { listProblems, parseRecord } from './parse-record.ts';
+import { experimentNameIn, listProblems, parseRecord } from './parse-record.ts';
 import { type RunRecord, recordSchema } from './record.ts';
 import { RUN_ID_PATTERN } from './run-id.ts';
 import { lockRun } from './run-lock.ts';
@@ -22,6 +22,8 @@ const MOST_RUNS = 5;
 
 export interface LoadedRun {
   readonly record: RunRecord;
+  /** The experiment that wrote it. */
+  readonly experiment: string;
   /** Absolute path of the run's folder. */
   readonly directory: string;
 }
@@ -171,7 +173,9 @@ export function createStore(world: StoreWorld, resultsDirectory: string): RunSto
     },
     async load(reference) {
       const path = await resolveReference(world, root, reference);
-      return { record: parseRecord(await readRecordText(world, path), path), directory: dirname(path) };
+      const text = await readRecordText(world, path);
+      const experiment = experimentNameIn(text);
+      return { record: parseRecord(text, path), experiment, directory: dirname(path) };
     },
     lock: (directory) => lockRun(world, directory),
   };

@@ -1,14 +1,5 @@
-/** The end of a run: reports beside the record, the result on stdout, the exit status. */
-import { relative } from 'node:path';
-import {
-  type Format,
-  filesOf,
-  findRenderer,
-  formats,
-  type RenderOptions,
-  type ReportFile,
-  runStatus,
-} from '../report/index.ts';
+/** Reports beside the record: how they look, and where they go. For the end of every run and for `bench report`. */
+import type { Format, RenderOptions, ReportFile } from '../report/index.ts';
 import { readRawOutput } from '../results/raw-output.ts';
 import type { RunRecord } from '../results/record.ts';
 import type { RunStore } from '../results/store.ts';
@@ -39,7 +30,9 @@ export async function withRawOutput(
 }
 
 /** The formats that every run leaves beside its record. */
-export const routineFormats: readonly Format[] = formats.filter(({ isRoutine }) => isRoutine === true);
+export function routineFormats(formats: readonly Format[]): Format[] {
+  return formats.filter(({ isRoutine }) => isRoutine === true);
+}
 
 /** Writes the files into `directory`; resolves with their paths. */
 export async function writeFiles(
@@ -50,21 +43,4 @@ export async function writeFiles(
   const paths: string[] = [];
   for await (const { path, content } of files) paths.push(await store.writeBeside(directory, path, content));
   return paths;
-}
-
-/** Writes the reports, prints the table or the record, and resolves with the exit status. */
-export async function finishRun(
-  world: World,
-  store: RunStore,
-  directory: string,
-  record: RunRecord,
-  json: boolean,
-): Promise<number> {
-  const options = renderOptions(world, record);
-  const withRaw = await withRawOutput(world, options, directory, record);
-  const paths = await writeFiles(store, directory, filesOf(routineFormats, record, withRaw));
-  world.stdout.write(findRenderer(json ? 'json' : 'terminal')?.render(record, options) ?? '');
-  const shown = [`${directory}/run.json`, ...paths].map((path) => relative(world.cwd, path) || path);
-  world.stderr.write(`\nWritten: ${shown.join(', ')}\n`);
-  return runStatus(record).exitStatus;
 }

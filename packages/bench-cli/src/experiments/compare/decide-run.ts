@@ -6,19 +6,19 @@ import {
   parseConfigurationFile,
   type RunConfiguration,
   unreadableConfiguration,
-} from '../config/configuration.ts';
-import { BenchError } from '../errors.ts';
-import { type Plan, planRun } from '../plan/plan.ts';
-import type { RunRecord } from '../results/record.ts';
-import { newRunId } from '../results/run-id.ts';
-import { createStore, type RunStore } from '../results/store.ts';
-import { serverKinds } from '../servers/registry.ts';
-import type { ServerKind } from '../servers/server.ts';
-import { CLUSTER_WORKLOADS } from '../targets/kubernetes/cluster-workloads.ts';
-import { noImage } from '../targets/kubernetes/objects/server.ts';
-import { loadWorkload } from '../workload/load-workload.ts';
-import { type BenchWorkload, zoneSetOf } from '../workload/workload.ts';
-import type { World } from '../world.ts';
+} from '../../config/configuration.ts';
+import { BenchError } from '../../errors.ts';
+import { type Plan, planRun } from '../../plan/plan.ts';
+import type { RunRecord } from '../../results/record.ts';
+import { newRunId } from '../../results/run-id.ts';
+import { createStore, type RunStore } from '../../results/store.ts';
+import { serverKinds } from '../../servers/registry.ts';
+import type { ServerKind } from '../../servers/server.ts';
+import { CLUSTER_WORKLOADS } from '../../targets/kubernetes/cluster-workloads.ts';
+import { noImage } from '../../targets/kubernetes/objects/server.ts';
+import { loadWorkload } from '../../workload/load-workload.ts';
+import { type BenchWorkload, zoneSetOf } from '../../workload/workload.ts';
+import type { World } from '../../world.ts';
 
 export interface RunOptions {
   readonly flags: ConfigurationSources['flags'];

@@ -1,10 +1,10 @@
 /** `bench images`: the images that a run on a cluster uses, and where each comes from. */
-import type { RunConfiguration } from '../config/configuration.ts';
-import { serverKinds } from '../servers/registry.ts';
-import type { ImageName } from '../servers/server.ts';
-import { imagesOf, loaderKindOf } from '../targets/kubernetes/images.ts';
-import { wrapText } from '../text.ts';
-import type { World } from '../world.ts';
+import type { RunConfiguration } from '../../config/configuration.ts';
+import { serverKinds } from '../../servers/registry.ts';
+import type { ImageName } from '../../servers/server.ts';
+import { imagesOf, loaderKindOf } from '../../targets/kubernetes/images.ts';
+import { wrapText } from '../../text.ts';
+import type { World } from '../../world.ts';
 
 const ORIGINS: Readonly<Record<ImageName, string>> = {
   coredns: "the project's own; for a cluster without a registry see k8s/images/coredns",

@@ -2,8 +2,8 @@
  * Ctrl-C and its relatives. The first signal stops the run in order: what was measured stays saved, servers
  * are stopped. The second one does not wait for servers to stop by themselves.
  */
-import { BenchError } from '../errors.ts';
-import type { World } from '../world.ts';
+import { BenchError } from './errors.ts';
+import type { World } from './world.ts';
 
 export interface Interruption {
   /** Aborted by the first signal, with the BenchError to report as its reason. */

@@ -1,25 +1,25 @@
 /** `bench run` and `bench matrix`: plan → deploy → load and observe → statistics → report. */
 import type { ZoneSet } from '@dinodns-bench/zones';
-import { DEFAULTS } from '../config/settings.ts';
-import { BenchError } from '../errors.ts';
-import { createRunProgress } from '../experiments/compare/run-progress.ts';
-import { updateHistory } from '../history/history.ts';
-import { newRecord } from '../measure/new-record.ts';
-import { prepareRun } from '../measure/prepare.ts';
-import { executeRun } from '../measure/run.ts';
-import type { TrialContext } from '../measure/trial-context.ts';
-import { resumeWarnings } from '../measure/warnings.ts';
-import { renderPlan } from '../plan/render.ts';
-import { createDisplay, type Display } from '../progress/display.ts';
-import { withPortablePaths } from '../results/portable-paths.ts';
-import type { Environment, RunRecord } from '../results/record.ts';
-import { formatDuration, shellQuote } from '../text.ts';
-import { writeQueryFile } from '../workload/load-workload.ts';
-import { type BenchWorkload, existingRatio, predictedCodes } from '../workload/workload.ts';
-import type { World } from '../world.ts';
+import { DEFAULTS } from '../../config/settings.ts';
+import { BenchError } from '../../errors.ts';
+import { updateHistory } from '../../history/history.ts';
+import { type Interruption, listenForInterruption } from '../../interruption.ts';
+import { newRecord } from '../../measure/new-record.ts';
+import { prepareRun } from '../../measure/prepare.ts';
+import { executeRun } from '../../measure/run.ts';
+import type { TrialContext } from '../../measure/trial-context.ts';
+import { resumeWarnings } from '../../measure/warnings.ts';
+import { renderPlan } from '../../plan/render.ts';
+import { createDisplay, type Display } from '../../progress/display.ts';
+import { withPortablePaths } from '../../results/portable-paths.ts';
+import type { Environment, RunRecord } from '../../results/record.ts';
+import { formatDuration, shellQuote } from '../../text.ts';
+import { writeQueryFile } from '../../workload/load-workload.ts';
+import { type BenchWorkload, existingRatio, predictedCodes } from '../../workload/workload.ts';
+import type { World } from '../../world.ts';
 import { type DecidedRun, decideRun, type RunOptions } from './decide-run.ts';
 import { finishRun } from './finish-run.ts';
-import { type Interruption, listenForInterruption } from './interruption.ts';
+import { createRunProgress } from './run-progress.ts';
 
 /** Resolves with the exit status; rejects with a BenchError for everything that went wrong as a whole. */
 export async function runCommand(world: World, options: RunOptions): Promise<number> {

@@ -1,0 +1,36 @@
+/** The flags of the commands over what is here, on this machine or in a cluster: servers, doctor, cleanup. */
+import type { Command } from 'commander';
+import type { Call } from '../experiments/experiment.ts';
+import { cleanupCommand, cleanupOptions } from './cleanup.ts';
+import { doctorCommand } from './doctor.ts';
+import { serversCommand } from './servers.ts';
+
+export function addMachineCommands(program: Command, call: Call): void {
+  const { world } = call;
+  program
+    .command('servers')
+    .description('list the servers that can be compared, and whether they are here')
+    .option('--json', 'as JSON')
+    .action(async (values: { json?: boolean }) => {
+      call.status = await serversCommand(world, { json: values.json === true });
+    });
+  program
+    .command('doctor')
+    .description('what this machine has and lacks')
+    .option('--fix', 'get the tools that are missing')
+    .option('--json', 'as JSON')
+    .action(async (values: { fix?: boolean; json?: boolean }) => {
+      call.status = await doctorCommand(world, { fix: values.fix === true, json: values.json === true });
+    });
+  program
+    .command('cleanup')
+    .description('remove from a cluster what killed runs left')
+    .option('--run <id>', 'this run, even if its bench may still be running')
+    .option('--older-than <time>', 'runs older than this, of other machines as well: 1h')
+    .option('--dry-run', 'list what is there, remove nothing')
+    .option('--context <name>', 'context of the kubeconfig (default: its current one)')
+    .option('--json', 'as JSON')
+    .action(async (values: Record<string, unknown>) => {
+      call.status = await cleanupCommand(world, cleanupOptions(values));
+    });
+}

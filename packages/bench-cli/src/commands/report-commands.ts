@@ -1,0 +1,48 @@
+/** The flags of the commands over the reports of a run: report, open. */
+import type { Command } from 'commander';
+import { DEFAULTS } from '../config/settings.ts';
+import type { Call } from '../experiments/experiment.ts';
+import { ALL_FORMATS } from '../experiments/registry.ts';
+import { openCommand } from './open.ts';
+import { reportCommand } from './report.ts';
+
+type Values = Readonly<Record<string, string | undefined>>;
+
+const RUN = ['<run>', 'id of a run, its folder or run.json, or latest'] as const;
+const DELTA = ['--delta <definition>', 'relative or symmetric (default: as in the record)'] as const;
+const OUT = ['--out <directory>', 'where the folders of runs lie', DEFAULTS.out] as const;
+
+/** What `--format` takes. */
+function formatsHelp(): string {
+  const names = ALL_FORMATS.map(({ name, aliases = [] }) => [name, ...aliases].join(', '));
+  const width = Math.max(...names.map((name) => name.length));
+  const lines = ALL_FORMATS.map(
+    ({ description }, index) => `  ${(names[index] ?? '').padEnd(width)}  ${description}`,
+  );
+  return `\nFormats (one text alone goes to stdout; several, and pictures, to files):\n${lines.join('\n')}`;
+}
+
+export function addReportCommands(program: Command, call: Call): void {
+  const { world } = call;
+  program
+    .command('report')
+    .description('render the reports of a run again from its record')
+    .argument(...RUN)
+    .option(...DELTA)
+    .option('--format <names>', 'one or several of those below, with commas between them')
+    .option('--to <directory>', 'where files go (default: beside the record)')
+    .option(...OUT)
+    .addHelpText('after', formatsHelp())
+    .action(async (run: string, { delta, format, to, out = DEFAULTS.out }: Values) => {
+      call.status = await reportCommand(world, { run, delta, format, to, out });
+    });
+  program
+    .command('open')
+    .description('open the page of a run in a browser')
+    .argument(...RUN)
+    .option(...DELTA)
+    .option(...OUT)
+    .action(async (run: string, { delta, out = DEFAULTS.out }: Values) => {
+      call.status = await openCommand(world, { run, delta, out });
+    });
+}

@@ -1,0 +1,70 @@
+/** The commands of the comparison, with their flags. */
+import { EXIT_STATUS } from '@dinodns-bench/program';
+import type { Command } from 'commander';
+import type { Call } from '../experiment.ts';
+import { addRunSettings, settingsFrom } from '../run-flags.ts';
+import { decideRun, type RunOptions } from './decide-run.ts';
+import { imagesCommand } from './images.ts';
+import { manifestsOf, renderManifests } from './manifests.ts';
+import { runCommand } from './run.ts';
+
+/** Matrix of the published benchmark. */
+const MATRIX = { tier: [1, 2, 4], mode: 'both' } as const;
+
+function addSettings(command: Command): Command {
+  return addRunSettings(command)
+    .option('--resume <run>', 'go on with an interrupted run: its id, or latest')
+    .option('--dry-run', 'print the plan and how long it will take, do nothing')
+    .option('--json', 'print the record instead of the table');
+}
+
+function runOptions(call: Call, values: Record<string, unknown>, base?: typeof MATRIX): RunOptions {
+  const text = (key: string) => (values[key] === undefined ? undefined : String(values[key]));
+  return {
+    flags: settingsFrom(values),
+    ...(base === undefined ? {} : { base: { tier: [...base.tier], mode: base.mode } }),
+    preset: text('preset'),
+    configFile: text('config'),
+    resume: text('resume'),
+    dryRun: values.dryRun === true,
+    json: values.json === true,
+    argv: call.argv,
+  };
+}
+
+function runAction(call: Call, base?: typeof MATRIX) {
+  return async (values: Record<string, unknown>) => {
+    call.status = await runCommand(call.world, runOptions(call, values, base));
+  };
+}
+
+/** What a run would make of a cluster, without making it. */
+function addClusterCommands(program: Command, call: Call): void {
+  const { world } = call;
+  addRunSettings(program.command('images'))
+    .description('list the container images that a run on a cluster uses')
+    .option('--json', 'as JSON')
+    .action(async (values: Record<string, unknown>) => {
+      const { configuration } = await decideRun(world, runOptions(call, values));
+      call.status = imagesCommand(world, configuration, { json: values.json === true });
+    });
+  addRunSettings(program.command('manifests'))
+    .description('print the objects of a run on a cluster as YAML, for kubectl apply')
+    .action(async (values: Record<string, unknown>) => {
+      const { plan, ...run } = await decideRun(world, runOptions(call, values));
+      world.stdout.write(renderManifests(manifestsOf({ ...run, cases: plan.cases })));
+      call.status = EXIT_STATUS.success;
+    });
+}
+
+export function addCompareCommands(program: Command, call: Call): void {
+  addSettings(program.command('run', { isDefault: true }))
+    .description('measure servers and write the comparison (the default command)')
+    .addHelpText('after', call.exitStatusHelp)
+    .action(runAction(call));
+  addSettings(program.command('matrix'))
+    .description('the published matrix: run with tiers 1, 2, 4 in both modes')
+    .addHelpText('after', call.exitStatusHelp)
+    .action(runAction(call, MATRIX));
+  addClusterCommands(program, call);
+}

@@ -1,0 +1,28 @@
+/**
+ * What an experiment is to bench: a folder beside this file with its own procedure, commands and tables, made from
+ * the parts of the pipeline, and one line in `registry.ts`.
+ */
+import type { Command } from 'commander';
+import type { Format } from '../report/index.ts';
+import type { World } from '../world.ts';
+
+/** One call of bench: what its commands are given, and where they leave the exit status. */
+export interface Call {
+  readonly world: World;
+  /** As typed, for the record. */
+  readonly argv: readonly string[];
+  /** For the help of commands that can end in any way. */
+  readonly exitStatusHelp: string;
+  status: number;
+}
+
+export interface Experiment {
+  /** As in records: lower case. */
+  readonly name: string;
+  /** The question that it answers. */
+  readonly question: string;
+  /** Adds its commands to the program, each with its flags. */
+  addCommands(program: Command, call: Call): void;
+  /** How its records can be rendered, in the order of `--format`. */
+  readonly formats: readonly Format[];
+}
