@@ -1,15 +1,47 @@
-import { defineConfig } from 'vitest/config';
+import { defineConfig, type TestProjectInlineConfiguration } from 'vitest/config';
+import {
+  KINDS,
+  patternsOf,
+  projectName,
+  SUITES,
+  type TestFileKind,
+} from './packages/test-support/src/suites.ts';
+
+/** Waiting, not computing, is most of what tests do; more files at a time would lengthen each on two CPUs. */
+const PARALLEL_FILES = 3;
+
+function projectOf(kind: TestFileKind): TestProjectInlineConfiguration {
+  // Files that depend on time or load come after all others, one at a time, and so does what needs a whole cluster.
+  const alone = kind.timing || kind.suite === 'k8s';
+  return {
+    extends: true,
+    test: {
+      name: projectName(kind),
+      ...patternsOf(kind),
+      provide: { suite: kind.suite },
+      setupFiles: ['packages/test-support/src/setup.ts'],
+      maxWorkers: alone ? 1 : PARALLEL_FILES,
+      sequence: { groupOrder: alone ? 1 + SUITES.indexOf(kind.suite) : 0 },
+      ...(kind.suite === 'k8s' ? K8S : {}),
+    },
+  };
+}
+
+/** A cluster takes its time; `pnpm test:k8s` needs KUBECONFIG, and the images of `bench images` where the nodes get them. */
+const K8S: TestProjectInlineConfiguration['test'] = {
+  globalSetup: ['packages/bench-cli/test/k8s/support/account.ts'],
+  testTimeout: 300_000,
+  hookTimeout: 300_000,
+  expect: { poll: { timeout: 90_000, interval: 200 } },
+};
 
 export default defineConfig({
   test: {
-    globalSetup: ['packages/bench-cli/test/support/global-setup.ts'],
-    include: ['packages/*/test/**/*.test.ts'],
-    // Tests run real servers and real load on a machine that may have two cores:
-    // files run one after the other, so that they do not disturb each other's timing.
-    fileParallelism: false,
     testTimeout: 30_000,
-    hookTimeout: 600_000,
+    hookTimeout: 60_000,
     // The default of one second is short for what a loaded machine takes to end a process.
     expect: { poll: { timeout: 15_000 } },
+    reporters: ['default', 'packages/test-support/src/reporter.ts'],
+    projects: KINDS.map(projectOf),
   },
 });

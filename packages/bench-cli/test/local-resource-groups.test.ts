@@ -1,6 +1,7 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdir, readdir, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, describe, expect, test } from 'vitest';
 import { hasEnded, ownedName, ownerOf, thisOwner } from '../src/machine/owner.ts';
@@ -298,7 +299,7 @@ describe('finding control groups', () => {
 describe('cgroup version 2', () => {
   /** A directory that behaves like a cgroup2 mount with the cpu controller, for a kernel that has it in version 1. */
   async function fakeUnified(passesOn: boolean) {
-    const root = await world.fs.mkdtemp('/tmp/fake-cgroup2-');
+    const root = await world.fs.mkdtemp(join(tmpdir(), 'fake-cgroup2-'));
     closers.push(() => world.fs.rm(root, { recursive: true, force: true }));
     await writeFile(join(root, 'cgroup.controllers'), 'cpu memory pids\n');
     await writeFile(join(root, 'cgroup.subtree_control'), passesOn ? 'cpu memory\n' : 'memory\n');

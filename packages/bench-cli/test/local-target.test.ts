@@ -1,5 +1,6 @@
 import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
 import { createServer } from 'node:net';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, describe, expect, test } from 'vitest';
 import { askTcp, askUdp } from '../src/dns/client.ts';
@@ -34,7 +35,7 @@ interface Stage {
 }
 
 async function stage(options: Partial<LocalTargetOptions> = {}, base: World = world): Promise<Stage> {
-  const temporary = await mkdtemp('/tmp/local-target-test-');
+  const temporary = await mkdtemp(join(tmpdir(), 'local-target-test-'));
   const inWorld: World = { ...base, env: { ...base.env, TMPDIR: temporary } };
   const runId = uniqueRunId();
   const groups = await createResourceGroups(inWorld, { runId, request: 'quota' });

@@ -3,6 +3,7 @@ import { execFileSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { chmod, mkdir, mkdtemp, readFile, rm, symlink, writeFile } from 'node:fs/promises';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { findExecutable } from '../src/machine/find-executable.ts';
 import type { ProvisionOptions } from '../src/provision/provision.ts';
@@ -30,7 +31,7 @@ export function fakeCoredns(version: string): string {
 
 export async function emptyMachine(env: Readonly<Record<string, string>> = {}): Promise<Machine> {
   const real = realWorld();
-  const home = await mkdtemp('/tmp/provision-test-');
+  const home = await mkdtemp(join(tmpdir(), 'provision-test-'));
   const bin = join(home, 'bin');
   await mkdir(bin);
   const shell = await findExecutable(real, 'sh');
@@ -63,7 +64,7 @@ export async function emptyMachine(env: Readonly<Record<string, string>> = {}): 
 
 /** A gzipped tar archive that holds `coredns` with this content, and its checksum. */
 export async function archiveOf(content: string): Promise<{ archive: Buffer; sha256: string }> {
-  const directory = await mkdtemp('/tmp/provision-archive-');
+  const directory = await mkdtemp(join(tmpdir(), 'provision-archive-'));
   try {
     await writeFile(join(directory, 'coredns'), content, { mode: 0o755 });
     execFileSync('tar', ['-czf', 'a.tgz', 'coredns'], { cwd: directory });

@@ -1,10 +1,4 @@
 /** TCP clients that are slow, greedy, pipelining or broken (RFC 7766). */
-import { execFile } from 'node:child_process';
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { promisify } from 'node:util';
-import { defineZoneSet, findFormat } from '@dinodns-bench/zones';
 import { DefaultServer } from 'dinodns/common/server/index.js';
 import type { Handler } from 'dinodns/types/server.js';
 import { afterEach, expect, test } from 'vitest';
@@ -12,32 +6,12 @@ import { RobustTcpNetwork, type TcpNetworkOptions, ZoneStore } from '../src/inde
 import { createAnswerTable } from '../src/table/answer-table.ts';
 import { type Endpoint, framed, query, sendTcp, TcpClient } from './support/client.ts';
 import { record, zone } from './support/in-process.ts';
-import { killAll, sleep, startServer, until } from './support/server-process.ts';
-
-const execute = promisify(execFile);
+import { sleep, until } from './support/server-process.ts';
 
 const networks: RobustTcpNetwork[] = [];
 afterEach(async () => {
   await Promise.all(networks.splice(0).map((network) => network.shutdown(0)));
 });
-
-const directories: string[] = [];
-afterEach(async () => {
-  await killAll();
-  for (const directory of directories.splice(0)) await rm(directory, { recursive: true });
-});
-
-/** A zones file with one name that has 100 addresses. */
-async function largeZone(): Promise<string> {
-  const directory = await mkdtemp(join(tmpdir(), 'server-cluster-tcp-'));
-  directories.push(directory);
-  const records = Array.from({ length: 100 }, (_, index) => `60 A 192.0.2.${index}`);
-  const zoneSet = defineZoneSet({ pattern: 'big{X}.example', from: 1, to: 1, records });
-  const [rendered] = findFormat('dinodns-json').render(zoneSet);
-  const file = join(directory, 'zones.ndjson');
-  await writeFile(file, [...(rendered?.chunks ?? [])].join(''));
-  return file;
-}
 
 /** A server of one network, as anybody may put it together; answers from `example.org`, or by `handler`. */
 async function start(options: Partial<TcpNetworkOptions> = {}, handler?: Handler | 'table') {
@@ -219,18 +193,6 @@ test('the connection that keeps most is closed when all together keep too much',
   polite.socket.write(framed(query('www.example.org')));
   expect(await polite.receive(1)).toHaveLength(1);
   for (const { socket } of [...greedy, polite]) socket.destroy();
-});
-
-test('dig is told over UDP to come back over TCP, and does', async () => {
-  const server = await startServer(['--zones-file', await largeZone()]);
-  const ask = (...args: string[]) =>
-    execute('dig', ['@127.0.0.1', '-p', String(server.ready.port), 'big1.example', 'A', ...args]);
-  const retried = await ask();
-  expect(retried.stdout).toContain('Truncated, retrying in TCP mode');
-  expect(retried.stdout).toContain('ANSWER: 100');
-  const ignored = await ask('+ignore', '+noedns');
-  expect(ignored.stdout).toMatch(/flags:.* tc/);
-  expect(ignored.stdout).toContain('ANSWER: 0');
 });
 
 test('a client that asks and does not read cannot make the server keep its answers', async () => {

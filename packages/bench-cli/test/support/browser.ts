@@ -3,9 +3,8 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
+import { pathOf } from '@dinodns-bench/test-support';
 import { type BrowserContext, chromium, type Page } from 'playwright-core';
-
-const CHROMIUM = process.env.CHROMIUM_PATH ?? '/usr/bin/chromium';
 
 /** As root, without a display, and without asking anybody for anything. */
 const ARGUMENTS = [
@@ -36,7 +35,11 @@ export interface TestBrowser {
 
 export async function startBrowser(): Promise<TestBrowser> {
   const directory = await mkdtemp(join(tmpdir(), 'bench-browser-'));
-  const browser = await chromium.launch({ executablePath: CHROMIUM, args: ARGUMENTS, timeout: 120_000 });
+  const browser = await chromium.launch({
+    executablePath: pathOf('chromium'),
+    args: ARGUMENTS,
+    timeout: 120_000,
+  });
   const contexts: BrowserContext[] = [];
   return {
     async open(html, { width = 1280, height = 900, dark = false, noScript = false } = {}) {

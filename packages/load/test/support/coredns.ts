@@ -5,9 +5,7 @@ import { rm } from 'node:fs/promises';
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { DEFAULT_COREDNS_VERSION } from '../../../bench-cli/src/config/settings.ts';
-import { createProvisioner } from '../../../bench-cli/src/provision/provisioner.ts';
-import { realWorld } from '../../../bench-cli/src/world.ts';
+import { pathOf } from '@dinodns-bench/test-support';
 
 export interface TestCoredns {
   /** UDP and TCP. */
@@ -18,17 +16,6 @@ export interface TestCoredns {
   readonly caFile: string;
   readonly keyFile: string;
   stop(): Promise<void>;
-}
-
-/** Its path; vitest's global set-up has provisioned it. */
-async function corednsExecutable(): Promise<string> {
-  const tool = await createProvisioner(realWorld())('coredns', {
-    allowed: false,
-    corednsVersion: DEFAULT_COREDNS_VERSION,
-    progress: { step: () => undefined, detail: () => undefined },
-    signal: new AbortController().signal,
-  });
-  return tool.executable;
 }
 
 async function freePort(): Promise<number> {
@@ -45,7 +32,7 @@ export function makeCertificate(directory: string, names: string): { certificate
   const certificate = join(directory, 'certificate.pem');
   const key = join(directory, 'key.pem');
   execFileSync(
-    'openssl',
+    pathOf('openssl'),
     [
       ...['req', '-x509', '-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:prime256v1', '-nodes'],
       ...['-keyout', key, '-out', certificate, '-days', '2', '-subj', '/CN=dns.test'],
@@ -83,7 +70,7 @@ export async function startCoredns(): Promise<TestCoredns> {
       `https://example.test:${ports[2]} {\n${file}\n${tls}\n}`,
     ].join('\n'),
   );
-  const child = spawn(await corednsExecutable(), ['-conf', join(directory, 'Corefile')], {
+  const child = spawn(pathOf('coredns'), ['-conf', join(directory, 'Corefile')], {
     stdio: ['ignore', 'pipe', 'pipe'],
   });
   let said = '';

@@ -4,7 +4,8 @@
  * system call that sent it. The generator is judged by that record, not by the programme, so that a disturbed
  * machine disturbs both sides of the comparison alike.
  *
- * Run as a program: `node delay-server.ts PROGRAMME`. Prints `{"port":…}`, and on SIGTERM the record.
+ * Run as a program: `node delay-server.ts PROGRAMME`. Prints `{"port":…}`, and on SIGTERM the record. Ends when its
+ * standard input does, that is, with the test that started it.
  */
 import { openUdpSocket, type Peer } from '@dinodns-bench/batched-udp';
 
@@ -90,6 +91,7 @@ function finish(): void {
   process.stdout.write(`${JSON.stringify({ tookNs })}\n`, () => process.exit(0));
 }
 
+process.stdin.resume().once('end', () => process.exit(1));
 process.on('SIGTERM', () => {
   stopping = true;
 });

@@ -1,10 +1,10 @@
-/** Finds the real servers that are installed, and runs them on generated configuration. */
+/** Runs the real servers that are installed on generated configuration. */
 import { type ChildProcess, spawn } from 'node:child_process';
-import { accessSync, constants } from 'node:fs';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:net';
-import { homedir, tmpdir } from 'node:os';
-import { delimiter, join } from 'node:path';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { type Program, pathOf } from '@dinodns-bench/test-support';
 import type { RenderOptions, ZoneSet } from '../../src/index.ts';
 import { findFormat, writeFiles } from '../../src/index.ts';
 import { ask } from './dns.ts';
@@ -12,7 +12,7 @@ import { ask } from './dns.ts';
 /** A server program and how it is started on one of the formats. */
 export interface ServerUnderTest {
   readonly name: string;
-  readonly tool: string;
+  readonly tool: Program;
   readonly format: string;
   /** Arguments, for files in `directory`. */
   readonly args: (directory: string, port: number) => readonly string[];
@@ -20,8 +20,6 @@ export interface ServerUnderTest {
   readonly extraFile?: (directory: string, port: number) => { path: string; text: string };
   readonly options?: RenderOptions;
 }
-
-const COREDNS_VERSION = '1.15.0';
 
 const corednsArgs = (directory: string) => ['-conf', join(directory, 'Corefile')];
 
@@ -74,27 +72,6 @@ export const hostsServer: ServerUnderTest = {
   }),
 };
 
-function isExecutable(path: string): boolean {
-  try {
-    accessSync(path, constants.X_OK);
-    return true;
-  } catch {
-    return false;
-  }
-}
-
-/** The path of a server's program: the place where `bench` provisions CoreDNS, then PATH and the system's sbin. */
-export function findTool(tool: string): string | undefined {
-  const cache = process.env.XDG_CACHE_HOME || join(homedir(), '.cache');
-  const known =
-    tool === 'coredns'
-      ? [process.env.COREDNS, join(cache, 'dinodns-bench', 'coredns', COREDNS_VERSION, 'coredns')]
-      : [];
-  const directories = [...(process.env.PATH ?? '').split(delimiter), '/usr/sbin', '/usr/local/sbin'];
-  const candidates = [...known, ...directories.map((directory) => join(directory, tool))];
-  return candidates.find((path) => path !== undefined && path !== '' && isExecutable(path));
-}
-
 /** A port that the OS has just given out for UDP and TCP alike. */
 export async function freePort(): Promise<number> {
   const server = createServer();
@@ -117,8 +94,7 @@ export function temporaryDirectory(): Promise<string> {
 
 /** Starts the server on the zone set and resolves once it answers for the first zone. */
 export async function startServer(server: ServerUnderTest, zoneSet: ZoneSet): Promise<Running> {
-  const tool = findTool(server.tool);
-  if (tool === undefined) throw new Error(`${server.tool} is not installed`);
+  const tool = pathOf(server.tool);
   const port = await freePort();
   const directory = await temporaryDirectory();
   try {

@@ -1,0 +1,174 @@
+import { spawn } from 'node:child_process';
+import { mkdtemp, readdir, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { needs } from '@dinodns-bench/test-support';
+import { defineZoneSet } from '@dinodns-bench/zones';
+import { afterEach, describe, expect, test } from 'vitest';
+import { DEFAULTS } from '../src/config/settings.ts';
+import { askTcp, askUdp } from '../src/dns/client.ts';
+import { readAllProcessStats, readProcessStat } from '../src/machine/proc-files.ts';
+import { createProvisioner } from '../src/provision/provisioner.ts';
+import { SERVER_KINDS, serverKinds } from '../src/servers/registry.ts';
+import type { ServerKind } from '../src/servers/server.ts';
+import { createLocalTarget } from '../src/targets/local/local-target.ts';
+import { createResourceGroups } from '../src/targets/local/resource-groups.ts';
+import { readinessQueries } from '../src/workload/workload.ts';
+import { realWorld, type World } from '../src/world.ts';
+import { uniqueRunId } from './local-fixtures.ts';
+
+const zoneSet = defineZoneSet();
+const closers: (() => Promise<unknown>)[] = [];
+afterEach(async () => {
+  for (const close of closers.splice(0).reverse()) await close();
+});
+
+/** How to call a server kind's program. */
+async function programOf(world: World, kind: ServerKind): Promise<readonly string[]> {
+  const options = {
+    allowed: false,
+    corednsVersion: DEFAULTS.corednsVersion,
+    progress: { step: () => undefined, detail: () => undefined },
+    signal: new AbortController().signal,
+  };
+  const { executable } = await createProvisioner(world)(kind.tool, options);
+  return kind.tool === 'dinodns-server' ? [world.processes.nodePath, executable] : [executable];
+}
+
+/** What a test of this server needs beyond the workspace. */
+function needsOf(tool: ServerKind['tool']) {
+  return tool === 'coredns' || tool === 'knotd' || tool === 'nsd' ? needs(tool) : needs();
+}
+
+async function stage(): Promise<{ world: World; temporary: string }> {
+  const temporary = await mkdtemp(join(tmpdir(), 'real-servers-test-'));
+  closers.push(() => rm(temporary, { recursive: true, force: true }));
+  const real = realWorld();
+  return { world: { ...real, env: { ...real.env, TMPDIR: temporary } }, temporary };
+}
+
+describe('on the local target', () => {
+  // What is in a cluster already cannot be deployed here.
+  for (const { name, tool } of SERVER_KINDS.filter(({ existing }) => existing !== true)) {
+    for (const mode of ['single', 'multi'] as const) {
+      test(
+        `${name} in ${mode} mode answers, is observed with its limit, and is gone afterwards`,
+        needsOf(tool),
+        async () => {
+          const { world, temporary } = await stage();
+          const [server] = serverKinds([name]);
+          if (server === undefined) throw new Error(`there is no ${name}`);
+          const program = await programOf(world, server);
+          const runId = uniqueRunId();
+          const groups = await createResourceGroups(world, { runId, request: 'quota' });
+          const target = await createLocalTarget(world, { groups, readinessQueries });
+          closers.push(target.close);
+          const deployment = await target.deploy({
+            server,
+            program,
+            zoneSet,
+            mode,
+            transport: 'udp',
+            allowances: [1],
+            logDirectory: join(temporary, 'logs'),
+            signal: new AbortController().signal,
+          });
+          const [endpoint] = deployment.endpoints;
+          const [instance] = deployment.instances;
+          if (endpoint === undefined || instance === undefined) throw new Error('nothing deployed');
+          const window = await deployment.observe();
+          const isEcho = server.answers === 'echo';
+          for (const ask of isEcho ? [askUdp] : [askUdp, askTcp]) {
+            const answer = await ask(endpoint, { name: 'example199.com', type: 'A' });
+            expect(answer.responseCode).toBe('NOERROR');
+            expect(answer.answers).toMatchObject(isEcho ? [] : [{ type: 'A', data: '127.0.0.1' }]);
+          }
+          const seen = await window.end();
+          expect(seen?.processes).toBeGreaterThanOrEqual(1);
+          expect(seen?.memoryBytes?.mean).toBeGreaterThan(50_000);
+          expect(seen?.cpuSeconds).toBeGreaterThan(0);
+
+          await deployment.remove();
+          await expect(
+            askUdp(endpoint, { name: 'example1.com', type: 'A' }, { timeoutSeconds: 0.3 }),
+          ).rejects.toThrow();
+          const stat = await readProcessStat(world, instance.pid ?? 0);
+          expect(stat === null || stat.state === 'Z').toBe(true);
+          await target.close();
+          expect(await readdir(temporary)).toEqual(['logs']);
+          expect(
+            (await readdir('/sys/fs/cgroup', { recursive: true })).filter((path) => path.includes(runId)),
+          ).toEqual([]);
+        },
+      );
+    }
+  }
+});
+
+describe('when bench is killed', () => {
+  const module = (path: string) => JSON.stringify(join(import.meta.dirname, '../src', path));
+
+  /** A bench of its own that deploys the server, prints the ids of its processes, and then hangs. */
+  function benchScript(name: string, program: readonly string[], temporary: string): string {
+    return `
+      import { defineZoneSet } from '@dinodns-bench/zones';
+      import { readinessQueries } from ${module('measure/workload.ts')};
+      import { serverKinds } from ${module('servers/registry.ts')};
+      import { createLocalTarget } from ${module('targets/local/local-target.ts')};
+      import { createResourceGroups } from ${module('targets/local/resource-groups.ts')};
+      import { realWorld } from ${module('world.ts')};
+      const world = realWorld();
+      let group;
+      const real = await createResourceGroups(world, { runId: 'killed', request: 'quota' });
+      const groups = { ...real, create: async (request) => (group = await real.create(request)) };
+      const target = await createLocalTarget(world, { groups, readinessQueries });
+      await target.deploy({
+        server: serverKinds([${JSON.stringify(name)}])[0], program: ${JSON.stringify(program)}, zoneSet: defineZoneSet(),
+        mode: 'multi', transport: 'udp', allowances: [2], logDirectory: ${JSON.stringify(join(temporary, 'logs'))},
+        signal: new AbortController().signal,
+      });
+      console.log(JSON.stringify(await group.pids()));
+      await world.clock.sleep(60);
+    `;
+  }
+
+  for (const server of serverKinds(['coredns', 'dinodns', 'dinodns-stock', 'nsd', 'knot'])) {
+    const { name, tool } = server;
+    test(`${name} ends with it, all of its processes`, needsOf(tool), async () => {
+      const { world, temporary } = await stage();
+      const program = await programOf(world, server);
+      const bench = spawn(
+        world.processes.nodePath,
+        ['--input-type=module', '-e', benchScript(name, program, temporary)],
+        // The script imports workspace packages, so it has to run from inside of this one.
+        {
+          cwd: import.meta.dirname,
+          stdio: ['ignore', 'pipe', 'inherit'],
+          env: { ...process.env, TMPDIR: temporary },
+        },
+      );
+      closers.push(async () => bench.kill('SIGKILL'));
+      const line = await new Promise<string>((resolve) =>
+        bench.stdout.once('data', (data) => resolve(String(data))),
+      );
+      const pids = JSON.parse(line) as number[];
+      expect(pids.length).toBeGreaterThan(0);
+      bench.kill('SIGKILL');
+      const left = async () => {
+        const stats = await readAllProcessStats(world);
+        return stats
+          .filter(({ pid, state }) => pids.includes(pid) && state !== 'Z')
+          .map(({ command }) => command);
+      };
+      await expect.poll(left, { timeout: 5000 }).toEqual([]);
+      // Nothing runs any more; the next run removes the directories and groups.
+      const groups = await createResourceGroups(world, { runId: uniqueRunId(), request: 'quota' });
+      const target = await createLocalTarget(world, { groups, readinessQueries });
+      await target.close();
+      // Node.js may have put a compile cache there, which is its own to keep.
+      expect((await readdir(temporary)).filter((entry) => entry.startsWith('dinodns-bench-'))).toEqual([]);
+      const entries = await readdir('/sys/fs/cgroup', { recursive: true });
+      expect(entries.filter((path) => path.includes(`-${bench.pid}-`))).toEqual([]);
+    });
+  }
+});

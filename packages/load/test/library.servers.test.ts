@@ -1,0 +1,222 @@
+/** The library: iterate, await, stop, abort; several at once; and all kinds of load against a real server. */
+import { fileNeeds } from '@dinodns-bench/test-support';
+import { afterAll, beforeAll, expect } from 'vitest';
+import { cannon, findMax, type Interval, LoadError } from '../src/index.ts';
+import { startCoredns, type TestCoredns } from './support/coredns.ts';
+import { answerTo, startServer } from './support/misbehaving-server.ts';
+
+const { it } = fileNeeds('coredns', 'openssl');
+
+let coredns: TestCoredns;
+beforeAll(async () => {
+  coredns = await startCoredns();
+});
+afterAll(() => coredns.stop());
+
+const base = () =>
+  ({
+    server: `127.0.0.1:${coredns.dnsPort}`,
+    workload: { kind: 'names', names: ['example.test', 'missing.example.test'] },
+  }) as const;
+
+it('gives intervals while it runs and the result at the end, in any order of asking', async () => {
+  const run = cannon({ ...base(), durationSeconds: 1, intervalSeconds: 0.25 });
+  await run.started;
+  const intervals: Interval[] = [];
+  for await (const interval of run) intervals.push(interval);
+  const result = await run.result;
+  const again: Interval[] = [];
+  for await (const interval of run) again.push(interval);
+  expect(again).toEqual(intervals);
+  expect(intervals.map(({ index }) => index)).toEqual(intervals.map((_, index) => index));
+  expect(intervals.reduce((sum, { counts }) => sum + counts.answered, 0)).toBe(result.counts.answered);
+});
+
+it('is stopped by stop() and by an AbortSignal, with the result so far', async () => {
+  const stopped = cannon({ ...base(), durationSeconds: 600 });
+  await stopped.started;
+  for await (const _ of stopped) break;
+  stopped.stop();
+  expect((await stopped.result).endedBy).toBe('stopped');
+
+  const controller = new AbortController();
+  const aborted = cannon({ ...base(), durationSeconds: 600 }, { signal: controller.signal });
+  for await (const _ of aborted) break;
+  controller.abort();
+  const { endedBy, counts } = await aborted.result;
+  expect(endedBy).toBe('stopped');
+  expect(counts.answered).toBeGreaterThan(0);
+});
+
+it('rejects with the reason of a signal that was aborted before it began', async () => {
+  const reason = new Error('not today');
+  await expect(cannon(base(), { signal: AbortSignal.abort(reason) }).result).rejects.toBe(reason);
+});
+
+it('throws at once, with all problems, where the options are wrong', () => {
+  const wrong = () => cannon({ ...base(), durationSeconds: -1, timeoutSeconds: 0, workers: 0 });
+  expect(wrong).toThrow(LoadError);
+  expect(wrong).toThrow(
+    expect.objectContaining({ code: 'E_OPTIONS', problems: expect.objectContaining({ length: 3 }) }),
+  );
+});
+
+it('runs several loads at once without mixing them up', async () => {
+  const runs = [100, 200, 300].map((maxQueries) => cannon({ ...base(), maxQueries, workers: 2 }));
+  const results = await Promise.all(runs.map(({ result }) => result));
+  expect(results.map(({ counts }) => counts.answered)).toEqual([100, 200, 300]);
+});
+
+it('asks the whole workload as often as told, over all workers', async () => {
+  const { port, queries } = await startServer((query, reply) => reply(answerTo(query)));
+  const names = Array.from({ length: 7 }, (_, i) => `n${i}.test`);
+  const { result } = cannon({
+    server: `127.0.0.1:${port}`,
+    workload: { kind: 'names', names },
+    passes: 3,
+    workers: 2,
+    durationSeconds: 60,
+  });
+  expect((await result).counts).toMatchObject({ sent: 21, answered: 21 });
+  const asked = new Map<string, number>();
+  for (const query of queries) {
+    const name = query.subarray(12).toString('latin1');
+    asked.set(name, (asked.get(name) ?? 0) + 1);
+  }
+  expect([...asked.values()]).toEqual(names.map(() => 3));
+});
+
+it.each([
+  { kind: 'constant', rate: 1000 },
+  { kind: 'poisson', rate: 1000 },
+  { kind: 'ramp', from: 0, to: 2000 },
+  { kind: 'steps', rates: [500, 1500] },
+] as const)('sends what is due in an open loop: $kind', async (load) => {
+  const result = await cannon({ ...base(), load, durationSeconds: 2, workers: 2 }).result;
+  const due = result.counts.sent + result.counts.unsent;
+  expect(Math.abs(due - 2000)).toBeLessThanOrEqual(load.kind === 'poisson' ? 200 : 2);
+  expect(result.counts.answered + result.counts.lost).toBe(result.counts.sent);
+  expect(result.latenessSeconds?.count).toBe(result.counts.sent);
+  expect(result.rates.offered).toBeCloseTo(1000, 0);
+});
+
+it('waits for nobody in an open loop: a silent server is asked as often as one that answers', async () => {
+  const { port, queries } = await startServer(() => undefined);
+  const { counts } = await cannon({
+    server: `127.0.0.1:${port}`,
+    workload: base().workload,
+    load: { kind: 'constant', rate: 1000 },
+    durationSeconds: 1,
+    timeoutSeconds: 0.2,
+  }).result;
+  expect(counts.sent + counts.unsent).toBe(1000);
+  expect(counts.lost).toBe(counts.sent);
+  // And once more, to find out whether it answers from another address.
+  expect(queries.length).toBe(counts.sent + 1);
+});
+
+it('says that it could not hold a rate that nobody can hold', async () => {
+  const { counts, generator, warnings, rates } = await cannon({
+    ...base(),
+    load: { kind: 'constant', rate: 20e6 },
+    durationSeconds: 1,
+    timeoutSeconds: 0.5,
+  }).result;
+  expect(counts.sent + counts.unsent).toBe(20e6);
+  expect(counts.unsent).toBeGreaterThan(0);
+  expect(rates.sent).toBeLessThan(20e6);
+  expect(generator.wasTheLimit).toBe(true);
+  expect(warnings.join()).toContain('could not hold the rate');
+});
+
+it('tells what it cost itself', async () => {
+  const { generator } = await cannon({ ...base(), durationSeconds: 1, workers: 2 }).result;
+  expect(generator.workers.length).toBe(2);
+  for (const { cpuSeconds, busyShare, loopDelaySeconds } of generator.workers) {
+    expect(cpuSeconds).toBeGreaterThan(0);
+    expect(busyShare).toBeGreaterThan(0);
+    expect(busyShare).toBeLessThanOrEqual(1);
+    expect(loopDelaySeconds.max).toBeGreaterThan(0);
+  }
+});
+
+it('asks truncated answers again over TCP', async () => {
+  const run = cannon({
+    ...base(),
+    workload: { kind: 'names', names: ['big.example.test'] },
+    tcpFallback: true,
+    expect: { codes: [0], addresses: ['127.0.0.40'] },
+    maxQueries: 200,
+  });
+  const { counts, codes } = await run.result;
+  expect(counts).toMatchObject({ sent: 200, truncated: 200, fallbacks: 200, answered: 200, lost: 0 });
+  expect(counts).toMatchObject({ wrongAddress: 0, wrongCode: 0, unreadable: 0 });
+  expect(codes).toEqual({ NOERROR: 200 });
+});
+
+it("reports a pod's lookups from the client's side and the server's", async () => {
+  const { lookups, counts, qps } = await cannon({
+    ...base(),
+    workload: {
+      kind: 'kubernetes',
+      names: ['example.test'],
+      clusterDomain: 'example.test',
+      search: ['example.test'],
+    },
+    maxQueries: 50,
+  }).result;
+  // svc.example.test and so on do not exist; the name itself comes last, each for A and AAAA.
+  expect(lookups).toMatchObject({ count: 50, found: 50, failed: 0 });
+  expect(lookups?.queriesPerLookup).toBe(10);
+  expect(counts.sent).toBe(500);
+  expect((lookups?.rate ?? 0) * 10).toBeCloseTo(qps, 3);
+  expect(lookups?.latencySeconds?.count).toBe(50);
+});
+
+it.each(['tcp', 'tls', 'https'] as const)('speaks %s', async (transport) => {
+  const port = { tcp: coredns.dnsPort, tls: coredns.tlsPort, https: coredns.httpsPort }[transport];
+  const { counts, connectSeconds, codes } = await cannon({
+    ...base(),
+    server: `127.0.0.1:${port}`,
+    transport,
+    stream: { caFile: coredns.caFile, queriesPerConnection: 50 },
+    clients: 4,
+    maxQueries: 1000,
+  }).result;
+  expect(counts).toMatchObject({ sent: 1000, answered: 1000, lost: 0 });
+  expect(codes).toEqual({ NOERROR: 500, NXDOMAIN: 500 });
+  expect(counts.connections).toBeGreaterThanOrEqual(20);
+  expect(connectSeconds?.count).toBeGreaterThanOrEqual(20);
+});
+
+it('finds the highest rate of a server that drops what is too much', async () => {
+  const capacity = 2000;
+  let [tokens, last] = [0, performance.now()];
+  const { port } = await startServer((query, reply) => {
+    const now = performance.now();
+    // A tenth of a second may be saved up: what a busy machine delays comes in a burst.
+    tokens = Math.min(capacity / 10, tokens + ((now - last) / 1000) * capacity);
+    last = now;
+    if (tokens < 1) return;
+    tokens -= 1;
+    reply(answerTo(query));
+  });
+  const rates: number[] = [];
+  const found = await findMax({
+    base: { server: `127.0.0.1:${port}`, workload: base().workload, timeoutSeconds: 0.2 },
+    trialSeconds: 0.6,
+    repetitions: 3,
+    maxLostRatio: 0.01,
+    precision: 0.1,
+    low: 500,
+    high: 4000,
+    onTrial: ({ rate }) => rates.push(rate),
+  });
+  expect(found.maxima.length).toBe(3);
+  expect(found.low).toBeLessThanOrEqual(found.rate);
+  expect(found.high).toBeGreaterThanOrEqual(found.rate);
+  // In so short a trial the tokens saved up allow a sixth more.
+  expect(found.rate).toBeGreaterThan(0.6 * capacity);
+  expect(found.rate).toBeLessThan(1.4 * capacity);
+  expect(rates.length).toBe(found.trials.length);
+}, 120_000);

@@ -1,0 +1,139 @@
+/** What tests have left behind: processes, network namespaces, control groups and temporary folders. */
+import { execFileSync } from 'node:child_process';
+import { existsSync, readdirSync, readFileSync, rmdirSync, rmSync } from 'node:fs';
+import { join } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
+import { type MarkedProcess, markedProcesses } from './marks.ts';
+
+export interface Leftover {
+  /** `process 123: node server.ts`, `network namespace x`, … */
+  readonly name: string;
+  remove(): void;
+}
+
+export interface LeftBy {
+  /** `DINODNS_TEST_RUN=…` or `DINODNS_TEST_FILE=…`. */
+  readonly mark: string;
+  /** A process whose descendants are meant too, whatever their environment. */
+  readonly ancestor?: number;
+  /** Processes that are not meant: the ones that run the tests. */
+  readonly except: ReadonlySet<number>;
+  /** Names of network namespaces begin with it. */
+  readonly namespacePrefix: string;
+  /** Nothing may be left in it. */
+  readonly folder: string;
+  /** Owners of control groups, as `<pid>-<start>`. */
+  readonly owners: ReadonlySet<string>;
+}
+
+/** Where `ip netns` keeps the names. */
+const NAMESPACES = '/run/netns';
+const COMMAND_LENGTH = 160;
+
+function namesIn(directory: string): string[] {
+  return existsSync(directory) ? readdirSync(directory) : [];
+}
+
+function killNow(pid: number): void {
+  try {
+    process.kill(pid, 'SIGKILL');
+  } catch (error) {
+    if (!(error instanceof Error && 'code' in error && error.code === 'ESRCH')) throw error;
+  }
+}
+
+function processLeftover({ pid, command }: MarkedProcess): Leftover {
+  return {
+    name: `process ${pid}: ${command.slice(0, COMMAND_LENGTH)}`,
+    remove: () => killNow(pid),
+  };
+}
+
+/** The control groups in which this process may make others: its own, in every hierarchy. */
+function ownControlGroups(): string[] {
+  if (!existsSync('/proc/self/cgroup')) return [];
+  return readFileSync('/proc/self/cgroup', 'utf8')
+    .trim()
+    .split('\n')
+    .flatMap((line) => {
+      const [, controllers = '', path = '/'] = line.split(':');
+      const mounts = controllers === '' ? ['', 'unified'] : [controllers.replace('name=', '')];
+      return mounts.map((mount) => join('/sys/fs/cgroup', mount, path));
+    });
+}
+
+/** Names of control groups that `bench` makes say who owns them: `dinodns-bench-<run>@<namespace>-<pid>-<start>`. */
+function controlGroupsOf(owners: ReadonlySet<string>): Leftover[] {
+  return ownControlGroups().flatMap((parent) =>
+    namesIn(parent)
+      .filter((name) => owners.has(/^dinodns-bench-.*@\d+-(\d+-\d+)/.exec(name)?.[1] ?? ''))
+      .map((name) => ({
+        name: `control group ${join(parent, name)}`,
+        remove: () => removeGroup(join(parent, name)),
+      })),
+  );
+}
+
+function removeGroup(path: string): void {
+  for (const entry of readdirSync(path, { withFileTypes: true })) {
+    if (entry.isDirectory()) removeGroup(join(path, entry.name));
+  }
+  rmdirSync(path);
+}
+
+function namespaceLeftover(name: string): Leftover {
+  return {
+    name: `network namespace ${name}`,
+    remove: () => execFileSync('ip', ['netns', 'del', name], { stdio: 'ignore' }),
+  };
+}
+
+function fileLeftover(path: string): Leftover {
+  return {
+    name: `temporary file or folder ${path}`,
+    remove: () => rmSync(path, { recursive: true, force: true }),
+  };
+}
+
+function processesLeft({ mark, ancestor, except }: LeftBy): Leftover[] {
+  return markedProcesses(mark, ancestor)
+    .filter(({ pid }) => !except.has(pid))
+    .map(processLeftover);
+}
+
+/** What is there now, in the order in which it can be removed. */
+export function findLeftovers(by: LeftBy): Leftover[] {
+  return [
+    ...processesLeft(by),
+    ...namesIn(NAMESPACES)
+      .filter((name) => name.startsWith(by.namespacePrefix))
+      .map(namespaceLeftover),
+    ...controlGroupsOf(by.owners),
+    ...namesIn(by.folder).map((name) => fileLeftover(join(by.folder, name))),
+  ];
+}
+
+/** As `findLeftovers`, but what is just about to go is given until `graceSeconds` from now. */
+export async function lastingLeftovers(by: LeftBy, graceSeconds: number): Promise<Leftover[]> {
+  const end = performance.now() + graceSeconds * 1000;
+  for (;;) {
+    const left = findLeftovers(by);
+    if (left.length === 0 || performance.now() > end) return left;
+    await delay(20);
+  }
+}
+
+/** Removes everything, also what appears meanwhile; what cannot be removed within `seconds` stays. */
+export async function removeLeftovers(by: LeftBy, seconds: number): Promise<void> {
+  const end = performance.now() + seconds * 1000;
+  for (let left = findLeftovers(by); left.length > 0 && performance.now() < end; left = findLeftovers(by)) {
+    for (const { remove } of left) {
+      try {
+        remove();
+      } catch {
+        // Still in use by a process that is ending: the next round tries again.
+      }
+    }
+    await delay(20);
+  }
+}

@@ -1,0 +1,78 @@
+/** The marks that tie what tests start to the run and the file that started it. */
+import { readdirSync, readFileSync } from 'node:fs';
+
+/** In the environment of every process of a run, inherited by all that it starts: the run's id. */
+export const RUN_VARIABLE = 'DINODNS_TEST_RUN';
+/** The same for what one test file starts. */
+export const FILE_VARIABLE = 'DINODNS_TEST_FILE';
+/** The folder of the run: temporary folders of its tests, and what its reporter leaves for the closing lines. */
+export const FOLDER_VARIABLE = 'DINODNS_TEST_FOLDER';
+/** In that folder: the temporary folders of the tests. */
+export const TEMPORARY_FOLDER = 'tmp';
+/** Seconds that what is just about to end is given to do so; on a busy machine that takes a while. */
+export const GRACE_VARIABLE = 'DINODNS_TEST_GRACE_SECONDS';
+export const graceSeconds = (): number => Number(process.env[GRACE_VARIABLE] ?? 5);
+/** The PATH of a fresh machine, for the suite that needs only the workspace. */
+export const PATH_VARIABLE = 'DINODNS_TEST_PATH';
+
+export interface MarkedProcess {
+  readonly pid: number;
+  readonly parent: number;
+  /** Clock ticks since boot: tells a process from a later one with the same id. */
+  readonly startTicks: number;
+  readonly command: string;
+  /** `NAME=value` words that it was started with; empty if they may not be read. */
+  readonly environment: readonly string[];
+}
+
+function readProcess(pid: number): MarkedProcess | null {
+  try {
+    const stat = readFileSync(`/proc/${pid}/stat`, 'utf8');
+    // The name in parentheses may itself hold spaces and parentheses.
+    const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
+    if (fields[0] === 'Z' || fields[0] === 'X') return null;
+    const command = readFileSync(`/proc/${pid}/cmdline`, 'utf8').replaceAll('\0', ' ').trim();
+    return {
+      pid,
+      parent: Number(fields[1]),
+      startTicks: Number(fields[19]),
+      command,
+      environment: environmentOf(pid),
+    };
+  } catch {
+    // It has ended in the meantime.
+    return null;
+  }
+}
+
+function environmentOf(pid: number): string[] {
+  try {
+    return readFileSync(`/proc/${pid}/environ`, 'utf8').split('\0');
+  } catch {
+    // Another user's process: none of ours, unless it descends from ours.
+    return [];
+  }
+}
+
+/** All processes that have not ended; none where there is no `/proc`. */
+export function allProcesses(): MarkedProcess[] {
+  if (process.platform !== 'linux') return [];
+  return readdirSync('/proc')
+    .filter((name) => /^\d+$/.test(name))
+    .flatMap((name) => readProcess(Number(name)) ?? []);
+}
+
+/** Processes with this word in their environment, and all that descends from one of them or from `ancestor`. */
+export function markedProcesses(mark: string, ancestor?: number): MarkedProcess[] {
+  const all = allProcesses();
+  const found = new Map(
+    all.filter(({ environment }) => environment.includes(mark)).map((marked) => [marked.pid, marked]),
+  );
+  for (let size = -1; size !== found.size; ) {
+    size = found.size;
+    for (const candidate of all) {
+      if (candidate.parent === ancestor || found.has(candidate.parent)) found.set(candidate.pid, candidate);
+    }
+  }
+  return [...found.values()];
+}

@@ -1,0 +1,48 @@
+/** Keeps for the closing lines which tests were left out, and why. */
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { join, relative } from 'node:path';
+import type { Reporter, TestModule } from 'vitest/node';
+import { FOLDER_VARIABLE } from './marks.ts';
+import { LEFT_OUT_FILES } from './needs.ts';
+
+export interface LeftOutTests {
+  /** Relative to the workspace. */
+  readonly file: string;
+  readonly count: number;
+  /** Empty for tests that are skipped for no stated reason. */
+  readonly reasons: readonly string[];
+}
+
+export const LEFT_OUT_FILE = 'left-out.json';
+
+interface LeftOutFile {
+  readonly file: string;
+  readonly reasons: readonly string[];
+}
+
+function leftOutFiles(folder: string): LeftOutFile[] {
+  const path = join(folder, LEFT_OUT_FILES);
+  if (!existsSync(path)) return [];
+  return readFileSync(path, 'utf8')
+    .trim()
+    .split('\n')
+    .map((line) => JSON.parse(line));
+}
+
+function leftOutOf(module: TestModule, files: readonly LeftOutFile[]): LeftOutTests | null {
+  const skipped = [...module.children.allTests('skipped')];
+  if (skipped.length === 0) return null;
+  const ofFile = files.filter(({ file }) => file === module.moduleId).flatMap(({ reasons }) => reasons);
+  const reasons = new Set([...ofFile, ...skipped.flatMap((test) => test.meta().leftOut ?? [])]);
+  return { file: relative(process.cwd(), module.moduleId), count: skipped.length, reasons: [...reasons] };
+}
+
+export default class LeftOutReporter implements Reporter {
+  onTestRunEnd(modules: readonly TestModule[]): void {
+    const folder = process.env[FOLDER_VARIABLE];
+    if (folder === undefined) return;
+    const files = leftOutFiles(folder);
+    const leftOut = modules.map((module) => leftOutOf(module, files)).filter((entry) => entry !== null);
+    writeFileSync(join(folder, LEFT_OUT_FILE), JSON.stringify(leftOut));
+  }
+}

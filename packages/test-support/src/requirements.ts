@@ -1,0 +1,72 @@
+/** What tests may need beyond the workspace, where it is looked for, and how it is got. */
+import { accessSync, constants } from 'node:fs';
+import { homedir } from 'node:os';
+import { delimiter, join } from 'node:path';
+import table from '../requirements.json' with { type: 'json' };
+import { SUITES, type Suite } from './suites.ts';
+
+/** A program, or `root`: the right to make network namespaces and to become another user. */
+export type Requirement = Program | 'root';
+export type Program = keyof typeof table;
+
+/** Debian puts daemons there, which is not in every user's PATH. */
+const DAEMON_DIRECTORIES = ['/usr/local/sbin', '/usr/sbin', '/sbin'];
+
+/** The suite whose tests may need it. */
+export function suiteOf(requirement: Requirement): Suite {
+  const name = requirement === 'root' ? 'servers' : table[requirement].suite;
+  return SUITES.find((suite) => suite === name) ?? 'servers';
+}
+
+function isExecutable(path: string): boolean {
+  try {
+    accessSync(path, constants.X_OK);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+/** Where `bench` keeps the CoreDNS that it got. */
+function cachedCoredns(): string {
+  const cache = process.env.XDG_CACHE_HOME || join(homedir(), '.cache');
+  return join(cache, 'dinodns-bench', 'coredns', table.coredns.release, 'coredns');
+}
+
+/** The path of a program in PATH or where Debian puts daemons. */
+export function findInPath(program: string): string | undefined {
+  return [...(process.env.PATH ?? '').split(delimiter), ...DAEMON_DIRECTORIES]
+    .map((directory) => join(directory, program))
+    .find(isExecutable);
+}
+
+/** The path of a program; undefined if it is not on this machine. */
+export function findProgram(program: Program): string | undefined {
+  // Another CoreDNS in PATH may be of any version; tests use the one that runs use.
+  if (program === 'coredns') return [process.env.COREDNS ?? '', cachedCoredns()].find(isExecutable);
+  const override = program === 'chromium' ? process.env.CHROMIUM_PATH : undefined;
+  return override || findInPath(program);
+}
+
+/** Why this machine does not meet the requirement; null if it does. */
+export function problemWith(requirement: Requirement): string | null {
+  if (requirement === 'root') {
+    return process.platform === 'linux' && process.getuid?.() === 0 ? null : 'needs root on Linux';
+  }
+  return findProgram(requirement) === undefined ? `${requirement} is missing` : null;
+}
+
+const REQUIREMENTS: readonly Requirement[] = [...programsOf(table), 'root'];
+
+function programsOf<Name extends string>(entries: Readonly<Record<Name, unknown>>): Name[] {
+  const names: Name[] = [];
+  for (const name in entries) names.push(name);
+  return names;
+}
+
+/** What this machine lacks for the suite. */
+export function problemsOf(suite: Suite): string[] {
+  return REQUIREMENTS.filter((requirement) => suiteOf(requirement) === suite).flatMap(
+    (requirement) => problemWith(requirement) ?? [],
+  );
+}

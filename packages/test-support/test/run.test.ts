@@ -1,0 +1,149 @@
+/** The runner of the tests itself: what it leaves out, what it finds left, and what happens when it is killed. */
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtemp, readdir, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { text } from 'node:stream/consumers';
+import { fileURLToPath } from 'node:url';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { allProcesses, FILE_VARIABLE, GRACE_VARIABLE } from '../src/marks.ts';
+
+const RUNNER = fileURLToPath(new URL('../src/run.ts', import.meta.url));
+/** Nothing is about to end in these runs, and whether servers are required is no matter of theirs. */
+const CLEAN = { [GRACE_VARIABLE]: '0.2', DINODNS_BENCH_REQUIRE_SERVERS: '' };
+const CONFIG = fileURLToPath(new URL('fixtures/vitest.config.ts', import.meta.url));
+
+let directory: string;
+const children: ChildProcess[] = [];
+beforeEach(async () => {
+  directory = await mkdtemp(join(tmpdir(), 'nested-run-'));
+});
+afterEach(async () => {
+  for (const child of children.splice(0)) child.kill('SIGKILL');
+  await rm(directory, { recursive: true, force: true });
+});
+
+/** A run of its own in this one: the fixture's tests, with its temporary files in `directory`. */
+function startRun(fixture: string, env: NodeJS.ProcessEnv = {}) {
+  const child = spawn(process.execPath, [RUNNER, 'workspace', '--config', CONFIG, fixture], {
+    stdio: ['ignore', 'pipe', 'pipe'],
+    env: { ...process.env, NO_COLOR: '1', TMPDIR: directory, ...CLEAN, ...env },
+  });
+  children.push(child);
+  return { child, ended: Promise.all([text(child.stdout), text(child.stderr), once(child, 'exit')]) };
+}
+
+async function run(fixture: string, env?: NodeJS.ProcessEnv) {
+  const [stdout, stderr, [status]] = await startRun(fixture, env).ended;
+  return { stdout, stderr, status };
+}
+
+/** What this test file has started, directly or not, and that still runs `left-behind`. */
+function leftBehind(): string[] {
+  const mark = process.env[FILE_VARIABLE] ?? '';
+  return allProcesses()
+    .filter(
+      ({ environment, command }) =>
+        command.endsWith('left-behind') && environment.join('\0').includes(mark.split('.')[0] ?? ''),
+    )
+    .map(({ command }) => command);
+}
+
+describe('what tests leave behind', () => {
+  it.each([
+    ['process', /process \d+: .*left-behind/],
+    ['grandchild', /process \d+: .*left-behind/],
+    ['folder', /temporary file or folder .*left-behind-/],
+  ])('a %s is named, removed, and fails the run', async (leak, name) => {
+    const { stdout, stderr, status } = await run('leaks', { FIXTURE_LEAKS: leak });
+    expect(status).toBe(1);
+    expect(`${stdout}${stderr}`).toContain('This test file left behind');
+    expect(`${stdout}${stderr}`).toMatch(name);
+    expect(await readdir(directory)).toEqual([]);
+    expect(leftBehind()).toEqual([]);
+  });
+
+  it('nothing is a run that passes', async () => {
+    const { stdout, status } = await run('leaks');
+    expect(status, stdout).toBe(0);
+    expect(await readdir(directory)).toEqual([]);
+  });
+
+  it('a test that fails and leaves something behind is reported as both', async () => {
+    const { stdout, stderr, status } = await run('leaks', { FIXTURE_LEAKS: 'failure,process' });
+    expect(status).toBe(1);
+    expect(`${stdout}${stderr}`).toMatch(/process \d+: .*left-behind/);
+    expect(stdout).toMatch(/1 failed/);
+  });
+
+  it('what a killed test process leaves behind is found at the end of the run', async () => {
+    const { stderr, status } = await run('leaks', { FIXTURE_LEAKS: 'crash' });
+    expect(status).toBe(1);
+    expect(stderr).toMatch(/Left behind by the tests, and removed now:\n {2}process \d+: .*left-behind/);
+    expect(leftBehind()).toEqual([]);
+  });
+});
+
+describe('a run that is killed', () => {
+  /** Resolves once the test hangs. */
+  async function hangingRun() {
+    const { child, ended } = startRun('leaks', { FIXTURE_LEAKS: 'hang' });
+    await expect.poll(leftBehind).toHaveLength(1);
+    return { child, ended };
+  }
+
+  it('with SIGKILL ends with everything that it has started', async () => {
+    const { child } = await hangingRun();
+    child.kill('SIGKILL');
+    await expect.poll(leftBehind).toEqual([]);
+    await expect.poll(() => readdir(directory)).toEqual([]);
+  });
+
+  it('with SIGTERM does, too, and says so by its status', async () => {
+    const { child, ended } = await hangingRun();
+    child.kill('SIGTERM');
+    const [, , [status]] = await ended;
+    expect(status).not.toBe(0);
+    expect(leftBehind()).toEqual([]);
+    expect(await readdir(directory)).toEqual([]);
+  });
+});
+
+describe('what a test needs and this machine lacks', () => {
+  const empty = { FIXTURE_SUITE: 'servers', FIXTURE_NEEDS: 'chromium', CHROMIUM_PATH: '' };
+
+  it('leaves it out, and the last lines say what, why, and how to get it', async () => {
+    const { stdout, stderr, status } = await run('needs', {
+      ...empty,
+      FIXTURE_SUITE: 'browser',
+      PATH: '/nonexistent',
+    });
+    expect(status, stdout).toBe(0);
+    expect(stdout).toMatch(/1 passed \| 2 skipped/);
+    const lines = stderr.trimEnd().split('\n');
+    expect(lines.at(-1)).toBe('To get what is missing: pnpm bench doctor --fix --for tests');
+    expect(stderr).toMatch(/Left out: 2 tests\.\n {2}\S*needs\.fixture\.ts: 2 tests \(chromium is missing\)/);
+  });
+
+  it('is an error where nothing may be left out', async () => {
+    const env = {
+      ...empty,
+      FIXTURE_SUITE: 'browser',
+      PATH: '/nonexistent',
+      DINODNS_BENCH_REQUIRE_SERVERS: '1',
+    };
+    const { stdout, stderr, status } = await run('needs', env);
+    expect(status).toBe(1);
+    expect(`${stdout}${stderr}`).toContain('chromium is missing, and DINODNS_BENCH_REQUIRE_SERVERS=1');
+  });
+
+  it('may be asked for in its own suite only', async () => {
+    const { stdout, stderr, status } = await run('needs', {
+      FIXTURE_SUITE: 'workspace',
+      FIXTURE_NEEDS: 'nsd',
+    });
+    expect(status).toBe(1);
+    expect(`${stdout}${stderr}`).toContain('Move it to a file named *.servers.test.ts');
+  });
+});

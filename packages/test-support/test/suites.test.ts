@@ -1,0 +1,69 @@
+/** Which suite a test file belongs to. */
+import { glob, readFile } from 'node:fs/promises';
+import { matchesGlob, relative } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { describe, expect, it } from 'vitest';
+import { KINDS, kindOf, patternsOf, projectName, type TestFileKind } from '../src/suites.ts';
+
+const ROOT = fileURLToPath(new URL('../../..', import.meta.url));
+
+async function testFiles(): Promise<string[]> {
+  const files: string[] = [];
+  for await (const file of glob('packages/*/test/**/*.test.ts', {
+    cwd: ROOT,
+    exclude: ['**/node_modules/**'],
+  })) {
+    files.push(relative('.', file));
+  }
+  return files;
+}
+
+/** The projects that would run the file. */
+function projectsFor(file: string): TestFileKind[] {
+  return KINDS.filter((kind) => {
+    const { include, exclude } = patternsOf(kind);
+    return (
+      include.some((pattern) => matchesGlob(file, pattern)) &&
+      !exclude.some((pattern) => matchesGlob(file, pattern))
+    );
+  });
+}
+
+describe('the name of a test file', () => {
+  it.each([
+    ['names.test.ts', 'workspace'],
+    ['names.timing.test.ts', 'workspace timing'],
+    ['names.servers.test.ts', 'servers'],
+    ['names.servers.timing.test.ts', 'servers timing'],
+    ['page.browser.test.ts', 'browser'],
+    ['archive.packages.test.ts', 'packages'],
+    ['rights.k8s.test.ts', 'k8s'],
+  ])('%s says that it is of %s', (name, project) => {
+    const kind = kindOf(`packages/zones/test/deep/${name}`);
+    expect(kind === null ? null : projectName(kind)).toBe(project);
+    expect(projectsFor(`packages/zones/test/deep/${name}`)).toEqual([kind]);
+  });
+
+  it.each(['names.server.test.ts', 'names.timing.servers.test.ts', 'names.ts'])(
+    '%s follows no rule',
+    (name) => {
+      expect(kindOf(name)).toBeNull();
+    },
+  );
+
+  it('follows the rule for every file, and one project runs it', async () => {
+    const files = await testFiles();
+    expect(files.length).toBeGreaterThan(100);
+    for (const file of files) expect(projectsFor(file), file).toEqual([kindOf(file)]);
+  });
+});
+
+it('every suite has a command, and the README names it', async () => {
+  const { scripts } = JSON.parse(await readFile(new URL('../../../package.json', import.meta.url), 'utf8'));
+  const readme = await readFile(new URL('../../../README.md', import.meta.url), 'utf8');
+  for (const name of ['all', ...new Set(KINDS.map(({ suite }) => suite))]) {
+    const script = name === 'workspace' ? 'test' : `test:${name}`;
+    expect(scripts[script]).toBe(`node packages/test-support/src/run.ts ${name}`);
+    expect(readme.includes(`\`pnpm ${script}\``), script).toBe(true);
+  }
+});
