@@ -14,7 +14,8 @@ import {
   patternProblem,
 } from './pattern.ts';
 import { ownerName, type Plan, type PlannedRecord, planOf } from './plan.ts';
-import { hostTarget, mapDataNames } from './records.ts';
+import { hostTarget, mapDataNames, type RecordType } from './records.ts';
+import { redirectionOf } from './redirection.ts';
 import type { ZoneSetSpec } from './spec.ts';
 import { dataHex } from './wire.ts';
 
@@ -89,7 +90,13 @@ function labelOf({ name, type }: PlannedRecord): string {
 
 /** Rules for the records of one zone. */
 function planProblems(plan: Plan): Problem[] {
-  return [...placeProblems(plan), ...setProblems(plan), ...cnameProblems(plan), ...targetProblems(plan)];
+  return [
+    ...placeProblems(plan),
+    ...setProblems(plan),
+    ...cnameProblems(plan),
+    ...dnameProblems(plan),
+    ...targetProblems(plan),
+  ];
 }
 
 /** SOA and NS below the apex would be other zones or delegations. */
@@ -101,6 +108,9 @@ function placeProblems({ records }: Plan): Problem[] {
       fix: 'put SOA and NS records at the zone itself: leave the name out',
     }));
 }
+
+/** Of these a name has one record (RFC 1035 §5.2, RFC 2181 §10.1, RFC 6672 §2.4). */
+const SINGLE_TYPES: readonly RecordType[] = ['SOA', 'CNAME', 'DNAME'];
 
 /** RFC 2181 §5: the records of a set differ in data and agree in TTL. */
 function setProblems({ owners }: Plan): Problem[] {
@@ -129,7 +139,7 @@ function setProblems({ owners }: Plan): Problem[] {
           fix: `keep them below ${MAX_ANSWER_BYTES}: they have to fit into one DNS message`,
         });
       }
-      if ((first.type === 'SOA' || first.type === 'CNAME') && records.length > 1) {
+      if (SINGLE_TYPES.includes(first.type) && records.length > 1) {
         problems.push({
           problem: `there are ${records.length} records ${labelOf(first)}`,
           fix: 'keep one of them: a name has one at most',
@@ -193,6 +203,45 @@ function chainProblem(plan: Plan, start: string, target: string): Problem[] {
     next = cname?.type === 'CNAME' ? ownerOfTarget(cname.data) : undefined;
   }
   return [];
+}
+
+/** RFC 6672 §2.4: there is nothing below a DNAME; and it must not lead back to itself. */
+function dnameProblems(plan: Plan): Problem[] {
+  const names = [...plan.owners.keys()];
+  return names
+    .filter((name) => plan.owners.get(name)?.has('DNAME'))
+    .flatMap((name) => {
+      const below = names.find((other) => redirectionOf(plan, other)?.name === name);
+      const label = name === '@' ? 'the DNAME at the zone' : `the DNAME at ${name}`;
+      const problems: Problem[] = [];
+      if (below !== undefined) {
+        problems.push({
+          problem: `${label} has ${below} below it`,
+          fix: 'remove the DNAME or the names below it: they could never be answered (RFC 6672 §2.4)',
+        });
+      }
+      if (isCircle(plan, name)) {
+        problems.push({
+          problem: `${label} leads back to itself`,
+          fix: 'point it at a name that is not at or below it',
+        });
+      }
+      return problems;
+    });
+}
+
+/** Whether a name below the DNAME at `start` is redirected to names below it again. */
+function isCircle(plan: Plan, start: string): boolean {
+  const seen = new Set<string>();
+  let name: string | undefined = start;
+  while (name !== undefined && !seen.has(name)) {
+    seen.add(name);
+    const dname: PlannedRecord | undefined = plan.owners.get(name)?.get('DNAME')?.[0];
+    const target: string | undefined = dname?.type === 'DNAME' ? ownerOfTarget(dname.data) : undefined;
+    // Whatever is below the target: one label stands for it.
+    name = target === undefined ? undefined : redirectionOf(plan, target === '@' ? 'x' : `x.${target}`)?.name;
+  }
+  return name === start;
 }
 
 /** Hosts that records refer to within the zone need an address there (RFC 1912 §2.3, RFC 2181 §10.3); BIND insists. */

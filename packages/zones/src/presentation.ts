@@ -24,6 +24,7 @@ export function dataText(record: TypedData, nameText: (name: string) => string):
     case 'AAAA':
       return record.data;
     case 'CNAME':
+    case 'DNAME':
     case 'NS':
       return nameText(record.data);
     case 'MX':

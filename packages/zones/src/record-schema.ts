@@ -167,6 +167,7 @@ function recordObject<Name extends z.ZodType, Ttl extends z.ZodType, Target exte
     z.strictObject({ ...common, type: z.literal('A'), data: ipv4 }),
     z.strictObject({ ...common, type: z.literal('AAAA'), data: ipv6 }),
     z.strictObject({ ...common, type: z.literal('CNAME'), data: host }),
+    z.strictObject({ ...common, type: z.literal('DNAME'), data: host }),
     z.strictObject({ ...common, type: z.literal('NS'), data: host }),
     z.strictObject({
       ...common,

@@ -15,6 +15,7 @@ const SYNTAX: Record<RecordType, Syntax> = {
   A: { fields: [], example: 'A 127.0.0.1' },
   AAAA: { fields: [], example: 'AAAA ::1' },
   CNAME: { fields: [], example: 'www CNAME web.{zone}' },
+  DNAME: { fields: [], example: 'old DNAME new.{zone}' },
   NS: { fields: [], example: 'NS ns1.example.net' },
   MX: { fields: ['preference', 'exchange'], example: 'MX 10 mail.{zone}' },
   TXT: { fields: [], example: 'TXT "v=spf1 -all"' },

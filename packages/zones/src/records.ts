@@ -4,7 +4,7 @@
  */
 
 /** The record types that a zone set can hold, in the order in which zone files list them. */
-export const RECORD_TYPES = ['SOA', 'NS', 'A', 'AAAA', 'CNAME', 'MX', 'TXT', 'SRV', 'CAA'] as const;
+export const RECORD_TYPES = ['SOA', 'NS', 'A', 'AAAA', 'CNAME', 'DNAME', 'MX', 'TXT', 'SRV', 'CAA'] as const;
 export type RecordType = (typeof RECORD_TYPES)[number];
 
 export interface MxData {
@@ -43,6 +43,7 @@ export interface RecordData {
   A: string;
   AAAA: string;
   CNAME: string;
+  DNAME: string;
   MX: MxData;
   /** Character strings of at most 255 bytes each. */
   TXT: string[];
@@ -66,6 +67,7 @@ export function isRecordType(text: string): text is RecordType {
 export function mapDataNames(record: TypedData, change: (name: string) => string): TypedData {
   switch (record.type) {
     case 'CNAME':
+    case 'DNAME':
     case 'NS':
       return { type: record.type, data: change(record.data) };
     case 'MX':

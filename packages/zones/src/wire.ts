@@ -37,6 +37,7 @@ export function dataHex(record: TypedData, nameOf: (name: string) => string = na
     case 'AAAA':
       return addressHex(record.data);
     case 'CNAME':
+    case 'DNAME':
     case 'NS':
       return nameOf(record.data);
     case 'MX':

@@ -2,6 +2,7 @@
  * A zone set: names made from a pattern, all with the same records. It is never built in memory: zones are
  * made one after the other, and a lookup reads the number out of the name.
  */
+import { MAX_NAME_BYTES } from '@dinodns-bench/wire';
 import { checkZoneSet } from './check.ts';
 import { ZonesError } from './errors.ts';
 import { normalizeName, ownerOfTarget } from './names.ts';
@@ -16,6 +17,7 @@ import {
 } from './pattern.ts';
 import { instantiate, type Plan, type PlannedRecord, planOf } from './plan.ts';
 import { isRecordType, type ResourceRecord } from './records.ts';
+import { aliasOf, type Redirection, redirectionOf } from './redirection.ts';
 import { parseSpec, type ZoneSetInput, type ZoneSetSpec } from './spec.ts';
 
 export interface Zone {
@@ -28,14 +30,16 @@ export interface Zone {
 /** What an authoritative server for exactly these zones has to answer. */
 export type Lookup =
   /**
-   * NOERROR with these records in the answer section. For a CNAME asked for another type: the chain as far as
-   * it stays in the zone, then the records at its end.
+   * NOERROR with these records in the answer section. For a CNAME asked for another type, and for a name below a
+   * DNAME: the chain as far as it stays in the zone, then the records at its end.
    */
   | { readonly kind: 'answer'; readonly records: readonly ResourceRecord[] }
   /** NOERROR without answer: the name exists and has no such records. */
   | { readonly kind: 'no-data'; readonly zone: string }
-  /** NXDOMAIN: the zone is there, the name is not. */
-  | { readonly kind: 'no-such-name'; readonly zone: string }
+  /** NXDOMAIN: the zone is there, the name is not; with the DNAME and CNAME records that lead to it, if there are any. */
+  | { readonly kind: 'no-such-name'; readonly zone: string; readonly records?: readonly ResourceRecord[] }
+  /** YXDOMAIN with this DNAME record: it makes the name longer than a name can be (RFC 6672 §2.2). */
+  | { readonly kind: 'name-too-long'; readonly zone: string; readonly records: readonly ResourceRecord[] }
   /** Not in any zone: REFUSED or NXDOMAIN, depending on the server. */
   | { readonly kind: 'no-such-zone' };
 
@@ -130,9 +134,30 @@ function placeOf(pattern: Pattern, range: NumberRange, name: string): Place | un
 function lookUp(place: Place | undefined, plan: Plan, type: string): Lookup {
   if (place === undefined) return { kind: 'no-such-zone' };
   const { zone, owner } = place;
+  const redirection = redirectionOf(plan, owner);
+  if (redirection !== undefined) return redirected(place, plan, type, redirection);
   if (!plan.owners.has(owner)) return { kind: 'no-such-name', zone };
   const records = answerOf(plan, owner, type).map((record) => instantiate(record, zone));
   return records.length === 0 ? { kind: 'no-data', zone } : { kind: 'answer', records };
+}
+
+/** The answer for a name below a DNAME record: that, the CNAME record it makes, and what that leads to. */
+function redirected(place: Place, plan: Plan, type: string, redirection: Redirection): Lookup {
+  const { zone, owner } = place;
+  const dname = instantiate(redirection, zone);
+  const alias = aliasOf(redirection, owner);
+  const cname = instantiate(alias, zone);
+  // On the wire: a length octet in front, and the root.
+  if (cname.type === 'CNAME' && cname.data.length + 2 > MAX_NAME_BYTES) {
+    return { kind: 'name-too-long', zone, records: [dname] };
+  }
+  const aliases = [dname, cname];
+  const next = ownerOfTarget(alias.data);
+  if (next === undefined || type === 'CNAME') return { kind: 'answer', records: aliases };
+  const end = lookUp({ zone, owner: next }, plan, type);
+  const records = 'records' in end ? [...aliases, ...(end.records ?? [])] : aliases;
+  if (end.kind === 'no-such-name' || end.kind === 'name-too-long') return { ...end, records };
+  return { kind: 'answer', records };
 }
 
 /** Records of that type, behind the CNAMEs that lead to them within the zone. */

@@ -126,6 +126,63 @@ describe('lookup', () => {
   });
 });
 
+describe('a DNAME', () => {
+  const zoneSet = defineZoneSet({
+    records: [
+      ...[
+        'A 192.0.2.1',
+        'www CNAME {zone}',
+        'old 7 DNAME {zone}',
+        'older DNAME old.{zone}',
+        'out DNAME example.net',
+      ],
+      `long DNAME ${['x', 'y', 'z'].map((letter) => letter.repeat(63)).join('.')}.example.net`,
+    ],
+  });
+  const shown = (name: string, type = 'A') => {
+    const lookup = zoneSet.lookup(name, type);
+    const records = 'records' in lookup ? (lookup.records ?? []) : [];
+    return [lookup.kind, ...records.map(({ name: owner, ttl, type: own }) => `${owner} ${ttl} ${own}`)];
+  };
+
+  it('redirects the names below it, with a CNAME of its TTL', () => {
+    expect(shown('www.old.example1.com')).toEqual([
+      'answer',
+      'old.example1.com 7 DNAME',
+      'www.old.example1.com 7 CNAME',
+      'www.example1.com 60 CNAME',
+      'example1.com 60 A',
+    ]);
+    expect(zoneSet.lookup('a.b.out.example1.com', 'A')).toMatchObject({
+      records: [{ type: 'DNAME' }, { type: 'CNAME', data: 'a.b.example.net' }],
+    });
+    expect(shown('www.older.example1.com').at(-1)).toBe('example1.com 60 A');
+    expect(shown('www.old.example1.com', 'CNAME')).toHaveLength(3);
+    expect(shown('old.example1.com')).toEqual(['no-data']);
+  });
+
+  it('may lead to a name that does not exist, or to none because it would be too long', () => {
+    expect(shown('gone.old.example1.com')).toEqual([
+      'no-such-name',
+      'old.example1.com 7 DNAME',
+      'gone.old.example1.com 7 CNAME',
+    ]);
+    expect(shown(`${'a'.repeat(60)}.long.example1.com`)).toEqual([
+      'name-too-long',
+      'long.example1.com 60 DNAME',
+    ]);
+  });
+
+  it.each([
+    ['names below it', ['old DNAME example.net', 'www.old A 192.0.2.1'], /old has www\.old below it/],
+    ['a second one', ['old DNAME example.net', 'old DNAME example.org'], /2 records DNAME at old/],
+    ['a target below itself', ['old DNAME x.old.{zone}'], /leads back to itself/],
+    ['a circle', ['a DNAME b.{zone}', 'b DNAME a.{zone}'], /leads back to itself/],
+  ])('with %s is refused', (_, records, problem) => {
+    expect(refusal({ records }).problems[0]?.problem).toMatch(problem);
+  });
+});
+
 describe('records', () => {
   const recordsOf = (...records: (string | object)[]) => {
     const [zone] = defineZoneSet({ records } as ZoneSetInput).zones();

@@ -104,7 +104,9 @@ export function expectationOf(zoneSet: ZoneSet, server: ServerKind, query: Query
     case 'no-data':
       return { query, code: 'NOERROR', records: [] };
     case 'no-such-name':
-      return { query, code: 'NXDOMAIN', records: [] };
+      return { query, code: 'NXDOMAIN', records: lookup.records ?? [] };
+    case 'name-too-long':
+      return { query, code: 'YXDOMAIN', records: lookup.records };
     case 'no-such-zone':
       return { query, code: server.answersUnknownZoneWith, records: [] };
   }

@@ -46,6 +46,17 @@ test('a zone set, a file of it and its zones one by one give the same answers', 
   }
 });
 
+test('DNAME records of a zone set are followed as it says, also from a file', async () => {
+  const set = defineZoneSet({ records: ['A 192.0.2.1', 'www A 192.0.2.2', 'old DNAME {zone}'], to: 9 });
+  const { table } = await buildTable(new ZonesFile(await fileOf(set, 'dname')));
+  for (const name of ['www.old.example3.com', 'gone.old.example9.com', 'old.example1.com']) {
+    const lookup = set.lookup(name, 'A');
+    const { rcode, answers } = decoded(answerTo(table, query(name, 'A')));
+    expect(rcode).toBe(lookup.kind === 'no-such-name' ? 3 : 0);
+    expect(answers).toEqual('records' in lookup ? lookup.records : []);
+  }
+});
+
 test('loading gives the event loop its turns', async () => {
   let turns = 0;
   const timer = setInterval(() => turns++, 0);

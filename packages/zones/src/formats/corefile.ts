@@ -10,7 +10,7 @@ import { absolute, dataText } from '../presentation.ts';
 import { answerOf } from '../zone-set.ts';
 import { compileZoneText, zoneChunks } from '../zone-text.ts';
 import { corednsBlockHead } from './coredns.ts';
-import { defineFormat } from './format.ts';
+import { defineFormat, WITHOUT_DNAME } from './format.ts';
 
 /** Owners in one regular expression: CoreDNS takes at most 10,000 characters, and a name has 255. */
 const OWNERS_PER_MATCH = 35;
@@ -140,6 +140,7 @@ export const corefile = defineFormat({
   title: 'CoreDNS, template plugin',
   description: 'Corefile with a server block and templates for each zone: the published set-up',
   files: ['Corefile'],
+  recordTypes: WITHOUT_DNAME,
   render({ zoneSet, plan, settings, heading }) {
     const { labels } = parsePattern(zoneSet.spec.pattern);
     const withMatch = settings.coredns.match || !plan.apexOnly;

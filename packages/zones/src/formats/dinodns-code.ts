@@ -2,7 +2,7 @@
 import { numberRange, parsePattern } from '../pattern.ts';
 import { instantiate, type PlannedRecord } from '../plan.ts';
 import { NAME_MARK } from '../zone-text.ts';
-import { defineFormat } from './format.ts';
+import { defineFormat, WITHOUT_DNAME } from './format.ts';
 
 /** A value as an expression, in which the stand-in for the zone's name is the variable `zone`. */
 function expression(value: unknown): string {
@@ -34,6 +34,7 @@ export const dinodnsCode = defineFormat({
   title: 'DinoDNS program',
   description: 'server.mjs, which fills a DefaultStore of the npm package dinodns and serves it',
   files: ['server.mjs'],
+  recordTypes: WITHOUT_DNAME,
   render({ zoneSet, plan, settings, heading }) {
     const { pattern, from, to, parity } = zoneSet.spec;
     const { prefix, suffix } = parsePattern(pattern);

@@ -1,13 +1,14 @@
 /** One JSON object as DinoDNS's `DefaultStore.fromString` reads it: name → type → list of data. */
 import { instantiate, ownerName } from '../plan.ts';
 import { compileZoneText, zoneChunks } from '../zone-text.ts';
-import { defineFormat } from './format.ts';
+import { defineFormat, WITHOUT_DNAME } from './format.ts';
 
 export const dinodnsStore = defineFormat({
   name: 'dinodns-store',
   title: 'DinoDNS DefaultStore (JSON)',
   description: 'One JSON object for DefaultStore.fromString of the npm package dinodns',
   files: ['store.json'],
+  recordTypes: WITHOUT_DNAME,
   render({ zoneSet, plan, settings }) {
     const zone = compileZoneText(({ name }) =>
       [...plan.owners]

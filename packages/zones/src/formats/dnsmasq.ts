@@ -6,7 +6,7 @@ import { ownerName, type Plan, type PlannedRecord } from '../plan.ts';
 import type { RecordType } from '../records.ts';
 import { dataHex, labelsHex, nameHex } from '../wire.ts';
 import { compileZoneText, type ZoneReference, zoneChunks } from '../zone-text.ts';
-import { defineFormat } from './format.ts';
+import { defineFormat, WITHOUT_DNAME } from './format.ts';
 
 /** Types by which dnsmasq knows that a name exists. With none of them it says NXDOMAIN for other types. */
 const KNOWN_BY: readonly RecordType[] = ['A', 'AAAA', 'CNAME', 'MX', 'TXT', 'SRV'];
@@ -86,6 +86,7 @@ export const dnsmasq = defineFormat({
   title: 'dnsmasq',
   description: 'dnsmasq.conf that answers for the zones and refuses everything else',
   files: ['dnsmasq.conf'],
+  recordTypes: WITHOUT_DNAME,
   unsupported,
   render({ zoneSet, plan, settings, heading }) {
     const { address, port } = settings;

@@ -10,6 +10,9 @@ import { type Plan, type PlannedRecord, planOf } from '../plan.ts';
 import { RECORD_TYPES, type RecordType } from '../records.ts';
 import type { ZoneSet } from '../zone-set.ts';
 
+/** For servers that would answer with a DNAME record, but not redirect the names below it (RFC 6672). */
+export const WITHOUT_DNAME = RECORD_TYPES.filter((type) => type !== 'DNAME');
+
 export interface RenderOptions {
   /** Absolute path of the directory in which the files will lie; `.` (default) for the working directory of the server. */
   readonly directory?: string | undefined;

@@ -3,12 +3,11 @@
 import { resolveTarget } from '../names.ts';
 import { ownerName } from '../plan.ts';
 import { absolute, dataText } from '../presentation.ts';
-import { RECORD_TYPES } from '../records.ts';
 import { compileZoneText, zoneChunks } from '../zone-text.ts';
-import { defineFormat } from './format.ts';
+import { defineFormat, WITHOUT_DNAME } from './format.ts';
 
 /** Unbound answers a CNAME in local data with the CNAME alone and does not follow it, as a server has to (RFC 1034 §4.3.2). */
-const TYPES = RECORD_TYPES.filter((type) => type !== 'CNAME');
+const TYPES = WITHOUT_DNAME.filter((type) => type !== 'CNAME');
 
 export const unbound = defineFormat({
   name: 'unbound',

@@ -1,0 +1,29 @@
+/** DNAME records in a plan: which names they redirect, and where to (RFC 6672). Names are relative to the zone. */
+import type { Plan, PlannedRecord } from './plan.ts';
+
+export type Redirection = PlannedRecord & { readonly type: 'DNAME' };
+
+/** The names above this one, from the nearest to the zone itself, `@`. */
+function* namesAbove(owner: string): Generator<string, void, void> {
+  if (owner === '@') return;
+  for (let dot = owner.indexOf('.'); dot !== -1; dot = owner.indexOf('.', dot + 1))
+    yield owner.slice(dot + 1);
+  yield '@';
+}
+
+/** The topmost DNAME record above a name; it does not redirect its own name. */
+export function redirectionOf({ owners }: Plan, owner: string): Redirection | undefined {
+  let topmost: Redirection | undefined;
+  for (const above of namesAbove(owner)) {
+    const record = owners.get(above)?.get('DNAME')?.[0];
+    if (record?.type === 'DNAME') topmost = record;
+  }
+  return topmost;
+}
+
+/** The CNAME record that a DNAME record makes for a name below it. */
+export function aliasOf(redirection: Redirection, owner: string): PlannedRecord & { readonly type: 'CNAME' } {
+  const { name, ttl, data } = redirection;
+  const prefix = name === '@' ? owner : owner.slice(0, -name.length - 1);
+  return { name: owner, ttl, type: 'CNAME', data: data === '.' ? prefix : `${prefix}.${data}` };
+}
