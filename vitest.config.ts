@@ -35,8 +35,20 @@ const K8S: TestProjectInlineConfiguration['test'] = {
   expect: { poll: { timeout: 90_000, interval: 200 } },
 };
 
+/** The packages run from their sources, and so do the programs that tests start: see `nodeOptions` in pnpm-workspace.yaml. */
+const CONDITION = '@dinodns-bench/source';
+// Behind them, Vite's own defaults.
+const resolve = {
+  conditions: [CONDITION, 'module', 'node', 'development|production'],
+  externalConditions: [CONDITION, 'node', 'module-sync'],
+};
+
 export default defineConfig({
+  // For the environment of the tests and for that of the global setup.
+  plugins: [{ name: 'sources', configEnvironment: () => ({ resolve }) }],
   test: {
+    env: { NODE_OPTIONS: `${process.env.NODE_OPTIONS ?? ''} --conditions=${CONDITION}` },
+    execArgv: [`--conditions=${CONDITION}`],
     testTimeout: 30_000,
     hookTimeout: 60_000,
     // The default of one second is short for what a loaded machine takes to end a process.

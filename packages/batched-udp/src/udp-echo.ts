@@ -1,4 +1,3 @@
-#!/usr/bin/env node
 /**
  * A server that sends every datagram back with the QR bit set, so that a DNS client takes it for a response:
  * what this package costs by itself, and the most that a DNS server on it can reach.

@@ -7,6 +7,9 @@ import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 
+// What npm installs runs as it was built, not as this workspace runs it.
+delete process.env.NODE_OPTIONS;
+
 const run = promisify(execFile);
 const packageDirectory = fileURLToPath(new URL('..', import.meta.url));
 const workspaceBin = fileURLToPath(new URL('../../../node_modules/.bin', import.meta.url));

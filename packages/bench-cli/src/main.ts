@@ -1,4 +1,3 @@
-#!/usr/bin/env node
 /** Entry point of `bench`: the real world, and the exit status of the CLI. */
 import { outputError, reportError } from '@dinodns-bench/program';
 import { main } from './cli.ts';

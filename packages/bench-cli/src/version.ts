@@ -1,4 +1,7 @@
 /** The version of bench, from its own package.json: one place, read once. */
-import packageJson from '../package.json' with { type: 'json' };
+import { readFileSync } from 'node:fs';
+import { z } from 'zod';
 
-export const BENCH_VERSION: string = packageJson.version;
+const manifest = readFileSync(new URL('../package.json', import.meta.url), 'utf8');
+
+export const BENCH_VERSION: string = z.object({ version: z.string() }).parse(JSON.parse(manifest)).version;

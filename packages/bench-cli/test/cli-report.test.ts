@@ -191,7 +191,7 @@ describe('a record of 5,000 trials', () => {
           '--to',
           join(world.directory, 'published'),
         ],
-        { env: { NODE_OPTIONS: '' } },
+        { env: { NODE_OPTIONS: '--conditions=@dinodns-bench/source' } },
       );
     for (const format of ['html', 'md,blog,html,github,csv,json,svg,png']) {
       const running = await report(format);

@@ -1,4 +1,3 @@
-#!/usr/bin/env node
 /** `dnscannon`: wiring only. A signal ends the run in order, so that what was measured is printed. */
 import { setFlagsFromString } from 'node:v8';
 import { restartForSingleCpu } from './cli/single-cpu.ts';

@@ -1,4 +1,3 @@
-#!/usr/bin/env node
 /** `dinodns-server`: serves generated zones with DinoDNS. See `command-line.ts` for the flags. */
 import { enableCompileCache } from 'node:module';
 import { homedir } from 'node:os';

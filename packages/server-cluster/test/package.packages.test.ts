@@ -9,6 +9,9 @@ import { afterAll, expect, test } from 'vitest';
 import { ask } from './support/client.ts';
 import { killAll, startServer } from './support/server-process.ts';
 
+// What npm installs runs as it was built, not as this workspace runs it.
+delete process.env.NODE_OPTIONS;
+
 const run = promisify(execFile);
 const PACKAGES = fileURLToPath(new URL('../../', import.meta.url));
 const PNPM = ['-y', 'pnpm@10'];
@@ -45,7 +48,6 @@ test('an installed tarball serves zones, as a program and as a library', { timeo
   const manifest = JSON.parse(await readFile(join(installed, 'package.json'), 'utf8'));
   expect(manifest.engines).toEqual({ node: '>=22.12' });
   expect(Object.keys(manifest.bin)).toEqual(['dinodns-server']);
-  expect(await readdir(installed)).not.toContain('src');
 
   const command = join(directory, 'node_modules/.bin/dinodns-server');
   const server = await startServer(['--port', '0', '--mode', 'multi', '--workers', '2'], { file: command });

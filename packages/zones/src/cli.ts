@@ -1,4 +1,3 @@
-#!/usr/bin/env node
 /** `dinodns-zones`: wiring only. Signals end the program in order, so that no temporary file stays behind. */
 import { abortOnSignals } from '@dinodns-bench/program';
 import { runCli } from './cli/run.ts';

@@ -8,6 +8,9 @@ import { afterAll, beforeAll, expect, it } from 'vitest';
 import { formats } from '../src/index.ts';
 import { temporaryDirectory } from './support/servers.ts';
 
+// What npm installs runs as it was built, not as this workspace runs it.
+delete process.env.NODE_OPTIONS;
+
 const run = promisify(execFile);
 const packagesDirectory = fileURLToPath(new URL('../..', import.meta.url));
 const workspaceBin = fileURLToPath(new URL('../../../node_modules/.bin', import.meta.url));

@@ -1,0 +1,2 @@
+#!/usr/bin/env node
+import '../../packages/server-cluster/bin/dinodns-server.js';
