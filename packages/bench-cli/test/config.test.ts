@@ -1,7 +1,12 @@
+import { readdir, readFile } from 'node:fs/promises';
 import { describe, expect, it } from 'vitest';
+import { settingsPage } from '../scripts/settings-doc.ts';
 import { commandFor, configure, parseConfigurationFile, settingsOf } from '../src/config/configuration.ts';
-import { SETTING_DESCRIPTIONS, settingNames, settingsSchema, variableOf } from '../src/config/settings.ts';
+import { PRESETS } from '../src/config/presets.ts';
+import type { Setting } from '../src/config/setting.ts';
+import { SETTING_NAMES, SETTINGS, variableOf } from '../src/config/settings.ts';
 import { BenchError } from '../src/errors.ts';
+import { testWorld } from './support/test-world.ts';
 
 const nothing = { env: {}, flags: {} };
 
@@ -59,8 +64,8 @@ describe('configure', () => {
     expect(problems[0]).toBe('E_CONFIG');
     expect(problems.slice(1).join('\n')).toMatchInlineSnapshot(`
       "--preset: "blogg" must be one of quick, blog
-      bench.yaml: mode: "triple" must be one of single, multi, both
       bench.yaml: durration: unknown key; did you mean "duration"?
+      bench.yaml: mode: "triple" must be one of single, multi, both
       DINODNS_BENCH_TRIALS: "many" must be a whole number from 1 to 1000
       --tier: "1,x" must be a list of vCPU counts, each from 0.1 to 1024, for example 1,2,4 or 0.5
       --rate: "0" must be more than 0; leave it away for no limit"
@@ -109,9 +114,53 @@ describe('settings', () => {
     );
   });
 
-  it('have a description and a variable each', () => {
-    expect(settingNames().sort()).toEqual(Object.keys(settingsSchema.shape).sort());
-    expect(Object.values(SETTING_DESCRIPTIONS).every(({ flag }) => flag.startsWith('--'))).toBe(true);
+  it('have a flag and a variable each', () => {
+    const flags = Object.values(SETTINGS).map(({ flag }) => flag);
+    expect(flags.every((flag) => /^--[a-z0-9-]+( <[a-z]+>)?$/.test(flag))).toBe(true);
+    expect(new Set(flags).size).toBe(flags.length);
     expect(variableOf('corednsVersion')).toBe('DINODNS_BENCH_COREDNS_VERSION');
+  });
+
+  it.each(Object.entries<Setting>(SETTINGS))(
+    '%s has a default and a field that it takes itself',
+    (name, setting) => {
+      if (setting.default === undefined) return;
+      expect(setting.schema.parse(setting.default)).toEqual(setting.default);
+      const field = setting.toField?.(setting.default);
+      if (setting.fromField !== undefined) expect(setting.fromField(field), name).toEqual(setting.default);
+    },
+  );
+
+  it('read the values of presets', () => {
+    const values = Object.values(PRESETS).flatMap((preset) => Object.entries<unknown>(preset));
+    const schemas: Readonly<Record<string, Setting>> = SETTINGS;
+    for (const [name, value] of values) expect(schemas[name]?.schema.parse(value)).toEqual(value);
+  });
+
+  it('are declared once each: no other file of this folder lists their names', async () => {
+    const folder = new URL('../src/config/', import.meta.url);
+    const files = (await readdir(folder)).filter((file) => file !== 'presets.ts');
+    const texts = await Promise.all(files.map((file) => readFile(new URL(file, folder), 'utf8')));
+    const declared = texts.join('\n');
+    for (const name of SETTING_NAMES) {
+      // As the key of an object or of a type.
+      const keys = declared.match(new RegExp(`^\\s*(?:readonly )?${name}\\??:`, 'gm')) ?? [];
+      expect(keys, name).toHaveLength(1);
+    }
+  });
+
+  it('are documented in docs/settings.md (node packages/bench-cli/scripts/settings-doc.ts > docs/settings.md)', async () => {
+    const page = await readFile(new URL('../../../docs/settings.md', import.meta.url), 'utf8');
+    expect(page).toBe(settingsPage());
+  });
+
+  it('are all in the help of `bench run`', async () => {
+    const world = await testWorld();
+    try {
+      await world.bench('run', '--help');
+      for (const { flag } of Object.values(SETTINGS)) expect(world.out()).toContain(`  ${flag}`);
+    } finally {
+      await world.remove();
+    }
   });
 });

@@ -3,7 +3,7 @@
 import { cannonVersion } from '@dinodns-bench/load';
 import { EXIT_STATUS, messageOf } from '@dinodns-bench/program';
 import { Ansis } from 'ansis';
-import { DEFAULT_COREDNS_VERSION } from '../config/settings.ts';
+import { DEFAULTS } from '../config/settings.ts';
 import { type CheckState, inspectMachine } from '../doctor/inspect-machine.ts';
 import { listenForInterruption } from '../interruption.ts';
 import { createDisplay } from '../progress/display.ts';
@@ -62,7 +62,7 @@ async function fixTools(world: World, tools: readonly ToolInspection[]): Promise
       if (found !== null || wouldBeGot === null) continue;
       const options = {
         allowed: true,
-        corednsVersion: DEFAULT_COREDNS_VERSION,
+        corednsVersion: DEFAULTS.corednsVersion,
         progress: provisionProgress(display, world.clock),
         signal: interruption.signal,
       };
@@ -99,7 +99,7 @@ function render(findings: readonly Finding[], columns: number, colours: boolean)
 
 /** Exit status 0 if a run can be made, else 3. */
 export async function doctorCommand(world: World, options: { fix: boolean; json: boolean }): Promise<number> {
-  const inspect = () => inspectTools(world, { corednsVersion: DEFAULT_COREDNS_VERSION });
+  const inspect = () => inspectTools(world, { corednsVersion: DEFAULTS.corednsVersion });
   let tools = await inspect();
   if (options.fix) {
     await fixTools(world, tools);

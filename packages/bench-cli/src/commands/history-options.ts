@@ -2,7 +2,7 @@
 import { resolve } from 'node:path';
 import { nearest } from '@dinodns-bench/program';
 import { Ansis } from 'ansis';
-import { ratioFromText } from '../config/settings.ts';
+import { ratioFromText } from '../config/value-schemas.ts';
 import { BenchError } from '../errors.ts';
 import type { Entry } from '../history/entry.ts';
 import { openHistory } from '../history/history.ts';

@@ -1,5 +1,5 @@
 /** `bench servers`: the server kinds, and whether their programs are here. */
-import { DEFAULT_COREDNS_VERSION } from '../config/settings.ts';
+import { DEFAULTS } from '../config/settings.ts';
 import { inspectTools, type ToolInspection } from '../provision/inspect.ts';
 import { SERVER_KINDS } from '../servers/registry.ts';
 import { wrapText } from '../text.ts';
@@ -13,7 +13,7 @@ export function availability(tool: ToolInspection | undefined): string {
 }
 
 export async function serversCommand(world: World, options: { json: boolean }): Promise<number> {
-  const tools = await inspectTools(world, { corednsVersion: DEFAULT_COREDNS_VERSION });
+  const tools = await inspectTools(world, { corednsVersion: DEFAULTS.corednsVersion });
   const rows = SERVER_KINDS.map((kind) => {
     const tool = kind.existing ? undefined : tools.find((candidate) => candidate.tool === kind.tool);
     return {

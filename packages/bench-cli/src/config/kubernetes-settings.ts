@@ -1,6 +1,7 @@
 /** The settings of the kubernetes target; part of the one table in `settings.ts`. */
 import { z } from 'zod';
 import { parseQuantity } from '../quantity.ts';
+import { defaultsOf, type SettingsOf, type SettingTable } from './setting.ts';
 import { booleanFromText, choice, list, listFromText, seconds, text } from './value-schemas.ts';
 
 /** RFC 1123 label with room for the run's id behind it. */
@@ -46,128 +47,136 @@ const user = z.preprocess(
   z.string(userMessage).regex(/^(?:image|[1-9]\d{0,9})$/, userMessage),
 );
 
-export const kubernetesShape = {
-  target: choice(['local', 'kubernetes']),
-  context: text,
-  namespacePrefix: namePrefix,
-  corednsImage: text,
-  dinodnsImage: text,
-  loaderImage: text,
-  pullPolicy: choice(['IfNotPresent', 'Always', 'Never']),
-  pullSecrets: list(secret, secretMessage),
-  serverNode: node,
-  loaderNode: node,
-  serverTolerations: list(toleration, tolerationMessage),
-  loaderTolerations: list(toleration, tolerationMessage),
-  serviceAccount: text,
-  cpuRequest: quantity('500m'),
-  memoryLimit: quantity('512Mi'),
-  loaderCpu: quantity('7'),
-  podLabels: z.preprocess(listFromText, z.array(pair).min(1)),
-  runAsUser: user,
-  workers: choice(['quota', 'node']),
-  observe: choice(['auto', 'summary', 'metrics', 'none']),
-  scheduleTime: seconds(0, 'must be a duration, for example 30 or 5m'),
-  readyTime: seconds(5, 'must be a duration of at least 5 seconds, for example 5m'),
-  keep: z.preprocess(booleanFromText, z.boolean('must be true or false')),
-};
-
-export const KUBERNETES_DEFAULTS = {
-  target: 'local',
-  namespacePrefix: 'dinodns-bench',
-  pullPolicy: 'IfNotPresent',
-  // The user "nonroot" of distroless images, CoreDNS's among them.
-  runAsUser: '65532',
-  workers: 'quota',
-  observe: 'auto',
-  // A node that an autoscaler has to add takes longer: then this must be raised.
-  scheduleTime: 20,
-  readyTime: 300,
-  keep: false,
-} as const;
-
-export const KUBERNETES_DESCRIPTIONS = {
-  target: { flag: '--target <name>', description: 'where servers run: local or kubernetes' },
+export const KUBERNETES_SETTINGS = {
+  target: {
+    flag: '--target <name>',
+    description: 'where servers run: local or kubernetes',
+    schema: choice(['local', 'kubernetes']),
+    default: 'local',
+  },
   context: {
     flag: '--context <name>',
     description: 'context of the kubeconfig (default: its current one)',
+    schema: text,
   },
   namespacePrefix: {
     flag: '--namespace-prefix <text>',
     description: "a run's namespace is this and the run's id",
+    schema: namePrefix,
+    default: 'dinodns-bench',
   },
   corednsImage: {
     flag: '--coredns-image <image>',
     description: 'default: coredns/coredns with the version',
+    schema: text,
   },
   dinodnsImage: {
     flag: '--dinodns-image <image>',
     description: 'made from k8s/images/server; see `bench images`',
+    schema: text,
   },
-  loaderImage: { flag: '--loader-image <image>', description: 'made from k8s/images/dnsperf' },
-  pullPolicy: { flag: '--pull-policy <policy>', description: 'IfNotPresent, Always or Never' },
+  loaderImage: {
+    flag: '--loader-image <image>',
+    description: 'made from k8s/images/dnsperf',
+    schema: text,
+  },
+  pullPolicy: {
+    flag: '--pull-policy <policy>',
+    description: 'IfNotPresent, Always or Never',
+    schema: choice(['IfNotPresent', 'Always', 'Never']),
+    default: 'IfNotPresent',
+  },
   pullSecrets: {
     flag: '--pull-secrets <list>',
     description: "Secrets for private registries, copied into the run's namespace: [namespace/]name",
+    schema: list(secret, secretMessage),
   },
-  serverNode: { flag: '--server-node <node>', description: 'where servers run: a name, or pool=dns' },
-  loaderNode: { flag: '--loader-node <node>', description: 'where the loader runs: a name, or pool=load' },
+  serverNode: {
+    flag: '--server-node <node>',
+    description: 'where servers run: a name, or pool=dns',
+    schema: node,
+  },
+  loaderNode: {
+    flag: '--loader-node <node>',
+    description: 'where the loader runs: a name, or pool=load',
+    schema: node,
+  },
   serverTolerations: {
     flag: '--server-tolerations <list>',
     description: 'taints that servers tolerate: dedicated=dns:NoSchedule',
+    schema: list(toleration, tolerationMessage),
   },
   loaderTolerations: {
     flag: '--loader-tolerations <list>',
     description: 'taints that the loader tolerates',
+    schema: list(toleration, tolerationMessage),
   },
   serviceAccount: {
     flag: '--service-account <name>',
     description: 'made in the namespace for the pods; without a token (default: its default)',
+    schema: text,
   },
   cpuRequest: {
     flag: '--cpu-request <quantity>',
     description: 'CPU request of a server pod (default: its limit, which the tier says)',
+    schema: quantity('500m'),
   },
   memoryLimit: {
     flag: '--memory-limit <quantity>',
     description: 'memory request and limit of a server pod (default: none)',
+    schema: quantity('512Mi'),
   },
   loaderCpu: {
     flag: '--loader-cpu <quantity>',
     description: 'CPU request and limit of the loader (default: no limit)',
+    schema: quantity('7'),
   },
-  podLabels: { flag: '--pod-labels <list>', description: 'further labels of all pods: team=dns,env=lab' },
-  runAsUser: { flag: '--run-as-user <id>', description: "user of all pods; image: the image's own" },
+  podLabels: {
+    flag: '--pod-labels <list>',
+    description: 'further labels of all pods: team=dns,env=lab',
+    schema: z.preprocess(listFromText, z.array(pair).min(1)),
+  },
+  runAsUser: {
+    flag: '--run-as-user <id>',
+    description: "user of all pods; image: the image's own",
+    schema: user,
+    // The user "nonroot" of distroless images, CoreDNS's among them.
+    default: '65532',
+  },
   workers: {
     flag: '--workers <how>',
     description: "workers of DinoDNS in cluster mode: by its quota, or the node's cores as published",
+    schema: choice(['quota', 'node']),
+    default: 'quota',
   },
   observe: {
     flag: '--observe <how>',
     description: "the kubelet's summary, the metrics API, none, or auto: the best that is allowed",
+    schema: choice(['auto', 'summary', 'metrics', 'none']),
+    default: 'auto',
   },
   scheduleTime: {
     flag: '--schedule-time <time>',
     description: 'how long a pod may find no node before that is an error',
+    schema: seconds(0, 'must be a duration, for example 30 or 5m'),
+    // A node that an autoscaler has to add takes longer: then this must be raised.
+    default: 20,
   },
-  readyTime: { flag: '--ready-time <time>', description: 'how long pods may take to become ready' },
-  keep: { flag: '--keep', description: "leave the run's namespace and its last server in the cluster" },
-} as const;
+  readyTime: {
+    flag: '--ready-time <time>',
+    description: 'how long pods may take to become ready',
+    schema: seconds(5, 'must be a duration of at least 5 seconds, for example 5m'),
+    default: 300,
+  },
+  keep: {
+    flag: '--keep',
+    description: "leave the run's namespace and its last server in the cluster",
+    schema: z.preprocess(booleanFromText, z.boolean('must be true or false')),
+    default: false,
+  },
+} as const satisfies SettingTable;
 
-export type KubernetesSettingName = keyof typeof kubernetesShape;
-
-type Shape = typeof kubernetesShape;
+export const KUBERNETES_DEFAULTS = defaultsOf(KUBERNETES_SETTINGS);
 
 /** Settings of the kubernetes target, checked. Optional ones are absent, not undefined. */
-export type KubernetesSettings = {
-  readonly [K in keyof typeof KUBERNETES_DEFAULTS]: z.output<Shape[K]>;
-} & {
-  readonly [K in Exclude<keyof Shape, keyof typeof KUBERNETES_DEFAULTS>]?: z.output<Shape[K]>;
-};
-
-/** The settings of this table among all. */
-export function kubernetesSettingsOf(settings: KubernetesSettings): KubernetesSettings {
-  const names = Object.keys(kubernetesShape) as KubernetesSettingName[];
-  const entries = names.flatMap((name) => (settings[name] === undefined ? [] : [[name, settings[name]]]));
-  return Object.fromEntries(entries) as KubernetesSettings;
-}
+export type KubernetesSettings = SettingsOf<typeof KUBERNETES_SETTINGS>;

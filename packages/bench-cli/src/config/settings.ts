@@ -1,22 +1,23 @@
 /**
- * Every setting of a run, once: its schema, default, flag and environment variable. The command line, the
- * environment, configuration files, the help text and the documentation are all made from this table.
+ * Every setting of a run, once: see `Setting`. The command line, the environment, configuration files, the help
+ * text, `docs/settings.md` and the type of a configuration are all made from these tables.
  */
 import { z } from 'zod';
-import { KUBERNETES_DEFAULTS, KUBERNETES_DESCRIPTIONS, kubernetesShape } from './kubernetes-settings.ts';
+import type { Mode } from '../results/record.ts';
+import { KUBERNETES_SETTINGS } from './kubernetes-settings.ts';
+import { defaultsOf, type Setting, type SettingsOf, type SettingTable } from './setting.ts';
 import {
   booleanFromText,
   choice,
   coresFromText,
   list,
   number,
+  percentText,
   ratioFromText,
   seconds,
   text,
   wholeNumber,
 } from './value-schemas.ts';
-
-export { percentText, ratioFromText } from './value-schemas.ts';
 
 /** Half of dnsperf's own limit; one setting must not be able to exhaust the ports of the machine. */
 const MAX_CLIENTS = 32_768;
@@ -31,180 +32,249 @@ const tier = z.preprocess(
   z.number(tierMessage).min(0.1, tierMessage).max(MAX_TIER, tierMessage),
 );
 
+/** Width that every difference's interval is to fall below, as a ratio. */
 const untilMessage = 'must be a percentage of at least 0.01%, with its sign: 2%';
 
 const lostMessage = 'must be a percentage with its sign, for example 0.1%';
 
-/** What a user may write, in files under the same names; every key is optional. */
-export const settingsSchema = z.strictObject({
-  servers: list(text, 'must be a list of server names, for example coredns,dinodns'),
-  tier: list(tier, tierMessage),
-  mode: choice(['single', 'multi', 'both']),
-  baseline: text,
-  duration: seconds(1, 'must be a duration of at least 1 second, for example 10, 90s or 10m'),
-  warmup: seconds(0, 'must be a duration, for example 2 or 5s; 0 switches the warm-up off'),
-  trials: wholeNumber(1, 1000),
-  until: z.preprocess(ratioFromText, z.number(untilMessage).min(0.0001, untilMessage).max(10, untilMessage)),
-  maxTrials: wholeNumber(2, 1000),
-  maxTime: seconds(1, 'must be a duration, for example 30m or 2h'),
-  aa: z.preprocess(booleanFromText, z.boolean('must be true or false')),
-  interval: choice(['auto', 'bootstrap']),
-  rate: number(
-    z
-      .number('must be queries per second, for example 20000')
-      .positive('must be more than 0; leave it away for no limit')
-      .max(1e9, 'must be queries per second, at most 1e9'),
-  ),
-  objective: choice(['throughput', 'max-rate']),
-  maxLost: z.preprocess(ratioFromText, z.number(lostMessage).min(0, lostMessage).max(1, lostMessage)),
-  maxP99: seconds(0.000001, 'must be a duration, for example 0.005 (seconds)'),
-  loader: choice(['auto', 'dnsperf', 'builtin']),
-  openLoop: z.preprocess(booleanFromText, z.boolean('must be true or false')),
-  clients: wholeNumber(1, MAX_CLIENTS),
-  outstanding: wholeNumber(1, MAX_OUTSTANDING),
-  threads: wholeNumber(1, 1024),
-  timeout: seconds(0.01, 'must be a duration of at least 0.01 seconds'),
-  transport: choice(['udp', 'tcp']),
-  zones: wholeNumber(1, 10_000_000),
-  workload: text,
-  cpu: choice(['quota', 'pin']),
-  corednsVersion: z
-    .string('must be a version, for example 1.15.0')
-    .transform((value) => value.replace(/^v/, ''))
-    .refine((value) => /^\d+\.\d+\.\d+(-[\w.]+)?$/.test(value), 'must be a version, for example 1.15.0'),
-  delta: choice(['relative', 'symmetric']),
-  out: text,
-  provision: z.preprocess(booleanFromText, z.boolean('must be true or false')),
-  ...kubernetesShape,
-});
-
-export type Settings = z.output<typeof settingsSchema>;
-export type SettingName = keyof Settings;
-
-/** The current stable release when this version of bench was made; `--coredns-version` takes any other. */
-export const DEFAULT_COREDNS_VERSION = '1.15.0';
-
-/**
- * Defaults that answer in about three minutes.
- *
- * `outstanding` is dnsperf's own default. Linux's default socket receive buffer (212,992 bytes) holds about
- * 200 small datagrams, so 100 queries in flight always fit, even if all of them arrive at once: a lost query
- * then means that the server failed, not that the loader overran its buffer. See docs/method.md.
- */
-export const DEFAULTS = {
-  servers: ['coredns', 'dinodns-stock', 'dinodns'],
-  tier: [1],
-  mode: 'single',
-  duration: 10,
-  warmup: 2,
-  trials: 3,
-  maxTrials: 30,
-  aa: false,
-  interval: 'auto',
-  objective: 'throughput',
-  maxLost: 0.001,
-  loader: 'auto',
-  openLoop: false,
-  clients: 20,
-  outstanding: 100,
-  threads: 1,
-  timeout: 5,
-  transport: 'udp',
-  zones: 100,
-  workload: 'half',
-  cpu: 'quota',
-  corednsVersion: DEFAULT_COREDNS_VERSION,
-  delta: 'relative',
-  out: 'results',
-  provision: true,
-  ...KUBERNETES_DEFAULTS,
-} as const satisfies Partial<Settings>;
-
-export const PRESETS = {
-  /** The defaults. */
-  quick: {},
-  /** The published method: ten minutes for each trial, the whole matrix, dnsperf's limit far above any server. */
-  blog: { duration: 600, tier: [1, 2, 4], mode: 'both', rate: 1_000_000 },
-} as const satisfies Record<string, Partial<Settings>>;
-
-export type PresetName = keyof typeof PRESETS;
-
-export interface SettingDescription {
-  /** As commander reads it. */
-  readonly flag: string;
-  readonly description: string;
-}
-
-/** Flags in the order of the help text. The environment variable follows from the name: see `variableOf`. */
-export const SETTING_DESCRIPTIONS: Readonly<Record<SettingName, SettingDescription>> = {
-  servers: { flag: '--servers <list>', description: 'servers to compare; see `bench servers`' },
-  tier: { flag: '--tier <list>', description: 'vCPUs in total, fractions allowed: 1 or 500m,1,2' },
+/** The settings of a run on any target, in the order of the help text. */
+export const RUN_SETTINGS = {
+  servers: {
+    flag: '--servers <list>',
+    description: 'servers to compare; see `bench servers`',
+    schema: list(text, 'must be a list of server names, for example coredns,dinodns'),
+    default: ['coredns', 'dinodns-stock', 'dinodns'],
+    distinct: true,
+  },
+  tier: {
+    flag: '--tier <list>',
+    description: 'vCPUs in total, fractions allowed: 1 or 500m,1,2',
+    schema: list(tier, tierMessage),
+    default: [1],
+    // vCPUs in total.
+    field: 'tiers',
+    distinct: true,
+  },
   mode: {
     flag: '--mode <mode>',
     description: 'single: one-vCPU instances; multi: one instance with all vCPUs; or both',
+    schema: choice(['single', 'multi', 'both']),
+    default: 'single',
+    field: 'modes',
+    toField: (mode: Mode | 'both'): readonly Mode[] => (mode === 'both' ? ['single', 'multi'] : [mode]),
+    fromField: (modes: readonly Mode[]) => (modes.length > 1 ? 'both' : modes[0]),
   },
   baseline: {
     flag: '--baseline <server>',
     description: 'what the others are compared with (default: coredns, else the first server)',
+    schema: text,
+    defaultFor: (servers) => (servers.includes('coredns') ? 'coredns' : (servers[0] ?? 'coredns')),
   },
-  duration: { flag: '--duration <time>', description: 'measured time of a trial: 10, 90s, 10m' },
-  warmup: { flag: '--warmup <time>', description: 'load before each trial that does not count' },
-  trials: { flag: '--trials <n>', description: 'trials of each case, interleaved with the others' },
+  duration: {
+    flag: '--duration <time>',
+    description: 'measured time of a trial: 10, 90s, 10m',
+    schema: seconds(1, 'must be a duration of at least 1 second, for example 10, 90s or 10m'),
+    default: 10,
+    field: 'durationSeconds',
+  },
+  warmup: {
+    flag: '--warmup <time>',
+    description: 'load before each trial that does not count',
+    schema: seconds(0, 'must be a duration, for example 2 or 5s; 0 switches the warm-up off'),
+    default: 2,
+    field: 'warmupSeconds',
+  },
+  trials: {
+    flag: '--trials <n>',
+    description: 'trials of each case, interleaved with the others',
+    schema: wholeNumber(1, 1000),
+    // With `until`, the minimum.
+    default: 3,
+  },
   until: {
     flag: '--until <width>',
     description: 'go on until the 95 % interval of every difference is narrower: 2%',
+    schema: z.preprocess(
+      ratioFromText,
+      z.number(untilMessage).min(0.0001, untilMessage).max(10, untilMessage),
+    ),
+    show: (ratio: number) => percentText(ratio),
   },
-  maxTrials: { flag: '--max-trials <n>', description: 'trials of each case at most, with --until' },
-  maxTime: { flag: '--max-time <time>', description: 'measure no longer than this, with --until' },
-  aa: { flag: '--aa', description: "the baseline against itself: this machine's noise floor" },
+  maxTrials: {
+    flag: '--max-trials <n>',
+    description: 'trials of each case at most, with --until',
+    schema: wholeNumber(2, 1000),
+    default: 30,
+  },
+  maxTime: {
+    flag: '--max-time <time>',
+    description: 'measure no longer than this, with --until',
+    schema: seconds(1, 'must be a duration, for example 30m or 2h'),
+    field: 'maxTimeSeconds',
+  },
+  aa: {
+    flag: '--aa',
+    description: "the baseline against itself: this machine's noise floor",
+    schema: z.preprocess(booleanFromText, z.boolean('must be true or false')),
+    default: false,
+  },
   interval: {
     flag: '--interval <method>',
     description: 'of differences: auto (rank test or t), or bootstrap from 8 trials on',
+    schema: choice(['auto', 'bootstrap']),
+    default: 'auto',
   },
-  rate: { flag: '--rate <qps>', description: 'queries per second for each case (default: no limit)' },
+  rate: {
+    flag: '--rate <qps>',
+    description: 'queries per second for each case (default: no limit)',
+    schema: number(
+      z
+        .number('must be queries per second, for example 20000')
+        .positive('must be more than 0; leave it away for no limit')
+        .max(1e9, 'must be queries per second, at most 1e9'),
+    ),
+    // Over all instances of a case.
+    field: 'ratePerSecond',
+  },
   objective: {
     flag: '--objective <name>',
     description: 'throughput; or max-rate: the highest rate within --max-lost and --max-p99 (builtin loader)',
+    schema: choice(['throughput', 'max-rate']),
+    default: 'throughput',
   },
-  maxLost: { flag: '--max-lost <share>', description: 'share of queries that max-rate may lose' },
+  maxLost: {
+    flag: '--max-lost <share>',
+    description: 'share of queries that max-rate may lose',
+    schema: z.preprocess(ratioFromText, z.number(lostMessage).min(0, lostMessage).max(1, lostMessage)),
+    default: 0.001,
+    field: 'maxLostRatio',
+    show: (ratio: number) => percentText(ratio),
+  },
   maxP99: {
     flag: '--max-p99 <time>',
     description: '99th percentile that max-rate allows, in seconds (default: no limit)',
+    schema: seconds(0.000001, 'must be a duration, for example 0.005 (seconds)'),
+    field: 'maxP99Seconds',
   },
   loader: {
     flag: '--loader <name>',
     description: 'dnsperf; builtin (dnscannon: percentiles, open loop); auto: dnsperf where it can be had',
+    schema: choice(['auto', 'dnsperf', 'builtin']),
+    default: 'auto',
   },
   openLoop: {
     flag: '--open-loop',
     description: 'with --rate and the builtin loader: send on schedule, whether answers come or not',
+    schema: z.preprocess(booleanFromText, z.boolean('must be true or false')),
+    default: false,
   },
-  clients: { flag: '--clients <n>', description: 'sockets that a loader sends from' },
-  outstanding: { flag: '--outstanding <n>', description: 'queries in flight for each loader' },
-  threads: { flag: '--threads <n>', description: 'threads of each loader' },
-  timeout: { flag: '--timeout <time>', description: 'a query unanswered for so long is lost' },
-  transport: { flag: '--transport <name>', description: 'udp or tcp' },
-  zones: { flag: '--zones <n>', description: 'number of zones: example1.com, example3.com, …' },
+  clients: {
+    flag: '--clients <n>',
+    description: 'sockets that a loader sends from',
+    schema: wholeNumber(1, MAX_CLIENTS),
+    default: 20,
+  },
+  outstanding: {
+    flag: '--outstanding <n>',
+    description: 'queries in flight for each loader',
+    schema: wholeNumber(1, MAX_OUTSTANDING),
+    /**
+     * dnsperf's own default. Linux's default socket receive buffer (212,992 bytes) holds about 200 small datagrams,
+     * so 100 queries in flight always fit, even if all of them arrive at once: a lost query then means that the
+     * server failed, not that the loader overran its buffer. See docs/method.md.
+     */
+    default: 100,
+  },
+  threads: {
+    flag: '--threads <n>',
+    description: 'threads of each loader',
+    schema: wholeNumber(1, 1024),
+    default: 1,
+  },
+  timeout: {
+    flag: '--timeout <time>',
+    description: 'a query unanswered for so long is lost',
+    schema: seconds(0.01, 'must be a duration of at least 0.01 seconds'),
+    default: 5,
+    field: 'timeoutSeconds',
+  },
+  transport: {
+    flag: '--transport <name>',
+    description: 'udp or tcp',
+    schema: choice(['udp', 'tcp']),
+    default: 'udp',
+  },
+  zones: {
+    flag: '--zones <n>',
+    description: 'number of zones: example1.com, example3.com, …',
+    schema: wholeNumber(1, 10_000_000),
+    default: 100,
+  },
   workload: {
     flag: '--workload <name>',
     description: 'names asked: half (exist), existing, missing, or a query file',
+    schema: text,
+    default: 'half',
+    // The cluster's own DNS knows other names than the zone set's.
+    defaultFor: (servers) => (servers.includes('cluster-dns') ? 'service' : undefined),
   },
-  cpu: { flag: '--cpu <how>', description: 'CPU limits by quota, or pin to CPUs' },
-  corednsVersion: { flag: '--coredns-version <version>', description: 'CoreDNS release to compare with' },
+  cpu: {
+    flag: '--cpu <how>',
+    description: 'CPU limits by quota, or pin to CPUs',
+    schema: choice(['quota', 'pin']),
+    default: 'quota',
+  },
+  corednsVersion: {
+    flag: '--coredns-version <version>',
+    description: 'CoreDNS release to compare with',
+    schema: z
+      .string('must be a version, for example 1.15.0')
+      .transform((value) => value.replace(/^v/, ''))
+      .refine((value) => /^\d+\.\d+\.\d+(-[\w.]+)?$/.test(value), 'must be a version, for example 1.15.0'),
+    // The stable release when this version of bench was made.
+    default: '1.15.0',
+    // The default moves on.
+    inCommand: 'always',
+  },
   delta: {
     flag: '--delta <definition>',
     description: 'relative to the baseline, or symmetric as in the published tables',
+    schema: choice(['relative', 'symmetric']),
+    default: 'relative',
   },
-  out: { flag: '--out <directory>', description: 'where the folders of runs lie' },
-  provision: { flag: '--no-provision', description: 'use installed tools only, get nothing' },
-  ...KUBERNETES_DESCRIPTIONS,
-};
+  out: {
+    flag: '--out <directory>',
+    description: 'where the folders of runs lie',
+    schema: text,
+    default: 'results',
+    inCommand: 'never',
+  },
+  provision: {
+    flag: '--no-provision',
+    description: 'use installed tools only, get nothing',
+    schema: z.preprocess(booleanFromText, z.boolean('must be true or false')),
+    default: true,
+  },
+} as const satisfies SettingTable;
 
-/** The environment variable of a setting: `corednsVersion` → `DINODNS_BENCH_COREDNS_VERSION`. */
-export function variableOf(name: SettingName): string {
-  return `DINODNS_BENCH_${name.replace(/[A-Z]/g, (letter) => `_${letter}`).toUpperCase()}`;
+/** All settings. */
+export const SETTINGS = { ...RUN_SETTINGS, ...KUBERNETES_SETTINGS } as const;
+
+export type SettingName = keyof typeof SETTINGS;
+/** Checked values of all settings. */
+export type Settings = SettingsOf<typeof SETTINGS>;
+
+export const SETTING_NAMES = Object.keys(SETTINGS) as readonly SettingName[];
+
+/** Defaults that answer in about three minutes. */
+export const DEFAULTS = defaultsOf(SETTINGS);
+
+/** What a setting is; undefined for a name that is none. */
+export function findSetting(name: string): Setting | undefined {
+  return Object.hasOwn(SETTINGS, name) ? SETTINGS[name as SettingName] : undefined;
 }
 
-export function settingNames(): SettingName[] {
-  return Object.keys(SETTING_DESCRIPTIONS) as SettingName[];
+/** The environment variable of a setting: `corednsVersion` → `DINODNS_BENCH_COREDNS_VERSION`. */
+export function variableOf(name: string): string {
+  return `DINODNS_BENCH_${name.replace(/[A-Z]/g, (letter) => `_${letter}`).toUpperCase()}`;
 }

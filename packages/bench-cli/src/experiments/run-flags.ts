@@ -1,26 +1,22 @@
 /** The settings of a run as flags, for every command that needs some of them. */
 import type { Command } from 'commander';
-import {
-  DEFAULTS,
-  PRESETS,
-  SETTING_DESCRIPTIONS,
-  type SettingName,
-  settingNames,
-} from '../config/settings.ts';
-import { percentText } from '../config/value-schemas.ts';
+import { PRESETS } from '../config/presets.ts';
+import { flagName, type Setting, shownValue } from '../config/setting.ts';
+import { SETTING_NAMES, SETTINGS, type SettingName } from '../config/settings.ts';
 
-function defaultHint(name: SettingName): string {
-  const value = (DEFAULTS as Partial<Record<SettingName, unknown>>)[name];
+function defaultHint(setting: Setting): string {
+  const value = setting.default;
   if (value === undefined || typeof value === 'boolean') return '';
-  return ` (default: ${name === 'maxLost' ? percentText(Number(value)) : String(value)})`;
+  return ` (default: ${shownValue(setting, value)})`;
 }
 
 /** The settings that were given on the command line, under their names; commander's own defaults are unused. */
 export function settingsFrom(values: Record<string, unknown>): Partial<Record<SettingName, unknown>> {
-  const entries = settingNames().flatMap((name) => {
+  const entries = SETTING_NAMES.flatMap((name) => {
     const value = values[name];
     // commander sets a negatable flag to true when it was not given.
-    const given = name === 'provision' ? value === false : value !== undefined;
+    const isNegated = flagName(SETTINGS[name]).startsWith('--no-');
+    const given = isNegated ? value === false : value !== undefined;
     return given ? [[name, value] as const] : [];
   });
   return Object.fromEntries(entries);
@@ -28,9 +24,8 @@ export function settingsFrom(values: Record<string, unknown>): Partial<Record<Se
 
 /** Adds the flags of all settings, a preset and a file. */
 export function addRunSettings(command: Command): Command {
-  for (const name of settingNames()) {
-    const { flag, description } = SETTING_DESCRIPTIONS[name];
-    command.option(flag, description + defaultHint(name));
+  for (const setting of Object.values<Setting>(SETTINGS)) {
+    command.option(setting.flag, setting.description + defaultHint(setting));
   }
   return command
     .option('--preset <name>', `settings to start from: ${Object.keys(PRESETS).join(', ')}`)

@@ -1,7 +1,7 @@
 /** The plan as text for `--dry-run`. Pure. */
 import Table from 'cli-table3';
 import type { RunConfiguration } from '../config/configuration.ts';
-import { percentText } from '../config/settings.ts';
+import { percentText } from '../config/value-schemas.ts';
 import { formatDuration } from '../text.ts';
 import type { Plan, PlannedCase } from './plan.ts';
 

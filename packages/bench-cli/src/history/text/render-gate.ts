@@ -1,5 +1,5 @@
 /** A gate's outcome: a paragraph for a terminal, Markdown for a pull request. Pure. */
-import { percentText } from '../../config/settings.ts';
+import { percentText } from '../../config/value-schemas.ts';
 import { formatFixed, formatOutwards, formatP } from '../../report/numbers.ts';
 import { METRIC_NAMES, METRIC_TITLES } from '../../stats/metrics.ts';
 import { wrapText } from '../../text.ts';

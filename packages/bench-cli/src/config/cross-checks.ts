@@ -1,0 +1,73 @@
+/** Settings that are right by themselves but not together. Pure. */
+import { flagName, type Setting } from './setting.ts';
+import { SETTING_NAMES, SETTINGS, type Settings } from './settings.ts';
+
+/** Settings that are right by themselves but not together. */
+export function crossProblems(settings: Settings, baselineGiven: boolean): string[] {
+  const problems: string[] = [];
+  if (baselineGiven && !settings.servers.includes(settings.baseline)) {
+    problems.push(
+      `--baseline: "${settings.baseline}" is not among --servers ${settings.servers.join(',')}; add it or choose one of them`,
+    );
+  }
+  if (settings.threads > settings.clients) {
+    problems.push(
+      `--threads: ${settings.threads} threads need at least as many sockets; raise --clients (now ${settings.clients})`,
+    );
+  }
+  if (settings.threads > settings.outstanding) {
+    problems.push(
+      `--threads: ${settings.threads} threads share --outstanding ${settings.outstanding}; raise it to at least one each`,
+    );
+  }
+  problems.push(...openLoopProblems(settings), ...objectiveProblems(settings), ...untilProblems(settings));
+  return [...problems, ...repeatedEntries(settings)];
+}
+
+/** dnsperf has no open loop, and without a rate there is no schedule. */
+function openLoopProblems({ openLoop, loader, rate }: Settings): string[] {
+  if (!openLoop) return [];
+  const problems: string[] = [];
+  if (loader !== 'builtin')
+    problems.push('--open-loop: only the built-in loader has an open loop; add --loader builtin');
+  if (rate === undefined)
+    problems.push('--open-loop: a schedule needs a rate; give both, for example --rate 20000');
+  return problems;
+}
+
+/** The search needs open loops, which only the built-in loader has, and finds the rate itself. */
+function objectiveProblems({ objective, loader, rate, maxP99 }: Settings): string[] {
+  if (objective !== 'max-rate')
+    return maxP99 === undefined
+      ? []
+      : ['--max-p99: is a limit of the search for the highest rate; add --objective max-rate'];
+  const problems: string[] = [];
+  if (loader === 'dnsperf')
+    problems.push('--objective: max-rate needs open loops, which dnsperf has not; use --loader builtin');
+  if (rate !== undefined) problems.push('--rate: max-rate finds the rate itself; leave --rate away');
+  return problems;
+}
+
+/** With `--until`, `--trials` is the fewest, and `--max-trials` the most. */
+function untilProblems({ until, trials, maxTrials, maxTime }: Settings): string[] {
+  if (until === undefined) {
+    return maxTime === undefined
+      ? []
+      : ['--max-time: says when --until gives up; give both, for example --until 5%'];
+  }
+  return trials > maxTrials
+    ? [`--trials: ${trials} are more than --max-trials ${maxTrials}; raise that as well`]
+    : [];
+}
+
+/** Every entry of a list that makes cases is measured once. */
+function repeatedEntries(settings: Settings): string[] {
+  return SETTING_NAMES.flatMap((name) => {
+    const setting: Setting = SETTINGS[name];
+    const values = settings[name];
+    if (setting.distinct !== true || !Array.isArray(values) || new Set(values).size === values.length)
+      return [];
+    const list = values.join(',');
+    return [`${flagName(setting)}: ${list} names something twice; every entry is measured once`];
+  });
+}

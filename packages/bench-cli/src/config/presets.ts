@@ -1,0 +1,14 @@
+/** Settings to start from, by name; whatever else is given goes before them. */
+import type { Settings } from './settings.ts';
+
+export const PRESETS = {
+  /** The defaults. */
+  quick: {},
+  /** The published method: ten minutes for each trial, the whole matrix, dnsperf's limit far above any server. */
+  blog: { duration: 600, tier: [1, 2, 4], mode: 'both', rate: 1_000_000 },
+} as const satisfies Record<string, Partial<Settings>>;
+
+/** A preset by its name; undefined if there is none. */
+export function findPreset(name: string): Partial<Settings> | undefined {
+  return Object.hasOwn(PRESETS, name) ? PRESETS[name as keyof typeof PRESETS] : undefined;
+}

@@ -1,0 +1,113 @@
+/**
+ * What a setting is. Everything about one is in one declaration: its flag, its help, its schema, its default and
+ * its field in the configuration. All else is derived: environment variables, keys of files, types, documentation.
+ */
+import type { z } from 'zod';
+
+export interface Setting {
+  /** As commander reads it: `--tier <list>`, `--keep`, `--no-provision`. */
+  readonly flag: string;
+  readonly description: string;
+  /** Reads text as well as typed values. A list is read from text with commas. */
+  readonly schema: z.ZodType;
+  /** Without one, the setting is optional. */
+  readonly default?: unknown;
+  /** A default that depends on the servers; undefined where `default` is right. */
+  defaultFor?(servers: readonly string[]): unknown;
+  /** Its name in the configuration, where that is another. */
+  readonly field?: string;
+  /** Its value in the configuration, where that is another; `fromField` is the way back. */
+  toField?(value: unknown): unknown;
+  fromField?(field: unknown): unknown;
+  /** The value as people write it, where that is not `String`. */
+  show?(value: unknown): string;
+  /** A list whose entries are measured each: none may be there twice. */
+  readonly distinct?: true;
+  /** Whether the command that repeats a run names it: unless it is the default, always, or never. */
+  readonly inCommand?: 'always' | 'never';
+}
+
+export type SettingTable = Readonly<Record<string, Setting>>;
+
+type Value<S extends Setting> =
+  z.output<S['schema']> extends readonly (infer Item)[] ? readonly Item[] : z.output<S['schema']>;
+type Named<T> = keyof T & string;
+type WithDefault<T extends SettingTable> = {
+  [K in Named<T>]: T[K] extends { default: unknown } | { defaultFor: unknown } ? K : never;
+}[Named<T>];
+
+/** Checked values under their names; optional ones are absent, not undefined. */
+export type SettingsOf<T extends SettingTable> = {
+  readonly [K in WithDefault<T>]: Value<T[K]>;
+} & {
+  readonly [K in Exclude<Named<T>, WithDefault<T>>]?: Value<T[K]>;
+};
+
+/** Values in a configuration, under the names of their fields; optional ones are null where they are not set. */
+export type FieldsOf<T extends SettingTable> = {
+  readonly [K in Named<T> as T[K] extends { field: infer Field extends string } ? Field : K]: T[K] extends {
+    toField: (value: never) => infer Field;
+  }
+    ? Field
+    : K extends WithDefault<T>
+      ? Value<T[K]>
+      : Value<T[K]> | null;
+};
+
+/** The defaults that do not depend on anything. */
+export type DefaultsOf<T extends SettingTable> = {
+  readonly [K in Named<T> as T[K] extends { default: unknown } ? K : never]: T[K] extends {
+    default: infer Default;
+  }
+    ? Default
+    : never;
+};
+
+export function defaultsOf<T extends SettingTable>(table: T): DefaultsOf<T> {
+  const entries = Object.entries(table).filter(([, setting]) => setting.default !== undefined);
+  return Object.fromEntries(entries.map(([name, setting]) => [name, setting.default])) as DefaultsOf<T>;
+}
+
+/** The default of a run with these servers; undefined if there is none. */
+export function defaultOf(setting: Setting, servers: readonly string[]): unknown {
+  return setting.defaultFor?.(servers) ?? setting.default;
+}
+
+/** `--tier` of `--tier <list>`. */
+export function flagName({ flag }: Setting): string {
+  return flag.split(' ')[0] ?? flag;
+}
+
+/** A value as people write it. */
+export function shownValue({ show = String }: Setting, value: unknown): string {
+  return show(value);
+}
+
+/** From settings to the fields of a configuration. */
+export function toFields<T extends SettingTable>(table: T, settings: Readonly<Record<string, unknown>>) {
+  const entries = Object.entries<Setting>(table).map(([name, setting]) => {
+    const value = settings[name];
+    return [setting.field ?? name, setting.toField === undefined ? (value ?? null) : setting.toField(value)];
+  });
+  return Object.fromEntries(entries) as FieldsOf<T>;
+}
+
+/** From the fields of a configuration to the settings that lead there. */
+export function fromFields(table: SettingTable, fields: Readonly<Record<string, unknown>>) {
+  const entries = Object.entries(table).flatMap(([name, { field = name, fromField }]) => {
+    const value = fields[field];
+    return value === null ? [] : [[name, fromField === undefined ? value : fromField(value)] as const];
+  });
+  return Object.fromEntries(entries);
+}
+
+/** The values of the settings in `table`, without the rest and without what is undefined. */
+export function pickSettings<T extends SettingTable>(
+  table: T,
+  values: Readonly<Record<string, unknown>>,
+): SettingsOf<T> {
+  const entries = Object.keys(table).flatMap((name) =>
+    values[name] === undefined ? [] : [[name, values[name]]],
+  );
+  return Object.fromEntries(entries) as SettingsOf<T>;
+}
