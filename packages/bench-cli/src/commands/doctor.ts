@@ -9,7 +9,9 @@ import { listenForInterruption } from '../interruption.ts';
 import { createDisplay } from '../progress/display.ts';
 import { provisionProgress } from '../progress/provision-progress.ts';
 import { inspectTools, type ToolInspection } from '../provision/inspect.ts';
+import type { ProvideTool, ProvisionOptions } from '../provision/provision.ts';
 import { createProvisioner } from '../provision/provisioner.ts';
+import { getTestPrograms, inspectTestPrograms, type TestProgram } from '../provision/test-programs.ts';
 import { wrapText } from '../text.ts';
 import type { World } from '../world.ts';
 
@@ -51,34 +53,64 @@ function loaderFinding(tools: readonly ToolInspection[]): Finding {
     : { ...base, found: `${builtin}, since dnsperf cannot be had` };
 }
 
-/** Gets every tool that is missing and can be got. Resolves with the number that could not. */
-async function fixTools(world: World, tools: readonly ToolInspection[]): Promise<number> {
+/** Calls `get` with what provisioning needs: a place for its progress, and a signal that Ctrl-C aborts. */
+async function provisioning<T>(
+  world: World,
+  get: (provide: ProvideTool, options: ProvisionOptions, say: (line: string) => void) => Promise<T>,
+): Promise<T> {
   const display = createDisplay(world.stderr);
-  const interruption = listenForInterruption(world, (text) => display.line(text));
-  const provide = createProvisioner(world);
-  let failures = 0;
+  const say = (line: string) => display.line(line);
+  const interruption = listenForInterruption(world, say);
+  const options = {
+    allowed: true,
+    corednsVersion: DEFAULTS.corednsVersion,
+    progress: provisionProgress(display, world.clock),
+    signal: interruption.signal,
+  };
   try {
-    for (const { tool, found, wouldBeGot } of tools) {
-      if (found !== null || wouldBeGot === null) continue;
-      const options = {
-        allowed: true,
-        corednsVersion: DEFAULTS.corednsVersion,
-        progress: provisionProgress(display, world.clock),
-        signal: interruption.signal,
-      };
-      try {
-        await provide(tool, options);
-      } catch (error) {
-        interruption.signal.throwIfAborted();
-        display.line(messageOf(error));
-        failures += 1;
-      }
-    }
+    return await get(createProvisioner(world), options, say);
   } finally {
     interruption.release();
     display.clear();
   }
-  return failures;
+}
+
+/** Gets every tool that is missing and can be got; says why, where it fails. */
+async function fixTools(world: World, tools: readonly ToolInspection[]): Promise<void> {
+  await provisioning(world, async (provide, options, say) => {
+    for (const { tool, found, wouldBeGot } of tools) {
+      if (found !== null || wouldBeGot === null) continue;
+      try {
+        await provide(tool, options);
+      } catch (error) {
+        options.signal.throwIfAborted();
+        say(messageOf(error));
+      }
+    }
+  });
+}
+
+function testFinding({ program, suite, found, packages }: TestProgram): Finding {
+  const advice = `\`bench doctor --fix --for tests\` gets it${packages.length === 0 ? '' : `: apt-get install ${packages.join(' ')}`}`;
+  return {
+    name: program,
+    title: program,
+    state: found === null ? 'problem' : 'ok',
+    found: found ?? `missing, for \`pnpm test:${suite}\``,
+    advice: found === null ? advice : null,
+  };
+}
+
+/** What the suites of the tests need beyond the workspace. */
+async function testFindings(world: World, fix: boolean): Promise<readonly Finding[]> {
+  let programs = await inspectTestPrograms(world);
+  if (fix) {
+    await provisioning(world, async (provide, options, say) => {
+      for (const problem of await getTestPrograms(world, programs, provide, options)) say(problem);
+    });
+    programs = await inspectTestPrograms(world);
+  }
+  return programs.map(testFinding);
 }
 
 const MARKS: Readonly<Record<CheckState, string>> = { ok: '✓', notice: '!', problem: '✗' };
@@ -97,16 +129,28 @@ function render(findings: readonly Finding[], columns: number, colours: boolean)
     .join('');
 }
 
-/** Exit status 0 if a run can be made, else 3. */
-export async function doctorCommand(world: World, options: { fix: boolean; json: boolean }): Promise<number> {
+/** What a run needs, of tools and of the machine. */
+async function runFindings(world: World, fix: boolean): Promise<readonly Finding[]> {
   const inspect = () => inspectTools(world, { corednsVersion: DEFAULTS.corednsVersion });
   let tools = await inspect();
-  if (options.fix) {
+  if (fix) {
     await fixTools(world, tools);
     tools = await inspect();
   }
   const machine = await inspectMachine(world, { neededCpus: CPUS_NEEDED });
-  const findings = [...tools.map(toolFinding), loaderFinding(tools), ...machine];
+  return [...tools.map(toolFinding), loaderFinding(tools), ...machine];
+}
+
+export interface DoctorOptions {
+  /** What the machine is looked at for: a run, or the tests of this workspace. */
+  readonly for: 'run' | 'tests';
+  readonly fix: boolean;
+  readonly json: boolean;
+}
+
+/** Exit status 0 if a run can be made, or nothing is missing for the tests; else 3. */
+export async function doctorCommand(world: World, options: DoctorOptions): Promise<number> {
+  const findings = await (options.for === 'tests' ? testFindings : runFindings)(world, options.fix);
   const colours = world.stdout.isTerminal && (world.env.NO_COLOR ?? '') === '';
   world.stdout.write(
     options.json

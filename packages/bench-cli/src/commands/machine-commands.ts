@@ -1,5 +1,5 @@
 /** The flags of the commands over what is here, on this machine or in a cluster: servers, doctor, cleanup. */
-import type { Command } from 'commander';
+import { type Command, Option } from 'commander';
 import type { Call } from '../experiments/experiment.ts';
 import { cleanupCommand, cleanupOptions } from './cleanup.ts';
 import { doctorCommand } from './doctor.ts';
@@ -18,9 +18,18 @@ export function addMachineCommands(program: Command, call: Call): void {
     .command('doctor')
     .description('what this machine has and lacks')
     .option('--fix', 'get the tools that are missing')
+    .addOption(
+      new Option('--for <what>', 'what it is looked at for: a run, or the tests of this workspace')
+        .choices(['run', 'tests'])
+        .default('run'),
+    )
     .option('--json', 'as JSON')
-    .action(async (values: { fix?: boolean; json?: boolean }) => {
-      call.status = await doctorCommand(world, { fix: values.fix === true, json: values.json === true });
+    .action(async (values: { fix?: boolean; for: 'run' | 'tests'; json?: boolean }) => {
+      call.status = await doctorCommand(world, {
+        for: values.for,
+        fix: values.fix === true,
+        json: values.json === true,
+      });
     });
   program
     .command('cleanup')

@@ -60,6 +60,9 @@ export function parseAptDownload(output: string): { size: string; hosts: readonl
   return { size, hosts: [...new Set(hosts)] };
 }
 
+/** No questions, English messages, and no daemon that starts because its package is installed. */
+const QUIET = ['DEBIAN_FRONTEND=noninteractive', 'LC_ALL=C', 'RUNLEVEL=1', 'SYSTEMD_OFFLINE=1'] as const;
+
 async function run(
   world: World,
   { executable, privilege }: PackageManager,
@@ -69,7 +72,7 @@ async function run(
 ): Promise<Completed> {
   signal.throwIfAborted();
   // sudo clears the environment, so it is set behind it.
-  const words = [...privilege, 'env', 'DEBIAN_FRONTEND=noninteractive', 'LC_ALL=C', executable, ...command];
+  const words = [...privilege, 'env', ...QUIET, executable, ...command];
   const completed = await runToEnd(world.processes.start, words, {
     timeoutSeconds: INSTALL_SECONDS,
     onStdoutLine: (line) => progress.detail(line),
@@ -84,12 +87,12 @@ const APT_INSTALL = ['install', '-y', '--no-install-recommends', '-o', 'DPkg::Lo
 async function aptInstall(
   world: World,
   manager: PackageManager,
-  packageName: string,
+  packages: readonly string[],
   progress: ProvisionProgress,
   signal: AbortSignal,
 ): Promise<{ completed: Completed; from: string }> {
   const apt = (...command: readonly string[]) => run(world, manager, command, progress, signal);
-  const plan = () => apt(...APT_INSTALL, '--print-uris', packageName);
+  const plan = () => apt(...APT_INSTALL, '--print-uris', ...packages);
   let planned = await plan();
   let completed: Completed | null = null;
   for (const updated of [false, true]) {
@@ -105,10 +108,10 @@ async function aptInstall(
     const download = parseAptDownload(planned.stdout);
     if (download !== null) {
       progress.step(
-        `Installing ${packageName}: ${download.size} from ${download.hosts.join(', ') || 'the package cache'}`,
+        `Installing ${packages.join(' ')}: ${download.size} from ${download.hosts.join(', ') || 'the package cache'}`,
       );
     }
-    completed = await apt(...APT_INSTALL, packageName);
+    completed = await apt(...APT_INSTALL, ...packages);
     // A list of packages that is out of date names files that are gone; after an update it is tried again.
     if (completed.code === 0) break;
   }
@@ -116,28 +119,29 @@ async function aptInstall(
   return { completed: completed ?? planned, from: hosts.length > 0 ? ` from ${hosts.join(', ')}` : '' };
 }
 
-/** Installs a package; resolves with where from, or with the problem. Rejects when aborted. */
-export async function installPackage(
+/** Installs packages, all or none; resolves with where from, or with the problem. Rejects when aborted. */
+export async function installPackages(
   world: World,
   manager: PackageManager,
-  packageName: string,
+  packages: readonly string[],
   progress: ProvisionProgress,
   signal: AbortSignal,
 ): Promise<{ origin: string } | { problem: string }> {
-  progress.step(`Installing ${packageName} with ${manager.name}`);
+  const names = packages.join(' ');
+  progress.step(`Installing ${names} with ${manager.name}`);
   let completed: Completed;
   let from = '';
   if (manager.name === 'apt-get') {
-    ({ completed, from } = await aptInstall(world, manager, packageName, progress, signal));
+    ({ completed, from } = await aptInstall(world, manager, packages, progress, signal));
   } else {
-    const command = manager.name === 'dnf' ? ['install', '-y', packageName] : ['add', packageName];
+    const command = manager.name === 'dnf' ? ['install', '-y', ...packages] : ['add', ...packages];
     completed = await run(world, manager, command, progress, signal);
   }
-  if (completed.code === 0) return { origin: `${manager.installCommand(packageName)}${from}` };
+  if (completed.code === 0) return { origin: `${manager.installCommand(names)}${from}` };
   const said = `${completed.stderr}\n${completed.stdout}`
     .split('\n')
     .filter((line) => /^(E|ERROR|Error)\b/.test(line));
   return {
-    problem: `${manager.installCommand(packageName)} failed: ${said[0] ?? `exit status ${completed.code}`}`,
+    problem: `${manager.installCommand(names)} failed: ${said[0] ?? `exit status ${completed.code}`}`,
   };
 }

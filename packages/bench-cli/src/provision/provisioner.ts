@@ -6,7 +6,7 @@ import { corednsDirectory, corednsFromCache } from './cache.ts';
 import { corednsFromRelease } from './coredns-release.ts';
 import { dinodnsServer } from './dinodns-server.ts';
 import { corednsFromGo } from './go-install.ts';
-import { findPackageManager, installPackage } from './package-manager.ts';
+import { findPackageManager, installPackages } from './package-manager.ts';
 import { toolFromPath } from './path-tools.ts';
 import type { ProvideTool, ProvisionOptions } from './provision.ts';
 import { echoInC, echoOnNode } from './udp-echo.ts';
@@ -41,7 +41,7 @@ async function provideCoredns(world: World, options: ProvisionOptions): Promise<
 async function dnsperfFromPackages(world: World, { progress, signal }: ProvisionOptions) {
   const system = await findPackageManager(world);
   if ('problem' in system) return { problem: system.problem };
-  const installed = await installPackage(world, system.manager, 'dnsperf', progress, signal);
+  const installed = await installPackages(world, system.manager, ['dnsperf'], progress, signal);
   if ('problem' in installed) return installed;
   const there = await toolFromPath(world, 'dnsperf');
   if ('problem' in there) return there;
