@@ -3,7 +3,7 @@ export { EXIT_STATUS } from '@dinodns-bench/program';
 export { type UsableCpus, usableCpus } from './cpus/usable-cpus.ts';
 export { createServer, type Ready, type Server, STOP_SECONDS } from './create-server.ts';
 export { ERROR_CODES, type ErrorCode, ServerError } from './errors.ts';
-export { type AccelerateOptions, accelerate } from './framework/accelerate.ts';
+export { type AcceleratedServer, type AccelerateOptions, accelerate } from './framework/accelerate.ts';
 export { type ObserveOptions, observe } from './framework/observe.ts';
 export { CaseInsensitiveRouter } from './framework/router.ts';
 export type { Log, LogLevel } from './log/log.ts';

@@ -1,5 +1,6 @@
 /** The plugins alone, on servers of the framework, and what middleware and handlers see of queries. */
-import { DNSOverTCP, DNSOverUDP } from 'dinodns/common/network/index.js';
+import { DNSOverTCP, DNSOverUDP, SupportedNetworkType } from 'dinodns/common/network/index.js';
+import { UDPSerializer } from 'dinodns/common/network/udp.js';
 import { DefaultRouter, type Router } from 'dinodns/common/router/index.js';
 import { DefaultServer } from 'dinodns/common/server/index.js';
 import { DefaultCache } from 'dinodns/plugins/cache/index.js';
@@ -16,6 +17,7 @@ import {
   ServerError,
   ZoneStore,
 } from '../src/index.ts';
+import type { Log } from '../src/log/log.ts';
 import { ask, type Endpoint, query, RCODE, TRANSPORTS } from './support/client.ts';
 import { record, zone } from './support/in-process.ts';
 
@@ -33,6 +35,13 @@ function zones(): ZoneStore {
   const store = new ZoneStore();
   store.addZone(zone([record('www.example.org', 'A', '192.0.2.1')]));
   return store;
+}
+
+/** A logger that keeps what it is told at the level that is shown by default. */
+function warnings(): { log: Log; told: unknown[] } {
+  const told: unknown[] = [];
+  const ignore = () => undefined;
+  return { told, log: { error: ignore, warn: (fields) => told.push(fields), info: ignore, debug: ignore } };
 }
 
 /** A server as the framework's documentation has it, made fast; started over UDP and TCP. */
@@ -179,6 +188,58 @@ describe.each([
     ]);
     expect((await ask('udp', endpoints.udp, 'dynamic.example.net')).rcode).toBe(RCODE.NXDOMAIN);
     expect(hits(udp)).toBe(2);
+  });
+});
+
+describe('what cannot be made fast', () => {
+  const address = '127.0.0.1';
+
+  test('is a warning for each network that stays, with the reason', async () => {
+    class OwnSerializer extends UDPSerializer {}
+    const own = new DNSOverUDP({ address, port: 0, serializer: new OwnSerializer() });
+    const overTls = Object.assign(new DNSOverTCP({ address, port: 0 }), {
+      networkType: SupportedNetworkType.TLS as const,
+    });
+    const server = new DefaultServer({ networks: [own, overTls] });
+    const { log, told } = warnings();
+    accelerate(server, zones(), { log });
+    expect(server.networks).toEqual([own, overTls]);
+    expect(told).toMatchObject([
+      { network: 'UDP', reason: 'it has a serializer of its own' },
+      { network: 'TLS', reason: 'there is nothing faster for TLS here' },
+    ]);
+    for (const network of [own, overTls]) network.close();
+  });
+
+  test('is a warning where the chain needs the framework for every query', () => {
+    const { log, told } = warnings();
+    const server = new DefaultServer({
+      networks: [],
+      router: new (class extends CaseInsensitiveRouter {})(),
+    });
+    server.use((_request, _response, next) => next());
+    accelerate(server, zones(), { log });
+    expect(told).toEqual([{ reason: 'a middleware sees every query' }]);
+  });
+
+  test('is a warning where the store has been forgotten', async () => {
+    const { log, told } = warnings();
+    const server = new DefaultServer({ networks: [new DNSOverUDP({ address, port: 0 })] });
+    servers.push(accelerate(server, zones(), { log }));
+    const [udp] = server.networks;
+    if (!(udp instanceof BatchedUdpNetwork)) throw new Error('not replaced');
+    await udp.open();
+    for (const name of ['a.example', 'b.example']) await ask('udp', { address, port: udp.port }, name);
+    expect(told).toEqual([{ reason: expect.stringContaining('server.use(store.handler)') }]);
+  });
+
+  test('is an error for a server or a store that is none of DinoDNS', () => {
+    const server = new DefaultServer({ networks: [] });
+    const notServer = { networks: [], default: () => undefined };
+    expect(() => accelerate(notServer, zones())).toThrow('it is not a DefaultServer of dinodns');
+    expect(() => accelerate(server, { handler: () => undefined })).toThrow(
+      'it is not a DefaultStore of dinodns',
+    );
   });
 });
 

@@ -1,15 +1,21 @@
 /** Makes an existing DinoDNS server fast: batched sockets, and answers from a table where nothing else looks. */
-import { DNSOverTCP, DNSOverUDP, type Network, SupportedNetworkType } from 'dinodns/common/network/index.js';
-import { TCPSerializer } from 'dinodns/common/network/tcp.js';
-import { UDPSerializer } from 'dinodns/common/network/udp.js';
-import { DefaultRouter, type Router } from 'dinodns/common/router/index.js';
-import { DefaultServer } from 'dinodns/common/server/index.js';
-import type { Handler } from 'dinodns/types/server.js';
+import type { Network } from 'dinodns/common/network/index.js';
+import type { Router } from 'dinodns/common/router/index.js';
 import type { Packet } from 'dns-packet';
+import { ServerError } from '../errors.ts';
 import type { RateLimit } from '../limits/rate-limiter.ts';
 import { defaultLog, type Log } from '../log/log.ts';
 import { BatchedUdpNetwork, type UdpBackend } from '../network/batched-udp.ts';
 import { RobustTcpNetwork, type TcpLimits } from '../network/tcp.ts';
+import {
+  type FrameworkServer,
+  hasStandardDefault,
+  isDefaultRouter,
+  isDefaultStore,
+  isServer,
+  replaceable,
+} from '../recognise.ts';
+import { ZoneStore } from '../store/zone-store.ts';
 import { createAnswerTable } from '../table/answer-table.ts';
 import type { Responder } from '../table/responder.ts';
 import { Gate } from './gate.ts';
@@ -28,33 +34,58 @@ export interface AccelerateOptions {
 }
 
 /**
- * Replaces the server's `DNSOverUDP` and `DNSOverTCP` networks by batched and bounded ones on the same address
- * and port, and answers from `store` before the framework is asked wherever `store.handler` is the only handler
- * in the way. Middleware and handlers may be registered before and after; see `observe` for those that are
- * content with a sample. Networks over TLS and HTTP, and networks with a serializer of their own, stay.
- *
- * To be called before the server is started. Returns the server.
+ * A server of DinoDNS, of whichever copy of `dinodns` the program uses: what two copies call `DefaultServer` are two
+ * types to TypeScript.
  */
-export function accelerate<T extends DefaultServer>(
+export interface AcceleratedServer {
+  readonly networks: object[];
+  default(...args: never[]): void;
+}
+
+/**
+ * Replaces the server's `DNSOverUDP` and `DNSOverTCP` networks by batched and bounded ones on the same address
+ * and port, and answers from `store` (a `DefaultStore`, or a `ZoneStore` of this package) before the framework is
+ * asked wherever `store.handler` is the only handler in the way. Middleware and handlers may be registered before and
+ * after; see `observe` for those that are content with a sample. Networks over TLS and HTTP, and networks with a
+ * serializer of their own, stay.
+ *
+ * What stays as it was is logged as a warning with the reason. Throws a ServerError (`E_UNSUPPORTED`) for a server or
+ * a store that is none of DinoDNS. To be called before the server is started. Returns the server.
+ */
+export function accelerate<T extends AcceleratedServer>(
   server: T,
-  store: TableStore,
+  store: TableStore | { readonly handler: (...args: never[]) => void },
   options: AccelerateOptions = {},
 ): T {
   const log = options.log ?? defaultLog();
+  if (!isServer(server)) throw unsupported('This server', 'a DefaultServer of dinodns 0.0.13 or later');
+  if (!isTableStore(store)) throw unsupported('This store', 'a DefaultStore of dinodns, or a ZoneStore');
   const gate = new Gate({ store: store.handler, log });
-  watchRouter(routerOf(server), gate);
+  watchRouter(server.router, gate);
   // Whoever has replaced the default handler decides about names that the store does not know.
-  const isStandard = server.default === DefaultServer.prototype.default;
-  const table = createAnswerTable(store, { outside: isStandard ? 'nxdomain' : 'framework' });
-  const responder = gate.guard(table);
-  for (const [index, network] of server.networks.entries()) {
+  const outside = hasStandardDefault(server) ? 'nxdomain' : 'framework';
+  const responder = gate.guard(createAnswerTable(store, { outside }));
+  const { networks }: FrameworkServer = server;
+  for (const [index, network] of networks.entries()) {
     const replacement = replacementOf(network, responder, { ...options, log });
     if (replacement === undefined) continue;
     if (network.handler !== undefined) replacement.handler = network.handler;
-    server.networks[index] = replacement;
+    networks[index] = replacement;
     network.close();
   }
   return server;
+}
+
+function unsupported(what: string, wanted: string): ServerError {
+  return new ServerError(
+    'E_UNSUPPORTED',
+    `${what} cannot be made fast: it is not ${wanted}.`,
+    `Pass ${wanted}, or start the server without accelerate().`,
+  );
+}
+
+function isTableStore(store: object): store is TableStore {
+  return store instanceof ZoneStore || isDefaultStore(store);
 }
 
 function replacementOf(
@@ -62,31 +93,18 @@ function replacementOf(
   responder: Responder & { readonly gate: Gate },
   options: AccelerateOptions,
 ): Network<Packet> | undefined {
-  const { address, port } = network;
+  const { address, port, networkType } = network;
   const { udpBackend, rateLimit, tcp, log } = options;
   const common = { address, port, responder, ...(log === undefined ? {} : { log }) };
-  if (network instanceof DNSOverUDP && network.serializer instanceof UDPSerializer) {
-    const backend = udpBackend === undefined ? {} : { backend: udpBackend };
-    return new BatchedUdpNetwork({
-      ...common,
-      ...backend,
-      ...(rateLimit === undefined ? {} : { rateLimit }),
-    });
+  const kind = replaceable(network);
+  if ('reason' in kind) {
+    const fields = { network: networkType, address, port, reason: kind.reason };
+    log?.warn(fields, 'A network stays as it was, and its queries go through the framework');
+    return undefined;
   }
-  const isPlainTcp = network instanceof DNSOverTCP && network.networkType === SupportedNetworkType.TCP;
-  if (isPlainTcp && network.serializer instanceof TCPSerializer)
-    return new RobustTcpNetwork({ ...common, ...tcp });
-  return undefined;
-}
-
-/** The framework keeps it to itself, but nothing else says what has been registered. */
-function routerOf(server: DefaultServer): Router {
-  return (server as unknown as { readonly router: Router }).router;
-}
-
-interface DefaultRouterState {
-  readonly middleware: readonly Handler[];
-  readonly handlers: readonly { readonly match: { readonly regexp: RegExp } }[];
+  if (kind.by === 'tcp') return new RobustTcpNetwork({ ...common, ...tcp });
+  const backend = udpBackend === undefined ? {} : { backend: udpBackend };
+  return new BatchedUdpNetwork({ ...common, ...backend, ...(rateLimit === undefined ? {} : { rateLimit }) });
 }
 
 /** The pattern that the framework has made this expression from: it writes `.` as `\.` and `*` as `.*`. */
@@ -100,11 +118,11 @@ function watchRouter(router: Router, gate: Gate): void {
     router.tell(gate);
     return;
   }
-  if (!(router instanceof DefaultRouter)) {
+  if (!isDefaultRouter(router)) {
     gate.close('the router may decide by anything');
     return;
   }
-  const { middleware, handlers } = router as unknown as DefaultRouterState;
+  const { middleware, handlers } = router;
   for (const handler of middleware) gate.addMiddleware(handler);
   for (const { match } of handlers) gate.addRoute(domainOf(match.regexp));
   const { use, handle } = router;

@@ -25,6 +25,7 @@ export class Gate {
   readonly #store: Handler | undefined;
   readonly #log: Log | undefined;
   #isStoreReached: boolean;
+  #isMissingStoreTold = false;
   #sample = 0;
   #closedBecause: string | null = null;
   readonly #routes = new RouteGuard();
@@ -56,7 +57,20 @@ export class Gate {
   close(reason: string): void {
     if (this.#closedBecause !== null) return;
     this.#closedBecause = reason;
-    this.#log?.info({ reason }, 'Every query goes through the framework: the answer table is not used');
+    this.#warn(reason);
+  }
+
+  #warn(reason: string): void {
+    this.#log?.warn({ reason }, 'Every query goes through the framework: the answer table is not used');
+  }
+
+  /** A program that forgets the store would wonder why nothing is faster. */
+  #isStoreMissing(): boolean {
+    if (this.#isStoreReached) return false;
+    if (!this.#isMissingStoreTold)
+      this.#warn('the handler of the store is not registered: server.use(store.handler)');
+    this.#isMissingStoreTold = true;
+    return true;
   }
 
   /** Why the framework answers everything; null while the table is in use. */
@@ -79,7 +93,7 @@ export class Gate {
       transport: Transport,
     ) => {
       this.#draw = undefined;
-      if (this.#closedBecause !== null || !this.#isStoreReached) return TO_FRAMEWORK;
+      if (this.#closedBecause !== null || this.#isStoreMissing()) return TO_FRAMEWORK;
       if (this.#sample > 0 && this.#isSampled()) return TO_FRAMEWORK;
       if (!this.#routes.isEmpty && this.#routes.mayMatch(bytes, offset, length)) return TO_FRAMEWORK;
       return responder.answer(bytes, offset, length, capacity, transport);

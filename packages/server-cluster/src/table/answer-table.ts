@@ -2,7 +2,8 @@
  * The answer table: answers queries in place from a store's records, without the framework. What it cannot
  * answer exactly as the store's handler would in the framework's chain, it leaves to that chain.
  */
-import { DefaultStore } from 'dinodns/plugins/storage/index.js';
+import type { DefaultStore } from 'dinodns/plugins/storage/index.js';
+import { isDefaultStore } from '../recognise.ts';
 import type { ZoneStore } from '../store/zone-store.ts';
 import {
   EDNS_UDP_OCTETS,
@@ -45,8 +46,9 @@ export function createAnswerTable(
   options: AnswerTableOptions = {},
 ): Responder {
   const reply = new ReplyWriter();
-  const answers =
-    store instanceof DefaultStore ? new DefaultStoreAnswers(store, reply) : new ZoneAnswers(store, reply);
+  const answers = isDefaultStore(store)
+    ? new DefaultStoreAnswers(store, reply)
+    : new ZoneAnswers(store, reply);
   return new AnswerTable(answers, reply, options);
 }
 
