@@ -115,6 +115,7 @@ describe('the packages', () => {
     'batched-udp': ['program'],
     wire: [],
     program: [],
+    'test-support': [],
   };
   const OURS = /^@dinodns-bench\/([^/]+)/;
   const names = readdirSync(PACKAGES).filter((name) => existsSync(join(PACKAGES, name, 'package.json')));

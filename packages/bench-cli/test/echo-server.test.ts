@@ -2,8 +2,8 @@
 import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, it } from 'vitest';
-import { echoInC, echoOnNode } from '../src/provision/udp-echo.ts';
 import { recordSchema } from '../src/results/record.ts';
+import { echoInC, echoOnNode } from '../src/servers/echo/program.ts';
 import { type TestWorld, testWorld } from './support/test-world.ts';
 
 let world: TestWorld;

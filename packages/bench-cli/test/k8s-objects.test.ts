@@ -6,6 +6,7 @@ import { parseTimes } from '../src/loaders/cluster-job.ts';
 import { loadFor } from '../src/measure/load.ts';
 import { coredns } from '../src/servers/coredns/index.ts';
 import { dinodns } from '../src/servers/dinodns/index.ts';
+import { serverKinds } from '../src/servers/registry.ts';
 import { parseCheckerLine } from '../src/targets/kubernetes/checker.ts';
 import { imageTag } from '../src/targets/kubernetes/cluster-dns.ts';
 import { candidateNodes, cniOf, providerOf, proxyModeOf } from '../src/targets/kubernetes/cluster-facts.ts';
@@ -206,8 +207,14 @@ describe('small parts', () => {
   });
 
   it("images: the project's own CoreDNS of the version that is compared, and ours of this version", () => {
-    expect(imagesOf(settings, '1.13.1', 'dnsperf').coredns).toBe('coredns/coredns:1.13.1');
-    expect(imagesOf({ ...settings, dinodnsImage: 'r/x:2' }, '1.13.1', 'builtin').dinodns).toBe('r/x:2');
+    const imageOf = (name: string, images: ReturnType<typeof imagesOf>) => {
+      const [kind] = serverKinds([name]);
+      return kind?.image == null ? null : images.of(kind.image);
+    };
+    expect(imageOf('coredns', imagesOf(settings, '1.13.1', 'dnsperf'))).toBe('coredns/coredns:1.13.1');
+    const own = imagesOf({ ...settings, dinodnsImage: 'r/x:2' }, '1.13.1', 'builtin');
+    expect(imageOf('dinodns', own)).toBe('r/x:2');
+    expect(own.checker).toBe('r/x:2');
   });
 });
 

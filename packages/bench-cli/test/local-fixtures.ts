@@ -50,7 +50,7 @@ export function scriptServer(
     name: 'script',
     title: 'Script',
     description: 'a script of a test',
-    tool: 'coredns',
+    program: null,
     image: null,
     answersUnknownZoneWith: 'REFUSED',
     unsupported: () => null,

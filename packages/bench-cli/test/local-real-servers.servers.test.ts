@@ -31,12 +31,14 @@ async function programOf(world: World, kind: ServerKind): Promise<readonly strin
     progress: { step: () => undefined, detail: () => undefined },
     signal: new AbortController().signal,
   };
-  const { executable } = await createProvisioner(world)(kind.tool, options);
-  return kind.tool === 'dinodns-server' ? [world.processes.nodePath, executable] : [executable];
+  if (kind.program === null) throw new Error(`${kind.name} has no program for this machine`);
+  const { executable } = await createProvisioner(world)(kind.program, options);
+  return executable.endsWith('.ts') ? [world.processes.nodePath, executable] : [executable];
 }
 
 /** What a test of this server needs beyond the workspace. */
-function needsOf(tool: ServerKind['tool']) {
+function needsOf({ program }: ServerKind) {
+  const tool = program?.name;
   return tool === 'coredns' || tool === 'knotd' || tool === 'nsd' ? needs(tool) : needs();
 }
 
@@ -49,11 +51,12 @@ async function stage(): Promise<{ world: World; temporary: string }> {
 
 describe('on the local target', () => {
   // What is in a cluster already cannot be deployed here.
-  for (const { name, tool } of SERVER_KINDS.filter(({ existing }) => existing !== true)) {
+  for (const kind of SERVER_KINDS.filter(({ existing }) => existing !== true)) {
+    const { name } = kind;
     for (const mode of ['single', 'multi'] as const) {
       test(
         `${name} in ${mode} mode answers, is observed with its limit, and is gone afterwards`,
-        needsOf(tool),
+        needsOf(kind),
         async () => {
           const { world, temporary } = await stage();
           const [server] = serverKinds([name]);
@@ -133,8 +136,8 @@ describe('when bench is killed', () => {
   }
 
   for (const server of serverKinds(['coredns', 'dinodns', 'dinodns-stock', 'nsd', 'knot'])) {
-    const { name, tool } = server;
-    test(`${name} ends with it, all of its processes`, needsOf(tool), async () => {
+    const { name } = server;
+    test(`${name} ends with it, all of its processes`, needsOf(server), async () => {
       const { world, temporary } = await stage();
       const program = await programOf(world, server);
       const bench = spawn(

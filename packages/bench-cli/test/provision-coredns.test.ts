@@ -4,9 +4,10 @@ import { join } from 'node:path';
 import { afterEach, describe, expect, test } from 'vitest';
 import { BenchError } from '../src/errors.ts';
 import { cacheRoot } from '../src/provision/cache.ts';
-import { corednsArchiveUrl } from '../src/provision/coredns-release.ts';
-import { countBuildLine } from '../src/provision/go-install.ts';
 import { createProvisioner } from '../src/provision/provisioner.ts';
+import { countBuildLine } from '../src/servers/coredns/go-install.ts';
+import { corednsProgram } from '../src/servers/coredns/program.ts';
+import { corednsArchiveUrl } from '../src/servers/coredns/release.ts';
 import { systemError } from './local-fixtures.ts';
 import {
   archiveOf,
@@ -47,7 +48,7 @@ function releases(sha256: string, archive: (response: ServerResponse) => void) {
 }
 
 async function failureOf(machine: Machine): Promise<BenchError> {
-  const error: unknown = await createProvisioner(machine.world)('coredns', machine.options).catch(
+  const error: unknown = await createProvisioner(machine.world)(corednsProgram, machine.options).catch(
     (thrown) => thrown,
   );
   if (!(error instanceof BenchError)) throw new Error(`expected a BenchError, got ${String(error)}`);
@@ -69,7 +70,7 @@ describe('CoreDNS from its release', () => {
       else response.end(`${sha256.toUpperCase()}  coredns.tgz`);
     });
     const provide = createProvisioner(machine.world);
-    const tool = await provide('coredns', machine.options);
+    const tool = await provide(corednsProgram, machine.options);
     const executable = join(machine.home, 'cache/dinodns-bench/coredns', VERSION, 'coredns');
     expect(tool).toEqual({
       tool: 'coredns',
@@ -85,7 +86,7 @@ describe('CoreDNS from its release', () => {
     expect(machine.told.some((text) => text.includes(' MB of '))).toBe(true);
     expect(await stagingLeft(machine)).toEqual([]);
 
-    const again = await provide('coredns', { ...machine.options, allowed: false });
+    const again = await provide(corednsProgram, { ...machine.options, allowed: false });
     expect(again).toEqual({ ...tool, source: 'cache' });
   });
 
@@ -157,7 +158,7 @@ describe('CoreDNS from its release', () => {
 
   test('is given up when the run is interrupted, and nothing is left', async () => {
     const machine = await machineWith(() => machine.abort.abort(new Error('Ctrl-C')));
-    await expect(createProvisioner(machine.world)('coredns', machine.options)).rejects.toThrow('Ctrl-C');
+    await expect(createProvisioner(machine.world)(corednsProgram, machine.options)).rejects.toThrow('Ctrl-C');
     expect(await stagingLeft(machine)).toEqual([]);
   });
 
@@ -168,7 +169,7 @@ describe('CoreDNS from its release', () => {
       response.end();
     });
     const provide = createProvisioner(machine.world);
-    await expect(provide('coredns', { ...machine.options, allowed: false })).rejects.toMatchObject({
+    await expect(provide(corednsProgram, { ...machine.options, allowed: false })).rejects.toMatchObject({
       code: 'E_TOOL_MISSING',
       fix: expect.stringContaining('leave out --no-provision'),
     });
@@ -179,7 +180,7 @@ describe('CoreDNS from its release', () => {
     const { archive, sha256 } = await archiveOf(fakeCoredns(VERSION));
     const machine = await machineWith(releases(sha256, (response) => response.end(archive)));
     const tools = await Promise.all(
-      Array.from({ length: 6 }, () => createProvisioner(machine.world)('coredns', machine.options)),
+      Array.from({ length: 6 }, () => createProvisioner(machine.world)(corednsProgram, machine.options)),
     );
     expect(new Set(tools.map(({ executable }) => executable)).size).toBe(1);
     expect(await readFile(tools[0]?.executable ?? '', 'utf8')).toBe(fakeCoredns(VERSION));
@@ -200,7 +201,7 @@ describe('CoreDNS that is here already', () => {
   test('is used from PATH if it is exactly the version asked for', async () => {
     const machine = await machineWith();
     await machine.script('coredns', fakeCoredns(VERSION));
-    expect(await createProvisioner(machine.world)('coredns', machine.options)).toMatchObject({
+    expect(await createProvisioner(machine.world)(corednsProgram, machine.options)).toMatchObject({
       source: 'path',
       executable: join(machine.bin, 'coredns'),
       version: VERSION,
@@ -219,9 +220,9 @@ describe('CoreDNS that is here already', () => {
     const { archive, sha256 } = await archiveOf(fakeCoredns(VERSION));
     const machine = await machineWith(releases(sha256, (response) => response.end(archive)));
     const provide = createProvisioner(machine.world);
-    const { executable } = await provide('coredns', machine.options);
+    const { executable } = await provide(corednsProgram, machine.options);
     await writeFile(executable, 'half a file');
-    expect((await provide('coredns', machine.options)).source).toBe('release-archive');
+    expect((await provide(corednsProgram, machine.options)).source).toBe('release-archive');
   });
 });
 
@@ -243,7 +244,7 @@ echo "$@ $CGO_ENABLED" > ${machine.home}/called
 /bin/sleep 1.2
 /bin/cp ${machine.home}/built "$GOBIN/coredns"`,
     );
-    const tool = await createProvisioner(machine.world)('coredns', machine.options);
+    const tool = await createProvisioner(machine.world)(corednsProgram, machine.options);
     expect(tool).toMatchObject({ source: 'go-install', version: VERSION });
     expect(tool.origin).toBe(
       `go install github.com/coredns/coredns@v${VERSION} with Go 1.26.8, CGO_ENABLED=0, module h1:abc=`,
@@ -267,7 +268,7 @@ echo "$@ $CGO_ENABLED" > ${machine.home}/called
   test('is killed when the run is interrupted, and nothing is left', async () => {
     const machine = await machineWith();
     await machine.script('go', `${GO_VERSION}\necho $$ > ${machine.home}/pid; /bin/sleep 100`);
-    const building = createProvisioner(machine.world)('coredns', machine.options);
+    const building = createProvisioner(machine.world)(corednsProgram, machine.options);
     const rejected = expect(building).rejects.toThrow('Ctrl-C');
     await expect.poll(() => readFile(join(machine.home, 'pid'), 'utf8').catch(() => '')).not.toBe('');
     const pid = Number(await readFile(join(machine.home, 'pid'), 'utf8'));
@@ -312,7 +313,7 @@ describe('the cache', () => {
           mkdtemp: (() => Promise.reject(systemError(code))) as typeof machine.world.fs.mkdtemp,
         },
       };
-      await expect(createProvisioner(world)('coredns', machine.options)).rejects.toMatchObject({
+      await expect(createProvisioner(world)(corednsProgram, machine.options)).rejects.toMatchObject({
         code: expected,
         fix: expect.stringContaining('XDG_CACHE_HOME'),
       });

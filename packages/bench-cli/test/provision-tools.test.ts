@@ -2,10 +2,14 @@ import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterEach, describe, expect, test } from 'vitest';
 import { inspectMachine } from '../src/doctor/inspect-machine.ts';
-import { inspectTools } from '../src/provision/inspect.ts';
+import { inspectTools } from '../src/doctor/inspect-tools.ts';
+import { dnsperfProgram } from '../src/loaders/dnsperf/program.ts';
 import { parseAptDownload } from '../src/provision/package-manager.ts';
+import type { Program } from '../src/provision/provision.ts';
 import { createProvisioner } from '../src/provision/provisioner.ts';
-import { parseToolVersion } from '../src/provision/tool-version.ts';
+import { DNSPERF_VERSION, GO_VERSION, readVersion } from '../src/provision/tool-version.ts';
+import { dinodnsProgram } from '../src/servers/dinodns/program.ts';
+import { serverKinds } from '../src/servers/registry.ts';
 import { realWorld, type World } from '../src/world.ts';
 import { systemError } from './local-fixtures.ts';
 import { emptyMachine, type Machine, VERSION } from './provision-fixtures.ts';
@@ -55,7 +59,7 @@ describe('dnsperf', () => {
   test('is installed by the package manager, after an update if it is unknown, and says from where', async () => {
     const machine = await bareMachine();
     await aptThatNeedsUpdate(machine);
-    const tool = await createProvisioner(machine.world)('dnsperf', machine.options);
+    const tool = await createProvisioner(machine.world)(dnsperfProgram, machine.options);
     expect(tool).toMatchObject({
       version: '2.10.0',
       executable: join(machine.bin, 'dnsperf'),
@@ -72,7 +76,7 @@ describe('dnsperf', () => {
   test('that cannot be installed is reported with the words of the package manager', async () => {
     const machine = await bareMachine();
     await machine.script('apt-get', 'echo "E: Could not resolve host" >&2; exit 100');
-    await expect(createProvisioner(machine.world)('dnsperf', machine.options)).rejects.toMatchObject({
+    await expect(createProvisioner(machine.world)(dnsperfProgram, machine.options)).rejects.toMatchObject({
       code: 'E_TOOL_MISSING',
       evidence: [
         'PATH: there is none',
@@ -86,7 +90,7 @@ describe('dnsperf', () => {
     const machine = await bareMachine(1000);
     await machine.script('apt-get', `: > ${machine.home}/called`);
     await machine.script('sudo', 'echo "sudo: a password is required" >&2; exit 1');
-    await expect(createProvisioner(machine.world)('dnsperf', machine.options)).rejects.toMatchObject({
+    await expect(createProvisioner(machine.world)(dnsperfProgram, machine.options)).rejects.toMatchObject({
       evidence: [
         'PATH: there is none',
         'package manager: apt-get needs root, and sudo would ask for a password',
@@ -101,7 +105,7 @@ describe('dnsperf', () => {
     await aptThatNeedsUpdate(machine);
     await machine.script('sudo', `[ "$1" = -n ] || exit 1; shift; exec "$@"`);
     await machine.script('true', '');
-    const tool = await createProvisioner(machine.world)('dnsperf', machine.options);
+    const tool = await createProvisioner(machine.world)(dnsperfProgram, machine.options);
     expect(tool.source).toBe('package-manager');
   });
 
@@ -109,7 +113,7 @@ describe('dnsperf', () => {
     const machine = await bareMachine();
     await aptThatNeedsUpdate(machine);
     const options = { ...machine.options, allowed: false };
-    await expect(createProvisioner(machine.world)('dnsperf', options)).rejects.toMatchObject({
+    await expect(createProvisioner(machine.world)(dnsperfProgram, options)).rejects.toMatchObject({
       code: 'E_TOOL_MISSING',
       evidence: ['PATH: there is none'],
     });
@@ -117,18 +121,22 @@ describe('dnsperf', () => {
   });
 
   test('is found on this machine, or can be installed', async () => {
-    const { found, wouldBeGot, fix } =
-      (await inspectTools(realWorld(), { corednsVersion: VERSION })).find(({ tool }) => tool === 'dnsperf') ??
-      {};
+    const { found, wouldBeGot, fix } = await dnsperfProgram.inspect(realWorld(), { corednsVersion: VERSION });
     expect(found?.version ?? wouldBeGot ?? fix).toMatch(/\S/);
   });
 });
+
+function programOf(server: string): Program {
+  const program = serverKinds([server])[0]?.program;
+  if (program == null) throw new Error(`${server} has no program`);
+  return program;
+}
 
 describe('other tools', () => {
   test('optional servers are never installed; the fix says how the user does it', async () => {
     const machine = await bareMachine();
     await aptThatNeedsUpdate(machine);
-    await expect(createProvisioner(machine.world)('knotd', machine.options)).rejects.toMatchObject({
+    await expect(createProvisioner(machine.world)(programOf('knot'), machine.options)).rejects.toMatchObject({
       code: 'E_TOOL_MISSING',
       fix: 'Install it: apt-get install knot, or leave this server out of --servers.',
     });
@@ -137,21 +145,25 @@ describe('other tools', () => {
   test('the DinoDNS server is the one of this workspace', async () => {
     const machine = await bareMachine();
     const world = { ...machine.world, fs: realWorld().fs };
-    const tool = await createProvisioner(world)('dinodns-server', machine.options);
+    const tool = await createProvisioner(world)(dinodnsProgram, machine.options);
     expect(tool).toMatchObject({ source: 'workspace', version: expect.stringMatching(/^\d+\.\d+\.\d+/) });
     expect(tool.executable).toMatch(/server-cluster\/src\/cli\.ts$/);
     expect(tool.origin).toMatch(/with dinodns \d+\.\d+\.\d+ on Node\.js \d+/);
   });
 
   test('versions are read from what the tools print', () => {
-    expect(parseToolVersion('coredns', 'CoreDNS-1.15.0\nlinux/amd64, go1.26.8, \n')).toBe('1.15.0');
-    expect(parseToolVersion('dnsperf', 'DNS Performance Testing Tool\nVersion 2.10.0\n\nUsage')).toBe(
+    const [coredns, knot, nsd] = serverKinds(['coredns', 'knot', 'nsd']);
+    expect(coredns?.parseVersion('CoreDNS-1.15.0\nlinux/amd64, go1.26.8, \n')).toEqual({
+      version: '1.15.0',
+      components: { go: '1.26.8' },
+    });
+    expect(coredns?.parseVersion('command not found')).toBeNull();
+    expect(knot?.parseVersion('knotd (Knot DNS), version 3.2.6')?.version).toBe('3.2.6');
+    expect(nsd?.parseVersion('NSD version 4.6.1\nWritten by NLnet Labs.')?.version).toBe('4.6.1');
+    expect(readVersion(DNSPERF_VERSION, 'DNS Performance Testing Tool\nVersion 2.10.0\n\nUsage')).toBe(
       '2.10.0',
     );
-    expect(parseToolVersion('knotd', 'knotd (Knot DNS), version 3.2.6')).toBe('3.2.6');
-    expect(parseToolVersion('nsd', 'NSD version 4.6.1\nWritten by NLnet Labs.')).toBe('4.6.1');
-    expect(parseToolVersion('go', 'go version go1.26.8 linux/amd64')).toBe('1.26.8');
-    expect(parseToolVersion('coredns', 'command not found')).toBeNull();
+    expect(readVersion(GO_VERSION, 'go version go1.26.8 linux/amd64')).toBe('1.26.8');
   });
 
   test("apt-get's plan tells the size and the hosts", () => {
@@ -170,7 +182,7 @@ describe('bench doctor', () => {
     const machine = await bareMachine();
     await machine.script('apt-get', `: > ${machine.home}/called`);
     const tools = await inspectTools(machine.world, { corednsVersion: VERSION });
-    const of = (name: string) => tools.find(({ tool }) => tool === name);
+    const of = (name: string) => tools.find(({ program }) => program.name === name);
     expect(of('coredns')).toMatchObject({
       found: null,
       problem: expect.stringContaining('in PATH: there is none'),
@@ -178,7 +190,7 @@ describe('bench doctor', () => {
     });
     expect(of('dnsperf')?.wouldBeGot).toBe('installed with apt-get install dnsperf');
     expect(of('nsd')).toMatchObject({
-      optional: true,
+      program: { optional: true },
       wouldBeGot: null,
       fix: 'Install it: apt-get install nsd',
     });

@@ -5,13 +5,14 @@ import { EXIT_STATUS, messageOf } from '@dinodns-bench/program';
 import { Ansis } from 'ansis';
 import { DEFAULTS } from '../config/settings.ts';
 import { type CheckState, inspectMachine } from '../doctor/inspect-machine.ts';
+import { inspectTools, type ToolInspection } from '../doctor/inspect-tools.ts';
+import { getTestPrograms, inspectTestPrograms, type TestProgram } from '../doctor/test-programs.ts';
 import { listenForInterruption } from '../interruption.ts';
+import { dnsperfProgram } from '../loaders/dnsperf/program.ts';
 import { createDisplay } from '../progress/display.ts';
 import { provisionProgress } from '../progress/provision-progress.ts';
-import { inspectTools, type ToolInspection } from '../provision/inspect.ts';
 import type { ProvideTool, ProvisionOptions } from '../provision/provision.ts';
 import { createProvisioner } from '../provision/provisioner.ts';
-import { getTestPrograms, inspectTestPrograms, type TestProgram } from '../provision/test-programs.ts';
 import { wrapText } from '../text.ts';
 import type { World } from '../world.ts';
 
@@ -27,7 +28,8 @@ interface Finding {
 const CPUS_NEEDED = 2;
 
 function toolFinding(tool: ToolInspection): Finding {
-  const base = { name: tool.tool, title: tool.tool };
+  const { name } = tool.program;
+  const base = { name, title: name };
   if (tool.found !== null) {
     return { ...base, state: 'ok', found: `${tool.found.version}, ${tool.found.executable}`, advice: null };
   }
@@ -36,14 +38,14 @@ function toolFinding(tool: ToolInspection): Finding {
       ? tool.fix
       : `\`bench doctor --fix\` or the first run gets it: ${tool.wouldBeGot}`;
   // Without dnsperf the built-in loader serves.
-  const needed = !tool.optional && tool.tool !== 'dnsperf';
+  const needed = !tool.program.optional && tool.program !== dnsperfProgram;
   const state = needed && tool.wouldBeGot === null ? 'problem' : 'notice';
-  return { ...base, state, found: `missing${tool.optional ? ' (optional)' : ''}`, advice: how };
+  return { ...base, state, found: `missing${tool.program.optional ? ' (optional)' : ''}`, advice: how };
 }
 
 /** Which loader a run would use, if none is asked for. */
 function loaderFinding(tools: readonly ToolInspection[]): Finding {
-  const dnsperf = tools.find(({ tool }) => tool === 'dnsperf');
+  const dnsperf = tools.find(({ program }) => program === dnsperfProgram);
   const builtin = `builtin ${cannonVersion()} (dnscannon)`;
   const base = { name: 'loader', title: 'loader', state: 'ok', advice: null } as const;
   if (dnsperf !== undefined && dnsperf.found !== null)
@@ -78,10 +80,10 @@ async function provisioning<T>(
 /** Gets every tool that is missing and can be got; says why, where it fails. */
 async function fixTools(world: World, tools: readonly ToolInspection[]): Promise<void> {
   await provisioning(world, async (provide, options, say) => {
-    for (const { tool, found, wouldBeGot } of tools) {
+    for (const { program, found, wouldBeGot } of tools) {
       if (found !== null || wouldBeGot === null) continue;
       try {
-        await provide(tool, options);
+        await provide(program, options);
       } catch (error) {
         options.signal.throwIfAborted();
         say(messageOf(error));

@@ -1,6 +1,6 @@
 /** `bench servers`: the server kinds, and whether their programs are here. */
 import { DEFAULTS } from '../config/settings.ts';
-import { inspectTools, type ToolInspection } from '../provision/inspect.ts';
+import { inspectTools, type ToolInspection } from '../doctor/inspect-tools.ts';
 import { SERVER_KINDS } from '../servers/registry.ts';
 import { wrapText } from '../text.ts';
 import type { World } from '../world.ts';
@@ -15,7 +15,7 @@ export function availability(tool: ToolInspection | undefined): string {
 export async function serversCommand(world: World, options: { json: boolean }): Promise<number> {
   const tools = await inspectTools(world, { corednsVersion: DEFAULTS.corednsVersion });
   const rows = SERVER_KINDS.map((kind) => {
-    const tool = kind.existing ? undefined : tools.find((candidate) => candidate.tool === kind.tool);
+    const tool = kind.existing ? undefined : tools.find(({ program }) => program === kind.program);
     return {
       name: kind.name,
       title: kind.title,

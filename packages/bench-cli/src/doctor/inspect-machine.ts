@@ -7,7 +7,7 @@ import { readIfThere } from '../machine/proc-files.ts';
 import { runToEnd } from '../process.ts';
 import { cacheRoot } from '../provision/cache.ts';
 import { findPackageManager } from '../provision/package-manager.ts';
-import { askToolVersion } from '../provision/tool-version.ts';
+import { askVersion, GO_VERSION } from '../provision/tool-version.ts';
 import { createResourceGroups } from '../targets/local/resource-groups.ts';
 import type { World } from '../world.ts';
 
@@ -119,7 +119,7 @@ async function checkDisk(world: World): Promise<MachineCheck> {
 
 async function checkGo(world: World): Promise<MachineCheck> {
   const go = await findExecutable(world, 'go');
-  const version = go === null ? null : await askToolVersion(world, 'go', go);
+  const version = go === null ? null : await askVersion(world, GO_VERSION, go);
   const advice = 'needed only where release archives of CoreDNS cannot be reached';
   return check(
     'go',

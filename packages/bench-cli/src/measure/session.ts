@@ -6,15 +6,16 @@ import type { RunConfiguration } from '../config/configuration.ts';
 import { BenchError } from '../errors.ts';
 import { createBuiltin } from '../loaders/builtin/builtin.ts';
 import { createDnsperf, type DnsperfOptions } from '../loaders/dnsperf/dnsperf.ts';
+import { dnsperfProgram } from '../loaders/dnsperf/program.ts';
 import type { Loader } from '../loaders/loader.ts';
 import type { PlannedCase } from '../plan/plan.ts';
 import { runToEnd } from '../process.ts';
 import type { Display } from '../progress/display.ts';
 import { provisionProgress } from '../progress/provision-progress.ts';
-import type { ProvideTool, ProvisionOptions } from '../provision/provision.ts';
+import type { Program, ProvideTool, ProvisionOptions } from '../provision/provision.ts';
 import { createProvisioner } from '../provision/provisioner.ts';
 import type { ProvisionedTool, ServerRecord } from '../results/record.ts';
-import type { ServerKind, ToolName } from '../servers/server.ts';
+import type { ServerKind } from '../servers/server.ts';
 import { assignCpus, availableCpuNumbers } from '../targets/local/cpu-sets.ts';
 import { createLocalTarget } from '../targets/local/local-target.ts';
 import { createResourceGroups } from '../targets/local/resource-groups.ts';
@@ -37,9 +38,8 @@ export interface Programs {
 }
 
 /** A script, as the DinoDNS server is one, runs on the same Node.js as bench itself. */
-function programFor(world: World, tool: ToolName, executable: string): readonly string[] {
-  const isScript = tool === 'dinodns-server' || /\.[jt]s$/.test(executable);
-  return isScript ? [world.processes.nodePath, executable] : [executable];
+function commandFor(world: World, { executable }: ProvisionedTool): readonly string[] {
+  return /\.[cm]?[jt]s$/.test(executable) ? [world.processes.nodePath, executable] : [executable];
 }
 
 async function describeServer(
@@ -47,7 +47,7 @@ async function describeServer(
   server: ServerKind,
   tool: ProvisionedTool,
 ): Promise<ServerRecord> {
-  const program = programFor(world, server.tool, tool.executable);
+  const program = commandFor(world, tool);
   const output = await runToEnd(world.processes.start, [...program, ...server.versionArguments]);
   const version = server.parseVersion(`${output.stdout}\n${output.stderr}`);
   return {
@@ -79,26 +79,26 @@ export async function preparePrograms(
     progress: provisionProgress(display, world.clock),
     signal,
   };
-  const tools = new Map<ToolName, ProvisionedTool>();
-  for (const tool of new Set<ToolName>(servers.map((server) => server.tool))) {
-    tools.set(tool, await provide(tool, options));
+  const tools = new Map<Program, ProvisionedTool>();
+  for (const program of new Set(servers.flatMap((server) => server.program ?? []))) {
+    tools.set(program, await provide(program, options));
     signal.throwIfAborted();
   }
   // The search for the highest rate needs open loops, which only the built-in loader has.
   const wanted = configuration.objective === 'max-rate' ? 'builtin' : configuration.loader;
-  const loader = await chooseLoader(wanted, () => provide('dnsperf', options));
+  const loader = await chooseLoader(wanted, () => provide(dnsperfProgram, options));
   signal.throwIfAborted();
-  const toolOf = (name: ToolName): ProvisionedTool => {
-    const tool = tools.get(name);
+  const toolOf = ({ name, program }: ServerKind): ProvisionedTool => {
+    const tool = program === null ? undefined : tools.get(program);
     if (tool === undefined)
       throw new BenchError('E_INTERNAL', `${name} was not prepared`, { fix: 'Report this bug.' });
     return tool;
   };
   return {
     provisioned: [...tools.values(), ...(loader.kind === 'dnsperf' ? [loader.tool] : [])],
-    servers: await Promise.all(servers.map((server) => describeServer(world, server, toolOf(server.tool)))),
+    servers: await Promise.all(servers.map((server) => describeServer(world, server, toolOf(server)))),
     loader,
-    programOf: (server) => programFor(world, server.tool, toolOf(server.tool).executable),
+    programOf: (server) => commandFor(world, toolOf(server)),
   };
 }
 

@@ -4,11 +4,13 @@ import { type Completed, runToEnd } from '../process.ts';
 import type { World } from '../world.ts';
 import type { ProvisionProgress } from './provision.ts';
 
+type InstallCommand = (packageName: string) => string;
+
 export interface PackageManager {
   readonly name: 'apt-get' | 'dnf' | 'apk';
   readonly executable: string;
   /** The command a user would type, without sudo. */
-  readonly installCommand: (packageName: string) => string;
+  readonly installCommand: InstallCommand;
   /** What goes before every command: nothing, or `sudo -n`. */
   readonly privilege: readonly string[];
 }
@@ -35,7 +37,7 @@ async function privilegeOf(world: World): Promise<readonly string[] | null> {
 /** The package manager of this system; `problem` if there is none or it would ask for a password. */
 export async function findPackageManager(
   world: World,
-): Promise<{ manager: PackageManager } | { problem: string; installCommand: string | null }> {
+): Promise<{ manager: PackageManager } | { problem: string; installCommand: InstallCommand | null }> {
   for (const name of NAMES) {
     const executable = await findExecutable(world, name, DAEMON_DIRECTORIES);
     if (executable === null) continue;
@@ -44,7 +46,7 @@ export async function findPackageManager(
     if (privilege !== null) return { manager: { name, executable, installCommand, privilege } };
     return {
       problem: `${name} needs root, and sudo would ask for a password`,
-      installCommand: `sudo ${installCommand('dnsperf')}`,
+      installCommand: (packageName) => `sudo ${installCommand(packageName)}`,
     };
   }
   return { problem: 'there is no apt-get, dnf or apk', installCommand: null };

@@ -1,8 +1,7 @@
-/**
- * Finds the programs that a run needs and gets those that are missing.
- */
+/** What bench needs to know of a program in order to find it, to get it, and to say what is the matter with it. */
 import type { ProvisionedTool } from '../results/record.ts';
-import type { ToolName } from '../servers/server.ts';
+import type { World } from '../world.ts';
+import type { Attempt } from './attempt.ts';
 
 /** Tells the user what is being done; `detail` changes often (bytes so far, packages compiled). */
 export interface ProvisionProgress {
@@ -10,14 +9,48 @@ export interface ProvisionProgress {
   detail(text: string): void;
 }
 
-export interface ProvisionOptions {
-  /** False under `--no-provision`: only what is on PATH or in the cache is used. */
-  readonly allowed: boolean;
+/** The versions that the user may choose. */
+export interface WantedVersions {
   /** Without a leading `v`, for example `1.15.0`. */
   readonly corednsVersion: string;
+}
+
+export interface ProvisionOptions extends WantedVersions {
+  /** False under `--no-provision`: only what is on PATH or in the cache is used. */
+  readonly allowed: boolean;
   readonly progress: ProvisionProgress;
   readonly signal: AbortSignal;
 }
 
-/** Resolves with where the tool is; rejects with `E_TOOL_MISSING` or `E_PROVISION_FAILED`, each with a fix. */
-export type ProvideTool = (tool: ToolName, options: ProvisionOptions) => Promise<ProvisionedTool>;
+/** What `bench doctor` says of a program. */
+export interface ProgramInspection {
+  readonly found: ProvisionedTool | null;
+  /** Why it is missing; null if it is not. */
+  readonly problem: string | null;
+  /** How bench would get it, in words; null if it is here or cannot be got. */
+  readonly wouldBeGot: string | null;
+  /** What the user would do, where bench cannot; null otherwise. */
+  readonly fix: string | null;
+}
+
+/** A program that runs on this machine: of a server kind, or a loader. */
+export interface Program {
+  /** In records, errors and `bench doctor`. */
+  readonly name: string;
+  /** It is used where it is installed, and never provisioned. */
+  readonly optional: boolean;
+  /** Finds it or gets it. Rejects with `E_TOOL_MISSING` or `E_PROVISION_FAILED`, each with a fix. */
+  provide(world: World, options: ProvisionOptions): Promise<ProvisionedTool>;
+  /** Looks for it. Changes nothing. */
+  inspect(world: World, versions: WantedVersions): Promise<ProgramInspection>;
+}
+
+/** Resolves with where the program is; rejects as `Program.provide` does. */
+export type ProvideTool = (program: Program, options: ProvisionOptions) => Promise<ProvisionedTool>;
+
+/** What an attempt to find a program says of it. */
+export function inspectionOf(attempt: Attempt): ProgramInspection {
+  return 'found' in attempt
+    ? { found: attempt.found, problem: null, wouldBeGot: null, fix: null }
+    : { found: null, problem: attempt.problem, wouldBeGot: null, fix: null };
+}

@@ -1,44 +1,33 @@
-/** What versions the tools say they are; only a tool that runs has one. */
+/** What versions programs say they are; only a program that runs has one. */
 import { runToEnd } from '../process.ts';
 import type { World } from '../world.ts';
 
-interface VersionQuestion {
+/** How a program is asked for its version, and where the answer stands in what it prints. */
+export interface VersionQuestion {
   readonly arguments: readonly string[];
   readonly pattern: RegExp;
 }
 
-const QUESTIONS = {
-  // CoreDNS-1.15.0
-  coredns: { arguments: ['-version'], pattern: /^CoreDNS-(\S+)/m },
-  // Version 2.10.0
-  dnsperf: { arguments: ['-h'], pattern: /^Version (\S+)/m },
-  // knotd (Knot DNS), version 3.2.6
-  knotd: { arguments: ['--version'], pattern: /version (\d\S*)/ },
-  // NSD version 4.6.1, on standard error
-  nsd: { arguments: ['-v'], pattern: /^NSD version (\S+)/m },
-  // go version go1.26.8 linux/amd64
-  go: { arguments: ['version'], pattern: /\bgo(\d\S*)/ },
-} as const satisfies Record<string, VersionQuestion>;
+/** `go version go1.26.8 linux/amd64` */
+export const GO_VERSION: VersionQuestion = { arguments: ['version'], pattern: /\bgo(\d\S*)/ };
 
-export type VersionedTool = keyof typeof QUESTIONS;
+/** `Version 2.10.0`, on this machine and in its image. */
+export const DNSPERF_VERSION: VersionQuestion = { arguments: ['-h'], pattern: /^Version (\S+)/m };
 
-/** Reads a version out of what the tool prints; null if it is not there. */
-export function parseToolVersion(tool: VersionedTool, output: string): string | null {
-  return QUESTIONS[tool].pattern.exec(output)?.[1] ?? null;
+/** Reads a version out of what the program prints; null if it is not there. */
+export function readVersion({ pattern }: VersionQuestion, output: string): string | null {
+  return pattern.exec(output)?.[1] ?? null;
 }
 
 /** Asks the executable; null if it cannot be run or prints something else. */
-export async function askToolVersion(
+export async function askVersion(
   world: World,
-  tool: VersionedTool,
+  question: VersionQuestion,
   executable: string,
 ): Promise<string | null> {
   try {
-    const { stdout, stderr } = await runToEnd(world.processes.start, [
-      executable,
-      ...QUESTIONS[tool].arguments,
-    ]);
-    return parseToolVersion(tool, `${stdout}\n${stderr}`);
+    const { stdout, stderr } = await runToEnd(world.processes.start, [executable, ...question.arguments]);
+    return readVersion(question, `${stdout}\n${stderr}`);
   } catch {
     return null;
   }

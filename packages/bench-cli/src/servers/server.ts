@@ -1,9 +1,11 @@
 /**
  * What a kind of DNS server is to bench: a folder that turns a zone set into files and a command line, and
- * says how the result answers. Pure data; starting it is the target's job. Adding a server is adding a
- * folder beside this file and one line to `registry.ts`.
+ * says how the result answers, where its program and its image come from and how they tell their version. Starting it
+ * is the target's job. Adding a server is adding a folder beside this file and one line to `registry.ts`.
  */
 import type { ZoneSet } from '@dinodns-bench/zones';
+import type { KubernetesSettings } from '../config/kubernetes-settings.ts';
+import type { Program, WantedVersions } from '../provision/provision.ts';
 import type { Mode, Transport } from '../results/record.ts';
 
 /** A file that the server reads. `path` is relative to the instance's directory. */
@@ -48,11 +50,21 @@ export interface InstancePlan {
   readonly workers: number | null;
 }
 
-/** A program that a server kind needs. `bench` finds or provisions it. */
-export type ToolName = 'coredns' | 'knotd' | 'nsd' | 'dnsperf' | 'dinodns-server' | 'udp-echo';
+/** What decides which image a server runs in. */
+export interface ImageSettings extends WantedVersions {
+  readonly settings: Pick<KubernetesSettings, 'corednsImage' | 'dinodnsImage'>;
+}
 
-/** The images of the kubernetes target, by what is in them. */
-export type ImageName = 'coredns' | 'dinodns' | 'loader';
+/** The container image that holds a server's program on the kubernetes target. Kinds may share one. */
+export interface ServerImage {
+  /** Unique among images. */
+  readonly name: string;
+  reference(request: ImageSettings): string;
+  /** Where it comes from, for `bench images`; IMAGE stands for the reference. */
+  readonly origin: string;
+  /** Its program has the file capability of binding low ports, and does not start without the right to it. */
+  readonly needsBindService?: true;
+}
 
 export interface ServerKind {
   /** Name in flags, records and reports: lower case, digits and hyphens. */
@@ -61,9 +73,10 @@ export interface ServerKind {
   readonly title: string;
   /** One line for `bench servers`. */
   readonly description: string;
-  readonly tool: ToolName;
-  /** The container image that holds it on the kubernetes target; null where it runs on machines only. */
-  readonly image: ImageName | null;
+  /** How its program comes to a machine, and what `bench doctor` says of it; null where it runs in clusters only. */
+  readonly program: Program | null;
+  /** Null where it runs on machines only. */
+  readonly image: ServerImage | null;
   /** It is in the cluster already: found, measured and left as it is, never deployed. */
   readonly existing?: true;
   /**

@@ -1,24 +1,15 @@
 /** `bench images`: the images that a run on a cluster uses, and where each comes from. */
 import type { RunConfiguration } from '../../config/configuration.ts';
+import { dinodnsImage } from '../../servers/dinodns/index.ts';
 import { serverKinds } from '../../servers/registry.ts';
-import type { ImageName } from '../../servers/server.ts';
 import { imagesOf, loaderKindOf } from '../../targets/kubernetes/images.ts';
 import { wrapText } from '../../text.ts';
 import type { World } from '../../world.ts';
 
-const ORIGINS: Readonly<Record<ImageName, string>> = {
-  coredns: "the project's own; for a cluster without a registry see k8s/images/coredns",
-  dinodns: 'docker build -f k8s/images/server/Dockerfile -t IMAGE .',
-  loader: 'docker build -t IMAGE k8s/images/dnsperf',
-};
-
-const BUILTIN_ORIGIN = 'docker build -f k8s/images/load/Dockerfile -t IMAGE .';
-
-const PURPOSES: Readonly<Record<ImageName, string>> = {
-  coredns: 'server',
-  dinodns: 'server, and the answer check',
-  loader: 'loader',
-};
+const LOADER_ORIGINS = {
+  dnsperf: 'docker build -t IMAGE k8s/images/dnsperf',
+  builtin: 'docker build -f k8s/images/load/Dockerfile -t IMAGE .',
+} as const;
 
 /** Prints one line for each image, or JSON. */
 export function imagesCommand(
@@ -30,15 +21,17 @@ export function imagesCommand(
   const loader = loaderKindOf(configuration);
   const images = imagesOf(kubernetes, corednsVersion, loader);
   // The answer check runs in the DinoDNS image, whatever is measured.
-  const kinds = serverKinds(configuration.servers).flatMap(({ image }) => (image === null ? [] : [image]));
-  const names = [...new Set<ImageName>([...kinds, 'dinodns', 'loader'])];
-  const rows = names.map((name) => ({
-    image: images[name],
-    purpose: PURPOSES[name],
-    origin: (name === 'loader' && loader === 'builtin' ? BUILTIN_ORIGIN : ORIGINS[name]).replace(
-      'IMAGE',
-      images[name],
-    ),
+  const ofServers = serverKinds(configuration.servers).flatMap(({ image }) => image ?? []);
+  const servers = [...new Set([...ofServers, dinodnsImage])].map((image) => ({
+    image: images.of(image),
+    purpose: image === dinodnsImage ? 'server, and the answer check' : 'server',
+    origin: image.origin,
+  }));
+  const all = [...servers, { image: images.loader, purpose: 'loader', origin: LOADER_ORIGINS[loader] }];
+  const rows = all.map(({ image, purpose, origin }) => ({
+    image,
+    purpose,
+    origin: origin.replace('IMAGE', image),
     pullPolicy: kubernetes.pullPolicy,
   }));
   if (options.json) {

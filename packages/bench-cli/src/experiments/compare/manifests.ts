@@ -90,7 +90,7 @@ export function manifestsOf(request: ManifestRequest): Manifest[] {
       ...common,
       unit,
       server,
-      image: images[server.image],
+      image: images.of(server.image),
       zoneSet,
       mode: planned.mode,
       transport: planned.transport,

@@ -5,7 +5,7 @@ export const clusterDns: ServerKind = {
   name: 'cluster-dns',
   title: 'Cluster DNS',
   description: "the cluster's own DNS as it is, with names of the cluster; --target kubernetes",
-  tool: 'coredns',
+  program: null,
   image: null,
   existing: true,
   answersUnknownZoneWith: 'NXDOMAIN',

@@ -6,7 +6,18 @@
  * does in a pod: under a quota of one CPU it uses one.
  */
 import { findFormat } from '@dinodns-bench/zones';
-import type { InstanceRequest, ServerKind } from '../server.ts';
+import { readVersion } from '../../provision/tool-version.ts';
+import type { InstanceRequest, ServerImage, ServerKind } from '../server.ts';
+import { COREDNS_VERSION } from './cache.ts';
+import { corednsProgram } from './program.ts';
+
+/** The project's own. */
+const corednsImage: ServerImage = {
+  name: 'coredns',
+  reference: ({ settings, corednsVersion }) => settings.corednsImage ?? `coredns/coredns:${corednsVersion}`,
+  origin: "the project's own; for a cluster without a registry see k8s/images/coredns",
+  needsBindService: true,
+};
 
 interface Variant {
   readonly name: string;
@@ -22,8 +33,8 @@ function corednsKind(variant: Variant): ServerKind {
     name: variant.name,
     title: variant.title,
     description: variant.description,
-    tool: 'coredns',
-    image: 'coredns',
+    program: corednsProgram,
+    image: corednsImage,
     answersUnknownZoneWith: 'REFUSED',
     unsupported: () => null,
     plan(request: InstanceRequest) {
@@ -42,11 +53,11 @@ function corednsKind(variant: Variant): ServerKind {
         workers: sockets ?? null,
       };
     },
-    versionArguments: ['-version'],
+    versionArguments: COREDNS_VERSION.arguments,
     parseVersion(output) {
-      const version = /^CoreDNS-(\S+)/m.exec(output)?.[1];
+      const version = readVersion(COREDNS_VERSION, output);
       const go = /\bgo(\d[\w.]*)/.exec(output)?.[1];
-      return version === undefined ? null : { version, components: go === undefined ? {} : { go } };
+      return version === null ? null : { version, components: go === undefined ? {} : { go } };
     },
   };
 }

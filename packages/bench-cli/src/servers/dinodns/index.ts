@@ -2,9 +2,17 @@
  * DinoDNS: the unmodified framework (`dinodns-stock`), and the same framework with this project's plugins
  * (`dinodns`). Both run through `dinodns-server`, which does nothing but set them up.
  */
-import type { InstanceRequest, ServerKind } from '../server.ts';
+import { BENCH_VERSION } from '../../version.ts';
+import type { InstanceRequest, ServerImage, ServerKind } from '../server.ts';
+import { dinodnsProgram } from './program.ts';
 
 const ZONES_SPEC = 'zones-spec.json';
+
+export const dinodnsImage: ServerImage = {
+  name: 'dinodns',
+  reference: ({ settings }) => settings.dinodnsImage ?? `dinodns-bench/server:${BENCH_VERSION}`,
+  origin: 'docker build -f k8s/images/server/Dockerfile -t IMAGE .',
+};
 
 interface Variant {
   readonly name: string;
@@ -21,8 +29,8 @@ function dinodnsKind(variant: Variant): ServerKind {
     name: variant.name,
     title: variant.title,
     description: variant.description,
-    tool: 'dinodns-server',
-    image: 'dinodns',
+    program: dinodnsProgram,
+    image: dinodnsImage,
     answersUnknownZoneWith: variant.answersUnknownZoneWith,
     unsupported: () => null,
     plan(request: InstanceRequest) {

@@ -3,12 +3,13 @@
  * looks at nothing but one bit, so that what a DNS server costs beyond it is what its answers cost.
  */
 import type { InstanceRequest, ServerKind } from '../server.ts';
+import { echoProgram } from './program.ts';
 
 export const echo: ServerKind = {
   name: 'echo',
   title: 'UDP echo (no DNS)',
   description: 'no DNS server: sends each datagram back, as the ceiling for one thread on this machine',
-  tool: 'udp-echo',
+  program: echoProgram,
   image: null,
   answers: 'echo',
   answersUnknownZoneWith: 'REFUSED',

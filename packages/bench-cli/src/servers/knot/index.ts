@@ -1,12 +1,17 @@
 /** Knot DNS, where it is installed: an authoritative server in C, one UDP worker for each vCPU. */
 import { findFormat } from '@dinodns-bench/zones';
+import { installedProgram } from '../../provision/path-tools.ts';
+import { readVersion, type VersionQuestion } from '../../provision/tool-version.ts';
 import type { InstanceRequest, ServerKind } from '../server.ts';
+
+/** `knotd (Knot DNS), version 3.2.6` */
+const VERSION: VersionQuestion = { arguments: ['--version'], pattern: /version (\d[\w.]*)/ };
 
 export const knot: ServerKind = {
   name: 'knot',
   title: 'Knot DNS',
   description: 'Knot DNS with zone files, one UDP worker for each vCPU (if installed)',
-  tool: 'knotd',
+  program: installedProgram({ name: 'knotd', question: VERSION }, 'knot'),
   image: null,
   answersUnknownZoneWith: 'REFUSED',
   unsupported: () => null,
@@ -21,9 +26,9 @@ export const knot: ServerKind = {
       workers,
     };
   },
-  versionArguments: ['--version'],
+  versionArguments: VERSION.arguments,
   parseVersion(output) {
-    const version = /version (\d[\w.]*)/.exec(output)?.[1];
-    return version === undefined ? null : { version, components: {} };
+    const version = readVersion(VERSION, output);
+    return version === null ? null : { version, components: {} };
   },
 };

@@ -1,12 +1,17 @@
 /** NSD, where it is installed: an authoritative server in C, one server process for each vCPU. */
 import { findFormat } from '@dinodns-bench/zones';
+import { installedProgram } from '../../provision/path-tools.ts';
+import { readVersion, type VersionQuestion } from '../../provision/tool-version.ts';
 import type { InstanceRequest, ServerKind } from '../server.ts';
+
+/** `NSD version 4.6.1, on standard error` */
+const VERSION: VersionQuestion = { arguments: ['-v'], pattern: /NSD version (\d[\w.]*)/ };
 
 export const nsd: ServerKind = {
   name: 'nsd',
   title: 'NSD',
   description: 'NSD with zone files, one server process for each vCPU (if installed)',
-  tool: 'nsd',
+  program: installedProgram({ name: 'nsd', question: VERSION }, 'nsd'),
   image: null,
   answersUnknownZoneWith: 'REFUSED',
   unsupported: () => null,
@@ -22,9 +27,9 @@ export const nsd: ServerKind = {
       workers,
     };
   },
-  versionArguments: ['-v'],
+  versionArguments: VERSION.arguments,
   parseVersion(output) {
-    const version = /NSD version (\d[\w.]*)/.exec(output)?.[1];
-    return version === undefined ? null : { version, components: {} };
+    const version = readVersion(VERSION, output);
+    return version === null ? null : { version, components: {} };
   },
 };

@@ -92,7 +92,7 @@ async function askAll(
         labels,
         settings,
         component: 'checker',
-        image: images.dinodns,
+        image: images.checker,
         command: ['node', '/queries/check.mjs'],
         args: [],
         env: {

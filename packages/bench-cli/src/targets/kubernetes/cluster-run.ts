@@ -1,10 +1,16 @@
 /** What all parts of one run on a cluster share. */
 import type { KubernetesSettings } from '../../config/kubernetes-settings.ts';
 import type { KubeClient } from '../../kubernetes-api/client.ts';
-import type { ImageName } from '../../servers/server.ts';
+import type { ServerImage } from '../../servers/server.ts';
 import type { World } from '../../world.ts';
 
-export type Images = Readonly<Record<ImageName, string>>;
+/** References of the images of a run. */
+export interface Images {
+  readonly loader: string;
+  /** Any that holds Node.js. */
+  readonly checker: string;
+  of(image: ServerImage): string;
+}
 
 export interface ClusterRun {
   readonly world: World;

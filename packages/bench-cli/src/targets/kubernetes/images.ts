@@ -1,6 +1,7 @@
 /** The images that a run uses. Pure. */
 import type { RunConfiguration } from '../../config/configuration.ts';
 import type { KubernetesSettings } from '../../config/kubernetes-settings.ts';
+import { dinodnsImage } from '../../servers/dinodns/index.ts';
 import { BENCH_VERSION } from '../../version.ts';
 import type { Images } from './cluster-run.ts';
 
@@ -19,11 +20,12 @@ export function loaderKindOf({
   return loader === 'builtin' || objective === 'max-rate' ? 'builtin' : 'dnsperf';
 }
 
-/** `docker.io/coredns/coredns` is the project's own; the others are built from k8s/images. */
+/** Each from its kind, or from k8s/images. The answer check runs in DinoDNS's, which holds Node.js. */
 export function imagesOf(settings: KubernetesSettings, corednsVersion: string, loader: LoaderKind): Images {
+  const request = { settings, corednsVersion };
   return {
-    coredns: settings.corednsImage ?? `coredns/coredns:${corednsVersion}`,
-    dinodns: settings.dinodnsImage ?? `dinodns-bench/server:${BENCH_VERSION}`,
     loader: settings.loaderImage ?? `dinodns-bench/${LOADER_IMAGES[loader]}:${BENCH_VERSION}`,
+    checker: dinodnsImage.reference(request),
+    of: (image) => image.reference(request),
   };
 }

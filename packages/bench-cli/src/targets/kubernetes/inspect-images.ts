@@ -1,5 +1,5 @@
 /** Asks the programs in the images for their versions, in the cluster: so every image is pulled before a trial. */
-import { parseToolVersion } from '../../provision/tool-version.ts';
+import { DNSPERF_VERSION, readVersion } from '../../provision/tool-version.ts';
 import type { ProvisionedTool, ServerRecord } from '../../results/record.ts';
 import type { ServerKind } from '../../servers/server.ts';
 import { describeClusterDns, findClusterDns } from './cluster-dns.ts';
@@ -11,13 +11,13 @@ import { noImage } from './objects/server.ts';
 import { runJob } from './run-job.ts';
 
 const VERSION_QUESTIONS = {
-  dnsperf: { command: ['dnsperf'], args: ['-h'] },
+  dnsperf: { command: ['dnsperf'], args: DNSPERF_VERSION.arguments },
   builtin: { args: ['--version'] },
 } as const;
 
 function loaderVersionOf(kind: LoaderKind, text: string): string {
   const version =
-    kind === 'dnsperf' ? parseToolVersion('dnsperf', text) : /^(\d+\.\d+\.\d+\S*)/m.exec(text)?.[1];
+    kind === 'dnsperf' ? readVersion(DNSPERF_VERSION, text) : /^(\d+\.\d+\.\d+\S*)/m.exec(text)?.[1];
   return version ?? 'unknown';
 }
 
@@ -122,13 +122,13 @@ function questionsFor(
     if (server.existing) continue;
     if (server.image === null) throw noImage(server);
     // Servers that share an image are asked once.
-    if (questions.has(server.image)) continue;
-    questions.set(server.image, {
-      image: images[server.image],
+    if (questions.has(server.image.name)) continue;
+    questions.set(server.image.name, {
+      image: images.of(server.image),
       what: server.name,
       args: server.versionArguments,
       atLoader: false,
-      needsBindService: server.image === 'coredns',
+      needsBindService: server.image.needsBindService === true,
     });
   }
   const question = VERSION_QUESTIONS[loaderKind];
@@ -148,13 +148,16 @@ export async function inspectImages(
   const tools = new Map<string, ProvisionedTool>();
   for (const server of servers) {
     if (server.existing) records.push(describeClusterDns(await findClusterDns(run.client, signal)));
-    const answer = server.image === null ? undefined : answers.get(server.image);
+    const answer = server.image === null ? undefined : answers.get(server.image.name);
     if (server.image === null || answer === undefined) continue;
     const known = server.parseVersion(answer.text);
     const version = known?.version ?? 'unknown';
-    const image = images[server.image];
-    if (!tools.has(server.image))
-      tools.set(server.image, provisioned(server.tool, version, image, answer.image));
+    const image = images.of(server.image);
+    if (!tools.has(server.image.name))
+      tools.set(
+        server.image.name,
+        provisioned(server.program?.name ?? server.name, version, image, answer.image),
+      );
     records.push({
       kind: server.name,
       title: server.title,

@@ -71,7 +71,7 @@ export async function deployServer(
     runId,
     unit,
     server,
-    image: images[server.image],
+    image: images.of(server.image),
     zoneSet,
     mode,
     transport,

@@ -98,7 +98,7 @@ export function serverObjects(request: ServerRequest): ServerObjects {
     ],
     pullSecrets,
     restartPolicy: 'Always',
-    needsBindService: server.image === 'coredns',
+    needsBindService: server.image?.needsBindService === true,
   });
   return {
     name,

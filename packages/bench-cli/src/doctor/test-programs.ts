@@ -3,10 +3,11 @@ import { readFile } from 'node:fs/promises';
 import { z } from 'zod';
 import { BenchError } from '../errors.ts';
 import { DAEMON_DIRECTORIES, findExecutable } from '../machine/find-executable.ts';
+import { findPackageManager, installPackages } from '../provision/package-manager.ts';
+import type { ProvideTool, ProvisionOptions } from '../provision/provision.ts';
+import { corednsFromCache } from '../servers/coredns/cache.ts';
+import { corednsProgram } from '../servers/coredns/program.ts';
 import type { World } from '../world.ts';
-import { corednsFromCache } from './cache.ts';
-import { findPackageManager, installPackages } from './package-manager.ts';
-import type { ProvideTool, ProvisionOptions } from './provision.ts';
 
 /** In a checkout only: the tests are not in the published package. */
 const LIST = new URL('../../../test-support/requirements.json', import.meta.url);
@@ -73,7 +74,7 @@ export async function getTestPrograms(
   const problems: string[] = [];
   if (missing.some((item) => item.packages.length === 0)) {
     try {
-      await provide('coredns', options);
+      await provide(corednsProgram, options);
     } catch (error) {
       options.signal.throwIfAborted();
       problems.push(error instanceof Error ? error.message : String(error));

@@ -1,12 +1,13 @@
 /** CoreDNS built from source by the Go tool, from whatever module proxy the user has configured. */
 import { join } from 'node:path';
-import { findExecutable } from '../machine/find-executable.ts';
-import { type RunningProcess, runToEnd } from '../process.ts';
-import type { World } from '../world.ts';
-import type { Attempt } from './attempt.ts';
-import { keepCoredns, withStaging } from './cache.ts';
-import type { ProvisionOptions } from './provision.ts';
-import { askToolVersion } from './tool-version.ts';
+import { findExecutable } from '../../machine/find-executable.ts';
+import { type RunningProcess, runToEnd } from '../../process.ts';
+import type { Attempt } from '../../provision/attempt.ts';
+import { withStaging } from '../../provision/cache.ts';
+import type { ProvisionOptions } from '../../provision/provision.ts';
+import { askVersion, GO_VERSION } from '../../provision/tool-version.ts';
+import type { World } from '../../world.ts';
+import { keepCoredns } from './cache.ts';
 
 /** From nothing on two slow cores it takes about ten minutes. */
 const BUILD_SECONDS = 20 * 60;
@@ -67,7 +68,7 @@ async function buildInto(
   { corednsVersion, progress, signal }: ProvisionOptions,
 ): Promise<Attempt> {
   const target = corednsGoTarget(corednsVersion);
-  const goVersion = (await askToolVersion(world, 'go', go)) ?? 'unknown';
+  const goVersion = (await askVersion(world, GO_VERSION, go)) ?? 'unknown';
   progress.step(
     `Building CoreDNS ${corednsVersion} with Go ${goVersion}: go install ${target} (some minutes)`,
   );

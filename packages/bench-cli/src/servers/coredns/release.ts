@@ -1,11 +1,12 @@
 /** CoreDNS from the archive of its official release, checked against the checksum published beside it. */
 import { join } from 'node:path';
-import { runToEnd } from '../process.ts';
-import type { World } from '../world.ts';
-import type { Attempt } from './attempt.ts';
-import { keepCoredns, withStaging } from './cache.ts';
-import { DownloadError, downloadFile, downloadText } from './download.ts';
-import type { ProvisionOptions } from './provision.ts';
+import { runToEnd } from '../../process.ts';
+import type { Attempt } from '../../provision/attempt.ts';
+import { withStaging } from '../../provision/cache.ts';
+import { DownloadError, downloadFile, downloadText } from '../../provision/download.ts';
+import type { ProvisionOptions } from '../../provision/provision.ts';
+import type { World } from '../../world.ts';
+import { keepCoredns } from './cache.ts';
 
 const OFFICIAL_RELEASES = 'https://github.com/coredns/coredns/releases/download';
 

@@ -7,17 +7,18 @@ import { createHash } from 'node:crypto';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { messageOf } from '@dinodns-bench/program';
-import { findExecutable, isExecutable } from '../machine/find-executable.ts';
-import { readIfThere } from '../machine/proc-files.ts';
-import { runToEnd } from '../process.ts';
-import type { ProvisionedTool } from '../results/record.ts';
-import type { World } from '../world.ts';
-import type { Attempt } from './attempt.ts';
-import { cacheRoot, withStaging } from './cache.ts';
+import { findExecutable, isExecutable } from '../../machine/find-executable.ts';
+import { readIfThere } from '../../machine/proc-files.ts';
+import { runToEnd } from '../../process.ts';
+import { type Attempt, firstThatWorks } from '../../provision/attempt.ts';
+import { cacheRoot, withStaging } from '../../provision/cache.ts';
+import { inspectionOf, type Program } from '../../provision/provision.ts';
+import type { ProvisionedTool } from '../../results/record.ts';
+import type { World } from '../../world.ts';
 
-const SOURCE = fileURLToPath(new URL('../../../../benchmarks/udp-echo/udp-echo.c', import.meta.url));
+const SOURCE = fileURLToPath(new URL('../../../../../benchmarks/udp-echo/udp-echo.c', import.meta.url));
 const SOURCE_NAME = 'benchmarks/udp-echo/udp-echo.c';
-const SCRIPT = fileURLToPath(new URL('../../../batched-udp/src/udp-echo.ts', import.meta.url));
+const SCRIPT = fileURLToPath(new URL('../../../../batched-udp/src/udp-echo.ts', import.meta.url));
 const SCRIPT_NAME = 'packages/batched-udp/src/udp-echo.ts';
 const COMPILERS = ['cc', 'gcc', 'clang'];
 const FLAGS = ['-O2'];
@@ -75,3 +76,21 @@ export async function echoOnNode(world: World): Promise<Attempt> {
     found: tool(SCRIPT, version, `${SCRIPT_NAME} on Node.js ${node.stdout.trim().replace(/^v/, '')}`),
   };
 }
+
+export const echoProgram: Program = {
+  name: 'udp-echo',
+  optional: true,
+  provide: (world) =>
+    firstThatWorks(
+      'udp-echo',
+      [
+        { name: 'C', attempt: () => echoInC(world) },
+        { name: 'Node.js', attempt: () => echoOnNode(world) },
+      ],
+      'Check out the whole workspace: both programs are in it.',
+    ),
+  async inspect(world) {
+    const inC = await echoInC(world);
+    return inspectionOf('found' in inC ? inC : await echoOnNode(world));
+  },
+};

@@ -4,10 +4,11 @@ import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { messageOf } from '@dinodns-bench/program';
 import { z } from 'zod';
-import { readIfThere } from '../machine/proc-files.ts';
-import { runToEnd } from '../process.ts';
-import type { World } from '../world.ts';
-import type { Attempt } from './attempt.ts';
+import { readIfThere } from '../../machine/proc-files.ts';
+import { runToEnd } from '../../process.ts';
+import { type Attempt, firstThatWorks } from '../../provision/attempt.ts';
+import { inspectionOf, type Program } from '../../provision/provision.ts';
+import type { World } from '../../world.ts';
 
 const PACKAGE = '@dinodns-bench/server-cluster';
 const packageSchema = z.object({ name: z.string(), version: z.string() });
@@ -32,7 +33,7 @@ async function installedVersion(world: World, directory: string, name: string): 
 }
 
 /** The script to run with Node.js, and what it is made of. */
-export async function dinodnsServer(world: World): Promise<Attempt> {
+async function dinodnsServer(world: World): Promise<Attempt> {
   try {
     const entry = fileURLToPath(import.meta.resolve(PACKAGE));
     const found = await packageAbove(world, dirname(entry), PACKAGE);
@@ -56,3 +57,16 @@ export async function dinodnsServer(world: World): Promise<Attempt> {
     return { problem: messageOf(error) };
   }
 }
+
+/** From this workspace; `executable` is a script for Node.js. */
+export const dinodnsProgram: Program = {
+  name: 'dinodns-server',
+  optional: false,
+  provide: (world) =>
+    firstThatWorks(
+      'dinodns-server',
+      [{ name: 'workspace', attempt: () => dinodnsServer(world) }],
+      'Run `pnpm install` in the workspace.',
+    ),
+  inspect: async (world) => inspectionOf(await dinodnsServer(world)),
+};

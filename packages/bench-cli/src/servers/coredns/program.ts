@@ -1,0 +1,66 @@
+/** CoreDNS: from the cache, PATH if it is exactly that version, its release archive, or `go install`. */
+import { findExecutable } from '../../machine/find-executable.ts';
+import { firstThatWorks, type Way } from '../../provision/attempt.ts';
+import { toolFromPath } from '../../provision/path-tools.ts';
+import {
+  inspectionOf,
+  type Program,
+  type ProgramInspection,
+  type ProvisionOptions,
+} from '../../provision/provision.ts';
+import type { ProvisionedTool } from '../../results/record.ts';
+import type { World } from '../../world.ts';
+import { COREDNS_VERSION, corednsDirectory, corednsFromCache } from './cache.ts';
+import { corednsFromGo, corednsGoTarget } from './go-install.ts';
+import { corednsArchiveUrl, corednsFromRelease } from './release.ts';
+
+const INSTALLED = { name: 'coredns', question: COREDNS_VERSION } as const;
+
+const sizeOf = ({ sizeBytes }: ProvisionedTool) => `${Math.round((sizeBytes ?? 0) / 2 ** 20)} MiB`;
+
+async function provide(world: World, options: ProvisionOptions): Promise<ProvisionedTool> {
+  const version = options.corednsVersion;
+  const found: Way[] = [
+    { name: 'cache', attempt: () => corednsFromCache(world, version) },
+    { name: 'PATH', attempt: () => toolFromPath(world, INSTALLED, version) },
+  ];
+  const got: Way[] = [
+    { name: 'release archive', attempt: () => corednsFromRelease(world, options) },
+    { name: 'go install', attempt: () => corednsFromGo(world, options) },
+  ];
+  const what = `CoreDNS ${version}`;
+  const place = `Put the executable of ${what} at ${corednsDirectory(world, version)}/coredns`;
+  if (!options.allowed)
+    return firstThatWorks(what, found, `${place}. Or leave out --no-provision, and bench gets it.`);
+  const tool = await firstThatWorks(what, [...found, ...got], `${place}, or install Go and run bench again.`);
+  const isNew = tool.source === 'release-archive' || tool.source === 'go-install';
+  if (isNew) options.progress.step(`Kept ${what} (${sizeOf(tool)}) as ${tool.executable}`);
+  return tool;
+}
+
+/** How it would be got, in words; null if it cannot be. */
+async function waysToGet(world: World, version: string): Promise<string | null> {
+  const ways: string[] = [];
+  const url = corednsArchiveUrl(world, version);
+  if (url !== null) ways.push(`downloaded from ${url}`);
+  const go = await findExecutable(world, 'go');
+  if (go !== null) ways.push(`built with ${go} install ${corednsGoTarget(version)}`);
+  return ways.length === 0 ? null : ways.join(', else ');
+}
+
+async function inspect(world: World, version: string): Promise<ProgramInspection> {
+  const cached = await corednsFromCache(world, version);
+  if ('found' in cached) return inspectionOf(cached);
+  const installed = inspectionOf(await toolFromPath(world, INSTALLED, version));
+  if (installed.found !== null) return installed;
+  const how = await waysToGet(world, version);
+  const fix = how === null ? 'Install Go, or put CoreDNS into the cache; see the README.' : null;
+  return { ...installed, problem: `${cached.problem}; in PATH: ${installed.problem}`, wouldBeGot: how, fix };
+}
+
+export const corednsProgram: Program = {
+  name: 'coredns',
+  optional: false,
+  provide,
+  inspect: (world, { corednsVersion }) => inspect(world, corednsVersion),
+};
