@@ -13,6 +13,7 @@ export interface OtherSuite {
 const NEEDS: Readonly<Record<Suite, string>> = {
   workspace: 'nothing but the workspace',
   servers: 'DNS servers and tools',
+  conformance: 'test data of others',
   browser: 'Chromium',
   packages: 'the npm registry',
   k8s: 'a Kubernetes cluster',

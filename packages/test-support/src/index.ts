@@ -1,3 +1,3 @@
 export { namespaceName } from './namespaces.ts';
 export { fileNeeds, needs, pathOf } from './needs.ts';
-export { findProgram, type Program, type Requirement } from './requirements.ts';
+export { conformanceDirectory, findProgram, type Program, type Requirement } from './requirements.ts';

@@ -1,19 +1,25 @@
 /** What tests may need beyond the workspace, where it is looked for, and how it is got. */
-import { accessSync, constants } from 'node:fs';
+import { accessSync, constants, existsSync } from 'node:fs';
 import { homedir } from 'node:os';
-import { delimiter, join } from 'node:path';
+import { delimiter, join, resolve } from 'node:path';
 import table from '../requirements.json' with { type: 'json' };
 import { SUITES, type Suite } from './suites.ts';
 
-/** A program, or `root`: the right to make network namespaces and to become another user. */
-export type Requirement = Program | 'root';
+/**
+ * A program; `root`: the right to make network namespaces and to become another user; or `conformance data`: the
+ * directory of test data that others made, which is too large for the repository, and theirs.
+ */
+export type Requirement = Program | 'root' | 'conformance data';
 export type Program = keyof typeof table;
+
+const WORKSPACE = resolve(import.meta.dirname, '../../..');
 
 /** Debian puts daemons there, which is not in every user's PATH. */
 const DAEMON_DIRECTORIES = ['/usr/local/sbin', '/usr/sbin', '/sbin'];
 
 /** The suite whose tests may need it. */
 export function suiteOf(requirement: Requirement): Suite {
+  if (requirement === 'conformance data') return 'conformance';
   const name = requirement === 'root' ? 'servers' : table[requirement].suite;
   return SUITES.find((suite) => suite === name) ?? 'servers';
 }
@@ -48,15 +54,24 @@ export function findProgram(program: Program): string | undefined {
   return override || findInPath(program);
 }
 
+/** Where the conformance data is looked for: `DINODNS_BENCH_CONFORMANCE`, else beside the workspace. */
+export function conformanceDirectory(): string {
+  return process.env.DINODNS_BENCH_CONFORMANCE || join(WORKSPACE, '../shared/conformance');
+}
+
 /** Why this machine does not meet the requirement; null if it does. */
 export function problemWith(requirement: Requirement): string | null {
   if (requirement === 'root') {
     return process.platform === 'linux' && process.getuid?.() === 0 ? null : 'needs root on Linux';
   }
+  if (requirement === 'conformance data') {
+    const directory = conformanceDirectory();
+    return existsSync(directory) ? null : `${directory} is missing (set DINODNS_BENCH_CONFORMANCE)`;
+  }
   return findProgram(requirement) === undefined ? `${requirement} is missing` : null;
 }
 
-const REQUIREMENTS: readonly Requirement[] = [...programsOf(table), 'root'];
+const REQUIREMENTS: readonly Requirement[] = [...programsOf(table), 'root', 'conformance data'];
 
 function programsOf<Name extends string>(entries: Readonly<Record<Name, unknown>>): Name[] {
   const names: Name[] = [];

@@ -5,6 +5,7 @@
  * |--------------------------|----------------------------------------------------|---------------------|
  * | `*.test.ts`              | the workspace only                                 | `pnpm test`         |
  * | `*.servers.test.ts`      | DNS servers and tools, a C compiler, root          | `pnpm test:servers` |
+ * | `*.conformance.test.ts`  | data of others, which is not in the repository     | `pnpm test:conformance` |
  * | `*.browser.test.ts`      | Chromium                                           | `pnpm test:browser` |
  * | `*.packages.test.ts`     | the npm registry: packs, installs, compiles        | `pnpm test:packages`|
  * | `*.k8s.test.ts`          | a Kubernetes cluster                               | `pnpm test:k8s`     |
@@ -14,7 +15,7 @@
  */
 import { basename } from 'node:path';
 
-export const SUITES = ['workspace', 'servers', 'browser', 'packages', 'k8s'] as const;
+export const SUITES = ['workspace', 'servers', 'conformance', 'browser', 'packages', 'k8s'] as const;
 export type Suite = (typeof SUITES)[number];
 
 export interface TestFileKind {
@@ -25,7 +26,9 @@ export interface TestFileKind {
 
 /** Where a test file belongs, by its name; null for a name that follows no rule. */
 export function kindOf(path: string): TestFileKind | null {
-  const match = /^[^.]+(?:\.(servers|browser|packages|k8s))?(\.timing)?\.test\.ts$/.exec(basename(path));
+  const match = /^[^.]+(?:\.(servers|conformance|browser|packages|k8s))?(\.timing)?\.test\.ts$/.exec(
+    basename(path),
+  );
   if (match === null) return null;
   return { suite: SUITES.find((suite) => suite === match[1]) ?? 'workspace', timing: match[2] !== undefined };
 }
@@ -54,4 +57,4 @@ export const KINDS: readonly TestFileKind[] = [false, true].flatMap((timing) =>
 );
 
 /** What `pnpm test:all` runs: everything but `k8s`, which needs a cluster that no machine can be expected to have. */
-export const ALL_SUITES: readonly Suite[] = ['workspace', 'servers', 'browser', 'packages'];
+export const ALL_SUITES: readonly Suite[] = ['workspace', 'servers', 'conformance', 'browser', 'packages'];

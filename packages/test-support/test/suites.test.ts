@@ -35,6 +35,7 @@ describe('the name of a test file', () => {
     ['names.timing.test.ts', 'workspace timing'],
     ['names.servers.test.ts', 'servers'],
     ['names.servers.timing.test.ts', 'servers timing'],
+    ['ferret.conformance.test.ts', 'conformance'],
     ['page.browser.test.ts', 'browser'],
     ['archive.packages.test.ts', 'packages'],
     ['rights.k8s.test.ts', 'k8s'],

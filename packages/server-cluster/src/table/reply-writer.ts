@@ -219,11 +219,14 @@ export class ReplyWriter {
     this.additionals++;
   }
 
-  /** Header flags and counts; of the query's flags, operation code and RD come back. The reply's length. */
+  /** Header flags and counts; of the query's flags, the operation code comes back, and RD if it is a QUERY. The reply's length. */
   finish(flags: number, questions: number): number {
     const bytes = this.#bytes;
     const start = this.#start;
-    const echoed = u16(bytes, start + 2) & (0x7800 | FLAG.recursionDesired);
+    const query = u16(bytes, start + 2);
+    // RD is defined for queries only (RFC 8906, section 8.1.4).
+    const operation = query & 0x7800;
+    const echoed = operation === 0 ? query & FLAG.recursionDesired : operation;
     this.#put(start + 2, FLAG.response | echoed | flags);
     this.#put(start + 4, questions);
     this.#put(start + 6, this.answers);

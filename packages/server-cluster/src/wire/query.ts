@@ -85,8 +85,11 @@ export function readQuery(message: Buffer): Query | Buffer | null {
 function errorReply(message: Buffer, questionEnd: number, rcode: number): Buffer {
   const reply = Buffer.allocUnsafe(questionEnd);
   message.copy(reply, 0, 0, questionEnd);
-  // Operation code and RD come back, everything else is ours.
-  reply.writeUInt16BE(FLAG.response | (message.readUInt16BE(2) & 0x7900) | rcode, 2);
+  // The operation code comes back, and RD if it is a QUERY (RFC 8906, section 8.1.4); everything else is ours.
+  const flags = message.readUInt16BE(2);
+  const operation = flags & 0x7800;
+  const echoed = operation === 0 ? flags & FLAG.recursionDesired : operation;
+  reply.writeUInt16BE(FLAG.response | echoed | rcode, 2);
   reply.writeUInt16BE(questionEnd > HEADER_OCTETS ? 1 : 0, 4);
   reply.fill(0, 6, HEADER_OCTETS);
   return reply;

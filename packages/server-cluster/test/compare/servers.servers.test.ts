@@ -38,7 +38,7 @@ const servers: readonly Compared[] = [
 ];
 
 async function repliesOf(server: (typeof servers)[number], asked: readonly Asked[]) {
-  const directory = await mkdtemp(join(tmpdir(), 'server-cluster-compare-'));
+  const directory = await mkdtemp(join(tmpdir(), 'compare-'));
   try {
     const port = await freePort();
     await writeZones(server.format, directory, port);
