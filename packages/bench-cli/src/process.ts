@@ -136,19 +136,27 @@ export interface Completed extends Exit {
   readonly stderr: string;
 }
 
+/** The part of the world that `runToEnd` needs. */
+export interface RunnerWorld {
+  readonly processes: {
+    start(command: readonly string[], options?: StartOptions): Promise<RunningProcess>;
+  };
+  readonly clock: { after(seconds: number, action: () => void): () => void };
+}
+
 /**
  * Runs a short command to its end and collects its output. Resolves whatever its exit code is; rejects
  * only if it cannot be started. It is killed after `timeoutSeconds` (default 20).
  */
 export async function runToEnd(
-  start: (command: readonly string[], options?: StartOptions) => Promise<RunningProcess>,
+  { processes, clock }: RunnerWorld,
   command: readonly string[],
   options: StartOptions & { timeoutSeconds?: number } = {},
 ): Promise<Completed> {
   const stdout: string[] = [];
   const stderr: string[] = [];
   const { timeoutSeconds = 20, ...startOptions } = options;
-  const running = await start(command, {
+  const running = await processes.start(command, {
     ...startOptions,
     onStdoutLine: (line) => {
       stdout.push(line);
@@ -159,8 +167,8 @@ export async function runToEnd(
       options.onStderrLine?.(line);
     },
   });
-  const timer = setTimeout(() => running.kill('SIGKILL'), timeoutSeconds * 1000);
+  const cancel = clock.after(timeoutSeconds, () => running.kill('SIGKILL'));
   const exit = await running.exited;
-  clearTimeout(timer);
+  cancel();
   return { ...exit, stdout: stdout.join('\n'), stderr: stderr.join('\n') };
 }

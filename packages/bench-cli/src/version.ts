@@ -1,7 +1,4 @@
 /** The version of bench, from its own package.json: one place, read once. */
-import { readFileSync } from 'node:fs';
-import { z } from 'zod';
+import { versionIn } from '@dinodns-bench/program';
 
-const manifest = readFileSync(new URL('../package.json', import.meta.url), 'utf8');
-
-export const BENCH_VERSION: string = z.object({ version: z.string() }).parse(JSON.parse(manifest)).version;
+export const BENCH_VERSION: string = versionIn(new URL('../package.json', import.meta.url));

@@ -1,7 +1,8 @@
 /**
  * The world outside the program, as one value: file system, clock, environment, processes, terminal and
- * signals. Nothing else in `bench-cli` touches `process`, `node:fs`, `Date` or `setTimeout` directly, so
- * that the whole CLI runs inside a test with a directory, a terminal and faults of the test's choosing.
+ * signals. Nothing else in `bench-cli` touches `process`, `node:fs`, the clock or timers directly but
+ * `process.ts`, which starts processes for it, and `own-files.ts`, which reads what belongs to the program itself; the linter
+ * sees to it. So the whole CLI runs inside a test with a directory, a terminal and faults of the test's choosing.
  */
 import * as fsPromises from 'node:fs/promises';
 import * as os from 'node:os';
@@ -15,6 +16,7 @@ export type FileSystem = Pick<
   | 'access'
   | 'appendFile'
   | 'chmod'
+  | 'constants'
   | 'cp'
   | 'mkdir'
   | 'mkdtemp'
@@ -39,6 +41,10 @@ export interface Clock {
   monotonicSeconds(): number;
   /** Resolves after `seconds`; rejects with the signal's reason as soon as `signal` is aborted. */
   sleep(seconds: number, signal?: AbortSignal): Promise<void>;
+  /** Calls `action` once after `seconds`, unless the returned function is called before. */
+  after(seconds: number, action: () => void): () => void;
+  /** Calls `action` every `seconds` until the returned function is called. */
+  every(seconds: number, action: () => void): () => void;
 }
 
 /** Where text goes. `columns` is undefined unless `isTerminal`. */
@@ -59,6 +65,8 @@ export interface Machine {
   /** CPUs that this process may use by its affinity and its quota; a quota may leave a fraction. */
   readonly availableCpus: number;
   readonly userId: number;
+  /** Where the user's files are, whatever HOME says. */
+  readonly homeDirectory: string;
 }
 
 export interface Processes {
@@ -98,6 +106,14 @@ export interface World {
 export const realClock: Clock = {
   now: () => new Date(),
   monotonicSeconds: () => Number(process.hrtime.bigint()) / 1e9,
+  after: (seconds, action) => {
+    const timer = setTimeout(action, seconds * 1000);
+    return () => clearTimeout(timer);
+  },
+  every: (seconds, action) => {
+    const timer = setInterval(action, seconds * 1000);
+    return () => clearInterval(timer);
+  },
   sleep: (seconds, signal) =>
     new Promise((resolve, reject) => {
       if (signal?.aborted) {
@@ -146,6 +162,7 @@ export function realWorld(): World {
       cpus: os.cpus().map(({ model }) => ({ model: model.trim() })),
       availableCpus: usableCpus().limit,
       userId: process.getuid?.() ?? -1,
+      homeDirectory: os.homedir(),
     },
     processes: {
       ownPid: process.pid,

@@ -22,7 +22,7 @@ beforeEach(async () => {
 afterEach(() => world.remove());
 
 describe('imported.schema.json', () => {
-  it('is up to date (if not, run `node src/history/write-schema.ts`), and takes what is imported', async () => {
+  it('is up to date (if not, run `node scripts/write-schemas.ts`), and takes what is imported', async () => {
     const text = await readFile(new URL('../imported.schema.json', import.meta.url), 'utf8');
     expect(text).toBe(importedJsonSchema());
     const ajv = new Ajv2020({ strict: true, strictTypes: false, allErrors: true, validateFormats: false });

@@ -5,7 +5,7 @@ import { windowsWithin } from '../src/observe/kubernetes/observe-metrics.ts';
 import { observePods } from '../src/observe/kubernetes/observe-pods.ts';
 import type { PodReading, ThrottlingReading } from '../src/observe/kubernetes/pod-reading.ts';
 import { parseSummary } from '../src/observe/kubernetes/summary.ts';
-import type { Clock } from '../src/world.ts';
+import { type Clock, realClock } from '../src/world.ts';
 
 /** As kubelet 1.34 sends it, shortened. */
 const SUMMARY = {
@@ -159,6 +159,8 @@ function fakeClock(): Clock & { seconds: number } {
     seconds: 0,
     now: () => new Date(clock.seconds * 1000),
     monotonicSeconds: () => clock.seconds,
+    after: realClock.after,
+    every: realClock.every,
     sleep: async (seconds: number, signal?: AbortSignal) => {
       signal?.throwIfAborted();
       clock.seconds += seconds;

@@ -1,9 +1,11 @@
 import { createSocket } from 'node:dgram';
 import { createServer, type Socket } from 'node:net';
 import { afterEach, describe, expect, test } from 'vitest';
-import { askTcp, askUdp, createDnsClient } from '../src/dns/client.ts';
+import { createDnsClient } from '../src/dns/client.ts';
 import type { Endpoint } from '../src/dns/endpoint.ts';
 import { decodeAnswer, encodeQuery } from '../src/dns/message.ts';
+import { realClock } from '../src/world.ts';
+import { askTcp, askUdp } from './support/ask.ts';
 
 const closers: (() => void)[] = [];
 afterEach(() => {
@@ -67,7 +69,7 @@ describe('asking over UDP', () => {
       held.unshift(answered(message));
       return held.length % 50 === 0 ? held.splice(0) : [];
     });
-    const client = createDnsClient(endpoint, 'udp');
+    const client = createDnsClient(endpoint, 'udp', realClock);
     closers.push(client.close);
     const names = Array.from({ length: 200 }, (_, index) => `n${index}.example.com`);
     const answers = await Promise.all(names.map((name) => client.ask({ name, type: 'A' })));
@@ -90,7 +92,7 @@ describe('asking over UDP', () => {
     });
     await new Promise<void>((resolve) => socket.bind(0, '127.0.0.1', resolve));
     const endpoint = { address: '127.0.0.1', port: socket.address().port };
-    const client = createDnsClient(endpoint, 'udp', { concurrency: 3 });
+    const client = createDnsClient(endpoint, 'udp', realClock, { concurrency: 3 });
     closers.push(client.close);
     await Promise.all(Array.from({ length: 20 }, () => client.ask(query)));
     expect(most).toBe(3);
@@ -138,7 +140,7 @@ describe('asking over UDP', () => {
     const abort = new AbortController();
     setTimeout(() => abort.abort(new Error('Ctrl-C')), 20);
     await expect(askUdp(endpoint, query, { signal: abort.signal })).rejects.toThrow('Ctrl-C');
-    const client = createDnsClient(endpoint, 'udp');
+    const client = createDnsClient(endpoint, 'udp', realClock);
     const asking = client.ask(query);
     setTimeout(client.close, 20);
     await expect(asking).rejects.toMatchObject({ failure: 'closed' });
@@ -169,7 +171,7 @@ describe('asking over TCP', () => {
       });
       socket.write(Buffer.concat(replies));
     });
-    const client = createDnsClient(endpoint, 'tcp');
+    const client = createDnsClient(endpoint, 'tcp', realClock);
     closers.push(client.close);
     const answers = await Promise.all([client.ask(query), client.ask(query), client.ask(query)]);
     expect(new Set(answers.map(({ id }) => id)).size).toBe(3);
@@ -182,7 +184,7 @@ describe('asking over TCP', () => {
       if (asked === 1) socket.end();
       else socket.write(Buffer.concat([data.subarray(0, 2), answered(data.subarray(2))]));
     });
-    const client = createDnsClient(endpoint, 'tcp');
+    const client = createDnsClient(endpoint, 'tcp', realClock);
     closers.push(client.close);
     await expect(client.ask(query)).rejects.toMatchObject({
       failure: 'connection',

@@ -6,7 +6,6 @@ import { needs } from '@dinodns-bench/test-support';
 import { defineZoneSet } from '@dinodns-bench/zones';
 import { afterEach, describe, expect, test } from 'vitest';
 import { DEFAULTS } from '../src/config/settings.ts';
-import { askTcp, askUdp } from '../src/dns/client.ts';
 import { readAllProcessStats, readProcessStat } from '../src/machine/proc-files.ts';
 import { createProvisioner } from '../src/provision/provisioner.ts';
 import { SERVER_KINDS, serverKinds } from '../src/servers/registry.ts';
@@ -16,6 +15,7 @@ import { createResourceGroups } from '../src/targets/local/resource-groups.ts';
 import { readinessQueries } from '../src/workload/workload.ts';
 import { realWorld, type World } from '../src/world.ts';
 import { uniqueRunId } from './local-fixtures.ts';
+import { askTcp, askUdp } from './support/ask.ts';
 
 const zoneSet = defineZoneSet();
 const closers: (() => Promise<unknown>)[] = [];

@@ -3,7 +3,6 @@ import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, describe, expect, test } from 'vitest';
-import { askTcp, askUdp } from '../src/dns/client.ts';
 import { readProcessStat } from '../src/machine/proc-files.ts';
 import type { ServerKind } from '../src/servers/server.ts';
 import { createLocalTarget, type LocalTargetOptions } from '../src/targets/local/local-target.ts';
@@ -19,6 +18,7 @@ import {
   uniqueRunId,
   worldWithFs,
 } from './local-fixtures.ts';
+import { askTcp, askUdp } from './support/ask.ts';
 
 const world = realWorld();
 const closers: (() => Promise<unknown>)[] = [];

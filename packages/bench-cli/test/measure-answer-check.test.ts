@@ -9,6 +9,7 @@ import { checkAnswers } from '../src/measure/answer-check.ts';
 import { coredns } from '../src/servers/coredns/index.ts';
 import { dinodnsStock } from '../src/servers/dinodns/index.ts';
 import { expectationOf, parseQueryFile, predictedCodes, zoneSetOf } from '../src/workload/workload.ts';
+import { realClock } from '../src/world.ts';
 
 const zoneSet = defineZoneSet({ from: 1, to: 19, parity: 'odd' });
 const workload = defineWorkload(workloadFor(zoneSet));
@@ -47,7 +48,7 @@ async function serve(bend: (answer: Packet, name: string) => Packet | Buffer | n
 }
 
 async function check(bend: Parameters<typeof serve>[0]): Promise<number> {
-  const client = createDnsClient({ address: '127.0.0.1', port: await serve(bend) }, 'udp');
+  const client = createDnsClient({ address: '127.0.0.1', port: await serve(bend) }, 'udp', realClock);
   try {
     return await checkAnswers({
       client,

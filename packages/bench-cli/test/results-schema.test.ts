@@ -26,7 +26,7 @@ const record = makeRecord({
 });
 
 describe('run.schema.json', () => {
-  it('is up to date; if not, run `node src/results/write-schema.ts`', async () => {
+  it('is up to date; if not, run `node scripts/write-schemas.ts`', async () => {
     expect(await readFile(file, 'utf8')).toBe(recordJsonSchema());
   });
 

@@ -1,6 +1,6 @@
 /** The flags of `dinodns-server`. Nothing else reads the command line. */
 import { openUdpSocket } from '@dinodns-bench/batched-udp';
-import { EXIT_STATUS, exitStatusHelp, isHelp, usageError } from '@dinodns-bench/program';
+import { exitStatusHelp, isHelp, usageError } from '@dinodns-bench/program';
 import { Command, Option } from 'commander';
 import { ServerError } from './errors.ts';
 import { DEFAULT_IPV4_BITS, DEFAULT_IPV6_BITS, DEFAULT_SLIP } from './limits/rate-limiter.ts';
@@ -227,8 +227,8 @@ function rateLimitOf(
   };
 }
 
-/** Throws `E_USAGE`. Prints help or version and ends the process when asked for them. */
-export async function parseCommandLine(args: readonly string[]): Promise<ServerOptions> {
+/** Throws `E_USAGE`. Null if help or the version was asked for: then they are printed. */
+export async function parseCommandLine(args: readonly string[]): Promise<ServerOptions | null> {
   const parser = command();
   // Finding out takes a socket, which only those who ask shall pay for.
   const asksVersion = args.includes('--version') || args.includes('-V');
@@ -237,7 +237,7 @@ export async function parseCommandLine(args: readonly string[]): Promise<ServerO
     parser.parse(args, { from: 'user' });
   } catch (error) {
     if (!isHelp(error)) throw usageError(error, '`dinodns-server --help` lists the flags.');
-    process.exit(EXIT_STATUS.success);
+    return null;
   }
   return toOptions(parser.opts<Flags>());
 }

@@ -1,6 +1,7 @@
 /**
  * Runs the command: the first line on standard output is the server's readiness as JSON, everything else is
- * on standard error. The only place that ends the process.
+ * on standard error. The only place that ends the process; the
+ * workers' processes, which run programs of other people as well, are ended in `cluster/worker.ts`.
  */
 import cluster from 'node:cluster';
 import { closeSync, openSync } from 'node:fs';
@@ -66,7 +67,9 @@ function reloadOnHangUp(server: Server): void {
 /** `args` without the names of the runtime and of the program. Returns once the server is ready. */
 export async function main(args: readonly string[]): Promise<void> {
   try {
-    const server = createServer(await parseCommandLine(args));
+    const options = await parseCommandLine(args);
+    if (options === null) return;
+    const server = createServer(options);
     if (cluster.isPrimary) {
       stopOnSignals(server);
       reloadOnHangUp(server);

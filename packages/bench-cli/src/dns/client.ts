@@ -3,6 +3,7 @@
  * socket carries all queries, answers are matched by id, nothing is repeated.
  */
 import type { Transport } from '../results/record.ts';
+import type { Clock } from '../world.ts';
 import type { Endpoint } from './endpoint.ts';
 import { type DecodedAnswer, type DnsQuery, decodeAnswer, encodeQuery } from './message.ts';
 import { openTcpChannel } from './tcp-channel.ts';
@@ -64,6 +65,7 @@ const HEX_BYTES_SHOWN = 32;
 export function createDnsClient(
   endpoint: Endpoint,
   transport: Transport,
+  { after }: Pick<Clock, 'after'>,
   { concurrency = DEFAULT_CONCURRENCY }: { readonly concurrency?: number } = {},
 ): DnsClient {
   const pending = new Map<number, Pending>();
@@ -110,7 +112,7 @@ export function createDnsClient(
     const limit = timeoutSeconds ?? DEFAULT_TIMEOUT_SECONDS;
     return new Promise<DecodedAnswer>((resolve, reject) => {
       const settle = () => {
-        clearTimeout(timer);
+        cancel();
         signal?.removeEventListener('abort', onAbort);
         pending.delete(id);
       };
@@ -119,9 +121,9 @@ export function createDnsClient(
         reject(error);
       };
       const onAbort = () => fail(signal?.reason);
-      const timer = setTimeout(() => {
+      const cancel = after(limit, () => {
         fail(new DnsQueryError('timeout', query, timeoutText(limit, unexpectedMessages - strayBefore)));
-      }, limit * 1000);
+      });
       signal?.addEventListener('abort', onAbort, { once: true });
       pending.set(id, {
         query,
@@ -181,36 +183,4 @@ function undecodable(query: DnsQuery, message: Buffer, cause: unknown): DnsQuery
 function timeoutText(seconds: number, strayMessages: number): string {
   const stray = strayMessages === 0 ? '' : `; ${strayMessages} messages came with other ids`;
   return `no answer within ${seconds} s${stray}`;
-}
-
-async function askOnce(
-  endpoint: Endpoint,
-  transport: Transport,
-  query: DnsQuery,
-  options: AskOptions,
-): Promise<DecodedAnswer> {
-  const client = createDnsClient(endpoint, transport);
-  try {
-    return await client.ask(query, options);
-  } finally {
-    client.close();
-  }
-}
-
-/** One query over UDP with a socket of its own. */
-export function askUdp(
-  endpoint: Endpoint,
-  query: DnsQuery,
-  options: AskOptions = {},
-): Promise<DecodedAnswer> {
-  return askOnce(endpoint, 'udp', query, options);
-}
-
-/** One query over a TCP connection of its own. */
-export function askTcp(
-  endpoint: Endpoint,
-  query: DnsQuery,
-  options: AskOptions = {},
-): Promise<DecodedAnswer> {
-  return askOnce(endpoint, 'tcp', query, options);
 }

@@ -138,7 +138,7 @@ async function checkPackages(world: World): Promise<MachineCheck> {
 }
 
 async function checkNode(world: World): Promise<MachineCheck> {
-  const { stdout } = await runToEnd(world.processes.start, [world.processes.nodePath, '--version']);
+  const { stdout } = await runToEnd(world, [world.processes.nodePath, '--version']);
   const version = stdout.trim().replace(/^v/, '');
   const [major = 0, minor = 0] = version.split('.').map(Number);
   const old = major < OLDEST_NODE[0] || (major === OLDEST_NODE[0] && minor < OLDEST_NODE[1]);

@@ -1,5 +1,4 @@
 /** What the suites of this workspace's tests need, of what this machine has; and getting the rest. */
-import { readFile } from 'node:fs/promises';
 import { z } from 'zod';
 import { BenchError } from '../errors.ts';
 import { DAEMON_DIRECTORIES, findExecutable } from '../machine/find-executable.ts';
@@ -32,9 +31,9 @@ export interface TestProgram {
   readonly packages: readonly string[];
 }
 
-async function readList(): Promise<z.infer<typeof listSchema>> {
+async function readList(world: World): Promise<z.infer<typeof listSchema>> {
   try {
-    return listSchema.parse(JSON.parse(await readFile(LIST, 'utf8')));
+    return listSchema.parse(JSON.parse(await world.fs.readFile(LIST, 'utf8')));
   } catch (cause) {
     throw new BenchError('E_USAGE', '--for tests: there are no tests here', {
       fix: 'Run it in a checkout of the repository, as `pnpm bench doctor --for tests`.',
@@ -54,7 +53,7 @@ async function pathOf(world: World, program: string, release: string | undefined
 /** Every program that a test may need, in the order of the list. Changes nothing. */
 export async function inspectTestPrograms(world: World): Promise<readonly TestProgram[]> {
   const programs: TestProgram[] = [];
-  for (const [program, { suite, packages, release }] of Object.entries(await readList())) {
+  for (const [program, { suite, packages, release }] of Object.entries(await readList(world))) {
     programs.push({ program, suite, found: await pathOf(world, program, release), packages });
   }
   return programs;

@@ -26,7 +26,7 @@ export async function describeEnvironment(world: World): Promise<Environment> {
   const [osRelease, cpuinfo, loadavg] = await Promise.all(
     ['/etc/os-release', '/proc/cpuinfo', '/proc/loadavg'].map((path) => readIfThere(world, path)),
   );
-  const node = await runToEnd(world.processes.start, [world.processes.nodePath, '--version']);
+  const node = await runToEnd(world, [world.processes.nodePath, '--version']);
   return {
     hostname: machine.hostname,
     os: parseOsName(osRelease ?? '') ?? machine.platform,

@@ -4,12 +4,7 @@ import type { Environment } from '../results/record.ts';
 import type { World } from '../world.ts';
 
 async function git(world: World, ...command: readonly string[]): Promise<string | null> {
-  const { code, stdout } = await runToEnd(world.processes.start, [
-    'git',
-    '-C',
-    import.meta.dirname,
-    ...command,
-  ]);
+  const { code, stdout } = await runToEnd(world, ['git', '-C', import.meta.dirname, ...command]);
   return code === 0 ? stdout.trim() : null;
 }
 

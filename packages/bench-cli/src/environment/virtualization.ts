@@ -31,7 +31,7 @@ export async function detectVirtualization(world: World): Promise<string | null>
   const detector = await findExecutable(world, 'systemd-detect-virt');
   if (detector !== null) {
     // Its exit status is 1 for `none`.
-    const { stdout } = await runToEnd(world.processes.start, [detector], { timeoutSeconds: 5 });
+    const { stdout } = await runToEnd(world, [detector], { timeoutSeconds: 5 });
     if (/^[\w-]+$/.test(stdout.trim())) return stdout.trim();
   }
   const dmi = await fromDmi(world);

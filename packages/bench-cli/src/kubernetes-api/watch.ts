@@ -40,7 +40,8 @@ async function* watchEvents<K extends Kind>(
   resourceVersion: string,
 ): AsyncGenerator<WatchEvent<Kinds[K]>> {
   const silence = new AbortController();
-  let timer = setTimeout(() => silence.abort(), SILENCE_SECONDS * 1000);
+  const listen = () => client.clock.after(SILENCE_SECONDS, () => silence.abort());
+  let cancel = listen();
   const query = {
     watch: 'true',
     resourceVersion,
@@ -58,12 +59,12 @@ async function* watchEvents<K extends Kind>(
       AbortSignal.any([signal, silence.signal]),
     );
     for await (const line of linesOf(stream)) {
-      clearTimeout(timer);
-      timer = setTimeout(() => silence.abort(), SILENCE_SECONDS * 1000);
+      cancel();
+      cancel = listen();
       if (line.trim() !== '') yield JSON.parse(line);
     }
   } finally {
-    clearTimeout(timer);
+    cancel();
   }
 }
 
@@ -124,7 +125,7 @@ export async function followUntil<K extends Kind, T>(
   onTimeout: () => Promise<Error> | Error,
 ): Promise<T> {
   const late = new AbortController();
-  const timer = setTimeout(() => late.abort(new ConnectionError('too late')), request.seconds * 1000);
+  const cancel = client.clock.after(request.seconds, () => late.abort(new ConnectionError('too late')));
   const signal = AbortSignal.any([request.signal, late.signal]);
   try {
     for await (const change of follow(client, { ...request, signal })) {
@@ -136,7 +137,7 @@ export async function followUntil<K extends Kind, T>(
     request.signal.throwIfAborted();
     throw late.signal.aborted ? await onTimeout() : error;
   } finally {
-    clearTimeout(timer);
+    cancel();
     late.abort(new ConnectionError('no longer needed'));
   }
 }

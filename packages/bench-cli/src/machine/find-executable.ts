@@ -1,5 +1,4 @@
 /** Looks programs up in PATH, as a shell does. */
-import { constants } from 'node:fs';
 import { delimiter, isAbsolute, join } from 'node:path';
 import type { World } from '../world.ts';
 
@@ -9,7 +8,7 @@ export const DAEMON_DIRECTORIES = ['/usr/local/sbin', '/usr/sbin', '/sbin'] as c
 /** True if `path` is a file that this user may execute. */
 export async function isExecutable(world: World, path: string): Promise<boolean> {
   try {
-    await world.fs.access(path, constants.X_OK);
+    await world.fs.access(path, world.fs.constants.X_OK);
     return (await world.fs.stat(path)).isFile();
   } catch {
     return false;

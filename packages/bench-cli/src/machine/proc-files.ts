@@ -39,7 +39,7 @@ const USUAL_TICKS_PER_SECOND = 100;
 /** Clock ticks per second of /proc/<pid>/stat, as `getconf CLK_TCK` says. */
 export async function clockTicksPerSecond(world: World): Promise<number> {
   try {
-    const { code, stdout } = await runToEnd(world.processes.start, ['getconf', 'CLK_TCK']);
+    const { code, stdout } = await runToEnd(world, ['getconf', 'CLK_TCK']);
     const ticks = Number(stdout);
     return code === 0 && Number.isInteger(ticks) && ticks > 0 ? ticks : USUAL_TICKS_PER_SECOND;
   } catch {

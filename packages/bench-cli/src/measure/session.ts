@@ -48,7 +48,7 @@ async function describeServer(
   tool: ProvisionedTool,
 ): Promise<ServerRecord> {
   const program = commandFor(world, tool);
-  const output = await runToEnd(world.processes.start, [...program, ...server.versionArguments]);
+  const output = await runToEnd(world, [...program, ...server.versionArguments]);
   const version = server.parseVersion(`${output.stdout}\n${output.stderr}`);
   return {
     kind: server.name,

@@ -4,7 +4,6 @@
  * once never see half a file: the last rename wins, and all of them are whole.
  */
 
-import { homedir } from 'node:os';
 import { isAbsolute, join } from 'node:path';
 import { messageOf, systemErrorCode } from '@dinodns-bench/program';
 import { BenchError } from '../errors.ts';
@@ -16,7 +15,8 @@ import type { World } from '../world.ts';
 export function cacheRoot(world: World): string {
   const { XDG_CACHE_HOME: cache, HOME: home } = world.env;
   // The XDG specification tells programs to ignore a relative path.
-  const base = cache !== undefined && isAbsolute(cache) ? cache : join(home ?? homedir(), '.cache');
+  const base =
+    cache !== undefined && isAbsolute(cache) ? cache : join(home ?? world.machine.homeDirectory, '.cache');
   return join(base, 'dinodns-bench');
 }
 

@@ -39,12 +39,12 @@ async function receive(
   const began = world.clock.monotonicSeconds();
   let patience = { seconds: ANSWER_SECONDS, what: 'no answer' };
   let lastProgress = began;
-  const watch = setInterval(() => {
+  const stopWatching = world.clock.every(0.2, () => {
     const now = world.clock.monotonicSeconds();
     if (now - lastProgress > patience.seconds)
       limit.abort(new Error(`${patience.what} within ${patience.seconds} s`));
     if (now - began > WHOLE_SECONDS) limit.abort(new Error(`not finished within ${WHOLE_SECONDS} s`));
-  }, 200);
+  });
   try {
     const response = await fetch(url, { signal: AbortSignal.any([limit.signal, options.signal]) });
     if (!response.ok) {
@@ -66,7 +66,7 @@ async function receive(
     options.signal.throwIfAborted();
     throw new DownloadError(`${url}: ${reasonOf(error)}`, { cause: error });
   } finally {
-    clearInterval(watch);
+    stopWatching();
   }
 }
 

@@ -30,7 +30,7 @@ async function privilegeOf(world: World): Promise<readonly string[] | null> {
   if (world.machine.userId === 0) return [];
   const sudo = await findExecutable(world, 'sudo');
   if (sudo === null) return null;
-  const { code } = await runToEnd(world.processes.start, [sudo, '-n', 'true'], { timeoutSeconds: 5 });
+  const { code } = await runToEnd(world, [sudo, '-n', 'true'], { timeoutSeconds: 5 });
   return code === 0 ? [sudo, '-n'] : null;
 }
 
@@ -75,7 +75,7 @@ async function run(
   signal.throwIfAborted();
   // sudo clears the environment, so it is set behind it.
   const words = [...privilege, 'env', ...QUIET, executable, ...command];
-  const completed = await runToEnd(world.processes.start, words, {
+  const completed = await runToEnd(world, words, {
     timeoutSeconds: INSTALL_SECONDS,
     onStdoutLine: (line) => progress.detail(line),
   });

@@ -26,7 +26,7 @@ export async function askVersion(
   executable: string,
 ): Promise<string | null> {
   try {
-    const { stdout, stderr } = await runToEnd(world.processes.start, [executable, ...question.arguments]);
+    const { stdout, stderr } = await runToEnd(world, [executable, ...question.arguments]);
     return readVersion(question, `${stdout}\n${stderr}`);
   } catch {
     return null;

@@ -4,7 +4,7 @@
  * neither run nor load anything.
  */
 import { createHash } from 'node:crypto';
-import { readFileSync } from 'node:fs';
+import { ownText } from '../../own-files.ts';
 import type { RunRecord } from '../../results/record.ts';
 import { chartData, darkRules, drawPlots, PAGE_LOOK } from '../charts/index.ts';
 import type { RenderOptions } from '../renderer.ts';
@@ -18,7 +18,7 @@ import { trialsSection } from './trials-section.ts';
 import { header, titleOf, verdicts } from './verdicts.ts';
 
 const [STYLE, SCRIPT] = ['page.css', 'page.js'].map((name) =>
-  readFileSync(new URL(`page/${name}`, import.meta.url), 'utf8').trim(),
+  ownText(new URL(`page/${name}`, import.meta.url)).trim(),
 );
 
 function hash(text: string): string {

@@ -57,7 +57,7 @@ async function waitFor(
 
 /** The checksum of the main module as go.sum writes it (`h1:…`), which the Go tool builds into programs. */
 async function moduleChecksum(world: World, go: string, executable: string): Promise<string | null> {
-  const { stdout } = await runToEnd(world.processes.start, [go, 'version', '-m', executable]);
+  const { stdout } = await runToEnd(world, [go, 'version', '-m', executable]);
   return /^\s+mod\s+\S+\s+\S+\s+(h1:\S+)$/m.exec(stdout)?.[1] ?? null;
 }
 

@@ -43,13 +43,9 @@ async function fetchInto(
   if (sha256 !== published.toLowerCase()) {
     return { problem: `${url} has SHA-256 ${sha256}, but ${published.toLowerCase()} is published: not used` };
   }
-  const { code, stderr } = await runToEnd(
-    world.processes.start,
-    ['tar', '-xzf', archive, '-C', staging, 'coredns'],
-    {
-      timeoutSeconds: 60,
-    },
-  );
+  const { code, stderr } = await runToEnd(world, ['tar', '-xzf', archive, '-C', staging, 'coredns'], {
+    timeoutSeconds: 60,
+  });
   if (code !== 0) return { problem: `${url} cannot be unpacked (${stderr.trim().split('\n').at(-1)})` };
   return keepCoredns(world, join(staging, 'coredns'), corednsVersion, {
     source: 'release-archive',

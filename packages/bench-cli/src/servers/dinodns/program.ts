@@ -42,7 +42,7 @@ async function dinodnsServer(world: World): Promise<Attempt> {
     const executable = join(dirname(entry), entry.endsWith('.ts') ? 'cli.ts' : 'cli.js');
     await world.fs.access(executable);
     const framework = (await installedVersion(world, found.directory, 'dinodns')) ?? 'unknown';
-    const node = await runToEnd(world.processes.start, [world.processes.nodePath, '--version']);
+    const node = await runToEnd(world, [world.processes.nodePath, '--version']);
     return {
       found: {
         tool: 'dinodns-server',

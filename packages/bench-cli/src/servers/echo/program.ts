@@ -42,10 +42,10 @@ export async function echoInC(world: World): Promise<Attempt> {
   const compiler = await findCompiler(world);
   if (compiler === null) return { problem: 'there is no C compiler' };
   // Another source, compiler or machine makes another program.
-  const question = await runToEnd(world.processes.start, [compiler, '--version']);
+  const question = await runToEnd(world, [compiler, '--version']);
   const named = question.stdout.split('\n')[0] ?? compiler;
   const key = createHash('sha256')
-    .update([source, named, process.arch, ...FLAGS].join('\0'))
+    .update([source, named, world.machine.architecture, ...FLAGS].join('\0'))
     .digest('hex');
   const version = key.slice(0, 12);
   const directory = join(cacheRoot(world), 'udp-echo', version);
@@ -54,7 +54,7 @@ export async function echoInC(world: World): Promise<Attempt> {
   if (await isExecutable(world, executable)) return { found: tool(executable, version, origin) };
   return withStaging(world, async (staging) => {
     const made = join(staging, 'udp-echo');
-    const { code, stderr } = await runToEnd(world.processes.start, [compiler, ...FLAGS, '-o', made, SOURCE]);
+    const { code, stderr } = await runToEnd(world, [compiler, ...FLAGS, '-o', made, SOURCE]);
     if (code !== 0) return { problem: `${compiler} failed: ${stderr.split('\n')[0]}` };
     try {
       await world.fs.mkdir(directory, { recursive: true });
@@ -70,7 +70,7 @@ export async function echoInC(world: World): Promise<Attempt> {
 export async function echoOnNode(world: World): Promise<Attempt> {
   const source = await readIfThere(world, SCRIPT);
   if (source === null) return { problem: `${SCRIPT_NAME} is not there` };
-  const node = await runToEnd(world.processes.start, [world.processes.nodePath, '--version']);
+  const node = await runToEnd(world, [world.processes.nodePath, '--version']);
   const version = createHash('sha256').update(source).digest('hex').slice(0, 12);
   return {
     found: tool(SCRIPT, version, `${SCRIPT_NAME} on Node.js ${node.stdout.trim().replace(/^v/, '')}`),

@@ -76,14 +76,12 @@ export async function runJob(run: JobRun): Promise<JobOutcome> {
   await client.create('Job', job, run.signal);
   const stop = new AbortController();
   const signal = AbortSignal.any([run.signal, stop.signal]);
-  const timer = setTimeout(
-    () =>
-      stop.abort(
-        new BenchError('E_POD_TIMEOUT', `${what} did not end within ${runSeconds} seconds`, {
-          fix: 'Look at its output in the run folder under raw/; repeat the trial with --resume.',
-        }),
-      ),
-    (run.startSeconds + runSeconds) * 1000,
+  const cancel = client.clock.after(run.startSeconds + runSeconds, () =>
+    stop.abort(
+      new BenchError('E_POD_TIMEOUT', `${what} did not end within ${runSeconds} seconds`, {
+        fix: 'Look at its output in the run folder under raw/; repeat the trial with --resume.',
+      }),
+    ),
   );
   try {
     const pod = await started({ ...run, signal });
@@ -117,7 +115,7 @@ export async function runJob(run: JobRun): Promise<JobOutcome> {
     if (stop.signal.aborted && !run.signal.aborted) throw stop.signal.reason;
     throw error;
   } finally {
-    clearTimeout(timer);
+    cancel();
     stop.abort(new Error('the Job is over'));
     await client
       .delete('Job', name, namespace, run.signal.aborted ? AbortSignal.timeout(5000) : run.signal)

@@ -56,7 +56,7 @@ function createGroup(world: World, kind: CgroupKind, name: string): ResourceGrou
 async function probe(tree: CgroupTree, world: World, limits: boolean): Promise<string | null> {
   const group = await tree.create('probe', limits ? 1 : null);
   try {
-    const { code, stderr } = await runToEnd(world.processes.start, group.wrap(['/bin/sh', '-c', 'exit 0']));
+    const { code, stderr } = await runToEnd(world, group.wrap(['/bin/sh', '-c', 'exit 0']));
     await group.counters();
     return code === 0 ? null : `a process cannot be moved into a group (${stderr.trim()})`;
   } finally {

@@ -141,7 +141,7 @@ function deploymentOf(
     instances: instances.map(({ record }) => record),
     endpoints: instances.map(({ record: { address, port } }) => ({ address, port })),
     files: instances[0]?.files ?? {},
-    openClient: async (endpoint) => createDnsClient(endpoint, request.transport),
+    openClient: async (endpoint) => createDnsClient(endpoint, request.transport, world.clock),
     observe: () =>
       observeGroups(
         world,

@@ -97,7 +97,7 @@ async function askUntilAnswered(
 }
 
 async function askAll(world: World, request: ReadinessRequest, signal: AbortSignal): Promise<Ready> {
-  const client = createDnsClient(request.endpoint, request.transport);
+  const client = createDnsClient(request.endpoint, request.transport, world.clock);
   const loadedWithinSeconds = LOADED_WITHIN_SECONDS + loadingSeconds(request);
   try {
     for (const query of request.queries) {

@@ -79,7 +79,7 @@ export async function openSystemdScopes(
     '-c',
     'cat /proc/self/cgroup',
   ]);
-  const { code, stdout, stderr } = await runToEnd(world.processes.start, probe, { timeoutSeconds: 5 });
+  const { code, stdout, stderr } = await runToEnd(world, probe, { timeoutSeconds: 5 });
   if (code !== 0) return { problem: stderr.trim().split('\n').at(-1) ?? `it ended with status ${code}` };
   if (!stdout.includes(`${scopeName(runName, 'probe')}.scope`)) {
     return { problem: 'the process did not get into its scope' };
