@@ -1,4 +1,5 @@
 /** The plugins alone, on servers of the framework, and what middleware and handlers see of queries. */
+import { QueryReader } from '@dinodns-bench/wire';
 import { DNSOverTCP, DNSOverUDP, SupportedNetworkType } from 'dinodns/common/network/index.js';
 import { UDPSerializer } from 'dinodns/common/network/udp.js';
 import { DefaultRouter, type Router } from 'dinodns/common/router/index.js';
@@ -311,7 +312,9 @@ describe('the guard of routes', () => {
     const message = query(name);
     // In the middle of an arena, as networks have it.
     const arena = Buffer.concat([Buffer.alloc(7, 3), message, Buffer.alloc(7, 3)]);
-    return guard.mayMatch(arena, 7, message.length);
+    const reader = new QueryReader();
+    reader.read(arena, 7, message.length);
+    return guard.mayMatch(arena, 7, reader);
   };
 
   test.each([

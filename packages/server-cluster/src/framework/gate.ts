@@ -3,6 +3,7 @@
  * middleware and handlers would come to the store with nothing on the way. Everything else takes the whole
  * way, so that a logger, cache, router or handler sees what it would have seen without the table.
  */
+import { QueryReader } from '@dinodns-bench/wire';
 import type { Handler } from 'dinodns/types/server.js';
 import type { Log } from '../log/log.ts';
 import { type Responder, TO_FRAMEWORK, type Transport } from '../table/responder.ts';
@@ -29,6 +30,8 @@ export class Gate {
   #sample = 0;
   #closedBecause: string | null = null;
   readonly #routes = new RouteGuard();
+  /** For callers that have not read the message themselves. */
+  readonly #own = new QueryReader();
   /** The number drawn for the last query, if one was. */
   #draw: number | undefined;
 
@@ -91,12 +94,16 @@ export class Gate {
       length: number,
       capacity: number,
       transport: Transport,
+      read?: QueryReader,
     ) => {
       this.#draw = undefined;
       if (this.#closedBecause !== null || this.#isStoreMissing()) return TO_FRAMEWORK;
       if (this.#sample > 0 && this.#isSampled()) return TO_FRAMEWORK;
-      if (!this.#routes.isEmpty && this.#routes.mayMatch(bytes, offset, length)) return TO_FRAMEWORK;
-      return responder.answer(bytes, offset, length, capacity, transport);
+      if (this.#routes.isEmpty) return responder.answer(bytes, offset, length, capacity, transport, read);
+      if (read === undefined) this.#own.read(bytes, offset, length);
+      const query = read ?? this.#own;
+      if (this.#routes.mayMatch(bytes, offset, query)) return TO_FRAMEWORK;
+      return responder.answer(bytes, offset, length, capacity, transport, query);
     };
     return { answer, gate: this };
   }

@@ -2,10 +2,10 @@
  * The framework's request and response with its faults mended: `refused()` says REFUSED (it says FORMERR
  * in 0.0.13), and marking a response as sent does not copy and freeze it section by section.
  */
+import { RCODE } from '@dinodns-bench/wire';
 import type { Connection } from 'dinodns/common/network/index.js';
 import { DNSRequest, DNSResponse, type MessageMetadata, PacketWrapper } from 'dinodns/types/server.js';
 import type { Packet } from 'dns-packet';
-import { RCODE } from '../wire/codes.ts';
 import type { Query } from '../wire/query.ts';
 
 class ResponsePacket extends PacketWrapper {

@@ -2,7 +2,7 @@
  * What a worker counts, in one Float64Array: no object, no string and no call per query beyond an addition.
  * The layout is the same in every process of one version, so that the primary can read what workers send.
  */
-import { HEADER_OCTETS, RCODE } from '../wire/codes.ts';
+import { FLAG, NO_QUESTION, RCODE_MASK, rcodeName, TYPE } from '@dinodns-bench/wire';
 
 export const TRANSPORTS = ['udp', 'tcp'] as const;
 export const UDP = 0;
@@ -10,37 +10,34 @@ export const TCP = 1;
 export type TransportIndex = typeof UDP | typeof TCP;
 
 /** Types counted by name, in the order of their counters; all others are `other`. */
-const TYPE_CODES = {
-  A: 1,
-  NS: 2,
-  CNAME: 5,
-  SOA: 6,
-  PTR: 12,
-  MX: 15,
-  TXT: 16,
-  AAAA: 28,
-  SRV: 33,
-  NAPTR: 35,
-  DS: 43,
-  DNSKEY: 48,
-  SVCB: 64,
-  HTTPS: 65,
-  ANY: 255,
-  CAA: 257,
-} as const;
+const NAMED_TYPES = [
+  'A',
+  'NS',
+  'CNAME',
+  'SOA',
+  'PTR',
+  'MX',
+  'TXT',
+  'AAAA',
+  'SRV',
+  'NAPTR',
+  'DS',
+  'DNSKEY',
+  'SVCB',
+  'HTTPS',
+  'ANY',
+  'CAA',
+] as const;
 /** `none`: the query was so malformed that it had no question. */
-export const TYPES: readonly string[] = ['none', 'other', ...Object.keys(TYPE_CODES)];
+export const TYPES: readonly string[] = ['none', 'other', ...NAMED_TYPES];
 const NO_TYPE = 0;
 const OTHER_TYPE = 1;
 
-const TYPE_INDEX_BY_CODE = new Uint8Array(258).fill(OTHER_TYPE);
-for (const [index, code] of Object.values(TYPE_CODES).entries()) TYPE_INDEX_BY_CODE[code] = index + 2;
+const TYPE_INDEX = new Uint8Array(258).fill(OTHER_TYPE);
+for (const [index, name] of NAMED_TYPES.entries()) TYPE_INDEX[TYPE[name]] = index + 2;
 
 /** By the four bits of the header; an extended code counts as its lower four bits. */
-export const RCODES: readonly string[] = Array.from(
-  { length: 16 },
-  (_, code) => Object.entries(RCODE).find(([, value]) => value === code)?.[0] ?? `RCODE${code}`,
-);
+export const RCODES: readonly string[] = Array.from({ length: 16 }, (_, code) => rcodeName(code));
 
 /** Why a datagram or message got no reply. */
 export const DROP_REASONS = [
@@ -97,11 +94,11 @@ export class TransportCounters {
     this.values[index] = (this.values[index] ?? 0) + count;
   }
 
-  /** A reply of at least a header that is ready to be sent. Its question, if it has one, is well formed. */
-  reply(bytes: Uint8Array, offset: number, length: number): void {
-    this.#add(OFFSETS.rcodes + ((bytes[offset + 3] ?? 0) & 0xf), 1);
-    if (((bytes[offset + 2] ?? 0) & 2) !== 0) this.#add(OFFSETS.truncated, 1);
-    this.#add(OFFSETS.types + typeIndex(bytes, offset, length), 1);
+  /** A reply of at least a header that is ready to be sent, to a question of this type, or `NO_QUESTION`. */
+  reply(bytes: Uint8Array, offset: number, type: number): void {
+    this.#add(OFFSETS.rcodes + ((bytes[offset + 3] ?? 0) & RCODE_MASK), 1);
+    if (((bytes[offset + 2] ?? 0) & (FLAG.truncated >> 8)) !== 0) this.#add(OFFSETS.truncated, 1);
+    this.#add(OFFSETS.types + typeIndex(type), 1);
   }
 
   /** Queries answered from the table: adds `count`, and returns how many there have been. */
@@ -131,23 +128,13 @@ export class TransportCounters {
   }
 }
 
-export const DROP: Readonly<Record<DropReason, number>> = Object.fromEntries(
+/** The index of each reason in the counters. */
+export const DROP_REASON: Readonly<Record<DropReason, number>> = Object.fromEntries(
   DROP_REASONS.map((reason, index) => [reason, index]),
 ) as Record<DropReason, number>;
 
-function typeIndex(bytes: Uint8Array, offset: number, length: number): number {
-  if (bytes[offset + 5] === 0) return NO_TYPE;
-  const end = offset + length - 4;
-  let at = offset + HEADER_OCTETS;
-  while (at < end) {
-    const label = bytes[at] ?? 0;
-    if (label === 0) {
-      const code = ((bytes[at + 1] ?? 0) << 8) | (bytes[at + 2] ?? 0);
-      return code < TYPE_INDEX_BY_CODE.length ? (TYPE_INDEX_BY_CODE[code] ?? OTHER_TYPE) : OTHER_TYPE;
-    }
-    at += label + 1;
-  }
-  return NO_TYPE;
+function typeIndex(type: number): number {
+  return type === NO_QUESTION ? NO_TYPE : (TYPE_INDEX[type] ?? OTHER_TYPE);
 }
 
 /** All that one worker counts. */

@@ -13,15 +13,15 @@ import {
   type UdpSocket,
 } from '@dinodns-bench/batched-udp';
 import { messageOf } from '@dinodns-bench/program';
+import { EDNS_UDP_BYTES, HEADER_BYTES, QueryReader } from '@dinodns-bench/wire';
 import { type NetworkHandler, SupportedNetworkType } from 'dinodns/common/network/net.js';
 import type { Gate } from '../framework/gate.ts';
 import { ALLOW, type RateLimit, RateLimiter, REFUSE } from '../limits/rate-limiter.ts';
 import { writeSlip } from '../limits/slip.ts';
 import { defaultLog, type Log } from '../log/log.ts';
-import { DROP, TransportCounters } from '../metrics/counters.ts';
+import { DROP_REASON, TransportCounters } from '../metrics/counters.ts';
 import { addSockets, NO_SOCKETS, type SocketTotals } from '../metrics/snapshot.ts';
 import type { Responder } from '../table/responder.ts';
-import { EDNS_UDP_OCTETS, HEADER_OCTETS } from '../wire/codes.ts';
 import { type FrameworkPath, toFramework } from './framework-path.ts';
 import { type ManagedNetwork, type SharingOptions, waitUntil } from './managed-network.ts';
 import { canReusePort } from './reuse-port.ts';
@@ -82,6 +82,8 @@ export class BatchedUdpNetwork implements ManagedNetwork {
   readonly #limiter: RateLimiter | null;
   readonly #log: Log;
   readonly #events = new EventEmitter();
+  /** Of the datagram at hand: each is read once. */
+  readonly #query = new QueryReader();
   #path: FrameworkPath;
   #socket: UdpSocket | undefined;
   /** Requests that a handler has not answered yet. */
@@ -198,21 +200,22 @@ export class BatchedUdpNetwork implements ManagedNetwork {
     const { counters } = this;
     const { count, bytes, offsets, lengths, slotBytes } = batch;
     const responder = this.#responder;
+    const query = this.#query;
     let hits = 0;
     for (let index = 0; index < count; index++) {
       const offset = offsets[index] ?? 0;
       const length = lengths[index] ?? 0;
       if (!this.#isAdmitted(batch, index, offset, length, start)) continue;
       const replied =
-        responder === undefined ? -1 : responder.answer(bytes, offset, length, slotBytes, 'udp');
+        responder === undefined ? -1 : responder.answer(bytes, offset, length, slotBytes, 'udp', query);
       if (replied > 0) {
         hits++;
-        counters.reply(bytes, offset, replied);
+        counters.reply(bytes, offset, query.type);
         batch.reply(index, replied);
       } else if (replied < 0) {
         this.#askFramework(batch, index, offset, length);
       } else {
-        counters.drop(DROP.unanswerable);
+        counters.drop(DROP_REASON.unanswerable);
       }
     }
     if (hits === 0) return;
@@ -220,7 +223,7 @@ export class BatchedUdpNetwork implements ManagedNetwork {
     counters.latency((performance.now() - start) / 1000, hits);
   }
 
-  /** False for a datagram that gets no answer, or already has one. */
+  /** Reads the query; false for a datagram that gets no answer, or already has one. */
   #isAdmitted(batch: Batch, index: number, offset: number, length: number, now: number): boolean {
     const { bytes, ports } = batch;
     const reason = dropReason(bytes[offset + 2] ?? 0, length, ports[index] ?? 0, batch.truncated[index] ?? 0);
@@ -228,16 +231,17 @@ export class BatchedUdpNetwork implements ManagedNetwork {
       this.counters.drop(reason);
       return false;
     }
-    if (this.#limiter === null) return true;
     // The clock of the process starts at 0, where the limiter's must not.
-    const decision = this.#limiter.decide(batch.addresses, index * 16, now / 1000 + 1);
+    const decision = this.#limiter?.decide(batch.addresses, index * 16, now / 1000 + 1) ?? ALLOW;
+    // What gets no answer is not read at all.
+    if (decision !== REFUSE) this.#query.read(bytes, offset, length);
     if (decision === ALLOW) return true;
-    const slip = decision === REFUSE ? 0 : writeSlip(bytes, offset, length, EDNS_UDP_OCTETS);
+    const slip = decision === REFUSE ? 0 : writeSlip(bytes, offset, this.#query, EDNS_UDP_BYTES);
     if (slip === 0) {
-      this.counters.drop(DROP['rate-limit']);
+      this.counters.drop(DROP_REASON['rate-limit']);
     } else {
       this.counters.slip();
-      this.counters.reply(bytes, offset, slip);
+      this.counters.reply(bytes, offset, this.#query.type);
       batch.reply(index, slip);
     }
     return false;
@@ -247,6 +251,7 @@ export class BatchedUdpNetwork implements ManagedNetwork {
     const peer = batch.peer(index);
     const message = Buffer.from(batch.bytes.subarray(offset, offset + length));
     const start = performance.now();
+    const { type } = this.#query;
     let isCounted = false;
     this.#pending++;
     this.counters.frameworkQuery();
@@ -258,16 +263,23 @@ export class BatchedUdpNetwork implements ManagedNetwork {
     const send = (reply: Buffer) => {
       this.#pending--;
       isCounted = true;
-      this.#send(reply, peer, start);
+      this.#send(reply, peer, type, start);
     };
-    const outcome = toFramework(this.#path, message, connection, this.#responder?.gate?.draw, send);
+    const outcome = toFramework(
+      this.#path,
+      message,
+      connection,
+      this.#query,
+      this.#responder?.gate?.draw,
+      send,
+    );
     if (outcome === 'unanswerable' && !isCounted) {
       this.#pending--;
-      this.counters.drop(DROP.unanswerable);
+      this.counters.drop(DROP_REASON.unanswerable);
     }
   }
 
-  #send(reply: Buffer, peer: Peer, start: number): void {
+  #send(reply: Buffer, peer: Peer, type: number, start: number): void {
     const socket = this.#socket;
     if (this.#isClosed || socket === undefined) return;
     let isQueued = false;
@@ -277,21 +289,21 @@ export class BatchedUdpNetwork implements ManagedNetwork {
       this.#log.error({ error: messageOf(error) }, 'A reply could not be queued');
     }
     if (isQueued) {
-      this.counters.reply(reply, 0, reply.length);
+      this.counters.reply(reply, 0, type);
       this.counters.latency((performance.now() - start) / 1000, 1);
     } else {
       // Memory stays bounded: what the network card does not take is lost, as datagrams may be.
-      this.counters.drop(DROP.congested);
+      this.counters.drop(DROP_REASON.congested);
     }
   }
 }
 
 /** Why a datagram is not looked at any further; -1 for one that is. */
 function dropReason(flags: number, length: number, port: number, truncated: number): number {
-  if (length < HEADER_OCTETS) return DROP.short;
+  if (length < HEADER_BYTES) return DROP_REASON.short;
   // Two servers that answered each other's answers would never stop.
-  if ((flags & 0x80) !== 0) return DROP.response;
+  if ((flags & 0x80) !== 0) return DROP_REASON.response;
   // Nobody can be there; only a forged datagram comes from port 0.
-  if (port === 0) return DROP['port-zero'];
-  return truncated === 0 ? -1 : DROP.oversized;
+  if (port === 0) return DROP_REASON['port-zero'];
+  return truncated === 0 ? -1 : DROP_REASON.oversized;
 }

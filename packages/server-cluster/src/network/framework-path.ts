@@ -2,13 +2,14 @@
  * The way of a query through the framework: read without trust, run through middleware, handlers and store,
  * written to the wire. Used for whatever the answer table leaves to it; never throws, whatever arrives.
  */
+
 import { messageOf } from '@dinodns-bench/program';
+import { MAX_MESSAGE_BYTES, type QueryReader } from '@dinodns-bench/wire';
 import type { Connection, NetworkHandler } from 'dinodns/common/network/net.js';
 import type { DNSResponse } from 'dinodns/types/server.js';
 import { setDraw } from '../framework/observe.ts';
 import { Request } from '../framework/request.ts';
 import type { Log } from '../log/log.ts';
-import { MAX_MESSAGE_OCTETS } from '../wire/codes.ts';
 import { readQuery } from '../wire/query.ts';
 import { encodeResponse, serverFailure } from '../wire/response.ts';
 
@@ -32,23 +33,24 @@ export type Outcome =
 
 /**
  * Gives the message to the framework. `send` is called exactly once for `replied` and `pending`. The message
- * is kept until then. `draw` is the number that sampled the query for observers, if it has one.
+ * is kept until then; `query` is what a reader has read of it. `draw` is the number that sampled the query for observers, if it has one.
  */
 export function toFramework(
   path: FrameworkPath,
   message: Buffer,
   connection: Connection,
+  query: QueryReader,
   draw: number | undefined,
   send: (reply: Buffer) => void,
 ): Outcome {
   const { headroom, handler } = path;
-  const query = readQuery(message);
-  if (query === null) return 'unanswerable';
-  if (query instanceof Uint8Array) {
-    send(headroom === 0 ? query : Buffer.concat([Buffer.alloc(headroom), query]));
+  const read = readQuery(message, query);
+  if (read === null) return 'unanswerable';
+  if (read instanceof Uint8Array) {
+    send(headroom === 0 ? read : Buffer.concat([Buffer.alloc(headroom), read]));
     return 'replied';
   }
-  const request = new Request(query, connection);
+  const request = new Request(read, connection);
   if (draw !== undefined) setDraw(request, draw);
   handler(request).then(
     (response) => respond(path, request, response, send),
@@ -65,7 +67,7 @@ function respond(
 ): void {
   let reply: Buffer;
   try {
-    const limit = path.transport === 'udp' ? request.query.udpLimit : MAX_MESSAGE_OCTETS;
+    const limit = path.transport === 'udp' ? request.query.udpLimit : MAX_MESSAGE_BYTES;
     reply = encodeResponse(request.query, response.packet.raw, limit, path.headroom);
   } catch (error) {
     fail(path, request, error, send);

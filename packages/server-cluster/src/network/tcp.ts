@@ -3,13 +3,13 @@
 import cluster from 'node:cluster';
 import { EventEmitter } from 'node:events';
 import { createServer, type Server, type Socket } from 'node:net';
+import { IGNORE, MAX_MESSAGE_BYTES, QueryReader } from '@dinodns-bench/wire';
 import { type NetworkHandler, SupportedNetworkType } from 'dinodns/common/network/net.js';
 import type { Gate } from '../framework/gate.ts';
 import { defaultLog, type Log } from '../log/log.ts';
-import { DROP, TransportCounters } from '../metrics/counters.ts';
+import { DROP_REASON, TransportCounters } from '../metrics/counters.ts';
 import type { ConnectionTotals } from '../metrics/snapshot.ts';
 import type { Responder } from '../table/responder.ts';
-import { HEADER_OCTETS, MAX_MESSAGE_OCTETS } from '../wire/codes.ts';
 import { ConnectionCounts } from './connection-counts.ts';
 import { type FrameworkPath, toFramework } from './framework-path.ts';
 import { type ManagedNetwork, type SharingOptions, waitUntil } from './managed-network.ts';
@@ -67,10 +67,12 @@ export class RobustTcpNetwork implements ManagedNetwork, ConnectionOwner {
   readonly #responder: (Responder & { readonly gate?: Gate }) | undefined;
   readonly #log: Log;
   readonly #events = new EventEmitter();
+  /** Of the message at hand: each is read once. */
+  readonly #query = new QueryReader();
   readonly #connections = new Set<TcpConnection>();
   readonly #counts: ConnectionCounts;
   /** Where answers of the table are made. */
-  readonly #scratch = Buffer.alloc(LENGTH_OCTETS + MAX_MESSAGE_OCTETS);
+  readonly #scratch = Buffer.alloc(LENGTH_OCTETS + MAX_MESSAGE_BYTES);
   #sweep: NodeJS.Timeout | undefined;
 
   constructor(options: TcpNetworkOptions) {
@@ -156,7 +158,7 @@ export class RobustTcpNetwork implements ManagedNetwork, ConnectionOwner {
       const reply = Buffer.allocUnsafe(LENGTH_OCTETS + replied);
       this.#scratch.copy(reply, LENGTH_OCTETS, LENGTH_OCTETS, LENGTH_OCTETS + replied);
       this.counters.tableHits(1);
-      this.#send(reply, connection, start);
+      this.#send(reply, connection, this.#query.type, start);
     } else if (replied < 0 && this.handler !== undefined) {
       this.#askFramework(message, this.handler, connection, start);
     } else {
@@ -173,7 +175,7 @@ export class RobustTcpNetwork implements ManagedNetwork, ConnectionOwner {
       if (octets > (largest?.bufferedOctets ?? 0)) largest = connection;
     }
     if (total <= this.#maxBufferedOctets || largest === undefined) return;
-    this.counters.drop(DROP.congested);
+    this.counters.drop(DROP_REASON.congested);
     largest.socket.destroy();
   }
 
@@ -183,33 +185,36 @@ export class RobustTcpNetwork implements ManagedNetwork, ConnectionOwner {
 
   /** The length of the reply in the scratch buffer behind the length field, or what the table says instead. */
   #fromTable(message: Buffer): number {
-    if (message.length < HEADER_OCTETS) return 0;
+    const { length } = message;
+    if (this.#query.read(message, 0, length) === IGNORE) return 0;
     if (this.#responder === undefined) return -1;
-    message.copy(this.#scratch, LENGTH_OCTETS);
-    return this.#responder.answer(this.#scratch, LENGTH_OCTETS, message.length, MAX_MESSAGE_OCTETS, 'stream');
+    const scratch = this.#scratch;
+    message.copy(scratch, LENGTH_OCTETS);
+    return this.#responder.answer(scratch, LENGTH_OCTETS, length, MAX_MESSAGE_BYTES, 'stream', this.#query);
   }
 
   #askFramework(message: Buffer, handler: NetworkHandler, connection: TcpConnection, start: number): void {
     const path: FrameworkPath = { handler, log: this.#log, headroom: LENGTH_OCTETS, transport: 'stream' };
     const { remoteAddress, remotePort } = connection;
     const peer = { remoteAddress, remotePort, type: SupportedNetworkType.TCP };
+    const { type } = this.#query;
     this.counters.frameworkQuery();
-    const outcome = toFramework(path, message, peer, this.#responder?.gate?.draw, (reply) =>
-      this.#send(reply, connection, start),
+    const outcome = toFramework(path, message, peer, this.#query, this.#responder?.gate?.draw, (reply) =>
+      this.#send(reply, connection, type, start),
     );
     if (outcome === 'unanswerable') this.#hangUp(connection);
   }
 
   /** Nothing that could be answered follows from a client that sends this (RFC 7766, section 8). */
   #hangUp(connection: TcpConnection): void {
-    this.counters.drop(DROP.unanswerable);
+    this.counters.drop(DROP_REASON.unanswerable);
     connection.skip();
     connection.socket.destroy();
   }
 
-  #send(reply: Buffer, connection: TcpConnection, start: number): void {
+  #send(reply: Buffer, connection: TcpConnection, type: number, start: number): void {
     reply.writeUInt16BE(reply.length - LENGTH_OCTETS, 0);
-    this.counters.reply(reply, LENGTH_OCTETS, reply.length - LENGTH_OCTETS);
+    this.counters.reply(reply, LENGTH_OCTETS, type);
     this.counters.latency((performance.now() - start) / 1000, 1);
     connection.send(reply);
   }

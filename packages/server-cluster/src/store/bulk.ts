@@ -2,10 +2,10 @@
  * Adds zones that are alike at the speed of memory: what one of them holds is compiled once, for a stand-in
  * name, and for every other only its names are added to the tree.
  */
+import { encodeName, MAX_LABEL_BYTES, MAX_NAME_BYTES } from '@dinodns-bench/wire';
 import { NONE } from '../table/arena.ts';
 import { labelOffsets } from '../table/name-tree.ts';
 import type { ZoneData } from '../table/zone-data.ts';
-import { encodeName, MAX_LABEL_OCTETS, MAX_NAME_OCTETS } from '../wire/names.ts';
 import { groupRecords, type ZoneInput } from './zone-input.ts';
 
 /** What every zone of a kind holds. */
@@ -37,8 +37,8 @@ export function compileZone(data: ZoneData, zone: ZoneInput): CompiledZone {
 /** Adds zones with ordinary names: letters in lower case, digits, hyphens and underscores. */
 export class BulkLoader {
   readonly #data: ZoneData;
-  readonly #name = new Uint8Array(MAX_NAME_OCTETS + 1);
-  readonly #labels = new Uint8Array(MAX_NAME_OCTETS + 1);
+  readonly #name = new Uint8Array(MAX_NAME_BYTES + 1);
+  readonly #labels = new Uint8Array(MAX_NAME_BYTES + 1);
 
   constructor(data: ZoneData) {
     this.#data = data;
@@ -50,7 +50,7 @@ export class BulkLoader {
    */
   addText(zone: CompiledZone, name: string): boolean {
     const bytes = this.#name;
-    if (name.length > MAX_NAME_OCTETS - 2) throw tooLong(name);
+    if (name.length > MAX_NAME_BYTES - 2) throw tooLong(name);
     for (let index = 0; index < name.length; index++) bytes[index] = name.charCodeAt(index);
     return this.addBytes(zone, bytes, 0, name.length);
   }
@@ -58,7 +58,7 @@ export class BulkLoader {
   /** The same for the text of a name in `bytes`, from `start` up to `end`. */
   addBytes({ owners, longest }: CompiledZone, bytes: Uint8Array, start: number, end: number): boolean {
     // On the wire: a length octet in front, and the root.
-    if (end - start + 2 + longest > MAX_NAME_OCTETS) throw tooLong(textOf(bytes, start, end));
+    if (end - start + 2 + longest > MAX_NAME_BYTES) throw tooLong(textOf(bytes, start, end));
     const { names } = this.#data;
     let node = names.root;
     for (let to = end; to > start; ) {
@@ -80,7 +80,7 @@ export class BulkLoader {
   /** The label behind its length octet. */
   #label(bytes: Uint8Array, from: number, to: number): Uint8Array {
     const length = to - from;
-    if (length < 1 || length > MAX_LABEL_OCTETS) {
+    if (length < 1 || length > MAX_LABEL_BYTES) {
       throw new RangeError(`a label of the name has ${length} octets; 1 to 63 are possible`);
     }
     const label = this.#labels;
@@ -95,5 +95,5 @@ function textOf(bytes: Uint8Array, start: number, end: number): string {
 }
 
 function tooLong(name: string): RangeError {
-  return new RangeError(`The name "${name}", or a name below it, has more than ${MAX_NAME_OCTETS} octets.`);
+  return new RangeError(`The name "${name}", or a name below it, has more than ${MAX_NAME_BYTES} octets.`);
 }

@@ -2,8 +2,8 @@
  * Recognises lines of a zones file that differ from one that has been parsed in nothing but the zone's name,
  * so that their records are known without parsing them.
  */
+import { encodeName, MAX_LABEL_BYTES } from '@dinodns-bench/wire';
 import type { ZoneData } from '../table/zone-data.ts';
-import { encodeName, MAX_LABEL_OCTETS } from '../wire/names.ts';
 import { type CompiledZone, compileZone } from './bulk.ts';
 import { groupRecords, type OwnerSets, type ZoneInput } from './zone-input.ts';
 
@@ -62,7 +62,7 @@ function ordinaryNameEnd(bytes: Uint8Array, from: number, end: number): number {
     const octet = bytes[at] ?? 0;
     if (ORDINARY[octet] === 1) continue;
     if (octet !== DOT && octet !== QUOTE) return -1;
-    if (at === label || at - label > MAX_LABEL_OCTETS) return -1;
+    if (at === label || at - label > MAX_LABEL_BYTES) return -1;
     if (bytes[label] === HYPHEN || bytes[at - 1] === HYPHEN) return -1;
     if (octet === QUOTE) return at;
     label = at + 1;

@@ -2,13 +2,11 @@
  * A store's answers as the framework's handlers see them: the records, and the octets behind the question.
  * They are what the answer table says to the same question, decoded.
  */
+import { encodeName, FLAG, HEADER_BYTES, MAX_LABELS, MAX_MESSAGE_BYTES } from '@dinodns-bench/wire';
 import { OUTSIDE } from '../table/answers.ts';
-import { MAX_LABELS } from '../table/query-reader.ts';
 import { ReplyWriter } from '../table/reply-writer.ts';
 import type { ZoneData } from '../table/zone-data.ts';
 import { isMetaType, ZoneResponder } from '../table/zone-responder.ts';
-import { FLAG, HEADER_OCTETS, MAX_MESSAGE_OCTETS } from '../wire/codes.ts';
-import { encodeName } from '../wire/names.ts';
 import { readRecords } from '../wire/records.ts';
 import type { Sections } from '../wire/sections.ts';
 import { typeNumber } from '../wire/types.ts';
@@ -29,7 +27,7 @@ export class StoreView {
   readonly #reply = new ReplyWriter();
   readonly #responder = new ZoneResponder(this.#reply);
   readonly #labels = new Uint16Array(MAX_LABELS);
-  #message = Buffer.alloc(MAX_MESSAGE_OCTETS);
+  #message = Buffer.alloc(MAX_MESSAGE_BYTES);
   /** By question name and octets of the answer, of which they are a function, whatever changes. */
   readonly #kept = new Map<string, StoredAnswer>();
 
@@ -47,11 +45,11 @@ export class StoreView {
   }
 
   #write(owner: Buffer, type: number): number {
-    const questionEnd = HEADER_OCTETS + owner.length + 4;
+    const questionEnd = HEADER_BYTES + owner.length + 4;
     for (;;) {
-      owner.copy(this.#message, HEADER_OCTETS);
+      owner.copy(this.#message, HEADER_BYTES);
       this.#reply.begin(this.#message, 0, questionEnd, this.#message.length);
-      const count = this.#reply.locate(HEADER_OCTETS, this.#labels);
+      const count = this.#reply.locate(HEADER_BYTES, this.#labels);
       const flags = this.#responder.answer(this.#data, this.#message, 0, this.#labels, count, type);
       if (!this.#reply.isFull) return flags;
       // More than any message holds: the network will truncate it, but must be told.
@@ -61,12 +59,12 @@ export class StoreView {
 
   #decode(owner: Buffer, flags: number): StoredAnswer {
     const { at: end, answers, authorities, additionals, requiredEnd, requiredAdditionals } = this.#reply;
-    const start = HEADER_OCTETS + owner.length + 4;
+    const start = HEADER_BYTES + owner.length + 4;
     const isSmall = end - start <= MAX_KEPT_OCTETS;
     const counts = `${flags} ${answers} ${authorities} `;
     const key = isSmall
       ? counts +
-        this.#message.toString('latin1', HEADER_OCTETS, start - 4) +
+        this.#message.toString('latin1', HEADER_BYTES, start - 4) +
         this.#message.toString('latin1', start, end)
       : '';
     const kept = this.#kept.get(key);

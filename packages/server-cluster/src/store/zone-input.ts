@@ -1,7 +1,7 @@
 /** Records as they are given to a store, and the same as octets. */
+import { canonicalName, encodeName } from '@dinodns-bench/wire';
 import type { SupportedAnswer } from 'dinodns/types/dns.js';
 import type { StoredRecord, StoredSet } from '../table/record-sets.ts';
-import { canonicalName, encodeName } from '../wire/names.ts';
 import { encodeData } from '../wire/rdata.ts';
 import { typeNumber } from '../wire/types.ts';
 

@@ -3,7 +3,9 @@
  * dozen octets for a zone; what is answered is read from there, by the handler in the framework's chain as
  * by an answer table in front of it.
  */
+
 import { EventEmitter } from 'node:events';
+import { encodeName, FLAG } from '@dinodns-bench/wire';
 import type { Store } from 'dinodns/plugins/storage/index.js';
 import type { ZoneData as DataOf, SupportedRecordType } from 'dinodns/types/dns.js';
 import type { DNSRequest, DNSResponse, NextFunction } from 'dinodns/types/server.js';
@@ -11,8 +13,6 @@ import { NONE } from '../table/arena.ts';
 import { labelOffsets } from '../table/name-tree.ts';
 import type { StoredRecord } from '../table/record-sets.ts';
 import { ZoneData } from '../table/zone-data.ts';
-import { FLAG } from '../wire/codes.ts';
-import { encodeName } from '../wire/names.ts';
 import { decodeData } from '../wire/rdata.ts';
 import { prepare } from '../wire/sections.ts';
 import { typeNumber } from '../wire/types.ts';

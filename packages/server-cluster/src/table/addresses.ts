@@ -1,9 +1,8 @@
 /** Adds the addresses of name servers to the additional section: glue of a referral, or beside an answer of NS records. */
-import { TYPE } from '../wire/rdata.ts';
+import { MAX_LABELS, TYPE, u16 } from '@dinodns-bench/wire';
 import { NONE } from './arena.ts';
 import { findSet } from './find-set.ts';
 import { Finder } from './finder.ts';
-import { MAX_LABELS, u16 } from './query-reader.ts';
 import { RECORD_HEAD } from './record-sets.ts';
 import { KEEP_TTL, type ReplyWriter } from './reply-writer.ts';
 import type { ZoneData } from './zone-data.ts';

@@ -2,7 +2,7 @@
  * Follows CNAME and DNAME records for one question, up to a limit, and ends where a loop closes. What has been
  * written so far is the answer then: whoever resolves the name finds out that it leads nowhere.
  */
-import { TYPE } from '../wire/rdata.ts';
+import { TYPE } from '@dinodns-bench/wire';
 import { findSet } from './find-set.ts';
 import type { Finder } from './finder.ts';
 import { RECORD_HEAD } from './record-sets.ts';

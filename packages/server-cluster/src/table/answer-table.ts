@@ -2,21 +2,24 @@
  * The answer table: answers queries in place from a store's records, without the framework. What it cannot
  * answer exactly as the store's handler would in the framework's chain, it leaves to that chain.
  */
+import {
+  EDNS_UDP_BYTES,
+  FLAG,
+  GOOD,
+  HEADER_BYTES,
+  IGNORE,
+  MAX_MESSAGE_BYTES,
+  OPT_BYTES,
+  PLAIN_UDP_BYTES,
+  QueryReader,
+  RCODE,
+} from '@dinodns-bench/wire';
 import type { DefaultStore } from 'dinodns/plugins/storage/index.js';
 import { isDefaultStore } from '../recognise.ts';
 import type { ZoneStore } from '../store/zone-store.ts';
-import {
-  EDNS_UDP_OCTETS,
-  FLAG,
-  HEADER_OCTETS,
-  MAX_MESSAGE_OCTETS,
-  PLAIN_UDP_OCTETS,
-  RCODE,
-} from '../wire/codes.ts';
 import { type Answers, FRAMEWORK } from './answers.ts';
 import { DefaultStoreAnswers } from './default-store.ts';
-import { GOOD, IGNORE, QueryReader } from './query-reader.ts';
-import { OPT_OCTETS, ReplyWriter } from './reply-writer.ts';
+import { ReplyWriter } from './reply-writer.ts';
 import { DROP, type Responder, TO_FRAMEWORK, type Transport } from './responder.ts';
 import { ZoneAnswers } from './zone-answers.ts';
 
@@ -55,14 +58,15 @@ export function createAnswerTable(
 class AnswerTable implements Responder {
   readonly #answers: Answers;
   readonly #reply: ReplyWriter;
-  readonly #query = new QueryReader();
+  /** For callers that have not read the message themselves. */
+  readonly #own = new QueryReader();
   readonly #maxUdpOctets: number;
   /** The code for what is none of ours; -1 where the framework decides. */
   readonly #outside: number;
 
   constructor(answers: Answers, reply: ReplyWriter, options: AnswerTableOptions) {
-    const { maxUdpOctets = EDNS_UDP_OCTETS, outside = 'refuse' } = options;
-    const isPossible = maxUdpOctets >= PLAIN_UDP_OCTETS && maxUdpOctets <= MAX_MESSAGE_OCTETS;
+    const { maxUdpOctets = EDNS_UDP_BYTES, outside = 'refuse' } = options;
+    const isPossible = maxUdpOctets >= PLAIN_UDP_BYTES && maxUdpOctets <= MAX_MESSAGE_BYTES;
     if (!Number.isInteger(maxUdpOctets) || !isPossible) {
       throw new RangeError(`maxUdpOctets ${maxUdpOctets} is not a whole number from 512 to 65535`);
     }
@@ -72,31 +76,40 @@ class AnswerTable implements Responder {
     this.#outside = OUTSIDE_CODES[outside];
   }
 
-  answer(bytes: Uint8Array, offset: number, length: number, capacity: number, transport: Transport): number {
+  answer(
+    bytes: Uint8Array,
+    offset: number,
+    length: number,
+    capacity: number,
+    transport: Transport,
+    read?: QueryReader,
+  ): number {
     // A caller's mistake must not become a write outside of the slot.
     if (offset < 0 || length > capacity || offset + capacity > bytes.length) return DROP;
-    const query = this.#query;
-    const code = query.read(bytes, offset, length);
-    if (code === IGNORE) return DROP;
+    if (read === undefined) this.#own.read(bytes, offset, length);
+    const query = read ?? this.#own;
+    if (query.code === IGNORE) return DROP;
     // As much as there is room for: whether the client takes it is known in the end, and so is the code.
-    this.#reply.begin(bytes, offset, query.questionEnd, capacity - (query.hasEdns ? OPT_OCTETS : 0));
-    return code === GOOD ? this.#answer(bytes, offset, transport) : this.#refuse(code);
+    this.#reply.begin(bytes, offset, query.questionEnd, capacity - (query.hasEdns ? OPT_BYTES : 0));
+    return query.code === GOOD
+      ? this.#answer(bytes, offset, query, transport)
+      : this.#refuse(query, query.code);
   }
 
-  #answer(bytes: Uint8Array, offset: number, transport: Transport): number {
-    const { labels, labelCount, type, class: questionClass } = this.#query;
+  #answer(bytes: Uint8Array, offset: number, query: QueryReader, transport: Transport): number {
+    const { labels, labelCount, type, class: questionClass } = query;
     const flags = this.#answers.answer(bytes, offset, labels, labelCount, type, questionClass);
-    if (flags >= 0) return this.#finish(flags, transport);
+    if (flags >= 0) return this.#finish(query, flags, transport);
     if (flags === FRAMEWORK || this.#outside === -1) return TO_FRAMEWORK;
-    return this.#refuse(this.#outside);
+    return this.#refuse(query, this.#outside);
   }
 
   /** The answer that has been written; without its records if the client does not take so much. */
-  #finish(flags: number, transport: Transport): number {
-    const { hasEdns, dnssecOk, questionEnd, udpOctets } = this.#query;
+  #finish(query: QueryReader, flags: number, transport: Transport): number {
+    const { hasEdns, dnssecOk, questionEnd, udpBytes } = query;
     const reply = this.#reply;
-    const limit = transport === 'stream' ? MAX_MESSAGE_OCTETS : Math.min(udpOctets, this.#maxUdpOctets);
-    const room = limit - (hasEdns ? OPT_OCTETS : 0);
+    const limit = transport === 'stream' ? MAX_MESSAGE_BYTES : Math.min(udpBytes, this.#maxUdpOctets);
+    const room = limit - (hasEdns ? OPT_BYTES : 0);
     reply.fit(room);
     const isTruncated = reply.isFull || reply.at > room;
     if (isTruncated) reply.clear(questionEnd);
@@ -105,9 +118,9 @@ class AnswerTable implements Responder {
   }
 
   /** A reply without records. */
-  #refuse(code: number): number {
-    const { hasEdns, dnssecOk, questionEnd } = this.#query;
+  #refuse(query: QueryReader, code: number): number {
+    const { hasEdns, dnssecOk, questionEnd } = query;
     if (hasEdns) this.#reply.writeOpt(this.#maxUdpOctets, dnssecOk, code >> 4);
-    return this.#reply.finish(code & 0xf, questionEnd > HEADER_OCTETS ? 1 : 0);
+    return this.#reply.finish(code & 0xf, questionEnd > HEADER_BYTES ? 1 : 0);
   }
 }

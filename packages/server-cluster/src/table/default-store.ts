@@ -3,10 +3,9 @@
  * handler does: exact types only, wildcards also beside names that exist, TTL 0, AA clear. But names are compared
  * without regard to case.
  */
+import { CLASS, canonicalName, encodeName } from '@dinodns-bench/wire';
 import type { DefaultStore } from 'dinodns/plugins/storage/index.js';
 import type { SupportedAnswer } from 'dinodns/types/dns.js';
-import { CLASS_IN } from '../wire/codes.ts';
-import { canonicalName, encodeName } from '../wire/names.ts';
 import { encodeData } from '../wire/rdata.ts';
 import { typeNumber } from '../wire/types.ts';
 import { type Answers, FRAMEWORK, OUTSIDE } from './answers.ts';
@@ -60,7 +59,7 @@ export class DefaultStoreAnswers implements Answers {
     questionClass: number,
   ): number {
     // The handler does not look at the class; and a store with caches behind it tells them of every answer.
-    if (questionClass !== CLASS_IN || this.#store.shouldCache) return FRAMEWORK;
+    if (questionClass !== CLASS.IN || this.#store.shouldCache) return FRAMEWORK;
     const data = this.#data;
     this.#finder.find(data, bytes, start, labels, count);
     this.#toRecords();

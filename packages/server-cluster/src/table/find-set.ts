@@ -1,5 +1,5 @@
 /** Finds a record set among those of a name. */
-import { TYPE } from '../wire/rdata.ts';
+import { TYPE } from '@dinodns-bench/wire';
 import { NONE } from './arena.ts';
 import { SHAPE_WORD } from './record-sets.ts';
 import type { ZoneData } from './zone-data.ts';

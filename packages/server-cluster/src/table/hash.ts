@@ -1,12 +1,8 @@
 /** Hashes of 32 bits for keys that clients cannot choose: those of the zones' own names and records. */
+import { LOWER_CASE } from '@dinodns-bench/wire';
 
 /** The prime of FNV-1a. */
 const PRIME = 0x0100_0193;
-
-/** Every octet in lower case; ASCII letters only (RFC 4343). Length octets (0 to 63) stay as they are. */
-export const LOWER_CASE = Uint8Array.from({ length: 256 }, (_, octet) =>
-  octet >= 0x41 && octet <= 0x5a ? octet + 0x20 : octet,
-);
 
 /** Mixes all bits into the lower ones, which choose the slot (the end of MurmurHash3). */
 export function finish(hash: number): number {

@@ -3,8 +3,9 @@
  * existing one exists too (RFC 4592, section 2.2.2: an empty non-terminal), and vanishes with the last name
  * below it. About 45 octets for a name of 16: a label is stored once, without what is above it.
  */
+import { LOWER_CASE } from '@dinodns-bench/wire';
 import { Arena, NONE } from './arena.ts';
-import { hashLabel, LOWER_CASE } from './hash.ts';
+import { hashLabel } from './hash.ts';
 import { HashIndex } from './hash-index.ts';
 
 /** Words of a name's block, then its label in lower case, behind its length octet. */

@@ -4,9 +4,8 @@
  * the owner's name (`ns1.example7.com` at `example7.com`) it says so in place of the octets, which makes sets
  * alike, and is where a compression pointer to the question goes.
  */
-import { CLASS_IN } from '../wire/codes.ts';
-import { findNameEnd } from '../wire/names.ts';
-import { layoutOf, TYPE } from '../wire/rdata.ts';
+import { CLASS, findNameEnd, TYPE } from '@dinodns-bench/wire';
+import { layoutOf } from '../wire/rdata.ts';
 import { Arena, NONE } from './arena.ts';
 import { hashWords } from './hash.ts';
 import { HashIndex } from './hash-index.ts';
@@ -202,7 +201,7 @@ function encodeSet({ type, records }: StoredSet, owner: Uint8Array): Int32Array 
     const head = Buffer.alloc(RECORD_HEAD);
     head.writeUInt16BE(0xc00c, 0);
     head.writeUInt16BE(type, 2);
-    head.writeUInt16BE(CLASS_IN, 4);
+    head.writeUInt16BE(CLASS.IN, 4);
     head.writeUInt32BE(ttl, 6);
     const body = withoutOwner(type, data, owner, at + RECORD_HEAD, references);
     head.writeUInt16BE(body.length, 10);

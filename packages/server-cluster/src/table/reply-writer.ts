@@ -3,19 +3,23 @@
  * the case asked, and records go behind them. Owners are compression pointers into the question, or into
  * what was written before.
  */
-import { FLAG, HEADER_OCTETS } from '../wire/codes.ts';
-import { MAX_NAME_OCTETS } from '../wire/names.ts';
-import { TYPE } from '../wire/rdata.ts';
+import {
+  FLAG,
+  HEADER_BYTES,
+  LOWER_CASE,
+  MAX_LABELS,
+  MAX_NAME_BYTES,
+  OPT_BYTES,
+  TYPE,
+  u8,
+  u16,
+} from '@dinodns-bench/wire';
 import { NONE } from './arena.ts';
-import { LOWER_CASE } from './hash.ts';
 import type { NameTree } from './name-tree.ts';
-import { MAX_LABELS, u8, u16 } from './query-reader.ts';
 import { EXPANSION, RECORD_HEAD, type RecordSets, SET } from './record-sets.ts';
 
 /** Compression pointers have 14 bits (RFC 1035, section 4.1.4). */
 const LAST_POINTER = 0x3fff;
-/** Of our OPT record, without options (RFC 6891, section 6.1.2). */
-export const OPT_OCTETS = 11;
 
 /** For `writeSet`: every record has the TTL that it was stored with. */
 export const KEEP_TTL = -1;
@@ -102,7 +106,7 @@ export class ReplyWriter {
       this.at += octets;
     }
     const target = labels[owner] ?? 0;
-    if (target !== HEADER_OCTETS || ttl !== KEEP_TTL) this.#patch(first, this.#start + this.at, target, ttl);
+    if (target !== HEADER_BYTES || ttl !== KEEP_TTL) this.#patch(first, this.#start + this.at, target, ttl);
     return words[set + SET.records] ?? 0;
   }
 
@@ -161,7 +165,7 @@ export class ReplyWriter {
     const target = dname + RECORD_HEAD;
     let octets = 0;
     for (let index = 0; index < count; index++) octets += u8(bytes, start + (labels[index] ?? 0)) + 1;
-    if (octets + u16(bytes, start + target - 2) > MAX_NAME_OCTETS) return 0;
+    if (octets + u16(bytes, start + target - 2) > MAX_NAME_BYTES) return 0;
     const data = this.at + RECORD_HEAD;
     if (data + octets + 2 > this.#limit) {
       this.isFull = true;
@@ -215,7 +219,7 @@ export class ReplyWriter {
     bytes[to + 8] = 0;
     bytes[to + 9] = 0;
     bytes[to + 10] = 0;
-    this.at += OPT_OCTETS;
+    this.at += OPT_BYTES;
     this.additionals++;
   }
 

@@ -1,4 +1,5 @@
 /** What answers queries in wire form, in place: the seam between the answer table and the networks. */
+import type { QueryReader } from '@dinodns-bench/wire';
 
 /** The reply to give is none: a response, a datagram too short for an id, a query that must be dropped. */
 export const DROP = 0;
@@ -18,7 +19,15 @@ export interface Responder {
    * Answers the query at `bytes[offset, offset + length)` by writing the reply over it, using at most
    * `capacity` bytes from `offset`. Returns the reply's length, `DROP`, or `TO_FRAMEWORK`; in the latter
    * two cases the query's bytes are unchanged. Reads and writes nothing outside of
-   * `bytes[offset, offset + capacity)`, whatever the bytes are. Never throws, and allocates nothing.
+   * `bytes[offset, offset + capacity)`, whatever the bytes are. Never throws, and allocates nothing. `query` is
+   * what a reader has read of the message, so that it is read once; without it, it is read here.
    */
-  answer(bytes: Uint8Array, offset: number, length: number, capacity: number, transport: Transport): number;
+  answer(
+    bytes: Uint8Array,
+    offset: number,
+    length: number,
+    capacity: number,
+    transport: Transport,
+    query?: QueryReader,
+  ): number;
 }

@@ -1,6 +1,6 @@
 /** The answers of a `ZoneStore`: its handler's, read from the same records. */
+import { CLASS, FLAG } from '@dinodns-bench/wire';
 import type { ZoneStore } from '../store/zone-store.ts';
-import { CLASS_IN, FLAG } from '../wire/codes.ts';
 import { type Answers, OUTSIDE } from './answers.ts';
 import type { ReplyWriter } from './reply-writer.ts';
 import { isMetaType, ZoneResponder } from './zone-responder.ts';
@@ -24,10 +24,10 @@ export class ZoneAnswers implements Answers {
     type: number,
     questionClass: number,
   ): number {
-    if (questionClass !== CLASS_IN && questionClass !== CLASS_ANY) return OUTSIDE;
+    if (questionClass !== CLASS.IN && questionClass !== CLASS_ANY) return OUTSIDE;
     if (isMetaType(type)) return OUTSIDE;
     const flags = this.#responder.answer(this.#store.data, bytes, start, labels, count, type);
     // Never authoritative for every class there is (RFC 1035, section 6.2).
-    return questionClass === CLASS_IN || flags < 0 ? flags : flags & ~FLAG.authoritative;
+    return questionClass === CLASS.IN || flags < 0 ? flags : flags & ~FLAG.authoritative;
   }
 }

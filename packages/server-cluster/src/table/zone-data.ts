@@ -2,8 +2,8 @@
  * The records of a store: which names there are, and what each holds. The one truth from which every path
  * answers; all of it is in typed arrays.
  */
+import { LOWER_CASE } from '@dinodns-bench/wire';
 import { NONE } from './arena.ts';
-import { LOWER_CASE } from './hash.ts';
 import { NameTree } from './name-tree.ts';
 import { RecordSets, type StoredSet } from './record-sets.ts';
 

@@ -3,15 +3,13 @@
  * RFC 4592, RFC 6604, RFC 6672, RFC 8482). A zone begins at a name that has an SOA record and ends where a name below
  * has NS records.
  */
-import { FLAG, RCODE } from '../wire/codes.ts';
-import { TYPE } from '../wire/rdata.ts';
+import { FLAG, MAX_LABELS, RCODE, TYPE } from '@dinodns-bench/wire';
 import { AddressWriter } from './addresses.ts';
 import { AliasChain } from './alias-chain.ts';
 import { OUTSIDE } from './answers.ts';
 import { NONE } from './arena.ts';
 import { findSet } from './find-set.ts';
 import { Finder } from './finder.ts';
-import { MAX_LABELS } from './query-reader.ts';
 import { SHAPE_FLAG, SHAPE_WORD } from './record-sets.ts';
 import { KEEP_TTL, type ReplyWriter } from './reply-writer.ts';
 import type { ZoneData } from './zone-data.ts';

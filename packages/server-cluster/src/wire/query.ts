@@ -1,17 +1,24 @@
 /**
- * Reads a query without trusting it: never throws, never reads beyond the message, costs at most a pass
- * over its octets. What the framework then sees is the one question and, if there was one, the OPT record;
- * the client's own octets stay at hand, because the question is echoed exactly as it came.
+ * A query as the framework's handlers see it: the one question and, if there was one, the OPT record. The client's own
+ * bytes stay at hand, because the question is echoed exactly as it came.
  */
+import {
+  EDNS_UDP_BYTES,
+  encodeOpt,
+  FLAG,
+  GOOD,
+  HEADER_BYTES,
+  IGNORE,
+  nameText,
+  OPCODE_MASK,
+  QueryReader,
+  RCODE_MASK,
+} from '@dinodns-bench/wire';
 import type { Answer, OptAnswer, Packet } from 'dns-packet';
-import { EDNS_UDP_OCTETS, FLAG, HEADER_OCTETS, PLAIN_UDP_OCTETS, RCODE, TYPE_OPT } from './codes.ts';
-import { findNameEnd, readName, skipName } from './names.ts';
 import { className, typeName } from './types.ts';
 
 /** What a query says about itself in its OPT record (RFC 6891). */
 export interface Edns {
-  readonly udpPayloadSize: number;
-  readonly version: number;
   /** DNSSEC OK, which a response repeats (RFC 3225, section 3). */
   readonly dnssecOk: boolean;
   /** The record as the framework's handlers see it. */
@@ -24,17 +31,20 @@ export class Query {
   /** Offset behind the question, which starts behind the header. */
   readonly questionEnd: number;
   readonly edns: Edns | null;
+  /** The largest response over UDP that this client takes. */
+  readonly udpLimit: number;
   /** The query as the framework's handlers see it. */
   readonly packet: Packet;
 
-  constructor(message: Buffer, questionEnd: number, edns: Edns | null) {
+  constructor(message: Buffer, query: QueryReader) {
     this.message = message;
-    this.questionEnd = questionEnd;
-    this.edns = edns;
+    this.questionEnd = query.questionEnd;
+    this.edns = query.hasEdns ? ednsAt(message, query.optAt) : null;
+    this.udpLimit = Math.min(query.udpBytes, EDNS_UDP_BYTES);
     const question = {
-      name: readName(message, HEADER_OCTETS),
-      type: typeName(message.readUInt16BE(questionEnd - 4)),
-      class: className(message.readUInt16BE(questionEnd - 2)),
+      name: nameText(message, HEADER_BYTES),
+      type: typeName(query.type),
+      class: className(query.class),
     };
     this.packet = {
       type: 'query',
@@ -44,103 +54,54 @@ export class Query {
       questions: [question],
       answers: [],
       authorities: [],
-      additionals: edns === null ? [] : [edns.record],
+      additionals: this.edns === null ? [] : [this.edns.record],
     };
   }
-
-  /** The largest response over UDP that this client takes. */
-  get udpLimit(): number {
-    if (this.edns === null) return PLAIN_UDP_OCTETS;
-    return Math.min(Math.max(this.edns.udpPayloadSize, PLAIN_UDP_OCTETS), EDNS_UDP_OCTETS);
-  }
 }
+
+const reader = new QueryReader();
 
 /**
  * A query to be answered; or a reply that is ready to be sent, because the message is malformed, of another
  * version or asks for something that is not a query; or null for what must not be answered at all: less
- * than a header, or itself a response (two servers would answer each other for ever).
+ * than a header, or itself a response (two servers would answer each other for ever). `query` is what a reader
+ * has read of these bytes; by default they are read here.
  */
-export function readQuery(message: Buffer): Query | Buffer | null {
-  if (message.length < HEADER_OCTETS) return null;
-  const flags = message.readUInt16BE(2);
-  if ((flags & FLAG.response) !== 0) return null;
-  if ((flags & 0x7800) !== 0) return errorReply(message, HEADER_OCTETS, RCODE.NOTIMP);
-  if (message.readUInt16BE(4) !== 1) return errorReply(message, HEADER_OCTETS, RCODE.FORMERR);
-  const nameEnd = findNameEnd(message, HEADER_OCTETS);
-  if (nameEnd === -1 || nameEnd + 4 > message.length) {
-    return errorReply(message, HEADER_OCTETS, RCODE.FORMERR);
-  }
-  const questionEnd = nameEnd + 4;
-  // Nearly every query without EDNS ends with its question.
-  if (message.readUInt32BE(6) === 0 && message.readUInt16BE(10) === 0) {
-    return new Query(message, questionEnd, null);
-  }
-  const edns = readEdns(message, questionEnd);
-  if (edns === 'malformed') return errorReply(message, questionEnd, RCODE.FORMERR);
-  if (edns !== null && edns.version !== 0) return badVersionReply(message, questionEnd, edns.dnssecOk);
-  return new Query(message, questionEnd, edns);
+export function readQuery(message: Buffer, query: QueryReader = readHere(message)): Query | Buffer | null {
+  if (query.code === IGNORE) return null;
+  return query.code === GOOD ? new Query(message, query) : errorReply(message, query);
 }
 
-/** A reply of header and question (if `questionEnd` says that there is one) and nothing else. */
-function errorReply(message: Buffer, questionEnd: number, rcode: number): Buffer {
-  const reply = Buffer.allocUnsafe(questionEnd);
-  message.copy(reply, 0, 0, questionEnd);
-  // The operation code comes back, and RD if it is a QUERY (RFC 8906, section 8.1.4); everything else is ours.
+function readHere(message: Buffer): QueryReader {
+  reader.read(message, 0, message.length);
+  return reader;
+}
+
+/** A reply of header, question if there is one, and OPT record if there was one. */
+function errorReply(
+  message: Buffer,
+  { code, questionEnd, hasQuestion, hasEdns, dnssecOk }: QueryReader,
+): Buffer {
+  const opt = hasEdns ? optRecord(dnssecOk, code >> 4) : Buffer.alloc(0);
+  const reply = Buffer.concat([message.subarray(0, questionEnd), opt]);
+  // The OPCODE comes back, and RD if it is a QUERY (RFC 8906, section 8.1.4); everything else is ours.
   const flags = message.readUInt16BE(2);
-  const operation = flags & 0x7800;
-  const echoed = operation === 0 ? flags & FLAG.recursionDesired : operation;
-  reply.writeUInt16BE(FLAG.response | echoed | rcode, 2);
-  reply.writeUInt16BE(questionEnd > HEADER_OCTETS ? 1 : 0, 4);
-  reply.fill(0, 6, HEADER_OCTETS);
+  const opcode = flags & OPCODE_MASK;
+  const echoed = opcode === 0 ? flags & FLAG.recursionDesired : opcode;
+  reply.writeUInt16BE(FLAG.response | echoed | (code & RCODE_MASK), 2);
+  reply.writeUInt16BE(hasQuestion ? 1 : 0, 4);
+  reply.writeUInt32BE(0, 6);
+  reply.writeUInt16BE(hasEdns ? 1 : 0, 10);
   return reply;
 }
 
-function badVersionReply(message: Buffer, questionEnd: number, dnssecOk: boolean): Buffer {
-  const reply = errorReply(message, questionEnd, RCODE.BADVERS & 0xf);
-  reply.writeUInt16BE(1, 10);
-  return Buffer.concat([reply, optRecord(dnssecOk, RCODE.BADVERS >> 4)]);
-}
-
-/** Our OPT record without options: 11 octets (RFC 6891, section 6.1.2). */
+/** Our OPT record without options (RFC 6891, section 6.1.2). */
 export function optRecord(dnssecOk: boolean, extendedRcode: number): Buffer {
-  const record = Buffer.alloc(11);
-  record.writeUInt16BE(TYPE_OPT, 1);
-  record.writeUInt16BE(EDNS_UDP_OCTETS, 3);
-  record.writeUInt8(extendedRcode, 5);
-  record.writeUInt8(dnssecOk ? 0x80 : 0, 7);
-  return record;
+  return encodeOpt({ dnssecOk, extendedRcode });
 }
 
-/** The OPT record among everything behind the question. */
-function readEdns(message: Buffer, questionEnd: number): Edns | null | 'malformed' {
-  const beforeAdditional = message.readUInt16BE(6) + message.readUInt16BE(8);
-  const total = beforeAdditional + message.readUInt16BE(10);
-  let edns: Edns | null = null;
-  let offset = questionEnd;
-  for (let index = 0; index < total; index++) {
-    const body = skipName(message, offset);
-    if (body === -1 || body + 10 > message.length) return 'malformed';
-    const end = body + 10 + message.readUInt16BE(body + 8);
-    if (end > message.length) return 'malformed';
-    if (message.readUInt16BE(body) === TYPE_OPT) {
-      // One at most, in the additional section, owned by the root (RFC 6891, section 6.1.1).
-      if (edns !== null || index < beforeAdditional || message[offset] !== 0) return 'malformed';
-      edns = ednsAt(message, body, end);
-      if (edns === null) return 'malformed';
-    }
-    offset = end;
-  }
-  return edns;
-}
-
-function ednsAt(message: Buffer, body: number, end: number): Edns | null {
-  // What another version has in place of options is not for us to judge (RFC 6891, section 6.1.3).
-  const optionsEnd = message.readUInt8(body + 5) === 0 ? end : body + 10;
-  for (let offset = body + 10; offset < optionsEnd; ) {
-    if (offset + 4 > end) return null;
-    offset += 4 + message.readUInt16BE(offset + 2);
-    if (offset > end) return null;
-  }
+/** The OPT record whose type is at `body`. */
+function ednsAt(message: Buffer, body: number): Edns {
   const flags = message.readUInt16BE(body + 6);
   const record: OptAnswer = {
     name: '.',
@@ -154,12 +115,7 @@ function ednsAt(message: Buffer, body: number, end: number): Edns | null {
     // the response by way of a handler that copies the request.
     options: [],
   };
-  return {
-    udpPayloadSize: record.udpPayloadSize,
-    version: record.ednsVersion,
-    dnssecOk: record.flag_do,
-    record,
-  };
+  return { dnssecOk: record.flag_do, record };
 }
 
 /** The OPT record that a handler has put into a response by itself. */

@@ -2,28 +2,12 @@
  * Record data between the objects that the framework's handlers know and octets. Domain names in the data
  * are ours to encode, because the encoder of `dns-packet` knows neither escapes nor limits; it does the rest.
  */
+
 import { isIPv4, isIPv6 } from 'node:net';
+import { CLASS, encodeName, findNameEnd, HEADER_BYTES, nameText, TYPE } from '@dinodns-bench/wire';
 import type { SupportedAnswer } from 'dinodns/types/dns.js';
 import { decode, encode } from 'dns-packet';
-import { CLASS_IN, HEADER_OCTETS } from './codes.ts';
-import { encodeName, findNameEnd, readName } from './names.ts';
 import { typeName, typeNumber } from './types.ts';
-
-/** Types whose data has domain names, by number. */
-export const TYPE = {
-  A: 1,
-  NS: 2,
-  CNAME: 5,
-  SOA: 6,
-  PTR: 12,
-  MX: 15,
-  RP: 17,
-  AAAA: 28,
-  SRV: 33,
-  DNAME: 39,
-  DS: 43,
-  ANY: 255,
-} as const;
 
 /** Where the names are in the data of a type: `before` octets, `names` names, and whatever follows. */
 interface NameLayout {
@@ -84,7 +68,7 @@ export function encodeData(record: SupportedAnswer): Buffer {
   typeNumber(record.type);
   // Encoded with the root, one octet, as the owner; type, class, TTL and length are ten more.
   const message = encode({ type: 'response', answers: [{ ...record, name: '.' }] });
-  return message.subarray(HEADER_OCTETS + 11);
+  return message.subarray(HEADER_BYTES + 11);
 }
 
 function u16(value: number | undefined): Buffer {
@@ -114,7 +98,7 @@ function encodeStrings(data: string | Buffer | (string | Buffer)[]): Buffer {
 /** The data as handlers know it, from uncompressed octets. */
 export function decodeData(type: number, octets: Buffer): unknown {
   const { before } = layoutOf(type);
-  const name = () => readName(octets, before);
+  const name = () => nameText(octets, before);
   switch (type) {
     case TYPE.NS:
     case TYPE.CNAME:
@@ -131,7 +115,7 @@ export function decodeData(type: number, octets: Buffer): unknown {
       const second = findNameEnd(octets, 0);
       const times = findNameEnd(octets, second);
       const time = (index: number) => octets.readUInt32BE(times + index * 4);
-      const names = { mname: name(), rname: readName(octets, second) };
+      const names = { mname: name(), rname: nameText(octets, second) };
       return {
         ...names,
         serial: time(0),
@@ -142,20 +126,20 @@ export function decodeData(type: number, octets: Buffer): unknown {
       };
     }
     case TYPE.RP:
-      return { mbox: name(), txt: readName(octets, findNameEnd(octets, 0)) };
+      return { mbox: name(), txt: nameText(octets, findNameEnd(octets, 0)) };
     default:
       return decodeOther(type, octets);
   }
 }
 
 function decodeOther(type: number, octets: Buffer): unknown {
-  const message = Buffer.alloc(HEADER_OCTETS + 11 + octets.length);
+  const message = Buffer.alloc(HEADER_BYTES + 11 + octets.length);
   message.writeUInt16BE(0x8000, 2);
   message.writeUInt16BE(1, 6);
-  message.writeUInt16BE(type, HEADER_OCTETS + 1);
-  message.writeUInt16BE(CLASS_IN, HEADER_OCTETS + 3);
-  message.writeUInt16BE(octets.length, HEADER_OCTETS + 9);
-  octets.copy(message, HEADER_OCTETS + 11);
+  message.writeUInt16BE(type, HEADER_BYTES + 1);
+  message.writeUInt16BE(CLASS.IN, HEADER_BYTES + 3);
+  message.writeUInt16BE(octets.length, HEADER_BYTES + 9);
+  octets.copy(message, HEADER_BYTES + 11);
   const [answer] = decode(message).answers ?? [];
   if (answer === undefined || !('data' in answer)) throw new Error(`no data of type ${typeName(type)}`);
   return answer.data;

@@ -2,9 +2,8 @@
  * Writes a response of the framework to the wire: the client's id and question octet by octet, an OPT record
  * if and only if the query had one, and nothing longer than the client takes.
  */
+import { EDNS_UDP_BYTES, encodeName, FLAG, RCODE, TYPE } from '@dinodns-bench/wire';
 import type { Answer, Packet } from 'dns-packet';
-import { EDNS_UDP_OCTETS, FLAG, RCODE, TYPE_OPT } from './codes.ts';
-import { encodeName } from './names.ts';
 import { isOpt, optRecord, type Query } from './query.ts';
 import { encodeBody, preparedSections, type Sections } from './sections.ts';
 
@@ -104,10 +103,10 @@ function handlerOpt(query: Query, packet: Packet): Buffer | undefined {
   if (own === undefined || !isOpt(own)) return undefined;
   const body = encodeBody({
     ...own,
-    udpPayloadSize: EDNS_UDP_OCTETS,
+    udpPayloadSize: EDNS_UDP_BYTES,
     ednsVersion: 0,
     flags: query.edns.dnssecOk ? 0x8000 : 0,
   });
-  if (body.readUInt16BE(0) !== TYPE_OPT) return undefined;
+  if (body.readUInt16BE(0) !== TYPE.OPT) return undefined;
   return Buffer.concat([NOTHING, Buffer.from([0]), body]);
 }

@@ -2,9 +2,9 @@
  * The three sections behind the question, once as the records that the framework's handlers see and once as
  * octets that are ready to be copied behind a question.
  */
+import { HEADER_BYTES } from '@dinodns-bench/wire';
 import type { SupportedAnswer } from 'dinodns/types/dns.js';
 import { type Answer, encode, type Packet } from 'dns-packet';
-import { HEADER_OCTETS } from './codes.ts';
 import { encodeData } from './rdata.ts';
 import { typeNumber } from './types.ts';
 
@@ -21,7 +21,7 @@ export interface Sections extends Records {
   readonly required?: { readonly octets: number; readonly additionals: number } | undefined;
 }
 
-const OWNER_END = HEADER_OCTETS + 1;
+const OWNER_END = HEADER_BYTES + 1;
 
 /**
  * Type, class, TTL, length and data of a record: everything but its owner. Throws if the data does not fit

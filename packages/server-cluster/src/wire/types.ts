@@ -2,8 +2,8 @@
  * Record types and classes by name, as the framework's handlers know them (`A`, `UNKNOWN_65`), and by number.
  * `dns-packet` exports its tables only through its encoder and decoder.
  */
+import { CLASS, HEADER_BYTES } from '@dinodns-bench/wire';
 import { decode, encode, type Question } from 'dns-packet';
-import { CLASS_IN, HEADER_OCTETS } from './codes.ts';
 
 // At most 65,536 of each can ever be kept.
 const typeNames = new Map<number, Question['type']>();
@@ -11,10 +11,10 @@ const classNames = new Map<number, NonNullable<Question['class']>>();
 const typeNumbers = new Map<string, number>();
 
 function questionOf(type: number, classCode: number): Question | undefined {
-  const message = Buffer.alloc(HEADER_OCTETS + 5);
+  const message = Buffer.alloc(HEADER_BYTES + 5);
   message.writeUInt16BE(1, 4);
-  message.writeUInt16BE(type, HEADER_OCTETS + 1);
-  message.writeUInt16BE(classCode, HEADER_OCTETS + 3);
+  message.writeUInt16BE(type, HEADER_BYTES + 1);
+  message.writeUInt16BE(classCode, HEADER_BYTES + 3);
   return decode(message).questions?.[0];
 }
 
@@ -22,7 +22,7 @@ function questionOf(type: number, classCode: number): Question | undefined {
 export function typeName(type: number): Question['type'] {
   let name = typeNames.get(type);
   if (name === undefined) {
-    name = questionOf(type, CLASS_IN)?.type ?? 'A';
+    name = questionOf(type, CLASS.IN)?.type ?? 'A';
     typeNames.set(type, name);
   }
   return name;
@@ -42,7 +42,7 @@ export function typeNumber(name: string): number {
   const known = typeNumbers.get(name);
   if (known !== undefined) return known;
   const message = encode({ type: 'query', questions: [{ name: '.', type: name as Question['type'] }] });
-  const number = message.readUInt16BE(HEADER_OCTETS + 1);
+  const number = message.readUInt16BE(HEADER_BYTES + 1);
   if (number === 0 && name !== typeName(0))
     throw new RangeError(`"${name}" is no record type that can be encoded`);
   // Only the spelling that `typeName` has is kept: others would have no limit.

@@ -2,10 +2,8 @@
  * The ways in which our answers may differ from those of NSD and Knot DNS. Each is explained under its name in
  * docs/differences.md. Whatever no rule allows is a fault.
  */
-import { GOOD, QueryReader } from '../../src/table/query-reader.ts';
+import { findNameEnd, GOOD, QueryReader, RCODE, skipName } from '@dinodns-bench/wire';
 import { isMetaType } from '../../src/table/zone-responder.ts';
-import { RCODE } from '../../src/wire/codes.ts';
-import { findNameEnd, skipName } from '../../src/wire/names.ts';
 import type { View } from './view.ts';
 
 const NOT_FOR_QUERIES = 0x06cf;

@@ -2,7 +2,7 @@
  * The questions of ISC's `genreport` (github.com/isc-projects/DNS-Compliance-Testing, groups EDNS, COMM and FULL), and
  * that of RFC 8906, section 8.2.5, which it lacks; and what is wrong with an answer, by genreport's rules.
  */
-import { encodeName } from '../../src/wire/names.ts';
+import { encodeName } from '@dinodns-bench/wire';
 
 export interface ComplianceQuestion {
   readonly name: string;

@@ -1,11 +1,10 @@
 /** What the table promises, feature by feature. */
+import { encodeName, RCODE } from '@dinodns-bench/wire';
 import { DefaultStore } from 'dinodns/plugins/storage/index.js';
 import { describe, expect, test } from 'vitest';
 import { ZoneStore } from '../../src/store/zone-store.ts';
 import { createAnswerTable } from '../../src/table/answer-table.ts';
 import { DROP, type Responder, TO_FRAMEWORK } from '../../src/table/responder.ts';
-import { RCODE } from '../../src/wire/codes.ts';
-import { encodeName } from '../../src/wire/names.ts';
 import { opt } from '../support/client.ts';
 import { record, zone } from '../support/in-process.ts';
 import { answerTo, decoded, query } from './ask.ts';

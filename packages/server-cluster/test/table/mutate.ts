@@ -1,7 +1,6 @@
 /** Queries of every sort: with and without EDNS, other classes and operations, cut off, changed, repeated. */
+import { encodeName, HEADER_BYTES } from '@dinodns-bench/wire';
 import { type Answer, encode } from 'dns-packet';
-import { HEADER_OCTETS } from '../../src/wire/codes.ts';
-import { encodeName } from '../../src/wire/names.ts';
 import { mixCase, pick, type Random } from '../support/random.ts';
 
 /** RD, AD and CD are for queries; RA, Z, TC, AA and codes are not. */
@@ -39,12 +38,8 @@ export function anyQuery(random: Random, name: string, type: string): Buffer {
   });
   // The encoder knows no escapes.
   const octets = encodeName(mixCase(random, name));
-  const message = Buffer.concat([
-    plain.subarray(0, HEADER_OCTETS),
-    octets,
-    plain.subarray(HEADER_OCTETS + 1),
-  ]);
-  const questionEnd = HEADER_OCTETS + octets.length + 4;
+  const message = Buffer.concat([plain.subarray(0, HEADER_BYTES), octets, plain.subarray(HEADER_BYTES + 1)]);
+  const questionEnd = HEADER_BYTES + octets.length + 4;
   // Operation code, and the bits that a query may or may not have.
   const operation = random(15) === 0 ? random(16) << 11 : 0;
   message.writeUInt16BE(operation | pick(random, FLAGS), 2);

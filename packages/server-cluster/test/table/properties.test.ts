@@ -3,13 +3,13 @@
  * and both say it right after every change.
  */
 
+import { RCODE } from '@dinodns-bench/wire';
 import { DefaultStore } from 'dinodns/plugins/storage/index.js';
 import type { SupportedRecordType, ZoneData } from 'dinodns/types/dns.js';
 import { describe, expect, test } from 'vitest';
 import { ZoneStore } from '../../src/store/zone-store.ts';
 import { createAnswerTable } from '../../src/table/answer-table.ts';
 import type { Responder, Transport } from '../../src/table/responder.ts';
-import { RCODE } from '../../src/wire/codes.ts';
 import { mixCase, pick, type Random, randomFrom } from '../support/random.ts';
 import { answerTo, decoded, normalized, query } from './ask.ts';
 import { chainReply } from './chain.ts';
