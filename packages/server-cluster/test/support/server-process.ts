@@ -1,8 +1,10 @@
 /** Starts the real command line program and waits for its readiness line. */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { readFileSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { createServer } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
 export const CLI = fileURLToPath(new URL('../../src/cli.ts', import.meta.url));
@@ -42,8 +44,17 @@ const running = new Set<Program>();
 /** Runs a program with this Node.js, in a process group of its own. */
 export function run(file: string, args: readonly string[], wrapper: readonly string[] = []): Program {
   const [command = process.execPath, ...rest] = [...wrapper, process.execPath, file, ...args];
-  const child = spawn(command, rest, { stdio: ['ignore', 'pipe', 'pipe'], detached: true });
-  const exited = once(child, 'close').then(([code, signal]) => ({ code, signal }));
+  // What a server that is killed leaves in its temporary directory goes with it.
+  const temporary = mkdtempSync(join(tmpdir(), 'server-process-'));
+  const child = spawn(command, rest, {
+    stdio: ['ignore', 'pipe', 'pipe'],
+    detached: true,
+    env: { ...process.env, TMPDIR: temporary },
+  });
+  const exited = once(child, 'close').then(([code, signal]) => {
+    rmSync(temporary, { recursive: true, force: true });
+    return { code, signal };
+  });
   const program: Program = { child, pid: child.pid ?? -1, stdout: '', stderr: '', exited };
   child.stdout?.on('data', (data) => {
     program.stdout += data;
