@@ -1,7 +1,7 @@
 /** Starts the real command line program and waits for its readiness line. */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { readdirSync, readFileSync, rmSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -44,17 +44,8 @@ const running = new Set<Program>();
 /** Runs a program with this Node.js, in a process group of its own. */
 export function run(file: string, args: readonly string[], wrapper: readonly string[] = []): Program {
   const [command = process.execPath, ...rest] = [...wrapper, process.execPath, file, ...args];
-  // What a server that is killed leaves in its temporary directory goes with it.
-  const temporary = mkdtempSync(join(tmpdir(), 'server-process-'));
-  const child = spawn(command, rest, {
-    stdio: ['ignore', 'pipe', 'pipe'],
-    detached: true,
-    env: { ...process.env, TMPDIR: temporary },
-  });
-  const exited = once(child, 'close').then(([code, signal]) => {
-    rmSync(temporary, { recursive: true, force: true });
-    return { code, signal };
-  });
+  const child = spawn(command, rest, { stdio: ['ignore', 'pipe', 'pipe'], detached: true });
+  const exited = once(child, 'close').then(([code, signal]) => ({ code, signal }));
   const program: Program = { child, pid: child.pid ?? -1, stdout: '', stderr: '', exited };
   child.stdout?.on('data', (data) => {
     program.stdout += data;
@@ -113,7 +104,7 @@ export function childrenOf(pid: number): number[] {
   return text === '' ? [] : text.split(' ').map(Number);
 }
 
-/** Kills whatever a failed test has left running. */
+/** Kills whatever a test has left running, and removes the copies of zones that killed servers could not. */
 export async function killAll(): Promise<void> {
   for (const { pid } of running) {
     try {
@@ -123,6 +114,8 @@ export async function killAll(): Promise<void> {
     }
   }
   await Promise.all([...running].map(({ exited }) => exited));
+  const copies = readdirSync(tmpdir()).filter((name) => name.startsWith('dinodns-server-'));
+  for (const name of copies) rmSync(join(tmpdir(), name), { recursive: true, force: true });
 }
 
 /** Whether `check` became true within `seconds`. */
