@@ -53,7 +53,7 @@ describe('bench run', () => {
     expect(record.warnings.join('\n')).toMatch(/built-in loader is used, because dnsperf is not here/);
     expect(world.err()).toContain('the built-in loader is used, because dnsperf is not here');
     expect(started('dnsperf')).toEqual([]);
-    expect(started('builtin/child.ts')).toHaveLength(1);
+    expect(started('driver.ts')).toHaveLength(1);
     const [trial] = record.trials;
     if (trial?.status !== 'ok') throw new Error(JSON.stringify(trial));
     const { load } = trial;
@@ -80,7 +80,7 @@ describe('bench run', () => {
     const [trial] = (await readRecord()).trials;
     if (trial?.status !== 'ok') throw new Error(JSON.stringify(trial));
     expect(trial.loads).toHaveLength(2);
-    expect(started('builtin/child.ts')).toHaveLength(2);
+    expect(started('driver.ts')).toHaveLength(2);
     const total = trial.loads.reduce((sum, { queriesCompleted }) => sum + queriesCompleted, 0);
     expect(decodeHistogram(trial.load.hdrHistogram ?? '').total).toBe(total);
     const [median, ...medians] = [trial.load, ...trial.loads].map(
@@ -110,7 +110,7 @@ describe('bench run', () => {
 
   it('is stopped by Ctrl-C, with nothing left behind', async () => {
     const run = world.bench(...SHORT, '--loader', 'builtin', '--duration', '30');
-    await expect.poll(() => started('builtin/child.ts').length, { timeout: 60_000 }).toBe(1);
+    await expect.poll(() => started('driver.ts').length, { timeout: 60_000 }).toBe(1);
     world.send('SIGINT');
     expect(await run).toBe(130);
     for (const { process: child } of world.started) expect(child.exit).toBeDefined();

@@ -62,16 +62,12 @@ export function loaderObservation(lines: readonly string[], runTimeSeconds: numb
   };
 }
 
-/** Uploads the query file of a run, once, and with it what else the loader's program needs, by name. */
-export function createQueryUpload(
-  run: ClusterRun,
-  more: () => Promise<Readonly<Record<string, string>>> = async () => ({}),
-): (request: LoadRequest) => Promise<ConfigMapMount> {
+/** Uploads the query file of a run, once. */
+export function createQueryUpload(run: ClusterRun): (request: LoadRequest) => Promise<ConfigMapMount> {
   const upload = async ({ queryFile, signal }: LoadRequest) => {
     const text = await run.world.fs.readFile(queryFile, 'utf8');
     const metadata = { name: 'queries', namespace: run.namespace, labels: runLabels(run.runId) };
-    const all = { ...(await more()), [QUERY_FILE]: text };
-    const files = Object.entries(all).map(([path, content]) => ({ path, chunks: [content] }));
+    const files = [{ path: QUERY_FILE, chunks: [text] }];
     const { object, mount } = configMapOf(metadata, 'the query file', files);
     await run.client.create('ConfigMap', object, signal);
     return mount;

@@ -1,36 +1,22 @@
 /** This project's load generator as a Job in the cluster: the same program as on this machine, from its image. */
+import type { DriverEvent } from '@dinodns-bench/load';
 import { BenchError } from '../../errors.ts';
 import type { ClusterRun } from '../../targets/kubernetes/cluster-run.ts';
-import {
-  createQueryUpload,
-  loaderObservation,
-  nodeOf,
-  QUERY_DIRECTORY,
-  QUERY_PATH,
-  runLoaderJob,
-} from '../cluster-job.ts';
+import { createQueryUpload, loaderObservation, nodeOf, QUERY_PATH, runLoaderJob } from '../cluster-job.ts';
 import type { Loader, LoadOutcome, LoadRequest } from '../loader.ts';
-import { type BuiltinEvent, parseEvent } from './events.ts';
+import { parseEvent } from './events.ts';
 import { builtinOptions, GENERATOR_NODE_FLAGS } from './options.ts';
 import { loadResultOf } from './result.ts';
 
-const PROGRAM = 'child.ts';
-
-/**
- * The image holds the package; the few lines around it are this version's own, so that both sides speak the same
- * events. Outside of the workspace the package has no name, only a place.
- */
-async function programText({ world }: ClusterRun): Promise<string> {
-  const text = await world.fs.readFile(new URL('./child.ts', import.meta.url), 'utf8');
-  return text.replace("'@dinodns-bench/load'", "'/app/packages/load/src/index.ts'");
-}
+/** Where k8s/images/load has it. */
+const DRIVER = '/app/packages/load/src/driver.ts';
 
 function commandFor(request: LoadRequest): string[] {
   const options = JSON.stringify(builtinOptions({ ...request, queryFile: QUERY_PATH }));
-  return ['node', ...GENERATOR_NODE_FLAGS, `${QUERY_DIRECTORY}/${PROGRAM}`, options];
+  return ['node', ...GENERATOR_NODE_FLAGS, DRIVER, options];
 }
 
-type End = Extract<BuiltinEvent, { readonly event: 'result' | 'error' }>;
+type End = Extract<DriverEvent, { readonly event: 'result' | 'error' }>;
 
 function failure(end: End | undefined, exitCode: number | null, lines: readonly string[]): BenchError {
   return end?.event === 'error'
@@ -46,7 +32,7 @@ function failure(end: End | undefined, exitCode: number | null, lines: readonly 
 
 /** A loader that runs the load generator in the cluster. */
 export function createBuiltinJob(run: ClusterRun, version: string): Loader {
-  const upload = createQueryUpload(run, async () => ({ [PROGRAM]: await programText(run) }));
+  const upload = createQueryUpload(run);
   return {
     kind: 'builtin',
     version,

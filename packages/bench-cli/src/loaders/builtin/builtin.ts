@@ -1,7 +1,7 @@
 /** This project's own load generator, in a process of its own, with its CPU counted as dnsperf's is. */
 
 import { fileURLToPath } from 'node:url';
-import { cannonVersion } from '@dinodns-bench/load';
+import { cannonVersion, type DriverEvent } from '@dinodns-bench/load';
 import { messageOf } from '@dinodns-bench/program';
 import { BenchError } from '../../errors.ts';
 import { observeGroups } from '../../observe/observe.ts';
@@ -10,7 +10,7 @@ import type { Observation } from '../../results/record.ts';
 import type { ResourceGroup, ResourceGroups } from '../../targets/local/resource-group.ts';
 import type { World } from '../../world.ts';
 import type { Loader, LoadOutcome, LoadRequest } from '../loader.ts';
-import { type BuiltinEvent, parseEvent } from './events.ts';
+import { parseEvent } from './events.ts';
 import { builtinOptions, GENERATOR_NODE_FLAGS } from './options.ts';
 import { loadResultOf } from './result.ts';
 
@@ -47,15 +47,14 @@ export function createBuiltin(options: BuiltinOptions): Loader {
 }
 
 /** In the workspace the sources run; from npm, what was built from them. */
-function childScript(): string {
-  const name = import.meta.url.endsWith('.ts') ? './child.ts' : './child.js';
-  return fileURLToPath(new URL(name, import.meta.url));
+function driverScript(): string {
+  return fileURLToPath(import.meta.resolve('@dinodns-bench/load/driver'));
 }
 
 /** What its process has said so far. */
 interface Heard {
   readonly intervals: { atSeconds: number; qps: number }[];
-  end: Extract<BuiltinEvent, { readonly event: 'result' | 'error' }> | null;
+  end: Extract<DriverEvent, { readonly event: 'result' | 'error' }> | null;
 }
 
 async function runBuiltin(
@@ -63,7 +62,7 @@ async function runBuiltin(
   request: LoadRequest,
   group: ResourceGroup,
 ): Promise<LoadOutcome> {
-  const program = [world.processes.nodePath, ...GENERATOR_NODE_FLAGS, childScript()];
+  const program = [world.processes.nodePath, ...GENERATOR_NODE_FLAGS, driverScript()];
   const command = [...program, JSON.stringify(builtinOptions(request))];
   const heard: Heard = { intervals: [], end: null };
   const running = await world.processes
@@ -92,7 +91,7 @@ async function runBuiltin(
   };
 }
 
-function hear(event: BuiltinEvent | null, heard: Heard, request: LoadRequest): void {
+function hear(event: DriverEvent | null, heard: Heard, request: LoadRequest): void {
   switch (event?.event) {
     case 'started':
       request.onStarted();

@@ -1,12 +1,13 @@
 /**
- * The load generator in a process of its own, so that its CPU time and memory are counted apart from bench's:
- * `node child.ts OPTIONS`, with `GENERATOR_NODE_FLAGS`, where OPTIONS are `cannon`'s as JSON. Prints events, see
- * `events.ts`.
+ * One load in a process of its own, for a program that counts the load's CPU time and memory apart from its own:
+ * `node driver.ts OPTIONS`, where OPTIONS are those of `cannon` as JSON. Prints a `DriverEvent` on each line of
+ * standard output. SIGTERM ends the load early. The exit status is that of the error, where there is one.
  */
-import { cannon, LoadError } from '@dinodns-bench/load';
-import type { BuiltinEvent } from './events.ts';
+import type { DriverEvent } from './driver-event.ts';
+import { LoadError } from './errors.ts';
+import { cannon } from './run.ts';
 
-function tell(event: BuiltinEvent): void {
+function tell(event: DriverEvent): void {
   process.stdout.write(`${JSON.stringify(event)}\n`);
 }
 
