@@ -64,7 +64,10 @@ it('every suite has a command, and the README names it', async () => {
   const readme = await readFile(new URL('../../../README.md', import.meta.url), 'utf8');
   for (const name of ['all', ...new Set(KINDS.map(({ suite }) => suite))]) {
     const script = name === 'workspace' ? 'test' : `test:${name}`;
-    expect(scripts[script]).toBe(`node packages/test-support/src/run.ts ${name}`);
+    // Behind its own suite a command may run parts of others.
+    expect(`${scripts[script]} `.startsWith(`node packages/test-support/src/run.ts ${name} `), script).toBe(
+      true,
+    );
     expect(readme.includes(`\`pnpm ${script}\``), script).toBe(true);
   }
 });

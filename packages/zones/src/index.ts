@@ -29,6 +29,7 @@ export {
   workloadSpecSchema,
 } from './workload.ts';
 export { type WriteOptions, type WrittenFile, writeFiles, writeFileWhole } from './write-files.ts';
+export { type CheckedRecord, checkZone, type ZoneCheck, type ZoneFinding } from './zone-check/zone-check.ts';
 export {
   defineZoneSet,
   type Lookup,
