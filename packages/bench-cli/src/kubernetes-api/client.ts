@@ -85,8 +85,20 @@ interface Call {
   readonly signal: AbortSignal;
 }
 
-export function createClient(connection: Connection, options: ClientOptions): KubeClient {
-  const { clock, awaySeconds = AWAY_SECONDS } = options;
+interface Calls {
+  /** One attempt; the answer's headers have come, its body may still be on its way. */
+  sendOnce(call: Call, limit: AbortSignal): ReturnType<Connection['send']>;
+  /** One attempt: the whole answer as text, within the time for one answer. */
+  exchangeOnce(call: Call): Promise<string>;
+  /** As many attempts as it takes while the API server is away, with an error that a user understands. */
+  exchange(call: Call): Promise<string>;
+  /** Attempts anything again while the API server is away. */
+  patiently<T>(signal: AbortSignal, attempt: () => Promise<T>): Promise<T>;
+}
+
+function callsOver(connection: Connection, { clock, awaySeconds = AWAY_SECONDS }: ClientOptions): Calls {
+  const patiently: Calls['patiently'] = (signal, attempt) =>
+    withBackoff({ clock, signal, forSeconds: awaySeconds }, attempt);
 
   const sendOnce = async (call: Call, limit: AbortSignal) => {
     const { method, path, query = {}, body, action = `${VERBS[method] ?? method} ${path}` } = call;
@@ -121,57 +133,69 @@ export function createClient(connection: Connection, options: ClientOptions): Ku
 
   const exchange = async (call: Call): Promise<string> => {
     try {
-      return await withBackoff({ clock, signal: call.signal, forSeconds: awaySeconds }, () =>
-        exchangeOnce(call),
-      );
+      return await patiently(call.signal, () => exchangeOnce(call));
     } catch (error) {
       throw call.signal.aborted ? error : explainApiError(error);
     }
   };
 
+  return { sendOnce, exchangeOnce, exchange, patiently };
+}
+
+async function createObject<K extends Kind>(
+  calls: Calls,
+  kind: K,
+  object: Kinds[K],
+  signal: AbortSignal,
+  dryRun: boolean,
+): Promise<Kinds[K]> {
+  const namespace = object.metadata?.namespace;
+  const call: Call = {
+    method: 'POST',
+    path: pathOf(kind, namespace),
+    action: actionOf('create', kind, namespace),
+    query: dryRun ? { dryRun: 'All' } : {},
+    body: { apiVersion: KINDS[kind].apiVersion, kind, ...object },
+    signal,
+  };
+  let attempts = 0;
+  const createOnce = async () => {
+    attempts += 1;
+    try {
+      return await calls.exchangeOnce(call);
+    } catch (error) {
+      // The answer to the first attempt was lost: then it is this run's own object that exists.
+      if (attempts === 1 || !hasStatus(error, 409)) throw error;
+      // Of most kinds nobody asks what the API server made of them.
+      if (kind !== 'Service' && kind !== 'Namespace') return JSON.stringify(object);
+      return await calls.exchangeOnce({
+        ...call,
+        method: 'GET',
+        path: `${call.path}/${object.metadata?.name}`,
+        query: {},
+        body: undefined,
+      });
+    }
+  };
+  try {
+    return JSON.parse(await calls.patiently(signal, createOnce));
+  } catch (error) {
+    throw signal.aborted ? error : explainApiError(error);
+  }
+}
+
+export function createClient(connection: Connection, options: ClientOptions): KubeClient {
+  const calls = callsOver(connection, options);
   return {
     context: connection.context,
-    clock,
-    async create(kind, object, signal, { dryRun } = { dryRun: false }) {
-      const namespace = object.metadata?.namespace;
-      const call: Call = {
-        method: 'POST',
-        path: pathOf(kind, namespace),
-        action: actionOf('create', kind, namespace),
-        query: dryRun ? { dryRun: 'All' } : {},
-        body: { apiVersion: KINDS[kind].apiVersion, kind, ...object },
-        signal,
-      };
-      let attempts = 0;
-      const createOnce = async () => {
-        attempts += 1;
-        try {
-          return await exchangeOnce(call);
-        } catch (error) {
-          // The answer to the first attempt was lost: then it is this run's own object that exists.
-          if (attempts === 1 || !hasStatus(error, 409)) throw error;
-          // Of most kinds nobody asks what the API server made of them.
-          if (kind !== 'Service' && kind !== 'Namespace') return JSON.stringify(object);
-          return await exchangeOnce({
-            ...call,
-            method: 'GET',
-            path: `${call.path}/${object.metadata?.name}`,
-            query: {},
-            body: undefined,
-          });
-        }
-      };
-      try {
-        return JSON.parse(await withBackoff({ clock, signal, forSeconds: awaySeconds }, createOnce));
-      } catch (error) {
-        throw signal.aborted ? error : explainApiError(error);
-      }
-    },
+    clock: options.clock,
+    create: (kind, object, signal, { dryRun } = { dryRun: false }) =>
+      createObject(calls, kind, object, signal, dryRun),
     async get(kind, name, namespace, signal) {
       const action = actionOf('get', kind, namespace);
       try {
-        const text = await withBackoff({ clock, signal, forSeconds: awaySeconds }, () =>
-          exchangeOnce({ method: 'GET', path: `${pathOf(kind, namespace)}/${name}`, action, signal }),
+        const text = await calls.patiently(signal, () =>
+          calls.exchangeOnce({ method: 'GET', path: `${pathOf(kind, namespace)}/${name}`, action, signal }),
         );
         return JSON.parse(text);
       } catch (error) {
@@ -180,7 +204,7 @@ export function createClient(connection: Connection, options: ClientOptions): Ku
       }
     },
     async list(kind, { namespace, labels, fields }, signal) {
-      const text = await exchange({
+      const text = await calls.exchange({
         method: 'GET',
         path: pathOf(kind, namespace),
         action: actionOf('list', kind, namespace),
@@ -196,8 +220,8 @@ export function createClient(connection: Connection, options: ClientOptions): Ku
     async delete(kind, name, namespace, signal) {
       const action = actionOf('delete', kind, namespace);
       try {
-        await withBackoff({ clock, signal, forSeconds: awaySeconds }, () =>
-          exchangeOnce({
+        await calls.patiently(signal, () =>
+          calls.exchangeOnce({
             method: 'DELETE',
             path: `${pathOf(kind, namespace)}/${name}`,
             action,
@@ -213,7 +237,7 @@ export function createClient(connection: Connection, options: ClientOptions): Ku
     },
     async review(object, signal) {
       const api = 'authorization.k8s.io/v1';
-      const text = await exchange({
+      const text = await calls.exchange({
         method: 'POST',
         path: `/apis/${api}/selfsubjectaccessreviews`,
         action: 'create selfsubjectaccessreviews',
@@ -222,9 +246,9 @@ export function createClient(connection: Connection, options: ClientOptions): Ku
       });
       return JSON.parse(text);
     },
-    text: (path, action, signal) => exchange({ method: 'GET', path, action, signal }),
+    text: (path, action, signal) => calls.exchange({ method: 'GET', path, action, signal }),
     async stream(path, query, action, signal) {
-      const response = await sendOnce({ method: 'GET', path, query, action, signal }, signal);
+      const response = await calls.sendOnce({ method: 'GET', path, query, action, signal }, signal);
       const stream = response.body.stream();
       if (stream === null) throw new ConnectionError(`${action}: an answer without a body`);
       return stream;

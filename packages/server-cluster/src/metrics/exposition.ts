@@ -91,12 +91,9 @@ function plain(exposed: Exposed, value: (snapshot: WorkerSnapshot) => number | n
   });
 }
 
-export function exposition(exposed: Exposed): string {
-  const { version, backend, size, restarts, workers } = exposed;
+/** What was asked and answered, and how fast. */
+function queryFamilies(exposed: Exposed): string[] {
   return [
-    family('dinodns_info', 'gauge', 'Version of the server and what moves its datagrams; always 1.', [
-      { labels: { version, udp_backend: backend }, value: 1 },
-    ]),
     family(
       'dinodns_queries_total',
       'counter',
@@ -145,6 +142,12 @@ export function exposition(exposed: Exposed): string {
       'Time from reading a message to its reply being ready.',
       latency(exposed),
     ),
+  ];
+}
+
+/** What moves datagrams. */
+function datagramFamilies(exposed: Exposed): string[] {
+  return [
     family(
       'dinodns_udp_receive_calls_total',
       'counter',
@@ -169,6 +172,12 @@ export function exposition(exposed: Exposed): string {
       'Datagrams that the kernel dropped because they were not read in time.',
       plain(exposed, ({ sockets }) => sockets.kernelDrops),
     ),
+  ];
+}
+
+/** TCP connections. */
+function connectionFamilies(exposed: Exposed): string[] {
+  return [
     family(
       'dinodns_tcp_connections',
       'gauge',
@@ -193,22 +202,12 @@ export function exposition(exposed: Exposed): string {
       'TCP connections closed for being idle or slow.',
       plain(exposed, ({ connections }) => connections.timedOut),
     ),
-    family(
-      'dinodns_reloads_total',
-      'counter',
-      'Reloads of zones, by outcome.',
-      perWorker(exposed, function* (worker, { reloads }) {
-        yield { labels: { worker, outcome: 'succeeded' }, value: reloads.succeeded };
-        yield { labels: { worker, outcome: 'failed' }, value: reloads.failed };
-      }),
-    ),
-    family('dinodns_workers', 'gauge', 'Processes that should answer queries.', [
-      { labels: {}, value: size },
-    ]),
-    family('dinodns_workers_ready', 'gauge', 'Processes that do.', [{ labels: {}, value: workers.size }]),
-    family('dinodns_worker_restarts_total', 'counter', 'Workers that ended and were replaced.', [
-      { labels: {}, value: restarts },
-    ]),
+  ];
+}
+
+/** What the processes take of the machine. */
+function processFamilies(exposed: Exposed): string[] {
+  return [
     family(
       'dinodns_worker_cpu_seconds_total',
       'counter',
@@ -227,5 +226,34 @@ export function exposition(exposed: Exposed): string {
       'Start of the process since the epoch.',
       plain(exposed, ({ startSeconds }) => startSeconds),
     ),
+  ];
+}
+
+export function exposition(exposed: Exposed): string {
+  const { version, backend, size, restarts, workers } = exposed;
+  return [
+    family('dinodns_info', 'gauge', 'Version of the server and what moves its datagrams; always 1.', [
+      { labels: { version, udp_backend: backend }, value: 1 },
+    ]),
+    ...queryFamilies(exposed),
+    ...datagramFamilies(exposed),
+    ...connectionFamilies(exposed),
+    family(
+      'dinodns_reloads_total',
+      'counter',
+      'Reloads of zones, by outcome.',
+      perWorker(exposed, function* (worker, { reloads }) {
+        yield { labels: { worker, outcome: 'succeeded' }, value: reloads.succeeded };
+        yield { labels: { worker, outcome: 'failed' }, value: reloads.failed };
+      }),
+    ),
+    family('dinodns_workers', 'gauge', 'Processes that should answer queries.', [
+      { labels: {}, value: size },
+    ]),
+    family('dinodns_workers_ready', 'gauge', 'Processes that do.', [{ labels: {}, value: workers.size }]),
+    family('dinodns_worker_restarts_total', 'counter', 'Workers that ended and were replaced.', [
+      { labels: {}, value: restarts },
+    ]),
+    ...processFamilies(exposed),
   ].join('');
 }
