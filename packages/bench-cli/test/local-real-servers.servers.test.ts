@@ -43,7 +43,7 @@ function needsOf({ program }: ServerKind) {
 }
 
 async function stage(): Promise<{ world: World; temporary: string }> {
-  const temporary = await mkdtemp(join(tmpdir(), 'real-servers-test-'));
+  const temporary = await mkdtemp(join(tmpdir(), 'r-'));
   closers.push(() => rm(temporary, { recursive: true, force: true }));
   const real = realWorld();
   return { world: { ...real, env: { ...real.env, TMPDIR: temporary } }, temporary };
@@ -115,7 +115,7 @@ describe('when bench is killed', () => {
   function benchScript(name: string, program: readonly string[], temporary: string): string {
     return `
       import { defineZoneSet } from '@dinodns-bench/zones';
-      import { readinessQueries } from ${module('measure/workload.ts')};
+      import { readinessQueries } from ${module('workload/workload.ts')};
       import { serverKinds } from ${module('servers/registry.ts')};
       import { createLocalTarget } from ${module('targets/local/local-target.ts')};
       import { createResourceGroups } from ${module('targets/local/resource-groups.ts')};
@@ -151,9 +151,10 @@ describe('when bench is killed', () => {
         },
       );
       closers.push(async () => bench.kill('SIGKILL'));
-      const line = await new Promise<string>((resolve) =>
-        bench.stdout.once('data', (data) => resolve(String(data))),
-      );
+      const line = await new Promise<string>((resolve, reject) => {
+        bench.stdout.once('data', (data) => resolve(String(data)));
+        bench.once('exit', (code) => reject(new Error(`bench ended with ${code}`)));
+      });
       const pids = JSON.parse(line) as number[];
       expect(pids.length).toBeGreaterThan(0);
       bench.kill('SIGKILL');

@@ -39,7 +39,8 @@ function otherSuiteLines(others: readonly OtherSuite[]): string[] {
     'Other suites, not run:',
     ...others.map(({ suite, problems }) => {
       const lacking = problems.length === 0 ? '' : `; here, ${problems.join(', ')}`;
-      return `  ${`pnpm test:${suite}`.padEnd(18)} needs ${NEEDS[suite]}${lacking}`;
+      const command = suite === 'workspace' ? 'pnpm test' : `pnpm test:${suite}`;
+      return `  ${command.padEnd(18)} needs ${NEEDS[suite]}${lacking}`;
     }),
   ];
 }

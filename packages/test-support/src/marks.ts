@@ -8,7 +8,7 @@ export const FILE_VARIABLE = 'DINODNS_TEST_FILE';
 /** The folder of the run: temporary folders of its tests, and what its reporter leaves for the closing lines. */
 export const FOLDER_VARIABLE = 'DINODNS_TEST_FOLDER';
 /** In that folder: the temporary folders of the tests. */
-export const TEMPORARY_FOLDER = 'tmp';
+export const TEMPORARY_FOLDER = 't';
 /** Seconds that what is just about to end is given to do so; on a busy machine that takes a while. */
 export const GRACE_VARIABLE = 'DINODNS_TEST_GRACE_SECONDS';
 export const graceSeconds = (): number => Number(process.env[GRACE_VARIABLE] ?? 5);

@@ -53,7 +53,7 @@ function parse(words: readonly string[]): { suites: readonly Suite[]; rest: read
 
 function beginRun(): Run {
   const id = randomBytes(4).toString('hex');
-  const folder = mkdtempSync(join(tmpdir(), `dinodns-test-run-${id}-`));
+  const folder = mkdtempSync(join(tmpdir(), 'dt-'));
   const temporary = join(folder, TEMPORARY_FOLDER);
   mkdirSync(temporary);
   // Tests that become another user must reach their files.

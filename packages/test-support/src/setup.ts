@@ -31,7 +31,8 @@ function markThisFile(): LeftBy {
   const id = `${process.env[RUN_VARIABLE] ?? 'alone'}.${process.pid}`;
   const runFolder = process.env[FOLDER_VARIABLE];
   const parent = runFolder === undefined ? tmpdir() : join(runFolder, TEMPORARY_FOLDER);
-  const folder = join(parent, `dinodns-test-${id}`);
+  // Short: the path of a Unix socket, as Knot DNS has one, may have 107 characters.
+  const folder = join(parent, runFolder === undefined ? `dt-${process.pid}` : String(process.pid));
   mkdirSync(folder, { recursive: true });
   process.env[FILE_VARIABLE] = id;
   process.env.TMPDIR = folder;
