@@ -34,3 +34,4 @@ export { type Distribution, PERCENTILES, type Statistics, statisticsOf } from '.
 export { cannon, type Run, type RunControls } from './run.ts';
 export { type Crossed, crossedThresholds, parseThreshold, type Threshold } from './thresholds/thresholds.ts';
 export { packageVersion as cannonVersion } from './version.ts';
+export { type Random, sfc32 } from './workload/random.ts';

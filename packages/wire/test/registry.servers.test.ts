@@ -1,8 +1,11 @@
 /** The types against BIND's: `named-rrchecker` lists them, and says which number each of them has. */
 import { execFileSync } from 'node:child_process';
-import { expect, test } from 'vitest';
+import { fileNeeds } from '@dinodns-bench/test-support';
+import { expect } from 'vitest';
 import { isMetaType, TYPE_NAMES, typeNumber } from '../src/index.ts';
 
+// It comes with `named`.
+const { it } = fileNeeds('named');
 const checker = 'named-rrchecker';
 
 /** The number of a type, from the record that BIND writes in the form of RFC 3597. */
@@ -15,7 +18,7 @@ function numberByBind(name: string): number {
   return Number(/TYPE(\d+)/.exec(record)?.[1]);
 }
 
-test('every type that BIND knows is here, with the same name', () => {
+it('every type that BIND knows is here, with the same name', () => {
   const known = execFileSync(checker, ['-T'], { encoding: 'utf8' }).trim().split('\n');
   expect(known.length).toBeGreaterThan(80);
   expect(known.filter((name) => typeNumber(name) === undefined)).toEqual([]);
@@ -26,7 +29,7 @@ test('every type that BIND knows is here, with the same name', () => {
 });
 
 // Types whose data may be one byte of any value.
-test.each(['NULL', 'EID', 'NIMLOC', 'HHIT', 'BRID', 'SPF', 'WALLET', 'RESINFO'])(
+it.each(['NULL', 'EID', 'NIMLOC', 'HHIT', 'BRID', 'SPF', 'WALLET', 'RESINFO'])(
   'BIND gives %s the same number',
   (name) => {
     expect(numberByBind(name)).toBe(typeNumber(name));

@@ -2,6 +2,7 @@
  * Random numbers that are the same for the same seed, so that a resampled interval or a permutation test of a
  * record gives the same figures whenever and wherever it is made again.
  */
+import { sfc32 } from '@dinodns-bench/load';
 
 /** A source of numbers in [0, 1), 32 bits each. */
 export type Random = () => number;
@@ -20,21 +21,7 @@ function seedWords(text: string): [number, number, number, number] {
   return [word(1), word(2), word(3), word(4)];
 }
 
-/**
- * The generator sfc32 of Chris Doty-Humphrey's PractRand (public domain), seeded with a text such as the id of
- * a run. Its period is at least 2³² for every seed.
- */
+/** The generator of `@dinodns-bench/load`, seeded with a text such as the id of a run. */
 export function seededRandom(seed: string): Random {
-  let [a, b, c, counter] = seedWords(seed);
-  const next = () => {
-    const sum = (((a + b) | 0) + counter) | 0;
-    counter = (counter + 1) | 0;
-    a = b ^ (b >>> 9);
-    b = (c + (c << 3)) | 0;
-    c = (((c << 21) | (c >>> 11)) + sum) | 0;
-    return (sum >>> 0) / 2 ** 32;
-  };
-  // The first words still resemble the seed.
-  for (let skipped = 0; skipped < 12; skipped++) next();
-  return next;
+  return sfc32(...seedWords(seed)).fraction;
 }

@@ -1,5 +1,7 @@
 /** When the queries of an open loop are due. */
+
 import type { LoadOptions } from '../options.ts';
+import { createRandom, type Random } from '../workload/random.ts';
 
 /** Times in nanoseconds after the start, ascending; `Infinity` once the schedule is over. */
 export type Schedule = () => number;
@@ -95,8 +97,9 @@ function steps(rates: readonly number[], duration: number): (n: number) => numbe
   };
 }
 
+/** Gaps come from another sequence than names, which are drawn with the seed itself. */
 function poisson(rate: number, { worker, workers, seed, durationSeconds }: ScheduleShare): Schedule {
-  const random = uniform(seed ^ Math.imul(worker + 1, 0x9e37_79b9));
+  const random = uniform(createRandom(~seed, worker));
   const meanGapNs = (1e9 * workers) / rate;
   const endNs = durationSeconds * 1e9;
   let due = 0;
@@ -106,14 +109,7 @@ function poisson(rate: number, { worker, workers, seed, durationSeconds }: Sched
   };
 }
 
-/** Uniform numbers in [0, 1): two steps of mulberry32 for 53 bits, since gaps need more than 32. */
-function uniform(seed: number): () => number {
-  let state = seed >>> 0;
-  const next = () => {
-    state = (state + 0x6d2b_79f5) >>> 0;
-    let mixed = Math.imul(state ^ (state >>> 15), state | 1);
-    mixed ^= mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61);
-    return (mixed ^ (mixed >>> 14)) >>> 0;
-  };
-  return () => ((next() >>> 5) * 67_108_864 + (next() >>> 6)) / 9_007_199_254_740_992;
+/** Uniform numbers in [0, 1) of 53 bits, since gaps need more than 32. */
+function uniform({ bits }: Random): () => number {
+  return () => ((bits() >>> 5) * 67_108_864 + (bits() >>> 6)) / 9_007_199_254_740_992;
 }

@@ -1,6 +1,6 @@
 /**
  * A small, fast generator of pseudo-random numbers with a seed, so that a run can be repeated: sfc32 of
- * Chris Doty-Humphrey's PractRand, period about 2^127. Not for secrets.
+ * Chris Doty-Humphrey's PractRand (public domain), period about 2^127, at least 2^32 for every seed. Not for secrets.
  */
 export interface Random {
   /** 32 random bits, unsigned. */
@@ -9,23 +9,12 @@ export interface Random {
   fraction(): number;
 }
 
-/** Spreads a seed and a stream number (a worker's, say) over 32 bits: the finaliser of MurmurHash3. */
-function mix(value: number): number {
-  let hash = value | 0;
-  hash = Math.imul(hash ^ (hash >>> 16), 0x85ebca6b);
-  hash = Math.imul(hash ^ (hash >>> 13), 0xc2b2ae35);
-  return hash ^ (hash >>> 16);
-}
-
 /** Outputs thrown away so that similar seeds give unrelated sequences; PractRand throws away 12. */
 const WARM_UP = 12;
 
-/** Independent sequences for each `stream` of one `seed`; both are taken modulo 2^32. */
-export function createRandom(seed: number, stream = 0): Random {
-  let a = mix(seed);
-  let b = mix(stream + 0x9e3779b9);
-  let c = mix(seed ^ Math.imul(stream + 1, 0x85ebca6b));
-  let counter = 1;
+/** The generator from four words of any value, of which only the lower 32 bits count. */
+export function sfc32(...words: readonly [number, number, number, number]): Random {
+  let [a, b, c, counter] = words;
   const bits = () => {
     const sum = (((a + b) | 0) + counter) | 0;
     counter = (counter + 1) | 0;
@@ -36,4 +25,17 @@ export function createRandom(seed: number, stream = 0): Random {
   };
   for (let i = 0; i < WARM_UP; i += 1) bits();
   return { bits, fraction: () => bits() / 0x1_0000_0000 };
+}
+
+/** Spreads a seed and a stream number (a worker's, say) over 32 bits: the finaliser of MurmurHash3. */
+function mix(value: number): number {
+  let hash = value | 0;
+  hash = Math.imul(hash ^ (hash >>> 16), 0x85ebca6b);
+  hash = Math.imul(hash ^ (hash >>> 13), 0xc2b2ae35);
+  return hash ^ (hash >>> 16);
+}
+
+/** Independent sequences for each `stream` of one `seed`; both are taken modulo 2^32. */
+export function createRandom(seed: number, stream = 0): Random {
+  return sfc32(mix(seed), mix(stream + 0x9e3779b9), mix(seed ^ Math.imul(stream + 1, 0x85ebca6b)), 1);
 }
