@@ -20,6 +20,8 @@ export const ERROR_CODES = {
   E_CONFIG: 'usage',
   /** A `zones.ndjson` file is damaged, shortened, of another version or something else. */
   E_ZONES_FILE: 'usage',
+  /** A zone file is not valid; every problem has file, line and column. */
+  E_ZONE_FILE: 'usage',
   E_UNREADABLE: 'environment',
   /** No right, no space, not a directory. Nothing was left behind. */
   E_WRITE_FAILED: 'output',

@@ -30,6 +30,23 @@ export {
 } from './workload.ts';
 export { type WriteOptions, type WrittenFile, writeFiles, writeFileWhole } from './write-files.ts';
 export { type CheckedRecord, checkZone, type ZoneCheck, type ZoneFinding } from './zone-check/zone-check.ts';
+export { canonicalSets, canonicalText, type RecordSet, recordText } from './zone-file/canonical.ts';
+export { MAX_GENERATED } from './zone-file/generate.ts';
+export { compareNames, isWithin, zoneFileName } from './zone-file/names.ts';
+export {
+  type IncludedFile,
+  MAX_INCLUDE_DEPTH,
+  MAX_INCLUDES,
+  originFromText,
+  type ParseOptions,
+  parseZoneFile,
+  recordLabel,
+  type ZoneRecord,
+} from './zone-file/parse.ts';
+export { ZoneFileError, type ZoneFilePlace, type ZoneFileProblem } from './zone-file/problem.ts';
+export { dataText } from './zone-file/rdata/index.ts';
+export { readZoneFile } from './zone-file/read-file.ts';
+export { TYPES_IN_FILES } from './zone-file/record-fields.ts';
 export {
   defineZoneSet,
   type Lookup,

@@ -1,0 +1,178 @@
+/**
+ * Zones in one canonical text: what `named-compilezone -s full` prints. Names in the order of RFC 4034, section 6.1; of
+ * each name first SOA and NS, then the other types by number, signatures behind what they cover; the data of a set in
+ * the order of its octets (section 6.3); one record on a line; NSEC3 records at the end.
+ */
+import { className, TYPE, typeName } from '@dinodns-bench/wire';
+import { canonicalData } from './canonical-data.ts';
+import { compareNames, isWithin, lowerCaseName, zoneFileName } from './names.ts';
+import type { ZoneRecord } from './parse.ts';
+import { dataText } from './rdata/index.ts';
+
+/** Text of a chunk, in characters. */
+const CHUNK_CHARACTERS = 64 * 1024;
+
+/** Columns of BIND's text: TTL, and data; tabs are eight wide. */
+const TTL_COLUMN = 46;
+const DATA_COLUMN = 64;
+const TAB = 8;
+
+/** Records of one name and type (and of one type covered, for signatures). */
+export interface RecordSet {
+  /** As the set's first record has it. */
+  readonly name: Uint8Array;
+  readonly type: number;
+  readonly class: number;
+  ttl: number;
+  /** Distinct, in canonical order. */
+  readonly data: readonly Uint8Array[];
+}
+
+/** The type, or for signatures what they cover. */
+function coveredBy(type: number, data: Uint8Array): number {
+  return type === TYPE.RRSIG || type === TYPE.SIG ? ((data[0] ?? 0) << 8) | (data[1] ?? 0) : 0;
+}
+
+function rankOf({ type }: RecordSet, covered: number): number {
+  const subject = type === TYPE.RRSIG ? covered : type;
+  const rank = subject === TYPE.SOA ? 0 : subject === TYPE.NS ? 1 : subject + 2;
+  return 2 * rank + (type === TYPE.RRSIG ? 1 : 0);
+}
+
+interface OpenSet extends RecordSet {
+  readonly data: Uint8Array[];
+  readonly covered: number;
+  /** Of the run of records with this owner that it was last extended in. */
+  run: number;
+}
+
+/**
+ * Gathers records into sets as BIND does: the first TTL of a run of records with one owner counts, and the last run.
+ * The addresses of a run's name servers between its records do not end it.
+ */
+class SetCollector {
+  readonly owners = new Map<string, { readonly name: Buffer; readonly sets: OpenSet[] }>();
+  #lastKey = '';
+  #glueKey = '';
+  #run = 0;
+  #glueRun = 0;
+  #runs = 0;
+  readonly #nameServers = new Set<string>();
+
+  /** The run that a record of this owner belongs to. */
+  #runOf(key: string): number {
+    if (key === this.#glueKey) return this.#glueRun;
+    this.#glueKey = '';
+    if (key === this.#lastKey) return this.#run;
+    if (this.#nameServers.has(key)) {
+      this.#glueKey = key;
+      this.#glueRun = ++this.#runs;
+      return this.#glueRun;
+    }
+    this.#nameServers.clear();
+    this.#lastKey = key;
+    this.#run = ++this.#runs;
+    return this.#run;
+  }
+
+  add({ name, type, class: classCode, ttl, data }: ZoneRecord): void {
+    const lower = lowerCaseName(name);
+    const key = lower.toString('latin1');
+    const run = this.#runOf(key);
+    if (type === TYPE.NS && this.#glueKey === '')
+      this.#nameServers.add(lowerCaseName(data).toString('latin1'));
+    const owner = this.owners.get(key) ?? { name: lower, sets: [] };
+    if (owner.sets.length === 0) this.owners.set(key, owner);
+    const covered = coveredBy(type, data);
+    const set = owner.sets.find((other) => other.type === type && other.covered === covered);
+    if (set === undefined) {
+      owner.sets.push({ name, type, class: classCode, ttl, data: [data], covered, run });
+      return;
+    }
+    if (set.run !== run) set.ttl = ttl;
+    set.run = run;
+    set.data.push(data);
+  }
+}
+
+/** Sorted, without those that are there already. */
+function distinct(type: number, data: readonly Uint8Array[]): Uint8Array[] {
+  return data
+    .map((octets) => ({ octets, canonical: canonicalData(type, octets) }))
+    .sort((one, other) => Buffer.compare(one.canonical, other.canonical))
+    .filter(({ canonical }, at, sorted) => {
+      const before = sorted[at - 1];
+      return before === undefined || Buffer.compare(canonical, before.canonical) !== 0;
+    })
+    .map(({ octets }) => octets);
+}
+
+/**
+ * The record sets of a zone in canonical order; records outside of `zone` are left out. Keeps all records in memory.
+ */
+export function* canonicalSets(
+  records: Iterable<ZoneRecord>,
+  zone?: Uint8Array,
+): Generator<RecordSet, void, void> {
+  const collector = new SetCollector();
+  for (const record of records) if (zone === undefined || isWithin(record.name, zone)) collector.add(record);
+  const owners = [...collector.owners.values()].sort((a, b) => compareNames(a.name, b.name));
+  const isHashed = (set: OpenSet) =>
+    set.type === TYPE.NSEC3 || (set.type === TYPE.RRSIG && set.covered === TYPE.NSEC3);
+  for (const hashed of [false, true]) {
+    for (const { sets } of owners) {
+      const ordered = sets
+        .filter((set) => isHashed(set) === hashed)
+        .sort((a, b) => rankOf(a, a.covered) - rankOf(b, b.covered));
+      for (const { name, type, class: classCode, ttl, data } of ordered) {
+        yield { name, type, class: classCode, ttl, data: distinct(type, data) };
+      }
+    }
+  }
+}
+
+/** Blanks from a column to another, one at least, as BIND writes them. */
+function blanks(from: number, to: number): string {
+  const end = Math.max(to, from + 1);
+  const tabs = Math.floor(end / TAB) - Math.floor(from / TAB);
+  return tabs > 0 ? '\t'.repeat(tabs) + ' '.repeat(end % TAB) : ' '.repeat(end - from);
+}
+
+function columnAfter(column: number, text: string): number {
+  let at = column;
+  for (const character of text) at += character === '\t' ? TAB - (at % TAB) : 1;
+  return at;
+}
+
+/** One line of text for a record, without the line break. Throws a `DataError` if the data is not of its type. */
+export function recordText(set: Omit<RecordSet, 'data'>, data: Uint8Array): string {
+  let line = zoneFileName(set.name);
+  let column = line.length;
+  const add = (text: string, to: number) => {
+    const space = blanks(column, to);
+    line += space + text;
+    column = columnAfter(column, space) + text.length;
+  };
+  add(String(set.ttl), TTL_COLUMN);
+  add(className(set.class), TTL_COLUMN);
+  add(typeName(set.type), TTL_COLUMN);
+  add(dataText(set.type, set.class, data), DATA_COLUMN);
+  return line;
+}
+
+/** The text of a zone in canonical form, in chunks. */
+export function* canonicalText(
+  records: Iterable<ZoneRecord>,
+  zone?: Uint8Array,
+): Generator<string, void, void> {
+  let chunk = '';
+  for (const set of canonicalSets(records, zone)) {
+    for (const data of set.data) {
+      chunk += `${recordText(set, data)}\n`;
+      if (chunk.length < CHUNK_CHARACTERS) continue;
+      yield chunk;
+      chunk = '';
+    }
+  }
+  if (chunk !== '') yield chunk;
+}

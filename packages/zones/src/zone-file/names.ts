@@ -1,0 +1,165 @@
+/** Domain names in zone files (RFC 1035, section 5.1): text with escapes, relative to an origin, and octets. */
+import {
+  LOWER_CASE,
+  MAX_LABEL_BYTES as MAX_LABEL_OCTETS,
+  MAX_NAME_BYTES as MAX_NAME_OCTETS,
+} from '@dinodns-bench/wire';
+import { TokenError } from './problem.ts';
+
+const DOT = 0x2e;
+const BACKSLASH = 0x5c;
+const DIGIT_0 = 0x30;
+const AT_SIGN = 0x40;
+
+export const ROOT: Uint8Array = Uint8Array.of(0);
+
+/** Characters that stand for something in zone files, written with a backslash in front. */
+const SPECIAL = new Set(Array.from('"$().;@\\', (character) => character.charCodeAt(0)));
+
+/** Text of each octet inside of a label. */
+const OCTET_TEXT = Array.from({ length: 256 }, (_, octet) => {
+  if (SPECIAL.has(octet)) return `\\${String.fromCharCode(octet)}`;
+  return octet > 0x20 && octet < 0x7f ? String.fromCharCode(octet) : escapedOctet(octet);
+});
+
+export function escapedOctet(octet: number): string {
+  return `\\${String(octet).padStart(3, '0')}`;
+}
+
+const scratch = Buffer.alloc(MAX_NAME_OCTETS + 1);
+
+/**
+ * The octets of a name in text, completed by `origin` if it does not end in a dot; `@` is the origin itself.
+ * Throws a `TokenError` without a token: it is the one at hand.
+ */
+export function nameFromText(text: Uint8Array, origin: Uint8Array): Buffer {
+  const end = text.length;
+  if (end === 1 && text[0] === AT_SIGN) return Buffer.from(origin);
+  if (end === 1 && text[0] === DOT) return Buffer.from(ROOT);
+  if (end === 0) throw wrongName(text, 'is empty', 'write @ for the origin, or . for the root');
+  let label = 0;
+  let at = 1;
+  for (let index = 0; index < end; index++) {
+    let octet = text[index] ?? 0;
+    if (octet === DOT) {
+      label = endLabel(text, label, at);
+      at++;
+      continue;
+    }
+    if (octet === BACKSLASH) {
+      octet = escapeAt(text, index + 1);
+      index += isDigit(text[index + 1]) ? 3 : 1;
+    }
+    if (at >= MAX_NAME_OCTETS) throw tooLong(text);
+    scratch[at++] = octet;
+  }
+  // A dot at the end has begun a label that is the root.
+  if (at === label + 1) {
+    scratch[label] = 0;
+    return Buffer.from(scratch.subarray(0, label + 1));
+  }
+  endLabel(text, label, at);
+  if (at + origin.length > MAX_NAME_OCTETS) throw tooLong(text);
+  const name = Buffer.allocUnsafe(at + origin.length);
+  scratch.copy(name, 0, 0, at);
+  name.set(origin, at);
+  return name;
+}
+
+/** Writes the length of the label between the offsets; the next label begins at the result. */
+function endLabel(text: Uint8Array, label: number, at: number): number {
+  const length = at - label - 1;
+  if (length === 0) throw wrongName(text, 'has an empty label', 'write single dots between labels');
+  if (length > MAX_LABEL_OCTETS) {
+    const fix = `shorten it to at most ${MAX_LABEL_OCTETS} octets`;
+    throw wrongName(text, `has a label of ${length} octets`, fix);
+  }
+  if (at >= MAX_NAME_OCTETS) throw tooLong(text);
+  scratch[label] = length;
+  return at;
+}
+
+function isDigit(octet: number | undefined): boolean {
+  return octet !== undefined && octet >= DIGIT_0 && octet <= DIGIT_0 + 9;
+}
+
+/** The octet that an escape stands for; `at` is behind the backslash. */
+export function escapeAt(text: Uint8Array, at: number): number {
+  const octet = text[at];
+  if (octet === undefined) throw new TokenError('it ends in a lone backslash', 'write \\\\ for a backslash');
+  if (!isDigit(octet)) return octet;
+  const value = [at, at + 1, at + 2].reduce(
+    (sum, index) => (isDigit(text[index]) ? sum * 10 + (text[index] ?? 0) - DIGIT_0 : Number.NaN),
+    0,
+  );
+  if (value <= 255) return value;
+  const digits = Buffer.from(text.subarray(at, at + 3)).toString('latin1');
+  throw new TokenError(`"\\${digits}" stands for no octet`, 'write three digits, from \\000 to \\255');
+}
+
+function wrongName(text: Uint8Array, what: string, fix: string): TokenError {
+  return new TokenError(`the name "${Buffer.from(text).toString('latin1')}" ${what}`, fix);
+}
+
+function tooLong(text: Uint8Array): TokenError {
+  return wrongName(
+    text,
+    `has more than ${MAX_NAME_OCTETS} octets`,
+    'shorten it, or end it with a dot if it is complete',
+  );
+}
+
+/** The text of an uncompressed name as BIND writes it: with the dot at its end, and few escapes. */
+export function zoneFileName(name: Uint8Array): string {
+  if (name[0] === 0) return '.';
+  let text = '';
+  for (let at = 0; (name[at] ?? 0) !== 0; ) {
+    const end = at + (name[at] ?? 0);
+    for (at++; at <= end; at++) text += OCTET_TEXT[name[at] ?? 0] ?? '';
+    text += '.';
+  }
+  return text;
+}
+
+/** Where the labels of a name start, the root's included. */
+function labelStarts(name: Uint8Array): number[] {
+  const starts = [0];
+  for (let at = 0; (name[at] ?? 0) !== 0; starts.push(at)) at += (name[at] ?? 0) + 1;
+  return starts;
+}
+
+/** Canonical order (RFC 4034, section 6.1): by labels from the right, as octets in lower case. */
+export function compareNames(a: Uint8Array, b: Uint8Array): number {
+  const ours = labelStarts(a);
+  const theirs = labelStarts(b);
+  for (let label = 2; label <= ours.length && label <= theirs.length; label++) {
+    const difference = compareLabels(a, ours.at(-label) ?? 0, b, theirs.at(-label) ?? 0);
+    if (difference !== 0) return difference;
+  }
+  return ours.length - theirs.length;
+}
+
+function compareLabels(a: Uint8Array, ours: number, b: Uint8Array, theirs: number): number {
+  const ourLength = a[ours] ?? 0;
+  const theirLength = b[theirs] ?? 0;
+  for (let index = 1; index <= ourLength && index <= theirLength; index++) {
+    const difference = (LOWER_CASE[a[ours + index] ?? 0] ?? 0) - (LOWER_CASE[b[theirs + index] ?? 0] ?? 0);
+    if (difference !== 0) return difference;
+  }
+  return ourLength - theirLength;
+}
+
+/** Whether `name` is `zone` or below it. */
+export function isWithin(name: Uint8Array, zone: Uint8Array): boolean {
+  const from = name.length - zone.length;
+  if (from < 0 || !labelStarts(name).includes(from)) return false;
+  for (let index = 0; index < zone.length; index++) {
+    if (LOWER_CASE[name[from + index] ?? 0] !== LOWER_CASE[zone[index] ?? 0]) return false;
+  }
+  return true;
+}
+
+/** The name in lower case. */
+export function lowerCaseName(name: Uint8Array): Buffer {
+  return Buffer.from(name.map((octet) => LOWER_CASE[octet] ?? 0));
+}

@@ -1,0 +1,58 @@
+/** The list of address prefixes of APL records (RFC 3123): `1:192.0.2.0/24 !2:2001:db8::/32`. */
+import { DataError, type DataReader, type DataWriter, NoTextError } from '../octets.ts';
+import { ipv4Octets, ipv4Text, ipv6Octets, ipv6Text } from './addresses.ts';
+import { type FieldKind, wrongToken } from './field.ts';
+
+const IPV4 = 1;
+const IPV6 = 2;
+const NEGATED = 0x80;
+
+function parsePrefix(text: string, out: DataWriter): void {
+  const [, negation = '', family = '', address = '', bits = ''] =
+    /^(!?)([12]):([^/]+)\/(\d{1,3})$/.exec(text) ?? [];
+  const most = family === String(IPV6) ? 128 : 32;
+  if (family === '' || Number(bits) > most) {
+    throw wrongToken(
+      text,
+      'an address prefix',
+      'write it as 1:192.0.2.0/24 for IPv4 or 2:2001:db8::/32 for IPv6',
+    );
+  }
+  const octets = most === 128 ? ipv6Octets(address) : ipv4Octets(address);
+  // Zeros at the end are not sent.
+  let length = octets.length;
+  while (length > 0 && octets[length - 1] === 0) length--;
+  out.u16(Number(family));
+  out.u8(Number(bits));
+  out.u8(length | (negation === '' ? 0 : NEGATED));
+  out.bytes(octets.subarray(0, length));
+}
+
+function printPrefix(data: DataReader): string {
+  const family = data.u16();
+  const bits = data.u8();
+  const length = data.u8();
+  const given = data.bytes(length & ~NEGATED);
+  const size = family === IPV6 ? 16 : 4;
+  if (family !== IPV4 && family !== IPV6) throw new NoTextError('APL has a prefix of an unknown family');
+  if (given.length > size || bits > size * 8) {
+    throw new DataError('a prefix of APL is longer than its address');
+  }
+  const octets = Buffer.alloc(size);
+  octets.set(given);
+  const address = family === IPV6 ? ipv6Text(octets) : ipv4Text(octets);
+  return `${(length & NEGATED) === 0 ? '' : '!'}${family}:${address}/${bits}`;
+}
+
+const prefixes: FieldKind = {
+  parse(tokens, out) {
+    while (tokens.hasMore) parsePrefix(tokens.next('a prefix'), out);
+  },
+  print(data) {
+    const texts: string[] = [];
+    while (data.left > 0) texts.push(printPrefix(data));
+    return texts.join(' ');
+  },
+};
+
+export const APL_KINDS = { prefixes } satisfies Record<string, FieldKind>;

@@ -1,0 +1,221 @@
+/** Fields that hold binary data as hexadecimal digits or base64, which may be split by blanks. */
+import type { DataReader, DataWriter } from '../octets.ts';
+import { TokenError } from '../problem.ts';
+import { type FieldKind, type Tokens, wrongToken } from './field.ts';
+import { wholeNumber } from './numbers.ts';
+
+/** Characters of a word of long data in printed records, as BIND's tools have it. */
+const WORD = 56;
+
+function words(text: string): string {
+  if (text.length <= WORD) return text;
+  return text.match(new RegExp(`.{1,${WORD}}`, 'g'))?.join(' ') ?? text;
+}
+
+/** The octets of hexadecimal digits. Throws a `TokenError`. */
+export function hexOctets(text: string): Buffer {
+  if (text.length % 2 !== 0 || !/^[0-9a-f]*$/i.test(text)) {
+    const shown = text.length > 40 ? `${text.slice(0, 40)}…` : text;
+    throw wrongToken(shown, 'hexadecimal data', 'write two digits (0-9, a-f) for each octet');
+  }
+  return Buffer.from(text, 'hex');
+}
+
+export function hexText(octets: Buffer): string {
+  return octets.toString('hex').toUpperCase();
+}
+
+/** Throws a `TokenError`. */
+export function base64Octets(text: string): Buffer {
+  const octets = Buffer.from(text, 'base64');
+  if (octets.toString('base64') === text && !/[-_]/.test(text)) return octets;
+  // The last digits may have bits that stand for nothing.
+  if (/^(?:[a-z0-9+/]{4})*(?:[a-z0-9+/]{2}==|[a-z0-9+/]{3}=)?$/i.test(text)) {
+    throw wrongToken(end(text), 'base64', 'encode the data again: there are bits behind its end');
+  }
+  throw wrongToken(
+    end(text),
+    'base64',
+    'write groups of four of A-Z, a-z, 0-9, + and /, the last one filled up with =',
+  );
+}
+
+function end(text: string): string {
+  return text.length > 40 ? `…${text.slice(-40)}` : text;
+}
+
+function rest(tokens: Tokens, what: string): string {
+  return tokens.next(what) + tokens.rest();
+}
+
+const hex: FieldKind = {
+  parse: (tokens, out) => out.bytes(hexOctets(rest(tokens, 'hexadecimal data'))),
+  print: (data) => words(hexText(data.rest())),
+};
+
+const base64: FieldKind = {
+  parse: (tokens, out) => out.bytes(base64Octets(rest(tokens, 'data in base64'))),
+  print: (data) => words(data.rest().toString('base64')),
+};
+
+/** RFC 2535, section 3.1.2: the flags say that there is no key. */
+const NO_KEY = 0xc0;
+
+/** The key of a record that begins with the flags. */
+const publicKey: FieldKind = {
+  parse(tokens, out) {
+    const hasKey = (out.at(0) & NO_KEY) !== NO_KEY;
+    out.bytes(base64Octets(hasKey ? rest(tokens, 'a public key in base64') : tokens.rest()));
+  },
+  print: base64.print,
+};
+
+/** Data in base64, or nothing. */
+const optionalBase64: FieldKind = {
+  parse: (tokens, out) => out.bytes(base64Octets(tokens.rest())),
+  print: base64.print,
+};
+
+/** Never split in print, and `-` for none: DOA's data. */
+const dashBase64: FieldKind = {
+  parse(tokens, out) {
+    const text = rest(tokens, 'data in base64, or -');
+    if (text !== '-') out.bytes(base64Octets(text));
+  },
+  print: (data) => (data.left === 0 ? '-' : data.rest().toString('base64')),
+};
+
+function parseSalt(tokens: Tokens, out: DataWriter): void {
+  const text = tokens.next('a salt, or -');
+  const octets = text === '-' ? Buffer.alloc(0) : hexOctets(text);
+  if (octets.length > 255) throw new TokenError('the salt has more than 255 octets', 'shorten it');
+  out.u8(octets.length);
+  out.bytes(octets);
+}
+
+const salt: FieldKind = {
+  parse: parseSalt,
+  print(data) {
+    const length = data.u8();
+    return length === 0 ? '-' : hexText(data.bytes(length));
+  },
+};
+
+const DIGITS_32 = '0123456789ABCDEFGHIJKLMNOPQRSTUV';
+
+/** Base32 with the extended hexadecimal alphabet, without padding (RFC 5155, section 3.3). */
+const nextHash: FieldKind = {
+  parse(tokens, out) {
+    const text = tokens.next('the next hashed owner');
+    const octets = base32Octets(text);
+    if (octets === undefined) {
+      throw wrongToken(text, 'a hash in base32', 'write the digits 0-9 and A-V, without padding');
+    }
+    out.u8(octets.length);
+    out.bytes(octets);
+  },
+  print: (data) => base32Text(data.bytes(data.u8())),
+};
+
+function base32Octets(text: string): Buffer | undefined {
+  if (!/^[0-9a-v]+$/i.test(text) || [1, 3, 6].includes(text.length % 8)) return undefined;
+  const octets: number[] = [];
+  let bits = 0;
+  let value = 0;
+  for (const digit of text.toUpperCase()) {
+    value = (value << 5) | DIGITS_32.indexOf(digit);
+    bits += 5;
+    if (bits < 8) continue;
+    bits -= 8;
+    octets.push(value >> bits);
+    value &= (1 << bits) - 1;
+  }
+  return value === 0 && octets.length <= 255 ? Buffer.from(octets) : undefined;
+}
+
+function base32Text(octets: Uint8Array): string {
+  let text = '';
+  let bits = 0;
+  let value = 0;
+  for (const octet of octets) {
+    value = (value << 8) | octet;
+    bits += 8;
+    while (bits >= 5) {
+      bits -= 5;
+      text += DIGITS_32[value >> bits];
+      value &= (1 << bits) - 1;
+    }
+  }
+  return bits === 0 ? text : text + (DIGITS_32[value << (5 - bits)] ?? '');
+}
+
+/** Digest of a fixed length where the digest type has one: ZONEMD (RFC 8976, section 2.2.3). */
+const ZONE_DIGEST_OCTETS = new Map([
+  [1, 48],
+  [2, 64],
+]);
+
+const zoneDigest: FieldKind = {
+  parse(tokens, out) {
+    const type = out.at(out.length - 1);
+    const octets = hexOctets(rest(tokens, 'the digest'));
+    const wanted = ZONE_DIGEST_OCTETS.get(type);
+    if (octets.length < 12 || (wanted !== undefined && octets.length !== wanted)) {
+      const problem = `the digest has ${octets.length} octets`;
+      throw new TokenError(problem, `give ${wanted ?? 'at least 12'} octets in hexadecimal digits`);
+    }
+    out.bytes(octets);
+  },
+  print: hex.print,
+};
+
+/** Digests of DS and its like, whose length follows from their type (RFC 4034, RFC 4509, RFC 6605). */
+const DS_DIGEST_OCTETS = new Map([
+  [1, 20],
+  [2, 32],
+  [3, 32],
+  [4, 48],
+]);
+
+const digest: FieldKind = {
+  parse(tokens, out) {
+    const type = out.at(out.length - 1);
+    const octets = hexOctets(rest(tokens, 'the digest'));
+    const wanted = DS_DIGEST_OCTETS.get(type);
+    if (wanted !== undefined && octets.length !== wanted) {
+      const problem = `a digest of type ${type} has ${wanted} octets, not ${octets.length}`;
+      throw new TokenError(problem, `give all ${2 * wanted} hexadecimal digits, or correct the digest type`);
+    }
+    out.bytes(octets);
+  },
+  print: hex.print,
+};
+
+/** RFC 3597, section 5: `\# LENGTH HEX`. */
+export const GENERIC: FieldKind = {
+  parse(tokens, out) {
+    const length = wholeNumber(tokens.next('the length'), 65_535);
+    const octets = hexOctets(tokens.rest());
+    if (octets.length !== length) {
+      const problem = `the data has ${octets.length} octets, where \\# ${length} says otherwise`;
+      throw new TokenError(problem, `write \\# ${octets.length}, or give all of the data`);
+    }
+    out.bytes(octets);
+  },
+  print(data: DataReader) {
+    const { left } = data;
+    return left === 0 ? '\\# 0' : `\\# ${left} ${words(hexText(data.rest()))}`;
+  },
+};
+
+export const BINARY_KINDS = {
+  hex,
+  base64,
+  optionalBase64,
+  publicKey,
+  dashBase64,
+  salt,
+  nextHash,
+  digest,
+  zoneDigest,
+} satisfies Record<string, FieldKind>;

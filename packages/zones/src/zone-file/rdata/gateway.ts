@@ -1,0 +1,131 @@
+/**
+ * Fields whose form a number in front decides: the gateways of IPSECKEY (RFC 4025) and AMTRELAY (RFC 8777), the keys
+ * of HIP (RFC 8005), and the parts of A6 (RFC 2874).
+ */
+import { zoneFileName } from '../names.ts';
+import { DataError, type DataReader, type DataWriter } from '../octets.ts';
+import { TokenError } from '../problem.ts';
+import { ipv4Octets, ipv4Text, ipv6Octets, ipv6Text } from './addresses.ts';
+import { base64Octets, hexOctets, hexText } from './binary.ts';
+import { type FieldKind, type Tokens, wrongToken } from './field.ts';
+import { wholeNumber } from './numbers.ts';
+
+function parseGateway(form: number, tokens: Tokens, out: DataWriter): void {
+  switch (form) {
+    case 0: {
+      const text = tokens.next('a dot, because there is no gateway');
+      if (text !== '.')
+        throw wrongToken(text, 'a dot', 'write . where the gateway type is 0, or correct the type');
+      return;
+    }
+    case 1:
+      out.bytes(ipv4Octets(tokens.next('an IPv4 address')));
+      return;
+    case 2:
+      out.bytes(ipv6Octets(tokens.next('an IPv6 address')));
+      return;
+    case 3:
+      out.bytes(tokens.nextName());
+      return;
+    default:
+      throw new TokenError(
+        `the gateway type ${form} is unknown`,
+        'write 0 (none), 1 (IPv4), 2 (IPv6) or 3 (a name)',
+      );
+  }
+}
+
+function printGateway(form: number, data: DataReader): string {
+  switch (form) {
+    case 0:
+      return '.';
+    case 1:
+      return ipv4Text(data.bytes(4));
+    case 2:
+      return ipv6Text(data.bytes(16));
+    case 3:
+      return zoneFileName(data.name());
+    default:
+      throw new DataError(`the gateway type ${form} is unknown`);
+  }
+}
+
+/** Gateway type, algorithm, gateway. */
+const ipsecGateway: FieldKind = {
+  parse(tokens, out) {
+    const form = wholeNumber(tokens.next('a gateway type'), 255);
+    out.u8(form);
+    out.u8(wholeNumber(tokens.next('an algorithm'), 255));
+    parseGateway(form, tokens, out);
+  },
+  print(data) {
+    const form = data.u8();
+    return `${form} ${data.u8()} ${printGateway(form, data)}`;
+  },
+};
+
+/** Discovery bit, relay type, relay. */
+const relay: FieldKind = {
+  parse(tokens, out) {
+    const discovery = wholeNumber(tokens.next('the discovery bit'), 1);
+    const form = wholeNumber(tokens.next('a relay type'), 127);
+    out.u8((discovery << 7) | form);
+    parseGateway(form, tokens, out);
+  },
+  print(data) {
+    const octet = data.u8();
+    return `${octet >> 7} ${octet & 0x7f} ${printGateway(octet & 0x7f, data)}`;
+  },
+};
+
+/** Algorithm, host identity tag, public key, rendezvous servers. */
+const hostIdentity: FieldKind = {
+  parse(tokens, out) {
+    const algorithm = wholeNumber(tokens.next('an algorithm'), 255);
+    const tag = hexOctets(tokens.next('a host identity tag'));
+    const key = base64Octets(tokens.next('a public key'));
+    if (tag.length < 1 || tag.length > 255) {
+      throw new TokenError(`the host identity tag has ${tag.length} octets`, 'give 1 to 255 octets');
+    }
+    if (key.length < 1) throw new TokenError('the public key is empty', 'give it in base64, as one word');
+    out.u8(tag.length);
+    out.u8(algorithm);
+    out.u16(key.length);
+    out.bytes(tag);
+    out.bytes(key);
+    while (tokens.hasMore) out.bytes(tokens.nextName());
+  },
+  print(data) {
+    const tagLength = data.u8();
+    const algorithm = data.u8();
+    const keyLength = data.u16();
+    const parts = [algorithm, hexText(data.bytes(tagLength)), data.bytes(keyLength).toString('base64')];
+    while (data.left > 0) parts.push(zoneFileName(data.name()));
+    return parts.join(' ');
+  },
+};
+
+/** Prefix length, the address without the prefix, the name of the prefix. */
+const a6: FieldKind = {
+  parse(tokens, out) {
+    const prefix = wholeNumber(tokens.next('a prefix length'), 128);
+    out.u8(prefix);
+    if (prefix < 128) {
+      const address = ipv6Octets(tokens.next('an IPv6 address'));
+      const from = prefix >> 3;
+      address[from] = (address[from] ?? 0) & (0xff >> (prefix & 7));
+      out.bytes(address.subarray(from));
+    }
+    if (prefix > 0) out.bytes(tokens.nextName());
+  },
+  print(data) {
+    const prefix = data.u8();
+    if (prefix > 128) throw new DataError('A6 has a prefix that is too long');
+    const octets = Buffer.alloc(16);
+    octets.set(data.bytes(16 - (prefix >> 3)), prefix >> 3);
+    const address = prefix < 128 ? ipv6Text(octets) : '';
+    return prefix === 0 ? `0 ${address}` : `${prefix} ${address} ${zoneFileName(data.name())}`;
+  },
+};
+
+export const GATEWAY_KINDS = { ipsecGateway, relay, hostIdentity, a6 } satisfies Record<string, FieldKind>;

@@ -1,0 +1,151 @@
+/** The data of records of any type between text and octets. */
+import { CLASS, TYPE, typeName } from '@dinodns-bench/wire';
+import { DataError, DataReader, type DataWriter, NoTextError } from '../octets.ts';
+import { TokenError } from '../problem.ts';
+import { fieldsOf } from '../record-fields.ts';
+import { ADDRESS_KINDS } from './addresses.ts';
+import { APL_KINDS } from './apl.ts';
+import { BINARY_KINDS, GENERIC } from './binary.ts';
+import { BITMAP_KINDS } from './bitmap.ts';
+import type { FieldKind, Tokens } from './field.ts';
+import { GATEWAY_KINDS } from './gateway.ts';
+import { LEGACY_KINDS } from './legacy.ts';
+import { LOC_KINDS } from './loc.ts';
+import { NAME_KINDS } from './names.ts';
+import { NUMBER_KINDS } from './numbers.ts';
+import { STRING_KINDS } from './strings.ts';
+import { SVCB_KINDS } from './svcb.ts';
+
+const KINDS: Readonly<Record<string, FieldKind>> = {
+  ...ADDRESS_KINDS,
+  ...APL_KINDS,
+  ...BINARY_KINDS,
+  ...BITMAP_KINDS,
+  ...GATEWAY_KINDS,
+  ...LEGACY_KINDS,
+  ...LOC_KINDS,
+  ...NAME_KINDS,
+  ...NUMBER_KINDS,
+  ...STRING_KINDS,
+  ...SVCB_KINDS,
+};
+
+const NO_FIELDS: readonly FieldKind[] = [];
+
+const layouts = new Map<number, readonly FieldKind[]>();
+
+function kindsOf(fields: string): FieldKind[] {
+  return fields.split(' ').map((field) => {
+    const kind = KINDS[field];
+    if (kind === undefined) throw new Error(`the registry has an unknown kind of field: ${field}`);
+    return kind;
+  });
+}
+
+/** The fields of a type's data; none if it is only known as octets. */
+function layoutOf(type: number, classCode: number): readonly FieldKind[] {
+  if (classCode !== CLASS.IN) return layoutInOtherClass(type, classCode);
+  const known = layouts.get(type);
+  if (known !== undefined) return known;
+  const fields = fieldsOf(type);
+  if (fields === undefined || fields === '') return NO_FIELDS;
+  const layout = kindsOf(fields);
+  layouts.set(type, layout);
+  return layout;
+}
+
+/** Types that mean something in class IN only, beside those that hold an Internet address. */
+const INTERNET_TYPES: readonly number[] = [
+  TYPE.A,
+  TYPE.WKS,
+  TYPE.NSAP,
+  TYPE['NSAP-PTR'],
+  TYPE.PX,
+  TYPE.AAAA,
+  TYPE.EID,
+  TYPE.NIMLOC,
+  TYPE.SRV,
+  TYPE.ATMA,
+  TYPE.KX,
+  TYPE.A6,
+  TYPE.APL,
+  TYPE.DHCID,
+  TYPE.SVCB,
+  TYPE.HTTPS,
+];
+const CHAOS_ADDRESS = kindsOf('name octal');
+
+function layoutInOtherClass(type: number, classCode: number): readonly FieldKind[] {
+  if (type === TYPE.A && classCode === CLASS.CH) return CHAOS_ADDRESS;
+  const isInternetOnly = INTERNET_TYPES.includes(type) && !(type === TYPE.A && classCode === CLASS.HS);
+  return isInternetOnly ? NO_FIELDS : layoutOf(type, CLASS.IN);
+}
+
+/**
+ * Reads the data of a record of that type from its tokens, in the type's own text or as `\# LENGTH HEX`. Throws a
+ * `TokenError`.
+ */
+export function parseData(type: number, classCode: number, tokens: Tokens, out: DataWriter): Buffer {
+  out.clear();
+  const layout = layoutOf(type, classCode);
+  if (tokens.peek() === '\\#' && !tokens.entry.isQuoted(tokens.at)) {
+    return parseGeneric(type, layout, tokens, out);
+  }
+  if (layout === NO_FIELDS) {
+    throw new TokenError(
+      `${typeName(type)} has no text form of its own`,
+      'write its data as \\# LENGTH HEX (RFC 3597, section 5)',
+    );
+  }
+  for (const field of layout) field.parse(tokens, out);
+  endOf(type, tokens);
+  return out.copy();
+}
+
+function endOf(type: number, tokens: Tokens): void {
+  if (!tokens.hasMore) return;
+  const extra = tokens.peek() ?? '';
+  throw new TokenError(
+    `there is more behind the end of the ${typeName(type)} record: "${extra}"`,
+    'remove it, or put a ; in front of a comment',
+    tokens.at,
+  );
+}
+
+function parseGeneric(type: number, layout: readonly FieldKind[], tokens: Tokens, out: DataWriter): Buffer {
+  tokens.next('\\#');
+  GENERIC.parse(tokens, out);
+  const data = out.copy();
+  if (layout === NO_FIELDS) return data;
+  try {
+    printFields(layout, data);
+    return data;
+  } catch (error) {
+    if (error instanceof NoTextError) return data;
+    if (!(error instanceof DataError)) throw error;
+    const problem = `the octets are no data of type ${typeName(type)}: ${error.message}`;
+    throw new TokenError(problem, `correct them, or write the data in the text form of ${typeName(type)}`);
+  }
+}
+
+/** The text of a record's data: of its type, or as `\# LENGTH HEX` where the type has none. Throws a `DataError`. */
+export function dataText(type: number, classCode: number, data: Uint8Array): string {
+  const layout = layoutOf(type, classCode);
+  try {
+    if (layout !== NO_FIELDS) return printFields(layout, data);
+  } catch (error) {
+    if (!(error instanceof NoTextError)) throw error;
+  }
+  return GENERIC.print(new DataReader(data));
+}
+
+function printFields(layout: readonly FieldKind[], data: Uint8Array): string {
+  const reader = new DataReader(data);
+  let text = '';
+  for (const field of layout) {
+    const next = field.print(reader);
+    if (next !== '') text = text === '' ? next : `${text} ${next}`;
+  }
+  if (reader.left > 0) throw new DataError('the data goes on behind its end');
+  return text;
+}

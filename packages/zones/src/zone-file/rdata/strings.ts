@@ -1,0 +1,97 @@
+/** Fields that hold text: character strings (RFC 1035, section 3.3), and text up to the end of the data. */
+import { escapedOctet } from '../names.ts';
+import { DataError, type DataReader, type DataWriter } from '../octets.ts';
+import { TokenError } from '../problem.ts';
+import { type FieldKind, type Tokens, wrongToken } from './field.ts';
+import { digitsOnly } from './numbers.ts';
+
+const MAX_STRING_OCTETS = 255;
+
+/** Text of each octet between quotes. */
+const OCTET_TEXT = Array.from({ length: 256 }, (_, octet) => {
+  const character = String.fromCharCode(octet);
+  if (character === '"' || character === '\\') return `\\${character}`;
+  return octet >= 0x20 && octet < 0x7f ? character : escapedOctet(octet);
+});
+
+export function quotedText(octets: Uint8Array): string {
+  let text = '"';
+  for (const octet of octets) text += OCTET_TEXT[octet];
+  return `${text}"`;
+}
+
+function writeString(octets: Uint8Array, out: DataWriter): void {
+  if (octets.length > MAX_STRING_OCTETS) {
+    const fix = `split it into strings of at most ${MAX_STRING_OCTETS} octets: "…" "…"`;
+    throw new TokenError(`a string has ${octets.length} octets`, fix);
+  }
+  out.u8(octets.length);
+  out.bytes(octets);
+}
+
+function parseString(tokens: Tokens, out: DataWriter): void {
+  writeString(tokens.nextOctets('a text'), out);
+}
+
+function printString(data: DataReader): string {
+  return quotedText(data.bytes(data.u8()));
+}
+
+const string: FieldKind = { parse: parseString, print: printString };
+
+const strings: FieldKind = {
+  parse(tokens, out) {
+    do parseString(tokens, out);
+    while (tokens.hasMore);
+  },
+  print(data) {
+    const texts = [printString(data)];
+    while (data.left > 0) texts.push(printString(data));
+    return texts.join(' ');
+  },
+};
+
+/** One string, or none: ISDN's subaddress. */
+const optionalString: FieldKind = {
+  parse(tokens, out) {
+    if (tokens.hasMore) parseString(tokens, out);
+  },
+  print: (data) => (data.left > 0 ? printString(data) : ''),
+};
+
+/** Text without a length, up to the end of the data. */
+const text: FieldKind = {
+  parse: (tokens, out) => out.bytes(tokens.nextOctets('a text')),
+  print: (data) => quotedText(data.rest()),
+};
+
+/** Printed without quotes: the tag of CAA records (RFC 8659, section 4.1). */
+const tag: FieldKind = {
+  parse(tokens, out) {
+    const value = tokens.next('a tag');
+    if (!/^[a-z0-9]+$/i.test(value)) {
+      throw wrongToken(value, 'a tag', 'write letters and digits only, such as issue, issuewild or iodef');
+    }
+    writeString(Buffer.from(value, 'latin1'), out);
+  },
+  print(data) {
+    const value = data.bytes(data.u8()).toString('latin1');
+    if (!/^[a-z0-9]+$/i.test(value)) throw new DataError('the tag is not letters and digits');
+    return value;
+  },
+};
+
+/** X.121 address (RFC 1183, section 3.1). */
+const digits: FieldKind = {
+  parse(tokens, out) {
+    const value = tokens.nextOctets('a number');
+    digitsOnly(value.toString('latin1'), 4);
+    writeString(value, out);
+  },
+  print: printString,
+};
+
+export const STRING_KINDS = { string, strings, optionalString, text, tag, digits } satisfies Record<
+  string,
+  FieldKind
+>;

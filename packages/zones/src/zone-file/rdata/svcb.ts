@@ -1,0 +1,244 @@
+/** The parameters of SVCB and HTTPS records (RFC 9460): `alpn=h2,h3 port=443 ipv4hint=192.0.2.1`. */
+import { DataError, DataReader, type DataWriter } from '../octets.ts';
+import { TokenError } from '../problem.ts';
+import { ipv4Octets, ipv4Text, ipv6Octets, ipv6Text } from './addresses.ts';
+import { base64Octets } from './binary.ts';
+import { type FieldKind, type Tokens, unescaped, written, wrongToken } from './field.ts';
+import { wholeNumber } from './numbers.ts';
+import { quotedText } from './strings.ts';
+
+/** How the value of a key is written. */
+interface Parameter {
+  readonly key: number;
+  /** From the value's text, escapes as they are; none for a key without `=`. */
+  parse(text: Uint8Array | undefined, name: string): Buffer;
+  print(value: DataReader): string;
+}
+
+const NO_DEFAULT_ALPN = 2;
+const MAX_KEY = 65_535;
+
+function needed(text: Uint8Array | undefined, name: string): Uint8Array {
+  if (text !== undefined && text.length > 0) return text;
+  throw new TokenError(`the key ${name} has no value`, `write ${name}=…`);
+}
+
+/** Values separated by commas; a comma inside of one is `\\,`, in zone file text with one more backslash each. */
+function listOf(text: Uint8Array, name: string): Buffer[] {
+  const items: number[][] = [[]];
+  const octets = unescaped(text);
+  for (let index = 0; index < octets.length; index++) {
+    let octet = octets[index] ?? 0;
+    if (octet === 0x2c) {
+      items.push([]);
+      continue;
+    }
+    if (octet === 0x5c) octet = octets[++index] ?? octet;
+    items.at(-1)?.push(octet);
+  }
+  if (items.some((item) => item.length === 0)) {
+    throw new TokenError(
+      `the list of ${name} has an empty item`,
+      'remove the comma that has nothing beside it',
+    );
+  }
+  return items.map((item) => Buffer.from(item));
+}
+
+function eachOf(text: Uint8Array | undefined, name: string, octetsOf: (item: string) => Buffer): Buffer {
+  return Buffer.concat(listOf(needed(text, name), name).map((item) => octetsOf(item.toString('latin1'))));
+}
+
+function untilEnd<T>(value: DataReader, read: () => T): T[] {
+  const items = [read()];
+  while (value.left > 0) items.push(read());
+  return items;
+}
+
+function u16(value: number): Buffer {
+  return Buffer.of(value >> 8, value & 0xff);
+}
+
+const mandatory: Parameter = {
+  key: 0,
+  parse(text, name) {
+    const keys = listOf(needed(text, name), name).map((item) => keyOf(item.toString('latin1')));
+    keys.sort((a, b) => a - b);
+    if (new Set(keys).size < keys.length || keys.includes(0)) {
+      throw new TokenError('the list of mandatory keys has one twice, or itself', 'list each other key once');
+    }
+    return Buffer.concat(keys.map(u16));
+  },
+  print: (value) => untilEnd(value, () => keyText(value.u16())).join(','),
+};
+
+/** Characters that a list has a meaning for. */
+const COMMA_OR_BACKSLASH = /[,\\]/g;
+
+const alpn: Parameter = {
+  key: 1,
+  parse: (text, name) =>
+    written((out) => {
+      for (const protocol of listOf(needed(text, name), name)) {
+        if (protocol.length > 255) throw new TokenError('a protocol has more than 255 octets', 'shorten it');
+        out.u8(protocol.length);
+        out.bytes(protocol);
+      }
+    }),
+  print(value) {
+    const items = untilEnd(value, () => value.bytes(value.u8()).toString('latin1'));
+    return quotedText(
+      Buffer.from(items.map((item) => item.replace(COMMA_OR_BACKSLASH, '\\$&')).join(','), 'latin1'),
+    );
+  },
+};
+
+const flag: Parameter = {
+  key: NO_DEFAULT_ALPN,
+  parse(text, name) {
+    if (text === undefined || text.length === 0) return Buffer.alloc(0);
+    throw new TokenError(`the key ${name} has a value`, `write ${name} alone`);
+  },
+  print: () => '',
+};
+
+const port: Parameter = {
+  key: 3,
+  parse: (text, name) => u16(wholeNumber(Buffer.from(needed(text, name)).toString('latin1'), 65_535)),
+  print: (value) => String(value.u16()),
+};
+
+const ipv4hint: Parameter = {
+  key: 4,
+  parse: (text, name) => eachOf(text, name, ipv4Octets),
+  print: (value) => untilEnd(value, () => ipv4Text(value.bytes(4))).join(','),
+};
+
+const ech: Parameter = {
+  key: 5,
+  parse: (text, name) => base64Octets(Buffer.from(needed(text, name)).toString('latin1').replaceAll(' ', '')),
+  print: (value) => value.rest().toString('base64'),
+};
+
+const ipv6hint: Parameter = {
+  key: 6,
+  parse: (text, name) => eachOf(text, name, ipv6Octets),
+  print: (value) => untilEnd(value, () => ipv6Text(value.bytes(16))).join(','),
+};
+
+const KNOWN: Readonly<Record<string, Parameter>> = {
+  mandatory,
+  alpn,
+  'no-default-alpn': flag,
+  port,
+  ipv4hint,
+  ech,
+  ipv6hint,
+};
+
+/** Keys that are read by name but printed by number, because older programs do not know them (RFC 9461, 9540). */
+const READ_BY_NAME: Readonly<Record<string, number>> = { dohpath: 7, ohttp: 8 };
+
+const NAMES = new Map(Object.entries(KNOWN).map(([name, { key }]) => [key, name]));
+const BY_KEY = new Map(Object.values(KNOWN).map((parameter) => [parameter.key, parameter]));
+
+function keyOf(name: string): number {
+  const known = KNOWN[name]?.key ?? READ_BY_NAME[name];
+  if (known !== undefined) return known;
+  const [, digits] = /^key(0|[1-9]\d{0,4})$/.exec(name) ?? [];
+  if (digits !== undefined && Number(digits) <= MAX_KEY) return Number(digits);
+  throw wrongToken(name, 'a key', `write ${Object.keys(KNOWN).join(', ')}, or keyNNNNN`);
+}
+
+function keyText(key: number): string {
+  return NAMES.get(key) ?? `key${key}`;
+}
+
+/** A key with its value, which is the token's rest, or a quoted token right behind it. */
+function parseParameter(tokens: Tokens): { key: number; value: Buffer } {
+  const token = tokens.nextRaw('a parameter');
+  const equals = token.indexOf(0x3d);
+  const name = Buffer.from(equals === -1 ? token : token.subarray(0, equals)).toString('latin1');
+  let text = equals === -1 ? undefined : token.subarray(equals + 1);
+  const isQuoted = text?.length === 0 && tokens.hasMore && tokens.entry.isQuoted(tokens.at);
+  if (isQuoted && tokens.entry.isAttached(tokens.at)) text = tokens.nextRaw('a value');
+  const key = keyOf(name);
+  // `key1` in place of `alpn` takes the value as octets.
+  const known = name in KNOWN ? BY_KEY.get(key) : undefined;
+  const value = known?.parse(text, name) ?? (text === undefined ? Buffer.alloc(0) : unescaped(text));
+  if (known === undefined) checkOctets(key, value);
+  return { key, value };
+}
+
+function checkOctets(key: number, value: Buffer): void {
+  try {
+    valueText(key, value);
+  } catch (error) {
+    if (!(error instanceof DataError)) throw error;
+    throw new TokenError(
+      `the octets are no value of ${keyText(key)}: ${error.message}`,
+      `write ${keyText(key)}=…`,
+    );
+  }
+}
+
+function check(values: ReadonlyMap<number, Buffer>): void {
+  const required = values.get(mandatory.key) ?? Buffer.alloc(0);
+  for (let at = 0; at < required.length; at += 2) {
+    const key = required.readUInt16BE(at);
+    if (values.has(key)) continue;
+    throw new TokenError(
+      `the mandatory key ${keyText(key)} is missing`,
+      'add it, or remove it from the list',
+    );
+  }
+  if (values.has(NO_DEFAULT_ALPN) && !values.has(alpn.key)) {
+    throw new TokenError(
+      'no-default-alpn stands without alpn',
+      'add alpn=…, or remove it (RFC 9460, section 7.1.1)',
+    );
+  }
+}
+
+function parse(tokens: Tokens, out: DataWriter): void {
+  const values = new Map<number, Buffer>();
+  while (tokens.hasMore) {
+    const { key, value } = parseParameter(tokens);
+    if (values.has(key)) throw new TokenError(`the key ${keyText(key)} is given twice`, 'give it once');
+    values.set(key, value);
+  }
+  check(values);
+  for (const [key, value] of [...values].sort(([a], [b]) => a - b)) {
+    out.u16(key);
+    out.u16(value.length);
+    out.bytes(value);
+  }
+}
+
+/** The text behind the `=` of a key; empty if there is none. */
+function valueText(key: number, value: Buffer): string {
+  const known = BY_KEY.get(key);
+  if (known === undefined) return value.length === 0 ? '' : quotedText(value);
+  if (key === NO_DEFAULT_ALPN && value.length === 0) return '';
+  const reader = new DataReader(value);
+  const text = known.print(reader);
+  if (reader.left > 0) throw new DataError('it has no sound length');
+  return text;
+}
+
+function printParameter(data: DataReader): string {
+  const key = data.u16();
+  const text = valueText(key, data.bytes(data.u16()));
+  return text === '' ? keyText(key) : `${keyText(key)}=${text}`;
+}
+
+const parameters: FieldKind = {
+  parse,
+  print(data) {
+    const texts: string[] = [];
+    while (data.left > 0) texts.push(printParameter(data));
+    return texts.join(' ');
+  },
+};
+
+export const SVCB_KINDS = { parameters } satisfies Record<string, FieldKind>;

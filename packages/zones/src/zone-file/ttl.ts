@@ -1,0 +1,18 @@
+/** Times as zone files have them: seconds, or with the units that BIND and others read, such as `1h30m`. */
+
+const UNIT_SECONDS: Readonly<Record<string, number>> = { s: 1, m: 60, h: 3600, d: 86_400, w: 604_800 };
+
+/** RFC 2181, section 8: a TTL has 31 bits. */
+export const MAX_TTL = 0x7fff_ffff;
+const MAX_SECONDS = 0xffff_ffff;
+
+/** Seconds, up to 2^32 − 1; undefined for text that is no time, `range` for too long a one. */
+export function secondsFromText(text: string): number | 'range' | undefined {
+  if (!/^(?:\d+[smhdw])*\d*$/i.test(text) || text === '') return undefined;
+  let seconds = 0;
+  for (const [, digits = '', unit = ''] of text.matchAll(/(\d+)([smhdw]?)/gi)) {
+    if (unit === '' && digits.length < text.length && seconds > 0) return undefined;
+    seconds += Number(digits) * (UNIT_SECONDS[unit.toLowerCase() || 's'] ?? 1);
+  }
+  return seconds > MAX_SECONDS ? 'range' : seconds;
+}

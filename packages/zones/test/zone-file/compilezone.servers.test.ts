@@ -1,0 +1,157 @@
+/**
+ * Zone files against BIND's own reader: what `named-compilezone` accepts gives the same records here, and the same
+ * canonical text, byte for byte.
+ */
+import { spawnSync } from 'node:child_process';
+import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { fileNeeds, needs, pathOf } from '@dinodns-bench/test-support';
+import { CLASS } from '@dinodns-bench/wire';
+import { afterAll, beforeAll, expect } from 'vitest';
+import { canonicalText, originFromText, readZoneFile, ZoneFileError } from '../../src/index.ts';
+import { randomFrom } from './random.ts';
+import { randomZone } from './random-zone.ts';
+
+const { describe, it } = fileNeeds('named-compilezone');
+const fixtures = new URL('fixtures/', import.meta.url).pathname;
+let directory = '';
+beforeAll(() => {
+  directory = mkdtempSync(join(tmpdir(), 'compilezone-'));
+});
+afterAll(() => rmSync(directory, { recursive: true, force: true }));
+
+const HEAD = '@ 60 SOA a b 1 2 3 4 5\n@ NS ns.o.\n';
+
+/** Checks of zones that are not a matter of reading them. */
+const NO_CHECKS = [
+  '-i',
+  'none',
+  ...['-k', '-n', '-m', '-M', '-r', '-S', '-W'].flatMap((flag) => [flag, 'ignore']),
+];
+
+/** BIND's canonical text of the file; null if it refuses it. */
+function compiled(origin: string, path: string, classText = 'IN'): { text: string | null; messages: string } {
+  const args = [...NO_CHECKS, '-c', classText, '-s', 'full', '-o', '-', origin, path];
+  const options = { cwd: dirname(path), encoding: 'latin1', timeout: 60_000, maxBuffer: 1024 ** 3 } as const;
+  const { status, stdout, stderr } = spawnSync(pathOf('named-compilezone'), args, options);
+  // BIND adds when it will sign again.
+  const text = stdout.replace(/^; resign=.*\n/gm, '');
+  return { text: status === 0 ? text : null, messages: stderr };
+}
+
+/** Ours; the problems in place of it if the file is refused. */
+function canonical(origin: string, path: string, classCode: number = CLASS.IN): string {
+  try {
+    const records = readZoneFile(path, { origin, class: classCode });
+    return [...canonicalText(records, originFromText(origin))].join('');
+  } catch (error) {
+    if (error instanceof ZoneFileError) return error.message;
+    throw error;
+  }
+}
+
+function write(text: string): string {
+  const path = join(directory, 'zone');
+  writeFileSync(path, text, 'latin1');
+  return path;
+}
+
+describe('zone files that named-compilezone accepts', () => {
+  it.each(['all-types.zone', 'syntax.zone'])('give the same canonical text: %s', (name) => {
+    const path = join(fixtures, name);
+    const { text, messages } = compiled('example.', path);
+    expect(messages).toContain('OK');
+    expect(canonical('example.', path)).toBe(text);
+  });
+
+  it('give the same canonical text: single entries, one after the other', { timeout: 300_000 }, () => {
+    const entries: string[] = JSON.parse(readFileSync(join(fixtures, 'entries.json'), 'utf8'));
+    let accepted = 0;
+    for (const entry of entries) {
+      const path = write(HEAD + entry);
+      const { text } = compiled('example.', path);
+      if (text === null) continue;
+      accepted++;
+      expect(canonical('example.', path), entry).toBe(text);
+    }
+    expect(accepted).toBeGreaterThan(150);
+  });
+
+  it('give the same canonical text: zones at random', { timeout: 300_000 }, () => {
+    const seed = Number(process.env.ZONE_FILE_SEED ?? 1);
+    const zones = Number(process.env.ZONE_FILE_ZONES ?? 60);
+    let accepted = 0;
+    for (let number = 0; number < zones; number++) {
+      const path = write(randomZone(randomFrom(seed + number)));
+      const { text } = compiled('example.', path);
+      // Two NSEC records of one name, for example: not for the reader to judge.
+      if (text === null) continue;
+      accepted++;
+      expect(canonical('example.', path), `seed ${seed + number}`).toBe(text);
+    }
+    expect(accepted).toBeGreaterThan(zones * 0.8);
+  });
+
+  it('give the same canonical text in other classes', () => {
+    const path = write(
+      `$TTL 9\n${HEAD}x CH A a.b 17\n A \\# 3 000001\n TXT a\n MX 1 a\n AAAA \\# 1 00\n SRV \\# 0\n`,
+    );
+    const { text, messages } = compiled('example.', path, 'CH');
+    expect(messages).toContain('OK');
+    expect(canonical('example.', path, CLASS.CH)).toBe(text);
+  });
+
+  const DEBIAN = [
+    ['localhost.', '/etc/bind/db.empty'],
+    ['localhost.', '/etc/bind/db.local'],
+    ['127.in-addr.arpa.', '/etc/bind/db.127'],
+    ['0.in-addr.arpa.', '/etc/bind/db.0'],
+    ['255.in-addr.arpa.', '/etc/bind/db.255'],
+    ['.', '/usr/share/dns/root.hints'],
+    ['.', '/usr/share/dns/root.key'],
+    ['.', '/usr/share/dns/root.ds'],
+  ].filter(([, path]) => existsSync(path ?? ''));
+
+  it.each(DEBIAN)(
+    'give the same canonical text: %s from %s, as Debian ships it',
+    (origin = '', path = '') => {
+      // A zone has a SOA record and a name server with an address, which hints do not.
+      const text = readFileSync(path, 'latin1');
+      const file = text.includes('SOA')
+        ? path
+        : write(`$TTL 60\n@ SOA a. b. 1 2 3 4 5\n@ NS a.invalid.\na.invalid. A 192.0.2.1\n${text}`);
+      const { text: expected } = compiled(origin, file);
+      if (expected !== null) expect(canonical(origin, file)).toBe(expected);
+      else expect(canonical(origin, file)).toContain('SOA');
+    },
+  );
+
+  it('give the same canonical text: a zone signed with NSEC and with NSEC3', needs('dnssec-signzone'), () => {
+    const run = (tool: string, args: readonly string[]) => {
+      const { status, stderr } = spawnSync(tool, args, { cwd: directory, encoding: 'utf8' });
+      expect(status, stderr).toBe(0);
+    };
+    const hosts = Array.from(
+      { length: 100 },
+      (_, index) => `h${index} A 192.0.2.${index}\nh${index} TXT "${index}"\n`,
+    );
+    const path = write(
+      `$TTL 300\n${HEAD}${hosts.join('')}sub NS ns.sub\nns.sub A 192.0.2.1\n*.w A 192.0.2.1\n`,
+    );
+    const keygen = pathOf('dnssec-signzone').replace(/signzone$/, 'keygen');
+    run(keygen, ['-a', 'ECDSAP256SHA256', 'example.']);
+    run(keygen, ['-a', 'ECDSAP256SHA256', '-f', 'KSK', 'example.']);
+    for (const options of [[], ['-3', 'aabb', '-A']]) {
+      run(pathOf('dnssec-signzone'), [...options, '-S', '-o', 'example.', '-f', 'signed', path]);
+      const { text } = compiled('example.', join(directory, 'signed'));
+      expect(canonical('example.', join(directory, 'signed'))).toBe(text);
+    }
+  });
+
+  it('give the same canonical text: the root zone, where ROOT_ZONE names its file', () => {
+    const path = process.env.ROOT_ZONE;
+    if (path === undefined) return;
+    expect(canonical('.', path)).toBe(compiled('.', path).text);
+  });
+});

@@ -1,0 +1,26 @@
+/** Random numbers that are the same on every run. */
+
+/** A whole number from 0 up to below `limit`. */
+export type Random = (limit: number) => number;
+
+/** Mulberry32, which is small, fast and good enough to choose test data. */
+export function randomFrom(seed: number): Random {
+  let state = seed;
+  return (limit) => {
+    state = (state + 0x6d2b79f5) | 0;
+    let mixed = Math.imul(state ^ (state >>> 15), state | 1);
+    mixed ^= mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61);
+    return ((mixed ^ (mixed >>> 14)) >>> 0) % limit;
+  };
+}
+
+export function pick<T>(random: Random, items: readonly T[]): T {
+  const item = items[random(items.length)];
+  if (item === undefined) throw new Error('nothing to pick from');
+  return item;
+}
+
+/** Every letter in upper or lower case. */
+export function mixCase(random: Random, text: string): string {
+  return text.replace(/[a-z]/gi, (letter) => (random(2) === 0 ? letter.toLowerCase() : letter.toUpperCase()));
+}
