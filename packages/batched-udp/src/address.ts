@@ -66,7 +66,7 @@ export function parseAddress(text: string): Address {
   if (!isIPv6(text)) {
     throw new UdpError(
       'ERR_UDP_ADDRESS',
-      `address ${JSON.stringify(text)} is not an IPv4 or IPv6 literal: names are not looked up here`,
+      `address ${JSON.stringify(text)} is not an IPv4 or IPv6 literal: names are not resolved`,
     );
   }
   const [literal = '', zone] = text.split('%');

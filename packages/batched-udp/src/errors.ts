@@ -32,7 +32,7 @@ export class UdpError extends Error {
 }
 
 const advice: Readonly<Record<string, string>> = {
-  EADDRINUSE: 'another socket has it; choose another port, or set reusePort on both',
+  EADDRINUSE: 'another socket uses it; choose another port, or set reusePort on both',
   EACCES:
     'this process may not use it; ports below net.ipv4.ip_unprivileged_port_start need CAP_NET_BIND_SERVICE',
   EADDRNOTAVAIL: 'no interface of this host has the address',

@@ -18,7 +18,7 @@ function chosenBackend(option: Backend | 'auto' = 'auto'): { backend: string; by
   if (!backends.includes(choice.backend)) {
     throw new UdpError(
       'ERR_UDP_OPTION',
-      `${choice.by} is ${JSON.stringify(choice.backend)}: it may be ${backends.join(', ')}`,
+      `${choice.by} is ${JSON.stringify(choice.backend)}: it must be ${backends.join(', ')}`,
     );
   }
   return choice;
@@ -36,7 +36,7 @@ function chosenBackend(option: Backend | 'auto' = 'auto'): { backend: string; by
 export async function openUdpSocket(options: UdpSocketOptions): Promise<UdpSocket> {
   const settings = settle(options);
   const { backend, by } = chosenBackend(options.backend);
-  if (backend === 'dgram') return DgramUdpSocket.open(settings, `${by} asks for dgram`);
+  if (backend === 'dgram') return DgramUdpSocket.open(settings, `${by} requests dgram`);
   try {
     return new NativeUdpSocket(await loadLibc(), settings);
   } catch (error) {

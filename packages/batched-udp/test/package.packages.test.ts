@@ -82,7 +82,7 @@ it('installs and runs without a compiler, with types, and natively where it can'
   expect(await use(project)).toMatchObject({ backend: native ? 'native' : 'dgram' });
   expect(await use(project, { DINODNS_UDP_BACKEND: 'dgram' })).toEqual({
     backend: 'dgram',
-    reason: 'DINODNS_UDP_BACKEND asks for dgram',
+    reason: 'DINODNS_UDP_BACKEND requests dgram',
   });
   await expect(use(project, { DINODNS_UDP_BACKEND: 'io_uring' })).rejects.toMatchObject({
     stderr: expect.stringContaining('DINODNS_UDP_BACKEND is "io_uring": it may be auto, native, dgram'),

@@ -32,7 +32,7 @@ describe.each([
   it('says which it is, where it listens, and which buffers the kernel gave', async () => {
     const socket = await open({ ...options, receiveBufferBytes: 100_000, sendBufferBytes: 50_000 });
     expect(socket.backend).toBe(backend);
-    expect(socket.reason).toBe(backend === 'native' ? null : 'the option backend asks for dgram');
+    expect(socket.reason).toBe(backend === 'native' ? null : 'the option backend requests dgram');
     expect(socket.local).toEqual({ address, family, port: expect.any(Number) });
     expect(socket.local.port).toBeGreaterThan(0);
     expect(socket.remote).toBeNull();
@@ -197,7 +197,7 @@ describe.each([
     await expect(open({ ...options, port })).rejects.toMatchObject({
       code: 'EADDRINUSE',
       syscall: 'bind',
-      message: `bind ${address} port ${port}: EADDRINUSE: another socket has it; choose another port, or set reusePort on both`,
+      message: `bind ${address} port ${port}: EADDRINUSE: another socket uses it; choose another port, or set reusePort on both`,
     });
     // The kernel chooses by the hash of the flow: of 64 flows, all to one socket happens once in 2^63 times.
     for (let i = 0; i < 64; i++) {

@@ -30,11 +30,12 @@ export function settingsPage(): string {
   );
   return `# Settings of a run
 
-Made from the declarations in \`packages/bench-cli/src/config\`: do not edit it by hand.
+Generated from the declarations in \`packages/bench-cli/src/config\`; do not edit.
 
 Every setting can come from a flag, from the environment (\`corednsVersion\` is \`${variableOf('corednsVersion')}\`), or
-from a YAML file (\`--config\`). Flags win over the environment, it over the file, and the file over presets. Durations are
-seconds, or have a unit: \`90s\`, \`10m\`, \`1h\`. Lists have commas between their entries, or are lists in a file.
+from a YAML file (\`--config\`). Flags override the environment, which overrides the file, which overrides presets.
+Durations are in seconds or have a unit: \`90s\`, \`10m\`, \`1h\`. List entries are separated by commas; in a file they can
+be YAML lists.
 
 ${table(RUN_SETTINGS)}
 

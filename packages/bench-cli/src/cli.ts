@@ -36,8 +36,8 @@ const EXIT_STATUS_HELP = `${exitStatusHelp([
 
 Every setting can also come from the environment, DINODNS_BENCH_<NAME>
 (DINODNS_BENCH_COREDNS_VERSION), or from a YAML file (--config; the same names
-in camelCase). Flags win over the environment, that over the file, and the file
-over presets.`;
+in camelCase). Flags override the environment, which overrides the file, which
+overrides presets.`;
 
 function buildProgram(call: Call): Command {
   const { world } = call;
@@ -67,7 +67,7 @@ function buildProgram(call: Call): Command {
 function unknownCommand(word: string, program: Command): BenchError {
   const commands = program.commands.map((command) => command.name());
   const suggestion = nearest(word, commands);
-  return new BenchError('E_USAGE', `there is no command "${word}"`, {
+  return new BenchError('E_USAGE', `unknown command "${word}"`, {
     fix: suggestion === undefined ? `Choose from ${commands.join(', ')}.` : `Did you mean "${suggestion}"?`,
   });
 }

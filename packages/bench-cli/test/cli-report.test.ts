@@ -77,9 +77,9 @@ describe('bench report', () => {
   });
 
   it.each([
-    ['--format', 'htlm', 'there is no format "htlm"', 'Did you mean "html"?'],
-    ['--format', 'md,,pfd', 'there is no format "pfd"', 'Choose from'],
-    ['--format', ' , ', 'names no format', 'Choose from'],
+    ['--format', 'htlm', 'unknown format "htlm"', 'Did you mean "html"?'],
+    ['--format', 'md,,pfd', 'unknown format "pfd"', 'Choose from'],
+    ['--format', ' , ', 'no format given', 'Choose from'],
     ['--delta', 'absolute', '"absolute" must be relative or symmetric', 'mean of both'],
   ])('refuses %s %s', async (flag, value, problem, fix) => {
     expect(await world.bench('report', 'latest', flag, value)).toBe(2);
@@ -128,7 +128,7 @@ describe('bench open', () => {
     expect(await readFile(join(folder, 'report.html'), 'utf8')).toMatch(/^<!doctype html>/);
     folder = await useWorld({ env: { ...env, DISPLAY: ':0' } });
     await world.bench('open', 'latest');
-    expect(world.err()).toContain('there is no xdg-open; its package is xdg-utils');
+    expect(world.err()).toContain('xdg-open is missing; install the package xdg-utils');
   });
 
   /** An opener that notes what it is given. */

@@ -13,7 +13,7 @@ afterEach(() => world.remove());
 describe('bench with wrong input', () => {
   it.each<[string, string[], number, string, string]>([
     ['an unknown option', ['--teir', '1'], 2, "unknown option '--teir'", '--tier'],
-    ['an unknown command', ['rnu'], 2, 'there is no command "rnu"', 'Did you mean "run"'],
+    ['an unknown command', ['rnu'], 2, 'unknown command "rnu"', 'Did you mean "run"'],
     ['an unknown server', ['--servers', 'coredns,dinodsn'], 2, '"dinodsn"', 'Did you mean "dinodns"'],
     ['an unknown workload', ['--workload', 'hafl'], 2, '"hafl"', 'Did you mean "half"'],
     ['a wrong value', ['--tier', 'two'], 2, '--tier: "two"', 'for example 1,2,4'],
@@ -22,7 +22,7 @@ describe('bench with wrong input', () => {
       'settings beside --resume',
       ['--resume', 'latest', '--tier', '2'],
       2,
-      'given as well: tier',
+      'also given: tier',
       'without --resume',
     ],
     ['a run that does not exist', ['--resume', 'latest'], 6, 'there is no run', 'bench run'],

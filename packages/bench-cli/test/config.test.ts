@@ -68,7 +68,7 @@ describe('configure', () => {
       bench.yaml: mode: "triple" must be one of single, multi, both
       DINODNS_BENCH_TRIALS: "many" must be a whole number from 1 to 1000
       --tier: "1,x" must be a list of vCPU counts, each from 0.1 to 1024, for example 1,2,4 or 0.5
-      --rate: "0" must be more than 0; leave it away for no limit"
+      --rate: "0" must be more than 0; omit it for no limit"
     `);
   });
 

@@ -35,7 +35,7 @@ it('is measured without a check of answers that it does not give, and every repo
   expect(trials).toEqual([0, 40]);
   for (const text of [world.out(), await readFile(join(folder, 'report.md'), 'utf8')]) {
     expect(text).toContain('UDP echo (no DNS)');
-    expect(text.replace(/\s+/g, ' ')).toContain('Not a DNS server but the ceiling for one');
+    expect(text.replace(/\s+/g, ' ')).toContain('Not a DNS server but an upper bound for one');
   }
 }, 120_000);
 

@@ -154,7 +154,7 @@ describe('bench history', () => {
     other.close();
     const { out, err } = await bench('history');
     expect(out).toContain(OLD);
-    expect(err).toContain('made anew (index version 99');
+    expect(err).toContain('rebuilt (index version 99');
   });
 
   it('lists also where the index cannot be written', async () => {
@@ -205,11 +205,11 @@ describe('bench history', () => {
     expect((await bench('history', 'tag', 'latest', 'v1.0')).out).toContain(NEW);
     expect((await bench('history', 'tag', NEW, 'no/slash')).status).toBe(2);
     expect((await bench('history', 'tag', 'x', 'v1.0', '--remove')).status).toBe(0);
-    expect((await bench('history', 'tag', 'x', 'v1.0', '--remove')).err).toContain('no run has the name');
+    expect((await bench('history', 'tag', 'x', 'v1.0', '--remove')).err).toContain('no run is named');
   });
 
   it.each<[string, string[], string]>([
-    ['a date', ['--since', 'yesterday'], '"yesterday" is no date'],
+    ['a date', ['--since', 'yesterday'], '"yesterday" is not a date'],
     ['a limit', ['--limit', '0'], '"0" must be a whole number'],
     ['a kind', ['--kind', 'runs'], 'must be one of run, imported'],
   ])('explains %s that is wrong', async (_what, argv, problem) => {
@@ -328,19 +328,25 @@ describe('bench compare', () => {
   });
 
   it.each<[string, string[], number, string, string]>([
-    ['one run', ['latest'], 2, 'needs two runs', 'bench compare main latest'],
+    ['one run', ['latest'], 2, 'needs at least two runs', 'bench compare main latest'],
     ['no such run', ['latest', 'nonsense'], 6, 'there is no run "nonsense"', 'a git branch or a commit'],
     ['no such run by a slip', ['latest', 'mian'], 6, 'there is no run "mian"', 'Did you mean "main"'],
     [
       'an unknown figure',
       ['latest', OLD, '--metric', 'qsp'],
       2,
-      'there is no figure "qsp"',
+      'unknown figure "qsp"',
       'Did you mean "qps"',
     ],
     ['an unknown selector', [`latest:sever=coredns`, OLD], 2, '"sever=coredns"', 'Did you mean "server"'],
     ['no such case', [`latest:server=nsd`, OLD], 2, 'has no case with server=nsd', 'Choose from its cases'],
-    ['no case in common', [`latest:server=coredns`, OLD], 2, 'no case in common', 'what tells them apart'],
+    [
+      'no case in common',
+      [`latest:server=coredns`, OLD],
+      2,
+      'no case in common',
+      'differ in only one respect',
+    ],
     [
       'an unknown interval',
       ['latest', OLD, '--interval', 'wide'],
@@ -410,10 +416,10 @@ describe('bench trend', () => {
   });
 
   it.each<[string, string[], number, string]>([
-    ['no such server', ['--server', 'nsd'], 2, 'no run has --server nsd'],
-    ['two figures', ['--metric', 'qps,cpu'], 2, 'a trend is of one figure'],
-    ['an unknown figure', ['--metric', 'mem'], 2, 'there is no figure "mem"'],
-    ['a server to relate to that is not there', ['--normalize', 'nsd'], 2, 'no run has nsd beside it'],
+    ['no such server', ['--server', 'nsd'], 2, 'no run with --server nsd has that figure'],
+    ['two figures', ['--metric', 'qps,cpu'], 2, 'a trend shows one figure'],
+    ['an unknown figure', ['--metric', 'mem'], 2, 'unknown figure "mem"'],
+    ['a server to relate to that is not there', ['--normalize', 'nsd'], 2, 'no run also measured nsd'],
   ])('explains %s', async (_what, argv, status, problem) => {
     await saveRun({ id: OLD, qps: { coredns: [1, 2] } });
     const answer = await bench('trend', ...argv);
@@ -454,7 +460,7 @@ describe('bench gate', () => {
     const { status, out } = await bench('gate', '--against', 'main', '--max-regression', '3%');
     expect(status).toBe(9);
     expect(out).toMatch(
-      /^Failed: run 20261102-120000-bbbb against run 20261101-120000-aaaa, at most 3%\nworse/,
+      /^Failed: run 20261102-120000-bbbb against run 20261101-120000-aaaa, tolerance: at\nmost 3% worse/,
     );
     expect(out.replaceAll('\n', ' ')).toMatch(
       /is \d+\.\d % worse \(95 % interval from [\d.]+ % worse to [\d.]+ % worse\)/,
@@ -529,7 +535,7 @@ describe('bench gate', () => {
     }
     const own = await bench('gate', '--against', NEW);
     expect(own.status).toBe(2);
-    expect(own.err).toContain('is the run that is judged');
+    expect(own.err).toContain('is the run being judged');
   });
 
   it.each<[string, string[], number, string]>([

@@ -131,7 +131,7 @@ describe('bench import', () => {
       architecture: 'amd64',
       'cluster.version': 'v1.32.0',
     });
-    expect(record.source.notes.join(' ')).toContain('1 tests of other kinds are left out');
+    expect(record.source.notes.join(' ')).toContain('1 tests of other kinds are omitted');
     const [good, bad] = record.cases.flatMap(({ trials }) => trials);
     expect(good).toMatchObject({ durationSeconds: 60, failure: null });
     expect(good?.metrics).toEqual({
@@ -182,7 +182,7 @@ describe('bench import', () => {
     const before = world.out().length;
     expect(await world.bench('compare', `${first}`, `${second}`, '--metric', 'qps,latency')).toBe(0);
     const text = world.out().slice(before);
-    expect(text).toContain('their trials are not pairs');
+    expect(text).toContain('their trials are not paired');
     expect(text).toMatch(
       /loader: dnsperf 2\.10\.0 → flamethrower 0\.12\.0|loader: flamethrower 0\.12\.0 → dnsperf/,
     );
@@ -197,8 +197,8 @@ describe('bench import', () => {
   });
 
   it.each<[string, string[], number, string, string]>([
-    ['no such file', ['nowhere.txt'], 6, 'nowhere.txt: it does not exist', 'a file that you may read'],
-    ['a file of no known format', ['notes.txt'], 6, 'no format that bench can import', '--format'],
+    ['no such file', ['nowhere.txt'], 6, 'nowhere.txt: it does not exist', 'a file that you can read'],
+    ['a file of no known format', ['notes.txt'], 6, 'not in any format that bench can import', '--format'],
     ['an unknown format', ['notes.txt', '--format', 'dnsprf'], 2, '"dnsprf"', 'Did you mean "dnsperf"'],
     [
       'another format than it is',
@@ -212,13 +212,13 @@ describe('bench import', () => {
       [fixture('dnspyre.json'), fixture('dnsperf-twice.txt')],
       2,
       'several formats: dnspyre, dnsperf',
-      'by themselves',
+      'separately',
     ],
     [
       'half a file',
       ['half.json'],
       6,
-      'half.json cannot be read as flamethrower: line 2 is no JSON',
+      'half.json cannot be read as flamethrower: line 2 is not JSON',
       'complete',
     ],
   ])('explains %s', async (_what, argv, status, problem, fix) => {

@@ -218,7 +218,7 @@ describe('pauses', () => {
 
 describe('refusals', () => {
   it.each([
-    [401, 'Unauthorized', 'E_CLUSTER_FORBIDDEN', /does not know who asks/],
+    [401, 'Unauthorized', 'E_CLUSTER_FORBIDDEN', /does not accept the credentials/],
     [403, 'pods "x" is forbidden: exceeded quota: q', 'E_CLUSTER_QUOTA', /quota/],
     [
       403,

@@ -50,8 +50,8 @@ describe('bench run', () => {
     const record = await readRecord();
     expect(record.loader.kind).toBe('builtin');
     expect(record.loader.version).toMatch(/^\d+\.\d+\.\d+/);
-    expect(record.warnings.join('\n')).toMatch(/built-in loader is used, because dnsperf is not here/);
-    expect(world.err()).toContain('the built-in loader is used, because dnsperf is not here');
+    expect(record.warnings.join('\n')).toMatch(/using the built-in loader, because dnsperf is not installed/);
+    expect(world.err()).toContain('using the built-in loader, because dnsperf is not installed');
     expect(started('dnsperf')).toEqual([]);
     expect(started('driver.ts')).toHaveLength(1);
     const [trial] = record.trials;

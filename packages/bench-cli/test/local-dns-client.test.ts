@@ -121,7 +121,7 @@ describe('asking over UDP', () => {
       answered(message, (bytes) => bytes.writeUInt16BE((bytes.readUInt16BE(0) + 1) % 0x10000, 0)),
     ]);
     await expect(askUdp(endpoint, query, { timeoutSeconds: 0.1 })).rejects.toThrow(
-      'no answer within 0.1 s; 1 messages came with other ids',
+      'no answer within 0.1 s; 1 messages had other IDs',
     );
   });
 

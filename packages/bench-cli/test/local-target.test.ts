@@ -185,7 +185,7 @@ describe('a server that does not start', () => {
     });
     await expect(deploy(scriptServer(ECHO_SERVER))).rejects.toMatchObject({
       code: 'E_PORT_TAKEN',
-      message: `script cannot listen on 127.0.0.1:${port}: the port is taken`,
+      message: `script cannot listen on 127.0.0.1:${port}: the port is in use`,
     });
     expect(chosen).toEqual([port, port, port]);
   });

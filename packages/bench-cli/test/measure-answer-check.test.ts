@@ -84,10 +84,10 @@ describe('checkAnswers', () => {
       answers: [{ name: 'example7.com', type: 'A', data: '127.0.0.2' }],
     }));
     expect(await problem(wrong)).toMatchInlineSnapshot(`
-      "coredns answers example7.com A wrongly
+      "coredns gives a wrong answer for example7.com A
       query:    example7.com A
       expected: NOERROR with A "127.0.0.1"
-      came:     NOERROR with A "127.0.0.2""
+      received: NOERROR with A "127.0.0.2""
     `);
   });
 
@@ -96,22 +96,17 @@ describe('checkAnswers', () => {
       'a name that should not exist',
       'example8.com',
       (a) => ({ ...a, flags: 0 }),
-      'NOERROR without an answer',
+      'NOERROR with no answer records',
     ],
-    ['the other code for an unknown zone', 'example8.com', (a) => ({ ...a, flags: 3 }), 'NXDOMAIN without'],
-    ['an empty answer', 'example7.com', (a) => ({ ...a, answers: [] }), 'NOERROR without an answer'],
+    ['the other code for an unknown zone', 'example8.com', (a) => ({ ...a, flags: 3 }), 'NXDOMAIN with no'],
+    ['an empty answer', 'example7.com', (a) => ({ ...a, answers: [] }), 'NOERROR with no answer records'],
     [
       'a response to another question',
       'example7.com',
       (a) => ({ ...a, questions: [{ name: 'x.example', type: 'A' }] }),
       'the question "x.example A"',
     ],
-    [
-      'a response without a question',
-      'example7.com',
-      (a) => ({ ...a, questions: [] }),
-      'without the question',
-    ],
+    ['a response without a question', 'example7.com', (a) => ({ ...a, questions: [] }), 'without a question'],
     [
       'garbage',
       'example7.com',
@@ -152,6 +147,6 @@ describe('workloads', () => {
       { name: 'example2.com', type: 'AAAA' },
     ]);
     expect(() => parseQueryFile('q.txt', 'example1.com A\nexample2.com\n')).toThrow(/q\.txt, line 2/);
-    expect(() => parseQueryFile('q.txt', '; nothing\n')).toThrow(/holds no query/);
+    expect(() => parseQueryFile('q.txt', '; nothing\n')).toThrow(/contains no query/);
   });
 });

@@ -99,7 +99,7 @@ describe('runWarnings', () => {
   });
   it.each<[string, Record<string, string>, CpuLimitMethod, Partial<Environment>, string]>([
     ['a fallback', {}, 'affinity', {}, 'not as asked: no right'],
-    ['a fraction that affinity cannot hold', { tier: '0.5' }, 'affinity', {}, 'tier 0.5 was not held'],
+    ['a fraction that affinity cannot hold', { tier: '0.5' }, 'affinity', {}, 'tier 0.5 was not enforced'],
     [
       'a machine that is too small',
       { tier: '2', mode: 'both' },

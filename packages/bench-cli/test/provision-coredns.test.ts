@@ -96,7 +96,7 @@ describe('CoreDNS from its release', () => {
     expect(error.code).toBe('E_TOOL_MISSING');
     expect(error.evidence).toEqual([
       expect.stringContaining('cache: '),
-      'PATH: there is none',
+      'PATH: it is not there',
       expect.stringMatching(/^release archive: http.*\.sha256: HTTP status 404$/),
       'go install: Go is not installed',
     ]);
@@ -115,7 +115,7 @@ describe('CoreDNS from its release', () => {
 
   test('without a published checksum is not used', async () => {
     const machine = await machineWith(releases('none', (response) => response.end('x')));
-    expect((await failureOf(machine)).evidence[2]).toMatch(/holds no SHA-256 checksum$/);
+    expect((await failureOf(machine)).evidence[2]).toMatch(/contains no SHA-256 checksum$/);
   });
 
   test('that is cut off on the way is not used', async () => {
@@ -135,7 +135,7 @@ describe('CoreDNS from its release', () => {
     const other = await archiveOf(fakeCoredns('1.0.0'));
     const wrongVersion = await machineWith(releases(other.sha256, (response) => response.end(other.archive)));
     expect((await failureOf(wrongVersion)).evidence[2]).toContain(
-      `what came is CoreDNS 1.0.0, not ${VERSION}`,
+      `the program obtained is CoreDNS 1.0.0, not ${VERSION}`,
     );
     const sha256OfX = '2d711642b726b04401627ca9fbac32f5c8530fb1903cc4db02258717921a4881';
     const noArchive = await machineWith(releases(sha256OfX, (response) => response.end('x')));
@@ -171,7 +171,7 @@ describe('CoreDNS from its release', () => {
     const provide = createProvisioner(machine.world);
     await expect(provide(corednsProgram, { ...machine.options, allowed: false })).rejects.toMatchObject({
       code: 'E_TOOL_MISSING',
-      fix: expect.stringContaining('leave out --no-provision'),
+      fix: expect.stringContaining('omit --no-provision'),
     });
     expect(requests).toBe(0);
   });

@@ -79,7 +79,7 @@ describe('dnsperf', () => {
     await expect(createProvisioner(machine.world)(dnsperfProgram, machine.options)).rejects.toMatchObject({
       code: 'E_TOOL_MISSING',
       evidence: [
-        'PATH: there is none',
+        'PATH: it is not there',
         'package manager: apt-get install dnsperf failed: E: Could not resolve host',
       ],
       fix: 'Install it: apt-get install dnsperf',
@@ -92,7 +92,7 @@ describe('dnsperf', () => {
     await machine.script('sudo', 'echo "sudo: a password is required" >&2; exit 1');
     await expect(createProvisioner(machine.world)(dnsperfProgram, machine.options)).rejects.toMatchObject({
       evidence: [
-        'PATH: there is none',
+        'PATH: it is not there',
         'package manager: apt-get needs root, and sudo would ask for a password',
       ],
       fix: 'Install it: sudo apt-get install dnsperf',
@@ -115,14 +115,16 @@ describe('dnsperf', () => {
     const options = { ...machine.options, allowed: false };
     await expect(createProvisioner(machine.world)(dnsperfProgram, options)).rejects.toMatchObject({
       code: 'E_TOOL_MISSING',
-      evidence: ['PATH: there is none'],
+      evidence: ['PATH: it is not there'],
     });
     await expect(readFile(join(machine.home, 'apt.log'))).rejects.toThrow('ENOENT');
   });
 
   test('is found on this machine, or can be installed', async () => {
-    const { found, wouldBeGot, fix } = await dnsperfProgram.inspect(realWorld(), { corednsVersion: VERSION });
-    expect(found?.version ?? wouldBeGot ?? fix).toMatch(/\S/);
+    const { found, installMethod, fix } = await dnsperfProgram.inspect(realWorld(), {
+      corednsVersion: VERSION,
+    });
+    expect(found?.version ?? installMethod ?? fix).toMatch(/\S/);
   });
 });
 
@@ -138,7 +140,7 @@ describe('other tools', () => {
     await aptThatNeedsUpdate(machine);
     await expect(createProvisioner(machine.world)(programOf('knot'), machine.options)).rejects.toMatchObject({
       code: 'E_TOOL_MISSING',
-      fix: 'Install it: apt-get install knot, or leave this server out of --servers.',
+      fix: 'Install it: apt-get install knot, or omit this server from --servers.',
     });
   });
 
@@ -185,13 +187,13 @@ describe('bench doctor', () => {
     const of = (name: string) => tools.find(({ program }) => program.name === name);
     expect(of('coredns')).toMatchObject({
       found: null,
-      problem: expect.stringContaining('in PATH: there is none'),
-      wouldBeGot: expect.stringMatching(/^downloaded from http:\/\/127\.0\.0\.1:1\//),
+      problem: expect.stringContaining('in PATH: it is not there'),
+      installMethod: expect.stringMatching(/^downloaded from http:\/\/127\.0\.0\.1:1\//),
     });
-    expect(of('dnsperf')?.wouldBeGot).toBe('installed with apt-get install dnsperf');
+    expect(of('dnsperf')?.installMethod).toBe('installed with apt-get install dnsperf');
     expect(of('nsd')).toMatchObject({
       program: { optional: true },
-      wouldBeGot: null,
+      installMethod: null,
       fix: 'Install it: apt-get install nsd',
     });
     await expect(readFile(join(machine.home, 'called'))).rejects.toThrow('ENOENT');

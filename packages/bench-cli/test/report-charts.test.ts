@@ -60,7 +60,7 @@ describe('the charts', () => {
     );
     expect(drawn.map(({ name }) => name)).toContain('qps');
     const reasons = Object.fromEntries(missing.map(({ name, reason }) => [name, reason]));
-    expect(reasons['latency-percentiles']).toContain('the load generator gave none');
+    expect(reasons['latency-percentiles']).toContain('the load generator reported none');
     expect(reasons.scaling).toContain('no server was measured in two tiers');
     const empty = makeRecord({ cases: [{ server: 'coredns', trials: [{ failed: 'E_ALL_LOST' }] }] });
     const nothing = await drawPlots(chartData(empty, 'relative'), PAGE_LOOK);
@@ -150,7 +150,7 @@ describe('the charts', () => {
     const { drawn } = await drawPlots(chartData(wild, 'relative'), FILE_LOOK);
     const qps = drawn.find(({ name }) => name === 'qps');
     expect(qps?.plot.body).toContain('▲');
-    expect(qps?.caption).toContain('An arrow means that the interval goes on.');
+    expect(qps?.caption).toContain('An arrow means that the interval continues.');
     expect(labelsOf(qps?.plot.body ?? '').join()).toContain(Math.round(high).toLocaleString('en'));
     expect((await drawPlots(data, FILE_LOOK)).drawn.map(({ caption }) => caption).join()).not.toContain(
       'arrow',

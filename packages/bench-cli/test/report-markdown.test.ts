@@ -41,14 +41,14 @@ describe('the Markdown report', () => {
     const text = report(usual);
     for (const heading of [
       '## Tier 1, single',
-      '### How sure',
-      '### What it cost',
+      '### Uncertainty',
+      '### Cost',
       '### Each trial',
       '## How to read this',
       '## Method',
       '## Environment',
       '## Programs',
-      '## Repeat it',
+      '## Reproduce',
     ]) {
       expect(text.split('\n')).toContain(heading);
     }
@@ -167,7 +167,7 @@ describe('the Markdown report', () => {
     const text = report(
       makeRecord({ cases: [{ server: 'dinodns', trials: qps(100, 101) }], baseline: 'coredns' }),
     );
-    expect(text).toContain('it cannot be compared, because no round has a successful trial of coredns');
+    expect(text).toContain('it cannot be compared, because no round also has a successful trial of coredns');
   });
 
   it('copes with nothing observed', () => {
@@ -198,7 +198,7 @@ describe('the Markdown report', () => {
         ],
       }),
     );
-    expect(text).toContain('deltas are of the rounds in which both servers succeeded');
+    expect(text).toContain('deltas use only the rounds in which both servers succeeded');
   });
 
   it('counts queries in flight at the end apart from lost ones', () => {

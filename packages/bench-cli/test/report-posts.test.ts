@@ -44,7 +44,7 @@ it('a post has its reservation as one sentence of the TL;DR', async () => {
     ],
   });
   const { text } = await postOf(record);
-  expect(text).toMatch(/^- With a reservation: a throughput was not limited by the server .*\(†\)\.$/m);
+  expect(text).toMatch(/^- Caveat: a throughput was not limited by the server .*\(†\)\.$/m);
   expect(text).not.toMatch(/^- .?$/m);
 });
 
@@ -73,13 +73,13 @@ describe('the post for a blog', () => {
       '## TL;DR',
       '## How we measured',
       '## Results',
-      '## What it cost',
+      '## Cost',
       '## Scaling',
       '## Within the trials',
       '## Notes',
       '## Conclusions',
       '## Caveats',
-      '## Repeat it',
+      '## Reproduce',
     ]);
     expect(text.match(/^### .*/gm)).toEqual(['### 0.5 CPU', '### 1 CPU', '### 2 CPU']);
     expect(text).toContain('Δ QPS, relative');
@@ -168,9 +168,7 @@ describe('what a server was shown to be over all points', () => {
       },
     }));
     const noisy = { ...reference, cases };
-    expect(reservation(noisy)).toBe(
-      'With a reservation: a difference is no larger than the noise floor at all points.',
-    );
+    expect(reservation(noisy)).toBe('Caveat: a difference is no larger than the noise floor at every point.');
     expect(reservation(reference)).toBeNull();
     const [stock, dinodns] = cases.slice(1, 3).map((item) => verdictSentence(item, noisy));
     expect(dinodns).toContain('more); but the baseline differs from itself by as much (noise floor).');
@@ -199,7 +197,7 @@ describe('the comment on a pull request', () => {
     expect(text.length).toBeLessThan(6000);
     expect(text).toContain('DinoDNS answered 32 % more queries per second than CoreDNS');
     expect(text).toMatch(/\| +⚪ \+3\.9 % \[-4\.9, \+14\.3\] \|/);
-    expect(text).toContain('<details><summary>Machine, and how to repeat it</summary>');
+    expect(text).toContain('<details><summary>Machine, and how to reproduce the run</summary>');
     expect(text.match(/<details>/g)).toHaveLength(text.match(/<\/details>/g)?.length ?? 0);
   });
 

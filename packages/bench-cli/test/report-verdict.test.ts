@@ -45,7 +45,7 @@ describe('the sentence about a case', () => {
   it('names no winner where the interval contains zero', () => {
     const text = sentence({ baseline: [100, 105, 95], values: [120, 100, 110] });
     expect(text).toMatch(
-      /^No difference shown between DinoDNS and CoreDNS: the 95 % interval reaches from \d+ % fewer to \d+ % more queries per second \(3 paired trials\)\.$/,
+      /^No difference shown between DinoDNS and CoreDNS: the 95 % interval runs from \d+ % fewer to \d+ % more queries per second \(3 paired trials\)\.$/,
     );
     expect(text).not.toContain('answered');
   });
@@ -67,7 +67,7 @@ describe('the sentence about a case', () => {
 
   it.each([
     ['loader', 'the load generator, not the server, limited DinoDNS'],
-    ['rate', 'a fixed rate was asked of DinoDNS'],
+    ['rate', 'DinoDNS ran at a fixed rate'],
     ['unknown', 'what limited DinoDNS is unknown'],
   ] as const)('says so where the limit was: %s', (limitedBy, words) => {
     expect(sentence({ baseline: [100, 100, 101], values: [200, 201, 202], limitedBy })).toContain(
@@ -89,7 +89,7 @@ describe('the sentence about a case', () => {
     expect(item.limitedBy).toBe('unknown');
     expect(verdictSentence(item, record)).toContain(`; but DinoDNS was the limit in ${counted}.`);
     expect(explainCaseMarks(record)).toEqual([
-      `† DinoDNS, tier 1 single: Not limited by the server in every trial, so perhaps not the most it can do: the server was the limit in ${counted}.`,
+      `† DinoDNS, tier 1 single: Not limited by the server in every trial, so the server may be able to do more: the server was the limit in ${counted}.`,
     ]);
     const text = renderTerminal(record, { delta: 'relative' });
     expect(text).toMatch(/^1 × 1 vCPU.* mixed$/m);
@@ -113,7 +113,7 @@ describe('the sentence about a case', () => {
     });
     expect(record.cases.map((item) => verdictSentence(item, record))).toEqual([
       'CoreDNS, the baseline, answered 41,536 queries per second (one trial).',
-      'DinoDNS answered 50,000 queries per second (one trial); it cannot be compared, because no round has a successful trial of CoreDNS as well.',
+      'DinoDNS answered 50,000 queries per second (one trial); it cannot be compared, because no round also has a successful trial of CoreDNS.',
       'Knot DNS has no result: none of its trials succeeded.',
       'nsd has no result yet.',
     ]);

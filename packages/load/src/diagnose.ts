@@ -19,7 +19,7 @@ export async function diagnoseSilence(server: ServerAddress, { arena }: Workload
   socket.on('message', (message, { address, port }) => {
     if (message.length >= 12 && (address !== server.address || port !== server.port)) {
       found.push(
-        `The server answers from another address: ${server.address} port ${server.port} was asked, ${address} port ${port} answered. Such answers are not taken.`,
+        `The server answers from another address: ${server.address} port ${server.port} was queried, ${address} port ${port} answered. Such answers are ignored.`,
       );
     }
     done.abort();

@@ -25,8 +25,8 @@ function problemOf(issue: z.core.$ZodIssue): Problem {
   if (issue.code === 'unrecognized_keys') {
     const where = path === '' ? '' : ` in ${path}`;
     return {
-      problem: `there is no option ${issue.keys.join(', ')}${where}`,
-      fix: 'remove it, or correct its spelling',
+      problem: `unknown option ${issue.keys.join(', ')}${where}`,
+      fix: 'remove it, or correct the spelling',
     };
   }
   const name = path === '' ? 'the options' : path;
@@ -78,22 +78,22 @@ function crossProblems(options: CannonOptions): Problem[] {
   check(
     workload.kind === 'pcap' && load.kind !== 'timed' && load.kind !== 'closed',
     `a capture is replayed with its own timing, not ${load.kind}`,
-    'leave the rate out; --speed makes the replay faster or slower',
+    'omit the rate; --speed makes the replay faster or slower',
   );
   check(
     load.kind === 'timed' && workload.kind !== 'pcap',
-    'only a capture has times of its own',
+    'only a capture has its own timing',
     'give --pcap FILE, or a rate',
   );
   check(
     sourcePort !== 0 && sourcePort + (clients ?? workers) - 1 > 65_535,
-    `${clients ?? workers} sockets from port ${sourcePort} on go beyond port 65535`,
+    `${clients ?? workers} sockets starting at port ${sourcePort} exceed port 65535`,
     'choose a lower first port (-x), or fewer clients (-c)',
   );
   check(
     tcpFallback && transport !== 'udp',
-    `answers over ${transport} are not repeated over TCP`,
-    'leave --tcp-fallback out, or use -m udp',
+    `answers over ${transport} are not retried over TCP`,
+    'omit --tcp-fallback, or use -m udp',
   );
   return problems;
 }

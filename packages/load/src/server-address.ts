@@ -19,7 +19,7 @@ export interface ServerText {
 function serverError(text: string, what: string): LoadError {
   return loadError(
     'E_OPTIONS',
-    `"${text}" is no server: ${what}`,
+    `"${text}" is not a server: ${what}`,
     'write 127.0.0.1:5300, [::1]:53, a host name, or for DNS over HTTPS https://host/dns-query',
   );
 }
@@ -27,7 +27,7 @@ function serverError(text: string, what: string): LoadError {
 function portOf(text: string, port: string): number {
   const number = /^\d{1,5}$/.test(port) ? Number(port) : Number.NaN;
   if (number >= 1 && number <= 65_535) return number;
-  throw serverError(text, `"${port}" is no port (1 to 65535)`);
+  throw serverError(text, `"${port}" is not a port (1 to 65535)`);
 }
 
 /** Reads `host`, `host:port`, `[address]:port`, an IPv6 address, or a URL. Throws `LoadError` (`E_OPTIONS`). */
@@ -37,7 +37,7 @@ export function parseServer(text: string, transport: keyof typeof DEFAULT_PORTS)
   if (isIP(text) !== 0) return { host: text, port: standard, path: null };
   const bracketed = text.match(/^\[([^\]]+)\](?::(.*))?$/);
   if (bracketed?.[1] !== undefined) {
-    if (isIP(bracketed[1]) !== 6) throw serverError(text, 'there is no IPv6 address in the brackets');
+    if (isIP(bracketed[1]) !== 6) throw serverError(text, 'the brackets do not contain an IPv6 address');
     const port = bracketed[2] === undefined ? standard : portOf(text, bracketed[2]);
     return { host: bracketed[1], port, path: null };
   }
@@ -47,12 +47,12 @@ export function parseServer(text: string, transport: keyof typeof DEFAULT_PORTS)
     throw serverError(text, 'it has too many colons; IPv6 addresses with a port need brackets');
   // Names of hosts, underscores too, since cluster DNS has some.
   if (!/^[\w](?:[\w.-]{0,252}\w)?\.?$/.test(host))
-    throw serverError(text, 'the host is no name and no address');
+    throw serverError(text, 'the host is neither a name nor an address');
   return { host, port: port === undefined ? standard : portOf(text, port), path: null };
 }
 
 function parseUrl(text: string): ServerText {
-  if (!URL.canParse(text)) throw serverError(text, 'the URL cannot be read');
+  if (!URL.canParse(text)) throw serverError(text, 'the URL is invalid');
   const { hostname, port, pathname, search } = new URL(text);
   return {
     host: hostname.replace(/^\[|\]$/g, ''),

@@ -103,7 +103,7 @@ describe('a server', () => {
       `127.0.0.1:${port}`,
     ]);
     expect(status).toBe(4);
-    expect(stderr).toContain('is no answer to what was asked');
+    expect(stderr).toContain('sends messages that do not answer the queries');
     const { counts } = resultOf(stdout);
     expect(counts.answered).toBe(0);
     expect(counts.malformed + counts.mismatched).toBeGreaterThan(0);

@@ -126,7 +126,7 @@ it('says that it could not hold a rate that nobody can hold', async () => {
   expect(counts.unsent).toBeGreaterThan(0);
   expect(rates.sent).toBeLessThan(20e6);
   expect(generator.wasTheLimit).toBe(true);
-  expect(warnings.join()).toContain('could not hold the rate');
+  expect(warnings.join()).toContain('could not keep up with the rate');
 });
 
 it('tells what it cost itself', async () => {

@@ -182,7 +182,7 @@ describe('against dnsperf', needs('dnsperf'), () => {
     expect((await dnsperf(path)).warnings).toEqual(['Error: input file contains no data']);
     await expect(plan({ kind: 'file', path })).rejects.toMatchObject({
       code: 'E_QUERY_FILE',
-      message: expect.stringContaining('holds no query'),
+      message: expect.stringContaining('contains no query'),
     });
   });
 });

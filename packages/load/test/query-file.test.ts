@@ -27,13 +27,13 @@ describe('errors', () => {
   test('the line number, the value and the fix', () => {
     const error = failure('; comment\n\nexample.com A\nexample.com AAAAA\n');
     expect(error.code).toBe('E_QUERY_FILE');
-    expect(error.message).toBe('FILE, line 4: "AAAAA" is no type');
+    expect(error.message).toBe('FILE, line 4: "AAAAA" is not a type');
     expect(error.fix).toContain('did you mean AAAA?');
     expect(error.exitStatus).toBe(2);
   });
 
   test('an abbreviated type, which dnsperf would guess, and a name of 256 bytes', () => {
-    expect(failure('example.com AAA\n').message).toContain('"AAA" is no type');
+    expect(failure('example.com AAA\n').message).toContain('"AAA" is not a type');
     expect(failure(`${NAME_255}y A\n`).message).toContain('256 bytes');
     expect(failure('a\\256.com A\n').message).toContain('more than 255');
   });

@@ -180,7 +180,7 @@ describe('reverse zones', () => {
 describe('errors', () => {
   test.each([
     [{ kind: 'names', names: ['a..b', 'good.test', 'x'.repeat(64)] }, 'E_NAME', /2 problems/],
-    [{ kind: 'names', names: ['a.test'], types: ['AAAAA'] }, 'E_NAME', /"AAAAA" is no type/],
+    [{ kind: 'names', names: ['a.test'], types: ['AAAAA'] }, 'E_NAME', /"AAAAA" is not a type/],
     [{ kind: 'names', names: ['a.test', 'b.test'], weights: [1] }, 'E_WORKLOAD', /1 weights for 2 names/],
     [{ kind: 'names', names: ['a.test'], weights: [0] }, 'E_WORKLOAD', /all weights of the names are 0/],
     [
@@ -193,7 +193,7 @@ describe('errors', () => {
     [{ kind: 'zones', from: 5, to: 5, hitRatio: 0.5 }, 'E_WORKLOAD', /needs odd and even/],
     [{ kind: 'zones', to: 1e9 }, 'E_WORKLOAD', /too many/],
     [{ kind: 'reverse', network: '10.0.0.0/8' }, 'E_WORKLOAD', /16777216 addresses/],
-    [{ kind: 'reverse', network: '10.0.0/24' }, 'E_WORKLOAD', /no network/],
+    [{ kind: 'reverse', network: '10.0.0/24' }, 'E_WORKLOAD', /not a network/],
     [{ kind: 'reverse', network: '10.0.0.0/33' }, 'E_WORKLOAD', /prefix length/],
   ] as const)('%j', async (workload, code, message) => {
     const error = await plan(workload).catch((reason: unknown) => reason);

@@ -59,11 +59,11 @@ function wholeNumber(flag: string): (text: string) => number {
 }
 
 const EXIT_HELP = `
-The first line on standard output says that the server answers, over UDP and TCP and in every worker:
+The first line on standard output means that every worker answers, over UDP and TCP:
   {"ready":true,"address":"127.0.0.1","addresses":["127.0.0.1"],"port":5300,"pid":4711,"workers":1,
    "udpBackend":"native"}
-SIGTERM or SIGINT stops it after what has been received is answered; a second one stops it at once.
-SIGHUP loads the zones again while the present ones are served; if that fails, they stay.
+SIGTERM or SIGINT stops the server once it has answered what it received; a second one stops it at once.
+SIGHUP reloads the zones while the current ones are served; if that fails, they stay.
 ${exitStatusHelp(['success', 'internal', 'usage', 'environment', 'server', 'interrupted', 'terminated'], {
   success: 'stopped, or help or version shown',
   interrupted: 'stopped at once by a second Ctrl-C (SIGINT)',
@@ -93,11 +93,11 @@ function command(): Command {
     .option('--workers <number>', 'processes in mode multi (default: usable CPUs)', wholeNumber('--workers'))
     .option(
       '--standby <number>',
-      'further processes that take the place of a worker that ends (default: 0)',
+      'spare processes that replace a worker that ends (default: 0)',
       wholeNumber('--standby'),
     )
     .addOption(
-      new Option('--zones <number>', 'how many of example1.com, example3.com, … to serve')
+      new Option('--zones <number>', 'number of zones example1.com, example3.com, … to serve')
         .argParser(wholeNumber('--zones'))
         .default(100)
         .conflicts('zonesFile'),
@@ -109,7 +109,7 @@ function command(): Command {
     .addOption(
       new Option(
         '--zones-spec <file>',
-        'JSON from which zones are generated, like {"from":1,"to":200}',
+        'JSON that zones are generated from, such as {"from":1,"to":200}',
       ).conflicts(['zones', 'zonesFile']),
     )
     .addOption(
@@ -118,13 +118,16 @@ function command(): Command {
         .default('auto'),
     )
     .addOption(
-      new Option('--balance <how>', 'UDP over workers: one client port to one, or each datagram to any')
+      new Option(
+        '--balance <how>',
+        'UDP balancing: a client port always to one worker (flow), or each datagram to any (random)',
+      )
         .choices(BALANCES)
         .default(DEFAULT_BALANCE),
     )
     .option(
       '--gather <microseconds>',
-      'wait before reading on under load (default: 50 with more workers than CPUs, else 0)',
+      'under load, wait before each further read (default: 50 with more workers than CPUs, else 0)',
       wholeNumber('--gather'),
     )
     .option(
@@ -140,38 +143,43 @@ function command(): Command {
     )
     .option(
       '--tcp-idle <seconds>',
-      `close TCP connections without a query for so long (default: ${DEFAULT_IDLE_SECONDS})`,
+      `close TCP connections without a query for this long (default: ${DEFAULT_IDLE_SECONDS})`,
       wholeNumber('--tcp-idle'),
     )
     .option(
       '--tcp-connections <number>',
-      `TCP connections of each process (default: ${DEFAULT_MAX_CONNECTIONS})`,
+      `maximum TCP connections per process (default: ${DEFAULT_MAX_CONNECTIONS})`,
       wholeNumber('--tcp-connections'),
     )
     .option(
       '--tcp-connections-per-client <number>',
-      `of these from one address (default: ${DEFAULT_MAX_CONNECTIONS_PER_CLIENT})`,
+      `maximum TCP connections per client address (default: ${DEFAULT_MAX_CONNECTIONS_PER_CLIENT})`,
       wholeNumber('--tcp-connections-per-client'),
     )
     .option(
       '--rrl-rate <number>',
-      'UDP responses per second to one client network and worker (default: no limit)',
+      'UDP responses per second to one client network, per worker (default: no limit)',
       wholeNumber('--rrl-rate'),
     )
     .option(
       '--rrl-slip <number>',
-      'every so-manieth response beyond the rate says TC=1; 0: none',
+      'send every Nth response over the limit with TC=1; 0: none',
       wholeNumber('--rrl-slip'),
       DEFAULT_SLIP,
     )
     .option(
       '--rrl-ipv4-prefix <bits>',
-      'what a client network is',
+      'prefix length of an IPv4 client network',
       wholeNumber('--rrl-ipv4-prefix'),
       DEFAULT_IPV4_BITS,
     )
-    .option('--rrl-ipv6-prefix <bits>', 'the same', wholeNumber('--rrl-ipv6-prefix'), DEFAULT_IPV6_BITS)
-    .option('--rrl-exempt <network...>', 'networks that are not limited, like 192.0.2.0/24')
+    .option(
+      '--rrl-ipv6-prefix <bits>',
+      'prefix length of an IPv6 client network',
+      wholeNumber('--rrl-ipv6-prefix'),
+      DEFAULT_IPV6_BITS,
+    )
+    .option('--rrl-exempt <network...>', 'networks that are not limited, such as 192.0.2.0/24')
     .addHelpText('after', EXIT_HELP)
     .exitOverride()
     .configureOutput({ outputError: () => undefined });
@@ -230,7 +238,7 @@ function rateLimitOf(
 /** Throws `E_USAGE`. Null if help or the version was asked for: then they are printed. */
 export async function parseCommandLine(args: readonly string[]): Promise<ServerOptions | null> {
   const parser = command();
-  // Finding out takes a socket, which only those who ask shall pay for.
+  // Finding out takes a socket, so do it only when asked.
   const asksVersion = args.includes('--version') || args.includes('-V');
   parser.version(asksVersion ? describeVersions(await availableBackend()) : '');
   try {

@@ -43,7 +43,7 @@ export function bindError(error: unknown, address: string, port: number): Server
       return new ServerError(
         'E_PORT_TAKEN',
         `${where} is already in use.`,
-        `Stop what listens there (\`ss -lnptu 'sport = :${port}'\` shows it), or choose another --port; 0 picks a free one.`,
+        `Stop the program that listens there (\`ss -lnptu 'sport = :${port}'\` shows it), or choose another --port; 0 picks a free one.`,
         error,
       );
     case 'EACCES':

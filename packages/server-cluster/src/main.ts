@@ -58,7 +58,7 @@ function reloadOnHangUp(server: Server): void {
       return;
     }
     server.reload().catch((error: unknown) => {
-      process.stderr.write('The zones were not reloaded; those of before are served on.\n');
+      process.stderr.write('The zones were not reloaded; the server still serves the previous ones.\n');
       report(error);
     });
   });

@@ -132,7 +132,7 @@ function usage(message: string, fix: string): ServerError {
 
 function checkWhole(name: string, value: number, least: number, most: number): void {
   if (Number.isInteger(value) && value >= least && value <= most) return;
-  throw usage(`${name} ${value} is not possible.`, `Give a whole number from ${least} to ${most}.`);
+  throw usage(`${name} ${value} is not valid.`, `Give a whole number from ${least} to ${most}.`);
 }
 
 function checkAddress(address: string): void {
@@ -179,7 +179,7 @@ function resolveTcp(limits: TcpLimits = {}): TcpLimits {
   const { idleSeconds, maxConnections, maxConnectionsPerClient, maxBufferedOctets } = limits;
   if (idleSeconds !== undefined && !(idleSeconds > 0 && idleSeconds <= 3600)) {
     throw usage(
-      `${idleSeconds} s of idle time are not possible.`,
+      `An idle time of ${idleSeconds} s is not valid.`,
       'Give more than 0 and at most 3600 seconds.',
     );
   }
@@ -208,13 +208,13 @@ export function resolveOptions(options: ServerOptions, defaultZones: () => ZoneS
   if (options.workers !== undefined) {
     checkWhole('The number of workers', options.workers, 1, MAX_WORKERS);
     if (mode === 'single' && options.workers !== 1) {
-      throw usage(`Mode single has one process, not ${options.workers}.`, 'Choose --mode multi for several.');
+      throw usage(`Mode single has one process, not ${options.workers}.`, 'Choose --mode multi for more.');
     }
   }
   if (options.standby !== undefined) {
-    checkWhole('The number of processes that stand by', options.standby, 0, MAX_WORKERS);
+    checkWhole('The number of standby processes', options.standby, 0, MAX_WORKERS);
     if (mode === 'single' && options.standby > 0) {
-      throw usage('Mode single has nobody standing by.', 'Choose --mode multi.');
+      throw usage('Mode single has no standby processes.', 'Choose --mode multi.');
     }
   }
   const { gatherMicroseconds } = options;

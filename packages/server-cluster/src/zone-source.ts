@@ -11,7 +11,7 @@ export const MAX_ZONES = 1_000_000;
 /** The first `count` zones of the published benchmark: example1.com, example3.com, … */
 export function generatedZones(count: number): ZoneSource {
   if (count < 1 || count > MAX_ZONES) {
-    throw new ServerError('E_USAGE', `--zones ${count} is not possible.`, `Give 1 to ${MAX_ZONES}.`);
+    throw new ServerError('E_USAGE', `--zones ${count} is not valid.`, `Give 1 to ${MAX_ZONES}.`);
   }
   return defineZoneSet({ from: 1, to: count * 2 });
 }

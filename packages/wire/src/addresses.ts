@@ -9,7 +9,7 @@ function ipv6Groups(text: string): string[] {
 export function addressBytes(address: string): Uint8Array {
   if (isIPv4(address)) return Uint8Array.from(address.split('.'), Number);
   const [plain = ''] = address.split('%');
-  if (!isIPv6(plain)) throw new RangeError(`"${address}" is no IP address`);
+  if (!isIPv6(plain)) throw new RangeError(`"${address}" is not an IP address`);
   const dotted = plain.slice(plain.lastIndexOf(':') + 1);
   let text = plain;
   if (isIPv4(dotted)) {

@@ -105,7 +105,7 @@ function encodeOrdinary(text: string): Buffer {
 export function encodeName(text: string): Buffer {
   if (isOrdinary(text)) return encodeOrdinary(text);
   const parsed = parseName(text === '' ? '.' : text);
-  if ('problem' in parsed) throw new RangeError(`"${text}" is no domain name: ${parsed.problem}`);
+  if ('problem' in parsed) throw new RangeError(`"${text}" is not a domain name: ${parsed.problem}`);
   return Buffer.from(parsed.wire.buffer);
 }
 

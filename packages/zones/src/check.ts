@@ -75,7 +75,7 @@ function hostProblems(records: ZoneSetSpec['records'], hosts: readonly string[])
   if (hosts.includes('@')) {
     problems.push({
       problem: 'the host "@" is the zone itself',
-      fix: 'leave it out: the zone always has its records',
+      fix: 'omit it: the zone always has its records',
     });
   }
   const twice = hosts.find((host, index) => hosts.indexOf(host) !== index);
@@ -105,7 +105,7 @@ function placeProblems({ records }: Plan): Problem[] {
     .filter(({ name, type }) => name !== '@' && (type === 'SOA' || type === 'NS'))
     .map((record) => ({
       problem: `${labelOf(record)} would make another zone of it`,
-      fix: 'put SOA and NS records at the zone itself: leave the name out',
+      fix: 'put SOA and NS records at the apex: omit the name',
     }));
 }
 
@@ -142,7 +142,7 @@ function setProblems({ owners }: Plan): Problem[] {
       if (SINGLE_TYPES.includes(first.type) && records.length > 1) {
         problems.push({
           problem: `there are ${records.length} records ${labelOf(first)}`,
-          fix: 'keep one of them: a name has one at most',
+          fix: 'keep one of them: a name has at most one',
         });
       }
     }
@@ -158,7 +158,7 @@ function cnameProblems(plan: Plan): Problem[] {
     if (cname?.type !== 'CNAME') continue;
     if (name === '@') {
       problems.push({
-        problem: 'there is a CNAME at the zone itself, beside its SOA and NS',
+        problem: 'there is a CNAME at the apex, beside the SOA and NS records',
         fix: 'give the CNAME a name within the zone ("www CNAME …"), or use A and AAAA records (RFC 1912 §2.4)',
       });
     } else if (types.size > 1) {
@@ -256,7 +256,7 @@ function targetProblems(plan: Plan): Problem[] {
     return [
       {
         problem: `${labelOf(record)} refers to ${target}, which ${why} in the zone`,
-        fix: `add "${owner === '@' ? '' : `${owner} `}A 192.0.2.1" with the right address, or refer to a name outside of the zone`,
+        fix: `add "${owner === '@' ? '' : `${owner} `}A 192.0.2.1" with the right address, or refer to a name outside the zone`,
       },
     ];
   });
@@ -297,6 +297,6 @@ function literalTarget(
   if (plan.owners.has(owner)) return undefined;
   return {
     problem: `the target "${target}" is in a zone of this set, which has no "${owner}"`,
-    fix: `write "${owner}.{zone}" and add its address ("${owner} A 192.0.2.1"), or use a name outside of the set`,
+    fix: `write "${owner}.{zone}" and add its address ("${owner} A 192.0.2.1"), or use a name outside the set`,
   };
 }

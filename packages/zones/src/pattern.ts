@@ -79,7 +79,7 @@ export function patternProblem(text: string, largest: number): Problem | undefin
     };
   }
   const name = normalizeName(text.replace(NUMBER_PLACEHOLDER, String(largest)));
-  return nameProblem(name, `the pattern "${text}" makes a bad name:`);
+  return nameProblem(name, `the pattern "${text}" gives an invalid name:`);
 }
 
 function missingPlaceholder(text: string): Problem {

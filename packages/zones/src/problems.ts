@@ -114,7 +114,7 @@ function elementOf(input: unknown, key: string, index: number): unknown {
 
 function unknownKeys(keys: readonly string[], help: KeyHelp): Problem {
   const fixes = keys.map((key) => suggestion(key, Object.keys(help)));
-  return { problem: `there is no key ${keys.map(shown).join(', ')}`, fix: fixes.join('; ') };
+  return { problem: `unknown key ${keys.map(shown).join(', ')}`, fix: fixes.join('; ') };
 }
 
 /** What is wrong with a specification, and the parts of it that are right by themselves. */

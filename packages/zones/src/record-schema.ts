@@ -140,7 +140,7 @@ const owner = text(
     if (name.includes('*')) {
       return {
         problem: `the name "${value}" is a wildcard, which not every server here can hold`,
-        fix: 'name each host: answers must be the same on all servers',
+        fix: 'list each host by name: answers must be the same on all servers',
       };
     }
     return nameProblem(name, 'the name');

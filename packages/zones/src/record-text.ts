@@ -58,7 +58,7 @@ function tokenize(line: string): Token[] | Problem {
       if (rest === '') break;
       return {
         problem: `the quotes do not match at: ${rest}`,
-        fix: 'put text in one pair of double quotes, and a backslash before a quote inside of it',
+        fix: 'put text in one pair of double quotes, and a backslash before a quote inside it',
       };
     }
     end = pattern.lastIndex;

@@ -78,19 +78,19 @@ export async function writeFileWhole(
 const FIXES: Readonly<Record<string, string>> = {
   ENOSPC: 'free some space on the disk, or write to another one',
   EDQUOT: 'free some of your quota, or write to another disk',
-  EACCES: 'choose a directory that you may write to',
-  EPERM: 'choose a directory that you may write to',
+  EACCES: 'choose a writable directory',
+  EPERM: 'choose a writable directory',
   EROFS: 'choose a directory on a file system that is not read-only',
   ENOTDIR: 'choose another directory: a part of this path is a file',
-  EEXIST: 'choose another directory: there is a file of that name',
-  EISDIR: 'choose another name: there is a directory of that name',
+  EEXIST: 'choose another directory: a file with that name exists',
+  EISDIR: 'choose another name: a directory with that name exists',
   ENAMETOOLONG: 'choose a shorter path',
 };
 
 function writeError(path: string, cause: unknown, fix?: string): ZonesError {
   const code = cause instanceof Error && 'code' in cause ? String(cause.code) : '';
   const problem = `cannot write ${path}: ${messageOf(cause)}`;
-  const remedy = fix ?? FIXES[code] ?? 'choose another place';
+  const remedy = fix ?? FIXES[code] ?? 'choose another path';
   return new ZonesError('E_WRITE_FAILED', 'cannot write', [{ problem, fix: remedy }], cause);
 }
 
@@ -113,7 +113,7 @@ async function prepareTarget(directory: string, path: string, made: string[]): P
   const existing = await atPath(target, () => statOrNothing(target));
   // A rename would replace a device (/dev/null) or a pipe with a file.
   if (existing !== undefined && !existing.isFile() && !existing.isSymbolicLink()) {
-    const kind = existing.isDirectory() ? 'a directory' : 'no regular file';
+    const kind = existing.isDirectory() ? 'a directory' : 'not a regular file';
     throw writeError(
       target,
       new Error(`it is ${kind}`),

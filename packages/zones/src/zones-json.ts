@@ -35,7 +35,7 @@ export function zonesJsonHeader({ size, spec }: ZoneSet): string {
   return `${JSON.stringify({ format: ZONES_JSON_FORMAT, version: ZONES_JSON_VERSION, zones: size, spec })}\n`;
 }
 
-const FIX_LINE = 'make the file again, or correct the line';
+const FIX_LINE = 'regenerate the file, or correct the line';
 
 type TextSource = string | Iterable<string | Uint8Array> | AsyncIterable<string | Uint8Array>;
 
@@ -67,8 +67,8 @@ export function checkZonesJsonCount(announced: number | undefined, zones: number
   if (announced === undefined) throw notZones('the file is empty');
   if (zones === announced) return;
   throw failure(
-    `the file has ${zones} zones where its first line says ${announced}`,
-    'make it again: it was cut off or edited',
+    `the file has ${zones} zones, but its first line says ${announced}`,
+    'regenerate it: it was truncated or edited',
   );
 }
 
@@ -87,7 +87,7 @@ async function* lineBatches(source: TextSource): AsyncGenerator<string[], void, 
       rest + (typeof piece === 'string' ? piece : decoder.decode(piece, { stream: true }))
     ).split('\n');
     rest = lines.pop() ?? '';
-    if (rest.length > MAX_LINE_CHARACTERS) throw notZones('a line does not end');
+    if (rest.length > MAX_LINE_CHARACTERS) throw notZones('a line is too long');
     yield lines;
   }
   if (rest !== '') yield [rest];
@@ -100,7 +100,7 @@ function failure(problem: string, fix: string): ZonesError {
 function notZones(why: string): ZonesError {
   return failure(
     `this is not a zones file: ${why}`,
-    'make one with: dinodns-zones generate --format dinodns-json --out DIR',
+    'create one with: dinodns-zones generate --format dinodns-json --out DIR',
   );
 }
 
@@ -120,7 +120,7 @@ export function readZonesJsonHeader(line: string): number {
   if (version !== ZONES_JSON_VERSION) {
     throw failure(
       `the zones file has version ${version}, this program reads version ${ZONES_JSON_VERSION}`,
-      'make it again with a dinodns-zones of the same release',
+      'regenerate it with the dinodns-zones of the same release',
     );
   }
   return zones;

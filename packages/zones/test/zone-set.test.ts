@@ -355,7 +355,7 @@ describe('a specification that is wrong', () => {
       /CAA tag/,
       /issue/,
     ],
-    ['a CNAME at the zone', { records: ['CNAME www.example.net'] }, /CNAME at the zone itself/, /www CNAME/],
+    ['a CNAME at the zone', { records: ['CNAME www.example.net'] }, /CNAME at the apex/, /www CNAME/],
     [
       'a CNAME beside other data',
       { records: ['www A 192.0.2.1', 'www CNAME a.b'] },
@@ -371,7 +371,7 @@ describe('a specification that is wrong', () => {
       /2 records SOA/,
       /one of them/,
     ],
-    ['a NS below the zone', { records: ['sub NS ns.example.net'] }, /another zone/, /leave the name out/],
+    ['a NS below the zone', { records: ['sub NS ns.example.net'] }, /another zone/, /omit the name/],
     ['a record twice', { records: ['AAAA ::1', 'AAAA 0::1'] }, /the same/, /once/],
     [
       'TTLs that differ in a set',
@@ -384,7 +384,7 @@ describe('a specification that is wrong', () => {
     ['a host twice', { hosts: ['a', 'a'] }, /twice/, /once/],
     ['hosts without addresses', { records: ['MX 1 a.b'], hosts: ['www'] }, /no records/, /type A/],
     ['no records', { records: [] }, /records cannot be \[\]/, /A 127.0.0.1/],
-    ['an unknown key', { pattren: 'x{X}' }, /no key "pattren"/, /did you mean pattern/],
+    ['an unknown key', { pattren: 'x{X}' }, /unknown key "pattren"/, /did you mean pattern/],
     ['no object', 'example{X}.com', /is not an object/, /pattern/],
   ])('%s is refused with what would be right', (_, input, problem, fix) => {
     const error = refusal(input);

@@ -200,7 +200,7 @@ export class DgramUdpSocket implements UdpSocket {
       throw new RangeError(`datagram of ${length} bytes: a slot holds 0 to ${this.slotBytes}`);
     }
     if (peer === undefined && this.#settings.remote === null) {
-      throw new UdpError('ERR_UDP_STATE', 'no peer: the socket is not connected, so name one');
+      throw new UdpError('ERR_UDP_STATE', 'no peer: the socket is not connected, so pass one');
     }
     this.#reserved = false;
     this.#send(this.sendBytes.slice(0, length), peer);

@@ -94,7 +94,7 @@ export async function loadLibc(): Promise<Libc> {
   if (platform !== 'linux' || !architectures.includes(arch)) {
     throw new UdpError(
       'ERR_UDP_BACKEND',
-      `recvmmsg and sendmmsg are used on Linux on x64 and arm64, and this is ${platform} on ${arch}`,
+      `recvmmsg and sendmmsg are used only on Linux on x64 and arm64; this is ${platform} on ${arch}`,
     );
   }
   bound ??= bindLibc();

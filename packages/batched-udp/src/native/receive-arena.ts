@@ -174,7 +174,7 @@ export class ReceiveArena implements Batch {
     this.#assertIndex(i);
     if (!(length >= 0 && length <= this.slotBytes) || !Number.isInteger(length)) {
       throw new RangeError(
-        `reply of ${length} bytes: a reply in place has 0 to ${this.slotBytes}, the slot's size`,
+        `reply of ${length} bytes: a reply in place has 0 to ${this.slotBytes} bytes, the size of a slot`,
       );
     }
     this.#replies[i] = length;
@@ -183,7 +183,7 @@ export class ReceiveArena implements Batch {
   #assertIndex(i: number): void {
     if (i >= 0 && i < this.count && Number.isInteger(i)) return;
     throw new RangeError(
-      `datagram ${i} of a batch of ${this.count}: a batch is gone when its handler has returned`,
+      `datagram ${i} of a batch of ${this.count}: a batch is valid only until its handler returns`,
     );
   }
 }

@@ -84,11 +84,11 @@ export class SendQueue {
     const sockaddr = peer?.sockaddr; // Destructured from `peer ?? {}` it would cost an object for each datagram.
     if (sockaddr === undefined) {
       if (!connected)
-        throw new UdpError('ERR_UDP_STATE', 'no peer: the socket is not connected, so name one');
+        throw new UdpError('ERR_UDP_STATE', 'no peer: the socket is not connected, so pass one');
     } else if (sockaddr.length !== sockaddrLength(family)) {
       throw new UdpError(
         'ERR_UDP_ADDRESS',
-        `the peer is not one of this IPv${family} socket; peerOf makes them`,
+        `the peer does not belong to this IPv${family} socket; use peerOf`,
       );
     }
     this.#append(length, sockaddr);

@@ -51,7 +51,7 @@ async function judge(world: World, found: FoundRun, options: CleanupOptions): Pr
   const verdict = (remove: boolean, reason: string): Judged => ({ ...found, remove, reason });
   if (options.run !== undefined) {
     return found.runId === options.run || found.namespace === options.run
-      ? verdict(true, 'named by --run')
+      ? verdict(true, 'given by --run')
       : verdict(false, 'another run');
   }
   const alive = await isAlive(world, found);
@@ -65,7 +65,7 @@ async function judge(world: World, found: FoundRun, options: CleanupOptions): Pr
     ? verdict(true, 'its process has ended')
     : verdict(
         false,
-        `of ${found.host || 'another machine'}, where it may be running: name it with --run, or use --older-than`,
+        `of ${found.host || 'another machine'}, where it may still be running: give --run or --older-than`,
       );
 }
 
@@ -107,7 +107,7 @@ export async function cleanupCommand(world: World, options: CleanupOptions): Pro
   const judged: Judged[] = [];
   for (const run of found) judged.push(await judge(world, run, options));
   if (options.run !== undefined && !judged.some(({ remove }) => remove)) {
-    throw new BenchError('E_USAGE', `--run: the cluster holds no run "${options.run}"`, {
+    throw new BenchError('E_USAGE', `--run: no run "${options.run}" in the cluster`, {
       evidence: judged.map(({ runId, namespace }) => `${runId} in ${namespace}`),
       fix: '`bench cleanup --dry-run` lists all.',
     });
@@ -117,7 +117,7 @@ export async function cleanupCommand(world: World, options: CleanupOptions): Pro
     world.stdout.write(`${JSON.stringify(judged, null, 2)}\n`);
   } else {
     for (const item of judged) world.stdout.write(line(item, options.dryRun));
-    if (judged.length === 0) world.stdout.write(`No run is left on ${client.context}.\n`);
+    if (judged.length === 0) world.stdout.write(`There are no runs left on ${client.context}.\n`);
   }
   for (const problem of problems) world.stderr.write(`${problem}\n`);
   return problems.length === 0 ? EXIT_STATUS.success : EXIT_STATUS.environment;

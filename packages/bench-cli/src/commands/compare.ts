@@ -32,7 +32,7 @@ function refuseShared(reference: Selected, candidate: Selected): void {
   const shared = idsOf(reference).filter((id) => idsOf(candidate).includes(id));
   if (shared.length === 0) return;
   throw new BenchError('E_USAGE', `run ${shared.join(', ')} is on both sides of the comparison`, {
-    fix: 'Name it on one side, or the same runs on both with different cases: A:server=x+B:server=x A:server=y+B:server=y.',
+    fix: 'Give it on one side, or the same runs on both with different cases: A:server=x+B:server=x A:server=y+B:server=y.',
   });
 }
 
@@ -41,7 +41,7 @@ export async function compareCommand(world: World, options: CompareCommandOption
   const interval = intervalFrom(options.interval);
   const [first, ...others] = options.references;
   if (first === undefined || others.length === 0) {
-    throw new BenchError('E_USAGE', 'bench compare needs two runs at least', {
+    throw new BenchError('E_USAGE', 'bench compare needs at least two runs', {
       fix: 'For example `bench compare main latest`, or `bench compare latest:server=coredns latest:server=dinodns`.',
     });
   }
@@ -55,7 +55,7 @@ export async function compareCommand(world: World, options: CompareCommandOption
     const result = compareRuns(reference, candidate, { metrics, interval, normalize });
     if (result.cases.length === 0) {
       throw new BenchError('E_USAGE', `${first} and ${other} have no case in common`, {
-        fix: 'Choose cases by what tells them apart, for example A:server=coredns B:server=dinodns.',
+        fix: 'Select cases that differ in only one respect, for example A:server=coredns B:server=dinodns.',
         evidence: [...result.onlyReference.slice(0, 6), ...result.onlyCandidate.slice(0, 6)],
       });
     }

@@ -34,12 +34,12 @@ function toolFinding(tool: ToolInspection): Finding {
     return { ...base, state: 'ok', found: `${tool.found.version}, ${tool.found.executable}`, advice: null };
   }
   const how =
-    tool.wouldBeGot === null
+    tool.installMethod === null
       ? tool.fix
-      : `\`bench doctor --fix\` or the first run gets it: ${tool.wouldBeGot}`;
+      : `\`bench doctor --fix\` or the first run installs it: ${tool.installMethod}`;
   // Without dnsperf the built-in loader serves.
   const needed = !tool.program.optional && tool.program !== dnsperfProgram;
-  const state = needed && tool.wouldBeGot === null ? 'problem' : 'notice';
+  const state = needed && tool.installMethod === null ? 'problem' : 'notice';
   return { ...base, state, found: `missing${tool.program.optional ? ' (optional)' : ''}`, advice: how };
 }
 
@@ -50,9 +50,9 @@ function loaderFinding(tools: readonly ToolInspection[]): Finding {
   const base = { name: 'loader', title: 'loader', state: 'ok', advice: null } as const;
   if (dnsperf !== undefined && dnsperf.found !== null)
     return { ...base, found: `dnsperf ${dnsperf.found.version}; --loader builtin: ${builtin}` };
-  return dnsperf !== undefined && dnsperf.wouldBeGot !== null
-    ? { ...base, found: `dnsperf, once it is got; with --no-provision ${builtin}` }
-    : { ...base, found: `${builtin}, since dnsperf cannot be had` };
+  return dnsperf !== undefined && dnsperf.installMethod !== null
+    ? { ...base, found: `dnsperf, once it is installed; with --no-provision ${builtin}` }
+    : { ...base, found: `${builtin}, because dnsperf cannot be installed` };
 }
 
 /** Calls `get` with what provisioning needs: a place for its progress, and a signal that Ctrl-C aborts. */
@@ -80,8 +80,8 @@ async function provisioning<T>(
 /** Gets every tool that is missing and can be got; says why, where it fails. */
 async function fixTools(world: World, tools: readonly ToolInspection[]): Promise<void> {
   await provisioning(world, async (provide, options, say) => {
-    for (const { program, found, wouldBeGot } of tools) {
-      if (found !== null || wouldBeGot === null) continue;
+    for (const { program, found, installMethod } of tools) {
+      if (found !== null || installMethod === null) continue;
       try {
         await provide(program, options);
       } catch (error) {

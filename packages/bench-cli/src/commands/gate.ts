@@ -55,7 +55,7 @@ export async function gateCommand(world: World, options: GateCommandOptions): Pr
   const maxRegression = percentageFrom(options.maxRegression, '--max-regression');
   if (!FORMATS.includes(options.format)) {
     throw new BenchError('E_USAGE', `--format: "${options.format}" must be one of ${FORMATS.join(', ')}`, {
-      fix: 'github is Markdown for a comment on a pull request.',
+      fix: 'github is Markdown for a pull request comment.',
     });
   }
   const known = await knownRuns(world, options.out);
@@ -63,7 +63,7 @@ export async function gateCommand(world: World, options: GateCommandOptions): Pr
   const candidate = await selectRun(world, known, options.run, select);
   const reference = await selectRun(world, known, options.against, select, candidate.entry.id);
   if (reference.entry.id === candidate.entry.id) {
-    throw new BenchError('E_USAGE', `--against ${options.against} is the run that is judged`, {
+    throw new BenchError('E_USAGE', `--against ${options.against} is the run being judged`, {
       fix: 'Name another run: a branch, a commit, an id, or a name from `bench history tag`.',
     });
   }

@@ -13,21 +13,21 @@ import { trendCommand } from './trend.ts';
 type Values = Readonly<Record<string, string | boolean | undefined>>;
 
 const METRICS = COMPARED_METRICS.map((metric) => METRIC_NAMES[metric]).join(', ');
-const OUT = ['--out <directory>', 'where the folders of runs lie', DEFAULTS.out] as const;
+const OUT = ['--out <directory>', 'directory of the runs', DEFAULTS.out] as const;
 const JSON_FLAG = ['--json', 'as JSON'] as const;
 const NORMALIZE = [
   '--normalize <server>',
-  "figures relative to this server of the same run: takes out the machine's speed",
+  "figures relative to this server of the same run: cancels out the machine's speed",
 ] as const;
-const INTERVAL = ['--interval <method>', 'auto, or bootstrap from 8 trials on'] as const;
+const INTERVAL = ['--interval <method>', 'auto, or bootstrap (from 8 trials)'] as const;
 
 const RUNS_HELP = `
-A run is named by its id or a beginning of it, its path, \`latest\`, a name from
+A run is named by its id or the beginning of it, its path, \`latest\`, a name from
 \`bench history tag\`, a git branch (its newest complete run) or a git commit.
-Behind a colon, cases are chosen: latest:server=dinodns,tier=1`;
+A colon selects cases: latest:server=dinodns,tier=1`;
 
 const POOL_HELP = `
-Several runs are one side with a plus between them: main+old latest`;
+A plus joins several runs into one side: main+old latest`;
 
 const GATE_HELP = exitStatusHelp(['success', 'usage', 'record', 'undecided', 'threshold'], {
   success: 'not shown to be worse than tolerated, or not enough trials to tell',
@@ -43,16 +43,16 @@ function text(values: Values, name: string): string | undefined {
 function addHistory(program: Command, call: Call): void {
   const history = program
     .command('history')
-    .description('list runs and imported measurements, the newest first')
+    .description('list runs and imported measurements, newest first')
     .option('--server <name>', 'runs with this server')
     .option('--branch <name>', 'runs of this git branch')
     .option('--commit <hash>', 'runs of this git commit')
-    .option('--tag <name>', 'the run of this name')
+    .option('--tag <name>', 'the run with this name')
     .option('--kind <kind>', 'run or imported')
     .option('--status <status>', 'complete, interrupted, running or imported')
-    .option('--since <date>', 'runs from this date on')
+    .option('--since <date>', 'runs since this date')
     .option('--before <date>', 'runs before this date')
-    .option('--limit <n>', 'at most so many (default: 20)')
+    .option('--limit <n>', 'at most this many (default: 20)')
     .option(...OUT)
     .option(...JSON_FLAG)
     .action(async (values: Values) => {
@@ -77,7 +77,7 @@ function addHistory(program: Command, call: Call): void {
 function addHistoryMaintenance(history: Command, call: Call): void {
   history
     .command('rebuild')
-    .description('make history.db anew from the records')
+    .description('rebuild history.db from the records')
     .action(async (_values: Values, command: Command) => {
       const values: Values = command.optsWithGlobals();
       call.status = await rebuildCommand(call.world, {
@@ -87,10 +87,10 @@ function addHistoryMaintenance(history: Command, call: Call): void {
     });
   history
     .command('tag')
-    .description('give a run a name, to compare with later')
+    .description('name a run, to compare with it later')
     .argument('<run>', 'the run')
     .argument('<name>', 'its name, for example main')
-    .option('--remove', 'take the name away')
+    .option('--remove', 'delete the name')
     .action(async (run: string, name: string, _values: Values, command: Command) => {
       const values: Values = command.optsWithGlobals();
       const out = text(values, 'out') ?? DEFAULTS.out;
@@ -125,7 +125,7 @@ function addTrend(program: Command, call: Call): void {
   program
     .command('trend')
     .description('a figure over time, and where its level changed')
-    .option('--server <name>', 'of this server (default: of all)')
+    .option('--server <name>', 'for this server (default: all)')
     .option('--metric <name>', `one of ${METRICS} (default: qps)`)
     .option('--tier <n>', 'at this tier')
     .option('--mode <mode>', 'in this mode')
@@ -153,8 +153,8 @@ function addGate(program: Command, call: Call): void {
   program
     .command('gate')
     .description('for CI: fail if a figure is shown to be worse than tolerated')
-    .argument('[run]', 'the run that is judged', 'latest')
-    .requiredOption('--against <run>', 'the run that it is compared with, for example main')
+    .argument('[run]', 'the run to judge', 'latest')
+    .requiredOption('--against <run>', 'the run to compare it with, for example main')
     .option('--max-regression <percentage>', 'how much worse is tolerated', '3%')
     .option('--metric <list>', `figures to judge: ${METRICS} (default: qps)`)
     .option('--server <name>', 'cases of this server only')
@@ -194,13 +194,13 @@ function addGate(program: Command, call: Call): void {
 function addImport(program: Command, call: Call): void {
   program
     .command('import')
-    .description('bring in what other programs measured, to compare it')
+    .description('import measurements of other programs, to compare them')
     .argument('<file...>', 'files of dnsperf, kubernetes/perf-tests, tiger-bench, flamethrower or dnspyre')
     .option(
       '--format <name>',
-      'dnsperf, perf-tests, tiger-bench, flamethrower or dnspyre (default: as it looks)',
+      'dnsperf, perf-tests, tiger-bench, flamethrower or dnspyre (default: detected)',
     )
-    .option('--server <name>', 'the server that was measured, which most formats do not say')
+    .option('--server <name>', 'the server that was measured, which most formats do not record')
     .option(...OUT)
     .option(...JSON_FLAG)
     .action(async (files: string[], values: Values) => {

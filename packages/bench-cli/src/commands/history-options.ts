@@ -71,7 +71,7 @@ export function metricsFrom(
     if (metric !== undefined) return metric;
     const known = COMPARED_METRICS.map((candidate) => METRIC_NAMES[candidate]);
     const suggestion = nearest(name, known);
-    throw new BenchError('E_USAGE', `--metric: there is no figure ${JSON.stringify(name)}`, {
+    throw new BenchError('E_USAGE', `--metric: unknown figure ${JSON.stringify(name)}`, {
       fix: suggestion === undefined ? `Choose from ${known.join(', ')}.` : `Did you mean "${suggestion}"?`,
     });
   });
@@ -82,7 +82,7 @@ export function intervalFrom(text: string | undefined): IntervalChoice {
   const choice = INTERVAL_CHOICES.find((candidate) => candidate === (text ?? 'auto'));
   if (choice !== undefined) return choice;
   throw new BenchError('E_USAGE', `--interval: ${JSON.stringify(text)} must be auto or bootstrap`, {
-    fix: 'auto takes the method by the number of trials; docs/method.md says which.',
+    fix: 'auto chooses the method by the number of trials; see docs/method.md.',
   });
 }
 
@@ -108,7 +108,7 @@ export function checkNormalize(server: string | undefined, entries: readonly Ent
     throw new BenchError('E_USAGE', `--normalize: run ${entry.id} has no server ${JSON.stringify(server)}`, {
       fix:
         servers.length === 0
-          ? 'It does not say which servers it measured: leave --normalize away.'
+          ? 'It does not say which servers it measured: omit --normalize.'
           : `Choose a server that all runs have; this one has ${servers.join(', ')}.`,
     });
   }

@@ -28,7 +28,7 @@ export interface HistoryOptions {
 function momentFrom(text: string, flag: string): number {
   const moment = /^\d{4}-\d{2}-\d{2}/.test(text) ? Date.parse(text) : Number.NaN;
   if (!Number.isNaN(moment)) return moment;
-  throw new BenchError('E_USAGE', `${flag}: ${JSON.stringify(text)} is no date`, {
+  throw new BenchError('E_USAGE', `${flag}: ${JSON.stringify(text)} is not a date`, {
     fix: `Write it as ${flag} 2026-11-21 or ${flag} 2026-11-21T14:00:00Z.`,
   });
 }
@@ -37,14 +37,14 @@ function limitFrom(text: string | undefined): number {
   if (text === undefined) return 20;
   if (/^\d+$/.test(text) && Number(text) > 0) return Number(text);
   throw new BenchError('E_USAGE', `--limit: ${JSON.stringify(text)} must be a whole number from 1`, {
-    fix: 'Leave it away for the 20 newest.',
+    fix: 'Omit it for the 20 newest.',
   });
 }
 
 function oneOf(text: string | undefined, flag: string, values: readonly string[]): string | undefined {
   if (text === undefined || values.includes(text)) return text;
   throw new BenchError('E_USAGE', `${flag}: ${JSON.stringify(text)} must be one of ${values.join(', ')}`, {
-    fix: 'Leave it away for all.',
+    fix: 'Omit it for all.',
   });
 }
 
@@ -83,7 +83,7 @@ export async function historyCommand(world: World, options: HistoryOptions): Pro
   if (matching.length === 0) {
     world.stderr.write(
       known.runs.length === 0
-        ? `There are no runs in ${known.resultsDirectory} yet: make one with \`bench run\`, or bring some in with \`bench import\`.\n`
+        ? `There are no runs in ${known.resultsDirectory} yet: make one with \`bench run\`, or import some with \`bench import\`.\n`
         : `None of ${known.runs.length} runs is like that.\n`,
     );
     return 0;
@@ -101,7 +101,7 @@ export async function rebuildCommand(world: World, options: { out: string; json:
   const directory = resolve(world.cwd, options.out);
   if ((await world.fs.stat(directory).catch(() => null))?.isDirectory() !== true) {
     throw new BenchError('E_RECORD_UNREADABLE', `there is no directory ${directory}`, {
-      fix: 'Name the place of the results with --out.',
+      fix: 'Give the results directory with --out.',
     });
   }
   const files = await rebuild(world, directory);
@@ -111,7 +111,7 @@ export async function rebuildCommand(world: World, options: { out: string; json:
   if (options.json) printJson(world, { files, problems });
   else {
     world.stdout.write(`Read ${files} ${files === 1 ? 'record' : 'records'} in ${directory}\n`);
-    for (const { path, problem } of problems) world.stderr.write(`Left out ${path}: ${problem}\n`);
+    for (const { path, problem } of problems) world.stderr.write(`Skipped ${path}: ${problem}\n`);
   }
   return 0;
 }
@@ -129,8 +129,8 @@ export async function tagCommand(
   const { id } = await loadEntry(world, known.resultsDirectory, known, options.run);
   const indexed = known.runs.find((run) => run.id === id);
   if (indexed === undefined) {
-    throw new BenchError('E_USAGE', `run ${id} does not lie in ${known.resultsDirectory}`, {
-      fix: 'Name the place of its results with --out.',
+    throw new BenchError('E_USAGE', `run ${id} is not in ${known.resultsDirectory}`, {
+      fix: 'Give its results directory with --out.',
     });
   }
   // It may have been removed since it was listed.

@@ -9,15 +9,15 @@ export function addMachineCommands(program: Command, call: Call): void {
   const { world } = call;
   program
     .command('servers')
-    .description('list the servers that can be compared, and whether they are here')
+    .description('list the servers that can be compared, and whether they are installed')
     .option('--json', 'as JSON')
     .action(async (values: { json?: boolean }) => {
       call.status = await serversCommand(world, { json: values.json === true });
     });
   program
     .command('doctor')
-    .description('what this machine has and lacks')
-    .option('--fix', 'get the tools that are missing')
+    .description('check what this machine has and what it lacks')
+    .option('--fix', 'install the missing tools')
     .addOption(
       new Option('--for <what>', 'what it is looked at for: a run, or the tests of this workspace')
         .choices(['run', 'tests'])
@@ -33,10 +33,10 @@ export function addMachineCommands(program: Command, call: Call): void {
     });
   program
     .command('cleanup')
-    .description('remove from a cluster what killed runs left')
+    .description('remove from a cluster what killed runs left behind')
     .option('--run <id>', 'this run, even if its bench may still be running')
-    .option('--older-than <time>', 'runs older than this, of other machines as well: 1h')
-    .option('--dry-run', 'list what is there, remove nothing')
+    .option('--older-than <time>', 'runs older than this, also from other machines: 1h')
+    .option('--dry-run', 'list what would be removed, remove nothing')
     .option('--context <name>', 'context of the kubeconfig (default: its current one)')
     .option('--json', 'as JSON')
     .action(async (values: Record<string, unknown>) => {

@@ -36,7 +36,7 @@ async function findOpener(world: World, path: string): Promise<Opener> {
   if (!env.DISPLAY && !env.WAYLAND_DISPLAY) return { none: 'this session has no display' };
   const opener = await findExecutable(world, 'xdg-open');
   return opener === null
-    ? { none: 'there is no xdg-open; its package is xdg-utils' }
+    ? { none: 'xdg-open is missing; install the package xdg-utils' }
     : { command: [opener, path] };
 }
 

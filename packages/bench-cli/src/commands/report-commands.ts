@@ -10,7 +10,7 @@ type Values = Readonly<Record<string, string | undefined>>;
 
 const RUN = ['<run>', 'id of a run, its folder or run.json, or latest'] as const;
 const DELTA = ['--delta <definition>', 'relative or symmetric (default: as in the record)'] as const;
-const OUT = ['--out <directory>', 'where the folders of runs lie', DEFAULTS.out] as const;
+const OUT = ['--out <directory>', 'directory of the runs', DEFAULTS.out] as const;
 
 /** What `--format` takes. */
 function formatsHelp(): string {
@@ -19,7 +19,7 @@ function formatsHelp(): string {
   const lines = ALL_FORMATS.map(
     ({ description }, index) => `  ${(names[index] ?? '').padEnd(width)}  ${description}`,
   );
-  return `\nFormats (one text alone goes to stdout; several, and pictures, to files):\n${lines.join('\n')}`;
+  return `\nFormats (a single text goes to stdout; several formats, and pictures, to files):\n${lines.join('\n')}`;
 }
 
 export function addReportCommands(program: Command, call: Call): void {
@@ -29,8 +29,8 @@ export function addReportCommands(program: Command, call: Call): void {
     .description('render the reports of a run again from its record')
     .argument(...RUN)
     .option(...DELTA)
-    .option('--format <names>', 'one or several of those below, with commas between them')
-    .option('--to <directory>', 'where files go (default: beside the record)')
+    .option('--format <names>', 'one or more of the formats below, separated by commas')
+    .option('--to <directory>', 'directory for the files (default: beside the record)')
     .option(...OUT)
     .addHelpText('after', formatsHelp())
     .action(async (run: string, { delta, format, to, out = DEFAULTS.out }: Values) => {

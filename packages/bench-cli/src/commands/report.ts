@@ -44,12 +44,12 @@ function formatsOf(text: string): Format[] {
     const format = findFormat(name, ALL_FORMATS);
     if (format !== undefined) return format;
     const suggestion = nearest(name, known);
-    throw new BenchError('E_USAGE', `--format: there is no format "${name}"`, {
+    throw new BenchError('E_USAGE', `--format: unknown format "${name}"`, {
       fix: suggestion === undefined ? `Choose from ${known.join(', ')}.` : `Did you mean "${suggestion}"?`,
     });
   });
   if (wanted.length === 0) {
-    throw new BenchError('E_USAGE', '--format: names no format', { fix: `Choose from ${known.join(', ')}.` });
+    throw new BenchError('E_USAGE', '--format: no format given', { fix: `Choose from ${known.join(', ')}.` });
   }
   return [...new Set(wanted)];
 }

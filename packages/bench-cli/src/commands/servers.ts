@@ -9,7 +9,9 @@ import type { World } from '../world.ts';
 export function availability(tool: ToolInspection | undefined): string {
   if (tool === undefined) return 'unknown';
   if (tool.found !== null) return `${tool.found.version} (${tool.found.source})`;
-  return tool.wouldBeGot === null ? `missing. ${tool.fix ?? tool.problem ?? ''}` : 'got by the first run';
+  return tool.installMethod === null
+    ? `missing. ${tool.fix ?? tool.problem ?? ''}`
+    : 'installed by the first run';
 }
 
 export async function serversCommand(world: World, options: { json: boolean }): Promise<number> {
@@ -21,7 +23,7 @@ export async function serversCommand(world: World, options: { json: boolean }): 
       title: kind.title,
       description: kind.description,
       available: tool?.found != null,
-      canBeGot: tool?.wouldBeGot != null,
+      canBeGot: tool?.installMethod != null,
       availability: kind.existing ? 'in the cluster' : availability(tool),
     };
   });

@@ -65,8 +65,8 @@ async function relativeTo(
 export async function trendCommand(world: World, options: TrendOptions): Promise<number> {
   const [metric = 'qps', ...more] = metricsFrom(options.metric, ['qps']);
   if (more.length > 0) {
-    throw new BenchError('E_USAGE', '--metric: a trend is of one figure', {
-      fix: 'Call it once for each.',
+    throw new BenchError('E_USAGE', '--metric: a trend shows one figure', {
+      fix: 'Run it once for each.',
     });
   }
   const directory = resolve(world.cwd, options.out);
@@ -80,7 +80,7 @@ export async function trendCommand(world: World, options: TrendOptions): Promise
     const rows =
       normalize === undefined ? meant : await relativeTo(world, database, meant, metric, normalize);
     if (rows.length === 0) {
-      throw new BenchError('E_USAGE', `--normalize: no run has ${normalize} beside it`, {
+      throw new BenchError('E_USAGE', `--normalize: no run also measured ${normalize}`, {
         fix: 'Choose a server that the runs have in common.',
       });
     }
@@ -99,14 +99,14 @@ export async function trendCommand(world: World, options: TrendOptions): Promise
 function nothingMeant(options: TrendOptions, all: readonly FigureRow[], directory: string): BenchError {
   if (all.length === 0) {
     return new BenchError('E_RECORD_UNREADABLE', `there are no such figures in ${directory} yet`, {
-      fix: 'Make a run with `bench run`, or name another place with --out.',
+      fix: 'Make a run with `bench run`, or give another directory with --out.',
     });
   }
   const asked = (['server', 'tier', 'mode', 'workload', 'transport'] as const).flatMap((name) =>
     options[name] === undefined ? [] : [`--${name} ${options[name]}`],
   );
-  return new BenchError('E_USAGE', `no run has ${asked.join(' ')} with that figure`, {
-    fix: 'Choose from what was measured.',
+  return new BenchError('E_USAGE', `no run with ${asked.join(' ')} has that figure`, {
+    fix: 'Choose from these values.',
     evidence: [...new Set(all.map(({ caseKey }) => caseKey))].slice(0, 12),
   });
 }

@@ -67,7 +67,7 @@ export function parseConfigurationFile(path: string, text: string): unknown {
 export function unreadableConfiguration(path: string, cause: unknown): BenchError {
   const reason = systemErrorCode(cause) === 'ENOENT' ? 'does not exist' : messageOf(cause);
   return new BenchError('E_CONFIG', `configuration file ${path}: ${reason}`, {
-    fix: 'Give the path of a YAML file with --config, or leave the flag away.',
+    fix: 'Give the path of a YAML file with --config, or omit the flag.',
     cause,
   });
 }
@@ -175,7 +175,7 @@ export function configure(sources: ConfigurationSources): RunConfiguration {
           ...problems.slice(0, MAX_PROBLEMS),
           ...(problems.length > MAX_PROBLEMS ? [`and ${problems.length - MAX_PROBLEMS} more`] : []),
         ],
-        fix: 'Correct what is listed; `bench run --help` shows every setting.',
+        fix: 'Correct the settings listed; `bench run --help` shows every setting.',
       },
     );
   }

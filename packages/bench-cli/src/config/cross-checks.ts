@@ -40,11 +40,11 @@ function objectiveProblems({ objective, loader, rate, maxP99 }: Settings): strin
   if (objective !== 'max-rate')
     return maxP99 === undefined
       ? []
-      : ['--max-p99: is a limit of the search for the highest rate; add --objective max-rate'];
+      : ['--max-p99: limits the search for the highest rate; add --objective max-rate'];
   const problems: string[] = [];
   if (loader === 'dnsperf')
-    problems.push('--objective: max-rate needs open loops, which dnsperf has not; use --loader builtin');
-  if (rate !== undefined) problems.push('--rate: max-rate finds the rate itself; leave --rate away');
+    problems.push('--objective: max-rate needs open loops, which dnsperf lacks; use --loader builtin');
+  if (rate !== undefined) problems.push('--rate: max-rate finds the rate itself; omit --rate');
   return problems;
 }
 

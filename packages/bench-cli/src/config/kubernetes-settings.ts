@@ -41,7 +41,7 @@ const toleration = z
 const secretMessage = 'must be names of Secrets, each [namespace/]name, for example default/registry';
 const secret = z.string(secretMessage).regex(/^(?:[a-z0-9-]+\/)?[a-z0-9.-]+$/, secretMessage);
 
-const userMessage = 'must be the number of a user above 0, or image';
+const userMessage = 'must be a user ID above 0, or image';
 const user = z.preprocess(
   (value) => (typeof value === 'number' ? String(value) : value),
   z.string(userMessage).regex(/^(?:image|[1-9]\d{0,9})$/, userMessage),
@@ -61,7 +61,7 @@ export const KUBERNETES_SETTINGS = {
   },
   namespacePrefix: {
     flag: '--namespace-prefix <text>',
-    description: "a run's namespace is this and the run's id",
+    description: "prefix of a run's namespace; the run's id follows",
     schema: namePrefix,
     default: 'dinodns-bench',
   },
@@ -72,12 +72,12 @@ export const KUBERNETES_SETTINGS = {
   },
   dinodnsImage: {
     flag: '--dinodns-image <image>',
-    description: 'made from k8s/images/server; see `bench images`',
+    description: 'built from k8s/images/server; see `bench images`',
     schema: text,
   },
   loaderImage: {
     flag: '--loader-image <image>',
-    description: 'made from k8s/images/dnsperf',
+    description: 'built from k8s/images/dnsperf',
     schema: text,
   },
   pullPolicy: {
@@ -113,12 +113,12 @@ export const KUBERNETES_SETTINGS = {
   },
   serviceAccount: {
     flag: '--service-account <name>',
-    description: 'made in the namespace for the pods; without a token (default: its default)',
+    description: 'service account created for the pods, without a token (default: the namespace default)',
     schema: text,
   },
   cpuRequest: {
     flag: '--cpu-request <quantity>',
-    description: 'CPU request of a server pod (default: its limit, which the tier says)',
+    description: 'CPU request of a server pod (default: its limit, given by the tier)',
     schema: quantity('500m'),
   },
   memoryLimit: {
@@ -133,12 +133,12 @@ export const KUBERNETES_SETTINGS = {
   },
   podLabels: {
     flag: '--pod-labels <list>',
-    description: 'further labels of all pods: team=dns,env=lab',
+    description: 'additional labels for all pods: team=dns,env=lab',
     schema: z.preprocess(listFromText, z.array(pair).min(1)),
   },
   runAsUser: {
     flag: '--run-as-user <id>',
-    description: "user of all pods; image: the image's own",
+    description: "user ID of all pods; image: the image's own",
     schema: user,
     // The user "nonroot" of distroless images, CoreDNS's among them.
     default: '65532',
@@ -151,13 +151,13 @@ export const KUBERNETES_SETTINGS = {
   },
   observe: {
     flag: '--observe <how>',
-    description: "the kubelet's summary, the metrics API, none, or auto: the best that is allowed",
+    description: "the kubelet's summary, the metrics API, none, or auto: the best one permitted",
     schema: choice(['auto', 'summary', 'metrics', 'none']),
     default: 'auto',
   },
   scheduleTime: {
     flag: '--schedule-time <time>',
-    description: 'how long a pod may find no node before that is an error',
+    description: 'how long a pod may stay unscheduled before that is an error',
     schema: seconds(0, 'must be a duration, for example 30 or 5m'),
     // A node that an autoscaler has to add takes longer: then this must be raised.
     default: 20,

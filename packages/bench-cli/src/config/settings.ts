@@ -66,7 +66,7 @@ export const RUN_SETTINGS = {
   },
   baseline: {
     flag: '--baseline <server>',
-    description: 'what the others are compared with (default: coredns, else the first server)',
+    description: 'server to compare the others with (default: coredns, else the first server)',
     schema: text,
     defaultFor: (servers) => (servers.includes('coredns') ? 'coredns' : (servers[0] ?? 'coredns')),
   },
@@ -79,7 +79,7 @@ export const RUN_SETTINGS = {
   },
   warmup: {
     flag: '--warmup <time>',
-    description: 'load before each trial that does not count',
+    description: 'load before each trial that is not measured',
     schema: seconds(0, 'must be a duration, for example 2 or 5s; 0 switches the warm-up off'),
     default: 2,
     field: 'warmupSeconds',
@@ -93,7 +93,7 @@ export const RUN_SETTINGS = {
   },
   until: {
     flag: '--until <width>',
-    description: 'go on until the 95 % interval of every difference is narrower: 2%',
+    description: 'continue until the 95 % interval of every difference is narrower: 2%',
     schema: z.preprocess(
       ratioFromText,
       z.number(untilMessage).min(0.0001, untilMessage).max(10, untilMessage),
@@ -102,7 +102,7 @@ export const RUN_SETTINGS = {
   },
   maxTrials: {
     flag: '--max-trials <n>',
-    description: 'trials of each case at most, with --until',
+    description: 'maximum trials of each case, with --until',
     schema: wholeNumber(2, 1000),
     default: 30,
   },
@@ -120,7 +120,7 @@ export const RUN_SETTINGS = {
   },
   interval: {
     flag: '--interval <method>',
-    description: 'of differences: auto (rank test or t), or bootstrap from 8 trials on',
+    description: 'for differences: auto (rank test or t), or bootstrap (from 8 trials)',
     schema: choice(['auto', 'bootstrap']),
     default: 'auto',
   },
@@ -130,7 +130,7 @@ export const RUN_SETTINGS = {
     schema: number(
       z
         .number('must be queries per second, for example 20000')
-        .positive('must be more than 0; leave it away for no limit')
+        .positive('must be more than 0; omit it for no limit')
         .max(1e9, 'must be queries per second, at most 1e9'),
     ),
     // Over all instances of a case.
@@ -158,13 +158,13 @@ export const RUN_SETTINGS = {
   },
   loader: {
     flag: '--loader <name>',
-    description: 'dnsperf; builtin (dnscannon: percentiles, open loop); auto: dnsperf where it can be had',
+    description: 'dnsperf; builtin (dnscannon: percentiles, open loop); auto: dnsperf if available',
     schema: choice(['auto', 'dnsperf', 'builtin']),
     default: 'auto',
   },
   openLoop: {
     flag: '--open-loop',
-    description: 'with --rate and the builtin loader: send on schedule, whether answers come or not',
+    description: 'with --rate and the builtin loader: send on schedule, whether or not answers arrive',
     schema: z.preprocess(booleanFromText, z.boolean('must be true or false')),
     default: false,
   },
@@ -193,7 +193,7 @@ export const RUN_SETTINGS = {
   },
   timeout: {
     flag: '--timeout <time>',
-    description: 'a query unanswered for so long is lost',
+    description: 'a query unanswered for this long is lost',
     schema: seconds(0.01, 'must be a duration of at least 0.01 seconds'),
     default: 5,
     field: 'timeoutSeconds',
@@ -212,7 +212,7 @@ export const RUN_SETTINGS = {
   },
   workload: {
     flag: '--workload <name>',
-    description: 'names asked: half (exist), existing, missing, or a query file',
+    description: 'names to query: half (exist), existing, missing, or a query file',
     schema: text,
     default: 'half',
     // The cluster's own DNS knows other names than the zone set's.
@@ -244,14 +244,14 @@ export const RUN_SETTINGS = {
   },
   out: {
     flag: '--out <directory>',
-    description: 'where the folders of runs lie',
+    description: 'directory of the runs',
     schema: text,
     default: 'results',
     inCommand: 'never',
   },
   provision: {
     flag: '--no-provision',
-    description: 'use installed tools only, get nothing',
+    description: 'use only installed tools, install nothing',
     schema: z.preprocess(booleanFromText, z.boolean('must be true or false')),
     default: true,
   },

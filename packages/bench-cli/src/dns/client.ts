@@ -181,6 +181,6 @@ function undecodable(query: DnsQuery, message: Buffer, cause: unknown): DnsQuery
 }
 
 function timeoutText(seconds: number, strayMessages: number): string {
-  const stray = strayMessages === 0 ? '' : `; ${strayMessages} messages came with other ids`;
+  const stray = strayMessages === 0 ? '' : `; ${strayMessages} messages had other IDs`;
   return `no answer within ${seconds} s${stray}`;
 }

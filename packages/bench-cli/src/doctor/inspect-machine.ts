@@ -51,7 +51,7 @@ async function checkLimits(world: World): Promise<MachineCheck> {
 
 function checkCores(world: World, neededCpus: number): MachineCheck {
   const usable = world.machine.availableCpus;
-  const found = `${usable} of ${world.machine.cpus.length} CPUs may be used; ${neededCpus} are needed for server and loader`;
+  const found = `${usable} of ${world.machine.cpus.length} CPUs may be used; server and loader need ${neededCpus}`;
   const advice = `trials that need more than ${usable} are marked as contended; a machine with ${neededCpus} CPUs is better`;
   return check('cores', 'Cores', found, usable < neededCpus ? advice : null);
 }
@@ -83,12 +83,12 @@ async function checkBuffers(world: World): Promise<MachineCheck> {
 
 async function checkGovernor(world: World): Promise<MachineCheck> {
   const governor = await cpuGovernor(world);
-  const advice = 'cpupower frequency-set -g performance makes trials more alike';
+  const advice = 'cpupower frequency-set -g performance makes trials more uniform';
   const scaled = governor !== null && governor !== 'performance';
   return check(
     'cpu-governor',
     'CPU governor',
-    governor ?? 'none: the frequency is not in our hands',
+    governor ?? 'none: the frequency cannot be controlled from here',
     scaled ? advice : null,
   );
 }
@@ -120,7 +120,7 @@ async function checkDisk(world: World): Promise<MachineCheck> {
 async function checkGo(world: World): Promise<MachineCheck> {
   const go = await findExecutable(world, 'go');
   const version = go === null ? null : await askVersion(world, GO_VERSION, go);
-  const advice = 'needed only where release archives of CoreDNS cannot be reached';
+  const advice = 'needed only if the release archives of CoreDNS cannot be reached';
   return check(
     'go',
     'Go',
@@ -132,7 +132,7 @@ async function checkGo(world: World): Promise<MachineCheck> {
 async function checkPackages(world: World): Promise<MachineCheck> {
   const system = await findPackageManager(world);
   if ('problem' in system)
-    return check('package-manager', 'Package manager', system.problem, 'install dnsperf by hand');
+    return check('package-manager', 'Package manager', system.problem, 'install dnsperf manually');
   const how = system.manager.privilege.length === 0 ? 'as root' : 'with sudo, without a password';
   return check('package-manager', 'Package manager', `${system.manager.name} ${how}`);
 }
@@ -142,7 +142,7 @@ async function checkNode(world: World): Promise<MachineCheck> {
   const version = stdout.trim().replace(/^v/, '');
   const [major = 0, minor = 0] = version.split('.').map(Number);
   const old = major < OLDEST_NODE[0] || (major === OLDEST_NODE[0] && minor < OLDEST_NODE[1]);
-  const advice = `Node.js ${OLDEST_NODE.join('.')} or later is needed: start bench with pnpm, which brings it`;
+  const advice = `Node.js ${OLDEST_NODE.join('.')} or later is needed: start bench with pnpm, which installs it`;
   return check('node', 'Node.js', version, old ? advice : null, old ? 'problem' : 'ok');
 }
 

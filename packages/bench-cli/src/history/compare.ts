@@ -162,7 +162,7 @@ function notesOf(label: string, reference: EntryCase, candidate: EntryCase): str
   if (limits.some((limit) => limit !== 'server')) {
     const what = limits[0] === limits[1] ? limits[0] : limits.join(' and ');
     notes.push(
-      `${label}: throughput was not limited by the server in every trial (${what}), so it may not be the most it can do.`,
+      `${label}: throughput was not limited by the server in every trial (${what}), so the server may be able to do more.`,
     );
   }
   if (reference.contended === true || candidate.contended === true) {

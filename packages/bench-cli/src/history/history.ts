@@ -104,10 +104,10 @@ export async function openHistory(world: HistoryWorld, resultsDirectory: string)
   try {
     return { database: await open(), notice: null };
   } catch (first) {
-    if (isBusy(first)) return inMemory(`${path} is in use for long; read the records instead`);
+    if (isBusy(first)) return inMemory(`${path} has been in use for too long; read the records instead`);
     try {
       await rebuild(world, resultsDirectory);
-      return { database: await open(), notice: `${path} was made anew (${messageOf(first)})` };
+      return { database: await open(), notice: `${path} was rebuilt (${messageOf(first)})` };
     } catch (second) {
       return inMemory(`${path} cannot be written (${messageOf(second)}); read the records instead`);
     }

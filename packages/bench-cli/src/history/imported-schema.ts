@@ -8,8 +8,8 @@ export function importedJsonSchema(): string {
   const schema = z.toJSONSchema(importedRecordSchema, { io: 'input', target: 'draft-2020-12' });
   return formatJson({
     ...schema,
-    title: 'Measurement of another program, brought in by dinodns-bench (imported.json)',
+    title: 'Measurement of another program, imported by dinodns-bench (imported.json)',
     description:
-      'Base units: seconds, bytes, queries per second. What the other program does not say is null.',
+      'Base units: seconds, bytes, queries per second. What the other program does not report is null.',
   });
 }

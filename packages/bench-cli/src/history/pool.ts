@@ -64,9 +64,9 @@ function mergeEnvironments(entries: readonly Entry[]): Record<string, string> {
   const names = distinct(entries.flatMap(({ environment }) => Object.keys(environment)));
   return Object.fromEntries(
     names.map((name) => {
-      const values = distinct(entries.map(({ environment }) => environment[name] ?? 'not told'));
+      const values = distinct(entries.map(({ environment }) => environment[name] ?? 'not recorded'));
       // A server that only some of them have is no difference of environments.
-      const told = name.startsWith('server ') ? values.filter((value) => value !== 'not told') : values;
+      const told = name.startsWith('server ') ? values.filter((value) => value !== 'not recorded') : values;
       return [name, told.join(' and ')];
     }),
   );

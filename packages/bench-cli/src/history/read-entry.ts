@@ -32,7 +32,7 @@ export function parseImported(text: string, path: string): ImportedRecord {
   }
   const record = importedRecordSchema.safeParse(value);
   if (record.success) return record.data;
-  throw new BenchError('E_RECORD_UNREADABLE', `${path} is no imported record`, {
+  throw new BenchError('E_RECORD_UNREADABLE', `${path} is not an imported record`, {
     fix: 'Import the original files again with `bench import`.',
     evidence: listProblems(record.error),
   });
@@ -45,7 +45,7 @@ export async function readEntry({ fs }: Pick<World, 'fs'>, path: string): Promis
     text = await fs.readFile(path, 'utf8');
   } catch (cause) {
     throw new BenchError('E_RECORD_UNREADABLE', `cannot read ${path}: ${messageOf(cause)}`, {
-      fix: 'Give the id or the path of a run that you may read.',
+      fix: 'Give the id or the path of a run that you can read.',
       cause,
     });
   }

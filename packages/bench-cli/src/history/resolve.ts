@@ -74,7 +74,7 @@ function unknownRun(index: RunIndex, reference: string, resultsDirectory: string
       : `${JSON.stringify(reference)} is the name of run ${dangling}, which is gone`;
   const fix =
     runs.length === 0
-      ? `There are no runs in ${resultsDirectory} yet: make one with \`bench run\`, or name another place with --out.`
+      ? `There are no runs in ${resultsDirectory} yet: make one with \`bench run\`, or give another directory with --out.`
       : suggestion !== undefined && suggestion !== reference
         ? `Did you mean "${suggestion}"?`
         : 'Give the id of a run, its path, `latest`, a name from `bench history tag`, a git branch or a commit.';

@@ -32,7 +32,7 @@ export function parseReference(text: string): { run: string; selector: Selector 
       return [name, value.join('=')] as const;
     }
     const suggestion = nearest(name, [...DIMENSIONS]);
-    throw new BenchError('E_USAGE', `${text}: there is no selector ${JSON.stringify(pair)}`, {
+    throw new BenchError('E_USAGE', `${text}: unknown selector ${JSON.stringify(pair)}`, {
       fix:
         suggestion === undefined || suggestion === name
           ? `Write RUN:name=value, with the names ${DIMENSIONS.join(', ')}.`

@@ -16,8 +16,8 @@ const RESERVED = new Set(['latest']);
 
 export function checkTagName(name: string): void {
   if (NAME.test(name) && !RESERVED.has(name)) return;
-  throw new BenchError('E_USAGE', `${JSON.stringify(name)} cannot be the name of a run`, {
-    fix: 'Use letters, digits, dots, dashes and underscores, for example main or v1.2; `latest` is taken.',
+  throw new BenchError('E_USAGE', `${JSON.stringify(name)} is not a valid name for a run`, {
+    fix: 'Use letters, digits, dots, dashes and underscores, for example main or v1.2; `latest` is reserved.',
   });
 }
 
@@ -36,8 +36,8 @@ export async function writeTag(
 export async function removeTag(world: TagWorld, resultsDirectory: string, name: string): Promise<void> {
   checkTagName(name);
   if (!(await readTags(world, resultsDirectory)).has(name)) {
-    throw new BenchError('E_USAGE', `no run has the name ${JSON.stringify(name)}`, {
-      fix: '`bench history` shows the names of runs.',
+    throw new BenchError('E_USAGE', `no run is named ${JSON.stringify(name)}`, {
+      fix: '`bench history` lists the names of runs.',
     });
   }
   await world.fs.rm(join(resultsDirectory, DIRECTORY, name));

@@ -64,7 +64,7 @@ export const dnsperfImporter: Importer = {
   recognizes: (text) => /^(DNS Performance Testing Tool|\[Status\] Command line: )/m.test(text),
   parse(text) {
     const sections = sectionsOf(text);
-    if (sections.length === 0) throw new Error('it holds no output of dnsperf');
+    if (sections.length === 0) throw new Error('it contains no dnsperf output');
     const version = parseDnsperf(sections[0] ?? []).version;
     return { version, environment: {}, measurements: sections.map(measurementOf), notes: [] };
   },

@@ -82,7 +82,7 @@ function objectsIn(text: string): unknown[] {
         try {
           return JSON.parse(line);
         } catch (cause) {
-          throw new Error(`line ${index + 1} is no JSON`, { cause });
+          throw new Error(`line ${index + 1} is not JSON`, { cause });
         }
       });
   }
@@ -91,13 +91,13 @@ function objectsIn(text: string): unknown[] {
 export const dnspyreImporter: Importer = {
   format: 'dnspyre',
   notes: [
-    "dnspyre's JSON has latencies in whole milliseconds: what it gives as 0 is unknown here.",
+    "dnspyre's JSON has latencies in whole milliseconds: a latency of 0 is treated as unknown.",
     'Throughput is answers ÷ duration; the `queriesPerSecond` of dnspyre counts requests that were never answered.',
   ],
   recognizes: (text) => /"totalRequests"\s*:/.test(text) && /"benchmarkDurationSeconds"\s*:/.test(text),
   parse(text) {
     const objects = objectsIn(text);
-    if (objects.length === 0) throw new Error('it holds no result');
+    if (objects.length === 0) throw new Error('it contains no result');
     return { version: null, environment: {}, measurements: objects.map(measurementOf), notes: [] };
   },
 };

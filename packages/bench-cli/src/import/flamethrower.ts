@@ -74,7 +74,7 @@ function linesOf(text: string): Line[] {
       try {
         return asObject(JSON.parse(line));
       } catch (cause) {
-        throw new Error(`line ${index + 1} is no JSON`, { cause });
+        throw new Error(`line ${index + 1} is not JSON`, { cause });
       }
     });
 }
@@ -82,8 +82,8 @@ function linesOf(text: string): Line[] {
 export const flamethrowerImporter: Importer = {
   format: 'flamethrower',
   notes: [
-    "flamethrower's latency is the mean of the means of every second, not of all answers; its throughput the mean of " +
-      'the answers of every second that had some.',
+    "flamethrower's latency is the mean of per-second means, not of all answers; its throughput is the mean of " +
+      'the answers of all seconds that had any.',
   ],
   recognizes: (text) => /^\{[^\n]*"run_id":/.test(text) && /"(cmdline|period_number)":/.test(text),
   parse(text) {

@@ -32,7 +32,7 @@ function importerOf(name: string): Importer {
   if (found !== undefined) return found;
   const names: string[] = IMPORTERS.map(({ format }) => format);
   const suggestion = nearest(name, names);
-  throw new BenchError('E_USAGE', `--format: there is no format ${JSON.stringify(name)}`, {
+  throw new BenchError('E_USAGE', `--format: unknown format ${JSON.stringify(name)}`, {
     fix: suggestion === undefined ? `Choose from ${names.join(', ')}.` : `Did you mean "${suggestion}"?`,
   });
 }
@@ -45,19 +45,19 @@ async function readText({ fs, cwd }: ImportWorld, path: string): Promise<Buffer>
   } catch (cause) {
     const reason = systemErrorCode(cause) === 'ENOENT' ? 'it does not exist' : messageOf(cause);
     throw new BenchError('E_RECORD_UNREADABLE', `cannot read ${path}: ${reason}`, {
-      fix: 'Give the path of a file that you may read.',
+      fix: 'Give the path of a file that you can read.',
       cause,
     });
   }
   throw new BenchError('E_RECORD_UNREADABLE', `${path} is larger than 256 MiB`, {
-    fix: 'Import only what belongs together.',
+    fix: 'Split the file and import the parts separately.',
   });
 }
 
 function recognized(path: string, text: string): Importer {
   const found = IMPORTERS.find((importer) => importer.recognizes(text));
   if (found !== undefined) return found;
-  throw new BenchError('E_RECORD_FOREIGN', `${path} looks like no format that bench can import`, {
+  throw new BenchError('E_RECORD_FOREIGN', `${path} is not in any format that bench can import`, {
     fix: `It reads ${IMPORTERS.map(({ format }) => format).join(', ')}; if it is one of them, say so with --format.`,
   });
 }
@@ -82,7 +82,7 @@ export async function importFiles(
         'E_RECORD_UNREADABLE',
         `${path} cannot be read as ${importer.format}: ${messageOf(cause)}`,
         {
-          fix: 'Is it complete, and not changed by hand? --format says what it is if this guess is wrong.',
+          fix: 'Check that the file is complete and unedited. If the format was guessed wrong, give --format.',
           cause,
         },
       );
@@ -92,7 +92,7 @@ export async function importFiles(
   const formats = [...new Set(read.map(({ importer }) => importer.format))];
   if (first === undefined || formats.length > 1) {
     throw new BenchError('E_USAGE', `the files are of several formats: ${formats.join(', ')}`, {
-      fix: 'Import the files of each format by themselves.',
+      fix: 'Import the files of each format separately.',
     });
   }
   const importedAt = world.clock.now();
@@ -104,8 +104,8 @@ export async function importFiles(
   });
   const checked = importedRecordSchema.safeParse(record);
   if (!checked.success) {
-    throw new BenchError('E_RECORD_UNREADABLE', 'the files hold figures that cannot be', {
-      fix: 'Look at what is listed; negative counts and the like are refused.',
+    throw new BenchError('E_RECORD_UNREADABLE', 'the files contain impossible figures', {
+      fix: 'Check the figures listed; negative counts and the like are rejected.',
       evidence: listProblems(checked.error),
     });
   }

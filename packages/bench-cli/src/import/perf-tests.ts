@@ -74,7 +74,7 @@ export const perfTestsImporter: Importer = {
   format: 'perf-tests',
   notes: [
     'Percentiles of kubernetes/perf-tests come from bins of 1 ms that are rounded down, and a timeout counts as 4999 ms.',
-    'CPU and memory of `kubectl top` are the largest of its samples, not what a query cost: they are left out.',
+    'CPU and memory of `kubectl top` are maxima of its samples, not the cost per query: they are omitted.',
   ],
   recognizes: (text) =>
     /^data:/m.test(text) && /\bqueries_completed:|\bok: false/.test(text) && /^params:/m.test(text),

@@ -54,7 +54,7 @@ function measurementOf(element: unknown): Measurement[] {
         durationSeconds: asNumber(config.Duration) || null,
         latencyPercentiles: percentiles.length === 0 ? null : percentiles,
         metrics: { ...NOTHING_KNOWN.metrics, latencySeconds: asNumber(lookup.avg) },
-        failure: isFailed ? (error ?? 'tiger-bench says that it failed') : null,
+        failure: isFailed ? (error ?? 'tiger-bench reports that it failed') : null,
       },
     },
   ];
@@ -63,8 +63,8 @@ function measurementOf(element: unknown): Measurement[] {
 export const tigerBenchImporter: Importer = {
   format: 'tiger-bench',
   notes: [
-    'tiger-bench measures how long curl takes to look a name up, one curl after the other: its latency includes the ' +
-      'resolver of the pod, and there is no throughput of the server in it.',
+    'tiger-bench measures how long curl takes to look up a name, one curl after another: its latency includes the ' +
+      "pod's resolver, and it says nothing about the server's throughput.",
   ],
   recognizes(text) {
     if (!/^\s*\[/.test(text)) return false;
@@ -72,17 +72,16 @@ export const tigerBenchImporter: Importer = {
   },
   parse(text) {
     const elements: unknown = JSON.parse(text);
-    if (!Array.isArray(elements)) throw new Error('it is no list of tests');
+    if (!Array.isArray(elements)) throw new Error('it is not a list of tests');
     const measurements = elements.flatMap(measurementOf);
     const others = elements.length - measurements.length;
-    if (measurements.length === 0)
-      throw new Error(`none of its ${elements.length} tests is of the kind dnsperf`);
+    if (measurements.length === 0) throw new Error(`none of its ${elements.length} tests is a dnsperf test`);
     const first = elements.find((element) => asObject(asObject(element).config).TestKind === 'dnsperf');
     return {
       version: null,
       environment: environmentOf(asObject(asObject(first).ClusterDetails)),
       measurements,
-      notes: others === 0 ? [] : [`${others} tests of other kinds are left out.`],
+      notes: others === 0 ? [] : [`${others} tests of other kinds are omitted.`],
     };
   },
 };

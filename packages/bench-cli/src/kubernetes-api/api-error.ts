@@ -71,7 +71,7 @@ const POD_SECURITY = /violates PodSecurity/i;
 export function explainApiError(error: unknown): unknown {
   if (error instanceof ConnectionError) {
     return new BenchError('E_CLUSTER_UNREACHABLE', error.message, {
-      fix: 'Look whether the cluster runs and the kubeconfig is right: `kubectl --context NAME get nodes`.',
+      fix: 'Check that the cluster is running and the kubeconfig is right: `kubectl --context NAME get nodes`.',
       cause: error,
     });
   }
@@ -79,7 +79,7 @@ export function explainApiError(error: unknown): unknown {
   const { action, message, status } = error;
   const details = { evidence: [message], cause: error };
   if (status === 401) {
-    return new BenchError('E_CLUSTER_FORBIDDEN', `the cluster does not know who asks: ${action}`, {
+    return new BenchError('E_CLUSTER_FORBIDDEN', `the cluster does not accept the credentials: ${action}`, {
       ...details,
       fix: 'Renew the credentials of the kubeconfig, or choose another user with --context.',
     });
@@ -93,17 +93,17 @@ export function explainApiError(error: unknown): unknown {
   if (status === 403 && POD_SECURITY.test(message)) {
     return new BenchError('E_CLUSTER_REFUSED', `the cluster's Pod Security refuses to ${action}`, {
       ...details,
-      fix: 'The message says what it misses; please report it, because bench means to comply with "restricted".',
+      fix: 'The message says what is missing; please report it, because bench should comply with "restricted".',
     });
   }
   if (status === 403) {
     return new BenchError('E_CLUSTER_FORBIDDEN', `this user may not ${action}`, {
       ...details,
-      fix: 'Apply k8s/rbac.yaml and bind its role to this user: it holds everything that bench needs.',
+      fix: 'Apply k8s/rbac.yaml and bind its role to this user: it grants everything that bench needs.',
     });
   }
   return new BenchError('E_CLUSTER_REFUSED', `the API server refuses to ${action} (status ${status})`, {
     ...details,
-    fix: 'Its own words are above.',
+    fix: 'Its message is above.',
   });
 }

@@ -94,7 +94,7 @@ export async function connect(
   try {
     config = await loadConfig(world);
   } catch (cause) {
-    throw new BenchError('E_CLUSTER_UNREACHABLE', `there is no cluster to use: ${messageOf(cause)}`, {
+    throw new BenchError('E_CLUSTER_UNREACHABLE', `no usable cluster: ${messageOf(cause)}`, {
       fix: 'Set KUBECONFIG to the path of a kubeconfig file.',
       cause,
     });
@@ -102,7 +102,7 @@ export async function connect(
   chooseContext(config, context);
   const cluster = config.getCurrentCluster();
   if (cluster === null) {
-    throw new BenchError('E_CLUSTER_UNREACHABLE', 'the kubeconfig names no current context', {
+    throw new BenchError('E_CLUSTER_UNREACHABLE', 'the kubeconfig has no current context', {
       fix: 'Choose one with --context, or with `kubectl config use-context NAME`.',
     });
   }

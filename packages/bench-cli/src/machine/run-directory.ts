@@ -37,8 +37,8 @@ export async function createRunDirectory(world: World): Promise<string> {
     const full = systemErrorCode(cause) === 'ENOSPC';
     throw new BenchError(
       full ? 'E_DISK_FULL' : 'E_WRITE_FAILED',
-      `cannot make a temporary directory in ${parent}: ${messageOf(cause)}`,
-      { fix: 'Set TMPDIR to a directory with space that you may write to.', cause },
+      `cannot create a temporary directory in ${parent}: ${messageOf(cause)}`,
+      { fix: 'Set TMPDIR to a writable directory with free space.', cause },
     );
   }
 }

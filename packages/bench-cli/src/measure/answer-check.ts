@@ -38,20 +38,21 @@ function describeRecords(records: Iterable<{ type: string; data?: unknown }>): s
 function describeExpectation({ code, records, orCode }: Expectation): string {
   const or = orCode === undefined ? '' : `, or ${orCode}`;
   if (records === null) return `${code}${or}`;
-  const data = records.length === 0 ? 'without an answer' : `with ${describeRecords(records).join(', ')}`;
+  const data =
+    records.length === 0 ? 'with no answer records' : `with ${describeRecords(records).join(', ')}`;
   return `${code} ${data}${or}`;
 }
 
 function describeAnswer(answer: DecodedAnswer): string {
   const records = describeRecords(answer.answers);
   const code = answer.responseCode;
-  return records.length === 0 ? `${code} without an answer` : `${code} with ${records.join(', ')}`;
+  return records.length === 0 ? `${code} with no answer records` : `${code} with ${records.join(', ')}`;
 }
 
 /** Null if `answer` is right, else what came instead. Code, records and the echoed question must fit. */
 export function judgeAnswer(expectation: Expectation, answer: DecodedAnswer): string | null {
   const { question } = answer;
-  if (question === null) return 'a response without the question';
+  if (question === null) return 'a response without a question';
   if (!answer.questionEchoed) return `a response to the question "${question.name} ${question.type}"`;
   if (answer.responseCode === expectation.orCode && answer.answers.length === 0) return null;
   if (expectation.records === null)
@@ -114,12 +115,16 @@ export async function checkAnswers(check: AnswerCheck): Promise<number> {
 
 function wrongAnswer(server: ServerKind, expectation: Expectation, problem: string): BenchError {
   const { query } = expectation;
-  return new BenchError('E_WRONG_ANSWER', `${server.name} answers ${query.name} ${query.type} wrongly`, {
-    evidence: [
-      `query:    ${query.name} ${query.type}`,
-      `expected: ${describeExpectation(expectation)}`,
-      `came:     ${problem}`,
-    ],
-    fix: 'A server that answers wrongly is not benchmarked. Correct the server, or choose a workload that it can answer.',
-  });
+  return new BenchError(
+    'E_WRONG_ANSWER',
+    `${server.name} gives a wrong answer for ${query.name} ${query.type}`,
+    {
+      evidence: [
+        `query:    ${query.name} ${query.type}`,
+        `expected: ${describeExpectation(expectation)}`,
+        `received: ${problem}`,
+      ],
+      fix: 'A server that answers wrongly is not benchmarked. Fix the server, or choose a workload that it can answer.',
+    },
+  );
 }

@@ -82,7 +82,7 @@ export async function findMaxRate(
     },
   );
   if (found.rate === 0) {
-    throw new BenchError('E_NO_RATE', `no rate was found that ${planned.case.server} sustains`, {
+    throw new BenchError('E_NO_RATE', `found no rate that ${planned.case.server} sustains`, {
       evidence: attempts.slice(-5).map(attemptText),
       fix: 'Allow more with --max-lost or --max-p99.',
     });

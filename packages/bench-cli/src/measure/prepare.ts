@@ -101,7 +101,7 @@ async function prepareCluster(request: PrepareRequest): Promise<Prepared> {
   });
   try {
     display.line(`Namespace ${opened.run.namespace} on ${opened.run.client.context}`);
-    display.live('  looking at the images');
+    display.live('  inspecting the images');
     const inspected = await inspectImages(opened.run, servers, loaderKind, signal);
     const existing = servers.some((server) => server.existing);
     const workload = existing

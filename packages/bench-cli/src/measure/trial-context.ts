@@ -12,7 +12,7 @@ export type TrialPhase =
   | 'starting'
   | 'checking answers'
   | 'warming up'
-  | 'searching the rate'
+  | 'searching for the highest rate'
   | 'measuring'
   | 'stopping';
 

@@ -179,7 +179,7 @@ function loaderNodesOf(outcomes: readonly LoadOutcome[]): Pick<Measured, 'loader
 
 function searchRate(...arguments_: Parameters<typeof findMaxRate>): Promise<MaxRate> {
   const [, , , progress] = arguments_;
-  progress.phase('searching the rate');
+  progress.phase('searching for the highest rate');
   return findMaxRate(...arguments_);
 }
 
@@ -227,7 +227,7 @@ async function refuseUselessLoad(
   if (load.queriesCompleted === 0) {
     throw new BenchError('E_ALL_LOST', `${server.name} answered none of ${load.queriesSent} queries`, {
       evidence: (await deployment.lastLogLines()).slice(-10),
-      fix: 'It answered before the load began: look at its log in the run folder under raw/.',
+      fix: 'It answered before the load began: see its log in the run folder under raw/.',
     });
   }
   if (server.answers === 'echo') return;
@@ -235,7 +235,7 @@ async function refuseUselessLoad(
   if (problem !== null) {
     throw new BenchError('E_RESPONSE_CODES', `${server.name} answers differently under load: ${problem}`, {
       evidence: (await deployment.lastLogLines()).slice(-10),
-      fix: 'Its throughput is not comparable. Look at its log in the run folder under raw/, or lower --outstanding.',
+      fix: 'Its throughput is not comparable. See its log in the run folder under raw/, or lower --outstanding.',
     });
   }
 }

@@ -28,14 +28,14 @@ export function runWarnings(
   const fractions = [...new Set(plan.cases.filter(isFraction).map(({ tier }) => tier))];
   if (fractions.length > 0 && (method === 'affinity' || method === 'none')) {
     warnings.push(
-      `tier ${fractions.join(', ')} was not held: ${method === 'none' ? 'there is no limit' : 'affinity gives whole CPUs'}, so the servers had more than the tier says`,
+      `tier ${fractions.join(', ')} was not enforced: ${method === 'none' ? 'there is no limit' : 'affinity works in whole CPUs'}, so the servers had more CPU than the tier says`,
     );
   }
   const contended = plan.cases.filter((planned) => planned.contended);
   if (contended.length > 0) {
     const tiers = [...new Set(contended.map(({ tier, mode }) => `${tier} ${mode}`))].join(', ');
     warnings.push(
-      `servers and loaders of tier ${tiers} need more than the ${environment.availableCpus} CPUs there are: marked "contended", and no statement about the servers alone`,
+      `servers and loaders of tier ${tiers} need more than the ${environment.availableCpus} available CPUs: marked "contended"; these figures do not describe the servers alone`,
     );
   }
   if (environment.loadAverage > environment.availableCpus * BUSY_SHARE) {
@@ -48,7 +48,7 @@ export function runWarnings(
     buffer === undefined ? Number.POSITIVE_INFINITY : Math.floor(buffer / BYTES_PER_SMALL_DATAGRAM);
   if (configuration.transport === 'udp' && configuration.outstanding > capacity) {
     warnings.push(
-      `${configuration.outstanding} queries in flight can overrun a socket's default receive buffer, which holds about ${capacity} small datagrams: losses may be the buffer's, not the server's`,
+      `${configuration.outstanding} queries in flight can overrun a socket's default receive buffer, which holds about ${capacity} small datagrams: losses may be due to the buffer, not the server`,
     );
   }
   return warnings;
@@ -57,9 +57,7 @@ export function runWarnings(
 /** The built-in loader was not asked for: who compares with figures of dnsperf must know. */
 export function loaderWarnings(choice: LoaderChoice): string[] {
   return choice.kind === 'builtin' && choice.reason !== null
-    ? [
-        `the built-in loader is used, because ${choice.reason}: compare its figures with its own, not with dnsperf's`,
-      ]
+    ? [`using the built-in loader, because ${choice.reason}: do not compare its figures with dnsperf's`]
     : [];
 }
 
@@ -69,7 +67,7 @@ export function clusterWarnings(plan: Plan, sharedCpus: number): string[] {
   if (contended.length === 0) return [];
   const tiers = [...new Set(contended.map(({ tier, mode }) => `${tier} ${mode}`))].join(', ');
   return [
-    `servers and the loader of tier ${tiers} need more than the ${sharedCpus} CPUs of the node they share: marked "contended", and no statement about the servers alone`,
+    `servers and the loader of tier ${tiers} need more than the ${sharedCpus} CPUs of the node they share: marked "contended"; these figures do not describe the servers alone`,
   ];
 }
 

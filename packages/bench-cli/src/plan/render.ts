@@ -15,8 +15,8 @@ function untilLines({ until, maxTrials, maxTimeSeconds }: RunConfiguration, plan
   const perRound = plan.cases.length * plan.secondsPerTrial;
   const time = maxTimeSeconds === null ? '' : ` or ${formatDuration(maxTimeSeconds)}`;
   return [
-    `then on, in rounds of ${formatDuration(perRound)}, until every interval is narrower than ${percentText(until)},`,
-    `but at most ${maxTrials} trials of each case${time}: about ${formatDuration(maxTrials * perRound)}`,
+    `then more, in rounds of ${formatDuration(perRound)}, until every interval is narrower than ${percentText(until)},`,
+    `with at most ${maxTrials} trials of each case${time}: about ${formatDuration(maxTrials * perRound)}`,
   ];
 }
 

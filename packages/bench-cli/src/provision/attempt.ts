@@ -23,7 +23,7 @@ export async function firstThatWorks(
     if ('found' in outcome) return outcome.found;
     tried.push(`${name}: ${outcome.problem}`);
   }
-  throw new BenchError('E_TOOL_MISSING', `${tool} is not here and could not be got`, {
+  throw new BenchError('E_TOOL_MISSING', `${tool} is not installed and could not be obtained`, {
     evidence: tried,
     fix,
   });

@@ -26,7 +26,7 @@ export function cacheError(path: string, cause: unknown): BenchError {
   return new BenchError(
     full ? 'E_DISK_FULL' : 'E_PROVISION_FAILED',
     `cannot write into the cache ${path}: ${messageOf(cause)}`,
-    { fix: 'Set XDG_CACHE_HOME to a directory with 2 GB of space that you may write to.', cause },
+    { fix: 'Set XDG_CACHE_HOME to a writable directory with 2 GB of free space.', cause },
   );
 }
 

@@ -51,7 +51,7 @@ async function receive(
       await response.body?.cancel();
       throw new Error(`HTTP status ${response.status}`);
     }
-    patience = { seconds: STALL_SECONDS, what: 'nothing more came' };
+    patience = { seconds: STALL_SECONDS, what: 'no more data' };
     const length = Number(response.headers.get('content-length') ?? Number.NaN);
     const total = Number.isInteger(length) ? length : null;
     let received = 0;

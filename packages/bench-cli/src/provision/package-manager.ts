@@ -49,7 +49,7 @@ export async function findPackageManager(
       installCommand: (packageName) => `sudo ${installCommand(packageName)}`,
     };
   }
-  return { problem: 'there is no apt-get, dnf or apk', installCommand: null };
+  return { problem: 'apt-get, dnf and apk are missing', installCommand: null };
 }
 
 /** What `apt-get install --print-uris` says will be downloaded: `Need to get 79.8 kB of archives.` and the addresses. */
@@ -99,7 +99,7 @@ async function aptInstall(
   let completed: Completed | null = null;
   for (const updated of [false, true]) {
     if (updated) {
-      progress.step('Updating the list of packages: apt-get update');
+      progress.step('Updating the package lists: apt-get update');
       await apt('update');
       planned = await plan();
     }

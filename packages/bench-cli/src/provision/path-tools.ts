@@ -19,9 +19,9 @@ export async function toolFromPath(
   version?: string,
 ): Promise<Attempt> {
   const executable = await findExecutable(world, name, DAEMON_DIRECTORIES);
-  if (executable === null) return { problem: 'there is none' };
+  if (executable === null) return { problem: 'it is not there' };
   const found = await askVersion(world, question, executable);
-  if (found === null) return { problem: `${executable} does not run, or does not say its version` };
+  if (found === null) return { problem: `${executable} does not run, or does not report its version` };
   if (version !== undefined && found !== version) {
     return { problem: `${executable} is version ${found}, not ${version}` };
   }
@@ -59,7 +59,7 @@ export function installedProgram(installed: Installed, packageName: string): Pro
     async provide(world) {
       const way: Way = { name: 'PATH', attempt: () => toolFromPath(world, installed) };
       const hint = await installHint(world, name, packageName);
-      return firstThatWorks(name, [way], `${hint}, or leave this server out of --servers.`);
+      return firstThatWorks(name, [way], `${hint}, or omit this server from --servers.`);
     },
     async inspect(world) {
       const inspected = inspectionOf(await toolFromPath(world, installed));

@@ -28,7 +28,7 @@ export interface ProgramInspection {
   /** Why it is missing; null if it is not. */
   readonly problem: string | null;
   /** How bench would get it, in words; null if it is here or cannot be got. */
-  readonly wouldBeGot: string | null;
+  readonly installMethod: string | null;
   /** What the user would do, where bench cannot; null otherwise. */
   readonly fix: string | null;
 }
@@ -51,6 +51,6 @@ export type ProvideTool = (program: Program, options: ProvisionOptions) => Promi
 /** What an attempt to find a program says of it. */
 export function inspectionOf(attempt: Attempt): ProgramInspection {
   return 'found' in attempt
-    ? { found: attempt.found, problem: null, wouldBeGot: null, fix: null }
-    : { found: null, problem: attempt.problem, wouldBeGot: null, fix: null };
+    ? { found: attempt.found, problem: null, installMethod: null, fix: null }
+    : { found: null, problem: attempt.problem, installMethod: null, fix: null };
 }

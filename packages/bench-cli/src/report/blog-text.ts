@@ -67,7 +67,7 @@ export function conclusions(record: RunRecord): string {
     servers.flatMap((server) => overallSentence(record, server, metric) ?? []),
   );
   if (about.length === 0)
-    return 'There are no intervals yet, so that nothing can be concluded: measure with more trials.';
+    return 'There are no intervals yet, so nothing can be concluded: measure with more trials.';
   return blocks('On this machine, with this workload:', bullets(about.map(plain)));
 }
 
@@ -92,9 +92,9 @@ export function methodology(record: RunRecord): string {
       ...(duration === null
         ? []
         : [
-            `Each trial starts the server anew, checks every distinct answer, warms up for ${warmup} s and measures for ${duration} s. A server that answers wrongly is not measured.`,
+            `Each trial starts a fresh server, checks every distinct answer, warms up for ${warmup} s and measures for ${duration} s. A server that gives wrong answers is not measured.`,
           ]),
-      'Trials are interleaved, so that drift of the machine hits all servers alike; trials of the same round are compared in pairs.',
+      'Trials are interleaved, so that drift of the machine affects all servers equally; trials of the same round are compared in pairs.',
       cpuLimitSentence(record),
       `The machine: ${plain(`${host.cpuModel}, ${host.cpuCores} cores, ${formatBytes(host.memoryBytes)}, ${host.os}, kernel ${host.kernel}`)}.`,
       plain(record.intervalMethod),
@@ -114,7 +114,7 @@ export function caveats(record: RunRecord): string {
   const rate = record.configuration.rate;
   return blocks(
     bullets([
-      'The intervals speak of this machine on this day. Another machine may order the servers differently.',
+      'The intervals are valid for this machine on this day. Another machine may rank the servers differently.',
       ...(record.target === 'local'
         ? [
             'Servers and load generator share one machine and its loopback interface; no network card was involved.',
@@ -123,7 +123,7 @@ export function caveats(record: RunRecord): string {
       ...(typeof rate === 'number'
         ? []
         : [
-            `Load is a closed loop: the next query of ${plain(loader)} leaves when an answer has come, so that a faster server shows a lower latency. Latency at a fixed rate is another measurement.`,
+            `Load is a closed loop: the next query of ${plain(loader)} leaves when an answer arrives, so a faster server shows a lower latency. Latency at a fixed rate is a different measurement.`,
           ]),
       'Verdicts are about throughput, latency and cost, not about features or correctness under load beyond the checks above.',
     ]),

@@ -110,7 +110,7 @@ function tierSection(record: RunRecord, tier: number, options: RenderOptions): s
     `### ${formatCpus(tier)} CPU`,
     against,
     publishedTable(record, { tier, baselineCaseKey: baseline?.key ?? '', delta: options.delta }),
-    'How sure: medians with 95 % intervals, and the difference from the baseline of the same mode in both definitions, from paired trials.',
+    'Uncertainty: medians with 95 % intervals, and the difference from the baseline of the same mode in both definitions, from paired trials.',
     sureTable(record, cases),
   );
 }
@@ -133,7 +133,7 @@ function post(record: RunRecord, options: RenderOptions, plots: DrawnPlots): str
     picture(plots, 'latency'),
     picture(plots, 'latency-percentiles'),
     ...tiers.map((tier) => tierSection(record, tier, options)),
-    '## What it cost',
+    '## Cost',
     picture(plots, 'cpu-per-query'),
     picture(plots, 'memory'),
     plots.drawn.some(({ name }) => name === 'scaling') ? blocks('## Scaling', picture(plots, 'scaling')) : '',
@@ -145,8 +145,8 @@ function post(record: RunRecord, options: RenderOptions, plots: DrawnPlots): str
     conclusions(record),
     '## Caveats',
     caveats(record),
-    leftOut.length === 0 ? '' : `Charts left out for want of data: ${leftOut.map(plain).join('; ')}.`,
-    '## Repeat it',
+    leftOut.length === 0 ? '' : `Charts omitted for lack of data: ${leftOut.map(plain).join('; ')}.`,
+    '## Reproduce',
     `With ${plain(listed(contestants(record)))}:`,
     codeBlock(repeatCommands(record), 'sh'),
   );

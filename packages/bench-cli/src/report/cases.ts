@@ -37,13 +37,13 @@ export function explainMarks(record: RunRecord, cases: readonly CaseRecord[]): s
   if (echo !== undefined) lines.push(`${serverTitle(record, echo.server)}: ${ECHO_EXPLANATION}`);
   if (unlimited.length > 0) {
     lines.push(
-      `${NOT_SERVER_LIMITED} Not limited by the server in every trial, so perhaps not the most it can do. ${reasons(unlimited).join('; ')}.`,
+      `${NOT_SERVER_LIMITED} Not limited by the server in every trial, so the server may be able to do more. ${reasons(unlimited).join('; ')}.`,
     );
   }
   if (marked.some(({ contended }) => contended)) {
     lines.push(
-      `${CONTENDED} Contended: this machine has fewer cores than servers and load generators need, so that they ` +
-        'slowed each other down.',
+      `${CONTENDED} Contended: this machine has fewer cores than servers and load generators need, so they slowed ` +
+        'each other down.',
     );
   }
   return lines;

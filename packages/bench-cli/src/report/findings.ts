@@ -43,7 +43,7 @@ function aboutUntil(record: RunRecord, until: Until): string {
     until.widest === null || until.widestOf === null
       ? ''
       : `; the widest, of ${caseName(record, until.widestOf.caseKey)} (${until.widestOf.metric}), is ${percent(until.widest)} wide`;
-  const early = until.rounds < FEWEST_ROUNDS ? `, and ${FEWEST_ROUNDS} trials are needed at least` : '';
+  const early = until.rounds < FEWEST_ROUNDS ? `, and at least ${FEWEST_ROUNDS} trials are needed` : '';
   return limit === null
     ? `--until: not ${asked} yet, after ${rounds}${widest}.`
     : `--until: stopped by ${limit} before ${asked}, after ${rounds}${widest}${early}.`;
@@ -55,9 +55,7 @@ function aboutFloor(record: RunRecord, { caseKey, comparison }: NoiseFloor): str
   const { low, high, relative, verdict } = comparison.qps;
   const point = pointOf(item);
   if (low === null || high === null) {
-    return [
-      `Noise floor (A/A) at ${point}: one trial differs from the other by ${percent(relative)}; no interval.`,
-    ];
+    return [`Noise floor (A/A) at ${point}: the two trials differ by ${percent(relative)}; no interval.`];
   }
   const ends = formatOutwards(low * 100, high * 100, 0);
   const floor = Math.max(Math.abs(low), Math.abs(high));
@@ -70,7 +68,7 @@ function aboutFloor(record: RunRecord, { caseKey, comparison }: NoiseFloor): str
     : [
         sentence,
         `Two equal servers were told apart at ${point}: something on this machine favours one place in the order. ` +
-          'Trust no small difference of this run.',
+          'Do not trust small differences in this run.',
       ];
 }
 
@@ -94,7 +92,7 @@ function aboutDrift({ metric, relativeChange, low, high, pValue }: Drift): strin
   return (
     `Drift: from the first trial to the last, ${METRIC_TITLES[metric]} ${relativeChange < 0 ? 'fell' : 'rose'} by ` +
     `${percent(relativeChange)} (95 % interval ${ends.low} to ${ends.high} %, p ${formatP(pValue ?? 1)}): the machine ` +
-    `became ${worse ? 'slower' : 'faster'}. Paired comparisons take that out; absolute figures are an average over it.`
+    `became ${worse ? 'slower' : 'faster'}. Paired comparisons cancel this out; absolute figures are averages over it.`
   );
 }
 
@@ -121,8 +119,8 @@ function aboutTrials(record: RunRecord): string[] {
   }
   if (outliers.length > 0) {
     lines.push(
-      `${outliers.length} ${plural(outliers.length, 'trial lies', 'trials lie')} far from the others of ` +
-        `${plural(outliers.length, 'its case', 'their cases')} (${named(outliers)}). Nothing was left out.`,
+      `${outliers.length} ${plural(outliers.length, 'trial lies', 'trials lie')} far from the others in ` +
+        `${plural(outliers.length, 'its case', 'their cases')} (${named(outliers)}). All are included in the figures.`,
     );
   }
   return lines;
@@ -142,8 +140,8 @@ function aboutMethod(record: RunRecord): string[] {
   const fewest = Math.min(...byT.map(({ n }) => n));
   const among = comparisons === 1 ? '' : ` and ${comparisons} comparisons`;
   return [
-    `With ${fewest} trials${among} no test could show anything without assuming a shape of the noise, so verdicts rest on ` +
-      `Student's t, which takes it as log-normal. From --trials ${fewestForRanks(comparisons)} on they would not.`,
+    `With ${fewest} trials${among} no test can show anything without an assumption about the noise, so verdicts rest on ` +
+      `Student's t, which assumes log-normal noise. With --trials ${fewestForRanks(comparisons)} or more, no assumption is needed.`,
   ];
 }
 

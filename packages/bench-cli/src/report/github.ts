@@ -77,12 +77,12 @@ export function renderGithub(record: RunRecord, options: RenderOptions): string 
       [1],
     ),
     more(rows.length, MOST_ROWS),
-    'Medians; in brackets 95 % intervals of the difference. 🟢 🔴 only where the interval leaves out zero.',
+    'Medians; 95 % intervals of the difference in brackets. 🟢 🔴 only where the interval excludes zero.',
     notes.length === 0
       ? ''
       : folded(`Notes (${notes.length})`, bullets(notes.slice(0, MOST_ROWS).map(plain))),
     folded(
-      'Machine, and how to repeat it',
+      'Machine, and how to reproduce the run',
       factTable(
         ['', ''],
         environmentFacts(record).map(([name, value]) => [plain(name), plain(value)]),

@@ -35,7 +35,7 @@ export const renderers: readonly Renderer[] = [
   {
     name: 'github',
     fileName: 'github.md',
-    description: 'short, for a comment on a pull request',
+    description: 'short, for a pull request comment',
     render: renderGithub,
   },
   {
@@ -55,7 +55,7 @@ export const renderers: readonly Renderer[] = [
   {
     name: 'benchstat',
     fileName: 'benchstat.txt',
-    description: 'trials as benchstat reads them',
+    description: 'trials in the format of benchstat',
     render: renderBenchstat,
   },
   {
@@ -79,7 +79,7 @@ export const bundles: readonly Bundle[] = [
     name: 'html',
     isRoutine: true,
     shown: 'piped',
-    description: 'one page to explore, without network',
+    description: 'one page to explore, works offline',
     files: htmlFile,
   },
   {

@@ -4,13 +4,13 @@ import type { CaseRecord, LimitedBy, OkTrial } from '../results/record.ts';
 const AGREED: Readonly<Record<LimitedBy, string>> = {
   server: 'the server used its CPU allowance',
   loader: 'the load generator was at its limit',
-  rate: 'a fixed rate was asked for and held',
-  unknown: 'neither server nor load generator used up its CPUs',
+  rate: 'the requested fixed rate was held',
+  unknown: 'neither the server nor the load generator used all of its CPU',
 };
 
 const OTHERS: Readonly<Record<Exclude<LimitedBy, 'server'>, string>> = {
   loader: 'load generator',
-  rate: 'rate asked for',
+  rate: 'requested rate',
   unknown: 'unknown',
 };
 

@@ -16,7 +16,7 @@ export function failedTrials(record: RunRecord): string {
   const rows = shown.map(({ key, failure }) => [code(key), code(failure.code), plain(failure.message)]);
   return blocks(
     '## Failed trials',
-    'A failed trial is a result with a reason; it is part of no figure above.',
+    'A failed trial is a result with a reason; no figure above includes it.',
     table(['Trial', 'Code', 'Reason'], rows, [1, 2]),
     failures.length > shown.length ? `… and ${failures.length - shown.length} more, in run.json.` : '',
   );
@@ -27,8 +27,8 @@ export function stockNote(record: RunRecord): string {
   if (!record.cases.some(({ server }) => server === 'dinodns-stock')) return '';
   return (
     `**${plain(serverTitle(record, 'dinodns-stock'))}** (\`dinodns-stock\`) is the unmodified framework from npm with its DefaultStore and ` +
-    'DNSOverUDP, run as its documentation has it. It is shown because it keeps the comparison honest, not because it ' +
-    'answers like the others: in version 0.0.13 names are compared case-sensitively, an existing name asked for ' +
+    'DNSOverUDP, run as documented. It is included to keep the comparison honest, not because it ' +
+    'answers like the others: in version 0.0.13 names are compared case-sensitively, an existing name queried for ' +
     'another type gets NXDOMAIN instead of an empty answer, the AA bit is never set, every TTL is 0, client cookies ' +
     "are echoed as if they were the server's, `refused()` sends FORMERR, and one UDP datagram of 3 bytes ends the " +
     'process.'
@@ -38,8 +38,8 @@ export function stockNote(record: RunRecord): string {
 export function cpuLimitSentence({ cpuLimits }: RunRecord): string {
   const { requested, method, reason } = cpuLimits;
   const because = reason === null ? '' : ` (${plain(reason)})`;
-  if (method === 'none') return `CPU limits were not set${because}: the tier is only a name here.`;
-  return `CPU limits: ${code(method)}, asked for ${code(requested)}${because}.`;
+  if (method === 'none') return `CPU limits were not set${because}: here the tier is only a name.`;
+  return `CPU limits: ${code(method)}, requested ${code(requested)}${because}.`;
 }
 
 export function method(record: RunRecord): string {
@@ -49,8 +49,8 @@ export function method(record: RunRecord): string {
     duration === null
       ? []
       : [
-          `Each trial starts the server anew, checks every distinct answer, warms up for ${warmup ?? 0} s and measures ` +
-            `for ${duration} s. A server that answers wrongly is not measured.`,
+          `Each trial starts a fresh server, checks every distinct answer, warms up for ${warmup ?? 0} s and measures ` +
+            `for ${duration} s. A server that gives wrong answers is not measured.`,
         ];
   const { workload, loader } = record;
   const command = record.trials.find((trial) => trial.loaderCommands.length > 0)?.loaderCommands[0];
@@ -61,7 +61,7 @@ export function method(record: RunRecord): string {
     '## Method',
     bullets([
       ...times,
-      'Trials of the servers are interleaved (A B C, C B A, …), so that drift of the machine hits all alike; trials ' +
+      'Trials of the servers are interleaved (A B C, C B A, …), so that drift of the machine affects all equally; trials ' +
         'of the same round are paired in comparisons.',
       `Workload ${code(workload.name)}: ${plain(workload.description)}; ${workload.distinctQueries} distinct queries, ` +
         `${formatShare(workload.existingRatio)} of them for records that exist, in ${workload.zones} zones.`,
@@ -113,7 +113,7 @@ export function repeatCommands({ environment: { git }, command }: RunRecord): st
 }
 
 export function repeat(record: RunRecord): string {
-  return blocks('## Repeat it', codeBlock(repeatCommands(record), 'sh'));
+  return blocks('## Reproduce', codeBlock(repeatCommands(record), 'sh'));
 }
 
 export function warnings(record: RunRecord): string {
@@ -130,14 +130,14 @@ export function howToRead(record: RunRecord, definition: DeltaDefinition): strin
         `published DinoDNS tables: 18,584 against 20,855 QPS is −10.89% relative and −11.52% symmetric.${used('symmetric')}`,
       'Figures in square brackets are 95 % confidence intervals. A verdict is given only if the interval of the delta ' +
         'excludes zero and the test still agrees after correction for the number of comparisons: of runs of equal ' +
-        'servers, at most one in 20 names a winner in a figure. The intervals speak of this machine on this day, not ' +
-        'of other machines.',
+        'servers, at most one in 20 names a winner in a figure. The intervals are valid for this machine on this day, not ' +
+        'for other machines.',
       'Success is completed ÷ sent. NXDOMAIN and REFUSED are answers and count as completed. Latency is the mean of ' +
-        'completed queries only; lost ones are not in it.',
-      `${NOT_SERVER_LIMITED} marks a throughput that the server did not limit, or not in every trial: it is a lower bound of what the server ` +
+        'completed queries only, without lost ones.',
+      `${NOT_SERVER_LIMITED} marks a throughput that the server did not limit, or not in every trial: it is a lower bound on what the server ` +
         `can do. ${CONTENDED} marks servers and load generators that had to share cores.`,
-      'CPU and memory are of all processes of the server over the whole trial; memory is the proportional set size ' +
-        'where the kernel gives it, else the resident set size. Throttled is time that the CPU limit held the server back.',
+      'CPU and memory cover all processes of the server over the whole trial; memory is the proportional set size ' +
+        'where the kernel provides it, else the resident set size. Throttled is the time for which the CPU limit stopped the server.',
     ]),
     stockNote(record),
   );

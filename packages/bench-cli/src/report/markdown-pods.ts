@@ -53,15 +53,15 @@ function resolution(trials: readonly OkTrial[]): string {
   );
   if (servers.some(({ cpuSource }) => cpuSource === 'metrics-api')) {
     return (
-      `CPU and memory are means over windows of ${interval} s from the metrics API; only windows that lie within the ` +
-      'load count, and what is shorter than a window cannot be seen.'
+      `CPU and memory are means over windows of ${interval} s from the metrics API; only windows within the ` +
+      'load count, and anything shorter than a window is invisible.'
     );
   }
   if (servers.length === 0) return 'CPU and memory were not observed.';
   return (
-    `CPU time is the difference of the kubelet's counters before and after the load, and exact. In between it was ` +
-    `looked at every ${interval} s: maxima are means over such an interval, and shorter peaks of CPU and memory are not seen. ` +
-    'Memory is the working set. Throttling is missing where the kubelet read its counters too seldom for the length of the trial.'
+    `CPU time is the exact difference of the kubelet's counters before and after the load. In between it was ` +
+    `sampled every ${interval} s: maxima are means over such an interval, and shorter peaks of CPU and memory do not show. ` +
+    'Memory is the working set. Throttling is missing where the kubelet sampled its counters too rarely for the length of the trial.'
   );
 }
 
@@ -89,9 +89,9 @@ export function podsSection(record: RunRecord): string {
   return blocks(
     '## Pods',
     table(head, rows, [2, 3]),
-    `"Busiest pod" is its share of the CPU time against the average of the pods behind the Service: 1.00 × is even, ` +
-      `from ${formatFixed(UNEVEN_FROM, 1)} × on the case is marked. A Service sends all packets of a socket to one pod, so ` +
-      'evenness is a matter of enough sockets.',
+    `"Busiest pod" is that pod's CPU time relative to the average of the pods behind the Service: 1.00 × is even, ` +
+      `from ${formatFixed(UNEVEN_FROM, 1)} × the case is marked. A Service sends all packets of a socket to one pod, so ` +
+      'an even spread takes enough sockets.',
     resolution([...byCase.values()].flat()),
   );
 }

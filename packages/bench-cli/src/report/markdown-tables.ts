@@ -173,10 +173,10 @@ export function groupSection(record: RunRecord, group: CaseGroup, definition: De
   return blocks(
     `## ${plain(group.title)}`,
     publishedForm(record, cases, definition),
-    '### How sure',
+    '### Uncertainty',
     uncertainty(record, cases, definition),
     tail(record, cases),
-    '### What it cost',
+    '### Cost',
     cost(record, cases, definition),
     responseCodes(record, cases),
     '### Each trial',

@@ -45,7 +45,7 @@ function acrossModes(record: RunRecord, options: RenderOptions): string {
   if (sections.length === 0) return '';
   return blocks(
     '## Across modes',
-    `In the form of the published tables: both modes against ${plain(serverTitle(record, record.baseline))} in \`multi\` ` +
+    `In the format of the published tables: both modes against ${plain(serverTitle(record, record.baseline))} in \`multi\` ` +
       'mode. These deltas are of medians, without an interval.',
     ...sections,
   );

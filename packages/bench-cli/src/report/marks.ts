@@ -31,7 +31,7 @@ export const UNSETTLED = '§';
 export const UNEVEN = '¶';
 
 export const ECHO_EXPLANATION =
-  'Not a DNS server but the ceiling for one: it sends queries back, and there are no answers to check.';
+  'Not a DNS server but an upper bound for one: it sends queries back, so there are no answers to check.';
 
 /** Whether a server kind is no DNS server but sends queries back. Its title says so wherever it stands. */
 export function isEcho(record: RunRecord, server: string): boolean {
@@ -64,8 +64,8 @@ function limitMark(item: CaseRecord, trials: readonly OkTrial[]): Mark[] {
   const word = limitWord(item, trials);
   const label = word === MIXED ? 'mixed limits' : word === 'unknown' ? 'limit unknown' : `limited by ${word}`;
   const what = isPartlyServer(trials)
-    ? 'Not limited by the server in every trial, so perhaps not the most it can do'
-    : 'Not limited by the server, so not the most it can do';
+    ? 'Not limited by the server in every trial, so the server may be able to do more'
+    : 'Not limited by the server, so the server can do more';
   const explanation = `${what}: ${describeLimit(item, trials)}.`;
   return [{ name: 'not-server-limited', symbol: NOT_SERVER_LIMITED, label, explanation }];
 }
@@ -109,7 +109,7 @@ function unevenMark(trials: readonly OkTrial[]): Mark[] {
       label: 'uneven replicas',
       explanation:
         `The busiest instance did ${formatFixed(factor, 2)} × the average (in the median trial): the load was ` +
-        'not spread evenly, so that the others were not at their limit.',
+        'not spread evenly, so the others were not at their limit.',
     },
   ];
 }
@@ -129,7 +129,7 @@ function throttledMark(item: CaseRecord, trials: readonly OkTrial[]): Mark[] {
       name: 'throttled',
       symbol: null,
       label: 'throttled',
-      explanation: `The CPU limit held it back for ${formatFixed(share * 100, 0)} % of the time (in the median trial${each}).`,
+      explanation: `The CPU limit throttled it for ${formatFixed(share * 100, 0)} % of the time (in the median trial${each}).`,
     },
   ];
 }
@@ -158,7 +158,7 @@ export function marksOfCase(record: RunRecord, item: CaseRecord, trials: readonl
       name: 'failed-trials',
       symbol: null,
       label: `${item.trials.failed} failed`,
-      explanation: `${item.trials.failed} of ${item.trials.planned} trials failed; they are in no figure.`,
+      explanation: `${item.trials.failed} of ${item.trials.planned} trials failed; no figure includes them.`,
     });
   }
   if (summary === null) return marks;
@@ -166,7 +166,7 @@ export function marksOfCase(record: RunRecord, item: CaseRecord, trials: readonl
     marks.push({
       name: 'echo',
       symbol: null,
-      label: 'no DNS server',
+      label: 'not a DNS server',
       explanation: ECHO_EXPLANATION,
     });
   }
@@ -177,7 +177,7 @@ export function marksOfCase(record: RunRecord, item: CaseRecord, trials: readonl
       symbol: CONTENDED,
       label: 'contended',
       explanation:
-        'The machine has fewer cores than server and load generator need, so that they slowed each other down.',
+        'The machine has fewer cores than server and load generator need, so they slowed each other down.',
     });
   }
   const unsettled = trials.filter(({ steadyState }) => steadyState?.settled === false);
@@ -197,7 +197,7 @@ export function marksOfCase(record: RunRecord, item: CaseRecord, trials: readonl
       name: 'outliers',
       symbol: null,
       label: outliers.length === 1 ? '1 outlier' : `${outliers.length} outliers`,
-      explanation: `The throughput of ${several(outliers.length, trials.length)} lies far from the others'. They count like all others.`,
+      explanation: `The throughput of ${several(outliers.length, trials.length)} is far from the rest. They count like the rest.`,
     });
   }
   return marks;

@@ -71,10 +71,10 @@ const FIGURES: readonly (readonly [
 ])[] = [
   ['qps', 'queries_per_second', null, 'Completed queries per second.'],
   ['latencySeconds', 'latency_seconds', 'seconds', 'Mean latency of completed queries.'],
-  ['cpuSecondsPerQuery', 'cpu_seconds_per_query', null, 'CPU time of the server for each completed query.'],
+  ['cpuSecondsPerQuery', 'cpu_seconds_per_query', null, 'CPU time of the server per completed query.'],
   ['memoryBytes', 'memory_bytes', 'bytes', 'Memory of all processes of the server.'],
-  ['lostRatio', 'lost_ratio', 'ratio', 'Lost queries by sent queries.'],
-  ['cpuCores', 'cpu_cores', 'cores', 'Cores that the server used.'],
+  ['lostRatio', 'lost_ratio', 'ratio', 'Lost queries divided by sent queries.'],
+  ['cpuCores', 'cpu_cores', 'cores', 'Cores used by the server.'],
 ];
 
 const WITH_INTERVAL = 'Median over the trials (figure="median") and the ends of its 95 % interval.';
@@ -156,7 +156,7 @@ function infoFamily(record: RunRecord): Family {
   return {
     name: `${PREFIX}_run`,
     type: 'info',
-    help: 'What was run, and on what.',
+    help: 'What was measured, and on which machine.',
     samples: [{ suffix: '_info', labels, value: 1 }],
   };
 }

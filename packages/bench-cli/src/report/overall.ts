@@ -151,7 +151,7 @@ export function reservation(record: RunRecord): string | null {
   );
   const where = (some: typeof groups) =>
     some.length === groups.length
-      ? 'at all points'
+      ? 'at every point'
       : `at ${some.map(({ title }) => inSentence(title)).join('; ')}`;
   const parts = [
     ...(noisy.length > 0 ? [`a difference is no larger than the noise floor ${where(noisy)}`] : []),
@@ -162,5 +162,5 @@ export function reservation(record: RunRecord): string | null {
       ? [`the machine had fewer cores than servers and load generators need ${where(contended)} (‡)`]
       : []),
   ];
-  return parts.length === 0 ? null : `With a reservation: ${parts.join(', and ')}.`;
+  return parts.length === 0 ? null : `Caveat: ${parts.join(', and ')}.`;
 }

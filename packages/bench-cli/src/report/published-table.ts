@@ -78,7 +78,7 @@ function trialNotes(cases: readonly CaseRecord[]): string[] {
   return [
     'Counts are sums over the successful trials, QPS and latency are medians of them.',
     ...(isPartlyPaired
-      ? ['Where trials are missing, deltas are of the rounds in which both servers succeeded.']
+      ? ['Where trials are missing, deltas use only the rounds in which both servers succeeded.']
       : []),
   ];
 }
@@ -91,7 +91,7 @@ export function publishedNotes(record: RunRecord, cases: readonly CaseRecord[]):
     ...(interrupted === 0
       ? []
       : [
-          `${formatCount(interrupted)} queries were still in flight when the load ended; they are sent, but neither ` +
+          `${formatCount(interrupted)} queries were still in flight when the load ended; they count as sent, but as neither ` +
             'completed nor lost.',
         ]),
     ...explainMarks(record, cases),

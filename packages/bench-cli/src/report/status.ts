@@ -34,7 +34,7 @@ function headlineOf(
   if (state === 'interrupted') {
     const how = record.status === 'running' ? 'Not finished' : 'Interrupted';
     const failures = failed === 0 ? '' : ` ${failed} failed.`;
-    return `${how}: ${ok} of ${trialCount(planned)} measured.${failures} Go on with \`bench run --resume ${record.id}\`.`;
+    return `${how}: ${ok} of ${trialCount(planned)} measured.${failures} Continue with \`bench run --resume ${record.id}\`.`;
   }
   if (ok === 0)
     return `No result: ${planned === 1 ? 'the only trial' : `all ${trialCount(planned)}`} failed.`;

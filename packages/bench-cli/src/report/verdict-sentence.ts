@@ -48,15 +48,15 @@ function compared(name: string, baseline: string, delta: Delta): string {
   if (delta.undecided === 'correction') {
     const ends = formatOutwards(low * 100, high * 100, 0);
     return (
-      `No difference shown between ${name} and ${baseline}: the interval of this comparison alone reaches from ` +
-      `${signedEnd(ends.low)} to ${signedEnd(ends.high)} ${WITH_UNIT}, but among ${delta.comparisons} comparisons ` +
+      `No difference shown between ${name} and ${baseline}: the interval of this comparison alone runs from ` +
+      `${signedEnd(ends.low)} to ${signedEnd(ends.high)} ${WITH_UNIT}, but with ${delta.comparisons} comparisons ` +
       `that happens by chance too often (adjusted p ${formatP(delta.adjustedPValue ?? 1)}; ${n} paired trials)`
     );
   }
   if (delta.verdict === 'no difference shown') {
     const ends = formatOutwards(low * 100, high * 100, 0);
     return (
-      `No difference shown between ${name} and ${baseline}: the 95 % interval reaches from ` +
+      `No difference shown between ${name} and ${baseline}: the 95 % interval runs from ` +
       `${signedEnd(ends.low)} to ${signedEnd(ends.high)} ${WITH_UNIT} (${n} paired trials)`
     );
   }
@@ -87,7 +87,7 @@ function reservations(record: RunRecord, cases: readonly CaseRecord[]): string[]
   );
   const clauses: string[] = [];
   if (loader) clauses.push(`the load generator, not the server, limited ${loader}`);
-  if (rate) clauses.push(`a fixed rate was asked of ${rate}, so that this is not a maximum`);
+  if (rate) clauses.push(`${rate} ran at a fixed rate, so this is not a maximum`);
   if (unknown) clauses.push(`what limited ${unknown} is unknown`);
   const mixed = limits.flatMap((item) =>
     item.mixed === null ? [] : [`${item.name} was the limit in ${item.mixed}`],
@@ -122,7 +122,7 @@ export function verdictSentence(item: CaseRecord, record: RunRecord): string {
   if (comparison !== null) return `${compared(name, baselineName, comparison.qps)}${but}.`;
   if (item.server === record.baseline) return `${name}, the baseline, answered ${rateOf(item)}${but}.`;
   return (
-    `${name} answered ${rateOf(item)}; it cannot be compared, because no round has ` +
-    `a successful trial of ${baselineName} as well${but}.`
+    `${name} answered ${rateOf(item)}; it cannot be compared, because no round also has ` +
+    `a successful trial of ${baselineName}${but}.`
   );
 }

@@ -54,7 +54,7 @@ function parseJson(text: string, path: string): unknown {
     const { line, column } = lineAndColumn(text, jsonErrorOffset(text) ?? text.length);
     const what = text.trim() === '' ? 'is empty' : `is damaged at line ${line}, column ${column}: not JSON`;
     throw new BenchError('E_RECORD_UNREADABLE', `${path} ${what}`, {
-      fix: 'Restore the file from a copy, or measure again; `bench` itself only ever replaces it as a whole.',
+      fix: 'Restore the file from a copy, or measure again; `bench` itself only ever replaces the whole file.',
       cause,
     });
   }
@@ -99,9 +99,9 @@ export function parseRecord(text: string, path: string): RunRecord {
   const problems = record.error.issues.length;
   throw new BenchError(
     'E_RECORD_UNREADABLE',
-    `${path} breaks the record's schema in ${problems} ${problems === 1 ? 'place' : 'places'}`,
+    `${path} violates the record's schema in ${problems} ${problems === 1 ? 'place' : 'places'}`,
     {
-      fix: 'Undo the changes that were made to the file by hand, or measure again.',
+      fix: 'Undo any manual changes to the file, or measure again.',
       evidence: listProblems(record.error),
     },
   );

@@ -125,7 +125,7 @@ export const caseSchema = z.object({
   summary: caseSummarySchema.nullable(),
   /** All ok trials together; null unless each has one. */
   latencyHistogram: latencyHistogramSchema.nullable(),
-  /** Keys of the trials whose throughput lies far from the others'. They count like all others. */
+  /** Keys of the trials whose throughput is far from the rest. They count like the rest. */
   outliers: z.array(z.string()),
   /** What limited the trials; `unknown` when they disagree. */
   limitedBy: limitedBySchema,

@@ -74,7 +74,7 @@ function missingRun(reference: string, resultsDirectory: string, available: read
   const newest = available.slice(-MOST_RUNS).reverse();
   const hint =
     available.length === 0
-      ? `There are no runs in ${resultsDirectory} yet: make one with \`bench run\`, or name another place with --out.`
+      ? `There are no runs in ${resultsDirectory} yet: make one with \`bench run\`, or give another directory with --out.`
       : suggestion === undefined
         ? 'Give one of these, the path of a run.json, or `latest`.'
         : `Did you mean ${suggestion}?`;
@@ -90,7 +90,7 @@ async function refuseImported({ fs }: StoreWorld, directories: readonly string[]
     const stats = await fs.stat(join(directory, 'imported.json')).catch(() => null);
     if (stats === null) continue;
     throw new BenchError('E_RECORD_FOREIGN', `${directory} is a measurement of another program`, {
-      fix: 'Look at it with `bench history`, `bench compare` or `bench trend`; there is no report of it.',
+      fix: 'Use `bench history`, `bench compare` or `bench trend`; reports exist only for runs of bench.',
     });
   }
 }
@@ -128,7 +128,7 @@ async function readRecordText({ fs }: StoreWorld, path: string): Promise<string>
   } catch (cause) {
     const reason = systemErrorCode(cause) === 'ENOENT' ? 'it does not exist' : messageOf(cause);
     throw new BenchError('E_RECORD_UNREADABLE', `cannot read ${path}: ${reason}`, {
-      fix: 'Give the id or the path of a run that you may read.',
+      fix: 'Give the id or the path of a run that you can read.',
       cause,
     });
   }
@@ -137,8 +137,8 @@ async function readRecordText({ fs }: StoreWorld, path: string): Promise<string>
 function checked(record: RunRecord): RunRecord {
   const result = recordSchema.safeParse(record);
   if (result.success) return record;
-  throw new BenchError('E_INTERNAL', `the record of run ${record.id} breaks its own schema`, {
-    fix: 'This is a bug in bench: please report it with the lines above. What was saved before is kept.',
+  throw new BenchError('E_INTERNAL', `the record of run ${record.id} violates its schema`, {
+    fix: 'This is a bug in bench: please report it with the lines above. Everything saved earlier is kept.',
     evidence: listProblems(result.error),
     cause: result.error,
   });

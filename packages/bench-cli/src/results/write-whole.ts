@@ -16,12 +16,12 @@ export function writeError(path: string, cause: unknown): unknown {
   if (cause instanceof BenchError || code === undefined) return cause;
   if (FULL.has(code)) {
     return new BenchError('E_DISK_FULL', `no space left to write ${path}`, {
-      fix: 'Free some space, or choose another place with --out; then go on with `bench run --resume RUN`.',
+      fix: 'Free some space, or give another directory with --out; then continue with `bench run --resume RUN`.',
       cause,
     });
   }
   return new BenchError('E_WRITE_FAILED', `cannot write ${path}: ${messageOf(cause)}`, {
-    fix: 'Choose a directory that you may write to with --out, or change the rights of this one.',
+    fix: 'Give a writable directory with --out, or change the permissions of this one.',
     cause,
   });
 }

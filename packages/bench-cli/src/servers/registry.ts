@@ -32,11 +32,11 @@ export function serverKinds(names: readonly string[]): ServerKind[] {
     if (kind !== undefined) return kind;
     const known = SERVER_KINDS.map((candidate) => candidate.name);
     const suggestion = nearest(name, known);
-    throw new BenchError('E_UNKNOWN_SERVER', `there is no server "${name}"`, {
+    throw new BenchError('E_UNKNOWN_SERVER', `unknown server "${name}"`, {
       fix:
         suggestion === undefined
           ? `Choose from ${known.join(', ')}; \`bench servers\` describes them.`
-          : `Did you mean "${suggestion}"? \`bench servers\` lists all.`,
+          : `Did you mean "${suggestion}"? \`bench servers\` lists them all.`,
     });
   });
 }

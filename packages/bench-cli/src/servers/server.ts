@@ -84,7 +84,7 @@ export interface ServerKind {
    * by the mix of response codes, and reports mark its figures. Default: a DNS server.
    */
   readonly answers?: 'echo';
-  /** How this server answers for a name outside of all of its zones; both are right (RFC 8499: "lame"). */
+  /** How this server answers for a name outside of all of its zones; both are right (RFC 9499: "lame"). */
   readonly answersUnknownZoneWith: 'NXDOMAIN' | 'REFUSED';
   /** Why this combination cannot be run, or null if it can. */
   unsupported(mode: Mode, transport: Transport): string | null;

@@ -37,10 +37,10 @@ export const FEWEST_FOR_ORDER_STATISTICS = 6;
 /** The methods in words, for reports: every interval in a record was made like this. */
 export const INTERVAL_METHOD =
   'Intervals are 95 % confidence intervals. Of a median: interpolated order statistics from ' +
-  `${FEWEST_FOR_ORDER_STATISTICS} trials on, with fewer Student's t on logarithms. Of a difference: made from the ` +
-  'ratios of trials of the same round, by the signed-rank test (Hodges and Lehmann), which assumes no shape of the ' +
-  "noise, where there are enough trials for it to show anything, else by Student's t on logarithms; widened where " +
-  'it would leave out the difference of the medians. A winner is named if the interval leaves out zero and the p ' +
+  `${FEWEST_FOR_ORDER_STATISTICS} trials on, Student's t on logarithms with fewer. Of a difference: from the ` +
+  'ratios of trials of the same round, by the signed-rank test (Hodges and Lehmann), which assumes nothing about the ' +
+  "distribution of the noise, where there are enough trials for it, else by Student's t on logarithms; widened where " +
+  'it would exclude the difference of the medians. A winner is named if the interval excludes zero and the p ' +
   'value of the same method, after correction for the number of comparisons (Holm), is at most 5 %.';
 
 function ascending(values: readonly number[]): number[] {

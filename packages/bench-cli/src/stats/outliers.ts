@@ -1,5 +1,5 @@
 /**
- * Trials that lie far from the others of their case. They are shown and count like all others: dropping what does
+ * Trials that lie far from the others in their case. They are shown and count like all others: dropping what does
  * not fit would make every interval too narrow.
  *
  * The modified z score, 0.6745 · distance from the median ÷ median absolute deviation, above 3.5:

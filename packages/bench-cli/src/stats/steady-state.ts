@@ -63,7 +63,7 @@ export function examineSteadyState(all: Intervals, seed: string): SteadyState | 
   const atSeconds = (position: number) => intervals[position - 1]?.atSeconds ?? 0;
   const last = changes.at(-1);
   if (last === undefined) {
-    return { settled: true, settledAfterSeconds: 0, reason: 'throughput kept one level throughout' };
+    return { settled: true, settledAfterSeconds: 0, reason: 'throughput stayed at one level throughout' };
   }
   const reason = `throughput ${inWords(changes, atSeconds)}`;
   return last.position <= rates.length / 2

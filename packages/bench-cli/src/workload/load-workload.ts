@@ -26,7 +26,7 @@ export async function loadWorkload(
     const suggestion = nearest(name, known);
     throw new BenchError(
       'E_CONFIG',
-      `--workload: "${name}" is no workload and cannot be read as a query file (${reason})`,
+      `--workload: "${name}" is not a workload and cannot be read as a query file (${reason})`,
       {
         fix:
           suggestion === undefined

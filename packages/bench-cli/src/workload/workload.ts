@@ -67,13 +67,13 @@ export function parseQueryFile(path: string, text: string): BenchWorkload {
     const [name, type, ...rest] = trimmed.split(/\s+/);
     if (name === undefined || type === undefined || rest.length > 0 || !/^[A-Za-z0-9]+$/.test(type)) {
       throw new BenchError('E_CONFIG', `${path}, line ${index + 1}: "${trimmed}" is not a query`, {
-        fix: 'Each line holds a name and a type, for example "example1.com A".',
+        fix: 'Each line must be a name and a type, for example "example1.com A".',
       });
     }
     queries.push({ name: name.replace(/\.$/, ''), type: type.toUpperCase() } as Query);
   }
   if (queries.length === 0) {
-    throw new BenchError('E_CONFIG', `${path} holds no query`, {
+    throw new BenchError('E_CONFIG', `${path} contains no query`, {
       fix: `Give a file with a name and a type on each line, or one of ${Object.keys(NAMED_WORKLOADS).join(', ')}.`,
     });
   }

@@ -60,7 +60,7 @@ describe('pods', () => {
     async (flag) => {
       expect(await world.bench('run', ...UNOBSERVED, flag, 'no-such-node')).toBe(3);
       expect(world.err()).toContain('[E_POD_UNSCHEDULABLE]');
-      expect(world.err()).toContain(`${flag}: no node fits "no-such-node"`);
+      expect(world.err()).toContain(`${flag}: no node matches "no-such-node"`);
       const [node] = (await core().listNode()).items;
       expect(world.err()).toContain(node?.metadata?.name);
     },

@@ -11,7 +11,7 @@ const DEFAULT_TRIAL_SECONDS = 5;
 
 function trialLine({ repetition, rate, sustained, generatorLimited, result }: FindMaxTrial): string {
   const p99 = result.latencySeconds === null ? 'no answers' : `p99 ${duration(result.latencySeconds.p99)}`;
-  const verdict = sustained ? 'held' : generatorLimited ? 'not held (by the generator)' : 'not held';
+  const verdict = sustained ? 'held' : generatorLimited ? 'not held (generator limit)' : 'not held';
   const name = repetition === 0 ? 'bounds' : `search ${repetition}`;
   return `${name.padEnd(9)} ${whole(rate).padStart(9)}/s  lost ${percent(result.lostRatio)}  ${p99}  ${verdict}`;
 }
@@ -26,7 +26,7 @@ function summary(result: FindMaxResult, trialSeconds: number): string {
   if (generatorLimited)
     lines.push(
       '  The generator was the limit: the server can do more. Use more workers (-w), on',
-      '  CPUs that nothing else runs on.',
+      '  otherwise idle CPUs.',
     );
   return `${lines.join('\n')}\n`;
 }

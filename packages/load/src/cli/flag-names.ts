@@ -2,8 +2,8 @@
 const FLAGS: Readonly<Record<string, string>> = {
   'load.rate': '--rate or --poisson',
   'load.rates': '--steps',
-  'load.from': '--ramp (its beginning)',
-  'load.to': '--ramp (its end)',
+  'load.from': '--ramp (start)',
+  'load.to': '--ramp (end)',
   'load.outstanding': '--outstanding (-q)',
   'load.maxRate': '--max-rate (-Q)',
   durationSeconds: '--duration (-d)',

@@ -94,21 +94,21 @@ const many = (flags: string, description: string) =>
 
 function addLoad(command: Command): void {
   group(command, 'Load:', [
-    one('-d, --duration <time>', 'how long queries are sent: 10, 500ms, 2m (default: 10 s)', seconds),
-    one('-l, --limit <time>', 'the same, as dnsperf calls it', seconds).hideHelp(),
+    one('-d, --duration <time>', 'how long to send queries: 10, 500ms, 2m (default: 10 s)', seconds),
+    one('-l, --limit <time>', "dnsperf's name for it", seconds).hideHelp(),
     one('-q, --outstanding <n>', 'closed loop: queries in flight over all workers (default: 100)', number),
-    one('-Q, --max-rate <qps>', 'closed loop: at most so many queries per second', number),
-    one('-R, --rate <qps>', 'open loop: queries leave at this rate, whether answers come or not', number),
-    one('--poisson <qps>', 'open loop: arrivals are independent, with this mean rate', number),
+    one('-Q, --max-rate <qps>', 'closed loop: at most this many queries per second', number),
+    one('-R, --rate <qps>', 'open loop: send at this rate, whether or not answers arrive', number),
+    one('--poisson <qps>', 'open loop: independent arrivals with this mean rate', number),
     one('--ramp <from:to>', 'open loop: from one rate to the other over the duration', numberRange),
     one('--steps <qps,…>', 'open loop: each rate for an equal part of the duration', numbers),
-    one('-w, --workers <n>', 'threads, one for each core you give it (default: 1)', number),
-    one('-T, --threads <n>', 'the same, as dnsperf calls it', number).hideHelp(),
+    one('-w, --workers <n>', 'threads, one per core (default: 1)', number),
+    one('-T, --threads <n>', "dnsperf's name for it", number).hideHelp(),
     one('-c, --clients <n>', 'sockets or connections over all workers (default: 1 each)', number),
-    one('-n, --passes <n>', 'how many times the workload is asked (default: until time is over)', number),
-    one('--max-queries <n>', 'stop after so many queries', number),
-    one('-t, --timeout <time>', 'a query unanswered for so long is lost (default: 5 s)', seconds),
-    one('--retries <n>', 'how often an unanswered query is sent again (default: 0)', number),
+    one('-n, --passes <n>', 'passes over the workload (default: until the time is up)', number),
+    one('--max-queries <n>', 'stop after this many queries', number),
+    one('-t, --timeout <time>', 'a query without an answer after this time is lost (default: 5 s)', seconds),
+    one('--retries <n>', 'how many times to resend an unanswered query (default: 0)', number),
     one('--seed <n>', 'seed of everything random (default: 1)', number),
   ]);
 }
@@ -119,10 +119,10 @@ function addTransport(command: Command): void {
     many('-a, --source <address>', 'local address to send from; several are used in turn'),
     one('-x, --source-port <port>', 'first local port (default: the system chooses)', number),
     one('-b, --buffer <kB>', 'receive buffer of each UDP socket (default: 4096)', number),
-    flag('--tcp-fallback', 'ask again over TCP what was truncated (TC=1)'),
-    flag('--no-kernel-timestamps', 'time answers when they are read, not when they arrive'),
-    flag('--no-segmentation', 'hand each datagram to the kernel by itself (for captures on this machine)'),
-    one('--queries-per-connection <n>', 'a new connection after so many queries', number),
+    flag('--tcp-fallback', 'retry truncated answers (TC=1) over TCP'),
+    flag('--no-kernel-timestamps', 'timestamp answers when they are read, not when they arrive'),
+    flag('--no-segmentation', 'pass each datagram to the kernel separately (for captures on this machine)'),
+    one('--queries-per-connection <n>', 'open a new connection after this many queries', number),
     one('--pipelining <n>', 'queries in flight on one connection', number),
     flag('--server-name <name>', 'name for TLS and its certificate'),
     flag('--insecure', 'accept any certificate'),
@@ -135,21 +135,25 @@ function addTransport(command: Command): void {
 function addWorkload(command: Command): void {
   group(command, 'Workload:', [
     flag('--queries <file>', "a query file in dnsperf's format: a name and a type on each line"),
-    many('--types <type,…>', 'types asked for each name (default: A)'),
-    one('--type-weights <n,…>', 'shares of the types, in their order (default: all alike)', numbers),
-    one('--weights <n,…>', 'shares of the names, in their order (default: all in turn)', numbers),
+    many('--types <type,…>', 'types to query for each name (default: A)'),
+    one('--type-weights <n,…>', 'shares of the types, in the same order (default: equal)', numbers),
+    one('--weights <n,…>', 'shares of the names, in the same order (default: in turn)', numbers),
     flag('--zones <pattern>', 'generated names (default: example{X}.com), {X} is a number'),
     one('--from <n>', 'first number of --zones (default: 1)', number),
     one('--to <n>', 'last number of --zones (default: 200)', number),
     one('--hit-ratio <share>', 'share of --zones queries for odd numbers, 0 to 1', number),
     flag('--reverse <network>', 'PTR queries for the addresses of a network'),
     flag('--random', 'take names at random, not in order'),
-    one('--zipf <exponent>', "take names at random by Zipf's law: the first ones most often", number),
-    one('--random-labels <n>', 'put n random characters before each name: no cache has the answer', number),
+    one('--zipf <exponent>', "take names at random by Zipf's law, the first ones most often", number),
+    one(
+      '--random-labels <n>',
+      'prepend n random characters to each name, so that no cache has the answer',
+      number,
+    ),
     flag('--pcap <file>', "replay a capture's queries with their timing"),
-    one('--pcap-port <port>', 'queries to this port are replayed (default: 53)', number),
-    one('--speed <factor>', 'replay so many times as fast', number),
-    flag('--kubernetes', 'names are looked up as a pod does: search list, ndots, A and AAAA'),
+    one('--pcap-port <port>', 'replay queries to this port (default: 53)', number),
+    one('--speed <factor>', 'replay this many times faster', number),
+    flag('--kubernetes', "look names up as a pod's resolver does: search list, ndots, A and AAAA"),
     flag('--namespace <name>', "the pod's namespace (default: default)"),
     flag('--cluster-domain <name>', "the cluster's domain (default: cluster.local)"),
     many('--search <domain,…>', "the node's own search domains (default: internal)"),
@@ -161,11 +165,11 @@ function addMessage(command: Command): void {
   group(command, 'Queries:', [
     flag('-e, --edns', 'send EDNS with a payload size of 1232 octets'),
     one('--edns-size <octets>', 'send EDNS with this payload size', number),
-    flag('-D, --dnssec', 'set DO: signatures, please'),
-    flag('--nsid', "ask for the server's identifier"),
-    flag('--subnet <network>', "the client's network, such as 192.0.2.0/24"),
-    flag('--cookie <hex>', 'a DNS cookie, or "random"; the server\'s part is learnt'),
-    many('-E, --edns-option <code:hex>', 'a further EDNS option'),
+    flag('-D, --dnssec', 'set the DO bit: request DNSSEC records'),
+    flag('--nsid', "request the server's identifier"),
+    flag('--subnet <network>', 'send this client subnet, such as 192.0.2.0/24'),
+    flag('--cookie <hex>', 'a DNS cookie, or "random"; the server part is learnt'),
+    many('-E, --edns-option <code:hex>', 'another EDNS option'),
     flag('--no-recursion', 'clear RD'),
     flag('--class <class>', 'IN (default), CH, HS or ANY').choices(['IN', 'CH', 'HS', 'ANY']),
   ]);
@@ -180,19 +184,19 @@ function addJudgement(command: Command): void {
     flag('--find-max', 'search for the highest rate without loss (RFC 8219, section 9)'),
     one('--max-loss <percent>', '--find-max: loss allowed (default: 0)', number),
     one('--max-p99 <time>', '--find-max: 99th percentile allowed (default: any)', seconds),
-    one('--trials <n>', '--find-max: searches made (default: 5)', number),
-    one('--precision <percent>', '--find-max: how close the bounds come (default: 2)', number),
+    one('--trials <n>', '--find-max: number of searches (default: 5)', number),
+    one('--precision <percent>', '--find-max: distance of the final bounds (default: 2)', number),
   ]);
 }
 
 function addOutput(command: Command): void {
   group(command, 'Output:', [
     flag('--json', 'the result as JSON on standard output').conflicts(['ndjson', 'csv']),
-    flag('--ndjson', 'each interval, then the result, as a line of JSON').conflicts(['json', 'csv']),
+    flag('--ndjson', 'each interval, then the result, as one line of JSON each').conflicts(['json', 'csv']),
     flag('--csv', 'a row for each interval and for the whole').conflicts(['json', 'ndjson']),
     flag('--hgrm <file>', 'also write the distribution of latency as an HdrHistogram log'),
-    one('-S, --interval <time>', 'time between two intervals (default: 1 s)', seconds),
-    flag('--no-progress', 'no live line on the terminal'),
+    one('-S, --interval <time>', 'length of an interval (default: 1 s)', seconds),
+    flag('--no-progress', 'no live progress line on the terminal'),
   ]);
 }
 
@@ -201,7 +205,7 @@ export function buildCommand(): Command {
   const command = new Command('dnscannon')
     .description('A DNS load generator that tells the truth about latency.')
     .argument('<server>', '127.0.0.1:5300, [::1]:53, a host name, or an https:// URL')
-    .argument('[names...]', 'names to ask for (default: --zones)');
+    .argument('[names...]', 'names to query (default: --zones)');
   for (const add of [addLoad, addTransport, addWorkload, addMessage, addJudgement, addOutput]) add(command);
   return command;
 }

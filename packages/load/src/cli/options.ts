@@ -22,7 +22,7 @@ function onlyOne(flags: Flags, names: readonly (keyof Flags)[], what: string): v
   const used = names.filter((name) => flags[name] !== undefined);
   if (used.length < 2) return;
   const shown = used.map((name) => `--${name.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)}`);
-  throw loadError('E_USAGE', `${shown.join(' and ')} each say ${what}`, 'give one of them');
+  throw loadError('E_USAGE', `${shown.join(' and ')} each say ${what}`, 'give only one of them');
 }
 
 /** The library's options for a command line. Throws `LoadError` (`E_USAGE`, `E_OPTIONS`). */
@@ -78,12 +78,8 @@ function loadOf(flags: Flags): CannonInput['load'] {
     for (const open of ['rate', 'poisson', 'ramp', 'steps'] as const) {
       if (flags[name] === undefined || flags[open] === undefined) continue;
       const closed = name === 'outstanding' ? '-q' : '-Q';
-      const problem = `${closed} is for a closed loop, --${open} for an open one that waits for no answer`;
-      throw loadError(
-        'E_USAGE',
-        problem,
-        `leave ${closed} out, or use -Q for a closed loop with a limited rate`,
-      );
+      const problem = `${closed} is for a closed loop, --${open} for an open loop, which does not wait for answers`;
+      throw loadError('E_USAGE', problem, `omit ${closed}, or use -Q for a closed loop with a limited rate`);
     }
   }
   if (rate !== undefined) return { kind: 'constant', rate };
@@ -104,13 +100,13 @@ function orderOf({ random, zipf, randomLabels }: Flags) {
 
 function workloadOf(names: readonly string[], flags: Flags): WorkloadInput {
   const { queries, zones, reverse, pcap, kubernetes, types, typeWeights, weights } = flags;
-  onlyOne(flags, ['queries', 'zones', 'reverse', 'pcap', 'kubernetes'], 'what is asked');
+  onlyOne(flags, ['queries', 'zones', 'reverse', 'pcap', 'kubernetes'], 'what to query');
   const other = queries ?? zones ?? reverse ?? pcap;
   if (names.length > 0 && other !== undefined) {
     throw loadError(
       'E_USAGE',
-      `the names ${names.join(' ')} and "${other}" each say what is asked`,
-      'give one of them',
+      `the names ${names.join(' ')} and "${other}" each say what to query`,
+      'give only one of them',
     );
   }
   const order = orderOf(flags);

@@ -122,7 +122,7 @@ async function writeTo(path: string, text: string): Promise<void> {
     throw loadError(
       'E_WRITE_FAILED',
       `cannot write ${path}: ${messageOf(error)}`,
-      'choose a file that can be written',
+      'choose a writable file',
       error,
     );
   }

@@ -43,11 +43,14 @@ function silence({ counts, server, options }: CannonResult): [problem: string, f
     ];
   }
   if (counts.malformed > 0 || counts.mismatched > 0) {
-    return [`what ${where} sends is no answer to what was asked`, `check that a DNS server listens there`];
+    return [
+      `${where} sends messages that do not answer the queries`,
+      `check that a DNS server listens there`,
+    ];
   }
   return [
-    `not one of ${whole(counts.sent)} queries to ${where} was answered`,
-    `check address, port, transport and firewall; the time-out (-t) is ${duration(options.timeoutSeconds)}`,
+    `none of ${whole(counts.sent)} queries to ${where} was answered`,
+    `check address, port, transport and firewall; the timeout (-t) is ${duration(options.timeoutSeconds)}`,
   ];
 }
 

@@ -14,7 +14,7 @@ export interface Counts {
   lostWithConnection: number;
   /** Queries still unanswered when the run was stopped by the user; neither answered nor lost. */
   interrupted: number;
-  /** Queries of an open loop that were due and never left, because the generator could not hold the rate. */
+  /** Queries of an open loop that were due and never left, because the generator could not keep up with the rate. */
   unsent: number;
   /** Queries that were due and had to wait because no id of a socket, or no connection, was free. */
   held: number;

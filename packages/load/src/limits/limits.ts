@@ -40,12 +40,12 @@ export function limitReasons({ total, workers, openLoop, paced }: LimitFacts): s
   const due = counts.sent + counts.unsent;
   if (counts.unsent > UNSENT_SHARE * due) {
     reasons.push(
-      `it could not hold the rate: ${percent(counts.unsent / due)} of the queries that were due never left`,
+      `it could not keep up with the rate: ${percent(counts.unsent / due)} of the due queries never left`,
     );
   }
   if (openLoop && counts.held > HELD_SHARE * due) {
     reasons.push(
-      `${counts.held} due queries had to wait for a free id or connection: it needs more clients (-c)`,
+      `${counts.held} due queries had to wait for a free ID or connection: it needs more clients (-c)`,
     );
   }
   if (openLoop && lateness.percentile(99) > LATE_P99_NS) {
@@ -71,7 +71,7 @@ export function limitReasons({ total, workers, openLoop, paced }: LimitFacts): s
     const waited = (summary.use?.waitedNs ?? 0) / Math.max(1, summary.sendingNs);
     if (waited > KEPT_SHARE) {
       reasons.push(
-        `worker ${index + 1} waited for a CPU ${percent(waited)} of the time: others run on its core`,
+        `worker ${index + 1} waited for a CPU ${percent(waited)} of the time: other programs run on its core`,
       );
     }
   }

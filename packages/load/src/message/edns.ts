@@ -30,7 +30,7 @@ export function parseClientSubnet(text: string): Parsed<ClientSubnet> {
   const [address = '', prefix, ...rest] = text.split('/');
   const family = isIP(address);
   if (family === 0 || rest.length > 0 || address.includes('%'))
-    return { problem: `"${text}" is no address with a prefix length, such as 192.0.2.0/24` };
+    return { problem: `"${text}" is not an address with a prefix length, such as 192.0.2.0/24` };
   const bits = family === 4 ? 32 : 128;
   if (prefix === undefined) return { value: { address, prefixLength: family === 4 ? 24 : 56 } };
   if (!/^\d{1,3}$/.test(prefix) || Number(prefix) > bits)

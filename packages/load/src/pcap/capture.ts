@@ -109,7 +109,7 @@ function captureError(path: string, error: unknown): Error {
   if (error instanceof CaptureError)
     return loadError(
       'E_PCAP',
-      `${path} is no capture that can be replayed: ${error.message}`,
+      `${path} is not a capture that can be replayed: ${error.message}`,
       'give a file written by tcpdump -w, dumpcap or Wireshark',
       error,
     );
@@ -126,7 +126,7 @@ function noQueries(path: string, port: number, skipped: ReadonlyMap<Skipped, num
   const seen = [...skipped].map(([reason, count]) => `${count} × ${reason}`).join(', ');
   return loadError(
     'E_PCAP',
-    `${path} holds no DNS query to port ${port}${seen === '' ? '' : ` (packets: ${seen})`}`,
+    `${path} contains no DNS query to port ${port}${seen === '' ? '' : ` (packets: ${seen})`}`,
     'give the port that the captured server listened on, or capture with: tcpdump -w FILE port 53',
   );
 }

@@ -30,7 +30,7 @@ const SECTION_HEADER = 0x0a0d0d0a;
 const BYTE_ORDER_MAGIC = 0x1a2b3c4d;
 
 function tooLong(length: number): CaptureError {
-  return new CaptureError(`a record of ${length} bytes is longer than a frame can be`);
+  return new CaptureError(`a record of ${length} bytes is longer than any frame`);
 }
 
 /** The reader of a pcap file, if `view` begins with its header. */
@@ -97,7 +97,7 @@ function pcapng(onPacket: OnPacket): ReadRecord {
   const packet = (bytes: Uint8Array, view: DataView, wide: boolean, end: number) => {
     if (end < 28) throw new CaptureError('a packet block is too short');
     const from = interfaces[wide ? view.getUint32(8, little) : view.getUint16(8, little)];
-    if (from === undefined) throw new CaptureError('a packet belongs to an interface that is not described');
+    if (from === undefined) throw new CaptureError('a packet refers to an interface without a description');
     const length = view.getUint32(20, little);
     if (28 + length > end) throw new CaptureError('a packet is longer than its block');
     const ticks = view.getUint32(12, little) * 2 ** 32 + view.getUint32(16, little);
@@ -113,8 +113,7 @@ function pcapng(onPacket: OnPacket): ReadRecord {
       interfaces = [];
     }
     const length = view.getUint32(4, little);
-    if (length < 12 || length % 4 !== 0)
-      throw new CaptureError(`a block says that it is ${length} bytes long`);
+    if (length < 12 || length % 4 !== 0) throw new CaptureError(`a block claims to be ${length} bytes long`);
     if (length > LONGEST_RECORD) throw tooLong(length);
     if (bytes.length < length) return 0;
     const end = length - 4;
@@ -130,7 +129,7 @@ function pcapng(onPacket: OnPacket): ReadRecord {
         packet(bytes, view, false, end);
         break;
       case BLOCK.simple:
-        throw new CaptureError('its packets have no times (simple packet blocks)');
+        throw new CaptureError('its packets have no timestamps (simple packet blocks)');
     }
     return length;
   };

@@ -16,11 +16,11 @@ export type Skipped =
   /** A part of an IP packet: it would have to be put together again. */
   | 'fragment'
   /** Captured with a snapshot length that cut the message off. */
-  | 'cut off'
+  | 'truncated'
   /** Lengths that contradict one another. */
   | 'malformed'
   /** To the port, and no DNS query: a response, garbage, or the middle of a TCP stream. */
-  | 'no query';
+  | 'not a query';
 
 export type OnQuery = (bytes: Uint8Array, start: number, end: number) => void;
 
@@ -135,28 +135,28 @@ export function isQuery(bytes: Uint8Array, start: number, end: number): boolean 
 }
 
 function udp(bytes: Uint8Array, at: number, end: number, port: number, onQuery: OnQuery): Skipped | null {
-  if (at + 8 > bytes.length) return end > bytes.length ? 'cut off' : 'malformed';
+  if (at + 8 > bytes.length) return end > bytes.length ? 'truncated' : 'malformed';
   if (u16(bytes, at + 2) !== port) return 'other traffic';
   const length = u16(bytes, at + 4);
   const messageEnd = length === 0 ? end : at + length;
   if ((length !== 0 && length < 8) || messageEnd > end) return 'malformed';
-  if (messageEnd > bytes.length) return 'cut off';
-  if (!isQuery(bytes, at + 8, messageEnd)) return 'no query';
+  if (messageEnd > bytes.length) return 'truncated';
+  if (!isQuery(bytes, at + 8, messageEnd)) return 'not a query';
   onQuery(bytes, at + 8, messageEnd);
   return null;
 }
 
 /** Whole messages that begin at the beginning of a segment; streams are not put together. */
 function tcp(bytes: Uint8Array, at: number, end: number, port: number, onQuery: OnQuery): Skipped | null {
-  if (at + 20 > bytes.length) return end > bytes.length ? 'cut off' : 'malformed';
+  if (at + 20 > bytes.length) return end > bytes.length ? 'truncated' : 'malformed';
   const start = at + ((bytes[at + 12] ?? 0) >> 4) * 4;
   if (start < at + 20 || start > end) return 'malformed';
   if (u16(bytes, at + 2) !== port || start === end) return 'other traffic';
-  if (end > bytes.length) return 'cut off';
+  if (end > bytes.length) return 'truncated';
   for (let message = start; message < end; ) {
     const from = message + 2;
     const to = from + u16(bytes, message);
-    if (to > end || !isQuery(bytes, from, to)) return 'no query';
+    if (to > end || !isQuery(bytes, from, to)) return 'not a query';
     onQuery(bytes, from, to);
     message = to;
   }

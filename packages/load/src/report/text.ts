@@ -82,7 +82,7 @@ export function describeLoad({ options }: Pick<CannonResult, 'options'>): string
     case 'steps':
       return `open loop, steps ${load.rates.map(whole).join(', ')}/s`;
     case 'timed':
-      return 'open loop, the times of the capture';
+      return 'open loop, timing of the capture';
   }
 }
 

@@ -40,7 +40,7 @@ function secureContext(caFile: string | null): SecureContext {
   try {
     return createSecureContext(ca === undefined ? {} : { ca });
   } catch (error) {
-    const problem = `${caFile} holds no certificates: ${messageOf(error)}`;
+    const problem = `${caFile} contains no certificates: ${messageOf(error)}`;
     throw loadError('E_UNREADABLE', problem, 'give a file in PEM format', error);
   }
 }

@@ -55,7 +55,7 @@ export function connectError(
   if (error instanceof ConnectTimeout)
     return unreachable(
       `no ${kind === 'tcp' ? 'connection' : 'TLS connection'} to ${where} within ${request.timeoutSeconds} s`,
-      'check the address and that the server speaks this transport there, or give a longer timeout (-t)',
+      'check the address and that the server speaks this transport, or give a longer timeout (-t)',
     );
   if (error instanceof ProtocolMismatch)
     return unreachable(
@@ -67,17 +67,17 @@ export function connectError(
       return isCertificateError(error)
         ? unreachable(
             `the certificate of ${where} does not verify: ${messageOf(error)}`,
-            'give its authority with --ca FILE, its name with --server-name NAME, or do not verify with --insecure',
+            'give its authority with --ca FILE, its name with --server-name NAME, or skip verification with --insecure',
           )
         : unreachable(
             `${where} does not speak TLS as expected: ${messageOf(error)}`,
-            'check the port: DNS over TLS is usually at 853, DNS over HTTPS at 443',
+            'check the port: DNS over TLS is usually on 853, DNS over HTTPS on 443',
           );
     case 'reset':
     case 'closed':
       return unreachable(
         `${where} closed the connection at once: ${messageOf(error)}`,
-        'check that the server speaks this transport at this port',
+        'check that the server speaks this transport on this port',
       );
     default:
       return openError(error, request);

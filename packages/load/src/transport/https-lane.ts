@@ -68,7 +68,7 @@ export class HttpsLane implements ConnectionLane {
     const { alpnProtocol } = socket as TLSSocket;
     if (alpnProtocol !== 'h2') {
       socket.destroy();
-      throw new ProtocolMismatch('the server does not speak HTTP/2 there');
+      throw new ProtocolMismatch('the server does not speak HTTP/2 on this port');
     }
     const session = connect(`https://${authority}`, { createConnection: () => socket });
     counts.connectNs.push(nowNs() - begun);

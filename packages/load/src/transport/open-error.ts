@@ -31,15 +31,15 @@ export function openError(
     case 'EADDRNOTAVAIL':
       return loadError(
         'E_SOURCE',
-        `${from} cannot be used: it is no address of this machine, or has no free ports`,
+        `${from} cannot be used: it is not an address of this machine, or it has no free ports`,
         'choose an address that `ip address` shows, add addresses with -a, or use fewer clients (-c)',
         error,
       );
     case 'EADDRINUSE':
       return loadError(
         'E_SOURCE',
-        `a local port is taken: ${messageOf(error)}`,
-        'choose another first port (-x), or leave it to the system',
+        `a local port is in use: ${messageOf(error)}`,
+        'choose another first port (-x), or let the system choose',
         error,
       );
     case 'EINVAL':

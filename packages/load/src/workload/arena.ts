@@ -31,7 +31,7 @@ export function arenaBuilder(): ArenaBuilder {
     },
     add(message) {
       const end = used + message.length;
-      if (end > LARGEST_BYTES) throw new RangeError('the queries take more than 4 GiB');
+      if (end > LARGEST_BYTES) throw new RangeError('the queries need more than 4 GiB');
       if (end > bytes.length) bytes = grown(bytes, Math.min(LARGEST_BYTES, Math.max(end, bytes.length * 2)));
       if (count + 2 > offsets.length) {
         const longer = new Uint32Array(offsets.length * 2);

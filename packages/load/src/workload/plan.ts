@@ -58,7 +58,7 @@ function withRandomLabel(encode: EncodeQuery, length: number | null): EncodeQuer
     const joined = joinNames(label, name);
     if (joined === undefined) {
       const text = nameText(name);
-      const problem = `"${text}" has no room for a random label of ${length} octets`;
+      const problem = `"${text}" is too long for a random label of ${length} octets`;
       throw loadError('E_WORKLOAD', problem, 'give a shorter random label');
     }
     return encode(joined, type);
@@ -73,7 +73,7 @@ function orderText({ popularity, zipfExponent, randomLabelLength }: Ordered, wei
     random: drawn,
     zipf: `at random by Zipf's law with exponent ${zipfExponent}`,
   }[popularity];
-  return randomLabelLength === null ? order : `${order}, each below a random label`;
+  return randomLabelLength === null ? order : `${order}, each with a random label prepended`;
 }
 
 /** Every name asked for every type, weighted by the product of both weights where either has any. */
@@ -185,7 +185,7 @@ async function planCapture(options: Kind<'pcap'>): Promise<WorkloadPlan> {
   const due = new Float64Array(new SharedArrayBuffer(dueSeconds.length * 8));
   for (const [index, seconds] of dueSeconds.entries()) due[index] = seconds / options.speed;
   const speed = options.speed === 1 ? '' : `, ${options.speed} times as fast`;
-  const left = skipped === '' ? '' : ` (not replayed: ${skipped})`;
+  const left = skipped === '' ? '' : ` (skipped: ${skipped})`;
   return {
     ...NOTHING_SPECIAL,
     description: `${arena.count} queries captured over ${spanSeconds.toFixed(3)} s in ${options.path}${speed}${left}`,

@@ -46,22 +46,22 @@ type Line = { readonly name: Uint8Array; readonly type: number } | Problem;
 /** One line that is neither empty nor a comment. */
 function parseLine(line: Uint8Array): Line {
   if (line.at(-1) === RETURN) {
-    const fix = "convert the file to Unix line ends: sed -i 's/\\r$//' FILE";
+    const fix = "convert the file to Unix line endings: sed -i 's/\\r$//' FILE";
     return { problem: 'the line ends in a carriage return', fix };
   }
-  if (isBlank(line[0])) return { problem: `${shown(line)} begins with a blank`, fix: EXAMPLE };
+  if (isBlank(line[0])) return { problem: `${shown(line)} begins with a space or tab`, fix: EXAMPLE };
   const nameEnd = endOfWord(line, 0);
   let typeStart = nameEnd;
   while (isBlank(line[typeStart])) typeStart += 1;
   if (typeStart === line.length) return { problem: `${shown(line)} has no type`, fix: EXAMPLE };
   const name = parseNameBytes(line.subarray(0, nameEnd));
   if ('problem' in name) {
-    const problem = `${shown(line.subarray(0, nameEnd))} is no domain name: ${name.problem}`;
-    return { problem, fix: 'correct the name, or begin the line with ; to leave it out' };
+    const problem = `${shown(line.subarray(0, nameEnd))} is not a domain name: ${name.problem}`;
+    return { problem, fix: 'correct the name, or begin the line with ; to skip it' };
   }
   const typeText = line.subarray(typeStart, endOfWord(line, typeStart));
   const type = typeOf(String.fromCharCode(...typeText.subarray(0, LONGEST_TOLD)));
-  if (type === undefined) return { problem: `${shown(typeText)} is no type`, fix: typeFix(typeText) };
+  if (type === undefined) return { problem: `${shown(typeText)} is not a type`, fix: typeFix(typeText) };
   return { name: name.wire, type };
 }
 
@@ -103,6 +103,7 @@ export function parseQueryFile(
   }
   const [first, ...others] = problems;
   if (first !== undefined) throw new LoadError('E_QUERY_FILE', [first, ...others]);
-  if (count === 0) throw new LoadError('E_QUERY_FILE', [{ problem: `${path} holds no query`, fix: EXAMPLE }]);
+  if (count === 0)
+    throw new LoadError('E_QUERY_FILE', [{ problem: `${path} contains no query`, fix: EXAMPLE }]);
   return count;
 }

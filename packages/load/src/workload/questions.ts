@@ -29,7 +29,7 @@ export function wireNames(names: Iterable<string>): Uint8Array[] {
     if ('wire' in parsed) wires.push(parsed.wire);
     else
       problems.push({
-        problem: `"${name}" is no domain name: ${parsed.problem}`,
+        problem: `"${name}" is not a domain name: ${parsed.problem}`,
         fix: 'give a name such as www.example.com; \\DDD stands for any octet',
       });
   }
@@ -45,7 +45,7 @@ export function typeNumbers(types: readonly string[]): number[] {
     if (number !== undefined) return number;
     const near = nearest(type, TYPE_NAMES);
     const fix = near === undefined ? 'give a type such as A, AAAA or TYPE65' : `did you mean ${near}?`;
-    throw loadError('E_NAME', `"${type}" is no type`, fix);
+    throw loadError('E_NAME', `"${type}" is not a type`, fix);
   });
 }
 
@@ -128,7 +128,7 @@ export function zoneNames(options: Kind<'zones'>): NameList {
     throw bad(`the pattern "${pattern}" has no {X}`, 'write {X} where the number goes, as in example{X}.com');
   if (count < 1) throw bad(`the range from ${from} to ${to} is empty`, 'give a range such as 1 to 200');
   if (count > MOST_NAMES)
-    throw bad(`${count} names are too many`, `ask for at most ${MOST_NAMES.toLocaleString('en')}`);
+    throw bad(`${count} names are too many`, `use at most ${MOST_NAMES.toLocaleString('en')}`);
   const halves = halvesOf(from, to);
   const lacks = (halves.odds === 0 && hitRatio !== 0) || (halves.evens === 0 && hitRatio !== 1);
   if (hitRatio !== null && lacks)
@@ -159,7 +159,7 @@ export function reverseNames(options: Kind<'reverse'>): NameList {
   try {
     bytes = addressBytes(address);
   } catch {
-    throw bad(`"${options.network}" is no network`);
+    throw bad(`"${options.network}" is not a network`);
   }
   const bits = bytes.length * 8;
   const length = prefix === undefined ? bits : Number(prefix);

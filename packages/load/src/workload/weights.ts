@@ -18,7 +18,7 @@ export function cumulate(weights: ArrayLike<number>): Float64Array {
   let total = 0;
   for (let i = 0; i < weights.length; i += 1) {
     const weight = weights[i] ?? Number.NaN;
-    if (!(weight >= 0) || !Number.isFinite(weight)) throw new RangeError(`${weight} is no weight`);
+    if (!(weight >= 0) || !Number.isFinite(weight)) throw new RangeError(`${weight} is not a weight`);
     total += weight;
   }
   if (!(total > 0)) throw new RangeError('all weights are 0');

@@ -38,7 +38,7 @@ function allListening(start: () => void, size: number, sockets: number): Promise
       bound.delete(id);
       if (++ended < MAX_FAILED_STARTS) return;
       const reason = `The framework's workers end before they listen, the last with ${signal ?? `status ${code}`}.`;
-      finish(() => reject(new ServerError('E_WORKER', reason, 'Look at their messages above.')));
+      finish(() => reject(new ServerError('E_WORKER', reason, 'See their messages above.')));
     };
     cluster.on('listening', onListening);
     cluster.on('exit', onExit);

@@ -66,7 +66,7 @@ export class Member {
   ask(task: Task, seconds: number): Promise<Result> {
     return new Promise((resolve, reject) => {
       const id = ++this.#lastId;
-      const silent = () => this.#fail(id, `does not answer within ${seconds} s`);
+      const silent = () => this.#fail(id, `did not answer within ${seconds} s`);
       this.#waiting.set(id, { resolve, reject, timer: setTimeout(silent, seconds * 1000) });
       const request: RequestMessage = { kind: 'dinodns-server:request', id, task };
       if (!this.worker.isConnected()) this.#fail(id, 'has ended');
@@ -112,7 +112,7 @@ export class Member {
 
   #fail(id: number, reason: string): void {
     const message = `Worker ${this.worker.process.pid} ${reason}.`;
-    this.#take(id)?.reject(new ServerError('E_WORKER', message, 'Look at its messages above.'));
+    this.#take(id)?.reject(new ServerError('E_WORKER', message, 'See its messages above.'));
   }
 
   #rejectAll(): void {

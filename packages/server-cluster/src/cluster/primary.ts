@@ -222,8 +222,8 @@ class WorkerPool implements PoolPrimary {
     if (place !== null) this.#restarts++;
     const delay = this.#backoffs[place ?? this.size]?.ended(readySeconds, isKill(signal)) ?? 'give up';
     if (delay === 'give up' && this.ready === 0) {
-      const message = `${what} before it was ready, as did ${MAX_FAILED_STARTS - 1} others before it.`;
-      this.#giveUp(new ServerError('E_WORKER', message, 'Look at the messages of the workers above.'));
+      const message = `${what} before it was ready, as did the ${MAX_FAILED_STARTS - 1} before it.`;
+      this.#giveUp(new ServerError('E_WORKER', message, 'See the messages of the workers above.'));
       return;
     }
     const seconds = delay === 'give up' ? LONGEST_DELAY_SECONDS : delay;

@@ -62,14 +62,15 @@ async function commit(member: Member, generation: number, log: Log): Promise<voi
     member.generation = generation;
   } catch (error) {
     if (member.isGone) return;
-    log.error(
-      { worker: member.place, error: messageOf(error) },
-      'A worker does not go over to the new zones',
-    );
+    log.error({ worker: member.place, error: messageOf(error) }, 'A worker did not switch to the new zones');
     await member.stop(0);
   }
 }
 
 export function nobodyServes(): ServerError {
-  return new ServerError('E_WORKER', 'No worker is ready to reload zones.', 'Try again once /ready says so.');
+  return new ServerError(
+    'E_WORKER',
+    'No worker is ready to reload zones.',
+    'Try again once /ready reports ready.',
+  );
 }

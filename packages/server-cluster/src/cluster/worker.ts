@@ -76,7 +76,7 @@ class RequestHandler {
   #commit(generation: number): void {
     const swap = this.#prepared.get(generation);
     this.#prepared.delete(generation);
-    if (swap === undefined) throw new Error(`There are no zones of generation ${generation} to go over to.`);
+    if (swap === undefined) throw new Error(`There are no zones of generation ${generation} to switch to.`);
     // Two reloads may overlap in a worker that started during the first.
     if (generation < this.#committed) return;
     this.#committed = generation;

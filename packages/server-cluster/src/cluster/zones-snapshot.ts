@@ -74,7 +74,7 @@ export class ZonesSnapshot {
       copyFileSync(file, path, constants.COPYFILE_FICLONE);
     } catch (error) {
       if (systemErrorCode(error) === undefined) throw error;
-      const fix = 'Give a file that exists and that this user may read.';
+      const fix = 'Give a file that exists and that this user can read.';
       throw new ServerError('E_UNREADABLE', `Cannot read the zones: ${messageOf(error)}.`, fix, error);
     }
     return path;

@@ -68,7 +68,7 @@ async function untilAnswered(
       throw new ServerError(
         'E_START',
         `The server on ${target.address} port ${target.port} does not answer over ${transport}.`,
-        'Look at its messages above; raise the CPU limit if it has hardly any.',
+        'See its messages above; raise the CPU limit if it is very low.',
       );
     }
     await new Promise((resolve) => setTimeout(resolve, 20));

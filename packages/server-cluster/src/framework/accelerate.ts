@@ -119,7 +119,7 @@ function watchRouter(router: Router, gate: Gate): void {
     return;
   }
   if (!isDefaultRouter(router)) {
-    gate.close('the router may decide by anything');
+    gate.close('a custom router may decide by any rule');
     return;
   }
   const { middleware, handlers } = router;

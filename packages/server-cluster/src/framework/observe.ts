@@ -34,7 +34,7 @@ function drawOf(request: DNSRequest): number {
  */
 export function observe(handler: Handler, { sample }: ObserveOptions): Handler {
   if (!(sample >= 0 && sample <= 1)) {
-    throw new ServerError('E_USAGE', `A sample of ${sample} is not possible.`, 'Give a share from 0 to 1.');
+    throw new ServerError('E_USAGE', `The sample ${sample} is not valid.`, 'Give a share from 0 to 1.');
   }
   const observer: Handler = (request, response, next) => {
     if (drawOf(request) < sample) handler(request, response, next);

@@ -97,7 +97,7 @@ function queryFamilies(exposed: Exposed): string[] {
     family(
       'dinodns_queries_total',
       'counter',
-      'Queries answered, by the type asked for.',
+      'Queries answered, by QTYPE.',
       named(exposed, OFFSETS.types, 'type', TYPES),
     ),
     family(
@@ -127,13 +127,13 @@ function queryFamilies(exposed: Exposed): string[] {
     family(
       'dinodns_rate_limit_slips_total',
       'counter',
-      'Empty TC responses sent by rate limiting.',
+      'Empty responses with TC set, sent by rate limiting.',
       single(exposed, OFFSETS.slips),
     ),
     family(
       'dinodns_dropped_total',
       'counter',
-      'Messages that got no reply, by reason.',
+      'Messages that got no response, by reason.',
       named(exposed, OFFSETS.drops, 'reason', DROP_REASONS),
     ),
     family(
@@ -232,7 +232,7 @@ function processFamilies(exposed: Exposed): string[] {
 export function exposition(exposed: Exposed): string {
   const { version, backend, size, restarts, workers } = exposed;
   return [
-    family('dinodns_info', 'gauge', 'Version of the server and what moves its datagrams; always 1.', [
+    family('dinodns_info', 'gauge', 'Version of the server and its UDP backend; always 1.', [
       { labels: { version, udp_backend: backend }, value: 1 },
     ]),
     ...queryFamilies(exposed),
@@ -247,10 +247,10 @@ export function exposition(exposed: Exposed): string {
         yield { labels: { worker, outcome: 'failed' }, value: reloads.failed };
       }),
     ),
-    family('dinodns_workers', 'gauge', 'Processes that should answer queries.', [
-      { labels: {}, value: size },
+    family('dinodns_workers', 'gauge', 'Configured worker processes.', [{ labels: {}, value: size }]),
+    family('dinodns_workers_ready', 'gauge', 'Worker processes that answer queries.', [
+      { labels: {}, value: workers.size },
     ]),
-    family('dinodns_workers_ready', 'gauge', 'Processes that do.', [{ labels: {}, value: workers.size }]),
     family('dinodns_worker_restarts_total', 'counter', 'Workers that ended and were replaced.', [
       { labels: {}, value: restarts },
     ]),

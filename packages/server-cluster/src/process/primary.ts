@@ -129,7 +129,7 @@ async function startWithin(
   const timer = Promise.withResolvers<never>();
   const timeout = setTimeout(() => {
     const message = `Not all of ${workers} workers were ready within ${READY_SECONDS} s.`;
-    timer.reject(new ServerError('E_START', message, 'Look at their messages above, or use fewer zones.'));
+    timer.reject(new ServerError('E_START', message, 'See their messages above, or use fewer zones.'));
   }, READY_SECONDS * 1000);
   try {
     await Promise.race([primary.start(), timer.promise]);

@@ -27,6 +27,6 @@ export function cannotReload(): ServerError {
   return new ServerError(
     'E_UNSUPPORTED',
     'The published framework cannot reload zones.',
-    'Stop the server and start it again, or choose --profile dinodns.',
+    'Restart the server, or choose --profile dinodns.',
   );
 }

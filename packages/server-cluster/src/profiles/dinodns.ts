@@ -31,7 +31,7 @@ function finish(): void {
   // The store is the last in the chain.
 }
 
-/** Answers from the zones; a name outside of them is not ours to deny (RFC 8499, "lame"). */
+/** Answers from the zones; a name outside of them is not ours to deny (RFC 9499, "lame"). */
 function answerFrom(store: ZoneStore): Handler {
   return (request, response) => {
     store.handler(request, response, finish);

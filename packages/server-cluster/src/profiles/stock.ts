@@ -59,19 +59,19 @@ function unsupported(options: ResolvedOptions) {
   if (ours !== undefined) {
     return {
       reason: `The published framework has no ${ours.replace(/^a /, '')}.`,
-      fix: 'Leave that option out, or choose --profile dinodns.',
+      fix: 'Omit that option, or choose --profile dinodns.',
     };
   }
   if (options.standby > 0) {
     return {
-      reason: 'The published framework keeps no process standing by.',
-      fix: 'Leave --standby out, or choose --profile dinodns.',
+      reason: 'The published framework has no standby processes.',
+      fix: 'Omit --standby, or choose --profile dinodns.',
     };
   }
   if (options.mode === 'multi' && options.workers !== undefined) {
     return {
       reason: 'The published framework always starts one worker per CPU of the machine (os.cpus().length).',
-      fix: 'Leave --workers out, or choose --profile dinodns.',
+      fix: 'Omit --workers, or choose --profile dinodns.',
     };
   }
   return null;

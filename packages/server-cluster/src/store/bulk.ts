@@ -81,7 +81,7 @@ export class BulkLoader {
   #label(bytes: Uint8Array, from: number, to: number): Uint8Array {
     const length = to - from;
     if (length < 1 || length > MAX_LABEL_BYTES) {
-      throw new RangeError(`a label of the name has ${length} octets; 1 to 63 are possible`);
+      throw new RangeError(`a label of the name has ${length} octets; it must have 1 to 63`);
     }
     const label = this.#labels;
     label[0] = length;

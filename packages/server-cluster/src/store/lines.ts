@@ -17,7 +17,7 @@ export class Lines {
   /** Room for the next piece of the file. Throws a RangeError if a line does not end. */
   space(): Buffer {
     const rest = this.#filled - this.#next;
-    if (rest > MAX_LINE_OCTETS) throw new RangeError('a line does not end: this is not a zones file');
+    if (rest > MAX_LINE_OCTETS) throw new RangeError('a line is too long: this is not a zones file');
     const old = this.bytes;
     if (rest + CHUNK_OCTETS > old.length) this.bytes = Buffer.allocUnsafe(old.length * 2);
     old.copy(this.bytes, 0, this.#next, this.#filled);

@@ -55,7 +55,7 @@ function addZone(store: Target, zone: ZoneInput): void {
     throw new ServerError(
       'E_ZONES',
       `Zone "${zone.name}" cannot be served: ${messageOf(error)}`,
-      'Correct the record, or leave it out.',
+      'Correct or omit the record.',
       error,
     );
   }

@@ -69,7 +69,7 @@ export function toSet(name: string, type: string, ttl: number, items: readonly u
     const records = items.map((data) => {
       const octets = encodeData({ name, type, data } as SupportedAnswer);
       if (octets.length > 0xffff)
-        throw new RangeError(`the data has ${octets.length} octets; 65535 is the most`);
+        throw new RangeError(`the data has ${octets.length} octets; the maximum is 65535`);
       return { ttl, data: octets };
     });
     return { type: typeNumber(type), records };

@@ -162,14 +162,9 @@ export function fileError(file: string, error: unknown): unknown {
     return new ServerError('E_ZONES', `${file}: ${error.message}`, error.fix, error);
   }
   if (error instanceof RangeError || error instanceof TypeError) {
-    return new ServerError(
-      'E_ZONES',
-      `${file}: ${error.message}`,
-      'Correct the record, or leave it out.',
-      error,
-    );
+    return new ServerError('E_ZONES', `${file}: ${error.message}`, 'Correct or omit the record.', error);
   }
   if (systemErrorCode(error) === undefined) return error;
-  const fix = 'Give a file that exists and that this user may read.';
+  const fix = 'Give a file that exists and that this user can read.';
   return new ServerError('E_UNREADABLE', `Cannot read the zones: ${messageOf(error)}.`, fix, error);
 }

@@ -60,10 +60,10 @@ export function encodeData(record: SupportedAnswer): Buffer {
       return encodeStrings(record.data);
     // The encoder makes four octets of anything.
     case 'A':
-      if (!isIPv4(record.data)) throw new RangeError(`"${record.data}" is no IPv4 address`);
+      if (!isIPv4(record.data)) throw new RangeError(`"${record.data}" is not an IPv4 address`);
       return Buffer.from(record.data.split('.').map(Number));
     case 'AAAA':
-      if (!isIPv6(record.data)) throw new RangeError(`"${record.data}" is no IPv6 address`);
+      if (!isIPv6(record.data)) throw new RangeError(`"${record.data}" is not an IPv6 address`);
   }
   typeNumber(record.type);
   // Encoded with the root, one octet, as the owner; type, class, TTL and length are ten more.
@@ -88,7 +88,7 @@ function encodeStrings(data: string | Buffer | (string | Buffer)[]): Buffer {
     const octets = Buffer.from(text);
     // A character string has a length field of one octet (RFC 1035, section 3.3).
     if (octets.length > 255)
-      throw new RangeError(`A TXT string has ${octets.length} octets; 255 is the most.`);
+      throw new RangeError(`A TXT string has ${octets.length} octets; the maximum is 255.`);
     return [Buffer.of(octets.length), octets];
   });
   if (parts.length === 0) throw new RangeError('A TXT record has no string.');

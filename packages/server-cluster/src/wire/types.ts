@@ -44,7 +44,7 @@ export function typeNumber(name: string): number {
   const message = encode({ type: 'query', questions: [{ name: '.', type: name as Question['type'] }] });
   const number = message.readUInt16BE(HEADER_BYTES + 1);
   if (number === 0 && name !== typeName(0))
-    throw new RangeError(`"${name}" is no record type that can be encoded`);
+    throw new RangeError(`"${name}" is not a record type that can be encoded`);
   // Only the spelling that `typeName` has is kept: others would have no limit.
   if (typeName(number) === name) typeNumbers.set(name, number);
   return number;

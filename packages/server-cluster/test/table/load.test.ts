@@ -118,7 +118,7 @@ describe('a file', () => {
     ['a label over 63', line(`${'b'.repeat(64)}.example`, txt(`${'b'.repeat(64)}.example`, 'x')), /line 3/],
     ['a record of another zone', line('b.example', txt('c.example', 'x')), /line 3/],
     ['no JSON', line('b.example', txt('b.example', 'x')).slice(0, -3), /line 3/],
-    ['a zone less than announced', '', /2 zones where its first line says 3/],
+    ['a zone less than announced', '', /2 zones, but its first line says 3/],
   ])('with %s is refused, also where lines are alike', async (_case, bad, message) => {
     const [first, last] = ['a.example', 'c.example'].map((name) => line(name, txt(name, 'x')));
     await expect(loaded(first ?? '', bad, last ?? '')).rejects.toThrow(message);

@@ -46,12 +46,12 @@ export function addGenerate(program: Command, world: CliWorld): Command {
   const command = program
     .command('generate')
     .description('Write the files of one format for a zone set.')
-    .option('--format <name>', 'what to make; see list-formats')
-    .option('--out <dir>', 'directory for the files; made if it is missing')
-    .option('--stdout', 'write to standard output; for formats of one file')
+    .option('--format <name>', 'format to generate; see list-formats')
+    .option('--out <dir>', 'directory for the files; created if missing')
+    .option('--stdout', 'write to standard output; for formats with a single file')
     .option(
       '--config <file>',
-      'zone set as JSON: pattern, from, to, parity, ttl, records, hosts; flags come before it',
+      'zone set as JSON: pattern, from, to, parity, ttl, records, hosts; flags override it',
     );
   return addRange(command, 'odd')
     .option('--record <record>', 'a record of every zone; repeat it for more (default: A 127.0.0.1)', collect)
@@ -60,13 +60,13 @@ export function addGenerate(program: Command, world: CliWorld): Command {
       "a name below the zone with the zone's A and AAAA records; repeat it for more",
       collect,
     )
-    .option('--ttl <seconds>', 'TTL of records that do not say (default: 60)', numberOrText)
+    .option('--ttl <seconds>', 'TTL of records that do not specify one (default: 60)', numberOrText)
     .option('--address <address>', 'where the server listens (default: 127.0.0.1)')
     .option('--port <port>', 'UDP and TCP port of the server (default: 5300)', numberOrText)
     .option('--workers <number>', 'threads or processes of the server (default: 1)', numberOrText)
     .option(
       '--multisocket <number>',
-      'CoreDNS: sockets of the multisocket plugin (default: without it)',
+      'CoreDNS: sockets of the multisocket plugin (default: not used)',
       numberOrText,
     )
     .option('--match', 'CoreDNS templates: compare names, so that names below apex-only zones do not exist')
@@ -83,7 +83,7 @@ function formatFor(flags: GenerateFlags): Format {
   if (flags.format === undefined) {
     throw usage(
       '--format is missing',
-      'say what to make, for example --format corefile; list-formats shows all',
+      'give a format, for example --format corefile; list-formats shows all',
     );
   }
   const format = findFormat(flags.format);
@@ -91,7 +91,7 @@ function formatFor(flags: GenerateFlags): Format {
     throw usage('--out and --stdout are both given', 'keep the one you want');
   }
   if (flags.stdout !== true && flags.out === undefined) {
-    throw usage('it is not said where to write', 'give --out DIR, or --stdout');
+    throw usage('no output is given', 'give --out DIR, or --stdout');
   }
   if (flags.stdout === true && format.files.length > 1) {
     throw usage(

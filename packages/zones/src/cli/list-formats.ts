@@ -8,7 +8,7 @@ import type { CliWorld } from './world.ts';
 export function addListFormats(program: Command, world: CliWorld): Command {
   return program
     .command('list-formats')
-    .description('Show the formats.')
+    .description('List the formats.')
     .option('--json', 'as JSON')
     .action(({ json }: { json?: boolean }) => writeOut(world, [json === true ? asJson() : asText()]));
 }

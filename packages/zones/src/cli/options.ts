@@ -48,7 +48,7 @@ export async function readConfig(
     throw new ZonesError('E_CONFIG', problem, [{ problem, fix }], error);
   }
   if (typeof value !== 'object' || value === null || Array.isArray(value)) {
-    const problem = `${file} holds ${Array.isArray(value) ? 'a list' : JSON.stringify(value)}, not an object`;
+    const problem = `${file} contains ${Array.isArray(value) ? 'a list' : JSON.stringify(value)}, not an object`;
     throw new ZonesError('E_CONFIG', problem, [{ problem, fix }]);
   }
   return { ...value };

@@ -37,15 +37,11 @@ export function addQueries(program: Command, world: CliWorld): Command {
     .option('--out <file>', 'file to write (default: standard output)')
     .option(
       '--config <file>',
-      'workload as JSON: pattern, from, to, parity, hosts, types; flags come before it',
+      'workload as JSON: pattern, from, to, parity, hosts, types; flags override it',
     );
   return addRange(command, 'all')
-    .option('--type <type>', 'type to ask for; repeat it for more (default: A)', collect)
-    .option(
-      '--host <name>',
-      'name in each zone, @ is the zone itself; repeat it for more (default: @)',
-      collect,
-    )
+    .option('--type <type>', 'query type; repeat it for more (default: A)', collect)
+    .option('--host <name>', 'name in each zone, @ is the apex; repeat it for more (default: @)', collect)
     .addHelpText('after', EXAMPLES)
     .action((flags: QueriesFlags) => queries(flags, world));
 }

@@ -138,7 +138,7 @@ const isForAnyType = ({ type }: Template) => type === 'ANY';
 export const corefile = defineFormat({
   name: 'corefile',
   title: 'CoreDNS, template plugin',
-  description: 'Corefile with a server block and templates for each zone: the published set-up',
+  description: 'Corefile with a server block and templates for each zone: the published setup',
   files: ['Corefile'],
   recordTypes: WITHOUT_DNAME,
   render({ zoneSet, plan, settings, heading }) {

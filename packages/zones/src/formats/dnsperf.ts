@@ -6,7 +6,7 @@ import { defineFormat } from './format.ts';
 export const dnsperf = defineFormat({
   name: 'dnsperf',
   title: 'dnsperf query file',
-  description: 'Names and types to ask, half of which exist: the workload that fits the zones',
+  description: 'Names and types to query, half of which exist: the workload for the zones',
   files: ['queries.txt'],
   render: ({ zoneSet }) => [renderQueryFile(defineWorkload(workloadFor(zoneSet)))],
 });

@@ -106,7 +106,7 @@ export function defineFormat(definition: FormatDefinition): Format {
         ...(definition.unsupported?.(plan) ?? []),
       ];
       if (problems.length > 0)
-        throw new ZonesError('E_FORMAT', `the format ${name} cannot be made`, problems);
+        throw new ZonesError('E_FORMAT', `cannot generate the format ${name}`, problems);
       const heading = headingFor(zoneSet);
       const texts = definition.render({ zoneSet, plan, settings: settingsOf(options), heading });
       return files.map((path, index) => ({ path, chunks: texts[index] ?? [] }));

@@ -37,6 +37,6 @@ export function findFormat(name: string): Format {
   if (format !== undefined) return format;
   const names = formats.map((candidate) => candidate.name);
   throw new ZonesError('E_UNKNOWN_FORMAT', 'unknown format', [
-    { problem: `there is no format "${name}"`, fix: suggestion(name, names) },
+    { problem: `unknown format "${name}"`, fix: suggestion(name, names) },
   ]);
 }

@@ -13,8 +13,8 @@ const MATRIX = { tier: [1, 2, 4], mode: 'both' } as const;
 
 function addSettings(command: Command): Command {
   return addRunSettings(command)
-    .option('--resume <run>', 'go on with an interrupted run: its id, or latest')
-    .option('--dry-run', 'print the plan and how long it will take, do nothing')
+    .option('--resume <run>', 'continue an interrupted run: its id, or latest')
+    .option('--dry-run', 'print the plan and how long it will take, then exit')
     .option('--json', 'print the record instead of the table');
 }
 

@@ -79,13 +79,13 @@ function demandTarget(servers: readonly ServerKind[], { kubernetes, workload }: 
   }
   if (servers.length > 1) {
     throw problem(
-      `${existing.name} is asked for names of its cluster, which other servers do not have`,
+      `${existing.name} is queried for names of its cluster, which other servers do not have`,
       `Measure it alone: --servers ${existing.name}.`,
     );
   }
   if (!(CLUSTER_WORKLOADS as readonly string[]).includes(workload)) {
     throw problem(
-      `--workload: ${existing.name} is not asked for "${workload}"`,
+      `--workload: "${workload}" is not a workload for ${existing.name}`,
       `Use one of ${CLUSTER_WORKLOADS.join(', ')}.`,
     );
   }
@@ -109,7 +109,7 @@ async function planFor(
           'E_CONFIG',
           `${server.name} cannot be run with --mode ${mode} --transport ${configuration.transport}: ${reason}`,
           {
-            fix: 'Leave the server away, or choose another mode or transport.',
+            fix: 'Omit the server, or choose another mode or transport.',
           },
         );
       }
@@ -158,9 +158,9 @@ async function decideToResume(world: World, options: RunOptions, reference: stri
   const { out = 'results', provision: _provision, ...others } = options.flags;
   const given = Object.keys(others);
   if (given.length > 0 || options.preset !== undefined || options.configFile !== undefined) {
-    throw new BenchError('E_USAGE', '--resume goes on with the settings of the run; it takes no others', {
-      evidence: given.map((name) => `given as well: ${name}`),
-      fix: 'Leave the other settings away, or start a new run without --resume.',
+    throw new BenchError('E_USAGE', '--resume continues with the settings of the run and accepts no others', {
+      evidence: given.map((name) => `also given: ${name}`),
+      fix: 'Omit the other settings, or start a new run without --resume.',
     });
   }
   const store = createStore(world, String(out));

@@ -24,7 +24,7 @@ export function imagesCommand(
   const ofServers = serverKinds(configuration.servers).flatMap(({ image }) => image ?? []);
   const servers = [...new Set([...ofServers, dinodnsImage])].map((image) => ({
     image: images.of(image),
-    purpose: image === dinodnsImage ? 'server, and the answer check' : 'server',
+    purpose: image === dinodnsImage ? 'server and answer check' : 'server',
     origin: image.origin,
   }));
   const all = [...servers, { image: images.loader, purpose: 'loader', origin: LOADER_ORIGINS[loader] }];

@@ -193,7 +193,7 @@ function explainInterruption(error: unknown, run: DecidedRun, done: number | nul
   return new BenchError(
     error.code,
     `${error.message}; ${done} of ${run.plan.trials.length} trials are saved in ${run.directory}`,
-    { fix: `Go on with: pnpm bench run --resume ${run.id}${place}`, cause: error },
+    { fix: `Continue with: pnpm bench run --resume ${run.id}${place}`, cause: error },
   );
 }
 

@@ -45,12 +45,12 @@ function differenceLines(result: ComparedRuns, columns: number): string[] {
   const ofMachine = differences.filter(isOfMachine).length;
   const heading =
     ofMachine > 0
-      ? 'Warning: the environments differ, and any of this may be the reason:'
+      ? 'Warning: the environments differ, and any of these may be the reason:'
       : 'Programs or settings differ:';
   return [
     heading,
     ...differences.map(({ name, values }) =>
-      hanging(`• ${name}: ${values[0] ?? 'not told'} → ${values[1] ?? 'not told'}`, columns),
+      hanging(`• ${name}: ${values[0] ?? 'not recorded'} → ${values[1] ?? 'not recorded'}`, columns),
     ),
   ];
 }
@@ -64,7 +64,7 @@ function unmatchedLines({ onlyReference, onlyCandidate }: ComparedRuns, columns:
 function methodLine(result: ComparedRuns): string {
   const how = result.paired
     ? 'Trials of the same run: paired by round.'
-    : 'Different runs: their trials are not pairs, and another day may differ by more than the intervals tell.';
+    : 'Different runs: their trials are not paired, and another day may differ by more than the intervals say.';
   const by =
     result.normalizedBy === null
       ? ''

@@ -60,7 +60,7 @@ export function gateReason(gate: Gate): string {
   const machine = comparison.differences.filter(isOfMachine).map((difference) => difference.name);
   const warning =
     machine.length === 0 ? '' : ` The environments differ in ${machine.join(', ')}: that may be the reason.`;
-  const head = `${runs}${by}, at most ${limit} worse tolerated`;
+  const head = `${runs}${by}, tolerance: at most ${limit} worse`;
   if (outcome === 'failed') {
     const also =
       unknown.length === 0
@@ -70,7 +70,7 @@ export function gateReason(gate: Gate): string {
   }
   if (outcome === 'not enough trials') {
     return (
-      `Not enough trials: ${head}. Nothing is shown to be worse than that, but it cannot be excluded either: ` +
+      `Not enough trials: ${head}. Nothing is shown to be worse than that, but it cannot be ruled out: ` +
       `${list(unknown)}.${advice(unknown)}${warning}`
     );
   }
@@ -117,7 +117,7 @@ export function renderGateMarkdown(gate: Gate): string {
           '|---|---|---|',
           ...differences.map(
             ({ name: what, values }) =>
-              `| ${cell(what)} | ${cell(values[0] ?? 'not told')} | ${cell(values[1] ?? 'not told')} |`,
+              `| ${cell(what)} | ${cell(values[0] ?? 'not recorded')} | ${cell(values[1] ?? 'not recorded')} |`,
           ),
           '',
           '</details>',

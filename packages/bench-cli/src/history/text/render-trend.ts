@@ -102,9 +102,9 @@ export function renderTrend(
   const hasChanges = lines.some(({ changes }) => changes.length > 0);
   const few = lines.every(({ points }) => points.length < 6);
   const closing = few
-    ? 'Change points need six runs at least.'
+    ? 'Change points need at least six runs.'
     : hasChanges
-      ? 'A change point divides the runs before from those after better than 95 % of random orders would.'
+      ? 'A change point separates earlier from later runs better than 95 % of random orders would.'
       : 'No change point was found.';
   return [
     ...wrapText(`${what}, median and 95 % interval of each run, the oldest first`, columns),

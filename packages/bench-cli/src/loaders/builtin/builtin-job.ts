@@ -26,7 +26,7 @@ function failure(end: End | undefined, exitCode: number | null, lines: readonly 
       })
     : new BenchError('E_LOADER_FAILED', `the built-in loader failed (exit status ${exitCode})`, {
         evidence: lines.slice(-10),
-        fix: 'Its own words are above; the whole output is in the run folder under raw/.',
+        fix: 'Its message is above; the whole output is in the run folder under raw/.',
       });
 }
 

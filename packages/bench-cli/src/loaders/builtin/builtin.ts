@@ -127,7 +127,7 @@ async function endOrAbort(world: World, running: RunningProcess, request: LoadRe
       `the built-in loader did not end within ${limit} seconds and was killed`,
       {
         evidence: running.lastLines.slice(-10),
-        fix: 'Look at its raw output in the run folder; repeat the trial with `bench run --resume`.',
+        fix: 'See its raw output in the run folder; repeat the trial with `bench run --resume`.',
       },
     );
   }
@@ -144,6 +144,6 @@ function resultOf({ end }: Heard, running: RunningProcess, request: LoadRequest)
   const how = running.exit?.signal ?? `exit status ${running.exit?.code}`;
   throw new BenchError('E_LOADER_FAILED', `the built-in loader failed (${how}) ${where}`, {
     evidence: running.lastLines.slice(-10),
-    fix: 'Its own words are above; the whole output is in the run folder under raw/.',
+    fix: 'Its message is above; the whole output is in the run folder under raw/.',
   });
 }

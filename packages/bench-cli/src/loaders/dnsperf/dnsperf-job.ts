@@ -27,7 +27,7 @@ export function createDnsperfJob(run: ClusterRun, version: string): Loader {
           `dnsperf failed (exit status ${exitCode}) in pod ${pod.metadata?.name}`,
           {
             evidence: (complaints.length > 0 ? complaints : lines).slice(-10),
-            fix: 'Its own words are above; the whole output is in the run folder under raw/.',
+            fix: 'Its message is above; the whole output is in the run folder under raw/.',
           },
         );
       }

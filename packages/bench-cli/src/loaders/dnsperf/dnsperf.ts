@@ -95,7 +95,7 @@ async function endOrAbort(world: World, running: RunningProcess, request: LoadRe
   if (outcome === 'expired') {
     throw new BenchError('E_LOADER_FAILED', `dnsperf did not end within ${limit} seconds and was killed`, {
       evidence: running.lastLines.slice(-10),
-      fix: 'Look at its raw output in the run folder; repeat the trial with `bench run --resume`.',
+      fix: 'See its raw output in the run folder; repeat the trial with `bench run --resume`.',
     });
   }
 }
@@ -110,7 +110,7 @@ function resultOf(
     const how = running.exit?.signal ?? `exit status ${running.exit?.code}`;
     throw new BenchError('E_LOADER_FAILED', `dnsperf failed (${how}) against port ${request.endpoint.port}`, {
       evidence: report.complaints.length > 0 ? report.complaints.slice(-10) : running.lastLines.slice(-10),
-      fix: 'Its own words are above; the whole output is in the run folder under raw/.',
+      fix: 'Its message is above; the whole output is in the run folder under raw/.',
     });
   }
   return { result: report.result };

@@ -37,6 +37,10 @@ export const dnsperfProgram: Program = {
     if (installed.found !== null) return installed;
     const system = await findPackageManager(world);
     const how = 'manager' in system ? `installed with ${system.manager.installCommand(NAME)}` : null;
-    return { ...installed, wouldBeGot: how, fix: how === null ? await installHint(world, NAME, NAME) : null };
+    return {
+      ...installed,
+      installMethod: how,
+      fix: how === null ? await installHint(world, NAME, NAME) : null,
+    };
   },
 };

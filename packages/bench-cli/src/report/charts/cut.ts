@@ -30,4 +30,4 @@ export function cut(low: number, high: number, reach: number): Cut {
 }
 
 /** For captions. */
-export const CUT_NOTE = ' An arrow means that the interval goes on.';
+export const CUT_NOTE = ' An arrow means that the interval continues.';

@@ -44,7 +44,7 @@ function rowOf(data: ChartData, item: CaseRecord, delta: Delta, position: number
     server: item.server,
     value,
     ...cut(low ?? value, high ?? value, reach),
-    tip: `${nameOf(data, item)}: ${formatDelta(value)} queries/s, ${interval}; ${low === null ? 'nothing is shown' : delta.verdict}`,
+    tip: `${nameOf(data, item)}: ${formatDelta(value)} queries/s, ${interval}; ${low === null ? 'no difference can be shown' : delta.verdict}`,
   };
 }
 
@@ -172,7 +172,7 @@ export const differenceChart: Chart = {
     const noise = bands(data, positions, reach);
     const baseline = serverTitle(data.record, data.record.baseline);
     const caption =
-      `Queries per second against ${baseline} of the same point, ${data.delta} delta; right of the line is more. ` +
+      `Queries per second against ${baseline} at the same point, ${data.delta} delta; to the right of the line is more. ` +
       'Whiskers: 95 % intervals; where they cross the line, no difference was shown.' +
       (noise.length > 0 ? ` Grey: what ${baseline} shows against itself (the noise floor).` : '') +
       (rows.some(({ isCutLow, isCutHigh }) => isCutLow || isCutHigh) ? CUT_NOTE : '');

@@ -52,7 +52,7 @@ export const overTimeChart: Chart = {
       ...data.groups.flatMap(({ cases }) => cases.map((item) => data.trialsOf(item).length)),
     );
     const caption =
-      'Queries per second in each second of the trials; a line is a trial.' +
+      'Queries per second in each second of the trials; each line is a trial.' +
       (most > drawnOf(data) ? ` Drawn are ${drawnOf(data)} trials of each case, evenly chosen.` : '');
     const x = {
       field: 'at',

@@ -70,7 +70,8 @@ export const percentileChart: Chart = {
     const rows = rowsOf(data);
     if (rows.length === 0)
       return {
-        missing: 'the load generator gave none (dnsperf has only the mean; the builtin loader has them)',
+        missing:
+          'the load generator reported none (dnsperf reports only the mean; the built-in loader reports them)',
       };
     const largest = Math.max(...rows.map(({ high }) => high));
     const unit = timeUnit('latency', largest);

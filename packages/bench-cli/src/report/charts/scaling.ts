@@ -65,7 +65,7 @@ export const scalingChart: Chart = {
     const { color, shape } = serverChannels(data);
     const tiers = [...new Set(points.map(({ tier }) => tier))].toSorted((a, b) => a - b);
     const caption =
-      'Queries per second against the tier (vCPUs in total); higher is better. Dashed: ideal, in proportion to the ' +
+      'Queries per second against the tier (vCPUs in total); higher is better. Dashed: ideal, proportional to the ' +
       'median of the smallest tier. Whiskers: 95 % intervals.' +
       (points.some(({ isCutHigh }) => isCutHigh) ? CUT_NOTE : '');
     const x = {

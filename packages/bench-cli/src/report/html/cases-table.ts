@@ -118,7 +118,7 @@ function columnsOf(page: PageData, marksByKey: ReadonlyMap<string, readonly Mark
     ),
     words(
       'Mode',
-      'single: as many one-vCPU instances as the tier says; multi: one instance with the whole tier.',
+      'single: one single-threaded instance per vCPU of the tier; multi: one instance with the whole tier.',
       ({ mode }) => mode,
       ({ mode }) => mode,
     ),
@@ -126,7 +126,7 @@ function columnsOf(page: PageData, marksByKey: ReadonlyMap<string, readonly Mark
       ? [
           words(
             'Workload',
-            'Which names and types were asked.',
+            'Which names and types were queried.',
             ({ workload }) => workload,
             ({ workload }) => workload,
           ),
@@ -136,7 +136,7 @@ function columnsOf(page: PageData, marksByKey: ReadonlyMap<string, readonly Mark
       ? [
           words(
             'Transport',
-            'How queries travelled.',
+            'The transport of the queries.',
             ({ transport }) => transport,
             ({ transport }) => transport,
           ),
@@ -150,7 +150,7 @@ function columnsOf(page: PageData, marksByKey: ReadonlyMap<string, readonly Mark
     ),
     numbers(
       [...baseline].length <= LONGEST_HEADING ? `vs ${baseline}` : 'vs baseline',
-      `Difference in queries per second from ${baseline} of the same tier and mode (${page.delta}), with its 95 % interval. A winner is named only where the interval leaves out zero.`,
+      `Difference in queries per second from ${baseline} of the same tier and mode (${page.delta}), with its 95 % interval. A winner is named only where the interval excludes zero.`,
       ({ comparison }) => comparison?.qps.relative ?? null,
       (item) =>
         item.comparison === null && item.server === record.baseline
@@ -166,13 +166,13 @@ function columnsOf(page: PageData, marksByKey: ReadonlyMap<string, readonly Mark
     ...percentileColumns(page),
     numbers(
       'CPU per query',
-      'User and system time of all processes of the server for one answered query.',
+      'User and system time of all processes of the server per answered query.',
       ({ summary }) => summary?.cpuSecondsPerQuery?.median ?? null,
       ({ summary }) => statistic(summary?.cpuSecondsPerQuery, formatTime),
     ),
     numbers(
       'Cores',
-      'CPU in use on average, of the tier.',
+      'Average CPU use, out of the tier.',
       ({ summary }) => summary?.cpuCores?.median ?? null,
       ({ summary, tier }) =>
         summary?.cpuCores
@@ -187,14 +187,14 @@ function columnsOf(page: PageData, marksByKey: ReadonlyMap<string, readonly Mark
     ),
     numbers(
       'Lost',
-      'Queries without an answer within the time-out, of those sent.',
+      'Share of sent queries that were not answered within the timeout.',
       ({ summary }) => summary?.lostRatio.median ?? null,
       ({ totals }) =>
         totals.queriesSent === 0 ? NONE : formatShare(totals.queriesLost / totals.queriesSent),
     ),
     words(
       'Marks',
-      'What limits or spoils a figure. Each explains itself.',
+      'What limits or qualifies a figure. Hover over a mark for an explanation.',
       (item) => marksByKey.get(item.key)?.length ?? 0,
       (item) => {
         const marks = marksByKey.get(item.key) ?? [];

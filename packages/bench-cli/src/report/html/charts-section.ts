@@ -9,7 +9,7 @@ export function chartsSection(page: PageData): Html {
   const figures = drawn.map(
     (plot) => html`<figure class="card chart" id="chart-${plot.name}">
 <h3>${plot.title}</h3>
-<div class="plot" tabindex="0" role="application" aria-roledescription="chart" aria-label="${plot.title}. ${plot.caption} Arrow keys go from figure to figure.">${trusted(embeddedSvg(plot))}</div>
+<div class="plot" tabindex="0" role="application" aria-roledescription="chart" aria-label="${plot.title}. ${plot.caption} Arrow keys move from figure to figure.">${trusted(embeddedSvg(plot))}</div>
 <figcaption>${prose(plot.caption)}</figcaption>
 </figure>`,
   );
@@ -22,7 +22,7 @@ export function chartsSection(page: PageData): Html {
 <div class="figures">${figures}</div>
 ${
   missing.length > 0 &&
-  html`<p class="missing">Left out, for want of data: ${missing.map(({ title, reason }, index) => `${index === 0 ? '' : '; '}“${title}”, because ${reason}`)}.</p>`
+  html`<p class="missing">Omitted for lack of data: ${missing.map(({ title, reason }, index) => `${index === 0 ? '' : '; '}“${title}”, because ${reason}`)}.</p>`
 }
 </section>`;
 }

@@ -18,17 +18,17 @@ function methodLines(record: RunRecord): Content[] {
     ...(duration === null
       ? []
       : [
-          `Each trial starts the server anew, checks every distinct answer, warms up for ${numberSetting(record, 'warmup') ?? 0} s and measures for ${duration} s. A server that answers wrongly is not measured.`,
+          `Each trial starts a fresh server, checks every distinct answer, warms up for ${numberSetting(record, 'warmup') ?? 0} s and measures for ${duration} s. A server that gives wrong answers is not measured.`,
         ]),
-    'Trials of the servers are interleaved, so that drift of the machine hits all alike; trials of the same round are paired in comparisons.',
+    'Trials of the servers are interleaved, so that drift of the machine affects all equally; trials of the same round are paired in comparisons.',
     `Workload ${workload.name}: ${workload.description}; ${workload.distinctQueries} distinct queries, ${formatShare(workload.existingRatio)} of them for records that exist, in ${workload.zones} zones.`,
     `Load from ${loader.kind} ${loader.version}; target ${record.target}.`,
     cpuLimits.method === 'none'
-      ? `CPU limits were not set${because}: the tier is only a name here.`
+      ? `CPU limits were not set${because}: here the tier is only a name.`
       : `CPU limits: ${cpuLimits.method}, asked for ${cpuLimits.requested}${because}.`,
     `Differences are ${record.deltaDefinition === 'relative' ? '(value − baseline) ÷ baseline (relative)' : '(value − baseline) ÷ mean of both (symmetric)'} unless the report says otherwise.`,
     record.intervalMethod,
-    'NXDOMAIN and REFUSED are answers and count as completed. Latency is of completed queries only; lost ones are counted apart.',
+    'NXDOMAIN and REFUSED are answers and count as completed. Latency covers completed queries only; lost ones are counted separately.',
   ];
 }
 
@@ -60,5 +60,5 @@ export function factsSection({ record }: PageData): Html {
 <details><summary>All settings</summary>${factList(settings)}</details></section>
 <section id="environment"><h2>Environment</h2>${factList(environmentFacts(record))}</section>
 <section id="programs"><h2>Programs</h2>${programs(record)}</section>
-<section id="repeat"><h2>Repeat it</h2><div class="copy"><pre id="command">${commands}</pre><button type="button" class="needs-script" data-copy="command">Copy</button></div></section>`;
+<section id="repeat"><h2>Reproduce</h2><div class="copy"><pre id="command">${commands}</pre><button type="button" class="needs-script" data-copy="command">Copy</button></div></section>`;
 }

@@ -101,5 +101,5 @@ export function trialsSection(page: PageData): Html {
 ${trials.map((trial) => row(trial, item, page))}</tbody></table></div></details>`;
     }),
   );
-  return html`<section id="trials"><h2>Trials</h2><p class="lead">Each by itself, in the order of the rounds, with the command of the load generator and what the tools printed.</p>${sections}</section>`;
+  return html`<section id="trials"><h2>Trials</h2><p class="lead">All trials, in the order of the rounds, with the load generator's command and the output of the tools.</p>${sections}</section>`;
 }

@@ -4,7 +4,7 @@ import type { ServerKind } from '../server.ts';
 export const clusterDns: ServerKind = {
   name: 'cluster-dns',
   title: 'Cluster DNS',
-  description: "the cluster's own DNS as it is, with names of the cluster; --target kubernetes",
+  description: "the cluster's own DNS, unchanged, queried for names of the cluster; --target kubernetes",
   program: null,
   image: null,
   existing: true,

@@ -24,7 +24,7 @@ export function corednsDirectory(world: World, version: string): string {
 export async function corednsFromCache(world: World, version: string): Promise<Attempt> {
   const directory = corednsDirectory(world, version);
   const executable = join(directory, 'coredns');
-  if (!(await isExecutable(world, executable))) return { problem: `${executable} is not there` };
+  if (!(await isExecutable(world, executable))) return { problem: `${executable} does not exist` };
   const found = await askVersion(world, COREDNS_VERSION, executable);
   if (found !== version) {
     return { problem: found === null ? `${executable} does not run` : `${executable} is version ${found}` };
@@ -36,7 +36,7 @@ export async function corednsFromCache(world: World, version: string): Promise<A
       version,
       executable,
       source: 'cache',
-      origin: text === null ? 'put into the cache by hand' : originText(text),
+      origin: text === null ? 'put into the cache manually' : originText(text),
       sizeBytes: (await world.fs.stat(executable)).size,
     },
   };
@@ -63,7 +63,7 @@ export async function keepCoredns(
     await world.fs.chmod(staged, 0o755);
     const found = await askVersion(world, COREDNS_VERSION, staged);
     if (found !== version)
-      return { problem: `what came is CoreDNS ${found ?? 'that does not run'}, not ${version}` };
+      return { problem: `the program obtained is CoreDNS ${found ?? 'that does not run'}, not ${version}` };
     await world.fs.mkdir(directory, { recursive: true });
     const originStaged = `${staged}.origin.json`;
     await world.fs.writeFile(originStaged, `${JSON.stringify(how, null, 2)}\n`);

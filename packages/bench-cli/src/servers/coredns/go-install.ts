@@ -70,7 +70,7 @@ async function buildInto(
   const target = corednsGoTarget(corednsVersion);
   const goVersion = (await askVersion(world, GO_VERSION, go)) ?? 'unknown';
   progress.step(
-    `Building CoreDNS ${corednsVersion} with Go ${goVersion}: go install ${target} (some minutes)`,
+    `Building CoreDNS ${corednsVersion} with Go ${goVersion}: go install ${target} (takes a few minutes)`,
   );
   let done: BuildProgress = { modules: 0, packages: 0 };
   const onLine = (line: string) => {

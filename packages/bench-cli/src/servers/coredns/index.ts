@@ -15,7 +15,7 @@ import { corednsProgram } from './program.ts';
 const corednsImage: ServerImage = {
   name: 'coredns',
   reference: ({ settings, corednsVersion }) => settings.corednsImage ?? `coredns/coredns:${corednsVersion}`,
-  origin: "the project's own; for a cluster without a registry see k8s/images/coredns",
+  origin: 'the official image; for a cluster without a registry see k8s/images/coredns',
   needsBindService: true,
 };
 
@@ -73,7 +73,7 @@ export const coredns = corednsKind({
 export const corednsMultisocket = corednsKind({
   name: 'coredns-multisocket',
   title: 'CoreDNS (multisocket)',
-  description: 'the same with the `multisocket` plugin set to the vCPUs',
+  description: 'the same with the `multisocket` plugin, one socket per vCPU',
   format: 'corefile',
   sockets: (cpus) => Math.max(1, Math.ceil(cpus)),
 });

@@ -55,7 +55,12 @@ async function inspect(world: World, version: string): Promise<ProgramInspection
   if (installed.found !== null) return installed;
   const how = await waysToGet(world, version);
   const fix = how === null ? 'Install Go, or put CoreDNS into the cache; see the README.' : null;
-  return { ...installed, problem: `${cached.problem}; in PATH: ${installed.problem}`, wouldBeGot: how, fix };
+  return {
+    ...installed,
+    problem: `${cached.problem}; in PATH: ${installed.problem}`,
+    installMethod: how,
+    fix,
+  };
 }
 
 export const corednsProgram: Program = {

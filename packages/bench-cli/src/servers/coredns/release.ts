@@ -32,7 +32,7 @@ async function fetchInto(
   progress.step(`Getting CoreDNS ${corednsVersion} from ${url}`);
   // The small file first: it shows at once whether releases can be reached at all.
   const published = /\b[0-9a-f]{64}\b/i.exec(await downloadText(world, `${url}.sha256`, { signal }))?.[0];
-  if (published === undefined) return { problem: `${url}.sha256 holds no SHA-256 checksum` };
+  if (published === undefined) return { problem: `${url}.sha256 contains no SHA-256 checksum` };
   const archive = join(staging, 'coredns.tgz');
   const { bytes, sha256 } = await downloadFile(world, url, archive, {
     signal,

@@ -78,7 +78,7 @@ function dinodnsKind(variant: Variant): ServerKind {
 export const dinodnsStock = dinodnsKind({
   name: 'dinodns-stock',
   title: 'DinoDNS (stock)',
-  description: 'the unmodified npm package with its DefaultStore, as its documentation has it',
+  description: 'the unmodified npm package with its DefaultStore, as documented',
   profile: 'stock',
   answersUnknownZoneWith: 'NXDOMAIN',
   // In cluster mode the framework forks os.cpus().length workers, whatever the quota.

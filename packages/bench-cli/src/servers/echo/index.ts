@@ -8,7 +8,7 @@ import { echoProgram } from './program.ts';
 export const echo: ServerKind = {
   name: 'echo',
   title: 'UDP echo (no DNS)',
-  description: 'no DNS server: sends each datagram back, as the ceiling for one thread on this machine',
+  description: 'not a DNS server: sends each datagram back; the upper bound for one thread on this machine',
   program: echoProgram,
   image: null,
   answers: 'echo',

@@ -38,7 +38,7 @@ function tool(executable: string, version: string, origin: string): ProvisionedT
 /** The C program, from the cache or compiled into it. */
 export async function echoInC(world: World): Promise<Attempt> {
   const source = await readIfThere(world, SOURCE);
-  if (source === null) return { problem: `${SOURCE_NAME} is not there` };
+  if (source === null) return { problem: `${SOURCE_NAME} is missing` };
   const compiler = await findCompiler(world);
   if (compiler === null) return { problem: 'there is no C compiler' };
   // Another source, compiler or machine makes another program.
@@ -69,7 +69,7 @@ export async function echoInC(world: World): Promise<Attempt> {
 /** The program that runs on Node.js; it costs more than the one in C, and the record says which it was. */
 export async function echoOnNode(world: World): Promise<Attempt> {
   const source = await readIfThere(world, SCRIPT);
-  if (source === null) return { problem: `${SCRIPT_NAME} is not there` };
+  if (source === null) return { problem: `${SCRIPT_NAME} is missing` };
   const node = await runToEnd(world, [world.processes.nodePath, '--version']);
   const version = createHash('sha256').update(source).digest('hex').slice(0, 12);
   return {
@@ -87,7 +87,7 @@ export const echoProgram: Program = {
         { name: 'C', attempt: () => echoInC(world) },
         { name: 'Node.js', attempt: () => echoOnNode(world) },
       ],
-      'Check out the whole workspace: both programs are in it.',
+      'Check out the whole workspace: it contains both programs.',
     ),
   async inspect(world) {
     const inC = await echoInC(world);

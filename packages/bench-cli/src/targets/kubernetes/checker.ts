@@ -132,13 +132,13 @@ function notAnswering(said: readonly string[], exitCode: number | null): BenchEr
       'E_SERVER_START',
       `the server did not answer at ${notReady[1]} within ${READY_SECONDS} seconds: ${notReady[2]}`,
       {
-        fix: 'Its pods run, but do not answer inside the cluster: look at their logs, and at network policies.',
+        fix: 'Its pods run but do not answer inside the cluster: check their logs and the network policies.',
       },
     );
   }
   return new BenchError('E_LOADER_FAILED', `the answer check failed (exit status ${exitCode})`, {
     evidence: said.slice(-10),
-    fix: 'It runs in the image --dinodns-image, which must hold Node.js.',
+    fix: 'It runs in the image given by --dinodns-image, which must contain Node.js.',
   });
 }
 
@@ -151,7 +151,7 @@ export async function openCheckedClient(run: ClusterRun, request: CheckRequest):
   return {
     async ask(query): Promise<DecodedAnswer> {
       const answer = answers.get(keyOf(query));
-      if (answer === undefined) throw new DnsQueryError('closed', query, 'it was not asked');
+      if (answer === undefined) throw new DnsQueryError('closed', query, 'it was not sent');
       if (typeof answer === 'string') throw new DnsQueryError('timeout', query, answer);
       try {
         return decodeAnswer(answer, query);

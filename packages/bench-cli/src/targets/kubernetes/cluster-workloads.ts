@@ -65,7 +65,7 @@ async function services(client: KubeClient, signal: AbortSignal): Promise<BenchW
   });
   return workloadOf(
     'service',
-    'names of the Services that the cluster has, type A',
+    'names of existing Services in the cluster, type A',
     expectations.slice(0, MOST_NAMES),
   );
 }
@@ -93,7 +93,7 @@ async function podAddresses(client: KubeClient, signal: AbortSignal): Promise<Be
   });
   return workloadOf(
     'pod-ip',
-    'names of the pods that the cluster has, type A',
+    'names of existing pods in the cluster, type A',
     expectations.slice(0, MOST_NAMES),
   );
 }
@@ -102,11 +102,7 @@ function outside(): BenchWorkload {
   const expectations = OUTSIDE_NAMES.map(
     (name): Expectation => ({ query: query(name), code: 'NOERROR', records: null, orCode: 'NXDOMAIN' }),
   );
-  return workloadOf(
-    'outside',
-    'names outside of the cluster, which its DNS asks others for, type A',
-    expectations,
-  );
+  return workloadOf('outside', 'names outside the cluster, which its DNS forwards, type A', expectations);
 }
 
 /** @throws BenchError `E_CONFIG` if the cluster has no such names. */

@@ -51,7 +51,7 @@ async function create(run: ClusterRun, objects: ServerObjects, signal: AbortSign
   const address = service.spec?.clusterIP;
   if (address === undefined || address === '' || address === 'None') {
     throw new BenchError('E_CLUSTER_REFUSED', `the Service ${objects.name} got no cluster address`, {
-      fix: 'Look at its events: `kubectl get events`.',
+      fix: 'See its events: `kubectl get events`.',
     });
   }
   return address;
@@ -131,7 +131,7 @@ function placementWarnings({ placement }: ClusterRun): string[] {
   return shared.length === 0
     ? []
     : [
-        `servers and the loader shared node ${shared.join(', ')} and took each other's CPU: give each its own with --server-node and --loader-node`,
+        `servers and the loader shared node ${shared.join(', ')} and competed for CPU: give each its own node with --server-node and --loader-node`,
       ];
 }
 

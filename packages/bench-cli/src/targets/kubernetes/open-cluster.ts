@@ -67,14 +67,14 @@ async function chooseObservation(
   const refused = await may('/apis/metrics.k8s.io/v1beta1/nodes', 'list nodes.metrics.k8s.io');
   if (refused === null) {
     const reason =
-      'CPU and memory are those of the metrics API: means over windows of some 15 seconds, no throttling, and nothing for trials shorter than two windows';
+      'CPU and memory come from the metrics API: means over windows of some 15 seconds, no throttling, and no figures for trials shorter than two windows';
     return { observation: 'metrics', reason };
   }
   if (observe === 'metrics') throw refused;
   return {
     observation: 'none',
     reason:
-      'CPU and memory are missing: neither nodes/proxy nor the metrics API may be read (k8s/rbac.yaml has both)',
+      'CPU and memory are missing: neither nodes/proxy nor the metrics API may be read (k8s/rbac.yaml grants both)',
   };
 }
 
@@ -87,7 +87,7 @@ function demandNodes(facts: ClusterFacts, settings: KubernetesSettings): void {
     if (found.length > 0) continue;
     throw new BenchError(
       'E_POD_UNSCHEDULABLE',
-      value === undefined ? 'no node of the cluster takes pods' : `${flag}: no node fits "${value}"`,
+      value === undefined ? 'no node of the cluster accepts pods' : `${flag}: no node matches "${value}"`,
       {
         evidence: [`nodes: ${all}`],
         fix: `Give the name of a node or labels that it has (${flag} pool=dns), and tolerations for its taints.`,
@@ -185,7 +185,7 @@ export async function openCluster(request: OpenRequest): Promise<OpenedCluster> 
       warnings: [
         ...(reason === null ? [] : [reason]),
         ...(Number.isFinite(sharedCpus)
-          ? ["servers and the loader share the only node there is for them: they take each other's CPU"]
+          ? ['servers and the loader share the only suitable node and compete for its CPU']
           : []),
       ],
       close,

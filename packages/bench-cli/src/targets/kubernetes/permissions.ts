@@ -100,7 +100,7 @@ export async function demandPermissions(
         (permission) =>
           `${describePermission(permission)} ${permission.scope === 'cluster' ? 'in the cluster' : `in namespace ${namespace}`}`,
       ),
-      fix: 'Apply k8s/rbac.yaml and bind its role to this user: it holds everything that bench needs.',
+      fix: 'Apply k8s/rbac.yaml and bind its role to this user: it grants everything that bench needs.',
     },
   );
 }

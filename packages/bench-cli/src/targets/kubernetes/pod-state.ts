@@ -38,7 +38,7 @@ const CREATION_REASONS = new Set(['CreateContainerConfigError', 'CreateContainer
 
 const IMAGE_FIX: Readonly<Record<string, string>> = {
   ErrImageNeverPull: 'Load the image onto the node, or choose --pull-policy IfNotPresent.',
-  InvalidImageName: 'Correct the name of the image; `bench images` lists all.',
+  InvalidImageName: 'Correct the name of the image; `bench images` lists them all.',
 };
 
 function imageFailure(image: string, reason: string, detail: string): PodFailure {
@@ -49,7 +49,7 @@ function imageFailure(image: string, reason: string, detail: string): PodFailure
     message: `cannot get its image ${image} (${reason})${detail === '' ? '' : `: ${detail}`}`,
     fix:
       IMAGE_FIX[reason] ??
-      'Push the image to a registry that the nodes reach (see k8s/README.md), name it with --coredns-image, --dinodns-image or --loader-image, and give --pull-secrets if the registry asks for a password.',
+      'Push the image to a registry that the nodes can reach (see k8s/README.md), name it with --coredns-image, --dinodns-image or --loader-image, and give --pull-secrets if the registry requires a password.',
     hasLog: false,
   };
 }
@@ -71,7 +71,7 @@ function crash(reason: string, message: string): PodFailure {
     code: 'E_SERVER_START',
     reason,
     message,
-    fix: 'Its last log lines are above. Is the image the right one, and does its entry point start the server?',
+    fix: 'Its last log lines are above. Check that the image is the right one and that its entry point starts the server.',
     hasLog: true,
   };
 }
@@ -84,10 +84,7 @@ function assessWaiting(status: V1ContainerStatus, image: string): PodVerdict | n
   if (status.lastState?.terminated?.reason === 'OOMKilled') return outOfMemory();
   if (reason === 'CrashLoopBackOff') {
     const exit = status.lastState?.terminated?.exitCode;
-    return crash(
-      reason,
-      `ends as soon as it is started (CrashLoopBackOff, exit status ${exit ?? 'unknown'})`,
-    );
+    return crash(reason, `ends as soon as it starts (CrashLoopBackOff, exit status ${exit ?? 'unknown'})`);
   }
   if (CREATION_REASONS.has(reason)) return crash(reason, `cannot be started (${reason}): ${message}`);
   return { kind: 'waiting', reason: message === '' ? reason : `${reason}: ${message}` };
@@ -113,7 +110,7 @@ function assessPhase(pod: V1Pod): PodVerdict | null {
     code: 'E_SERVER_DIED',
     reason,
     message: `was ended by Kubernetes (${reason})${message === '' ? '' : `: ${message}`}`,
-    fix: 'Look at the events of the node: `kubectl describe node NAME`.',
+    fix: 'See the events of the node: `kubectl describe node NAME`.',
     hasLog: true,
   };
 }
@@ -154,8 +151,8 @@ export function assessRunningPod(pod: V1Pod): PodFailure | null {
   if (pod.metadata?.deletionTimestamp !== undefined) {
     return died(
       'Deleted',
-      'was deleted while it was measured',
-      `Find out by whom: \`kubectl get events\`; pod ${name}.`,
+      'was deleted while it was being measured',
+      `\`kubectl get events\` shows who deleted it; pod ${name}.`,
       false,
     );
   }
@@ -164,19 +161,24 @@ export function assessRunningPod(pod: V1Pod): PodFailure | null {
   if (verdict.kind === 'ended') {
     return died(
       'Completed',
-      'ended while it was measured (exit status 0)',
+      'ended while it was being measured (exit status 0)',
       'Its last log lines are above.',
       true,
     );
   }
   const restarts = pod.status?.containerStatuses?.[0]?.restartCount ?? 0;
   if (restarts > 0)
-    return died('Restarted', 'was restarted while it was measured', 'Its last log lines are above.', true);
+    return died(
+      'Restarted',
+      'was restarted while it was being measured',
+      'Its last log lines are above.',
+      true,
+    );
   if (verdict.kind === 'waiting') {
     return died(
       'NotReady',
-      `was no longer ready while it was measured (${verdict.reason})`,
-      'Look whether its node is well: `kubectl get nodes`.',
+      `became unready while it was being measured (${verdict.reason})`,
+      'Check that its node is healthy: `kubectl get nodes`.',
       true,
     );
   }
@@ -191,8 +193,8 @@ export function assessAdoptedPod(pod: V1Pod, restartsBefore: number): PodFailure
       kind: 'failed',
       code: 'E_SERVER_DIED',
       reason: 'Restarted',
-      message: 'was restarted while it was measured',
-      fix: 'Look at its log: `kubectl logs --previous`.',
+      message: 'was restarted while it was being measured',
+      fix: 'See its log: `kubectl logs --previous`.',
       hasLog: false,
     };
   }
@@ -230,7 +232,7 @@ export function assessCreation(message: string): PodFailure | null {
       code: 'E_CLUSTER_REFUSED',
       reason: 'FailedCreate',
       message: `cannot be created, because the cluster refuses it: ${message}`,
-      fix: 'The cluster says why; on OpenShift try --run-as-user image.',
+      fix: "The cluster's message says why; on OpenShift try --run-as-user image.",
       hasLog: false,
     };
   }

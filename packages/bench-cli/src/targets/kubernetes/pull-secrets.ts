@@ -29,7 +29,7 @@ export async function copyPullSecrets(
         'E_CONFIG',
         `--pull-secrets: there is no Secret ${name} in namespace ${namespace}`,
         {
-          fix: 'Make it with `kubectl create secret docker-registry`, or give [namespace/]name of another.',
+          fix: 'Create it with `kubectl create secret docker-registry`, or give the [namespace/]name of another.',
         },
       );
     }

@@ -79,7 +79,7 @@ export async function runJob(run: JobRun): Promise<JobOutcome> {
   const cancel = client.clock.after(run.startSeconds + runSeconds, () =>
     stop.abort(
       new BenchError('E_POD_TIMEOUT', `${what} did not end within ${runSeconds} seconds`, {
-        fix: 'Look at its output in the run folder under raw/; repeat the trial with --resume.',
+        fix: 'See its output in the run folder under raw/; repeat the trial with --resume.',
       }),
     ),
   );
@@ -91,7 +91,7 @@ export async function runJob(run: JobRun): Promise<JobOutcome> {
         const [current] = objects;
         if (current === undefined) {
           throw new BenchError('E_LOADER_FAILED', `the pod of ${what} was deleted while it ran`, {
-            fix: 'Find out by whom: `kubectl get events`. Repeat the trial with --resume.',
+            fix: '`kubectl get events` shows who deleted it. Repeat the trial with --resume.',
           });
         }
         const exit = exitOf(current);

@@ -34,10 +34,10 @@ export async function waitUntilNamespaceGone(
       const conditions = stuck?.status?.conditions ?? [];
       return new BenchError(
         'E_CLUSTER_LEFTOVERS',
-        `namespace ${name} was not gone ${seconds} seconds after its deletion`,
+        `namespace ${name} still exists ${seconds} seconds after its deletion`,
         {
           evidence: conditions.filter(({ status }) => status === 'True').map(({ message = '' }) => message),
-          fix: 'Kubernetes goes on deleting it by itself; look again later with `bench cleanup --dry-run`.',
+          fix: 'Kubernetes continues to delete it; check again later with `bench cleanup --dry-run`.',
         },
       );
     },
@@ -61,7 +61,7 @@ export async function openNamespace(
   const left = await client.get('Namespace', name, undefined, signal);
   if (left !== null) {
     if (!isOurs(left)) {
-      throw new BenchError('E_CLUSTER_REFUSED', `the namespace ${name} exists and is not a run's`, {
+      throw new BenchError('E_CLUSTER_REFUSED', `the namespace ${name} exists and does not belong to a run`, {
         fix: 'Choose another --namespace-prefix.',
       });
     }

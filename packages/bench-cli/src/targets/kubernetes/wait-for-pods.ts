@@ -43,9 +43,9 @@ export async function podError(
 }
 
 function unschedulable({ what }: PodSelection, pod: V1Pod, reason: string): BenchError {
-  return new BenchError('E_POD_UNSCHEDULABLE', `${what}: no node takes pod ${nameOf(pod)}`, {
+  return new BenchError('E_POD_UNSCHEDULABLE', `${what}: no node accepts pod ${nameOf(pod)}`, {
     evidence: [reason],
-    fix: 'Choose a smaller tier, a smaller --cpu-request or --loader-cpu, other nodes (--server-node, --loader-node), or --schedule-time 10m where an autoscaler adds nodes.',
+    fix: 'Choose a smaller tier, a smaller --cpu-request or --loader-cpu, other nodes (--server-node, --loader-node), or --schedule-time 10m if an autoscaler adds nodes.',
   });
 }
 
@@ -65,7 +65,7 @@ async function describeStuck(
     .map(({ reason, message }) => `event ${reason}: ${message}`);
   return new BenchError('E_POD_TIMEOUT', `${what} was not ready within ${seconds} seconds`, {
     evidence: [...(states.length === 0 ? ['no pod was created'] : states), ...new Set(events.slice(-8))],
-    fix: 'Raise --ready-time if the nodes only need longer, for example to pull images.',
+    fix: 'Raise --ready-time if the nodes just need longer, for example to pull images.',
   });
 }
 
@@ -212,9 +212,9 @@ export async function waitUntilGone(selection: PodSelection, seconds: number): P
     () =>
       new BenchError(
         'E_CLUSTER_LEFTOVERS',
-        `pods of ${what} were not gone ${seconds} seconds after their deletion`,
+        `pods of ${what} still exist ${seconds} seconds after their deletion`,
         {
-          fix: 'Look whether their node is well: `kubectl get nodes`. `bench cleanup` removes what is left.',
+          fix: 'Check that their node is healthy: `kubectl get nodes`. `bench cleanup` removes what is left.',
         },
       ),
   );

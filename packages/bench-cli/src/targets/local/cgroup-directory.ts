@@ -69,7 +69,7 @@ export async function removeAbandonedCgroups(world: World, directory: string): P
 export function cgroupProblem(error: unknown, directory: string): string {
   const code = systemErrorCode(error);
   if (code === 'EROFS') return `${directory} is mounted read-only`;
-  if (code === 'EACCES' || code === 'EPERM') return `no right to create groups in ${directory}`;
-  if (code === 'ENOENT') return `${directory} is not there`;
+  if (code === 'EACCES' || code === 'EPERM') return `no permission to create groups in ${directory}`;
+  if (code === 'ENOENT') return `${directory} does not exist`;
   return `${directory}: ${error instanceof Error ? error.message : String(error)}`;
 }

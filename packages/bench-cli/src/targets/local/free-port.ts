@@ -42,6 +42,6 @@ export async function findFreePort(address: string): Promise<number> {
     if (port !== null) return port;
   }
   throw new BenchError('E_PORT_TAKEN', `no port of ${address} is free for both UDP and TCP`, {
-    fix: 'See what listens with `ss -lntu`, and stop what is not needed.',
+    fix: '`ss -lntu` shows what is listening; stop what is not needed.',
   });
 }

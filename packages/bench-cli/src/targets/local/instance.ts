@@ -84,7 +84,7 @@ export async function writeConfiguration(
   const recorded: Record<string, string> = {};
   for (const { path, chunks } of files) {
     if (isAbsolute(path) || normalize(path).startsWith('..')) {
-      throw new Error(`configuration file outside of its directory: ${path}`);
+      throw new Error(`configuration file outside its directory: ${path}`);
     }
     const target = join(directory, path);
     try {
@@ -103,7 +103,7 @@ export async function writeConfiguration(
         {
           fix: full
             ? 'Free some space there, or set TMPDIR to a directory with more.'
-            : 'Set TMPDIR to a directory that you may write to.',
+            : 'Set TMPDIR to a writable directory.',
           cause,
         },
       );
@@ -123,9 +123,9 @@ function startError(
   if (taken) {
     return new BenchError(
       'E_PORT_TAKEN',
-      `${request.server.name} cannot listen on ${endpoint.address}:${endpoint.port}: the port is taken`,
+      `${request.server.name} cannot listen on ${endpoint.address}:${endpoint.port}: the port is in use`,
       {
-        fix: `Find out by whom with \`ss -lntup 'sport = :${endpoint.port}'\`, and stop it or choose another port.`,
+        fix: `\`ss -lntup 'sport = :${endpoint.port}'\` shows the program that uses it; stop that program or choose another port.`,
         evidence,
       },
     );

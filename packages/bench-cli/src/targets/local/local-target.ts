@@ -76,10 +76,11 @@ async function startOnFreePort(
 function deathOf(server: string, instance: Instance): BenchError {
   const { address, port } = instance.record;
   const exit = instance.process.exit;
-  const killed = exit?.signal === 'SIGKILL' ? ' SIGKILL often means that memory ran out: see `dmesg`.' : '';
+  const killed =
+    exit?.signal === 'SIGKILL' ? ' SIGKILL often means that the machine ran out of memory: see `dmesg`.' : '';
   return new BenchError(
     'E_SERVER_DIED',
-    `${server} on ${address}:${port} ended while it was measured (${describeExit(exit)})`,
+    `${server} on ${address}:${port} ended while it was being measured (${describeExit(exit)})`,
     {
       fix: `Its last log lines are above; the trial counts as failed.${killed}`,
       evidence: logTail(instance.process),

@@ -82,7 +82,7 @@ export async function openSystemdScopes(
   const { code, stdout, stderr } = await runToEnd(world, probe, { timeoutSeconds: 5 });
   if (code !== 0) return { problem: stderr.trim().split('\n').at(-1) ?? `it ended with status ${code}` };
   if (!stdout.includes(`${scopeName(runName, 'probe')}.scope`)) {
-    return { problem: 'the process did not get into its scope' };
+    return { problem: 'the process was not placed in its scope' };
   }
   return { ok: (name, cores) => createScope(world, systemdRun, scopeName(runName, name), cores) };
 }

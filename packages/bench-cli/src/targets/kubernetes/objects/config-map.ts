@@ -35,8 +35,8 @@ export function configMapOf(
       content += chunk;
       bytes += Buffer.byteLength(chunk);
       if (bytes > MOST_BYTES) {
-        throw new BenchError('E_CONFIG', `${what} is larger than the 1 MiB that a ConfigMap holds`, {
-          fix: 'Choose fewer zones with --zones; some thousand fit, depending on the server.',
+        throw new BenchError('E_CONFIG', `${what} is larger than the 1 MiB that a ConfigMap can hold`, {
+          fix: 'Choose fewer zones with --zones; a few thousand fit, depending on the server.',
         });
       }
     }

@@ -137,7 +137,7 @@ export function noImage(server: ServerKind): BenchError {
     'E_CONFIG',
     `${server.name} has no container image, so it runs on --target local only`,
     {
-      fix: 'Leave it away from --servers.',
+      fix: 'Omit it from --servers.',
     },
   );
 }
