@@ -116,7 +116,6 @@ describe('the packages', () => {
     wire: [],
     program: [],
     'test-support': [],
-    scripts: [],
   };
   const OURS = /^@dinodns-bench\/([^/]+)/;
   const names = readdirSync(PACKAGES).filter((name) => existsSync(join(PACKAGES, name, 'package.json')));

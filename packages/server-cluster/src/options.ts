@@ -48,7 +48,7 @@ export interface MetricsOptions {
 export interface RateLimitOptions {
   /** UDP responses per second to one client network; 1 to 1,000,000. */
   readonly rate: number;
-  /** Every so-manieth response beyond the rate is an empty one with TC; 0: none; 1: all. Default: 2. */
+  /** One in this many responses beyond the rate is an empty one with TC; 0: none; 1: all. Default: 2. */
   readonly slip?: number;
   /** Prefix length of a client network, 1 to 32. Default: 24. */
   readonly ipv4Prefix?: number;

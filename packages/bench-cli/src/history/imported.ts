@@ -29,7 +29,6 @@ export const importedMetricsSchema = z.object({
   cpuSecondsPerQuery: seconds.nullable(),
   memoryBytes: bytes.nullable(),
 });
-export type ImportedMetrics = z.output<typeof importedMetricsSchema>;
 
 export const importedTrialSchema = z.object({
   startedAt: timestamp.nullable(),

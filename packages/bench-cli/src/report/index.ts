@@ -1,4 +1,5 @@
 /** The registry of reports: adding one is adding a file in this folder and a line here. */
+
 import type { RunRecord } from '../results/record.ts';
 import { renderBenchstat } from './benchstat.ts';
 import { blogFiles } from './blog.ts';
@@ -130,12 +131,10 @@ export async function* filesOf(
 }
 
 export {
-  type Bundle,
   type Format,
   isBundle,
   type Renderer,
   type RenderOptions,
   type ReportFile,
 } from './renderer.ts';
-export { type RunStatus, runStatus } from './status.ts';
-export { verdictSentence } from './verdict-sentence.ts';
+export { runStatus } from './status.ts';

@@ -6,7 +6,6 @@ import {
   addressBytes,
   HEADER_BYTES,
   RCODE_MASK,
-  rcodeName,
   rcodeNumber,
   skipName,
   TYPE,
@@ -134,9 +133,4 @@ function isAddress(text: string): boolean {
   } catch {
     return false;
   }
-}
-
-/** One line for reports, such as "NOERROR or NXDOMAIN, 127.0.0.1". */
-export function expectedText({ codes, addresses }: Expected): string {
-  return [codes.map(rcodeName).join(' or '), ...addresses].filter((part) => part !== '').join(', ');
 }

@@ -22,7 +22,7 @@ export const DEFAULT_IPV6_BITS = 56;
 export interface RateLimit {
   /** Responses per second to one client network, and as many at once; 1 or more. */
   readonly rate: number;
-  /** Every so-manieth response beyond the rate is sent with TC; 1: all; 0: none. Default: 2. */
+  /** One in this many responses beyond the rate is sent with TC; 1: all; 0: none. Default: 2. */
   readonly slip?: number;
   /** Prefix length of a client network, 1 to 32. Default: 24. */
   readonly ipv4Bits?: number;

@@ -5,9 +5,6 @@
 import { FLAG, NO_QUESTION, RCODE_MASK, rcodeName, TYPE } from '@dinodns-bench/wire';
 
 export const TRANSPORTS = ['udp', 'tcp'] as const;
-export const UDP = 0;
-export const TCP = 1;
-export type TransportIndex = typeof UDP | typeof TCP;
 
 /** Types counted by name, in the order of their counters; all others are `other`. */
 const NAMED_TYPES = [

@@ -22,7 +22,7 @@ import {
 import { RateClient } from './rate-client.ts';
 
 const ZONES = 100;
-/** Every so-manieth file is no zones file: the zones of before must be served on. */
+/** One in this many files is no zones file: the zones of before must be served on. */
 const BAD_EVERY = 10;
 
 const { values, positionals } = parseArgs({

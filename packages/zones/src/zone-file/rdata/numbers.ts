@@ -15,10 +15,6 @@ export function wholeNumber(text: string, max: number): number {
   throw wrongToken(text, `a whole number from 0 to ${max}`, 'write decimal digits');
 }
 
-export function write(out: DataWriter, width: Width, value: number): void {
-  out[width](value);
-}
-
 function plain(width: Width): FieldKind {
   return {
     parse: (tokens, out) => out[width](wholeNumber(tokens.next('a number'), MAXIMA[width])),
