@@ -27,7 +27,7 @@ const DEFAULT_INTERVAL_SECONDS = { 'cgroup-v1': 0.5, 'cgroup-v2': 0.5, proc: 1 }
 const MEMORY_SHARE = 0.005;
 
 /** But memory is read at least with every fourth sample. */
-const MOST_SAMPLES_WITHOUT_MEMORY = 4;
+const MAX_SAMPLES_WITHOUT_MEMORY = 4;
 
 interface Reading extends GroupCounters {
   readonly atSeconds: number;
@@ -119,10 +119,7 @@ export async function observeGroups(
     const before = world.clock.monotonicSeconds();
     const memory = await readMemory(meter, groups);
     const now = world.clock.monotonicSeconds();
-    const pause = Math.min(
-      (now - before) / MEMORY_SHARE,
-      MOST_SAMPLES_WITHOUT_MEMORY * sampleIntervalSeconds,
-    );
+    const pause = Math.min((now - before) / MEMORY_SHARE, MAX_SAMPLES_WITHOUT_MEMORY * sampleIntervalSeconds);
     // Half an interval less, so that the sample at that time counts as due.
     nextMemoryAt = now + pause - sampleIntervalSeconds / 2;
     readings.push(memory.bytes);

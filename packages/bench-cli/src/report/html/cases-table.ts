@@ -30,7 +30,7 @@ interface Column {
 }
 
 /** A longer name of the baseline would make its column wider than a phone. */
-const LONGEST_HEADING = 22;
+const MAX_HEADING_LENGTH = 22;
 
 const NONE = html`<span class="none">–</span>`;
 
@@ -149,7 +149,7 @@ function columnsOf(page: PageData, marksByKey: ReadonlyMap<string, readonly Mark
       ({ summary }) => statistic(summary?.qps, formatQps),
     ),
     numbers(
-      [...baseline].length <= LONGEST_HEADING ? `vs ${baseline}` : 'vs baseline',
+      [...baseline].length <= MAX_HEADING_LENGTH ? `vs ${baseline}` : 'vs baseline',
       `Difference in queries per second from ${baseline} of the same tier and mode (${page.delta}), with its 95 % interval. A winner is named only where the interval excludes zero.`,
       ({ comparison }) => comparison?.qps.relative ?? null,
       (item) =>
