@@ -1,13 +1,11 @@
 /**
- * Renders the report of a published run again and takes the pictures of the README from its page:
+ * Renders a published run in every format and takes the pictures of the README from it:
  *
- *     pnpm exec node packages/bench-cli/scripts/publish.ts [FOLDER]    (default: results/reference/local-both-quick)
+ *     node packages/bench-cli/scripts/publish.ts [FOLDER]        (default: results/reference/local-both-quick)
  *
- * Needs Debian's chromium and pngquant. Files that are there are replaced; run it after every change of a renderer.
+ * Needs Debian's chromium. Files that are there are replaced; run it after every change of a renderer.
  */
-import { execFileSync } from 'node:child_process';
-import { mkdir, mkdtemp, readFile, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { mkdir, readFile, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { main } from '../src/cli.ts';
@@ -16,8 +14,7 @@ import { startBrowser } from '../test/support/browser.ts';
 
 const ROOT = fileURLToPath(new URL('../../..', import.meta.url));
 const IMAGES = join(ROOT, 'docs', 'images');
-/** Flat colours and text: 64 of them look the same, at a third of the size. */
-const COLOURS = '64';
+const FORMATS = 'md,csv,html,github,blog,svg,png';
 
 interface Picture {
   readonly name: string;
@@ -43,9 +40,7 @@ async function takePictures(html: string): Promise<void> {
     for (const { name, section, ...look } of PICTURES) {
       const { page } = await browser.open(html, look);
       if (section !== null) await page.evaluate(`document.querySelector('${section}').scrollIntoView()`);
-      const path = join(IMAGES, `${name}.png`);
-      await page.screenshot({ path });
-      execFileSync('pngquant', ['--speed', '1', '--strip', '--force', '--output', path, COLOURS, path]);
+      await page.screenshot({ path: join(IMAGES, `${name}.png`) });
     }
   } finally {
     await browser.close();
@@ -53,12 +48,6 @@ async function takePictures(html: string): Promise<void> {
 }
 
 const folder = process.argv[2] ?? join(ROOT, 'results', 'reference', 'local-both-quick');
-const world = { ...realWorld(), cwd: ROOT };
-const scratch = await mkdtemp(join(tmpdir(), 'dinodns-bench-publish-'));
-try {
-  process.exitCode = await main(['report', folder, '--format', 'md', '--to', folder], world);
-  process.exitCode ||= await main(['report', folder, '--format', 'html', '--to', scratch], world);
-  if (process.exitCode === 0) await takePictures(await readFile(join(scratch, 'report.html'), 'utf8'));
-} finally {
-  await rm(scratch, { recursive: true, force: true });
-}
+for (const made of ['blog', 'charts']) await rm(join(folder, made), { recursive: true, force: true });
+process.exitCode = await main(['report', folder, '--format', FORMATS], { ...realWorld(), cwd: ROOT });
+if (process.exitCode === 0) await takePictures(await readFile(join(folder, 'report.html'), 'utf8'));

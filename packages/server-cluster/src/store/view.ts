@@ -36,21 +36,22 @@ export class StoreView {
   }
 
   /** The answer to a question; null if it is for a name outside of all zones, or for something other than records. */
-  lookup(name: string, typeText: string): StoredAnswer | null {
+  lookup(name: string, typeText: string, dnssecOk: boolean): StoredAnswer | null {
     const type = typeNumber(typeText);
     if (isMetaType(type)) return null;
     const owner = encodeName(name);
-    const flags = this.#write(owner, type);
+    const flags = this.#write(owner, type, dnssecOk);
     return flags === OUTSIDE ? null : this.#decode(owner, flags);
   }
 
-  #write(owner: Buffer, type: number): number {
+  #write(owner: Buffer, type: number, dnssecOk: boolean): number {
     const questionEnd = HEADER_BYTES + owner.length + 4;
     for (;;) {
       owner.copy(this.#message, HEADER_BYTES);
       this.#reply.begin(this.#message, 0, questionEnd, this.#message.length);
       const count = this.#reply.locate(HEADER_BYTES, this.#labels);
-      const flags = this.#responder.answer(this.#data, this.#message, 0, this.#labels, count, type);
+      const responder = this.#responder;
+      const flags = responder.answer(this.#data, this.#message, 0, this.#labels, count, type, dnssecOk);
       if (!this.#reply.isFull) return flags;
       // More than any message holds: the network will truncate it, but must be told.
       this.#message = Buffer.alloc(this.#message.length * 2);

@@ -11,7 +11,7 @@ import type { ZoneData as DataOf, SupportedRecordType } from 'dinodns/types/dns.
 import type { DNSRequest, DNSResponse, NextFunction } from 'dinodns/types/server.js';
 import { NONE } from '../table/arena.ts';
 import { labelOffsets } from '../table/name-tree.ts';
-import type { StoredRecord, StoredSet } from '../table/record-sets.ts';
+import type { StoredRecord } from '../table/record-sets.ts';
 import { ZoneData } from '../table/zone-data.ts';
 import { decodeData } from '../wire/rdata.ts';
 import { prepare } from '../wire/sections.ts';
@@ -44,11 +44,6 @@ export class ZoneStore extends EventEmitter implements Store {
     for (const { owner, sets } of groupRecords(zone)) {
       this.#data.write(owner, sets.reduce(withSet, this.#data.read(owner)));
     }
-  }
-
-  /** Adds record sets of a name (octets in lower case). */
-  addSets(owner: Uint8Array, sets: readonly StoredSet[]): void {
-    this.#data.write(owner, sets.reduce(withSet, this.#data.read(owner)));
   }
 
   /** Replaces the records of one name and type. `ttl` in seconds. */
@@ -121,7 +116,10 @@ export class ZoneStore extends EventEmitter implements Store {
     const question = request.packet.raw.questions?.[0];
     if (!response.finished && question !== undefined) {
       const { name, type, class: questionClass = 'IN' } = question;
-      const answer = questionClass === 'IN' || questionClass === 'ANY' ? this.lookup(name, type) : null;
+      const answer =
+        questionClass === 'IN' || questionClass === 'ANY'
+          ? this.lookup(name, type, isDnssecOk(request))
+          : null;
       if (answer !== null) {
         // Never authoritative for every class there is (RFC 1035, section 6.2).
         const authoritative = answer.authoritative && questionClass === 'IN' ? FLAG.authoritative : 0;
@@ -133,9 +131,12 @@ export class ZoneStore extends EventEmitter implements Store {
     next();
   };
 
-  /** What to say about a name and type; null if that is not this store's to say. */
-  lookup(name: string, type: string): StoredAnswer | null {
-    return this.#view.lookup(name, type);
+  /**
+   * What to say about a name and type; null if that is not this store's to say. With `dnssecOk`, answers from signed
+   * zones come with signatures, and with proof of what does not exist. Default: without.
+   */
+  lookup(name: string, type: string, dnssecOk = false): StoredAnswer | null {
+    return this.#view.lookup(name, type, dnssecOk);
   }
 
   /** The name, or the wildcard that stands for it. */
@@ -149,4 +150,9 @@ export class ZoneStore extends EventEmitter implements Store {
     }
     return node;
   }
+}
+
+/** Whether the query asks for signatures (RFC 3225). */
+function isDnssecOk(request: DNSRequest): boolean {
+  return request.packet.raw.additionals?.some((record) => record.type === 'OPT' && record.flag_do) === true;
 }

@@ -5,26 +5,28 @@ import { findSet } from './find-set.ts';
 import { Finder } from './finder.ts';
 import { RECORD_HEAD } from './record-sets.ts';
 import { KEEP_TTL, type ReplyWriter } from './reply-writer.ts';
+import type { SignedWriter } from './signed-writer.ts';
 import type { ZoneData } from './zone-data.ts';
 
 export class AddressWriter {
   readonly #reply: ReplyWriter;
+  readonly #signed: SignedWriter;
   readonly #finder = new Finder();
   readonly #labels = new Uint16Array(MAX_LABELS);
 
-  constructor(reply: ReplyWriter) {
+  constructor(reply: ReplyWriter, signed: SignedWriter) {
     this.#reply = reply;
+    this.#signed = signed;
   }
 
   /**
-   * Adds the A and AAAA records of the targets of the NS records from `first` up to here, as far as they are in
+   * Adds the A and AAAA records of the targets of the NS records from `first` up to `end`, as far as they are in
    * the zone of `apex`.
    */
-  write(data: ZoneData, bytes: Uint8Array, start: number, first: number, apex: number): void {
+  write(data: ZoneData, bytes: Uint8Array, start: number, first: number, end: number, apex: number): void {
     const reply = this.#reply;
     const finder = this.#finder;
     const labels = this.#labels;
-    const end = reply.at;
     for (let at = first; at < end; ) {
       const target = at + RECORD_HEAD;
       at = target + u16(bytes, start + target - 2);
@@ -42,6 +44,7 @@ export class AddressWriter {
     const reply = this.#reply;
     const set = findSet(data, data.names.shapeOf(node), type);
     if (set === NONE) return;
-    reply.additionals += reply.writeSet(data.sets, data.names, set, node, this.#labels, 0, 0, KEEP_TTL);
+    // What is at or below a delegation is not signed, because it belongs to the zone below.
+    reply.additionals += this.#signed.write(data, set, node, this.#labels, 0, 0, KEEP_TTL);
   }
 }

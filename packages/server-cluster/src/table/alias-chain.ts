@@ -7,6 +7,7 @@ import { findSet } from './find-set.ts';
 import type { Finder } from './finder.ts';
 import { RECORD_HEAD } from './record-sets.ts';
 import { KEEP_TTL, type ReplyWriter } from './reply-writer.ts';
+import type { SignedWriter } from './signed-writer.ts';
 import type { ZoneData } from './zone-data.ts';
 
 /** Names that are followed for one question: as many as BIND does (`max-query-restarts` was 16 until 9.20). */
@@ -14,6 +15,7 @@ const MAX_CHAIN = 16;
 
 export class AliasChain {
   readonly #reply: ReplyWriter;
+  readonly #signed: SignedWriter;
   /** Where the names are in the message that have been followed. */
   readonly #names = new Uint16Array(MAX_CHAIN);
   /** The owners of the DNAME records that have been applied, where the records are, and the labels that were in front. */
@@ -23,8 +25,9 @@ export class AliasChain {
   #length = 0;
   #redirected = 0;
 
-  constructor(reply: ReplyWriter) {
+  constructor(reply: ReplyWriter, signed: SignedWriter) {
     this.#reply = reply;
+    this.#signed = signed;
   }
 
   /** Begins with another question. */
@@ -106,6 +109,7 @@ export class AliasChain {
     if (written === 0) return 0;
     if (written > 1) reply.keepFirst(first);
     reply.answers++;
-    return first;
+    reply.answers += this.#signed.writeSignatures(data, type, node, labels, owner, surplus, KEEP_TTL);
+    return reply.isFull ? 0 : first;
   }
 }

@@ -18,5 +18,6 @@ export interface Answers {
     count: number,
     type: number,
     questionClass: number,
+    dnssecOk: boolean,
   ): number;
 }

@@ -44,6 +44,10 @@ export class Finder {
       label--;
       this.#note(data, node, label);
     }
+    if (label === 0 && this.#isHash(data, node)) {
+      node = names.parentOf(node);
+      label = 1;
+    }
     this.node = node;
     this.unmatched = label;
     this.surplus = 0;
@@ -81,6 +85,14 @@ export class Finder {
         this.cutSurplus = 0;
       }
     }
+  }
+
+  /** Whether a name exists only to hold an NSEC3 record: to all others it does not exist (RFC 5155, section 7.2.8). */
+  #isHash({ names, sets }: ZoneData, node: number): boolean {
+    const shape = names.shapeOf(node);
+    if (shape === NONE) return false;
+    const flags = sets.arena.words[shape + SHAPE_WORD.flags] ?? 0;
+    return (flags & SHAPE_FLAG.nsec3) !== 0;
   }
 
   #noteRedirection(flags: number, node: number, label: number): void {

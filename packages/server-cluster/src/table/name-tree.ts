@@ -113,6 +113,15 @@ export class NameTree {
     return node;
   }
 
+  /** All names but the root, in no order. */
+  *nodes(): Generator<number, void, void> {
+    const { slots } = this.index;
+    for (let at = 1; at < slots.length; at += 2) {
+      const node = slots[at] ?? NONE;
+      if (node !== NONE) yield node;
+    }
+  }
+
   /** Removes the name, and those above it, as far as nothing needs them. */
   prune(node: number): void {
     const { arena } = this;

@@ -10,6 +10,7 @@ import { Arena, NONE } from './arena.ts';
 import { hashWords } from './hash.ts';
 import { HashIndex } from './hash-index.ts';
 import { labelOffsets } from './name-tree.ts';
+import { SIGNATURES } from './signatures.ts';
 
 const REFERENCES = 0;
 const HASH = 1;
@@ -31,7 +32,7 @@ export const SET = {
 export const SHAPE_WORD = { flags: 2, sets: 3, head: 4 } as const;
 
 /** What a shape has that decides about the name's place in its zone. */
-export const SHAPE_FLAG = { soa: 1, ns: 2, cname: 4, dname: 8 } as const;
+export const SHAPE_FLAG = { soa: 1, ns: 2, cname: 4, dname: 8, signed: 16, nsec: 32, nsec3: 64 } as const;
 
 /** An owner reference is `offset << 8 | expansion << 7 | labels`, `labels` of the owner being left out. */
 export const EXPANSION = 0x80;
@@ -189,6 +190,9 @@ function flagOf(type: number): number {
   if (type === TYPE.SOA) return SHAPE_FLAG.soa;
   if (type === TYPE.NS) return SHAPE_FLAG.ns;
   if (type === TYPE.DNAME) return SHAPE_FLAG.dname;
+  if (type === TYPE.NSEC) return SHAPE_FLAG.nsec;
+  if (type === TYPE.NSEC3) return SHAPE_FLAG.nsec3;
+  if ((type & SIGNATURES) !== 0) return SHAPE_FLAG.signed;
   return type === TYPE.CNAME ? SHAPE_FLAG.cname : 0;
 }
 
@@ -200,7 +204,7 @@ function encodeSet({ type, records }: StoredSet, owner: Uint8Array): Int32Array 
   for (const { ttl, data } of records) {
     const head = Buffer.alloc(RECORD_HEAD);
     head.writeUInt16BE(0xc00c, 0);
-    head.writeUInt16BE(type, 2);
+    head.writeUInt16BE((type & SIGNATURES) === 0 ? type : TYPE.RRSIG, 2);
     head.writeUInt16BE(CLASS.IN, 4);
     head.writeUInt32BE(ttl, 6);
     const body = withoutOwner(type, data, owner, at + RECORD_HEAD, references);

@@ -111,6 +111,44 @@ export class ReplyWriter {
   }
 
   /**
+   * Writes the records of a set whose owner is not in the message yet: below `apex`, the name at `origin`. Returns how
+   * many; 0 if they do not fit, and from then on. For types whose data has no name that ends like the owner.
+   */
+  writeNamed(
+    sets: RecordSets,
+    names: NameTree,
+    set: number,
+    node: number,
+    apex: number,
+    origin: number,
+  ): number {
+    const { words, bytes: source } = sets.arena;
+    const from = sets.octetsAt(set);
+    const octets = words[set + SET.octets] ?? 0;
+    for (let at = 0; at < octets && !this.isFull; ) {
+      const end = at + RECORD_HEAD + u16(source, from + at + 10);
+      const isWritten =
+        this.#writeOwner(names, node, apex, origin) && this.#copy(source, from + at + 2, end - at - 2);
+      if (!isWritten) this.isFull = true;
+      at = end;
+    }
+    return this.isFull ? 0 : (words[set + SET.records] ?? 0);
+  }
+
+  /** The labels of a node down to those of `apex`, and a pointer to that one's name. */
+  #writeOwner(names: NameTree, start: number, apex: number, origin: number): boolean {
+    for (let node = start; node !== apex; node = names.parentOf(node)) {
+      const label = names.labelAt(node);
+      if (node === names.root || !this.#copy(names.arena.bytes, label, u8(names.arena.bytes, label) + 1))
+        return false;
+    }
+    if (this.at + 2 > this.#limit) return false;
+    this.#point(this.#start + this.at, origin);
+    this.at += 2;
+    return true;
+  }
+
+  /**
    * Notes in `labels` where the labels are of a name that has been written, the root's included; returns how
    * many there are in front of the root.
    */

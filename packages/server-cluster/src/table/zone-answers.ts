@@ -23,10 +23,11 @@ export class ZoneAnswers implements Answers {
     count: number,
     type: number,
     questionClass: number,
+    dnssecOk: boolean,
   ): number {
     if (questionClass !== CLASS.IN && questionClass !== CLASS_ANY) return OUTSIDE;
     if (isMetaType(type)) return OUTSIDE;
-    const flags = this.#responder.answer(this.#store.data, bytes, start, labels, count, type);
+    const flags = this.#responder.answer(this.#store.data, bytes, start, labels, count, type, dnssecOk);
     // Never authoritative for every class there is (RFC 1035, section 6.2).
     return questionClass === CLASS.IN || flags < 0 ? flags : flags & ~FLAG.authoritative;
   }

@@ -5,7 +5,8 @@
 import { LOWER_CASE } from '@dinodns-bench/wire';
 import { NONE } from './arena.ts';
 import { NameTree } from './name-tree.ts';
-import { RecordSets, type StoredSet } from './record-sets.ts';
+import { RecordSets, SHAPE_FLAG, SHAPE_WORD, type StoredSet } from './record-sets.ts';
+import { joinSignatures, splitSignatures } from './signatures.ts';
 
 function lowerCase(name: Uint8Array): Uint8Array {
   const lower = new Uint8Array(name.length);
@@ -16,6 +17,8 @@ function lowerCase(name: Uint8Array): Uint8Array {
 export class ZoneData {
   readonly names = new NameTree();
   readonly sets = new RecordSets();
+  /** Grows whenever NSEC or NSEC3 records, or what is at their names, change. */
+  denialChanges = 0;
 
   get octets(): number {
     return this.names.octets + this.sets.octets;
@@ -34,7 +37,9 @@ export class ZoneData {
 
   readNode(node: number): StoredSet[] {
     const owner = this.names.nameOf(node);
-    return this.sets.setsOf(this.names.shapeOf(node)).map((set) => this.sets.read(set, owner));
+    return joinSignatures(
+      this.sets.setsOf(this.names.shapeOf(node)).map((set) => this.sets.read(set, owner)),
+    );
   }
 
   /** Replaces everything that a name holds. No sets: the name goes, unless there are names below it. */
@@ -42,7 +47,7 @@ export class ZoneData {
     const existing = this.names.find(name);
     if (existing === NONE && sets.length === 0) return;
     const node = existing === NONE ? this.names.ensure(name) : existing;
-    this.#setShape(node, this.sets.shapeOf(sets, lowerCase(name)));
+    this.#setShape(node, this.sets.shapeOf(splitSignatures(sets), lowerCase(name)));
     this.names.prune(node);
   }
 
@@ -51,8 +56,14 @@ export class ZoneData {
     this.#setShape(node, shape);
   }
 
+  #denies(shape: number): boolean {
+    const flags = shape === NONE ? 0 : (this.sets.arena.words[shape + SHAPE_WORD.flags] ?? 0);
+    return (flags & (SHAPE_FLAG.nsec | SHAPE_FLAG.nsec3)) !== 0;
+  }
+
   #setShape(node: number, shape: number): void {
     const before = this.names.shapeOf(node);
+    if (this.#denies(before) || this.#denies(shape)) this.denialChanges++;
     this.sets.retain(shape);
     this.names.setShape(node, shape);
     this.sets.release(before);

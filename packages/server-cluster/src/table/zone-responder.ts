@@ -8,10 +8,13 @@ import { AddressWriter } from './addresses.ts';
 import { AliasChain } from './alias-chain.ts';
 import { OUTSIDE } from './answers.ts';
 import { NONE } from './arena.ts';
+import { DenialWriter } from './denial.ts';
 import { findSet } from './find-set.ts';
 import { Finder } from './finder.ts';
 import { SHAPE_FLAG, SHAPE_WORD } from './record-sets.ts';
 import { KEEP_TTL, type ReplyWriter } from './reply-writer.ts';
+import { SIGNATURES } from './signatures.ts';
+import { SignedWriter } from './signed-writer.ts';
 import type { ZoneData } from './zone-data.ts';
 
 /** IXFR, AXFR, MAILB, MAILA, TKEY, TSIG and OPT: these ask for something else than records (RFC 6895, section 3.1). */
@@ -23,20 +26,41 @@ export class ZoneResponder {
   readonly #reply: ReplyWriter;
   readonly #finder = new Finder();
   readonly #labels = new Uint16Array(MAX_LABELS);
+  readonly #signed: SignedWriter;
   readonly #addresses: AddressWriter;
   readonly #chain: AliasChain;
+  readonly #denial: DenialWriter;
 
   constructor(reply: ReplyWriter) {
     this.#reply = reply;
-    this.#chain = new AliasChain(reply);
-    this.#addresses = new AddressWriter(reply);
+    this.#signed = new SignedWriter(reply);
+    this.#chain = new AliasChain(reply, this.#signed);
+    this.#addresses = new AddressWriter(reply, this.#signed);
+    this.#denial = new DenialWriter(reply, this.#signed);
   }
 
   /**
    * Writes the answer behind the question and returns its flags: response code and AA. `OUTSIDE` if there is
-   * none, and then nothing is written.
+   * none, and then nothing is written. With `dnssecOk` answers from signed zones come with their signatures, and
+   * with proof of what does not exist.
    */
   answer(
+    data: ZoneData,
+    bytes: Uint8Array,
+    start: number,
+    question: Uint16Array,
+    count: number,
+    type: number,
+    dnssecOk: boolean,
+  ): number {
+    this.#signed.dnssecOk = dnssecOk;
+    this.#denial.begin();
+    const flags = this.#answer(data, bytes, start, question, count, type);
+    if (dnssecOk) this.#denial.flush(data);
+    return flags;
+  }
+
+  #answer(
     data: ZoneData,
     bytes: Uint8Array,
     start: number,
@@ -65,7 +89,10 @@ export class ZoneResponder {
       if (finder.unmatched > 0) {
         if (finder.apex === NONE) return nothing;
         if (finder.cut !== NONE) return this.#referral(data, bytes, start, labels, depth);
-        if (!finder.toWildcard(data)) return this.#negative(data, labels, RCODE.NXDOMAIN);
+        if (!finder.toWildcard(data)) {
+          this.#denial.noName(data, bytes, start, finder, labels);
+          return this.#negative(data, labels, RCODE.NXDOMAIN);
+        }
       }
       const { node } = finder;
       // DS belongs to the zone above the cut (RFC 4035, section 3.1.4.1).
@@ -73,14 +100,18 @@ export class ZoneResponder {
         return this.#referral(data, bytes, start, labels, depth);
       }
       const shape = data.names.shapeOf(node);
-      if (shape === NONE) return finder.apex === NONE ? nothing : this.#negative(data, labels, RCODE.NOERROR);
-      const set = findSet(data, shape, type);
-      if (set !== NONE) {
-        return this.#positive(data, bytes, start, set, labels);
+      if (shape === NONE) {
+        if (finder.apex === NONE) return nothing;
+        this.#denial.noType(data, bytes, start, finder, labels);
+        return this.#negative(data, labels, RCODE.NOERROR);
       }
+      const set = findSet(data, shape, type);
+      if (set !== NONE) return this.#positive(data, bytes, start, set, labels);
       const flags = data.sets.arena.words[shape + SHAPE_WORD.flags] ?? 0;
-      if ((flags & SHAPE_FLAG.cname) === 0) return this.#noData(data, labels, type);
+      if (type === TYPE.RRSIG && (flags & SHAPE_FLAG.signed) !== 0) return this.#allSignatures(data, labels);
+      if ((flags & SHAPE_FLAG.cname) === 0) return this.#noData(data, bytes, start, labels, type);
       if (chain.isClosed(labels)) return FLAG.authoritative;
+      if (finder.unmatched > 0) this.#denial.wildcard(data, bytes, start, finder, labels);
       const target = chain.follow(data, finder, labels);
       if (target === 0) return FLAG.authoritative;
       labels = this.#labels;
@@ -90,35 +121,55 @@ export class ZoneResponder {
 
   /** The records asked for; beside NS records, which a resolver may start with (RFC 9609), their addresses. */
   #positive(data: ZoneData, bytes: Uint8Array, start: number, set: number, labels: Uint16Array): number {
-    const { node, surplus, apex } = this.#finder;
+    const { node, surplus, apex, unmatched } = this.#finder;
     const reply = this.#reply;
     const first = reply.at;
-    reply.answers += this.#write(data, set, node, labels, 0, surplus);
-    if (data.sets.typeOf(set) === TYPE.NS && apex !== NONE && !reply.isFull) {
+    const records = reply.writeSet(data.sets, data.names, set, node, labels, 0, surplus, KEEP_TTL);
+    const end = reply.at;
+    reply.answers += records;
+    const type = data.sets.typeOf(set);
+    reply.answers += this.#signed.writeSignatures(data, type, node, labels, 0, surplus, KEEP_TTL);
+    if (unmatched > 0) this.#denial.wildcard(data, bytes, start, this.#finder, labels);
+    if (type === TYPE.NS && apex !== NONE && !reply.isFull) {
+      this.#denial.flush(data);
       reply.endRequired();
-      this.#addresses.write(data, bytes, start, first, apex);
+      this.#addresses.write(data, bytes, start, first, end, apex);
     }
     return FLAG.authoritative;
   }
 
-  #write(
-    data: ZoneData,
-    set: number,
-    node: number,
-    labels: Uint16Array,
-    owner: number,
-    surplus: number,
-  ): number {
-    return this.#reply.writeSet(data.sets, data.names, set, node, labels, owner, surplus, KEEP_TTL);
+  /** The signatures of all sets of the name. */
+  #allSignatures(data: ZoneData, labels: Uint16Array): number {
+    const { node, surplus } = this.#finder;
+    const { words } = data.sets.arena;
+    const shape = data.names.shapeOf(node);
+    const first = shape + SHAPE_WORD.head;
+    const end = first + 2 * (words[shape + SHAPE_WORD.sets] ?? 0);
+    for (let at = first; at < end; at += 2) {
+      if (((words[at] ?? 0) & SIGNATURES) === 0) continue;
+      const set = words[at + 1] ?? NONE;
+      this.#reply.answers += this.#reply.writeSet(
+        data.sets,
+        data.names,
+        set,
+        node,
+        labels,
+        0,
+        surplus,
+        KEEP_TTL,
+      );
+    }
+    return FLAG.authoritative;
   }
 
   /** A missing type. DS at the apex is for the zone above to deny, if that is ours too. */
-  #noData(data: ZoneData, labels: Uint16Array, type: number): number {
+  #noData(data: ZoneData, bytes: Uint8Array, start: number, labels: Uint16Array, type: number): number {
     const finder = this.#finder;
     if (type === TYPE.DS && finder.apex === finder.node && finder.outerApex !== NONE) {
       finder.apex = finder.outerApex;
       finder.apexLabel = finder.outerApexLabel;
     }
+    this.#denial.noType(data, bytes, start, finder, labels);
     return this.#negative(data, labels, RCODE.NOERROR);
   }
 
@@ -129,10 +180,21 @@ export class ZoneResponder {
       const soa = findSet(data, data.names.shapeOf(apex), TYPE.SOA);
       const reply = this.#reply;
       const ttl = data.sets.negativeTtl(soa);
-      reply.authorities += reply.writeSet(data.sets, data.names, soa, apex, labels, apexLabel, 0, ttl);
+      reply.authorities += this.#signed.write(data, soa, apex, labels, apexLabel, 0, ttl);
     }
     // The code is that of the chain's end, the authority that of its beginning (RFC 6604, section 2.1).
     return FLAG.authoritative | code;
+  }
+
+  /** With DO: the DS records of a delegation, or that there are none (RFC 4035, section 3.1.4). */
+  #delegationSigner(data: ZoneData, bytes: Uint8Array, start: number, labels: Uint16Array): void {
+    if (!this.#signed.dnssecOk) return;
+    const finder = this.#finder;
+    const { cut, cutLabel, cutSurplus } = finder;
+    const ds = findSet(data, data.names.shapeOf(cut), TYPE.DS);
+    if (ds === NONE) this.#denial.noDs(data, bytes, start, finder, labels);
+    else this.#reply.authorities += this.#signed.write(data, ds, cut, labels, cutLabel, cutSurplus, KEEP_TTL);
+    this.#denial.flush(data);
   }
 
   /** The name servers of the zone below, and those of their addresses that are in our zone. */
@@ -141,8 +203,19 @@ export class ZoneResponder {
     const reply = this.#reply;
     const first = reply.at;
     const servers = findSet(data, data.names.shapeOf(cut), TYPE.NS);
-    reply.authorities += this.#write(data, servers, cut, labels, cutLabel, cutSurplus);
-    this.#addresses.write(data, bytes, start, first, apex);
+    reply.authorities += reply.writeSet(
+      data.sets,
+      data.names,
+      servers,
+      cut,
+      labels,
+      cutLabel,
+      cutSurplus,
+      KEEP_TTL,
+    );
+    const end = reply.at;
+    this.#delegationSigner(data, bytes, start, labels);
+    this.#addresses.write(data, bytes, start, first, end, apex);
     return depth === 0 ? 0 : FLAG.authoritative;
   }
 }

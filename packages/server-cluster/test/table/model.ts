@@ -39,6 +39,8 @@ const NO_CHAIN: Chain = { names: [], redirections: new Map() };
 
 export class Model {
   records: ModelRecord[] = [];
+  /** Which of its record sets a name shows to ANY is its own choice (RFC 8482): this one, if it has it. */
+  shownToAny: string | undefined;
 
   add(record: ModelRecord): void {
     const isSame = (other: ModelRecord) =>
@@ -105,7 +107,8 @@ export class Model {
     const own = this.at(source).map((record) => ({ ...record, name }));
     if (own.length === 0)
       return this.apexOf(source) === undefined ? null : this.negative('NOERROR', this.apexOf(source));
-    const wanted = type === 'ANY' ? own[0]?.type : type;
+    const shown = own.some((record) => record.type === this.shownToAny) ? this.shownToAny : own[0]?.type;
+    const wanted = type === 'ANY' ? shown : type;
     const found = own.filter((record) => record.type === wanted);
     if (found.length > 0) return this.positive(found, this.addressesOf(found, this.apexOf(source)));
     const [alias] = own.filter((record) => record.type === 'CNAME');

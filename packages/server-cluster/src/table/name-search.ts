@@ -1,0 +1,147 @@
+/** Finds the NSEC or NSEC3 record of a zone for a name in a message. Allocates nothing. */
+import { LOWER_CASE, MAX_LABELS, MAX_NAME_BYTES, u8 } from '@dinodns-bench/wire';
+import { NONE } from './arena.ts';
+import { compareLabels, type Denials } from './denial-index.ts';
+import { SHA1_BYTES, sha1 } from './sha1.ts';
+import type { ZoneData } from './zone-data.ts';
+
+const WILDCARD = Uint8Array.of(1, 0x2a);
+/** The digits of a hash in base32hex (RFC 5155, section 3.3), behind their length octet. */
+const HASH_DIGITS = 32;
+const DIGITS = Buffer.from('0123456789abcdefghijklmnopqrstuv', 'latin1');
+/** A salt has a length field of one octet. */
+const MAX_SALT = 255;
+
+/** A name: the labels from `from` on, behind a `*` if `isWildcard` says so. */
+export class NameSearch {
+  readonly #path = new Int32Array(MAX_LABELS);
+  readonly #message = new Uint8Array(MAX_NAME_BYTES + 2 + MAX_SALT);
+  readonly #hash = new Uint8Array(HASH_DIGITS + 1);
+
+  /** The name with the NSEC record that is the name's own, or covers it. */
+  nsec(
+    data: ZoneData,
+    { nodes }: Denials,
+    bytes: Uint8Array,
+    start: number,
+    labels: Uint16Array,
+    from: number,
+    count: number,
+    isWildcard: boolean,
+  ): number {
+    let low = 0;
+    let high = nodes.length;
+    while (low < high) {
+      const middle = (low + high) >>> 1;
+      const node = nodes[middle] ?? NONE;
+      if (this.#compare(data, node, bytes, start, labels, from, count, isWildcard) <= 0) low = middle + 1;
+      else high = middle;
+    }
+    return nodes[low === 0 ? nodes.length - 1 : low - 1] ?? NONE;
+  }
+
+  /** The name with the NSEC3 record whose hash is the name's own (`isExact`), else NONE; or of the one that covers it. */
+  nsec3(
+    data: ZoneData,
+    denials: Denials,
+    bytes: Uint8Array,
+    start: number,
+    labels: Uint16Array,
+    from: number,
+    count: number,
+    isWildcard: boolean,
+    isExact: boolean,
+  ): number {
+    const { nodes, hashing } = denials;
+    if (hashing === null) return NONE;
+    this.#hashName(bytes, start, labels, from, count, isWildcard, hashing.salt, hashing.iterations);
+    const { names } = data;
+    let low = 0;
+    let high = nodes.length;
+    while (low < high) {
+      const middle = (low + high) >>> 1;
+      const difference = compareLabels(
+        names.arena.bytes,
+        names.labelAt(nodes[middle] ?? NONE),
+        this.#hash,
+        0,
+      );
+      if (difference <= 0) low = middle + 1;
+      else high = middle;
+    }
+    const node = nodes[low === 0 ? nodes.length - 1 : low - 1] ?? NONE;
+    if (!isExact) return node;
+    return compareLabels(names.arena.bytes, names.labelAt(node), this.#hash, 0) === 0 ? node : NONE;
+  }
+
+  /** Canonical order of a node and a name. */
+  #compare(
+    { names }: ZoneData,
+    node: number,
+    bytes: Uint8Array,
+    start: number,
+    labels: Uint16Array,
+    from: number,
+    count: number,
+    isWildcard: boolean,
+  ): number {
+    const path = this.#path;
+    let depth = 0;
+    for (let at = node; at !== names.root; at = names.parentOf(at)) path[depth++] = names.labelAt(at);
+    const plain = count - from;
+    const total = plain + (isWildcard ? 1 : 0);
+    for (let index = 1; index <= depth && index <= total; index++) {
+      const isStar = index > plain;
+      const other = isStar ? WILDCARD : bytes;
+      const otherAt = isStar ? 0 : start + (labels[count - index] ?? 0);
+      const difference = compareLabels(names.arena.bytes, path[depth - index] ?? 0, other, otherAt);
+      if (difference !== 0) return difference;
+    }
+    return depth - total;
+  }
+
+  #hashName(
+    bytes: Uint8Array,
+    start: number,
+    labels: Uint16Array,
+    from: number,
+    count: number,
+    isWildcard: boolean,
+    salt: Uint8Array,
+    iterations: number,
+  ): void {
+    const message = this.#message;
+    let length = 0;
+    if (isWildcard) {
+      message[0] = 1;
+      message[1] = 0x2a;
+      length = 2;
+    }
+    for (let index = from; index < count; index++) {
+      const at = start + (labels[index] ?? 0);
+      const end = u8(bytes, at);
+      for (let octet = 0; octet <= end; octet++) message[length++] = LOWER_CASE[u8(bytes, at + octet)] ?? 0;
+    }
+    message[length++] = 0;
+    for (let round = 0; round <= iterations; round++) {
+      for (let index = 0; index < salt.length; index++) message[length + index] = salt[index] ?? 0;
+      sha1(message, length + salt.length, message);
+      length = SHA1_BYTES;
+    }
+    this.#writeDigits();
+  }
+
+  /** Five bits a digit, so that eight digits are five octets. */
+  #writeDigits(): void {
+    const hash = this.#hash;
+    hash[0] = HASH_DIGITS;
+    let bits = 0;
+    let held = 0;
+    let digit = 1;
+    for (let index = 0; index < SHA1_BYTES; index++) {
+      bits = ((bits << 8) | u8(this.#message, index)) & 0xffff;
+      held += 8;
+      for (; held >= 5; held -= 5) hash[digit++] = DIGITS[(bits >> (held - 5)) & 0x1f] ?? 0;
+    }
+  }
+}

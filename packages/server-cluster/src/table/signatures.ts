@@ -1,0 +1,30 @@
+/**
+ * RRSIG records beside the sets that they sign: a name's RRSIG set is stored as one set for each type covered, so
+ * that an answer's signatures are found like its records. Outside they are one set again.
+ */
+import { TYPE } from '@dinodns-bench/wire';
+import type { StoredRecord, StoredSet } from './record-sets.ts';
+
+/** Added to the type that signatures cover. */
+export const SIGNATURES = 0x2_0000;
+
+export function splitSignatures(sets: readonly StoredSet[]): readonly StoredSet[] {
+  const signatures = sets.find(({ type }) => type === TYPE.RRSIG);
+  if (signatures === undefined) return sets;
+  const byCovered = new Map<number, StoredRecord[]>();
+  for (const record of signatures.records) {
+    const covered = record.data.length < 2 ? 0 : record.data.readUInt16BE(0);
+    const others = byCovered.get(covered);
+    if (others === undefined) byCovered.set(covered, [record]);
+    else others.push(record);
+  }
+  const split = Array.from(byCovered, ([covered, records]) => ({ type: SIGNATURES | covered, records }));
+  // Behind all others: type ANY gets the first set.
+  return [...sets.filter((set) => set !== signatures), ...split];
+}
+
+export function joinSignatures(sets: readonly StoredSet[]): StoredSet[] {
+  const plain = sets.filter(({ type }) => (type & SIGNATURES) === 0);
+  const records = sets.filter(({ type }) => (type & SIGNATURES) !== 0).flatMap((set) => set.records);
+  return records.length === 0 ? plain : [...plain, { type: TYPE.RRSIG, records }];
+}
