@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { findings } from '../src/report/findings.ts';
 import { type CaseRecord, type RunRecord, recordSchema } from '../src/results/record.ts';
-import { assessUntil, FEWEST_ROUNDS } from '../src/stats/until.ts';
+import { assessUntil, MIN_ROUNDS } from '../src/stats/until.ts';
 import { makeRecord } from './fixtures/make-record.ts';
 import { noise } from './support/simulate.ts';
 import { type TestWorld, testWorld } from './support/test-world.ts';
@@ -105,7 +105,7 @@ describe('assessUntil', () => {
       reached: true,
       limit: null,
     });
-    const few = FEWEST_ROUNDS - 1;
+    const few = MIN_ROUNDS - 1;
     expect(assessUntil(cases(few, 0.001), { ...progress, rounds: few })).toMatchObject({
       reached: false,
       limit: null,

@@ -12,7 +12,7 @@ import {
   smallestRankSumP,
   smallestSignedRankP,
 } from '../src/stats/rank-tests.ts';
-import { fewestForRanks, rankSumInterval, testPaired, testUnpaired } from '../src/stats/sample-test.ts';
+import { minTrialsForRanks, rankSumInterval, testPaired, testUnpaired } from '../src/stats/sample-test.ts';
 
 /** Hamilton depression scale factor of nine patients, before and after therapy. */
 const BEFORE = [1.83, 0.5, 1.62, 2.48, 1.68, 1.88, 1.55, 3.06, 1.3];
@@ -133,7 +133,7 @@ describe('the method', () => {
     expect(methods(1)).toEqual(['student', 'signed-', 'signed-', 'signed-', 'signed-']);
     expect(methods(2)).toEqual(['student', 'student', 'signed-', 'signed-', 'signed-']);
     expect(methods(12)).toEqual(['student', 'student', 'student', 'student', 'signed-']);
-    expect([1, 2, 4, 12].map(fewestForRanks)).toEqual([6, 7, 8, 9]);
+    expect([1, 2, 4, 12].map(minTrialsForRanks)).toEqual([6, 7, 8, 9]);
   });
 
   it('is the bootstrap only where asked for, and from eight trials on', () => {

@@ -12,7 +12,7 @@ const EXITS = {
   usage: { status: 2, meaning: 'wrong usage: the command line, a setting or an input file is not valid' },
   environment: {
     status: 3,
-    meaning: 'the machine or the cluster lacks something: a tool, a right, a free port, a readable file',
+    meaning: 'the machine or the cluster lacks something: a tool, a permission, a free port, a readable file',
   },
   server: {
     status: 4,

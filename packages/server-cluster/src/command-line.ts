@@ -23,6 +23,7 @@ import {
   UDP_BACKENDS,
 } from './options.ts';
 import { describeVersions } from './version.ts';
+import type { ZoneFileOption } from './zone-files/zone-files.ts';
 import { generatedZones, readZonesSpec } from './zone-source.ts';
 
 interface Flags {
@@ -35,6 +36,8 @@ interface Flags {
   zones: number;
   zonesFile?: string;
   zonesSpec?: string;
+  zone?: string[];
+  zoneDir?: string[];
   udpBackend: (typeof UDP_BACKENDS)[number];
   balance: (typeof BALANCES)[number];
   gather?: number;
@@ -72,7 +75,7 @@ ${exitStatusHelp(['success', 'internal', 'usage', 'environment', 'server', 'inte
 
 function command(): Command {
   return new Command('dinodns-server')
-    .description('Serves generated zones with DinoDNS, over UDP and TCP.')
+    .description('Serves zone files and generated zones with DinoDNS, over UDP and TCP.')
     .addOption(
       new Option('--profile <name>', 'dinodns: robust networks and store; stock: the framework as published')
         .choices(PROFILES)
@@ -111,6 +114,19 @@ function command(): Command {
         '--zones-spec <file>',
         'JSON that zones are generated from, such as {"from":1,"to":200}',
       ).conflicts(['zones', 'zonesFile']),
+    )
+    .addOption(
+      new Option(
+        '--zone <[origin=]file>',
+        'zone file (RFC 1035); its zone is that of the SOA record, unless given; repeat it for more',
+      )
+        .argParser(collect)
+        .conflicts(['zones', 'zonesFile', 'zonesSpec']),
+    )
+    .addOption(
+      new Option('--zone-dir <directory>', 'every NAME.zone and db.NAME in it; repeat it for more')
+        .argParser(collect)
+        .conflicts(['zones', 'zonesFile', 'zonesSpec']),
     )
     .addOption(
       new Option('--udp-backend <name>', 'native: many datagrams per system call; dgram: one at a time')
@@ -217,7 +233,21 @@ function toOptions(flags: Flags): ServerOptions {
   };
 }
 
-function zonesOf({ zones, zonesFile, zonesSpec }: Flags): Pick<ServerOptions, 'zones' | 'zonesFile'> {
+function collect(value: string, previous: readonly string[] | undefined): string[] {
+  return [...(previous ?? []), value];
+}
+
+/** `FILE`, or `origin=FILE`; a path with `=` in it is written `./FILE`, because no zone has a slash in its name. */
+function zoneFileOf(text: string): ZoneFileOption {
+  const [, origin, file] = /^([^=/]+)=(.+)$/.exec(text) ?? [];
+  return origin === undefined || file === undefined ? { file: text } : { origin, file };
+}
+
+function zonesOf(flags: Flags): Pick<ServerOptions, 'zones' | 'zonesFile' | 'zoneFiles'> {
+  const { zones, zonesFile, zonesSpec, zone, zoneDir } = flags;
+  if (zone !== undefined || zoneDir !== undefined) {
+    return { zoneFiles: { files: (zone ?? []).map(zoneFileOf), directories: zoneDir ?? [] } };
+  }
   if (zonesSpec !== undefined) return { zones: () => readZonesSpec(zonesSpec) };
   return zonesFile === undefined ? { zones: generatedZones(zones) } : { zonesFile };
 }

@@ -31,8 +31,9 @@ export type {
   ZoneLoader,
   ZoneSource,
 } from './options.ts';
-export { buildTable, type LoadOptions, loadStore } from './store/load.ts';
+export { buildTable, type LoadOptions, loadStore, loadZoneFile } from './store/load.ts';
 export { DEFAULT_TTL_SECONDS, type ZoneInput, ZoneStore } from './store/zone-store.ts';
 export { ZonesFile } from './store/zones-file.ts';
 export { type AnswerTableOptions, createAnswerTable } from './table/answer-table.ts';
 export { DROP, type Responder, TO_FRAMEWORK, type Transport } from './table/responder.ts';
+export type { ZoneFileOption, ZoneFilesOptions } from './zone-files/zone-files.ts';

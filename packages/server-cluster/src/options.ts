@@ -7,6 +7,7 @@ import { createLog, DEFAULT_LOG_LEVEL, LOG_LEVELS, type Log, type LogLevel } fro
 import type { UdpBackend } from './network/batched-udp.ts';
 import type { TcpLimits } from './network/tcp.ts';
 import type { ZoneInput } from './store/zone-store.ts';
+import type { ZoneFilesOptions } from './zone-files/zone-files.ts';
 
 export const PROFILES = ['dinodns', 'stock'] as const;
 export type ProfileName = (typeof PROFILES)[number];
@@ -81,6 +82,11 @@ export interface ServerOptions {
   readonly zones?: ZoneSource | ZoneLoader;
   /** A `zones.ndjson` file instead of `zones`, read again at each reload. */
   readonly zonesFile?: string;
+  /**
+   * Zone files (RFC 1035) instead of `zones`, read again at each reload. A zone that is refused is logged; what was
+   * served of it before stays, and the others are not touched.
+   */
+  readonly zoneFiles?: ZoneFilesOptions;
   /** How UDP datagrams are moved; `auto`: by system calls for many at once where that works. Default: `auto`. */
   readonly udpBackend?: UdpBackend;
   /**
@@ -116,6 +122,7 @@ export interface ResolvedOptions {
   readonly standby: number;
   readonly zones: ZoneLoader;
   readonly zonesFile: string | undefined;
+  readonly zoneFiles: ZoneFilesOptions | undefined;
   readonly udpBackend: UdpBackend;
   readonly balance: Balance;
   /** Undefined: by the number of workers. */
@@ -191,9 +198,15 @@ function resolveTcp(limits: TcpLimits = {}): TcpLimits {
   return limits;
 }
 
-function resolveZones({ zones, zonesFile }: ServerOptions, defaultZones: () => ZoneSource): ZoneLoader {
+function resolveZones(
+  { zones, zonesFile, zoneFiles }: ServerOptions,
+  defaultZones: () => ZoneSource,
+): ZoneLoader {
   if (zones !== undefined && zonesFile !== undefined) {
     throw usage('Both zones and a zones file are given.', 'Give one of the two.');
+  }
+  if (zoneFiles !== undefined && (zones ?? zonesFile) !== undefined) {
+    throw usage('Both zone files and other zones are given.', 'Give one of the two.');
   }
   if (typeof zones === 'function') return zones;
   const source = zones ?? defaultZones();
@@ -231,6 +244,7 @@ export function resolveOptions(options: ServerOptions, defaultZones: () => ZoneS
     standby: options.standby ?? 0,
     zones: resolveZones(options, defaultZones),
     zonesFile: options.zonesFile,
+    zoneFiles: options.zoneFiles,
     udpBackend: oneOf('UDP backend', options.udpBackend ?? 'auto', UDP_BACKENDS),
     balance: oneOf('balance', options.balance ?? DEFAULT_BALANCE, BALANCES),
     gatherMicroseconds,

@@ -4,7 +4,7 @@ import { readFileSync } from 'node:fs';
 import { cpus } from 'node:os';
 import { fileURLToPath } from 'node:url';
 import { afterEach, describe, expect, test } from 'vitest';
-import { Backoff, LONGEST_DELAY_SECONDS, MAX_FAILED_STARTS, STABLE_SECONDS } from '../src/cluster/backoff.ts';
+import { Backoff, MAX_DELAY_SECONDS, MAX_FAILED_STARTS, STABLE_SECONDS } from '../src/cluster/backoff.ts';
 import { ask, query, RCODE, sendUdp, TRANSPORTS } from './support/client.ts';
 import { childrenOf, killAll, run, sleep, startServer, until } from './support/server-process.ts';
 
@@ -219,7 +219,7 @@ describe('the back-off', () => {
   test('doubles up to its limit, and begins again after a worker has lived', () => {
     const backoff = new Backoff();
     const delays = Array.from({ length: 9 }, () => backoff.ended(0.5));
-    expect(delays).toEqual([0.1, 0.2, 0.4, 0.8, 1.6, 3.2, 6.4, LONGEST_DELAY_SECONDS, LONGEST_DELAY_SECONDS]);
+    expect(delays).toEqual([0.1, 0.2, 0.4, 0.8, 1.6, 3.2, 6.4, MAX_DELAY_SECONDS, MAX_DELAY_SECONDS]);
     expect(backoff.ended(STABLE_SECONDS)).toBe(0.1);
   });
 

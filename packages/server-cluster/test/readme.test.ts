@@ -5,7 +5,7 @@ import { fileURLToPath } from 'node:url';
 import { afterEach, expect, test } from 'vitest';
 import {
   FIRST_DELAY_SECONDS,
-  LONGEST_DELAY_SECONDS,
+  MAX_DELAY_SECONDS,
   MAX_FAILED_STARTS,
   STABLE_SECONDS,
 } from '../src/cluster/backoff.ts';
@@ -94,7 +94,7 @@ test('every flag is in the README, with its default', async () => {
 test('the back-off is the one that the README describes', () => {
   const prose = README.replace(/\s+/g, ' ');
   expect(prose).toContain(`replaced after ${FIRST_DELAY_SECONDS} s`);
-  expect(prose).toContain(`${LONGEST_DELAY_SECONDS} s at most`);
+  expect(prose).toContain(`${MAX_DELAY_SECONDS} s at most`);
   expect(prose).toContain(`served for ${STABLE_SECONDS} s`);
   expect(prose).toContain(`When ${MAX_FAILED_STARTS} in a row`);
 });

@@ -12,7 +12,7 @@ export const NUMBER_PLACEHOLDER = '{X}';
  * Largest number of a zone set: far beyond what fits into memory or onto a disk, and small enough that
  * sums and doubled ranges stay exact integers.
  */
-export const LARGEST_NUMBER = 1_000_000_000_000;
+export const MAX_NUMBER = 1_000_000_000_000;
 
 /** Which numbers of the range are used. */
 export const PARITIES = ['odd', 'even', 'all'] as const;

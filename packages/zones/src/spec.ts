@@ -2,7 +2,7 @@
  * The specification of a zone set: one zod schema whose defaults are the published set.
  */
 import { z } from 'zod';
-import { LARGEST_NUMBER, PARITIES } from './pattern.ts';
+import { MAX_NUMBER, PARITIES } from './pattern.ts';
 import { type ParsedSpec, parseByKey } from './problems.ts';
 import { ownerSchema, specRecordSchema, ttlSchema } from './record-schema.ts';
 
@@ -13,7 +13,7 @@ import { ownerSchema, specRecordSchema, ttlSchema } from './record-schema.ts';
 export const DEFAULT_TTL = 60;
 
 const patternSchema = z.string();
-const numberSchema = z.int().min(0).max(LARGEST_NUMBER);
+const numberSchema = z.int().min(0).max(MAX_NUMBER);
 
 export const zoneSetSpecSchema = z.strictObject({
   /** Name of the zones; `{X}` is replaced by the number. */
@@ -40,7 +40,7 @@ export type ZoneSetSpec = z.output<typeof zoneSetSpecSchema>;
 /** What a user gives: everything is optional, and records may be lines of text. */
 export type ZoneSetInput = z.input<typeof zoneSetSpecSchema>;
 
-const numberHelp = `give a whole number from 0 to ${LARGEST_NUMBER.toLocaleString('en')}`;
+const numberHelp = `give a whole number from 0 to ${MAX_NUMBER.toLocaleString('en')}`;
 
 /** What would be right, for every key. */
 const HELP = {

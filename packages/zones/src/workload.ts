@@ -6,7 +6,7 @@ import { z } from 'zod';
 import { rangeProblem } from './check.ts';
 import { ZonesError } from './errors.ts';
 import { nameProblem } from './names.ts';
-import { LARGEST_NUMBER, nameOf, numberRange, PARITIES, parsePattern, patternProblem } from './pattern.ts';
+import { MAX_NUMBER, nameOf, numberRange, PARITIES, parsePattern, patternProblem } from './pattern.ts';
 import { ownerName } from './plan.ts';
 import { parseByKey } from './problems.ts';
 import { ownerSchema } from './record-schema.ts';
@@ -28,8 +28,8 @@ const typeSchema = z.string().transform((value, context) => {
 });
 
 /** A workload may ask for numbers beyond the largest zone set, so that half of the names do not exist. */
-const LARGEST_ASKED = 2 * LARGEST_NUMBER + 1;
-const numberSchema = z.int().min(0).max(LARGEST_ASKED);
+const MAX_QUERIED_NUMBER = 2 * MAX_NUMBER + 1;
+const numberSchema = z.int().min(0).max(MAX_QUERIED_NUMBER);
 
 export const workloadSpecSchema = z.strictObject({
   /** A name for reports: letters, digits, dots, hyphens and underscores. Made from the other keys by default. */
@@ -52,7 +52,7 @@ export const workloadSpecSchema = z.strictObject({
 export type WorkloadSpec = z.output<typeof workloadSpecSchema>;
 export type WorkloadInput = z.input<typeof workloadSpecSchema>;
 
-const numberHelp = `give a whole number from 0 to ${LARGEST_ASKED.toLocaleString('en')}`;
+const numberHelp = `give a whole number from 0 to ${MAX_QUERIED_NUMBER.toLocaleString('en')}`;
 const HELP = {
   name: 'use letters, digits, dots, hyphens and underscores, at most 100',
   pattern: 'give a name with {X} where the number goes, such as "example{X}.com"',

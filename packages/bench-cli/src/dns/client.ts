@@ -4,6 +4,7 @@
  */
 import type { Transport } from '../results/record.ts';
 import type { Clock } from '../world.ts';
+import type { Channel } from './channel.ts';
 import type { Endpoint } from './endpoint.ts';
 import { type DecodedAnswer, type DnsQuery, decodeAnswer, encodeQuery } from './message.ts';
 import { openTcpChannel } from './tcp-channel.ts';
@@ -61,32 +62,54 @@ const DEFAULT_TIMEOUT_SECONDS = 2;
 const DEFAULT_CONCURRENCY = 100;
 const HEX_BYTES_SHOWN = 32;
 
-/** Opens a client. Resolves at once: whether anybody listens shows when something is asked. */
-export function createDnsClient(
-  endpoint: Endpoint,
-  transport: Transport,
-  { after }: Pick<Clock, 'after'>,
-  { concurrency = DEFAULT_CONCURRENCY }: { readonly concurrency?: number } = {},
-): DnsClient {
-  const pending = new Map<number, Pending>();
+/** Runs at most `limit` tasks at once; further ones wait their turn. */
+function limiter(limit: number) {
   const waiting: (() => void)[] = [];
-  let inFlight = 0;
-  let nextId = Math.floor(Math.random() * 0x10000);
-  let unexpectedMessages = 0;
-  let closed = false;
-
-  const failAll = (failure: DnsFailure, reason: string, cause?: unknown) => {
-    const failed = [...pending.values()];
-    pending.clear();
-    for (const { query, reject } of failed) reject(new DnsQueryError(failure, query, reason, cause));
+  let running = 0;
+  return async <T>(task: () => Promise<T>): Promise<T> => {
+    if (running >= limit) await new Promise<void>((resolve) => waiting.push(resolve));
+    else running += 1;
+    try {
+      return await task();
+    } finally {
+      // A finished task hands its place to the next in line.
+      const next = waiting.shift();
+      if (next === undefined) running -= 1;
+      else next();
+    }
   };
-  const open = transport === 'udp' ? openUdpChannel : openTcpChannel;
-  const channel = open(endpoint, {
-    onMessage: (message) => {
+}
+
+/** The queries in flight, by ID. */
+interface PendingQueries {
+  /** An ID that no query in flight has. */
+  takeId(): number;
+  add(id: number, query: Pending): void;
+  remove(id: number): void;
+  /** Settles the query that `message` answers. */
+  answer(message: Buffer): void;
+  failAll(failure: DnsFailure, reason: string, cause?: unknown): void;
+  /** Messages that matched no query. */
+  readonly unexpected: number;
+}
+
+function createPendingQueries(): PendingQueries {
+  const pending = new Map<number, Pending>();
+  let nextId = Math.floor(Math.random() * 0x10000);
+  let unexpected = 0;
+  return {
+    takeId: () => {
+      do nextId = (nextId + 1) % 0x10000;
+      while (pending.has(nextId));
+      return nextId;
+    },
+    add: (id, query) => pending.set(id, query),
+    remove: (id) => pending.delete(id),
+    answer: (message) => {
       const id = message.length >= 2 ? message.readUInt16BE(0) : -1;
       const asked = pending.get(id);
       if (asked === undefined) {
-        unexpectedMessages += 1;
+        unexpected += 1;
         return;
       }
       pending.delete(id);
@@ -96,74 +119,90 @@ export function createDnsClient(
         asked.reject(undecodable(asked.query, message, cause));
       }
     },
-    onFailure: (error) => failAll('connection', error.message, error),
-  });
-
-  const takeId = () => {
-    do nextId = (nextId + 1) % 0x10000;
-    while (pending.has(nextId));
-    return nextId;
+    failAll: (failure, reason, cause) => {
+      const failed = [...pending.values()];
+      pending.clear();
+      for (const { query, reject } of failed) reject(new DnsQueryError(failure, query, reason, cause));
+    },
+    get unexpected() {
+      return unexpected;
+    },
   };
+}
 
-  const exchange = (query: DnsQuery, { timeoutSeconds, signal }: AskOptions): Promise<DecodedAnswer> => {
-    const id = takeId();
-    const message = encodeQuery(id, query);
-    const strayBefore = unexpectedMessages;
-    const limit = timeoutSeconds ?? DEFAULT_TIMEOUT_SECONDS;
-    return new Promise<DecodedAnswer>((resolve, reject) => {
-      const settle = () => {
-        cancel();
-        signal?.removeEventListener('abort', onAbort);
-        pending.delete(id);
-      };
-      const fail = (error: unknown) => {
-        settle();
-        reject(error);
-      };
-      const onAbort = () => fail(signal?.reason);
-      const cancel = after(limit, () => {
-        fail(new DnsQueryError('timeout', query, timeoutText(limit, unexpectedMessages - strayBefore)));
-      });
-      signal?.addEventListener('abort', onAbort, { once: true });
-      pending.set(id, {
-        query,
-        resolve: (answer) => {
-          settle();
-          resolve(answer);
-        },
-        reject: fail,
-      });
-      channel.send(message).catch((error: unknown) => {
-        fail(
-          new DnsQueryError('connection', query, error instanceof Error ? error.message : 'not sent', error),
-        );
-      });
+/** Sends one query and waits for its answer, the timeout or the signal. */
+function exchange(
+  channel: Channel,
+  pending: PendingQueries,
+  after: Clock['after'],
+  query: DnsQuery,
+  { timeoutSeconds = DEFAULT_TIMEOUT_SECONDS, signal }: AskOptions,
+): Promise<DecodedAnswer> {
+  const id = pending.takeId();
+  const message = encodeQuery(id, query);
+  const unexpectedBefore = pending.unexpected;
+  return new Promise<DecodedAnswer>((resolve, reject) => {
+    const settle = () => {
+      cancel();
+      signal?.removeEventListener('abort', onAbort);
+      pending.remove(id);
+    };
+    const fail = (error: unknown) => {
+      settle();
+      reject(error);
+    };
+    const onAbort = () => fail(signal?.reason);
+    const cancel = after(timeoutSeconds, () => {
+      const text = timeoutText(timeoutSeconds, pending.unexpected - unexpectedBefore);
+      fail(new DnsQueryError('timeout', query, text));
     });
-  };
+    signal?.addEventListener('abort', onAbort, { once: true });
+    pending.add(id, {
+      query,
+      resolve: (answer) => {
+        settle();
+        resolve(answer);
+      },
+      reject: fail,
+    });
+    channel.send(message).catch((error: unknown) => {
+      fail(
+        new DnsQueryError('connection', query, error instanceof Error ? error.message : 'not sent', error),
+      );
+    });
+  });
+}
 
+/** Opens a client. Returns at once: whether a server listens shows only with the first query. */
+export function createDnsClient(
+  endpoint: Endpoint,
+  transport: Transport,
+  { after }: Pick<Clock, 'after'>,
+  { concurrency = DEFAULT_CONCURRENCY }: { readonly concurrency?: number } = {},
+): DnsClient {
+  const pending = createPendingQueries();
+  const limited = limiter(concurrency);
+  const open = transport === 'udp' ? openUdpChannel : openTcpChannel;
+  const channel = open(endpoint, {
+    onMessage: pending.answer,
+    onFailure: (error) => pending.failAll('connection', error.message, error),
+  });
+  let closed = false;
   return {
-    ask: async (query, options = {}) => {
-      if (inFlight >= concurrency) await new Promise<void>((resolve) => waiting.push(resolve));
-      else inFlight += 1;
-      try {
+    ask: (query, options = {}) =>
+      limited(async () => {
         options.signal?.throwIfAborted();
         if (closed) throw new DnsQueryError('closed', query, 'the client was closed');
-        return await exchange(query, options);
-      } finally {
-        // The place in flight is handed on to the next in line, or given back.
-        const next = waiting.shift();
-        if (next === undefined) inFlight -= 1;
-        else next();
-      }
-    },
+        return await exchange(channel, pending, after, query, options);
+      }),
     get unexpectedMessages() {
-      return unexpectedMessages;
+      return pending.unexpected;
     },
     close: () => {
       if (closed) return;
       closed = true;
       channel.close();
-      failAll('closed', 'the client was closed');
+      pending.failAll('closed', 'the client was closed');
     },
   };
 }

@@ -28,7 +28,7 @@ export interface MachineCheck {
 const BUILD_DISK_BYTES = 2e9;
 
 /** The lowest version on which the sources run directly (type stripping without a flag). */
-const OLDEST_NODE = [22, 18] as const;
+const MIN_NODE_VERSION = [22, 18] as const;
 
 /** A load of half a core disturbs a one-vCPU trial on a small machine. */
 const QUIET_LOAD_PER_CPU = 0.25;
@@ -141,8 +141,8 @@ async function checkNode(world: World): Promise<MachineCheck> {
   const { stdout } = await runToEnd(world, [world.processes.nodePath, '--version']);
   const version = stdout.trim().replace(/^v/, '');
   const [major = 0, minor = 0] = version.split('.').map(Number);
-  const old = major < OLDEST_NODE[0] || (major === OLDEST_NODE[0] && minor < OLDEST_NODE[1]);
-  const advice = `Node.js ${OLDEST_NODE.join('.')} or later is needed: start bench with pnpm, which installs it`;
+  const old = major < MIN_NODE_VERSION[0] || (major === MIN_NODE_VERSION[0] && minor < MIN_NODE_VERSION[1]);
+  const advice = `Node.js ${MIN_NODE_VERSION.join('.')} or later is needed: start bench with pnpm, which installs it`;
   return check('node', 'Node.js', version, old ? advice : null, old ? 'problem' : 'ok');
 }
 

@@ -45,7 +45,7 @@ export interface GateOptions {
 }
 
 /** More are no advice. */
-const MOST_ADVISED = 1000;
+const MAX_ADVISED_TRIALS = 1000;
 
 /** From the ratio candidate ÷ reference to "how much worse", and which end is which. */
 function asRegression(test: SampleTest, metric: ComparedMetric, limit: number) {
@@ -66,7 +66,7 @@ function advise(regression: number, interval: { low: number; high: number }, lim
   const half = (interval.high - interval.low) / 2;
   if (distance === 0) return null;
   const needed = Math.ceil(trials * (half / distance) ** 2 * 1.2);
-  return needed > trials && needed <= MOST_ADVISED ? needed : null;
+  return needed > trials && needed <= MAX_ADVISED_TRIALS ? needed : null;
 }
 
 interface Tested {

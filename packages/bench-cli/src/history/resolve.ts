@@ -15,9 +15,9 @@ export interface RunIndex {
 }
 
 /** How many runs an error lists. */
-const MOST_RUNS = 5;
+const MAX_RUNS = 5;
 /** Shorter ones are more likely meant as something else. */
-const SHORTEST_COMMIT = 7;
+const MIN_COMMIT_LENGTH = 7;
 
 /** The path of a record that a path of the user leads to; null for none. */
 async function recordAt(world: Pick<World, 'fs' | 'cwd'>, reference: string): Promise<string | null> {
@@ -58,7 +58,7 @@ export function findRun(
   if (ofBranch !== undefined) return ofBranch;
   const beginning = runs.filter(({ id }) => reference !== '' && id.startsWith(reference));
   if (beginning.length === 1) return beginning[0];
-  return reference.length >= SHORTEST_COMMIT
+  return reference.length >= MIN_COMMIT_LENGTH
     ? newest(others.filter(({ commit }) => commit?.startsWith(reference) === true))
     : undefined;
 }
@@ -81,7 +81,7 @@ function unknownRun(index: RunIndex, reference: string, resultsDirectory: string
   return new BenchError('E_RECORD_UNREADABLE', message, {
     fix,
     evidence: runs
-      .slice(0, MOST_RUNS)
+      .slice(0, MAX_RUNS)
       .map(({ id, branch, servers }) => `${id}  ${branch ?? '-'}  ${servers.join(', ')}`),
   });
 }

@@ -25,7 +25,7 @@ export interface ImportRequest {
 type ImportWorld = Pick<World, 'fs' | 'cwd' | 'clock'>;
 
 /** More is no output of a benchmark. */
-const LARGEST_BYTES = 256 * 1024 * 1024;
+const MAX_BYTES = 256 * 1024 * 1024;
 
 function importerOf(name: string): Importer {
   const found = IMPORTERS.find(({ format }) => format === name);
@@ -41,7 +41,7 @@ async function readText({ fs, cwd }: ImportWorld, path: string): Promise<Buffer>
   const absolute = resolve(cwd, path);
   try {
     const { size } = await fs.stat(absolute);
-    if (size <= LARGEST_BYTES) return await fs.readFile(absolute);
+    if (size <= MAX_BYTES) return await fs.readFile(absolute);
   } catch (cause) {
     const reason = systemErrorCode(cause) === 'ENOENT' ? 'it does not exist' : messageOf(cause);
     throw new BenchError('E_RECORD_UNREADABLE', `cannot read ${path}: ${reason}`, {

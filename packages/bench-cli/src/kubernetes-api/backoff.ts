@@ -12,11 +12,11 @@ export interface BackoffOptions {
 }
 
 const FIRST_PAUSE_SECONDS = 0.2;
-const LONGEST_PAUSE_SECONDS = 5;
+const MAX_PAUSE_SECONDS = 5;
 
 /** The pause after so many failures in a row (from 1): doubled each time, at least what the server asked for. */
 export function pauseAfter(failures: number, error: unknown, random: () => number): number {
-  const pause = Math.min(LONGEST_PAUSE_SECONDS, FIRST_PAUSE_SECONDS * 2 ** (failures - 1));
+  const pause = Math.min(MAX_PAUSE_SECONDS, FIRST_PAUSE_SECONDS * 2 ** (failures - 1));
   const asked = error instanceof ApiError ? (error.retryAfterSeconds ?? 0) : 0;
   return Math.max(pause * (0.5 + random() / 2), asked);
 }

@@ -35,11 +35,11 @@ export const OVERHEAD_SECONDS = 1.5;
 export const CLUSTER_OVERHEAD_SECONDS = 15;
 
 /** An attempt of the search for the highest rate is no longer than this; a trial's measurement may be. */
-const LONGEST_ATTEMPT_SECONDS = 5;
+const MAX_ATTEMPT_SECONDS = 5;
 
 /** Measured time of an attempt of `--objective max-rate`. */
 export function attemptSeconds(durationSeconds: number): number {
-  return Math.min(LONGEST_ATTEMPT_SECONDS, durationSeconds);
+  return Math.min(MAX_ATTEMPT_SECONDS, durationSeconds);
 }
 
 /** Attempts of a typical search, each with the start of its loader. */

@@ -4,8 +4,8 @@
  */
 import type { CaseRecord, Drift, NoiseFloor, RunRecord, Until } from '../results/record.ts';
 import { DIRECTIONS, METRIC_TITLES } from '../stats/metrics.ts';
-import { fewestForRanks } from '../stats/sample-test.ts';
-import { FEWEST_ROUNDS } from '../stats/until.ts';
+import { minTrialsForRanks } from '../stats/sample-test.ts';
+import { MIN_ROUNDS } from '../stats/until.ts';
 import { formatDuration } from '../text.ts';
 import { serverTitle } from './cases.ts';
 import { formatCpus, formatFixed, formatOutwards, formatP } from './numbers.ts';
@@ -43,7 +43,7 @@ function aboutUntil(record: RunRecord, until: Until): string {
     until.widest === null || until.widestOf === null
       ? ''
       : `; the widest, of ${caseName(record, until.widestOf.caseKey)} (${until.widestOf.metric}), is ${percent(until.widest)} wide`;
-  const early = until.rounds < FEWEST_ROUNDS ? `, and at least ${FEWEST_ROUNDS} trials are needed` : '';
+  const early = until.rounds < MIN_ROUNDS ? `, and at least ${MIN_ROUNDS} trials are needed` : '';
   return limit === null
     ? `--until: not ${asked} yet, after ${rounds}${widest}.`
     : `--until: stopped by ${limit} before ${asked}, after ${rounds}${widest}${early}.`;
@@ -97,11 +97,11 @@ function aboutDrift({ metric, relativeChange, low, high, pValue }: Drift): strin
 }
 
 /** At most so many trials are named; the rest is counted. */
-const MOST_NAMED = 4;
+const MAX_NAMED = 4;
 
 function named(keys: readonly string[]): string {
-  const shown = keys.slice(0, MOST_NAMED).join(', ');
-  return keys.length > MOST_NAMED ? `${shown} and ${keys.length - MOST_NAMED} more` : shown;
+  const shown = keys.slice(0, MAX_NAMED).join(', ');
+  return keys.length > MAX_NAMED ? `${shown} and ${keys.length - MAX_NAMED} more` : shown;
 }
 
 function aboutTrials(record: RunRecord): string[] {
@@ -141,7 +141,7 @@ function aboutMethod(record: RunRecord): string[] {
   const among = comparisons === 1 ? '' : ` and ${comparisons} comparisons`;
   return [
     `With ${fewest} trials${among} no test can show anything without an assumption about the noise, so verdicts rest on ` +
-      `Student's t, which assumes log-normal noise. With --trials ${fewestForRanks(comparisons)} or more, no assumption is needed.`,
+      `Student's t, which assumes log-normal noise. With --trials ${minTrialsForRanks(comparisons)} or more, no assumption is needed.`,
   ];
 }
 

@@ -13,8 +13,8 @@ import { runStatus } from './status.ts';
 import { verdictSentence } from './verdict-sentence.ts';
 
 /** GitHub takes comments of 65,536 characters; beyond these numbers the report has the rest. */
-const MOST_SENTENCES = 12;
-const MOST_ROWS = 60;
+const MAX_SENTENCES = 12;
+const MAX_ROWS = 60;
 
 const NOTHING = '–';
 const ICONS = { faster: '🟢', slower: '🔴', less: '🟢', more: '🔴', 'no difference shown': '⚪' } as const;
@@ -69,18 +69,16 @@ export function renderGithub(record: RunRecord, options: RenderOptions): string 
   const text = blocks(
     `### DNS benchmark: ${plain([...new Set(record.cases.map(({ server }) => serverTitle(record, server)))].join(', '))}`,
     plain(runStatus(record).headline),
-    bullets(sentences.slice(0, MOST_SENTENCES).map(plain)),
-    more(sentences.length, MOST_SENTENCES),
+    bullets(sentences.slice(0, MAX_SENTENCES).map(plain)),
+    more(sentences.length, MAX_SENTENCES),
     table(
       ['', 'Server', 'QPS', `vs ${plain(baseline)}`, 'Latency', 'CPU/query', 'Memory'],
-      rows.slice(0, MOST_ROWS),
+      rows.slice(0, MAX_ROWS),
       [1],
     ),
-    more(rows.length, MOST_ROWS),
+    more(rows.length, MAX_ROWS),
     'Medians; 95 % intervals of the difference in brackets. 🟢 🔴 only where the interval excludes zero.',
-    notes.length === 0
-      ? ''
-      : folded(`Notes (${notes.length})`, bullets(notes.slice(0, MOST_ROWS).map(plain))),
+    notes.length === 0 ? '' : folded(`Notes (${notes.length})`, bullets(notes.slice(0, MAX_ROWS).map(plain))),
     folded(
       'Machine, and how to reproduce the run',
       factTable(

@@ -22,7 +22,7 @@ import { PUBLISHED_COLUMNS, publishedNotes, publishedRow } from './published-tab
 const NOTHING = '–';
 
 /** Above this number of trials, a list of each of them helps nobody. */
-const MOST_LISTED_TRIALS = 30;
+const MAX_LISTED_TRIALS = 30;
 
 function rowTitle(record: RunRecord, item: CaseRecord): string {
   return plain(serverTitle(record, item.server));
@@ -154,11 +154,11 @@ function trialList(record: RunRecord, item: CaseRecord): string {
   const title = rowTitle(record, item);
   if (trials.length === 0) return `${title}: none yet`;
   const shown = trials
-    .slice(0, MOST_LISTED_TRIALS)
+    .slice(0, MAX_LISTED_TRIALS)
     .map((trial) =>
       trial.status === 'ok' ? formatQps(trial.metrics.qps) : `failed (${code(trial.failure.code)})`,
     );
-  if (trials.length <= MOST_LISTED_TRIALS) return `${title}: ${shown.join(' · ')}`;
+  if (trials.length <= MAX_LISTED_TRIALS) return `${title}: ${shown.join(' · ')}`;
   const figures = trials.flatMap((trial) => (trial.status === 'ok' ? trial.metrics.qps : []));
   const extremes =
     figures.length === 0

@@ -25,9 +25,9 @@ import { verdictSentence } from './verdict-sentence.ts';
 
 const DEFAULT_COLUMNS = 80;
 /** Long names of servers are broken over lines, but not below this width: that of "(multisocket)". */
-const NARROWEST_NAME = 13;
+const MIN_NAME_WIDTH = 13;
 /** In a run where everything fails, the report has the rest. */
-const MOST_FAILURES = 10;
+const MAX_FAILURES = 10;
 const UNDECIDED = '≈';
 
 type Paint = InstanceType<typeof Ansis>;
@@ -99,7 +99,7 @@ function layOut(rows: readonly (readonly Cell[])[], columns: number, paint: Pain
   );
   const sum = natural.reduce((total, width) => total + width, 0);
   const [name = 0, ...others] = natural;
-  const narrowest = Math.min(name, NARROWEST_NAME);
+  const narrowest = Math.min(name, MIN_NAME_WIDTH);
   const gap = sum - name + narrowest + 2 * (count - 1) <= columns ? 2 : 1;
   const left = columns - gap * (count - 1) - (sum - name);
   const widths = [Math.max(Math.min(name, left), narrowest), ...others];
@@ -210,7 +210,7 @@ export function renderTerminal(original: RunRecord, options: RenderOptions): str
   const status = runStatus(record);
   const headline = wrap(status.headline, columns, '');
   const failures = status.failures
-    .slice(0, MOST_FAILURES)
+    .slice(0, MAX_FAILURES)
     .map(({ key, failure }) => wrap(`${failure.code} in ${key}: ${failure.message}`, columns, '  '));
   const unshown = status.failures.length - failures.length;
   const more = unshown > 0 ? [`… and ${unshown} more`] : [];

@@ -7,7 +7,7 @@ import { isReadable, migrate, OLDEST_VERSION } from './migrate.ts';
 import { type RunRecord, recordSchema, SCHEMA_VERSION } from './record.ts';
 
 /** Enough to see what kind of damage it is. */
-const MOST_PROBLEMS = 10;
+const MAX_PROBLEMS = 10;
 
 const generatedByBench = z.looseObject({
   schemaVersion: z.unknown(),
@@ -41,7 +41,7 @@ function formatPath(path: readonly PropertyKey[]): string {
 /** The problems of a failed check as lines, the first ten of them. */
 export function listProblems(error: z.ZodError): string[] {
   const lines = error.issues.map(({ path, message }) => `${formatPath(path)}: ${message}`);
-  const shown = lines.slice(0, MOST_PROBLEMS);
+  const shown = lines.slice(0, MAX_PROBLEMS);
   return lines.length > shown.length ? [...shown, `… and ${lines.length - shown.length} more`] : shown;
 }
 

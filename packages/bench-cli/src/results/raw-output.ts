@@ -15,9 +15,9 @@ export interface RawFile {
 export type RawOutput = ReadonlyMap<string, readonly RawFile[]>;
 
 /** A page with more than this takes long to open; what is beyond is only linked. */
-const MOST_CHARACTERS = 4_000_000;
+const MAX_CHARACTERS = 4_000_000;
 /** A tool that prints more than this in one trial logs every query. */
-const MOST_CHARACTERS_OF_FILE = 20_000;
+const MAX_CHARACTERS_OF_FILE = 20_000;
 
 type Reader = Pick<World, 'fs'>;
 
@@ -28,7 +28,7 @@ async function textFiles({ fs }: Reader, directory: string, folder: string): Pro
     const path = `raw/${folder}/${name}`;
     const size = (await fs.stat(join(directory, path)).catch(() => null))?.size ?? 0;
     const text =
-      size === 0 || size > MOST_CHARACTERS_OF_FILE
+      size === 0 || size > MAX_CHARACTERS_OF_FILE
         ? null
         : await fs.readFile(join(directory, path), 'utf8').catch(() => null);
     if (size > 0) files.push({ path, text });
@@ -50,7 +50,7 @@ export async function readRawOutput(world: Reader, directory: string, record: Ru
     if (folder === undefined) continue;
     const files = (await textFiles(world, directory, folder)).map((file): RawFile => {
       characters += file.text?.length ?? 0;
-      return characters > MOST_CHARACTERS ? { path: file.path, text: null } : file;
+      return characters > MAX_CHARACTERS ? { path: file.path, text: null } : file;
     });
     if (files.length > 0) output.set(key, files);
   }

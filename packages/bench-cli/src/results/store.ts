@@ -18,7 +18,7 @@ import { writeError, writeWhole } from './write-whole.ts';
 const RECORD_NAME = 'run.json';
 
 /** How many runs an error lists. */
-const MOST_RUNS = 5;
+const MAX_RUNS = 5;
 
 export interface LoadedRun {
   readonly record: RunRecord;
@@ -71,7 +71,7 @@ async function foldersWithRecord({ fs }: StoreWorld, resultsDirectory: string): 
 
 function missingRun(reference: string, resultsDirectory: string, available: readonly string[]): BenchError {
   const suggestion = nearest(reference, available);
-  const newest = available.slice(-MOST_RUNS).reverse();
+  const newest = available.slice(-MAX_RUNS).reverse();
   const hint =
     available.length === 0
       ? `There are no runs in ${resultsDirectory} yet: make one with \`bench run\`, or give another directory with --out.`

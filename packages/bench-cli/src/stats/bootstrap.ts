@@ -14,7 +14,7 @@ import { CONFIDENCE } from './intervals.ts';
 import { type Random, seededRandom } from './random.ts';
 
 /** Below, resamples without any scatter come up too often; see the table of coverage in docs/method.md. */
-export const FEWEST_FOR_BOOTSTRAP = 8;
+export const MIN_FOR_BOOTSTRAP = 8;
 
 /** So that (n + 1) · 0.025 is a whole number, and p values reach down to 0.0002. */
 const RESAMPLES = 9999;

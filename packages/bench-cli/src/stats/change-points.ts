@@ -16,7 +16,7 @@ import { type Random, seededRandom } from './random.ts';
 const PERMUTATIONS = 999;
 const LEVEL = 0.05;
 /** A level needs values to be one. */
-export const FEWEST_IN_SEGMENT = 3;
+export const MIN_SEGMENT_LENGTH = 3;
 
 export interface ChangePoint {
   /** The first value of the new level. */
@@ -41,7 +41,7 @@ function bestCut(values: Float64Array): Cut {
   let best: Cut = { position: 0, strength: 0 };
   for (let position = 1; position < n; position++) {
     before += (values[position - 1] ?? 0) - mean;
-    if (position < FEWEST_IN_SEGMENT || n - position < FEWEST_IN_SEGMENT) continue;
+    if (position < MIN_SEGMENT_LENGTH || n - position < MIN_SEGMENT_LENGTH) continue;
     const strength = Math.abs(before) * Math.sqrt(n / (position * (n - position)));
     if (strength > best.strength) best = { position, strength };
   }
@@ -59,7 +59,7 @@ function shuffle(values: Float64Array, random: Random): void {
 
 /** The best cut of a segment, if it is better than chance. */
 function significantCut(values: Float64Array, random: Random): { position: number; pValue: number } | null {
-  if (values.length < 2 * FEWEST_IN_SEGMENT) return null;
+  if (values.length < 2 * MIN_SEGMENT_LENGTH) return null;
   const { position, strength } = bestCut(values);
   if (strength === 0) return null;
   const shuffled = Float64Array.from(values);
@@ -75,7 +75,7 @@ function significantCut(values: Float64Array, random: Random): { position: numbe
 }
 
 /**
- * The change points of a series of values above zero, in order; none for fewer than `2 · FEWEST_IN_SEGMENT`. The
+ * The change points of a series of values above zero, in order; none for fewer than `2 · MIN_SEGMENT_LENGTH`. The
  * same values and seed always give the same.
  */
 export function changePoints(values: readonly number[], seed: string): ChangePoint[] {

@@ -16,11 +16,11 @@ import { COMPARED_METRICS, type ComparedMetric } from './metrics.ts';
 import { normalUpperTail } from './normal.ts';
 
 /** Below, the test's normal approximation is not good, and nothing would show. */
-export const FEWEST_FOR_DRIFT = 10;
+export const MIN_FOR_DRIFT = 10;
 /** A case of its own tells nothing of time. */
-const FEWEST_OF_CASE = 3;
+const MIN_PER_CASE = 3;
 /** All pairs of so many trials are a million slopes; longer runs are thinned out evenly. */
-const MOST_TRIALS = 1500;
+const MAX_TRIALS = 1500;
 const LEVEL = 0.05;
 const NORMAL_QUANTILE = 1.959963984540054;
 
@@ -89,14 +89,14 @@ function residuals(trials: readonly OkTrial[], metric: ComparedMetric): Point[] 
   });
   const cases = Map.groupBy(measured, ({ caseKey }) => caseKey);
   const points = [...cases.values()].flatMap((list) => {
-    if (list.length < FEWEST_OF_CASE) return [];
+    if (list.length < MIN_PER_CASE) return [];
     const centre = median(list.map(({ log }) => log));
     return list.map(({ time, log }) => ({ time, value: log - centre }));
   });
   points.sort((a, b) => a.time - b.time);
   const [first, last] = [points[0]?.time ?? 0, points.at(-1)?.time ?? 0];
   const span = Math.max(last - first, 1);
-  const step = Math.ceil(points.length / MOST_TRIALS);
+  const step = Math.ceil(points.length / MAX_TRIALS);
   return points
     .filter((_, index) => index % step === 0)
     .map(({ time, value }) => ({ time: (time - first) / span, value }));
@@ -106,7 +106,7 @@ function residuals(trials: readonly OkTrial[], metric: ComparedMetric): Point[] 
 export function examineDrift(trials: readonly OkTrial[]): Drift[] | null {
   const drifts = COMPARED_METRICS.flatMap((metric): Drift[] => {
     const points = residuals(trials, metric);
-    const trend = points.length < FEWEST_FOR_DRIFT ? null : trendOf(points);
+    const trend = points.length < MIN_FOR_DRIFT ? null : trendOf(points);
     if (trend === null) return [];
     const isShown = trend.pValue <= LEVEL && (trend.low > 0 || trend.high < 0);
     return [

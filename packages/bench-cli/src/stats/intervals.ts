@@ -32,12 +32,12 @@ export interface Interval {
 export const CONFIDENCE = 0.95;
 
 /** From this many values on, order statistics can reach 95 %: 1 − 2 · 0.5⁶ = 96.9 %, but 93.8 % for 5. */
-export const FEWEST_FOR_ORDER_STATISTICS = 6;
+export const MIN_FOR_ORDER_STATISTICS = 6;
 
 /** The methods in words, for reports: every interval in a record was made like this. */
 export const INTERVAL_METHOD =
   'Intervals are 95 % confidence intervals. Of a median: interpolated order statistics from ' +
-  `${FEWEST_FOR_ORDER_STATISTICS} trials on, Student's t on logarithms with fewer. Of a difference: from the ` +
+  `${MIN_FOR_ORDER_STATISTICS} trials on, Student's t on logarithms with fewer. Of a difference: from the ` +
   'ratios of trials of the same round, by the signed-rank test (Hodges and Lehmann), which assumes nothing about the ' +
   "distribution of the noise, where there are enough trials for it, else by Student's t on logarithms; widened where " +
   'it would exclude the difference of the medians. A winner is named if the interval excludes zero and the p ' +
@@ -87,10 +87,10 @@ function orderStatisticDepth(n: number): { depth: number; share: number } {
   }
 }
 
-/** Hettmansperger–Sheather interval for the median of at least `FEWEST_FOR_ORDER_STATISTICS` values. */
+/** Hettmansperger–Sheather interval for the median of at least `MIN_FOR_ORDER_STATISTICS` values. */
 export function orderStatisticInterval(values: readonly number[]): Interval {
   const n = values.length;
-  if (n < FEWEST_FOR_ORDER_STATISTICS) throw new RangeError(`orderStatisticInterval: only ${n} values`);
+  if (n < MIN_FOR_ORDER_STATISTICS) throw new RangeError(`orderStatisticInterval: only ${n} values`);
   const sorted = ascending(values);
   const { depth, share } = orderStatisticDepth(n);
   const at = (index: number) => sorted[index] ?? Number.NaN;
@@ -113,7 +113,7 @@ export function medianInterval(values: readonly number[]): Interval | null {
   const inLogarithms = values.every((value) => value > 0);
   const scaled = inLogarithms ? values.map(Math.log) : values;
   const interval =
-    values.length < FEWEST_FOR_ORDER_STATISTICS ? studentInterval(scaled) : orderStatisticInterval(scaled);
+    values.length < MIN_FOR_ORDER_STATISTICS ? studentInterval(scaled) : orderStatisticInterval(scaled);
   return inLogarithms ? { low: Math.exp(interval.low), high: Math.exp(interval.high) } : interval;
 }
 

@@ -11,11 +11,11 @@ const LIMIT = 3.5;
 const NORMAL_QUARTILE = 0.6745;
 
 /** With fewer, the deviation of the others says too little about what is far. */
-export const FEWEST_FOR_OUTLIERS = 6;
+export const MIN_FOR_OUTLIERS = 6;
 
-/** Positions of the outliers among `values`, all above zero. None for fewer than `FEWEST_FOR_OUTLIERS`. */
+/** Positions of the outliers among `values`, all above zero. None for fewer than `MIN_FOR_OUTLIERS`. */
 export function outlierPositions(values: readonly number[]): number[] {
-  if (values.length < FEWEST_FOR_OUTLIERS || !values.every((value) => value > 0)) return [];
+  if (values.length < MIN_FOR_OUTLIERS || !values.every((value) => value > 0)) return [];
   const logs = values.map(Math.log);
   const centre = median(logs);
   const distances = logs.map((value) => Math.abs(value - centre));

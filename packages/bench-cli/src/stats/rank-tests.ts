@@ -2,7 +2,7 @@
  * Tests for "is there a difference" that assume no shape of the noise, only that it is the same on both sides:
  * Wilcoxon's signed-rank test for paired trials and the rank-sum test (Mann–Whitney) for trials of different
  * runs. Their p values are exact, also with ties (midranks; the null distribution is that of all sign flips or
- * all allocations of the ranks at hand); above `MOST_FOR_EXACT` values the normal approximation serves.
+ * all allocations of the ranks at hand); above `MAX_FOR_EXACT` values the normal approximation serves.
  *
  * With few trials no such test can show anything: of n pairs the smallest attainable p is 2^(1−n), which is 0.25
  * for 3 pairs and 0.0313 for 6. It is reported beside every p value.
@@ -19,7 +19,7 @@
 import { normalUpperTail } from './normal.ts';
 
 /** Values in all; beyond, an exact distribution costs more than it adds. */
-const MOST_FOR_EXACT = 60;
+const MAX_FOR_EXACT = 60;
 
 export interface RankTest {
   /** Two-sided. */
@@ -112,7 +112,7 @@ export function signedRankTest(differences: readonly number[]): RankTest {
   const variance = ranks.reduce((sum, rank) => sum + rank * rank, 0) / 4;
   return {
     pValue:
-      n <= MOST_FOR_EXACT
+      n <= MAX_FOR_EXACT
         ? twoSided(coinSums(ranks), positive)
         : approximated(positive, total / 2, variance, 2),
     smallestPValue: smallestSignedRankP(n),
@@ -137,7 +137,7 @@ export function rankSumTest(values: readonly number[], others: readonly number[]
   const variance = n > 1 ? (size * others.length * squares) / (n * (n - 1)) : 0;
   return {
     pValue:
-      n <= MOST_FOR_EXACT
+      n <= MAX_FOR_EXACT
         ? twoSided(drawSums(ranks, size), observed)
         : approximated(observed, mean, variance, 2),
     smallestPValue: smallestRankSumP(size, others.length),
@@ -158,7 +158,7 @@ export function smallestRankSumP(size: number, otherSize: number): number {
  * P(S ≤ 0) is more than that. The interval's ends are k values from the ends of the sorted Walsh averages.
  */
 export function signedRankDepth(n: number, tail: number): number {
-  if (n > MOST_FOR_EXACT) {
+  if (n > MAX_FOR_EXACT) {
     const variance = (n * (n + 1) * (2 * n + 1)) / 24;
     return approximateDepth((n * (n + 1)) / 4, variance, tail);
   }
@@ -168,7 +168,7 @@ export function signedRankDepth(n: number, tail: number): number {
 /** The same for the Mann–Whitney statistic of two groups without ties. */
 export function rankSumDepth(size: number, otherSize: number, tail: number): number {
   const n = size + otherSize;
-  if (n > MOST_FOR_EXACT) {
+  if (n > MAX_FOR_EXACT) {
     return approximateDepth((size * otherSize) / 2, (size * otherSize * (n + 1)) / 12, tail);
   }
   const sums = drawSums(

@@ -13,7 +13,7 @@
  * - **Student's t** (paired) or **Welch's t** (unpaired) on logarithms with fewer trials. It assumes that the
  *   noise is about log-normal, because nothing without an assumption could show anything. Welch's also where one of
  *   two runs has many more trials than the other: the rank-sum test takes both to scatter alike.
- * - **Bootstrap-t** from `FEWEST_FOR_BOOTSTRAP` trials on, if asked for.
+ * - **Bootstrap-t** from `MIN_FOR_BOOTSTRAP` trials on, if asked for.
  *
  * `docs/method.md` has the simulated coverage of each by number of trials; `test/stats-coverage.test.ts` repeats it.
  *
@@ -24,7 +24,7 @@
  * - B. L. Welch: The generalization of "Student's" problem when several different population variances are
  *   involved. Biometrika 34 (1947), 28–35.
  */
-import { bootstrapPaired, bootstrapUnpaired, FEWEST_FOR_BOOTSTRAP } from './bootstrap.ts';
+import { bootstrapPaired, bootstrapUnpaired, MIN_FOR_BOOTSTRAP } from './bootstrap.ts';
 import { CONFIDENCE, median } from './intervals.ts';
 import {
   type RankTest,
@@ -47,7 +47,7 @@ export type IntervalChoice = (typeof INTERVAL_CHOICES)[number];
  * Different runs may scatter differently. With about as many trials on both sides the rank-sum interval stands that (93 % for
  * four times the scatter); with 10 trials that scatter four times as much against 30 it covers 84 % in simulations, Welch's 95 %.
  */
-const MOST_UNBALANCED = 1.5;
+const MAX_IMBALANCE = 1.5;
 
 /** Two-sided level of tests and verdicts. */
 export const LEVEL = 1 - CONFIDENCE;
@@ -75,7 +75,7 @@ export interface SampleTest {
 }
 
 /** Paired trials from which on the rank test can show a difference in a family of that many comparisons. */
-export function fewestForRanks(comparisons: number): number {
+export function minTrialsForRanks(comparisons: number): number {
   let n = 1;
   while (smallestSignedRankP(n) * comparisons > LEVEL) n += 1;
   return n;
@@ -95,7 +95,7 @@ export function testPaired(ratios: readonly number[], options: TestOptions = {})
   const logs = ratios.map(Math.log);
   const rankTest = signedRankTest(logs);
   const byRanks = smallestSignedRankP(logs.length) * (options.comparisons ?? 1) <= LEVEL;
-  if (options.interval === 'bootstrap' && logs.length >= FEWEST_FOR_BOOTSTRAP) {
+  if (options.interval === 'bootstrap' && logs.length >= MIN_FOR_BOOTSTRAP) {
     return asRatio(bootstrapPaired(logs, options.seed ?? ''), 'bootstrap-t', rankTest);
   }
   return byRanks
@@ -117,9 +117,9 @@ export function testUnpaired(
   const [logs, otherLogs] = [values.map(Math.log), others.map(Math.log)];
   const rankTest = rankSumTest(logs, otherLogs);
   const sizes = [logs.length, otherLogs.length] as const;
-  const isBalanced = Math.max(...sizes) <= MOST_UNBALANCED * Math.min(...sizes);
+  const isBalanced = Math.max(...sizes) <= MAX_IMBALANCE * Math.min(...sizes);
   const byRanks = isBalanced && smallestRankSumP(...sizes) * (options.comparisons ?? 1) <= LEVEL;
-  if (options.interval === 'bootstrap' && Math.min(logs.length, otherLogs.length) >= FEWEST_FOR_BOOTSTRAP) {
+  if (options.interval === 'bootstrap' && Math.min(logs.length, otherLogs.length) >= MIN_FOR_BOOTSTRAP) {
     return asRatio(bootstrapUnpaired(logs, otherLogs, options.seed ?? ''), 'bootstrap-t', rankTest);
   }
   return byRanks

@@ -2,19 +2,19 @@
  * Had a trial's throughput settled? Its rates by the second are divided into levels (see `change-points.ts`): a
  * trial that has one level is steady; one that changes its level only in its first half settled then; one that still
  * changes in its second half, or ends on a slope, never did. Small changes are no matter: a level counts as another
- * one from `SMALLEST_CHANGE` on.
+ * one from `MIN_CHANGE` on.
  *
  * The warm-up before each trial is no part of it; see E. Barrett et al.: Virtual machine warmup blows hot and cold.
  * Proceedings of the ACM on Programming Languages 1 (OOPSLA 2017), 52, for why a fixed warm-up has to be checked.
  */
 import type { LoadResult, SteadyState } from '../results/record.ts';
-import { type ChangePoint, changePoints, FEWEST_IN_SEGMENT } from './change-points.ts';
+import { type ChangePoint, changePoints, MIN_SEGMENT_LENGTH } from './change-points.ts';
 
 /** Fewer intervals have no two levels to tell apart. */
-export const FEWEST_INTERVALS = 2 * FEWEST_IN_SEGMENT;
+export const MIN_INTERVALS = 2 * MIN_SEGMENT_LENGTH;
 
 /** Seconds within a trial differ by some percent on any machine; a warm-up that matters changes more. */
-export const SMALLEST_CHANGE = 0.05;
+export const MIN_CHANGE = 0.05;
 
 function percent(change: number): string {
   return `${change < 0 ? 'fell' : 'rose'} by ${(Math.abs(change) * 100).toFixed(1)} %`;
@@ -48,7 +48,7 @@ export function wholeIntervals(intervals: Intervals): Intervals {
 export function examineSteadyState(all: Intervals, seed: string): SteadyState | null {
   const intervals = wholeIntervals(all);
   const rates = intervals.map(({ qps }) => qps);
-  if (rates.length < FEWEST_INTERVALS) return null;
+  if (rates.length < MIN_INTERVALS) return null;
   if (rates.some((rate) => rate <= 0)) {
     return {
       settled: false,
@@ -57,7 +57,7 @@ export function examineSteadyState(all: Intervals, seed: string): SteadyState | 
     };
   }
   const changes = changePoints(rates, seed).filter(
-    ({ relativeChange }) => Math.abs(relativeChange) >= SMALLEST_CHANGE,
+    ({ relativeChange }) => Math.abs(relativeChange) >= MIN_CHANGE,
   );
   // A change is at the end of the interval before it.
   const atSeconds = (position: number) => intervals[position - 1]?.atSeconds ?? 0;

@@ -10,7 +10,7 @@ import type { ComparedMetric } from './metrics.ts';
 const METRICS = ['qps', 'latencySeconds', 'cpuSecondsPerQuery'] as const satisfies readonly ComparedMetric[];
 
 /** Fewer trials can look narrow by luck: with a minimum of three, 95 % intervals would cover far less often. */
-export const FEWEST_ROUNDS = 8;
+export const MIN_ROUNDS = 8;
 
 export interface UntilProgress {
   readonly width: number;
@@ -65,7 +65,7 @@ export function assessUntil(cases: readonly CaseRecord[], progress: UntilProgres
     (most, item) => (most === null || item.width > most.width ? item : most),
     null,
   );
-  const reached = rounds >= FEWEST_ROUNDS && widest !== null && widest.width < width;
+  const reached = rounds >= MIN_ROUNDS && widest !== null && widest.width < width;
   // A further round takes about as long as the ones before; a limit of time is not to be overrun.
   const nextEnd = spentSeconds + (rounds === 0 ? 0 : spentSeconds / rounds);
   const outOfTime = mostSeconds !== null && nextEnd > mostSeconds;

@@ -120,12 +120,12 @@ export const FAILURE_COUNTS = {
 const CODES = 4096;
 
 /** Reasons that are told apart; what comes in further words is counted together. A server must not fill our memory. */
-const MOST_REASONS = 50;
+const MAX_REASONS = 50;
 const OTHER_REASONS = 'other reasons';
 
 function addReason(reasons: Record<string, number>, reason: string, count: number): void {
   const isKnown = Object.hasOwn(reasons, reason);
-  const key = isKnown || Object.keys(reasons).length < MOST_REASONS ? reason : OTHER_REASONS;
+  const key = isKnown || Object.keys(reasons).length < MAX_REASONS ? reason : OTHER_REASONS;
   reasons[key] = (reasons[key] ?? 0) + count;
 }
 

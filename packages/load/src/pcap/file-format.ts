@@ -19,7 +19,7 @@ export class CaptureError extends Error {
 }
 
 /** No frame is longer: libpcap's MAXIMUM_SNAPLEN, with room for pcapng's options. */
-const LONGEST_RECORD = 0x40000 + 0x10000;
+const MAX_RECORD_BYTES = 0x40000 + 0x10000;
 
 /** Reads one record at `at`, if it is there as a whole, and returns its length; 0 if more bytes are needed. */
 type ReadRecord = (bytes: Uint8Array, view: DataView) => number;
@@ -49,7 +49,7 @@ function pcap(view: DataView, onPacket: OnPacket): ReadRecord | undefined {
       }
       if (bytes.length < 16) return 0;
       const length = record.getUint32(8, little);
-      if (length > LONGEST_RECORD) throw tooLong(length);
+      if (length > MAX_RECORD_BYTES) throw tooLong(length);
       if (bytes.length < 16 + length) return 0;
       const seconds = record.getUint32(0, little) + record.getUint32(4, little) * unit;
       onPacket(linkType, seconds, bytes.subarray(16, 16 + length));
@@ -114,7 +114,7 @@ function pcapng(onPacket: OnPacket): ReadRecord {
     }
     const length = view.getUint32(4, little);
     if (length < 12 || length % 4 !== 0) throw new CaptureError(`a block claims to be ${length} bytes long`);
-    if (length > LONGEST_RECORD) throw tooLong(length);
+    if (length > MAX_RECORD_BYTES) throw tooLong(length);
     if (bytes.length < length) return 0;
     const end = length - 4;
     switch (view.getUint32(0, little)) {

@@ -30,7 +30,7 @@ export interface ConnectionLane extends OpenableLane {
 
 /** After a failure the next attempt waits for so long, twice as long after each further one, up to the longest. */
 const FIRST_PAUSE_MS = 10;
-const LONGEST_PAUSE_MS = 1000;
+const MAX_PAUSE_MS = 1000;
 
 export interface Retry {
   later(act: () => void): void;
@@ -44,7 +44,7 @@ export function createRetry(): Retry {
   let timer: NodeJS.Timeout | undefined;
   return {
     later(act) {
-      pause = Math.min(LONGEST_PAUSE_MS, Math.max(FIRST_PAUSE_MS, pause * 2));
+      pause = Math.min(MAX_PAUSE_MS, Math.max(FIRST_PAUSE_MS, pause * 2));
       clearTimeout(timer);
       timer = setTimeout(act, pause);
     },

@@ -1,7 +1,7 @@
 /** DNS messages in a stream: two octets of length before each (RFC 1035 §4.2.2). */
 
 /** The longest message and its length octets. */
-const LARGEST_FRAME = 65_535 + 2;
+const MAX_FRAME = 65_535 + 2;
 
 export interface FrameReader {
   /** Takes `bytes[0, length)` of the stream and hands on each message that is complete with it. */
@@ -44,7 +44,7 @@ export function createFrameReader(
         at += 2 + message;
       }
       if (at < length) {
-        carry ??= new Uint8Array(LARGEST_FRAME);
+        carry ??= new Uint8Array(MAX_FRAME);
         carry.set(bytes.subarray(at, length), carried);
         carried += length - at;
       }

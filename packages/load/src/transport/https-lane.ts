@@ -19,7 +19,7 @@ import type { LaneFailure, StreamOptions, TransportHandler } from './transport.t
 const MEDIA_TYPE = 'application/dns-message';
 
 /** The longest message; what is longer is no answer. */
-const LARGEST_MESSAGE = 65_535;
+const MAX_MESSAGE = 65_535;
 
 export interface HttpsShared {
   readonly dialer: Dialer;
@@ -193,7 +193,7 @@ export class HttpsLane implements ConnectionLane {
     });
     stream.on('data', (chunk: Buffer) => {
       size += chunk.length;
-      if (size > LARGEST_MESSAGE) problem ??= 'HTTP body of more than 65535 octets';
+      if (size > MAX_MESSAGE) problem ??= 'HTTP body of more than 65535 octets';
       if (problem === null) chunks.push(chunk);
     });
     stream.on('error', (error: Error & { code?: string }) => {

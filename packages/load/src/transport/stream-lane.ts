@@ -12,7 +12,7 @@ import type { StreamPool } from './stream-pool.ts';
 import type { LaneFailure, StreamOptions, TransportHandler } from './transport.ts';
 
 /** Bytes that wait in the process for the kernel to take them, beyond which a lane takes no more. */
-const MOST_WAITING_BYTES = 256 * 1024;
+const MAX_WAITING_BYTES = 256 * 1024;
 
 export interface LaneShared {
   readonly dialer: Dialer;
@@ -147,7 +147,7 @@ export class StreamLane implements ConnectionLane {
   get isReady(): boolean {
     const socket = this.#socket;
     if (socket === null || this.#isUsedUp || this.#isFull) return false;
-    return socket.writableLength < MOST_WAITING_BYTES;
+    return socket.writableLength < MAX_WAITING_BYTES;
   }
 
   /**

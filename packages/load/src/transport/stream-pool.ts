@@ -7,7 +7,7 @@
 const WRITE_BYTES = 16 * 1024;
 const READ_BYTES = 64 * 1024;
 /** Spare buffers kept. */
-const MOST_SPARE = 64;
+const MAX_SPARE = 64;
 
 export interface StreamPool {
   readonly readBuffer: Uint8Array;
@@ -27,7 +27,7 @@ export function createStreamPool(): StreamPool {
     take: (length) =>
       length > WRITE_BYTES ? new Uint8Array(length) : (spare.pop() ?? new Uint8Array(WRITE_BYTES)),
     give: (buffer) => {
-      if (buffer.length === WRITE_BYTES && spare.length < MOST_SPARE) spare.push(buffer);
+      if (buffer.length === WRITE_BYTES && spare.length < MAX_SPARE) spare.push(buffer);
     },
   };
 }

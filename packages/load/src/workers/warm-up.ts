@@ -65,7 +65,7 @@ function rehearsal(task: WorkerTask, port: number, seconds: number): WorkerTask 
 }
 
 /** Queries that a share has at most; infinite where only the duration ends it. */
-function mostQueries({ options, share, plan }: WorkerTask): number {
+function maxQueries({ options, share, plan }: WorkerTask): number {
   const arrivals = arrivalsOf(options.load);
   return Math.min(
     share.limit ?? Number.POSITIVE_INFINITY,
@@ -93,7 +93,7 @@ async function rehearse(task: WorkerTask): Promise<void> {
  * loopback, the run begins without it.
  */
 export async function warmUp(task: WorkerTask): Promise<void> {
-  if (task.options.transport !== 'udp' || mostQueries(task) < FEW_QUERIES) return;
+  if (task.options.transport !== 'udp' || maxQueries(task) < FEW_QUERIES) return;
   const seconds = Math.min(MAX_SECONDS, task.options.durationSeconds * SHARE_OF_RUN);
   if (seconds < MIN_SECONDS || Atomics.load(task.control, STOP) !== 0) return;
   const echo = await openUdpSocket({

@@ -4,7 +4,7 @@ import type { QueryArena } from './workload.ts';
 const FIRST_BYTES = 64 * 1024;
 const FIRST_COUNT = 1024;
 /** Offsets are 32 bits wide. */
-const LARGEST_BYTES = 2 ** 32 - 1;
+const MAX_BYTES = 2 ** 32 - 1;
 
 export interface ArenaBuilder {
   readonly count: number;
@@ -31,8 +31,8 @@ export function arenaBuilder(): ArenaBuilder {
     },
     add(message) {
       const end = used + message.length;
-      if (end > LARGEST_BYTES) throw new RangeError('the queries need more than 4 GiB');
-      if (end > bytes.length) bytes = grown(bytes, Math.min(LARGEST_BYTES, Math.max(end, bytes.length * 2)));
+      if (end > MAX_BYTES) throw new RangeError('the queries need more than 4 GiB');
+      if (end > bytes.length) bytes = grown(bytes, Math.min(MAX_BYTES, Math.max(end, bytes.length * 2)));
       if (count + 2 > offsets.length) {
         const longer = new Uint32Array(offsets.length * 2);
         longer.set(offsets);

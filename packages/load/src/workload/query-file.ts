@@ -22,7 +22,7 @@ const SEMICOLON = 0x3b;
 const PROBLEMS_TOLD = 10;
 
 /** Characters of a bad line shown at most. */
-const LONGEST_TOLD = 60;
+const MAX_SHOWN_LENGTH = 60;
 
 const EXAMPLE = 'write a name and a type, separated by a space, such as "example.com A"';
 
@@ -32,7 +32,7 @@ function isBlank(octet: number | undefined): boolean {
 
 function shown(bytes: Uint8Array): string {
   const text = new TextDecoder().decode(bytes);
-  return JSON.stringify(text.length > LONGEST_TOLD ? `${text.slice(0, LONGEST_TOLD)}…` : text);
+  return JSON.stringify(text.length > MAX_SHOWN_LENGTH ? `${text.slice(0, MAX_SHOWN_LENGTH)}…` : text);
 }
 
 function endOfWord(line: Uint8Array, from: number): number {
@@ -60,7 +60,7 @@ function parseLine(line: Uint8Array): Line {
     return { problem, fix: 'correct the name, or begin the line with ; to skip it' };
   }
   const typeText = line.subarray(typeStart, endOfWord(line, typeStart));
-  const type = typeOf(String.fromCharCode(...typeText.subarray(0, LONGEST_TOLD)));
+  const type = typeOf(String.fromCharCode(...typeText.subarray(0, MAX_SHOWN_LENGTH)));
   if (type === undefined) return { problem: `${shown(typeText)} is not a type`, fix: typeFix(typeText) };
   return { name: name.wire, type };
 }
@@ -71,7 +71,7 @@ function typeOf(text: string): number | undefined {
 }
 
 function typeFix(text: Uint8Array): string {
-  const near = nearest(new TextDecoder().decode(text.subarray(0, LONGEST_TOLD)), TYPE_NAMES);
+  const near = nearest(new TextDecoder().decode(text.subarray(0, MAX_SHOWN_LENGTH)), TYPE_NAMES);
   const number = 'give a type by name or by number, such as A, AAAA or TYPE65';
   return near === undefined ? number : `did you mean ${near}? Otherwise ${number}`;
 }

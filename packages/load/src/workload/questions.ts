@@ -15,10 +15,10 @@ export interface NameList {
 }
 
 /** 2^20, a /12: more addresses would take more than 100 MB as messages. */
-const MOST_ADDRESSES = 2 ** 20;
+const MAX_ADDRESSES = 2 ** 20;
 
 /** Messages of a larger workload would not fit into the memory of most machines. */
-const MOST_NAMES = 20_000_000;
+const MAX_NAMES = 20_000_000;
 
 /** Names in wire format, or every problem at once. @throws LoadError `E_NAME`. */
 export function wireNames(names: Iterable<string>): Uint8Array[] {
@@ -127,8 +127,8 @@ export function zoneNames(options: Kind<'zones'>): NameList {
   if (!pattern.includes('{X}'))
     throw bad(`the pattern "${pattern}" has no {X}`, 'write {X} where the number goes, as in example{X}.com');
   if (count < 1) throw bad(`the range from ${from} to ${to} is empty`, 'give a range such as 1 to 200');
-  if (count > MOST_NAMES)
-    throw bad(`${count} names are too many`, `use at most ${MOST_NAMES.toLocaleString('en')}`);
+  if (count > MAX_NAMES)
+    throw bad(`${count} names are too many`, `use at most ${MAX_NAMES.toLocaleString('en')}`);
   const halves = halvesOf(from, to);
   const lacks = (halves.odds === 0 && hitRatio !== 0) || (halves.evens === 0 && hitRatio !== 1);
   if (hitRatio !== null && lacks)
@@ -166,8 +166,8 @@ export function reverseNames(options: Kind<'reverse'>): NameList {
   if (rest.length > 0 || prefix === '' || !Number.isInteger(length) || length < 0 || length > bits)
     throw bad(`"${options.network}" has no prefix length from 0 to ${bits}`);
   const count = 2 ** (bits - length);
-  if (count > MOST_ADDRESSES) {
-    const problem = `"${options.network}" has ${count} addresses, ${MOST_ADDRESSES} are allowed`;
+  if (count > MAX_ADDRESSES) {
+    const problem = `"${options.network}" has ${count} addresses, ${MAX_ADDRESSES} are allowed`;
     throw loadError('E_WORKLOAD', problem, `give a network of at least /${bits - 20}`);
   }
   function* all() {

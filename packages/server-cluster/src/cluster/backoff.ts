@@ -2,8 +2,8 @@
 
 /** Wait before the first new start; each further one waits twice as long. */
 export const FIRST_DELAY_SECONDS = 0.1;
-export const LONGEST_DELAY_SECONDS = 10;
-const LONGEST_DELAY_AFTER_KILL_SECONDS = 1;
+export const MAX_DELAY_SECONDS = 10;
+const MAX_DELAY_AFTER_KILL_SECONDS = 1;
 /**
  * A worker that was ready for so long has answered more than its start has cost, whatever ended it: the next
  * wait is the first one again. Longer waits would turn workers that are killed now and then into an outage.
@@ -26,7 +26,7 @@ export class Backoff {
     if (wasKilled) {
       const delay = FIRST_DELAY_SECONDS * 2 ** this.#restarts;
       if (readySeconds !== undefined && readySeconds >= STABLE_SECONDS) this.#restarts = 0;
-      return Math.min(delay, LONGEST_DELAY_AFTER_KILL_SECONDS);
+      return Math.min(delay, MAX_DELAY_AFTER_KILL_SECONDS);
     }
     if (readySeconds === undefined) {
       this.#failedStarts++;
@@ -36,6 +36,6 @@ export class Backoff {
       if (readySeconds >= STABLE_SECONDS) this.#restarts = 0;
     }
     const delay = FIRST_DELAY_SECONDS * 2 ** this.#restarts++;
-    return Math.min(delay, LONGEST_DELAY_SECONDS);
+    return Math.min(delay, MAX_DELAY_SECONDS);
   }
 }

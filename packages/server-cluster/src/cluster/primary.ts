@@ -7,7 +7,7 @@ import { ServerError, stoppedEarly } from '../errors.ts';
 import type { Log } from '../log/log.ts';
 import type { WorkerSnapshot } from '../metrics/snapshot.ts';
 import { waitUntil } from '../network/managed-network.ts';
-import { Backoff, LONGEST_DELAY_SECONDS, MAX_FAILED_STARTS } from './backoff.ts';
+import { Backoff, MAX_DELAY_SECONDS, MAX_FAILED_STARTS } from './backoff.ts';
 import { Member } from './member.ts';
 import { asMessage, PORT_VARIABLE, WORKERS_VARIABLE } from './messages.ts';
 import { nobodyServes, reloadMembers } from './reload.ts';
@@ -226,7 +226,7 @@ class WorkerPool implements PoolPrimary {
       this.#giveUp(new ServerError('E_WORKER', message, 'See the messages of the workers above.'));
       return;
     }
-    const seconds = delay === 'give up' ? LONGEST_DELAY_SECONDS : delay;
+    const seconds = delay === 'give up' ? MAX_DELAY_SECONDS : delay;
     const successor = place === null ? undefined : this.#promote(place);
     const fields = { worker: place, workerPid: worker.process.pid, status: code, signal, seconds };
     const instead =

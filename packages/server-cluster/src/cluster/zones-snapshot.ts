@@ -13,12 +13,16 @@ import { messageOf, systemErrorCode } from '@dinodns-bench/program';
 import { ServerError } from '../errors.ts';
 import type { ZoneSource } from '../options.ts';
 import type { ZoneInput } from '../store/zone-store.ts';
+import { RecordsFile } from '../zone-files/records-file.ts';
+import type { ZoneFiles } from '../zone-files/zone-files.ts';
 
 /** Zones written at once: few system calls for a million of them, and little memory. */
 const ZONES_PER_CHUNK = 1000;
 const LENGTH_OCTETS = 4;
 /** Files of zones that a program has given, in V8's own format: any record data survives it. */
 const SERIALIZED = '.v8';
+/** Files of the records of zone files. */
+const RECORDS = '.records';
 
 interface PlainZone {
   readonly name: string;
@@ -48,6 +52,7 @@ function* readChunks(path: string): Generator<ZoneInput> {
 
 /** The zones that `ZonesSnapshot.write` has written; undefined for a file of another kind. */
 export function writtenZones(path: string): ZoneSource | undefined {
+  if (path.endsWith(RECORDS)) return new RecordsFile(path);
   return path.endsWith(SERIALIZED) ? { zones: () => readChunks(path) } : undefined;
 }
 
@@ -77,6 +82,13 @@ export class ZonesSnapshot {
       const fix = 'Give a file that exists and that this user can read.';
       throw new ServerError('E_UNREADABLE', `Cannot read the zones: ${messageOf(error)}.`, fix, error);
     }
+    return path;
+  }
+
+  /** The records of all zone files that are sound. Rejects with `E_ZONES` if none is. */
+  async read(files: ZoneFiles): Promise<string> {
+    const path = this.#newPath(RECORDS);
+    await files.write(path);
     return path;
   }
 

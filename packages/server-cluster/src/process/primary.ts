@@ -13,6 +13,7 @@ import { type MetricsEndpoint, serveMetrics } from '../metrics/http.ts';
 import type { ResolvedOptions, ZoneSource } from '../options.ts';
 import type { BuiltServer } from '../profiles/profile.ts';
 import { packageVersion } from '../version.ts';
+import { ZoneFiles } from '../zone-files/zone-files.ts';
 import { inTurn, READY_SECONDS, readyOf, type Server, STOP_SECONDS } from './server.ts';
 import { cannotReload } from './zones.ts';
 
@@ -45,9 +46,17 @@ export function poolPrimary(options: ResolvedOptions, built: BuiltServer): Serve
   const failure = Promise.withResolvers<never>();
   failure.promise.catch(() => undefined);
   const zones = new ZonesSnapshot();
+  const { zoneFiles } = options;
+  const files = zoneFiles === undefined ? undefined : new ZoneFiles(zoneFiles, log);
   let isStopping = false;
   let pool: PoolPrimary | undefined;
   let endpoint: MetricsEndpoint | undefined;
+
+  /** A copy of what the options name; null: workers load it by themselves. */
+  async function own(): Promise<string | null> {
+    if (files !== undefined) return zones.read(files);
+    return zonesFile === undefined ? null : zones.copy(zonesFile);
+  }
 
   async function close(seconds: number): Promise<void> {
     isStopping = true;
@@ -61,7 +70,7 @@ export function poolPrimary(options: ResolvedOptions, built: BuiltServer): Serve
     failed: failure.promise,
     async start() {
       const port = await reservePort(options.addresses, options.port);
-      if (zonesFile !== undefined) zones.keep(zones.copy(zonesFile));
+      zones.keep(await own());
       pool = createPrimary({ size, standby: options.standby, port, zonesFile: zones.current, log });
       pool.failed.catch((error) =>
         close(0).then(() => failure.reject(named(error, zones.current, zonesFile))),
@@ -78,9 +87,7 @@ export function poolPrimary(options: ResolvedOptions, built: BuiltServer): Serve
     },
     reload: inTurn(async (source?: ZoneSource) => {
       const start = performance.now();
-      let file: string | null = null;
-      if (source !== undefined) file = await zones.write(source);
-      else if (zonesFile !== undefined) file = zones.copy(zonesFile);
+      const file = source === undefined ? await own() : await zones.write(source);
       try {
         await pool?.reload(file);
       } catch (error) {

@@ -1,12 +1,14 @@
 /** A server of one process. */
+import { ZonesSnapshot } from '../cluster/zones-snapshot.ts';
 import { probe } from '../endpoint/probe.ts';
 import { reservePort } from '../endpoint/reserve-port.ts';
 import { stoppedEarly } from '../errors.ts';
 import { exposition } from '../metrics/exposition.ts';
 import { type MetricsEndpoint, serveMetrics } from '../metrics/http.ts';
-import type { ResolvedOptions } from '../options.ts';
+import type { ResolvedOptions, ZoneSource } from '../options.ts';
 import type { BuiltServer, Managed } from '../profiles/profile.ts';
 import { packageVersion } from '../version.ts';
+import { ZoneFiles } from '../zone-files/zone-files.ts';
 import { inTurn, never, READY_SECONDS, readyOf, type Server, STOP_SECONDS } from './server.ts';
 import { cannotReload, loadZones, reloadHere } from './zones.ts';
 
@@ -18,8 +20,18 @@ export function singleProcess(options: ResolvedOptions, built: BuiltServer): Ser
   let state: State = 'starting';
   let endpoint: MetricsEndpoint | undefined;
 
+  const { zoneFiles } = options;
+  const files = zoneFiles === undefined ? undefined : new ZoneFiles(zoneFiles, options.log);
+  const snapshot = new ZonesSnapshot();
+
+  async function zonesNow(): Promise<ZoneSource> {
+    if (files === undefined) return loadZones(options);
+    snapshot.keep(await snapshot.read(files));
+    return loadZones(options, snapshot.current);
+  }
+
   async function open(port: number): Promise<void> {
-    await built.load(await loadZones(options));
+    await built.load(await zonesNow());
     await built.open(port);
     try {
       const limits = { sockets: 1, seconds: READY_SECONDS, signal: stopping.signal };
@@ -43,6 +55,7 @@ export function singleProcess(options: ResolvedOptions, built: BuiltServer): Ser
         await open(port);
       } catch (error) {
         await endpoint?.close();
+        snapshot.clear();
         throw error;
       }
       state = 'serving';
@@ -50,13 +63,14 @@ export function singleProcess(options: ResolvedOptions, built: BuiltServer): Ser
     },
     reload: inTurn(async (zones) => {
       if (managed === null) throw cannotReload();
-      await reloadHere(managed, options, zones);
+      await reloadHere(managed, options, zones ?? (await zonesNow()));
     }),
     async stop() {
       state = 'stopping';
       stopping.abort(stoppedEarly());
       await built.shutdown(STOP_SECONDS);
       await endpoint?.close();
+      snapshot.clear();
     },
   };
 }

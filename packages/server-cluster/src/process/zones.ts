@@ -15,10 +15,10 @@ export async function loadZones(options: ResolvedOptions, file: string | null = 
 export async function reloadHere(
   managed: Managed,
   options: ResolvedOptions,
-  zones?: ZoneSource,
+  zones: ZoneSource,
 ): Promise<void> {
   const start = performance.now();
-  const swap = await managed.prepare(zones ?? (await loadZones(options)));
+  const swap = await managed.prepare(zones);
   swap();
   options.log.info({ seconds: (performance.now() - start) / 1000 }, 'Zones reloaded');
 }

@@ -1,5 +1,8 @@
 /** Fills stores from zone sources. */
 
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { messageOf } from '@dinodns-bench/program';
 import { type ZoneTemplate, zoneTemplate } from '@dinodns-bench/zones';
@@ -7,6 +10,8 @@ import { ServerError } from '../errors.ts';
 import type { ZoneSource } from '../options.ts';
 import { type AnswerTableOptions, createAnswerTable } from '../table/answer-table.ts';
 import type { Responder } from '../table/responder.ts';
+import { RecordsFile } from '../zone-files/records-file.ts';
+import { readInto } from '../zone-files/zone-files.ts';
 import { BulkLoader, compileZone } from './bulk.ts';
 import type { ZoneInput } from './zone-input.ts';
 import { ZoneStore } from './zone-store.ts';
@@ -40,7 +45,27 @@ export function loadStore(
   const template = zoneTemplate(source);
   if (template !== undefined) return addTemplate(store, template, yieldEvery);
   if (source instanceof ZonesFile) return source.addTo(store, yieldEvery, nextTurn);
+  if (source instanceof RecordsFile) return source.addTo(store, yieldEvery, nextTurn);
   return addInTurns(store, source, yieldEvery);
+}
+
+/**
+ * Adds the zone of a zone file (RFC 1035) to a store, in turns. Its name is `origin`, else that of its SOA record. Rejects
+ * with a `ZonesError`, whose problems have file, line and column, and then nothing has been added.
+ */
+export async function loadZoneFile(
+  store: ZoneStore,
+  file: string,
+  { origin, yieldEvery = 1000 }: LoadOptions & { readonly origin?: string } = {},
+): Promise<void> {
+  const directory = await mkdtemp(join(tmpdir(), 'dinodns-server-'));
+  try {
+    const path = join(directory, 'zone.records');
+    await readInto(path, origin === undefined ? { file } : { file, origin });
+    await new RecordsFile(path).addTo(store, yieldEvery, nextTurn);
+  } finally {
+    await rm(directory, { recursive: true, force: true });
+  }
 }
 
 /** The same for any store, zone by zone and at once. */

@@ -11,7 +11,7 @@ import type { ZoneData as DataOf, SupportedRecordType } from 'dinodns/types/dns.
 import type { DNSRequest, DNSResponse, NextFunction } from 'dinodns/types/server.js';
 import { NONE } from '../table/arena.ts';
 import { labelOffsets } from '../table/name-tree.ts';
-import type { StoredRecord } from '../table/record-sets.ts';
+import type { StoredRecord, StoredSet } from '../table/record-sets.ts';
 import { ZoneData } from '../table/zone-data.ts';
 import { decodeData } from '../wire/rdata.ts';
 import { prepare } from '../wire/sections.ts';
@@ -44,6 +44,11 @@ export class ZoneStore extends EventEmitter implements Store {
     for (const { owner, sets } of groupRecords(zone)) {
       this.#data.write(owner, sets.reduce(withSet, this.#data.read(owner)));
     }
+  }
+
+  /** Adds record sets of a name (octets in lower case). */
+  addSets(owner: Uint8Array, sets: readonly StoredSet[]): void {
+    this.#data.write(owner, sets.reduce(withSet, this.#data.read(owner)));
   }
 
   /** Replaces the records of one name and type. `ttl` in seconds. */

@@ -28,7 +28,7 @@ export interface Counts {
   readonly wrong: number;
   /** What was wrong first. */
   readonly problem: string | null;
-  readonly longestSeconds: number;
+  readonly maxSeconds: number;
 }
 
 interface Client {
@@ -81,14 +81,14 @@ export class RateClient {
       this.#giveUp(client, now);
       await client.socket.close();
     }
-    const longestSeconds = this.#longest / 1000;
+    const maxSeconds = this.#longest / 1000;
     return {
       asked: this.#asked,
       answered: this.#answered,
       lost: this.#lost,
       wrong: this.#wrong,
       problem: this.#problem,
-      longestSeconds,
+      maxSeconds,
     };
   }
 

@@ -19,7 +19,7 @@ import type { CliWorld } from './world.ts';
 
 const EXIT_STATUS_HELP = `${exitStatusHelp(
   ['success', 'internal', 'usage', 'environment', 'output', 'interrupted', 'terminated'],
-  { environment: 'a file that is named cannot be read' },
+  { environment: 'an input file cannot be read' },
 )}
 Whatever goes wrong, nothing is left behind.`;
 

@@ -2,12 +2,14 @@
 import type { ZoneSet } from '@dinodns-bench/zones';
 import { stringify } from 'yaml';
 import type { RunConfiguration } from '../../config/configuration.ts';
+import type { KubernetesSettings } from '../../config/kubernetes-settings.ts';
 import { KINDS, type Kind, type Kinds } from '../../kubernetes-api/kinds.ts';
 import { QUERY_PATH, timedCommand } from '../../loaders/cluster-job.ts';
 import { dnsperfArguments } from '../../loaders/dnsperf/command.ts';
 import { loadFor } from '../../measure/load.ts';
 import type { PlannedCase } from '../../plan/plan.ts';
 import type { ServerKind } from '../../servers/server.ts';
+import type { Images } from '../../targets/kubernetes/cluster-run.ts';
 import { imagesOf } from '../../targets/kubernetes/images.ts';
 import { configMapOf } from '../../targets/kubernetes/objects/config-map.ts';
 import { jobOf } from '../../targets/kubernetes/objects/job.ts';
@@ -45,89 +47,132 @@ function queryLines(workload: BenchWorkload): string[] {
   return [...workload.queries()].map(({ name, type }) => `${name} ${type}\n`);
 }
 
-/**
- * Everything that the cases need, in the order in which it can be applied: the namespace, the account, the
- * queries, and for each case its server and a suspended Job, because servers are measured one at a time.
- * `kubectl patch job NAME -p '{"spec":{"suspend":false}}'` starts one.
- */
-export function manifestsOf(request: ManifestRequest): Manifest[] {
-  const { configuration, cases, servers, zoneSet, workload } = request;
-  const settings = { ...configuration.kubernetes };
-  const account = settings.serviceAccount ?? SERVICE_ACCOUNT;
-  const images = imagesOf(settings, configuration.corednsVersion, 'dnsperf');
+/** What the objects of all cases have in common. */
+interface Shared {
+  readonly common: {
+    readonly settings: KubernetesSettings;
+    readonly namespace: string;
+    readonly runId: string;
+    readonly pullSecrets: readonly string[];
+  };
+  readonly images: Images;
+  readonly queries: ReturnType<typeof configMapOf>;
+}
+
+function sharedOf({ configuration, workload }: ManifestRequest): Shared {
+  const settings = configuration.kubernetes;
   const namespace = settings.namespacePrefix;
-  const labels = runLabels(MANIFEST_RUN);
-  const queries = configMapOf({ name: 'queries', namespace, labels }, 'the query file', [
-    { path: 'queries.txt', chunks: queryLines(workload) },
-  ]);
-  const pullSecrets = (settings.pullSecrets ?? []).map((text) => secretReference(text).name);
-  const manifests: Manifest[] = [
+  return {
+    common: {
+      settings: { ...settings, serviceAccount: settings.serviceAccount ?? SERVICE_ACCOUNT },
+      namespace,
+      runId: MANIFEST_RUN,
+      pullSecrets: (settings.pullSecrets ?? []).map((text) => secretReference(text).name),
+    },
+    images: imagesOf(settings, configuration.corednsVersion, 'dnsperf'),
+    queries: configMapOf({ name: 'queries', namespace, labels: runLabels(MANIFEST_RUN) }, 'the query file', [
+      { path: 'queries.txt', chunks: queryLines(workload) },
+    ]),
+  };
+}
+
+/** The namespace, the account and the queries. */
+function runManifests({ common, queries }: Shared): Manifest[] {
+  const { namespace, settings } = common;
+  return [
     {
       kind: 'Namespace',
       object: namespaceObject({ name: namespace, runId: MANIFEST_RUN, host: '', owner: '' }),
     },
     {
       kind: 'ServiceAccount',
-      object: { metadata: { name: account, namespace, labels }, automountServiceAccountToken: false },
+      object: {
+        metadata: {
+          name: settings.serviceAccount ?? SERVICE_ACCOUNT,
+          namespace,
+          labels: runLabels(MANIFEST_RUN),
+        },
+        automountServiceAccountToken: false,
+      },
     },
     { kind: 'ConfigMap', object: queries.object },
   ];
-  for (const planned of cases) {
-    const server = servers.find(({ name }) => name === planned.server);
-    if (server === undefined || server.image === null) {
-      if (server !== undefined) throw noImage(server);
-      continue;
-    }
-    const tier = String(planned.tier).replace('.', '-');
-    const unit = `${planned.server}-tier${tier}-${planned.mode}`;
-    const common = {
-      settings: { ...settings, serviceAccount: account },
-      namespace,
-      runId: MANIFEST_RUN,
-      pullSecrets,
-    };
-    const objects = serverObjects({
-      ...common,
-      unit,
-      server,
-      image: images.of(server.image),
-      zoneSet,
-      mode: planned.mode,
-      transport: planned.transport,
-      allowances: planned.allowances,
-      nodeCpus: null,
-    });
-    const cpu = settings.loaderCpu;
-    const endpoint = { address: objects.name, port: SERVICE_PORT, instances: planned.instances };
-    const args = dnsperfArguments({
-      ...loadFor(configuration, endpoint),
-      endpoint,
-      transport: planned.transport,
-      queryFile: QUERY_PATH,
-      durationSeconds: configuration.durationSeconds,
-      ratePerSecond: configuration.ratePerSecond,
-      timeoutSeconds: configuration.timeoutSeconds,
-    });
-    const job = jobOf({
-      ...common,
-      name: `load-${unit}`,
-      labels: unitLabels(MANIFEST_RUN, 'loader', `load-${unit}`),
-      component: 'loader',
-      image: images.loader,
-      ...timedCommand(['dnsperf', ...args]),
-      ...(cpu === undefined ? {} : { resources: { requests: { cpu }, limits: { cpu } } }),
-      mounts: { '/queries': queries.mount },
-      deadlineSeconds: configuration.durationSeconds + configuration.timeoutSeconds + 60,
-    });
-    manifests.push(
-      { kind: 'ConfigMap', object: objects.configMap },
-      { kind: 'Service', object: objects.service },
-      { kind: 'Deployment', object: objects.deployment },
-      {
-        kind: 'Job',
-        object: { ...job, spec: { ...job.spec, template: job.spec?.template ?? {}, suspend: true } },
-      },
-    );
-  }
-  return manifests;
+}
+
+/** The name that the objects of a case share. */
+function unitOf({ server, tier, mode }: PlannedCase): string {
+  return `${server}-tier${String(tier).replace('.', '-')}-${mode}`;
+}
+
+/** The load of a case, suspended. */
+function jobManifest(
+  { configuration }: ManifestRequest,
+  { common, images, queries }: Shared,
+  planned: PlannedCase,
+  service: string,
+): Manifest {
+  const cpu = common.settings.loaderCpu;
+  const endpoint = { address: service, port: SERVICE_PORT, instances: planned.instances };
+  const args = dnsperfArguments({
+    ...loadFor(configuration, endpoint),
+    endpoint,
+    transport: planned.transport,
+    queryFile: QUERY_PATH,
+    durationSeconds: configuration.durationSeconds,
+    ratePerSecond: configuration.ratePerSecond,
+    timeoutSeconds: configuration.timeoutSeconds,
+  });
+  const name = `load-${unitOf(planned)}`;
+  const job = jobOf({
+    ...common,
+    name,
+    labels: unitLabels(MANIFEST_RUN, 'loader', name),
+    component: 'loader',
+    image: images.loader,
+    ...timedCommand(['dnsperf', ...args]),
+    ...(cpu === undefined ? {} : { resources: { requests: { cpu }, limits: { cpu } } }),
+    mounts: { '/queries': queries.mount },
+    deadlineSeconds: configuration.durationSeconds + configuration.timeoutSeconds + 60,
+  });
+  return {
+    kind: 'Job',
+    object: { ...job, spec: { ...job.spec, template: job.spec?.template ?? {}, suspend: true } },
+  };
+}
+
+/** A case: its server and its load. */
+function caseManifests(request: ManifestRequest, shared: Shared, planned: PlannedCase): Manifest[] {
+  const server = request.servers.find(({ name }) => name === planned.server);
+  if (server === undefined) return [];
+  if (server.image === null) throw noImage(server);
+  const objects = serverObjects({
+    ...shared.common,
+    unit: unitOf(planned),
+    server,
+    image: shared.images.of(server.image),
+    zoneSet: request.zoneSet,
+    mode: planned.mode,
+    transport: planned.transport,
+    allowances: planned.allowances,
+    nodeCpus: null,
+  });
+  return [
+    { kind: 'ConfigMap', object: objects.configMap },
+    { kind: 'Service', object: objects.service },
+    { kind: 'Deployment', object: objects.deployment },
+    jobManifest(request, shared, planned, objects.name),
+  ];
+}
+
+/**
+ * Everything that the cases need, in the order in which it can be applied: the namespace, the account, the
+ * queries, and for each case its server and a suspended Job, because servers are measured one at a time.
+ * `kubectl patch job NAME -p '{"spec":{"suspend":false}}'` starts one.
+ */
+export function manifestsOf(request: ManifestRequest): Manifest[] {
+  const shared = sharedOf(request);
+  return [
+    ...runManifests(shared),
+    ...request.cases.flatMap((planned) => caseManifests(request, shared, planned)),
+  ];
 }

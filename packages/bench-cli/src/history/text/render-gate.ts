@@ -29,10 +29,10 @@ function name(item: GatedCase): string {
 }
 
 /** At most so many cases are named in the paragraph; the table has all. */
-const MOST_NAMED = 4;
+const MAX_NAMED = 4;
 
 function list(cases: readonly GatedCase[]): string {
-  const shown = cases.slice(0, MOST_NAMED).map((item) => {
+  const shown = cases.slice(0, MAX_NAMED).map((item) => {
     const p =
       item.outcome === 'failed' && item.adjustedPValue !== null ? `, p ${formatP(item.adjustedPValue)}` : '';
     return item.missing === null ? `${name(item)} is ${howMuch(item)}${p}` : `${name(item)}: ${item.missing}`;

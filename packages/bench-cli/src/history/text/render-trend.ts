@@ -9,7 +9,7 @@ import { columnsOf, formatFigure, formatTimestamp } from './words.ts';
 type Paint = InstanceType<typeof Ansis>;
 
 const BARS = '▁▂▃▄▅▆▇█';
-const NARROWEST_PLOT = 12;
+const MIN_PLOT_WIDTH = 12;
 
 /** The medians as a line of bars, the lowest value at the bottom. */
 export function sparkline(values: readonly number[]): string {
@@ -71,7 +71,7 @@ function renderLine(
     [0, 1],
   ).map((text) => text.padEnd(1));
   const widest = Math.max(...left.map((text) => [...text].length));
-  const width = Math.max(NARROWEST_PLOT, columns - widest - 2);
+  const width = Math.max(MIN_PLOT_WIDTH, columns - widest - 2);
   const low = Math.min(...points.map((point) => point.low ?? point.median));
   const high = Math.max(...points.map((point) => point.high ?? point.median));
   const rows = points.flatMap((point, position) => {

@@ -1,24 +1,27 @@
-/** Readings of counters that somebody else takes, at moments of his own. */
+/** Readings of counters that somebody else updates, at times of their own. */
 import type { Clock } from '../../world.ts';
 
 export interface SettledOptions {
   readonly clock: Clock;
   readonly signal: AbortSignal;
-  /** Given up after this; then the last reading is what there is. */
+  /** After this time the last reading is returned, whether settled or not. */
   readonly seconds: number;
   readonly pauseSeconds?: number;
 }
 
-/**
- * Reads until every key has a value that was taken after this call began, which shows in its being another than
- * the first one. Resolves with the values and whether all of them are such.
- */
+export interface Settled<T> {
+  readonly values: ReadonlyMap<string, T>;
+  /** Whether every value was taken after the call began. */
+  readonly settled: boolean;
+}
+
+/** Reads until every key has a value that was taken after this call began: one that differs from the first. */
 export async function readSettled<T>(
   read: () => Promise<ReadonlyMap<string, T>>,
   keys: Iterable<string>,
   isAnother: (before: T, now: T) => boolean,
   { clock, signal, seconds, pauseSeconds = 0.5 }: SettledOptions,
-): Promise<{ readonly values: ReadonlyMap<string, T>; readonly settled: boolean }> {
+): Promise<Settled<T>> {
   const wanted = [...keys];
   const end = clock.monotonicSeconds() + seconds;
   const first = await read();

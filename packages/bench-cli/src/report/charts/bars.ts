@@ -93,7 +93,7 @@ function pointsOf(
   }));
 }
 
-function layers(look: Look, data: ChartData, bars: readonly Bar[], points: readonly Point[], none: object[]) {
+function layers(look: Look, data: ChartData, { bars, points, none }: Marks) {
   const { color, shape } = serverChannels(data);
   const x = { field: 'middle', type: 'quantitative' as const };
   const y = { field: 'value', type: 'quantitative' as const };
@@ -172,91 +172,113 @@ function layers(look: Look, data: ChartData, bars: readonly Bar[], points: reado
   ];
 }
 
+/** Everything that `layers` draws. */
+interface Marks {
+  readonly bars: Bar[];
+  readonly points: Point[];
+  /** Labels of cases without a figure. */
+  readonly none: { readonly middle: number; readonly text: string }[];
+}
+
+/** The top of the axis, in the unit: it may cut off whiskers, but no median and no trial. */
+function axisReach(
+  data: ChartData,
+  metric: BarMetric,
+  unit: BarUnit,
+  statistics: readonly SummaryStatistic[],
+): number {
+  const trials = data.groups.flatMap(({ cases }) =>
+    cases.flatMap((item) => data.trialsOf(item).flatMap(({ metrics }) => metric.trial(metrics) ?? [])),
+  );
+  return reachOf([...statistics.map(({ median }) => median), ...trials]) / unit.size;
+}
+
+function placeMarks(data: ChartData, metric: BarMetric, unit: BarUnit, reach: number): Marks {
+  const marks: Marks = { bars: [], points: [], none: [] };
+  for (const [index, group] of data.groups.entries()) {
+    for (const [order, { server }] of data.servers.entries()) {
+      const item = group.cases.find((candidate) => candidate.server === server);
+      if (item === undefined) continue;
+      const offset = dodge(order, data.servers.length);
+      const place = {
+        left: index + offset.left,
+        middle: index + offset.middle,
+        right: index + offset.right,
+      };
+      const statistic = item.summary === null ? null : metric.summary(item.summary);
+      if (statistic === null) {
+        marks.none.push({ middle: place.middle, text: 'no result' });
+        continue;
+      }
+      const { median, low, high } = statistic;
+      marks.bars.push({
+        ...place,
+        server,
+        value: median / unit.size,
+        ...cut((low ?? median) / unit.size, (high ?? median) / unit.size, reach),
+        tip: tipOf(nameOf(data, item), statistic, unit),
+        marks: marksOf(item),
+      });
+      marks.points.push(...pointsOf(data, item, metric, unit, place));
+    }
+  }
+  return marks;
+}
+
+function captionOf(data: ChartData, metric: BarMetric, unit: BarUnit, bars: readonly Bar[]): string {
+  const drawn = drawnTrials(data);
+  const caption =
+    `${unit.axis.charAt(0).toUpperCase()}${unit.axis.slice(1)}; ${metric.lowerIsBetter ? 'lower' : 'higher'} is better. ` +
+    'Bars: medians. Whiskers: 95 % intervals. Points: single trials, in the order of the rounds' +
+    (drawn.isThinned ? `, of each case ${drawn.most}, evenly chosen.` : '.');
+  return bars.some(({ isCutHigh }) => isCutHigh) ? caption + CUT_NOTE : caption;
+}
+
+/** The groups of cases from left to right, the figure upwards. */
+function axes({ groups }: ChartData, unit: BarUnit) {
+  return {
+    x: {
+      type: 'quantitative' as const,
+      scale: { domain: [-0.5, groups.length - 0.5], nice: false, zero: false },
+      axis: {
+        title: null,
+        values: groups.map((_, index) => index),
+        labelExpr: labelExpression(groups.map(labelLines)),
+        ticks: false,
+        labelOverlap: false,
+        labelPadding: 8,
+      },
+    },
+    y: {
+      type: 'quantitative' as const,
+      scale: { zero: true, nice: true },
+      axis: { title: unit.axis, format: ',~r', tickCount: 6 },
+    },
+  };
+}
+
 /** The chart of one figure. */
 export function barChart(metric: BarMetric): Chart {
   return {
     name: metric.name,
     title: metric.title,
     draw(data, look) {
-      const { groups, servers } = data;
-      const statistics = groups.flatMap(({ cases }) =>
+      const statistics = data.groups.flatMap(({ cases }) =>
         cases.flatMap(({ summary }) => (summary === null ? [] : (metric.summary(summary) ?? []))),
       );
       const largest = Math.max(0, ...statistics.map(({ median, high }) => high ?? median));
       if (largest === 0) return { missing: metric.missing };
       const unit = metric.unit(largest);
-      const reach =
-        reachOf([
-          ...statistics.map(({ median }) => median),
-          ...groups.flatMap(({ cases }) =>
-            cases.flatMap((item) =>
-              data.trialsOf(item).flatMap(({ metrics }) => metric.trial(metrics) ?? []),
-            ),
-          ),
-        ]) / unit.size;
-      const bars: Bar[] = [];
-      const points: Point[] = [];
-      const none: object[] = [];
-      for (const [index, group] of groups.entries()) {
-        for (const [order, { server }] of servers.entries()) {
-          const item = group.cases.find((candidate) => candidate.server === server);
-          if (item === undefined) continue;
-          const offset = dodge(order, servers.length);
-          const place = {
-            left: index + offset.left,
-            middle: index + offset.middle,
-            right: index + offset.right,
-          };
-          const statistic = item.summary === null ? null : metric.summary(item.summary);
-          if (statistic === null) {
-            none.push({ middle: place.middle, text: 'no result' });
-            continue;
-          }
-          const { median, low, high } = statistic;
-          bars.push({
-            ...place,
-            server,
-            value: median / unit.size,
-            ...cut((low ?? median) / unit.size, (high ?? median) / unit.size, reach),
-            tip: tipOf(nameOf(data, item), statistic, unit),
-            marks: marksOf(item),
-          });
-          points.push(...pointsOf(data, item, metric, unit, place));
-        }
-      }
-      const drawn = drawnTrials(data);
-      const caption =
-        `${unit.axis.charAt(0).toUpperCase()}${unit.axis.slice(1)}; ${metric.lowerIsBetter ? 'lower' : 'higher'} is better. ` +
-        'Bars: medians. Whiskers: 95 % intervals. Points: single trials, in the order of the rounds' +
-        (drawn.isThinned ? `, of each case ${drawn.most}, evenly chosen.` : '.');
-      const whole = bars.some(({ isCutHigh }) => isCutHigh) ? caption + CUT_NOTE : caption;
+      const marks = placeMarks(data, metric, unit, axisReach(data, metric, unit, statistics));
       const spec = {
         ...frame(look),
         width: look.width,
         height: look.height,
         autosize: { type: 'fit' as const, contains: 'padding' as const },
-        encoding: {
-          x: {
-            type: 'quantitative' as const,
-            scale: { domain: [-0.5, groups.length - 0.5], nice: false, zero: false },
-            axis: {
-              title: null,
-              values: groups.map((_, index) => index),
-              labelExpr: labelExpression(groups.map(labelLines)),
-              ticks: false,
-              labelOverlap: false,
-              labelPadding: 8,
-            },
-          },
-          y: {
-            type: 'quantitative' as const,
-            scale: { zero: true, nice: true },
-            axis: { title: unit.axis, format: ',~r', tickCount: 6 },
-          },
-        },
-        layer: layers(look, data, bars, points, none),
+        encoding: axes(data, unit),
+        layer: layers(look, data, marks),
       };
-      return { spec, caption: whole };
+      return { spec, caption: captionOf(data, metric, unit, marks.bars) };
     },
   };
 }

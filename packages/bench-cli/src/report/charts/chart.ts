@@ -58,7 +58,7 @@ export interface Chart {
 }
 
 /** Longer names would leave no room for the figures. */
-const LONGEST_TITLE = 32;
+const MAX_TITLE_LENGTH = 32;
 
 export function chartData(record: RunRecord, delta: DeltaDefinition): ChartData {
   const trials = okTrialsByCase(record);
@@ -70,7 +70,7 @@ export function chartData(record: RunRecord, delta: DeltaDefinition): ChartData 
     delta,
     servers: present.map((server, index) => {
       const { light, shape } = serverStyle(index);
-      return { server, title: shortened(serverTitle(record, server), LONGEST_TITLE), color: light, shape };
+      return { server, title: shortened(serverTitle(record, server), MAX_TITLE_LENGTH), color: light, shape };
     }),
     groups: groupCases(record),
     trialsOf: (item) => trials.get(item.key) ?? [],
@@ -79,7 +79,7 @@ export function chartData(record: RunRecord, delta: DeltaDefinition): ChartData 
 
 /** Lines of a group's label on an axis: `Tier 2`, `single`, and what else sets it apart. */
 export function labelLines({ title }: CaseGroup): string[] {
-  return title.split(', ').map((line) => shortened(line, LONGEST_TITLE));
+  return title.split(', ').map((line) => shortened(line, MAX_TITLE_LENGTH));
 }
 
 /** `CoreDNS, tier 1, single`, as tooltips begin. */
@@ -152,15 +152,15 @@ export function frame(look: Look) {
 }
 
 /** With more points than this in one chart they hide each other, and pictures take seconds to draw. */
-const MOST_POINTS = 600;
+const MAX_POINTS = 600;
 /** Fewer of a case would not show how its trials scatter. */
-const FEWEST_OF_CASE = 12;
+const MIN_PER_CASE = 12;
 
 /** How many trials of each case are drawn: all of them, unless there are very many. */
 export function drawnTrials({ groups, trialsOf }: ChartData): { most: number; isThinned: boolean } {
   const cases = groups.flatMap((group) => group.cases);
   const longest = Math.max(0, ...cases.map((item) => trialsOf(item).length));
-  const most = Math.max(FEWEST_OF_CASE, Math.floor(MOST_POINTS / Math.max(1, cases.length)));
+  const most = Math.max(MIN_PER_CASE, Math.floor(MAX_POINTS / Math.max(1, cases.length)));
   return longest > most ? { most, isThinned: true } : { most: longest, isThinned: false };
 }
 

@@ -5,17 +5,17 @@ import { type Chart, type ChartData, frame, nameOf, serverChannels, thinned } fr
 import { panelFacet, panelGrid } from './panels.ts';
 
 /** More lines than this of one case are a smear; so many, evenly chosen, show the same. */
-const MOST_TRIALS = 12;
+const MAX_TRIALS = 12;
 /** Of very many cases, fewer lines each. */
-const MOST_LINES = 120;
+const MAX_LINES = 120;
 /** Intervals of a long trial beyond this number are drawn as every n-th. */
-const MOST_INTERVALS = 60;
+const MAX_INTERVALS = 60;
 /** With more points than this, lines are drawn without them. */
-const MOST_MARKED = 800;
+const MAX_MARKED = 800;
 
 function drawnOf(data: ChartData): number {
   const cases = data.groups.reduce((sum, group) => sum + group.cases.length, 0);
-  return Math.max(3, Math.min(MOST_TRIALS, Math.floor(MOST_LINES / Math.max(1, cases))));
+  return Math.max(3, Math.min(MAX_TRIALS, Math.floor(MAX_LINES / Math.max(1, cases))));
 }
 
 function rowsOf(data: ChartData) {
@@ -26,7 +26,7 @@ function rowsOf(data: ChartData) {
         const intervals = wholeIntervals(trial.load.intervals);
         return intervals.length < 2
           ? []
-          : thinned(intervals, MOST_INTERVALS).map(({ atSeconds, qps }) => ({
+          : thinned(intervals, MAX_INTERVALS).map(({ atSeconds, qps }) => ({
               panel: group.title,
               server: item.server,
               trial: trial.key,
@@ -76,7 +76,7 @@ export const overTimeChart: Chart = {
       facet: panelFacet(groups),
       columns,
       spacing,
-      spec: { ...size, layer: rows.length > MOST_MARKED ? [lines] : [lines, points] },
+      spec: { ...size, layer: rows.length > MAX_MARKED ? [lines] : [lines, points] },
     };
     return { spec, caption };
   },

@@ -24,13 +24,13 @@ interface Column {
   /** On hover and focus of the heading. */
   readonly tip: string;
   readonly isNumber: boolean;
-  /** By what the column sorts; null goes to the end. */
+  /** The value to sort by; null goes to the end. */
   sort(item: CaseRecord): number | string | null;
   cell(item: CaseRecord): Content;
 }
 
-/** A longer name of the baseline would make its column wider than a phone. */
-const LONGEST_HEADING = 22;
+/** A longer baseline name would make its column wider than a phone. */
+const MAX_HEADING_LENGTH = 22;
 
 const NONE = html`<span class="none">–</span>`;
 
@@ -83,31 +83,41 @@ function percentileColumns(page: PageData): Column[] {
   });
 }
 
-function columnsOf(page: PageData, marksByKey: ReadonlyMap<string, readonly Mark[]>): Column[] {
-  const { record } = page;
-  const baseline = serverTitle(record, record.baseline);
-  const numbers = (title: string, tip: string, sort: Column['sort'], cell: Column['cell']): Column => ({
-    title,
-    tip,
-    isNumber: true,
-    sort,
-    cell,
-  });
-  const words = (title: string, tip: string, sort: Column['sort'], cell: Column['cell']): Column => ({
-    title,
-    tip,
-    isNumber: false,
-    sort,
-    cell,
-  });
-  const several = (pick: (item: CaseRecord) => string) => new Set(record.cases.map(pick)).size > 1;
+function column(
+  isNumber: boolean,
+  title: string,
+  tip: string,
+  sort: Column['sort'],
+  cell: Column['cell'],
+): Column {
+  return { title, tip, isNumber, sort, cell };
+}
+
+const numbers = column.bind(null, true);
+const words = column.bind(null, false);
+
+/** What was measured; the workload and the transport only if the cases differ in them. */
+function caseColumns(page: PageData): Column[] {
+  const differ = (pick: (item: CaseRecord) => string) => new Set(page.record.cases.map(pick)).size > 1;
+  const workload = words(
+    'Workload',
+    'Which names and types were queried.',
+    (item) => item.workload,
+    (item) => item.workload,
+  );
+  const transport = words(
+    'Transport',
+    'The transport of the queries.',
+    (item) => item.transport,
+    (item) => item.transport,
+  );
   return [
     words(
       'Server',
       'The DNS server under test.',
-      (item) => serverTitle(record, item.server),
+      (item) => serverTitle(page.record, item.server),
       (item) => [
-        html`<span class="who">${serverSign(page, item.server)}${serverTitle(record, item.server)}</span>`,
+        html`<span class="who">${serverSign(page, item.server)}${serverTitle(page.record, item.server)}</span>`,
       ],
     ),
     numbers(
@@ -122,26 +132,15 @@ function columnsOf(page: PageData, marksByKey: ReadonlyMap<string, readonly Mark
       ({ mode }) => mode,
       ({ mode }) => mode,
     ),
-    ...(several(({ workload }) => workload)
-      ? [
-          words(
-            'Workload',
-            'Which names and types were queried.',
-            ({ workload }) => workload,
-            ({ workload }) => workload,
-          ),
-        ]
-      : []),
-    ...(several(({ transport }) => transport)
-      ? [
-          words(
-            'Transport',
-            'The transport of the queries.',
-            ({ transport }) => transport,
-            ({ transport }) => transport,
-          ),
-        ]
-      : []),
+    ...(differ((item) => item.workload) ? [workload] : []),
+    ...(differ((item) => item.transport) ? [transport] : []),
+  ];
+}
+
+function throughputColumns(page: PageData): Column[] {
+  const { record } = page;
+  const baseline = serverTitle(record, record.baseline);
+  return [
     numbers(
       'QPS',
       'Completed queries per second: median of the trials and its 95 % interval.',
@@ -149,7 +148,7 @@ function columnsOf(page: PageData, marksByKey: ReadonlyMap<string, readonly Mark
       ({ summary }) => statistic(summary?.qps, formatQps),
     ),
     numbers(
-      [...baseline].length <= LONGEST_HEADING ? `vs ${baseline}` : 'vs baseline',
+      [...baseline].length <= MAX_HEADING_LENGTH ? `vs ${baseline}` : 'vs baseline',
       `Difference in queries per second from ${baseline} of the same tier and mode (${page.delta}), with its 95 % interval. A winner is named only where the interval excludes zero.`,
       ({ comparison }) => comparison?.qps.relative ?? null,
       (item) =>
@@ -157,6 +156,11 @@ function columnsOf(page: PageData, marksByKey: ReadonlyMap<string, readonly Mark
           ? html`<span class="none">baseline</span>`
           : deltaCell(item.comparison?.qps, page),
     ),
+  ];
+}
+
+function latencyColumns(page: PageData): Column[] {
+  return [
     numbers(
       'Latency',
       'Mean latency of answered queries: median of the trials and its 95 % interval.',
@@ -164,6 +168,11 @@ function columnsOf(page: PageData, marksByKey: ReadonlyMap<string, readonly Mark
       ({ summary }) => statistic(summary?.latencySeconds, formatTime),
     ),
     ...percentileColumns(page),
+  ];
+}
+
+function resourceColumns(): Column[] {
+  return [
     numbers(
       'CPU per query',
       'User and system time of all processes of the server per answered query.',
@@ -185,6 +194,12 @@ function columnsOf(page: PageData, marksByKey: ReadonlyMap<string, readonly Mark
       ({ summary }) => summary?.memoryBytes?.median ?? null,
       ({ summary }) => (summary?.memoryBytes ? formatBytes(summary.memoryBytes.median) : NONE),
     ),
+  ];
+}
+
+/** How far the figures can be trusted. */
+function qualityColumns(page: PageData, marksByKey: ReadonlyMap<string, readonly Mark[]>): Column[] {
+  return [
     numbers(
       'Lost',
       'Share of sent queries that were not answered within the timeout.',
@@ -207,6 +222,16 @@ function columnsOf(page: PageData, marksByKey: ReadonlyMap<string, readonly Mark
       ({ trials }) => trials.ok,
       (item) => [html`<a href="#${trialsId(page, item)}">${item.trials.ok} of ${item.trials.planned}</a>`],
     ),
+  ];
+}
+
+function columnsOf(page: PageData, marksByKey: ReadonlyMap<string, readonly Mark[]>): Column[] {
+  return [
+    ...caseColumns(page),
+    ...throughputColumns(page),
+    ...latencyColumns(page),
+    ...resourceColumns(),
+    ...qualityColumns(page, marksByKey),
   ];
 }
 

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import type { V1Pod } from '@kubernetes/client-node';
 import type { DnsQuery } from '../../dns/client.ts';
 import type { Endpoint } from '../../dns/endpoint.ts';
-import { lastLogLines } from '../../kubernetes-api/logs.ts';
+import { type ContainerReference, lastLogLines } from '../../kubernetes-api/logs.ts';
 import { observeMetrics } from '../../observe/kubernetes/observe-metrics.ts';
 import { observePods } from '../../observe/kubernetes/observe-pods.ts';
 import { podSource } from '../../observe/kubernetes/pod-source.ts';
@@ -81,54 +81,76 @@ async function observe(deployed: DeployedPods, signal: AbortSignal): Promise<Obs
   }
 }
 
+/**
+ * Rejects when a pod dies or restarts. Stays pending once the deployment is over: a pod that is removed on
+ * purpose is no failure.
+ */
+async function deathOf(deployed: DeployedPods, over: AbortSignal): Promise<never> {
+  const { run, request, pods, namespace, labels } = deployed;
+  const restartsBefore = new Map(pods.map((pod) => [pod.metadata?.name ?? '', restartsOf(pod)]));
+  const signal = AbortSignal.any([request.signal, over]);
+  try {
+    return await watchForDeath(
+      { client: run.client, namespace, labels, what: request.server.name, signal },
+      new Set(podNames(pods)),
+      deployed.ownsPods
+        ? assessRunningPod
+        : (pod) => assessAdoptedPod(pod, restartsBefore.get(pod.metadata?.name ?? '') ?? 0),
+    );
+  } catch (error) {
+    if (signal.aborted) return new Promise<never>(() => undefined);
+    throw error;
+  }
+}
+
+function logReferences({ pods, namespace }: DeployedPods): ContainerReference[] {
+  return podNames(pods).map((pod) => ({ namespace, pod, container: CONTAINER }));
+}
+
+/** Writes the logs of our own pods to the log directory. */
+async function keepLogs(deployed: DeployedPods, limit: AbortSignal): Promise<void> {
+  const { run, request } = deployed;
+  if (!deployed.ownsPods) return;
+  for (const [index, reference] of logReferences(deployed).entries()) {
+    const lines = await lastLogLines(run.client, reference, KEPT_LINES, limit);
+    const file = join(request.logDirectory, `${request.server.name}-${index + 1}.log`);
+    await run.world.fs.appendFile(file, lines.map((line) => `${line}\n`).join(''));
+  }
+}
+
+/** DinoDNS writes in its first line how many workers it started. Null for other servers and adopted pods. */
+async function readWorkers(deployed: DeployedPods, signal: AbortSignal): Promise<number | null> {
+  const [reference] = logReferences(deployed);
+  if (!deployed.ownsPods || reference === undefined) return null;
+  const lines = await lastLogLines(deployed.run.client, reference, KEPT_LINES, signal);
+  return lines.map(parseReadyLine).find((value) => value !== null) ?? null;
+}
+
+async function lastLines(deployed: DeployedPods): Promise<string[]> {
+  const lines: string[] = [];
+  for (const reference of logReferences(deployed)) {
+    const limit = AbortSignal.timeout(10_000);
+    lines.push(...(await lastLogLines(deployed.run.client, reference, SHOWN_LINES, limit)));
+  }
+  return lines;
+}
+
 /** The pods that are ready, as the measuring code knows a deployment. */
 export function deploymentOf(deployed: DeployedPods): Deployment {
-  const { run, request, pods, namespace, labels } = deployed;
+  const { run, request } = deployed;
   const over = new AbortController();
   const dead = new AbortController();
-  const signal = AbortSignal.any([request.signal, over.signal]);
   // Nobody waits for answers or figures of pods that have died.
-  const alive = AbortSignal.any([signal, dead.signal]);
-  const names = podNames(pods);
-  let instances = pods.map((pod, index) => instanceOf(deployed, pod, index));
-  const references = names.map((pod) => ({ namespace, pod, container: CONTAINER }));
+  const alive = AbortSignal.any([request.signal, over.signal, dead.signal]);
+  let instances = deployed.pods.map((pod, index) => instanceOf(deployed, pod, index));
 
-  const before = new Map(pods.map((pod) => [pod.metadata?.name ?? '', restartsOf(pod)]));
-  const died = watchForDeath(
-    { client: run.client, namespace, labels, what: request.server.name, signal },
-    new Set(names),
-    deployed.ownsPods
-      ? assessRunningPod
-      : (pod) => assessAdoptedPod(pod, before.get(pod.metadata?.name ?? '') ?? 0),
-  ).catch((error: unknown): Promise<never> => {
-    // Removed in order: nobody is to hear of it.
-    if (over.signal.aborted || request.signal.aborted) return new Promise<never>(() => undefined);
-    throw error;
-  });
+  const died = deathOf(deployed, over.signal);
   died.catch((error: unknown) => dead.abort(error));
-
-  const keepLogs = async (limit: AbortSignal) => {
-    if (!deployed.ownsPods) return;
-    for (const [index, reference] of references.entries()) {
-      const lines = await lastLogLines(run.client, reference, KEPT_LINES, limit);
-      const file = join(request.logDirectory, `${request.server.name}-${index + 1}.log`);
-      await run.world.fs.appendFile(file, lines.map((line) => `${line}\n`).join(''));
-    }
-  };
-
-  /** DinoDNS says in its first line how many workers it started. */
-  const readWorkers = async () => {
-    const [reference] = references;
-    if (!deployed.ownsPods || reference === undefined) return;
-    const lines = await lastLogLines(run.client, reference, KEPT_LINES, alive);
-    const workers = lines.map(parseReadyLine).find((value) => value !== null) ?? null;
-    if (workers !== null) instances = instances.map((instance) => ({ ...instance, workers }));
-  };
 
   const removeAll = async () => {
     over.abort(new Error('the deployment is removed'));
-    // Logs are worth a moment, but not the removal.
-    if (!request.signal.aborted) await keepLogs(AbortSignal.timeout(5000)).catch(() => undefined);
+    // A failure to save the logs must not stop the removal.
+    if (!request.signal.aborted) await keepLogs(deployed, AbortSignal.timeout(5000)).catch(() => undefined);
     await deployed.remove();
   };
   let removal: Promise<void> | undefined;
@@ -147,18 +169,13 @@ export function deploymentOf(deployed: DeployedPods): Deployment {
         readiness: deployed.readiness,
         signal: alive,
       });
-      await readWorkers();
+      const workers = await readWorkers(deployed, alive);
+      if (workers !== null) instances = instances.map((instance) => ({ ...instance, workers }));
       return client;
     },
     observe: () => observe(deployed, alive),
     died,
-    lastLogLines: async () => {
-      const lines: string[] = [];
-      for (const reference of references) {
-        lines.push(...(await lastLogLines(run.client, reference, SHOWN_LINES, AbortSignal.timeout(10_000))));
-      }
-      return lines;
-    },
+    lastLogLines: () => lastLines(deployed),
     remove: () => {
       removal ??= removeAll();
       return removal;

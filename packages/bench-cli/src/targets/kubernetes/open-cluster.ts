@@ -118,68 +118,104 @@ export async function openClient(world: World, context: string | undefined): Pro
   return createClient(await connect(world, context), { clock: world.clock });
 }
 
+/** Deletes the namespace and waits until it is gone, or until `force`. */
+async function removeNamespace(client: KubeClient, name: string, force: AbortSignal): Promise<void> {
+  const limit = AbortSignal.timeout(CLOSE_SECONDS * 1000);
+  await client.delete('Namespace', name, undefined, limit);
+  // Kubernetes goes on without us; waiting only shows whether it succeeded.
+  await waitUntilNamespaceGone(client, name, AbortSignal.any([force, limit])).catch((error: unknown) => {
+    if (!force.aborted) throw error;
+  });
+}
+
+/** Whether the namespace exists and carries our label. */
+async function isOurs(client: KubeClient, name: string): Promise<boolean> {
+  const found = await client.get('Namespace', name, undefined, AbortSignal.timeout(10_000)).catch(() => null);
+  const [label, value] = Object.entries(managedLabels)[0] ?? ['', ''];
+  return found?.metadata?.labels?.[label] === value;
+}
+
+/** The account that the pods run under; made unless it is `default`, which every namespace has. */
+async function createAccount(
+  client: KubeClient,
+  { serviceAccount: name = SERVICE_ACCOUNT }: KubernetesSettings,
+  namespace: string,
+  labels: Readonly<Record<string, string>>,
+  signal: AbortSignal,
+): Promise<string> {
+  if (name !== 'default') {
+    await client.create(
+      'ServiceAccount',
+      { metadata: { name, namespace, labels }, automountServiceAccountToken: false },
+      signal,
+    );
+  }
+  return name;
+}
+
+/** Whole CPUs of each server node, by its name. */
+function nodeCpusOf({ serverNodes }: ClusterFacts): Map<string, number> {
+  return new Map(
+    serverNodes.map((node) => [
+      node.metadata?.name ?? '',
+      Math.floor(parseQuantity(node.status?.capacity?.cpu) ?? 1),
+    ]),
+  );
+}
+
+/** Makes the namespace with what the pods need. */
+async function openRun(
+  request: OpenRequest,
+  client: KubeClient,
+  facts: ClusterFacts,
+  observation: ClusterRun['observation'],
+): Promise<ClusterRun> {
+  const { world, runId, settings, images, loadSeconds, serverCores, signal } = request;
+  const name = namespaceOf(settings.namespacePrefix, runId);
+  const { clockOffsetSeconds } = await openNamespace(world, client, { name, runId }, signal);
+  const labels = runLabels(runId);
+  const serviceAccount = await createAccount(client, settings, name, labels, signal);
+  const pullSecrets = await copyPullSecrets(client, settings.pullSecrets ?? [], name, labels, signal);
+  return {
+    world,
+    client,
+    runId,
+    namespace: name,
+    settings: { ...settings, serviceAccount },
+    images,
+    pullSecrets,
+    placement: { servers: new Set(), loaders: new Set() },
+    clockOffsetSeconds,
+    nodeCpus: nodeCpusOf(facts),
+    observation,
+    loadSeconds,
+    loaderRequestCores: loaderRequest(sharedCpusOf(facts), serverCores),
+    kept: [],
+    jobs: 0,
+  };
+}
+
 export async function openCluster(request: OpenRequest): Promise<OpenedCluster> {
-  const { world, runId, settings, images, loadSeconds, serverCores, signal, force } = request;
+  const { world, runId, settings, signal, force } = request;
   const client = await openClient(world, settings.context);
   const name = namespaceOf(settings.namespacePrefix, runId);
-  const wanted = settings.pullSecrets === undefined ? [] : SECRET_PERMISSIONS;
-  await demandPermissions(client, [...REQUIRED_PERMISSIONS, ...wanted], name, signal);
+  const secrets = settings.pullSecrets === undefined ? [] : SECRET_PERMISSIONS;
+  await demandPermissions(client, [...REQUIRED_PERMISSIONS, ...secrets], name, signal);
   const facts = await describeCluster(client, settings, signal);
   demandNodes(facts, settings);
   const { observation, reason } = await chooseObservation(client, settings, facts, signal);
   const sharedCpus = sharedCpusOf(facts);
 
   let closing: Promise<void> | undefined;
-  const removeNamespace = async () => {
+  const close = async () => {
     if (settings.keep) return;
-    const limit = AbortSignal.timeout(CLOSE_SECONDS * 1000);
-    await client.delete('Namespace', name, undefined, limit);
-    // Kubernetes goes on by itself; waiting only tells whether it could.
-    await waitUntilNamespaceGone(client, name, AbortSignal.any([force, limit])).catch((error: unknown) => {
-      if (!force.aborted) throw error;
-    });
-  };
-  const close = () => {
-    closing ??= removeNamespace();
-    return closing;
+    closing ??= removeNamespace(client, name, force);
+    await closing;
   };
 
   try {
-    const { clockOffsetSeconds } = await openNamespace(world, client, { name, runId }, signal);
-    const labels = runLabels(runId);
-    const account = settings.serviceAccount ?? SERVICE_ACCOUNT;
-    // Every namespace gets an account "default" by itself.
-    if (account !== 'default') {
-      await client.create(
-        'ServiceAccount',
-        { metadata: { name: account, namespace: name, labels }, automountServiceAccountToken: false },
-        signal,
-      );
-    }
-    const pullSecrets = await copyPullSecrets(client, settings.pullSecrets ?? [], name, labels, signal);
     return {
-      run: {
-        world,
-        client,
-        runId,
-        namespace: name,
-        settings: { ...settings, serviceAccount: account },
-        images,
-        pullSecrets,
-        placement: { servers: new Set(), loaders: new Set() },
-        clockOffsetSeconds,
-        nodeCpus: new Map(
-          facts.serverNodes.map((node) => [
-            node.metadata?.name ?? '',
-            Math.floor(parseQuantity(node.status?.capacity?.cpu) ?? 1),
-          ]),
-        ),
-        observation,
-        loadSeconds,
-        loaderRequestCores: loaderRequest(sharedCpus, serverCores),
-        kept: [],
-        jobs: 0,
-      },
+      run: await openRun(request, client, facts, observation),
       cluster: facts.cluster,
       sharedCpus,
       warnings: [
@@ -191,13 +227,8 @@ export async function openCluster(request: OpenRequest): Promise<OpenedCluster> 
       close,
     };
   } catch (error) {
-    // A namespace that is somebody else's is not ours to delete.
-    const left = await client
-      .get('Namespace', name, undefined, AbortSignal.timeout(10_000))
-      .catch(() => null);
-    if (left?.metadata?.labels?.[Object.keys(managedLabels)[0] ?? ''] === Object.values(managedLabels)[0]) {
-      await close().catch(() => undefined);
-    }
+    // Never delete a namespace that belongs to somebody else.
+    if (await isOurs(client, name)) await close().catch(() => undefined);
     throw error;
   }
 }

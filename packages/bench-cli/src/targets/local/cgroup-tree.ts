@@ -14,11 +14,11 @@ import { joiningCgroups } from './wrapping.ts';
 export const CFS_PERIOD_MICROSECONDS = 100_000;
 
 /** The kernel refuses a quota below 1 ms. */
-const SMALLEST_QUOTA_MICROSECONDS = 1000;
+const MIN_QUOTA_MICROSECONDS = 1000;
 
 /** Quota for one period; 0.5 cores → 50,000 µs. */
 export function quotaMicroseconds(cores: number): number {
-  return Math.max(SMALLEST_QUOTA_MICROSECONDS, Math.round(cores * CFS_PERIOD_MICROSECONDS));
+  return Math.max(MIN_QUOTA_MICROSECONDS, Math.round(cores * CFS_PERIOD_MICROSECONDS));
 }
 
 export interface CgroupTree {

@@ -4,7 +4,7 @@ import { BenchError } from '../../../errors.ts';
 import type { ConfigMapMount } from './pods.ts';
 
 /** What the API server takes: 1 MiB for the data, a little less for what is around it. */
-const MOST_BYTES = 2 ** 20 - 4096;
+const MAX_BYTES = 2 ** 20 - 4096;
 
 export interface NamedFile {
   readonly path: string;
@@ -34,7 +34,7 @@ export function configMapOf(
     for (const chunk of chunks) {
       content += chunk;
       bytes += Buffer.byteLength(chunk);
-      if (bytes > MOST_BYTES) {
+      if (bytes > MAX_BYTES) {
         throw new BenchError('E_CONFIG', `${what} is larger than the 1 MiB that a ConfigMap can hold`, {
           fix: 'Choose fewer zones with --zones; a few thousand fit, depending on the server.',
         });

@@ -1,0 +1,174 @@
+/** Figures of pods over a trial, from the readings at its ends and the samples in between. Pure. */
+import type { InstanceObservation, Observation } from '../../results/record.ts';
+import type { PodReading, ThrottlingReading } from './pod-reading.ts';
+import type { PodPlace } from './pod-source.ts';
+import type { Settled } from './settled.ts';
+
+export type Readings = ReadonlyMap<string, PodReading>;
+
+export interface Sample {
+  /** On the monotonic clock. */
+  readonly atSeconds: number;
+  readonly readings: Readings;
+}
+
+const sum = (values: readonly number[]) => values.reduce((total, value) => total + value, 0);
+
+/** Whether the kubelet has taken a new reading since. */
+export const isAnotherReading = (a: PodReading, b: PodReading) =>
+  a.cpu.stamp !== b.cpu.stamp || a.cpu.cpuSeconds !== b.cpu.cpuSeconds;
+
+function cpuBetween(from: Readings, to: Readings, pod: string): number | null {
+  const before = from.get(pod);
+  const after = to.get(pod);
+  if (before === undefined || after === undefined) return null;
+  return Math.max(0, after.cpu.cpuSeconds - before.cpu.cpuSeconds);
+}
+
+function memoryOf(readings: Readings, pods: readonly PodPlace[]): number | null {
+  const bytes = pods.map(({ name }) => readings.get(name)?.memoryBytes ?? null);
+  return bytes.includes(null) ? null : sum(bytes.map((value) => value ?? 0));
+}
+
+/** Without the samples that repeat the one before: they would show as an idle server. */
+function distinct(samples: readonly Sample[], pods: readonly PodPlace[]): Sample[] {
+  const kept: Sample[] = [];
+  for (const sample of samples) {
+    const last = kept.at(-1);
+    const isNew =
+      last === undefined ||
+      pods.every(({ name }) => {
+        const before = last.readings.get(name);
+        const now = sample.readings.get(name);
+        return before !== undefined && now !== undefined && isAnotherReading(before, now);
+      });
+    if (isNew) kept.push(sample);
+  }
+  return kept;
+}
+
+function series(samples: readonly Sample[], pods: readonly PodPlace[]): Observation['samples'] {
+  return samples.slice(1).flatMap((sample, index) => {
+    const before = samples[index];
+    if (before === undefined) return [];
+    const used = pods.map(({ name }) => cpuBetween(before.readings, sample.readings, name));
+    const seconds = sample.atSeconds - before.atSeconds;
+    // An interval that ended before the load began is not part of it.
+    if (used.includes(null) || seconds <= 0 || sample.atSeconds <= 0) return [];
+    return [
+      {
+        atSeconds: sample.atSeconds,
+        cpuCores: sum(used.map((value) => value ?? 0)) / seconds,
+        memoryBytes: memoryOf(sample.readings, pods),
+      },
+    ];
+  });
+}
+
+function throttlingBetween(
+  from: ReadonlyMap<string, ThrottlingReading>,
+  to: ReadonlyMap<string, ThrottlingReading>,
+  pod: string,
+): Observation['throttling'] {
+  const before = from.get(pod);
+  const after = to.get(pod);
+  // A pod that has not had a period with a quota yet is not in the list: it begins at zero.
+  if (after === undefined) return null;
+  return {
+    periods: Math.max(0, after.periods - (before?.periods ?? 0)),
+    throttledPeriods: Math.max(0, after.throttledPeriods - (before?.throttledPeriods ?? 0)),
+    throttledSeconds: Math.max(0, after.throttledSeconds - (before?.throttledSeconds ?? 0)),
+  };
+}
+
+/** How often the kubelet really looked. */
+function meanInterval(samples: readonly Sample[]): number | null {
+  const first = samples[0];
+  const last = samples.at(-1);
+  if (first === undefined || last === undefined || samples.length < 2) return null;
+  return (last.atSeconds - first.atSeconds) / (samples.length - 1);
+}
+
+/** What was read of the pods over a trial. */
+export interface PodReadings {
+  readonly pods: readonly PodPlace[];
+  /** When the load began and ended, on the monotonic clock. */
+  readonly startedAt: number;
+  readonly endedAt: number;
+  readonly usage: { readonly begin: Settled<PodReading>; readonly end: Settled<PodReading> };
+  /** Null if it could not be read, or the load was too short for it. */
+  readonly throttling: {
+    readonly begin: Settled<ThrottlingReading> | null;
+    readonly end: Settled<ThrottlingReading> | null;
+  };
+  readonly samples: readonly Sample[];
+}
+
+export interface PodFigures {
+  readonly observation: Observation;
+  readonly instances: InstanceObservation[];
+}
+
+/** Null for a pod whose throttling is not known at both ends. */
+function throttlingOf({ pods, throttling: { begin, end } }: PodReadings): Observation['throttling'][] {
+  return pods.map(({ name }) =>
+    begin?.settled && end?.settled ? throttlingBetween(begin.values, end.values, name) : null,
+  );
+}
+
+/** Null unless it is known of every pod. */
+function totalThrottling(ofPods: readonly Observation['throttling'][]): Observation['throttling'] {
+  const known = ofPods.flatMap((value) => value ?? []);
+  if (known.length < ofPods.length) return null;
+  return {
+    periods: sum(known.map(({ periods }) => periods)),
+    throttledPeriods: sum(known.map(({ throttledPeriods }) => throttledPeriods)),
+    throttledSeconds: sum(known.map(({ throttledSeconds }) => throttledSeconds)),
+  };
+}
+
+function summarizeMemory(
+  readings: readonly Readings[],
+  pods: readonly PodPlace[],
+): Observation['memoryBytes'] {
+  const memory = readings.flatMap((values) => memoryOf(values, pods) ?? []);
+  if (memory.length === 0) return null;
+  return { mean: sum(memory) / memory.length, max: Math.max(...memory), source: 'working-set' };
+}
+
+/** Null if the CPU time of a pod over the load is not known. */
+export function podFigures(read: PodReadings): PodFigures | null {
+  const { pods, startedAt, endedAt } = read;
+  const { begin, end } = read.usage;
+  const durationSeconds = Math.max(0.001, endedAt - startedAt);
+  const used = pods.map(({ name }) => cpuBetween(begin.values, end.values, name));
+  if (!begin.settled || !end.settled || used.includes(null)) return null;
+  const throttling = throttlingOf(read);
+  const cpuSeconds = sum(used.map((value) => value ?? 0));
+  const samples = distinct(
+    read.samples.map(({ atSeconds, readings }) => ({ atSeconds: atSeconds - startedAt, readings })),
+    pods,
+  );
+  return {
+    instances: pods.map(({ name, node }, index) => ({
+      name,
+      node,
+      queries: null,
+      cpuSeconds: used[index] ?? null,
+      cpuCores: (used[index] ?? 0) / durationSeconds,
+      memoryBytes: end.values.get(name)?.memoryBytes ?? null,
+      throttledSeconds: throttling[index]?.throttledSeconds ?? null,
+    })),
+    observation: {
+      cpuSource: 'kubelet-summary',
+      durationSeconds,
+      cpuSeconds,
+      cpuCores: cpuSeconds / durationSeconds,
+      memoryBytes: summarizeMemory([...samples.slice(1).map(({ readings }) => readings), end.values], pods),
+      throttling: totalThrottling(throttling),
+      processes: sum(pods.map(({ name }) => end.values.get(name)?.processes ?? 1)),
+      sampleIntervalSeconds: meanInterval(samples) ?? durationSeconds,
+      samples: series(samples, pods),
+    },
+  };
+}

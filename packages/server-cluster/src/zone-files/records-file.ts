@@ -1,0 +1,158 @@
+/**
+ * Records of zone files in a form that is read without parsing: what a reload keeps of each zone that is sound, and
+ * what workers load. One record after the other: the owner behind its length, type, TTL, and the data behind its length.
+ */
+import { closeSync, openSync, writeSync } from 'node:fs';
+import { open } from 'node:fs/promises';
+import { LOWER_CASE } from '@dinodns-bench/wire';
+import type { ZoneStore } from '../store/zone-store.ts';
+import type { StoredRecord } from '../table/record-sets.ts';
+
+/** A record of class IN; names are absolute and uncompressed. */
+export interface WireRecord {
+  readonly name: Uint8Array;
+  readonly type: number;
+  /** In seconds. */
+  readonly ttl: number;
+  readonly data: Uint8Array;
+}
+
+const CHUNK_OCTETS = 1024 * 1024;
+/** The longest record: a name of 255 octets, data of 65,535, and what is around them. */
+const MAX_RECORD_OCTETS = 1 + 255 + 2 + 4 + 2 + 65_535;
+
+export class RecordsWriter {
+  readonly #file: number;
+  readonly #bytes = Buffer.allocUnsafe(CHUNK_OCTETS);
+  #filled = 0;
+
+  constructor(path: string) {
+    this.#file = openSync(path, 'w', 0o600);
+  }
+
+  add({ name, type, ttl, data }: WireRecord): void {
+    if (this.#filled + MAX_RECORD_OCTETS > CHUNK_OCTETS) this.#flush();
+    const bytes = this.#bytes;
+    let at = bytes.writeUInt8(name.length, this.#filled);
+    bytes.set(name, at);
+    at = bytes.writeUInt16BE(type, at + name.length);
+    at = bytes.writeUInt32BE(ttl, at);
+    at = bytes.writeUInt16BE(data.length, at);
+    bytes.set(data, at);
+    this.#filled = at + data.length;
+  }
+
+  close(): void {
+    this.#flush();
+    closeSync(this.#file);
+  }
+
+  #flush(): void {
+    writeSync(this.#file, this.#bytes, 0, this.#filled);
+    this.#filled = 0;
+  }
+}
+
+/** The records of a file in batches of about a megabyte, each a copy that may be kept. */
+export async function* recordBatches(path: string): AsyncGenerator<WireRecord[], void, void> {
+  const file = await open(path, 'r');
+  try {
+    let rest = Buffer.alloc(0);
+    for (;;) {
+      const chunk = Buffer.allocUnsafe(rest.length + CHUNK_OCTETS);
+      rest.copy(chunk);
+      const { bytesRead } = await file.read(chunk, rest.length, CHUNK_OCTETS);
+      if (bytesRead === 0) return;
+      const filled = chunk.subarray(0, rest.length + bytesRead);
+      const records: WireRecord[] = [];
+      const end = readRecords(filled, records);
+      rest = filled.subarray(end);
+      yield records;
+    }
+  } finally {
+    await file.close();
+  }
+}
+
+/** Appends all whole records, and gives the offset behind the last. */
+function readRecords(bytes: Buffer, records: WireRecord[]): number {
+  let at = 0;
+  while (at < bytes.length) {
+    const head = at + 1 + (bytes[at] ?? 0);
+    if (head + 8 > bytes.length) break;
+    const end = head + 8 + bytes.readUInt16BE(head + 6);
+    if (end > bytes.length) break;
+    const name = bytes.subarray(at + 1, head);
+    const data = bytes.subarray(head + 8, end);
+    records.push({ name, type: bytes.readUInt16BE(head), ttl: bytes.readUInt32BE(head + 2), data });
+    at = end;
+  }
+  return at;
+}
+
+/** Zones as a file of their records. */
+export class RecordsFile {
+  readonly path: string;
+
+  constructor(path: string) {
+    this.path = path;
+  }
+
+  /** Nothing can be said about single zones: they are loaded with `addTo`. */
+  zones(): Iterable<never> {
+    throw new Error(`${this.path} holds records, not zones`);
+  }
+
+  /** Adds all records to a store, and waits for `pause` after every `yieldEvery` names. */
+  async addTo(store: ZoneStore, yieldEvery: number, pause: () => Promise<unknown>): Promise<void> {
+    const adder = new OwnerAdder(store);
+    let names = 0;
+    for await (const records of recordBatches(this.path)) {
+      for (const record of records) if (adder.add(record) && ++names % yieldEvery === 0) await pause();
+    }
+    adder.flush();
+  }
+}
+
+/** Gives a store the records of one name after the other. */
+class OwnerAdder {
+  readonly #store: ZoneStore;
+  #owner = Buffer.alloc(0);
+  #sets = new Map<number, StoredRecord[]>();
+
+  constructor(store: ZoneStore) {
+    this.#store = store;
+  }
+
+  /** True for the first record of another name. */
+  add({ name, type, ttl, data }: WireRecord): boolean {
+    const isNew = !isSameName(name, this.#owner);
+    if (isNew) {
+      this.flush();
+      this.#owner = Buffer.from(name.map((octet) => LOWER_CASE[octet] ?? 0));
+    }
+    const records = this.#sets.get(type) ?? [];
+    if (records.length === 0) this.#sets.set(type, records);
+    // A record set has one TTL (RFC 2181, section 5.2): that of its first record.
+    records.push({
+      ttl: records[0]?.ttl ?? ttl,
+      data: Buffer.from(data.buffer, data.byteOffset, data.length),
+    });
+    return isNew;
+  }
+
+  flush(): void {
+    if (this.#sets.size === 0) return;
+    this.#store.addSets(
+      this.#owner,
+      Array.from(this.#sets, ([type, records]) => ({ type, records })),
+    );
+    this.#sets = new Map();
+  }
+}
+
+function isSameName(name: Uint8Array, owner: Uint8Array): boolean {
+  if (name.length !== owner.length) return false;
+  for (let at = 0; at < name.length; at++) if (LOWER_CASE[name[at] ?? 0] !== owner[at]) return false;
+  return true;
+}

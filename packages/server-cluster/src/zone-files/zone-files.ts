@@ -1,0 +1,206 @@
+/**
+ * The zones of zone files (RFC 1035), each by itself: one that cannot be read, or that is no sound zone, leaves what was
+ * served of it before, and never takes others with it.
+ */
+import {
+  appendFileSync,
+  existsSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
+import { basename, dirname, join } from 'node:path';
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import { messageOf, type Problem } from '@dinodns-bench/program';
+import { TYPE } from '@dinodns-bench/wire';
+import {
+  checkZone,
+  isWithin,
+  originFromText,
+  readZoneFile,
+  type ZoneFinding,
+  type ZoneRecord,
+  ZonesError,
+  zoneFileName,
+} from '@dinodns-bench/zones';
+import { ServerError } from '../errors.ts';
+import type { Log } from '../log/log.ts';
+import { RecordsWriter } from './records-file.ts';
+
+/** A zone file, and the name of its zone if the file or its name do not say it. */
+export interface ZoneFileOption {
+  readonly file: string;
+  readonly origin?: string;
+}
+
+export interface ZoneFilesOptions {
+  readonly files: readonly ZoneFileOption[];
+  /** Serves every file in them that is named `NAME.zone` or `db.NAME`. */
+  readonly directories: readonly string[];
+}
+
+/** Records between two turns of the event loop, in which queries are answered: about two milliseconds. */
+const YIELD_EVERY = 500;
+/** Zones with more records are checked without the names that hold neither NS nor aliases: those can have no error. */
+const MAX_CHECKED_WHOLE = 20_000;
+/** Types whose names can break a rule of zones. */
+const SPECIAL: ReadonlySet<number> = new Set([TYPE.SOA, TYPE.NS, TYPE.CNAME, TYPE.DNAME]);
+
+/** `example.org` for `example.org.zone` and `db.example.org`; undefined for other names. */
+function originOfFile(file: string): string | undefined {
+  return /^(?:db\.(.+)|(.+)\.zone)$/
+    .exec(basename(file))
+    ?.slice(1)
+    .find((name) => name !== undefined);
+}
+
+export class ZoneFiles {
+  readonly #options: ZoneFilesOptions;
+  readonly #log: Log;
+  /** The file that each served zone has come from, by its name in lower case. */
+  #sources = new Map<string, string>();
+
+  constructor(options: ZoneFilesOptions, log: Log) {
+    this.#options = options;
+    this.#log = log;
+  }
+
+  /**
+   * Reads all files anew and writes the records of all zones to `path`; what is kept of each is beside it. Logs every
+   * zone that is refused, with file, line and column. Rejects with `E_ZONES` if no zone is left.
+   */
+  async write(path: string): Promise<void> {
+    const before = this.#sources;
+    const sources = new Map<string, string>();
+    const refused: Problem[] = [];
+    for (const option of this.#list(refused)) await this.#read(option, path, sources, before, refused);
+    this.#sources = sources;
+    for (const [zone] of before) if (!sources.has(zone)) rmSync(keptPath(path, zone), { force: true });
+    this.#report(refused);
+    if (sources.size === 0) throw nothingToServe(refused);
+    writeFileSync(path, '', { mode: 0o600 });
+    for (const [zone] of sources) appendFileSync(path, readFileSync(keptPath(path, zone)));
+  }
+
+  #list(refused: Problem[]): ZoneFileOption[] {
+    const found = this.#options.directories.flatMap((directory) => {
+      try {
+        return readdirSync(directory)
+          .filter((name) => originOfFile(name) !== undefined && !name.startsWith('.'))
+          .sort()
+          .map((name) => ({ file: join(directory, name) }))
+          .filter(({ file }) => statSync(file).isFile());
+      } catch (error) {
+        const problem = `cannot read the directory ${directory}: ${messageOf(error)}`;
+        refused.push({ problem, fix: 'give a directory that this user may read' });
+        return [];
+      }
+    });
+    return [...this.#options.files, ...found];
+  }
+
+  async #read(
+    option: ZoneFileOption,
+    path: string,
+    sources: Map<string, string>,
+    before: ReadonlyMap<string, string>,
+    refused: Problem[],
+  ): Promise<void> {
+    const fresh = `${path}.new`;
+    try {
+      const zone = await readInto(fresh, option);
+      const other = sources.get(zone);
+      if (other !== undefined) {
+        const problem = `${option.file}: the zone ${zone} is in ${other} too`;
+        throw new ZonesError('E_ZONE_FILE', problem, [{ problem, fix: 'serve it from one of them' }]);
+      }
+      renameSync(fresh, keptPath(path, zone));
+      sources.set(zone, option.file);
+    } catch (error) {
+      rmSync(fresh, { force: true });
+      if (!(error instanceof ZonesError)) throw error;
+      refused.push(...error.problems);
+      for (const [zone, file] of before) {
+        if (file === option.file && !sources.has(zone) && existsSync(keptPath(path, zone)))
+          sources.set(zone, file);
+      }
+    }
+  }
+
+  #report(refused: readonly Problem[]): void {
+    for (const { problem, fix } of refused) this.#log.error({ fix }, `Zone file refused: ${problem}`);
+  }
+}
+
+/** Zones have names of any octets, and some are longer than a file's name may be. */
+function keptPath(path: string, zone: string): string {
+  return join(dirname(path), `zone-${Buffer.from(zone).toString('base64url').slice(0, 200)}.records`);
+}
+
+function nothingToServe(refused: readonly Problem[]): ServerError {
+  const [first] = refused;
+  if (first === undefined)
+    return new ServerError('E_ZONES', 'There is no zone file to serve.', 'Name one with --zone FILE.');
+  const more = refused.length === 1 ? '' : ` (and ${refused.length - 1} more problems)`;
+  return new ServerError('E_ZONES', `No zone can be served: ${first.problem}${more}`, first.fix);
+}
+
+/** Writes the records of a zone file to `path`, checks the zone, and gives its name. Rejects with a `ZonesError`. */
+export async function readInto(path: string, { file, origin }: ZoneFileOption): Promise<string> {
+  const start = origin ?? originOfFile(file) ?? '.';
+  const records = readZoneFile(file, { origin: start });
+  const writer = new RecordsWriter(path);
+  let checked: ZoneRecord[] | undefined = [];
+  let zone = origin === undefined ? undefined : originFromText(origin);
+  let count = 0;
+  try {
+    for (const record of records) {
+      if (record.type === TYPE.SOA) zone ??= Buffer.from(record.name);
+      if (zone === undefined || isWithin(record.name, zone)) writer.add(record);
+      if (++count > MAX_CHECKED_WHOLE) checked = undefined;
+      checked?.push(record);
+      if (count % YIELD_EVERY === 0) await nextTurn();
+    }
+  } finally {
+    writer.close();
+  }
+  if (zone === undefined) {
+    const problem = `${file}: there is no SOA record`;
+    throw new ZonesError('E_ZONE_FILE', problem, [{ problem, fix: 'add "@ SOA …" (RFC 1035, section 5.2)' }]);
+  }
+  const { findings } = checkZone(zone, checked ?? (await specialRecords(file, start)));
+  const errors = findings.filter(({ severity }) => severity === 'error');
+  if (errors.length > 0)
+    throw new ZonesError('E_ZONE_FILE', `the zone in ${file}`, errors.map(withFile(file)));
+  return zoneFileName(zone).toLowerCase();
+}
+
+/** A finding without a record says nothing of the file. */
+function withFile(file: string): (finding: ZoneFinding) => Problem {
+  return ({ problem, fix, record }) => ({
+    problem: record === undefined ? `${file}: ${problem}` : problem,
+    fix,
+  });
+}
+
+/** The records of a large zone that a rule can be broken by: those of names with NS, CNAME or DNAME, and all below. */
+async function specialRecords(file: string, origin: string): Promise<ZoneRecord[]> {
+  const names = new Set<string>();
+  const redirected: Uint8Array[] = [];
+  let count = 0;
+  for (const { name, type } of readZoneFile(file, { origin })) {
+    if (SPECIAL.has(type)) names.add(zoneFileName(name).toLowerCase());
+    if (type === TYPE.DNAME) redirected.push(Buffer.from(name));
+    if (++count % YIELD_EVERY === 0) await nextTurn();
+  }
+  const found: ZoneRecord[] = [];
+  for (const record of readZoneFile(file, { origin })) {
+    const isSpecial = names.has(zoneFileName(record.name).toLowerCase());
+    if (isSpecial || redirected.some((above) => isWithin(record.name, above))) found.push(record);
+    if (++count % YIELD_EVERY === 0) await nextTurn();
+  }
+  return found;
+}

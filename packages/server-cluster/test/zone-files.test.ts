@@ -1,0 +1,130 @@
+/** Zone files on the command line: what is served, and what a reload makes of those that are wrong. */
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { createAnswerTable, loadZoneFile, ZoneStore } from '../src/index.ts';
+import { ask, RCODE, TRANSPORTS } from './support/client.ts';
+import { killAll, type RunningServer, runToEnd, startServer, until } from './support/server-process.ts';
+
+let directory: string;
+beforeEach(() => {
+  directory = mkdtempSync(join(tmpdir(), 'zone-files-'));
+});
+afterEach(async () => {
+  await killAll();
+  rmSync(directory, { recursive: true, force: true });
+});
+
+const HEAD = '$TTL 60\n@ SOA ns.invalid. host.invalid. 1 7200 3600 1209600 300\n@ NS ns.invalid.\n';
+
+function write(name: string, text: string): string {
+  const path = join(directory, name);
+  writeFileSync(path, text);
+  return path;
+}
+
+function writeZone(name: string, address: string): string {
+  return write(name, `${HEAD}www A ${address}\nmail 300 MX 10 www\nodd TYPE65280 \\# 3 010203\n`);
+}
+
+async function addressAt({ ready }: RunningServer, name: string): Promise<unknown> {
+  const { answers } = await ask('udp', ready, name);
+  const [answer] = answers;
+  return answer?.type === 'A' ? answer.data : undefined;
+}
+
+describe.each([
+  ['single', ['--mode', 'single']],
+  ['multi', ['--mode', 'multi', '--workers', '2']],
+])('mode %s', (_mode, args) => {
+  test('serves zones whose names are given, in the name of the file, and in a directory', async () => {
+    const given = writeZone('any-name', '192.0.2.1');
+    const named = writeZone('named.example.zone', '192.0.2.2');
+    mkdirSync(join(directory, 'zones'));
+    writeZone('zones/one.example.zone', '192.0.2.3');
+    writeZone('zones/db.two.example', '192.0.2.4');
+    writeZone('zones/README', '192.0.2.5');
+    const zones = [
+      '--zone',
+      `given.example=${given}`,
+      '--zone',
+      named,
+      '--zone-dir',
+      join(directory, 'zones'),
+    ];
+    const server = await startServer([...args, ...zones]);
+    for (const [zone, address] of [
+      ['given', '192.0.2.1'],
+      ['named', '192.0.2.2'],
+      ['one', '192.0.2.3'],
+      ['two', '192.0.2.4'],
+    ]) {
+      expect(await addressAt(server, `www.${zone}.example`)).toBe(address);
+    }
+    for (const transport of TRANSPORTS) {
+      const opaque = await ask(transport, server.ready, 'odd.given.example', 'UNKNOWN_65280');
+      expect(opaque.answers).toMatchObject([{ ttl: 60, data: Buffer.from([1, 2, 3]) }]);
+      const { rcode } = await ask(transport, server.ready, 'none.given.example');
+      expect(rcode).toBe(3);
+    }
+    expect(await server.stop()).toEqual({ code: 0, signal: null });
+  });
+
+  test('SIGHUP reloads the zones that are right and keeps those whose files are wrong', async () => {
+    const good = writeZone('good.example.zone', '192.0.2.1');
+    const bad = writeZone('bad.example.zone', '192.0.2.1');
+    const server = await startServer([...args, '--zone', good, '--zone', bad, '--log-level', 'info']);
+    const reloads = () => server.stderr.split('Zones reloaded').length - 1;
+    writeZone('good.example.zone', '192.0.2.2');
+    write('bad.example.zone', `${HEAD}www A 192.0.2\n`);
+    server.child.kill('SIGHUP');
+    expect(await until(() => reloads() === 1, 15)).toBe(true);
+    expect(server.stderr).toContain(`${bad}:4:7: \\"192.0.2\\" is not an IPv4 address`);
+    expect(await addressAt(server, 'www.good.example')).toBe('192.0.2.2');
+    expect(await addressAt(server, 'www.bad.example')).toBe('192.0.2.1');
+    // A zone that is read but not sound is refused as well, and one that is gone stays, until it can be read again.
+    write('bad.example.zone', `${HEAD}www A 192.0.2.3\nwww CNAME @\n`);
+    rmSync(good);
+    server.child.kill('SIGHUP');
+    expect(await until(() => reloads() === 2, 15)).toBe(true);
+    expect(server.stderr).toContain(`${bad}:5: `);
+    expect(await addressAt(server, 'www.good.example')).toBe('192.0.2.2');
+    expect(await addressAt(server, 'www.bad.example')).toBe('192.0.2.1');
+    writeZone('bad.example.zone', '192.0.2.4');
+    server.child.kill('SIGHUP');
+    expect(await until(() => reloads() === 3, 15)).toBe(true);
+    expect(await addressAt(server, 'www.bad.example')).toBe('192.0.2.4');
+    expect(await server.stop()).toEqual({ code: 0, signal: null });
+  });
+
+  test('a zone that is refused at the start takes no other with it', async () => {
+    const good = writeZone('good.example.zone', '192.0.2.1');
+    const bad = write('bad.example.zone', 'www A 192.0.2.1\n');
+    const server = await startServer([...args, '--zone', bad, '--zone', good]);
+    expect(server.stderr).toContain(`${bad}:1:5: the record has no TTL`);
+    expect(await addressAt(server, 'www.good.example')).toBe('192.0.2.1');
+    expect((await ask('udp', server.ready, 'www.bad.example')).rcode).toBe(RCODE.REFUSED);
+  });
+});
+
+test('without a zone that can be served the program ends and says why', async () => {
+  const bad = write('bad.example.zone', `${HEAD}www AA 192.0.2.1\n`);
+  const { code, stderr } = await runToEnd(['--port', '0', '--zone', bad]);
+  expect(code).toBe(2);
+  expect(stderr).toContain(`${bad}:4:5: "AA" is not a record type`);
+  expect((await runToEnd(['--port', '0', '--zone-dir', directory])).stderr).toContain('bad.example.zone:4:5');
+});
+
+test('loadZoneFile adds a zone to a store as a whole or not at all', async () => {
+  const store = new ZoneStore();
+  await loadZoneFile(store, writeZone('zone.txt', '192.0.2.1'), { origin: 'a.example' });
+  expect(store.get('www.a.example', 'A')).toEqual(['192.0.2.1']);
+  expect(createAnswerTable(store)).toBeDefined();
+  const broken = write('broken.txt', `${HEAD}www A 192.0.2.1\nx A y\n`);
+  await expect(loadZoneFile(store, broken, { origin: 'b.example' })).rejects.toMatchObject({
+    code: 'E_ZONE_FILE',
+    problems: [{ file: broken, line: 5, column: 5 }],
+  });
+  expect(store.get('www.b.example', 'A')).toBeNull();
+});
