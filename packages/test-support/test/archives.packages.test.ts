@@ -16,9 +16,10 @@ const ATTW = '@arethetypeswrong/cli@0.18.5';
 
 const packages = publishedPackages();
 const programs = packages.flatMap(({ manifest }) => Object.keys(manifest.bin ?? {}));
+// `load/driver` is a program that bench starts by its path; to import it would be to run it.
 const entries = packages.flatMap(({ name, manifest }) =>
   Object.keys(manifest.exports)
-    .filter((path) => !path.endsWith('.json'))
+    .filter((path) => !path.endsWith('.json') && !path.endsWith('/driver'))
     .map((path) => join(name, path)),
 );
 
