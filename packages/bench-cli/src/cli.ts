@@ -63,7 +63,7 @@ function buildProgram(call: Call): Command {
   return program;
 }
 
-/** A word that is no command is, to commander, an argument too many for the default command. */
+/** Commander reports an unknown command as an excess argument of the default command. */
 function unknownCommand(word: string, program: Command): BenchError {
   const commands = program.commands.map((command) => command.name());
   const suggestion = nearest(word, commands);
@@ -72,7 +72,7 @@ function unknownCommand(word: string, program: Command): BenchError {
   });
 }
 
-/** What commander complains about, in our words where it does not know better. */
+/** Commander's errors, in our words where its own do not help. */
 function complaint(error: unknown, program: Command): unknown {
   const text = messageOf(error);
   const word = /^error: too many arguments for 'run'.*: (\S+)\.$/.exec(text)?.[1];

@@ -1,7 +1,6 @@
 /**
- * Everything that can go wrong in a way a user should read about is a `BenchError`: what failed, the value
- * that failed, and what to do about it. The code is stable (tests and scripts match on it, not on the
- * text), and it alone decides the exit status.
+ * Every failure that a user should read about is a `BenchError`: what failed, the value that failed, and the fix.
+ * The code is stable (tests and scripts match on it, not on the text), and it alone decides the exit status.
  */
 import { type ExitReason, ProgramError } from '@dinodns-bench/program';
 

@@ -1,6 +1,6 @@
 /**
- * Ctrl-C and its relatives. The first signal stops the run in order: what was measured stays saved, servers
- * are stopped. The second one does not wait for servers to stop by themselves.
+ * Ctrl-C, SIGTERM and SIGHUP. The first signal ends the run cleanly: what was measured is saved, servers are
+ * stopped. The second one does not wait for servers to stop.
  */
 import { BenchError } from './errors.ts';
 import type { World } from './world.ts';

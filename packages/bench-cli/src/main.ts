@@ -3,8 +3,8 @@ import { outputError, reportError } from '@dinodns-bench/program';
 import { main } from './cli.ts';
 import { realWorld } from './world.ts';
 
-// A reader that has seen enough (`| head`) or a terminal that was closed is no reason to drop a run without
-// stopping its servers; a result that cannot be written is a failure, but the record is on disk.
+// A reader that stops reading (`| head`) or a closed terminal must not end a run without stopping its servers; a
+// result that cannot be written is a failure, but the record is on disk.
 process.stdout.on('error', (error) => {
   const status = reportError(outputError(error), 'bench', process);
   if (status !== 0) process.exitCode = status;

@@ -1,6 +1,6 @@
 /**
- * Child processes: each in a group of its own, so that Ctrl-C in the terminal reaches only bench, which
- * then stops its children in order. Output is kept line by line, bounded, for error messages and parsers.
+ * Child processes: each in its own process group, so that Ctrl-C in the terminal reaches only bench, which then
+ * stops its children in order. Output is kept line by line, bounded, for error messages and parsers.
  */
 import { createWriteStream } from 'node:fs';
 import { execa } from 'execa';

@@ -24,7 +24,7 @@ const MULTIPLIERS: Readonly<Record<string, number>> = {
 
 const QUANTITY = /^([+-]?(?:\d+\.?\d*|\.\d+))(?:[eE]([+-]?\d+)|(Ki|Mi|Gi|Ti|Pi|Ei|[numkMGTPE]))?$/;
 
-/** The number that a quantity stands for, in its base unit (cores, bytes, pieces); null for anything else. */
+/** A quantity as a number in its base unit (cores, bytes, items); null for anything else. */
 export function parseQuantity(text: string | number | undefined): number | null {
   const [, digits, exponent, suffix = ''] = QUANTITY.exec(String(text ?? '').trim()) ?? [];
   if (digits === undefined) return null;
@@ -40,12 +40,12 @@ export function parseQuantity(text: string | number | undefined): number | null 
  * that what is written is never less than what was asked for. `0.5` → `500m`.
  */
 export function cpuQuantity(cores: number): string {
-  // 0.1 + 0.2 is a little more than 300m; that little is not meant.
+  // 0.1 + 0.2 is a little more than 300m: round off the floating-point error first.
   const thousandths = Math.ceil(Number((cores * 1000).toFixed(6)));
   return thousandths % 1000 === 0 ? String(thousandths / 1000) : `${thousandths}m`;
 }
 
-/** Sum of quantities; null if one of them is none. */
+/** Sum of quantities; null if one of them is invalid. */
 export function sumQuantities(quantities: Iterable<string | undefined>): number | null {
   let sum = 0;
   for (const quantity of quantities) {

@@ -1,8 +1,8 @@
 /**
  * The world outside the program, as one value: file system, clock, environment, processes, terminal and
- * signals. Nothing else in `bench-cli` touches `process`, `node:fs`, the clock or timers directly but
- * `process.ts`, which starts processes for it, and `own-files.ts`, which reads what belongs to the program itself; the linter
- * sees to it. So the whole CLI runs inside a test with a directory, a terminal and faults of the test's choosing.
+ * signals. Only two other files in `bench-cli` touch `process`, `node:fs`, the clock or timers directly:
+ * `process.ts`, which starts processes, and `own-files.ts`, which reads the program's own files. The linter
+ * enforces this. So a test can run the whole CLI with a directory, a terminal and faults of its choice.
  */
 import * as fsPromises from 'node:fs/promises';
 import * as os from 'node:os';
@@ -10,7 +10,7 @@ import { onLauncherDeath } from '@dinodns-bench/program';
 import { usableCpus } from '@dinodns-bench/server-cluster/usable-cpus';
 import { type RunningProcess, type StartOptions, startProcess } from './process.ts';
 
-/** The part of `node:fs/promises` that bench uses. A test replaces single functions to provoke faults. */
+/** The part of `node:fs/promises` that bench uses. Tests replace functions to inject faults. */
 export type FileSystem = Pick<
   typeof fsPromises,
   | 'access'
@@ -60,12 +60,12 @@ export interface Machine {
   readonly hostname: string;
   readonly kernelRelease: string;
   readonly memoryBytes: number;
-  /** Logical CPUs of the machine, whatever this process may use of them. */
+  /** Logical CPUs of the machine, including those that this process may not use. */
   readonly cpus: readonly { readonly model: string }[];
   /** CPUs that this process may use by its affinity and its quota; a quota may leave a fraction. */
   readonly availableCpus: number;
   readonly userId: number;
-  /** Where the user's files are, whatever HOME says. */
+  /** The user's home directory, independent of HOME. */
   readonly homeDirectory: string;
 }
 
@@ -76,7 +76,7 @@ export interface Processes {
   readonly nodePath: string;
   /** Starts a process in a process group of its own. Rejects if it cannot be started at all. */
   start(command: readonly string[], options?: StartOptions): Promise<RunningProcess>;
-  /** Sends a signal to one process that need not be a child. False if there is none or it is not ours. */
+  /** Sends a signal to a process, not necessarily a child. False if it does not exist or is not ours. */
   signal(pid: number, signal: 'SIGTERM' | 'SIGKILL'): boolean;
 }
 
@@ -179,7 +179,7 @@ export function realWorld(): World {
     signals: {
       on: (signal, handler) => {
         process.on(signal, handler);
-        // Whoever stops `npx pnpm bench` by SIGTERM stops only npx: its end counts as the signal.
+        // SIGTERM to `npx pnpm bench` stops only npx: its end counts as the signal.
         const stopWatching = signal === 'SIGTERM' ? onLauncherDeath(handler) : () => undefined;
         return () => {
           process.off(signal, handler);

@@ -46,7 +46,7 @@ async function isAlive(world: World, { owner, host }: FoundRun): Promise<boolean
   return process === null ? 'elsewhere' : !(await hasEnded(world, process));
 }
 
-/** Without --run and --older-than only what certainly nobody uses any more: runs of ended processes of this machine. */
+/** Without --run and --older-than, only what is certainly unused: runs of ended processes of this machine. */
 async function judge(world: World, found: FoundRun, options: CleanupOptions): Promise<Judged> {
   const verdict = (remove: boolean, reason: string): Judged => ({ ...found, remove, reason });
   if (options.run !== undefined) {
@@ -100,7 +100,7 @@ async function removeAll(
   return problems;
 }
 
-/** Exit status 0 if nothing is left that was to be removed. */
+/** Exit status 0 if everything that should be removed is gone. */
 export async function cleanupCommand(world: World, options: CleanupOptions): Promise<number> {
   const client = await openClient(world, options.context);
   const found = await findRuns(client, world.clock.now(), AbortSignal.timeout(60_000));

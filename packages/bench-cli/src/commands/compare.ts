@@ -25,7 +25,7 @@ export interface CompareCommandOptions {
   readonly interval: string | undefined;
 }
 
-/** The same trials on both sides would be compared with themselves, unless they are paired. */
+/** Unless trials are paired, the same trials on both sides would be compared with themselves. */
 function refuseShared(reference: Selected, candidate: Selected): void {
   if (reference.entry.id === candidate.entry.id) return;
   const idsOf = ({ entry, runs }: Selected) => runs ?? [entry.id];

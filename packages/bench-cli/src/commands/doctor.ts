@@ -1,4 +1,4 @@
-/** `bench doctor`: what this machine has and lacks; with `--fix` the missing tools are got. */
+/** `bench doctor`: what this machine has and lacks; `--fix` installs missing tools. */
 
 import { cannonVersion } from '@dinodns-bench/load';
 import { EXIT_STATUS, messageOf } from '@dinodns-bench/program';
@@ -37,13 +37,13 @@ function toolFinding(tool: ToolInspection): Finding {
     tool.installMethod === null
       ? tool.fix
       : `\`bench doctor --fix\` or the first run installs it: ${tool.installMethod}`;
-  // Without dnsperf the built-in loader serves.
+  // Without dnsperf, the built-in loader is used.
   const needed = !tool.program.optional && tool.program !== dnsperfProgram;
   const state = needed && tool.installMethod === null ? 'problem' : 'notice';
   return { ...base, state, found: `missing${tool.program.optional ? ' (optional)' : ''}`, advice: how };
 }
 
-/** Which loader a run would use, if none is asked for. */
+/** The loader that a run uses by default. */
 function loaderFinding(tools: readonly ToolInspection[]): Finding {
   const dnsperf = tools.find(({ program }) => program === dnsperfProgram);
   const builtin = `builtin ${cannonVersion()} (dnscannon)`;
@@ -77,7 +77,7 @@ async function provisioning<T>(
   }
 }
 
-/** Gets every tool that is missing and can be got; says why, where it fails. */
+/** Installs every missing tool that can be installed; says why where it fails. */
 async function fixTools(world: World, tools: readonly ToolInspection[]): Promise<void> {
   await provisioning(world, async (provide, options, say) => {
     for (const { program, found, installMethod } of tools) {
@@ -144,13 +144,13 @@ async function runFindings(world: World, fix: boolean): Promise<readonly Finding
 }
 
 export interface DoctorOptions {
-  /** What the machine is looked at for: a run, or the tests of this workspace. */
+  /** What the machine is checked for: a run, or the tests of this workspace. */
   readonly for: 'run' | 'tests';
   readonly fix: boolean;
   readonly json: boolean;
 }
 
-/** Exit status 0 if a run can be made, or nothing is missing for the tests; else 3. */
+/** Exit status 0 if a run is possible, or nothing is missing for the tests; else 3. */
 export async function doctorCommand(world: World, options: DoctorOptions): Promise<number> {
   const findings = await (options.for === 'tests' ? testFindings : runFindings)(world, options.fix);
   const colours = world.stdout.isTerminal && (world.env.NO_COLOR ?? '') === '';

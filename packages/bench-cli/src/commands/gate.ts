@@ -1,4 +1,4 @@
-/** `bench gate`: has it become worse than is tolerated? For CI: an exit status and one paragraph. */
+/** `bench gate`: is a run worse than tolerated? For CI: an exit status and one paragraph. */
 import { EXIT_STATUS } from '@dinodns-bench/program';
 import { BenchError } from '../errors.ts';
 import { type Gate, gate } from '../history/gate.ts';
@@ -48,7 +48,7 @@ function statusOf({ outcome }: Gate, strict: boolean): number {
   return outcome === 'not enough trials' && strict ? EXIT_STATUS.undecided : EXIT_STATUS.success;
 }
 
-/** Resolves with 7 if a figure is shown to be worse than tolerated; 0 if not, or if nobody can know (8 with `strict`). */
+/** Resolves with 7 if a figure is shown to be worse than tolerated; 0 if not, or if it is undecided (8 with `strict`). */
 export async function gateCommand(world: World, options: GateCommandOptions): Promise<number> {
   const metrics = metricsFrom(options.metric, ['qps']);
   const interval = intervalFrom(options.interval);

@@ -73,7 +73,7 @@ function addHistory(program: Command, call: Call): void {
   addHistoryMaintenance(history, call);
 }
 
-/** What changes the history or its names. */
+/** Subcommands that change the history or the names of runs. */
 function addHistoryMaintenance(history: Command, call: Call): void {
   history
     .command('rebuild')

@@ -1,4 +1,4 @@
-/** What the commands over the history share: opening it, naming runs, choosing figures. */
+/** What the history commands share: opening the history, naming runs, choosing figures. */
 import { resolve } from 'node:path';
 import { nearest } from '@dinodns-bench/program';
 import { Ansis } from 'ansis';
@@ -14,12 +14,12 @@ import { COMPARED_METRICS, type ComparedMetric, findMetric, METRIC_NAMES } from 
 import { INTERVAL_CHOICES, type IntervalChoice } from '../stats/sample-test.ts';
 import type { World } from '../world.ts';
 
-/** Where the results lie, and what is known of them. */
+/** Where the results are, and what is known of them. */
 export interface KnownRuns extends RunIndex {
   readonly resultsDirectory: string;
 }
 
-/** Reads the history; what a user should know of it goes to stderr. */
+/** Reads the history; its warnings go to stderr. */
 export async function knownRuns(world: World, out: string): Promise<KnownRuns> {
   const resultsDirectory = resolve(world.cwd, out);
   const { database, notice } = await openHistory(world, resultsDirectory);
@@ -86,7 +86,7 @@ export function intervalFrom(text: string | undefined): IntervalChoice {
   });
 }
 
-/** `3%` → 0.03. Throws `E_USAGE` for what is no percentage in [0 %, 100 %). */
+/** `3%` → 0.03. Throws `E_USAGE` for anything but a percentage in [0 %, 100 %). */
 export function percentageFrom(text: string, flag: string): number {
   const ratio = ratioFromText(text);
   if (typeof ratio === 'number' && ratio >= 0 && ratio < 1) return ratio;
@@ -99,7 +99,7 @@ export function percentageFrom(text: string, flag: string): number {
   );
 }
 
-/** A server that both runs can be taken relative to. Throws `E_USAGE` where one of them lacks it. */
+/** Checks that every run has the server that figures are normalized to. Throws `E_USAGE` where one lacks it. */
 export function checkNormalize(server: string | undefined, entries: readonly Entry[]): string | null {
   if (server === undefined) return null;
   for (const entry of entries) {
@@ -115,7 +115,7 @@ export function checkNormalize(server: string | undefined, entries: readonly Ent
   return server;
 }
 
-/** Colours only where a terminal shows them and nobody objects. */
+/** Colours only on a terminal, and unless NO_COLOR says otherwise. */
 export function paintFor({ stdout, env }: World): InstanceType<typeof Ansis> {
   return new Ansis(stdout.isTerminal && (env.NO_COLOR ?? '') === '' ? 1 : 0);
 }

@@ -1,4 +1,4 @@
-/** `bench history`: lists runs; makes the index anew; gives runs names. */
+/** `bench history`: lists runs, rebuilds the index, names runs. */
 import { resolve } from 'node:path';
 import { BenchError } from '../errors.ts';
 import type { RunRow } from '../history/database.ts';
@@ -67,7 +67,7 @@ function filterOf(options: HistoryOptions, tags: ReadonlyMap<string, string>): (
 
 export async function historyCommand(world: World, options: HistoryOptions): Promise<number> {
   const limit = limitFrom(options.limit);
-  // A wrong filter is told before anything is read.
+  // Reports a wrong filter before anything is read.
   filterOf(options, new Map());
   const known = await knownRuns(world, options.out);
   const matching = known.runs.filter(filterOf(options, known.tags));
@@ -96,7 +96,7 @@ export async function historyCommand(world: World, options: HistoryOptions): Pro
   return 0;
 }
 
-/** Makes the index anew. Records that cannot be read are named; they are no failure of the index. */
+/** Rebuilds the index. Records that cannot be read are listed; the command still succeeds. */
 export async function rebuildCommand(world: World, options: { out: string; json: boolean }): Promise<number> {
   const directory = resolve(world.cwd, options.out);
   if ((await world.fs.stat(directory).catch(() => null))?.isDirectory() !== true) {
@@ -116,7 +116,7 @@ export async function rebuildCommand(world: World, options: { out: string; json:
   return 0;
 }
 
-/** Gives a run a name, or takes one away. */
+/** Names a run, or removes its name. */
 export async function tagCommand(
   world: World,
   options: { run: string; name: string; out: string; remove: boolean },

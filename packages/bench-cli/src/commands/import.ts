@@ -1,4 +1,4 @@
-/** `bench import`: measurements of other programs, so that they can be compared. */
+/** `bench import`: brings in measurements of other programs, to compare them. */
 import { relative } from 'node:path';
 import { updateHistory } from '../history/history.ts';
 import { importFiles } from '../import/import-files.ts';

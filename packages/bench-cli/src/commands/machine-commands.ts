@@ -1,4 +1,4 @@
-/** The flags of the commands over what is here, on this machine or in a cluster: servers, doctor, cleanup. */
+/** The flags of the commands about this machine or a cluster: servers, doctor, cleanup. */
 import { type Command, Option } from 'commander';
 import type { Call } from '../experiments/experiment.ts';
 import { cleanupCommand, cleanupOptions } from './cleanup.ts';

@@ -18,10 +18,10 @@ export interface OpenOptions {
   readonly out: string;
 }
 
-/** What opens a page, and why there is nothing where there is nothing. */
+/** The program that opens a page, or why there is none. */
 type Opener = { readonly command: readonly string[] } | { readonly none: string };
 
-/** Seconds within which an opener that cannot do it says so; one that becomes the browser goes on running. */
+/** An opener that fails exits within this time; one that becomes the browser keeps running. */
 const PATIENCE_SECONDS = 5;
 
 async function findOpener(world: World, path: string): Promise<Opener> {
@@ -53,7 +53,7 @@ async function open(world: World, command: readonly string[]): Promise<string | 
   }
 }
 
-/** The page's path goes to stdout in any case. Without an opener that is all, and stderr says why. */
+/** The page's path always goes to stdout. Without an opener that is all, and stderr says why. */
 export async function openCommand(world: World, options: OpenOptions): Promise<number> {
   const store = createStore(world, options.out);
   const loaded = await store.load(options.run);

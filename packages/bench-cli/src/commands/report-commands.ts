@@ -1,4 +1,4 @@
-/** The flags of the commands over the reports of a run: report, open. */
+/** The flags of the commands about the reports of a run: report, open. */
 import type { Command } from 'commander';
 import { DEFAULTS } from '../config/settings.ts';
 import type { Call } from '../experiments/experiment.ts';

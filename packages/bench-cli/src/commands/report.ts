@@ -1,4 +1,4 @@
-/** `bench report`: renders a run again from its record. */
+/** `bench report`: renders the reports of a run from its record. */
 import { relative, resolve } from 'node:path';
 import { nearest } from '@dinodns-bench/program';
 import { BenchError } from '../errors.ts';
@@ -33,7 +33,7 @@ export function deltaOf(delta: string | undefined): 'relative' | 'symmetric' | u
   });
 }
 
-/** Every wanted format once, in the order given. */
+/** Every requested format once, in the order given. */
 function formatsOf(text: string): Format[] {
   const names = text
     .split(',')
@@ -54,7 +54,7 @@ function formatsOf(text: string): Format[] {
   return [...new Set(wanted)];
 }
 
-/** The same files, each looked at on its way. */
+/** The same files; calls `look` with each as it passes. */
 async function* passing(files: AsyncIterable<ReportFile>, look: (file: ReportFile) => void) {
   for await (const file of files) {
     look(file);
@@ -68,10 +68,10 @@ function isShown(format: Format, isTerminal: boolean): boolean {
 }
 
 /**
- * - Without `format`: the reports that every run has are written again, and the table is shown.
- * - With one format that is a text: it goes to stdout, and nothing is written. A post for a blog goes to stdout and,
- *   with its charts, to files; so does the page, unless stdout is a terminal.
- * - With several, with pictures, or with `to`: files, whose paths go to stdout, one on a line.
+ * - Without `format`: rewrites the reports that every run has, and shows the table.
+ * - With one text format: it goes to stdout, and nothing is written. A blog post goes to stdout and, with its
+ *   charts, to files; so does the page, unless stdout is a terminal.
+ * - With several formats, with images, or with `to`: writes files; their paths go to stdout, one per line.
  */
 export async function reportCommand(world: World, options: ReportOptions): Promise<number> {
   const delta = deltaOf(options.delta);

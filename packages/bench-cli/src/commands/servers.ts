@@ -5,7 +5,7 @@ import { SERVER_KINDS } from '../servers/registry.ts';
 import { wrapText } from '../text.ts';
 import type { World } from '../world.ts';
 
-/** In a few words: the version that is here, how it will be got, or what the user would do. */
+/** In a few words: the installed version, how it will be installed, or what the user can do. */
 export function availability(tool: ToolInspection | undefined): string {
   if (tool === undefined) return 'unknown';
   if (tool.found !== null) return `${tool.found.version} (${tool.found.source})`;

@@ -34,7 +34,7 @@ function isMeant(row: FigureRow, options: TrendOptions): boolean {
   );
 }
 
-/** The same figures relative to `server` of the same run; runs without it are left out. */
+/** The same figures relative to `server` of the same run; runs without it are omitted. */
 async function relativeTo(
   world: World,
   database: HistoryDatabase,

@@ -31,7 +31,7 @@ import {
 
 /**
  * What a run does, complete and checked: a field for each setting, null where there is no value. Durations are in
- * seconds, shares are ratios. What concerns clusters is under `kubernetes`.
+ * seconds, shares are ratios. Cluster settings are under `kubernetes`.
  */
 export type RunConfiguration = FieldsOf<typeof RUN_SETTINGS> & { readonly kubernetes: KubernetesSettings };
 
@@ -43,7 +43,7 @@ export interface Layer {
 }
 
 export interface ConfigurationSources {
-  /** Defaults of the command itself, below everything else: `bench matrix` has its own. */
+  /** The command's own defaults, which everything else overrides: `bench matrix` has some. */
   readonly base?: Given;
   readonly preset?: string | undefined;
   readonly file?: { readonly path: string; readonly values: unknown } | undefined;
@@ -51,7 +51,7 @@ export interface ConfigurationSources {
   readonly flags: Readonly<Partial<Record<SettingName, unknown>>>;
 }
 
-/** The text of a configuration file as data. YAML, of which JSON is a part. */
+/** The text of a configuration file as data: YAML, which includes JSON. */
 export function parseConfigurationFile(path: string, text: string): unknown {
   try {
     return parseYaml(text) ?? {};
@@ -137,7 +137,7 @@ function fileLayer(file: ConfigurationSources['file'], problems: string[]): Give
   return checkLayer({ label: (name) => `${path}: ${name}`, values: { ...values } }, problems);
 }
 
-/** More than these say no more than that the file is not what it was taken for. */
+/** More problems than this only mean that the file is not a configuration file. */
 const MAX_PROBLEMS = 20;
 
 /** The given settings and, for the rest, the defaults. */

@@ -1,8 +1,8 @@
-/** Settings that are right by themselves but not together. Pure. */
+/** Settings that are valid on their own but not together. Pure. */
 import { flagName, type Setting } from './setting.ts';
 import { SETTING_NAMES, SETTINGS, type Settings } from './settings.ts';
 
-/** Settings that are right by themselves but not together. */
+/** Settings that are valid on their own but not together. */
 export function crossProblems(settings: Settings, baselineGiven: boolean): string[] {
   const problems: string[] = [];
   if (baselineGiven && !settings.servers.includes(settings.baseline)) {
@@ -48,7 +48,7 @@ function objectiveProblems({ objective, loader, rate, maxP99 }: Settings): strin
   return problems;
 }
 
-/** With `--until`, `--trials` is the fewest, and `--max-trials` the most. */
+/** With `--until`, `--trials` is the minimum and `--max-trials` the maximum. */
 function untilProblems({ until, trials, maxTrials, maxTime }: Settings): string[] {
   if (until === undefined) {
     return maxTime === undefined
@@ -60,7 +60,7 @@ function untilProblems({ until, trials, maxTrials, maxTime }: Settings): string[
     : [];
 }
 
-/** Every entry of a list that makes cases is measured once. */
+/** Every entry of a list that makes cases may occur once. */
 function repeatedEntries(settings: Settings): string[] {
   return SETTING_NAMES.flatMap((name) => {
     const setting: Setting = SETTINGS[name];

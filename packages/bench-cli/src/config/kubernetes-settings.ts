@@ -4,7 +4,7 @@ import { parseQuantity } from '../quantity.ts';
 import { defaultsOf, type SettingsOf, type SettingTable } from './setting.ts';
 import { booleanFromText, choice, list, listFromText, seconds, text } from './value-schemas.ts';
 
-/** RFC 1123 label with room for the run's id behind it. */
+/** RFC 1123 label with room for the run's ID after it. */
 const namePrefix = z
   .string('must be text')
   .regex(
@@ -140,7 +140,7 @@ export const KUBERNETES_SETTINGS = {
     flag: '--run-as-user <id>',
     description: "user ID of all pods; image: the image's own",
     schema: user,
-    // The user "nonroot" of distroless images, CoreDNS's among them.
+    // The user "nonroot" of distroless images, such as CoreDNS's.
     default: '65532',
   },
   workers: {
@@ -159,7 +159,7 @@ export const KUBERNETES_SETTINGS = {
     flag: '--schedule-time <time>',
     description: 'how long a pod may stay unscheduled before that is an error',
     schema: seconds(0, 'must be a duration, for example 30 or 5m'),
-    // A node that an autoscaler has to add takes longer: then this must be raised.
+    // A node that an autoscaler adds takes longer: raise it then.
     default: 20,
   },
   readyTime: {

@@ -1,10 +1,10 @@
-/** Settings to start from, by name; whatever else is given goes before them. */
+/** Settings to start from, by name; anything else that is given overrides them. */
 import type { Settings } from './settings.ts';
 
 export const PRESETS = {
   /** The defaults. */
   quick: {},
-  /** The published method: ten minutes for each trial, the whole matrix, dnsperf's limit far above any server. */
+  /** The published method: ten minutes per trial, the whole matrix, dnsperf's limit far above any server. */
   blog: { duration: 600, tier: [1, 2, 4], mode: 'both', rate: 1_000_000 },
 } as const satisfies Record<string, Partial<Settings>>;
 

@@ -1,6 +1,6 @@
 /**
  * What a setting is. Everything about one is in one declaration: its flag, its help, its schema, its default and
- * its field in the configuration. All else is derived: environment variables, keys of files, types, documentation.
+ * its field in the configuration. The rest is derived: environment variables, keys of files, types, documentation.
  */
 import type { z } from 'zod';
 
@@ -12,16 +12,16 @@ export interface Setting {
   readonly schema: z.ZodType;
   /** Without one, the setting is optional. */
   readonly default?: unknown;
-  /** A default that depends on the servers; undefined where `default` is right. */
+  /** A default that depends on the servers; undefined where `default` applies. */
   defaultFor?(servers: readonly string[]): unknown;
-  /** Its name in the configuration, where that is another. */
+  /** Its name in the configuration, if different. */
   readonly field?: string;
-  /** Its value in the configuration, where that is another; `fromField` is the way back. */
+  /** Its value in the configuration, if different; `fromField` is the inverse. */
   toField?(value: unknown): unknown;
   fromField?(field: unknown): unknown;
-  /** The value as people write it, where that is not `String`. */
+  /** The value as people write it; default `String`. */
   show?(value: unknown): string;
-  /** A list whose entries are measured each: none may be there twice. */
+  /** A list of which every entry is measured: no duplicates. */
   readonly distinct?: true;
   /** Whether the command that repeats a run names it: unless it is the default, always, or never. */
   readonly inCommand?: 'always' | 'never';
@@ -92,7 +92,7 @@ export function toFields<T extends SettingTable>(table: T, settings: Readonly<Re
   return Object.fromEntries(entries) as FieldsOf<T>;
 }
 
-/** From the fields of a configuration to the settings that lead there. */
+/** From the fields of a configuration to the settings that produce it. */
 export function fromFields(table: SettingTable, fields: Readonly<Record<string, unknown>>) {
   const entries = Object.entries(table).flatMap(([name, { field = name, fromField }]) => {
     const value = fields[field];

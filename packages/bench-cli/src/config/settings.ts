@@ -23,7 +23,7 @@ import {
 const MAX_CLIENTS = 32_768;
 /** dnsperf numbers outstanding queries with 16 bits. */
 const MAX_OUTSTANDING = 65_536;
-/** Enough for any machine of today, small enough to catch a slip of the finger. */
+/** Enough for any machine today, small enough to catch a typing error. */
 const MAX_TIER = 1024;
 
 const tierMessage = `must be a list of vCPU counts, each from 0.1 to ${MAX_TIER}, for example 1,2,4 or 0.5`;
@@ -32,7 +32,7 @@ const tier = z.preprocess(
   z.number(tierMessage).min(0.1, tierMessage).max(MAX_TIER, tierMessage),
 );
 
-/** Width that every difference's interval is to fall below, as a ratio. */
+/** The width that the interval of every difference must fall below, as a ratio. */
 const untilMessage = 'must be a percentage of at least 0.01%, with its sign: 2%';
 
 const lostMessage = 'must be a percentage with its sign, for example 0.1%';
@@ -215,7 +215,7 @@ export const RUN_SETTINGS = {
     description: 'names to query: half (exist), existing, missing, or a query file',
     schema: text,
     default: 'half',
-    // The cluster's own DNS knows other names than the zone set's.
+    // The cluster's own DNS does not serve the names of the zone set.
     defaultFor: (servers) => (servers.includes('cluster-dns') ? 'service' : undefined),
   },
   cpu: {
@@ -233,7 +233,7 @@ export const RUN_SETTINGS = {
       .refine((value) => /^\d+\.\d+\.\d+(-[\w.]+)?$/.test(value), 'must be a version, for example 1.15.0'),
     // The stable release when this version of bench was made.
     default: '1.15.0',
-    // The default moves on.
+    // The default changes from release to release.
     inCommand: 'always',
   },
   delta: {
@@ -266,10 +266,10 @@ export type Settings = SettingsOf<typeof SETTINGS>;
 
 export const SETTING_NAMES = Object.keys(SETTINGS) as readonly SettingName[];
 
-/** Defaults that answer in about three minutes. */
+/** Defaults that give a result in about three minutes. */
 export const DEFAULTS = defaultsOf(SETTINGS);
 
-/** What a setting is; undefined for a name that is none. */
+/** The setting of this name; undefined if there is none. */
 export function findSetting(name: string): Setting | undefined {
   return Object.hasOwn(SETTINGS, name) ? SETTINGS[name as SettingName] : undefined;
 }

@@ -1,6 +1,6 @@
 /**
  * A DNS client for checks, not for load: is the server ready, and is every answer right? One connected
- * socket carries all queries, answers are matched by id, nothing is repeated.
+ * socket carries all queries, answers are matched by ID, nothing is retried.
  */
 import type { Transport } from '../results/record.ts';
 import type { Clock } from '../world.ts';
@@ -13,14 +13,14 @@ import { openUdpChannel } from './udp-channel.ts';
 export type { DecodedAnswer, DnsQuery } from './message.ts';
 
 /**
- * - `timeout`: nothing with the query's id came in time;
- * - `undecodable`: something came, and it is no DNS response;
+ * - `timeout`: no message with the query's ID arrived in time;
+ * - `undecodable`: a message arrived that is not a DNS response;
  * - `connection`: refused, reset or closed by the server;
  * - `closed`: this client was closed.
  */
 export type DnsFailure = 'timeout' | 'undecodable' | 'connection' | 'closed';
 
-/** A query that got no answer that can be read. An answer with any response code is not an error. */
+/** A query without a readable answer. An answer with any response code is not an error. */
 export class DnsQueryError extends Error {
   override readonly name = 'DnsQueryError';
   readonly failure: DnsFailure;
@@ -46,9 +46,9 @@ export interface DnsClient {
    * Rejects with a `DnsQueryError` or with the signal's reason.
    */
   ask(query: DnsQuery, options?: AskOptions): Promise<DecodedAnswer>;
-  /** Messages that matched no query in flight: late, doubled, or with a wrong id. */
+  /** Messages that matched no query in flight: late, duplicate, or with a wrong ID. */
   readonly unexpectedMessages: number;
-  /** Fails what is in flight with `closed`. Safe to call twice. */
+  /** Fails the queries in flight with `closed`. Safe to call twice. */
   close(): void;
 }
 

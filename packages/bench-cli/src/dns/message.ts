@@ -1,4 +1,4 @@
-/** Queries and answers on the wire (RFC 1035), for the few that bench itself asks. */
+/** Queries and answers on the wire (RFC 1035), for the few queries that bench itself sends. */
 import { type Answer, type DecodedPacket, decode, encode, type RecordType } from 'dns-packet';
 
 export interface DnsQuery {
@@ -50,7 +50,7 @@ const packetType = (type: string) => (NUMBERED_TYPES[type] ?? type) as RecordTyp
 
 /**
  * A query of class IN without recursion desired and without EDNS, as dnsperf sends it.
- * Throws for a type that is none.
+ * Throws for an unknown type.
  */
 export function encodeQuery(id: number, { name, type }: DnsQuery): Buffer {
   const message = encode({

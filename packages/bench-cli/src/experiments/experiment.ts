@@ -1,17 +1,17 @@
 /**
- * What an experiment is to bench: a folder beside this file with its own procedure, commands and tables, made from
- * the parts of the pipeline, and one line in `registry.ts`.
+ * An experiment: a folder beside this file with its own procedure, commands and tables, built from the parts of
+ * the pipeline, and one line in `registry.ts`.
  */
 import type { Command } from 'commander';
 import type { Format } from '../report/index.ts';
 import type { World } from '../world.ts';
 
-/** One call of bench: what its commands are given, and where they leave the exit status. */
+/** One invocation of bench: the input of its commands, and where they put the exit status. */
 export interface Call {
   readonly world: World;
   /** As typed, for the record. */
   readonly argv: readonly string[];
-  /** For the help of commands that can end in any way. */
+  /** For the help of commands that can end with any of them. */
   readonly exitStatusHelp: string;
   status: number;
 }

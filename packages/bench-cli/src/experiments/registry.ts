@@ -1,4 +1,4 @@
-/** Every experiment, in the order of `bench --help`. Adding one is adding a folder and a line here. */
+/** Every experiment, in the order of `bench --help`. To add one, add a folder and a line here. */
 import { BenchError } from '../errors.ts';
 import type { Format } from '../report/index.ts';
 import type { LoadedRun } from '../results/store.ts';
@@ -12,7 +12,7 @@ export const ALL_FORMATS: readonly Format[] = [...new Set(EXPERIMENTS.flatMap(({
 
 /**
  * The experiment whose record this is.
- * @throws BenchError `E_RECORD_VERSION` for one that this version does not know.
+ * @throws BenchError `E_RECORD_VERSION` for an experiment that this version does not know.
  */
 export function experimentOf({
   experiment,

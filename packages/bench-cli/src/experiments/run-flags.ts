@@ -1,4 +1,4 @@
-/** The settings of a run as flags, for every command that needs some of them. */
+/** The settings of a run as flags, for the commands that need them. */
 import type { Command } from 'commander';
 import { PRESETS } from '../config/presets.ts';
 import { flagName, type Setting, shownValue } from '../config/setting.ts';

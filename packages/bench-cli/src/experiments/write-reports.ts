@@ -5,7 +5,7 @@ import type { RunRecord } from '../results/record.ts';
 import type { RunStore } from '../results/store.ts';
 import type { World } from '../world.ts';
 
-/** How reports look in this world: colours only where a terminal shows them and nobody objects. */
+/** How reports look here: colours only on a terminal, and unless NO_COLOR says otherwise. */
 export function renderOptions(
   world: World,
   record: RunRecord,

@@ -1,13 +1,13 @@
-/** What an API server answers when it does not do what it was asked, and what bench makes of it. Pure. */
+/** Errors of an API server, and how bench explains them. Pure. */
 import { BenchError } from '../errors.ts';
 
-/** An answer other than 2xx. */
+/** A response other than 2xx. */
 export class ApiError extends Error {
   override readonly name = 'ApiError';
   readonly status: number;
-  /** Kubernetes' own word: `AlreadyExists`, `Forbidden`, `NotFound`, … */
+  /** Kubernetes' own reason: `AlreadyExists`, `Forbidden`, `NotFound`, … */
   readonly reason: string;
-  /** What was asked: `create pods in namespace x`. */
+  /** What was requested: `create pods in namespace x`. */
   readonly action: string;
   /** The pause that the server asks for, in seconds. */
   readonly retryAfterSeconds: number | null;
@@ -27,7 +27,7 @@ export class ApiError extends Error {
   }
 }
 
-/** No answer at all: refused, reset, timed out, or cut off in the middle. */
+/** No complete response: refused, reset, timed out, or cut off. */
 export class ConnectionError extends Error {
   override readonly name = 'ConnectionError';
 }
@@ -48,12 +48,12 @@ export function apiErrorOf(
       return new ApiError(status, reason, String(parsed.message), action, seconds);
     }
   } catch {
-    // Not from the API server itself, but from a proxy or a kubelet: their answers are text.
+    // From a proxy or a kubelet, not from the API server itself: their responses are text.
   }
   return new ApiError(status, '', body.trim().slice(0, 300) || `status ${status}`, action, seconds);
 }
 
-/** True for what may be better a moment later: too many requests, server errors, no connection. */
+/** True for what may pass: too many requests, server errors, no connection. */
 export function isTransient(error: unknown): boolean {
   if (error instanceof ConnectionError) return true;
   if (!(error instanceof ApiError)) return false;
@@ -67,7 +67,7 @@ export function hasStatus(error: unknown, status: number): boolean {
 const QUOTA = /exceeded quota/i;
 const POD_SECURITY = /violates PodSecurity/i;
 
-/** Anything that a request was refused with, as an error that says what to do. */
+/** Any failure of a request, as an error that says what to do. */
 export function explainApiError(error: unknown): unknown {
   if (error instanceof ConnectionError) {
     return new BenchError('E_CLUSTER_UNREACHABLE', error.message, {

@@ -1,6 +1,6 @@
 /**
- * The API server as bench uses it: typed requests that are repeated when it is busy or away, and streams.
- * One request at a time is the rule; nothing here fires requests in parallel.
+ * The API server as bench uses it: typed requests that are retried when it is busy or unreachable, and streams.
+ * Requests are sent one at a time.
  */
 import type { HttpMethod, V1SelfSubjectAccessReview } from '@kubernetes/client-node';
 import type { Clock } from '../world.ts';
@@ -41,9 +41,9 @@ export interface KubeClient {
   delete(kind: Kind, name: string, namespace: string | undefined, signal: AbortSignal): Promise<void>;
   /** Asks whether this user may do something; see `permissions.ts`. */
   review(object: Pick<V1SelfSubjectAccessReview, 'spec'>, signal: AbortSignal): Promise<unknown>;
-  /** Any other path, as text. Repeated when it fails for a passing reason. */
+  /** Any other path, as text. Retried after transient failures. */
   text(path: string, action: string, signal: AbortSignal): Promise<string>;
-  /** Opens a stream, once: whoever reads it decides what a broken stream means. */
+  /** Opens a stream, once: its reader decides what a broken stream means. */
   stream(
     path: string,
     query: Readonly<Record<string, string>>,
@@ -52,10 +52,10 @@ export interface KubeClient {
   ): Promise<ReadableStream<Uint8Array>>;
 }
 
-/** An API server may be away for so long, for an upgrade or a failover, without harm to a run. */
+/** How long an API server may be unreachable, for an upgrade or a failover, without failing a run. */
 export const AWAY_SECONDS = 60;
 
-/** A request that is not answered within this is given up and repeated. */
+/** A request without a response within this time is aborted and retried. */
 const ANSWER_SECONDS = 15;
 
 const VERBS: Readonly<Record<string, string>> = { GET: 'get', POST: 'create', DELETE: 'delete' };
@@ -86,13 +86,13 @@ interface Call {
 }
 
 interface Calls {
-  /** One attempt; the answer's headers have come, its body may still be on its way. */
+  /** One attempt; resolves with the headers, the body may still be on its way. */
   sendOnce(call: Call, limit: AbortSignal): ReturnType<Connection['send']>;
-  /** One attempt: the whole answer as text, within the time for one answer. */
+  /** One attempt: the whole response as text, within `ANSWER_SECONDS`. */
   exchangeOnce(call: Call): Promise<string>;
-  /** As many attempts as it takes while the API server is away, with an error that a user understands. */
+  /** Retries while the API server is unreachable; rejects with an error that a user understands. */
   exchange(call: Call): Promise<string>;
-  /** Attempts anything again while the API server is away. */
+  /** Retries `attempt` while the API server is unreachable. */
   patiently<T>(signal: AbortSignal, attempt: () => Promise<T>): Promise<T>;
 }
 
@@ -115,7 +115,7 @@ function callsOver(connection: Connection, { clock, awaySeconds = AWAY_SECONDS }
     throw apiErrorOf(status, await response.body.text(), action, response.headers['retry-after']);
   };
 
-  /** The whole answer as text, within the time for one answer. */
+  /** The whole response as text, within `ANSWER_SECONDS`. */
   const exchangeOnce = async (call: Call): Promise<string> => {
     const late = AbortSignal.timeout(ANSWER_SECONDS * 1000);
     const limit = AbortSignal.any([call.signal, late]);
@@ -164,9 +164,9 @@ async function createObject<K extends Kind>(
     try {
       return await calls.exchangeOnce(call);
     } catch (error) {
-      // The answer to the first attempt was lost: then it is this run's own object that exists.
+      // The response to the first attempt was lost: the object that exists is this run's own.
       if (attempts === 1 || !hasStatus(error, 409)) throw error;
-      // Of most kinds nobody asks what the API server made of them.
+      // The result is used for these two kinds only.
       if (kind !== 'Service' && kind !== 'Namespace') return JSON.stringify(object);
       return await calls.exchangeOnce({
         ...call,

@@ -1,4 +1,4 @@
-/** From a kubeconfig to something that can send requests. Credentials stay inside client-node. */
+/** Connects with a kubeconfig. Credentials stay inside client-node. */
 
 import { join } from 'node:path';
 import { messageOf, nearest } from '@dinodns-bench/program';
@@ -107,7 +107,7 @@ export async function connect(
     });
   }
   const library = new IsomorphicFetchHttpLibrary();
-  // client-node makes a new connection pool for each request; one is enough for all of them.
+  // client-node makes a connection pool per request; one is enough for all.
   let pool: ReturnType<RequestContext['getDispatcher']>;
   return {
     context: config.getCurrentContext(),

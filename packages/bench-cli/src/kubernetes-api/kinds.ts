@@ -50,7 +50,7 @@ export const KINDS: { readonly [K in Kind]: KindDescription } = {
   ServiceAccount: { apiVersion: 'v1', plural: 'serviceaccounts', namespaced: true },
 };
 
-/** The path of a kind's objects, of one namespace or (without) of all. */
+/** The path of a kind's objects, in one namespace or in all. */
 export function pathOf(kind: Kind, namespace?: string): string {
   const { apiVersion, plural, namespaced } = KINDS[kind];
   const group = apiVersion.includes('/') ? `/apis/${apiVersion}` : `/api/${apiVersion}`;

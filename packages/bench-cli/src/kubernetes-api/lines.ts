@@ -1,8 +1,8 @@
 /** A stream of bytes as lines. */
 
 /**
- * Yields each line without its end. A stream that breaks off ends with its error after the lines before; a
- * last line without an end is yielded only if the stream ended in order.
+ * Yields each line without its line break. A broken stream throws its error after the complete lines; a last line
+ * without a line break is yielded only if the stream ended normally.
  */
 export async function* linesOf(stream: ReadableStream<Uint8Array>): AsyncGenerator<string> {
   const decoder = new TextDecoder();

@@ -14,13 +14,13 @@ const pathOfLog = ({ namespace, pod }: ContainerReference) =>
   `/api/v1/namespaces/${namespace}/pods/${pod}/log`;
 const actionOf = ({ namespace }: ContainerReference) => `get pods/log in namespace ${namespace}`;
 
-/** A kubelet or API server may be away for so long while a log is followed. */
+/** How long a kubelet or API server may be unreachable while a log is followed. */
 const LOG_AWAY_SECONDS = 90;
 
 /**
  * Calls `onLine` for each line from the beginning, once, until the container has ended (`ended` says so when a
- * stream ends) or the signal is aborted. After a broken connection the log is read again from its beginning and
- * what was seen is skipped; that is exact as long as the kubelet has not rotated the log (10 MiB by default).
+ * stream ends) or the signal is aborted. After a broken connection, the log is read again from its beginning and
+ * seen lines are skipped; that is exact as long as the kubelet has not rotated the log (10 MiB by default).
  */
 export async function followLog(
   client: KubeClient,
@@ -45,7 +45,7 @@ export async function followLog(
         lastContact = client.clock.monotonicSeconds();
         onLine(line);
       }
-      // A stream also ends in order when the kubelet is stopped: only the container's end is the end.
+      // A stream also ends normally when the kubelet stops: only the container's end counts.
       if (wasEnded) return;
     } catch (error) {
       signal.throwIfAborted();
@@ -64,7 +64,7 @@ function isBeforeStart(error: unknown): boolean {
   return error instanceof Error && 'status' in error && error.status === 400;
 }
 
-/** The last lines of a container's log; empty if they cannot be had. Never rejects but for the signal. */
+/** The last lines of a container's log; empty if they cannot be read. Rejects only for the signal. */
 export async function lastLogLines(
   client: KubeClient,
   reference: ContainerReference,

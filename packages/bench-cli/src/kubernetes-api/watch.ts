@@ -8,7 +8,7 @@ import { AWAY_SECONDS, type KubeClient, type ListOptions, labelSelector } from '
 import { KINDS, type Kind, type Kinds, pathOf } from './kinds.ts';
 import { linesOf } from './lines.ts';
 
-/** The API server ends the watch after this; then it is begun anew. Short, so that a dead connection shows. */
+/** The API server ends the watch after this, and it is restarted. Short, so that a dead connection shows. */
 const WATCH_SECONDS = 60;
 /** Silence after which a connection counts as dead: bookmarks come about once a minute. */
 const SILENCE_SECONDS = WATCH_SECONDS + 15;
@@ -69,8 +69,8 @@ async function* watchEvents<K extends Kind>(
 }
 
 /**
- * Yields what there is, at once and after every change, until the signal is aborted (then it rejects with
- * its reason). Rejects with a BenchError when it may not watch, or when the API server is away for too long.
+ * Yields the objects at once and after every change, until the signal is aborted (then it rejects with its reason).
+ * Rejects with a BenchError when it may not watch, or when the API server is unreachable for too long.
  */
 export async function* follow<K extends Kind>(
   client: KubeClient,
@@ -94,7 +94,7 @@ export async function* follow<K extends Kind>(
         failures = 0;
         lastContact = client.clock.monotonicSeconds();
         if (type === 'BOOKMARK') continue;
-        // The version is too old (410), or the server is in trouble: begin anew.
+        // The version is too old (410), or the server is in trouble: start over.
         if (type === 'ERROR') break;
         const name = nameOf(object);
         if (type === 'DELETED') known.delete(name);

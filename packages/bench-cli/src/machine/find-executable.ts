@@ -1,4 +1,4 @@
-/** Looks programs up in PATH, as a shell does. */
+/** Finds programs in PATH, as a shell does. */
 import { delimiter, isAbsolute, join } from 'node:path';
 import type { World } from '../world.ts';
 

@@ -1,8 +1,8 @@
 /**
- * Names for what a run leaves on the machine while it lives (control groups, directories), from which a
- * later run can tell whether the owner still lives: `dinodns-bench-<run id>@<pid namespace>-<pid>-<start>`.
- * The start time tells the owner from a later process with the same pid; the namespace keeps a run in one
- * container from taking the groups of a run in another for abandoned.
+ * Names for what a run creates on the machine (control groups, directories), from which a later run can tell
+ * whether the owner is still running: `dinodns-bench-<run id>@<pid namespace>-<pid>-<start>`. The start time
+ * tells the owner from a later process with the same PID; the namespace keeps a run in one container from
+ * treating the groups of a run in another container as abandoned.
  */
 
 import type { World } from '../world.ts';
@@ -25,7 +25,7 @@ async function pidNamespace(world: World): Promise<string> {
   }
 }
 
-/** This process, as the owner of what it makes. */
+/** This process, as the owner of what it creates. */
 export async function thisOwner(world: World): Promise<Owner> {
   const stat = await readProcessStat(world, world.processes.ownPid);
   return {
@@ -41,7 +41,7 @@ export function ownedName(runId: string, owner: Owner): string {
   return `${OWNED_PREFIX}${safe}@${owner.pidNamespace}-${owner.pid}-${owner.startTicks}`;
 }
 
-/** The owner that a name tells; null for a name that `ownedName` did not make. */
+/** The owner in a name; null for a name that `ownedName` did not make. */
 export function ownerOf(name: string): Owner | null {
   const match = /^dinodns-bench-[\w.-]*@(\d+)-(\d+)-(\d+)(?:-\w+)?$/.exec(name);
   if (match === null) return null;
@@ -54,6 +54,6 @@ export async function hasEnded(world: World, owner: Owner): Promise<boolean> {
   if (owner.pidNamespace !== (await pidNamespace(world))) return false;
   const stat = await readProcessStat(world, owner.pid);
   if (stat === null || stat.startTicks !== owner.startTicks) return true;
-  // A killed process stays in the table until its parent has read its status, which may never be.
+  // A killed process stays in the table until its parent reads its status, which may never happen.
   return stat.state === 'Z' || stat.state === 'X';
 }

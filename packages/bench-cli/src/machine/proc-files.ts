@@ -1,10 +1,10 @@
-/** Reads of /proc that take it as normal that a process has ended between being listed and being read. */
+/** Reads of /proc that expect processes to end between being listed and being read. */
 import { systemErrorCode } from '@dinodns-bench/program';
 import { runToEnd } from '../process.ts';
 import type { World } from '../world.ts';
 import { type ProcessStat, parseProcessStat } from './proc-stat.ts';
 
-/** Text of a file that may vanish or be forbidden: null then. Any other error is thrown. */
+/** Text of a file, or null if it is gone or may not be read. Any other error is thrown. */
 export async function readIfThere(world: World, path: string): Promise<string | null> {
   try {
     return await world.fs.readFile(path, 'utf8');
@@ -18,7 +18,7 @@ export async function readIfThere(world: World, path: string): Promise<string | 
   }
 }
 
-/** What /proc says of one process; null if it has ended. */
+/** One process from /proc; null if it has ended. */
 export async function readProcessStat(world: World, pid: number | 'self'): Promise<ProcessStat | null> {
   const text = await readIfThere(world, `/proc/${pid}/stat`);
   return text === null ? null : parseProcessStat(text);

@@ -1,4 +1,4 @@
-/** Parsers for what the kernel says of one process: /proc/<pid>/stat, status and smaps_rollup (proc(5)). */
+/** Parsers for the kernel's files about one process: /proc/<pid>/stat, status and smaps_rollup (proc(5)). */
 
 /** The fields of /proc/<pid>/stat that bench uses. Times are in clock ticks (`getconf CLK_TCK`). */
 export interface ProcessStat {
@@ -11,10 +11,10 @@ export interface ProcessStat {
   readonly session: number;
   readonly userTicks: number;
   readonly systemTicks: number;
-  /** Times of children that have ended and were waited for, and of theirs. */
+  /** Time of ended children that were waited for, and of their children. */
   readonly childUserTicks: number;
   readonly childSystemTicks: number;
-  /** Since the machine started; with the pid it names a process for ever. */
+  /** Since boot; with the PID, it identifies a process uniquely. */
   readonly startTicks: number;
 }
 

@@ -6,7 +6,7 @@ import { BenchError } from '../errors.ts';
 import type { World } from '../world.ts';
 import { hasEnded, OWNED_PREFIX, ownedName, ownerOf, thisOwner } from './owner.ts';
 
-/** Removes what killed runs of this user left in `parent`. Never fails. */
+/** Removes directories that killed runs of this user left in `parent`. Never fails. */
 export async function removeAbandonedDirectories(world: World, parent: string): Promise<void> {
   const names = await world.fs.readdir(parent).catch(() => []);
   for (const name of names) {
@@ -28,9 +28,9 @@ export async function createRunDirectory(world: World): Promise<string> {
   const parent = world.env.TMPDIR ?? '/tmp';
   await removeAbandonedDirectories(world, parent);
   try {
-    // Without the run's id: servers put Unix sockets below it, whose paths end at 107 octets (unix(7)).
+    // Without the run's ID: servers put Unix sockets below it, whose paths are limited to 107 octets (unix(7)).
     const directory = await world.fs.mkdtemp(join(parent, `${ownedName('', await thisOwner(world))}-`));
-    // Servers that give up root (nsd) must still read their zones; there is nothing secret in them.
+    // Servers that drop root (nsd) must still read their zones, which are not secret.
     await world.fs.chmod(directory, 0o755);
     return directory;
   } catch (cause) {

@@ -34,7 +34,7 @@ export const OVERHEAD_SECONDS = 1.5;
 /** Pods for the server, the check and the loader, and a fresh reading of the kubelet's counters at both ends. */
 export const CLUSTER_OVERHEAD_SECONDS = 15;
 
-/** An attempt of the search for the highest rate is no longer than this; a trial's measurement may be. */
+/** The longest attempt in the search for the highest rate; a trial's measurement may be longer. */
 const MAX_ATTEMPT_SECONDS = 5;
 
 /** Measured time of an attempt of `--objective max-rate`. */
@@ -63,7 +63,7 @@ export function isContended(tier: number, loaderThreads: number, availableCpus: 
   return tier + loaderThreads > availableCpus;
 }
 
-/** The servers of every point of the matrix; with `--aa` the baseline's twin stands at the end. */
+/** The servers of every point of the matrix; with `--aa`, the baseline's twin comes last. */
 function contenders({ servers, baseline, aa }: RunConfiguration): { server: string; aa: boolean }[] {
   const all = servers.map((server) => ({ server, aa: false }));
   return aa ? [...all, { server: baseline, aa: true }] : all;
@@ -101,9 +101,9 @@ function blocksOf(cases: readonly PlannedCase[]): PlannedCase[][] {
 }
 
 /**
- * The order of a round. Every second one runs backwards (A B C, C B A), so that a slow drift of the machine adds
- * the same to each case; and from one such pair to the next the cases of a block move on by one (B C A, A C B), so
- * that none of them always comes first, or always follows the same other one.
+ * The order of a round. Every second round runs backwards (A B C, C B A), so that a slow drift of the machine
+ * affects each case equally. From one such pair to the next, the cases of a block rotate by one (B C A, A C B), so
+ * that no case always comes first or always follows the same other one.
  */
 function orderOf(cases: readonly PlannedCase[], round: number): PlannedCase[] {
   const rotated = blocksOf(cases).flatMap((block) => {
@@ -113,7 +113,7 @@ function orderOf(cases: readonly PlannedCase[], round: number): PlannedCase[] {
   return round % 2 === 0 ? rotated : rotated.reverse();
 }
 
-/** The same plan with this many rounds: what it holds already keeps its place. */
+/** The same plan with this many rounds: trials that it already holds keep their place. */
 export function withRounds(plan: Plan, rounds: number): Plan {
   const cases = plan.cases.map((planned) => ({ ...planned, plannedTrials: rounds }));
   const trials: PlannedTrial[] = [];
@@ -125,7 +125,7 @@ export function withRounds(plan: Plan, rounds: number): Plan {
   return { ...plan, cases, trials, estimatedSeconds: trials.length * plan.secondsPerTrial };
 }
 
-/** See `orderOf`. Cases of the same tier and mode stand next to each other. */
+/** See `orderOf`. Cases of the same tier and mode are adjacent. */
 export function planRun(configuration: RunConfiguration, availableCpus: number): Plan {
   const search =
     configuration.objective === 'max-rate'

@@ -1,7 +1,7 @@
 /**
- * What a kind of DNS server is to bench: a folder that turns a zone set into files and a command line, and
- * says how the result answers, where its program and its image come from and how they tell their version. Starting it
- * is the target's job. Adding a server is adding a folder beside this file and one line to `registry.ts`.
+ * A kind of DNS server: a folder that turns a zone set into files and a command line, and says how the server
+ * answers, where its program and its image come from, and how to ask for their version. The target starts it. To
+ * add a server, add a folder beside this file and one line to `registry.ts`.
  */
 import type { ZoneSet } from '@dinodns-bench/zones';
 import type { KubernetesSettings } from '../config/kubernetes-settings.ts';
@@ -24,15 +24,15 @@ export interface InstanceRequest {
   readonly transport: Transport;
   /** CPU allowance of this instance, in cores; a fraction is possible. */
   readonly cpus: number;
-  /** CPUs by which cluster mode counts its workers; default `cpus`. Other under `--workers node`. */
+  /** CPUs that cluster mode derives its number of workers from; default `cpus`. Differs under `--workers node`. */
   readonly workerCpus?: number;
-  /** Absolute path of the directory in which `files` will lie. Exists only on this target. */
+  /** Absolute path of the directory that will hold `files`. Exists only on the target. */
   readonly directory: string;
-  /** How the server's program is called on the target: the executable, or an interpreter and its script. */
+  /** The server's program on the target: the executable, or an interpreter and its script. */
   readonly program: readonly string[];
 }
 
-/** How bench knows that an instance answers. Both are bounded in time, and end early if it exits. */
+/** How bench knows that an instance answers. Both are bounded in time, and end early if the instance exits. */
 export type Readiness =
   /** The first line of standard output is a JSON object with `"ready": true` (and perhaps `workers`). */
   | { readonly kind: 'stdout-json' }
@@ -62,7 +62,7 @@ export interface ServerImage {
   reference(request: ImageSettings): string;
   /** Where it comes from, for `bench images`; IMAGE stands for the reference. */
   readonly origin: string;
-  /** Its program has the file capability of binding low ports, and does not start without the right to it. */
+  /** Its program has the file capability to bind low ports, and does not start where that is not allowed. */
   readonly needsBindService?: true;
 }
 
@@ -73,18 +73,18 @@ export interface ServerKind {
   readonly title: string;
   /** One line for `bench servers`. */
   readonly description: string;
-  /** How its program comes to a machine, and what `bench doctor` says of it; null where it runs in clusters only. */
+  /** How its program gets onto a machine, and what `bench doctor` says of it; null if it runs in clusters only. */
   readonly program: Program | null;
-  /** Null where it runs on machines only. */
+  /** Null if it does not run in clusters. */
   readonly image: ServerImage | null;
-  /** It is in the cluster already: found, measured and left as it is, never deployed. */
+  /** Already in the cluster: found, measured and left unchanged, never deployed. */
   readonly existing?: true;
   /**
-   * It is no DNS server and sends queries back as they came: there are no answers to check, neither one by one nor
-   * by the mix of response codes, and reports mark its figures. Default: a DNS server.
+   * Not a DNS server: it sends queries back as they came. There are no answers or response codes to check, and
+   * reports mark its figures. Default: a DNS server.
    */
   readonly answers?: 'echo';
-  /** How this server answers for a name outside of all of its zones; both are right (RFC 9499: "lame"). */
+  /** How this server answers for a name outside all of its zones; both are correct (RFC 9499: "lame"). */
   readonly answersUnknownZoneWith: 'NXDOMAIN' | 'REFUSED';
   /** Why this combination cannot be run, or null if it can. */
   unsupported(mode: Mode, transport: Transport): string | null;

@@ -12,18 +12,18 @@ import type { BenchWorkload } from '../workload/workload.ts';
 
 export interface DeployRequest {
   readonly server: ServerKind;
-  /** How the server's program is called; see `InstanceRequest.program`. */
+  /** The server's program; see `InstanceRequest.program`. */
   readonly program: readonly string[];
   readonly zoneSet: ZoneSet;
   readonly mode: Mode;
   readonly transport: Transport;
   /** CPU allowance of each instance, in cores; one entry for each instance. */
   readonly allowances: readonly number[];
-  /** By what cluster mode counts its workers: the allowance, or every core of the machine. Default `quota`. */
+  /** What cluster mode derives its number of workers from: the allowance, or all cores of the machine. Default `quota`. */
   readonly workers?: 'quota' | 'node';
   /** Directory that receives the raw logs of the instances. */
   readonly logDirectory: string;
-  /** Aborted when the run is interrupted: the deployment is given up and removed. */
+  /** Aborted when the run is interrupted: the deployment is abandoned and removed. */
   readonly signal: AbortSignal;
 }
 
@@ -49,7 +49,7 @@ export interface Target {
   /** How CPU limits are set here, decided once for the run. */
   readonly cpuLimits: { readonly method: CpuLimitMethod; readonly reason: string | null };
   deploy(request: DeployRequest): Promise<Deployment>;
-  /** What became known while it deployed and a reader of the figures must know. */
+  /** What showed during deployment and the reader of the figures must know. */
   warnings?(): readonly string[];
   /** Removes what the target itself made. Safe to call twice, and after a failure. */
   close(): Promise<void>;

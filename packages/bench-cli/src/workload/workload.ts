@@ -1,4 +1,4 @@
-/** The workload of a run: which names and types are asked, and what the zone set says the answers are. */
+/** The workload of a run: which names and types are queried, and what the answers must be. */
 import {
   defineWorkload,
   defineZoneSet,
@@ -12,7 +12,7 @@ import type { DnsQuery } from '../dns/client.ts';
 import { BenchError } from '../errors.ts';
 import type { ServerKind } from '../servers/server.ts';
 
-/** The zone set of a run with so many zones: the odd numbers, as published. */
+/** The zone set of a run with this many zones: the odd numbers, as published. */
 export function zoneSetOf(zones: number): ZoneSet {
   return defineZoneSet({ from: 1, to: 2 * zones - 1, parity: 'odd' });
 }
@@ -23,9 +23,9 @@ export interface BenchWorkload {
   readonly description: string;
   readonly size: number;
   queries(): Iterable<Query>;
-  /** What must be answered, where another than the zone set decides it: the names of a cluster. */
+  /** The expected answer, where it does not come from the zone set: the names of a cluster. */
   expectation?(query: Query): Expectation | null;
-  /** Tells which of two right answers came (`orCode`): from then on it is the only one. */
+  /** Fixes which of two correct answers this server gives (`orCode`): from then on only that one is correct. */
   settle?(query: Query, code: string): void;
 }
 
@@ -33,7 +33,7 @@ function named(name: string, description: string, workload: Workload): BenchWork
   return { name, description, size: workload.size, queries: () => workload.queries() };
 }
 
-/** The workloads that have a name of their own; any other name is taken for a query file. */
+/** The workloads with names; any other name is a query file. */
 export const NAMED_WORKLOADS: Readonly<Record<string, (zoneSet: ZoneSet) => BenchWorkload>> = {
   half: (zoneSet) =>
     named(
@@ -85,13 +85,13 @@ export function parseQueryFile(path: string, text: string): BenchWorkload {
   };
 }
 
-/** What one query must be answered with. */
+/** The correct answer to one query. */
 export interface Expectation {
   readonly query: Query;
   readonly code: string;
-  /** Records of the answer section; empty for an answer without data, null where they are not known beforehand. */
+  /** Records of the answer section; empty for NODATA, null where they are not known in advance. */
   readonly records: Extract<Lookup, { kind: 'answer' }>['records'] | null;
-  /** Just as right, and then without records: whether a server knows such names is its configuration's affair. */
+  /** Also correct, then without records: whether a server knows such names depends on its configuration. */
   readonly orCode?: string;
 }
 
@@ -122,7 +122,7 @@ export function expectedAnswer(
   return workload.expectation?.(query) ?? expectationOf(zoneSet, server, query);
 }
 
-/** How often each response code comes in one pass over the workload. */
+/** How often each response code occurs in one pass over the workload. */
 export function predictedCodes(
   zoneSet: ZoneSet,
   server: ServerKind,
@@ -148,7 +148,7 @@ export function existingRatio(zoneSet: ZoneSet, workload: BenchWorkload): number
   return existing / workload.size;
 }
 
-/** A query that a server answers once it has loaded its zones: of the first zone, not one of its own making. */
+/** Queries that a server answers once it has loaded its zones; never for a zone that a server adds itself. */
 export function readinessQueries(zoneSet: ZoneSet): DnsQuery[] {
   for (const { records } of zoneSet.zones()) {
     const record = records.find(({ type }) => type !== 'SOA' && type !== 'NS') ?? records[0];

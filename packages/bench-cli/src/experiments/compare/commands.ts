@@ -38,7 +38,7 @@ function runAction(call: Call, base?: typeof MATRIX) {
   };
 }
 
-/** What a run would make of a cluster, without making it. */
+/** What a run would use and create in a cluster, without a run. */
 function addClusterCommands(program: Command, call: Call): void {
   const { world } = call;
   addRunSettings(program.command('images'))

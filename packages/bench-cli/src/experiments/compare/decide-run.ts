@@ -1,4 +1,4 @@
-/** From options to a run that is decided: settings merged and checked, cases and trials planned. Writes nothing. */
+/** From options to a decided run: settings merged and checked, cases and trials planned. Writes nothing. */
 import type { ZoneSet } from '@dinodns-bench/zones';
 import {
   type ConfigurationSources,
@@ -26,7 +26,7 @@ export interface RunOptions {
   readonly base?: ConfigurationSources['base'];
   readonly preset?: string | undefined;
   readonly configFile?: string | undefined;
-  /** Id of the run to go on with. */
+  /** ID of the run to resume. */
   readonly resume?: string | undefined;
   readonly dryRun: boolean;
   readonly json: boolean;
@@ -44,11 +44,11 @@ export interface DecidedRun {
   readonly store: RunStore;
   readonly directory: string;
   readonly id: string;
-  /** The record to go on with. */
+  /** The record to resume. */
   readonly previous: RunRecord | undefined;
 }
 
-/** Decides a new run, or how to go on with an interrupted one. */
+/** Decides a new run, or how to resume an interrupted one. */
 export function decideRun(world: World, options: RunOptions): Promise<DecidedRun> {
   return options.resume === undefined
     ? decideNew(world, options)
@@ -119,7 +119,7 @@ async function planFor(
   const zoneSet = zoneSetOf(configuration.zones);
   return {
     servers,
-    // What a cluster's nodes have is known once it is asked; this machine's CPUs say nothing about them.
+    // The cluster's nodes are only known once it is asked; this machine's CPUs say nothing about them.
     plan: planRun(
       configuration,
       configuration.kubernetes.target === 'kubernetes'
@@ -153,7 +153,7 @@ async function decideNew(world: World, options: RunOptions): Promise<DecidedRun>
   };
 }
 
-/** A run goes on with its own settings: other ones would make its trials incomparable. */
+/** A run is resumed with its own settings: with others, its trials could not be compared. */
 async function decideToResume(world: World, options: RunOptions, reference: string): Promise<DecidedRun> {
   const { out = 'results', provision: _provision, ...others } = options.flags;
   const given = Object.keys(others);

@@ -20,7 +20,7 @@ export function imagesCommand(
   const { kubernetes, corednsVersion } = configuration;
   const loader = loaderKindOf(configuration);
   const images = imagesOf(kubernetes, corednsVersion, loader);
-  // The answer check runs in the DinoDNS image, whatever is measured.
+  // The answer check always runs in the DinoDNS image.
   const ofServers = serverKinds(configuration.servers).flatMap(({ image }) => image ?? []);
   const servers = [...new Set([...ofServers, dinodnsImage])].map((image) => ({
     image: images.of(image),

@@ -46,7 +46,7 @@ export function createRunProgress(options: RunProgressOptions): RunProgress {
   const planned = plan.secondsPerTrial;
   const labels = [...new Set(plan.trials.map(caseLabel))];
   const labelWidth = Math.max(...labels.map((label) => label.length));
-  // What is the same in every line need not be in it.
+  // Omits what would be the same in every line.
   const suffix = (trial: PlannedTrial) =>
     labels.length > 1 ? ` ${caseLabel(trial).padEnd(labelWidth)}` : '';
   let done = options.done;

@@ -21,7 +21,7 @@ import { type DecidedRun, decideRun, type RunOptions } from './decide-run.ts';
 import { finishRun } from './finish-run.ts';
 import { createRunProgress } from './run-progress.ts';
 
-/** Resolves with the exit status; rejects with a BenchError for everything that went wrong as a whole. */
+/** Resolves with the exit status; rejects with a BenchError if the run as a whole fails. */
 export async function runCommand(world: World, options: RunOptions): Promise<number> {
   const run = await decideRun(world, options);
   if (options.dryRun) {
@@ -48,7 +48,7 @@ async function perform(
   interruption: Interruption,
 ): Promise<number> {
   const { store, directory } = run;
-  // The folder comes first: a place that cannot be written to must not be noticed after the measuring.
+  // The folder comes first: an unwritable place must show before the measuring, not after it.
   await store.makeRawDirectory(directory);
   const unlock = await store.lock(directory);
   let hasTrials = true;
@@ -61,14 +61,14 @@ async function perform(
     throw explainInterruption(error, run, done);
   } finally {
     await unlock();
-    // Without a single trial there is nothing to keep, to report or to go on with.
+    // Without a single trial there is nothing to keep, report or resume.
     if (!hasTrials && run.previous === undefined)
       await world.fs.rm(directory, { recursive: true, force: true });
     else await remember(world, run);
   }
 }
 
-/** The history takes the run in, also an interrupted one. That it could not is no failure of the run. */
+/** Adds the run to the history, even if it was interrupted. If that fails, the run still succeeds. */
 async function remember(world: World, { store }: DecidedRun): Promise<void> {
   const notice = await updateHistory(world, store.resultsDirectory);
   if (notice !== null) world.stderr.write(`Note: ${notice}\n`);
@@ -183,7 +183,7 @@ async function runPlan(
   }
 }
 
-/** An interrupted run says what is saved and how to go on. */
+/** An interrupted run says what is saved and how to resume. */
 function explainInterruption(error: unknown, run: DecidedRun, done: number | null): unknown {
   const interrupted =
     error instanceof BenchError && (error.code === 'E_INTERRUPTED' || error.code === 'E_TERMINATED');
@@ -204,7 +204,7 @@ function announcement(run: DecidedRun, record: RunRecord): string {
   return `${versions}; ${record.loader.kind} ${record.loader.version}\n${missing} trials, about ${formatDuration(missing * share)}`;
 }
 
-/** The machine may have changed since: that belongs into the record. */
+/** The machine may have changed since: the record must say so. */
 function resumedRecord(previous: RunRecord, environment: Environment): RunRecord {
   return {
     ...previous,

@@ -1,4 +1,4 @@
-/** The DNS servers that a cluster has already: measured as they are, behind their own Service. Nothing is changed. */
+/** The cluster's own DNS servers: measured as they are, behind their own Service. Nothing is changed. */
 import type { ServerKind } from '../server.ts';
 
 export const clusterDns: ServerKind = {

@@ -1,4 +1,4 @@
-/** CoreDNS in the cache: `coredns/<version>/coredns`, and beside it how it was got. */
+/** CoreDNS in the cache: `coredns/<version>/coredns`, and beside it where it came from. */
 import { join } from 'node:path';
 import { z } from 'zod';
 import { isExecutable } from '../../machine/find-executable.ts';
@@ -12,7 +12,7 @@ import type { World } from '../../world.ts';
 /** `CoreDNS-1.15.0` */
 export const COREDNS_VERSION: VersionQuestion = { arguments: ['-version'], pattern: /^CoreDNS-(\S+)/m };
 
-/** Beside the program: how it was got, for the records of later runs. */
+/** Beside the program: where it came from, for the records of later runs. */
 const ORIGIN_FILE = 'origin.json';
 const originSchema = z.object({ source: z.string(), origin: z.string() });
 

@@ -9,7 +9,7 @@ import { askVersion, GO_VERSION } from '../../provision/tool-version.ts';
 import type { World } from '../../world.ts';
 import { keepCoredns } from './cache.ts';
 
-/** From nothing on two slow cores it takes about ten minutes. */
+/** A first build on two slow cores takes about ten minutes. */
 const BUILD_SECONDS = 20 * 60;
 
 const MODULE = 'github.com/coredns/coredns';
@@ -77,9 +77,9 @@ async function buildInto(
     done = countBuildLine(done, line);
   };
   const build = await world.processes.start([go, 'install', '-v', target], {
-    // Outside of every module and workspace, whose go.mod would be taken into account.
+    // Outside every module and workspace, because Go would use its go.mod.
     cwd: staging,
-    // Go's temporary files lie with the rest, so that they go with it when the build is given up.
+    // Go's temporary files are in the same directory, so that an aborted build removes them too.
     env: { CGO_ENABLED: '0', GOBIN: staging, GOTMPDIR: staging, GOWORK: 'off' },
     onStdoutLine: onLine,
     onStderrLine: onLine,
@@ -95,7 +95,7 @@ async function buildInto(
   });
 }
 
-/** Builds and caches it. Rejects only for a cache that cannot be written, or when aborted. */
+/** Builds and caches it. Rejects only if the cache cannot be written, or when aborted. */
 export async function corednsFromGo(world: World, options: ProvisionOptions): Promise<Attempt> {
   const go = await findExecutable(world, 'go');
   if (go === null) return { problem: 'Go is not installed' };

@@ -1,6 +1,6 @@
 /**
  * CoreDNS in three configurations of the same zones: the published one (`template` blocks), the same with a
- * socket for each vCPU, and zone files.
+ * socket per vCPU, and zone files.
  *
  * GOMAXPROCS is left to CoreDNS, which reads the CPU quota at start (go.uber.org/automaxprocs), exactly as it
  * does in a pod: under a quota of one CPU it uses one.
@@ -69,7 +69,7 @@ export const coredns = corednsKind({
   format: 'corefile',
 });
 
-/** The rival at its best: without it, one socket's lock limits CoreDNS on several cores. */
+/** CoreDNS at its best: with a single socket, its lock limits CoreDNS on several cores. */
 export const corednsMultisocket = corednsKind({
   name: 'coredns-multisocket',
   title: 'CoreDNS (multisocket)',

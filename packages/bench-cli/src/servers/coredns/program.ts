@@ -38,7 +38,7 @@ async function provide(world: World, options: ProvisionOptions): Promise<Provisi
   return tool;
 }
 
-/** How it would be got, in words; null if it cannot be. */
+/** How it would be installed, in words; null if it cannot be. */
 async function waysToGet(world: World, version: string): Promise<string | null> {
   const ways: string[] = [];
   const url = corednsArchiveUrl(world, version);

@@ -10,7 +10,7 @@ import { keepCoredns } from './cache.ts';
 
 const OFFICIAL_RELEASES = 'https://github.com/coredns/coredns/releases/download';
 
-/** Go's names of the architectures that CoreDNS is released for and this project supports. */
+/** Go's names for the architectures that CoreDNS is released for and this project supports. */
 const RELEASED_ARCHITECTURES: Readonly<Record<string, string>> = { x64: 'amd64', arm64: 'arm64' };
 
 /** Address of the archive; `DINODNS_BENCH_COREDNS_RELEASES` names a mirror of the release directory. */
@@ -53,7 +53,7 @@ async function fetchInto(
   });
 }
 
-/** Downloads, checks and caches it. Rejects only for a cache that cannot be written, or when aborted. */
+/** Downloads, checks and caches it. Rejects only if the cache cannot be written, or when aborted. */
 export async function corednsFromRelease(world: World, options: ProvisionOptions): Promise<Attempt> {
   const url = corednsArchiveUrl(world, options.corednsVersion);
   if (url === null) {

@@ -1,6 +1,6 @@
 /**
  * DinoDNS: the unmodified framework (`dinodns-stock`), and the same framework with this project's plugins
- * (`dinodns`). Both run through `dinodns-server`, which does nothing but set them up.
+ * (`dinodns`). Both run in `dinodns-server`, which only sets them up.
  */
 import { BENCH_VERSION } from '../../version.ts';
 import type { InstanceRequest, ServerImage, ServerKind } from '../server.ts';
@@ -36,7 +36,7 @@ function dinodnsKind(variant: Variant): ServerKind {
     plan(request: InstanceRequest) {
       const workers = request.mode === 'multi' ? variant.workers(request.workerCpus ?? request.cpus) : 1;
       return {
-        // Not the zones themselves: the server makes a million of them faster than it reads them.
+        // Not the zones themselves: the server generates a million of them faster than it reads them.
         files: [{ path: ZONES_SPEC, chunks: [`${JSON.stringify(request.zoneSet.spec)}\n`] }],
         command: [
           ...request.program,

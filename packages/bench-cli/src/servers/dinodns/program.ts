@@ -32,7 +32,7 @@ async function installedVersion(world: World, directory: string, name: string): 
   }
 }
 
-/** The script to run with Node.js, and what it is made of. */
+/** The script to run with Node.js, and the versions of its parts. */
 async function dinodnsServer(world: World): Promise<Attempt> {
   try {
     const entry = fileURLToPath(import.meta.resolve(PACKAGE));

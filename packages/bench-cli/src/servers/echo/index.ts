@@ -1,6 +1,6 @@
 /**
- * A plain UDP echo: no DNS server, but the ceiling for one. It moves datagrams as cheaply as the machine can and
- * looks at nothing but one bit, so that what a DNS server costs beyond it is what its answers cost.
+ * A plain UDP echo: not a DNS server, but the upper limit for one. It moves datagrams as cheaply as the machine
+ * can and looks at a single bit, so what a DNS server costs beyond it is the cost of its answers.
  */
 import type { InstanceRequest, ServerKind } from '../server.ts';
 import { echoProgram } from './program.ts';

@@ -1,6 +1,6 @@
 /**
- * The UDP echo of this workspace: the C program, compiled when it is needed and kept, or where there is no
- * compiler the one that runs on Node.js.
+ * The UDP echo of this workspace: the C program, compiled on first use and cached, or without a compiler the one
+ * that runs on Node.js.
  */
 
 import { createHash } from 'node:crypto';
@@ -41,7 +41,7 @@ export async function echoInC(world: World): Promise<Attempt> {
   if (source === null) return { problem: `${SOURCE_NAME} is missing` };
   const compiler = await findCompiler(world);
   if (compiler === null) return { problem: 'there is no C compiler' };
-  // Another source, compiler or machine makes another program.
+  // A different source, compiler or machine makes a different program.
   const question = await runToEnd(world, [compiler, '--version']);
   const named = question.stdout.split('\n')[0] ?? compiler;
   const key = createHash('sha256')

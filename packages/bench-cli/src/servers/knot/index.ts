@@ -1,4 +1,4 @@
-/** Knot DNS, where it is installed: an authoritative server in C, one UDP worker for each vCPU. */
+/** Knot DNS, where it is installed: an authoritative server in C, one UDP worker per vCPU. */
 import { findFormat } from '@dinodns-bench/zones';
 import { installedProgram } from '../../provision/path-tools.ts';
 import { readVersion, type VersionQuestion } from '../../provision/tool-version.ts';

@@ -1,4 +1,4 @@
-/** NSD, where it is installed: an authoritative server in C, one server process for each vCPU. */
+/** NSD, where it is installed: an authoritative server in C, one server process per vCPU. */
 import { findFormat } from '@dinodns-bench/zones';
 import { installedProgram } from '../../provision/path-tools.ts';
 import { readVersion, type VersionQuestion } from '../../provision/tool-version.ts';

@@ -1,6 +1,6 @@
 /**
- * The answer check's eyes inside the cluster: a Job asks every query of the workload through the Service and
- * sends the raw answers back in its log; a `DnsClient` then answers from them.
+ * The answer check inside the cluster: a Job sends every query of the workload to the Service and writes the raw
+ * answers to its log; a `DnsClient` then answers from them.
  */
 import { messageOf } from '@dinodns-bench/program';
 import { type DecodedAnswer, type DnsClient, type DnsQuery, DnsQueryError } from '../../dns/client.ts';
@@ -18,7 +18,7 @@ import { runJob } from './run-job.ts';
 /** Queries of one Job: their wire form in base64 has to fit into a ConfigMap. */
 const QUERIES_PER_JOB = 8000;
 
-/** Bound on a Job, beside what readiness may take: 8,000 lost queries would be waited for in vain. */
+/** Limit of a Job, in addition to the time for readiness: waiting for 8,000 lost queries is pointless. */
 const CHECK_SECONDS = 120;
 const READY_SECONDS = 30;
 
@@ -111,7 +111,7 @@ async function askAll(
       onLine: (line) => {
         const parsed = parseCheckerLine(line);
         const query = parsed === null ? undefined : all[parsed.index];
-        // Index 0 is the query for readiness.
+        // Index 0 is the readiness query.
         if (parsed === null || query === undefined) said.push(line);
         else if (parsed.index > 0) answers.set(keyOf(query), parsed.answer);
       },
@@ -142,7 +142,7 @@ function notAnswering(said: readonly string[], exitCode: number | null): BenchEr
   });
 }
 
-/** Asks every distinct query of the workload inside the cluster; the client answers from what came back. */
+/** Sends every distinct query of the workload inside the cluster; the client answers from the results. */
 export async function openCheckedClient(run: ClusterRun, request: CheckRequest): Promise<DnsClient> {
   const answers = new Map<string, Buffer | string>();
   for (const queries of chunked(request.workload.queries())) {

@@ -9,7 +9,7 @@ import type { ClusterRun } from './cluster-run.ts';
 import { deploymentOf } from './deployment.ts';
 import { assessPod } from './pod-state.ts';
 
-/** Where distributions have it: kubeadm, GKE, EKS, AKS, kind; OpenShift. */
+/** Where distributions put it: kubeadm, GKE, EKS, AKS, kind; OpenShift. */
 const PLACES = [
   { namespace: 'kube-system', name: 'kube-dns' },
   { namespace: 'kube-system', name: 'coredns' },
@@ -25,7 +25,7 @@ export interface ClusterDns {
   readonly pods: readonly V1Pod[];
 }
 
-/** The port in the pod to which the Service sends what comes to its port 53. */
+/** The port of the pod that the Service's port 53 maps to. */
 function podPortOf(service: V1Service, pod: V1Pod | undefined): number {
   const port = service.spec?.ports?.find((item) => item.port === 53 && item.protocol !== 'TCP');
   const target = port?.targetPort ?? 53;
@@ -75,7 +75,7 @@ export function describeClusterDns({ pods, namespace, name }: ClusterDns): Serve
   };
 }
 
-/** What a reader must know: tier and mode are not bench's to choose here. */
+/** Warns the reader that bench cannot choose tier and mode here. */
 export function clusterDnsWarning({ pods, namespace, name }: ClusterDns): string {
   const limits = pods.map((pod) => {
     const cpu = sumQuantities((pod.spec?.containers ?? []).map(({ resources }) => resources?.limits?.cpu));
@@ -84,7 +84,7 @@ export function clusterDnsWarning({ pods, namespace, name }: ClusterDns): string
   return `cluster-dns is Service ${namespace}/${name} as it is: ${pods.length} pod(s), ${[...new Set(limits)].join(', ')}; tier and mode say nothing about it, and it has the cluster's own queries to answer as well`;
 }
 
-/** A deployment that is there already and stays. */
+/** A deployment that exists already and stays. */
 export async function adoptClusterDns(run: ClusterRun, request: DeployRequest): Promise<Deployment> {
   const dns = await findClusterDns(run.client, request.signal);
   for (const pod of dns.pods)

@@ -24,7 +24,7 @@ const CNI_PODS: readonly (readonly [RegExp, string])[] = [
   [/^antrea-agent/, 'antrea'],
 ];
 
-/** The cloud, as its nodes tell it in their provider id: `gce://project/zone/name`. */
+/** The cloud, from the provider ID of its nodes: `gce://project/zone/name`. */
 const PROVIDERS: Readonly<Record<string, string>> = { gce: 'gke', aws: 'aws', azure: 'azure', kind: 'kind' };
 
 export function providerOf(nodes: readonly V1Node[]): string | null {
@@ -40,7 +40,7 @@ export function cniOf(podNames: readonly string[]): string | null {
   return names.length === 1 ? (names[0] ?? null) : null;
 }
 
-/** kube-proxy's mode out of its configuration file; an empty one means its default, iptables. */
+/** kube-proxy's mode from its configuration file; an empty one means its default, iptables. */
 export function proxyModeOf(configuration: string): string | null {
   const mode = /^mode:\s*"?([\w-]*)"?\s*$/m.exec(configuration)?.[1];
   if (mode === undefined) return null;
@@ -99,7 +99,7 @@ export interface ClusterFacts {
   readonly loaderNodes: readonly V1Node[];
 }
 
-/** What cannot be found out (or may not be read) is null. Only the nodes must be readable. */
+/** What is unknown or may not be read is null. Only the nodes must be readable. */
 export async function describeCluster(
   client: KubeClient,
   settings: KubernetesSettings,

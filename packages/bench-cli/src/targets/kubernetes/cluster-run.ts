@@ -7,7 +7,7 @@ import type { World } from '../../world.ts';
 /** References of the images of a run. */
 export interface Images {
   readonly loader: string;
-  /** Any that holds Node.js. */
+  /** Any image with Node.js. */
   readonly checker: string;
   of(image: ServerImage): string;
 }
@@ -35,6 +35,6 @@ export interface ClusterRun {
   readonly loadSeconds: number;
   /** Under `--keep`: removes the servers of the trials before, when the next one is deployed. */
   readonly kept: (() => Promise<void>)[];
-  /** Jobs so far; each gets a number, so that no two have the same name. */
+  /** Jobs so far; each gets a number, so that names are unique. */
   jobs: number;
 }

@@ -1,6 +1,6 @@
 /**
- * Names to ask the cluster's own DNS: those of Services, of pods, names that do not exist, and names outside of the
- * cluster, as kubernetes/perf-tests has them. What the answers must be follows from the cluster itself.
+ * Queries for the cluster's own DNS: names of Services, of pods, names that do not exist, and names outside the
+ * cluster, as in kubernetes/perf-tests. The correct answers follow from the cluster itself.
  */
 import type { Query, ResourceRecord } from '@dinodns-bench/zones';
 import { BenchError } from '../../errors.ts';
@@ -13,7 +13,7 @@ export type ClusterWorkloadName = (typeof CLUSTER_WORKLOADS)[number];
 /** Kubernetes' default; a cluster with another domain answers none of the names. */
 const DOMAIN = 'cluster.local';
 
-/** More names than these only make the check longer. */
+/** More names only make the check longer. */
 const MAX_NAMES = 200;
 const MISSING_NAMES = 100;
 
@@ -59,7 +59,7 @@ async function services(client: KubeClient, signal: AbortSignal): Promise<BenchW
   const { items } = await client.list('Service', {}, signal);
   const expectations = items.flatMap(({ metadata, spec }) => {
     const ip = spec?.clusterIP ?? '';
-    // A headless Service has the addresses of its pods, which may change in the middle.
+    // A headless Service has the addresses of its pods, which may change during the run.
     if (!/^\d+\.\d+\.\d+\.\d+$/.test(ip)) return [];
     return [address(`${metadata?.name}.${metadata?.namespace}.svc.${DOMAIN}`, ip)];
   });
@@ -81,7 +81,7 @@ function missing(): BenchWorkload {
   return workloadOf('nx', 'names in the cluster that do not exist, type A', expectations);
 }
 
-/** Whether a server answers for pods (CoreDNS: `pods insecure`) is its own affair; if it does, then rightly. */
+/** Servers need not answer for pods (CoreDNS: `pods insecure`); if they do, the address must be correct. */
 async function podAddresses(client: KubeClient, signal: AbortSignal): Promise<BenchWorkload> {
   const { items } = await client.list('Pod', {}, signal);
   const expectations = items.flatMap(({ metadata, status, spec }): Expectation[] => {

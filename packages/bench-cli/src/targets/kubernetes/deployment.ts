@@ -1,4 +1,4 @@
-/** One deployed server: its pods, watched and observed, and how it is removed again. */
+/** One deployed server: its pods, how they are watched and observed, and how they are removed. */
 import { join } from 'node:path';
 import type { V1Pod } from '@kubernetes/client-node';
 import type { DnsQuery } from '../../dns/client.ts';
@@ -25,7 +25,7 @@ export interface DeployedPods {
   readonly labels: Readonly<Record<string, string>>;
   readonly service: Endpoint;
   readonly podPort: number;
-  /** As they are put into the record; `command` without the image's entry point. */
+  /** For the record; without the image's entry point. */
   readonly command: readonly string[];
   readonly workers: number | null;
   readonly files: Readonly<Record<string, string>>;

@@ -10,8 +10,8 @@ export type LoaderKind = 'dnsperf' | 'builtin';
 const LOADER_IMAGES: Readonly<Record<LoaderKind, string>> = { dnsperf: 'dnsperf', builtin: 'load' };
 
 /**
- * In a cluster nothing has to be installed: dnsperf, unless the other was asked for, or the search for the highest
- * rate needs its open loops.
+ * In a cluster nothing has to be installed: dnsperf, unless the built-in loader was requested or the search for the
+ * highest rate needs its open loop.
  */
 export function loaderKindOf({
   loader,
@@ -20,7 +20,7 @@ export function loaderKindOf({
   return loader === 'builtin' || objective === 'max-rate' ? 'builtin' : 'dnsperf';
 }
 
-/** Each from its kind, or from k8s/images. The answer check runs in DinoDNS's, which holds Node.js. */
+/** Images come from the server kinds or from k8s/images. The answer check runs in DinoDNS's, which has Node.js. */
 export function imagesOf(settings: KubernetesSettings, corednsVersion: string, loader: LoaderKind): Images {
   const request = { settings, corednsVersion };
   return {

@@ -44,7 +44,7 @@ async function askImage(run: ClusterRun, request: Question, signal: AbortSignal)
   const { image, what, args, command, atLoader, needsBindService } = request;
   run.jobs += 1;
   const unit = `version-${run.jobs}`;
-  // Where servers run and where the loader runs: the images have to be there.
+  // The images must be pulled where servers run and where the loader runs.
   const component = atLoader ? 'loader' : 'server';
   const labels = unitLabels(runId, 'inspector', unit);
   const lines: string[] = [];
@@ -88,7 +88,7 @@ function provisioned(tool: string, version: string, image: string, resolved: str
   return { tool, version, executable: image, source: 'image', origin: resolved, sizeBytes: null };
 }
 
-/** Asks all images at the same time; they are three at most. The first that fails ends the others. */
+/** Asks all images at once; there are at most three. The first failure ends the others. */
 async function askAll(
   run: ClusterRun,
   questions: ReadonlyMap<string, Question>,

@@ -14,14 +14,14 @@ import { waitForPods, waitUntilGone } from './wait-for-pods.ts';
 export interface KubernetesTargetOptions {
   readonly run: ClusterRun;
   readonly readinessQueries: (zoneSet: ZoneSet) => readonly DnsQuery[];
-  /** Aborted by the second Ctrl-C: nobody waits for pods to end any more. */
+  /** Aborted by the second Ctrl-C: stop waiting for pods to end. */
   readonly force: AbortSignal;
 }
 
-/** Pods end within 5 seconds of being asked to; a slow kubelet takes longer to say so. */
+/** Pods end within 5 seconds; a slow kubelet takes longer to report it. */
 const GONE_SECONDS = 60;
 
-/** The requests that remove something are not stopped by the first Ctrl-C, but they are bounded. */
+/** The first Ctrl-C does not stop removals, but they are bounded. */
 const REMOVAL_SECONDS = 90;
 
 async function deleteObjects(
@@ -38,7 +38,7 @@ async function deleteObjects(
   await waitUntilGone({ client, namespace, labels: objects.labels, what, signal }, GONE_SECONDS);
 }
 
-/** `--workers node`: every core of the node that the instance will run on, as far as that is decided. */
+/** `--workers node`: the cores of the node that the instance will run on, if that is known. */
 function coresOfServerNode(run: ClusterRun): number | null {
   const cores = [...run.nodeCpus.values()];
   return cores.length === 0 ? null : Math.max(...cores);
@@ -82,7 +82,7 @@ export async function deployServer(
   const [readiness] = readinessQueries(zoneSet);
   if (readiness === undefined) throw new Error('a zone set without a record');
   const deleteNow = () => deleteObjects(run, objects, server.name, force);
-  // The last server is what --keep keeps; those before it would take the next one's CPU.
+  // --keep keeps the last server; earlier ones would compete with the next one for CPU.
   const remove = settings.keep
     ? async () => {
         run.kept.push(deleteNow);
@@ -103,7 +103,7 @@ export async function deployServer(
       },
     );
   } catch (error) {
-    // What went wrong first is what the user has to know; `close` removes the namespace in any case.
+    // Report the first failure; `close` removes the namespace anyway.
     if (!settings.keep) await remove().catch(() => undefined);
     throw error;
   }
@@ -125,7 +125,7 @@ export async function deployServer(
   });
 }
 
-/** What follows from where pods of the run were seen. */
+/** Warnings about where the pods of the run were placed. */
 function placementWarnings({ placement }: ClusterRun): string[] {
   const shared = [...placement.servers].filter((node) => placement.loaders.has(node));
   return shared.length === 0
@@ -135,7 +135,7 @@ function placementWarnings({ placement }: ClusterRun): string[] {
       ];
 }
 
-/** The target of a run whose namespace is there. `close` is the namespace's owner's business. */
+/** The target of a run whose namespace exists. The namespace's owner closes it. */
 export function createKubernetesTarget(options: KubernetesTargetOptions): Target {
   const { run } = options;
   const deployments = new Set<Deployment>();

@@ -1,4 +1,4 @@
-/** Opens a cluster for a run: connects, looks what is there, and makes the run's namespace with what pods need. */
+/** Opens a cluster for a run: connects, inspects it, and makes the run's namespace with what pods need. */
 
 import type { KubernetesSettings } from '../../config/kubernetes-settings.ts';
 import { BenchError } from '../../errors.ts';
@@ -19,10 +19,10 @@ export interface OpenRequest {
   readonly settings: KubernetesSettings;
   readonly images: Images;
   readonly loadSeconds: number;
-  /** The most that the servers of one trial ask for. */
+  /** The largest CPU request of the servers of one trial. */
   readonly serverCores: number;
   readonly signal: AbortSignal;
-  /** Aborted by the second Ctrl-C: nobody waits for the namespace to be gone. */
+  /** Aborted by the second Ctrl-C: do not wait until the namespace is gone. */
   readonly force: AbortSignal;
 }
 
@@ -36,7 +36,7 @@ export interface OpenedCluster {
   close(): Promise<void>;
 }
 
-/** All pods run under this account, which may do nothing. */
+/** All pods run under this account, which has no permissions. */
 export const SERVICE_ACCOUNT = 'dinodns-bench';
 
 /** Bound on the requests of `close`, which the first Ctrl-C does not stop. */
@@ -96,7 +96,7 @@ function demandNodes(facts: ClusterFacts, settings: KubernetesSettings): void {
   }
 }
 
-/** One node for both: then its cores are what they share. */
+/** With one node for both, they share its cores. */
 function sharedCpusOf({ serverNodes, loaderNodes }: ClusterFacts): number {
   const names = new Set([...serverNodes, ...loaderNodes].map((node) => node.metadata?.name));
   const [only] = serverNodes;
@@ -104,16 +104,16 @@ function sharedCpusOf({ serverNodes, loaderNodes }: ClusterFacts): number {
 }
 
 /**
- * A pod without a CPU request gets what is left when all others have had theirs: on a node that it shares with a
- * busy server, nearly nothing. So a loader asks for half of what the servers leave, and for one core at most; the
- * other half is for what else runs there.
+ * A pod without a CPU request gets what all others leave: nearly nothing on a node that it shares with a busy
+ * server. So a loader requests half of what the servers leave, and at most one core; the other half is for
+ * everything else on the node.
  */
 export function loaderRequest(sharedCpus: number, serverCores: number): number {
   return Math.max(0, Math.min(1, (sharedCpus - serverCores) / 2));
 }
 
 export async function openClient(world: World, context: string | undefined): Promise<KubeClient> {
-  // client-node takes half a second to load, which only runs on clusters should pay.
+  // client-node takes half a second to load; only runs on clusters need it.
   const { connect } = await import('../../kubernetes-api/connect.ts');
   return createClient(await connect(world, context), { clock: world.clock });
 }

@@ -1,6 +1,6 @@
 /**
- * What bench must be allowed to do, asked before anything is made: a run that fails in its middle for want of a
- * right has wasted an hour, and may not be able to remove what it made. `k8s/rbac.yaml` grants exactly this.
+ * The permissions that bench needs, checked before anything is created: a run that fails halfway for lack of a
+ * permission has wasted an hour, and may be unable to remove what it created. `k8s/rbac.yaml` grants exactly these.
  */
 import { z } from 'zod';
 import { BenchError } from '../../errors.ts';

@@ -11,14 +11,14 @@ export type PodVerdict =
   | { readonly kind: 'ended' }
   /** Nothing is wrong yet; `reason` is what it waits for. */
   | { readonly kind: 'waiting'; readonly reason: string }
-  /** No node takes it. A node may become free, so whoever waits decides how long this may last. */
+  /** No node accepts it. One may become free, so the caller decides how long to wait. */
   | { readonly kind: 'unschedulable'; readonly reason: string }
   | PodFailure;
 
 export interface PodFailure {
   readonly kind: 'failed';
   readonly code: ErrorCode;
-  /** Kubernetes' own word, for example `ImagePullBackOff`. */
+  /** Kubernetes' own reason, for example `ImagePullBackOff`. */
   readonly reason: string;
   /** Completes "pod x …". */
   readonly message: string;
@@ -27,7 +27,7 @@ export interface PodFailure {
   readonly hasLog: boolean;
 }
 
-/** States of a container that waits for something that will not come. `ErrImagePull` is followed by one of them. */
+/** Reasons of a container that waits in vain. `ErrImagePull` is followed by one of them. */
 const IMAGE_REASONS = new Set([
   'ImagePullBackOff',
   'ErrImageNeverPull',
@@ -101,7 +101,7 @@ function assessTerminated(status: V1ContainerStatus): PodVerdict | null {
   return crash(reason, `ended with exit status ${exitCode} (${reason})${detail}`);
 }
 
-/** Pods that Kubernetes itself ended: evicted, past their deadline, on a node that went away. */
+/** Pods that Kubernetes ended: evicted, past their deadline, or on a lost node. */
 function assessPhase(pod: V1Pod): PodVerdict | null {
   if (pod.status?.phase !== 'Failed') return null;
   const { reason = 'Failed', message = '' } = pod.status;
@@ -137,7 +137,7 @@ export function assessPod(pod: V1Pod): PodVerdict {
   return { kind: 'waiting', reason: pod.status?.phase ?? 'Pending' };
 }
 
-/** Why a pod that was ready is not what it was; null if all is well. */
+/** Why a pod that was ready no longer is; null if it is well. */
 export function assessRunningPod(pod: V1Pod): PodFailure | null {
   const name = pod.metadata?.name ?? '';
   const died = (reason: string, message: string, fix: string, hasLog: boolean): PodFailure => ({
@@ -185,7 +185,7 @@ export function assessRunningPod(pod: V1Pod): PodFailure | null {
   return null;
 }
 
-/** The same for a pod that was there before the run and has a past: only what changed counts. */
+/** The same for a pod that existed before the run: only restarts since then count. */
 export function assessAdoptedPod(pod: V1Pod, restartsBefore: number): PodFailure | null {
   const now = restartsOf(pod);
   if (now > restartsBefore) {
@@ -210,7 +210,7 @@ export function restartsOf(pod: V1Pod): number {
   return (pod.status?.containerStatuses ?? []).reduce((sum, { restartCount }) => sum + restartCount, 0);
 }
 
-/** A message of the controllers that create pods: will it ever work? Null if it may. */
+/** Whether a message of the controllers that create pods means that it will never work; null if it may. */
 export function assessCreation(message: string): PodFailure | null {
   if (/exceeded quota/i.test(message)) {
     return {

@@ -4,7 +4,7 @@ import type { KubeClient } from '../../kubernetes-api/client.ts';
 
 const DEFAULT_NAMESPACE = 'default';
 
-/** `[namespace/]name` → both. */
+/** Parses `[namespace/]name`. */
 export function secretReference(text: string): { namespace: string; name: string } {
   const at = text.indexOf('/');
   return at < 0

@@ -1,4 +1,4 @@
-/** The line by which a DinoDNS server says that it is ready. Pure. */
+/** The line with which a DinoDNS server says that it is ready. Pure. */
 
 /** Workers of `{"ready":true,"workers":2,…}`; null for any other line. */
 export function parseReadyLine(line: string): number | null {

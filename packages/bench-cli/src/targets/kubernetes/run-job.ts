@@ -41,7 +41,7 @@ async function started(run: JobRun): Promise<V1Pod> {
     seconds,
     scheduleSeconds,
   });
-  // A short Job may end before anybody has seen it ready, and with any exit status: that is an end, too.
+  // A short Job may end before it is seen ready, with any exit status: that counts as an end.
   const ended = (async () => {
     const { client, namespace, labels } = run;
     for await (const { objects } of follow(client, { kind: 'Pod', namespace, labels, signal })) {

@@ -1,4 +1,4 @@
-/** The namespace of a run: made first, removed last, and with it everything that the run made. */
+/** The namespace of a run: created first, removed last together with everything in it. */
 import type { V1Namespace } from '@kubernetes/client-node';
 import { BenchError } from '../../errors.ts';
 import type { KubeClient } from '../../kubernetes-api/client.ts';
@@ -50,7 +50,7 @@ export interface OpenedNamespace {
   readonly clockOffsetSeconds: number;
 }
 
-/** Makes the namespace of a run; one that a killed run of the same id left is removed first. */
+/** Creates the namespace of a run; one left by a killed run of the same ID is removed first. */
 export async function openNamespace(
   world: World,
   client: KubeClient,
@@ -85,11 +85,11 @@ export interface FoundRun {
   readonly ageSeconds: number;
   readonly host: string;
   readonly owner: string;
-  /** It is being deleted already. */
+  /** Already being deleted. */
   readonly terminating: boolean;
 }
 
-/** Every run that the cluster holds, oldest first. */
+/** Every run in the cluster, oldest first. */
 export async function findRuns(
   client: KubeClient,
   now: Date,

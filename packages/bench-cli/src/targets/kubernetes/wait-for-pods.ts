@@ -13,7 +13,7 @@ export interface PodSelection {
   readonly client: KubeClient;
   readonly namespace: string;
   readonly labels: Readonly<Record<string, string>>;
-  /** How a message names what these pods are: "coredns", "the loader". */
+  /** What messages call these pods: "coredns", "the loader". */
   readonly what: string;
   readonly signal: AbortSignal;
 }
@@ -28,7 +28,7 @@ export interface WaitOptions {
 
 const nameOf = (pod: V1Pod) => pod.metadata?.name ?? '';
 
-/** The failure of a pod as an error: its own reason, the last lines of its log, what to do. */
+/** The failure of a pod as an error: Kubernetes' reason, the last lines of its log, the fix. */
 export async function podError(
   { client, namespace, what, signal }: PodSelection,
   pod: V1Pod,
@@ -105,7 +105,7 @@ function decide(
   return done === options.pods && pods.length === options.pods ? { pods } : undefined;
 }
 
-/** Looks again at pods without a node when their time is over, though nothing about them changes. */
+/** Checks pods without a node again when their time is over, because no event reports that. */
 async function watchTheClock(
   selection: PodSelection,
   options: WaitOptions,
@@ -120,7 +120,7 @@ async function watchTheClock(
   }
 }
 
-/** The controllers say in events why they cannot even create a pod. Never resolves but with a failure. */
+/** Events say why controllers cannot create a pod. Settles only with a failure. */
 async function watchCreation(
   selection: PodSelection,
   unit: string,
@@ -161,10 +161,10 @@ export async function waitForPods(
   const overdue = watchTheClock(selection, options, state, signal);
   const creation = watchCreation(selection, owner, signal);
   const all = [pods, overdue, creation];
-  // Whichever loses the race is stopped below, and rejects then.
+  // The losers of the race are stopped below, and reject then.
   for (const promise of all) promise.catch(() => undefined);
   try {
-    // Whoever may not read events still gets the rest.
+    // Without permission to read events, the rest still works.
     const never = new Promise<never>(() => undefined);
     const outcome = await Promise.race([pods, overdue, creation.catch(() => never)]);
     if ('kind' in outcome) {
@@ -181,7 +181,7 @@ export async function waitForPods(
   }
 }
 
-/** Rejects as soon as one of the pods, all of them ready, is not what it was. Never resolves. */
+/** Rejects as soon as one of the ready pods fails. Never resolves. */
 export async function watchForDeath(
   selection: PodSelection,
   names: ReadonlySet<string>,

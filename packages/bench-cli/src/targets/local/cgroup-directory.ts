@@ -7,7 +7,7 @@ import { readIfThere } from '../../machine/proc-files.ts';
 import { parseProcessIds } from '../../observe/cgroup-files.ts';
 import type { World } from '../../world.ts';
 
-/** Processes that end by SIGKILL are gone within milliseconds, unless the kernel is stuck in I/O. */
+/** SIGKILL ends processes within milliseconds, unless they are stuck in I/O. */
 const EMPTYING_SECONDS = 3;
 const RETRY_SECONDS = 0.01;
 
@@ -55,12 +55,12 @@ async function childGroups(world: World, directory: string): Promise<string[]> {
 
 /** Removes the groups that runs left in `directory` when they were killed. Never fails. */
 export async function removeAbandonedCgroups(world: World, directory: string): Promise<void> {
-  // A directory that we may not read holds nothing that is ours to remove.
+  // A directory that we may not read contains nothing of ours.
   const children = await childGroups(world, directory).catch(() => []);
   for (const child of children) {
     const owner = ownerOf(basename(child));
     if (owner === null || !(await hasEnded(world, owner))) continue;
-    // Leftovers of another user, or of a run that another run is removing now: the others still count.
+    // Leftovers of another user, or that another run is removing now: continue with the others.
     await removeCgroup(world, child).catch(() => undefined);
   }
 }

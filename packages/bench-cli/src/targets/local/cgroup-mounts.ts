@@ -14,7 +14,7 @@ export interface CgroupMount {
   readonly root: string;
 }
 
-/** Mount points have blanks and backslashes as three octal digits. */
+/** Mount points have spaces and backslashes as three octal digits. */
 function unescapePath(path: string): string {
   return path.replaceAll(/\\([0-7]{3})/g, (_, octal: string) =>
     String.fromCharCode(Number.parseInt(octal, 8)),

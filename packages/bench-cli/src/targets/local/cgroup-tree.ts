@@ -1,6 +1,6 @@
 /**
- * The control groups of one run. `openCgroupV1` and `openCgroupV2` make one each by really trying: a
- * probe process must get into a group, with a limit if limits are asked for.
+ * The control groups of one run. `openCgroupV1` and `openCgroupV2` make them and try them: a probe process must
+ * get into a group, with a limit if limits are requested.
  */
 import { join } from 'node:path';
 import type { GroupCounters } from '../../observe/group.ts';
@@ -10,7 +10,7 @@ import { cgroupProblem, processesIn, removeCgroup } from './cgroup-directory.ts'
 import type { ResourceGroup } from './resource-group.ts';
 import { joiningCgroups } from './wrapping.ts';
 
-/** The kernel's default, and Kubernetes' (`--cpu-cfs-quota-period`): limits bite in the same rhythm here. */
+/** The kernel's default and Kubernetes' (`--cpu-cfs-quota-period`), so that throttling has the same period. */
 export const CFS_PERIOD_MICROSECONDS = 100_000;
 
 /** The kernel refuses a quota below 1 ms. */
@@ -24,7 +24,7 @@ export function quotaMicroseconds(cores: number): number {
 export interface CgroupTree {
   readonly version: 'cgroup-v1' | 'cgroup-v2';
   create(name: string, cpuAllowance: number | null): Promise<ResourceGroup>;
-  /** Removes every group that is left. Safe to call twice. */
+  /** Removes the remaining groups. Safe to call twice. */
   close(): Promise<void>;
 }
 
@@ -64,7 +64,7 @@ async function probe(tree: CgroupTree, world: World, limits: boolean): Promise<s
   }
 }
 
-/** Makes the run's directories, proves that groups work there, or takes everything back and says why not. */
+/** Makes the run's directories and checks that groups work there; else removes everything and says why. */
 export async function openTree(
   world: World,
   kind: CgroupKind,

@@ -23,12 +23,12 @@ async function setQuota(world: World, directory: string, cores: number): Promise
   try {
     await world.fs.writeFile(join(directory, 'cpu.cfs_quota_us'), String(quotaMicroseconds(cores)));
   } catch (error) {
-    // More than a group above allows (sched-bwc.rst): that group's smaller limit holds, as in version 2.
+    // More than a parent group allows (sched-bwc.rst): the parent's smaller limit applies, as in version 2.
     if (systemErrorCode(error) !== 'EINVAL') throw error;
   }
 }
 
-/** Groups named `runName` below our own, with `limits` or only counting; else the reason. */
+/** Groups named `runName` below our own, with limits if `limits`, else only counting; or why there are none. */
 export async function openCgroupV1(
   world: World,
   runName: string,

@@ -2,10 +2,9 @@
  * Control groups version 2: limits in cpu.max, CPU time and throttling in cpu.stat
  * (cgroup-v2.rst in the kernel's documentation).
  *
- * The cpu controller reaches a group only if the one above it passes it on, and a group that passes
- * controllers on may not hold processes itself. Our own group holds this process, so the run's group is
- * made in the nearest group above that already passes the cpu controller on; nothing outside the run's
- * group is changed.
+ * A group has the cpu controller only if its parent delegates it, and a group that delegates controllers may not
+ * hold processes itself. Our own group holds this process, so the run's group is made in the nearest ancestor
+ * that already delegates the cpu controller; nothing outside the run's group is changed.
  */
 import { dirname, join } from 'node:path';
 import { readIfThere } from '../../machine/proc-files.ts';
@@ -48,7 +47,7 @@ function openIn(
       version: 'cgroup-v2',
       runDirectories: [run],
       prepare: async (name, cpuAllowance) => {
-        // The run's group holds no processes, so it may pass the controller on.
+        // The run's group holds no processes, so it may delegate the controller.
         if (limits) await world.fs.writeFile(join(run, 'cgroup.subtree_control'), '+cpu');
         await world.fs.mkdir(join(run, name), { recursive: true });
         if (cpuAllowance === null) return;
@@ -66,7 +65,7 @@ function openIn(
   );
 }
 
-/** Groups named `runName`, with `limits` or only counting; else the reason. */
+/** Groups named `runName`, with limits if `limits`, else only counting; or why there are none. */
 export async function openCgroupV2(
   world: World,
   runName: string,

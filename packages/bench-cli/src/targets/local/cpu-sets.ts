@@ -1,4 +1,4 @@
-/** Which CPUs go to which server and which to the loaders, where CPUs are assigned instead of a quota. */
+/** Which CPUs go to which server and which to the loaders, for CPU pinning. */
 import { readIfThere } from '../../machine/proc-files.ts';
 import { parseCpuList } from '../../machine/proc-stat.ts';
 import type { World } from '../../world.ts';
@@ -12,9 +12,9 @@ export interface CpuAssignment {
 }
 
 /**
- * Gives each instance the next ⌈allowance⌉ CPUs and the loaders what is left. Where there are too few,
- * instances begin again at the first CPU, an instance that asks for more than there are gets all, and
- * loaders without a CPU of their own may use every one; `overlap` says so. `available` must not be empty.
+ * Gives each instance the next ⌈allowance⌉ CPUs and the loaders the rest. If there are too few, instances
+ * start over at the first CPU, an instance that wants more CPUs than there are gets all, and loaders without a
+ * CPU of their own may use every one; `overlap` says so. `available` must not be empty.
  */
 export function assignCpus(available: readonly number[], allowances: readonly number[]): CpuAssignment {
   let next = 0;

@@ -1,4 +1,4 @@
-/** Finds ports that nobody uses. */
+/** Finds free ports. */
 import { createSocket } from 'node:dgram';
 import { createServer } from 'node:net';
 import { BenchError } from '../../errors.ts';

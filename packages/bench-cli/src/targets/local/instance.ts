@@ -34,7 +34,7 @@ export interface InstanceSettings {
   readonly allowance: number;
   readonly logFile: string;
   readonly stopSeconds: number;
-  /** Aborted when nobody wants to wait for servers to end by themselves. */
+  /** Aborted when servers should be killed at once. */
   readonly force: AbortSignal | undefined;
   /** Names that exist; see `Readiness`. */
   readonly readinessQueries: readonly DnsQuery[];
@@ -45,7 +45,7 @@ export interface Instance {
   readonly files: Readonly<Record<string, string>>;
   readonly group: ResourceGroup;
   readonly process: RunningProcess;
-  /** SIGTERM, SIGKILL if that does not do, then group and directory are deleted. Safe to call twice. */
+  /** SIGTERM, then SIGKILL if needed, then deletes group and directory. Safe to call twice. */
   remove(): Promise<void>;
 }
 
@@ -60,7 +60,7 @@ export function logTail(process: RunningProcess): string[] {
   return process.lastLines.filter((line) => line.trim() !== '').slice(-LOG_LINES_SHOWN);
 }
 
-/** A file's beginning as it is written, and at the end the text that the record keeps of it. */
+/** Passes a file's chunks on, and calls `keep` at the end with the text that the record keeps of it. */
 async function* recording(chunks: Iterable<string>, keep: (text: string) => void): AsyncGenerator<string> {
   const hash = createHash('sha256');
   let kept = '';
@@ -140,7 +140,7 @@ function startError(
   );
 }
 
-/** True if the process has ended within so many seconds, and before `force` is aborted. */
+/** True if the process ends within this time, and before `force` is aborted. */
 async function endWithin(
   world: World,
   process: RunningProcess,
@@ -210,7 +210,7 @@ async function start(
 
 /**
  * Deploys one instance. Rejects with `E_SERVER_START`, `E_PORT_TAKEN`, a write error or the signal's
- * reason; nothing is left then.
+ * reason, and leaves nothing behind.
  */
 export async function startInstance(settings: InstanceSettings): Promise<Instance> {
   const { world, groups, request, endpoint, directory, allowance } = settings;

@@ -13,7 +13,7 @@ import { describeExit, type Instance, logTail, startInstance } from './instance.
 import type { ResourceGroups } from './resource-group.ts';
 
 export interface LocalTargetOptions {
-  /** Of the run; the target closes them. */
+  /** The run's groups; the target closes them. */
   readonly groups: ResourceGroups;
   /** Names of the zone set that exist: a server that answers them has loaded its zones. */
   readonly readinessQueries: (zoneSet: ZoneSet) => readonly DnsQuery[];
@@ -23,7 +23,7 @@ export interface LocalTargetOptions {
   readonly choosePort?: (address: string) => Promise<number>;
   /** How long a server may take to end after SIGTERM; default 3. */
   readonly stopSeconds?: number;
-  /** Aborted when servers are to be killed instead of asked to stop: the second Ctrl-C. */
+  /** Aborted by the second Ctrl-C: kill servers instead of asking them to stop. */
   readonly force?: AbortSignal;
   /** Default 0.5. */
   readonly sampleIntervalSeconds?: number;
@@ -32,7 +32,7 @@ export interface LocalTargetOptions {
 const DEFAULT_ADDRESS = '127.0.0.1';
 const DEFAULT_STOP_SECONDS = 3;
 
-/** Between the check that a port is free and the server's start, anybody may take it. */
+/** Another process may take a port between the check that it is free and the server's start. */
 const PORT_ATTEMPTS = 3;
 
 interface Place {
@@ -122,7 +122,7 @@ function deploymentOf(
     });
     return removal;
   };
-  // Whoever interrupted the run also waits for `remove`, and hears there if it failed.
+  // The interrupted run also waits for `remove`, which reports a failure.
   const onAbort = () => {
     remove().catch(() => undefined);
   };
@@ -158,8 +158,8 @@ function deploymentOf(
 }
 
 /**
- * The local target. It makes one temporary directory for the run (in TMPDIR, else /tmp) and removes those
- * that killed runs left. `close` removes every deployment that is left, the directory, and the groups.
+ * The local target. It makes one temporary directory for the run (in TMPDIR, else /tmp) and removes those left by
+ * killed runs. `close` removes the remaining deployments, the directory, and the groups.
  */
 export async function createLocalTarget(world: World, options: LocalTargetOptions): Promise<Target> {
   const { groups } = options;

@@ -1,6 +1,6 @@
 /**
- * A group without a control group: its members are the processes it was told of, those of their sessions
- * and their descendants, and its counters come from /proc in clock ticks.
+ * A group without a control group: its members are the processes passed to `adopt`, those of their sessions and
+ * their descendants; its counters come from /proc in clock ticks.
  */
 import { clockTicksPerSecond, readProcessStat } from '../../machine/proc-files.ts';
 import type { ProcessStat } from '../../machine/proc-stat.ts';
@@ -18,7 +18,7 @@ import type { ResourceGroup } from './resource-group.ts';
 const REMOVAL_SECONDS = 3;
 const RETRY_SECONDS = 0.01;
 
-/** The same processes as they are now; those that ended, or whose pid another one has by now, are left out. */
+/** The same processes as they are now, without those that ended or whose PID now belongs to another process. */
 async function readAgain(world: World, members: readonly ProcessStat[]): Promise<ProcessStat[]> {
   const now = await Promise.all(members.map(({ pid }) => readProcessStat(world, pid)));
   return now
@@ -43,7 +43,7 @@ export async function createProcessGroup(
     for (const [pid, atStart] of roots) {
       const current = stats.find((stat) => stat.pid === pid);
       const known = await atStart;
-      // A later process may have got the pid of one that ended.
+      // A later process may have the PID of one that ended.
       if (current === undefined || known === null || current.startTicks === known.startTicks) mine.add(pid);
     }
     const found = membersOf(stats, mine);

@@ -6,15 +6,15 @@ import type { Transport } from '../../results/record.ts';
 import type { Readiness } from '../../servers/server.ts';
 import type { World } from '../../world.ts';
 
-/** None of the servers here takes so long for a few zones. */
+/** None of the servers takes this long for a few zones. */
 const READY_WITHIN_SECONDS = 30;
 
 /** Knot DNS under a limit of one CPU loads a few thousand zones in a second, each from a file of its own. */
-const SLOWEST_ZONES_PER_SECOND = 1000;
+const MIN_ZONES_PER_SECOND = 1000;
 
 /**
- * Some servers answer before their zones are loaded, with an error. When the error has lasted so long, the
- * server counts as ready, and the answer check tells what is wrong with it.
+ * Some servers answer with an error before their zones are loaded. When the error has lasted this long, the
+ * server counts as ready, and the answer check says what is wrong with it.
  */
 const LOADED_WITHIN_SECONDS = 5;
 
@@ -25,7 +25,7 @@ export interface ReadinessRequest {
   readonly readiness: Readiness;
   readonly endpoint: Endpoint;
   readonly transport: Transport;
-  /** Zones that the server loads first: with them grows the time that it may take. */
+  /** Zones that the server must load: the time limit grows with them. */
   readonly zones: number;
   /** Names that exist; asked one after the other under readiness kind `answer`. */
   readonly queries: readonly DnsQuery[];
@@ -59,13 +59,13 @@ export function parseReadyLine(line: string): ReadinessOutcome {
       };
     }
   } catch {
-    // Not JSON at all: the same answer as for JSON of another form.
+    // Not JSON: treated as JSON of another form.
   }
   return { problem: `its first line was not {"ready":true,…} but: ${line.slice(0, 200)}` };
 }
 
 function loadingSeconds({ zones }: ReadinessRequest): number {
-  return zones / SLOWEST_ZONES_PER_SECOND;
+  return zones / MIN_ZONES_PER_SECOND;
 }
 
 /** True for a code that a server gives for a name of a zone that it has not loaded yet. */
@@ -89,7 +89,7 @@ async function askUntilAnswered(
       if (!mayStillLoad(responseCode) || now - firstAnswerAt > loadedWithinSeconds) return;
     } catch (error) {
       if (!(error instanceof DnsQueryError)) throw error;
-      // Something answers there, if badly. The answer check says how badly.
+      // Something answers, if badly. The answer check says how badly.
       if (error.failure === 'undecodable') return;
     }
     await world.clock.sleep(PROBE_PAUSE_SECONDS, signal);

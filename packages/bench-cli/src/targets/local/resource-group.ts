@@ -8,7 +8,7 @@ import type { CpuLimitMethod } from '../../results/record.ts';
 export interface ResourceGroup extends ObservedGroup {
   /** Turns a command into one that runs inside the group, limits included, from its first instruction. */
   wrap(command: readonly string[]): readonly string[];
-  /** Must be told the process id that `wrap`'s command got, so that groups without a cgroup know their members. */
+  /** Must be called with the PID of `wrap`'s command, so that groups without a cgroup know their members. */
   adopt(pid: number): void;
   /** Kills what is left in the group and deletes it. Safe to call twice. */
   remove(): Promise<void>;

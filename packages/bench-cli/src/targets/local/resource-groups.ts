@@ -1,4 +1,4 @@
-/** Chooses, by really trying, how CPU limits are set on this machine, and makes the groups of a run. */
+/** Chooses, by trying, how CPU limits are set on this machine, and makes the groups of a run. */
 import { findExecutable } from '../../machine/find-executable.ts';
 import { ownedName, thisOwner } from '../../machine/owner.ts';
 import { createProcessTable } from '../../observe/process-table.ts';
@@ -33,7 +33,7 @@ function cgroupBackend(tree: CgroupTree, method: Method): Backend {
   };
 }
 
-/** Groups that limit nothing, counted exactly if a control group can be had for it. */
+/** Groups without limits; their counters are exact if a control group is available. */
 async function countingBackend(world: World, runName: string, method: Method): Promise<Backend> {
   for (const open of [openCgroupV2, openCgroupV1]) {
     const attempt = await open(world, runName, false);
@@ -57,7 +57,7 @@ function pinning(counting: Backend, taskset: string): Backend {
   };
 }
 
-/** Affinity, or nothing where even that cannot be set; `reason` says why it is not a quota, if one was asked for. */
+/** Affinity, or nothing where even that cannot be set; `reason` says why it is not the requested quota. */
 async function affinityBackend(world: World, runName: string, reason: string | null): Promise<Backend> {
   const taskset = await findExecutable(world, 'taskset');
   if (taskset !== null) {
@@ -94,10 +94,10 @@ async function quotaBackend(world: World, runName: string): Promise<Backend> {
 /**
  * The groups of a run. `quota` asks for a CFS quota: cgroup v2, then v1, then a systemd scope, then
  * affinity, then nothing; `pin` asks for affinity. The first that works is used for the whole run.
- * What killed runs left in the same place is removed first. Never rejects for want of a right: `reason`
- * says why the method is not the one asked for.
+ * Leftovers of killed runs in the same place are removed first. Never rejects for lack of a permission: `reason`
+ * says why the method is not the requested one.
  *
- * With method `affinity`, fractions of a CPU cannot be had, and a request needs a `cpuSet`.
+ * Method `affinity` has no fractions of a CPU, and a request needs a `cpuSet`.
  */
 export async function createResourceGroups(
   world: World,

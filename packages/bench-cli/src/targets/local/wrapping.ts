@@ -1,4 +1,4 @@
-/** Commands put before a server's own, each replacing itself with the next (exec), so that the pid stays. */
+/** Commands put before a server's own, each replacing itself with the next (exec), so that the PID stays the same. */
 
 /**
  * Makes the kernel kill the process when the thread that started it ends, even by SIGKILL

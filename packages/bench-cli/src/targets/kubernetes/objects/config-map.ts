@@ -3,7 +3,7 @@ import type { V1ConfigMap } from '@kubernetes/client-node';
 import { BenchError } from '../../../errors.ts';
 import type { ConfigMapMount } from './pods.ts';
 
-/** What the API server takes: 1 MiB for the data, a little less for what is around it. */
+/** The API server accepts 1 MiB; 4 KiB of it are left for the metadata. */
 const MAX_BYTES = 2 ** 20 - 4096;
 
 export interface NamedFile {

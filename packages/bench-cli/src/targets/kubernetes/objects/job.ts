@@ -5,7 +5,7 @@ import { type PodRequest, podTemplate } from './pods.ts';
 export interface JobRequest extends Omit<PodRequest, 'restartPolicy'> {
   readonly name: string;
   readonly namespace: string;
-  /** Kubernetes ends the pod after this, whatever becomes of bench. */
+  /** Kubernetes ends the pod after this, even if bench is gone. */
   readonly deadlineSeconds: number;
 }
 
@@ -14,7 +14,7 @@ export function jobOf(request: JobRequest): V1Job {
   return {
     metadata: { name, namespace, labels: { ...labels } },
     spec: {
-      // A measurement that failed is not repeated behind the back of whoever reads it.
+      // A failed measurement is never repeated silently.
       backoffLimit: 0,
       activeDeadlineSeconds: Math.ceil(deadlineSeconds),
       template: podTemplate({ ...request, restartPolicy: 'Never' }),

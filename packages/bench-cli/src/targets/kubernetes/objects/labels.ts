@@ -1,4 +1,4 @@
-/** The labels by which everything that bench creates is found again. Pure. */
+/** The labels that identify everything that bench creates. Pure. */
 
 export const MANAGER = 'dinodns-bench';
 
@@ -37,7 +37,7 @@ export function runLabels(runId: string): Record<string, string> {
   return { ...managedLabels, [LABELS.run]: labelValue(runId) };
 }
 
-/** By these two every pod of a unit is found. */
+/** Selects every pod of a unit. */
 export function unitSelector(runId: string, unit: string): Record<string, string> {
   return { [LABELS.run]: labelValue(runId), [LABELS.unit]: labelValue(unit) };
 }

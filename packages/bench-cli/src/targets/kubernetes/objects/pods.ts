@@ -1,6 +1,6 @@
 /**
- * What all pods of a run have in common: where they run, who they are, and what they may not do. They comply
- * with the `restricted` Pod Security Standard. Pure.
+ * What all pods of a run have in common: placement, account and restrictions. They comply with the `restricted`
+ * Pod Security Standard. Pure.
  * https://kubernetes.io/docs/concepts/security/pod-security-standards/
  */
 import type {
@@ -25,7 +25,7 @@ export interface PodRequest {
   readonly command?: readonly string[];
   readonly env?: Readonly<Record<string, string>>;
   readonly resources?: V1ResourceRequirements;
-  /** ConfigMaps by the directory in which their files lie. */
+  /** ConfigMaps by the directory that holds their files. */
   readonly mounts?: Readonly<Record<string, ConfigMapMount>>;
   readonly ports?: V1Container['ports'];
   /** Names of Secrets in the run's namespace. */
@@ -33,14 +33,14 @@ export interface PodRequest {
   readonly restartPolicy: 'Always' | 'Never';
   /**
    * CoreDNS's official binary carries the file capability `cap_net_bind_service=ep`, and the kernel refuses to
-   * start it where that is not in the bounding set. It is the one that `restricted` allows to add.
+   * start it where that is not in the bounding set. It is the only capability that `restricted` allows to add.
    */
   readonly needsBindService?: boolean;
 }
 
 export interface ConfigMapMount {
   readonly configMap: string;
-  /** File paths by key: keys can hold no slash. */
+  /** File paths by key: keys cannot contain a slash. */
   readonly items: Readonly<Record<string, string>>;
 }
 
@@ -71,7 +71,7 @@ export function tolerationOf(text: string): V1Toleration {
   };
 }
 
-/** Where there is a choice, a loader runs on a node without servers: they would take each other's CPU. */
+/** Prefers a node without servers for a loader, because they would compete for CPU. */
 function awayFromServers(labels: PodRequest['labels']): V1Affinity {
   const matchLabels = { [LABELS.run]: labels[LABELS.run] ?? '', [LABELS.component]: 'server' };
   return {
@@ -97,7 +97,7 @@ function placement({ settings, component, labels }: PodRequest): Partial<V1PodSp
   };
 }
 
-/** Every pod may write here, and nowhere else. */
+/** The only place where a pod may write. */
 const SCRATCH: V1Volume = { name: 'tmp', emptyDir: { sizeLimit: '64Mi' } };
 
 function volumesOf(mounts: PodRequest['mounts'] = {}): V1Volume[] {
@@ -163,7 +163,7 @@ export function podTemplate(request: PodRequest): V1PodTemplateSpec {
       // Variables for every Service would only make the environment larger.
       enableServiceLinks: false,
       restartPolicy,
-      // A dnsperf that is given up need not be asked twice; servers end at once when nobody asks them any more.
+      // An aborted dnsperf needs no time to finish; servers end at once without queries.
       terminationGracePeriodSeconds: component === 'server' ? 5 : 1,
       securityContext: {
         runAsNonRoot: true,

@@ -11,11 +11,11 @@ import { configMapOf } from './config-map.ts';
 import { LABELS, unitLabels, unitSelector } from './labels.ts';
 import { podTemplate } from './pods.ts';
 
-/** In the pod, where a port below 1024 would take a capability. Outside, the Service has the usual 53. */
+/** In the pod, because a port below 1024 needs a capability. The Service uses port 53. */
 export const POD_PORT = 5353;
 export const SERVICE_PORT = 53;
 
-/** Where a server's files lie in its container. */
+/** Where a server's files are in its container. */
 export const CONFIGURATION_DIRECTORY = '/etc/bench';
 
 export interface ServerRequest {
@@ -63,7 +63,7 @@ function planOf(request: ServerRequest): InstancePlan {
   });
 }
 
-/** A DNS label: lower case, at most 63 characters, begins with a letter as Services want it. */
+/** A DNS label: lower case, at most 63 characters, begins with a letter as Services require. */
 export function objectName(unit: string): string {
   return `s-${unit.toLowerCase().replaceAll(/[^a-z0-9-]/g, '-')}`.slice(0, 50).replace(/-+$/, '');
 }
@@ -110,7 +110,7 @@ export function serverObjects(request: ServerRequest): ServerObjects {
       metadata,
       spec: {
         replicas: allowances.length,
-        // All instances at once: a benchmark has nobody to keep serving meanwhile.
+        // All instances at once: a benchmark has no users to keep serving.
         strategy: { type: 'Recreate' },
         revisionHistoryLimit: 0,
         selector: { matchLabels: selector },
