@@ -1,4 +1,4 @@
-/** `dnscannon`: wiring only. A signal ends the run in order, so that what was measured is printed. */
+/** `dnscannon`: wiring only. A signal ends the run cleanly, so the measurements so far are printed. */
 import { setFlagsFromString } from 'node:v8';
 import { restartForSingleCpu } from './cli/single-cpu.ts';
 
@@ -7,7 +7,7 @@ restartForSingleCpu();
 const { abortOnSignals } = await import('@dinodns-bench/program');
 const { runCli } = await import('./cli/run-cli.ts');
 
-// For the workers' heaps: a garbage collection each second in place of five. Nothing else runs in this process.
+// For the workers' heaps: one garbage collection a second instead of five. Nothing else runs in this process.
 setFlagsFromString('--min-semi-space-size=16');
 
 process.exitCode = await runCli(process.argv.slice(2), {

@@ -1,18 +1,18 @@
 /**
- * The one clock of the engine: nanoseconds of CLOCK_MONOTONIC as a double.
+ * The engine's only clock: CLOCK_MONOTONIC in nanoseconds, as a double.
  *
- * `performance.now()` costs 41 ns here, `process.hrtime.bigint()` 77 ns and a BigInt; both read the same clock.
+ * `performance.now()` costs 41 ns, `process.hrtime.bigint()` 77 ns plus a BigInt; both read the same clock.
  * A double holds these nanoseconds exactly for 104 days of uptime of the thread.
  */
 
-/** Nanoseconds since this thread began. Compare only within one thread. */
+/** Nanoseconds since this thread started. Comparable only within one thread. */
 export function nowNs(): number {
   return performance.now() * 1e6;
 }
 
 /**
- * What to subtract from `process.hrtime.bigint()`, common to all threads, to get this thread's `nowNs`. The
- * narrowest of several readings, so that a thread that was interrupted between the two clocks does not start early.
+ * Subtract this from `process.hrtime.bigint()`, which all threads share, to get this thread's `nowNs`. Takes the
+ * narrowest of several readings, so a thread interrupted between reading the two clocks does not start early.
  */
 export function monotonicOffsetNs(): bigint {
   let best = 0n;

@@ -1,4 +1,4 @@
-/** After a run without a single answer: what a socket that listens to everybody hears from the server. */
+/** After a run without a single answer: what an unconnected socket receives from the server. */
 import { createSocket } from 'node:dgram';
 import { isIP } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -8,8 +8,8 @@ import type { WorkloadPlan } from './workload/workload.ts';
 const WAIT_MS = 500;
 
 /**
- * Asks the workload's first question once more from an unconnected socket. The load's sockets are connected: the
- * kernel keeps from them what comes from another address, so only this can tell. Resolves to sentences.
+ * Repeats the workload's first query from an unconnected socket. The load's sockets are connected, so the kernel
+ * discards responses from any other address; only this reveals them. Resolves to sentences.
  */
 export async function diagnoseSilence(server: ServerAddress, { arena }: WorkloadPlan): Promise<string[]> {
   const socket = createSocket(isIP(server.address) === 6 ? 'udp6' : 'udp4');
@@ -24,7 +24,7 @@ export async function diagnoseSilence(server: ServerAddress, { arena }: Workload
     }
     done.abort();
   });
-  // What cannot be sent now could not be sent before either: the run has counted it.
+  // If sending fails now it failed during the run too, which has counted it.
   socket.on('error', () => done.abort());
   socket.send(query, server.port, server.address, (error) => {
     if (error) done.abort();

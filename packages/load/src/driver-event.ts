@@ -1,4 +1,4 @@
-/** What `driver.ts` tells the program that started it, one JSON value on each line of its standard output. */
+/** What `driver.ts` reports to its parent: one JSON value per line on standard output. */
 import type { CannonResult } from './result/result.ts';
 
 export type DriverEvent =

@@ -1,7 +1,7 @@
 /**
- * One load in a process of its own, for a program that counts the load's CPU time and memory apart from its own:
- * `node driver.ts OPTIONS`, where OPTIONS are those of `cannon` as JSON. Prints a `DriverEvent` on each line of
- * standard output. SIGTERM ends the load early. The exit status is that of the error, where there is one.
+ * One load in its own process, for a program that accounts for the load's CPU time and memory separately:
+ * `node driver.ts OPTIONS`, where OPTIONS are those of `cannon` as JSON. Prints one `DriverEvent` per line on
+ * standard output. SIGTERM ends the load early. On an error, the exit status is that of the error.
  */
 import type { DriverEvent } from './driver-event.ts';
 import { LoadError } from './errors.ts';

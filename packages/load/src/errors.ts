@@ -1,16 +1,16 @@
 /**
- * Everything that can go wrong in a way a user should read about is a `LoadError`: a stable code, what failed
- * with the value, and what to do about it. The code alone decides the exit status.
+ * Every error that a user should see is a `LoadError`: a stable code, what failed and the value, and the fix.
+ * The code alone decides the exit status.
  */
 import { type ExitReason, type Problem, ProgramError } from '@dinodns-bench/program';
 
 /** Stable error codes and why the program ends with each. */
 export const ERROR_CODES = {
-  /** A command line that cannot be understood. */
+  /** The command line cannot be parsed. */
   E_USAGE: 'usage',
   /** An option's value is not valid, or options contradict one another. */
   E_OPTIONS: 'usage',
-  /** A name that is no domain name, or a type that does not exist. */
+  /** An invalid domain name, or an unknown record type. */
   E_NAME: 'usage',
   /** A query file is empty or broken; the message has the line number. */
   E_QUERY_FILE: 'usage',
@@ -18,11 +18,11 @@ export const ERROR_CODES = {
   E_WORKLOAD: 'usage',
   /** A capture file is damaged, of another kind, or has no queries. */
   E_PCAP: 'usage',
-  /** A file that is named cannot be read. */
+  /** A given file cannot be read. */
   E_UNREADABLE: 'environment',
-  /** No descriptors, ports or memory left for the sockets asked for. */
+  /** No descriptors, ports or memory left for the requested sockets. */
   E_LIMIT: 'environment',
-  /** The system forbids what is asked for. */
+  /** The system denies permission. */
   E_PERMISSION: 'environment',
   /** A source address is not one of this machine's, or a port is taken. */
   E_SOURCE: 'environment',
@@ -30,7 +30,7 @@ export const ERROR_CODES = {
   E_RESOLVE: 'server',
   /** No connection could be made, or no route leads there. */
   E_UNREACHABLE: 'server',
-  /** Not one query was answered. */
+  /** No query was answered. */
   E_NO_ANSWER: 'server',
   E_WRITE_FAILED: 'output',
   E_INTERRUPTED: 'interrupted',

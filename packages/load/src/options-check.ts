@@ -1,4 +1,4 @@
-/** From what a user gives to options that make sense together; everything that is wrong is said at once. */
+/** Turns user input into consistent options; all problems are reported at once. */
 import type { Problem } from '@dinodns-bench/program';
 import type { z } from 'zod';
 import { LoadError } from './errors.ts';

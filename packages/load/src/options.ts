@@ -1,4 +1,4 @@
-/** Everything that decides what a run does, as one validated record: the library's argument, and what the flags become. */
+/** All options of a run as one validated record: the library's argument, and what the flags become. */
 import { z } from 'zod';
 import { messageOptionsSchema } from './message/options.ts';
 import { workloadOptionsSchema } from './workload/options.ts';
@@ -11,16 +11,16 @@ const seconds = z.number().positive().max(MAX_SECONDS);
 const rate = z.number().positive().max(MAX_RATE);
 
 /**
- * When queries leave.
+ * When queries are sent.
  * - `closed`: as soon as fewer than `outstanding` are unanswered; never above `maxRate` per second.
- *   Latency counts from sending. A slow server slows the load down, as real clients that wait do.
- * - the others are open loops: queries leave on schedule whether answers come or not, and latency counts from
+ *   Latency counts from sending. A slow server slows the load down, as with real clients that wait.
+ * - the others are open loops: queries are sent on schedule regardless of answers, and latency counts from
  *   the time a query was due.
  */
 export const loadSchema = z.discriminatedUnion('kind', [
   z.strictObject({
     kind: z.literal('closed'),
-    /** Queries (or, with a resolver's behaviour, lookups) in flight over all workers. */
+    /** Queries (or lookups of a simulated resolver) in flight over all workers. */
     outstanding: z.int().min(1).max(1_000_000).default(100),
     /** Queries per second at most, evenly spaced; null: no limit. */
     maxRate: rate.nullable().default(null),
@@ -43,9 +43,9 @@ export const optionsSchema = z.strictObject({
   workload: workloadOptionsSchema,
   message: messageOptionsSchema.prefault({}),
   load: loadSchema.prefault({ kind: 'closed' }),
-  /** How long queries are sent; what is then unanswered has `timeoutSeconds` more. */
+  /** How long queries are sent; unanswered ones then have `timeoutSeconds` more. */
   durationSeconds: seconds.default(10),
-  /** Ends the run after this many queries; null: the duration decides alone. */
+  /** Ends the run after this many queries; null: only the duration ends it. */
   maxQueries: z.int().min(1).nullable().default(null),
   /** How many times the whole workload is asked; null: until the duration is over. */
   passes: z.int().min(1).nullable().default(null),
@@ -58,13 +58,13 @@ export const optionsSchema = z.strictObject({
     .array(z.union([z.ipv4(), z.ipv6()]))
     .readonly()
     .default([]),
-  /** First local port, the sockets take consecutive ones; 0: the kernel chooses. */
+  /** First local port; the sockets take consecutive ones. 0: the kernel chooses. */
   sourcePort: z.int().min(0).max(65_535).default(0),
-  /** A query unanswered for so long is lost. */
+  /** A query unanswered for this long is lost. */
   timeoutSeconds: z.number().min(0.001).max(3600).default(5),
   /** How often an unanswered query is sent again, each after `timeoutSeconds`. */
   retries: z.int().min(0).max(16).default(0),
-  /** Ask again over TCP where the answer was truncated (TC=1); latency then includes both. */
+  /** Retry over TCP if the answer was truncated (TC=1); latency then includes both. */
   tcpFallback: z.boolean().default(false),
   /** What is checked in every response; null: nothing but id and question. */
   expect: z
@@ -91,17 +91,17 @@ export const optionsSchema = z.strictObject({
   /** Time between interval reports. */
   intervalSeconds: z.number().min(0.05).max(3600).default(1),
   /**
-   * Use the kernel's receive timestamps: time that an answer waits in our own socket is then no latency.
-   * `auto`: wherever the platform gives them.
+   * Use the kernel's receive timestamps, so latency does not include the time an answer waits in our own socket.
+   * `auto`: where the platform supports them.
    */
   timestamps: z.enum(['auto', 'off']).default('auto'),
   /**
-   * Hand queries of the same length that leave together to the kernel as one message that it cuts apart again
-   * (UDP_SEGMENT): less than half of the CPU time for the same datagrams. A capture on this machine may show them as
-   * one large packet. `auto`: wherever the kernel and the device can.
+   * Pass queries of equal length that are sent together to the kernel as one message, which it splits (UDP_SEGMENT):
+   * less than half the CPU time for the same datagrams. A capture on this machine may show them as one large packet.
+   * `auto`: where the kernel and the device support it.
    */
   segmentation: z.enum(['auto', 'off']).default('auto'),
-  /** SO_RCVBUF asked for each UDP socket, in bytes. */
+  /** SO_RCVBUF requested for each UDP socket, bytes. */
   receiveBufferBytes: z
     .int()
     .min(4096)

@@ -1,4 +1,4 @@
-/** The library's one function: starts a run and gives its intervals and its result. */
+/** The library's one function: starts a run and returns its intervals and its result. */
 import { diagnoseSilence } from './diagnose.ts';
 import { loadError } from './errors.ts';
 import type { CannonInput, CannonOptions } from './options.ts';
@@ -16,16 +16,16 @@ import { sharesOf } from './workers/shares.ts';
 import { planWorkload } from './workload/load.ts';
 import type { WorkloadPlan } from './workload/workload.ts';
 
-/** A run under way. Iterate it for its intervals, await `result` for the end; either, both or neither. */
+/** A run in progress. Iterate it for its intervals, await `result` for the end; either, both or neither. */
 export interface Run extends AsyncIterable<Interval> {
   /**
    * What was measured. Rejects with a `LoadError` if the run could not begin or a worker failed. Losses, silence
    * and a stop are results, not errors.
    */
   readonly result: Promise<CannonResult>;
-  /** Resolves when the first query leaves; rejects as `result`. */
+  /** Resolves when the first query is sent; rejects as `result`. */
   readonly started: Promise<void>;
-  /** Ends the run now: what is in flight has a tenth of a second, then `result` resolves with what there is. */
+  /** Ends the run now: waits 0.1 s for answers in flight, then resolves `result` with what there is. */
   stop(): void;
 }
 
@@ -34,14 +34,13 @@ export interface RunControls {
   readonly signal?: AbortSignal;
 }
 
-/** Descriptors that Node.js itself needs, with some to spare. */
+/** Descriptors reserved for Node.js itself, with some to spare. */
 const SPARE_DESCRIPTORS = 64;
-/** A server that has refused for so long from the start, and never answered, is not there. */
+/** A server that has refused for this long from the start, and never answered, is not running. */
 const REFUSED_SECONDS = 1;
 
 /**
- * Starts a run. Throws a `LoadError` (`E_OPTIONS`) with everything that is wrong with the options; nothing was
- * opened then.
+ * Starts a run. @throws LoadError `E_OPTIONS` with all problems in the options, before anything is opened.
  */
 export function cannon(input: CannonInput, { signal }: RunControls = {}): Run {
   const options = checkOptions(input);
@@ -117,7 +116,7 @@ export function cannon(input: CannonInput, { signal }: RunControls = {}): Run {
     started.reject(error);
     intervals.fail(error);
   });
-  // Whoever asks for it sees the failure; who only wants the result must not die of this.
+  // Callers of `started` see the failure; for callers of `result` only, it must not be an unhandled rejection.
   started.promise.catch(() => undefined);
   return { result, started: started.promise, stop, [Symbol.asyncIterator]: () => intervals.iterate() };
 }
@@ -138,7 +137,7 @@ function tasksOf(options: CannonOptions, plan: WorkloadPlan, server: ServerAddre
   return sharesOf(options).map((share) => ({ options, plan, server, share, control }));
 }
 
-/** Intervals for readers who may come late or never: all are kept until they are read. */
+/** Intervals for a reader that may come late or never: all are kept until read. */
 class IntervalQueue {
   readonly #all: Interval[] = [];
   #over = false;

@@ -1,4 +1,4 @@
-/** Where the server is: what a user may write, and the name looked up. */
+/** The server's address: parses what the user wrote and resolves the name. */
 
 import { lookup } from 'node:dns/promises';
 import { isIP } from 'node:net';
@@ -12,7 +12,7 @@ const DEFAULT_PORTS = { udp: 53, tcp: 53, tls: 853, https: 443 } as const;
 export interface ServerText {
   readonly host: string;
   readonly port: number;
-  /** Path of an `https://` URL; null where none was given. */
+  /** Path of an `https://` URL; null if none was given. */
   readonly path: string | null;
 }
 
@@ -45,7 +45,7 @@ export function parseServer(text: string, transport: keyof typeof DEFAULT_PORTS)
   const [host = '', port] = parts;
   if (parts.length > 2)
     throw serverError(text, 'it has too many colons; IPv6 addresses with a port need brackets');
-  // Names of hosts, underscores too, since cluster DNS has some.
+  // Host names, with underscores, which cluster DNS uses.
   if (!/^[\w](?:[\w.-]{0,252}\w)?\.?$/.test(host))
     throw serverError(text, 'the host is neither a name nor an address');
   return { host, port: port === undefined ? standard : portOf(text, port), path: null };

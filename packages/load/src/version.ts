@@ -1,6 +1,6 @@
 import { versionIn } from '@dinodns-bench/program';
 
-/** The package's version, of its package.json. */
+/** The version in this package's package.json. */
 export function packageVersion(): string {
   return versionIn(new URL('../package.json', import.meta.url));
 }

@@ -1,4 +1,4 @@
-/** Whatever goes wrong is said with what failed, the value and the fix, and has its exit status. */
+/** Every error names what failed, the value and the fix, and has its exit status. */
 
 import { createSocket } from 'node:dgram';
 import { once } from 'node:events';
@@ -17,7 +17,7 @@ beforeAll(async () => {
 });
 afterAll(() => rm(directory, { recursive: true }));
 
-/** A UDP port where nobody listens. */
+/** A UDP port where nothing listens. */
 async function closedPort(): Promise<number> {
   const socket = createSocket('udp4');
   socket.bind(0, '127.0.0.1');

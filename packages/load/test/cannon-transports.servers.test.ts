@@ -22,7 +22,7 @@ afterAll(async () => {
 });
 
 const HALF = { kind: 'names', names: ['example.test', 'missing.example.test'] } as const;
-// Few at a time: a server that waits for a CPU must not lose any from its receive buffer.
+// Few in flight: a server that waits for a CPU must not drop any from its receive buffer.
 const run = (options: Omit<CannonInput, 'server'> & { server?: string }) =>
   cannon({ server: `127.0.0.1:${coredns.dnsPort}`, load: { kind: 'closed', outstanding: 20 }, ...options })
     .result;

@@ -223,7 +223,7 @@ it('keeps V8 to its own threads where it has one CPU', async () => {
   const load = ['-w', '1', '-R', '100', '-d', '2', '--json', server(), 'example.test'];
   const { child, ended } = start(load, ['taskset', '-c', '0']);
   const commandLine = () => readFile(`/proc/${child.pid}/cmdline`, 'utf8');
-  // The process that was started, under the same id and with the same arguments.
+  // The same process id and arguments as when it was started.
   await expect.poll(commandLine, { timeout: 15_000 }).toContain('\0--single-threaded\0');
   expect(await commandLine()).toContain('\0--json\0');
   const { status, stdout } = await ended;

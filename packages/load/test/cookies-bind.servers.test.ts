@@ -1,4 +1,4 @@
-/** DNS cookies (RFC 7873): BIND asks for its cookie, and gets it back from every socket. */
+/** DNS cookies (RFC 7873): BIND requires its cookie, and every socket returns it. */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { createSocket } from 'node:dgram';
 import { once } from 'node:events';
@@ -72,7 +72,7 @@ it('returns the cookies of BIND, which answers BADCOOKIE without', needs('named'
   expect(without.codes).toEqual({ BADCOOKIE: 600 });
   const { codes, counts } = await run({ cookie: 'random', nsid: true });
   expect(counts).toMatchObject({ answered: 600, mismatched: 0, malformed: 0 });
-  // Only what left before the first answers had come to its socket.
+  // Only queries sent before the first answer reached their socket.
   expect(codes.BADCOOKIE).toBeGreaterThan(0);
   expect(codes.BADCOOKIE).toBeLessThanOrEqual(3 * 16);
   expect(codes.NOERROR).toBe(600 - (codes.BADCOOKIE ?? 0));

@@ -88,7 +88,7 @@ it('merges as if all had been recorded in one', () => {
   const merged = Histogram.of(recorded(first).data(), recorded(second).data(), new Histogram().data());
   const { squares, ...all } = recorded([...first, ...second]).data();
   expect(merged.data()).toMatchObject(all);
-  // Sums of doubles depend on their order in the last digits.
+  // The last digits of a sum of doubles depend on the order.
   expect(merged.data().squares / squares).toBeCloseTo(1, 12);
 });
 
@@ -140,7 +140,7 @@ it("writes the percentile log line by line as HdrHistogram's library does", () =
     expect(ours.length).toBe(expected.length);
     for (const [i, line] of ours.entries()) {
       const [value = 0, ...rest] = expected[i] ?? [];
-      // Ours never says more than the exact maximum.
+      // Ours never exceeds the exact maximum.
       expect(line[0]).toBeLessThanOrEqual(value);
       expect(line[0]).toBeGreaterThan(value * 0.999 - 0.001);
       for (const [column, number] of rest.entries()) expect(line[column + 1]).toBeCloseTo(number, 9);

@@ -111,7 +111,7 @@ it('waits for nobody in an open loop: a silent server is asked as often as one t
   }).result;
   expect(counts.sent + counts.unsent).toBe(1000);
   expect(counts.lost).toBe(counts.sent);
-  // And once more, to find out whether it answers from another address.
+  // One more query, to find out whether it answers from another address.
   expect(queries.length).toBe(counts.sent + 1);
 });
 
@@ -194,7 +194,7 @@ it('finds the highest rate of a server that drops what is too much', async () =>
   let [tokens, last] = [0, performance.now()];
   const { port } = await startServer((query, reply) => {
     const now = performance.now();
-    // A tenth of a second may be saved up: what a busy machine delays comes in a burst.
+    // Up to 0.1 s of tokens may accumulate: queries delayed by a busy machine are sent in a burst.
     tokens = Math.min(capacity / 10, tokens + ((now - last) / 1000) * capacity);
     last = now;
     if (tokens < 1) return;
@@ -215,7 +215,7 @@ it('finds the highest rate of a server that drops what is too much', async () =>
   expect(found.maxima.length).toBe(3);
   expect(found.low).toBeLessThanOrEqual(found.rate);
   expect(found.high).toBeGreaterThanOrEqual(found.rate);
-  // In so short a trial the tokens saved up allow a sixth more.
+  // In such a short trial the accumulated tokens allow a sixth more.
   expect(found.rate).toBeGreaterThan(0.6 * capacity);
   expect(found.rate).toBeLessThan(1.4 * capacity);
   expect(rates.length).toBe(found.trials.length);

@@ -1,9 +1,9 @@
-/** Every response is matched by socket, id and question; everything else is counted for what it is. */
+/** Every response is matched by socket, id and question; anything else is counted by kind. */
 import { describe, expect, it } from 'vitest';
 import { type CannonInput, cannon } from '../src/index.ts';
 import { answerTo, type Behaviour, startServer } from './support/misbehaving-server.ts';
 
-/** Asks `count` queries of a server that behaves so. */
+/** Sends `count` queries to a server with this behaviour. */
 async function ask(behaviour: Behaviour, count: number, options: Partial<CannonInput> = {}) {
   const server = await startServer(behaviour);
   const run = cannon({
@@ -43,7 +43,7 @@ it('counts lost and late answers apart, and keeps them out of latency', async ()
       else if (number % 10 !== 1) reply(answerTo(query));
     },
     100,
-    // Two time-outs after one another: answers to the first ones arrive during the second.
+    // Two consecutive timeouts: answers to the first ones arrive during the second.
     { load: { kind: 'closed', outstanding: 10 } },
   );
   expect(result.counts).toMatchObject({ sent: 100, answered: 80, lost: 20 });
@@ -77,7 +77,7 @@ const wrongId = (query: Buffer) => {
 describe.each([
   { what: 'another question', message: wrongQuestion, count: 'mismatched' },
   { what: 'another id', message: wrongId, count: 'mismatched' },
-  { what: 'five octets', message: () => Buffer.from('hello'), count: 'malformed' },
+  { what: 'five bytes', message: () => Buffer.from('hello'), count: 'malformed' },
   { what: 'an empty datagram', message: () => Buffer.alloc(0), count: 'malformed' },
   {
     what: 'half a question',

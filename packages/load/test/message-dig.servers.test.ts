@@ -1,4 +1,4 @@
-/** The messages that dnscannon makes, octet by octet, against those of dig. */
+/** dnscannon's messages, compared with dig's byte by byte. */
 import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
 import { needs } from '@dinodns-bench/test-support';

@@ -7,7 +7,7 @@ import { createRandom } from '../src/workload/random.ts';
 import { wireOf } from './support/wire-of.ts';
 
 describe('queries', () => {
-  test('a random cookie is eight octets, another one for each run', () => {
+  test('a random cookie is eight bytes, another one for each run', () => {
     const query = () => encoderFor(messageOptionsSchema.parse({ cookie: 'random' }))(wireOf('.'), 1);
     expect(query()).toHaveLength(12 + 5 + 11 + 4 + 8);
     expect(query()).not.toEqual(query());
@@ -20,7 +20,7 @@ describe('queries', () => {
       options: ['x:1'],
     });
     expect(() => encoderFor(options)).toThrow(
-      /3 problems[\s\S]*within 0 to 32[\s\S]*2 octets[\s\S]*no EDNS option/,
+      /3 problems[\s\S]*within 0 to 32[\s\S]*2 bytes[\s\S]*no EDNS option/,
     );
   });
 });

@@ -1,4 +1,4 @@
-/** Captures as tcpdump writes them, of what dnsperf sends. */
+/** tcpdump captures of dnsperf's queries. */
 import { spawn } from 'node:child_process';
 import { mkdtempSync, writeFileSync } from 'node:fs';
 import { rm } from 'node:fs/promises';

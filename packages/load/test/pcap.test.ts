@@ -98,7 +98,7 @@ describe('frames', () => {
     expect(found(linkType, frame)).toBe(reason);
   });
 
-  test('no frame, however mangled, is a crash or gives octets outside itself', () => {
+  test('no mangled frame causes a crash or yields bytes outside itself', () => {
     const random = createRandom(5);
     const seeds = [
       ethernetOf(datagram, [0x8100]),

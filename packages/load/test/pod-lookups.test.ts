@@ -16,7 +16,7 @@ const NXDOMAIN = 3;
 
 type Answer = { code: number; answers: number } | 'lost';
 
-/** Plays a server for one lookup; returns every question with the step it was asked in, and how it ended. */
+/** Acts as the server for one lookup; returns every question with its step, and how the lookup ended. */
 function play(of: WorkloadPlan, index: number, server: (name: string, type: string) => Answer) {
   const { lookups } = startWorkload(of, { worker: 0, workers: 1, seed: 1 });
   if (lookups === null) throw new Error('no lookups');

@@ -1,4 +1,4 @@
-/** The reader of query files against dnsperf itself: the same queries, octet by octet, and the same lines refused. */
+/** The reader of query files against dnsperf itself: the same queries, byte by byte, and the same lines refused. */
 import { spawn } from 'node:child_process';
 import { mkdtempSync, writeFileSync } from 'node:fs';
 import { rm } from 'node:fs/promises';
@@ -101,7 +101,7 @@ const ACCEPTED = [
 ];
 
 describe('against dnsperf', needs('dnsperf'), () => {
-  test('the same queries are sent, octet by octet', async () => {
+  test('the same queries are sent, byte by byte', async () => {
     const lines = ['; a comment', '', ';another A', ...ACCEPTED, '', ';the end'];
     const path = fileOf(`${lines.join('\n')}\nlast.line.without.newline A`);
     const { sent, warnings } = await dnsperf(path);
@@ -172,7 +172,7 @@ describe('against dnsperf', needs('dnsperf'), () => {
   test('escapes by number are decimal, where dnsperf 2.10 takes base 7', async () => {
     const path = fileOf('\\065\\255\\000\\032.com A\n');
     expect((await ours(path))[0]).toContain('0441ff002003636f6d');
-    // The reason for this test: when a later dnsperf is right, the note in query-file.ts can go.
+    // When a later dnsperf gets this right, this test fails and the note in query-file.ts can go.
     const { sent } = await dnsperf(path);
     expect(sent[0]).toMatch(/04(2f8a0017|41ff0020)03636f6d/);
   });

@@ -1,4 +1,4 @@
-/** What is said of query files that cannot be read. */
+/** Error messages for query files that cannot be read. */
 
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -48,7 +48,7 @@ describe('errors', () => {
     expect(failure('example.com A\r\n').message).toContain('carriage return');
   });
 
-  test('octets that are no UTF-8 reach the message as they are', () => {
+  test('bytes that are not UTF-8 reach the message unchanged', () => {
     const names: string[] = [];
     parseQueryFile('FILE', Uint8Array.from([0xff, 0xfe, 0x2e, 0x80, 0x20, 0x41]), (name) =>
       names.push(Buffer.from(name).toString('hex')),

@@ -1,4 +1,4 @@
-/** What the README shows works: each command is run, with less time, and the program is executed. */
+/** The README's examples work: each command is run, for a shorter time, and the program is executed. */
 import { execFile } from 'node:child_process';
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -35,7 +35,7 @@ it.each(commands)('%s', async (line) => {
   const args = line
     .replace(/#.*/, '')
     .replace('npx dnscannon', '')
-    // As shown, but for the server, the time, and a rate that a server in JavaScript answers on a busy machine.
+    // As shown, except for the server, the time, and a rate that a JavaScript server can answer on a busy machine.
     .replace('127.0.0.1:5300', `127.0.0.1:${port}`)
     .replace('-d 10', '-d 0.5')
     .replace('-R 20k', '-R 200')
@@ -45,7 +45,7 @@ it.each(commands)('%s', async (line) => {
     .split(/\s+/)
     .map((word) => word.replaceAll("'", ''));
   const { status, stderr, stdout } = await dnscannon(args);
-  // A busy machine may well cross the threshold that the example has.
+  // A busy machine may cross the example's threshold.
   expect(line.includes('--fail-if') ? [0, EXIT_STATUS.threshold] : [0], stderr).toContain(status);
   expect(stdout).not.toBe('');
 });

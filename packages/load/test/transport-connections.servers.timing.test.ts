@@ -211,7 +211,7 @@ describe('TCP that goes wrong', () => {
     const port = await serve((socket) => {
       socket.setNoDelay(true);
       socket.on('data', async (query) => {
-        // Answers of 3, 700 and 20,000 octets, one octet and then a few at a time.
+        // Answers of 3, 700 and 20,000 bytes, one byte and then a few at a time.
         const messages = [3, 700, 20_000].map((size, index) => {
           const message = Buffer.alloc(size + 2, index + 1);
           message.writeUInt16BE(size, 0);
@@ -239,7 +239,7 @@ describe('TCP that goes wrong', () => {
       seen.answers
         .get(12)
         ?.subarray(2)
-        .every((octet) => octet === 3),
+        .every((byte) => byte === 3),
     ).toBe(true);
   });
 

@@ -1,5 +1,5 @@
 /**
- * Latency as dnscannon says it, against the kernel's clock in a capture and against dnsperf.
+ * dnscannon's latency, compared with the kernel's timestamps in a capture and with dnsperf.
  *
  * The machine may be busy. A query that waits for a CPU waits longer, but on both sides of these comparisons, so that
  * the bounds need not know how busy it is.
@@ -20,7 +20,7 @@ const run = promisify(execFile);
 it("agrees with the kernel's timestamps in a capture of the same run", needs('tcpdump', 'root'), async () => {
   const server = await startDelayServer('constant');
   const capture = await startCapture(server.port);
-  // A capture shows datagrams that were handed over together as one, so they are not here.
+  // A capture shows segmented datagrams as one packet, so segmentation is off.
   const load = { kind: 'closed', outstanding: 5000, maxRate: 5000 } as const;
   const result = await measure(server.port, { load, segmentation: 'off' });
   const { roundTrips, dropped } = await capture.stop(result.counts.answered);

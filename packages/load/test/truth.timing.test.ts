@@ -1,5 +1,5 @@
 /**
- * Latency as dnscannon says it, against a server's own record of what each answer took.
+ * dnscannon's latency, compared with a server's own record of how long each answer took.
  *
  * The machine may be busy. A query that waits for a CPU waits longer, but on both sides of these comparisons, so that
  * the bounds need not know how busy it is.

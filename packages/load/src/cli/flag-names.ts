@@ -1,4 +1,4 @@
-/** The library's options by the names that the command line has for them, for what is said about their values. */
+/** Maps the library's option names to command-line flags, for error messages. */
 const FLAGS: Readonly<Record<string, string>> = {
   'load.rate': '--rate or --poisson',
   'load.rates': '--steps',
@@ -31,7 +31,7 @@ const FLAGS: Readonly<Record<string, string>> = {
   'workload.ndots': '--ndots',
 };
 
-/** `load.rate cannot be 0` as `--rate or --poisson cannot be 0`; places in lists (`sources.1`) belong to their flag. */
+/** Turns `load.rate cannot be 0` into `--rate or --poisson cannot be 0`; list entries (`sources.1`) map to their flag. */
 export function inFlags(problem: string): string {
   const [, name = '', rest = ''] = /^([A-Za-z]+(?:\.[A-Za-z]+)?)(?:\.\d+)?( .*)$/s.exec(problem) ?? [];
   const flag = Object.hasOwn(FLAGS, name) ? FLAGS[name] : undefined;

@@ -1,10 +1,10 @@
-/** The flags of `dnscannon`, in groups. Flags of dnsperf and autocannon have their names where they mean the same. */
+/** The flags of `dnscannon`, in groups. A flag that dnsperf or autocannon also has keeps their name for it. */
 import { Command, Option } from 'commander';
 import { number, numberRange, numbers, repeated, seconds } from './values.ts';
 
 const TRANSPORTS = ['udp', 'tcp', 'tls', 'https', 'dot', 'doh'] as const;
 
-/** What commander gives; every value only if its flag was there. */
+/** What commander returns; a value is present only if its flag was given. */
 export interface Flags {
   duration?: number;
   limit?: number;
@@ -163,8 +163,8 @@ function addWorkload(command: Command): void {
 
 function addMessage(command: Command): void {
   group(command, 'Queries:', [
-    flag('-e, --edns', 'send EDNS with a payload size of 1232 octets'),
-    one('--edns-size <octets>', 'send EDNS with this payload size', number),
+    flag('-e, --edns', 'send EDNS with a payload size of 1232 bytes'),
+    one('--edns-size <bytes>', 'send EDNS with this payload size', number),
     flag('-D, --dnssec', 'set the DO bit: request DNSSEC records'),
     flag('--nsid', "request the server's identifier"),
     flag('--subnet <network>', 'send this client subnet, such as 192.0.2.0/24'),
@@ -200,7 +200,7 @@ function addOutput(command: Command): void {
   ]);
 }
 
-/** The command with all of its flags; the caller gives it name, version and output. */
+/** The command with all its flags; the caller sets name, version and output. */
 export function buildCommand(): Command {
   const command = new Command('dnscannon')
     .description('A DNS load generator that tells the truth about latency.')

@@ -1,4 +1,4 @@
-/** What `--help` says after the flags. */
+/** The part of `--help` after the flags. */
 import { exitStatusHelp } from '@dinodns-bench/program';
 
 const EXIT_STATUSES = exitStatusHelp([

@@ -1,4 +1,4 @@
-/** The live line: what the last interval was like, on a terminal only. */
+/** The live line: the last interval's figures, on a terminal only. */
 import { terminalOf } from '@dinodns-bench/program';
 import { duration, percent, whole } from '../report/numbers.ts';
 import type { Interval } from '../result/result.ts';
@@ -13,7 +13,7 @@ export interface Live {
   end(): void;
 }
 
-/** One interval in at most 80 columns; parts that do not fit are left out, the last ones first. */
+/** One interval in at most 80 columns; parts that do not fit are dropped from the end. */
 export function liveLine({ toSeconds, qps, latencySeconds, counts, codes }: Interval): string {
   const answered = Math.max(1, counts.answered);
   const byCount = Object.entries(codes).sort(([, a], [, b]) => b - a);

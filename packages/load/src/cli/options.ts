@@ -1,4 +1,4 @@
-/** From flags to options: every flag has one place, and contradictions are said before anything is sent. */
+/** From flags to options. Each flag is handled in one place; contradictions are reported before anything is sent. */
 import type { Problem } from '@dinodns-bench/program';
 import { LoadError, loadError } from '../errors.ts';
 import { parseExpected } from '../message/response.ts';
@@ -6,18 +6,18 @@ import type { CannonInput } from '../options.ts';
 import type { WorkloadInput } from '../workload/options.ts';
 import type { Flags } from './flags.ts';
 
-/** As long as it takes: a capture ends by itself. */
+/** No practical limit: a capture ends by itself. */
 const UNTIL_THE_END_SECONDS = 366 * 86_400;
 const DEFAULT_EDNS_SIZE = 1232;
 
-/** Without the keys that are undefined: `exactOptionalPropertyTypes` tells "not given" from "given as undefined". */
+/** Drops undefined keys: `exactOptionalPropertyTypes` distinguishes "not given" from "given as undefined". */
 function given<T extends object>(record: T): { [K in keyof T]: Exclude<T[K], undefined> } {
   return Object.fromEntries(Object.entries(record).filter(([, value]) => value !== undefined)) as {
     [K in keyof T]: Exclude<T[K], undefined>;
   };
 }
 
-/** Of flags that exclude one another, the one that was given. Throws if there are several. */
+/** Throws if more than one of these mutually exclusive flags was given. */
 function onlyOne(flags: Flags, names: readonly (keyof Flags)[], what: string): void {
   const used = names.filter((name) => flags[name] !== undefined);
   if (used.length < 2) return;
@@ -25,7 +25,7 @@ function onlyOne(flags: Flags, names: readonly (keyof Flags)[], what: string): v
   throw loadError('E_USAGE', `${shown.join(' and ')} each say ${what}`, 'give only one of them');
 }
 
-/** The library's options for a command line. Throws `LoadError` (`E_USAGE`, `E_OPTIONS`). */
+/** The library's options for a command line. @throws LoadError `E_USAGE`, `E_OPTIONS`. */
 export function inputOf(server: string, names: readonly string[], flags: Flags): CannonInput {
   const { transport = 'udp' } = flags;
   const kind = transport === 'dot' ? 'tls' : transport === 'doh' ? 'https' : transport;

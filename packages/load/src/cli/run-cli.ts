@@ -1,4 +1,4 @@
-/** The command line: what is run, how everything that goes wrong is shown, and the exit status. */
+/** The command line: what to run, how errors are shown, and the exit status. */
 
 import { writeFile } from 'node:fs/promises';
 import {
@@ -102,7 +102,7 @@ function render(result: CannonResult, flags: Flags, { stdout, env }: CliWorld): 
   return renderText(result, { colours: terminalOf(stdout, env).colours });
 }
 
-/** Says why a result is no success; the exit status. */
+/** Prints why a result is not a success; returns the exit status. */
 function conclude(result: CannonResult, thresholds: readonly Threshold[], world: CliWorld): number {
   const { status, message } = judge(result, crossedThresholds(thresholds, result), world.signal);
   if (message !== null) say(world, message);
@@ -128,7 +128,7 @@ async function writeTo(path: string, text: string): Promise<void> {
   }
 }
 
-/** The library's names of options are its own: a problem with one is shown with the flag that sets it. */
+/** Errors from the library name its options; shows the flag that sets each one instead. */
 function nameFlags(error: unknown): unknown {
   if (!(error instanceof LoadError)) return error;
   const [first, ...others] = error.problems.map(({ problem, fix }) => ({ problem: inFlags(problem), fix }));

@@ -1,4 +1,4 @@
-/** Values of flags: numbers, times and lists, with an error that says what would be right. */
+/** Parses flag values: numbers, times and lists. Errors say what would be valid. */
 import { InvalidArgumentError } from 'commander';
 
 const TIME_UNITS: Readonly<Record<string, number>> = { '': 1, us: 1e-6, ms: 1e-3, s: 1, m: 60, h: 3600 };
@@ -13,7 +13,7 @@ export function seconds(text: string): number {
   return Number(number) * scale;
 }
 
-/** "100000", "100k", "1.5M": a number; the options' schema says which ones are allowed. */
+/** "100000", "100k", "1.5M": a number; the options' schema checks the range. */
 export function number(text: string): number {
   const [, digits, unit = ''] = text.match(/^(-?\d+(?:\.\d+)?(?:e\d+)?)([kM]?)$/) ?? [];
   if (digits === undefined) throw new InvalidArgumentError('Give a number, such as 1000 or 100k.');
@@ -42,7 +42,7 @@ export function words(text: string): string[] {
     .filter((word) => word !== '');
 }
 
-/** Collects a flag that may be given more than once. */
+/** Collects the values of a repeatable flag. */
 export function repeated(text: string, before: readonly string[] = []): string[] {
   return [...before, ...words(text)];
 }

@@ -1,4 +1,4 @@
-/** From a result to an exit status and, where it is not 0, a sentence why. Pure. */
+/** From a result to an exit status and, if that is not 0, the reason. Pure. */
 import { EXIT_STATUS, exitStatusOf, isExplained, renderError } from '@dinodns-bench/program';
 import { loadError } from '../errors.ts';
 import { duration, percent, whole } from '../report/numbers.ts';
@@ -10,7 +10,7 @@ export interface Judgement {
   readonly message: string | null;
 }
 
-/** Being stopped goes before silence, silence before thresholds: each explains the next. */
+/** A stop is reported before silence, and silence before thresholds: each explains the next. */
 export function judge(result: CannonResult, crossed: readonly Crossed[], signal: AbortSignal): Judgement {
   const { reason } = signal;
   if (signal.aborted && isExplained(reason)) {
@@ -30,7 +30,7 @@ export function judge(result: CannonResult, crossed: readonly Crossed[], signal:
   return { status: EXIT_STATUS.threshold, message: crossed.map(failure).join('\n') };
 }
 
-/** What happened in place of answers, and what to do. */
+/** Why there were no answers, and what to do about it. */
 function silence({ counts, server, options }: CannonResult): [problem: string, fix: string] {
   const where = `${server.address} port ${server.port} (${options.transport})`;
   if (counts.refused > 0) {

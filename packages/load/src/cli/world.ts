@@ -1,4 +1,4 @@
-/** What the command line sees of the world outside, so that a test can run it in its own. */
+/** Everything the command line uses of the outside world, so that a test can supply its own. */
 import type { Output } from '@dinodns-bench/program';
 
 export interface CliWorld {

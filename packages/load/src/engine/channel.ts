@@ -1,8 +1,8 @@
 /**
- * A transport with its queries in flight: writes messages to its lanes, and knows when each left.
+ * A transport with its queries in flight: writes messages to its lanes, and records when each was sent.
  *
- * A batch leaves with one system call that takes a while (up to 2 µs for each datagram over loopback): the clock is
- * read before and after, and the queries between are spread evenly. Batches are short, so that what is not known
+ * A batch is sent with one system call, which takes time (up to 2 µs per datagram over loopback): the clock is read
+ * before and after, and the queries' send times are spread evenly between. Batches are short, so the uncertainty
  * about a single query is a few microseconds.
  */
 import { HEADER_BYTES } from '@dinodns-bench/wire';
@@ -15,10 +15,10 @@ import type { Measurements } from './measurements.ts';
 import { hashQuestion } from './questions.ts';
 import { SendQueue } from './send-queue.ts';
 
-/** Queries of one batch at most. Twice as many would save a twentieth of the CPU time. */
+/** Maximum queries per batch. Twice as many would save only 5 % of the CPU time. */
 const MAX_BATCH = 16;
 
-/** What one datagram takes to leave, to begin with; how fast that adapts; and from which multiple on it is unusual. */
+/** Initial estimate of the time to send one datagram; how fast it adapts; the multiple above which it is unusual. */
 const FIRST_EACH_NS = 5000;
 const SMOOTHING = 0.1;
 const UNUSUAL = 1.5;
@@ -28,9 +28,9 @@ const SMALL_BATCH = 4;
 export class Channel {
   readonly transport: Transport;
   readonly inFlight: InFlight;
-  /** What is to leave before anything new. */
+  /** Sent before anything new. */
   readonly queue = new SendQueue();
-  /** DNS cookies; null where none are returned. */
+  /** DNS cookies; null if none are returned. */
   readonly cookies: Cookies | null;
   readonly #workload: Workload;
   readonly #questionEnds: Uint16Array;
@@ -46,7 +46,7 @@ export class Channel {
     workload: Workload,
     questionEnds: Uint16Array,
     measurements: Measurements,
-    /** Whether queries are written with the time they are due, so that there is a lateness. */
+    /** Whether queries have a due time, so that lateness can be measured. */
     scheduled: boolean,
     cookies: Cookies | null,
   ) {
@@ -64,8 +64,8 @@ export class Channel {
   }
 
   /**
-   * Queues a message on the next lane that takes it, and gives its cell; `NONE` if none does. `start` is when its
-   * latency begins, ns; NaN for when it leaves.
+   * Queues a message on the next lane with room and returns its cell; `NONE` if no lane has room. `start` is when its
+   * latency begins, ns; NaN: when it is sent.
    */
   write(message: number, start: number): number {
     const { transport, inFlight } = this;
@@ -84,7 +84,7 @@ export class Channel {
     return NONE;
   }
 
-  /** Queues a message in flight once more, with the same id; false where its lane does not take it now. */
+  /** Queues a message in flight again, with the same id; false if its lane has no room now. */
   rewrite(cell: number): boolean {
     const { transport, inFlight } = this;
     const lane = inFlight.laneOf(cell);
@@ -95,7 +95,7 @@ export class Channel {
     return true;
   }
 
-  /** Continues with the next lane. Once for each batch, not for each query: a batch on one lane is one system call. */
+  /** Moves to the next lane. Once per batch, not per query: a batch on one lane is one system call. */
   #rotate(): void {
     this.#lane += 1;
     if (this.#lane >= this.transport.lanes) this.#lane = 0;
@@ -108,7 +108,7 @@ export class Channel {
     const encoded = (offsets[message + 1] ?? 0) - from;
     const length = cookies === null ? encoded : encoded + cookies.lengthOf(lane);
     const at = transport.reserve(lane, length);
-    // A lane that was ready has room; a transport that says otherwise breaks its contract.
+    // A ready lane must have room: anything else breaks the transport's contract.
     if (at < 0) throw new Error(`the ${transport.kind} transport was ready and gave no room`);
     const target = transport.sendBytes(lane);
     const id = inFlight.idOf(cell);
@@ -130,20 +130,20 @@ export class Channel {
   }
 
   /**
-   * What one datagram of a batch takes to leave, ns, given what this batch took. Where that is more than usual,
-   * something else had the CPU at a moment nobody knows: the queries are then timed as if it had come last, so
-   * that latency is over- rather than underestimated.
+   * The time to send one datagram of a batch, ns, given the time this batch took. If that is unusually long,
+   * something else had the CPU at some point: the queries are then timed as if the interruption came last, so
+   * latency is overestimated rather than underestimated.
    */
   #eachOf(measured: number, count: number): number {
     if (count < SMALL_BATCH) return Math.min(measured, FIRST_EACH_NS);
     const usual = this.#eachNs;
-    // Follows the fast ones: those in which nothing came between.
+    // Follows the fast batches: those that were not interrupted.
     if (measured < usual) this.#eachNs += (measured - usual) * SMOOTHING;
     else this.#eachNs += (Math.min(measured, 2 * usual) - usual) * (SMOOTHING / 10);
     return measured < usual * UNUSUAL ? measured : usual;
   }
 
-  /** Sends what was written, and notes when each query left and, where it was scheduled, how late. */
+  /** Sends what was written and records when each query was sent and, if scheduled, how late. */
   flush(): void {
     const count = this.#batched;
     if (count === 0) return;

@@ -1,26 +1,26 @@
 /**
- * DNS cookies (RFC 7873): what a server gave is learnt from its responses and returned with the next queries, for
- * each socket or connection by itself, since a server's cookie depends on the address it was asked from.
+ * DNS cookies (RFC 7873): each socket or connection learns the server cookie from responses and returns it in
+ * later queries. It is kept per socket because a server cookie depends on the client's address.
  *
- * Messages are encoded once, with the client's cookie as their last option; the server's is appended as they are
- * copied, and the two lengths before it are corrected.
+ * Messages are encoded once, with the client cookie as their last option; the server cookie is appended when they
+ * are copied, and the two lengths before it are corrected.
  */
 import { EDNS_OPTION } from '@dinodns-bench/wire';
 import { optionAt } from '../message/response.ts';
 import type { WorkloadPlan } from '../workload/workload.ts';
 
-/** RFC 7873 §4: a client's cookie, and the most of a server's. */
+/** RFC 7873 §4: size of a client cookie, and maximum size of a server cookie. */
 const CLIENT_BYTES = 8;
 const MAX_SERVER_BYTES = 32;
 const MIN_SERVER_BYTES = 8;
-/** Code and length of an option. */
+/** An option's code and length. */
 const OPTION_HEAD_BYTES = 4;
 /** Root name, type, class and TTL of an OPT record, before the length of its data. */
 const OPT_LENGTH_AT = 9;
 
 /**
- * The client's cookie that all messages end with; null where they do not, and for a capture's, which are sent as
- * they were.
+ * The client cookie that all messages end with; null if they have none, and for captures, which are replayed
+ * unchanged.
  */
 export function clientCookie({ arena, order }: WorkloadPlan): Uint8Array | null {
   const { bytes, offsets, count } = arena;
@@ -39,7 +39,7 @@ export function clientCookie({ arena, order }: WorkloadPlan): Uint8Array | null 
 
 export class Cookies {
   readonly #client: Uint8Array;
-  /** The server's cookie on each lane, and its length; 0 before the first. */
+  /** Each lane's server cookie, and its length; 0 before the first. */
   readonly #server: Uint8Array;
   readonly #lengths: Uint8Array;
 
@@ -49,12 +49,12 @@ export class Cookies {
     this.#lengths = new Uint8Array(lanes);
   }
 
-  /** Octets that `complete` appends to messages of this lane. */
+  /** Bytes that `complete` appends to messages of this lane. */
   lengthOf(lane: number): number {
     return this.#lengths[lane] ?? 0;
   }
 
-  /** Appends the server's cookie to `target[at, at + length)`, a message whose OPT record begins at `opt`. */
+  /** Appends the server cookie to `target[at, at + length)`, a message whose OPT record begins at `opt`. */
   complete(lane: number, target: Uint8Array, at: number, length: number, opt: number): void {
     const more = this.#lengths[lane] ?? 0;
     if (more === 0) return;
@@ -65,8 +65,8 @@ export class Cookies {
   }
 
   /**
-   * Learns from a response, whose records begin at `recordsAt`. False where it has a cookie that is not for this
-   * client: it is then no answer (RFC 7873 §5.3). Without a cookie, or with one of no valid length, it is one.
+   * Learns from a response, whose records begin at `recordsAt`. False if its cookie is for another client, so it
+   * must be discarded (RFC 7873 §5.3). A response with no cookie, or one of invalid length, is accepted.
    */
   learn(lane: number, bytes: Uint8Array, start: number, end: number, recordsAt: number): boolean {
     const option = optionAt(bytes, start, end, recordsAt, EDNS_OPTION.cookie);

@@ -1,4 +1,4 @@
-/** What an engine is made of. */
+/** The options of an engine. */
 import type { Check } from '../message/expectation.ts';
 import type { Workload } from '../workload/workload.ts';
 import type { Measurements } from './measurements.ts';
@@ -6,7 +6,7 @@ import type { Measurements } from './measurements.ts';
 export interface EngineOptions {
   readonly workload: Workload;
   readonly measurements: Measurements;
-  /** Queries (or lookups) in flight at most; null for an open loop. */
+  /** Maximum queries (or lookups) in flight; null for an open loop. */
   readonly window: number | null;
   readonly timeoutNs: number;
   /** How often an unanswered query is sent again. */
@@ -14,6 +14,6 @@ export interface EngineOptions {
   readonly check: Check | null;
   /** Whether answers may have an extended response code in an OPT record. */
   readonly edns: boolean;
-  /** The client's DNS cookie, where the server's is to be learnt and returned; else null. */
+  /** The client's DNS cookie, if the server's is to be learnt and returned; else null. */
   readonly cookie: Uint8Array | null;
 }

@@ -1,6 +1,6 @@
 /**
- * One worker's engine: what leaves, what has come, and what was given up. It knows nothing of sockets, threads
- * and event loops: `Loop` calls it, and transports bring it messages.
+ * One worker's engine: decides what to send, matches what arrives, and gives up what timed out. It knows nothing of
+ * sockets, threads or event loops: `Loop` calls it, and transports deliver messages to it.
  */
 import { HEADER_BYTES } from '@dinodns-bench/wire';
 import { failureText } from '../transport/failures.ts';
@@ -16,7 +16,7 @@ import { questionEnds } from './questions.ts';
 import { Responses } from './responses.ts';
 import type { Source } from './source.ts';
 
-/** Queries that leave before the sockets are looked at again. */
+/** Queries sent before the sockets are checked again. */
 const MAX_BATCH = 64;
 const QR = 0x80;
 const TC = 0x02;
@@ -37,7 +37,7 @@ export class Engine {
   #fallback: Channel | null = null;
   #source: Source | null = null;
   #wake: () => void = () => undefined;
-  /** Queries (or lookups) begun and not over. */
+  /** Queries (or lookups) started and not finished. */
   #active = 0;
   #lastAnswerNs = 0;
   /** Whether the next query has been counted as held. */
@@ -62,7 +62,7 @@ export class Engine {
     this.#lookups = workload.lookups === null ? null : new LookupTimes(workload.lookups);
   }
 
-  /** What the main transport is opened with; and the one for truncated answers. */
+  /** The handler for the main transport, or for the fallback that retries truncated answers. */
   handler(which: 'main' | 'fallback'): TransportHandler {
     const channel = () => (which === 'main' ? this.#main : this.#fallback);
     return {
@@ -102,7 +102,7 @@ export class Engine {
     this.#fallback = fallback === null ? null : channelOf(fallback, false);
   }
 
-  /** Begins to send what `source` gives. `wake` is called when something came that may let more leave. */
+  /** Starts sending from `source`. Calls `wake` when something arrived that may allow more to be sent. */
   start(source: Source, wake: () => void): void {
     this.#source = source;
     this.#wake = wake;
@@ -113,35 +113,35 @@ export class Engine {
     return this.#active;
   }
 
-  /** Queries (or lookups) that the window lets begin now; `Infinity` in an open loop. */
+  /** Queries (or lookups) that the window has room for; `Infinity` in an open loop. */
   get vacant(): number {
     return this.#window - this.#active;
   }
 
-  /** When the last answer in time arrived, on the clock of `nowNs`; 0 before the first. */
+  /** When the last timely answer arrived, on the clock of `nowNs`; 0 before the first. */
   get lastAnswerNs(): number {
     return this.#lastAnswerNs;
   }
 
-  /** Whether nothing new will leave. */
+  /** Whether nothing new will be sent. */
   get sendingIsOver(): boolean {
     return this.#source === null || this.#source.over;
   }
 
-  /** When something can leave next: a time in the past for now, `Infinity` where an answer must come first. */
+  /** When something can next be sent: a past time means now, `Infinity` that an answer must come first. */
   get nextSendNs(): number {
     const source = this.#source;
     if (source === null || this.#active >= this.#window) return Number.POSITIVE_INFINITY;
     return source.dueNs;
   }
 
-  /** Ends sending; what was due and has not left is counted. */
+  /** Ends sending; counts what was due and not sent. */
   stopSending(): void {
     const unsent = this.#source?.end() ?? 0;
     if (this.#open) this.#measurements.counts.unsent += unsent;
   }
 
-  /** Gives up what is still in flight, because the user stopped the run: neither answered nor lost. */
+  /** Abandons what is in flight because the user stopped the run: counted as neither answered nor lost. */
   abandon(): void {
     for (const channel of [this.#main, this.#fallback]) {
       if (channel === null) continue;
@@ -153,7 +153,7 @@ export class Engine {
     this.#active = 0;
   }
 
-  /** Sends what may leave at `nowNs`; returns how many did. */
+  /** Sends what is due at `nowNs`; returns how many were sent. */
   pump(nowNs: number): number {
     const [main, source] = [this.#main, this.#source];
     if (main === null || source === null) return 0;
@@ -185,7 +185,7 @@ export class Engine {
 
   #beginLookup(main: Channel, source: Source, nowNs: number): number {
     const { lookups } = this.#workload;
-    // Its queries wait in order; a lookup does not begin before those of the last one have left.
+    // Queries wait in order; a lookup does not begin until those of the previous one have been sent.
     if (lookups === null || this.#lookups === null || main.queue.length > 0) return 0;
     const start = this.#open ? source.dueNs : nowNs;
     const slot = this.#lookups.begin(start);
@@ -199,7 +199,7 @@ export class Engine {
     return this.#sendQueued(main);
   }
 
-  /** Sends what waits on a channel, as far as its lanes take it. */
+  /** Sends what is queued on a channel, as far as its lanes have room. */
   #sendQueued(channel: Channel): number {
     const { queue, inFlight } = channel;
     let count = 0;
@@ -214,7 +214,7 @@ export class Engine {
     return count;
   }
 
-  /** Gives up, or repeats, what has been in flight for longer than the time-out. */
+  /** Retries or gives up queries that have been in flight for longer than the timeout. */
   expire(nowNs: number): void {
     this.#expireIn(this.#main, nowNs);
     this.#expireIn(this.#fallback, nowNs);
@@ -245,7 +245,7 @@ export class Engine {
     this.#settle(channel, cell, OUTCOME.lost, 0, 0);
   }
 
-  /** A query is over: its lookup goes on, or its place in the window is free. */
+  /** A query has finished: its lookup continues, or its place in the window is free. */
   #settle(channel: Channel, cell: number, outcome: Outcome, code: number, answers: number): void {
     const { lookups } = this.#workload;
     if (lookups === null || this.#lookups === null || this.#main === null) {
@@ -318,7 +318,7 @@ export class Engine {
     this.#settle(channel, cell, OUTCOME.answered, code, answers);
   }
 
-  /** A truncated answer is no answer where the query can be asked over TCP; its latency goes on. */
+  /** A truncated answer does not count if the query can be retried over TCP; its latency keeps running. */
   #askOverTcp(channel: Channel, cell: number): boolean {
     const fallback = this.#fallback;
     if (fallback === null || channel === fallback) return false;

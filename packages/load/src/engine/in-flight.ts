@@ -1,17 +1,17 @@
 /**
  * The queries in flight on one transport. A cell belongs to one id of one lane: `cell = lane · idSpace + id`.
  *
- * Ids go round: one that was just answered is not used again before all the others of its lane were, so that a
- * late or duplicate answer is recognised as such for as long as possible. A doubly linked list through the cells
- * keeps those in flight in the order they were sent, which is also the order in which they expire: sending,
- * answering and expiring are O(1) and allocate nothing.
+ * Ids are used in rotation: an answered id is not reused before all other ids of its lane, so that a late or
+ * duplicate answer is recognised for as long as possible. A doubly linked list through the cells keeps the queries
+ * in flight in the order they were sent, which is also the order in which they expire: sending, answering and
+ * expiring are O(1) and allocate nothing.
  */
 
 export const STATE = { unused: 0, outstanding: 1, answered: 2, expired: 3 } as const;
 
-/** Ids of DNS (16 bits). */
+/** The number of DNS message ids (16 bits). */
 const ALL_IDS = 65_536;
-/** With many lanes each uses fewer ids, so that the tables stay below this many cells (about 60 MB). */
+/** With many lanes, each uses fewer ids, so the tables stay below this many cells (about 60 MB). */
 const MAX_CELLS = 2 ** 21;
 const MIN_IDS = 64;
 
@@ -27,17 +27,17 @@ export interface InFlightOptions {
 }
 
 export class InFlight {
-  /** Ids of each lane, a power of two: 0 to `idSpace − 1`. */
+  /** Ids per lane, a power of two: 0 to `idSpace − 1`. */
   readonly idSpace: number;
-  /** When latency begins, ns: the time a query was due (open loop) or was sent; NaN until its batch has left. */
+  /** When latency begins, ns: when a query was due (open loop) or sent; NaN until its batch is sent. */
   readonly start: Float64Array;
   /** When it was last sent, ns. */
   readonly sent: Float64Array;
   readonly message: Uint32Array;
   readonly state: Uint8Array;
-  /** How often it has been sent again. */
+  /** How often it has been retried. */
   readonly retries: Uint8Array;
-  /** Slot of its lookup. Empty without lookups. */
+  /** The slot of its lookup. Empty without lookups. */
   readonly lookup: Int32Array;
   /** Hash of its question. Empty without hashes. */
   readonly hash: Int32Array;
@@ -83,18 +83,18 @@ export class InFlight {
     return cell >>> this.#bits;
   }
 
-  /** The cell that an arrived id belongs to; `NONE` where no such id was ever given. */
+  /** The cell of an id that arrived; `NONE` if that id was never used. */
   cellOf(lane: number, id: number): number {
     return id < this.idSpace ? (lane << this.#bits) + id : NONE;
   }
 
-  /** Takes a free cell of the lane and puts it last in the order of expiry; `NONE` when all ids are in flight. */
+  /** Takes a free cell of the lane and puts it last in expiry order; `NONE` if all ids are in flight. */
   begin(lane: number, message: number): number {
     const inLane = this.outstandingOf[lane] ?? 0;
     if (inLane >= this.idSpace) return NONE;
     const first = lane << this.#bits;
     let id = this.#nextId[lane] ?? 0;
-    // Expiry is in order too: what is still in flight ahead is few, or soon over.
+    // Queries expire in the same order, so few ids ahead are still in flight.
     while (this.state[first + id] === STATE.outstanding) id = (id + 1) & this.#mask;
     this.#nextId[lane] = (id + 1) & this.#mask;
     const cell = first + id;
@@ -109,7 +109,7 @@ export class InFlight {
     return cell;
   }
 
-  /** Takes a cell out of flight. */
+  /** Marks a cell as no longer in flight. */
   end(cell: number, state: typeof STATE.answered | typeof STATE.expired): void {
     this.state[cell] = state;
     this.outstanding -= 1;
@@ -118,7 +118,7 @@ export class InFlight {
     this.#unlink(cell);
   }
 
-  /** The cell is sent once more: it now expires last. */
+  /** The cell is sent again: it now expires last. */
   renew(cell: number): void {
     this.#unlink(cell);
     this.#append(cell);

@@ -1,4 +1,4 @@
-/** Slots of the lookups in flight, and when each began. */
+/** Slots of the lookups in flight, and when each started. */
 import type { Lookups } from '../workload/workload.ts';
 
 const FIRST_CAPACITY = 256;
@@ -13,7 +13,7 @@ export class LookupTimes {
     this.#grow(FIRST_CAPACITY);
   }
 
-  /** A free slot for a lookup that began at `startNs`. */
+  /** A free slot for a lookup that started at `startNs`. */
   begin(startNs: number): number {
     const slot = this.#free.pop();
     if (slot === undefined) {

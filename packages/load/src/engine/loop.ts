@@ -1,12 +1,12 @@
 /**
- * Turns the event loop into a sender that is on time.
+ * Makes the event loop send on time.
  *
- * Polled (a few UDP sockets): the loop looks at the clock and the sockets itself, as fast as it can while there is
- * something to do. Where nothing is due for a while it sleeps: in `Atomics.wait`, which wakes to within some
- * 100 µs, and then polls the last bit; or, for longer, in the event loop. Answers meanwhile wait in the kernel,
- * which has noted when they came; without its timestamps the loop does not sleep while queries are in flight.
+ * Polled (a few UDP sockets): the loop checks the clock and the sockets itself, as fast as it can while there is
+ * something to do. If nothing is due for a while it sleeps: in `Atomics.wait`, which wakes to within about 100 µs,
+ * and then polls for the rest; or, for longer waits, in the event loop. Meanwhile answers wait in the kernel, which
+ * has timestamped them; without kernel timestamps the loop does not sleep while queries are in flight.
  *
- * Otherwise (connections, many sockets): the event loop brings what comes, and the loop sends what is due.
+ * Otherwise (connections, many sockets): the event loop delivers what arrives, and the loop sends what is due.
  */
 import { nowNs } from '../clock.ts';
 import type { Transport } from '../transport/transport.ts';
@@ -17,45 +17,45 @@ export interface LoopOptions {
   readonly engine: Engine;
   readonly transport: Transport;
   readonly measurements: Measurements;
-  /** Whether answers are timed by the kernel, so that they may wait. */
+  /** Whether the kernel timestamps answers, so that they may wait. */
   readonly timestamps: boolean;
   /**
-   * Places in the window that are filled together. A few microseconds' wait for more of them makes one system call
-   * for many queries out of many for a few, here and in the server. 1: each is filled at once.
+   * Places in the window that are filled together. Waiting a few microseconds for more of them turns many small
+   * system calls into one large one, here and in the server. 1: each is filled at once.
    */
   readonly coalesce: number;
   readonly startNs: number;
   /** When sending ends. */
   readonly endNs: number;
-  /** How long after the end of sending answers are waited for. */
+  /** How long to wait for answers after sending ends. */
   readonly drainNs: number;
-  /** Whether the run is to be stopped now. Asked about once a millisecond. */
+  /** Whether to stop the run now. Called about once a millisecond. */
   readonly stopped: () => boolean;
   readonly intervalNs: number;
   /** Called at each multiple of the interval after the start until the run is over. */
   readonly onInterval: () => void;
-  /** Called once, when nothing new will leave. */
+  /** Called once, when nothing new will be sent. */
   readonly onSendingOver: () => void;
 }
 
-/** One turn of the polled loop: then the event loop has its turn. */
+/** Length of one turn of the polled loop, after which the event loop runs. */
 const TURN_NS = 1e6;
-/** An empty socket is polled for this long before the loop leaves it to the event loop to wake it. */
+/** How long to poll an empty socket before waiting in the event loop. */
 const IDLE_SPIN_NS = 50e3;
-/** The event loop's timers are exact to about a millisecond: shorter waits are not left to them. */
+/** The event loop's timers are accurate to about a millisecond: shorter waits do not use them. */
 const TIMER_NS = 4e6;
 const TIMER_MARGIN_NS = 2e6;
-/** The longest sleep: expiry, the end and a stop are noticed this late at most. */
+/** The longest sleep: expiry, the end and a stop are noticed at most this late. */
 const MAX_SLEEP_NS = 20e6;
-/** How much earlier than needed to wake from `Atomics.wait`: adapts to what the machine does, between these. */
+/** How early to wake from `Atomics.wait`: adapts to the machine, between these bounds. */
 const MIN_MARGIN_NS = 60e3;
 const MAX_MARGIN_NS = 1e6;
-/** One look at the sockets takes microseconds. Longer than this: something else had the CPU or the thread. */
+/** Checking the sockets takes microseconds. If it takes longer than this, something else had the CPU or the thread. */
 const STALL_NS = 1e6;
-/** A free place of the window waits for others for so long at most, and sockets are looked at so often meanwhile. */
+/** How long a free place in the window waits for others, and how often the sockets are checked meanwhile. */
 const COALESCE_NS = 40e3;
 const COALESCE_POLL_NS = 10e3;
-/** How long answers to a run that the user stopped are waited for. */
+/** How long to wait for answers after the user stops a run. */
 const STOP_DRAIN_NS = 100e6;
 
 export class Loop {
@@ -68,11 +68,11 @@ export class Loop {
   #drainedNs = Number.POSITIVE_INFINITY;
   #timer: NodeJS.Timeout | null = null;
   #immediate: NodeJS.Immediate | null = null;
-  /** Whether the last look had something to do, and whether the loop slept since. */
+  /** Whether the last check found something to do, and whether the loop has slept since. */
   #worked = true;
   #slept = false;
   #inTurn = false;
-  /** When the first of the places that are free now became so; 0 where none is waiting. */
+  /** When the oldest free place became free; 0 if none is free. */
   #vacantSinceNs = 0;
   #finish: () => void = () => undefined;
   #fail: (error: unknown) => void = () => undefined;
@@ -82,7 +82,7 @@ export class Loop {
     this.#nextIntervalNs = options.startNs + options.intervalNs;
   }
 
-  /** Resolves when all has been sent and is answered or given up. The caller has started the engine with `wake`. */
+  /** Resolves when everything is sent, and answered or given up. The caller has started the engine with `wake`. */
   run(): Promise<void> {
     return new Promise((resolve, reject) => {
       this.#finish = resolve;
@@ -93,7 +93,7 @@ export class Loop {
     });
   }
 
-  /** Something came while the loop was waiting in the event loop. */
+  /** Something arrived while the loop was waiting in the event loop. */
   wake(): void {
     if (this.#inTurn || this.#immediate !== null) return;
     this.#worked = true;
@@ -119,7 +119,7 @@ export class Loop {
     }
   }
 
-  /** Works for one turn and arranges the next one; true when the run is over. */
+  /** Works for one turn and schedules the next; true when the run is over. */
   #work(): boolean {
     const { engine, transport } = this.#options;
     const turnEnds = nowNs() + TURN_NS;
@@ -141,7 +141,7 @@ export class Loop {
     return false;
   }
 
-  /** Whether enough places are free, or have been for long enough, to be filled. */
+  /** Whether enough places are free to be filled, or have been free for long enough. */
   #gathered(now: number): boolean {
     const { engine, coalesce } = this.#options;
     const { vacant } = engine;
@@ -155,19 +155,19 @@ export class Loop {
     return true;
   }
 
-  /** Lets answers gather: a look at the socket costs as much as two of them. */
+  /** Lets answers accumulate: checking the socket costs as much as two answers. */
   #linger(now: number): number {
     const until = now + COALESCE_POLL_NS;
     while (nowNs() < until);
     return 0;
   }
 
-  /** Polled, with nothing sent and nothing received: true where the next turn was arranged for later. */
+  /** Polled, with nothing sent and nothing received: true if the next turn was scheduled for later. */
   #idle(now: number): boolean {
     const { engine, timestamps } = this.#options;
     if (!timestamps && engine.active > 0) return false;
     const next = Math.min(engine.nextSendNs, this.#nextIntervalNs, this.#options.endNs);
-    // Until an answer comes nothing can leave: the event loop will wake us, unless one is about to come.
+    // Nothing can be sent until an answer arrives: the event loop wakes us, unless one is imminent.
     const waiting = engine.nextSendNs === Number.POSITIVE_INFINITY;
     if (waiting && now - this.#lastWorkNs < IDLE_SPIN_NS) return false;
     if (next - now < this.#marginNs) return false;
@@ -175,11 +175,11 @@ export class Loop {
     return true;
   }
 
-  /** Not polled: the next turn comes with what arrives, or at the time when something is due. */
+  /** Not polled: the next turn starts when something arrives or is due. */
   #waitForEvents(now: number): void {
     const { engine, endNs } = this.#options;
     const send = engine.nextSendNs;
-    // Due and not sent: the batch was full, or no lane takes it; then the transport tells when one does.
+    // Due and not sent: the batch was full, or no lane has room; the transport reports when one has.
     if (send <= now) {
       if (this.#worked) this.#soon();
       else this.#timerFor(TIMER_MARGIN_NS / 2);
@@ -198,7 +198,7 @@ export class Loop {
     this.#timer = setTimeout(() => this.#turn(), Math.max(1, Math.floor(ns / 1e6)));
   }
 
-  /** Sleeps until shortly before `until`, and arranges the next turn. */
+  /** Sleeps until shortly before `until`, and schedules the next turn. */
   #sleepUntil(now: number, until: number): void {
     const { polled } = this.#options.transport;
     const length = Math.min(until - now, MAX_SLEEP_NS);
@@ -215,14 +215,14 @@ export class Loop {
     this.#soon();
   }
 
-  /** Wakes earlier where sleeps last longer than asked for; relaxes slowly. */
+  /** Wakes earlier if sleeps last longer than requested; relaxes slowly. */
   #adapt(oversleptNs: number): void {
     const needed = oversleptNs * 1.2;
     this.#marginNs = needed > this.#marginNs ? needed : this.#marginNs * 0.99 + needed * 0.01;
     this.#marginNs = Math.min(MAX_MARGIN_NS, Math.max(MIN_MARGIN_NS, this.#marginNs));
   }
 
-  /** Time since the last look at the clock, as busy or idle. */
+  /** Counts the time since the last clock reading as busy or idle. */
   #account(now: number): void {
     const { times, loopDelay } = this.#options.measurements;
     const passed = now - this.#lastNs;
@@ -250,7 +250,7 @@ export class Loop {
     const stop = stopped();
     if (now < endNs && !stop && !engine.sendingIsOver) return false;
     if (this.#drainedNs === Number.POSITIVE_INFINITY) {
-      // What became due since the last look is not late yet.
+      // What became due since the last check is not late yet.
       if (!stop) engine.pump(Math.min(now, endNs));
       engine.stopSending();
       onSendingOver();

@@ -10,35 +10,35 @@ export interface Counts {
   answered: number;
   /** Queries not answered in time. */
   lost: number;
-  /** Of the lost ones, those whose connection failed. */
+  /** Lost queries whose connection failed. */
   lostWithConnection: number;
   /** Queries still unanswered when the run was stopped by the user; neither answered nor lost. */
   interrupted: number;
-  /** Queries of an open loop that were due and never left, because the generator could not keep up with the rate. */
+  /** Open loop: queries that were due and never sent, because the generator could not keep up with the rate. */
   unsent: number;
   /** Queries that were due and had to wait because no id of a socket, or no connection, was free. */
   held: number;
-  /** Queries sent again after their time-out, and queries asked again over TCP. */
+  /** Queries sent again after a timeout, and queries retried over TCP. */
   retried: number;
   fallbacks: number;
-  /** Responses that came after their query was given up. */
+  /** Responses that arrived after their query was given up. */
   late: number;
   /** Responses to a query that already had one. */
   duplicate: number;
-  /** Responses with an id that was not asked, or whose question is another one. */
+  /** Responses with an unknown id or a different question. */
   mismatched: number;
-  /** Messages too short for a header or their question, or with another number of questions. */
+  /** Messages too short for a header or their question, or with an unexpected number of questions. */
   malformed: number;
-  /** Answers with TC=1, and answers longer than the place to receive them (their end is lost). */
+  /** Answers with TC=1, and answers longer than the receive buffer (their end is lost). */
   truncated: number;
   cut: number;
-  /** Answers without QR=1: the query itself, come back. */
+  /** Messages with QR=0: the query itself, echoed. */
   echoed: number;
-  /** Answers that are not what `expect` says: by code, by address, or unreadable. */
+  /** Answers that do not match `expect`: wrong code, wrong address, or unreadable. */
   wrongCode: number;
   wrongAddress: number;
   unreadable: number;
-  /** Lookups of a resolver's behaviour: begun, and how they ended. */
+  /** Lookups of a simulated resolver: started, and how they ended. */
   lookups: number;
   lookupsFound: number;
   lookupsFailed: number;
@@ -54,7 +54,7 @@ export interface Counts {
   tls: number;
   protocol: number;
   unreachable: number;
-  /** Datagrams that the kernel did not take for good, and those it dropped at our own sockets. */
+  /** Datagrams that the kernel refused to send, and those it dropped at our own sockets. */
   sendErrors: number;
   kernelDrops: number;
 }
@@ -105,7 +105,7 @@ export function addCounts(sum: Counts, more: Counts): void {
   for (const name of COUNT_NAMES) sum[name] += more[name];
 }
 
-/** The count that each kind of failure belongs to. */
+/** The count for each kind of failure. */
 export const FAILURE_COUNTS = {
   refused: 'refused',
   reset: 'reset',
@@ -119,7 +119,7 @@ export const FAILURE_COUNTS = {
 /** Response codes with their upper bits from EDNS (RFC 6891 §6.1.3). */
 const CODES = 4096;
 
-/** Reasons that are told apart; what comes in further words is counted together. A server must not fill our memory. */
+/** Maximum distinct reasons; the rest are counted together, so that a server cannot fill our memory. */
 const MAX_REASONS = 50;
 const OTHER_REASONS = 'other reasons';
 
@@ -129,7 +129,7 @@ function addReason(reasons: Record<string, number>, reason: string, count: numbe
   reasons[key] = (reasons[key] ?? 0) + count;
 }
 
-/** What the event loop of a worker did with its time. */
+/** How a worker's event loop spent its time. */
 export interface LoopTimes {
   /** Nanoseconds with something to do, and with nothing (polling an empty socket, or asleep). */
   busyNs: number;
@@ -139,20 +139,20 @@ export interface LoopTimes {
   stalledNs: number;
 }
 
-/** All that one worker measured in one interval. Structured-cloneable. */
+/** Everything one worker measured in one interval. Structured-cloneable. */
 export interface MeasurementData {
   readonly counts: Counts;
-  /** Answers by response code, without the codes that nothing had. */
+  /** Answers by response code; codes with a count of 0 are omitted. */
   readonly codes: readonly (readonly [code: number, count: number])[];
-  /** How often what went wrong with connections and over HTTP, in words. */
+  /** Connection and HTTP errors: how often each occurred. */
   readonly reasons: Readonly<Record<string, number>>;
   readonly latency: HistogramData;
-  /** How much later than due queries left. Only of an open loop. */
+  /** How late queries were sent. Open loop only. */
   readonly lateness: HistogramData;
   readonly connect: HistogramData;
-  /** Whole lookups of a resolver's behaviour. */
+  /** Whole lookups of a simulated resolver. */
   readonly lookup: HistogramData;
-  /** Time between two looks at the sockets while there was something to do. */
+  /** Time between two checks of the sockets while there was something to do. */
   readonly loopDelay: HistogramData;
   readonly times: LoopTimes;
 }
@@ -197,7 +197,7 @@ export class Measurements {
     return taken;
   }
 
-  /** Counts something that went wrong, in words of a small set. */
+  /** Counts an error by its reason, one of a small set of texts. */
   note(reason: string): void {
     addReason(this.reasons, reason, 1);
   }

@@ -1,4 +1,4 @@
-/** Whether a response's question is the one that was asked: the third part of matching, after socket and id. */
+/** Whether a response's question is the one that was asked: the third matching step, after socket and id. */
 import { HEADER_BYTES, LOWER_CASE } from '@dinodns-bench/wire';
 import type { QueryArena } from '../workload/workload.ts';
 
@@ -27,10 +27,9 @@ export function hasAdditional({ bytes, offsets, count }: QueryArena): boolean {
 }
 
 /**
- * Whether `count` octets are the same in both places. Letters may differ in case: a server that answers in
- * another case answers all the same (RFC 4343). Label lengths and types are no letters, so that nothing else
- * can be taken for equal: lengths are below 0x40, and types and classes in 0x41–0x5A would differ in bit 5 only
- * from unassigned ones.
+ * Whether `count` bytes are the same in both places, ignoring the case of letters (RFC 4343). Label lengths and
+ * types are not letters, so nothing else can compare equal by mistake: lengths are below 0x40, and types and classes
+ * in 0x41–0x5A differ in bit 5 only from unassigned ones.
  */
 export function sameQuestion(
   bytes: Uint8Array,
@@ -47,7 +46,7 @@ export function sameQuestion(
   return true;
 }
 
-/** FNV-1a over the question in lower case, for questions that are kept nowhere (random labels). */
+/** FNV-1a over the question in lower case, for questions that are not stored (random labels). */
 export function hashQuestion(bytes: Uint8Array, offset: number, count: number): number {
   let hash = 0x811c_9dc5 | 0;
   for (let i = 0; i < count; i++) {

@@ -1,4 +1,4 @@
-/** What a response says about the query it claims to answer: whether it does, with which code, and as expected. */
+/** Checks a response against its query: whether it matches, its code, and whether it is as expected. */
 import { HEADER_BYTES } from '@dinodns-bench/wire';
 import { type Check, VERDICT } from '../message/expectation.ts';
 import { responseCode } from '../message/response.ts';
@@ -9,7 +9,7 @@ import { hashQuestion, sameQuestion } from './questions.ts';
 
 export interface ResponsesOptions {
   readonly workload: Workload;
-  /** Where the question of each message ends. */
+  /** Where each message's question ends. */
   readonly questionEnds: Uint16Array;
   readonly measurements: Measurements;
   readonly check: Check | null;
@@ -32,7 +32,7 @@ export class Responses {
     this.#edns = edns;
   }
 
-  /** The response code, with its upper bits where there are some. */
+  /** The response code, with its extended bits if it has any. */
   codeOf(bytes: Uint8Array, offset: number, length: number, answersOffset: number): number {
     const code = (bytes[offset + 3] ?? 0) & 0x0f;
     const additional = ((bytes[offset + 10] ?? 0) << 8) | (bytes[offset + 11] ?? 0);
@@ -46,7 +46,7 @@ export class Responses {
     const { counts } = this.#measurements;
     const questions = ((bytes[offset + 4] ?? 0) << 8) | (bytes[offset + 5] ?? 0);
     const code = (bytes[offset + 3] ?? 0) & 0x0f;
-    // Some servers leave the question out where they could not read it: an error is an answer all the same.
+    // Some servers omit a question that they could not parse: an error is still an answer.
     if (questions === 0 && code !== 0) return HEADER_BYTES;
     const message = inFlight.message[cell] ?? 0;
     const end = this.#questionEnds[message] ?? 0;
@@ -70,7 +70,7 @@ export class Responses {
     return -1;
   }
 
-  /** Counts an answer that is not as expected. */
+  /** Counts an answer that does not match expectations. */
   verify(bytes: Uint8Array, offset: number, length: number, answersOffset: number): void {
     if (this.#check === null) return;
     const { counts } = this.#measurements;

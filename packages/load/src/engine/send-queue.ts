@@ -1,4 +1,4 @@
-/** Queries that are to leave as soon as a lane takes them: a lookup's next ones, and TC=1 over TCP. A ring that grows. */
+/** Queries to send as soon as a lane has room: a lookup's next ones, and TC=1 retries over TCP. A growing ring. */
 
 const FIELDS = 3;
 
@@ -12,7 +12,7 @@ export class SendQueue {
     return this.#length;
   }
 
-  /** @param start When latency began, ns; NaN: when it leaves. @param lookup Slot of its lookup, or −1. */
+  /** @param start When latency began, ns; NaN: when it is sent. @param lookup Slot of its lookup, or −1. */
   push(message: number, lookup: number, start: number): void {
     if (this.#length === this.#capacity) this.#grow();
     const at = FIELDS * ((this.#head + this.#length) % this.#capacity);
@@ -22,7 +22,7 @@ export class SendQueue {
     this.#length += 1;
   }
 
-  /** The first one's fields; meaningless when empty. */
+  /** Fields of the first entry; meaningless when empty. */
   get message(): number {
     return this.#ring[FIELDS * this.#head] ?? 0;
   }
@@ -35,7 +35,7 @@ export class SendQueue {
     return this.#ring[FIELDS * this.#head + 2] ?? 0;
   }
 
-  /** Removes the first one. */
+  /** Removes the first entry. */
   shift(): void {
     this.#head = (this.#head + 1) % this.#capacity;
     this.#length -= 1;

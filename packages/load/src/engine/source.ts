@@ -1,4 +1,4 @@
-/** What leaves next, and when it is due: the workload's order on the schedule's times, up to the limits. */
+/** What to send next, and when it is due: the workload's order at the schedule's times, up to the limits. */
 import type { Schedule } from '../schedule/schedule.ts';
 import type { Workload } from '../workload/workload.ts';
 
@@ -8,7 +8,7 @@ export interface SourceOptions {
   readonly schedule: Schedule | null;
   /** Whether the workload's own times are the schedule (a capture's). */
   readonly timed: boolean;
-  /** Queries (lookups) at most; `Infinity` for no limit. */
+  /** Maximum queries (lookups); `Infinity` for no limit. */
   readonly limit: number;
   /** The run's start and the end of sending, on the clock of `nowNs`. */
   readonly startNs: number;
@@ -33,7 +33,7 @@ export class Source {
     return this.dueNs === Number.POSITIVE_INFINITY;
   }
 
-  /** The current one has left: on to the next. */
+  /** The current one has been sent: move to the next. */
   advance(): void {
     const { workload, schedule, timed, startNs, endNs } = this.#options;
     this.#left -= 1;
@@ -48,7 +48,7 @@ export class Source {
     if (this.dueNs >= endNs) this.dueNs = Number.POSITIVE_INFINITY;
   }
 
-  /** Ends it, and counts what was due until now and has not left. */
+  /** Ends the source; returns how many were due by now and not sent. */
   end(): number {
     let unsent = 0;
     if (this.dueNs !== Number.NEGATIVE_INFINITY) {

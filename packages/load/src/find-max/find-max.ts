@@ -1,6 +1,6 @@
 /**
- * The highest rate a server sustains. A rate is sustained when an open loop at that rate loses no more, and takes
- * no longer, than allowed.
+ * The highest rate a server sustains. A rate is sustained if an open loop at that rate stays within the limits for
+ * loss and latency.
  */
 
 import type { CannonInput } from '../options.ts';
@@ -9,19 +9,19 @@ import { cannon, type RunControls } from '../run.ts';
 import { type RateAttempt, type RateSearch, type RateSearchOptions, searchMaxRate } from './search.ts';
 
 export interface FindMaxOptions extends RateSearchOptions {
-  /** What is run at each rate. Its `load` is not used. */
+  /** The run to make at each rate. Its `load` is not used. */
   readonly base: Omit<CannonInput, 'load' | 'durationSeconds'>;
   /** Length of one trial, seconds. Default 5. */
   readonly trialSeconds?: number;
-  /** Share of queries that may be lost, 0 to 1. Default 0, as RFC 8219 has it. */
+  /** Share of queries that may be lost, 0 to 1. Default 0, as in RFC 8219. */
   readonly maxLostRatio?: number;
-  /** 99th percentile of latency that may be reached, seconds; null (default): any below the time-out. */
+  /** Maximum 99th percentile of latency, seconds; null (default): any below the timeout. */
   readonly maxP99Seconds?: number | null;
   /** Called after each trial. */
   readonly onTrial?: (trial: FindMaxTrial) => void;
 }
 
-/** One trial: a rate, and what came of it. */
+/** One trial: a rate and its outcome. */
 export interface FindMaxTrial extends RateAttempt {
   /** 0 for the search for bounds, then the number of the repetition. */
   readonly repetition: number;

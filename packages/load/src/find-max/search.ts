@@ -1,21 +1,21 @@
 /**
- * The search for the highest rate that is sustained: the binary search of RFC 8219, section 9.1, repeated, with
- * its uncertainty. What an attempt is, its caller says.
+ * Searches for the highest sustained rate: the binary search of RFC 8219 §9.1, repeated, with its uncertainty. The
+ * caller defines an attempt.
  *
- * RFC 8219 asks for no loss at all, attempts of at least 60 s and at least 20 repetitions; all three are options.
+ * RFC 8219 requires no loss at all, attempts of at least 60 s and at least 20 repetitions; all three are options.
  */
 
 export interface RateSearchOptions {
-  /** Searches made; each gives one maximum. Default 5. */
+  /** Number of searches; each gives one maximum. Default 5. */
   readonly repetitions?: number;
   /** The search ends when the bounds are this close, as a share of the rate. Default 0.02. */
   readonly precision?: number;
-  /** Bounds to search between, queries per second; without, they are found first. */
+  /** Bounds to search between, queries per second; without them, they are found first. */
   readonly low?: number;
   readonly high?: number;
 }
 
-/** What came of one rate. */
+/** The outcome of one rate. */
 export interface RateAttempt {
   readonly rate: number;
   readonly sustained: boolean;
@@ -24,14 +24,14 @@ export interface RateAttempt {
 }
 
 export interface RateSearch {
-  /** Median of the searches' maxima, queries per second; 0 where not even the lowest rate was sustained. */
+  /** Median of the searches' maxima, queries per second; 0 if not even the lowest rate was sustained. */
   readonly rate: number;
-  /** 1st and 99th percentile of the maxima, nearest rank (RFC 8219): with few searches the least and the greatest. */
+  /** 1st and 99th percentile of the maxima, nearest rank (RFC 8219): with few searches, the minimum and maximum. */
   readonly low: number;
   readonly high: number;
   /** The maximum of each search. */
   readonly maxima: readonly number[];
-  /** Whether the generator ended at least half of the searches: the server can do more. */
+  /** Whether the generator limited at least half of the searches: the server can do more. */
   readonly generatorLimited: boolean;
 }
 
@@ -40,7 +40,7 @@ const LOWEST_RATE = 10;
 /** The first rate tried, from which it is doubled. */
 const FIRST_RATE = 1000;
 
-/** Rejects with what `attempt` rejects with. Its `repetition` is 0 in the search for bounds. */
+/** Rejects with `attempt`'s error. Its `repetition` is 0 in the search for bounds. */
 export async function searchMaxRate(
   options: RateSearchOptions,
   attempt: (repetition: number, rate: number) => Promise<RateAttempt>,
@@ -98,8 +98,8 @@ async function findBounds(
 }
 
 /**
- * One search. It begins with the whole range each time, and a little beyond, so that a chance in the search for
- * the bounds does not decide all of them.
+ * One search. Each starts with the whole range and a little beyond, so that chance in the search for the bounds
+ * does not decide all of them.
  */
 async function search(
   bounds: Bounds,
@@ -113,7 +113,7 @@ async function search(
   while (high > LOWEST_RATE) {
     if (high - low <= precision * high) {
       if (best > 0 || low === 0) break;
-      // Not even the lower bound holds this time: look below it.
+      // Not even the lower bound is sustained this time: search below it.
       low = low < LOWEST_RATE ? 0 : low / 2;
     }
     const rate = (low + high) / 2;

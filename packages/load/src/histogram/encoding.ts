@@ -16,7 +16,7 @@ export function encodeHistogram(histogram: Histogram): string {
   const payload: number[] = [];
   let next = 0;
   for (const [index, count] of histogram.entries()) {
-    // A negative number stands for so many zeros.
+    // A negative number −n stands for n zeros.
     if (index > next) writeZigZag(payload, next - index);
     writeZigZag(payload, count);
     next = index + 1;
@@ -38,8 +38,8 @@ export function encodeHistogram(histogram: Histogram): string {
 }
 
 /**
- * The counts of an encoded histogram; minimum, maximum and moments are as exact as three digits are. Throws a
- * `RangeError` on anything but such a text of this package's layout (unit 1, three digits).
+ * The counts of an encoded histogram; minimum, maximum and moments are accurate to three digits.
+ * @throws RangeError on anything but a text of this package's layout (unit 1, three digits).
  */
 export function decodeHistogram(text: string): HistogramData {
   const packed = Buffer.from(text, 'base64');
@@ -82,10 +82,10 @@ function notEncoded(): RangeError {
   );
 }
 
-/** ZigZag and LEB128 with at most nine octets; the ninth holds eight bits. */
+/** ZigZag and LEB128 with at most nine bytes; the ninth holds eight bits. */
 function writeZigZag(out: number[], value: number): void {
   let rest = value < 0 ? BigInt(-value) * 2n - 1n : BigInt(value) * 2n;
-  for (let octet = 0; octet < 8; octet++) {
+  for (let index = 0; index < 8; index++) {
     if (rest < 0x80n) {
       out.push(Number(rest));
       return;
@@ -99,12 +99,12 @@ function writeZigZag(out: number[], value: number): void {
 function readZigZag(bytes: Buffer, offset: number): [value: number, next: number] {
   let value = 0n;
   let at = offset;
-  for (let octet = 0; octet < 9; octet++) {
+  for (let index = 0; index < 9; index++) {
     const byte = bytes[at];
     if (byte === undefined) throw notEncoded();
     at += 1;
-    value |= BigInt(octet === 8 ? byte : byte & 0x7f) << BigInt(7 * octet);
-    if (octet === 8 || byte < 0x80) break;
+    value |= BigInt(index === 8 ? byte : byte & 0x7f) << BigInt(7 * index);
+    if (index === 8 || byte < 0x80) break;
   }
   return [Number(value & 1n ? -(value >> 1n) - 1n : value >> 1n), at];
 }

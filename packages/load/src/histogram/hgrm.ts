@@ -18,7 +18,7 @@ export function renderHgrm(histogram: Histogram, unitNs = 1000): string {
   for (const [index, count] of histogram.entries()) {
     seen += count;
     const shown = value(Math.min(highestAt(index), max));
-    // At the end the percentile that was next is given, and then 100.
+    // The last two lines are the next percentile in turn, and 100.
     do {
       if ((100 * seen) / total < tick) break;
       lines.push(line(shown, tick / 100, seen));

@@ -2,8 +2,8 @@
  * A high-dynamic-range histogram of nanoseconds with three significant digits, laid out as HdrHistogram's with a
  * unit of 1 ns: every power of two is cut into 1,024 equal parts, so that a value is known to 1/1024 of itself.
  *
- * Why not Node's `createHistogram`: it took 25 ns for a value on the machine where this one takes 5 ns, and it
- * does not give its counts, so that it can be neither saved nor merged from a file (benchmarks/histogram.ts).
+ * Why not Node's `createHistogram`: it took 25 ns per value where this one takes 5 ns, and it does not expose its
+ * counts, so it can be neither saved nor merged from a file (benchmarks/histogram.ts).
  */
 
 /** Parts of each power of two. HdrHistogram's sub-bucket half count for three digits. */
@@ -12,19 +12,19 @@ const PARTS_BITS = 10;
 /** The exponent field of the double 1,024.0 (1023 + 10), followed by ten mantissa bits. */
 const FIRST_KEY = (1023 + PARTS_BITS) << PARTS_BITS;
 
-// The index is read off the bits of the double: its exponent and the upper ten bits of its mantissa.
+// The index comes from the bits of the double: its exponent and the upper ten bits of its mantissa.
 const double = new Float64Array(1);
 const words = new Uint32Array(double.buffer);
 const HIGH_WORD = new Uint8Array(new Uint32Array([1]).buffer)[0] === 1 ? 1 : 0;
 
-/** Where a value of 0 to `MAX_VALUE` is counted. */
+/** The index at which a value of 0 to `MAX_VALUE` is counted. */
 function indexOf(value: number): number {
   if (value < PARTS) return value | 0;
   double[0] = value;
   return ((words[HIGH_WORD] ?? 0) >>> (20 - PARTS_BITS)) - FIRST_KEY + PARTS;
 }
 
-/** Values above this are recorded as this: 2^42 ns, 73 minutes; no timeout may be longer than an hour. */
+/** Larger values are recorded as this one: 2^42 ns, 73 minutes; a timeout is at most an hour. */
 export const MAX_VALUE = 2 ** 42 - 1;
 /** Number of counts: `MAX_VALUE` is in the last one. */
 export const COUNTS = indexOf(MAX_VALUE) + 1;
@@ -41,12 +41,12 @@ export function highestAt(index: number): number {
   return lowestAt(index + 1) - 1;
 }
 
-/** What a histogram is outside of this module: counts and exact moments, all plain. */
+/** A histogram as plain data: counts and exact moments. */
 export interface HistogramData {
   /** Index and count of every count that is not zero, ascending: `[index, count, index, count, …]`. */
   readonly counts: Float64Array;
   readonly total: number;
-  /** Exact smallest and largest value, ns; both 0 when nothing was recorded. */
+  /** Exact minimum and maximum, ns; both 0 if nothing was recorded. */
   readonly min: number;
   readonly max: number;
   /** Sum of the values, ns, and of their squares, ns². */
@@ -62,7 +62,7 @@ export class Histogram {
   #sum = 0;
   #squares = 0;
 
-  /** Records a value in ns. Negative ones count as 0, those above `MAX_VALUE` as `MAX_VALUE`. */
+  /** Records a value in ns. Negative values count as 0, those above `MAX_VALUE` as `MAX_VALUE`. */
   record(nanoseconds: number): void {
     const value = nanoseconds > 0 ? Math.min(nanoseconds, MAX_VALUE) : 0;
     const index = indexOf(value);
@@ -79,12 +79,12 @@ export class Histogram {
     return this.#total;
   }
 
-  /** Exact smallest value, ns; 0 when there is none. */
+  /** Exact minimum, ns; 0 if there is no value. */
   get min(): number {
     return this.#total === 0 ? 0 : this.#min;
   }
 
-  /** Exact largest value, ns; 0 when there is none. */
+  /** Exact maximum, ns; 0 if there is no value. */
   get max(): number {
     return this.#max;
   }
@@ -102,14 +102,14 @@ export class Histogram {
   }
 
   /**
-   * The value, ns, below or at which `percentile` percent of the values are (nearest rank): the largest that is
-   * counted with it, so at most 0.1 % too large, and never above `max`. 0 when there is no value.
+   * The value, ns, at or below which `percentile` percent of the values lie (nearest rank): the largest value in
+   * the same bucket, so at most 0.1 % too large, and never above `max`. 0 if there is no value.
    */
   percentile(percentile: number): number {
     return this.percentiles([percentile])[0] ?? 0;
   }
 
-  /** Several of them, ascending, in one pass over what is not empty: they are computed while queries are sent. */
+  /** Several percentiles, ascending, in one pass over the non-empty buckets: computed while queries are sent. */
   percentiles(ascending: readonly number[]): number[] {
     let index = this.#total === 0 ? 0 : indexOf(this.#min);
     let seen = this.#counts[index] ?? 0;
@@ -133,7 +133,7 @@ export class Histogram {
     return above;
   }
 
-  /** Index and count of what is not zero, ascending. */
+  /** Index and count of each non-empty bucket, ascending. */
   *entries(): Generator<readonly [index: number, count: number], void, void> {
     for (let index = 0; index < COUNTS; index++) {
       const count = this.#counts[index] ?? 0;
@@ -141,7 +141,7 @@ export class Histogram {
     }
   }
 
-  /** Adds what another histogram has; the order of additions does not matter. */
+  /** Adds another histogram's values; the order of additions does not matter. */
   add({ counts, total, min, max, sum, squares }: HistogramData): void {
     if (total === 0) return;
     for (let i = 0; i < counts.length; i += 2) {
@@ -166,7 +166,7 @@ export class Histogram {
     };
   }
 
-  /** In two passes without a growing array: this runs between two queries. */
+  /** In two passes, without a growing array: this runs between two queries. */
   #sparse(): Float64Array {
     const first = indexOf(this.#min);
     const last = indexOf(this.#max);
@@ -184,7 +184,7 @@ export class Histogram {
     return sparse;
   }
 
-  /** As `data`, and begins anew. */
+  /** Returns `data` and resets the histogram. */
   take(): HistogramData {
     const taken = this.data();
     if (taken.total === 0) return taken;

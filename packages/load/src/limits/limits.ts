@@ -1,27 +1,27 @@
 /**
- * Whether the generator, not the server, decided the result. A generator that was the limit has measured itself:
- * its reader must know. Pure.
+ * Whether the generator, not the server, decided the result. A generator that was the limit has measured itself,
+ * and the reader must know. Pure.
  */
 import type { Measurements } from '../engine/measurements.ts';
 import type { WorkerTally } from '../result/tally.ts';
 
-/** A worker that had something to do for this share of the time hardly ever waited for an answer. */
+/** A worker that was busy for this share of the time hardly ever waited for an answer. */
 const BUSY_SHARE = 0.95;
-/** Share of due queries that may stay unsent before the rate counts as not held. */
+/** Share of due queries that may stay unsent before the rate counts as missed. */
 const UNSENT_SHARE = 0.01;
-/** Open loop: 99 % of queries must leave within this after they were due. */
+/** Open loop: 99 % of queries must be sent within this time of being due. */
 const LATE_P99_NS = 1e6;
 /** Share of queries that may have waited for a free id or connection. */
 const HELD_SHARE = 0.001;
-/** Share of the time that a worker may wait for a CPU, or be away, before that is the limit. */
+/** Share of the time that a worker may wait for a CPU, or stall, before that is the limit. */
 const KEPT_SHARE = 0.05;
 
 export interface LimitFacts {
   readonly total: Measurements;
   readonly workers: readonly WorkerTally[];
-  /** Whether queries leave on schedule whether answers come or not. */
+  /** Whether queries are sent on schedule, regardless of answers. */
   readonly openLoop: boolean;
-  /** Whether the closed loop was given a rate. */
+  /** Whether the closed loop has a rate limit. */
   readonly paced: boolean;
 }
 
@@ -33,7 +33,7 @@ function ms(ns: number): string {
   return `${(ns / 1e6).toPrecision(3)} ms`;
 }
 
-/** Why the generator was the limit, as sentences; empty where it was not. */
+/** Why the generator was the limit, as sentences; empty if it was not. */
 export function limitReasons({ total, workers, openLoop, paced }: LimitFacts): string[] {
   const { counts, lateness } = total;
   const reasons: string[] = [];

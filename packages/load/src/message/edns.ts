@@ -17,15 +17,15 @@ export interface EdnsOptions {
   readonly nsid?: boolean;
   /** RFC 7871. */
   readonly clientSubnet?: ClientSubnet;
-  /** RFC 7873: 8 octets of a client cookie, or 16 to 40 of client and server cookie. */
+  /** RFC 7873: 8 bytes for a client cookie, or 16 to 40 for client and server cookie. */
   readonly cookie?: Uint8Array;
-  /** Further options as they are. */
+  /** Further options, sent unchanged. */
   readonly options?: readonly EdnsOption[];
 }
 
 export type Parsed<T> = { readonly value: T } | { readonly problem: string };
 
-/** Reads `192.0.2.0/24` or `2001:db8::/56`; an address alone gets the prefix that RFC 7871 §11.1 advises. */
+/** Reads `192.0.2.0/24` or `2001:db8::/56`; an address alone gets the prefix length that RFC 7871 §11.1 recommends. */
 export function parseClientSubnet(text: string): Parsed<ClientSubnet> {
   const [address = '', prefix, ...rest] = text.split('/');
   const family = isIP(address);
@@ -38,17 +38,17 @@ export function parseClientSubnet(text: string): Parsed<ClientSubnet> {
   return { value: { address, prefixLength: Number(prefix) } };
 }
 
-/** Reads hexadecimal digits: 8 octets of a client cookie, or 16 to 40 with the server's (RFC 7873 §4). */
+/** Reads hexadecimal digits: 8 bytes for a client cookie, or 16 to 40 with the server's (RFC 7873 §4). */
 export function parseCookie(text: string): Parsed<Uint8Array> {
   const bytes = hexBytes(text);
   if (bytes === undefined) return { problem: `the cookie "${text}" is not written in hexadecimal digits` };
   const { length } = bytes;
   if (length !== 8 && (length < 16 || length > 40))
-    return { problem: `the cookie "${text}" has ${length} octets: a cookie has 8, or 16 to 40` };
+    return { problem: `the cookie "${text}" has ${length} bytes: a cookie has 8, or 16 to 40` };
   return { value: bytes };
 }
 
-/** Reads `code:hexdigits` as dnsperf's `-E`, for example `10:0011223344556677`. */
+/** Reads `code:hexdigits` like dnsperf's `-E`, for example `10:0011223344556677`. */
 export function parseOption(text: string): Parsed<EdnsOption> {
   const [, code, digits] = /^(\d{1,5}):([0-9a-f]*)$/i.exec(text) ?? [];
   const data = digits === undefined ? undefined : hexBytes(digits);
@@ -63,18 +63,18 @@ function hexBytes(digits: string): Uint8Array | undefined {
 }
 
 /**
- * RFC 7871 §6: no more octets than the prefix needs, and the bits beyond it zero: servers must answer FORMERR
- * to anything else.
+ * RFC 7871 §6: no more bytes than the prefix needs, and the bits beyond it zero: servers must answer anything else
+ * with FORMERR.
  */
 function clientSubnetData({ address, prefixLength }: ClientSubnet): Uint8Array {
   const bytes = addressBytes(address);
-  const octets = Math.ceil(prefixLength / 8);
-  const data = new Uint8Array(4 + octets);
+  const used = Math.ceil(prefixLength / 8);
+  const data = new Uint8Array(4 + used);
   data[1] = bytes.length === 4 ? 1 : 2;
   data[2] = prefixLength;
-  data.set(bytes.subarray(0, octets), 4);
-  const spare = octets * 8 - prefixLength;
-  if (spare > 0) data[3 + octets] = (data[3 + octets] ?? 0) & (0xff << spare);
+  data.set(bytes.subarray(0, used), 4);
+  const spare = used * 8 - prefixLength;
+  if (spare > 0) data[3 + used] = (data[3 + used] ?? 0) & (0xff << spare);
   return data;
 }
 

@@ -17,7 +17,7 @@ import type { MessageOptions } from './options.ts';
 /** RFC 7873 §4.1. */
 const CLIENT_COOKIE_BYTES = 8;
 
-/** A query for a name in wire format; its id is 0: the sender writes its own. */
+/** Encodes a query for a name in wire format, with id 0: the sender writes the id. */
 export type EncodeQuery = (name: Uint8Array, type: number) => Uint8Array;
 
 function valueOr<T>(parsed: Parsed<T>, problems: Problem[], fix: string): T | undefined {
@@ -30,7 +30,7 @@ function cookieOf(text: string): Parsed<Uint8Array> {
   return text === 'random' ? { value: randomBytes(CLIENT_COOKIE_BYTES) } : parseCookie(text);
 }
 
-/** The EDNS options; null where none is asked for, and no OPT record is sent then. */
+/** The EDNS options; null if none is requested, and then no OPT record is sent. */
 function ednsOf(options: MessageOptions): EdnsOptions | null {
   const problems: Problem[] = [];
   const subnet =
@@ -68,7 +68,7 @@ function ednsOf(options: MessageOptions): EdnsOptions | null {
   };
 }
 
-/** @throws LoadError `E_OPTIONS` with everything that is wrong with them. */
+/** @throws LoadError `E_OPTIONS` with all problems. */
 export function encoderFor(options: MessageOptions): EncodeQuery {
   const edns = ednsOf(options);
   const common = {

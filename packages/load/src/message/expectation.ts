@@ -1,14 +1,14 @@
-/** What `--expect` checks in each response, at full speed. */
+/** What `--expect` checks in each response. */
 
-/** What is expected of answers. Both null: nothing is checked. */
+/** What is expected of answers. Both empty: nothing is checked. */
 export interface Expected {
-  /** Response codes that are right, 0 to 15 (`NOERROR`, `NXDOMAIN`, …). Empty: any. */
+  /** Response codes that are accepted, 0 to 15 (`NOERROR`, `NXDOMAIN`, …). Empty: any. */
   readonly codes: readonly number[];
-  /** Addresses, one of which must be the data of an A or AAAA record where the code is NOERROR. Empty: any. */
+  /** Addresses: a NOERROR answer must have one of them in an A or AAAA record. Empty: any. */
   readonly addresses: readonly string[];
 }
 
-/** As expected, or the first thing that is not. */
+/** As expected, or the first mismatch. */
 export const VERDICT = { asExpected: 0, wrongCode: 1, wrongAddress: 2, malformed: 3 } as const;
 export type Verdict = (typeof VERDICT)[keyof typeof VERDICT];
 

@@ -1,6 +1,6 @@
 /**
- * What a response says, read in place and without allocation: the generator looks at hundreds of thousands a
- * second. Nothing is believed: every offset is checked against the end of the message.
+ * Reads a response in place and without allocation: the generator handles hundreds of thousands a second. Nothing
+ * is trusted: every offset is checked against the end of the message.
  */
 import {
   addressBytes,
@@ -13,7 +13,7 @@ import {
 } from '@dinodns-bench/wire';
 import { type Check, type Expected, VERDICT } from './expectation.ts';
 
-/** Where the record at `at` has its type, behind its name; -1 if its fixed part or its data is cut off. */
+/** The offset of the type of the record at `at`, after its name; -1 if its fixed part or its data is cut off. */
 function recordAt(bytes: Uint8Array, at: number, end: number): number {
   const fixed = skipName(bytes, at, end);
   if (fixed < 0 || fixed + 10 > end) return -1;
@@ -26,7 +26,7 @@ function afterRecord(bytes: Uint8Array, fixed: number): number {
 
 /**
  * The response code of the message in `bytes[start, end)`, 0 to 4095 with the upper bits from its OPT record
- * (RFC 6891 §6.1.3); -1 if a record is cut off. Records begin at `recordsAt`, behind the question.
+ * (RFC 6891 §6.1.3); -1 if a record is cut off. Records begin at `recordsAt`, after the question.
  */
 export function responseCode(bytes: Uint8Array, start: number, end: number, recordsAt: number): number {
   if (end - start < HEADER_BYTES) return -1;
@@ -44,8 +44,8 @@ export function responseCode(bytes: Uint8Array, start: number, end: number, reco
 }
 
 /**
- * Where the data of an EDNS option begins, its length in the two octets before; -1 if the message has none. The data
- * is whole.
+ * Where the data of an EDNS option begins, its length in the two bytes before; -1 if the message has none. The data
+ * is complete.
  */
 export function optionAt(
   bytes: Uint8Array,
@@ -80,10 +80,9 @@ function isOneOf(addresses: readonly Uint8Array[], bytes: Uint8Array, at: number
 }
 
 /**
- * A check for responses, or null where nothing is expected. Where addresses are expected, an answer with the
- * code NOERROR must have one of them in an A or AAAA record of its answer section; other codes have no
- * addresses and are right or wrong by themselves.
- * @throws RangeError if an address is none.
+ * A check for responses, or null if nothing is expected. If addresses are expected, a NOERROR answer must have one
+ * of them in an A or AAAA record of its answer section; other codes have no addresses and are checked alone.
+ * @throws RangeError for an invalid address.
  */
 export function responseCheck(expected: Expected): Check | null {
   const codes = new Set(expected.codes);
@@ -110,7 +109,7 @@ export function responseCheck(expected: Expected): Check | null {
 }
 
 /**
- * Reads what `--expect` is given: response codes and addresses, separated by commas or spaces, such as
+ * Parses the value of `--expect`: response codes and addresses, separated by commas or spaces, such as
  * `NOERROR,NXDOMAIN,127.0.0.1`. An address alone means NOERROR with that address.
  */
 export function parseExpected(text: string): { readonly value: Expected } | { readonly problem: string } {

@@ -1,4 +1,4 @@
-/** The DNS queries of a capture file, with the times at which they were seen. */
+/** The DNS queries of a capture file, with their times. */
 
 import { open } from 'node:fs/promises';
 import { messageOf, systemErrorCode } from '@dinodns-bench/program';
@@ -9,12 +9,12 @@ import { CaptureError, createCaptureReader } from './file-format.ts';
 import { readPacket, type Skipped } from './packet.ts';
 
 export interface CapturedQueries {
-  /** Messages as captured, but for the id, which is 0. */
+  /** Messages as captured, except that the id is 0. */
   readonly arena: QueryArena;
   /** Seconds after the first query, ascending, one for each message. */
   readonly dueSeconds: Float64Array;
   readonly spanSeconds: number;
-  /** What was left out and why, in words, such as "3 fragments"; empty if nothing was that a user would miss. */
+  /** What was skipped, such as "3 fragments"; empty if there was nothing that a user would miss. */
   readonly skipped: string;
 }
 
@@ -23,7 +23,7 @@ const EXPECTED: ReadonlySet<Skipped> = new Set(['not IP', 'other traffic']);
 
 const PIECE_BYTES = 1 << 20;
 
-/** What is gathered while a file is read. */
+/** Collects queries while a file is read. */
 function gather(port: number) {
   const arena = arenaBuilder();
   const times: number[] = [];

@@ -9,11 +9,11 @@ export type OnPacket = (linkType: number, seconds: number, frame: Uint8Array) =>
 export interface CaptureReader {
   /** Takes the next piece of the file. @throws CaptureError where it is damaged. */
   push(piece: Uint8Array): void;
-  /** Whether the file ended between two records; false if its end is missing (a capture that was killed). */
+  /** Whether the file ended between two records; false if it is cut off (the capture was killed). */
   end(): boolean;
 }
 
-/** Why a file is no capture, or what is wrong with it. */
+/** A file is not a capture, or is damaged. */
 export class CaptureError extends Error {
   override readonly name = 'CaptureError';
 }
@@ -21,7 +21,7 @@ export class CaptureError extends Error {
 /** No frame is longer: libpcap's MAXIMUM_SNAPLEN, with room for pcapng's options. */
 const MAX_RECORD_BYTES = 0x40000 + 0x10000;
 
-/** Reads one record at `at`, if it is there as a whole, and returns its length; 0 if more bytes are needed. */
+/** Reads one record if it is complete and returns its length; 0 if more bytes are needed. */
 type ReadRecord = (bytes: Uint8Array, view: DataView) => number;
 
 const MAGIC_MICROSECONDS = 0xa1b2c3d4;
@@ -39,7 +39,7 @@ function pcap(view: DataView, onPacket: OnPacket): ReadRecord | undefined {
     const magic = view.getUint32(0, little);
     if (magic !== MAGIC_MICROSECONDS && magic !== MAGIC_NANOSECONDS) continue;
     const unit = magic === MAGIC_NANOSECONDS ? 1e-9 : 1e-6;
-    // The upper bits say how long the frame check sequence is.
+    // The upper bits hold the length of the frame check sequence.
     const linkType = view.getUint32(20, little) & 0xffff;
     let headerRead = false;
     return (bytes, record) => {
@@ -89,7 +89,7 @@ function readInterface(view: DataView, end: number, little: boolean): Interface 
 
 const BLOCK = { interface: 1, packet: 2, simple: 3, enhanced: 6 } as const;
 
-/** The reader of a pcapng file. Blocks that are not about packets are passed over. */
+/** The reader of a pcapng file. Blocks without packets are skipped. */
 function pcapng(onPacket: OnPacket): ReadRecord {
   let little = true;
   let interfaces: Interface[] = [];

@@ -1,30 +1,30 @@
 /**
- * From a captured frame to the DNS queries in it: link layers, IPv4 and IPv6, UDP and TCP. Pure; nothing in a
- * frame is believed, and what cannot be read is given a name and counted.
+ * Extracts the DNS queries from a captured frame: link layers, IPv4 and IPv6, UDP and TCP. Pure. Nothing in a frame
+ * is trusted; what cannot be read is counted by reason.
  */
 
 import { FLAG, findNameEnd, HEADER_BYTES, u16 } from '@dinodns-bench/wire';
 
 /** Why a packet gave no query. */
 export type Skipped =
-  /** A link type that is not known here. */
+  /** A link type not supported here. */
   | 'unknown link type'
   /** ARP and the like. */
   | 'not IP'
   /** Neither UDP nor TCP, or not to the port. */
   | 'other traffic'
-  /** A part of an IP packet: it would have to be put together again. */
+  /** An IP fragment: fragments are not reassembled. */
   | 'fragment'
   /** Captured with a snapshot length that cut the message off. */
   | 'truncated'
   /** Lengths that contradict one another. */
   | 'malformed'
-  /** To the port, and no DNS query: a response, garbage, or the middle of a TCP stream. */
+  /** To the port, but not a DNS query: a response, garbage, or the middle of a TCP stream. */
   | 'not a query';
 
 export type OnQuery = (bytes: Uint8Array, start: number, end: number) => void;
 
-/** LINKTYPE_ values of the registry at tcpdump.org. */
+/** LINKTYPE_ values from the registry at tcpdump.org. */
 const LINK = {
   null: 0,
   ethernet: 1,
@@ -40,7 +40,7 @@ const RAW_ALIASES = new Set<number>([LINK.raw, 12, 14]);
 
 const ETHER_IPV4 = 0x0800;
 const ETHER_IPV6 = 0x86dd;
-/** 802.1Q, 802.1ad, and what was used for stacked VLANs before. */
+/** 802.1Q, 802.1ad, and older values for stacked VLANs. */
 const VLAN_TYPES = new Set([0x8100, 0x88a8, 0x9100, 0x9200]);
 
 const PROTOCOL = { hopByHop: 0, tcp: 6, udp: 17, routing: 43, fragment: 44, authentication: 51, options: 60 };
@@ -69,14 +69,14 @@ function networkOf(linkType: number, frame: Uint8Array): Network {
     }
     case LINK.null:
     case LINK.loop:
-      // The address family is in the byte order of whoever captured: the IP version says it as well.
+      // The address family is in the capturing machine's byte order; the IP version gives the same information.
       return { at: 4 };
     default:
       return 'unknown link type';
   }
 }
 
-/** A transport segment, `end` as the IP header says; beyond the frame's end where it was cut off. */
+/** A transport segment. `end` is from the IP header: beyond the frame's end if the frame was cut off. */
 type Segment = { readonly protocol: number; readonly at: number; readonly end: number } | Skipped;
 
 function ipv4(bytes: Uint8Array, at: number): Segment {
@@ -146,7 +146,7 @@ function udp(bytes: Uint8Array, at: number, end: number, port: number, onQuery: 
   return null;
 }
 
-/** Whole messages that begin at the beginning of a segment; streams are not put together. */
+/** Whole messages at the start of a segment; streams are not reassembled. */
 function tcp(bytes: Uint8Array, at: number, end: number, port: number, onQuery: OnQuery): Skipped | null {
   if (at + 20 > bytes.length) return end > bytes.length ? 'truncated' : 'malformed';
   const start = at + ((bytes[at + 12] ?? 0) >> 4) * 4;
@@ -163,7 +163,7 @@ function tcp(bytes: Uint8Array, at: number, end: number, port: number, onQuery: 
   return null;
 }
 
-/** Calls `onQuery` for each DNS query to `port` in a frame; returns why there is none, or no further one. */
+/** Calls `onQuery` for each DNS query to `port` in a frame; returns why there is none, or why it stopped. */
 export function readPacket(
   linkType: number,
   frame: Uint8Array,

@@ -1,4 +1,4 @@
-/** The result and the intervals for programs: JSON, NDJSON and CSV. Pure. */
+/** Results and intervals for programs: JSON, NDJSON and CSV. Pure. */
 import type { CannonResult, Interval } from '../result/result.ts';
 import { PERCENTILES, type Statistics } from '../result/statistics.ts';
 
@@ -6,7 +6,7 @@ export function renderJson(result: CannonResult): string {
   return `${JSON.stringify(result, null, 2)}\n`;
 }
 
-/** One line of `--ndjson`: an interval, or at the end the result. `type` tells them apart. */
+/** One line of `--ndjson`: an interval, or the result at the end. `type` distinguishes them. */
 export function renderNdjson(record: Interval | CannonResult): string {
   const type = 'tool' in record ? 'result' : 'interval';
   return `${JSON.stringify({ type, ...record })}\n`;

@@ -29,7 +29,7 @@ export function whole(value: number): string {
   return Math.round(value).toLocaleString('en');
 }
 
-/** "12.3 %", with two decimals below one percent, and never "0.00 %" for something. */
+/** "12.3 %", with two decimals below one percent, and never "0.00 %" for a value above 0. */
 export function percent(ratio: number): string {
   if (ratio > 0 && ratio < 0.0001) return '<0.01 %';
   const decimals = ratio < 0.01 && ratio > 0 ? 2 : 1;

@@ -13,7 +13,7 @@ export interface TextStyle {
 
 type Colour = 'bold' | 'dim' | 'yellow' | 'red' | 'green';
 
-/** Colours a text, or leaves it. */
+/** Colours a text, or returns it unchanged. */
 export function painter({ colours }: TextStyle): (colour: Colour, text: string) => string {
   return (colour, text) => (colours ? styleText(colour, text, { validateStream: false }) : text);
 }
@@ -67,7 +67,7 @@ function statisticsTable(rows: readonly (readonly [string, Statistics | null])[]
   ];
 }
 
-/** What was asked for, in a line: "closed loop, 100 outstanding". */
+/** The load in one line: "closed loop, 100 outstanding". */
 export function describeLoad({ options }: Pick<CannonResult, 'options'>): string {
   const { load } = options;
   switch (load.kind) {
@@ -167,7 +167,7 @@ function workerLine(worker: WorkerReport, index: number): string[] {
   return wrap(index === 0 ? 'Generator' : '', parts);
 }
 
-/** Everything a person wants to know, ending in a newline. */
+/** The whole report, ending in a newline. */
 export function renderText(result: CannonResult, style: TextStyle): string {
   const paint = painter(style);
   const lines = [

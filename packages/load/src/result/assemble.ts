@@ -1,4 +1,4 @@
-/** From what was measured to the result. Pure. */
+/** Builds the result from the measurements. Pure. */
 import { limitReasons } from '../limits/limits.ts';
 import type { CannonOptions } from '../options.ts';
 import { arrivalsOf, countOf } from '../schedule/schedule.ts';

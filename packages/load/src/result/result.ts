@@ -1,6 +1,6 @@
 /**
- * What a run says in the end: one plain record, in seconds, bytes and queries per second. Everything that is
- * printed or written is a function of it.
+ * The result of a run: one plain record, in seconds, bytes and queries per second. Everything printed or written
+ * is derived from it.
  */
 import type { Counts } from '../engine/measurements.ts';
 import type { CannonOptions } from '../options.ts';
@@ -10,25 +10,25 @@ import type { Distribution, Statistics } from './statistics.ts';
 export type EndedBy =
   /** The time was over. */
   | 'duration'
-  /** As many queries as asked for were sent, or the workload was asked as often as asked for. */
+  /** The requested number of queries or passes was sent. */
   | 'queries'
   /** The user stopped the run. */
   | 'stopped'
-  /** The server refused from the beginning (ICMP port unreachable): nobody listens. */
+  /** The server refused from the start (ICMP port unreachable): nothing is listening. */
   | 'refused';
 
-/** What one worker cost, and what it was kept from. Null where the platform does not tell. */
+/** One worker's CPU use and delays. Null if the platform does not report them. */
 export interface WorkerReport {
   /** CPU time of its thread while it sent, seconds, and as a share of that time. */
   readonly cpuSeconds: number | null;
   readonly cpuShare: number | null;
-  /** Share of the time in which it had something to do: 1 means that it never waited for an answer. */
+  /** Share of the time it was busy: 1 means that it never waited for an answer. */
   readonly busyShare: number;
-  /** Time it was ready to run and another program had its CPU, seconds. */
+  /** Time it was ready to run but waited for a CPU, seconds. */
   readonly waitedForCpuSeconds: number | null;
-  /** Longest and 99th percentile of the time between two looks at the sockets, seconds: the event-loop delay. */
+  /** Event-loop delay, seconds: 99th percentile and maximum of the time between two checks of the sockets. */
   readonly loopDelaySeconds: { readonly p99: number; readonly max: number };
-  /** Times it was away for over a millisecond without sleeping, and how long in total, seconds. */
+  /** Stalls of over a millisecond without sleeping: how many, and seconds in total. */
   readonly stalls: number;
   readonly stalledSeconds: number;
 }
@@ -43,15 +43,15 @@ export interface GeneratorReport {
   readonly backend: 'native' | 'dgram' | null;
   /** Why it is not `native`, else null. */
   readonly backendReason: string | null;
-  /** Whether answers are timed by the kernel rather than when they were read. */
+  /** Whether the kernel timestamps answers; otherwise they are timed when read. */
   readonly kernelTimestamps: boolean;
   /** Receive buffer of each UDP socket as the kernel reports it, bytes; null for connections. */
   readonly receiveBufferBytes: number | null;
 }
 
-/** Client-side view of a resolver's behaviour: one lookup is several queries. */
+/** Client-side view of a simulated resolver: one lookup is several queries. */
 export interface LookupReport {
-  /** Lookups begun, and those that ended with and without an answer. */
+  /** Lookups started, and those that ended with and without an answer. */
   readonly count: number;
   readonly found: number;
   readonly failed: number;
@@ -64,7 +64,7 @@ export interface LookupReport {
 export interface Rates {
   /** Queries per second that were due, in an open loop or under a limit; null without either. */
   readonly offered: number | null;
-  /** Queries per second that left while sending. */
+  /** Queries per second while sending. */
   readonly sent: number;
   /** Queries per second answered, over the whole run: the same as `qps`. */
   readonly answered: number;
@@ -89,15 +89,15 @@ export interface CannonResult {
   readonly elapsedSeconds: number;
   readonly rates: Rates;
   readonly counts: Counts;
-  /** Lost ÷ (answered + lost); 0 when nothing was sent. */
+  /** Lost ÷ (answered + lost); 0 if nothing was sent. */
   readonly lostRatio: number;
   /** Answers by response code. */
   readonly codes: Readonly<Record<string, number>>;
-  /** What went wrong with connections and over HTTP, and how often: `{ "HTTP status 503": 12 }`. */
+  /** Connection and HTTP errors, and how often each occurred: `{ "HTTP status 503": 12 }`. */
   readonly problems: Readonly<Record<string, number>>;
   /** Of answered queries only. Open loop: from the time a query was due; closed loop: from sending. */
   readonly latencySeconds: Distribution | null;
-  /** How much later than due queries left; null without a schedule. */
+  /** How late queries were sent; null without a schedule. */
   readonly latenessSeconds: Distribution | null;
   /** Set-up of connections, TLS included; null for UDP. */
   readonly connectSeconds: Statistics | null;

@@ -1,4 +1,4 @@
-/** What a histogram says, in seconds. */
+/** Statistics of a histogram, in seconds. */
 import { encodeHistogram } from '../histogram/encoding.ts';
 import type { Histogram } from '../histogram/histogram.ts';
 
@@ -16,7 +16,7 @@ export interface Statistics extends Record<PercentileKey, number> {
   readonly max: number;
 }
 
-/** Statistics and the histogram they are of. */
+/** Statistics with their histogram. */
 export interface Distribution extends Statistics {
   /** HdrHistogram V2, deflated, base64; values in nanoseconds, three significant digits. */
   readonly histogram: string;

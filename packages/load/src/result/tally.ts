@@ -1,18 +1,18 @@
-/** Adds up what the workers send: intervals as soon as all workers have sent theirs, and the whole run. */
+/** Sums the workers' measurements: each interval once all workers have sent theirs, and the whole run. */
 import { rcodeName } from '@dinodns-bench/wire';
 import { type MeasurementData, Measurements } from '../engine/measurements.ts';
 import type { WorkerSummary } from '../workers/messages.ts';
 import type { Interval } from './result.ts';
 import { statisticsOf } from './statistics.ts';
 
-/** One worker, once it is done. */
+/** One finished worker. */
 export interface WorkerTally {
   readonly summary: WorkerSummary;
-  /** All that this worker measured. */
+  /** Everything this worker measured. */
   readonly measurements: Measurements;
 }
 
-/** Counts by name of the code, without those that are zero. */
+/** Non-zero counts by response code name. */
 export function namedCodes(codes: ArrayLike<number>): Record<string, number> {
   return Object.fromEntries(
     Array.from(codes, (count, code) => [rcodeName(code), count] as const).filter(([, count]) => count > 0),
@@ -42,7 +42,7 @@ export class Tally {
     this.#emit = emit;
   }
 
-  /** A worker's next interval. Workers that are done send none: the others' are then complete without theirs. */
+  /** A worker's next interval. Finished workers send none: intervals are then complete without them. */
   interval(worker: number, atNs: number, data: MeasurementData): void {
     const index = this.#sent[worker] ?? 0;
     this.#sent[worker] = index + 1;

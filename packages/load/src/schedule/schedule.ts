@@ -6,7 +6,7 @@ import { createRandom, type Random } from '../workload/random.ts';
 /** Times in nanoseconds after the start, ascending; `Infinity` once the schedule is over. */
 export type Schedule = () => number;
 
-/** Which share of a schedule is wanted: worker `worker` of `workers`. */
+/** One worker's share of a schedule: worker `worker` of `workers`. */
 export interface ScheduleShare {
   readonly worker: number;
   readonly workers: number;
@@ -19,7 +19,7 @@ export type Arrivals =
   | { readonly kind: 'ramp'; readonly from: number; readonly to: number }
   | { readonly kind: 'steps'; readonly rates: readonly number[] };
 
-/** The arrivals that a load asks for; null without any. */
+/** The arrival process of a load; null if it has none. */
 export function arrivalsOf(load: LoadOptions): Arrivals | null {
   switch (load.kind) {
     case 'closed':
@@ -39,7 +39,7 @@ export function scheduleOf(arrivals: Arrivals, share: ScheduleShare): Schedule {
   if (arrivals.kind === 'poisson') return poisson(arrivals.rate, share);
   const dueAt = inverseCount(arrivals, share.durationSeconds);
   const endNs = share.durationSeconds * 1e9;
-  // The n-th query of all workers leaves when n queries of the schedule are over: the first at 0.
+  // Query n over all workers is sent when n queries of the schedule have become due: the first at 0.
   let number = share.worker - share.workers;
   return () => {
     number += share.workers;
@@ -48,7 +48,7 @@ export function scheduleOf(arrivals: Arrivals, share: ScheduleShare): Schedule {
   };
 }
 
-/** How many queries a schedule has over its duration: the expectation, for Poisson's. */
+/** Number of queries in a schedule over its duration; for Poisson, the expected number. */
 export function countOf(arrivals: Arrivals, durationSeconds: number): number {
   switch (arrivals.kind) {
     case 'constant':
@@ -97,7 +97,7 @@ function steps(rates: readonly number[], duration: number): (n: number) => numbe
   };
 }
 
-/** Gaps come from another sequence than names, which are drawn with the seed itself. */
+/** Gaps use a different random sequence from names, which use the seed itself. */
 function poisson(rate: number, { worker, workers, seed, durationSeconds }: ScheduleShare): Schedule {
   const random = uniform(createRandom(~seed, worker));
   const meanGapNs = (1e9 * workers) / rate;

@@ -5,7 +5,7 @@ import { loadError } from '../errors.ts';
 import type { CannonResult } from '../result/result.ts';
 import { PERCENTILES, type Statistics } from '../result/statistics.ts';
 
-/** What is compared: a time in seconds, a number of queries with what it is a share of, or a rate. */
+/** The compared value: a time in seconds, a count of queries and the total it is a share of, or a rate. */
 type Measured =
   | { readonly kind: 'time'; readonly value: number | null }
   | { readonly kind: 'count'; readonly value: number; readonly of: number }
@@ -64,7 +64,7 @@ export interface Threshold {
 /** A threshold that was crossed. */
 export interface Crossed {
   readonly text: string;
-  /** What was measured, in the threshold's own unit of base: seconds, queries, share, or queries per second. */
+  /** The measured value, in the threshold's base unit: seconds, queries, share, or queries per second. */
   readonly measured: number;
 }
 
@@ -130,8 +130,8 @@ export function parseThreshold(text: string): Threshold {
 }
 
 /**
- * The thresholds that a result crosses. A time that was not measured, because nothing was answered, crosses every
- * upper bound: silence is no good latency.
+ * The thresholds that a result crosses. A latency that could not be measured, because nothing was answered, crosses
+ * every upper bound.
  */
 export function crossedThresholds(thresholds: readonly Threshold[], result: CannonResult): Crossed[] {
   return thresholds.flatMap(({ text, metric, operator, value, share }) => {

@@ -1,9 +1,9 @@
-/** What the transports with connections have in common: counts, lanes behind one interface, and pauses after failures. */
+/** Shared by the connection-based transports: counts, lanes behind one interface, and pauses after failures. */
 import { nowNs } from '../clock.ts';
 import type { OpenableLane } from './open-lanes.ts';
 import type { Transport, TransportCounters } from './transport.ts';
 
-/** Numbers that all lanes of a transport add to. */
+/** Counts summed over all lanes of a transport. */
 export interface ConnectionCounts {
   bytesSent: number;
   bytesReceived: number;
@@ -17,18 +17,18 @@ export function zeroCounts(): ConnectionCounts {
   return { bytesSent: 0, bytesReceived: 0, connections: 0, connectionFailures: 0, connectNs: [] };
 }
 
-/** A connection at a time, opened again when it is lost or used up. */
+/** One connection at a time, reopened when it is lost or used up. */
 export interface ConnectionLane extends OpenableLane {
   readonly isReady: boolean;
   readonly sendBytes: Uint8Array;
   reserve(length: number): number;
   commit(length: number): void;
   flush(): void;
-  /** Gives up a connection that takes nothing more because answers are missing for longer than the timeout. */
+  /** Gives up a connection that has been blocked by missing answers for longer than the timeout. */
   checkStalled(now: number): void;
 }
 
-/** After a failure the next attempt waits for so long, twice as long after each further one, up to the longest. */
+/** Pause before the next attempt after a failure; doubles with each further failure, up to the maximum. */
 const FIRST_PAUSE_MS = 10;
 const MAX_PAUSE_MS = 1000;
 
@@ -55,7 +55,7 @@ export function createRetry(): Retry {
   };
 }
 
-/** How often lanes are looked at for connections that have stalled, as a share of the timeout. */
+/** How many times per timeout lanes are checked for stalled connections. */
 const CHECKS_PER_TIMEOUT = 4;
 
 /** Lanes of one kind as a transport. */
@@ -122,7 +122,7 @@ export class ConnectionTransport implements Transport {
     return 0;
   }
 
-  /** Bytes on the wire above TCP, framing and TLS included; of HTTP/2 connections once they are closed. */
+  /** Bytes on the wire above TCP, including framing and TLS; for HTTP/2, added when a connection closes. */
   get counters(): TransportCounters {
     const { bytesSent, bytesReceived, connections, connectionFailures } = this.#counts;
     return { bytesSent, bytesReceived, connections, connectionFailures, sendErrors: 0, kernelDrops: null };

@@ -1,4 +1,4 @@
-/** Opens one TCP or TLS connection, or fails in time with the reason. */
+/** Opens one TCP or TLS connection, or fails within the timeout with the reason. */
 
 import { readFileSync } from 'node:fs';
 import { connect, isIP, type OnReadOpts, type Socket } from 'node:net';
@@ -13,13 +13,13 @@ import { loadError } from '../errors.ts';
 import { ConnectTimeout } from './failures.ts';
 import type { TransportRequest } from './transport.ts';
 
-/** What all connections of a run share. */
+/** Opens the connections of a run. */
 export interface Dialer {
   /** Resolves with a connection that is up: TLS has shaken hands and the certificate is verified. */
   dial(lane: number, onread?: OnReadOpts): Promise<Socket>;
 }
 
-/** @throws LoadError `E_UNREADABLE` if there is no such file of certificates. */
+/** @throws LoadError `E_UNREADABLE` if the file of certificates cannot be read. */
 function readAuthorities(path: string | null): Buffer | undefined {
   if (path === null) return undefined;
   try {
@@ -88,7 +88,7 @@ export function createDialer(request: TransportRequest, alpn: string | null): Di
         };
         const fail = (error: Error) => {
           settle();
-          // What it still has to say is of no interest.
+          // Later errors of this socket do not matter.
           socket.on('error', () => undefined);
           socket.destroy();
           reject(error);

@@ -1,15 +1,15 @@
-/** Why connections fail, in the few words that results count, and as errors that a user can act on. */
+/** Why connections fail: short texts that results count, and errors that a user can act on. */
 import { messageOf, systemErrorCode } from '@dinodns-bench/program';
 import { type LoadError, loadError } from '../errors.ts';
 import { openError } from './open-error.ts';
 import type { LaneFailure, TransportRequest } from './transport.ts';
 
-/** A connection that was not up in time. */
+/** A connection was not established in time. */
 export class ConnectTimeout extends Error {
   override readonly name = 'ConnectTimeout';
 }
 
-/** The server speaks, but not what was asked for: no HTTP/2, for example. */
+/** The server does not speak the requested protocol: no HTTP/2, for example. */
 export class ProtocolMismatch extends Error {
   override readonly name = 'ProtocolMismatch';
 }
@@ -25,7 +25,7 @@ const BY_CODE: Readonly<Record<string, LaneFailure>> = {
   EPROTO: 'tls',
 };
 
-/** OpenSSL's verification errors have names of their own, without a common prefix. */
+/** OpenSSL's verification errors have no common prefix. */
 const TLS_CODE = /^ERR_(TLS|SSL)_|CERT|SELF_SIGNED|UNABLE_TO_|^INVALID_(CA|PURPOSE)|^CRL_|HOSTNAME_MISMATCH/;
 
 export function laneFailureOf(error: Error): LaneFailure {
@@ -37,13 +37,13 @@ export function laneFailureOf(error: Error): LaneFailure {
   return code.startsWith('ERR_HTTP2') ? 'protocol' : 'closed';
 }
 
-/** The certificate is the reason, not the handshake as such. */
+/** Whether the certificate is the reason, rather than the handshake. */
 function isCertificateError(error: Error): boolean {
   const code = systemErrorCode(error) ?? '';
   return /CERT|SELF_SIGNED|UNABLE_TO_|HOSTNAME/.test(code);
 }
 
-/** The error for a server with which not even a first connection came about. */
+/** The error for a server to which not even a first connection could be made. */
 export function connectError(
   kind: 'tcp' | 'tls' | 'https',
   error: Error,
@@ -84,7 +84,7 @@ export function connectError(
   }
 }
 
-/** A failed connection in words that are the same for the same reason: without ports. */
+/** The text for a failed connection, the same for the same reason: without ports. */
 export function failureText(failure: LaneFailure, error: Error | null): string {
   if (error === null) return `connection ${failure}`;
   return `connection ${failure}: ${error.message.replace(/\s+\d{1,3}(\.\d{1,3}){3}:\d+.*$/, '')}`;

@@ -1,10 +1,10 @@
-/** DNS messages in a stream: two octets of length before each (RFC 1035 §4.2.2). */
+/** DNS messages in a stream, each after two bytes of length (RFC 1035 §4.2.2). */
 
-/** The longest message and its length octets. */
+/** The longest message with its length bytes. */
 const MAX_FRAME = 65_535 + 2;
 
 export interface FrameReader {
-  /** Takes `bytes[0, length)` of the stream and hands on each message that is complete with it. */
+  /** Takes `bytes[0, length)` of the stream and passes on each message that they complete. */
   push(bytes: Uint8Array, length: number): void;
 }
 
@@ -12,11 +12,11 @@ export interface FrameReader {
 export function createFrameReader(
   onMessage: (bytes: Uint8Array, offset: number, length: number) => void,
 ): FrameReader {
-  /** The beginning of a message whose end has not come; made when first needed, most reads end with a message. */
+  /** The start of an incomplete message; allocated when first needed, since most reads end with a whole message. */
   let carry: Uint8Array | undefined;
   let carried = 0;
 
-  /** Completes the carried message; returns how many of the new bytes it took. */
+  /** Completes the carried message; returns how many of the new bytes it used. */
   const complete = (bytes: Uint8Array, length: number): number => {
     if (carry === undefined || carried === 0) return 0;
     let taken = 0;

@@ -1,4 +1,4 @@
-/** One lane of DNS over HTTPS (RFC 8484): an HTTP/2 connection, each query a stream of its own. */
+/** One lane of DNS over HTTPS (RFC 8484): an HTTP/2 connection, one stream per query. */
 import {
   type ClientHttp2Session,
   type ClientHttp2Stream,
@@ -18,7 +18,7 @@ import type { LaneFailure, StreamOptions, TransportHandler } from './transport.t
 /** RFC 8484 §6. */
 const MEDIA_TYPE = 'application/dns-message';
 
-/** The longest message; what is longer is no answer. */
+/** The longest DNS message; a longer body is not an answer. */
 const MAX_MESSAGE = 65_535;
 
 export interface HttpsShared {
@@ -56,7 +56,7 @@ export class HttpsLane implements ConnectionLane {
     };
   }
 
-  /** Opens the first connection; rejects where that fails. */
+  /** Opens the first connection; rejects if that fails. */
   async open(): Promise<void> {
     const { dialer, counts, authority } = this.#shared;
     const begun = nowNs();
@@ -104,7 +104,7 @@ export class HttpsLane implements ConnectionLane {
     else this.#reopen();
   }
 
-  /** Counts a failure, tells the engine, and tries again after a pause. */
+  /** Counts a failure, reports it to the engine, and retries after a pause. */
   fail(failure: LaneFailure, error: Error | null): void {
     this.#shared.counts.connectionFailures += 1;
     this.#shared.handler.onLaneFailure(this.#lane, failure, error);
@@ -176,7 +176,7 @@ export class HttpsLane implements ConnectionLane {
         stream = session.request({ ...this.#headers, [constants.HTTP2_HEADER_PATH]: url });
       }
     } catch (error) {
-      // The connection has ended since; its queries are told of when it closes.
+      // The connection has ended since; its queries are reported when it closes.
       if (session.closed || session.destroyed) return;
       throw error;
     }
@@ -193,13 +193,13 @@ export class HttpsLane implements ConnectionLane {
     });
     stream.on('data', (chunk: Buffer) => {
       size += chunk.length;
-      if (size > MAX_MESSAGE) problem ??= 'HTTP body of more than 65535 octets';
+      if (size > MAX_MESSAGE) problem ??= 'HTTP body of more than 65535 bytes';
       if (problem === null) chunks.push(chunk);
     });
     stream.on('error', (error: Error & { code?: string }) => {
       problem ??= `HTTP/2 stream error ${error.code ?? error.message}`;
     });
-    // The engine has counted it as lost by then; the stream must not be held for ever.
+    // The engine has counted it as lost by then; close the stream so that it does not stay open for ever.
     stream.setTimeout(timeoutSeconds * 1000, () => stream.close(constants.NGHTTP2_CANCEL));
     stream.on('close', () => {
       if (this.#session !== session) return;
@@ -219,7 +219,7 @@ export class HttpsLane implements ConnectionLane {
     this.#shared.handler.onMessage(this.#lane, message, 0, message.length, nowNs(), false);
   }
 
-  /** A connection that has had its queries, all of them answered, makes room for the next. */
+  /** Closes a connection that has had all its queries answered and opens the next. */
   #renewIfUsedUp(): void {
     const { queriesPerConnection } = this.#shared.stream;
     const session = this.#session;
@@ -242,7 +242,7 @@ export class HttpsLane implements ConnectionLane {
   }
 }
 
-/** Why a response is no DNS message; null if its headers say that it is. */
+/** Why a response is not a DNS message; null if its headers say that it is. */
 function responseProblem(headers: IncomingHttpHeaders): string | null {
   const status = headers[constants.HTTP2_HEADER_STATUS];
   if (Number(status) !== 200) return `HTTP status ${status}`;

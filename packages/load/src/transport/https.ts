@@ -1,4 +1,4 @@
-/** DNS over HTTPS (RFC 8484) with HTTP/2: each lane a connection, each query a stream. */
+/** DNS over HTTPS (RFC 8484) with HTTP/2: one connection per lane, one stream per query. */
 import { isIPv6 } from 'node:net';
 import { ConnectionTransport, zeroCounts } from './connections.ts';
 import { createDialer } from './dial.ts';
@@ -6,15 +6,15 @@ import { HttpsLane, type HttpsShared } from './https-lane.ts';
 import { openLanes } from './open-lanes.ts';
 import type { Transport, TransportRequest } from './transport.ts';
 
-/** The HTTP authority: the server as the user wrote it, with its port where that is not 443. */
+/** The HTTP authority: the server as the user wrote it, with its port unless that is 443. */
 function authorityOf({ host, port }: TransportRequest['server']): string {
   const name = isIPv6(host) ? `[${host}]` : host;
   return port === 443 ? name : `${name}:${port}`;
 }
 
 /**
- * Opens all connections. Resolves when each is up or has failed once, which is told to the handler and tried
- * again; rejects with a `LoadError` (`E_UNREACHABLE`, `E_LIMIT`, `E_SOURCE`, `E_UNREADABLE`) if none is up.
+ * Opens all connections. Resolves when each is up or has failed once; a failed one is reported to the handler and
+ * retried. Rejects with a `LoadError` (`E_UNREACHABLE`, `E_LIMIT`, `E_SOURCE`, `E_UNREADABLE`) if none is up.
  */
 export async function openHttps(request: TransportRequest): Promise<Transport> {
   const shared: HttpsShared = {

@@ -69,7 +69,7 @@ export function openError(
   }
 }
 
-/** Descriptors that the process may have open (RLIMIT_NOFILE, soft); null where it is not known. */
+/** The process's limit of open descriptors (RLIMIT_NOFILE, soft); null if unknown. */
 export function descriptorLimit(): number | null {
   try {
     const line = readFileSync('/proc/self/limits', 'utf8').match(/^Max open files\s+(\d+)/m);
@@ -80,7 +80,7 @@ export function descriptorLimit(): number | null {
   }
 }
 
-/** Too many sockets for the limit of descriptors. Node.js has already raised the soft limit to the hard one. */
+/** Too many sockets for the descriptor limit. Node.js has already raised the soft limit to the hard one. */
 export function descriptorError(sockets: number, cause?: unknown): LoadError {
   const limit = descriptorLimit();
   return loadError(

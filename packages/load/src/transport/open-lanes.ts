@@ -2,19 +2,19 @@
 import { connectError, laneFailureOf } from './failures.ts';
 import type { LaneFailure, TransportRequest } from './transport.ts';
 
-/** What a lane must be able to do for it. */
+/** What `openLanes` needs of a lane. */
 export interface OpenableLane {
   open(): Promise<void>;
-  /** Counts a failure, tells the engine, and tries again after a pause. */
+  /** Counts a failure, reports it to the engine, and retries after a pause. */
   fail(failure: LaneFailure, error: Error | null): void;
   close(): void;
 }
 
-/** A listening socket's queue holds 128 and more connections; a burst of thousands would meet dropped SYNs. */
+/** A listening socket queues at least 128 connections; in a burst of thousands, SYNs would be dropped. */
 const AT_ONCE = 64;
 
 /**
- * Resolves when each lane is up, or has failed once and goes on trying by itself.
+ * Resolves when each lane is up, or has failed once and keeps retrying by itself.
  * @throws LoadError if every lane failed, for the reason of the first.
  */
 export async function openLanes(
@@ -33,7 +33,7 @@ export async function openLanes(
         },
         (error: Error) => failed.set(lane, error),
       );
-      // Where none of the first has come up, more attempts would only take time.
+      // If none of the first came up, more attempts would only take time.
       if (opened === 0 && failed.size >= AT_ONCE) return;
     }
   };

@@ -1,4 +1,4 @@
-/** Opens the transports that have connections. UDP is opened by `openUdp`, which needs more of a request. */
+/** Opens the connection-based transports. `openUdp` opens UDP, which needs more options. */
 import { openHttps } from './https.ts';
 import { openStreams } from './streams.ts';
 import type { Transport, TransportRequest } from './transport.ts';

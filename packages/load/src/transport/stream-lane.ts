@@ -1,6 +1,6 @@
 /**
- * One lane of DNS over TCP or TLS: a connection at a time, queries pipelined on it (RFC 7766), opened again when
- * it is lost or has had its share of queries.
+ * One lane of DNS over TCP or TLS: one connection at a time, with pipelined queries (RFC 7766), reopened when it is
+ * lost or has had its share of queries.
  */
 import type { Socket } from 'node:net';
 import { nowNs } from '../clock.ts';
@@ -11,7 +11,7 @@ import { createFrameReader } from './framing.ts';
 import type { StreamPool } from './stream-pool.ts';
 import type { LaneFailure, StreamOptions, TransportHandler } from './transport.ts';
 
-/** Bytes that wait in the process for the kernel to take them, beyond which a lane takes no more. */
+/** Bytes waiting in the process for the kernel to take them; beyond this a lane takes no more. */
 const MAX_WAITING_BYTES = 256 * 1024;
 
 export interface LaneShared {
@@ -28,7 +28,7 @@ export class StreamLane implements ConnectionLane {
   readonly #shared: LaneShared;
   #socket: Socket | null = null;
   #closed = false;
-  /** Sent on this connection, and not answered on it. */
+  /** Queries sent on this connection, and those unanswered. */
   #sent = 0;
   #unanswered = 0;
   #lastActivityNs = 0;
@@ -42,7 +42,7 @@ export class StreamLane implements ConnectionLane {
     this.#buffer = shared.pool.empty;
   }
 
-  /** Opens a connection; rejects where that fails. */
+  /** Opens a connection; rejects if that fails. */
   async open(): Promise<void> {
     const { dialer, pool, counts } = this.#shared;
     const reader = createFrameReader((bytes, offset, length) => this.#deliver(bytes, offset, length));
@@ -51,7 +51,7 @@ export class StreamLane implements ConnectionLane {
     const socket = await dialer.dial(this.#lane, {
       buffer: pool.readBuffer,
       callback: (count, bytes) => {
-        // What comes before anything was asked, or after the connection was given up, is no answer.
+        // Data before the first query, or after the connection was given up, is not an answer.
         if (own === undefined || this.#socket !== own) return true;
         counts.bytesReceived += count;
         this.#lastActivityNs = nowNs();
@@ -75,7 +75,7 @@ export class StreamLane implements ConnectionLane {
     socket.on('error', (error: Error) => {
       reason = error;
     });
-    // The server closes in its own time (RFC 7766 §6.2.3); what it has not answered by then it will not answer.
+    // The server may close at any time (RFC 7766 §6.2.3); it will not answer what is still unanswered.
     socket.on('end', () => socket.destroy());
     socket.on('drain', () => this.#shared.handler.onReady());
     socket.on('close', () => this.#lost(socket, reason));
@@ -86,17 +86,17 @@ export class StreamLane implements ConnectionLane {
     this.#shared.handler.onMessage(this.#lane, bytes, offset, length, this.#lastActivityNs, false);
   }
 
-  /** The connection ended by itself. */
+  /** The connection was not closed by us. */
   #lost(socket: Socket, error: Error | null): void {
     if (this.#socket !== socket || this.#closed) return;
     const hadUnanswered = this.#unanswered > 0;
     this.#drop();
     if (error !== null || hadUnanswered) this.fail(error === null ? 'closed' : laneFailureOf(error), error);
-    // An idle connection that the server has closed is no failure.
+    // The server closing an idle connection is not a failure.
     else this.#reopen();
   }
 
-  /** Counts a failure, tells the engine, and tries again after a pause. */
+  /** Counts a failure, reports it to the engine, and retries after a pause. */
   fail(failure: LaneFailure, error: Error | null): void {
     this.#shared.counts.connectionFailures += 1;
     this.#shared.handler.onLaneFailure(this.#lane, failure, error);
@@ -112,14 +112,14 @@ export class StreamLane implements ConnectionLane {
     );
   }
 
-  /** Forgets the connection and what waits to be sent on it. */
+  /** Drops the connection and anything queued to be sent on it. */
   #drop(): void {
     this.#socket = null;
     this.#used = 0;
     this.#unanswered = 0;
   }
 
-  /** A connection that has had its queries, all of them answered, makes room for the next. */
+  /** Closes a connection that has had all its queries answered and opens the next. */
   #renewIfUsedUp(): void {
     const { queriesPerConnection } = this.#shared.stream;
     if (queriesPerConnection === null || this.#sent < queriesPerConnection || this.#unanswered > 0) return;
@@ -151,8 +151,8 @@ export class StreamLane implements ConnectionLane {
   }
 
   /**
-   * A connection on which nothing more can be sent because answers are missing is given up after the timeout.
-   * Used up: a new one takes its place, what is lost has been counted as lost. Full: it is a failure.
+   * Gives up a connection that has been blocked by missing answers for longer than the timeout. Used up: a new one
+   * replaces it, and its lost queries have been counted. Full: that is a failure.
    */
   checkStalled(now: number): void {
     if (this.#socket === null || now - this.#lastActivityNs < this.#shared.timeoutSeconds * 1e9) return;

@@ -1,21 +1,21 @@
 /**
- * Buffers that all lanes of a transport share: one to read into, since what is read is handled before the next
- * read, and a pool to write from, since the kernel may take what was written later.
+ * Buffers that all lanes of a transport share: one to read into, since data is handled before the next read, and a
+ * pool to write from, since the kernel may take written data later.
  */
 
-/** Some 400 queries: larger writes gain nothing. */
+/** About 400 queries: larger writes gain nothing. */
 const WRITE_BYTES = 16 * 1024;
 const READ_BYTES = 64 * 1024;
-/** Spare buffers kept. */
+/** Maximum spare buffers kept. */
 const MAX_SPARE = 64;
 
 export interface StreamPool {
   readonly readBuffer: Uint8Array;
-  /** What a lane has while it has nothing to send. */
+  /** A lane's buffer while it has nothing to send. */
   readonly empty: Uint8Array;
   /** A buffer of at least `length` bytes. */
   take(length: number): Uint8Array;
-  /** Gives a buffer back that `take` gave. */
+  /** Returns a buffer from `take` to the pool. */
   give(buffer: Uint8Array): void;
 }
 

@@ -1,4 +1,4 @@
-/** DNS over TCP (RFC 7766) and over TLS (RFC 7858): each lane a connection. */
+/** DNS over TCP (RFC 7766) and over TLS (RFC 7858): one connection per lane. */
 import { ConnectionTransport, zeroCounts } from './connections.ts';
 import { createDialer } from './dial.ts';
 import { openLanes } from './open-lanes.ts';
@@ -7,8 +7,8 @@ import { createStreamPool } from './stream-pool.ts';
 import type { Transport, TransportRequest } from './transport.ts';
 
 /**
- * Opens all connections. Resolves when each is up or has failed once, which is told to the handler and tried
- * again; rejects with a `LoadError` (`E_UNREACHABLE`, `E_LIMIT`, `E_SOURCE`, `E_UNREADABLE`) if none is up.
+ * Opens all connections. Resolves when each is up or has failed once; a failed one is reported to the handler and
+ * retried. Rejects with a `LoadError` (`E_UNREACHABLE`, `E_LIMIT`, `E_SOURCE`, `E_UNREADABLE`) if none is up.
  */
 export async function openStreams(kind: 'tcp' | 'tls', request: TransportRequest): Promise<Transport> {
   const shared: LaneShared = {

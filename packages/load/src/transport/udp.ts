@@ -1,4 +1,4 @@
-/** UDP: each lane a socket connected to the server, with datagrams moved many per system call. */
+/** UDP: one connected socket per lane, with many datagrams per system call. */
 
 import { type Batch, openUdpSocket, type UdpSocket, type UdpSocketOptions } from '@dinodns-bench/batched-udp';
 import { systemErrorCode } from '@dinodns-bench/program';
@@ -12,29 +12,29 @@ import type {
   TransportRequest,
 } from './transport.ts';
 
-/** Up to this many sockets are polled; beyond, asking each for datagrams costs more than being told by epoll. */
+/** Up to this many sockets are polled; with more, polling each costs more than waiting for epoll. */
 const MAX_POLLED = 8;
-/** Answers without EDNS have at most 512 octets (RFC 1035); room for a server that does not keep to it. */
+/** Answers without EDNS have at most 512 bytes (RFC 1035); leaves room for a server that exceeds this. */
 const MIN_SLOT_BYTES = 2048;
-/** Sends queued before `flush` on one socket. */
+/** Maximum datagrams queued on one socket before `flush`. */
 const SEND_QUEUE = 256;
 
 export interface UdpRequest extends TransportRequest {
-  /** Whether to ask the kernel when each answer arrived. */
+  /** Whether the kernel should timestamp each answer. */
   readonly timestamps: boolean;
-  /** Whether equally long queries may leave as one message that the kernel cuts apart (UDP_SEGMENT). */
+  /** Whether queries of equal length may be sent as one message that the kernel splits (UDP_SEGMENT). */
   readonly segmentation: boolean;
   readonly receiveBufferBytes: number;
   /** The largest answer that the queries announce (EDNS), in bytes; 0 without. */
   readonly payloadBytes: number;
 }
 
-/** What was really opened, for the result. */
+/** What was actually opened, for the result. */
 export interface UdpFacts {
   readonly backend: UdpSocket['backend'];
   readonly backendReason: string | null;
   readonly receiveBufferBytes: number;
-  /** Whether answers are timed by the kernel. */
+  /** Whether the kernel timestamps answers. */
   readonly timestamps: boolean;
 }
 
@@ -43,7 +43,7 @@ export interface UdpTransport extends Transport {
   readonly facts: UdpFacts;
 }
 
-/** Datagrams per system call: many sockets have few datagrams each, and each has an arena of this many slots. */
+/** Datagrams per system call: with many sockets each has few datagrams, and an arena of this many slots. */
 function batchSizeFor(lanes: number): number {
   return Math.max(4, Math.min(64, Math.floor(1024 / lanes)));
 }
@@ -107,7 +107,7 @@ class UdpLanes implements UdpTransport {
   readonly polled: boolean;
   readonly facts: UdpFacts;
   readonly #sockets: readonly UdpSocket[];
-  /** Lanes with something queued since the last flush. */
+  /** Lanes with datagrams queued since the last flush. */
   readonly #touched: Uint8Array;
 
   constructor(sockets: readonly UdpSocket[], { timestamps }: UdpRequest) {
@@ -163,7 +163,7 @@ class UdpLanes implements UdpTransport {
     return handled;
   }
 
-  /** Bytes of datagrams are counted by the engine, which has them in hand. */
+  /** The engine counts the bytes of datagrams. */
   get counters(): TransportCounters {
     let [sendErrors, kernelDrops] = [0, 0];
     let known = true;

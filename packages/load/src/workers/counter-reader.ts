@@ -1,4 +1,4 @@
-/** Turns the transports' running counters into the counts of the interval, and takes their connection times. */
+/** Converts the transports' running counters into counts per interval, and takes their connection times. */
 import type { Measurements } from '../engine/measurements.ts';
 import type { Transport, TransportCounters } from '../transport/transport.ts';
 
@@ -18,7 +18,7 @@ export class CounterReader {
     this.#measurements = measurements;
   }
 
-  /** Adds what has happened since the last call. */
+  /** Adds the changes since the last call. */
   read(): void {
     const now = this.#transports.reduce(
       (sum: Read, { counters }) => ({

@@ -1,4 +1,4 @@
-/** What the main thread and its workers tell each other. */
+/** The messages between the main thread and its workers. */
 import type { MeasurementData } from '../engine/measurements.ts';
 import type { CannonOptions } from '../options.ts';
 import type { ServerAddress } from '../transport/transport.ts';
@@ -9,12 +9,12 @@ import type { ThreadUse } from './thread-use.ts';
 export interface Share {
   readonly worker: number;
   readonly workers: number;
-  /** Sockets or connections of this worker, at least 1, and how many the workers before it have. */
+  /** Sockets or connections of this worker, at least 1, and the total of the workers before it. */
   readonly lanes: number;
   readonly firstLane: number;
-  /** Queries in flight at most; null for an open loop. */
+  /** Maximum queries in flight; null for an open loop. */
   readonly window: number | null;
-  /** Queries at most; null for no limit. */
+  /** Maximum queries; null for no limit. */
   readonly limit: number | null;
 }
 
@@ -31,7 +31,7 @@ export interface WorkerTask {
 /** Index in `control`. */
 export const STOP = 0;
 
-/** To the worker, once all are ready: when to begin, on the clock of `process.hrtime.bigint()`. */
+/** To the worker, once all are ready: when to start, on the clock of `process.hrtime.bigint()`. */
 export interface GoMessage {
   readonly kind: 'go';
   readonly atNs: bigint;
@@ -46,16 +46,16 @@ export interface TransportFacts {
 }
 
 export interface WorkerSummary {
-  /** Nanoseconds after the start: the end of sending, and the last answer in time (0 without one). */
+  /** Nanoseconds after the start: the end of sending, and the last timely answer (0 if none). */
   readonly sendingNs: number;
   readonly lastAnswerNs: number;
-  /** Whether sending ended before its time because there was nothing more to send. */
+  /** Whether sending ended early because there was nothing more to send. */
   readonly exhausted: boolean;
   /** Of the worker's thread, while it sent. */
   readonly use: ThreadUse | null;
 }
 
-/** An error, taken apart: instances of classes do not survive the way between threads. */
+/** An error as plain data: class instances are not preserved between threads. */
 export interface ErrorData {
   readonly code: string | null;
   readonly problems: readonly { readonly problem: string; readonly fix: string }[];
@@ -63,7 +63,7 @@ export interface ErrorData {
   readonly stack: string | undefined;
 }
 
-/** To the worker: close everything and end, whether it has begun or not. */
+/** To the worker: close everything and exit, whether it has started or not. */
 export interface QuitMessage {
   readonly kind: 'quit';
 }

@@ -1,4 +1,4 @@
-/** The worker threads of one run: started, begun at the same moment, listened to, stopped. */
+/** The worker threads of one run: created, started at the same moment, monitored and stopped. */
 import { Worker } from 'node:worker_threads';
 import { openUdpSocket } from '@dinodns-bench/batched-udp';
 import type { MeasurementData } from '../engine/measurements.ts';
@@ -14,10 +14,10 @@ import type {
 } from './messages.ts';
 import { STOP } from './messages.ts';
 
-/** Time between the last worker's being ready and the first query, so that all have heard of it. */
+/** Delay between the last worker being ready and the first query, so that all receive the start message. */
 const START_DELAY_NS = 20_000_000n;
 
-/** A thread that was asked to end has so long. */
+/** How long a thread may take to exit when asked. */
 const PATIENCE_MS = 3000;
 
 export interface PoolHandler {
@@ -29,9 +29,9 @@ export interface PoolHandler {
 
 export interface Pool {
   readonly facts: readonly TransportFacts[];
-  /** Begins the load; resolves when all workers are done, rejects as soon as one has failed. */
+  /** Starts the load; resolves when all workers are done, rejects as soon as one fails. */
   run(handler: PoolHandler): Promise<void>;
-  /** Ends the load early; what is in flight is given a tenth of a second. */
+  /** Ends the load early; waits 0.1 s for queries in flight. */
   stop(): void;
   /** Ends all threads. */
   close(): Promise<void>;
@@ -39,7 +39,7 @@ export interface Pool {
 
 interface Member {
   readonly thread: Worker;
-  /** Settled by the worker's next message of that kind, or its failure. */
+  /** Settled by the worker's message of that kind, or its failure. */
   readonly ready: Promise<TransportFacts>;
   readonly done: Promise<void>;
   /** Resolves when the thread has ended. */
@@ -98,7 +98,7 @@ function startWorker(task: WorkerTask): Member {
       resolve();
     });
   });
-  // Whoever waits for them sees the failure; nobody may be waiting yet.
+  // Callers that await these see the failure, but none may be awaiting yet.
   ready.promise.catch(() => undefined);
   done.promise.catch(() => undefined);
   return {
@@ -113,8 +113,8 @@ function startWorker(task: WorkerTask): Member {
 }
 
 /**
- * Opens a socket in this thread and closes it: the native library that moves datagrams stays loaded then. It is
- * unloaded with the last thread that uses it, and crashes the process if that one is ended with sockets open.
+ * Opens and closes a socket in this thread, which keeps the native library loaded. It is otherwise unloaded with the
+ * last thread that uses it, and crashes the process if that thread is terminated with sockets open.
  */
 async function keepLibrariesLoaded(tasks: readonly WorkerTask[]): Promise<void> {
   if (!tasks.some(({ options }) => options.transport === 'udp')) return;
@@ -122,7 +122,7 @@ async function keepLibrariesLoaded(tasks: readonly WorkerTask[]): Promise<void> 
   await socket.close();
 }
 
-/** Asks a thread to close its sockets and end; one that does not is ended. */
+/** Asks a thread to close its sockets and exit; terminates it if it does not. */
 async function endThread({ thread, gone }: Member): Promise<void> {
   thread.postMessage({ kind: 'quit' } satisfies QuitMessage);
   const patience = setTimeout(() => void thread.terminate(), PATIENCE_MS);
@@ -130,7 +130,7 @@ async function endThread({ thread, gone }: Member): Promise<void> {
   clearTimeout(patience);
 }
 
-/** Starts one thread for each task. Rejects with the first failure, with all threads ended. */
+/** Starts one thread per task. On a failure, ends all threads and rejects with the first error. */
 export async function startPool(tasks: readonly WorkerTask[]): Promise<Pool> {
   await keepLibrariesLoaded(tasks);
   const members = tasks.map(startWorker);

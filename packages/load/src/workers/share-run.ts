@@ -1,4 +1,4 @@
-/** One worker's share of the load: its sockets opened, its queries sent and answered. */
+/** One worker's share of the load: opens its sockets, sends its queries and collects the answers. */
 import { nowNs } from '../clock.ts';
 import { clientCookie } from '../engine/cookies.ts';
 import { Engine } from '../engine/engine.ts';
@@ -17,10 +17,10 @@ import type { Workload } from '../workload/workload.ts';
 import { CounterReader } from './counter-reader.ts';
 import { type Share, STOP, type TransportFacts, type WorkerTask } from './messages.ts';
 
-/** Retransmissions and lookups of several steps may end a little after the time-out. */
+/** Retries and lookups of several steps may end a little after the timeout. */
 const DRAIN_MARGIN_NS = 100e6;
 
-/** Room for each answer where queries have EDNS of a size that is not known here (a capture's). */
+/** Space for each answer if the queries' EDNS size is unknown (a capture). */
 const DEFAULT_SLOT_BYTES = 4096;
 
 function scheduleFor(options: CannonOptions, { worker, workers }: Share): Schedule | null {
@@ -73,7 +73,7 @@ function openFallback(task: WorkerTask, handler: TransportHandler): Promise<Tran
   return transport === 'udp' && tcpFallback ? openConnections('tcp', requestOf(task, handler)) : null;
 }
 
-/** All that a worker has once its sockets are open. */
+/** A worker's state once its sockets are open. */
 export interface Opened {
   readonly engine: Engine;
   readonly workload: Workload;
@@ -84,7 +84,7 @@ export interface Opened {
   close(): Promise<void>;
 }
 
-/** Opens the sockets or connections of a task's share. Rejects with a `LoadError` where that cannot be. */
+/** Opens the sockets or connections of a task's share. Rejects with a `LoadError` if that fails. */
 export async function open(task: WorkerTask): Promise<Opened> {
   const { options, plan, share } = task;
   const measurements = new Measurements();
@@ -116,13 +116,13 @@ export async function open(task: WorkerTask): Promise<Opened> {
   };
 }
 
-/** Places of the window that are filled together, at most, and the share of the window that may be. */
+/** Maximum window places filled together, and their maximum share of the window. */
 const MAX_COALESCE = 16;
 const COALESCE_SHARE = 1 / 6;
 
 /**
- * Only where throughput is what is asked for (a closed loop without a rate), where answers may wait because the kernel
- * has timed them, and where each query stands for itself.
+ * Coalesces only if throughput is the goal (a closed loop without a rate), if answers may wait because the kernel has
+ * timestamped them, and if each query is independent.
  */
 function coalesceFor({ options, plan, share }: WorkerTask, { kernelTimestamps }: TransportFacts): number {
   const { load, tcpFallback } = options;
@@ -131,15 +131,15 @@ function coalesceFor({ options, plan, share }: WorkerTask, { kernelTimestamps }:
   return Math.max(1, Math.min(MAX_COALESCE, Math.floor(share.window * COALESCE_SHARE)));
 }
 
-/** What the caller of `runShare` hears. */
+/** Events for the caller of `runShare`. */
 export interface ShareEvents {
   /** At each multiple of the interval: the measurements are up to date. */
   readonly onInterval: () => void;
-  /** Nothing new will leave: `sendingNs` after the start. */
+  /** Nothing new will be sent: `sendingNs` after the start. */
   readonly onSendingOver: (sendingNs: number) => void;
 }
 
-/** Runs a share of the load from `startNs` on; resolves when everything is answered or given up. */
+/** Runs a share of the load from `startNs`; resolves when everything is answered or given up. */
 export async function runShare(
   task: WorkerTask,
   opened: Opened,

@@ -2,12 +2,12 @@
 import type { CannonOptions } from '../options.ts';
 import type { Share } from './messages.ts';
 
-/** Part `index` of `parts` of a whole number: as equal as can be, the first ones one more. */
+/** Part `index` of a whole number split into `parts`, as equal as possible; the first ones are larger by one. */
 function part(whole: number, parts: number, index: number): number {
   return Math.floor(whole / parts) + (index < whole % parts ? 1 : 0);
 }
 
-/** One share for each worker. `options` have been checked: there is enough for each. */
+/** One share per worker. `options` have been checked: there is enough for each. */
 export function sharesOf({ workers, clients, load, maxQueries }: CannonOptions): Share[] {
   const lanes = clients ?? workers;
   let firstLane = 0;

@@ -1,4 +1,4 @@
-/** What a thread used of its CPU, and how long it was kept from it. */
+/** A thread's CPU time, and how long it waited for a CPU. */
 import { readFileSync } from 'node:fs';
 
 export interface ThreadUse {
@@ -9,7 +9,7 @@ export interface ThreadUse {
 }
 
 /**
- * Of the calling thread, since it began; null where the platform does not tell. Linux: /proc/thread-self/schedstat
+ * Of the calling thread, since it started; null if the platform does not report it. Linux: /proc/thread-self/schedstat
  * (Documentation/scheduler/sched-stats.rst: time on the CPU, time on a run queue, time slices).
  */
 export function threadUse(): ThreadUse | null {
@@ -25,7 +25,7 @@ export function threadUse(): ThreadUse | null {
   return { cpuNs: (user + system) * 1000, waitedNs: null };
 }
 
-/** What was used between two readings. */
+/** The use between two readings. */
 export function useBetween(before: ThreadUse | null, after: ThreadUse | null): ThreadUse | null {
   if (before === null || after === null) return null;
   const waited =

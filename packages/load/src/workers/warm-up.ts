@@ -1,10 +1,9 @@
 /**
- * Runs the load against an echo in this thread before it counts: the program is compiled by the time the first
- * query leaves. Compiled meanwhile, it would be ten times slower at first, and the compiler's threads would take the
- * CPU from a generator that has one core: at 100,000 queries a second those of the first two seconds left up to 30 ms
- * late.
+ * Runs the load against an echo in this thread before the measurement, so that the code is compiled when the first
+ * query is sent. Otherwise it would be ten times slower at first, and the compiler threads would take the CPU from a
+ * generator with one core: at 100,000 queries per second, those of the first two seconds were up to 30 ms late.
  *
- * The echo is a socket on 127.0.0.1 that nobody else hears of; the server under test gets none of it.
+ * The echo is a private socket on 127.0.0.1; the server under test receives nothing.
  */
 
 import { setTimeout } from 'node:timers/promises';
@@ -15,18 +14,18 @@ import { arrivalsOf, countOf } from '../schedule/schedule.ts';
 import { STOP, type WorkerTask } from './messages.ts';
 import { type Opened, open, runShare } from './share-run.ts';
 
-/** Length: a share of the run's, and at most so much. Hardly anything is compiled after that. */
+/** Length as a share of the run, and its maximum. Hardly anything is compiled after that. */
 const SHARE_OF_RUN = 0.1;
 const MAX_SECONDS = 1;
-/** Shorter than this it would compile nothing. */
+/** A shorter warm-up would compile nothing. */
 const MIN_SECONDS = 0.02;
-/** The end of a run is code, too: it happens often enough not to be a surprise to the compiler. */
+/** Several short runs, so that the code at the end of a run is compiled too. */
 const ROUNDS = 4;
-/** Share of the time in which nothing is sent, so that the compiler's threads get the CPU where there is only one. */
+/** Share of the time with nothing sent, so that the compiler threads get the CPU if there is only one. */
 const PAUSES = 0.5;
-/** A run of fewer queries than this is over before anything would have been compiled. */
+/** A run with fewer queries is over before anything would be compiled. */
 const FEW_QUERIES = 5000;
-/** Sockets of the run that are imitated at most: each has tables of its own. */
+/** Maximum sockets in the warm-up: each has its own tables. */
 const MAX_LANES = 8;
 const ECHO_BUFFER_BYTES = 4 << 20;
 const TIMEOUT_SECONDS = 0.05;
@@ -43,7 +42,7 @@ function answer(batch: Batch): void {
   }
 }
 
-/** The same load in small, against another server. */
+/** A small version of the load, against another server. */
 function rehearsal(task: WorkerTask, port: number, seconds: number): WorkerTask {
   const { options, share, plan } = task;
   return {
@@ -64,7 +63,7 @@ function rehearsal(task: WorkerTask, port: number, seconds: number): WorkerTask 
   };
 }
 
-/** Queries that a share has at most; infinite where only the duration ends it. */
+/** Maximum queries of a share; infinite if only the duration ends it. */
 function maxQueries({ options, share, plan }: WorkerTask): number {
   const arrivals = arrivalsOf(options.load);
   return Math.min(
@@ -75,7 +74,7 @@ function maxQueries({ options, share, plan }: WorkerTask): number {
   );
 }
 
-/** Once through a small run; its measurements are dropped. */
+/** One small run; its measurements are discarded. */
 async function rehearse(task: WorkerTask): Promise<void> {
   const opened: Opened = await open(task);
   try {
@@ -89,8 +88,8 @@ async function rehearse(task: WorkerTask): Promise<void> {
 }
 
 /**
- * For batched UDP sockets; connections have other limits. It is a help and no condition: where this machine has no
- * loopback, the run begins without it.
+ * For batched UDP sockets; connections have other limits. The warm-up is optional: on a machine without loopback the
+ * run starts without it.
  */
 export async function warmUp(task: WorkerTask): Promise<void> {
   if (task.options.transport !== 'udp' || maxQueries(task) < FEW_QUERIES) return;

@@ -8,7 +8,7 @@ import { type Opened, open, runShare } from './share-run.ts';
 import { type ThreadUse, threadUse, useBetween } from './thread-use.ts';
 import { warmUp } from './warm-up.ts';
 
-/** Runs the load from `startNs` on and posts what it measures. */
+/** Runs the load from `startNs` and posts the measurements. */
 async function measure(task: WorkerTask, opened: Opened, startNs: number): Promise<void> {
   const { engine, measurements } = opened;
   const before = threadUse();
@@ -50,7 +50,7 @@ const post = (message: WorkerMessage) => port.postMessage(message);
 const told = new Promise<GoMessage | QuitMessage>((resolve) => port.once('message', resolve));
 try {
   const task = workerData as WorkerTask;
-  // First: objects made before it would not have the shapes that the compiled program knows.
+  // First: objects created before it would not have the shapes that the compiled code expects.
   await warmUp(task);
   const opened = await open(task);
   try {

@@ -1,4 +1,4 @@
-/** Collects messages into one piece of shared memory. */
+/** Collects messages in one block of shared memory. */
 import type { QueryArena } from './workload.ts';
 
 const FIRST_BYTES = 64 * 1024;
@@ -10,7 +10,7 @@ export interface ArenaBuilder {
   readonly count: number;
   /** Appends a message. @throws RangeError beyond 4 GiB of messages. */
   add(message: Uint8Array): void;
-  /** The arena; nothing may be added after it. */
+  /** Returns the arena; nothing may be added after this. */
   finish(): QueryArena;
 }
 

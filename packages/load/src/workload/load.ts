@@ -3,7 +3,7 @@
 export { planWorkload } from './plan.ts';
 export { startWorkload } from './start.ts';
 
-/** Which of the workers asks, and the seed that makes its random choices repeatable. */
+/** One worker of several, and the seed that makes its random choices repeatable. */
 export interface WorkloadShare {
   readonly worker: number;
   readonly workers: number;

@@ -1,25 +1,25 @@
-/** What is asked: the part of the options that describes the workload. */
+/** The options that describe the workload: which queries are sent. */
 import { z } from 'zod';
 
-/** Shares by which queries are drawn at random; only their ratios count. */
+/** Relative weights for drawing queries at random; only their ratios matter. */
 const weights = z.array(z.number().min(0)).min(1).readonly().nullable().default(null);
 
 const orderFields = {
-  /** Names taken in order, at random with equal weights, or at random with Zipf's law by position. */
+  /** Names in order, at random with equal weights, or at random by Zipf's law over their positions. */
   popularity: z.enum(['sequence', 'random', 'zipf']).default('sequence'),
   /** Exponent of Zipf's law. */
   zipfExponent: z.number().positive().max(10).default(1),
-  /** Put a label of this many random letters and digits before each name: no cache has the answer. Null: as given. */
+  /** Prepend a label of this many random letters and digits, so that no cache has the answer. Null: unchanged. */
   randomLabelLength: z.int().min(1).max(63).nullable().default(null),
 };
 
 export const workloadOptionsSchema = z.discriminatedUnion('kind', [
   z.strictObject({
     kind: z.literal('names'),
-    /** Each is asked for each of `types`. */
+    /** Each name is queried for each of `types`. */
     names: z.array(z.string()).min(1).readonly(),
     types: z.array(z.string()).min(1).readonly().default(['A']),
-    /** One for each name; not together with `zipf`. Null: all alike. */
+    /** One per name; not together with `zipf`. Null: all equal. */
     weights,
     /** One for each type. Null: all alike. */
     typeWeights: weights,
@@ -37,7 +37,7 @@ export const workloadOptionsSchema = z.discriminatedUnion('kind', [
     from: z.int().min(0).default(1),
     to: z.int().min(0).default(200),
     types: z.array(z.string()).min(1).readonly().default(['A']),
-    /** Share of queries for names that exist, 0 to 1, where odd numbers are zones; null: as the numbers come. */
+    /** Share of queries for existing names, 0 to 1, if odd numbers are zones; null: numbers in order. */
     hitRatio: z.number().min(0).max(1).nullable().default(null),
     /** One for each type. Null: all alike. */
     typeWeights: weights,
@@ -45,7 +45,7 @@ export const workloadOptionsSchema = z.discriminatedUnion('kind', [
   }),
   z.strictObject({
     kind: z.literal('reverse'),
-    /** A network whose addresses are asked for their names (PTR), such as `10.0.0.0/16`; at most 2^20 addresses. */
+    /** A network whose addresses are queried for PTR, such as `10.0.0.0/16`; at most 2^20 addresses. */
     network: z.string().min(1),
     ...orderFields,
   }),
@@ -54,20 +54,20 @@ export const workloadOptionsSchema = z.discriminatedUnion('kind', [
     path: z.string().min(1),
     /** 2 replays twice as fast as captured. */
     speed: z.number().positive().default(1),
-    /** Queries to this port are replayed. */
+    /** Only queries to this port are replayed. */
     port: z.int().min(1).max(65_535).default(53),
   }),
   z.strictObject({
     kind: z.literal('kubernetes'),
-    /** Names as a program in the pod gives them: `kubernetes`, `infoblox.com`. */
+    /** Names as a program in the pod would use them: `kubernetes`, `infoblox.com`. */
     names: z.array(z.string()).min(1).readonly(),
     namespace: z.string().default('default'),
     clusterDomain: z.string().default('cluster.local'),
-    /** One for each name. Null: in turn. */
+    /** One per name. Null: in turn. */
     weights,
     /**
-     * Search domains after the cluster's three, as the node's own resolv.conf brings them. One by default, as
-     * on most clouds: so an external name costs five candidates.
+     * Search domains after the cluster's three, from the node's own resolv.conf. One by default, as on most clouds:
+     * an external name then costs five candidates.
      */
     search: z.array(z.string()).readonly().default(['internal']),
     ndots: z.int().min(0).max(15).default(5),

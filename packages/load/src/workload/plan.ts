@@ -1,4 +1,4 @@
-/** From options to a plan: files are read and every message is encoded, once. */
+/** From options to a plan: reads files and encodes every message once. */
 
 import { readFile } from 'node:fs/promises';
 import { messageOf, systemErrorCode } from '@dinodns-bench/program';
@@ -27,7 +27,7 @@ type Kind<K extends WorkloadOptions['kind']> = Extract<WorkloadOptions, { readon
 type Ordered = Pick<Kind<'names'>, 'popularity' | 'zipfExponent' | 'randomLabelLength'>;
 
 const NOTHING_SPECIAL = {
-  cumulatedWeights: null,
+  cumulativeWeights: null,
   dueSeconds: null,
   passes: null,
   randomLabelLength: null,
@@ -49,7 +49,7 @@ async function readable(path: string): Promise<Uint8Array> {
   }
 }
 
-/** An encoder that puts a label of `length` octets, to be overwritten, before each name. */
+/** An encoder that prepends a label of `length` bytes, to be overwritten, to each name. */
 function withRandomLabel(encode: EncodeQuery, length: number | null): EncodeQuery {
   if (length === null) return encode;
   const label = new Uint8Array(length + 2).fill(0x78, 1, length + 1);
@@ -58,14 +58,14 @@ function withRandomLabel(encode: EncodeQuery, length: number | null): EncodeQuer
     const joined = joinNames(label, name);
     if (joined === undefined) {
       const text = nameText(name);
-      const problem = `"${text}" is too long for a random label of ${length} octets`;
+      const problem = `"${text}" is too long for a random label of ${length} bytes`;
       throw loadError('E_WORKLOAD', problem, 'give a shorter random label');
     }
     return encode(joined, type);
   };
 }
 
-/** The words for reports: "in order", "at random", … */
+/** The order as reports name it: "in order", "at random", … */
 function orderText({ popularity, zipfExponent, randomLabelLength }: Ordered, weighted: boolean): string {
   const drawn = weighted ? 'at random by weight' : 'at random';
   const order = {
@@ -76,7 +76,7 @@ function orderText({ popularity, zipfExponent, randomLabelLength }: Ordered, wei
   return randomLabelLength === null ? order : `${order}, each with a random label prepended`;
 }
 
-/** Every name asked for every type, weighted by the product of both weights where either has any. */
+/** Every name with every type, weighted by the product of both weights if there are any. */
 function planNames(
   list: NameList,
   types: readonly string[],
@@ -104,7 +104,7 @@ function planNames(
     description: `${what(names)}, ${asked}, ${orderText(options, weighted)}`,
     arena: arena.finish(),
     order: weighted || options.popularity !== 'sequence' ? 'random' : 'sequence',
-    cumulatedWeights: weighted ? cumulate(weights) : null,
+    cumulativeWeights: weighted ? cumulate(weights) : null,
     randomLabelLength: options.randomLabelLength,
   };
 }
@@ -147,7 +147,7 @@ async function planFile(options: Kind<'file'>, message: MessageOptions): Promise
     description: `${queries} of ${options.path}, ${orderText(options, weights !== null)}`,
     arena: arena.finish(),
     order: options.popularity === 'sequence' ? 'sequence' : 'random',
-    cumulatedWeights: weights === null ? null : cumulate(weights),
+    cumulativeWeights: weights === null ? null : cumulate(weights),
     randomLabelLength: options.randomLabelLength,
   };
 }
@@ -157,7 +157,7 @@ function planPod(options: Kind<'kubernetes'>, message: MessageOptions): Workload
   const arena = arenaBuilder();
   const types = typeNumbers(options.types);
   const weights = checkedWeights(options.weights, options.names.length, 'names');
-  // The names themselves first: an error shall name what the user wrote, not a candidate made of it.
+  // The names themselves first: an error should show what the user wrote, not a candidate derived from it.
   wireNames(options.names);
   wireNames([options.clusterDomain, options.namespace, ...options.search]);
   const offsets = [0];
@@ -175,7 +175,7 @@ function planPod(options: Kind<'kubernetes'>, message: MessageOptions): Workload
     description: `lookups of ${shown} as from a pod of namespace ${namespace}, ndots:${ndots}, ${options.types.join(' and ')}`,
     arena: arena.finish(),
     order: weights === null ? 'sequence' : 'random',
-    cumulatedWeights: weights === null ? null : cumulate(weights),
+    cumulativeWeights: weights === null ? null : cumulate(weights),
     resolver: { kind: 'kubernetes', candidateOffsets, messagesPerCandidate: types.length },
   };
 }

@@ -1,7 +1,6 @@
 /**
- * What a pod's resolver asks: the search list of `dnsPolicy: ClusterFirst` and `ndots`, as glibc goes through
- * them (resolver(3), res_search): A and AAAA in parallel for one candidate name, then the next one, until one
- * has an answer.
+ * The queries of a pod's resolver: the search list of `dnsPolicy: ClusterFirst` and `ndots`, as glibc applies them
+ * (resolver(3), res_search): A and AAAA in parallel for one candidate name, then the next, until one has an answer.
  */
 import { parseName } from '@dinodns-bench/wire';
 import { LOOKUP_FAILED, LOOKUP_FOUND, type Lookups, OUTCOME, type ResolverPlan } from './workload.ts';
@@ -9,7 +8,7 @@ import { LOOKUP_FAILED, LOOKUP_FOUND, type Lookups, OUTCOME, type ResolverPlan }
 export interface SearchRules {
   readonly namespace: string;
   readonly clusterDomain: string;
-  /** What the node's own resolv.conf adds. */
+  /** Search domains that the node's own resolv.conf adds. */
   readonly search: readonly string[];
   readonly ndots: number;
 }
@@ -19,21 +18,21 @@ export function searchList({ namespace, clusterDomain, search }: SearchRules): s
   return [`${namespace}.svc.${clusterDomain}`, `svc.${clusterDomain}`, clusterDomain, ...search];
 }
 
-/** Dots that separate labels: not those of an escape. */
+/** Counts the dots that separate labels, not escaped ones. */
 function countDots(name: string): number {
   return (name.replace(/\\\d{3}|\\./g, '_').match(/\./g) ?? []).length;
 }
 
 /**
- * The names asked for `name`, in order. With a trailing dot: itself only. With at least `ndots` dots: itself
+ * The names to query for `name`, in order. With a trailing dot: only itself. With at least `ndots` dots: itself
  * first, then with each domain of the search list; with fewer: itself last.
  */
 export function candidateNames(name: string, rules: SearchRules): string[] {
   if (name.endsWith('.')) return [name];
   const searched = searchList(rules).map((domain) => `${name}.${domain}`);
-  // A name too long with its domain is not asked.
-  const askable = searched.filter((candidate) => 'wire' in parseName(candidate));
-  return countDots(name) >= rules.ndots ? [name, ...askable] : [...askable, name];
+  // A name that is too long with its search domain is skipped.
+  const valid = searched.filter((candidate) => 'wire' in parseName(candidate));
+  return countDots(name) >= rules.ndots ? [name, ...valid] : [...valid, name];
 }
 
 /** Bits of a slot's state. */
@@ -41,9 +40,9 @@ const FOUND = 1;
 const LOST = 2;
 
 /**
- * The state machines of lookups in flight. A candidate is done when all of its queries are: an answer to any of
- * them ends the lookup; NXDOMAIN, no data and errors lead to the next candidate; a query that was lost without
- * any answer ends the lookup, as a resolver gives up when its server is silent.
+ * The state machines of lookups in flight. A candidate is done when all its queries are: an answer to any of them
+ * ends the lookup; NXDOMAIN, NODATA and errors lead to the next candidate; a lost query without any answer ends the
+ * lookup, as a resolver gives up when its server is silent.
  */
 export function podLookups(plan: ResolverPlan): Lookups {
   const { candidateOffsets, messagesPerCandidate } = plan;

@@ -1,12 +1,12 @@
 /**
- * Query files in dnsperf's format, read as dnsperf 2.10 reads them: a name at the beginning of the line, blanks
- * (spaces or tabs), a type; what follows after another blank is ignored. Empty lines, and lines that begin
- * with `;`, are no queries; `#` begins no comment.
+ * Query files in dnsperf's format, read as dnsperf 2.10 reads them: a name at the start of the line, blanks (spaces
+ * or tabs), and a type; anything after another blank is ignored. Empty lines and lines that begin with `;` are
+ * skipped; `#` does not start a comment.
  *
- * Three differences, on purpose. dnsperf skips a bad line with a warning on every pass; here it is an error
- * with its line number, before anything is sent. dnsperf 2.10 computes `\DDD` with base 7 (`\065` becomes octet
- * 47) and takes `\256` to `\999`; here it is decimal up to 255, as RFC 1035 has it. dnsperf takes the beginning
- * of a type for the type (`TA` for TALINK, `N` for NS) and a name of 256 octets; here both are errors.
+ * Three deliberate differences. dnsperf skips a bad line with a warning on every pass; here it is an error with its
+ * line number, before anything is sent. dnsperf 2.10 computes `\DDD` in base 7 (`\065` becomes byte 47) and accepts
+ * `\256` to `\999`; here it is decimal up to 255, as in RFC 1035. dnsperf accepts a prefix of a type (`TA` for
+ * TALINK, `N` for NS) and a name of 256 bytes; here both are errors.
  */
 import { nearest, type Problem } from '@dinodns-bench/program';
 import { parseNameBytes, TYPE_NAMES, typeNumber } from '@dinodns-bench/wire';
@@ -18,16 +18,16 @@ const SPACE = 0x20;
 const TAB = 0x09;
 const SEMICOLON = 0x3b;
 
-/** Problems told at most: who has a wrong file need not read of every line. */
-const PROBLEMS_TOLD = 10;
+/** Maximum problems reported: the user of a wrong file need not read about every line. */
+const MAX_PROBLEMS = 10;
 
-/** Characters of a bad line shown at most. */
+/** Maximum characters of a bad line shown. */
 const MAX_SHOWN_LENGTH = 60;
 
 const EXAMPLE = 'write a name and a type, separated by a space, such as "example.com A"';
 
-function isBlank(octet: number | undefined): boolean {
-  return octet === SPACE || octet === TAB;
+function isBlank(byte: number | undefined): boolean {
+  return byte === SPACE || byte === TAB;
 }
 
 function shown(bytes: Uint8Array): string {
@@ -65,7 +65,7 @@ function parseLine(line: Uint8Array): Line {
   return { name: name.wire, type };
 }
 
-/** `TYPE+5` is what dnsperf takes besides `TYPE5`. */
+/** dnsperf accepts `TYPE+5` as well as `TYPE5`. */
 function typeOf(text: string): number | undefined {
   return typeNumber(text.replace(/^(type)\+/i, '$1'));
 }
@@ -88,7 +88,7 @@ export function parseQueryFile(
   const problems: Problem[] = [];
   let count = 0;
   let lineNumber = 0;
-  for (let start = 0; start < content.length && problems.length < PROBLEMS_TOLD; ) {
+  for (let start = 0; start < content.length && problems.length < MAX_PROBLEMS; ) {
     lineNumber += 1;
     const newline = content.indexOf(NEWLINE, start);
     const end = newline === -1 ? content.length : newline;

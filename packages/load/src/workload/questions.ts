@@ -1,4 +1,4 @@
-/** Lists of questions as the options describe them: names given, zone sets with a hit ratio, reverse zones. */
+/** Lists of questions from the options: given names, zone sets with a hit ratio, reverse zones. */
 import { nearest, type Problem } from '@dinodns-bench/program';
 import { addressBytes, parseName, reverseName, TYPE_NAMES, typeNumber } from '@dinodns-bench/wire';
 import { LoadError, loadError } from '../errors.ts';
@@ -7,10 +7,10 @@ import { zipfWeights } from './weights.ts';
 
 type Kind<K extends WorkloadOptions['kind']> = Extract<WorkloadOptions, { readonly kind: K }>;
 
-/** Names in the order in which they are asked, and how often each of them. */
+/** Names in query order, and their weights. */
 export interface NameList {
   readonly names: Iterable<string>;
-  /** One for each name, in any unit; null where all are alike. */
+  /** One per name, in any unit; null if all are equal. */
   readonly weights: ArrayLike<number> | null;
 }
 
@@ -30,7 +30,7 @@ export function wireNames(names: Iterable<string>): Uint8Array[] {
     else
       problems.push({
         problem: `"${name}" is not a domain name: ${parsed.problem}`,
-        fix: 'give a name such as www.example.com; \\DDD stands for any octet',
+        fix: 'give a name such as www.example.com; \\DDD stands for any byte',
       });
   }
   const [first, ...others] = problems;
@@ -49,7 +49,7 @@ export function typeNumbers(types: readonly string[]): number[] {
   });
 }
 
-/** @throws LoadError `E_WORKLOAD` if there is not one weight for each. */
+/** @throws LoadError `E_WORKLOAD` if the number of weights does not match. */
 export function checkedWeights(
   weights: readonly number[] | null,
   count: number,
@@ -65,7 +65,7 @@ export function checkedWeights(
   return weights;
 }
 
-/** Zipf's weights, or equal ones, for `popularity`; null for names in sequence or all alike. */
+/** Zipf's weights, or equal ones, for `popularity`; null for names in sequence or with equal weights. */
 export function popularityWeights(
   options: { readonly popularity: 'sequence' | 'random' | 'zipf'; readonly zipfExponent: number },
   count: number,
@@ -88,19 +88,19 @@ function halvesOf(from: number, to: number): Halves {
   return { firstOdd, odds, firstEven, evens: to - from + 1 - odds };
 }
 
-/** As many numbers as the range has, those that exist and those that do not spread evenly. */
+/** As many numbers as the range has, with existing and missing ones spread evenly. */
 function* mixedNumbers(halves: Halves, hitRatio: number): Generator<number> {
   const { firstOdd, odds, firstEven, evens } = halves;
   let hits = 0;
   for (let i = 0; i < odds + evens; i += 1) {
-    // A hit is due as soon as the share of hits would fall below the ratio without it.
+    // A hit is due as soon as the hit ratio would otherwise be too low.
     const isHit = Math.ceil(hitRatio * (i + 1) - 1e-9) > hits;
     yield isHit ? firstOdd + 2 * (hits % odds) : firstEven + 2 * ((i - hits) % evens);
     if (isHit) hits += 1;
   }
 }
 
-/** Zipf's law within the names that exist and within those that do not, so that the hit ratio holds. */
+/** Zipf's law applied separately to existing and missing names, so that the hit ratio holds. */
 function ratioWeights({ odds, evens }: Halves, hitRatio: number, exponent: number): Float64Array {
   const share = (count: number, part: number) => {
     const weights = zipfWeights(count, exponent);
@@ -119,7 +119,7 @@ function* oddsThenEvens({ firstOdd, odds, firstEven, evens }: Halves): Generator
   yield* sequence(firstEven, evens, 2);
 }
 
-/** @throws LoadError `E_WORKLOAD` if the range is empty, too long, or has no names of the kind asked for. */
+/** @throws LoadError `E_WORKLOAD` if the range is empty, too long, or has no names of the requested kind. */
 export function zoneNames(options: Kind<'zones'>): NameList {
   const { pattern, from, to, hitRatio } = options;
   const count = to - from + 1;
@@ -182,8 +182,8 @@ function addressAt(base: Uint8Array, index: number, hostBits: number): string {
   for (let bit = 0; bit < hostBits; bit += 1) {
     const at = bytes.length - 1 - (bit >> 3);
     const mask = 1 << (bit & 7);
-    const octet = bytes[at] ?? 0;
-    bytes[at] = (index >> bit) & 1 ? octet | mask : octet & ~mask;
+    const byte = bytes[at] ?? 0;
+    bytes[at] = (index >> bit) & 1 ? byte | mask : byte & ~mask;
   }
   if (bytes.length === 4) return bytes.join('.');
   const groups = Array.from({ length: 8 }, (_, i) =>

@@ -1,6 +1,6 @@
 /**
- * A small, fast generator of pseudo-random numbers with a seed, so that a run can be repeated: sfc32 of
- * Chris Doty-Humphrey's PractRand (public domain), period about 2^127, at least 2^32 for every seed. Not for secrets.
+ * A small, fast, seeded pseudo-random generator, so that a run can be repeated: sfc32 from Chris Doty-Humphrey's
+ * PractRand (public domain), average period about 2^127, at least 2^32 for every seed. Not for secrets.
  */
 export interface Random {
   /** 32 random bits, unsigned. */
@@ -9,10 +9,10 @@ export interface Random {
   fraction(): number;
 }
 
-/** Outputs thrown away so that similar seeds give unrelated sequences; PractRand throws away 12. */
+/** Outputs discarded so that similar seeds give unrelated sequences; PractRand discards 12. */
 const WARM_UP = 12;
 
-/** The generator from four words of any value, of which only the lower 32 bits count. */
+/** A generator seeded with four words, of which only the lower 32 bits are used. */
 export function sfc32(...words: readonly [number, number, number, number]): Random {
   let [a, b, c, counter] = words;
   const bits = () => {
@@ -27,7 +27,7 @@ export function sfc32(...words: readonly [number, number, number, number]): Rand
   return { bits, fraction: () => bits() / 0x1_0000_0000 };
 }
 
-/** Spreads a seed and a stream number (a worker's, say) over 32 bits: the finaliser of MurmurHash3. */
+/** Spreads a seed and a stream number (a worker's, say) over 32 bits: the final mix of MurmurHash3. */
 function mix(value: number): number {
   let hash = value | 0;
   hash = Math.imul(hash ^ (hash >>> 16), 0x85ebca6b);

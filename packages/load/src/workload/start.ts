@@ -5,13 +5,13 @@ import { createRandom, type Random } from './random.ts';
 import { weightedDraw } from './weights.ts';
 import type { Workload, WorkloadPlan } from './workload.ts';
 
-/** 36 letters and digits; lower case, so that servers that change the case of names are no problem. */
+/** 36 letters and digits; lower case, so that servers may change the case of names. */
 const LABEL_CHARACTERS = Uint8Array.from(Buffer.from('abcdefghijklmnopqrstuvwxyz0123456789'));
 
-/** Octets of the header and of the first label's length, before its characters. */
+/** Size of the header and the first label's length byte, before its characters. */
 const FIRST_CHARACTER = 13;
 
-/** Every n-th of `count`, from the worker's own number on, for as many passes over all as asked for. */
+/** Every n-th of `count`, starting at the worker's own number, for the requested passes. */
 function inSequence(count: number, passes: number | null, { worker, workers }: WorkloadShare): () => number {
   const end = passes === null ? Number.POSITIVE_INFINITY : passes * count;
   let position = worker;
@@ -23,12 +23,12 @@ function inSequence(count: number, passes: number | null, { worker, workers }: W
   };
 }
 
-/** `passes` over `count` draws, shared by the workers. */
+/** `passes` × `count` draws, shared by the workers. */
 function atRandom(plan: WorkloadPlan, count: number, share: WorkloadShare, random: Random): () => number {
   const draw =
-    plan.cumulatedWeights === null
+    plan.cumulativeWeights === null
       ? () => Math.floor(random.fraction() * count)
-      : weightedDraw(plan.cumulatedWeights, random);
+      : weightedDraw(plan.cumulativeWeights, random);
   const turn = inSequence(count, plan.passes, share);
   return plan.passes === null ? draw : () => (turn() === -1 ? -1 : draw());
 }
@@ -38,7 +38,7 @@ function randomLabels(length: number, random: Random): NonNullable<Workload['var
   return (target, offset) => {
     const end = offset + FIRST_CHARACTER + length;
     for (let at = offset + FIRST_CHARACTER; at < end; ) {
-      // Six base-36 digits of one random number: 36^6 is half of its range, so none is noticeably rarer.
+      // Six base-36 digits from one random number: 36^6 is about half its range, so none is noticeably rarer.
       let bits = random.bits();
       for (let digit = 0; digit < 6 && at < end; digit += 1) {
         target[at++] = LABEL_CHARACTERS[bits % characters] ?? 0;

@@ -1,13 +1,13 @@
 /**
- * What the engine needs of a workload: messages that are encoded before the run, which of them comes next,
- * and, where one question of a client is several queries (a pod's resolver), what follows an answer.
+ * The engine's interface to a workload: messages encoded before the run, their order, and, if one client lookup is
+ * several queries (a pod's resolver), what follows an answer.
  *
- * A workload has two lives. A `WorkloadPlan` is made once, in the main thread, by reading files and encoding
- * every message; it is plain data over shared memory, so that it reaches the workers without being copied.
- * Each worker then makes its own `Workload` of it. Nothing allocates per query after that.
+ * A workload has two forms. The main thread makes a `WorkloadPlan` once, by reading files and encoding every
+ * message; it is plain data over shared memory, so it reaches the workers without being copied. Each worker then
+ * makes its own `Workload` from it. After that nothing allocates per query.
  */
 
-/** Messages, one behind the other; message `i` is `bytes[offsets[i], offsets[i + 1])`, with id 0. */
+/** Consecutive messages; message `i` is `bytes[offsets[i], offsets[i + 1])`, with id 0. */
 export interface QueryArena {
   readonly bytes: Uint8Array;
   /** `count + 1` positions in `bytes`. */
@@ -16,33 +16,33 @@ export interface QueryArena {
 }
 
 /**
- * In which order messages are taken.
- * - `sequence`: one after the other, again and again (dnsperf's order). With several workers each has every
- *   n-th, so that together they ask in order.
+ * The order of messages.
+ * - `sequence`: one after the other, repeatedly (dnsperf's order). With several workers each sends every n-th, so
+ *   that together they send them in order.
  * - `random`: each with the probability of its weight.
  * - `timed`: as `sequence`, at the times of `dueSeconds`.
  */
 export type Order = 'sequence' | 'random' | 'timed';
 
-/** Everything about a workload, structured-cloneable: typed arrays over SharedArrayBuffer and plain records. */
+/** A complete workload, structured-cloneable: typed arrays over SharedArrayBuffer and plain records. */
 export interface WorkloadPlan {
   /** One line for reports, such as "200 names of queries.txt, in order". */
   readonly description: string;
   readonly arena: QueryArena;
   readonly order: Order;
-  /** Cumulated weights of the messages, ascending to 1, for `random`; null for equal weights. */
-  readonly cumulatedWeights: Float64Array | null;
+  /** Cumulative weights of the messages, ascending to 1, for `random`; null for equal weights. */
+  readonly cumulativeWeights: Float64Array | null;
   /** For `timed`: seconds after the start at which each message is due, ascending. */
   readonly dueSeconds: Float64Array | null;
-  /** How many times all messages are taken; null for as long as the run lasts. */
+  /** How many times all messages are sent; null: until the run ends. */
   readonly passes: number | null;
-  /** Messages whose first label is overwritten with random letters and digits (cache busting), else null. */
+  /** Length of the first label, which is overwritten with random letters and digits (cache busting); else null. */
   readonly randomLabelLength: number | null;
-  /** How a client's lookup becomes queries; null where each message is a question of its own. */
+  /** How a client's lookup becomes queries; null if each message is an independent query. */
   readonly resolver: ResolverPlan | null;
 }
 
-/** For the workload engineer's own use: a pod's lookups as plain data. */
+/** A pod's lookups as plain data. */
 export interface ResolverPlan {
   readonly kind: 'kubernetes';
   /** Lookup `i` has the candidates `[candidateOffsets[i], candidateOffsets[i + 1])`. */
@@ -54,27 +54,27 @@ export interface ResolverPlan {
 /** A worker's own view of a plan. Deterministic: the same plan, worker and seed give the same queries. */
 export interface Workload {
   readonly arena: QueryArena;
-  /** The next message's index, or with `lookups` the next lookup's; -1 when there is no more. */
+  /** The next message's index, or with `lookups` the next lookup's; -1 at the end. */
   next(): number;
   /**
-   * Seconds after the start at which what `next` has just given is due. Only of a `timed` workload, whose
+   * When the message that `next` just returned is due, seconds after the start. Only for a `timed` workload, whose
    * timing replaces the schedule.
    */
   readonly dueSeconds: (() => number) | null;
   /**
    * Varies a message that was copied to `target[offset, offset + length)`: random labels. Must not change its
-   * length nor its first twelve octets. Null where messages are sent as they are.
+   * length or its first twelve bytes. Null if messages are sent unchanged.
    */
   readonly vary: ((target: Uint8Array, offset: number, length: number, index: number) => void) | null;
-  /** Null where each message is a question of its own. */
+  /** Null if each message is an independent query. */
   readonly lookups: Lookups | null;
 }
 
-/** What became of one query. */
+/** The outcome of one query. */
 export const OUTCOME = { answered: 0, lost: 1 } as const;
 export type Outcome = (typeof OUTCOME)[keyof typeof OUTCOME];
 
-/** The most queries that one step of a lookup sends at once. */
+/** Maximum queries that one step of a lookup sends at once. */
 export const MAX_PARALLEL = 8;
 
 /**
@@ -82,7 +82,7 @@ export const MAX_PARALLEL = 8;
  * (0 to `capacity − 1`, reused) and keeps their times; the workload keeps their state by slot.
  */
 export interface Lookups {
-  /** Makes room for this many lookups in flight; called again, with more, when the engine needs more. */
+  /** Makes room for this many lookups in flight; called again when the engine needs more. */
   reserve(capacity: number): void;
   /** Begins lookup `index` in `slot`: writes the messages to send into `out` and returns how many (≥ 1). */
   begin(slot: number, index: number, out: Uint32Array): number;

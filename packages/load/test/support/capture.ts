@@ -1,4 +1,4 @@
-/** tcpdump on loopback: what really went over the interface, by the kernel's own clock. */
+/** tcpdump on loopback: the actual packets, with the kernel's timestamps. */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtemp, readFile, rm } from 'node:fs/promises';

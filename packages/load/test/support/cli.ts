@@ -1,4 +1,4 @@
-/** The real program in a process of its own. */
+/** The real program in its own process. */
 import { type ChildProcessByStdio, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import type { Readable } from 'node:stream';

@@ -12,7 +12,7 @@ export interface TestCoredns {
   readonly dnsPort: number;
   readonly tlsPort: number;
   readonly httpsPort: number;
-  /** PEM file of the certificate, for `127.0.0.1` and `dns.test`; it signs itself. */
+  /** PEM file of the certificate, for `127.0.0.1` and `dns.test`; self-signed. */
   readonly caFile: string;
   readonly keyFile: string;
   stop(): Promise<void>;
@@ -27,7 +27,7 @@ async function freePort(): Promise<number> {
   return address.port;
 }
 
-/** Makes a certificate that signs itself; returns the paths of certificate and key. */
+/** Makes a self-signed certificate; returns the paths of certificate and key. */
 export function makeCertificate(directory: string, names: string): { certificate: string; key: string } {
   const certificate = join(directory, 'certificate.pem');
   const key = join(directory, 'key.pem');
@@ -43,7 +43,7 @@ export function makeCertificate(directory: string, names: string): { certificate
   return { certificate, key };
 }
 
-/** `example.test` with an address, `big.example.test` with 40 (too many for 512 octets), all else NXDOMAIN. */
+/** `example.test` with an address, `big.example.test` with 40 (too many for 512 bytes), all else NXDOMAIN. */
 export async function startCoredns(): Promise<TestCoredns> {
   const directory = mkdtempSync(join(tmpdir(), 'dnscannon-coredns-'));
   const { certificate, key } = makeCertificate(directory, 'DNS:dns.test,IP:127.0.0.1');

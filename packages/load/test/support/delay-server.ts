@@ -1,8 +1,8 @@
 /**
- * A DNS server with programmed delays, in a process of its own: it answers each query a known time after the kernel
- * received it, and records for every answer how long it really took, from the kernel's receive timestamp to the
- * system call that sent it. The generator is judged by that record, not by the programme, so that a disturbed
- * machine disturbs both sides of the comparison alike.
+ * A DNS server with programmed delays, in its own process: it answers each query a known time after the kernel
+ * received it, and records how long every answer actually took, from the kernel's receive timestamp to the system
+ * call that sent it. The generator is judged by that record, not by the programme, so a busy machine affects both
+ * sides of the comparison equally.
  *
  * Run as a program: `node delay-server.ts PROGRAMME`. Prints `{"port":…}`, and on SIGTERM the record. Ends when its
  * standard input does, that is, with the test that started it.
@@ -13,7 +13,7 @@ export const PROGRAMMES = ['constant', 'bimodal', 'stall'] as const;
 export type Programme = (typeof PROGRAMMES)[number];
 
 const MS = 1e6;
-/** The stall begins with this query and lasts so long. */
+/** The query at which the stall begins, and its length. */
 const STALL_AT = 8_000;
 const STALL_NS = 200 * MS;
 
@@ -32,7 +32,7 @@ interface Pending {
   readonly peer: Peer;
 }
 
-/** One queue for each delay: within it answers leave in the order of their queries. */
+/** One queue per delay: within it answers are sent in the order of their queries. */
 const queues = new Map<number, Pending[]>();
 const tookNs: number[] = [];
 const programme = process.argv[2] as Programme;
@@ -62,7 +62,7 @@ const socket = await openUdpSocket({
   },
 });
 
-/** Sends what is due, each by itself, so that it is known when it left. */
+/** Sends what is due, one at a time, so that each send time is known. */
 function sendDue(): void {
   for (const queue of queues.values()) {
     for (let first = queue[0]; first !== undefined && first.dueNs <= now(); first = queue[0]) {

@@ -6,7 +6,7 @@ import { Histogram } from '../../src/histogram/histogram.ts';
 
 export interface DelayServer {
   readonly port: number;
-  /** Stops it; what every answer took, from the arrival of its query to its leaving. */
+  /** Stops it; returns how long every answer took, from the arrival of its query to its sending. */
   stop(): Promise<Histogram>;
 }
 

@@ -38,7 +38,7 @@ export function ipv4Of(segment: Uint8Array, protocol = 17, { fragment = 0, optio
   return Buffer.concat([header, segment]);
 }
 
-/** `extensions`: protocol numbers of extension headers of eight octets each, before the segment. */
+/** `extensions`: protocol numbers of extension headers of eight bytes each, before the segment. */
 export function ipv6Of(segment: Uint8Array, protocol = 17, extensions: readonly number[] = []): Buffer {
   const header = Buffer.alloc(40);
   header[0] = 0x60;

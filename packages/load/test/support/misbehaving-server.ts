@@ -1,4 +1,4 @@
-/** A real UDP server that answers as a test says: well, late, twice, to another question, with garbage, not at all. */
+/** A real UDP server that answers as told: correctly, late, twice, to another question, with garbage, or not at all. */
 import { createSocket, type RemoteInfo, type Socket } from 'node:dgram';
 import { once } from 'node:events';
 import { onTestFinished } from 'vitest';

@@ -17,7 +17,7 @@ export function nameAt(of: WorkloadPlan, index: number): string {
   return nameText(messageAt(of, index).subarray(12));
 }
 
-/** The names a worker asks, in order, until there is no more or `most` are taken. */
+/** The names a worker queries, in order, up to `most`. */
 export function namesOf(
   of: WorkloadPlan,
   most: number,

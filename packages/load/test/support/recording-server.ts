@@ -1,9 +1,9 @@
-/** A UDP server that keeps every query it gets and answers with an empty NOERROR, so that tools go on. */
+/** A UDP server that records every query and answers with an empty NOERROR, so that tools continue. */
 import { createSocket } from 'node:dgram';
 
 export interface RecordingServer {
   readonly port: number;
-  /** Queries in the order of arrival, without their ids. */
+  /** Queries in order of arrival, without their ids. */
   readonly queries: Buffer[];
   close(): Promise<void>;
 }
