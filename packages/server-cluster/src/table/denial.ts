@@ -32,11 +32,6 @@ export class DenialWriter {
     this.#signed = signed;
   }
 
-  /** Begins with another question. */
-  begin(): void {
-    this.#count = 0;
-  }
-
   /** There is no such name: neither itself nor a wildcard below the nearest name that exists. */
   noName(data: ZoneData, bytes: Uint8Array, start: number, finder: Finder, labels: Uint16Array): void {
     const denials = this.#denialsOf(data, finder);
@@ -85,7 +80,7 @@ export class DenialWriter {
     else if (findSet(data, data.names.shapeOf(cut), TYPE.NSEC) !== NONE) this.#add(finder, labels, cut);
   }
 
-  /** Writes what has been collected, each record once. */
+  /** Writes what has been collected, each record once, and forgets it. */
   flush(data: ZoneData): void {
     for (let index = 0; index < this.#count; index++) {
       const node = this.#nodes[index] ?? NONE;

@@ -6,9 +6,14 @@ import { NONE } from './arena.ts';
 import { SHAPE_FLAG, SHAPE_WORD } from './record-sets.ts';
 import type { ZoneData } from './zone-data.ts';
 
+/** What ends a zone, or leads out of the tree, below its apex. */
+const NOTED = SHAPE_FLAG.ns | SHAPE_FLAG.dname;
+
 export class Finder {
   /** The name, or the nearest that exists above it (RFC 4592, section 3.3.1: the closest encloser). */
   node = NONE;
+  /** What `node` has, as bits of `SHAPE_FLAG`. */
+  flags = 0;
   /** Labels of the name in front of `node`; 0 if the name exists. */
   unmatched = 0;
   /** How many labels the name has more than `node`, for which it answers; only a wildcard answers for longer names. */
@@ -44,7 +49,8 @@ export class Finder {
       label--;
       this.#note(data, node, label);
     }
-    if (label === 0 && this.#isHash(data, node)) {
+    // Such a name exists only to hold the hash of another: to all others it does not (RFC 5155, section 7.2.8).
+    if (label === 0 && (this.flags & SHAPE_FLAG.nsec3) !== 0) {
       node = names.parentOf(node);
       label = 1;
     }
@@ -66,8 +72,10 @@ export class Finder {
 
   #note(data: ZoneData, node: number, label: number): void {
     const shape = data.names.shapeOf(node);
+    this.flags = 0;
     if (shape === NONE) return;
     const flags = data.sets.arena.words[shape + SHAPE_WORD.flags] ?? 0;
+    this.flags = flags;
     if ((flags & SHAPE_FLAG.soa) !== 0) {
       this.outerApex = this.cut === NONE ? this.apex : NONE;
       this.outerApexLabel = this.apexLabel;
@@ -75,10 +83,11 @@ export class Finder {
       this.apexLabel = label;
       this.cut = NONE;
       this.redirection = NONE;
-      this.#noteRedirection(flags, node, label);
+      if ((flags & SHAPE_FLAG.dname) !== 0) this.#noteRedirection(node, label);
     } else if (this.apex !== NONE && this.cut === NONE && this.redirection === NONE) {
       // Beside NS records a DNAME record belongs to the zone below (RFC 6672, section 2.3).
-      if ((flags & SHAPE_FLAG.ns) === 0) this.#noteRedirection(flags, node, label);
+      if ((flags & NOTED) === 0) return;
+      if ((flags & SHAPE_FLAG.ns) === 0) this.#noteRedirection(node, label);
       else {
         this.cut = node;
         this.cutLabel = label;
@@ -87,17 +96,9 @@ export class Finder {
     }
   }
 
-  /** Whether a name exists only to hold an NSEC3 record: to all others it does not exist (RFC 5155, section 7.2.8). */
-  #isHash({ names, sets }: ZoneData, node: number): boolean {
-    const shape = names.shapeOf(node);
-    if (shape === NONE) return false;
-    const flags = sets.arena.words[shape + SHAPE_WORD.flags] ?? 0;
-    return (flags & SHAPE_FLAG.nsec3) !== 0;
-  }
-
-  #noteRedirection(flags: number, node: number, label: number): void {
+  #noteRedirection(node: number, label: number): void {
     // A DNAME record does not redirect its owner (RFC 6672, section 2.3).
-    if ((flags & SHAPE_FLAG.dname) === 0 || label === 0) return;
+    if (label === 0) return;
     this.redirection = node;
     this.redirectionLabel = label;
   }

@@ -54,7 +54,6 @@ export class ZoneResponder {
     dnssecOk: boolean,
   ): number {
     this.#signed.dnssecOk = dnssecOk;
-    this.#denial.begin();
     const flags = this.#answer(data, bytes, start, question, count, type);
     if (dnssecOk) this.#denial.flush(data);
     return flags;
@@ -107,7 +106,7 @@ export class ZoneResponder {
       }
       const set = findSet(data, shape, type);
       if (set !== NONE) return this.#positive(data, bytes, start, set, labels);
-      const flags = data.sets.arena.words[shape + SHAPE_WORD.flags] ?? 0;
+      const { flags } = finder;
       if (type === TYPE.RRSIG && (flags & SHAPE_FLAG.signed) !== 0) return this.#allSignatures(data, labels);
       if ((flags & SHAPE_FLAG.cname) === 0) return this.#noData(data, bytes, start, labels, type);
       if (chain.isClosed(labels)) return FLAG.authoritative;
@@ -121,16 +120,22 @@ export class ZoneResponder {
 
   /** The records asked for; beside NS records, which a resolver may start with (RFC 9609), their addresses. */
   #positive(data: ZoneData, bytes: Uint8Array, start: number, set: number, labels: Uint16Array): number {
-    const { node, surplus, apex, unmatched } = this.#finder;
+    const { node, surplus, apex, unmatched, flags } = this.#finder;
     const reply = this.#reply;
     const first = reply.at;
-    const records = reply.writeSet(data.sets, data.names, set, node, labels, 0, surplus, KEEP_TTL);
+    reply.answers += reply.writeSet(data.sets, data.names, set, node, labels, 0, surplus, KEEP_TTL);
     const end = reply.at;
-    reply.answers += records;
-    const type = data.sets.typeOf(set);
-    reply.answers += this.#signed.writeSignatures(data, type, node, labels, 0, surplus, KEEP_TTL);
-    if (unmatched > 0) this.#denial.wildcard(data, bytes, start, this.#finder, labels);
-    if (type === TYPE.NS && apex !== NONE && !reply.isFull) {
+    if (this.#signed.dnssecOk && (flags & SHAPE_FLAG.signed) !== 0) {
+      const type = data.sets.typeOf(set);
+      reply.answers += this.#signed.writeSignatures(data, type, node, labels, 0, surplus, KEEP_TTL);
+      if (unmatched > 0) this.#denial.wildcard(data, bytes, start, this.#finder, labels);
+    }
+    if (
+      (flags & SHAPE_FLAG.ns) !== 0 &&
+      data.sets.typeOf(set) === TYPE.NS &&
+      apex !== NONE &&
+      !reply.isFull
+    ) {
       this.#denial.flush(data);
       reply.endRequired();
       this.#addresses.write(data, bytes, start, first, end, apex);
