@@ -52,6 +52,7 @@ interface Flags {
   rrlIpv4Prefix: number;
   rrlIpv6Prefix: number;
   rrlExempt?: string[];
+  allowTransfer?: string;
 }
 
 function wholeNumber(flag: string): (text: string) => number {
@@ -195,6 +196,7 @@ function command(): Command {
       wholeNumber('--rrl-ipv6-prefix'),
       DEFAULT_IPV6_BITS,
     )
+    .option('--allow-transfer <network,…>', 'clients that may transfer zones over TCP (AXFR); default: none')
     .option('--rrl-exempt <network...>', 'networks that are not limited, such as 192.0.2.0/24')
     .addHelpText('after', EXIT_HELP)
     .exitOverride()
@@ -229,6 +231,7 @@ function toOptions(flags: Flags): ServerOptions {
       ...(tcpConnections === undefined ? {} : { maxConnections: tcpConnections }),
       ...(tcpConnectionsPerClient === undefined ? {} : { maxConnectionsPerClient: tcpConnectionsPerClient }),
     },
+    ...(flags.allowTransfer === undefined ? {} : { allowTransfer: flags.allowTransfer.split(',') }),
     ...(rrlRate === undefined ? {} : { rateLimit: rateLimitOf(flags, rrlRate) }),
   };
 }

@@ -1,7 +1,7 @@
 /** What a server can be told, with defaults filled in and everything impossible refused at once. */
 import { isIP } from 'node:net';
 import { ServerError } from './errors.ts';
-import { parseNetwork } from './limits/networks.ts';
+import { type ClientNetwork, parseNetwork } from './limits/networks.ts';
 import { DEFAULT_IPV4_BITS, DEFAULT_IPV6_BITS, DEFAULT_SLIP, type RateLimit } from './limits/rate-limiter.ts';
 import { createLog, DEFAULT_LOG_LEVEL, LOG_LEVELS, type Log, type LogLevel } from './log/log.ts';
 import type { UdpBackend } from './network/batched-udp.ts';
@@ -106,6 +106,8 @@ export interface ServerOptions {
   /** Response rate limiting. Default: none. */
   readonly rateLimit?: RateLimitOptions;
   readonly tcp?: TcpLimits;
+  /** Networks whose clients may transfer zones (AXFR over TCP), such as `192.0.2.0/24`. Default: none. */
+  readonly allowTransfer?: readonly string[];
   /** Default: `warn`. */
   readonly logLevel?: LogLevel;
   /** A logger like pino's, in place of JSON lines on standard error. */
@@ -130,6 +132,7 @@ export interface ResolvedOptions {
   readonly metrics: Required<MetricsOptions> | undefined;
   readonly rateLimit: RateLimit | undefined;
   readonly tcp: TcpLimits;
+  readonly allowTransfer: readonly ClientNetwork[];
   readonly log: Log;
 }
 
@@ -251,6 +254,7 @@ export function resolveOptions(options: ServerOptions, defaultZones: () => ZoneS
     metrics: resolveMetrics(options.metrics),
     rateLimit: resolveRateLimit(options.rateLimit),
     tcp: resolveTcp(options.tcp),
+    allowTransfer: (options.allowTransfer ?? []).map(parseNetwork),
     log: options.log ?? createLog(logLevel),
   };
 }

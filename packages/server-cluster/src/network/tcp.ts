@@ -3,13 +3,15 @@
 import cluster from 'node:cluster';
 import { EventEmitter } from 'node:events';
 import { createServer, type Server, type Socket } from 'node:net';
-import { IGNORE, MAX_MESSAGE_BYTES, QueryReader } from '@dinodns-bench/wire';
+import { messageOf } from '@dinodns-bench/program';
+import { CLASS, GOOD, IGNORE, MAX_MESSAGE_BYTES, QueryReader } from '@dinodns-bench/wire';
 import { type NetworkHandler, SupportedNetworkType } from 'dinodns/common/network/net.js';
 import type { Gate } from '../framework/gate.ts';
 import { defaultLog, type Log } from '../log/log.ts';
 import { DROP_REASON, TransportCounters } from '../metrics/counters.ts';
 import type { ConnectionTotals } from '../metrics/snapshot.ts';
 import type { Responder } from '../table/responder.ts';
+import { isTransfer, type Transfers } from '../transfer/transfer.ts';
 import { ConnectionCounts } from './connection-counts.ts';
 import { type FrameworkPath, toFramework } from './framework-path.ts';
 import { type ManagedNetwork, type SharingOptions, waitUntil } from './managed-network.ts';
@@ -47,6 +49,8 @@ export interface TcpNetworkOptions extends SharingOptions, TcpLimits {
   readonly port: number;
   /** Answers what it can before the framework is asked. Default: none. */
   readonly responder?: Responder & { readonly gate?: Gate };
+  /** Zone transfers. Default: none; then the framework answers them too. */
+  readonly transfers?: Transfers;
   /** Default: errors and warnings as JSON on standard error. */
   readonly log?: Log;
   readonly counters?: TransportCounters;
@@ -65,6 +69,7 @@ export class RobustTcpNetwork implements ManagedNetwork, ConnectionOwner {
   readonly #idleSeconds: number;
   readonly #maxBufferedOctets: number;
   readonly #responder: (Responder & { readonly gate?: Gate }) | undefined;
+  readonly #transfers: Transfers | undefined;
   readonly #log: Log;
   readonly #events = new EventEmitter();
   /** Of the message at hand: each is read once. */
@@ -84,6 +89,7 @@ export class RobustTcpNetwork implements ManagedNetwork, ConnectionOwner {
     this.#idleSeconds = options.idleSeconds ?? DEFAULT_IDLE_SECONDS;
     this.#maxBufferedOctets = options.maxBufferedOctets ?? DEFAULT_MAX_BUFFERED_OCTETS;
     this.#responder = options.responder;
+    this.#transfers = options.transfers;
     this.#log = options.log ?? defaultLog();
     this.#counts = new ConnectionCounts(
       options.maxConnectionsPerClient ?? DEFAULT_MAX_CONNECTIONS_PER_CLIENT,
@@ -153,6 +159,7 @@ export class RobustTcpNetwork implements ManagedNetwork, ConnectionOwner {
 
   onQuery(message: Buffer, connection: TcpConnection): void {
     const start = performance.now();
+    if (this.#transfer(message, connection)) return;
     const replied = this.#fromTable(message);
     if (replied > 0) {
       const reply = Buffer.allocUnsafe(LENGTH_OCTETS + replied);
@@ -181,6 +188,22 @@ export class RobustTcpNetwork implements ManagedNetwork, ConnectionOwner {
 
   onClosed(connection: TcpConnection): void {
     if (this.#connections.delete(connection)) this.#counts.remove(connection.remoteAddress);
+  }
+
+  /** True for a zone transfer that this client may have. */
+  #transfer(message: Buffer, connection: TcpConnection): boolean {
+    const transfers = this.#transfers;
+    if (transfers === undefined) return false;
+    const query = this.#query;
+    if (query.read(message, 0, message.length) !== GOOD || !isTransfer(query.type)) return false;
+    if (query.class !== CLASS.IN || !transfers.allows(connection.remoteAddress)) return false;
+    const { type, questionEnd } = query;
+    const count = (sent: Buffer) => this.counters.reply(sent, LENGTH_OCTETS, type);
+    transfers.send(Buffer.from(message), questionEnd, connection, count).catch((error: unknown) => {
+      this.#log.error({ error: messageOf(error) }, 'A zone transfer failed');
+      connection.socket.destroy();
+    });
+    return true;
   }
 
   /** The length of the reply in the scratch buffer behind the length field, or what the table says instead. */

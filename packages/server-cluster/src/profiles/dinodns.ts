@@ -25,6 +25,7 @@ import type { ZoneSource } from '../options.ts';
 import { loadStore } from '../store/load.ts';
 import { ZoneStore } from '../store/zone-store.ts';
 import { createAnswerTable } from '../table/answer-table.ts';
+import { Transfers } from '../transfer/transfer.ts';
 import type { BuiltServer, Managed, Profile } from './profile.ts';
 
 function finish(): void {
@@ -119,6 +120,8 @@ export const dinodnsProfile: Profile = {
     const table = createAnswerTable(store);
     const responder = gate.guard(table);
     const counters = new Counters();
+    const { allowTransfer } = options;
+    const transfers = allowTransfer.length === 0 ? {} : { transfers: new Transfers(store, allowTransfer) };
     const common = { port, reusePort, responder, log };
     const networks: Networks = {
       udp: addresses.map((address) => {
@@ -134,7 +137,8 @@ export const dinodnsProfile: Profile = {
         });
       }),
       tcp: addresses.map(
-        (address) => new RobustTcpNetwork({ ...common, ...tcp, address, counters: counters.tcp }),
+        (address) =>
+          new RobustTcpNetwork({ ...common, ...tcp, ...transfers, address, counters: counters.tcp }),
       ),
     };
     const server = new DefaultServer({

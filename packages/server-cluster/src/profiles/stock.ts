@@ -52,6 +52,7 @@ function unsupported(options: ResolvedOptions) {
     options.metrics === undefined ? undefined : 'metrics',
     options.rateLimit === undefined ? undefined : 'response rate limiting',
     options.zoneFiles === undefined ? undefined : 'zone files',
+    options.allowTransfer.length === 0 ? undefined : 'zone transfers',
     options.udpBackend === 'auto' ? undefined : 'a choice of the UDP backend',
     options.balance === DEFAULT_BALANCE ? undefined : 'a choice of the balance',
     options.gatherMicroseconds === undefined ? undefined : 'a time to gather queries',

@@ -28,7 +28,7 @@ import {
 } from '@dinodns-bench/zones';
 import { ServerError } from '../errors.ts';
 import type { Log } from '../log/log.ts';
-import { RecordsWriter } from './records-file.ts';
+import { RecordsWriter, recordBatches, type WireRecord } from './records-file.ts';
 
 /** A zone file, and the name of its zone if the file or its name do not say it. */
 export interface ZoneFileOption {
@@ -44,10 +44,10 @@ export interface ZoneFilesOptions {
 
 /** Records between two turns of the event loop, in which queries are answered: about two milliseconds. */
 const YIELD_EVERY = 500;
-/** Zones with more records are checked without the names that hold neither NS nor aliases: those can have no error. */
+/** Of zones with more records only those are checked that an error can be made of. */
 const MAX_CHECKED_WHOLE = 20_000;
 /** Types whose names can break a rule of zones. */
-const SPECIAL: ReadonlySet<number> = new Set([TYPE.SOA, TYPE.NS, TYPE.CNAME, TYPE.DNAME]);
+const SPECIAL: ReadonlySet<number> = new Set([TYPE.SOA, TYPE.CNAME, TYPE.DNAME]);
 
 /** `example.org` for `example.org.zone` and `db.example.org`; undefined for other names. */
 function originOfFile(file: string): string | undefined {
@@ -171,7 +171,7 @@ export async function readInto(path: string, { file, origin }: ZoneFileOption): 
     const problem = `${file}: there is no SOA record`;
     throw new ZonesError('E_ZONE_FILE', problem, [{ problem, fix: 'add "@ SOA …" (RFC 1035, section 5.2)' }]);
   }
-  const { findings } = checkZone(zone, checked ?? (await specialRecords(file, start)));
+  const { findings } = checkZone(zone, checked ?? (await specialRecords(path, zone)));
   const errors = findings.filter(({ severity }) => severity === 'error');
   if (errors.length > 0)
     throw new ZonesError('E_ZONE_FILE', `the zone in ${file}`, errors.map(withFile(file)));
@@ -186,21 +186,40 @@ function withFile(file: string): (finding: ZoneFinding) => Problem {
   });
 }
 
-/** The records of a large zone that a rule can be broken by: those of names with NS, CNAME or DNAME, and all below. */
-async function specialRecords(file: string, origin: string): Promise<ZoneRecord[]> {
-  const names = new Set<string>();
+/**
+ * The records of a large zone that an error can be made of: those of the zone's own name, of names that have an alias or
+ * a second SOA record beside something else, and all below DNAME records.
+ */
+async function specialRecords(path: string, zone: Uint8Array): Promise<WireRecord[]> {
+  const counts = new Map<string, number>();
   const redirected: Uint8Array[] = [];
-  let count = 0;
-  for (const { name, type } of readZoneFile(file, { origin })) {
-    if (SPECIAL.has(type)) names.add(zoneFileName(name).toLowerCase());
-    if (type === TYPE.DNAME) redirected.push(Buffer.from(name));
-    if (++count % YIELD_EVERY === 0) await nextTurn();
+  for await (const records of recordBatches(path)) {
+    for (const { name, type } of records) {
+      if (SPECIAL.has(type)) counts.set(keyOf(name), 0);
+      if (type === TYPE.DNAME) redirected.push(Buffer.from(name));
+    }
   }
-  const found: ZoneRecord[] = [];
-  for (const record of readZoneFile(file, { origin })) {
-    const isSpecial = names.has(zoneFileName(record.name).toLowerCase());
-    if (isSpecial || redirected.some((above) => isWithin(record.name, above))) found.push(record);
-    if (++count % YIELD_EVERY === 0) await nextTurn();
+  for await (const records of recordBatches(path)) {
+    for (const { name } of records) {
+      const key = keyOf(name);
+      const count = counts.get(key);
+      if (count !== undefined) counts.set(key, count + 1);
+    }
+  }
+  const apex = keyOf(zone);
+  const found: WireRecord[] = [];
+  for await (const records of recordBatches(path)) {
+    for (const { name, type, ttl, data } of records) {
+      const key = keyOf(name);
+      const isFound =
+        key === apex || (counts.get(key) ?? 0) > 1 || redirected.some((above) => isWithin(name, above));
+      if (isFound) found.push({ name: Buffer.from(name), type, ttl, data: Buffer.from(data) });
+    }
   }
   return found;
+}
+
+/** A name as it is compared. */
+function keyOf(name: Uint8Array): string {
+  return Buffer.from(name.buffer, name.byteOffset, name.length).toString('latin1').toLowerCase();
 }

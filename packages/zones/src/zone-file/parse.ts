@@ -62,6 +62,11 @@ const MAX_PROBLEMS = 20;
 const MAX_TEMPLATE_OCTETS = 65_536;
 
 const DOLLAR = 0x24;
+/** Words that are neither a class nor a time: nearly all that stand in front of data. */
+const USUAL_TYPES: ReadonlySet<string> = new Set(TYPES_IN_FILES);
+
+/** For types in capitals, as nearly all are. */
+const TYPE_BY_NAME = new Map(TYPES_IN_FILES.map((name) => [name, typeNumber(name) ?? 0]));
 
 interface Frame {
   readonly file: string;
@@ -196,7 +201,7 @@ class ZoneFileParser {
     let hasClass = false;
     for (;;) {
       const word = tokens.peek();
-      if (word === undefined) return ttl;
+      if (word === undefined || USUAL_TYPES.has(word)) return ttl;
       const classCode = hasClass ? undefined : classFromText(word);
       if (classCode !== undefined) {
         this.#checkClass(classCode, tokens);
@@ -277,7 +282,7 @@ class ZoneFileParser {
 
   #type(tokens: Tokens): number {
     const word = tokens.next('a record type');
-    const type = typeNumber(word);
+    const type = TYPE_BY_NAME.get(word) ?? typeNumber(word);
     if (type === undefined) {
       const near = nearest(word, TYPES_IN_FILES);
       const fix = `write a type such as ${near ?? 'A'}, or TYPE65280 (RFC 3597)`;

@@ -8,6 +8,8 @@ const MAX_SECONDS = 0xffff_ffff;
 
 /** Seconds, up to 2^32 − 1; undefined for text that is no time, `range` for too long a one. */
 export function secondsFromText(text: string): number | 'range' | undefined {
+  const first = text.charCodeAt(0);
+  if (!(first >= 0x30 && first <= 0x39)) return undefined;
   if (!/^(?:\d+[smhdw])*\d*$/i.test(text) || text === '') return undefined;
   let seconds = 0;
   for (const [, digits = '', unit = ''] of text.matchAll(/(\d+)([smhdw]?)/gi)) {

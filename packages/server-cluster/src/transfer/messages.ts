@@ -1,0 +1,142 @@
+/**
+ * A whole zone as DNS messages (RFC 5936): the SOA record first and last, everything else between in any order. One
+ * message at a time, so that whoever sends them can wait.
+ */
+import { FLAG, HEADER_BYTES, LOWER_CASE, RCODE, TYPE } from '@dinodns-bench/wire';
+import { NONE } from '../table/arena.ts';
+import { labelOffsets } from '../table/name-tree.ts';
+import type { StoredSet } from '../table/record-sets.ts';
+import type { ZoneData } from '../table/zone-data.ts';
+
+/** Octets at which a message is sent, far below the 64 KiB it may have: about a millisecond's work. */
+const MESSAGE_OCTETS = 16 * 1024;
+/** Names that are looked at for one message at most: those of other zones count too. */
+const NAMES_PER_MESSAGE = 2000;
+const RECORD_HEAD_OCTETS = 10;
+const CLASS_IN = 1;
+/** A pointer to the question's name, which is the zone's. */
+const ZONE_POINTER = 0xc000 | HEADER_BYTES;
+
+/** What is at a zone cut in the zone above it. */
+const AT_CUT: readonly number[] = [TYPE.NS, TYPE.DS];
+
+/** The node of the zone that the question, up to `questionEnd`, asks for; NONE if there is no such zone. */
+export function zoneOf(data: ZoneData, query: Buffer, questionEnd: number): number {
+  const node = data.names.find(query.subarray(HEADER_BYTES, questionEnd - 4));
+  return node !== NONE && data.readNode(node).some(({ type }) => type === TYPE.SOA) ? node : NONE;
+}
+
+/** A reply without records. */
+export function emptyReply(query: Buffer, questionEnd: number, rcode: number): Buffer {
+  return new Message(query, questionEnd, rcode).take();
+}
+
+/**
+ * The messages of the zone at `apex`, each behind its length field. Empty buffers are pauses: many names of other zones
+ * were passed over. `questionEnd` is the offset behind the query's question.
+ */
+export function* zoneMessages(
+  data: ZoneData,
+  apex: number,
+  query: Buffer,
+  questionEnd: number,
+): Generator<Buffer, void, void> {
+  const message = new Message(query, questionEnd, RCODE.NOERROR);
+  const sets = data.readNode(apex);
+  const soa = sets.filter(({ type }) => type === TYPE.SOA);
+  const zone = data.names.nameOf(apex);
+  yield* message.add(zone, zone, soa);
+  yield* message.add(
+    zone,
+    zone,
+    sets.filter(({ type }) => type !== TYPE.SOA),
+  );
+  const { slots } = data.names.index;
+  for (let at = 0, seen = 0; at < slots.length; at += 2) {
+    const node = slots[at + 1] ?? NONE;
+    if (node !== NONE && node !== apex) {
+      const own = setsIn(data, apex, node);
+      if (own.length > 0) yield* message.add(data.names.nameOf(node), zone, own);
+    }
+    if (++seen % NAMES_PER_MESSAGE === 0) yield NOTHING;
+  }
+  yield* message.add(zone, zone, soa);
+  yield message.take();
+}
+
+export const NOTHING: Buffer = Buffer.alloc(0);
+
+/** What the zone at `apex` says of a name: all of it, at the apex of a zone below the delegation, else nothing. */
+function setsIn(data: ZoneData, apex: number, node: number): StoredSet[] {
+  const { names, sets } = data;
+  if (names.shapeOf(node) === NONE) return [];
+  const isApex = (other: number) =>
+    sets.setsOf(names.shapeOf(other)).some((set) => sets.typeOf(set) === TYPE.SOA);
+  let above = node;
+  do {
+    if (above === names.root) return [];
+    above = names.parentOf(above);
+  } while (above !== apex && !isApex(above));
+  if (above !== apex) return [];
+  const own = data.readNode(node);
+  return isApex(node) ? own.filter(({ type }) => AT_CUT.includes(type)) : own;
+}
+
+class Message {
+  readonly #query: Buffer;
+  readonly #questionEnd: number;
+  readonly #rcode: number;
+  #parts: Buffer[] = [];
+  #octets = 0;
+  #records = 0;
+
+  constructor(query: Buffer, questionEnd: number, rcode: number) {
+    this.#query = query;
+    this.#questionEnd = questionEnd;
+    this.#rcode = rcode;
+  }
+
+  /** Adds records, and yields the message whenever it is long enough. */
+  *add(owner: Uint8Array, zone: Uint8Array, sets: readonly StoredSet[]): Generator<Buffer, void, void> {
+    const name = compressed(owner, zone);
+    for (const { type, records } of sets) {
+      for (const { ttl, data } of records) {
+        const octets = name.length + RECORD_HEAD_OCTETS + data.length;
+        if (this.#octets > 0 && this.#octets + octets > MESSAGE_OCTETS) yield this.take();
+        const head = Buffer.allocUnsafe(RECORD_HEAD_OCTETS);
+        head.writeUInt16BE(type, 0);
+        head.writeUInt16BE(CLASS_IN, 2);
+        head.writeUInt32BE(ttl, 4);
+        head.writeUInt16BE(data.length, 8);
+        this.#parts.push(name, head, data);
+        this.#octets += octets;
+        this.#records++;
+      }
+    }
+  }
+
+  /** The message so far behind its length field; the next one begins. */
+  take(): Buffer {
+    const start = Buffer.alloc(2 + this.#questionEnd);
+    this.#query.copy(start, 2, 0, this.#questionEnd);
+    start.writeUInt16BE(this.#questionEnd + this.#octets, 0);
+    start.writeUInt16BE(FLAG.response | FLAG.authoritative | this.#rcode, 4);
+    start.writeUInt16BE(this.#records, 8);
+    start.fill(0, 10, 2 + HEADER_BYTES);
+    const message = Buffer.concat([start, ...this.#parts]);
+    this.#parts = [];
+    this.#octets = 0;
+    this.#records = 0;
+    return message;
+  }
+}
+
+/** The owner with a pointer in place of the zone's name. */
+function compressed(owner: Uint8Array, zone: Uint8Array): Buffer {
+  if (zone.length === 1) return Buffer.from(owner);
+  const own = labelOffsets(owner).length === 0 ? 0 : owner.length - zone.length;
+  const name = Buffer.alloc(own + 2);
+  for (let at = 0; at < own; at++) name[at] = LOWER_CASE[owner[at] ?? 0] ?? 0;
+  name.writeUInt16BE(ZONE_POINTER, own);
+  return name;
+}

@@ -1,0 +1,68 @@
+/** Zone transfers to those who may have them (RFC 5936): who that is, and how the messages are sent. */
+import { once } from 'node:events';
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import { RCODE, TYPE } from '@dinodns-bench/wire';
+import { addressOctets, type ClientNetwork, contains } from '../limits/networks.ts';
+import type { TcpConnection } from '../network/tcp-connection.ts';
+import type { ZoneStore } from '../store/zone-store.ts';
+import { NONE } from '../table/arena.ts';
+import { emptyReply, zoneMessages, zoneOf } from './messages.ts';
+
+/** AXFR, or IXFR, which may be answered with the whole zone as well (RFC 1995, section 4). */
+export function isTransfer(type: number): boolean {
+  return type === TYPE.AXFR || type === TYPE.IXFR;
+}
+
+export class Transfers {
+  readonly #store: ZoneStore;
+  readonly #networks: readonly ClientNetwork[];
+
+  constructor(store: ZoneStore, networks: readonly ClientNetwork[]) {
+    this.#store = store;
+    this.#networks = networks;
+  }
+
+  allows(address: string): boolean {
+    const octets = addressOctets(address);
+    return this.#networks.some((network) => contains(network, octets, 0));
+  }
+
+  /**
+   * Sends the zone that the query asks for, or NOTAUTH if it is none of ours, at the speed of the client. A reload meanwhile
+   * changes nothing: the zone is sent as it was. `onMessage` is called for each message, which has its length field.
+   */
+  async send(
+    query: Buffer,
+    questionEnd: number,
+    connection: TcpConnection,
+    onMessage: (message: Buffer) => void,
+  ): Promise<void> {
+    const { data } = this.#store;
+    const apex = zoneOf(data, query, questionEnd);
+    const messages =
+      apex === NONE
+        ? [emptyReply(query, questionEnd, RCODE.NOTAUTH)]
+        : zoneMessages(data, apex, query, questionEnd);
+    const { socket } = connection;
+    for (const message of messages) {
+      if (!socket.writable) break;
+      if (message.length > 0) {
+        onMessage(message);
+        // Not idle: it reads what it has asked for.
+        connection.lastQueryAt = performance.now();
+        if (!socket.write(message)) await drained(connection);
+      }
+      await nextTurn();
+    }
+    connection.skip();
+  }
+}
+
+/** Resolves once more can be written, or the connection is closed. */
+async function drained({ socket }: TcpConnection): Promise<void> {
+  const gone = new AbortController();
+  const { signal } = gone;
+  const events = ['drain', 'close'].map((event) => once(socket, event, { signal }).catch(() => undefined));
+  await Promise.race(events);
+  gone.abort();
+}

@@ -1,0 +1,147 @@
+/** BIND, NSD and Knot DNS as secondaries: they transfer a zone from us, and then answer as we do. */
+import { spawn, spawnSync } from 'node:child_process';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { needs, pathOf } from '@dinodns-bench/test-support';
+import { afterEach, beforeEach, expect, test } from 'vitest';
+import { ask, RCODE } from './support/client.ts';
+import { freePort, killAll, type RunningServer, startServer, until } from './support/server-process.ts';
+
+const HOSTS = 3000;
+let directory: string;
+const children: ReturnType<typeof spawn>[] = [];
+beforeEach(() => {
+  directory = mkdtempSync(join(tmpdir(), 'transfer-'));
+});
+afterEach(async () => {
+  for (const child of children.splice(0)) {
+    child.kill('SIGKILL');
+    if (child.exitCode === null && child.signalCode === null)
+      await new Promise((done) => child.once('exit', done));
+  }
+  await killAll();
+  rmSync(directory, { recursive: true, force: true });
+});
+
+const ZONE = `$TTL 60
+@ SOA ns.other. host.other. 7 7200 3600 1209600 300
+@ NS ns.other.
+@ MX 10 mail
+mail A 192.0.2.25
+*.wild TXT "any name"
+alias CNAME mail
+old DNAME other.example.
+odd TYPE65280 \\# 3 010203
+sub NS ns.sub
+ns.sub A 192.0.2.53
+long TXT "${'a'.repeat(255)}" "${'b'.repeat(255)}"
+${Array.from({ length: HOSTS }, (_, index) => `h${index} A 10.0.${index >> 8}.${index & 255}\n`).join('')}`;
+
+function startPrimary(...args: string[]): Promise<RunningServer> {
+  const file = join(directory, 'primary.zone');
+  writeFileSync(file, ZONE);
+  return startServer(['--zone', `example.=${file}`, ...args]);
+}
+
+function dig(port: number, ...question: string[]): string {
+  const args = ['@127.0.0.1', '-p', String(port), '+tries=1', '+time=3', ...question];
+  return spawnSync(pathOf('dig'), args, { encoding: 'utf8' }).stdout;
+}
+
+test('a transfer has every record once, the SOA record twice', needs('dig'), async () => {
+  const { ready } = await startPrimary('--allow-transfer', '192.0.2.0/24,127.0.0.1');
+  const lines = dig(ready.port, 'example.', 'AXFR', '+noall', '+answer').trim().split('\n');
+  const sources = ZONE.trim().split('\n').length - 1;
+  expect(lines).toHaveLength(sources + 1);
+  expect(lines[0]).toBe(lines.at(-1));
+  expect(new Set(lines).size).toBe(sources);
+  expect(dig(ready.port, 'none.example.', 'AXFR')).toContain('Transfer failed');
+});
+
+test('nobody may transfer a zone unless it is allowed', needs('dig'), async () => {
+  const { ready } = await startPrimary();
+  expect((await ask('tcp', ready, 'example', 'AXFR')).rcode).toBe(RCODE.REFUSED);
+  const other = await startPrimary('--allow-transfer', '192.0.2.1');
+  expect((await ask('tcp', other.ready, 'example', 'AXFR')).rcode).toBe(RCODE.REFUSED);
+  expect((await ask('udp', other.ready, 'example', 'AXFR')).rcode).toBe(RCODE.REFUSED);
+});
+
+const QUESTIONS = [
+  ['example.', 'SOA'],
+  ['example.', 'MX'],
+  ['mail.example.', 'A'],
+  ['x.y.wild.example.', 'TXT'],
+  ['alias.example.', 'A'],
+  ['below.old.example.', 'A'],
+  ['odd.example.', 'TYPE65280'],
+  ['host.sub.example.', 'A'],
+  ['long.example.', 'TXT'],
+  ['none.example.', 'A'],
+  ['mail.example.', 'AAAA'],
+  ...Array.from({ length: 50 }, (_, index) => [`h${index * 60}.example.`, 'A']),
+];
+
+/** Response code, answer and authority section: what servers agree on. */
+function answerOf(port: number, question: readonly string[]): string {
+  const text = dig(port, ...question, '+noall', '+comments', '+answer', '+authority', '+norec', '+tcp');
+  const status = /status: (\w+)/.exec(text)?.[1];
+  const [, answer = ''] = /ANSWER SECTION:\n((?:[^;\n].*\n)*)/.exec(text) ?? [];
+  return `${status} ${answer.toLowerCase().split('\n').sort().join('\n')}`;
+}
+
+interface Secondary {
+  readonly args: (config: string) => readonly string[];
+  readonly config: (port: number, primary: number) => string;
+}
+
+const SECONDARIES = {
+  named: {
+    args: (config) => ['-g', '-n', '1', '-c', config],
+    config: (
+      port,
+      primary,
+    ) => `options { directory "${directory}"; listen-on port ${port} { 127.0.0.1; }; listen-on-v6 { none; };
+  recursion no; pid-file none; minimal-responses yes; };
+controls { };
+zone "example" { type secondary; file "secondary.zone"; masterfile-format text; primaries { 127.0.0.1 port ${primary}; }; };\n`,
+  },
+  nsd: {
+    args: (config) => ['-d', '-c', config],
+    config: (
+      port,
+      primary,
+    ) => `server:\n  ip-address: 127.0.0.1@${port}\n  username: ""\n  zonesdir: "${directory}"\n  database: ""
+  pidfile: "${directory}/nsd.pid"\n  xfrdfile: "${directory}/xfrd.state"\n  zonelistfile: "${directory}/zone.list"
+  xfrdir: "${directory}"\n  minimal-responses: yes\n  server-count: 1\nremote-control:\n  control-enable: no
+zone:\n  name: example\n  zonefile: secondary.zone\n  request-xfr: AXFR 127.0.0.1@${primary} NOKEY\n`,
+  },
+  knotd: {
+    args: (config) => ['-c', config],
+    config: (
+      port,
+      primary,
+    ) => `server:\n  listen: 127.0.0.1@${port}\n  rundir: ${directory}\ndatabase:\n  storage: ${directory}
+remote:\n- id: primary\n  address: 127.0.0.1@${primary}
+zone:\n- domain: example\n  storage: ${directory}\n  master: primary\n`,
+  },
+} satisfies Record<string, Secondary>;
+
+test.each(['named', 'nsd', 'knotd'] as const)(
+  '%s loads what we serve and answers the same',
+  { timeout: 90_000, ...needs('named', 'nsd', 'knotd', 'dig') },
+  async (name) => {
+    const { ready } = await startPrimary('--allow-transfer', '127.0.0.1');
+    const port = await freePort();
+    const config = join(directory, `${name}.conf`);
+    writeFileSync(config, SECONDARIES[name].config(port, ready.port));
+    const log = join(directory, 'log');
+    const shell = `exec ${pathOf(name)} ${SECONDARIES[name].args(config).join(' ')} >${log} 2>&1`;
+    children.push(spawn('/bin/sh', ['-c', shell], { stdio: 'ignore' }));
+    const isLoaded = () => dig(port, 'example.', 'SOA', '+norec').includes('status: NOERROR');
+    expect(await until(isLoaded, 60), readFileSync(log, 'utf8')).toBe(true);
+    for (const question of QUESTIONS) {
+      expect(answerOf(port, question), question.join(' ')).toBe(answerOf(ready.port, question));
+    }
+  },
+);
