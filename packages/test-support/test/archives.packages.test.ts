@@ -1,7 +1,7 @@
 /** The packages as strangers get them: packed, installed with npm in an empty folder, used on Node.js 22 and 24. */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { createInterface } from 'node:readline';
@@ -132,6 +132,44 @@ describe.each([22, 24] as const)('on Node.js %s', (major) => {
       expect(lostRatio).toBe(0);
     },
   );
+
+  test('bench compares two servers, and renders every format', { timeout: 180_000 }, async () => {
+    const bench = join(project, 'node_modules/.bin/bench');
+    const out = join(folder, `results-${major}`);
+    const servers = ['--servers', 'dinodns,dinodns-stock', '--baseline', 'dinodns-stock'];
+    const short = [
+      '--tier',
+      '0.5',
+      '--mode',
+      'single',
+      '--duration',
+      '1',
+      '--warmup',
+      '0.5',
+      '--trials',
+      '2',
+    ];
+    const args = [
+      'run',
+      ...servers,
+      ...short,
+      '--loader',
+      'builtin',
+      '--no-provision',
+      '--out',
+      out,
+      '--json',
+    ];
+    const { stdout } = await run(bench, args, { ...options, maxBuffer: 2 ** 26 });
+    const record = JSON.parse(stdout);
+    expect(record.trials.map(({ status }: { status: string }) => status)).toEqual(Array(4).fill('ok'));
+    const formats = 'md,csv,json,html,svg,png,blog,github';
+    const report = ['report', 'latest', '--format', formats, '--out', out, '--to', join(out, 'all')];
+    await run(bench, report, { ...options, maxBuffer: 2 ** 26 });
+    expect(readdirSync(join(out, 'all'))).toEqual(
+      expect.arrayContaining(['report.html', 'report.md', 'charts', 'blog', 'trials.csv']),
+    );
+  });
 });
 
 test('the commands of the READMEs run as they are written', { timeout: 300_000 }, async () => {
