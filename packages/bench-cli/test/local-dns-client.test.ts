@@ -194,9 +194,12 @@ describe('asking over TCP', () => {
   });
 });
 
-test('a code without a name keeps its number', () => {
-  const bytes = answered(encodeQuery(7, query), (message) => message.writeUInt8(0x0b, 3));
-  expect(decodeAnswer(bytes, query)).toMatchObject({ id: 7, responseCode: 'RCODE_11' });
+test('a response code has the name of the registry, or its number', () => {
+  const codeOf = (code: number) => {
+    const bytes = answered(encodeQuery(7, query), (message) => message.writeUInt8(code, 3));
+    return decodeAnswer(bytes, query).responseCode;
+  };
+  expect([2, 10, 11, 12].map(codeOf)).toEqual(['SERVFAIL', 'NOTZONE', 'DSOTYPENI', 'RCODE12']);
 });
 
 test('types are asked by name or number, and one that is none is refused', () => {
@@ -204,7 +207,7 @@ test('types are asked by name or number, and one that is none is refused', () =>
     const message = encodeQuery(1, { name: 'example.com', type: name });
     return message.readUInt16BE(message.length - 4);
   };
-  expect([type('A'), type('AAAA'), type('CAA'), type('HTTPS'), type('UNKNOWN_999')]).toEqual([
+  expect([type('A'), type('AAAA'), type('CAA'), type('HTTPS'), type('TYPE999')]).toEqual([
     1, 28, 257, 65, 999,
   ]);
   expect(() => type('AAAAA')).toThrow('unknown record type AAAAA');

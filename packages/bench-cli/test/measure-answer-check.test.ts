@@ -1,14 +1,19 @@
 import { createSocket, type Socket } from 'node:dgram';
 import { once } from 'node:events';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import * as fsPromises from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { defineWorkload, defineZoneSet, type Query, workloadFor } from '@dinodns-bench/zones';
 import { decode, encode, type Packet } from 'dns-packet';
-import { afterEach, describe, expect, it } from 'vitest';
+import { afterAll, afterEach, describe, expect, it } from 'vitest';
 import { createDnsClient } from '../src/dns/client.ts';
 import { BenchError } from '../src/errors.ts';
 import { checkAnswers } from '../src/measure/answer-check.ts';
 import { coredns } from '../src/servers/coredns/index.ts';
 import { dinodnsStock } from '../src/servers/dinodns/index.ts';
-import { expectationOf, parseQueryFile, predictedCodes, zoneSetOf } from '../src/workload/workload.ts';
+import { loadWorkload } from '../src/workload/load-workload.ts';
+import { expectationOf, predictedCodes, zoneSetOf } from '../src/workload/workload.ts';
 import { realClock } from '../src/world.ts';
 
 const zoneSet = defineZoneSet({ from: 1, to: 19, parity: 'odd' });
@@ -140,13 +145,33 @@ describe('workloads', () => {
     expect(predictedCodes(published, coredns, half).get('REFUSED')).toBe(100);
   });
 
-  it('come from query files with comments, and say which line is wrong', () => {
-    const file = parseQueryFile('q.txt', '; comment\n# another\n\nexample1.com. a\nexample2.com AAAA\n');
-    expect([...file.queries()]).toEqual([
-      { name: 'example1.com', type: 'A' },
-      { name: 'example2.com', type: 'AAAA' },
-    ]);
-    expect(() => parseQueryFile('q.txt', 'example1.com A\nexample2.com\n')).toThrow(/q\.txt, line 2/);
-    expect(() => parseQueryFile('q.txt', '; nothing\n')).toThrow(/contains no query/);
+  describe('of a query file', () => {
+    const directory = mkdtempSync(join(tmpdir(), 'bench-query-file-'));
+    afterAll(() => rmSync(directory, { recursive: true }));
+
+    const load = (content: string) => {
+      writeFileSync(join(directory, 'q.txt'), content);
+      return loadWorkload({ fs: fsPromises, cwd: directory }, 'q.txt', zoneSet);
+    };
+
+    it('are read as dnsperf and dnscannon read them', async () => {
+      const file = await load('; comment\n\nexample1.com. a\n#2.Example2.com TYPE28 ; rest\n. TYPE65280\n');
+      expect([...file.queries()]).toEqual([
+        { name: 'example1.com', type: 'A' },
+        { name: '#2.Example2.com', type: 'AAAA' },
+        { name: '.', type: 'TYPE65280' },
+      ]);
+      expect(file).toMatchObject({ name: 'q.txt', size: 3 });
+    });
+
+    it('that is wrong is refused with the line', async () => {
+      await expect(load('example1.com A\nexample2.com\n')).rejects.toThrow(/q\.txt, line 2/);
+      await expect(load('; nothing\n')).rejects.toThrow(/contains no query/);
+      await expect(load('# comment\nexample1.com A\n')).rejects.toMatchObject({
+        code: 'E_QUERY_FILE',
+        exitStatus: 2,
+        fix: expect.stringContaining('begin a comment line with ;'),
+      });
+    });
   });
 });

@@ -1,13 +1,25 @@
 /** The workload that a configuration names, and its query file. */
+import { LoadError, parseQueryFile } from '@dinodns-bench/load';
 import { messageOf, nearest, systemErrorCode } from '@dinodns-bench/program';
-import type { ZoneSet } from '@dinodns-bench/zones';
+import { nameText, typeName } from '@dinodns-bench/wire';
+import type { Query, ZoneSet } from '@dinodns-bench/zones';
 import { BenchError } from '../errors.ts';
 import type { World } from '../world.ts';
-import { type BenchWorkload, NAMED_WORKLOADS, parseQueryFile } from './workload.ts';
+import { type BenchWorkload, NAMED_WORKLOADS } from './workload.ts';
+
+/** The queries of a query file in dnsperf's format, as `dnscannon` reads it. */
+function fileWorkload(path: string, content: Uint8Array): BenchWorkload {
+  const queries: Query[] = [];
+  const size = parseQueryFile(path, content, (name, type) => {
+    queries.push({ name: nameText(name), type: typeName(type) });
+  });
+  const name = path.split('/').at(-1) ?? path;
+  return { name, description: `the queries of ${path}, in order`, size, queries: () => queries };
+}
 
 /**
  * A named workload, or one read from a query file.
- * @throws BenchError `E_CONFIG` if `name` is neither.
+ * @throws BenchError `E_CONFIG` if `name` is neither; LoadError `E_QUERY_FILE` with the lines that are no queries.
  */
 export async function loadWorkload(
   world: Pick<World, 'fs' | 'cwd'>,
@@ -18,9 +30,9 @@ export async function loadWorkload(
   if (make !== undefined) return make(zoneSet);
   const path = name.startsWith('/') ? name : `${world.cwd}/${name}`;
   try {
-    return parseQueryFile(name, await world.fs.readFile(path, 'utf8'));
+    return fileWorkload(name, await world.fs.readFile(path));
   } catch (error) {
-    if (error instanceof BenchError) throw error;
+    if (error instanceof LoadError) throw error;
     const known = Object.keys(NAMED_WORKLOADS);
     const reason = systemErrorCode(error) === 'ENOENT' ? 'no such file' : messageOf(error);
     const suggestion = nearest(name, known);

@@ -9,7 +9,6 @@ import {
   type ZoneSet,
 } from '@dinodns-bench/zones';
 import type { DnsQuery } from '../dns/client.ts';
-import { BenchError } from '../errors.ts';
 import type { ServerKind } from '../servers/server.ts';
 
 /** The zone set of a run with this many zones: the odd numbers, as published. */
@@ -54,36 +53,6 @@ export const NAMED_WORKLOADS: Readonly<Record<string, (zoneSet: ZoneSet) => Benc
       defineWorkload({ ...workloadFor(zoneSet), parity: 'even' }),
     ),
 };
-
-/**
- * Reads dnsperf's query file format: a name and a type on each line; `;` and `#` begin a comment line.
- * @throws BenchError `E_CONFIG` with the line number.
- */
-export function parseQueryFile(path: string, text: string): BenchWorkload {
-  const queries: Query[] = [];
-  for (const [index, line] of text.split('\n').entries()) {
-    const trimmed = line.trim();
-    if (trimmed === '' || trimmed.startsWith(';') || trimmed.startsWith('#')) continue;
-    const [name, type, ...rest] = trimmed.split(/\s+/);
-    if (name === undefined || type === undefined || rest.length > 0 || !/^[A-Za-z0-9]+$/.test(type)) {
-      throw new BenchError('E_CONFIG', `${path}, line ${index + 1}: "${trimmed}" is not a query`, {
-        fix: 'Each line must be a name and a type, for example "example1.com A".',
-      });
-    }
-    queries.push({ name: name.replace(/\.$/, ''), type: type.toUpperCase() } as Query);
-  }
-  if (queries.length === 0) {
-    throw new BenchError('E_CONFIG', `${path} contains no query`, {
-      fix: `Give a file with a name and a type on each line, or one of ${Object.keys(NAMED_WORKLOADS).join(', ')}.`,
-    });
-  }
-  return {
-    name: path.split('/').at(-1) ?? path,
-    description: `the queries of ${path}, in order`,
-    size: queries.length,
-    queries: () => queries,
-  };
-}
 
 /** The correct answer to one query. */
 export interface Expectation {

@@ -16,6 +16,7 @@ const NEWLINE = 0x0a;
 const RETURN = 0x0d;
 const SPACE = 0x20;
 const TAB = 0x09;
+const HASH = 0x23;
 const SEMICOLON = 0x3b;
 
 /** Maximum problems reported: the user of a wrong file need not read about every line. */
@@ -25,6 +26,7 @@ const MAX_PROBLEMS = 10;
 const MAX_SHOWN_LENGTH = 60;
 
 const EXAMPLE = 'write a name and a type, separated by a space, such as "example.com A"';
+const COMMENT_FIX = 'begin a comment line with ;, as dnsperf does: to it, # begins a name';
 
 function isBlank(byte: number | undefined): boolean {
   return byte === SPACE || byte === TAB;
@@ -53,7 +55,9 @@ function parseLine(line: Uint8Array): Line {
   const nameEnd = endOfWord(line, 0);
   let typeStart = nameEnd;
   while (isBlank(line[typeStart])) typeStart += 1;
-  if (typeStart === line.length) return { problem: `${shown(line)} has no type`, fix: EXAMPLE };
+  if (typeStart === line.length) {
+    return { problem: `${shown(line)} has no type`, fix: line[0] === HASH ? COMMENT_FIX : EXAMPLE };
+  }
   const name = parseNameBytes(line.subarray(0, nameEnd));
   if ('problem' in name) {
     const problem = `${shown(line.subarray(0, nameEnd))} is not a domain name: ${name.problem}`;
@@ -61,7 +65,10 @@ function parseLine(line: Uint8Array): Line {
   }
   const typeText = line.subarray(typeStart, endOfWord(line, typeStart));
   const type = typeOf(String.fromCharCode(...typeText.subarray(0, MAX_SHOWN_LENGTH)));
-  if (type === undefined) return { problem: `${shown(typeText)} is not a type`, fix: typeFix(typeText) };
+  if (type === undefined) {
+    const fix = line[0] === HASH ? COMMENT_FIX : typeFix(typeText);
+    return { problem: `${shown(typeText)} is not a type`, fix };
+  }
   return { name: name.wire, type };
 }
 
