@@ -76,7 +76,12 @@ describe('saving', () => {
     const store = storeIn();
     await store.save(record);
     const loaded = await store.load(record.id);
-    expect(loaded).toEqual({ record, directory: join(directory, 'results', record.id) });
+    // The record of the first experiment does not name it.
+    expect(loaded).toEqual({
+      record,
+      experiment: 'compare',
+      directory: join(directory, 'results', record.id),
+    });
     expect(await readdir(loaded.directory)).toEqual(['run.json']);
   });
 

@@ -57,7 +57,9 @@ it('prints tables of at most 80 columns, and no progress where there is no termi
     queries,
   ]);
   expect([status, stderr]).toEqual([0, '']);
-  for (const line of stdout.split('\n')) expect(line.length).toBeLessThanOrEqual(80);
+  // A path is never broken, so that it can be copied; how long this one is depends on where temporary files are.
+  const lines = stdout.replaceAll(queries, 'queries').split('\n');
+  for (const line of lines) expect(line.length, line).toBeLessThanOrEqual(80);
   for (const word of ['open loop, 500/s', 'NXDOMAIN', 'Latency', 'Lateness', 'worker 2', 'p99.9']) {
     expect(stdout).toContain(word);
   }

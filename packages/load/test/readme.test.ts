@@ -45,8 +45,12 @@ it.each(commands)('%s', async (line) => {
     .split(/\s+/)
     .map((word) => word.replaceAll("'", ''));
   const { status, stderr, stdout } = await dnscannon(args);
-  // A busy machine may cross the example's threshold.
-  expect(line.includes('--fail-if') ? [0, EXIT_STATUS.threshold] : [0], stderr).toContain(status);
+  // A busy machine may cross the example's threshold, or keep the generator from holding any rate.
+  const busy = [
+    ...(line.includes('--fail-if') ? [EXIT_STATUS.threshold] : []),
+    ...(stderr.includes('not held (generator limit)') ? [EXIT_STATUS.server] : []),
+  ];
+  expect([EXIT_STATUS.success, ...busy], stderr).toContain(status);
   expect(stdout).not.toBe('');
 });
 

@@ -8,6 +8,11 @@ import { type Endpoint, framed, query, sendTcp, TcpClient } from './support/clie
 import { record, zone } from './support/in-process.ts';
 import { sleep, until } from './support/server-process.ts';
 
+/** Far more than anything here takes: what is proved is that it happens, not how soon, and the machine may be busy. */
+const PATIENCE = 20;
+/** The idle time of tests in which a connection outlives it; a query each third of it keeps the connection. */
+const IDLE_SECONDS = 1.5;
+
 const networks: RobustTcpNetwork[] = [];
 afterEach(async () => {
   await Promise.all(networks.splice(0).map((network) => network.shutdown(0)));
@@ -76,7 +81,7 @@ test('a flood of malformed queries from a client that reads late is answered to 
   client.socket.write(Buffer.alloc(malformed.length * count, malformed));
   await sleep(0.5);
   client.socket.resume();
-  await client.receive(count, 20);
+  await client.receive(count, PATIENCE);
   expect(client.messages.length).toBe(count);
   client.socket.destroy();
 });
@@ -101,15 +106,15 @@ test('a client that has sent its last query still gets its answers, then the con
   const client = connectTo(endpoint);
   client.socket.end(Buffer.concat([framed(query('www.example.org')), framed(query('big.example.org'))]));
   expect(await client.receive(2)).toHaveLength(2);
-  expect(await until(() => client.ended, 2)).toBe(true);
+  expect(await until(() => client.ended, PATIENCE)).toBe(true);
 });
 
 test('a client that closes within a query does not disturb others', async () => {
   const { endpoint, network } = await start();
   const client = connectTo(endpoint);
   client.socket.end(framed(query('www.example.org')).subarray(0, 9));
-  expect(await until(() => client.ended, 2)).toBe(true);
-  expect(await until(async () => (await connections(network)) === 0, 2)).toBe(true);
+  expect(await until(() => client.ended, PATIENCE)).toBe(true);
+  expect(await until(async () => (await connections(network)) === 0, PATIENCE)).toBe(true);
   expect(await sendTcp(endpoint, query('www.example.org'))).toBeDefined();
 });
 
@@ -117,7 +122,7 @@ test('a message longer than any query ends the connection before it is read', as
   const { endpoint } = await start();
   const client = connectTo(endpoint);
   client.socket.write(Buffer.from([0xff, 0xff, 1, 2, 3]));
-  expect(await until(() => client.ended, 2)).toBe(true);
+  expect(await until(() => client.ended, PATIENCE)).toBe(true);
 });
 
 test('a connection without a query is closed when it has been idle, also if octets trickle in', async () => {
@@ -128,20 +133,20 @@ test('a connection without a query is closed when it has been idle, also if octe
   try {
     // Two octets make the length 0, which is a complete message; the first one makes it a long one.
     trickling.socket.write(Buffer.from([8]));
-    expect(await until(() => silent.ended, 2)).toBe(true);
-    expect(await until(() => trickling.ended, 2)).toBe(true);
+    expect(await until(() => silent.ended, PATIENCE)).toBe(true);
+    expect(await until(() => trickling.ended, PATIENCE)).toBe(true);
   } finally {
     clearInterval(timer);
   }
 });
 
 test('a connection in use is kept beyond the idle time', async () => {
-  const { endpoint } = await start({ idleSeconds: 0.3 });
+  const { endpoint } = await start({ idleSeconds: IDLE_SECONDS });
   const client = connectTo(endpoint);
   for (let count = 1; count <= 5; count++) {
     client.socket.write(framed(query('www.example.org')));
     expect(await client.receive(count)).toHaveLength(count);
-    await sleep(0.15);
+    await sleep(IDLE_SECONDS / 3);
   }
   client.socket.destroy();
 });
@@ -154,9 +159,9 @@ test('connections beyond the limit are closed, and there is room again once one 
     expect(await client.receive(1)).toHaveLength(1);
   }
   const refused = connectTo(endpoint);
-  expect(await until(() => refused.ended, 2)).toBe(true);
+  expect(await until(() => refused.ended, PATIENCE)).toBe(true);
   kept[0]?.socket.destroy();
-  expect(await until(async () => (await connections(network)) === 1, 2)).toBe(true);
+  expect(await until(async () => (await connections(network)) === 1, PATIENCE)).toBe(true);
   expect(await sendTcp(endpoint, query('www.example.org'))).toBeDefined();
   kept[1]?.socket.destroy();
 });
@@ -171,13 +176,13 @@ test('one client address gets so many connections, and others still get theirs',
   const kept = [from('127.0.0.1'), from('127.0.0.1')];
   for (const client of kept) expect(await client.receive(1)).toHaveLength(1);
   const refused = from('127.0.0.1');
-  expect(await until(() => refused.ended, 2)).toBe(true);
+  expect(await until(() => refused.ended, PATIENCE)).toBe(true);
   expect(refused.messages).toEqual([]);
   const other = from('127.0.0.2');
   expect(await other.receive(1)).toHaveLength(1);
   expect(network.totals).toMatchObject({ open: 3, accepted: 3, refused: 1 });
   for (const { socket } of [...kept, other]) socket.destroy();
-  expect(await until(() => network.totals.open === 0, 2)).toBe(true);
+  expect(await until(() => network.totals.open === 0, PATIENCE)).toBe(true);
 });
 
 test('the connection that keeps most is closed when all together keep too much', async () => {
@@ -188,7 +193,7 @@ test('the connection that keeps most is closed when all together keep too much',
     // Answers of 56 KB each: more than the kernel's buffers take for one connection.
     socket.write(Buffer.concat(Array.from({ length: 1000 }, () => framed(query('huge.example.org')))));
   }
-  expect(await until(() => network.totals.open < 4, 10)).toBe(true);
+  expect(await until(() => network.totals.open < 4, PATIENCE)).toBe(true);
   const polite = connectTo(endpoint);
   polite.socket.write(framed(query('www.example.org')));
   expect(await polite.receive(1)).toHaveLength(1);
@@ -221,6 +226,6 @@ test('a client that asks and does not read cannot make the server keep its answe
   expect(asked).toBeGreaterThan(0);
   expect(await sendTcp(endpoint, query('www.example.org'))).toBeDefined();
   // And it is not waited for longer than for any other silent client.
-  expect(await until(async () => (await connections(network)) === 0, 5)).toBe(true);
+  expect(await until(async () => (await connections(network)) === 0, PATIENCE)).toBe(true);
   client.socket.destroy();
 });

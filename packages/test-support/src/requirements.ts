@@ -1,7 +1,7 @@
 /** What tests may need beyond the workspace, where it is looked for, and how it is got. */
 import { accessSync, constants, existsSync } from 'node:fs';
 import { homedir } from 'node:os';
-import { delimiter, join, resolve } from 'node:path';
+import { basename, delimiter, dirname, join, resolve } from 'node:path';
 import table from '../requirements.json' with { type: 'json' };
 import { SUITES, type Suite } from './suites.ts';
 
@@ -13,9 +13,6 @@ export type Requirement = Program | 'root' | 'conformance data';
 export type Program = keyof typeof table;
 
 const WORKSPACE = resolve(import.meta.dirname, '../../..');
-
-/** Debian puts daemons there, which is not in every user's PATH. */
-const DAEMON_DIRECTORIES = ['/usr/local/sbin', '/usr/sbin', '/sbin'];
 
 /** The suite whose tests may need it. */
 export function suiteOf(requirement: Requirement): Suite {
@@ -39,11 +36,13 @@ function cachedCoredns(): string {
   return join(cache, 'dinodns-bench', 'coredns', table.coredns.release, 'coredns');
 }
 
-/** The path of a program in PATH or where Debian puts daemons. */
+/** The path of a program in PATH, or in the `sbin` beside a `bin` in PATH: not every user's PATH has that of daemons. */
 export function findInPath(program: string): string | undefined {
-  return [...(process.env.PATH ?? '').split(delimiter), ...DAEMON_DIRECTORIES]
-    .map((directory) => join(directory, program))
-    .find(isExecutable);
+  const directories = (process.env.PATH ?? '').split(delimiter);
+  const beside = directories
+    .filter((directory) => basename(directory) === 'bin')
+    .map((directory) => join(dirname(directory), 'sbin'));
+  return [...directories, ...beside].map((directory) => join(directory, program)).find(isExecutable);
 }
 
 /** The path of a program; undefined if it is not on this machine. */

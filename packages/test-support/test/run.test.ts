@@ -14,6 +14,10 @@ const RUNNER = fileURLToPath(new URL('../src/run.ts', import.meta.url));
 const CLEAN = { [GRACE_VARIABLE]: '0.2', DINODNS_BENCH_REQUIRE_SERVERS: '' };
 const CONFIG = fileURLToPath(new URL('fixtures/vitest.config.ts', import.meta.url));
 
+/** A runner of its own has to start, and in it vitest: that takes a second, and on a busy machine many. */
+const START_MS = 60_000;
+const PATIENCE = { timeout: 2 * START_MS };
+
 let directory: string;
 const children: ChildProcess[] = [];
 beforeEach(async () => {
@@ -50,7 +54,7 @@ function leftBehind(): string[] {
     .map(({ command }) => command);
 }
 
-describe('what tests leave behind', () => {
+describe('what tests leave behind', PATIENCE, () => {
   it.each([
     ['process', /process \d+: .*left-behind/],
     ['grandchild', /process \d+: .*left-behind/],
@@ -85,11 +89,11 @@ describe('what tests leave behind', () => {
   });
 });
 
-describe('a run that is killed', () => {
+describe('a run that is killed', PATIENCE, () => {
   /** Resolves once the test hangs. */
   async function hangingRun() {
     const { child, ended } = startRun('leaks', { FIXTURE_LEAKS: 'hang' });
-    await expect.poll(leftBehind).toHaveLength(1);
+    await expect.poll(leftBehind, { timeout: START_MS }).toHaveLength(1);
     return { child, ended };
   }
 
@@ -110,7 +114,7 @@ describe('a run that is killed', () => {
   });
 });
 
-describe('what a test needs and this machine lacks', () => {
+describe('what a test needs and this machine lacks', PATIENCE, () => {
   const empty = { FIXTURE_SUITE: 'servers', FIXTURE_NEEDS: 'chromium', CHROMIUM_PATH: '' };
 
   it('leaves it out, and the last lines say what, why, and how to get it', async () => {

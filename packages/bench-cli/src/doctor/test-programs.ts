@@ -1,7 +1,7 @@
 /** What the suites of this workspace's tests need, of what this machine has; and getting the rest. */
 import { z } from 'zod';
 import { BenchError } from '../errors.ts';
-import { DAEMON_DIRECTORIES, findExecutable } from '../machine/find-executable.ts';
+import { findDaemon } from '../machine/find-executable.ts';
 import { findPackageManager, installPackages } from '../provision/package-manager.ts';
 import type { ProvideTool, ProvisionOptions } from '../provision/provision.ts';
 import { corednsFromCache } from '../servers/coredns/cache.ts';
@@ -47,7 +47,7 @@ async function pathOf(world: World, program: string, release: string | undefined
     const cached = await corednsFromCache(world, release);
     return 'found' in cached ? cached.found.executable : null;
   }
-  return findExecutable(world, program, DAEMON_DIRECTORIES);
+  return findDaemon(world, program);
 }
 
 /** Every program that a test may need, in the order of the list. Changes nothing. */

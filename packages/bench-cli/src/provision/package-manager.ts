@@ -1,5 +1,5 @@
 /** The system's package manager, where it needs no password: as root, or with a sudo that asks nothing. */
-import { DAEMON_DIRECTORIES, findExecutable } from '../machine/find-executable.ts';
+import { findDaemon, findExecutable } from '../machine/find-executable.ts';
 import { type Completed, runToEnd } from '../process.ts';
 import type { World } from '../world.ts';
 import type { ProvisionProgress } from './provision.ts';
@@ -39,7 +39,7 @@ export async function findPackageManager(
   world: World,
 ): Promise<{ manager: PackageManager } | { problem: string; installCommand: InstallCommand | null }> {
   for (const name of NAMES) {
-    const executable = await findExecutable(world, name, DAEMON_DIRECTORIES);
+    const executable = await findDaemon(world, name);
     if (executable === null) continue;
     const privilege = await privilegeOf(world);
     const installCommand = INSTALL_COMMANDS[name];

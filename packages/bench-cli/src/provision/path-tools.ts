@@ -1,5 +1,5 @@
 /** Programs that are used where they are installed already. */
-import { DAEMON_DIRECTORIES, findExecutable } from '../machine/find-executable.ts';
+import { findDaemon } from '../machine/find-executable.ts';
 import type { World } from '../world.ts';
 import { type Attempt, firstThatWorks, type Way } from './attempt.ts';
 import { findPackageManager } from './package-manager.ts';
@@ -18,7 +18,7 @@ export async function toolFromPath(
   { name, question }: Installed,
   version?: string,
 ): Promise<Attempt> {
-  const executable = await findExecutable(world, name, DAEMON_DIRECTORIES);
+  const executable = await findDaemon(world, name);
   if (executable === null) return { problem: 'it is not there' };
   const found = await askVersion(world, question, executable);
   if (found === null) return { problem: `${executable} does not run, or does not report its version` };

@@ -29,7 +29,7 @@ export const dnsperfProgram: Program = {
     return firstThatWorks(
       NAME,
       options.allowed ? [path, packages] : [path],
-      `${hint}${options.allowed ? '' : ' Or leave out --no-provision, and bench gets it.'}`,
+      `${hint}${options.allowed ? '' : ' Or omit --no-provision, and bench gets it.'}`,
     );
   },
   async inspect(world) {

@@ -31,7 +31,7 @@ async function provide(world: World, options: ProvisionOptions): Promise<Provisi
   const what = `CoreDNS ${version}`;
   const place = `Put the executable of ${what} at ${corednsDirectory(world, version)}/coredns`;
   if (!options.allowed)
-    return firstThatWorks(what, found, `${place}. Or leave out --no-provision, and bench gets it.`);
+    return firstThatWorks(what, found, `${place}. Or omit --no-provision, and bench gets it.`);
   const tool = await firstThatWorks(what, [...found, ...got], `${place}, or install Go and run bench again.`);
   const isNew = tool.source === 'release-archive' || tool.source === 'go-install';
   if (isNew) options.progress.step(`Kept ${what} (${sizeOf(tool)}) as ${tool.executable}`);
