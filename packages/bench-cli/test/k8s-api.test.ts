@@ -103,6 +103,34 @@ describe('a request', () => {
     await client.delete('Pod', 'p', 'n', signal);
   });
 
+  it('is repeated when the server has just started and has not read the roles', async () => {
+    let requests = 0;
+    const client = await clientOf((_, response) => {
+      requests += 1;
+      // As Kubernetes 1.34 says it in the first seconds after its API server was killed.
+      const message =
+        'pods is forbidden: User "u" cannot list resource "pods" in API group "": RBAC: ' +
+        '[clusterrole.rbac.authorization.k8s.io "bench" not found, ' +
+        'clusterrole.rbac.authorization.k8s.io "system:basic-user" not found]';
+      if (requests === 1) answer(response, 403, refusal(403, 'Forbidden', message));
+      else answer(response, 200, { items: [] });
+    });
+    expect(await client.list('Pod', {}, signal)).toMatchObject({ items: [] });
+    expect(requests).toBe(2);
+  });
+
+  it('that is refused for a binding to a role that was deleted is not repeated', async () => {
+    let requests = 0;
+    const client = await clientOf((_, response) => {
+      requests += 1;
+      const message =
+        'pods is forbidden: User "u" cannot list resource "pods": RBAC: clusterrole.rbac.authorization.k8s.io "gone" not found';
+      answer(response, 403, refusal(403, 'Forbidden', message));
+    });
+    await expect(client.list('Pod', {}, signal)).rejects.toMatchObject({ code: 'E_CLUSTER_FORBIDDEN' });
+    expect(requests).toBe(1);
+  });
+
   it('that is forbidden names verb and resource, at once', async () => {
     let requests = 0;
     const client = await clientOf((_, response) => {

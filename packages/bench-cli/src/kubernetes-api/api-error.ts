@@ -53,10 +53,17 @@ export function apiErrorOf(
   return new ApiError(status, '', body.trim().slice(0, 300) || `status ${status}`, action, seconds);
 }
 
-/** True for what may pass: too many requests, server errors, no connection. */
+/**
+ * An API server that has just started refuses everything until it has read the roles. Every user has these, and the
+ * API server itself makes sure that they exist: only one that has not read them yet says that they do not.
+ */
+const ROLES_NOT_READ = /RBAC: .*"system:(?:basic-user|discovery|public-info-viewer)" not found/;
+
+/** True for what may pass: too many requests, server errors, no connection, roles not read yet. */
 export function isTransient(error: unknown): boolean {
   if (error instanceof ConnectionError) return true;
   if (!(error instanceof ApiError)) return false;
+  if (error.status === 403) return ROLES_NOT_READ.test(error.message);
   return error.status === 429 || (error.status >= 500 && error.status !== 501);
 }
 
