@@ -16,7 +16,7 @@ const blocks = (language: string) =>
   [...readme.matchAll(new RegExp(`^\`\`\`${language}\n([^]*?)^\`\`\``, 'gm'))].map(([, body]) => body ?? '');
 const commands = blocks('sh')
   .flatMap((block) => block.split('\n'))
-  .filter((line) => line.startsWith('npx dnscannon'));
+  .filter((line) => line.startsWith('npx -p @dinodns-bench/load dnscannon'));
 
 let directory = '';
 beforeAll(async () => {
@@ -34,7 +34,7 @@ it.each(commands)('%s', async (line) => {
   const { port } = await answering();
   const args = line
     .replace(/#.*/, '')
-    .replace('npx dnscannon', '')
+    .replace('npx -p @dinodns-bench/load dnscannon', '')
     // As shown, except for the server, the time, and a rate that a JavaScript server can answer on a busy machine.
     .replace('127.0.0.1:5300', `127.0.0.1:${port}`)
     .replace('-d 10', '-d 0.5')
