@@ -193,8 +193,9 @@ export class ZoneResponder {
 
   /** With DO: the DS records of a delegation, or that there are none (RFC 4035, section 3.1.4). */
   #delegationSigner(data: ZoneData, bytes: Uint8Array, start: number, labels: Uint16Array): void {
-    if (!this.#signed.dnssecOk) return;
     const finder = this.#finder;
+    // Only a signed zone says anything about the zone below.
+    if (this.#signed.signaturesOf(data, TYPE.SOA, finder.apex) === NONE) return;
     const { cut, cutLabel, cutSurplus } = finder;
     const ds = findSet(data, data.names.shapeOf(cut), TYPE.DS);
     if (ds === NONE) this.#denial.noDs(data, bytes, start, finder, labels);
