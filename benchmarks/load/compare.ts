@@ -38,7 +38,7 @@ const queries = join(directory, 'queries');
 writeFileSync(queries, Array.from({ length: 200 }, (_, i) => `example${i + 1}.com A\n`).join(''));
 
 const cannonProgram = new URL('../../packages/load/src/cli.ts', import.meta.url).pathname;
-const echoSource = values['plain-echo'] ? '../udp-echo/udp-echo.c' : './segmenting-echo.c';
+const echoSource = values['plain-echo'] ? '../../packages/batched-udp/src/udp-echo.c' : './segmenting-echo.c';
 
 interface Echo {
   readonly port: number;

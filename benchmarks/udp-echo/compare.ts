@@ -77,7 +77,7 @@ const median = (numbers: readonly number[]) =>
   numbers.toSorted((a, b) => a - b)[Math.floor(numbers.length / 2)] ?? 0;
 
 try {
-  await run('cc', ['-O2', '-o', binary, here('udp-echo.c')]);
+  await run('cc', ['-O2', '-o', binary, here('../../packages/batched-udp/src/udp-echo.c')]);
   writeFileSync(queries, Array.from({ length: 200 }, (_, i) => `example${i + 1}.com A\n`).join(''));
   const results = servers.map(() => [] as { microseconds: number; perSecond: number; lost: number }[]);
   for (let round = 0; round < rounds; round++) {

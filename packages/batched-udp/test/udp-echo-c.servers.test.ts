@@ -10,7 +10,7 @@ import { expect, it } from 'vitest';
 import { behavesAsEcho } from './support/echo.ts';
 
 const run = promisify(execFile);
-const source = fileURLToPath(new URL('../../../benchmarks/udp-echo/udp-echo.c', import.meta.url));
+const source = fileURLToPath(new URL('../src/udp-echo.c', import.meta.url));
 
 it('echoes, and refuses what it cannot do', needs('cc'), async () => {
   const directory = await mkdtemp(join(tmpdir(), 'udp-echo-'));

@@ -55,7 +55,7 @@ it('is compiled once for each source and compiler, or runs on Node.js where ther
   const script = await echoOnNode(without);
   expect(script).toMatchObject({ found: { tool: 'udp-echo', origin: expect.stringContaining('Node.js') } });
   if ('found' in first) {
-    expect(first.found.origin).toContain('benchmarks/udp-echo/udp-echo.c, compiled with');
+    expect(first.found.origin).toContain('@dinodns-bench/batched-udp/udp-echo.c, compiled with');
     const compiled = withCompiler.started.length;
     expect(await echoInC(withCompiler)).toEqual(first);
     // Only the compiler's version is asked again.

@@ -1,5 +1,5 @@
 /**
- * The UDP echo of this workspace: the C program, compiled on first use and cached, or without a compiler the one
+ * The UDP echo of `@dinodns-bench/batched-udp`: the C program, compiled on first use and cached, or without a compiler the one
  * that runs on Node.js.
  */
 
@@ -16,10 +16,8 @@ import { inspectionOf, type Program } from '../../provision/provision.ts';
 import type { ProvisionedTool } from '../../results/record.ts';
 import type { World } from '../../world.ts';
 
-const SOURCE = fileURLToPath(new URL('../../../../../benchmarks/udp-echo/udp-echo.c', import.meta.url));
-const SOURCE_NAME = 'benchmarks/udp-echo/udp-echo.c';
-const SCRIPT = fileURLToPath(new URL('../../../../batched-udp/src/udp-echo.ts', import.meta.url));
-const SCRIPT_NAME = 'packages/batched-udp/src/udp-echo.ts';
+const SOURCE_NAME = '@dinodns-bench/batched-udp/udp-echo.c';
+const SCRIPT_NAME = '@dinodns-bench/batched-udp/udp-echo';
 const COMPILERS = ['cc', 'gcc', 'clang'];
 const FLAGS = ['-O2'];
 
@@ -37,7 +35,8 @@ function tool(executable: string, version: string, origin: string): ProvisionedT
 
 /** The C program, from the cache or compiled into it. */
 export async function echoInC(world: World): Promise<Attempt> {
-  const source = await readIfThere(world, SOURCE);
+  const file = fileURLToPath(import.meta.resolve(SOURCE_NAME));
+  const source = await readIfThere(world, file);
   if (source === null) return { problem: `${SOURCE_NAME} is missing` };
   const compiler = await findCompiler(world);
   if (compiler === null) return { problem: 'there is no C compiler' };
@@ -54,7 +53,7 @@ export async function echoInC(world: World): Promise<Attempt> {
   if (await isExecutable(world, executable)) return { found: tool(executable, version, origin) };
   return withStaging(world, async (staging) => {
     const made = join(staging, 'udp-echo');
-    const { code, stderr } = await runToEnd(world, [compiler, ...FLAGS, '-o', made, SOURCE]);
+    const { code, stderr } = await runToEnd(world, [compiler, ...FLAGS, '-o', made, file]);
     if (code !== 0) return { problem: `${compiler} failed: ${stderr.split('\n')[0]}` };
     try {
       await world.fs.mkdir(directory, { recursive: true });
@@ -68,12 +67,13 @@ export async function echoInC(world: World): Promise<Attempt> {
 
 /** The program that runs on Node.js; it costs more than the one in C, and the record says which it was. */
 export async function echoOnNode(world: World): Promise<Attempt> {
-  const source = await readIfThere(world, SCRIPT);
+  const script = fileURLToPath(import.meta.resolve(SCRIPT_NAME));
+  const source = await readIfThere(world, script);
   if (source === null) return { problem: `${SCRIPT_NAME} is missing` };
   const node = await runToEnd(world, [world.processes.nodePath, '--version']);
   const version = createHash('sha256').update(source).digest('hex').slice(0, 12);
   return {
-    found: tool(SCRIPT, version, `${SCRIPT_NAME} on Node.js ${node.stdout.trim().replace(/^v/, '')}`),
+    found: tool(script, version, `${SCRIPT_NAME} on Node.js ${node.stdout.trim().replace(/^v/, '')}`),
   };
 }
 
@@ -87,7 +87,7 @@ export const echoProgram: Program = {
         { name: 'C', attempt: () => echoInC(world) },
         { name: 'Node.js', attempt: () => echoOnNode(world) },
       ],
-      'Check out the whole workspace: it contains both programs.',
+      'Install @dinodns-bench/batched-udp again: it contains both programs.',
     ),
   async inspect(world) {
     const inC = await echoInC(world);
