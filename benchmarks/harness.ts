@@ -1,32 +1,32 @@
 /**
- * Measures small operations against each other: warmed up, in interleaved rounds so that drift of the machine
- * hits all alike, in CPU time so that other load on the machine does not count, and with what they allocate.
+ * Compares small operations: warmed up, in interleaved rounds so that machine drift affects all equally, in CPU time
+ * so that other load does not count, and with their allocations.
  */
 
 /** One thing to measure. */
 export interface Case {
   readonly name: string;
-  /** Does the operation at least `count` times and returns how many times it did. */
+  /** Does the operation at least `count` times; returns the actual number. */
   run(count: number): number;
   close?(): Promise<void> | void;
 }
 
 export interface Suite {
   readonly name: string;
-  /** What one operation is, for the table's heading: `ns/<unit>`. */
+  /** The unit of one operation, for the table's heading: `ns/<unit>`. */
   readonly unit: string;
   open(): Promise<Case[]>;
 }
 
-/** Of one case. Nanoseconds of CPU time, user and system, for each operation. */
+/** The measurement of one case: nanoseconds of CPU time, user and system, per operation. */
 export interface Measurement {
   readonly name: string;
   readonly nanoseconds: { readonly median: number; readonly low: number; readonly high: number };
-  /** Of that, in the kernel; median. */
+  /** The part of that in the kernel; median. */
   readonly systemNanoseconds: number;
-  /** Bytes of the JavaScript heap for each operation; median of samples. */
+  /** Bytes of JavaScript heap per operation; median of samples. */
   readonly heapBytes: number;
-  /** Bytes of array buffers, Buffers among them, for each operation; median of samples. */
+  /** Bytes of array buffers, including Buffers, per operation; median of samples. */
   readonly bufferBytes: number;
   /** Operations in one round. */
   readonly operations: number;
@@ -35,24 +35,24 @@ export interface Measurement {
 export interface MeasureOptions {
   /** Rounds of every case; default 15. */
   readonly rounds?: number;
-  /** CPU time of one round of one case, in milliseconds, about; default 60. */
+  /** Approximate CPU time of one round of one case, milliseconds; default 60. */
   readonly roundMilliseconds?: number;
 }
 
 const warmUps = 3;
 const allocationSamples = 5;
 
-/** V8 opens allocation areas of some ten kilobytes at once; this much growth makes that a matter of a percent. */
+/** V8 allocates areas of tens of kilobytes at once; with this much growth that is an error of about one percent. */
 const allocationGoalBytes = 2 << 20;
 
-/** A young generation that holds several times the goal, so that no collection falls into a sample. */
+/** A young generation several times larger than the goal, so that no collection happens during a sample. */
 export const nodeFlags: readonly string[] = [
   '--expose-gc',
   '--min-semi-space-size=64',
   '--max-semi-space-size=64',
 ];
 
-/** Sorted, then the value at `share` of the way. */
+/** The quantile at `share`, 0 to 1. */
 function quantile(values: readonly number[], share: number): number {
   const sorted = values.toSorted((a, b) => a - b);
   const at = (sorted.length - 1) * share;
@@ -63,7 +63,7 @@ function quantile(values: readonly number[], share: number): number {
 
 const median = (values: readonly number[]) => quantile(values, 0.5);
 
-/** CPU nanoseconds of this process while `run` does its work, for each operation. */
+/** CPU nanoseconds of this process per operation of `run`. */
 function time(run: Case['run'], count: number): { total: number; system: number } {
   const before = process.cpuUsage();
   const done = run(count);
@@ -84,12 +84,12 @@ function calibrate({ run }: Case, milliseconds: number): number {
   }
 }
 
-/** Growth of memory over `count` operations, for each. */
+/** Memory growth per operation, over `count` operations. */
 function allocation(run: Case['run'], count: number): { heap: number; buffers: number } {
   const collect = globalThis.gc;
   if (collect === undefined) throw new Error(`allocations need node ${nodeFlags.join(' ')}`);
   collect();
-  collect(); // The second ends the first one's sweeping, which would free buffers while others are counted.
+  collect(); // The second call finishes the first one's sweeping, which would otherwise free buffers during the count.
   const before = process.memoryUsage();
   const done = run(count);
   const after = process.memoryUsage();
@@ -107,7 +107,7 @@ function medianAllocation(run: Case['run'], count: number): { heap: number; buff
   };
 }
 
-/** With as many operations as it takes to see the growth, and not so many that the young generation fills up. */
+/** Uses enough operations for visible growth, but not so many that the young generation fills up. */
 function measureAllocation({ run }: Case, operations: number): { heap: number; buffers: number } {
   let count = 64;
   while (count < 10 * operations) {
@@ -130,7 +130,7 @@ export async function measure(suite: Suite, options: MeasureOptions = {}): Promi
   });
   const times = cases.map(() => [] as { total: number; system: number }[]);
   for (let round = 0; round < rounds; round++) {
-    // There and back: A B C, C B A, …
+    // Alternating directions: A B C, C B A, …
     const order = round % 2 === 0 ? cases.keys() : [...cases.keys()].reverse();
     for (const i of order) {
       const each = cases[i];

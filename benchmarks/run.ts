@@ -62,7 +62,7 @@ async function main(): Promise<void> {
   if (values.json) console.log(JSON.stringify(results, null, 2));
 }
 
-/** The same again with the flags that measuring allocations needs. */
+/** Restarts with the flags needed to measure allocations. */
 function restart(): number {
   const [, program = '', ...args] = process.argv;
   return spawnSync(process.execPath, [...nodeFlags, program, ...args], { stdio: 'inherit' }).status ?? 1;

@@ -1,4 +1,4 @@
-/** What is measured. A new suite is a file with a `Suite` and a line here. */
+/** All suites. A new suite is a file with a `Suite` and a line here. */
 import { answerTableSuite } from './answer-table/suite.ts';
 import { exchangeSuite } from './batched-udp/exchange.ts';
 import { handlerSuite } from './batched-udp/handler.ts';

@@ -1,8 +1,8 @@
 #!/usr/bin/env node
 /**
- * `node benchmarks/table.ts [--largest 1000000]`: what zones cost the answer table, from 100 on. Time to load and
- * memory are those of a process of its own for each number of zones; the queries of all numbers are measured in
- * one, interleaved: half of them for names that exist, type A, at random.
+ * `node benchmarks/table.ts [--largest 1000000]`: the answer table's cost by number of zones, from 100. Load time
+ * and memory are measured in a separate process for each number of zones; queries for all numbers are measured in
+ * one process, interleaved: type A, at random, half of them for names that exist.
  */
 import { spawnSync } from 'node:child_process';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -27,14 +27,14 @@ interface Load {
   readonly residentBytes: number;
 }
 
-/** In a process of its own. */
+/** Loads the zones in a separate process. */
 async function load(count: number): Promise<Load> {
   const start = performance.now();
   const before = process.cpuUsage();
   const { store } = await buildTable(zonesOf(count));
   const { user, system } = process.cpuUsage(before);
   const seconds = (performance.now() - start) / 1000;
-  // What the collector gives back by itself, it gives back soon.
+  // The collector soon returns the memory that it returns by itself.
   await sleep(1000);
   const residentBytes = process.memoryUsage.rss();
   return { seconds, cpuSeconds: (user + system) / 1e6, tableBytes: store.data.octets, residentBytes };

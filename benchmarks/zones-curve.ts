@@ -1,10 +1,10 @@
 /**
- * Zones against throughput, CPU and memory, for DinoDNS and the fastest C servers: one `bench run` for each
+ * Throughput, CPU and memory by number of zones, for DinoDNS and the fastest C servers: one `bench run` for each
  * number of zones, in which the servers take turns. From the workspace root:
  *
  *     node benchmarks/zones-curve.ts [--trials 3] [--duration 3] [--tier 1] [zones…]
  *
- * Numbers compare within a line, where they were measured in turns, and down a column only as far as the
+ * Numbers within a row are comparable, since they were measured in turns; numbers in a column only as far as the
  * machine was equally busy. Knot DNS and NSD take some minutes to load a million zones under the limit of one
  * CPU.
  */

@@ -1,6 +1,6 @@
 /**
  * Builds the package of the current folder: `src` becomes `dist`, TypeScript compiled and everything else copied.
- * The new folder takes the old one's place when it is whole, so that an interrupted build leaves nothing half-made.
+ * The new folder replaces the old one when it is complete, so that an interrupted build leaves nothing half-made.
  */
 import { spawnSync } from 'node:child_process';
 import { copyFileSync, globSync, mkdirSync, renameSync, rmSync } from 'node:fs';

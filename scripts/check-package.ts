@@ -1,5 +1,5 @@
 /**
- * Refuses to pack what a stranger could not use: the last step of each package's `prepack`, for the package of the
+ * Refuses to pack a package that would not work for its users: the last step of each package's `prepack`, for the package of the
  * current folder. `problemsOf` does the work; see `package-problems.ts`.
  */
 import { readFileSync } from 'node:fs';

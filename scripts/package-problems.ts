@@ -1,8 +1,8 @@
-/** What is wrong with a package that is about to be packed, as a stranger who installs it would find out. */
+/** Finds what is wrong with a package about to be packed, as its users would find out. */
 import { existsSync, globSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 
-/** The condition under which this workspace, and nobody else, resolves a package to its sources. */
+/** The condition under which only this workspace resolves a package to its sources. */
 export const SOURCE_CONDITION = '@dinodns-bench/source';
 
 export type Manifest = Readonly<Record<string, unknown>>;

@@ -1,8 +1,8 @@
-/** Queries in one buffer, so that asking one allocates nothing. */
+/** Queries in one buffer, so that sending one allocates nothing. */
 
-/** Octets of a slot for one query: of these names, with EDNS. */
+/** Bytes per query slot: enough for these names with EDNS. */
 const STRIDE = 128;
-const HEADER_OCTETS = 12;
+const HEADER_BYTES = 12;
 
 export interface Question {
   readonly name: string;
@@ -19,10 +19,10 @@ export interface Queries {
 function encode({ name, type, edns = false }: Question, id: number): Buffer {
   const header = Buffer.from([id >> 8, id & 0xff, 1, 0, 0, 1, 0, 0, 0, 0, 0, edns ? 1 : 0]);
   const labels = name.split('.').flatMap((label) => [Buffer.of(label.length), Buffer.from(label, 'latin1')]);
-  // OPT: root, type 41, 4096 octets, version 0, DO, no options.
+  // OPT: root, type 41, 4096 bytes, version 0, DO, no options.
   const opt = edns ? [0, 0, 41, 0x10, 0, 0, 0, 0x80, 0, 0, 0] : [];
   const message = Buffer.concat([header, ...labels, Buffer.from([0, 0, type, 0, 1, ...opt])]);
-  if (message.length > STRIDE || message.length < HEADER_OCTETS) throw new Error(`${name} is too long`);
+  if (message.length > STRIDE || message.length < HEADER_BYTES) throw new Error(`${name} is too long`);
   return message;
 }
 

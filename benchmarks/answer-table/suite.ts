@@ -1,4 +1,4 @@
-/** What one answer from the table costs, by kind of answer; copying the query into its slot is part of it. */
+/** The cost of one answer from the table, by kind of answer, including copying the query into its slot. */
 import {
   createAnswerTable,
   loadStore,
@@ -10,10 +10,10 @@ import { defineZoneSet } from '@dinodns-bench/zones';
 import type { Case, Suite } from '../harness.ts';
 import { type Question, queriesFor } from './queries.ts';
 
-/** Octets for one reply. */
+/** Bytes for one reply. */
 const SLOT = 2048;
 
-/** Asks the questions in turn. Throws if the table does not answer one of them. */
+/** Sends the questions in turn. Throws if the table does not answer one of them. */
 export function answerCase(name: string, table: Responder, questions: readonly Question[]): Case {
   const { bytes, stride, lengths } = queriesFor(questions);
   const slot = new Uint8Array(SLOT);

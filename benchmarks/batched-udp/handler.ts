@@ -1,4 +1,4 @@
-/** What JavaScript does for each datagram, without the kernel: reading a batch's headers and making its replies. */
+/** The cost of JavaScript per datagram, without the kernel: reading a batch's headers and making its replies. */
 
 import { loadLibc } from '../../packages/batched-udp/src/native/libc.ts';
 import { ReceiveArena } from '../../packages/batched-udp/src/native/receive-arena.ts';

@@ -1,5 +1,5 @@
 /**
- * Two ways from JavaScript to the kernel: koffi, and a Node-API addon in C (compiled here, where there is a
+ * Two ways from JavaScript to the kernel: koffi, and a Node-API addon in C (compiled here, if there is a
  * compiler). One operation is one datagram received and sent back, with the client's sending
  * and receiving on top, which is the same koffi code in all cases.
  */
@@ -19,7 +19,7 @@ import type { Case, Suite } from '../harness.ts';
 
 type Calls = Pick<Libc, 'recvmmsg' | 'sendmmsg'>;
 
-/** The addon, or undefined where nothing compiles it. */
+/** The addon, or undefined if it cannot be compiled. */
 function compileAddon(): Calls | undefined {
   const directory = mkdtempSync(join(tmpdir(), 'batched-udp-addon-'));
   const binary = join(directory, 'addon.node');
@@ -32,7 +32,7 @@ function compileAddon(): Calls | undefined {
     console.error(`no addon in the comparison: ${error instanceof Error ? error.message : error}`);
     return undefined;
   } finally {
-    rmSync(directory, { recursive: true }); // What is loaded stays loaded.
+    rmSync(directory, { recursive: true }); // Loaded code stays loaded.
   }
 }
 

@@ -7,8 +7,8 @@
  *     node benchmarks/load/compare.ts --plain-echo                           against udp-echo.c
  *     node benchmarks/load/compare.ts --memory [--seconds 600]              resident memory over time
  *
- * QPS is what each loader says of itself. CPU time is that of dnsperf's process and of dnscannon's worker thread: the
- * other thread of dnscannon starts it, which takes most of a second, and then sleeps.
+ * QPS is as each loader reports it. CPU time is that of dnsperf's process and of dnscannon's worker thread:
+ * dnscannon's main thread only starts it, which takes most of a second, and then sleeps.
  */
 import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -64,7 +64,7 @@ interface Outcome {
   readonly cpuSeconds: number;
 }
 
-/** Runs a command on the loader's core; its output and CPU time. `times` tells the CPU time of the shell's children. */
+/** Runs a command on the loader's core; returns its output and CPU time, which the shell's `times` reports. */
 async function pinned(command: readonly string[]): Promise<{ output: string; cpuSeconds: number }> {
   const script = `taskset -c ${loaderCore} "$@"; times`;
   const child = spawn('bash', ['-c', script, 'bash', ...command], { stdio: ['ignore', 'pipe', 'inherit'] });
@@ -125,7 +125,7 @@ function quantile(samples: readonly number[], share: number): number {
 async function compare(port: number, rounds: number, seconds: number): Promise<void> {
   const outcomes = new Map<string, Outcome[]>(loaders.map(([name]) => [name, []]));
   for (let round = 0; round < rounds; round++) {
-    // There and back, so that drift of the machine hits all alike.
+    // In alternating order, so that machine drift affects all equally.
     for (const [name, load] of round % 2 === 0 ? loaders : loaders.toReversed()) {
       outcomes.get(name)?.push(await load(port, seconds));
       process.stderr.write(`\rround ${round + 1} of ${rounds}: ${name}${' '.repeat(30)}`);

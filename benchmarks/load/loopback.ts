@@ -1,4 +1,4 @@
-/** A transport without a kernel: what is sent comes back as an answer. It leaves the engine's own cost. */
+/** A transport without a kernel: every query comes back as an answer, which leaves only the engine's own cost. */
 import type {
   Transport,
   TransportCounters,
@@ -54,7 +54,7 @@ export class Loopback implements Transport {
     this.#flushed = this.#queued;
   }
 
-  /** Answers all that has left. */
+  /** Answers everything that was sent. */
   poll(): number {
     const count = this.#flushed;
     const now = performance.now() * 1e6;

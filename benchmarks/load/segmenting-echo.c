@@ -1,7 +1,7 @@
 /*
- * A UDP echo that sets the QR bit and is hard to outrun: replies of one length to one client leave as one message that
- * the kernel cuts apart (UDP_SEGMENT). An echo that sends each by itself takes about 3 microseconds for a datagram when
- * both hyper-threads of a core are busy, and is then what a fast load generator measures.
+ * A fast UDP echo that sets the QR bit: replies of equal length to one client are sent as one message that the kernel
+ * splits (UDP_SEGMENT). An echo that sends each separately takes about 3 microseconds per datagram when both
+ * hyper-threads of a core are busy; a fast load generator would then measure the echo instead of itself.
  *
  *     cc -O2 -o segmenting-echo segmenting-echo.c && ./segmenting-echo      prints {"port":…}
  */
@@ -25,7 +25,7 @@ static union {
   char room[CMSG_SPACE(sizeof(uint16_t))];
 } controls[BATCH];
 
-/* One message for the datagrams from `from` on that are alike; returns how many those are. */
+/* Makes one message of the similar datagrams starting at `from`; returns how many there are. */
 static int lay(struct msghdr *message, int from, int count, void *control) {
   int end = from + 1;
   while (end < count && vectors[end].iov_len == vectors[from].iov_len &&

@@ -1,4 +1,4 @@
-/** What a query costs the load generator apart from system calls, and the parts of that. */
+/** The load generator's cost per query without system calls, and the parts of that cost. */
 import { createHistogram } from 'node:perf_hooks';
 import { nowNs } from '../../packages/load/src/clock.ts';
 import { clientCookie } from '../../packages/load/src/engine/cookies.ts';
@@ -24,7 +24,7 @@ const WINDOW = 64;
 interface EngineCase {
   readonly message?: object;
   readonly workload?: object;
-  /** An open loop, whose queries are due one behind the other. */
+  /** An open loop, whose queries are due one after the other. */
   readonly open?: boolean;
   readonly expect?: boolean;
 }
@@ -90,7 +90,7 @@ function repeated(name: string, once: (i: number) => void): Case {
   };
 }
 
-/** Latencies between 10 µs and 10 ms, as they come. */
+/** Latencies between 10 µs and 10 ms, in mixed order. */
 const latencies = Float64Array.from({ length: 4096 }, (_, i) => 1e4 * 1000 ** ((i * 0.618_034) % 1));
 const latencyOf = (i: number) => latencies[i & 4095] ?? 0;
 

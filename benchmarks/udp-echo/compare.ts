@@ -1,7 +1,7 @@
 #!/usr/bin/env node
 /**
- * CPU time for each datagram of three echo servers under dnsperf, interleaved: the C program, this project's
- * over recvmmsg and sendmmsg, and the same over node:dgram. Needs Linux, cc and dnsperf; with taskset and two
+ * CPU time per datagram of three echo servers under dnsperf, interleaved: the C program, this project's over recvmmsg
+ * and sendmmsg, and the same over node:dgram. Needs Linux, cc and dnsperf; with taskset and two
  * CPUs, the server has the first and dnsperf the second.
  */
 import { execFile, spawn } from 'node:child_process';
@@ -34,7 +34,7 @@ const pins = availableParallelism() > 1 && existsSync('/usr/bin/taskset');
 const on = (cpu: number, command: readonly string[]) =>
   pins ? ['taskset', '-c', String(cpu), ...command] : command;
 
-/** Ticks of a hundredth of a second that the process has spent, user and system (proc_pid_stat(5)). */
+/** CPU time of the process, user and system, in ticks of 0.01 s (proc_pid_stat(5)). */
 function ticks(pid: number): number {
   const fields = readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ')[1]?.split(' ') ?? [];
   return Number(fields[11]) + Number(fields[12]);

@@ -1,4 +1,4 @@
-/** Address literals: text to bytes and back. No name is ever looked up. */
+/** Address literals: text to bytes and back. Names are never looked up. */
 import { isIPv4, isIPv6 } from 'node:net';
 import { networkInterfaces } from 'node:os';
 import { UdpError } from './errors.ts';
@@ -11,7 +11,7 @@ export interface Address {
   readonly scope: number;
 }
 
-/** The interface index that a zone (`eth0` or `2`) means; undefined where there is no such interface. */
+/** The interface index of a zone (`eth0` or `2`); undefined if there is no such interface. */
 function scopeOfZone(zone: string): number | undefined {
   if (/^\d{1,9}$/.test(zone)) return Number(zone);
   for (const entry of networkInterfaces()[zone] ?? []) {
@@ -20,7 +20,7 @@ function scopeOfZone(zone: string): number | undefined {
   return undefined;
 }
 
-/** The interface's name, or its index where no address of it tells the name. */
+/** The interface's name, or its index if none of its addresses reveals the name. */
 function zoneOfScope(scope: number): string {
   for (const [name, entries] of Object.entries(networkInterfaces())) {
     if (entries?.some((entry) => entry.family === 'IPv6' && entry.scopeid === scope)) return name;
@@ -31,8 +31,8 @@ function zoneOfScope(scope: number): string {
 function writeIPv4(text: string, bytes: Uint8Array): void {
   bytes[10] = 0xff;
   bytes[11] = 0xff;
-  text.split('.').forEach((octet, i) => {
-    bytes[12 + i] = Number(octet);
+  text.split('.').forEach((part, i) => {
+    bytes[12 + i] = Number(part);
   });
 }
 
@@ -98,14 +98,14 @@ function longestZeroRun(groups: readonly number[]): { start: number; length: num
 
 /** RFC 5952 text of the 16 bytes at `at`; dotted for family 4, with `%zone` where `scope` is not 0. */
 export function formatAddress(bytes: Uint8Array, at: number, family: 4 | 6, scope = 0): string {
-  const octets = bytes.subarray(at, at + 16);
-  const dotted = octets.subarray(12).join('.');
+  const address = bytes.subarray(at, at + 16);
+  const dotted = address.subarray(12).join('.');
   if (family === 4) return dotted;
   const mapped =
-    octets.subarray(0, 10).every((octet) => octet === 0) && octets[10] === 0xff && octets[11] === 0xff;
+    address.subarray(0, 10).every((byte) => byte === 0) && address[10] === 0xff && address[11] === 0xff;
   const zone = scope === 0 ? '' : `%${zoneOfScope(scope)}`;
   if (mapped) return `::ffff:${dotted}${zone}`;
-  const groups = Array.from({ length: 8 }, (_, i) => (octets[2 * i] ?? 0) * 256 + (octets[2 * i + 1] ?? 0));
+  const groups = Array.from({ length: 8 }, (_, i) => (address[2 * i] ?? 0) * 256 + (address[2 * i + 1] ?? 0));
   const { start, length } = longestZeroRun(groups);
   const text = (part: readonly number[]) => part.map((group) => group.toString(16)).join(':');
   if (start < 0) return text(groups) + zone;

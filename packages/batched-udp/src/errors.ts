@@ -1,14 +1,14 @@
-/** Errors of this package: what failed, with which value, and what to do about it. */
+/** This package's errors: what failed, the value, and the fix. */
 
 /**
- * Codes of this package's own errors. What the operating system refuses has its errno name as code instead
+ * Codes of this package's own errors. Errors of the operating system have their errno name as code instead
  * (EADDRINUSE, EACCES, EADDRNOTAVAIL, …), with either backend.
  *
  * - `ERR_UDP_ADDRESS`: not an address literal, a zone that is not an interface, or of the wrong family.
  * - `ERR_UDP_OPTION`: an option out of its range.
- * - `ERR_UDP_BACKEND`: the backend asked for cannot be used here.
+ * - `ERR_UDP_BACKEND`: the requested backend cannot be used here.
  * - `ERR_UDP_CLOSED`: the socket is closed.
- * - `ERR_UDP_STATE`: a call that its moment does not allow, such as `receive` from within `onBatch`.
+ * - `ERR_UDP_STATE`: a call that is not allowed now, such as `receive` from within `onBatch`.
  */
 export type UdpErrorCode =
   | 'ERR_UDP_ADDRESS'
@@ -21,7 +21,7 @@ export class UdpError extends Error {
   override readonly name = 'UdpError';
   /** A `UdpErrorCode`, or the name of an errno. */
   readonly code: string;
-  /** The system call that failed, where one did. */
+  /** The system call that failed, if one did. */
   readonly syscall: string | undefined;
 
   constructor(code: UdpErrorCode | (string & {}), message: string, syscall?: string, cause?: unknown) {

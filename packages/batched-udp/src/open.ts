@@ -8,7 +8,7 @@ import type { Backend, UdpSocket, UdpSocketOptions } from './socket.ts';
 
 const backends: readonly string[] = ['auto', 'native', 'dgram'] satisfies (Backend | 'auto')[];
 
-/** What DINODNS_UDP_BACKEND says goes before the option. */
+/** DINODNS_UDP_BACKEND takes precedence over the option. */
 function chosenBackend(option: Backend | 'auto' = 'auto'): { backend: string; by: string } {
   const variable = process.env.DINODNS_UDP_BACKEND;
   const choice =
@@ -25,13 +25,13 @@ function chosenBackend(option: Backend | 'auto' = 'auto'): { backend: string; by
 }
 
 /**
- * Opens a UDP socket, bound and, where asked for, connected.
+ * Opens a UDP socket, bound and, if requested, connected.
  *
- * The backend is `native` where it can be, else `dgram`, and the socket's `reason` says why. The environment
- * variable DINODNS_UDP_BACKEND (`native`, `dgram` or `auto`) goes before the option.
+ * The backend is `native` if possible, else `dgram`, and the socket's `reason` says why. The environment variable
+ * DINODNS_UDP_BACKEND (`native`, `dgram` or `auto`) takes precedence over the option.
  *
- * @throws UdpError: ERR_UDP_OPTION, ERR_UDP_ADDRESS, ERR_UDP_BACKEND (`native` asked for where it cannot be), or
- *   the errno's name (EADDRINUSE, EACCES, EADDRNOTAVAIL, …). Nothing stays open then.
+ * @throws UdpError: ERR_UDP_OPTION, ERR_UDP_ADDRESS, ERR_UDP_BACKEND (`native` requested but unavailable), or the
+ *   errno's name (EADDRINUSE, EACCES, EADDRNOTAVAIL, …). Nothing is left open.
  */
 export async function openUdpSocket(options: UdpSocketOptions): Promise<UdpSocket> {
   const settings = settle(options);
@@ -40,7 +40,7 @@ export async function openUdpSocket(options: UdpSocketOptions): Promise<UdpSocke
   try {
     return new NativeUdpSocket(await loadLibc(), settings);
   } catch (error) {
-    // An address that is in use is so for dgram too; only what is wrong with the way itself calls for the other.
+    // An address in use is in use for dgram too; fall back only if the native backend itself is unavailable.
     if (backend === 'native' || !(error instanceof UdpError) || error.code !== 'ERR_UDP_BACKEND') throw error;
     return DgramUdpSocket.open(settings, error.message);
   }

@@ -1,9 +1,9 @@
-/** Options checked and filled in, the same for both backends. */
+/** Checks options and fills in defaults, the same for both backends. */
 import { type Address, parseAddress } from './address.ts';
 import { UdpError } from './errors.ts';
 import type { BatchHandler, UdpSocketOptions } from './socket.ts';
 
-/** An address and a port, checked. */
+/** A validated address and port. */
 export interface Target extends Address {
   readonly text: string;
   readonly port: number;
@@ -45,10 +45,10 @@ function spreadOver({ spreadOver: sockets, reusePort }: UdpSocketOptions): numbe
   return integer('spreadOver', sockets, 1, 65536);
 }
 
-/** Longer ones would be noticed by everything else that the event loop does. */
+/** A longer sleep would noticeably delay everything else in the event loop. */
 const maxGatherMicroseconds = 1000;
 
-const maxBufferBytes = 2 ** 30 - 1; // The kernel doubles what is asked for, in an int.
+const maxBufferBytes = 2 ** 30 - 1; // The kernel doubles the requested size, in an int.
 
 const bufferBytes = (name: string, value: number | undefined) =>
   value === undefined ? undefined : integer(name, value, 1, maxBufferBytes);

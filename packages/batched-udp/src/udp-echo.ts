@@ -1,6 +1,6 @@
 /**
- * A server that sends every datagram back with the QR bit set, so that a DNS client takes it for a response:
- * what this package costs by itself, and the most that a DNS server on it can reach.
+ * A server that returns every datagram with the QR bit set, so that a DNS client accepts it as a response. It shows
+ * the cost of this package alone, and so the upper limit for a DNS server built on it.
  */
 import { parseArgs } from 'node:util';
 import { exitStatusHelp, ProgramError, reportError, systemErrorCode } from '@dinodns-bench/program';
@@ -58,7 +58,7 @@ async function main(): Promise<void> {
   process.stdout.write(`${JSON.stringify(ready)}\n`);
 }
 
-/** What a user can act on, in the shape of errors that all programs share: the rest are bugs. */
+/** Converts errors that a user can act on to the shape that all programs share; the rest are bugs. */
 function explained(error: unknown): unknown {
   const code = systemErrorCode(error);
   if (!(error instanceof Error) || code === undefined) return error;

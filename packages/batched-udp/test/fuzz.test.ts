@@ -109,7 +109,7 @@ it.each([
           const id = new DataView(batch.bytes.buffer, batch.bytes.byteOffset + at, 4).getUint32(0);
           const want = expected.get(id);
           const body = batch.bytes.subarray(at + 4, at + length);
-          if (want?.length !== length || !body.every((octet) => octet === want.first))
+          if (want?.length !== length || !body.every((byte) => byte === want.first))
             faults.push(`answer ${id}`);
           expected.delete(id);
           answers++;

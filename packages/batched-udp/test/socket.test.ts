@@ -128,7 +128,7 @@ describe.each([
       [512, true],
       [512, true],
     ]);
-    expect(received[2]?.bytes.every((octet) => octet === 60_000 % 251)).toBe(true);
+    expect(received[2]?.bytes.every((byte) => byte === 60_000 % 251)).toBe(true);
     expect(server.counters.truncated).toBe(2);
   });
 

@@ -1,7 +1,7 @@
 /**
- * The one shape of errors that a user should read about: a stable code, what failed with the value that failed,
- * and what to do about it. Packages have classes and codes of their own; whoever shows or judges an error looks
- * at its shape, so that two copies of a package understand each other.
+ * The one shape of errors for users: a stable code, what failed with the offending value, and the fix. Packages have
+ * their own classes and codes; code that shows or handles errors checks only the shape, so that two copies of a
+ * package understand each other.
  */
 import { EXIT_STATUS, type ExitReason } from './exit-status.ts';
 
@@ -14,11 +14,11 @@ export interface Problem {
 }
 
 export interface ErrorDetails {
-  /** At least one, unless `subject` says it all. */
+  /** At least one, unless `subject` is enough. */
   readonly problems: readonly Problem[];
   /** What the problems are about ("the zone set is not valid"); used if there are several. */
   readonly subject?: string;
-  /** Lines shown below the message: the last log lines of a server, all wrong settings. */
+  /** Lines shown below the message, such as a server's last log lines or all invalid settings. */
   readonly evidence?: readonly string[];
   readonly cause?: unknown;
 }
@@ -40,7 +40,7 @@ export class ProgramError<Code extends string = string> extends Error {
     this.evidence = evidence;
   }
 
-  /** The fixes of all problems, one on each line. */
+  /** The fixes of all problems, one per line. */
   get fix(): string {
     return this.problems.map(({ fix }) => fix).join('\n');
   }
@@ -50,7 +50,7 @@ export class ProgramError<Code extends string = string> extends Error {
   }
 }
 
-/** Of several problems, the first line is about all of them. */
+/** If there are several problems, the first line is about all of them. */
 function messageFor(problems: readonly Problem[], subject: string | undefined): string {
   const [first, ...others] = problems;
   if (first === undefined) return subject ?? '';
@@ -60,7 +60,7 @@ function messageFor(problems: readonly Problem[], subject: string | undefined): 
   return `${head}\n${problems.map(({ problem }) => `- ${problem}`).join('\n')}`;
 }
 
-/** What every error of this project has, whichever package and copy of a package it comes from. */
+/** What every error of this project has, from any package or copy of it. */
 export interface Explained extends Error {
   readonly code: string;
   readonly fix: string;
@@ -81,17 +81,17 @@ export function isExplained(error: unknown, ...codes: readonly string[]): error 
   );
 }
 
-/** The exit status of anything that was thrown: what is not explained is a bug. */
+/** The exit status of anything thrown; an error without explanation is a bug. */
 export function exitStatusOf(error: unknown): number {
   return isExplained(error) ? (error.exitStatus ?? EXIT_STATUS.internal) : EXIT_STATUS.internal;
 }
 
-/** The `code` of a Node.js system error (`ENOENT`, `ENOSPC`, …) or of any other that has one, else undefined. */
+/** The `code` of a Node.js system error (`ENOENT`, `ENOSPC`, …) or any other error that has one, else undefined. */
 export function systemErrorCode(error: unknown): string | undefined {
   return error instanceof Error && 'code' in error && typeof error.code === 'string' ? error.code : undefined;
 }
 
-/** The text of anything that was thrown. */
+/** The message of anything thrown. */
 export function messageOf(error: unknown): string {
   return error instanceof Error ? error.message : String(error);
 }

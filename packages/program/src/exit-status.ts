@@ -44,7 +44,7 @@ export function meaningOf(reason: ExitReason): string {
   return EXITS[reason].meaning;
 }
 
-/** Columns of a terminal that nobody has widened. */
+/** Default width of a terminal. */
 const COLUMNS = 80;
 const INDENT = 7;
 
@@ -61,8 +61,8 @@ function wrapped(text: string): string {
 }
 
 /**
- * The part of `--help` about exit statuses, at most 80 columns wide: the reasons that the program has, in the
- * order of their numbers. `own` says more precisely what a reason means for this program or command.
+ * The part of `--help` about exit statuses, at most 80 columns wide: the program's reasons in numerical order. `own`
+ * says more precisely what a reason means for this program or command.
  */
 export function exitStatusHelp(
   reasons: readonly ExitReason[],

@@ -1,4 +1,4 @@
-/** What every command-line program of this project shares. */
+/** Shared by all command-line programs of this project. */
 export {
   type ErrorDetails,
   type Explained,

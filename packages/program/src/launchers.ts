@@ -1,7 +1,7 @@
 /**
- * The programs that stand between a user and this process: npx, pnpm, and the shell scripts that they put in
- * between. None of them passes SIGTERM on to the end, so whoever stops `npx pnpm server` would leave the
- * server running. This notices that one of them is gone. Linux only; elsewhere nothing is ever noticed.
+ * The programs between a user and this process: npx, pnpm, and the shell scripts that they start. None of them
+ * reliably forwards SIGTERM, so stopping `npx pnpm server` would leave the server running. This detects that one of
+ * them has ended. Linux only; elsewhere nothing is detected.
  */
 import { readFileSync } from 'node:fs';
 import { basename } from 'node:path';
@@ -43,7 +43,7 @@ export function launcherChain(): number[] {
     const manager = isPackageManager(found.words);
     if (!manager && !isScriptShell(found.words)) break;
     chain.push(pid);
-    // A shell above all package managers is somebody's own script.
+    // A shell above all package managers is the user's own script.
     if (manager) sure = chain.length;
     pid = found.parent;
   }

@@ -1,6 +1,6 @@
-/** "Did you mean …": the known word that a misspelt one is nearest to. */
+/** "Did you mean …": the known word nearest to a misspelt one. */
 
-/** Insertions, deletions, replacements and swaps of neighbours that turn `a` into `b`. */
+/** The number of insertions, deletions, replacements and swaps of neighbours that turn `a` into `b`. */
 function editDistance(a: string, b: string): number {
   let beforePrevious: number[] = [];
   let previous = Array.from({ length: b.length + 1 }, (_, column) => column);
@@ -24,11 +24,11 @@ function editDistance(a: string, b: string): number {
   return previous[b.length] ?? a.length;
 }
 
-/** The nearest of `known`, if it is near enough to be what was meant; a known word that begins alike counts. */
+/** The nearest of `known`, if it is close enough to be meant; a known word with the same beginning counts. */
 export function nearest(word: string, known: readonly string[]): string | undefined {
   const wanted = word.toLowerCase();
   let best: string | undefined;
-  // Of a word of three letters, one may be wrong.
+  // A word of three letters may have one wrong.
   let bestDistance = Math.max(1, Math.min(2, wanted.length - 2), Math.floor(wanted.length / 3)) + 1;
   for (const candidate of known) {
     const lower = candidate.toLowerCase();
@@ -41,7 +41,7 @@ export function nearest(word: string, known: readonly string[]): string | undefi
   return best;
 }
 
-/** The fix for a word that is not one of `known`: the nearest one first, then all of them. */
+/** The fix for a word that is not one of `known`: the nearest first, then all of them. */
 export function suggestion(word: string, known: readonly string[]): string {
   const near = nearest(word, known);
   const all = `use one of ${known.join(', ')}`;

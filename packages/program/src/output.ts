@@ -1,4 +1,4 @@
-/** Standard output and standard error, as every program of this project uses them. */
+/** Standard output and standard error for all programs of this project. */
 import type { Writable } from 'node:stream';
 import { isExplained, messageOf, ProgramError, systemErrorCode } from './errors.ts';
 
@@ -6,10 +6,10 @@ export interface Output extends Writable {
   readonly isTTY?: boolean;
 }
 
-/** Somebody closed the other end of standard output (`… | head`): they have what they wanted. */
+/** The reader of standard output closed it (`… | head`): it has what it wanted. */
 export class OutputClosed extends Error {}
 
-/** Writes one chunk and waits until it is out. */
+/** Writes one chunk and waits until it is written. */
 function writeChunk(stream: Output, chunk: string): Promise<void> {
   return new Promise((resolve, reject) => {
     stream.write(chunk, (error) => (error ? reject(error) : resolve()));
@@ -37,7 +37,7 @@ export function outputError(error: unknown): Error {
 }
 
 /**
- * Writes results to standard output and waits until they are out; memory does not grow with their size.
+ * Writes results to standard output and waits until they are written; memory does not grow with their size.
  * Throws `OutputClosed`, an error with the code `E_WRITE_FAILED`, or the reason of `signal`.
  */
 export async function writeOut(
@@ -54,12 +54,12 @@ export async function writeOut(
   }
 }
 
-/** A line on standard error. */
+/** Writes a line to standard error. */
 export function say({ stderr }: { readonly stderr: Output }, text: string): void {
   stderr.write(`${text}\n`);
 }
 
-/** Whether a stream is a terminal that understands colours and cursor movement (https://no-color.org). */
+/** Whether a stream is a terminal, and supports colours and cursor movement (https://no-color.org). */
 export function terminalOf(
   { isTTY }: { readonly isTTY?: boolean },
   { TERM, NO_COLOR }: Readonly<Record<string, string | undefined>>,

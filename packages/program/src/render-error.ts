@@ -1,4 +1,4 @@
-/** Errors as a person reads them: what failed, the evidence, what to do. Pure. */
+/** Errors as text for people: what failed, the evidence, the fix. Pure. */
 import { type Explained, isExplained, messageOf } from './errors.ts';
 
 export interface RenderErrorOptions {
@@ -22,7 +22,7 @@ function painter(colours: boolean): Painter {
 
 const firstLine = (text: string) => text.split('\n')[0] ?? '';
 
-/** The cause, unless the message quotes it. */
+/** The cause, unless the message already quotes it. */
 function causeLines({ message, cause }: Error): string[] {
   if (!(cause instanceof Error) || isExplained(cause)) return [];
   const said = firstLine(cause.message);
@@ -45,7 +45,7 @@ function explained(error: Explained, paint: Painter): string[] {
   ];
 }
 
-/** Anything that was thrown, as lines for standard error. What has no code and no fix is a bug and shows its stack. */
+/** Anything thrown, as lines for standard error. An error without code and fix is a bug, and shows its stack. */
 export function renderError(error: unknown, { program, colours }: RenderErrorOptions): string {
   const paint = painter(colours);
   if (isExplained(error)) return `${explained(error, paint).join('\n')}\n`;

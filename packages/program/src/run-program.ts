@@ -1,4 +1,4 @@
-/** How a program ends: everything that goes wrong is shown once and becomes an exit status. */
+/** How a program ends: every error is shown once and becomes an exit status. */
 import { exitStatusOf, ProgramError } from './errors.ts';
 import { EXIT_STATUS } from './exit-status.ts';
 import { OutputClosed, terminalOf } from './output.ts';
@@ -13,12 +13,12 @@ function isCommandLineEnd(error: unknown): error is CommandLineEnd {
   return error instanceof Error && error.name === 'CommanderError' && 'exitCode' in error;
 }
 
-/** True if commander ended because help or the version was asked for. */
+/** True if commander ended because help or the version was requested. */
 export function isHelp(error: unknown): boolean {
   return isCommandLineEnd(error) && error.exitCode === 0;
 }
 
-/** A complaint of commander as `E_USAGE`, with its suggestion, or else `fix`; anything else as it is. */
+/** Converts commander's errors to `E_USAGE`, with its suggestion or else `fix`; returns others unchanged. */
 export function usageError(error: unknown, fix: string): unknown {
   if (!isCommandLineEnd(error)) return error;
   const [problem = '', ...rest] = error.message.replace(/^error: /, '').split('\n');
@@ -32,7 +32,7 @@ export interface ProgramStreams {
   readonly env?: Readonly<Record<string, string | undefined>>;
 }
 
-/** Shows an error on standard error, and gives its exit status. A reader that has gone is none. */
+/** Shows an error on standard error and returns its exit status. `OutputClosed` is not an error. */
 export function reportError(error: unknown, program: string, { stderr, env = {} }: ProgramStreams): number {
   if (error instanceof OutputClosed) return EXIT_STATUS.success;
   stderr.write(renderError(error, { program, colours: terminalOf(stderr, env).colours }));

@@ -1,4 +1,4 @@
-/** Ctrl-C and SIGTERM, for programs that end in order and by themselves. */
+/** Ctrl-C and SIGTERM, for programs that shut down cleanly. */
 import { ProgramError } from './errors.ts';
 import { EXIT_STATUS } from './exit-status.ts';
 
@@ -7,7 +7,7 @@ const STOPS = [
   { signal: 'SIGTERM', code: 'E_TERMINATED', reason: 'terminated', name: 'SIGTERM' },
 ] as const;
 
-/** The part of `process` that is needed. */
+/** The part of `process` used here. */
 export interface SignalledProcess {
   on(signal: 'SIGINT' | 'SIGTERM', handler: () => void): unknown;
   exit(status: number): never;
@@ -15,7 +15,7 @@ export interface SignalledProcess {
 
 /**
  * A signal that Ctrl-C and SIGTERM abort, with the error to report (`E_INTERRUPTED`, `E_TERMINATED`) as its
- * reason; `fix` says what the user can do then. Who asks a second time does not want to wait: the process ends.
+ * reason; `fix` says what the user can do then. A second signal ends the process at once.
  */
 export function abortOnSignals(process: SignalledProcess, fix: string): AbortSignal {
   const controller = new AbortController();

@@ -14,7 +14,7 @@ export function freshPrograms(): string[] {
     .filter((name) => name !== '');
 }
 
-/** Makes the folder; returns a PATH of it and of the Node.js that runs this, which the workspace brings. */
+/** Makes the folder; returns a PATH with it and with the Node.js that runs this, which comes with the workspace. */
 export function makeFreshPath(folder: string): string {
   mkdirSync(folder);
   for (const name of freshPrograms()) {

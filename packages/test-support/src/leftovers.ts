@@ -1,4 +1,4 @@
-/** What tests have left behind: processes, network namespaces, control groups and temporary folders. */
+/** What tests leave behind: processes, network namespaces, control groups and temporary folders. */
 import { execFileSync } from 'node:child_process';
 import { existsSync, readdirSync, readFileSync, rmdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
@@ -14,9 +14,9 @@ export interface Leftover {
 export interface LeftBy {
   /** `DINODNS_TEST_RUN=…` or `DINODNS_TEST_FILE=…`. */
   readonly mark: string;
-  /** A process whose descendants are meant too, whatever their environment. */
+  /** A process whose descendants also count, whatever their environment. */
   readonly ancestor?: number;
-  /** Processes that are not meant: the ones that run the tests. */
+  /** Processes to ignore: the ones that run the tests. */
   readonly except: ReadonlySet<number>;
   /** Names of network namespaces begin with it. */
   readonly namespacePrefix: string;
@@ -101,7 +101,7 @@ function processesLeft({ mark, ancestor, except }: LeftBy): Leftover[] {
     .map(processLeftover);
 }
 
-/** What is there now, in the order in which it can be removed. */
+/** The current leftovers, in the order in which they can be removed. */
 export function findLeftovers(by: LeftBy): Leftover[] {
   return [
     ...processesLeft(by),
@@ -113,7 +113,7 @@ export function findLeftovers(by: LeftBy): Leftover[] {
   ];
 }
 
-/** As `findLeftovers`, but what is just about to go is given until `graceSeconds` from now. */
+/** As `findLeftovers`, but waits up to `graceSeconds` for what is about to end. */
 export async function lastingLeftovers(by: LeftBy, graceSeconds: number): Promise<Leftover[]> {
   const end = performance.now() + graceSeconds * 1000;
   for (;;) {
@@ -123,7 +123,7 @@ export async function lastingLeftovers(by: LeftBy, graceSeconds: number): Promis
   }
 }
 
-/** Removes everything, also what appears meanwhile; what cannot be removed within `seconds` stays. */
+/** Removes everything, including what appears meanwhile; leaves what cannot be removed within `seconds`. */
 export async function removeLeftovers(by: LeftBy, seconds: number): Promise<void> {
   const end = performance.now() + seconds * 1000;
   for (let left = findLeftovers(by); left.length > 0 && performance.now() < end; left = findLeftovers(by)) {

@@ -1,7 +1,7 @@
-/** The marks that tie what tests start to the run and the file that started it. */
+/** Marks that link whatever tests start to the run and the test file. */
 import { readdirSync, readFileSync } from 'node:fs';
 
-/** In the environment of every process of a run, inherited by all that it starts: the run's id. */
+/** The run's id, in the environment of every process of a run and its children. */
 export const RUN_VARIABLE = 'DINODNS_TEST_RUN';
 /** The same for what one test file starts. */
 export const FILE_VARIABLE = 'DINODNS_TEST_FILE';
@@ -9,7 +9,7 @@ export const FILE_VARIABLE = 'DINODNS_TEST_FILE';
 export const FOLDER_VARIABLE = 'DINODNS_TEST_FOLDER';
 /** In that folder: the temporary folders of the tests. */
 export const TEMPORARY_FOLDER = 't';
-/** Seconds that what is just about to end is given to do so; on a busy machine that takes a while. */
+/** Seconds to wait for processes that are about to end; on a busy machine that takes a while. */
 export const GRACE_VARIABLE = 'DINODNS_TEST_GRACE_SECONDS';
 export const graceSeconds = (): number => Number(process.env[GRACE_VARIABLE] ?? 5);
 /** The PATH of a fresh machine, for the suite that needs only the workspace. */
@@ -18,10 +18,10 @@ export const PATH_VARIABLE = 'DINODNS_TEST_PATH';
 export interface MarkedProcess {
   readonly pid: number;
   readonly parent: number;
-  /** Clock ticks since boot: tells a process from a later one with the same id. */
+  /** Clock ticks since boot: distinguishes a process from a later one with the same id. */
   readonly startTicks: number;
   readonly command: string;
-  /** `NAME=value` words that it was started with; empty if they may not be read. */
+  /** Its initial environment as `NAME=value`; empty if it may not be read. */
   readonly environment: readonly string[];
 }
 
@@ -54,7 +54,7 @@ function environmentOf(pid: number): string[] {
   }
 }
 
-/** All processes that have not ended; none where there is no `/proc`. */
+/** All running processes; none if there is no `/proc`. */
 export function allProcesses(): MarkedProcess[] {
   if (process.platform !== 'linux') return [];
   return readdirSync('/proc')
@@ -62,7 +62,7 @@ export function allProcesses(): MarkedProcess[] {
     .flatMap((name) => readProcess(Number(name)) ?? []);
 }
 
-/** Processes with this word in their environment, and all that descends from one of them or from `ancestor`. */
+/** Processes with this mark in their environment, and all descendants of these or of `ancestor`. */
 export function markedProcesses(mark: string, ancestor?: number): MarkedProcess[] {
   const all = allProcesses();
   const found = new Map(

@@ -22,7 +22,7 @@ export const REQUIRE_VARIABLE = 'DINODNS_BENCH_REQUIRE_SERVERS';
 
 /**
  * Options for `it` or `describe`: `it('…', needs('dig', 'named'), async () => …)`. Where one is missing, the tests are
- * left out, and the last lines of the run say so. Throws if the file's suite is not the one for such tests, and, with
+ * left out, and the last lines of the run say so. Throws if such tests belong to another suite, and, with
  * `DINODNS_BENCH_REQUIRE_SERVERS=1`, if anything is missing.
  */
 export function needs(...requirements: readonly Requirement[]): TestOptions {
@@ -52,8 +52,8 @@ export interface FileApi {
 }
 
 /**
- * For a file whose tests all need the same: `const { describe, it } = fileNeeds('named')`, and nothing of both from
- * vitest. Hooks of a file that is left out do not run.
+ * For a file whose tests all have the same needs: `const { describe, it } = fileNeeds('named')` replaces the imports
+ * from vitest. Hooks of a file that is left out do not run.
  */
 export function fileNeeds(...requirements: readonly Requirement[]): FileApi {
   const { skip, meta } = needs(...requirements);

@@ -1,4 +1,4 @@
-/** Keeps for the closing lines which tests were left out, and why. */
+/** Records which tests were left out, and why, for the closing lines. */
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join, relative } from 'node:path';
 import type { Reporter, TestModule } from 'vitest/node';

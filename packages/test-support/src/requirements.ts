@@ -1,4 +1,4 @@
-/** What tests may need beyond the workspace, where it is looked for, and how it is got. */
+/** What tests may need beyond the workspace, where to find it, and how to get it. */
 import { accessSync, constants, existsSync } from 'node:fs';
 import { homedir } from 'node:os';
 import { basename, delimiter, dirname, join, resolve } from 'node:path';
@@ -6,8 +6,8 @@ import table from '../requirements.json' with { type: 'json' };
 import { SUITES, type Suite } from './suites.ts';
 
 /**
- * A program; `root`: the right to make network namespaces and to become another user; or `conformance data`: the
- * directory of test data that others made, which is too large for the repository, and theirs.
+ * A program; `root`: permission to make network namespaces and to switch users; or `conformance data`: a directory of
+ * third-party test data, which is too large for the repository and not ours.
  */
 export type Requirement = Program | 'root' | 'conformance data';
 export type Program = keyof typeof table;
@@ -30,7 +30,7 @@ function isExecutable(path: string): boolean {
   }
 }
 
-/** Where `bench` keeps the CoreDNS that it got. */
+/** Where `bench` caches CoreDNS. */
 function cachedCoredns(): string {
   const cache = process.env.XDG_CACHE_HOME || join(homedir(), '.cache');
   return join(cache, 'dinodns-bench', 'coredns', table.coredns.release, 'coredns');
@@ -47,13 +47,13 @@ export function findInPath(program: string): string | undefined {
 
 /** The path of a program; undefined if it is not on this machine. */
 export function findProgram(program: Program): string | undefined {
-  // Another CoreDNS in PATH may be of any version; tests use the one that runs use.
+  // A CoreDNS in PATH may be any version; tests use the same one as runs.
   if (program === 'coredns') return [process.env.COREDNS ?? '', cachedCoredns()].find(isExecutable);
   const override = program === 'chromium' ? process.env.CHROMIUM_PATH : undefined;
   return override || findInPath(program);
 }
 
-/** Where the conformance data is looked for: `DINODNS_BENCH_CONFORMANCE`, else beside the workspace. */
+/** The directory of the conformance data: `DINODNS_BENCH_CONFORMANCE`, else next to the workspace. */
 export function conformanceDirectory(): string {
   return process.env.DINODNS_BENCH_CONFORMANCE || join(WORKSPACE, '../shared/conformance');
 }

@@ -1,6 +1,6 @@
 /**
  * Runs suites of tests: `node run.ts SUITE… [arguments of vitest]`, where SUITE is one of `SUITES` or `all`. Vitest's
- * summary is followed by what is left of the run (which fails it and is removed) and by what was left out. Exit
+ * summary is followed by leftovers of the run (which fail it and are removed) and by what was left out. Exit
  * status 0 only if all tests that ran passed and nothing is left.
  */
 import { type ChildProcess, spawn } from 'node:child_process';
@@ -32,14 +32,14 @@ const VITEST = join(ROOT, 'node_modules/vitest/vitest.mjs');
 const WATCHDOG = fileURLToPath(new URL('watchdog.ts', import.meta.url));
 
 const REMOVAL_SECONDS = 10;
-/** How often the runner looks which processes it has, and whether whoever started it still lives. */
+/** How often the runner checks its processes, and whether its own starter is still alive. */
 const LOOK_SECONDS = 1;
 
 interface Run {
   readonly id: string;
   /** Temporary folders of the tests; nothing may be left in it. */
   readonly temporary: string;
-  /** What the runner needs itself. */
+  /** The runner's own files. */
   readonly folder: string;
 }
 
@@ -94,7 +94,7 @@ function startWatchdog(run: Run): { pid: number; dismiss(): Promise<unknown> } {
   };
 }
 
-/** npm, pnpm and the shells between them: what a user ends who ends "the tests". */
+/** npm, pnpm and the shells between them: the processes that a user stops to stop the tests. */
 function starters(): readonly number[] {
   const byPid = new Map(allProcesses().map((entry) => [entry.pid, entry]));
   const found: number[] = [];
@@ -109,7 +109,7 @@ function isAlive(pid: number): boolean {
   return existsSync(`/proc/${pid}`);
 }
 
-/** Looks from time to time: collects the processes of the run, and calls `onOrphaned` once a starter has died. */
+/** Checks periodically: collects the processes of the run, and calls `onOrphaned` once a starter has died. */
 function lookAround(run: Run, onOrphaned: () => void): { owners: Set<string>; stop(): void } {
   const owners = new Set<string>();
   const parents = starters();
@@ -143,7 +143,7 @@ async function main(): Promise<number> {
   const watchdog = startWatchdog(run);
   const vitest = startVitest(run, suites, rest);
   const around = lookAround(run, () => process.kill(process.pid, 'SIGKILL'));
-  // A terminal sends Ctrl-C to vitest as well; what only this process is sent it passes on.
+  // A terminal sends Ctrl-C to vitest as well; signals sent only to this process are forwarded.
   process.on('SIGINT', () => undefined);
   for (const signal of ['SIGTERM', 'SIGHUP'] as const) process.on(signal, () => vitest.kill(signal));
   const [code, signal] = await once(vitest, 'exit');

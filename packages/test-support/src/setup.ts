@@ -1,6 +1,6 @@
 /**
- * Before and after each test file: a temporary folder of its own, marks on all that it starts, and at the end the
- * check that nothing of it is left. What is left is named, removed, and fails the file.
+ * Before and after each test file: its own temporary folder, marks on everything it starts, and a final check that
+ * nothing is left. Leftovers are named, removed, and fail the file.
  */
 import { mkdirSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';

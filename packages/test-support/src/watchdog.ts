@@ -1,7 +1,7 @@
 /**
- * Ends what a run of the tests has started when the runner was killed: `node watchdog.ts RUN FOLDER` waits until its
- * standard input closes, which is what happens when the runner ends, however it ends. A line before that says that
- * the runner has looked after everything itself.
+ * Cleans up after a run of the tests if the runner was killed: `node watchdog.ts RUN FOLDER` waits until its standard
+ * input closes, which happens when the runner ends for any reason. A line before that means that the runner has
+ * cleaned up itself.
  */
 import { rmSync } from 'node:fs';
 import { text } from 'node:stream/consumers';
@@ -12,7 +12,7 @@ import { runNamespacePrefix } from './namespaces.ts';
 const REMOVAL_SECONDS = 30;
 
 const [, , runId = '', folder = ''] = process.argv;
-// The signals that end the runner's group or session are not meant for its watchdog.
+// Signals that end the runner's group or session must not end its watchdog.
 for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => undefined);
 
 if ((await text(process.stdin)) === '') {

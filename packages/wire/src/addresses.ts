@@ -5,7 +5,7 @@ function ipv6Groups(text: string): string[] {
   return text === '' ? [] : text.split(':');
 }
 
-/** 4 or 16 bytes of an address literal. @throws RangeError if it is none. */
+/** The 4 or 16 bytes of an address literal. @throws RangeError if it is invalid. */
 export function addressBytes(address: string): Uint8Array {
   if (isIPv4(address)) return Uint8Array.from(address.split('.'), Number);
   const [plain = ''] = address.split('%');
@@ -28,7 +28,7 @@ export function addressBytes(address: string): Uint8Array {
   );
 }
 
-/** The name whose PTR record says what the address is called (RFC 1035 §3.5, RFC 3596 §2.5). */
+/** The name of an address's PTR record (RFC 1035 §3.5, RFC 3596 §2.5). */
 export function reverseName(address: string): string {
   const bytes = Array.from(addressBytes(address));
   if (bytes.length === 4) return `${bytes.reverse().join('.')}.in-addr.arpa`;

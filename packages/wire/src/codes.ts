@@ -12,8 +12,8 @@ export const opcodeName = opcodes.nameOf;
 export const opcodeNumber = opcodes.numberOf;
 
 /**
- * Response codes; those above 15 need EDNS (RFC 6891 §6.1.3) or stand in a TSIG or TKEY record. The registry gives 16
- * twice: BADVERS in EDNS, BADSIG in TSIG.
+ * Response codes; those above 15 need EDNS (RFC 6891 §6.1.3) or a TSIG or TKEY record. The registry assigns 16 twice:
+ * BADVERS in EDNS, BADSIG in TSIG.
  */
 export const RCODE = {
   NOERROR: 0,

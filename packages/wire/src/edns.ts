@@ -1,7 +1,7 @@
 /** The OPT record (RFC 6891). */
 import { TYPE } from './types.ts';
 
-/** The largest UDP message that passes practically every path unfragmented (RFC 9715; DNS flag day 2020). */
+/** The largest UDP message that avoids fragmentation on nearly every path (RFC 9715; DNS flag day 2020). */
 export const EDNS_UDP_BYTES = 1232;
 
 /** An OPT record without options: root, type, payload size, code, version, flags, length. */
@@ -39,7 +39,7 @@ export interface EdnsOption {
 }
 
 export interface OptFields {
-  /** The largest UDP message that the sender takes, 0 to 65,535; default 1232. */
+  /** The largest UDP message that the sender accepts, 0 to 65,535; default 1232. */
   readonly udpBytes?: number;
   /** DO (RFC 3225); default false. */
   readonly dnssecOk?: boolean;

@@ -1,6 +1,6 @@
-/** The header of a message (RFC 1035 §4.1.1) and how long messages may be. */
+/** The message header (RFC 1035 §4.1.1) and limits on message size. */
 
-/** The first question begins behind it. */
+/** The first question begins after it. */
 export const HEADER_BYTES = 12;
 
 /** Bits of the second word of the header. */
@@ -20,7 +20,7 @@ export const FLAG = {
 export const OPCODE_MASK = 0x7800;
 export const RCODE_MASK = 0x000f;
 
-/** The largest message over UDP that needs no EDNS (RFC 1035 §4.2.1). */
+/** The largest UDP message without EDNS (RFC 1035 §4.2.1). */
 export const PLAIN_UDP_BYTES = 512;
 /** The largest message: over TCP its length field has 16 bits (RFC 1035 §4.2.2). */
 export const MAX_MESSAGE_BYTES = 65_535;
@@ -29,7 +29,7 @@ export function u8(bytes: Uint8Array, at: number): number {
   return bytes[at] ?? 0;
 }
 
-/** The word at `at`, big-endian; what lies behind the end counts as 0. */
+/** The big-endian word at `at`; bytes past the end count as 0. */
 export function u16(bytes: Uint8Array, at: number): number {
   return ((bytes[at] ?? 0) << 8) | (bytes[at + 1] ?? 0);
 }

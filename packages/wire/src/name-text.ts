@@ -15,7 +15,7 @@ function digitAt(text: Uint8Array, at: number): number {
   return digit >= 0 && digit <= 9 ? digit : -1;
 }
 
-/** The byte that the escape at `at` (its backslash) stands for and where it ends, or what is wrong with it. */
+/** The byte that the escape at `at` (its backslash) represents and where it ends, or what is wrong with it. */
 function readEscape(text: Uint8Array, at: number): { byte: number; end: number } | string {
   const next = text[at + 1];
   if (next === undefined) return 'it ends in a backslash';
@@ -36,7 +36,7 @@ export function parseName(text: string): ParsedName {
   return parseNameBytes(Buffer.from(text));
 }
 
-/** As `parseName`, for text in bytes, such as those of a file, whatever its encoding. */
+/** As `parseName`, for text as bytes, such as a file in any encoding. */
 export function parseNameBytes(text: Uint8Array): ParsedName {
   if (text.length === 0) return { problem: 'it is empty' };
   if (text.length === 1 && text[0] === DOT) return { wire: new Uint8Array(1) };
@@ -80,7 +80,7 @@ function labelProblem(length: number): string | undefined {
     : undefined;
 }
 
-/** Names that are canonical already, as nearly all of a large zone set are. */
+/** Names that are already canonical, as nearly all in a large zone set are. */
 const ORDINARY_NAME = /^(?:[a-z0-9*_-]{1,63}\.)*[a-z0-9*_-]{1,63}$/;
 
 function isOrdinary(text: string): boolean {
@@ -101,7 +101,7 @@ function encodeOrdinary(text: string): Buffer {
   return wire;
 }
 
-/** As `parseName`, but the empty text is the root too, and a name that is none throws a RangeError. */
+/** As `parseName`, but the empty text is also the root, and an invalid name throws a RangeError. */
 export function encodeName(text: string): Buffer {
   if (isOrdinary(text)) return encodeOrdinary(text);
   const parsed = parseName(text === '' ? '.' : text);
@@ -143,7 +143,7 @@ export function nameText(bytes: Uint8Array, start = 0): string {
 }
 
 /**
- * The one text of a name by which it is compared: lower case (ASCII only, RFC 4343), no trailing dot, `\DDD` for
+ * The canonical text of a name, for comparison: lower case (ASCII only, RFC 4343), no trailing dot, `\DDD` for
  * special bytes, the empty string for the root. Throws a RangeError like `encodeName`.
  */
 export function canonicalName(text: string): string {

@@ -1,6 +1,6 @@
 /**
- * Domain names in wire format (RFC 1035 §3.1, §4.1.4). What is read may have come from anybody: no access leaves the
- * message, and what is malformed is told, not thrown.
+ * Domain names in wire format (RFC 1035 §3.1, §4.1.4). Input is untrusted: no access leaves the message. Except in
+ * `expandName`, malformed names are reported by a return value, not thrown.
  */
 
 /** A label (RFC 1035 §2.3.4). Length bytes above it are compression pointers or reserved. */
@@ -18,8 +18,8 @@ export const LOWER_CASE = Uint8Array.from({ length: 256 }, (_, byte) =>
 );
 
 /**
- * The offset behind the uncompressed name at `start`, or -1 if there is none: it runs out of the message, is too long,
- * or holds a compression pointer.
+ * The offset after the uncompressed name at `start`, or -1 if it runs past the end, is too long, or has a compression
+ * pointer.
  */
 export function findNameEnd(bytes: Uint8Array, start: number, end: number = bytes.length): number {
   let at = start;
@@ -34,8 +34,8 @@ export function findNameEnd(bytes: Uint8Array, start: number, end: number = byte
 }
 
 /**
- * The offset behind the name at `start`, which may end in a compression pointer that is not followed; -1 if it runs
- * past `end` or is malformed.
+ * The offset after the name at `start`, which may end in a compression pointer (not followed); -1 if it runs past
+ * `end` or is malformed.
  */
 export function skipName(bytes: Uint8Array, start: number, end: number = bytes.length): number {
   let at = start;
@@ -50,7 +50,7 @@ export function skipName(bytes: Uint8Array, start: number, end: number = bytes.l
   return -1;
 }
 
-/** A name without compression, and the offset behind the place where it stood. */
+/** A name without compression, and the offset after its original. */
 export interface ExpandedName {
   readonly name: Buffer;
   readonly end: number;
@@ -88,7 +88,7 @@ export function expandName(bytes: Uint8Array, start: number): ExpandedName {
   }
 }
 
-/** Labels of a name in wire format, the root not counted. */
+/** Number of labels of a name in wire format, without the root. */
 export function countLabels(name: Uint8Array): number {
   let labels = 0;
   for (let at = 0; at < name.length && name[at] !== 0; at += 1 + (name[at] ?? 0)) labels++;

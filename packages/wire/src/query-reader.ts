@@ -1,7 +1,7 @@
 /**
- * Reads a query in place, without trust and without allocating: every access is within the message, and the cost is
- * one pass over its bytes. One reader serves everything that looks at a datagram: it is read once, and the router's
- * guard, the rate limiter, the answer table, the framework and the counters ask the reader.
+ * Reads an untrusted query in place, without allocating: every access is within the message, and the cost is one pass
+ * over its bytes. A datagram is read once: the router's guard, the rate limiter, the answer table, the framework and
+ * the counters all use the same reader.
  */
 
 import { RCODE } from './codes.ts';
@@ -15,24 +15,24 @@ export const IGNORE = -1;
 /** The message is a query; anything else that `read` returns is the code of the error reply. */
 export const GOOD = 0;
 
-/** `type` and `class` where there is no question. */
+/** `type` and `class` if there is no question. */
 export const NO_QUESTION = -1;
 
 export class QueryReader {
-  /** What `read` returned last. */
+  /** The last result of `read`. */
   code = IGNORE;
   /** Offsets of the question's labels from the beginning of the message; the last is the root's. */
   readonly labels = new Uint16Array(MAX_LABELS);
-  /** Labels without the root. */
+  /** Number of labels without the root. */
   labelCount = 0;
-  /** Offset behind the question; that of the header's end if there is no well-formed question. */
+  /** Offset after the question; the end of the header if there is no well-formed question. */
   questionEnd = HEADER_BYTES;
   type = NO_QUESTION;
   class = NO_QUESTION;
-  /** Offset of the OPT record's type, behind its one-byte owner; 0 where there is no OPT record. */
+  /** Offset of the OPT record's type, after its one-byte owner; 0 if there is no OPT record. */
   optAt = 0;
   dnssecOk = false;
-  /** The largest UDP payload that the client takes, at least 512. */
+  /** The largest UDP payload that the client accepts, at least 512. */
   udpBytes = PLAIN_UDP_BYTES;
 
   get hasQuestion(): boolean {
@@ -105,7 +105,7 @@ export class QueryReader {
     return true;
   }
 
-  /** The OPT record among everything behind the question. False: malformed. */
+  /** Finds the OPT record among the records after the question. False: malformed. */
   #readRecords(bytes: Uint8Array, start: number, length: number, others: number, total: number): boolean {
     const end = start + length;
     let at = start + this.questionEnd;
@@ -117,7 +117,7 @@ export class QueryReader {
       if (u16(bytes, body) === TYPE.OPT) {
         // One at most, in the additional section, owned by the root (RFC 6891 §6.1.1).
         if (this.optAt !== 0 || index < others || u8(bytes, at) !== 0) return false;
-        // What another version has in place of options is not for us to judge (RFC 6891 §6.1.3).
+        // Other EDNS versions may have something else in place of options (RFC 6891 §6.1.3).
         if (u8(bytes, body + 5) === 0 && !areOptions(bytes, body + 10, next)) return false;
         this.optAt = body - start;
         this.udpBytes = Math.max(u16(bytes, body + 2), PLAIN_UDP_BYTES);

@@ -3,7 +3,7 @@ import { HEADER_BYTES } from './header.ts';
 import { CLASS } from './types.ts';
 
 export interface QueryFields {
-  /** Default 0: the sender writes its own. */
+  /** Default 0: the sender sets it. */
   readonly id?: number;
   /** The second word of the header, such as `FLAG.recursionDesired`; default 0. */
   readonly flags?: number;

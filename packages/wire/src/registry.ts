@@ -1,6 +1,6 @@
 /** Numbers with mnemonics, as the IANA registries list them. */
 
-/** What one registry knows. */
+/** One registry. */
 export interface Registry {
   /** The mnemonics, for messages and suggestions. */
   readonly names: readonly string[];
@@ -12,7 +12,7 @@ export interface Registry {
 
 /**
  * A registry of `numbers` from 0 to `max`, where `prefix` and digits stand for a number (RFC 3597 §5 for types and
- * classes). Of two mnemonics with one number the first is its name.
+ * classes). If two mnemonics have the same number, the first is its name.
  */
 export function registryOf(numbers: Readonly<Record<string, number>>, prefix: string, max: number): Registry {
   const known = new Map(Object.entries(numbers));

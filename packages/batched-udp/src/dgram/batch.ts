@@ -1,4 +1,4 @@
-/** A batch of the one datagram that `node:dgram` brings at a time. */
+/** A batch of one datagram, as `node:dgram` delivers them. */
 import type { RemoteInfo } from 'node:dgram';
 import { type Address, parseAddress } from '../address.ts';
 import type { Batch, Peer } from '../socket.ts';

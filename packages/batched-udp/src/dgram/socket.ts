@@ -6,10 +6,10 @@ import { type Settings, target } from '../options.ts';
 import type { Endpoint, Peer, UdpSocket, UdpSocketCounters } from '../socket.ts';
 import { DatagramBatch } from './batch.ts';
 
-/** Turns of the event loop without a datagram after which `close` takes the socket for empty. */
+/** Turns of the event loop without a datagram after which `close` considers the socket empty. */
 const quietTurns = 2;
 
-/** How long `close` goes on receiving, and waits for what is on its way out. */
+/** How long `close` keeps receiving and waits for pending sends. */
 const closePatienceMs = 1000;
 
 const codeOf = (error: Error): string =>
@@ -142,7 +142,7 @@ export class DgramUdpSocket implements UdpSocket {
     }
   }
 
-  /** Takes over `datagram`: it must be nobody else's. */
+  /** Takes ownership of `datagram`: the caller must not use it again. */
   #send(datagram: Uint8Array, to: { readonly address: string; readonly port: number } | undefined): void {
     this.#pending++;
     this.#tally.sendCalls++;
@@ -151,7 +151,7 @@ export class DgramUdpSocket implements UdpSocket {
       if (to === undefined) this.#socket.send(datagram, done);
       else this.#socket.send(datagram, to.port, to.address, done);
     } catch (error) {
-      // dgram itself refuses what the kernel would: port 0 is one.
+      // dgram itself rejects some of what the kernel would, such as port 0.
       if (!isError(error)) throw error;
       this.#sent(error);
     }
@@ -213,7 +213,7 @@ export class DgramUdpSocket implements UdpSocket {
     return true;
   }
 
-  /** dgram hands each datagram over by itself; this tells how many went since the last call. */
+  /** dgram passes on each datagram at once; returns how many were sent since the last call. */
   flush(): number {
     if (!this.#open) return 0;
     const taken = this.#takenSinceFlush;
@@ -253,7 +253,7 @@ export class DgramUdpSocket implements UdpSocket {
     const deadline = performance.now() + closePatienceMs;
     let quiet = 0;
     let seen = this.#tally.received;
-    // Each turn of the event loop reads what is there: a turn without a datagram found the socket empty.
+    // Each turn of the event loop reads what is available: a turn without a datagram found the socket empty.
     while ((quiet < quietTurns || this.#pending > 0) && performance.now() < deadline) {
       await turn();
       quiet = this.#tally.received === seen ? quiet + 1 : 0;

@@ -1,4 +1,4 @@
-/** A bound UDP socket's descriptor, made and set up by system calls. */
+/** A bound UDP socket's descriptor, created and configured by system calls. */
 import { closeSync, openSync } from 'node:fs';
 import { systemError } from '../errors.ts';
 import type { Settings } from '../options.ts';
@@ -12,9 +12,9 @@ export interface Descriptor {
   readonly local: Endpoint;
   readonly receiveBufferBytes: number;
   readonly sendBufferBytes: number;
-  /** Datagrams dropped at this socket since it is open; null where the kernel does not tell. */
+  /** Datagrams dropped at this socket since it was opened; null if the kernel does not report it. */
   drops(): number | null;
-  /** Bytes of kernel memory that unread datagrams hold; null where the kernel does not tell. */
+  /** Kernel memory used by unread datagrams, bytes; null if the kernel does not report it. */
   queuedBytes(): number | null;
   close(): void;
 }
@@ -26,9 +26,9 @@ function scratch(libc: Libc, length: number) {
 }
 
 /**
- * A UDP socket under a descriptor that Node.js knows: one that `fs` opened, and that it therefore closes when
- * a worker thread is terminated. A descriptor of our own would stay bound then, and swallow its share of a
- * port's datagrams for as long as the process lives.
+ * A UDP socket on a descriptor that Node.js tracks: `fs` opened it, so Node.js closes it when a worker thread is
+ * terminated. Any other descriptor would stay bound and swallow its share of the port's datagrams for the life of
+ * the process.
  */
 function makeSocket(libc: Libc, family: 4 | 6): number {
   const fd = openSync('/dev/null', 'r');
@@ -45,8 +45,8 @@ function makeSocket(libc: Libc, family: 4 | 6): number {
 
 /**
  * Writes a packet filter that picks one of `sockets` sockets at random, as the argument of
- * SO_ATTACH_REUSEPORT_CBPF, and returns the argument's length. An index at which there is no socket (one has
- * been closed, and its port's sockets have moved together) makes the kernel balance that datagram by flow.
+ * SO_ATTACH_REUSEPORT_CBPF, and returns the argument's length. If an index has no socket (one was closed and the
+ * others moved up), the kernel balances that datagram by flow.
  */
 function writeRandomSpread({ view, address }: ReturnType<typeof scratch>, sockets: number): number {
   const { BPF_LD, BPF_W, BPF_ABS, BPF_ALU, BPF_MOD, BPF_K, BPF_RET, BPF_A } = constants;
@@ -68,7 +68,7 @@ function writeRandomSpread({ view, address }: ReturnType<typeof scratch>, socket
   return sock_fprog.size;
 }
 
-/** @throws UdpError with the errno's name; nothing stays open then. */
+/** @throws UdpError with the errno's name; nothing is left open. */
 export function openDescriptor(libc: Libc, settings: Settings): Descriptor {
   const { family, local, remote } = settings;
   const fd = makeSocket(libc, family);

@@ -1,9 +1,8 @@
 /**
- * Memory layouts and numbers of Linux's socket interface on 64-bit little-endian machines, as data:
- * x86-64 and arm64 share the generic ones of <linux/socket.h>, <asm-generic/socket.h> and
- * <asm-generic/errno.h>. glibc and musl agree where it matters: musl's `int msg_iovlen` with its padding lies
- * where glibc and the kernel have the low and high half of a size_t.
- * `test/layout.test.ts` compares all of it with what a C compiler says.
+ * Memory layouts and constants of Linux's socket interface on 64-bit little-endian machines, as data: x86-64 and
+ * arm64 share the generic ones of <linux/socket.h>, <asm-generic/socket.h> and <asm-generic/errno.h>. glibc and
+ * musl agree where it matters: musl's `int msg_iovlen` and its padding occupy the two halves of the size_t that
+ * glibc and the kernel have. `test/layout.servers.test.ts` compares everything with a C compiler.
  */
 
 /** Field offsets and sizes in bytes. */
@@ -79,5 +78,5 @@ export const constants = {
 /** CMSG_LEN(sizeof (struct timespec)): the length of a timestamp's control message. */
 export const timestampCmsgLength = layout.cmsghdr.size + layout.timespec.size;
 
-/** Machines whose kernel has these layouts; `process.arch` names. */
+/** Architectures with these layouts, as named by `process.arch`. */
 export const architectures: readonly string[] = ['x64', 'arm64'];

@@ -1,8 +1,8 @@
-/** libc's socket calls through koffi, bound once for each thread. */
+/** libc's socket calls through koffi, bound once per thread. */
 import { UdpError } from '../errors.ts';
 import { architectures } from './layout.ts';
 
-/** What is ready, as libuv's poll says it. */
+/** What is ready, as reported by libuv's poll. */
 export interface Readiness {
   readonly readable: boolean;
   readonly writable: boolean;
@@ -11,7 +11,7 @@ export interface Readiness {
 /** `status` is negative when the descriptor has an error to report; libuv stops watching it then. */
 export type PollCallback = (status: number) => void;
 
-/** A descriptor in the event loop. */
+/** A descriptor watched by the event loop. */
 export interface PollHandle {
   start(events: Readiness, callback: PollCallback): void;
   stop(): void;
@@ -22,8 +22,8 @@ export interface PollHandle {
 
 /**
  * The calls that a socket needs. Addresses are plain numbers: user space on x86-64 and arm64 lies below 2^53.
- * All return -1 on failure, and `errno` then says why if it is asked at once.
- * An interface, so that tests can put failures in that a loopback device never shows.
+ * All return -1 on failure; `errno` must be read immediately to learn why.
+ * An interface, so that tests can inject failures that never occur on a loopback device.
  */
 export interface Libc {
   socket(domain: number, type: number, protocol: number): number;
@@ -37,23 +37,23 @@ export interface Libc {
   recvmmsg(fd: number, messages: number, count: number, flags: number, timeout: number): number;
   sendmmsg(fd: number, messages: number, count: number, flags: number): number;
   clock_gettime(clock: number, timespec: number): number;
-  /** Sleeps this thread. */
+  /** Suspends this thread. */
   usleep(microseconds: number): number;
   errno(): number;
   errnoName(errno: number): string;
-  /** Where the buffer's bytes are. V8 never moves a backing store; it frees one that is detached or unreachable. */
+  /** The address of the buffer's bytes. V8 never moves a backing store; it frees one that is detached or unreachable. */
   addressOf(buffer: ArrayBuffer): number;
-  /** Calls back from the event loop while the descriptor is ready, once for each turn of the loop. */
+  /** Calls back from the event loop while the descriptor is ready, once per turn of the loop. */
   poll(fd: number, events: Readiness, callback: PollCallback): PollHandle;
 }
 
-/** Koffi 3.3 calls back with libuv's status first, and its types do not know. */
+/** Koffi 3.3 passes libuv's status first, which its types omit. */
 const adapt = (callback: PollCallback) => (status: unknown) =>
   callback(typeof status === 'number' ? status : 0);
 
 async function bindLibc(): Promise<Libc> {
   const { default: koffi } = await import('koffi');
-  // The process's own symbols: whichever libc Node.js runs on, glibc or musl.
+  // The process's own symbols: from whichever libc Node.js uses, glibc or musl.
   const process = koffi.load(null);
   const int = (name: string, ...parameters: string[]) => process.func(name, 'int', parameters);
   const names = new Map(Object.entries(koffi.os.errno).map(([name, number]) => [number, name]));
@@ -88,7 +88,7 @@ async function bindLibc(): Promise<Libc> {
 
 let bound: Promise<Libc> | undefined;
 
-/** @throws UdpError ERR_UDP_BACKEND where this system, machine or runtime does not have it; the message says why. */
+/** @throws UdpError ERR_UDP_BACKEND if this system, machine or runtime lacks it; the message says why. */
 export async function loadLibc(): Promise<Libc> {
   const { platform, arch } = process;
   if (platform !== 'linux' || !architectures.includes(arch)) {

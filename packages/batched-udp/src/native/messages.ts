@@ -1,10 +1,10 @@
 /**
- * An array of messages for recvmmsg(2) and sendmmsg(2) in one zeroed piece of memory: headers, vectors,
+ * An array of messages for recvmmsg(2) and sendmmsg(2) in one zeroed block of memory: headers, vectors,
  * addresses, control messages and, last, the slots that hold the datagrams.
  *
- * Each header points to the same memory for as long as it lives. Nothing that the kernel writes (lengths,
- * flags, addresses, datagrams) is ever used as a pointer or as a length to write with, so nothing from the
- * network reaches beyond its slot.
+ * Each header always points to the same memory. Nothing that the kernel writes (lengths, flags, addresses,
+ * datagrams) is ever used as a pointer or as a length for writing, so nothing from the network reaches beyond its
+ * slot.
  */
 import { markAsUntransferable } from 'node:worker_threads';
 import { UdpError } from '../errors.ts';
@@ -18,20 +18,20 @@ const cacheLine = 64;
 export const controlSlotBytes = timestampCmsgLength;
 
 /**
- * The distance from slot to slot: an odd number of cache lines. Slots a power of two apart would all start in
- * the same few cache sets, and 64 of them push each other out of the first-level cache.
+ * The distance between slots: an odd number of cache lines. Slots a power of two apart would all start in the same
+ * few cache sets, and 64 of them would evict each other from the first-level cache.
  */
 export function slotStride(slotBytes: number): number {
   const lines = Math.ceil(slotBytes / cacheLine);
   return (lines % 2 === 0 ? lines + 1 : lines) * cacheLine;
 }
 
-/** An array of struct mmsghdr: where the kernel finds it, and where it lies in `words`. */
+/** An array of struct mmsghdr: its address for the kernel, and its position in `words`. */
 export interface HeaderArray {
   readonly address: number;
-  /** Index in `words` of header 0; header `i` is 16 words on for each `i`. */
+  /** Index in `words` of header 0; headers are 16 words apart. */
   readonly word: number;
-  /** Index in `words` of vector 0; vector `i` is 4 words on for each `i`. */
+  /** Index in `words` of vector 0; vectors are 4 words apart. */
   readonly vectorWord: number;
 }
 
@@ -51,17 +51,17 @@ export const words = {
 export interface Messages {
   readonly count: number;
   readonly slotBytes: number;
-  /** All of the memory. */
+  /** The whole memory. */
   readonly words: Uint32Array;
   readonly halves: Uint16Array;
-  readonly octets: Uint8Array;
-  /** The slots alone: what a user of the package sees. */
+  readonly bytes: Uint8Array;
+  /** Only the slots: what users of the package see. */
   readonly slots: Uint8Array;
   /** Where slot `i` starts in `slots`. */
   readonly offsets: Uint32Array;
-  /** One header, vector, address and control message for each slot, in order. */
+  /** One header, vector, address and control message per slot, in order. */
   readonly headers: HeaderArray;
-  /** A second array of headers and vectors over the same slots and addresses, to send from them. */
+  /** A second array of headers and vectors for the same slots and addresses, for sending. */
   readonly replyHeaders: HeaderArray;
   /** Index in `words` of address 0. */
   readonly nameWord: number;
@@ -69,7 +69,7 @@ export interface Messages {
   readonly controlWord: number;
   /** Points reply header `k` to slot and address `i`. */
   pointReply(k: number, i: number): void;
-  /** @throws UdpError ERR_UDP_STATE if somebody has detached the memory, which is freed then. */
+  /** @throws UdpError ERR_UDP_STATE if the memory has been detached, and so freed. */
   assertAttached(): void;
 }
 
@@ -78,9 +78,9 @@ export interface MessagesOptions {
   readonly slotBytes: number;
   /** msg_namelen of every header. */
   readonly nameLength: number;
-  /** Also a second array of headers. */
+  /** Whether to make a second array of headers. */
   readonly replies: boolean;
-  /** Room for a timestamp with each message. */
+  /** Whether to reserve space for a timestamp with each message. */
   readonly control: boolean;
 }
 
@@ -101,9 +101,9 @@ export function layMessages(libc: Libc, options: MessagesOptions): Messages {
   const controlAt = place(options.control ? count * controlSlotBytes : 0);
   const slotsAt = place(count * stride);
 
-  const buffer = new ArrayBuffer(size); // Zeroed, which the headers rely on.
-  // Memory that is transferred may be freed, and the kernel would still write to it. Node.js 24 refuses it then;
-  // Node.js 22 does not refuse `buffer.transfer()`, which is what assertAttached is for.
+  const buffer = new ArrayBuffer(size); // Zeroed: the headers rely on it.
+  // Transferred memory may be freed while the kernel still writes to it. With this, Node.js 24 refuses to transfer
+  // it; Node.js 22 still allows `buffer.transfer()`, which assertAttached detects.
   markAsUntransferable(buffer);
   const base = libc.addressOf(buffer);
   const memory = new Uint32Array(buffer);
@@ -145,7 +145,7 @@ export function layMessages(libc: Libc, options: MessagesOptions): Messages {
     slotBytes,
     words: memory,
     halves: new Uint16Array(buffer),
-    octets: new Uint8Array(buffer),
+    bytes: new Uint8Array(buffer),
     slots: new Uint8Array(buffer, slotsAt, count * stride),
     offsets: Uint32Array.from({ length: count }, (_, i) => i * stride),
     headers: headerArray(headersAt, vectorsAt),

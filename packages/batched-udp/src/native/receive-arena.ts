@@ -1,4 +1,4 @@
-/** What recvmmsg(2) writes to, shown as a `Batch`, and the replies that go out of the same slots. */
+/** The memory that recvmmsg(2) writes to, presented as a `Batch`, and the replies sent from the same slots. */
 import type { Batch, Peer } from '../socket.ts';
 import { constants, layout } from './layout.ts';
 import type { Libc } from './libc.ts';
@@ -39,7 +39,7 @@ export class ReceiveArena implements Batch {
   readonly #addressWords: Uint32Array;
   /** The length of the reply to each datagram, or `noReply`. */
   readonly #replies: Int32Array;
-  /** The slot that each reply header points to. */
+  /** The slot of each reply header. */
   readonly #replySlots: Uint32Array;
   readonly #clock: BigInt64Array;
   readonly #clockAddress: number;
@@ -55,7 +55,7 @@ export class ReceiveArena implements Batch {
       control: options.timestamps,
     });
     if (options.connected) {
-      // Without a name the kernel sends to the connected peer, by the route that it has looked up already.
+      // Without an address the kernel sends to the connected peer, over the route it has already looked up.
       const { word } = messages.replyHeaders;
       for (let i = 0; i < batchSize; i++) messages.words[word + i * words.perHeader + words.nameLength] = 0;
     }
@@ -66,7 +66,7 @@ export class ReceiveArena implements Batch {
     this.address = messages.headers.address;
     this.repliesAddress = messages.replyHeaders.address;
     this.bytes = messages.slots;
-    this.offsets = messages.offsets.slice(); // What the user may scribble on is never what headers are made of.
+    this.offsets = messages.offsets.slice(); // A copy: users may overwrite it, and the headers must not depend on it.
     this.slotBytes = slotBytes;
     this.lengths = new Uint32Array(batchSize);
     this.truncated = new Uint8Array(batchSize);
@@ -84,7 +84,7 @@ export class ReceiveArena implements Batch {
     this.#clockAddress = libc.addressOf(clock);
   }
 
-  /** Takes over what the kernel has written about the first `count` messages. */
+  /** Reads what the kernel has written about the first `count` messages. */
   load(count: number): number {
     const { words: memory, halves, headers, nameWord } = this.messages;
     const { lengths, truncated, ports } = this;
@@ -124,12 +124,12 @@ export class ReceiveArena implements Batch {
     const nanoseconds = Number(this.#clock[layout.timespec.tv_nsec / 8]);
     for (let i = 0; i < count; i++) {
       this.ages[i] = messageAge(this.messages, i, seconds, nanoseconds);
-      // The kernel has replaced the room by what it used.
+      // The kernel has replaced the available length with the length it used.
       memory[headers.word + i * words.perHeader + words.controlLength] = words.perControl * 4;
     }
   }
 
-  /** Points the reply headers to the slots that are answered, in order; returns how many. Ends the batch. */
+  /** Points the reply headers to the answered slots, in order; returns how many. Ends the batch. */
   takeReplies(): number {
     const { words: memory, replyHeaders } = this.messages;
     const replies = this.#replies;
@@ -151,7 +151,7 @@ export class ReceiveArena implements Batch {
     return taken;
   }
 
-  /** The datagram of reply header `k` and, unless the socket is connected, whom it goes to. */
+  /** The datagram of reply header `k` and, unless the socket is connected, its destination. */
   replyAt(k: number): { datagram: Uint8Array; sockaddr: Uint8Array } {
     const { words: memory, replyHeaders, nameWord, slots, offsets } = this.messages;
     const i = this.#replySlots[k] as number;
@@ -162,7 +162,7 @@ export class ReceiveArena implements Batch {
 
   #sockaddr(nameWord: number, i: number): Uint8Array {
     const at = 4 * (nameWord + i * words.perName);
-    return this.messages.octets.subarray(at, at + sockaddrLength(this.#family));
+    return this.messages.bytes.subarray(at, at + sockaddrLength(this.#family));
   }
 
   peer(i: number): Peer {

@@ -1,7 +1,7 @@
 /**
- * Runs of datagrams of one length, handed to the kernel as one message that it cuts apart again (UDP_SEGMENT, "UDP
- * GSO", udp(7), Linux 4.18). The datagrams on the wire are the same; but the way through routing, netfilter and the
- * device is gone once for the run: over loopback a datagram of 33 bytes took 0.6 µs instead of 1.5 µs to send.
+ * Runs of datagrams of equal length, passed to the kernel as one message that it splits (UDP_SEGMENT, "UDP GSO",
+ * udp(7), Linux 4.18). The datagrams on the wire are the same, but a run passes routing, netfilter and the device
+ * only once: over loopback, sending a datagram of 33 bytes took 0.6 µs instead of 1.5 µs.
  * A capture on the sending machine may show the run as one large packet.
  */
 import { markAsUntransferable } from 'node:worker_threads';
@@ -13,15 +13,15 @@ import type { Tally } from './transmit.ts';
 
 /** UDP_MAX_SEGMENTS of kernels before 6.3 (include/linux/udp.h). */
 const maxSegments = 64;
-/** What surely fits any interface's MTU (1,280 for IPv6) behind IPv6 and UDP headers. */
+/** Fits any interface's MTU (at least 1,280 for IPv6) with IPv6 and UDP headers. */
 const maxSegmentBytes = 1232;
-/** A run is one IP packet until it is cut: less than 64 KiB with its headers, else EMSGSIZE. */
+/** A run is one IP packet until it is split: less than 64 KiB with its headers, else EMSGSIZE. */
 const maxRunBytes = 65_000;
 /** CMSG_SPACE(sizeof (uint16_t)) and CMSG_LEN of it. */
 const controlSpace = layout.cmsghdr.size + 8;
 const controlLength = layout.cmsghdr.size + 2;
 
-/** Messages over the vectors of a send queue, one for each run. */
+/** Messages over the vectors of a send queue, one per run. */
 export class Segments {
   readonly #libc: Libc;
   readonly #messages: Messages;
@@ -44,9 +44,9 @@ export class Segments {
   }
 
   /**
-   * Sends `count` datagrams from slot `head` on, as far as the kernel takes them now, at most `perCall` messages
-   * with one call. Returns how many it took; `refused`: it does not take runs here, and the caller sends the rest
-   * one by one.
+   * Sends `count` datagrams starting at slot `head`, as far as the kernel accepts them now, at most `perCall`
+   * messages per call. Returns how many it accepted; `refused`: it does not support runs here, and the caller sends
+   * the rest one by one.
    */
   transmit(
     fd: number,
@@ -68,7 +68,7 @@ export class Segments {
         if (errno === EAGAIN) return { sent, refused: false };
         if (errno === EINTR) continue;
         if (errno !== ECONNREFUSED) return { sent, refused: true };
-        // An error of earlier datagrams; it is off the socket now.
+        // An error from earlier datagrams; reading it has cleared it.
         tally.refused++;
         onRefused(systemError('sendmmsg', 'ECONNREFUSED', ''));
         continue;
@@ -82,7 +82,7 @@ export class Segments {
     return { sent, refused: false };
   }
 
-  /** Lays a header for each run; returns how many there are. A run is of one length; its last may be shorter. */
+  /** Writes a header for each run; returns how many. Datagrams of a run have equal length; the last may be shorter. */
   #lay(head: number, count: number): number {
     const { words: memory, headers } = this.#messages;
     const lengthOf = (slot: number) =>
@@ -116,7 +116,7 @@ export class Segments {
     const { words: theirs, headers } = this.#messages;
     const at = run * words.perHeader;
     const from = headers.word + slot * words.perHeader;
-    // Name, its length, and the vectors are those of the first datagram's own header.
+    // Address, its length and the vectors come from the first datagram's own header.
     for (let i = 0; i < layout.mmsghdr.msg_iovlen / 4; i++) memory[at + i] = theirs[from + i] ?? 0;
     memory[at + layout.mmsghdr.msg_iovlen / 4] = datagrams;
     const control = this.#controlWord + (run * controlSpace) / 4;

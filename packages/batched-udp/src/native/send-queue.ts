@@ -1,4 +1,4 @@
-/** Datagrams that wait for the kernel: a ring of messages in native memory, sent in order. */
+/** Datagrams waiting to be sent: a ring of messages in native memory, sent in order. */
 import { UdpError } from '../errors.ts';
 import type { Peer } from '../socket.ts';
 import { layout } from './layout.ts';
@@ -8,10 +8,10 @@ import { Segments } from './segments.ts';
 import { sockaddrLength } from './sockaddr.ts';
 import type { Tally, Transmit } from './transmit.ts';
 
-/** What sending in runs needs of the socket. */
+/** What sending runs needs from the socket. */
 export interface Segmentation {
   readonly fd: number;
-  /** Messages moved by one system call at most. */
+  /** Maximum messages per system call. */
   readonly perCall: number;
   readonly tally: Tally;
   readonly onRefused: (error: UdpError) => void;
@@ -21,11 +21,11 @@ export interface SendQueueOptions {
   readonly family: 4 | 6;
   readonly connected: boolean;
   readonly slotBytes: number;
-  /** Datagrams that a user may queue. */
+  /** Maximum datagrams that a user may queue. */
   readonly length: number;
-  /** How to hand over runs of equally long datagrams as one message; absent: one by one. */
+  /** How to send runs of datagrams of equal length as one message; absent: one by one. */
   readonly segmentation?: Segmentation | undefined;
-  /** Room beyond that, for the replies of one batch that the kernel did not take. */
+  /** Additional space for the replies of one batch that the kernel did not accept. */
   readonly spare: number;
 }
 
@@ -38,7 +38,7 @@ export class SendQueue {
   #segments: Segments | undefined;
   /** Undefined once the kernel has refused. */
   #segmentation: Segmentation | undefined;
-  /** The message that is sent next. */
+  /** The next message to send. */
   #head = 0;
   #reserved = -1;
 
@@ -49,7 +49,7 @@ export class SendQueue {
     this.capacity = options.length + options.spare;
   }
 
-  /** Memory on first use: a server that only replies in place needs none. */
+  /** Allocated on first use: a server that only replies in place needs none. */
   get messages(): Messages {
     const { family, slotBytes } = this.#options;
     this.#messages ??= layMessages(this.#libc, {
@@ -81,7 +81,7 @@ export class SendQueue {
     if (!(length >= 0 && length <= slotBytes) || !Number.isInteger(length)) {
       throw new RangeError(`datagram of ${length} bytes: a slot holds 0 to ${slotBytes}`);
     }
-    const sockaddr = peer?.sockaddr; // Destructured from `peer ?? {}` it would cost an object for each datagram.
+    const sockaddr = peer?.sockaddr; // Destructuring `peer ?? {}` would allocate an object per datagram.
     if (sockaddr === undefined) {
       if (!connected)
         throw new UdpError('ERR_UDP_STATE', 'no peer: the socket is not connected, so pass one');
@@ -94,7 +94,7 @@ export class SendQueue {
     this.#append(length, sockaddr);
   }
 
-  /** Queues a copy; false when there is no room, of which `spare` is for the package's own use. */
+  /** Queues a copy; false if there is no room. `spare` allows the space reserved for the package itself. */
   copy(datagram: Uint8Array, sockaddr: Uint8Array | undefined, spare: boolean): boolean {
     if (this.pending >= (spare ? this.capacity : this.#options.length)) return false;
     const slot = (this.#head + this.pending) % this.capacity;
@@ -110,12 +110,12 @@ export class SendQueue {
     const slot = (this.#head + this.pending) % this.capacity;
     memory[headers.vectorWord + slot * words.perVector + words.vectorLength] = length;
     memory[headers.word + slot * words.perHeader + words.nameLength] = sockaddr?.length ?? 0;
-    if (sockaddr !== undefined) messages.octets.set(sockaddr, 4 * (messages.nameWord + slot * words.perName));
+    if (sockaddr !== undefined) messages.bytes.set(sockaddr, 4 * (messages.nameWord + slot * words.perName));
     this.#reserved = -1;
     this.pending++;
   }
 
-  /** As many as the kernel takes as runs. Where it refuses one, all that follow go one by one. */
+  /** Sends as many as the kernel accepts as runs. Once it refuses one, all later datagrams are sent one by one. */
   #flushRuns(count: number): number {
     if (this.#segmentation === undefined) return 0;
     const { fd, perCall, tally, onRefused } = this.#segmentation;
@@ -125,7 +125,7 @@ export class SendQueue {
     return sent;
   }
 
-  /** Hands the queue over as far as the kernel takes it; returns the datagrams that have left the queue. */
+  /** Sends the queue as far as the kernel accepts it; returns the number of datagrams that left the queue. */
   flush(transmit: Transmit): number {
     let total = 0;
     this.#reserved = -1;

@@ -1,11 +1,11 @@
-/** struct sockaddr_in and sockaddr_in6, written and read in bytes. */
+/** Reads and writes struct sockaddr_in and sockaddr_in6. */
 import { type Address, formatAddress } from '../address.ts';
 import type { Endpoint, Peer } from '../socket.ts';
 import { constants, layout } from './layout.ts';
 
 const { sockaddr_in: v4, sockaddr_in6: v6 } = layout;
 
-/** Room for either, and a multiple of eight. */
+/** Large enough for either, and a multiple of eight. */
 export const sockaddrSlotBytes = 32;
 
 export const sockaddrLength = (family: 4 | 6): number => (family === 4 ? v4.size : v6.size);

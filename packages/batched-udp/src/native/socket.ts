@@ -1,4 +1,4 @@
-/** A socket that moves its datagrams with recvmmsg(2) and sendmmsg(2). */
+/** A socket that uses recvmmsg(2) and sendmmsg(2). */
 import { setTimeout as delay } from 'node:timers/promises';
 import { systemError, UdpError } from '../errors.ts';
 import { type Settings, target } from '../options.ts';
@@ -11,22 +11,22 @@ import { SendQueue } from './send-queue.ts';
 import { encodeSockaddr, peerOfSockaddr } from './sockaddr.ts';
 import { emptyTally, makeTransmit, type Tally, type Transmit } from './transmit.ts';
 
-/** Datagrams handled in one turn of the event loop, at most, before timers and other sockets have theirs. */
+/** Maximum datagrams handled in one turn of the event loop, before timers and other sockets get theirs. */
 const datagramsPerTurn = 1024;
 
 /**
- * A batch at least this long is followed by another read: more has come in while it was handled, and a read
- * that finds nothing (0.4 µs) costs a tenth of a turn of the event loop. A lone datagram tells of light load.
+ * A batch at least this long is followed by another read: more has probably arrived meanwhile, and a read that finds
+ * nothing (0.4 µs) costs a tenth of a turn of the event loop. A lone datagram indicates light load.
  */
 const readOnFrom = 2;
 
-/** The longest that a turn sleeps to gather datagrams, in microseconds: timers and other sockets wait for it. */
+/** Maximum sleep per turn to gather datagrams, in microseconds: timers and other sockets wait for it. */
 const sleepPerTurn = 2000;
 
-/** Errors that one call of `receive` passes over before it gives up until the next wake-up. */
+/** Errors that one call of `receive` ignores before it gives up until the next wake-up. */
 const errorsPerReceive = 8;
 
-/** How long `close` waits for a kernel that does not take what is queued. */
+/** How long `close` waits for the kernel to accept what is queued. */
 const closePatienceMs = 1000;
 
 /** Kernel memory of the smallest datagram, on the low side (struct sk_buff and skb_shared_info are 576 bytes). */
@@ -120,8 +120,8 @@ export class NativeUdpSocket implements UdpSocket {
     };
   }
 
-  // Koffi calls back without a callback scope: promises and process.nextTick would wait for somebody else's
-  // turn. An immediate runs in the same turn of the loop, right after the poll, and has one.
+  // Koffi calls back without a callback scope, so promises and process.nextTick would not run until another callback
+  // ends. An immediate has a scope, and runs in the same turn of the loop, right after the poll.
   readonly #wake = (status: number): void => {
     if (status < 0) this.#watched = false;
     if (this.#turnScheduled || !this.#open) return;
@@ -133,11 +133,11 @@ export class NativeUdpSocket implements UdpSocket {
     this.#turnScheduled = false;
     if (!this.#open || this.#closing !== undefined) return;
     this.flush();
-    this.#receive(this.#batchesPerTurn, this.#sleepsPerTurn); // Takes an error that is pending off the socket.
+    this.#receive(this.#batchesPerTurn, this.#sleepsPerTurn); // Clears a pending error from the socket.
     if (!this.#watched) this.#watch(this.#awaitsWritable);
   };
 
-  /** Room for the replies of a whole batch, should the kernel take none of them. */
+  /** Whether there is room for the replies of a whole batch if the kernel accepts none of them. */
   get #roomForReplies(): boolean {
     return this.#queue.capacity - this.#queue.pending >= this.#settings.batchSize;
   }
@@ -156,7 +156,7 @@ export class NativeUdpSocket implements UdpSocket {
       const count = this.#receiveBatch();
       total += count;
       if (count < readOnFrom) break;
-      // More is waiting behind a full batch. After another one, something soon will be, if it is given time.
+      // After a full batch more is waiting. After any other, more will arrive soon if given time.
       if (count === batchSize || sleeps === 0) continue;
       if (sleepsLeft === 0) break;
       sleepsLeft--;
@@ -165,7 +165,7 @@ export class NativeUdpSocket implements UdpSocket {
     return total;
   }
 
-  /** One batch from the kernel to the handler and its replies back; 0 when nothing is there. */
+  /** Passes one batch from the kernel to the handler, and its replies back; returns 0 if there was none. */
   #receiveBatch(): number {
     const arena = this.#arena;
     const count = this.#read();
@@ -212,7 +212,7 @@ export class NativeUdpSocket implements UdpSocket {
     if (count === 0) return;
     const arena = this.#arena;
     arena.messages.assertAttached();
-    // What is queued goes first, so that datagrams leave in the order in which they were given.
+    // Queued datagrams go first, to keep the order.
     if (this.#queue.pending > 0) this.flush();
     let done = this.#queue.pending > 0 ? 0 : this.#transmit(arena.repliesAddress, count);
     for (; done < count; done++) {
@@ -276,7 +276,7 @@ export class NativeUdpSocket implements UdpSocket {
     return this.#tally.sent - before;
   }
 
-  /** Has the event loop say when the kernel has room, while it has none; reading rests if replies could not wait. */
+  /** Waits in the event loop until the kernel has room again; stops reading if there is no room to queue replies. */
   #awaitWritable(): void {
     const writable = this.#queue.pending > 0;
     if (writable === this.#awaitsWritable && !writable) return;
@@ -290,7 +290,7 @@ export class NativeUdpSocket implements UdpSocket {
     this.#poll.start({ readable: this.#roomForReplies, writable }, this.#wake);
   }
 
-  /** The handler's exceptions and the kernel's errors, after what is being done now. */
+  /** Reports the handler's exceptions and the kernel's errors, after the current work. */
   #report(error: Error, refused: boolean): void {
     const { onError } = this.#settings;
     if (onError !== undefined) {
@@ -334,9 +334,9 @@ export class NativeUdpSocket implements UdpSocket {
   }
 
   async #finish(): Promise<void> {
-    // In a turn of its own: `close` may have been called from within the handler.
+    // In a new turn: `close` may have been called from within the handler.
     await new Promise((resolve) => setImmediate(resolve));
-    // Under load the socket is never empty; what was there when it began is bounded by the memory it took.
+    // Under load the socket is never empty; what was there at the start is bounded by the memory it used.
     const queuedBytes = this.#descriptor.queuedBytes() ?? this.receiveBufferBytes;
     let left = Math.ceil(queuedBytes / smallestDatagramBytes);
     const deadline = performance.now() + closePatienceMs;

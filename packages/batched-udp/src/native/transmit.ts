@@ -3,7 +3,7 @@ import { systemError, type UdpError } from '../errors.ts';
 import { constants, layout } from './layout.ts';
 import type { Libc } from './libc.ts';
 
-/** The counters of a socket while it is at work. */
+/** The live counters of a socket. */
 export interface Tally {
   received: number;
   receiveCalls: number;
@@ -26,16 +26,15 @@ export const emptyTally = (): Tally => ({
 
 export type Transmit = (headersAddress: number, count: number) => number;
 
-/** Tries for one datagram that an error of earlier ones (ECONNREFUSED) keeps back. */
+/** Attempts for one datagram that an error from earlier ones (ECONNREFUSED) holds up. */
 const refusalsInARow = 8;
 
 /**
- * Hands `count` messages to the kernel, at most `perCall` at a time. Returns how many are done with: taken, or
- * dropped because the kernel refuses that one for good (EMSGSIZE, EPERM, EHOSTUNREACH, EINVAL for port 0, …).
+ * Passes `count` messages to the kernel, at most `perCall` at a time. Returns how many are finished: accepted, or
+ * dropped because the kernel refuses them permanently (EMSGSIZE, EPERM, EHOSTUNREACH, EINVAL for port 0, …).
  * Fewer than `count`: there is no room now (EAGAIN); the rest is untouched.
  *
- * sendmmsg reports an error only when its first message fails, so an error always belongs to the message that
- * this loop has come to.
+ * sendmmsg reports an error only if its first message fails, so an error always belongs to the current message.
  */
 export function makeTransmit(
   libc: Libc,
