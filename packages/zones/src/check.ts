@@ -1,5 +1,5 @@
 /**
- * What must hold between the parts of a specification, beyond each being right by itself.
+ * Checks the parts of a specification against each other; each part has been checked by itself.
  */
 import type { Problem } from '@dinodns-bench/program';
 import { nameProblem, normalizeName, ownerOfTarget, resolveTarget } from './names.ts';
@@ -39,9 +39,9 @@ export function rangeProblem(from: number, to: number, parity: Parity): Problem 
   return undefined;
 }
 
-/** Everything that is wrong between the parts that are right by themselves. */
+/** All problems between parts that are valid by themselves. */
 export function checkZoneSet(spec: Partial<ZoneSetSpec>): Problem[] {
-  // A wrong parity is a problem of its own; the range can still be the wrong way round.
+  // A wrong parity is a separate problem; the range can still be reversed.
   const { pattern, from, to, parity = 'all' } = spec;
   const problems: (Problem | undefined)[] = [];
   let range: NumberRange | undefined;
@@ -109,10 +109,10 @@ function placeProblems({ records }: Plan): Problem[] {
     }));
 }
 
-/** Of these a name has one record (RFC 1035 §5.2, RFC 2181 §10.1, RFC 6672 §2.4). */
+/** Types of which a name may have only one record (RFC 1035 §5.2, RFC 2181 §10.1, RFC 6672 §2.4). */
 const SINGLE_TYPES: readonly RecordType[] = ['SOA', 'CNAME', 'DNAME'];
 
-/** RFC 2181 §5: the records of a set differ in data and agree in TTL. */
+/** RFC 2181 §5: records of an RRset have different data and the same TTL. */
 function setProblems({ owners }: Plan): Problem[] {
   const problems: Problem[] = [];
   for (const types of owners.values()) {
@@ -174,13 +174,13 @@ function cnameProblems(plan: Plan): Problem[] {
   return problems;
 }
 
-/** A chain must end at a name with records, or outside of the zone. */
+/** A chain must end at a name with records, or outside the zone. */
 function chainProblem(plan: Plan, start: string, target: string): Problem[] {
   const seen = [start];
   let next = ownerOfTarget(target);
   while (next !== undefined) {
     if (seen.includes(next)) {
-      // Every name of the circle comes here; the first of them in the alphabet reports it.
+      // Every name in the loop gets here; the alphabetically first one reports it.
       if (next !== start || seen.some((name) => name < start)) return [];
       return [
         {

@@ -1,4 +1,4 @@
-/** `dinodns-zones`: wiring only. Signals end the program in order, so that no temporary file stays behind. */
+/** `dinodns-zones`: wiring only. Signals end the program cleanly, so that no temporary file is left behind. */
 import { abortOnSignals } from '@dinodns-bench/program';
 import { runCli } from './cli/run.ts';
 

@@ -1,11 +1,11 @@
 /**
  * The name pattern of a zone set: `example{X}.com` stands for example1.com, example2.com, … A name is
- * turned back into its number by looking at its text, without a table of all names.
+ * converted back to its number from its text, without a table of all names.
  */
 import type { Problem } from '@dinodns-bench/program';
 import { nameProblem, normalizeName } from './names.ts';
 
-/** Where the number goes. */
+/** The position of the number. */
 export const NUMBER_PLACEHOLDER = '{X}';
 
 /**
@@ -26,7 +26,7 @@ export interface Pattern {
   readonly labels: number;
 }
 
-/** Takes a pattern apart that `patternProblem` has nothing against. */
+/** Parses a pattern that `patternProblem` accepts. */
 export function parsePattern(text: string): Pattern {
   const [before = '', after = ''] = text.split(NUMBER_PLACEHOLDER);
   const prefix = before.toLowerCase();

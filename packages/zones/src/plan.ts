@@ -1,6 +1,6 @@
 /**
- * The records of every zone of a set, once, with names relative to the zone: what all formats render and
- * what a lookup looks at. All zones of a set are alike but for their name.
+ * The records of every zone of a set, stored once with names relative to the zone: all formats render them and
+ * lookups use them. The zones of a set differ only in their name.
  */
 import { resolveTarget } from './names.ts';
 import type { SpecRecord } from './record-schema.ts';
@@ -53,7 +53,7 @@ function withTtl(record: SpecRecord, ttl: number): PlannedRecord {
   return { ...record, ttl: record.ttl ?? ttl };
 }
 
-/** Records of the zone itself and of its hosts, as the specification has them. */
+/** Records of the zone itself and of its hosts, from the specification. */
 function givenRecords(spec: ZoneSetSpec): PlannedRecord[] {
   const own = spec.records.map((record) => withTtl(record, spec.ttl));
   const shared = own.filter(({ name, type }) => name === '@' && (type === 'A' || type === 'AAAA'));
@@ -88,7 +88,7 @@ function addOwner(owners: Map<string, Map<RecordType, PlannedRecord[]>>, name: s
   return types;
 }
 
-/** The plan of a specification that has been checked. */
+/** The plan of a validated specification. */
 export function planOf(spec: ZoneSetSpec): Plan {
   const given = givenRecords(spec);
   const records = [
@@ -110,7 +110,7 @@ export function ownerName(owner: string, zone: string): string {
   return owner === '@' ? zone : `${owner}.${zone}`;
 }
 
-/** The record as `zone` has it. */
+/** The record in `zone`. */
 export function instantiate(record: PlannedRecord, zone: string): ResourceRecord {
   const data = mapDataNames(record, (name) => resolveTarget(name, zone));
   return { name: ownerName(record.name, zone), ttl: record.ttl, ...dataOnly(data) };

@@ -54,7 +54,7 @@ export function relative(target: string): string {
   return ownerOfTarget(target) ?? absolute(target);
 }
 
-/** A zone file that is right for every zone of the set: all names in the zone are relative to the origin. */
+/** A zone file that is valid for every zone of the set: all names in the zone are relative to the origin. */
 export function* sharedZoneFile(
   records: readonly PlannedRecord[],
   heading: string,

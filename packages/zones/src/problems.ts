@@ -8,7 +8,7 @@ import { isRecordType } from './records.ts';
 
 type Issue = z.core.$ZodIssue;
 
-/** For every key at the top of a specification, what would be right. */
+/** For every top-level key of a specification, what would be valid. */
 export type KeyHelp = Readonly<Record<string, string>>;
 
 /** A value as a user wrote it, shortened. */
@@ -17,19 +17,19 @@ export function shown(value: unknown): string {
   return json.length > 80 ? `${json.slice(0, 77)}…` : json;
 }
 
-/** JSON has no NaN and no infinity, and these are among the wrong numbers that must be shown. */
+/** JSON lacks NaN and infinity, which error messages must be able to show. */
 function jsonOf(value: unknown): string {
   return typeof value === 'number' ? String(value) : (JSON.stringify(value) ?? String(value));
 }
 
-/** Of a union's branches, the one that the user meant: not the one that merely wanted another kind of value. */
+/** The branch of a union that the user meant: not one that expects another kind of value. */
 function meantBranch(branches: readonly (readonly Issue[])[]): readonly Issue[] | undefined {
   const isKindMismatch = ([first]: readonly Issue[]) =>
     first?.code === 'invalid_type' && first.path.length === 0;
   return branches.find((branch) => branch.length > 0 && !isKindMismatch(branch));
 }
 
-/** The issues inside of unions instead of "Invalid input", with full paths. */
+/** The issues inside unions instead of "Invalid input", with full paths. */
 function flatten(issue: Issue): Issue[] {
   if (issue.code !== 'invalid_union') return [issue];
   const branch = meantBranch(issue.errors);

@@ -1,4 +1,4 @@
-/** Query files in dnsperf's format: a name and a type on each line, nothing else. */
+/** Query files in dnsperf's format: one name and type per line. */
 import type { Workload } from './workload.ts';
 import { lineChunks } from './zone-text.ts';
 

@@ -18,7 +18,7 @@ export const MAX_STRING_BYTES = 255;
 /** All of a record's data has to fit into a DNS message of 65,535 bytes; some room is for the rest. */
 const MAX_TEXT_BYTES = 65_000;
 
-/** A string that `find` has nothing against, changed by `change`. */
+/** A string that `find` accepts, changed by `change`. */
 function text(find: (value: string) => Problem | undefined, change = (value: string) => value) {
   return z.string().transform((value, context) => {
     const found = find(value);
@@ -67,7 +67,7 @@ function canonicalIpv6(address: string): string {
 
 const target = text((value) => targetProblem(normalizeName(value)), normalizeName);
 
-/** SOA's names need not be of hosts, so a single label is in order. */
+/** SOA names need not be host names, so a single label is allowed. */
 const soaName = text((value) => {
   const found = targetProblem(normalizeName(value));
   return found?.problem.endsWith('is a single label') && value !== '' ? undefined : found;
@@ -208,7 +208,7 @@ const absoluteName = text((value) => nameProblem(normalizeName(value), 'the name
 /** A record as it is in a zone: with a TTL, and all names absolute. */
 export const absoluteRecordSchema = recordObject(absoluteName, ttlSchema, absoluteName, absoluteName);
 
-/** What all records have in common; type and data are for others to check. */
+/** The fields common to all records; type and data are checked elsewhere. */
 export const commonSchema = z.strictObject({
   name: absoluteName,
   ttl: ttlSchema,

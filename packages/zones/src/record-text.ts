@@ -32,7 +32,7 @@ export function recordExample(type: RecordType): string {
   return SYNTAX[type].example;
 }
 
-/** What a line says, not yet checked. */
+/** A parsed line, not yet validated. */
 export interface UncheckedRecord {
   name?: string;
   ttl?: unknown;
@@ -45,7 +45,7 @@ interface Token {
   readonly quoted: boolean;
 }
 
-/** Splits at blanks; double quotes hold text together, in which a backslash keeps the next character. */
+/** Splits at blanks, except within double quotes, where a backslash escapes the next character. */
 function tokenize(line: string): Token[] | Problem {
   const tokens: Token[] = [];
   const pattern = /\s*(?:"((?:[^"\\]|\\.)*)"(?=\s|$)|([^\s"]+)(?=\s|$))\s*/suy;

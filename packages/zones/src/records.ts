@@ -1,6 +1,6 @@
 /**
- * Resource records in the shape of the npm package dns-packet, so that they go into its encoder (and into
- * DinoDNS, which uses it) as they are.
+ * Resource records in the shape of the npm package dns-packet, so that its encoder (and DinoDNS, which uses it)
+ * accepts them unchanged.
  */
 
 /** The record types that a zone set can hold, in the order in which zone files list them. */

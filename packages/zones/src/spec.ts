@@ -23,7 +23,7 @@ export const zoneSetSpecSchema = z.strictObject({
   to: numberSchema.default(200),
   /** Which numbers of the range: the default makes the 100 zones example1.com … example199.com. */
   parity: z.enum(PARITIES).default('odd'),
-  /** Seconds; of all records that have no TTL of their own, the synthesised SOA and NS included. */
+  /** Seconds; for all records without their own TTL, including the synthesised SOA and NS. */
   ttl: ttlSchema.default(DEFAULT_TTL),
   /** Records of every zone, as objects in dns-packet's shape or as lines (`www 300 A 192.0.2.1`). */
   records: z
@@ -37,12 +37,12 @@ export const zoneSetSpecSchema = z.strictObject({
 
 /** A complete specification. */
 export type ZoneSetSpec = z.output<typeof zoneSetSpecSchema>;
-/** What a user gives: everything is optional, and records may be lines of text. */
+/** User input: everything is optional, and records may be lines of text. */
 export type ZoneSetInput = z.input<typeof zoneSetSpecSchema>;
 
 const numberHelp = `give a whole number from 0 to ${MAX_NUMBER.toLocaleString('en')}`;
 
-/** What would be right, for every key. */
+/** What would be valid, for every key. */
 const HELP = {
   pattern: 'give a name with {X} where the number goes, such as "example{X}.com"',
   from: numberHelp,

@@ -1,5 +1,5 @@
 /**
- * A workload: which names and types are asked, in which order. Like a zone set it is made on the fly.
+ * A workload: the names and types to query, and their order. Like a zone set, it is generated on the fly.
  */
 import { type Problem, suggestion } from '@dinodns-bench/program';
 import { z } from 'zod';
@@ -13,7 +13,7 @@ import { ownerSchema } from './record-schema.ts';
 import { RECORD_TYPES } from './records.ts';
 import type { ZoneSet } from './zone-set.ts';
 
-/** Types that dnsperf's query files and DNS libraries know by these names; more than zone sets can hold. */
+/** Types that dnsperf and DNS libraries know by these names; more than zone sets can hold. */
 export const QUERY_TYPES = [
   ...RECORD_TYPES,
   ...['ANY', 'DNSKEY', 'DS', 'HINFO', 'HTTPS', 'NAPTR', 'NSEC', 'PTR', 'RRSIG', 'SSHFP', 'SVCB', 'TLSA'],
@@ -45,7 +45,7 @@ export const workloadSpecSchema = z.strictObject({
   parity: z.enum(PARITIES).default('all'),
   /** Names within each zone; `@` is the zone itself. */
   hosts: z.array(ownerSchema).min(1).readonly().default(['@']),
-  /** Every name is asked for each of these types. */
+  /** Every name is queried for each of these types. */
   types: z.array(typeSchema).min(1).readonly().default(['A']),
 });
 
@@ -77,7 +77,7 @@ export interface Workload {
   readonly name: string;
   /** One line for reports. */
   readonly description: string;
-  /** All queries in order, made one by one: by number, then by host, then by type. */
+  /** All queries in order, generated one by one: by number, then by host, then by type. */
   queries(): Iterable<Query>;
 }
 
@@ -145,9 +145,9 @@ function describe(spec: WorkloadSpec, size: number): string {
 }
 
 /**
- * The workload that fits a zone set as the published one fits the published set: the same pattern, twice as
- * many names, of which half exist. Odd (even) zones get the even (odd) numbers between and after them;
- * where every number is a zone, as many numbers after the last one are asked.
+ * The workload that matches a zone set as the published one matches the published set: the same pattern, twice as
+ * many names, half of which exist. Odd (even) zones get the even (odd) numbers between and after them; if every number
+ * is a zone, the same number of names after the last one are queried.
  */
 export function workloadFor(zoneSet: ZoneSet): WorkloadInput {
   const { pattern, from, to, parity } = zoneSet.spec;

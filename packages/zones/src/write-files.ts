@@ -1,7 +1,6 @@
 /**
- * Writes files so that they appear whole or not at all: everything goes into temporary files beside the
- * targets and to the disk; only when all of it is there are they renamed, and if a rename fails, those that
- * were done are taken back.
+ * Writes files completely or not at all: everything is written to temporary files next to the targets and synced;
+ * only then are they renamed, and if a rename fails, the earlier ones are undone.
  */
 
 import { randomBytes } from 'node:crypto';
@@ -22,7 +21,7 @@ export interface WriteOptions {
   readonly signal?: AbortSignal | undefined;
 }
 
-/** One file on its way. */
+/** One file being written. */
 interface Pending {
   readonly target: string;
   readonly temporary: string;
@@ -74,7 +73,7 @@ export async function writeFileWhole(
   return writeFiles(dirname(absolute), [{ path: basename(absolute), chunks }], options);
 }
 
-/** What system errors mean to somebody who wants a file written. */
+/** Explains system errors of writing a file. */
 const FIXES: Readonly<Record<string, string>> = {
   ENOSPC: 'free some space on the disk, or write to another one',
   EDQUOT: 'free some of your quota, or write to another disk',
@@ -138,7 +137,7 @@ async function makeDirectory(path: string, made: string[]): Promise<void> {
     await mkdir(path);
     made.push(path);
   } catch (error) {
-    // Somebody else may have made it at the same time.
+    // Another process may have made it at the same time.
     if (!hasCode(error, 'EEXIST') || !(await stat(path)).isDirectory()) throw error;
   }
 }
@@ -192,7 +191,7 @@ async function writeChunks(
 async function moveIntoPlace(entry: Pending): Promise<void> {
   if ((await statOrNothing(entry.target)) !== undefined) {
     const backup = `${entry.temporary}.old`;
-    // File systems without hard links go without the way back.
+    // On file systems without hard links, a rename cannot be undone.
     const linked = await link(entry.target, backup).then(
       () => true,
       () => false,
@@ -203,7 +202,7 @@ async function moveIntoPlace(entry: Pending): Promise<void> {
   entry.renamed = true;
 }
 
-/** Makes every target what it was. Never throws: the first error is the one to report. */
+/** Restores every target. Never throws: the first error is the one to report. */
 async function takeBack(pending: readonly Pending[], madeDirectories: readonly string[]): Promise<void> {
   const steps = pending.flatMap(({ target, temporary, backup, renamed }) => [
     () => rm(temporary, { force: true }),
@@ -221,7 +220,7 @@ async function takeBack(pending: readonly Pending[], madeDirectories: readonly s
   }
 }
 
-/** Makes the new names last through a power failure, where the file system can. */
+/** Syncs the directory, if the file system can, so that the new names survive a power failure. */
 async function syncDirectory(path: string): Promise<void> {
   try {
     const handle = await open(path, 'r');

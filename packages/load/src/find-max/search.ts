@@ -36,7 +36,7 @@ export interface RateSearch {
 }
 
 /** Rates below this are not searched. */
-const LOWEST_RATE = 10;
+const MIN_RATE = 10;
 /** The first rate tried, from which it is doubled. */
 const FIRST_RATE = 1000;
 
@@ -82,7 +82,7 @@ async function findBounds(
   attempt: (rate: number) => Promise<RateAttempt>,
 ): Promise<Bounds> {
   if (low !== undefined && high !== undefined) return { low, high };
-  if (high !== undefined) return { low: LOWEST_RATE, high };
+  if (high !== undefined) return { low: MIN_RATE, high };
   let rate = low ?? FIRST_RATE;
   if ((await attempt(rate)).sustained) {
     for (;;) {
@@ -90,7 +90,7 @@ async function findBounds(
       rate *= 2;
     }
   }
-  while (rate > LOWEST_RATE) {
+  while (rate > MIN_RATE) {
     if ((await attempt(rate / 2)).sustained) return { low: rate / 2, high: rate };
     rate /= 2;
   }
@@ -110,11 +110,11 @@ async function search(
   let high = bounds.high * 1.25;
   let generatorLimited = false;
   let best = 0;
-  while (high > LOWEST_RATE) {
+  while (high > MIN_RATE) {
     if (high - low <= precision * high) {
       if (best > 0 || low === 0) break;
       // Not even the lower bound is sustained this time: search below it.
-      low = low < LOWEST_RATE ? 0 : low / 2;
+      low = low < MIN_RATE ? 0 : low / 2;
     }
     const rate = (low + high) / 2;
     const trial = await attempt(rate);

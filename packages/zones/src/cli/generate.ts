@@ -1,4 +1,4 @@
-/** `generate`: the files of one format for a zone set. */
+/** `generate`: writes the files of one format for a zone set. */
 
 import { resolve } from 'node:path';
 import { say, writeOut } from '@dinodns-bench/program';
@@ -130,7 +130,7 @@ async function generate(flags: GenerateFlags, world: CliWorld): Promise<void> {
   }
 }
 
-/** What is no number stays what it is: the format names it and says what would be right. */
+/** Text that is not a number stays text: the format reports it and says what would be valid. */
 function renderOptions(
   { address, port, workers, multisocket, match }: GenerateFlags,
   directory: string | undefined,

@@ -1,4 +1,4 @@
-/** `list-formats`: what `generate` can make. */
+/** `list-formats`: the formats of `generate`. */
 import { writeOut } from '@dinodns-bench/program';
 import type { Command } from 'commander';
 import { formats } from '../formats/index.ts';

@@ -1,4 +1,4 @@
-/** Options that several commands share, and how their texts become values. Whether these are right is for the schemas to say. */
+/** Options that several commands share, and how their texts become values. The schemas validate the values. */
 
 import { readFile } from 'node:fs/promises';
 import { resolve } from 'node:path';
@@ -13,7 +13,7 @@ export function numberOrText(text: string): unknown {
   return /^-?\d+(?:\.\d+)?$/.test(text.trim()) ? Number(text) : text;
 }
 
-/** Adds the options that say which names; without `--parity` it is `parity`. */
+/** Adds the options that select names; the default of `--parity` is `parity`. */
 export function addRange(command: Command, parity: Parity): Command {
   return command
     .option('--pattern <name>', 'name of the zones, {X} is the number (default: example{X}.com)')
@@ -22,7 +22,7 @@ export function addRange(command: Command, parity: Parity): Command {
     .option('--parity <which>', `odd, even or all numbers of the range (default: ${parity})`);
 }
 
-/** Collects the values of an option that may be given several times. */
+/** Collects the values of a repeatable option. */
 export function collect(value: string, previous: readonly string[] | undefined): string[] {
   return [...(previous ?? []), value];
 }

@@ -1,12 +1,12 @@
-/** One line on the terminal that says how far a long generation is. */
+/** One line on the terminal with the progress of a long generation. */
 import type { CliWorld } from './world.ts';
 
-/** What takes less than this needs no progress. */
+/** Generations shorter than this show no progress. */
 const FIRST_AFTER_SECONDS = 1;
 const EVERY_SECONDS = 0.2;
 
 export interface Progress {
-  /** Tells how much is done so far. */
+  /** Reports how much is done. */
   readonly update: (done: number) => void;
   /** Removes the line. */
   readonly end: () => void;

@@ -1,6 +1,5 @@
 /**
- * The command line: which commands there are, and how everything that goes wrong is shown and becomes an exit
- * status.
+ * The command line: its commands, and how errors are shown and become an exit status.
  */
 import {
   EXIT_STATUS,

@@ -1,4 +1,4 @@
-/** What the commands see of the world outside, so that a test can run them in its own. */
+/** Everything the commands use of the outside world, so that a test can supply its own. */
 import type { Output } from '@dinodns-bench/program';
 
 export interface CliWorld {
@@ -7,7 +7,7 @@ export interface CliWorld {
   /** Everything else. */
   readonly stderr: Output;
   readonly env: Readonly<Record<string, string | undefined>>;
-  /** Where relative paths begin. */
+  /** The base of relative paths. */
   readonly cwd: string;
   /** Aborted with the error to report when the user or the system stops the program. */
   readonly signal: AbortSignal;

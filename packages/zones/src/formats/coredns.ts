@@ -1,4 +1,4 @@
-/** What the Corefile formats have in common. */
+/** Shared by the Corefile formats. */
 import type { Settings } from './format.ts';
 
 /** The directives at the head of every server block. */

@@ -1,6 +1,6 @@
 /**
  * CoreDNS with the `template` plugin: the published set-up. One server block for each zone, so that a name
- * outside of all zones is REFUSED.
+ * outside all zones is REFUSED.
  */
 
 import { ZONE_PLACEHOLDER } from '../names.ts';
@@ -49,7 +49,7 @@ function matches(owners: readonly string[], zoneLabels: number): string[] {
 /** One `template` directive. */
 interface Template {
   readonly type: string;
-  /** Names that it is for; undefined for all. */
+  /** The names it applies to; undefined for all. */
   readonly owners: readonly string[] | undefined;
   readonly lines: readonly string[];
 }
@@ -89,7 +89,7 @@ function answerTemplates(plan: Plan, withMatch: boolean): Template[] {
   );
 }
 
-/** The asked name is echoed as `{{ .Name }}`; records behind a CNAME have their own. */
+/** The query name is echoed as `{{ .Name }}`; records after a CNAME have their own. */
 function answer(asked: string, record: PlannedRecord, owner: string): string {
   const name =
     asked === owner ? '{{ .Name }}' : templateName(`${owner}.${ZONE_PLACEHOLDER}`.replace(/^@\./, ''));
@@ -130,7 +130,7 @@ function negativeTemplates(plan: Plan, withMatch: boolean): Template[] {
   ];
 }
 
-/** Where a template goes: records into the zone's block; SOA and NS, and what is for all other types, behind them. */
+/** Where a template goes: records into the zone's block; SOA, NS and those for all other types after them. */
 const isRecord = ({ type }: Template) => type !== 'SOA' && type !== 'NS' && type !== 'ANY';
 const isAuthority = ({ type }: Template) => type === 'SOA' || type === 'NS';
 const isForAnyType = ({ type }: Template) => type === 'ANY';

@@ -1,13 +1,13 @@
-/** A program that serves the zones with the npm package dinodns, its own store and nothing else. */
+/** A program that serves the zones with the npm package dinodns and its own store only. */
 import { numberRange, parsePattern } from '../pattern.ts';
 import { instantiate, type PlannedRecord } from '../plan.ts';
 import { NAME_MARK } from '../zone-text.ts';
 import { defineFormat, WITHOUT_DNAME } from './format.ts';
 
-/** A value as an expression, in which the stand-in for the zone's name is the variable `zone`. */
+/** A value as an expression, in which the placeholder for the zone's name is the variable `zone`. */
 function expression(value: unknown): string {
   if (typeof value === 'string') {
-    // Only names have the stand-in, and names have nothing that needs an escape.
+    // Only names have the placeholder, and names need no escapes.
     if (value === NAME_MARK) return 'zone';
     if (value.endsWith(NAME_MARK)) return `\`${value.slice(0, -NAME_MARK.length)}\${zone}\``;
     return `'${value.replace(/['\\]/g, '\\$&')}'`;
@@ -21,7 +21,7 @@ function expression(value: unknown): string {
   return String(value);
 }
 
-/** The store takes a list of records, so that the strings of a TXT record are not taken for records. */
+/** A list of records, so that the store does not mistake the strings of a TXT record for records. */
 function storeLine(records: readonly PlannedRecord[]): string {
   const data = records.map((record) => instantiate(record, NAME_MARK));
   const [first] = data;

@@ -8,10 +8,10 @@ import { dataHex, labelsHex, nameHex } from '../wire.ts';
 import { compileZoneText, type ZoneReference, zoneChunks } from '../zone-text.ts';
 import { defineFormat, WITHOUT_DNAME } from './format.ts';
 
-/** Types by which dnsmasq knows that a name exists. With none of them it says NXDOMAIN for other types. */
+/** Types that make a name exist for dnsmasq. Without them it answers NXDOMAIN for other types. */
 const KNOWN_BY: readonly RecordType[] = ['A', 'AAAA', 'CNAME', 'MX', 'TXT', 'SRV'];
 
-/** dnsmasq has one TTL for all that it answers from its configuration. */
+/** dnsmasq has one TTL for all answers from its configuration. */
 function unsupported({ records, owners }: Plan): Problem[] {
   const ttls = [...new Set(records.map(({ ttl }) => ttl))];
   const outside = records.filter(
@@ -50,7 +50,7 @@ function genericRecord(owner: string, record: PlannedRecord, zone: ZoneReference
   return `dns-rr=${owner},${TYPE[record.type]},${hex}`;
 }
 
-/** dnsmasq's own quoting: within quotes only quotes and backslashes have a meaning. */
+/** dnsmasq's own quoting: within quotes only quotes and backslashes are special. */
 function quotedText(text: string): string {
   return `"${text.replace(/["\\]/g, '\\$&')}"`;
 }

@@ -1,4 +1,4 @@
-/** The query file of the workload that fits the zone set, for dnsperf and its relatives. */
+/** The query file of the workload that matches the zone set, for dnsperf and similar tools. */
 import { renderQueryFile } from '../query-file.ts';
 import { defineWorkload, workloadFor } from '../workload.ts';
 import { defineFormat } from './format.ts';

@@ -1,6 +1,6 @@
 /**
- * What a format is: a module that turns a zone set into files. Adding a format is adding a module beside
- * this one and a line to `index.ts`.
+ * The definition of a format: a module that turns a zone set into files. To add a format, add a module here and a
+ * line to `index.ts`.
  */
 
 import { isIP } from 'node:net';
@@ -14,17 +14,17 @@ import type { ZoneSet } from '../zone-set.ts';
 export const WITHOUT_DNAME = RECORD_TYPES.filter((type) => type !== 'DNAME');
 
 export interface RenderOptions {
-  /** Absolute path of the directory in which the files will lie; `.` (default) for the working directory of the server. */
+  /** Absolute path of the files' directory; `.` (default) for the working directory of the server. */
   readonly directory?: string | undefined;
   /** Address on which the server listens, IPv4 or IPv6. Default 127.0.0.1. */
   readonly address?: string | undefined;
   /** UDP and TCP port, 1 to 65535. Default 5300. */
   readonly port?: number | undefined;
-  /** Threads or processes that answer queries, for servers whose configuration decides it. Default 1. */
+  /** Threads or processes that answer queries, for servers that configure this. Default 1. */
   readonly workers?: number | undefined;
   readonly coredns?:
     | {
-        /** Adds the `multisocket` plugin with so many sockets. */
+        /** Adds the `multisocket` plugin with this many sockets. */
         readonly multisocket?: number | undefined;
         /**
          * Whether the templates compare the name, so that names below an apex-only zone get NXDOMAIN. Default:
@@ -33,7 +33,7 @@ export interface RenderOptions {
         readonly match?: boolean | undefined;
       }
     | undefined;
-  /** Called now and then with the number of zones rendered so far. */
+  /** Called from time to time with the number of zones rendered so far. */
   readonly onProgress?: ((zones: number) => void) | undefined;
 }
 
@@ -70,7 +70,7 @@ export interface Format {
   render(zoneSet: ZoneSet, options?: RenderOptions): Iterable<RenderedFile>;
 }
 
-/** What a format's module is given: everything is checked and has a value. */
+/** The input of a format's module: validated, with defaults filled in. */
 export interface RenderContext {
   readonly zoneSet: ZoneSet;
   readonly plan: Plan;
@@ -88,7 +88,7 @@ export interface FormatDefinition extends Omit<Format, 'render' | 'recordTypes'>
   readonly render: (context: RenderContext) => Iterable<string>[];
 }
 
-/** Makes a format of its definition: checks and defaults are the same for all. */
+/** Makes a format from its definition: checks and defaults are the same for all. */
 export function defineFormat(definition: FormatDefinition): Format {
   const { name, title, description, files } = definition;
   const recordTypes = definition.recordTypes ?? RECORD_TYPES;
@@ -125,7 +125,7 @@ function settingsOf(options: RenderOptions): Settings {
   };
 }
 
-/** More threads than any machine has CPUs: such a number is a slip. */
+/** More threads than any machine has CPUs: a larger number is a mistake. */
 const MAX_WORKERS = 1024;
 
 function wholeNumber(value: number | undefined, what: string, max: number): Problem | undefined {
@@ -154,7 +154,7 @@ function optionProblems({ directory, address, port, workers, coredns }: RenderOp
   return problems.filter((problem) => problem !== undefined);
 }
 
-/** Only what the user asked for counts: a synthesised SOA or NS that has no place is left out. */
+/** Only requested records count: a synthesised SOA or NS that the format cannot hold is omitted. */
 function typeProblems(zoneSet: ZoneSet, name: string, types: readonly RecordType[]): Problem[] {
   const missing = new Set(
     zoneSet.spec.records.map(({ type }) => type).filter((type) => !types.includes(type)),

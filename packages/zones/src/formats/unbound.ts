@@ -40,7 +40,7 @@ server:
     const zone = compileZoneText(({ name }) => {
       const lines = plan.records.map((record) => {
         const data = dataText(record, (target) => absolute(resolveTarget(target, name)));
-        // Single quotes, because the data of TXT and CAA has double ones.
+        // Single quotes, because TXT and CAA data contains double quotes.
         return `  local-data: '${ownerName(record.name, name)}. ${record.ttl} IN ${record.type} ${data}'\n`;
       });
       return `  local-zone: "${name}." static\n${lines.join('')}`;
