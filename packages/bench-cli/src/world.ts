@@ -65,7 +65,7 @@ export interface Machine {
   /** CPUs that this process may use by its affinity and its quota; a quota may leave a fraction. */
   readonly availableCpus: number;
   readonly userId: number;
-  /** The user's home directory, independent of HOME. */
+  /** The user's home directory, as `os.homedir()` returns it. */
   readonly homeDirectory: string;
 }
 

@@ -1,4 +1,4 @@
-/** What `bench doctor` says of the machine, as data. Nothing is left changed. */
+/** What `bench doctor` says of the machine, as data. Leaves nothing changed. */
 import { messageOf } from '@dinodns-bench/program';
 import { cpuGovernor, socketReceiveBuffer } from '../environment/describe.ts';
 import { parseLoadAverage } from '../environment/machine-files.ts';
@@ -20,7 +20,7 @@ export interface MachineCheck {
   /** `notice`: figures may suffer; `problem`: a run will fail. */
   readonly state: CheckState;
   readonly found: string;
-  /** What would make it better; null if it is good. */
+  /** How to improve it; null if it is good. */
   readonly advice: string | null;
 }
 

@@ -1,4 +1,4 @@
-/** What `bench doctor` says of programs: what is here, and how the rest would be got. Changes nothing. */
+/** What `bench doctor` says of programs: what is here, and how the rest would be installed. Changes nothing. */
 import { dnsperfProgram } from '../loaders/dnsperf/program.ts';
 import type { Program, ProgramInspection, WantedVersions } from '../provision/provision.ts';
 import { SERVER_KINDS } from '../servers/registry.ts';
@@ -9,7 +9,7 @@ export interface ToolInspection extends ProgramInspection {
   readonly program: Program;
 }
 
-/** The programs of these server kinds, and the loader's; those that a run may do without come last. */
+/** The programs of these server kinds, and the loader's; optional ones come last. */
 function programsOf(kinds: readonly ServerKind[]): Program[] {
   const programs = [...new Set(kinds.flatMap(({ program }) => program ?? []))];
   return [
@@ -19,7 +19,7 @@ function programsOf(kinds: readonly ServerKind[]): Program[] {
   ];
 }
 
-/** Looks at every program, one after the other. */
+/** Inspects every program, one after the other. */
 export async function inspectTools(
   world: World,
   versions: WantedVersions,

@@ -1,4 +1,4 @@
-/** What the suites of this workspace's tests need, of what this machine has; and getting the rest. */
+/** The programs that the test suites of this workspace need: which are here, and installing the rest. */
 import { z } from 'zod';
 import { BenchError } from '../errors.ts';
 import { findDaemon } from '../machine/find-executable.ts';
@@ -15,9 +15,9 @@ const listSchema = z.record(
   z.string(),
   z.object({
     suite: z.string(),
-    /** Debian's packages of it. */
+    /** Its Debian packages. */
     packages: z.array(z.string()).default([]),
-    /** The version that `bench` gets itself. */
+    /** The version that `bench` installs itself. */
     release: z.string().optional(),
   }),
 );
@@ -27,7 +27,7 @@ export interface TestProgram {
   readonly suite: string;
   /** Its path; null if it is missing. */
   readonly found: string | null;
-  /** The Debian packages that bring it; empty if `bench` gets it without the package manager. */
+  /** The Debian packages that contain it; empty if `bench` installs it without the package manager. */
   readonly packages: readonly string[];
 }
 
@@ -60,7 +60,7 @@ export async function inspectTestPrograms(world: World): Promise<readonly TestPr
 }
 
 /**
- * Gets what is missing: CoreDNS as a run does, the rest with apt-get. Resolves with what could not be got, in words.
+ * Installs what is missing: CoreDNS as a run does, the rest with apt-get. Resolves with what could not be installed.
  * Rejects when aborted.
  */
 export async function getTestPrograms(
@@ -79,7 +79,7 @@ export async function getTestPrograms(
       problems.push(error instanceof Error ? error.message : String(error));
     }
   }
-  // Suite by suite: where there is no Chromium, the servers are had all the same.
+  // Suite by suite: without Chromium, the servers are still installed.
   for (const suite of new Set(missing.map((item) => item.suite))) {
     const packages = new Set(missing.filter((item) => item.suite === suite).flatMap((item) => item.packages));
     if (packages.size > 0) problems.push(...(await installDebian(world, [...packages], options)));
@@ -94,7 +94,7 @@ async function installDebian(
 ): Promise<string[]> {
   const system = await findPackageManager(world);
   if ('problem' in system) return [`${system.problem}. As root: apt-get install ${packages.join(' ')}`];
-  // The names are Debian's; dnf and apk know some of them by others.
+  // The names are Debian's; some differ in dnf and apk.
   if (system.manager.name !== 'apt-get') return [`Install what brings them here: ${packages.join(' ')}`];
   const installed = await installPackages(world, system.manager, packages, progress, signal);
   return 'problem' in installed ? [installed.problem] : [];

@@ -13,14 +13,14 @@ export async function cpuGovernor(world: World): Promise<string | null> {
   return text === null ? null : text.trim() || null;
 }
 
-/** What a UDP socket may buffer: the kernel's default and the most that a program may ask for. */
+/** What a UDP socket may buffer: the kernel's default and the maximum that a program may request. */
 export async function socketReceiveBuffer(world: World): Promise<Environment['socketReceiveBufferBytes']> {
   const usual = parseCount(await readIfThere(world, '/proc/sys/net/core/rmem_default'));
   const max = parseCount(await readIfThere(world, '/proc/sys/net/core/rmem_max'));
   return usual === null || max === null ? null : { default: usual, max };
 }
 
-/** Reads everything anew; what cannot be found out is null or a generic name, never an error. */
+/** Reads everything again; what is unknown is null or a generic name, never an error. */
 export async function describeEnvironment(world: World): Promise<Environment> {
   const { machine } = world;
   const [osRelease, cpuinfo, loadavg] = await Promise.all(

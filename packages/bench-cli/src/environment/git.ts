@@ -1,4 +1,4 @@
-/** The state of the checkout that runs. */
+/** The state of this program's checkout. */
 import { runToEnd } from '../process.ts';
 import type { Environment } from '../results/record.ts';
 import type { World } from '../world.ts';
@@ -9,7 +9,7 @@ async function git(world: World, ...command: readonly string[]): Promise<string 
 }
 
 /**
- * The branch that is checked out. CI checks out a commit without a branch and names it in the environment:
+ * The branch that is checked out. CI checks out a commit without a branch and gives its name in the environment:
  * GitHub (the branch of a pull request, else the ref), GitLab.
  */
 async function branchOf(world: World): Promise<string | null> {
@@ -22,7 +22,7 @@ async function branchOf(world: World): Promise<string | null> {
 /** Commit of this program's own checkout, and whether tracked files differ from it; null outside of one. */
 export async function describeCheckout(world: World): Promise<Environment['git']> {
   try {
-    // In an installation below somebody else's checkout, this file is not one of theirs.
+    // Installed below somebody else's checkout, this file is not tracked there.
     const tracked = await git(world, 'ls-files', '--error-unmatch', import.meta.filename);
     const commit = tracked === null ? null : await git(world, 'rev-parse', 'HEAD');
     if (commit === null) return null;

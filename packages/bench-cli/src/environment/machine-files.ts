@@ -1,4 +1,4 @@
-/** Parsers for files in which Linux describes the machine. */
+/** Parsers for files that describe the machine. */
 
 /** `PRETTY_NAME` of /etc/os-release (os-release(5)); null without one. */
 export function parseOsName(osRelease: string): string | null {
@@ -8,8 +8,8 @@ export function parseOsName(osRelease: string): string | null {
 }
 
 /**
- * The CPU's name from /proc/cpuinfo. arm64 has no `model name`: there it is made of the implementer's and
- * the part's numbers. Null if neither is there.
+ * The CPU's name from /proc/cpuinfo. arm64 has no `model name`: there it consists of the implementer's and the part's
+ * numbers. Null if neither is present.
  */
 export function parseCpuModel(cpuinfo: string): string | null {
   const field = (name: string) => new RegExp(`^${name}\\s*:\\s*(.+)$`, 'm').exec(cpuinfo)?.[1]?.trim();

@@ -6,7 +6,7 @@ import { runToEnd } from '../process.ts';
 import type { World } from '../world.ts';
 import { hasHypervisorFlag } from './machine-files.ts';
 
-/** Product and vendor names in DMI by which hypervisors are known. */
+/** Product and vendor names in DMI that identify hypervisors. */
 const DMI_NAMES: readonly (readonly [RegExp, string])[] = [
   [/kvm|qemu/i, 'kvm'],
   [/amazon ec2/i, 'amazon'],
@@ -26,7 +26,7 @@ async function fromDmi(world: World): Promise<string | null> {
   return null;
 }
 
-/** As `systemd-detect-virt` names it where it is installed; `none` on bare metal; null if it cannot be told. */
+/** The name that `systemd-detect-virt` gives, if it is installed; `none` on bare metal; null if unknown. */
 export async function detectVirtualization(world: World): Promise<string | null> {
   const detector = await findExecutable(world, 'systemd-detect-virt');
   if (detector !== null) {

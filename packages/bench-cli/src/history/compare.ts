@@ -1,9 +1,9 @@
 /**
- * Two runs, or two sets of cases, compared. Trials of one run are paired by their round; trials of different runs are
- * not pairs of anything, and are compared by the rank-sum test or Welch's t (see `stats/sample-test.ts`).
+ * Compares two runs, or two sets of cases. Trials of one run are paired by round; trials of different runs are not
+ * paired, and are compared by the rank-sum test or Welch's t (see `stats/sample-test.ts`).
  *
- * Between runs lies more than the scatter of trials: another day, another state of the machine. `normalize` takes out
- * what hits all servers of a run alike, by comparing each case's ratio to a server that both runs have.
+ * Runs differ by more than the scatter of trials: another day, another state of the machine. `normalize` removes what
+ * affects all servers of a run alike, by comparing each case's ratio to a server that both runs have.
  */
 import type { Delta } from '../results/record.ts';
 import { holmAdjusted } from '../stats/holm.ts';
@@ -47,7 +47,7 @@ export interface ComparedCase {
   readonly referenceKey: string;
   readonly candidateKey: string;
   readonly figures: readonly ComparedFigure[];
-  /** What spoils the figures, in sentences. */
+  /** Limitations of the figures, in sentences. */
   readonly notes: readonly string[];
 }
 
@@ -55,7 +55,7 @@ export interface ComparedRuns {
   readonly reference: string;
   readonly candidate: string;
   readonly paired: boolean;
-  /** Where a side is a pool of runs: what makes that doubtful, in sentences. Null where none is. */
+  /** If a side is a pool of runs: what makes it doubtful, in sentences. Null if neither is. */
   readonly pooled: readonly string[] | null;
   readonly normalizedBy: string | null;
   readonly cases: readonly ComparedCase[];
@@ -179,7 +179,7 @@ function notesOf(label: string, reference: EntryCase, candidate: EntryCase): str
   return notes;
 }
 
-/** The matching of two selections, and a family of comparisons for each metric. */
+/** Matches two selections, with one family of comparisons per metric. */
 export function compareRuns(reference: Selected, candidate: Selected, options: CompareOptions): ComparedRuns {
   const { matches, onlyReference, onlyCandidate }: Matching = matchCases(reference, candidate);
   const families = options.metrics.map((metric) => {

@@ -1,16 +1,16 @@
 /**
  * `results/history.db`: an index of all records, so that listing and trends need not read them all. It is never the
- * only copy of anything: whatever is in it comes from the records and can be made again from them, which happens by
- * itself when it is missing, damaged, or of another version.
+ * only copy of anything: it is built from the records, and rebuilt automatically when it is missing, damaged, or of
+ * another version.
  *
- * It is the one file that bench opens outside of `World.fs`: SQLite reads, writes and locks it by itself.
+ * It is the only file that bench opens outside `World.fs`: SQLite reads, writes and locks it itself.
  */
 import { DatabaseSync } from 'node:sqlite';
 import { median, medianInterval } from '../stats/intervals.ts';
 import { COMPARED_METRICS, type ComparedMetric } from '../stats/metrics.ts';
 import { type Entry, type EntryCase, valuesOf } from './entry.ts';
 
-/** Raised whenever a table, or what is in it, changes; an index of another version is made anew. */
+/** Incremented whenever a table or its content changes; an index of another version is rebuilt. */
 export const INDEX_VERSION = 2;
 
 /** How long to wait for another bench that is writing. */
@@ -79,7 +79,7 @@ const number = (row: Row, name: string) => (typeof row[name] === 'number' ? row[
 export interface HistoryDatabase {
   /** Path and stamp of every file that is indexed, or is known to be no record. */
   files(): Map<string, string>;
-  /** Replaces what is known of the file by this entry, or by the reason why it cannot be read. */
+  /** Replaces the file's rows with this entry, or with the reason why it cannot be read. */
   put(path: string, stamp: string, entry: Entry | { readonly problem: string }): void;
   /** Forgets files that are gone. */
   forget(paths: readonly string[]): void;

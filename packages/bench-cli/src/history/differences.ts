@@ -1,4 +1,4 @@
-/** What else differs between two runs: every one of these may be the reason for a difference in figures. */
+/** What else differs between two runs: any of it may explain a difference in figures. */
 import type { Entry } from './entry.ts';
 
 export interface Difference {
@@ -9,8 +9,8 @@ export interface Difference {
 }
 
 /**
- * Everything known of machine, programs and settings that is not the same in both. What only one of them tells counts
- * as a difference, since it may be one; servers that only one of them has are none.
+ * Everything known of machine, programs and settings that is not the same in both. What only one of them records
+ * counts as a difference, because it may be one; servers that only one of them has do not.
  */
 export function differencesOf(first: Entry, second: Entry): Difference[] {
   const names = [...new Set([...Object.keys(first.environment), ...Object.keys(second.environment)])];

@@ -1,6 +1,6 @@
 /**
  * One view of everything that can be compared: runs of bench and imported measurements, as cases with the figures of
- * their trials. What history, comparisons and gates are made of.
+ * their trials. History, comparisons and gates work on it.
  */
 import type { RunRecord } from '../results/record.ts';
 import type { ComparedMetric } from '../stats/metrics.ts';
@@ -8,7 +8,7 @@ import type { ImportedRecord } from './imported.ts';
 
 /** The figures of one trial; null for what was not measured. */
 export interface EntryTrial {
-  /** Trials of one run and the same round are pairs; null for imported ones, which nothing pairs. */
+  /** Trials of one run and the same round are pairs; null for imported trials, which are not paired. */
   readonly round: number | null;
   readonly startedAt: string | null;
   readonly metrics: Readonly<Record<ComparedMetric, number | null>>;
@@ -40,8 +40,8 @@ export interface Entry {
   /** Everything about machine, programs and settings that may explain a difference, by name. */
   readonly environment: Readonly<Record<string, string>>;
   /**
-   * Names one machine or cluster, and the load generator, which is part of the method: figures of different ones form
-   * different lines of a trend.
+   * Identifies the machine or cluster and the load generator, which is part of the method: different ones are different
+   * lines of a trend.
    */
   readonly machine: string;
   readonly cases: readonly EntryCase[];
@@ -51,9 +51,9 @@ function asText(value: unknown): string {
   return typeof value === 'string' ? value : (JSON.stringify(value) ?? 'unknown');
 }
 
-/** Fields that say when and in what state, not what on. */
+/** Fields about time and state, not about the machine. */
 const NOT_COMPARED = new Set(['loadAverage', 'git', 'cluster', 'socketReceiveBufferBytes']);
-/** Settings that a difference in figures does not come from. */
+/** Settings that do not affect figures. */
 const HARMLESS_SETTINGS = new Set([
   'servers',
   'baseline',

@@ -1,6 +1,6 @@
 /**
- * Has it become worse than is tolerated? Fails only if the interval of the difference leaves out the tolerance on the
- * bad side; passes only if it leaves it out on the good side; else nobody can know from so few trials, and it says so.
+ * Is a run worse than tolerated? Fails only if the whole interval of the difference is worse than the tolerance, passes
+ * only if the whole interval is better; else this number of trials cannot decide it, and the gate says so.
  */
 import { holmAdjusted } from '../stats/holm.ts';
 import { type ComparedMetric, DIRECTIONS } from '../stats/metrics.ts';
@@ -23,7 +23,7 @@ export interface GatedCase {
   /** Of the test that the regression is no worse than tolerated, after correction for all cases. */
   readonly adjustedPValue: number | null;
   readonly trials: readonly [number, number];
-  /** About how many trials of each side would tell, if it goes on like this; null if it is told, or cannot be said. */
+  /** About how many trials of each side would decide it; null if it is decided, or cannot be estimated. */
   readonly trialsNeeded: number | null;
   /** Why, where there is no interval. */
   readonly missing: string | null;
@@ -44,7 +44,7 @@ export interface GateOptions {
   readonly maxRegression: number;
 }
 
-/** More are no advice. */
+/** A larger number is not useful advice. */
 const MAX_ADVISED_TRIALS = 1000;
 
 /** From the ratio candidate ÷ reference to "how much worse", and which end is which. */
@@ -60,7 +60,7 @@ function missingBecause([before, now]: readonly [number, number]): string {
   return `${Math.min(before, now) === 1 ? 'one trial has' : 'these trials have'} no interval`;
 }
 
-/** Intervals shrink with the root of the number of trials: how many would take it off the tolerance. */
+/** How many trials would decide it: intervals shrink with the square root of the number of trials. */
 function advise(regression: number, interval: { low: number; high: number }, limit: number, trials: number) {
   const distance = Math.abs(regression - limit);
   const half = (interval.high - interval.low) / 2;
@@ -98,7 +98,7 @@ function decideCase(tested: Tested, adjusted: number | null, maxRegression: numb
   return { ...base, ...interval, outcome, trialsNeeded, missing: null };
 }
 
-/** Every case of the candidate that the reference has too, in every metric asked for. */
+/** Every case that both have, in every requested metric. */
 export function gate(reference: Selected, candidate: Selected, options: GateOptions): Gate {
   const comparison = compareRuns(reference, candidate, options);
   const { matches } = matchCases(reference, candidate);

@@ -16,7 +16,7 @@ type HistoryWorld = Pick<World, 'fs' | 'processes'>;
 
 export interface OpenedHistory {
   readonly database: HistoryDatabase;
-  /** What a user should know: the index was made anew, or is not kept. Null for the usual. */
+  /** What a user should know: the index was rebuilt, or is not kept. Normally null. */
   readonly notice: string | null;
 }
 
@@ -45,9 +45,9 @@ function isBusy(error: unknown): boolean {
 }
 
 /**
- * Makes the index anew from the records, beside the old one, and puts it in its place as a whole: a reader of the old
- * one is not disturbed, and of two that do it at the same time the last one wins with the same content. Without
- * records there is none. Resolves with the number of records read.
+ * Rebuilds the index from the records beside the old one, and replaces it atomically: readers of the old one are not
+ * disturbed, and of two concurrent rebuilds the last one wins with the same content. Without records there is no
+ * index. Resolves with the number of records read.
  */
 export async function rebuild(world: HistoryWorld, resultsDirectory: string): Promise<number> {
   const path = join(resultsDirectory, DATABASE_NAME);
@@ -60,7 +60,7 @@ export async function rebuild(world: HistoryWorld, resultsDirectory: string): Pr
       await synchronize(world, database, resultsDirectory);
       const count = database.files().size;
       database.close();
-      // What is left of a transaction on the old file would be applied to the new one.
+      // A leftover journal of the old file would be applied to the new one.
       await world.fs.rm(`${path}-journal`, { force: true });
       await world.fs.rename(temporary, path);
       return count;
@@ -78,8 +78,8 @@ export async function rebuild(world: HistoryWorld, resultsDirectory: string): Pr
 }
 
 /**
- * Opens the history of a results directory, up to date. A damaged index is made anew; where nothing can be written it
- * is made in memory. Rejects only if even that fails.
+ * Opens the history of a results directory, up to date. Rebuilds a damaged index; makes it in memory where nothing can
+ * be written. Rejects only if even that fails.
  */
 export async function openHistory(world: HistoryWorld, resultsDirectory: string): Promise<OpenedHistory> {
   const path = join(resultsDirectory, DATABASE_NAME);
@@ -89,7 +89,7 @@ export async function openHistory(world: HistoryWorld, resultsDirectory: string)
     return { database, notice: reason };
   };
   const exists = (await world.fs.stat(resultsDirectory).catch(() => null))?.isDirectory() === true;
-  // No results, no index: looking must not make folders.
+  // Without results there is no index: reading must not create folders.
   if (!exists) return inMemory(null);
   const open = async (): Promise<HistoryDatabase> => {
     const database = openDatabase(path);
@@ -115,8 +115,8 @@ export async function openHistory(world: HistoryWorld, resultsDirectory: string)
 }
 
 /**
- * Brings the index up to date after a run or an import. Resolves with null, or with the reason why it could not: no
- * loss, since the next command that needs the history does it.
+ * Updates the index after a run or an import. Resolves with null, or with the reason why it failed. Nothing is lost:
+ * the next command that needs the history updates it.
  */
 export async function updateHistory(world: HistoryWorld, resultsDirectory: string): Promise<string | null> {
   try {

@@ -1,4 +1,4 @@
-/** The JSON Schema of `imported.json`, for those who read it with other tools. */
+/** The JSON Schema of `imported.json`, for reading it with other tools. */
 import { z } from 'zod';
 import { formatJson } from '../results/json-text.ts';
 import { importedRecordSchema } from './imported.ts';

@@ -1,8 +1,8 @@
 /**
- * A measurement that another program made, brought in by `bench import`. It is a record of its own kind, in
- * `imported.json`, because it is no run of bench: what the other program does not say is null here, and nothing is
- * assumed in its place. `bench history`, `compare`, `trend` and `gate` take it like a run; the reports do not, since
- * they tell how a run was made.
+ * A measurement by another program, brought in by `bench import`. It has its own kind of record, `imported.json`,
+ * because it is not a run of bench: what the other program does not say is null, and nothing is assumed instead.
+ * `bench history`, `compare`, `trend` and `gate` accept it like a run; reports do not, because they describe how a run
+ * was made.
  */
 import { z } from 'zod';
 import {
@@ -42,7 +42,7 @@ export const importedTrialSchema = z.object({
   metrics: importedMetricsSchema,
   /** Position in `source.files`. */
   file: count,
-  /** Why it counts for nothing: the other program's own error. Null for a good one. */
+  /** Why it does not count: the other program's own error. Null for a good one. */
   failure: z.string().nullable(),
 });
 export type ImportedTrial = z.output<typeof importedTrialSchema>;
@@ -73,7 +73,7 @@ export const importedRecordSchema = z.object({
     /** Version of the program that measured, where its output says. */
     version: z.string().nullable(),
     files: z.array(z.object({ name: z.string(), sizeBytes: count, sha256: z.string() })),
-    /** How figures of this format are to be read, in sentences. */
+    /** How to read figures of this format, in sentences. */
     notes: z.array(z.string()),
   }),
   /** When the oldest trial was measured, where that is known. */

@@ -1,4 +1,4 @@
-/** Which case of one run belongs to which case of another. */
+/** Matches the cases of one run with those of another. */
 import type { EntryCase } from './entry.ts';
 import { DIMENSIONS, type Dimension, type Selected } from './select.ts';
 
@@ -32,9 +32,9 @@ function labelOf(reference: EntryCase, candidate: EntryCase): string {
 }
 
 /**
- * Cases that agree in every dimension, but for those that a selector of both sides fixes: `A:server=x` against
- * `B:server=y` compares the two servers at each tier and mode. One single case on each side is taken as a pair
- * whatever it is, so that imported measurements, of which little is known, can be compared.
+ * Cases that agree in every dimension, except those that selectors of both sides fix: `A:server=x` against `B:server=y`
+ * compares the two servers at each tier and mode. A single case on each side is always a pair, so that imported
+ * measurements, of which little is known, can be compared.
  */
 export function matchCases(reference: Selected, candidate: Selected): Matching {
   const [only, others] = [reference.cases, candidate.cases];

@@ -1,7 +1,7 @@
 /**
- * Several runs, or sets of cases of several, as one side of a comparison: `A+B`. Their trials count like those of one
- * run. That is right as far as the runs differ no more than their trials do; where they do, the interval is too narrow,
- * which is tested and said.
+ * Several runs, or cases of several, as one side of a comparison: `A+B`. Their trials count like those of one run. That
+ * is correct if the runs differ no more than their trials do; otherwise the interval is too narrow, which is tested and
+ * reported.
  */
 import { BenchError } from '../errors.ts';
 import { formatP } from '../report/numbers.ts';
@@ -65,7 +65,7 @@ function mergeEnvironments(entries: readonly Entry[]): Record<string, string> {
   return Object.fromEntries(
     names.map((name) => {
       const values = distinct(entries.map(({ environment }) => environment[name] ?? 'not recorded'));
-      // A server that only some of them have is no difference of environments.
+      // A server that only some of them have is not a difference of environments.
       const told = name.startsWith('server ') ? values.filter((value) => value !== 'not recorded') : values;
       return [name, told.join(' and ')];
     }),
@@ -103,13 +103,13 @@ function disagreements(parts: readonly Selected[], metrics: readonly ComparedMet
   });
 }
 
-/** One side of a comparison made of several. Throws `E_USAGE` where a trial would count twice. */
+/** One side of a comparison, from several runs. Throws `E_USAGE` where a trial would count twice. */
 export function poolSelected(parts: readonly Selected[], metrics: readonly ComparedMetric[]): Selected {
   const [first] = parts;
   if (first === undefined) throw new RangeError('nothing to pool');
   if (parts.length === 1) return first;
   refuseRepeated(parts);
-  // Always in the same order, so that the same runs on both sides are known as such, and are paired.
+  // Always in the same order, so that the same runs on both sides are recognized and paired.
   const entries = [...new Map(parts.map(({ entry }) => [entry.id, entry])).values()].sort((a, b) =>
     a.id.localeCompare(b.id),
   );

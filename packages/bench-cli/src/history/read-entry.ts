@@ -54,7 +54,7 @@ export async function readEntry({ fs }: Pick<World, 'fs'>, path: string): Promis
 
 export interface FoundFile {
   readonly path: string;
-  /** Changes whenever the file does: size and time of the last change. */
+  /** Changes whenever the file does: size and modification time. */
   readonly stamp: string;
 }
 

@@ -1,4 +1,4 @@
-/** From what a user writes to the run that is meant. */
+/** From a user's reference to a run. */
 import { join, resolve } from 'node:path';
 import { nearest } from '@dinodns-bench/program';
 import { BenchError } from '../errors.ts';
@@ -16,7 +16,7 @@ export interface RunIndex {
 
 /** How many runs an error lists. */
 const MAX_RUNS = 5;
-/** Shorter ones are more likely meant as something else. */
+/** A shorter reference is more likely something else. */
 const MIN_COMMIT_LENGTH = 7;
 
 /** The path of a record that a path of the user leads to; null for none. */
@@ -39,9 +39,9 @@ function newest(runs: readonly RunRow[]): RunRow | undefined {
 }
 
 /**
- * The run that `reference` means, from the index alone: a name given with `bench history tag`; `latest`; the id of a
- * run or a beginning of it that is unique; the newest complete run of a git branch; the newest of a git commit. In
- * this order. `except` is the id of a run that is not meant: what is gated is not its own reference.
+ * The run that `reference` means, from the index alone. In this order: a name given with `bench history tag`; `latest`;
+ * the ID of a run or a unique prefix of it; the newest complete run of a git branch; the newest of a git commit.
+ * `except` is the ID of a run to skip: the gated run is not its own reference.
  */
 export function findRun(
   { runs, tags }: RunIndex,

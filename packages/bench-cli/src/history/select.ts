@@ -1,4 +1,4 @@
-/** Which cases of a run are meant: `server=dinodns,tier=1`. */
+/** Selects cases of a run: `server=dinodns,tier=1`. */
 import { nearest } from '@dinodns-bench/program';
 import { BenchError } from '../errors.ts';
 import type { Entry, EntryCase } from './entry.ts';
@@ -9,7 +9,7 @@ export type Dimension = (typeof DIMENSIONS)[number];
 /** What cases must have, by dimension. */
 export type Selector = Readonly<Partial<Record<Dimension, string>>>;
 
-/** A run as it was named, and the cases of it that are meant. */
+/** A run as it was named, and its selected cases. */
 export interface Selected {
   readonly entry: Entry;
   readonly selector: Selector;
@@ -49,7 +49,7 @@ function matches(item: EntryCase, selector: Selector): boolean {
   });
 }
 
-/** The cases of `entry` that are meant. Throws `E_USAGE` if there is none. */
+/** The cases of `entry` that match. Throws `E_USAGE` if none does. */
 export function selectCases(entry: Entry, selector: Selector): Selected {
   const cases = entry.cases.filter((item) => matches(item, selector));
   if (cases.length > 0) return { entry, selector, cases };

@@ -1,6 +1,6 @@
 /**
- * Names for runs: `results/tags/<name>` holds the id of a run, as git's refs do. Small files of their own, so that
- * naming is safe beside other benches, and the index need not be the only place that knows.
+ * Names for runs: `results/tags/<name>` contains the ID of a run, like git's refs. Separate small files, so that naming
+ * is safe while other benches run, and the index can be rebuilt at any time.
  */
 import { join } from 'node:path';
 import { BenchError } from '../errors.ts';
@@ -21,7 +21,7 @@ export function checkTagName(name: string): void {
   });
 }
 
-/** Gives the run a name; one that is in use moves on to this run. */
+/** Names the run; a name in use moves to this run. */
 export async function writeTag(
   world: TagWorld,
   resultsDirectory: string,
@@ -32,7 +32,7 @@ export async function writeTag(
   await writeWhole(world.fs, world.processes.ownPid, join(resultsDirectory, DIRECTORY, name), `${id}\n`);
 }
 
-/** Takes the name away. Rejects with `E_USAGE` if there is none. */
+/** Removes the name. Rejects with `E_USAGE` if it does not exist. */
 export async function removeTag(world: TagWorld, resultsDirectory: string, name: string): Promise<void> {
   checkTagName(name);
   if (!(await readTags(world, resultsDirectory)).has(name)) {

@@ -1,4 +1,4 @@
-/** A figure over time: one line for each case and machine, with the places where its level changed. */
+/** A figure over time: one line per case and machine, with the points where its level changed. */
 import { changePoints } from '../stats/change-points.ts';
 import type { FigureRow } from './database.ts';
 
@@ -25,15 +25,15 @@ export interface TrendLine {
   readonly mode: string | null;
   readonly workload: string | null;
   readonly transport: string | null;
-  /** Figures of different machines are no line. */
+  /** Figures of different machines are not on the same line. */
   readonly machine: string;
   readonly points: readonly TrendPoint[];
   readonly changes: readonly TrendChange[];
 }
 
 /**
- * Lines from figures in the order of time. Change points need six runs at least and are found on the medians; the
- * intervals show how sure each of them is.
+ * Lines from figures in order of time. Change points need at least six runs and are found on the medians; the intervals
+ * show how certain each median is.
  */
 export function trendLines(figures: readonly FigureRow[], seed: string): TrendLine[] {
   const keyOf = (row: FigureRow) =>

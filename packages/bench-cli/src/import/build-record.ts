@@ -21,7 +21,7 @@ function sumOf(values: readonly (number | null)[]): number | null {
   );
 }
 
-/** The parts of one trial as one: counts and rates add up, latency is weighted by what was completed. */
+/** Merges the parts of one trial: counts and rates are added, latency is weighted by completed queries. */
 function mergeParts(parts: readonly Placed[]): ImportedTrial | null {
   const [first] = parts;
   if (first === undefined) return null;
@@ -49,7 +49,7 @@ function mergeParts(parts: readonly Placed[]): ImportedTrial | null {
     queriesCompleted: completed,
     queriesLost: lost,
     responseCodes: null,
-    // Percentiles of parts do not add up to that of the whole.
+    // Percentiles of parts cannot be merged.
     latencyPercentiles: null,
     metrics: {
       ...first.trial.metrics,
@@ -90,7 +90,7 @@ export interface RecordHead {
   readonly id: string;
   readonly generatorVersion: string;
   readonly importedAt: Date;
-  /** The server that the user says was measured. */
+  /** The measured server, as given by the user. */
   readonly server: string | null;
 }
 

@@ -41,7 +41,7 @@ function measurementOf(lines: readonly string[]): Measurement {
     ...base,
     trial: {
       ...NOTHING_KNOWN,
-      // Only -S prints a time that says its zone: the end of the first interval of a second.
+      // Only -S prints a time with a zone: the end of the first one-second interval.
       startedAt: interval === null ? null : new Date((interval.unixSeconds - 1) * 1000).toISOString(),
       durationSeconds: runTimeSeconds,
       queriesSent,

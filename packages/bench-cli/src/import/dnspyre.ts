@@ -17,7 +17,7 @@ const PERCENTILES = [
   [99, 'p99Ms'],
 ] as const;
 
-/** Whole milliseconds: 0 stands for anything below one, which is not known. */
+/** Whole milliseconds: 0 means anything below one, so it is unknown. */
 function inSeconds(milliseconds: unknown): number | null {
   const value = asNumber(milliseconds);
   return value === null || value === 0 ? null : value / 1000;

@@ -19,7 +19,7 @@ type Line = Readonly<Record<string, unknown>>;
 
 function inSeconds(milliseconds: unknown): number | null {
   const value = asNumber(milliseconds);
-  // Before the first answer flamethrower writes 0, which is no latency.
+  // Before the first answer flamethrower writes 0, which is not a latency.
   return value === null || value === 0 ? null : value / 1000;
 }
 

@@ -1,4 +1,4 @@
-/** What an importer is: it recognizes a file by its content and reads the measurements in it. */
+/** An importer recognizes a file by its content and reads the measurements in it. */
 import type { ImportedRecord, ImportedTrial, ImportFormat } from '../history/imported.ts';
 
 /** One measurement, and what is known of the case it belongs to. What the file does not say is null. */
@@ -10,7 +10,7 @@ export interface Measurement {
   /** Measurements with the same parameters are trials of one case. */
   readonly parameters: Readonly<Record<string, unknown>>;
   readonly trial: Omit<ImportedTrial, 'file'>;
-  /** What several files tell of one trial, each of a part of the load, is put together; null for no such parts. */
+  /** Files with the same value are parts of one trial's load and are merged; null if there are no parts. */
   readonly part: string | null;
 }
 
@@ -25,14 +25,14 @@ export interface ParsedFile {
 
 export interface Importer {
   readonly format: ImportFormat;
-  /** How figures of this format are to be read, in sentences. */
+  /** How to read figures of this format, in sentences. */
   readonly notes: readonly string[];
   recognizes(text: string): boolean;
   /** Throws an `Error` that says what is wrong with the file. */
   parse(text: string): ParsedFile;
 }
 
-/** What nothing is known of. */
+/** A trial of which nothing is known. */
 export const NOTHING_KNOWN: Measurement['trial'] = {
   startedAt: null,
   durationSeconds: null,
@@ -80,7 +80,7 @@ export function asCounts(value: unknown): Record<string, number> | null {
   return counts.length === 0 ? null : Object.fromEntries(counts);
 }
 
-/** A time stamp that says its zone, as ISO 8601 in UTC; null for any other. */
+/** A timestamp with a time zone, as ISO 8601 in UTC; null for any other. */
 export function asTimestamp(value: unknown): string | null {
   const text = asText(value);
   if (text === null || !/(Z|[+-]\d{2}:?\d{2})$/.test(text)) return null;
@@ -88,7 +88,7 @@ export function asTimestamp(value: unknown): string | null {
   return Number.isNaN(moment) ? null : new Date(moment).toISOString();
 }
 
-/** The value behind a flag in a command line, for example `-m`. */
+/** The value after a flag in a command line, for example `-m`. */
 export function flagValue(commandLine: string, flag: string): string | null {
   const words = commandLine.split(/\s+/);
   const place = words.indexOf(flag);

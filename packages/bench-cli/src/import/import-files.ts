@@ -1,4 +1,4 @@
-/** Reads files of other programs, finds out what they are, and makes one imported record of them. */
+/** Reads files of other programs, detects their format, and makes one imported record of them. */
 
 import { createHash } from 'node:crypto';
 import { basename, resolve } from 'node:path';
@@ -16,7 +16,7 @@ import { IMPORTERS } from './registry.ts';
 
 export interface ImportRequest {
   readonly files: readonly string[];
-  /** Name of a format; undefined for what the files look like. */
+  /** Name of a format; undefined to detect it. */
   readonly format: string | undefined;
   /** The server that was measured, as the user says. */
   readonly server: string | undefined;
@@ -24,7 +24,7 @@ export interface ImportRequest {
 
 type ImportWorld = Pick<World, 'fs' | 'cwd' | 'clock'>;
 
-/** More is no output of a benchmark. */
+/** A larger file is not the output of a benchmark. */
 const MAX_BYTES = 256 * 1024 * 1024;
 
 function importerOf(name: string): Importer {

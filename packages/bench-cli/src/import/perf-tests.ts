@@ -13,7 +13,7 @@ import {
   NOTHING_KNOWN,
 } from './format.ts';
 
-/** Keys that number the runs, and are no parameter of the case. */
+/** Keys that number the runs and are not parameters of the case. */
 const NUMBERING = new Set(['run_id', 'run_subid', 'pod_name']);
 
 const PERCENTILES = [

@@ -1,4 +1,4 @@
-/** The formats that can be brought in: adding one is adding a file in this folder and a line here. */
+/** The formats that can be imported. To add one, add a file in this folder and a line here. */
 import { dnsperfImporter } from './dnsperf.ts';
 import { dnspyreImporter } from './dnspyre.ts';
 import { flamethrowerImporter } from './flamethrower.ts';

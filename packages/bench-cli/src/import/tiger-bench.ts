@@ -1,4 +1,4 @@
-/** tiger-bench's `results.json`: of its tests only `dnsperf` has to do with DNS. */
+/** tiger-bench's `results.json`: of its tests, only `dnsperf` is about DNS. */
 import { asNumber, asObject, asText, type Importer, type Measurement, NOTHING_KNOWN } from './format.ts';
 
 const PERCENTILES = [
@@ -8,7 +8,7 @@ const PERCENTILES = [
   [99, 'P99'],
 ] as const;
 
-/** Fields of ClusterDetails under the names that bench has for the same thing; the others keep theirs. */
+/** Fields of ClusterDetails under bench's names for the same thing; the others keep their names. */
 const NAMES: Readonly<Record<string, string>> = {
   NodeOS: 'os',
   NodeKernel: 'kernel',

@@ -10,18 +10,18 @@ import type { ConfigMapMount } from '../targets/kubernetes/objects/pods.ts';
 import { runJob } from '../targets/kubernetes/run-job.ts';
 import type { LoadOutcome, LoadRequest } from './loader.ts';
 
-/** Where a loader finds what was uploaded. */
+/** Where a loader finds the uploaded files. */
 export const QUERY_DIRECTORY = '/queries';
 const QUERY_FILE = 'queries.txt';
 /** Where every loader finds the queries. */
 export const QUERY_PATH = `${QUERY_DIRECTORY}/${QUERY_FILE}`;
 
-/** A loader stops sending in time and then waits for the outstanding queries; more than this is a hang. */
+/** A loader stops sending on time and then waits for outstanding queries; longer than this is a hang. */
 const GRACE_SECONDS = 30;
 
 /**
- * The shell says after the loader's end how much CPU time it took: the exact figure that no observer outside gets,
- * because a container's counters are gone with it.
+ * The shell prints the loader's CPU time after it ends: the exact figure, which no outside observer gets, because
+ * a container's counters disappear with it.
  */
 const SCRIPT = `"$@"; status=$?; echo '[bench] times'; times; exit $status`;
 
@@ -36,7 +36,7 @@ function secondsOf(text: string): number {
   return Number(minutes) * 60 + Number(seconds);
 }
 
-/** The children's user and system time out of what `times` printed; null if it is not there. */
+/** The children's user and system time from the output of `times`; null if it is missing. */
 export function parseTimes(lines: readonly string[]): number | null {
   const at = lines.indexOf('[bench] times');
   const [user, system] = (lines[at + 2] ?? '').trim().split(/\s+/);

@@ -1,6 +1,6 @@
 /**
- * What sends queries. A loader turns an endpoint, a query file and limits into a load result; it knows
- * nothing of servers and cases.
+ * A loader sends queries. It turns an endpoint, a query file and limits into a load result, and knows nothing about
+ * servers and cases.
  */
 
 import type { Endpoint } from '../dns/endpoint.ts';
@@ -12,20 +12,20 @@ export interface LoadRequest {
   /** Path of the query file (dnsperf's format: a name and a type on each line). */
   readonly queryFile: string;
   readonly durationSeconds: number;
-  /** Queries per second over all clients; null for as many as the window of outstanding queries allows. */
+  /** Queries per second over all clients; null for no limit but the window of outstanding queries. */
   readonly ratePerSecond: number | null;
-  /** Send on schedule at that rate, whether answers come or not. Only the built-in loader can. */
+  /** Send on schedule at that rate, whether or not answers arrive. Only the built-in loader can. */
   readonly openLoop: boolean;
-  /** Sockets, each with a source port of its own. */
+  /** Sockets, each with its own source port. */
   readonly clients: number;
   readonly threads: number;
   /** Queries in flight over all clients. */
   readonly outstanding: number;
-  /** A query unanswered for so long is lost. */
+  /** A query without an answer after this time is lost. */
   readonly timeoutSeconds: number;
   /** File that receives the loader's raw output. */
   readonly outputFile: string;
-  /** Called once, when the first queries are about to leave: reading a large query file takes seconds. */
+  /** Called once, just before the first queries are sent: reading a large query file takes seconds. */
   readonly onStarted: () => void;
   /** Called about once a second with the rate of the last interval. */
   readonly onProgress: (qps: number) => void;
@@ -38,8 +38,8 @@ export interface LoadOutcome {
   readonly observation: Observation | null;
   readonly command: readonly string[];
   /**
-   * Whether the loader says of itself that it, not the server, decided the result. Null where it cannot tell: then
-   * its CPU does.
+   * Whether the loader reports that it, not the server, was the limit. Null where it cannot tell; its CPU use decides
+   * then.
    */
   readonly wasTheLimit: boolean | null;
   /** On a cluster: the node on which the loader ran. */
@@ -49,6 +49,6 @@ export interface LoadOutcome {
 export interface Loader {
   readonly kind: 'dnsperf' | 'builtin';
   readonly version: string;
-  /** Rejects with `E_LOADER_FAILED` (its last lines as evidence) if it does not deliver a result. */
+  /** Rejects with `E_LOADER_FAILED` (its last lines as evidence) if it gives no result. */
   load(request: LoadRequest): Promise<LoadOutcome>;
 }

@@ -1,6 +1,6 @@
 /**
- * Asks every distinct query of the workload once and compares the answers with the zone set, before a trial
- * counts: a server that answers wrongly is not worth measuring.
+ * Sends every distinct query of the workload once before a trial counts, and compares the answers with the zone
+ * set: a server that answers wrongly is not worth measuring.
  */
 import { messageOf } from '@dinodns-bench/program';
 import type { Query, ZoneSet } from '@dinodns-bench/zones';
@@ -9,11 +9,11 @@ import { BenchError } from '../errors.ts';
 import type { ServerKind } from '../servers/server.ts';
 import { type BenchWorkload, type Expectation, expectedAnswer } from '../workload/workload.ts';
 
-/** Queries in flight while checking; fits any socket buffer (see `DEFAULTS.outstanding`). */
+/** Queries in flight while checking; they fit any socket buffer (see `DEFAULTS.outstanding`). */
 const CONCURRENCY = 64;
 /** A busy machine may need a moment; a healthy server answers in well under a millisecond. */
 const TIMEOUT_SECONDS = 2;
-/** A datagram can be lost without anybody's fault; three in a row on loopback can not. */
+/** One lost datagram is nobody's fault; three in a row on loopback are not chance. */
 const ATTEMPTS = 3;
 
 /** Names compare without case and without the trailing dot (RFC 4343); text comes as buffers or strings. */
@@ -49,7 +49,7 @@ function describeAnswer(answer: DecodedAnswer): string {
   return records.length === 0 ? `${code} with no answer records` : `${code} with ${records.join(', ')}`;
 }
 
-/** Null if `answer` is right, else what came instead. Code, records and the echoed question must fit. */
+/** Null if `answer` is correct, else what came instead. Code, records and the echoed question must match. */
 export function judgeAnswer(expectation: Expectation, answer: DecodedAnswer): string | null {
   const { question } = answer;
   if (question === null) return 'a response without a question';
@@ -90,8 +90,8 @@ export interface AnswerCheck {
 }
 
 /**
- * Checks one endpoint and resolves with the number of queries asked.
- * @throws BenchError `E_WRONG_ANSWER` naming the query, what was expected and what came.
+ * Checks one endpoint and resolves with the number of queries sent.
+ * @throws BenchError `E_WRONG_ANSWER` with the query, the expected and the actual answer.
  */
 export async function checkAnswers(check: AnswerCheck): Promise<number> {
   const { client, server, zoneSet, workload, signal } = check;

@@ -8,10 +8,10 @@ export interface LimitEvidence {
   /** Average cores the loaders used together, and what they could use; see `loaderAllowance`. */
   readonly loaderCores: number | null;
   readonly loaderAllowance: number;
-  /** What the loaders say of themselves, where they can tell; else null, and their CPU decides. */
+  /** Whether the loaders report that they were the limit; null where they cannot tell, and their CPU decides. */
   readonly loaderWasTheLimit: boolean | null;
   readonly qps: number;
-  /** The rate that was asked for; null for none. */
+  /** The requested rate; null for none. */
   readonly ratePerSecond: number | null;
 }
 
@@ -21,12 +21,12 @@ export interface LimitEvidence {
  */
 export const SATURATION = 0.9;
 
-/** A rate counts as held within 2 %: dnsperf 2.10 paces in bursts and can miss its rate by as much. */
+/** A rate counts as reached within 2 %: dnsperf 2.10 sends in bursts and can miss its rate by as much. */
 const RATE_TOLERANCE = 0.02;
 
 /**
- * A rate that was held is the limit, whatever else is busy. Otherwise the side that used up its allowance;
- * if both did, the one that used more of it.
+ * A rate that was reached is the limit, whatever else is busy. Otherwise it is the side that used up its allowance;
+ * if both did, the one that used the larger share.
  */
 export function limitingFactor(evidence: LimitEvidence): LimitedBy {
   const { ratePerSecond, qps } = evidence;
@@ -38,8 +38,8 @@ export function limitingFactor(evidence: LimitEvidence): LimitedBy {
 }
 
 /**
- * How far the loaders used up what they had. A loader that polls its sockets uses its CPU whether it is the limit or
- * not: what it says of itself goes first.
+ * The share of their allowance that the loaders used. A loader that polls its sockets uses its CPU whether or not it
+ * is the limit, so its own report takes precedence.
  */
 function loaderShare({ loaderCores, loaderAllowance, loaderWasTheLimit }: LimitEvidence): number {
   if (loaderWasTheLimit === false) return 0;
@@ -47,19 +47,19 @@ function loaderShare({ loaderCores, loaderAllowance, loaderWasTheLimit }: LimitE
   return loaderWasTheLimit === true ? Math.max(share, SATURATION) : share;
 }
 
-/** Cores that the loaders of a trial can use together: one for each thread, and no more than their CPU limit. */
+/** Cores that the loaders of a trial can use together: one per thread, at most their CPU limit. */
 export function loaderAllowance(threads: number, limitCores: number | null): number {
   return limitCores === null ? threads : Math.min(threads, limitCores);
 }
 
-/** What several loaders of one trial say together: one that was the limit is enough; null if one cannot tell. */
+/** Whether any loader of a trial was the limit; null if one cannot tell. */
 export function anyWasTheLimit(loaders: readonly { readonly wasTheLimit: boolean | null }[]): boolean | null {
   if (loaders.some(({ wasTheLimit }) => wasTheLimit === true)) return true;
   return loaders.some(({ wasTheLimit }) => wasTheLimit === null) ? null : false;
 }
 
 /**
- * Cores that the instances could really use together: their allowances under a quota, whole CPUs under
+ * Cores that the instances could actually use together: their allowances under a quota, whole CPUs under
  * affinity, every CPU of the machine without a limit.
  */
 export function enforcedAllowance(

@@ -1,4 +1,4 @@
-/** The loaders of a trial: one for each endpoint at the same time, and the server observed under their load. */
+/** The loaders of a trial: one per endpoint, all at once, and the server observed under their load. */
 import type { RunConfiguration } from '../config/configuration.ts';
 import type { Endpoint } from '../dns/endpoint.ts';
 import type { LoadOutcome, LoadRequest } from '../loaders/loader.ts';
@@ -11,18 +11,18 @@ export interface LoadStage {
   readonly stage: 'warm-up' | 'search' | 'load';
   readonly durationSeconds: number;
   readonly progress: TrialProgress;
-  /** Called by each loader when its queries begin to flow. */
+  /** Called by each loader when it begins to send. */
   readonly onStarted: () => void;
 }
 
 /**
- * A load balancer sends all packets of one socket to one instance. With so many sockets for each instance, the
- * busiest of four gets 9 % more than its share on average (binomial distribution); with dnsperf's usual 20 in all
+ * A load balancer sends all packets of one socket to one instance. With this many sockets per instance, the
+ * busiest of four gets 9 % more than its share on average (binomial distribution); with dnsperf's usual total of 20
  * it would be 40 %, and one time in eighty an instance would get nothing.
  */
 export const SOCKETS_PER_INSTANCE = 100;
 
-/** Each instance behind a load balancer gets the load that it would get from a loader of its own. */
+/** Each instance behind a load balancer gets the load that its own loader would send. */
 export function loadFor(
   { clients, threads, outstanding }: Pick<RunConfiguration, 'clients' | 'threads' | 'outstanding'>,
   { instances = 1 }: Endpoint,
@@ -34,7 +34,7 @@ export function loadFor(
   };
 }
 
-/** Runs one loader for each endpoint at the same time. Stops the others as soon as one fails. */
+/** Runs one loader per endpoint, all at once. Stops the others as soon as one fails. */
 export async function runLoaders(
   context: TrialContext,
   planned: PlannedTrial,
@@ -77,8 +77,8 @@ export async function runLoaders(
 }
 
 /**
- * The server is observed from before the first query until the load is over. A loader then waits for answers
- * that are lost, for seconds perhaps; that time is not part of the load, and not of the window.
+ * The server is observed from before the first query until the load ends. A loader then waits for lost answers,
+ * possibly for seconds; that time is not part of the load, nor of the window.
  */
 export async function loadAndObserve(
   context: TrialContext,
@@ -110,7 +110,7 @@ export async function loadAndObserve(
     progress,
     onStarted,
   });
-  // It is awaited below; until then a failure of the window must not leave it alone.
+  // It is awaited below; until then its rejection must not count as unhandled.
   loading.catch(() => undefined);
   try {
     await Promise.race([loading, loadOver]);

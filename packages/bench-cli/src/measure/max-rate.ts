@@ -1,6 +1,6 @@
 /**
- * `--objective max-rate`: the highest rate at which a server loses no more, and takes no longer, than allowed.
- * Found with open loops of growing and narrowing rates before the trial's measurement, which is then made at it.
+ * `--objective max-rate`: the highest rate at which a server stays within the limits of loss and latency. It is
+ * found with open loops before the trial's measurement, which then runs at that rate.
  */
 import { type RateAttempt, searchMaxRate } from '@dinodns-bench/load';
 import { BenchError } from '../errors.ts';
@@ -13,16 +13,16 @@ import { runLoaders } from './load.ts';
 import { mergeLoads } from './merge-loads.ts';
 import type { TrialContext, TrialProgress } from './trial-context.ts';
 
-/** Queries that may remain unsent, as a share, before the rate counts as not sent: the last ones of the schedule. */
+/** The share of queries that may remain unsent, at the end of the schedule, before the rate counts as not reached. */
 const UNSENT_SHARE = 0.01;
 
-/** How close the bounds come: 2 % with attempts of five seconds. Shorter ones cannot tell rates so close apart. */
+/** Precision of the search: 2 % with attempts of five seconds. Shorter ones cannot tell such close rates apart. */
 const PRECISION_SECONDS = 0.1;
 
-/** The limits that an attempt has to keep. */
+/** The limits that an attempt must stay within. */
 export type RateLimits = Pick<MaxRate, 'maxLostRatio' | 'maxP99Seconds'>;
 
-/** What came of one rate, and why it was not sustained. Pure. */
+/** The result of one rate, and why it was not sustained. Pure. */
 export function assessAttempt(
   rate: number,
   seconds: number,
@@ -71,7 +71,7 @@ export async function findMaxRate(
   const attempts: MaxRate['attempts'] = [];
   const closed = mergeLoads((await run(null)).map(({ result }) => result));
   const found = await searchMaxRate(
-    // The most that a window of outstanding queries brings is near the highest rate: half of it is a good start.
+    // The rate of a closed loop is near the highest rate: half of it is a good start.
     { repetitions: 1, low: Math.max(10, closed.qps / 2), precision: PRECISION_SECONDS / seconds },
     async (_repetition, rate) => {
       const outcomes = await run(rate);

@@ -1,4 +1,4 @@
-/** Several loaders, one per instance, as if they had been one: what a load-balancing Service would show. */
+/** The results of several loaders, one per instance, merged as if from one: what a load-balancing Service would show. */
 import { mergedLatencyDetail } from '../loaders/builtin/result.ts';
 import type { LoadResult } from '../results/record.ts';
 

@@ -1,11 +1,11 @@
-/** Observations of several groups at the same time, added up. Pure. */
+/** The sum of simultaneous observations of several groups. Pure. */
 import type { Observation } from '../results/record.ts';
 
 function sum(values: readonly number[]): number {
   return values.reduce((total, value) => total + value, 0);
 }
 
-/** Null if nothing was observed, or if a part is missing: half a sum is worse than none. */
+/** Null if nothing was observed, or if a part is missing: a partial sum is worse than none. */
 export function addObservations(observations: readonly (Observation | null)[]): Observation | null {
   const parts = observations.filter((observation) => observation !== null);
   const [first] = parts;
@@ -24,7 +24,7 @@ export function addObservations(observations: readonly (Observation | null)[]): 
         ? null
         : {
             mean: sum(memory.map(({ mean }) => mean)),
-            // Of different moments, so an upper bound of the true maximum.
+            // The maxima are from different times, so their sum is an upper bound.
             max: sum(memory.map(({ max }) => max)),
             source: memory.every(({ source }) => source === 'pss') ? 'pss' : 'rss',
           },

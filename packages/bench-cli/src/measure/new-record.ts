@@ -1,4 +1,4 @@
-/** The record of a run at its beginning: everything needed to repeat it, and no trial yet. Pure. */
+/** The record of a run at its start: everything needed to repeat it, and no trials yet. Pure. */
 import { commandFor, type RunConfiguration, settingsOf } from '../config/configuration.ts';
 import { type Environment, type RunRecord, SCHEMA_VERSION } from '../results/record.ts';
 import { INTERVAL_METHOD } from '../stats/intervals.ts';

@@ -1,4 +1,4 @@
-/** Everything that is prepared before the first trial, on this machine or on a cluster. */
+/** Prepares everything before the first trial, on this machine or on a cluster. */
 import type { RunConfiguration } from '../config/configuration.ts';
 import { describeEnvironment } from '../environment/describe.ts';
 import { createBuiltinJob } from '../loaders/builtin/builtin-job.ts';
@@ -28,18 +28,18 @@ export interface PrepareRequest {
   readonly workload: BenchWorkload;
   readonly display: Display;
   readonly signal: AbortSignal;
-  /** Aborted by the second Ctrl-C: nothing is waited for any more. */
+  /** Aborted by the second Ctrl-C: stop waiting. */
   readonly force: AbortSignal;
 }
 
-/** Close its session in any case. */
+/** The caller must always close its session. */
 export interface Prepared {
   readonly session: Session;
   readonly programs: Pick<Programs, 'provisioned' | 'servers' | 'programOf'>;
   readonly environment: Environment;
-  /** The plan, with what only the target knows: which cases are contended. */
+  /** The plan, with the cases marked that are contended, which only the target knows. */
   readonly plan: Plan;
-  /** The workload; for the cluster's own DNS, what the cluster's names are. */
+  /** The workload; for the cluster's own DNS, the names of the cluster. */
   readonly workload: BenchWorkload;
   readonly warnings: (cpuLimits: RunRecord['cpuLimits']) => readonly string[];
 }
@@ -75,7 +75,7 @@ async function prepareMachine(request: PrepareRequest): Promise<Prepared> {
   };
 }
 
-/** The most that the servers of one case ask for. */
+/** The largest CPU request of the servers of one case. */
 function requestedCores({ plan, configuration }: PrepareRequest): number {
   const request = parseQuantity(configuration.kubernetes.cpuRequest);
   return Math.max(
@@ -116,7 +116,7 @@ async function prepareCluster(request: PrepareRequest): Promise<Prepared> {
         target,
         loader: createLoader(opened.run, inspected.loaderVersion),
         close: async () => {
-          // What keeps the deployments from ending must not keep the namespace.
+          // Remove the namespace even if deployments cannot be removed.
           await target.close().catch(() => undefined);
           await opened.close();
         },

@@ -1,4 +1,4 @@
-/** Checks the mix of response codes that a loader saw against the one that the workload predicts. Pure. */
+/** Compares the mix of response codes that a loader saw with the one that the workload predicts. Pure. */
 import type { LoadResult } from '../results/record.ts';
 
 function formatMix(counts: Iterable<readonly [string, number]>, total: number): string {
@@ -8,9 +8,9 @@ function formatMix(counts: Iterable<readonly [string, number]>, total: number): 
 }
 
 /**
- * Null if the mix is right, else what is wrong with it.
+ * Null if the mix is correct, else what is wrong with it.
  *
- * Queries are asked in order, over and over, so any stretch of them holds each code in proportion to within
+ * Queries are sent in order, over and over, so any stretch of them has each code in proportion to within
  * one pass; a lost or interrupted query can be missing from any code. `loaders` passes may be incomplete.
  */
 export function responseCodeProblem(

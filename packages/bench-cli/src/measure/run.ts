@@ -1,6 +1,6 @@
 /**
- * Runs a plan: every trial in order, the record saved the moment a trial ends. Knows nothing of flags and
- * terminals; what happens is told as events.
+ * Runs a plan: every trial in order, saving the record as soon as a trial ends. Knows nothing about flags and
+ * terminals; it reports progress as events.
  */
 import { BenchError } from '../errors.ts';
 import { type Plan, type PlannedTrial, withRounds } from '../plan/plan.ts';
@@ -18,7 +18,7 @@ export interface RunEvents {
   phase(phase: TrialPhase): void;
   rate(qps: number): void;
   trialEnded(planned: PlannedTrial, server: ServerKind, trial: Trial): void;
-  /** With `--until`: the rounds so far do not suffice, and this is the plan with one more. */
+  /** With `--until`: the rounds so far are not enough, and this is the plan with one more. */
   planExtended(plan: Plan): void;
 }
 
@@ -27,7 +27,7 @@ export interface RunRequest {
   readonly plan: Plan;
   readonly servers: readonly ServerKind[];
   readonly context: TrialContext;
-  /** The record so far: without trials for a new run, with some for one that is resumed. */
+  /** The record so far: without trials for a new run, with some for a resumed one. */
   readonly record: RunRecord;
   readonly save: (record: RunRecord) => Promise<void>;
   readonly events: RunEvents;
@@ -47,7 +47,7 @@ function withFiles(
   );
 }
 
-/** A wrong answer does not become right by asking again: the rest of the case fails with the same reason. */
+/** Asking again does not fix a wrong answer: the rest of the case fails with the same reason. */
 function inheritedFailure(planned: PlannedTrial, cause: FailedTrial, now: string): FailedTrial {
   return {
     key: planned.key,
@@ -73,7 +73,7 @@ function updated(request: RunRequest, plan: Plan, record: RunRecord, trials: rea
   };
 }
 
-/** What only the whole run can tell. */
+/** The record with what only the whole run can show. */
 function concluded(request: RunRequest, record: RunRecord, status: 'complete' | 'interrupted'): RunRecord {
   const ok = record.trials.filter((trial): trial is OkTrial => trial.status === 'ok');
   return {
@@ -84,14 +84,14 @@ function concluded(request: RunRequest, record: RunRecord, status: 'complete' | 
   };
 }
 
-/** The plan as far as it is known: a run with `--until` that is resumed may have gone on for some rounds. */
+/** The plan so far: a resumed run with `--until` may already have extra rounds. */
 function planSoFar({ plan, record, context }: RunRequest): Plan {
   if (context.configuration.until === null) return plan;
   const rounds = Math.max(...record.trials.map(({ round }) => round + 1), context.configuration.trials);
   return withRounds(plan, rounds);
 }
 
-/** Where `--until` stands after the plan's last round; null without it. */
+/** The state of `--until` after the plan's last round; null without it. */
 function untilOf(request: RunRequest, plan: Plan, record: RunRecord): RunRecord['until'] {
   const { until, maxTrials, maxTimeSeconds } = request.context.configuration;
   if (until === null) return null;
@@ -109,10 +109,10 @@ function untilOf(request: RunRequest, plan: Plan, record: RunRecord): RunRecord[
 }
 
 /**
- * Runs every trial of the plan that the record does not hold yet, with `--until` as many rounds more as it takes,
- * and resolves with the complete record.
+ * Runs every trial of the plan that the record does not have yet, with `--until` as many more rounds as needed, and
+ * resolves with the complete record.
  * When the signal is aborted it saves the record as `interrupted` and rejects with the signal's reason; the
- * trial in progress is given up, because half a trial is no measurement.
+ * trial in progress is discarded, because half a trial is not a measurement.
  */
 export async function executeRun(request: RunRequest): Promise<RunRecord> {
   let plan = planSoFar(request);

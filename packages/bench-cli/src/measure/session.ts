@@ -1,6 +1,6 @@
 /**
- * Everything a run needs that has to be opened and closed: tools, CPU limits, the target, the loader. Effects
- * only; what is decided here is decided by configuration and by what the machine offers.
+ * Everything a run needs that has to be opened and closed: tools, CPU limits, the target, the loader. Effects only;
+ * the configuration and the machine's abilities decide.
  */
 import type { RunConfiguration } from '../config/configuration.ts';
 import { BenchError } from '../errors.ts';
@@ -26,7 +26,7 @@ import type { World } from '../world.ts';
 /** Which loader a run uses. */
 export type LoaderChoice =
   | { readonly kind: 'dnsperf'; readonly tool: ProvisionedTool }
-  /** `reason`: why it is not dnsperf, where the user has left the choice to us. */
+  /** `reason`: why it is not dnsperf, if the user left the choice to us. */
   | { readonly kind: 'builtin'; readonly reason: string | null };
 
 /** The programs of a run: found or provisioned, and asked for their versions. */
@@ -37,7 +37,7 @@ export interface Programs {
   programOf(server: ServerKind): readonly string[];
 }
 
-/** A script, as the DinoDNS server is one, runs on the same Node.js as bench itself. */
+/** A script, such as the DinoDNS server, runs on the same Node.js as bench. */
 function commandFor(world: World, { executable }: ProvisionedTool): readonly string[] {
   return /\.[cm]?[jt]s$/.test(executable) ? [world.processes.nodePath, executable] : [executable];
 }
@@ -57,14 +57,14 @@ async function describeServer(
     executable: tool.executable,
     components: {
       ...version?.components,
-      // Reports tell by it what is no DNS server.
+      // Reports mark what is not a DNS server by this.
       ...(server.answers === undefined ? {} : { answers: server.answers }),
     },
     files: {},
   };
 }
 
-/** Finds or gets every tool of the run, one after the other, before anything is measured. */
+/** Finds or installs every tool of the run, one after the other, before anything is measured. */
 export async function preparePrograms(
   world: World,
   servers: readonly ServerKind[],
@@ -84,7 +84,7 @@ export async function preparePrograms(
     tools.set(program, await provide(program, options));
     signal.throwIfAborted();
   }
-  // The search for the highest rate needs open loops, which only the built-in loader has.
+  // The search for the highest rate needs an open loop, which only the built-in loader has.
   const wanted = configuration.objective === 'max-rate' ? 'builtin' : configuration.loader;
   const loader = await chooseLoader(wanted, () => provide(dnsperfProgram, options));
   signal.throwIfAborted();
@@ -102,7 +102,7 @@ export async function preparePrograms(
   };
 }
 
-/** Left to choose, the built-in loader serves where dnsperf can be neither found nor got. */
+/** Without a requested loader: dnsperf, or the built-in loader where dnsperf can be neither found nor installed. */
 async function chooseLoader(
   wanted: RunConfiguration['loader'],
   dnsperf: () => Promise<ProvisionedTool>,
@@ -130,11 +130,11 @@ export interface SessionRequest {
   readonly configuration: RunConfiguration;
   readonly choice: LoaderChoice;
   readonly cases: readonly Pick<PlannedCase, 'allowances'>[];
-  /** Aborted when servers are to be killed instead of asked to stop. */
+  /** Aborted when servers should be killed at once. */
   readonly force: AbortSignal;
 }
 
-/** The CPUs that no case gives to a server: one set for the whole run, so that all cases meet the same loader. */
+/** The CPUs that no case gives to a server: one set for the whole run, so that all cases have the same loader. */
 async function loaderCpus(world: World, cases: SessionRequest['cases']): Promise<readonly number[]> {
   const available = await availableCpuNumbers(world);
   const sets = cases.map(({ allowances }) => assignCpus(available, allowances).loader);
@@ -150,7 +150,7 @@ function createLoader(
     : createDnsperf({ ...common, executable: choice.tool.executable, version: choice.tool.version });
 }
 
-/** Opens the local target and the loader beside it. Close it in any case. */
+/** Opens the local target and the loader beside it. The caller must always close it. */
 export async function openLocalSession(request: SessionRequest): Promise<Session> {
   const { world, runId, configuration } = request;
   const groups = await createResourceGroups(world, { runId, request: configuration.cpu });

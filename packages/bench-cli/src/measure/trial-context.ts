@@ -1,4 +1,4 @@
-/** What all trials of a run share, and how they tell what they are doing. */
+/** What all trials of a run share, and how they report their progress. */
 import type { ZoneSet } from '@dinodns-bench/zones';
 import type { RunConfiguration } from '../config/configuration.ts';
 import type { Loader } from '../loaders/loader.ts';
@@ -33,9 +33,9 @@ export interface TrialContext {
   readonly loader: Loader;
   /** Folder for the raw output of every tool. */
   readonly rawDirectory: string;
-  /** How the program of a server kind is called. */
+  /** The program of a server kind. */
   readonly programOf: (server: ServerKind) => readonly string[];
-  /** Response codes that one pass over the workload must bring. */
+  /** The response codes of one pass over the workload. */
   readonly predictedCodes: (server: ServerKind) => ReadonlyMap<string, number>;
   readonly signal: AbortSignal;
 }

@@ -26,7 +26,7 @@ import { addObservations } from './merge-observations.ts';
 import { responseCodeProblem } from './response-codes.ts';
 import { rawFolderOf, type TrialContext, type TrialProgress } from './trial-context.ts';
 
-/** What a trial brings besides its record. */
+/** The result of a trial besides its record. */
 export interface TrialOutcome {
   readonly trial: Trial;
   /** Configuration files of the first instance, once it was deployed. */
@@ -35,7 +35,7 @@ export interface TrialOutcome {
 
 /**
  * Runs one trial. A failure is a result: it resolves with a failed trial and its reason. It rejects only when
- * the run is interrupted. Nothing that it started is left behind in any case.
+ * the run is interrupted. It always stops everything that it started.
  */
 export async function runTrial(
   context: TrialContext,
@@ -82,7 +82,7 @@ export async function runTrial(
     };
   } finally {
     progress.phase('stopping');
-    // When the server died, loaders may still be at it: nothing of this trial may reach into the next.
+    // When the server died, loaders may still be running: nothing of this trial may affect the next.
     gaveUp.abort();
     await measured?.catch(() => undefined);
     await deployment?.remove();
@@ -152,7 +152,7 @@ async function measure(
     limitedBy:
       limitOf(maxRate) ??
       limitingFactor({
-        // Over the time in which queries were sent: the window also holds the loaders' start.
+        // Over the time in which queries were sent: the window also includes the loaders' start.
         serverCores: serverObservation === null ? null : serverObservation.cpuSeconds / load.runTimeSeconds,
         serverAllowance: enforcedAllowance(
           context.target.cpuLimits.method,
@@ -183,7 +183,7 @@ function searchRate(...arguments_: Parameters<typeof findMaxRate>): Promise<MaxR
   return findMaxRate(...arguments_);
 }
 
-/** The measurement is an open loop at the rate that was found. */
+/** The context of a measurement with an open loop at the rate that was found. */
 function atRate(context: TrialContext, maxRate: MaxRate | null): TrialContext {
   if (maxRate === null) return context;
   return {
@@ -192,7 +192,7 @@ function atRate(context: TrialContext, maxRate: MaxRate | null): TrialContext {
   };
 }
 
-/** The search itself has shown who could do no more. */
+/** What limited the search. */
 function limitOf(maxRate: MaxRate | null): LimitedBy | null {
   if (maxRate === null) return null;
   return maxRate.generatorLimited ? 'loader' : 'server';
@@ -217,7 +217,7 @@ async function checkDeployment(
   return checked;
 }
 
-/** dnsperf exits 0 whatever became of its queries; here a load that says nothing is a failure. */
+/** dnsperf exits with 0 whatever happens to its queries; here a load without useful results is a failure. */
 async function refuseUselessLoad(
   load: LoadResult,
   context: TrialContext,

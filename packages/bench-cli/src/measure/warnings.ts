@@ -1,4 +1,4 @@
-/** What a reader of the figures must know about how they were made. Pure. */
+/** What a reader of the figures must know about how they were measured. Pure. */
 import type { RunConfiguration } from '../config/configuration.ts';
 import type { Plan, PlannedCase } from '../plan/plan.ts';
 import type { Environment, RunRecord } from '../results/record.ts';
@@ -10,7 +10,7 @@ import type { LoaderChoice } from './session.ts';
  */
 const BYTES_PER_SMALL_DATAGRAM = 1024;
 
-/** A load average above this share of the CPUs, before the run began, is somebody else's work. */
+/** A load average above this share of the CPUs before the run means that other programs are busy. */
 const BUSY_SHARE = 0.25;
 
 export function runWarnings(
@@ -54,14 +54,14 @@ export function runWarnings(
   return warnings;
 }
 
-/** The built-in loader was not asked for: who compares with figures of dnsperf must know. */
+/** Says that the built-in loader was used without being requested, for readers who compare with dnsperf's figures. */
 export function loaderWarnings(choice: LoaderChoice): string[] {
   return choice.kind === 'builtin' && choice.reason !== null
     ? [`using the built-in loader, because ${choice.reason}: do not compare its figures with dnsperf's`]
     : [];
 }
 
-/** What a reader of a cluster's figures must know, beside what the cluster itself told. */
+/** What a reader of a cluster's figures must know, in addition to the target's own warnings. */
 export function clusterWarnings(plan: Plan, sharedCpus: number): string[] {
   const contended = plan.cases.filter((planned) => planned.contended);
   if (contended.length === 0) return [];

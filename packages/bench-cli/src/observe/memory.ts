@@ -1,7 +1,7 @@
 /**
- * Memory of a set of processes. The proportional set size divides each shared page among those that share
- * it, so that the sum over the workers of a cluster is what they really take; where it may not be read (a
- * server that changed its user), the resident set size is used and named.
+ * Memory of a set of processes. The proportional set size divides each shared page among the processes that share
+ * it, so the sum over the workers of a cluster is what they really use. Where it may not be read (a server that
+ * changed its user), the resident set size is used, and the record says so.
  */
 
 import { readIfThere } from '../machine/proc-files.ts';
@@ -9,9 +9,9 @@ import { parsePss, parseRss } from '../machine/proc-stat.ts';
 import type { World } from '../world.ts';
 
 export interface MemoryMeter {
-  /** Sum over `pids`; null if none of them could be read. Ended processes are left out. */
+  /** Sum over `pids`; null if none of them could be read. Ended processes are omitted. */
   read(pids: readonly number[]): Promise<{ bytes: number | null; processes: number }>;
-  /** `rss` as soon as one process had to be measured so. */
+  /** `rss` once one process had to be measured that way. */
   readonly source: 'pss' | 'rss';
 }
 
@@ -27,7 +27,7 @@ export function createMemoryMeter(world: World): MemoryMeter {
     }
     const status = await readIfThere(world, `/proc/${pid}/status`);
     const rss = status === null ? null : parseRss(status);
-    // A process that has just ended has neither; one with a resident set was kept from us.
+    // A process that has just ended has neither; one with a resident set denied us the proportional one.
     if (rss !== null) source = 'rss';
     return rss;
   };

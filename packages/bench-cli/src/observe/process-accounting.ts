@@ -1,17 +1,16 @@
 /**
- * CPU time of a changing set of processes, added up from /proc alone, where no control group counts.
+ * CPU time of a changing set of processes, added up from /proc, where no control group counts it.
  *
- * A process that has ended is gone from /proc. If its parent waited for it, its time moved into the
- * parent's children's time; if not (the parent ignores SIGCHLD, or ended first), what was last seen of it
- * is kept. The sum therefore never falls, and is low by at most what an ended process used after the
- * last look.
+ * A process that has ended is gone from /proc. If its parent waited for it, its time moved into the parent's
+ * children's time; if not (the parent ignores SIGCHLD, or ended first), its last known time is kept. So the sum
+ * never decreases, and is low by at most what an ended process used after the last reading.
  */
 import type { ProcessStat } from '../machine/proc-stat.ts';
 
 export interface ProcessAccount {
-  /** Processes at the last look, by pid and start time. */
+  /** Processes at the last reading, by PID and start time. */
   readonly live: ReadonlyMap<string, ProcessStat>;
-  /** Ticks of ended processes that no living one carries. */
+  /** Ticks of ended processes that are in no living process's children's time. */
   readonly retainedTicks: number;
 }
 
@@ -21,7 +20,7 @@ const keyOf = (stat: ProcessStat) => `${stat.pid}@${stat.startTicks}`;
 const childTicks = (stat: ProcessStat) => stat.childUserTicks + stat.childSystemTicks;
 const allTicks = (stat: ProcessStat) => stat.userTicks + stat.systemTicks + childTicks(stat);
 
-/** The nearest ancestor that still lives, through parents that ended since the last look. */
+/** The nearest living ancestor, through parents that ended since the last reading. */
 function livingAncestor(
   stat: ProcessStat,
   before: ReadonlyMap<number, ProcessStat>,
@@ -39,7 +38,7 @@ function livingAncestor(
 
 const byPid = (stats: Iterable<ProcessStat>) => new Map([...stats].map((stat) => [stat.pid, stat]));
 
-/** The account after a further look at the members; ended ones that nobody waited for (`Z`) belong to them. */
+/** The account after another reading of the members, zombies (`Z`) included. */
 export function updateAccount(account: ProcessAccount, members: readonly ProcessStat[]): ProcessAccount {
   const live = new Map(members.map((stat) => [keyOf(stat), stat]));
   const before = byPid(account.live.values());
@@ -60,15 +59,14 @@ export function updateAccount(account: ProcessAccount, members: readonly Process
   return { live, retainedTicks };
 }
 
-/** Ticks used so far by all that were ever seen. */
+/** Ticks used so far by all processes ever seen. */
 export function totalTicks(account: ProcessAccount): number {
   return [...account.live.values()].reduce((sum, stat) => sum + allTicks(stat), account.retainedTicks);
 }
 
 /**
- * The members of a group that is known by its first processes only: those, everything in their sessions
- * (bench starts each in a session of its own) and all descendants. Processes that have ended but were not
- * waited for are among them: they still carry their CPU time.
+ * The members of a group of which only the first processes are known: those, everything in their sessions (bench
+ * starts each in its own session) and all descendants. Zombies are included: they still carry their CPU time.
  */
 export function membersOf(all: readonly ProcessStat[], roots: ReadonlySet<number>): ProcessStat[] {
   const members = new Map<number, ProcessStat>();
@@ -86,7 +84,7 @@ export function membersOf(all: readonly ProcessStat[], roots: ReadonlySet<number
   return [...members.values()];
 }
 
-/** False for a process that has ended and only waits to be waited for. */
+/** False for a zombie: a process that has ended and was not waited for. */
 export function isRunning(stat: ProcessStat): boolean {
   return stat.state !== 'Z' && stat.state !== 'X';
 }

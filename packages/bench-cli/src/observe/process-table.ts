@@ -1,19 +1,19 @@
 /**
- * One look at all processes, shared by the groups of a run that have no control group. A look reads a file
- * for each process of the machine, so all groups share it for a moment; members are then read once more.
+ * One listing of all processes, shared by the groups of a run that have no control group. A listing reads one file
+ * per process of the machine, so all groups share it briefly; members are then read again.
  */
 
 import { readAllProcessStats } from '../machine/proc-files.ts';
 import type { ProcessStat } from '../machine/proc-stat.ts';
 import type { World } from '../world.ts';
 
-/** Long enough for all groups of one sample to share a look, short enough to miss no child of note. */
+/** Long enough for all groups of one sample to share a listing, short enough not to miss relevant children. */
 const LOOK_SECONDS = 0.2;
 
 export interface ProcessTable {
-  /** All processes as of a moment ago, and whether that was looked up just now. */
+  /** All processes as of a moment ago, and whether they were listed just now. */
   all(): Promise<{ readonly stats: readonly ProcessStat[]; readonly fresh: boolean }>;
-  /** Makes the next `all` look again. */
+  /** Makes the next `all` list them again. */
   forget(): void;
 }
 

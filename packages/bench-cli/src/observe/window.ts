@@ -1,12 +1,12 @@
-/** What every observer gives: a window over which CPU and memory are counted. */
+/** The result of every observer: a window over which CPU and memory are counted. */
 import type { InstanceObservation, Observation } from '../results/record.ts';
 
 /** A measuring window; ended once. */
 export interface ObservationWindow {
-  /** Tells that all loaders have begun to send, to observers that cannot read counters at any moment. */
+  /** Tells observers that cannot read counters at any time that all loaders have begun to send. */
   started?(): void;
   /** Null if nothing could be observed. */
   end(): Promise<Observation | null>;
-  /** After `end`: each instance by itself. Absent or null where only their sum was observed. */
+  /** After `end`: each instance separately. Absent or null where only their sum was observed. */
   instances?(): readonly InstanceObservation[] | null;
 }

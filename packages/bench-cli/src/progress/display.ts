@@ -15,7 +15,7 @@ export interface Display {
 }
 
 const ERASE_LINE = '\r\u001b[2K';
-/** Styling has no width; a cut must not fall into it. Built, so that no control character stands in the source. */
+/** Styling has no width, and a cut must not split it. Constructed, to keep control characters out of the source. */
 const STYLE = new RegExp(`${String.fromCharCode(27)}\\[[0-9;]*m`, 'g');
 const DEFAULT_COLUMNS = 80;
 
@@ -42,7 +42,7 @@ export function createDisplay(output: Output): Display {
     },
     live(text) {
       if (!output.isTerminal) return;
-      // One column is left free: a full line would wrap on some terminals.
+      // Leave one column free: a full line would wrap on some terminals.
       output.write(ERASE_LINE + fitLine(text, (output.columns ?? DEFAULT_COLUMNS) - 1));
       shown = true;
     },

@@ -1,10 +1,10 @@
-/** Provisioning as a person reads it: what is being got and from where, how far it is, how long it takes. */
+/** Provisioning as a person reads it: what is being installed, from where, how far it is, how long it takes. */
 import type { ProvisionProgress } from '../provision/provision.ts';
 import { formatDuration } from '../text.ts';
 import type { Clock } from '../world.ts';
 import type { Display } from './display.ts';
 
-/** Without a terminal a line now and then shows that a long build is alive. */
+/** Without a terminal, an occasional line shows that a long build is alive. */
 const PLAIN_INTERVAL_SECONDS = 15;
 
 export function provisionProgress(display: Display, clock: Clock): ProvisionProgress {

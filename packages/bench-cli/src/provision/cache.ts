@@ -1,7 +1,7 @@
 /**
  * Where provisioned programs are kept: `${XDG_CACHE_HOME:-$HOME/.cache}/dinodns-bench/<tool>/<version>/`.
- * A program is made ready in a staging directory beside it and renamed into place, so that several runs at
- * once never see half a file: the last rename wins, and all of them are whole.
+ * A program is prepared in a staging directory beside it and renamed into place, so that concurrent runs never see a
+ * partial file: the last rename wins, and each is complete.
  */
 
 import { isAbsolute, join } from 'node:path';
@@ -32,7 +32,7 @@ export function cacheError(path: string, cause: unknown): BenchError {
 
 /**
  * Calls `make` with an empty staging directory on the same file system as the cache, and deletes it
- * afterwards, whatever happened. What killed runs left there is deleted first.
+ * afterwards, whatever happened. Leftovers of killed runs are deleted first.
  */
 export async function withStaging<T>(world: World, make: (directory: string) => Promise<T>): Promise<T> {
   const parent = join(cacheRoot(world), 'staging');

@@ -4,11 +4,11 @@ import { createHash } from 'node:crypto';
 import { messageOf } from '@dinodns-bench/program';
 import type { World } from '../world.ts';
 
-/** Where there is no way out, a connection attempt often hangs; nobody should wait long for that. */
+/** Without internet access, a connection attempt often hangs; do not wait long for it. */
 const ANSWER_SECONDS = 5;
-/** The largest archive here has 25 MB: 40 kB/s is enough. */
+/** The largest archive has 25 MB: 40 kB/s is enough. */
 const WHOLE_SECONDS = 600;
-/** A transfer that stands still for so long will not go on. */
+/** A transfer that stalls for this long will not continue. */
 const STALL_SECONDS = 30;
 
 export interface DownloadOptions {
@@ -17,7 +17,7 @@ export interface DownloadOptions {
   readonly onBytes?: (received: number, total: number | null) => void;
 }
 
-/** A download that did not work; the message names the address and the reason. */
+/** A failed download; the message gives the address and the reason. */
 export class DownloadError extends Error {
   override readonly name = 'DownloadError';
 }

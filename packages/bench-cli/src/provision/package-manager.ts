@@ -1,4 +1,4 @@
-/** The system's package manager, where it needs no password: as root, or with a sudo that asks nothing. */
+/** The system's package manager, where it needs no password: as root, or with passwordless sudo. */
 import { findDaemon, findExecutable } from '../machine/find-executable.ts';
 import { type Completed, runToEnd } from '../process.ts';
 import type { World } from '../world.ts';
@@ -11,7 +11,7 @@ export interface PackageManager {
   readonly executable: string;
   /** The command a user would type, without sudo. */
   readonly installCommand: InstallCommand;
-  /** What goes before every command: nothing, or `sudo -n`. */
+  /** Prefix of every command: nothing, or `sudo -n`. */
   readonly privilege: readonly string[];
 }
 
@@ -73,13 +73,13 @@ async function run(
   signal: AbortSignal,
 ): Promise<Completed> {
   signal.throwIfAborted();
-  // sudo clears the environment, so it is set behind it.
+  // sudo clears the environment, so it is set after it.
   const words = [...privilege, 'env', ...QUIET, executable, ...command];
   const completed = await runToEnd(world, words, {
     timeoutSeconds: INSTALL_SECONDS,
     onStdoutLine: (line) => progress.detail(line),
   });
-  // A package manager is not killed half way: an interrupted run waits for it, and then ends.
+  // A package manager is never killed halfway: an interrupted run waits for it, and then ends.
   signal.throwIfAborted();
   return completed;
 }
@@ -114,14 +114,14 @@ async function aptInstall(
       );
     }
     completed = await apt(...APT_INSTALL, ...packages);
-    // A list of packages that is out of date names files that are gone; after an update it is tried again.
+    // An outdated package list names files that are gone; try again after an update.
     if (completed.code === 0) break;
   }
   const hosts = parseAptDownload(planned.stdout)?.hosts ?? [];
   return { completed: completed ?? planned, from: hosts.length > 0 ? ` from ${hosts.join(', ')}` : '' };
 }
 
-/** Installs packages, all or none; resolves with where from, or with the problem. Rejects when aborted. */
+/** Installs packages, all or none; resolves with their source, or with the problem. Rejects when aborted. */
 export async function installPackages(
   world: World,
   manager: PackageManager,

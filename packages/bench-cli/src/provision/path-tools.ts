@@ -1,4 +1,4 @@
-/** Programs that are used where they are installed already. */
+/** Programs that are used only where they are installed. */
 import { findDaemon } from '../machine/find-executable.ts';
 import type { World } from '../world.ts';
 import { type Attempt, firstThatWorks, type Way } from './attempt.ts';
@@ -38,7 +38,7 @@ export async function toolFromPath(
   };
 }
 
-/** The command by which a user installs a package here, as an imperative sentence. */
+/** The command that installs a package here, as an imperative sentence. */
 export async function installHint(world: World, executable: string, packageName: string): Promise<string> {
   const system = await findPackageManager(world);
   const command = 'manager' in system ? system.manager.installCommand : system.installCommand;
@@ -48,8 +48,8 @@ export async function installHint(world: World, executable: string, packageName:
 }
 
 /**
- * A server's program that is compared only where it is installed. `packageName`: Debian, Fedora and Alpine agree on
- * it.
+ * A server's program that is compared only where it is installed. `packageName` is the same in Debian, Fedora and
+ * Alpine.
  */
 export function installedProgram(installed: Installed, packageName: string): Program {
   const { name } = installed;

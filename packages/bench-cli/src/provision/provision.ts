@@ -1,4 +1,4 @@
-/** What bench needs to know of a program in order to find it, to get it, and to say what is the matter with it. */
+/** What bench needs to know about a program to find it, install it, and explain what is wrong with it. */
 import type { ProvisionedTool } from '../results/record.ts';
 import type { World } from '../world.ts';
 import type { Attempt } from './attempt.ts';
@@ -27,9 +27,9 @@ export interface ProgramInspection {
   readonly found: ProvisionedTool | null;
   /** Why it is missing; null if it is not. */
   readonly problem: string | null;
-  /** How bench would get it, in words; null if it is here or cannot be got. */
+  /** How bench would install it, in words; null if it is here or cannot be installed. */
   readonly installMethod: string | null;
-  /** What the user would do, where bench cannot; null otherwise. */
+  /** What the user can do where bench cannot; null otherwise. */
   readonly fix: string | null;
 }
 
@@ -37,9 +37,9 @@ export interface ProgramInspection {
 export interface Program {
   /** In records, errors and `bench doctor`. */
   readonly name: string;
-  /** It is used where it is installed, and never provisioned. */
+  /** Used where it is installed, never provisioned. */
   readonly optional: boolean;
-  /** Finds it or gets it. Rejects with `E_TOOL_MISSING` or `E_PROVISION_FAILED`, each with a fix. */
+  /** Finds or installs it. Rejects with `E_TOOL_MISSING` or `E_PROVISION_FAILED`, each with a fix. */
   provide(world: World, options: ProvisionOptions): Promise<ProvisionedTool>;
   /** Looks for it. Changes nothing. */
   inspect(world: World, versions: WantedVersions): Promise<ProgramInspection>;
@@ -48,7 +48,7 @@ export interface Program {
 /** Resolves with where the program is; rejects as `Program.provide` does. */
 export type ProvideTool = (program: Program, options: ProvisionOptions) => Promise<ProvisionedTool>;
 
-/** What an attempt to find a program says of it. */
+/** The inspection that follows from an attempt to find a program. */
 export function inspectionOf(attempt: Attempt): ProgramInspection {
   return 'found' in attempt
     ? { found: attempt.found, problem: null, installMethod: null, fix: null }

@@ -1,4 +1,4 @@
-/** Finds programs or gets them, each once. */
+/** Finds or installs programs, each once. */
 import type { ProvisionedTool } from '../results/record.ts';
 import type { World } from '../world.ts';
 import type { ProvideTool } from './provision.ts';

@@ -1,8 +1,8 @@
-/** What versions programs say they are; only a program that runs has one. */
+/** Versions that programs report; only a program that runs has one. */
 import { runToEnd } from '../process.ts';
 import type { World } from '../world.ts';
 
-/** How a program is asked for its version, and where the answer stands in what it prints. */
+/** How to ask a program for its version, and how to find it in the output. */
 export interface VersionQuestion {
   readonly arguments: readonly string[];
   readonly pattern: RegExp;
@@ -14,7 +14,7 @@ export const GO_VERSION: VersionQuestion = { arguments: ['version'], pattern: /\
 /** `Version 2.10.0`, on this machine and in its image. */
 export const DNSPERF_VERSION: VersionQuestion = { arguments: ['-h'], pattern: /^Version (\S+)/m };
 
-/** Reads a version out of what the program prints; null if it is not there. */
+/** Reads the version from a program's output; null if it is missing. */
 export function readVersion({ pattern }: VersionQuestion, output: string): string | null {
   return pattern.exec(output)?.[1] ?? null;
 }

@@ -1,6 +1,6 @@
 /**
- * What a file that is no record looks like, so that the error can say more than "not ours". Each line names a
- * tool and the fields that its output has; the formats are described in the tools' own documentation.
+ * Recognizes files that are not records, so that the error can say more than "not ours". Each line names a tool and
+ * the fields of its output; the formats are described in the tools' documentation.
  */
 
 type Json = Readonly<Record<string, unknown>>;
@@ -44,7 +44,7 @@ export function describeForeignJson(value: unknown): string {
   return `an object with ${shown.join(', ')}${keys.length > shown.length ? ', …' : ''}`;
 }
 
-/** What text that is not JSON looks like, or null if it is not known: then it is a damaged record. */
+/** What text that is not JSON looks like, or null if unknown: then it is a damaged record. */
 export function describeForeignText(text: string): string | null {
   const start = text.slice(0, 2000);
   if (start.includes('DNS Performance Testing Tool')) return 'the text output of dnsperf';

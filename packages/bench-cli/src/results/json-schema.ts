@@ -1,4 +1,4 @@
-/** The record's JSON Schema, for those who read records with other tools. */
+/** The record's JSON Schema, for reading records with other tools. */
 import { z } from 'zod';
 import { formatJson } from './json-text.ts';
 import { recordSchema } from './record.ts';

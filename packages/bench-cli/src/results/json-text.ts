@@ -1,7 +1,6 @@
 /**
- * JSON as people like to read it: what fits on a line stays on a line, so that thousands of samples do not
- * make a record of hundreds of thousands of lines. And the place of the error in JSON that is damaged, which
- * `JSON.parse` often keeps to itself.
+ * Readable JSON: what fits on a line stays on a line, so that thousands of samples do not make a record of hundreds
+ * of thousands of lines. Also finds the error in damaged JSON, which `JSON.parse` often does not report.
  */
 
 const LINE_WIDTH = 110;
@@ -114,8 +113,8 @@ function accept(state: ScanState, punctuation: string | undefined, string: strin
 }
 
 /**
- * Where text stops being JSON: the offset of the first token that may not stand there, or of the text's end
- * where more was to come. Null for valid JSON.
+ * Where text stops being JSON: the offset of the first invalid token, or of the end of incomplete text. Null for
+ * valid JSON.
  */
 export function jsonErrorOffset(text: string): number | null {
   const state: ScanState = { stack: [], expected: 'value' };

@@ -5,8 +5,8 @@ import { systemErrorCode } from '@dinodns-bench/program';
 import type { FileSystem } from '../world.ts';
 
 /**
- * Makes `path` and whatever is missing above it. Node.js's own `recursive` never ends where the system answers
- * ENOENT although the parent exists, as below /proc; this rejects with that error.
+ * Creates `path` and its missing parents. Node.js's `recursive` never returns where the system answers ENOENT
+ * although the parent exists, as below /proc; this rejects with that error.
  */
 export async function makeDirectories(fs: Pick<FileSystem, 'mkdir'>, path: string): Promise<void> {
   try {

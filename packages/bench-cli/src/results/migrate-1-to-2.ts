@@ -1,7 +1,6 @@
 /**
- * Schema version 2 gives places to what version 1 had none for: latency percentiles, instances one by one, the
- * cluster, the noise floor, steady state, drift, `--until` and tests of differences. A record
- * of version 1 knows nothing of them, and says so: null, or an empty list.
+ * Schema version 2 adds latency percentiles, separate instances, the cluster, the noise floor, steady state, drift,
+ * `--until` and tests of differences. In a migrated record of version 1 they are null or an empty list.
  */
 import { type Json, mapEntries, withDefaults } from './migration.ts';
 

@@ -1,6 +1,6 @@
 /**
- * From the record of any older schema version to one of this version, step by step: a step knows two versions
- * only. Stored records of every version are in `test/fixtures/records`, and tests load them.
+ * Migrates a record of any older schema version to this version, step by step: a step knows only two versions.
+ * Records of every version are in `test/fixtures/records`, and tests load them.
  */
 import { migrate1to2 } from './migrate-1-to-2.ts';
 import type { Json } from './migration.ts';

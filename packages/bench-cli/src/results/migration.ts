@@ -1,6 +1,6 @@
 /**
- * What a migration step is made of. A step sees text from a file, so that any part may be missing or of another
- * kind: such a part is passed on as it is, and the check against the schema that follows names it.
+ * Building blocks of migration steps. A step sees data from a file, in which any part may be missing or of another
+ * type: such a part is passed on unchanged, and the schema check that follows reports it.
  */
 
 export type Json = Readonly<Record<string, unknown>>;

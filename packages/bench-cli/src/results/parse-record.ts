@@ -6,7 +6,7 @@ import { jsonErrorOffset, lineAndColumn } from './json-text.ts';
 import { isReadable, migrate, OLDEST_VERSION } from './migrate.ts';
 import { type RunRecord, recordSchema, SCHEMA_VERSION } from './record.ts';
 
-/** Enough to see what kind of damage it is. */
+/** Enough to see the kind of damage. */
 const MAX_PROBLEMS = 10;
 
 const generatedByBench = z.looseObject({
@@ -18,8 +18,7 @@ const generatedByBench = z.looseObject({
 const FIRST_EXPERIMENT = 'compare';
 
 /**
- * The experiment that a record's text names; `compare` where it names none. Says nothing about whether the text is
- * a record at all.
+ * The experiment that a record's text names, by default `compare`. Does not check whether the text is a record.
  */
 export function experimentNameIn(text: string): string {
   try {

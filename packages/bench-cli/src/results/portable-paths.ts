@@ -1,6 +1,6 @@
 /**
- * Paths in a record mean something on other machines too: those below the working directory become relative
- * to it, those below the home directory begin with `~`. Pure.
+ * Makes paths in a record meaningful on other machines: those below the working directory become relative to it,
+ * those below the home directory begin with `~`. Pure.
  */
 export interface PathRoots {
   readonly cwd: string;

@@ -7,14 +7,14 @@ import type { RunRecord } from './record.ts';
 export interface RawFile {
   /** Relative to the run's folder, with forward slashes. */
   readonly path: string;
-  /** Null where it is not part of the page: too long, or too much in all. */
+  /** Null where it is not part of the page: too long, or the total is. */
   readonly text: string | null;
 }
 
 /** By the trial's key. */
 export type RawOutput = ReadonlyMap<string, readonly RawFile[]>;
 
-/** A page with more than this takes long to open; what is beyond is only linked. */
+/** A page with more than this opens slowly; the rest is only linked. */
 const MAX_CHARACTERS = 4_000_000;
 /** A tool that prints more than this in one trial logs every query. */
 const MAX_CHARACTERS_OF_FILE = 20_000;
@@ -38,7 +38,7 @@ async function textFiles({ fs }: Reader, directory: string, folder: string): Pro
 
 /**
  * Reads the raw output in the run's folder; empty where there is none. Folders are named by the trial's place in the
- * run (`007-…`). Never rejects: a file that cannot be read is left out.
+ * run (`007-…`). Never rejects: a file that cannot be read is omitted.
  */
 export async function readRawOutput(world: Reader, directory: string, record: RunRecord): Promise<RawOutput> {
   const folders = await world.fs.readdir(join(directory, 'raw')).catch((): string[] => []);

@@ -29,7 +29,7 @@ export type CaseSummary = z.output<typeof caseSummarySchema>;
 export const verdictSchema = z.enum(['faster', 'slower', 'less', 'more', 'no difference shown']);
 export type Verdict = z.output<typeof verdictSchema>;
 
-/** How large a difference is beside the scatter of the trials, whatever its verdict. */
+/** The size of a difference relative to the scatter of the trials, whatever its verdict. */
 export const effectSizeSchema = z.object({
   /** Name of the measure, for example `cliffs-delta`. */
   measure: z.string(),
@@ -39,7 +39,7 @@ export const effectSizeSchema = z.object({
 });
 export type EffectSize = z.output<typeof effectSizeSchema>;
 
-/** How the interval of a difference is made; the p value belongs to the same method. */
+/** How the interval of a difference is computed; the p value is from the same method. */
 export const intervalMethodSchema = z.enum([
   'signed-rank',
   'rank-sum',
@@ -53,9 +53,9 @@ export const intervalMethodSchema = z.enum([
  * Why a comparison has no winner:
  * - `too few trials`: below two paired trials there is no interval;
  * - `interval holds zero`;
- * - `correction`: the interval of this comparison alone leaves out zero, but among so many comparisons one such
- *   interval is to be expected by chance: the adjusted p value exceeds 5 %;
- * - `ties`: equal figures keep the test from what the interval says.
+ * - `correction`: the interval of this comparison alone excludes zero, but among this many comparisons one such
+ *   interval is expected by chance: the adjusted p value exceeds 5 %;
+ * - `ties`: because of equal figures, the test does not confirm what the interval says.
  */
 export const undecidedSchema = z.enum(['too few trials', 'interval holds zero', 'correction', 'ties']);
 export type Undecided = z.output<typeof undecidedSchema>;
@@ -77,7 +77,7 @@ export const deltaSchema = z.object({
   adjustedPValue: ratio.nullable(),
   /** Comparisons of this metric in the run, which the correction is for. */
   comparisons: count.nullable(),
-  /** Of the test that assumes no shape of the noise, and the least that so few trials could give. */
+  /** Of the test that assumes no shape of the noise, and the smallest that this number of trials can give. */
   rankTest: z.object({ pValue: ratio, smallestPValue: ratio }).nullable(),
   effectSize: effectSizeSchema.nullable(),
   /** The difference is smaller than what the baseline shows against itself; null without `--aa`. */
@@ -106,7 +106,7 @@ export const caseSchema = z.object({
   mode: modeSchema,
   workload: z.string(),
   transport: transportSchema,
-  /** True for the baseline's twin of `--aa`: it measures the noise, and is no row of a comparison. */
+  /** True for the baseline's twin of `--aa`: it measures the noise, and is not part of a comparison. */
   aa: z.boolean(),
   /** Server instances that share the tier. */
   instances: z.number().int().positive(),
@@ -134,7 +134,7 @@ export const caseSchema = z.object({
 });
 export type CaseRecord = z.output<typeof caseSchema>;
 
-/** The baseline against itself at one point of the matrix: what this machine calls a difference by accident. */
+/** The baseline against itself at one point of the matrix: the differences that this machine shows by chance. */
 export const noiseFloorSchema = z.object({
   /** Key of the baseline's twin; `comparison.baseline` is the baseline's own. */
   caseKey: z.string(),
@@ -149,7 +149,7 @@ export const noiseFloorSchema = z.object({
 });
 export type NoiseFloor = z.output<typeof noiseFloorSchema>;
 
-/** Whether the machine became faster or slower over the run, all servers taken together. */
+/** Whether the machine became faster or slower during the run, over all servers. */
 export const driftSchema = z.object({
   metric: z.enum(['qps', 'latencySeconds', 'cpuSecondsPerQuery', 'memoryBytes']),
   /** Relative change from the first trial to the last, with its 95 % interval. */
@@ -163,7 +163,7 @@ export type Drift = z.output<typeof driftSchema>;
 
 /** How `--until` ended. */
 export const untilSchema = z.object({
-  /** The width that every delta's interval was to fall below, as a ratio: 0.02 for `--until 2%`. */
+  /** The width that every delta's interval had to fall below, as a ratio: 0.02 for `--until 2%`. */
   width: z.number().positive(),
   reached: z.boolean(),
   /** Rounds measured, and at most. */
@@ -175,7 +175,7 @@ export const untilSchema = z.object({
   limit: z.enum(['rounds', 'time']).nullable(),
   /** The widest interval of a delta so far, as a ratio; null where there is none. */
   widest: z.number().nonnegative().nullable(),
-  /** Whose it is: key of the case, and the metric. */
+  /** The case and the metric of that interval. */
   widestOf: z.object({ caseKey: z.string(), metric: z.string() }).nullable(),
 });
 export type Until = z.output<typeof untilSchema>;

@@ -39,7 +39,7 @@ export const clusterNodeSchema = z.object({
   allocatableMemoryBytes: bytes,
   kubeletVersion: z.string(),
   containerRuntime: z.string(),
-  /** The cloud's name for such a machine (`e2-standard-4`); absent or null where the node does not say. */
+  /** The cloud's name for the machine type (`e2-standard-4`); absent or null where the node does not say. */
   instanceType: z.string().nullable().optional(),
 });
 export type ClusterNode = z.output<typeof clusterNodeSchema>;
@@ -50,9 +50,9 @@ export const clusterSchema = z.object({
   version: z.string(),
   /** Who runs it, where the nodes say: `gke`, `eks`, `kind`, … */
   provider: z.string().nullable(),
-  /** Name of the network plugin, where it can be told. */
+  /** Name of the network plugin, if known. */
   cni: z.string().nullable(),
-  /** kube-proxy's mode, where it can be told. */
+  /** kube-proxy's mode, if known. */
   proxyMode: z.string().nullable(),
   nodes: z.array(clusterNodeSchema),
 });
@@ -69,9 +69,9 @@ export const environmentSchema = z.object({
   availableCpus: z.number().positive(),
   cpuGovernor: z.string().nullable(),
   memoryBytes: bytes,
-  /** Name of the virtualization, `none` on bare metal, null if it cannot be told. */
+  /** Name of the virtualization, `none` on bare metal, null if unknown. */
   virtualization: z.string().nullable(),
-  /** 1-minute load average when the run began: what else the machine was doing. */
+  /** 1-minute load average when the run began: how busy the machine was otherwise. */
   loadAverage: z.number().nonnegative(),
   socketReceiveBufferBytes: z.object({ default: bytes, max: bytes }).nullable(),
   nodeVersion: z.string(),

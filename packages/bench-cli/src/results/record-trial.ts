@@ -7,7 +7,7 @@ export const instanceSchema = z.object({
   address: z.string(),
   port: z.number().int().min(1).max(65535),
   pid: z.number().int().nullable(),
-  /** Threads or worker processes that answer queries, where the server says or was told. */
+  /** Threads or worker processes that answer queries, where the server reports it or was told. */
   workers: z.number().int().positive().nullable(),
   command: z.array(z.string()),
   /** CPU allowance of this instance, in cores. */
@@ -40,7 +40,7 @@ export const trialMetricsSchema = z.object({
 });
 export type TrialMetrics = z.output<typeof trialMetricsSchema>;
 
-/** Whether the throughput of a trial had become steady, and from when on. */
+/** Whether the throughput of a trial settled, and when. */
 export const steadyStateSchema = z.object({
   settled: z.boolean(),
   /** From the beginning of the measurement; 0 if it was steady throughout, null if it never was. */
@@ -56,7 +56,7 @@ export const maxRateSchema = z.object({
   rate: z.number().positive(),
   /** Whether the search ended because the loaders could send no more: the server may do more. */
   generatorLimited: z.boolean(),
-  /** What an attempt had to keep; null: no limit. */
+  /** The limits of an attempt; null: no limit. */
   maxLostRatio: z.number().min(0).max(1),
   maxP99Seconds: seconds.nullable(),
   /** In the order in which they were made. */
@@ -100,7 +100,7 @@ export const okTrialSchema = z.object({
   loader: observationSchema.nullable(),
   /** On a cluster: the nodes on which the loaders ran, as many as `loads`. */
   loaderNodes: z.array(z.string()).optional(),
-  /** Each instance by itself; null where only their sum was observed. */
+  /** Each instance separately; null where only their sum was observed. */
   instanceObservations: z.array(instanceObservationSchema).nullable(),
   metrics: trialMetricsSchema,
   limitedBy: limitedBySchema,

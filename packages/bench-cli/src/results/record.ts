@@ -1,9 +1,9 @@
 /**
- * The record of a run: the one plain value that measuring produces, the store saves and every report is a
- * pure function of. Base units: seconds, bytes, cores, queries per second. Nothing in it is rounded.
+ * The record of a run: the one plain value that measuring produces and the store saves. Every report is a pure
+ * function of it. Base units: seconds, bytes, cores, queries per second. Nothing is rounded.
  *
- * The schema is strict where bench writes. A record of an older `schemaVersion` is migrated (see
- * `migrate.ts`), one of a newer is refused with a reason instead of being misread.
+ * The schema is strict for what bench writes. A record with an older `schemaVersion` is migrated (see `migrate.ts`);
+ * a newer one is refused with a reason instead of being misread.
  */
 import { z } from 'zod';
 import { caseSchema, driftSchema, noiseFloorSchema, untilSchema } from './record-case.ts';
@@ -32,8 +32,8 @@ export {
 } from './record-units.ts';
 
 /**
- * Raised by one whenever a field changes its meaning, disappears or is required in addition; then
- * `migrate.ts` gets a step. A field that is added with a default does not raise it.
+ * Incremented whenever a field changes its meaning, is removed, or becomes required; `migrate.ts` then gets a step.
+ * Adding a field with a default does not change it.
  */
 export const SCHEMA_VERSION = 2;
 
@@ -57,7 +57,7 @@ export const recordSchema = z.object({
   cpuLimits: z.object({
     requested: z.enum(['quota', 'pin']),
     method: cpuLimitMethodSchema,
-    /** Why it is not what was asked for; null if it is. */
+    /** Why it is not the requested one; null if it is. */
     reason: z.string().nullable(),
   }),
   baseline: z.string(),

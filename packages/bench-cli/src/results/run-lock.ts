@@ -1,8 +1,8 @@
 /**
- * Keeps two benches from writing to one run. A lock is an empty file whose name says who holds it: host,
- * process id and the time at which that process began, so that a lock of a dead process is recognized even
- * if its process id is in use again. Each process makes a file of its own before it looks for others: of two
- * that come at the same time at least one sees the other, so that never both go on (perhaps neither does).
+ * Keeps two benches from writing to one run. A lock is an empty file whose name identifies its holder: host, process
+ * ID and start time, so that a lock of a dead process is recognized even if its process ID is in use again. Each
+ * process creates its own file before it looks for others: of two that start at once, at least one sees the other,
+ * so never both continue (and sometimes neither).
  */
 
 import { join } from 'node:path';
@@ -38,8 +38,8 @@ function parseLockName(name: string): Holder | null {
 }
 
 /**
- * When the process began, from /proc/<pid>/stat: field 22 (see proc(5)), counted behind the command's name,
- * which may itself hold spaces and brackets. Null if it is dead or a zombie, `unknown` without /proc.
+ * When the process started, from /proc/<pid>/stat: field 22 (see proc(5)), counted after the command's name, which
+ * may contain spaces and parentheses. Null if it is dead or a zombie, `unknown` without /proc.
  */
 async function processStart({ fs }: LockWorld, pid: number): Promise<string | null> {
   try {
@@ -55,7 +55,7 @@ async function processStart({ fs }: LockWorld, pid: number): Promise<string | nu
   }
 }
 
-/** A process of another host, or of a system without /proc, cannot be seen: it counts as alive. */
+/** A process of another host, or on a system without /proc, cannot be checked: it counts as alive. */
 async function isAlive(world: LockWorld, holder: Holder): Promise<boolean> {
   if (holder.host !== hostOf(world)) return true;
   const start = await processStart(world, holder.pid);
@@ -79,8 +79,8 @@ async function sweep(world: LockWorld, directory: string, ownName: string): Prom
 }
 
 /**
- * Locks the run in `directory` (made if it is missing) and returns what unlocks it. Locks and half-written
- * files of dead processes are cleared away. Rejects with `E_USAGE` if another bench holds the run, and with
+ * Locks the run in `directory` (created if missing) and returns a function that unlocks it. Locks and partial files
+ * of dead processes are removed. Rejects with `E_USAGE` if another bench holds the run, and with
  * `E_DISK_FULL` or `E_WRITE_FAILED`. A process must not lock a run twice.
  */
 export async function lockRun(world: LockWorld, directory: string): Promise<() => Promise<void>> {

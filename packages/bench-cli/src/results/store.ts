@@ -1,6 +1,6 @@
 /**
- * Runs on disk: `results/<run id>/run.json`, the record; `raw/`, the output of every tool; and the reports
- * made from the record. The record is saved after every trial and is always whole.
+ * Runs on disk: `results/<run id>/run.json`, the record; `raw/`, the output of every tool; and the reports made from
+ * the record. The record is saved after every trial and is always complete.
  */
 
 import { basename, dirname, isAbsolute, join, resolve } from 'node:path';
@@ -36,16 +36,16 @@ export interface RunStore {
   /** Makes the folder for raw tool output in a run's folder and returns its absolute path. */
   makeRawDirectory(directory: string): Promise<string>;
   /**
-   * Saves the record, whole or not at all. Rejects with `E_DISK_FULL` or `E_WRITE_FAILED`, and with
-   * `E_INTERNAL` for a record that breaks its own schema; then what was saved before is still there.
+   * Saves the record atomically. Rejects with `E_DISK_FULL` or `E_WRITE_FAILED`, and with `E_INTERNAL` for a record
+   * that violates its schema; the previously saved record stays.
    */
   save(record: RunRecord, directory?: string): Promise<void>;
-  /** Writes a report or the like beside the record, whole or not at all; `name` may be a path. Returns its path. */
+  /** Writes a file such as a report beside the record, atomically; `name` may be a path. Returns its path. */
   writeBeside(directory: string, name: string, content: string | Uint8Array): Promise<string>;
   /** Ids of the runs that have a record, oldest first. */
   list(): Promise<string[]>;
   /**
-   * Loads a run by `latest`, its id or a beginning of it that is unique, or the path of its folder or file.
+   * Loads a run by `latest`, its ID or a unique prefix of it, or the path of its folder or file.
    * Rejects with `E_RECORD_UNREADABLE`, `E_RECORD_FOREIGN` or `E_RECORD_VERSION`.
    */
   load(reference: string): Promise<LoadedRun>;
@@ -84,7 +84,7 @@ function missingRun(reference: string, resultsDirectory: string, available: read
   });
 }
 
-/** What `bench import` brought in has a record of another kind: it can be compared, but tells of no run. */
+/** An imported measurement has another kind of record: it can be compared, but it is not a run. */
 async function refuseImported({ fs }: StoreWorld, directories: readonly string[]): Promise<void> {
   for (const directory of directories) {
     const stats = await fs.stat(join(directory, 'imported.json')).catch(() => null);
@@ -111,7 +111,7 @@ async function resolveReference(
   const path = isAbsolute(reference) ? reference : resolve(world.cwd, reference);
   const stats = await world.fs.stat(path).catch(() => null);
   if (stats?.isDirectory()) {
-    // Such as `results`: a folder that holds runs but is none.
+    // Such as `results`: a folder that contains runs but is not one.
     const file = join(path, RECORD_NAME);
     if ((await world.fs.stat(file).catch(() => null)) !== null) return file;
   } else if (stats !== null) return path;

@@ -1,6 +1,6 @@
 /**
- * Files that appear whole or not at all: written under another name in the same directory, flushed to the
- * disk and then renamed, so that a crash, a full disk or a reader at the wrong moment never meets half a file.
+ * Atomic file writes: written under another name in the same directory, flushed to disk and then renamed, so that a
+ * crash, a full disk or a concurrent reader never leaves or sees a partial file.
  */
 
 import { basename, dirname, join } from 'node:path';
@@ -10,7 +10,7 @@ import type { FileSystem } from '../world.ts';
 
 const FULL = new Set(['ENOSPC', 'EDQUOT']);
 
-/** The error for a file or directory that cannot be written. Passes on what is no system error. */
+/** The error for a file or directory that cannot be written. Returns anything but a system error unchanged. */
 export function writeError(path: string, cause: unknown): unknown {
   const code = systemErrorCode(cause);
   if (cause instanceof BenchError || code === undefined) return cause;
@@ -33,7 +33,7 @@ export function isTemporaryName(name: string): boolean {
   return TEMPORARY.test(name);
 }
 
-/** Makes the renaming itself survive a power cut. Not every file system can; it is no loss of consistency. */
+/** Makes the rename survive a power failure. Not every file system can; files stay consistent anyway. */
 async function flushDirectory(fs: FileSystem, directory: string): Promise<void> {
   const handle = await fs.open(directory, 'r');
   try {
@@ -46,8 +46,8 @@ async function flushDirectory(fs: FileSystem, directory: string): Promise<void> 
 }
 
 /**
- * Replaces `path` by `content`, atomically, in a directory that is made if there is none. Rejects with `E_DISK_FULL` or `E_WRITE_FAILED`; then the old file is
- * still there and nothing else is. `ownPid` keeps apart processes that write to the same directory.
+ * Replaces `path` with `content` atomically; creates its directory if missing. Rejects with `E_DISK_FULL` or
+ * `E_WRITE_FAILED`, and leaves only the old file. `ownPid` separates processes that write to the same directory.
  */
 export async function writeWhole(
   fs: FileSystem,

@@ -1,7 +1,7 @@
 /**
- * The studentized bootstrap (bootstrap-t): how far the mean of resampled trials lies from the mean of the trials,
- * in units of its own standard error, says how far that mean may lie from the truth. It makes no assumption
- * about the shape of the noise, and the percentile bootstrap's short intervals in small samples are not its own.
+ * The studentized bootstrap (bootstrap-t): the distance of the mean of resampled trials from the mean of the trials,
+ * in units of its own standard error, shows how far that mean may be from the truth. It makes no assumption about
+ * the shape of the noise, and does not share the percentile bootstrap's short intervals in small samples.
  * Resampling is seeded: the same trials and the same seed always give the same interval.
  *
  * References:
@@ -13,7 +13,7 @@
 import { CONFIDENCE } from './intervals.ts';
 import { type Random, seededRandom } from './random.ts';
 
-/** Below, resamples without any scatter come up too often; see the table of coverage in docs/method.md. */
+/** With fewer values, resamples without any scatter are too frequent; see the table of coverage in docs/method.md. */
 export const MIN_FOR_BOOTSTRAP = 8;
 
 /** So that (n + 1) · 0.025 is a whole number, and p values reach down to 0.0002. */
@@ -57,7 +57,7 @@ function intervalOf(observed: Located, draw: () => Located): BootstrapInterval {
   for (let index = 0; index < RESAMPLES; index++) {
     const drawn = draw();
     const distance = drawn.estimate - estimate;
-    // All values of the resample are the same one: as far as can be.
+    // All values of the resample are equal: as far away as a number can be.
     studentized[index] =
       drawn.standardError === 0 ? Math.sign(distance) * Number.MAX_VALUE : distance / drawn.standardError;
   }
@@ -103,7 +103,7 @@ export function bootstrapPaired(values: readonly number[], seed: string): Bootst
   });
 }
 
-/** Interval of the difference of the means, each side resampled by itself. */
+/** Interval of the difference of the means, each side resampled separately. */
 export function bootstrapUnpaired(
   values: readonly number[],
   others: readonly number[],

@@ -1,6 +1,6 @@
 /**
- * From trials to the `cases[]` of the record: totals, summaries and comparisons. Only ok trials count; a
- * failed one is neither a zero nor a hole, it is counted as failed.
+ * From trials to the `cases[]` of the record: totals, summaries and comparisons. Only ok trials enter the figures;
+ * failed ones are counted as failed.
  */
 import type {
   CaseRecord,
@@ -20,7 +20,7 @@ import { outlierPositions } from './outliers.ts';
 import type { TestOptions } from './sample-test.ts';
 import { type Limits, summarize } from './summarize.ts';
 
-/** A planned case as far as it matters to statistics. */
+/** The part of a planned case that statistics use. */
 export interface SummarizedCase {
   readonly key: string;
   readonly server: string;
@@ -86,7 +86,7 @@ function commonLimit(trials: readonly OkTrial[]): LimitedBy {
   return first === undefined || others.length > 0 ? 'unknown' : first;
 }
 
-/** Keys of the trials whose throughput lies far from the others'. */
+/** Keys of the trials whose throughput is far from the others'. */
 function outliersOf(trials: readonly OkTrial[]): string[] {
   const positions = outlierPositions(trials.map(({ metrics }) => metrics.qps));
   return positions.flatMap((position) => trials[position]?.key ?? []);
@@ -100,10 +100,10 @@ export interface CaseStatistics {
 }
 
 /**
- * The record's `cases`, one for each planned case and in the plan's order, from whatever trials there are so
- * far. Comparisons are with the case of `baselineServer` of the same tier, mode, workload and transport; there
- * is none for the baseline itself, and none where no round has an ok trial of both. The baseline's twin of
- * `--aa` has none either: what it shows is the noise floor.
+ * The record's `cases`, one per planned case in the plan's order, from the trials so far. Comparisons are with the
+ * case of `baselineServer` of the same tier, mode, workload and transport. The baseline itself has none, nor has a
+ * case without a round in which both have an ok trial. The baseline's twin of `--aa` has none either: it shows the
+ * noise floor.
  */
 export function summarizeRun(
   plannedCases: readonly SummarizedCase[],

@@ -1,7 +1,7 @@
 /**
- * Where a series changes its level: binary segmentation with the CUSUM statistic, each cut tested by permutation.
- * If the values were exchangeable, any order of them would be as likely as the one observed; a cut is one that
- * divides them better than 95 % of the random orders do. No shape of the noise is assumed.
+ * Where a series changes its level: binary segmentation with the CUSUM statistic, each cut tested by permutation. If
+ * the values were exchangeable, every order would be as likely as the observed one; a cut must divide them better
+ * than 95 % of random orders do. No shape of the noise is assumed.
  *
  * References:
  * - A. J. Scott, M. Knott: A cluster analysis method for grouping means in the analysis of variance. Biometrics 30
@@ -15,7 +15,7 @@ import { type Random, seededRandom } from './random.ts';
 /** Smallest p value: 1 ÷ 1000. */
 const PERMUTATIONS = 999;
 const LEVEL = 0.05;
-/** A level needs values to be one. */
+/** Fewer values are not a level. */
 export const MIN_SEGMENT_LENGTH = 3;
 
 export interface ChangePoint {
@@ -66,9 +66,9 @@ function significantCut(values: Float64Array, random: Random): { position: numbe
   let asStrong = 0;
   for (let permutation = 0; permutation < PERMUTATIONS; permutation++) {
     shuffle(shuffled, random);
-    // Sums in another order differ in their last digits.
+    // Sums in a different order differ in their last digits.
     if (bestCut(shuffled).strength >= strength * (1 - 1e-9)) asStrong += 1;
-    // More than the level allows: the rest cannot change that.
+    // Already above the level: the rest cannot change that.
     if (asStrong + 1 > LEVEL * (PERMUTATIONS + 1)) return null;
   }
   return { position, pValue: (asStrong + 1) / (PERMUTATIONS + 1) };

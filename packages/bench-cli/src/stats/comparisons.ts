@@ -8,7 +8,7 @@ import { COMPARED_METRICS, type ComparedMetric, DIRECTIONS } from './metrics.ts'
 import type { TestOptions } from './sample-test.ts';
 import { comparePairs, decide, type Pair, type UndecidedDelta } from './summarize.ts';
 
-/** What is compared with what. */
+/** Two sets of trials to compare. */
 export interface ComparedTrials {
   readonly caseKey: string;
   readonly baselineKey: string;
@@ -82,8 +82,8 @@ function floorOf(delta: Delta | null): number | null {
 }
 
 /**
- * What the baseline's twin shows against the baseline: each pair stands alone, since none of them is a claim. The
- * floor is the farthest that the interval reaches from zero: a difference that two equal servers may show here.
+ * The baseline's twin against the baseline. Each pair stands alone, because none of them is a claim. The floor is the
+ * interval's end that is farther from zero: a difference that two equal servers can show here.
  */
 export function noiseFloorsOf(twins: readonly ComparedTrials[], options: TestOptions): NoiseFloor[] {
   return twins.flatMap((twin) => {
@@ -99,7 +99,7 @@ export function noiseFloorsOf(twins: readonly ComparedTrials[], options: TestOpt
   });
 }
 
-/** `item` with every delta marked that is no larger than what the baseline shows against itself. */
+/** `item` with every delta marked that is within the noise floor. */
 export function markBelowFloor(item: CaseRecord, floors: readonly NoiseFloor[]): CaseRecord {
   const { comparison } = item;
   const floor = floors.find((candidate) => candidate.comparison.baseline === comparison?.baseline);

@@ -1,7 +1,7 @@
 /**
  * The two definitions of a difference between a value and its baseline. `relative` is what most people
- * expect; `symmetric` treats both sides alike and is the one of the published DinoDNS tables: 18,584 against
- * 20,855 queries per second is −10.89 % relative and −11.52 % symmetric.
+ * expect; `symmetric` treats both sides alike and is used in the published DinoDNS tables: 18,584 against 20,855
+ * queries per second is −10.89 % relative and −11.52 % symmetric.
  */
 import type { Delta } from '../results/record.ts';
 
@@ -18,8 +18,8 @@ export function symmetricDelta(value: number, baseline: number): number {
 }
 
 /**
- * The symmetric delta that belongs to a relative one. It grows with it everywhere above −100 %, so that the
- * ends of an interval may be converted one by one.
+ * The symmetric delta of a relative one. It increases with the relative delta everywhere above −100 %, so the ends
+ * of an interval can be converted one by one.
  */
 export function symmetricFromRelative(relative: number): number {
   return (2 * relative) / (2 + relative);
@@ -32,7 +32,7 @@ export interface DeltaFigures {
   readonly high: number | null;
 }
 
-/** The figures of `delta` in the asked definition. */
+/** The figures of `delta` in the requested definition. */
 export function deltaFigures(
   delta: Pick<Delta, 'relative' | 'symmetric' | 'low' | 'high'>,
   definition: DeltaDefinition,
@@ -45,7 +45,7 @@ export function deltaFigures(
   };
 }
 
-/** `value` against `baseline` in the asked definition; null where the baseline is zero. */
+/** `value` against `baseline` in the requested definition; null where the baseline is zero. */
 export function deltaOf(value: number, baseline: number, definition: DeltaDefinition): number | null {
   if (baseline === 0) return null;
   return definition === 'relative' ? relativeDelta(value, baseline) : symmetricDelta(value, baseline);

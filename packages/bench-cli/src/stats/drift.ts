@@ -1,8 +1,8 @@
 /**
- * Did the machine become faster or slower over the run? Each trial is taken relative to the median of its case, so
- * that all servers tell of the same thing; then Kendall's rank correlation with time tests for a trend (Mann–Kendall)
- * and the median of the slopes between all pairs of trials (Theil–Sen) measures it. Pairing protects comparisons from
- * drift, but the absolute figures of a run that drifts are an average over different machines.
+ * Did the machine become faster or slower during the run? Each trial is taken relative to the median of its case, so
+ * that all servers can be pooled. Kendall's rank correlation with time tests for a trend (Mann–Kendall), and the
+ * median of the slopes between all pairs of trials (Theil–Sen) measures it. Pairing protects comparisons from drift,
+ * but the absolute figures of a run that drifts average over different states of the machine.
  *
  * References:
  * - H. B. Mann: Nonparametric tests against trend. Econometrica 13 (1945), 245–259.
@@ -15,11 +15,11 @@ import { median } from './intervals.ts';
 import { COMPARED_METRICS, type ComparedMetric } from './metrics.ts';
 import { normalUpperTail } from './normal.ts';
 
-/** Below, the test's normal approximation is not good, and nothing would show. */
+/** With fewer trials, the test's normal approximation is poor, and nothing would show. */
 export const MIN_FOR_DRIFT = 10;
-/** A case of its own tells nothing of time. */
+/** Cases with fewer trials say too little about time. */
 const MIN_PER_CASE = 3;
-/** All pairs of so many trials are a million slopes; longer runs are thinned out evenly. */
+/** All pairs of this many trials are a million slopes; longer runs are thinned evenly. */
 const MAX_TRIALS = 1500;
 const LEVEL = 0.05;
 const NORMAL_QUANTILE = 1.959963984540054;
@@ -30,14 +30,14 @@ export interface Point {
 }
 
 export interface Trend {
-  /** Change of the value for each unit of time. */
+  /** Change of the value per unit of time. */
   readonly slope: number;
   /** 95 % interval of the slope. */
   readonly low: number;
   readonly high: number;
   /** Two-sided. */
   readonly pValue: number;
-  /** Kendall's S: pairs that rise less those that fall. */
+  /** Kendall's S: rising pairs minus falling pairs. */
   readonly score: number;
 }
 

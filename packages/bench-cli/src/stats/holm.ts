@@ -1,7 +1,7 @@
 /**
- * Correction for many comparisons. Among 20 comparisons of equal servers one looks like a difference by
- * chance; Holm's step-down method keeps the probability of even one false verdict in the family below 5 %, and
- * never shows less than Bonferroni's.
+ * Correction for multiple comparisons. Among 20 comparisons of equal servers, one looks like a difference by
+ * chance. Holm's step-down method keeps the probability of even one false verdict in the family at 5 % or less, and
+ * is never weaker than Bonferroni's.
  *
  * S. Holm: A simple sequentially rejective multiple test procedure. Scandinavian Journal of Statistics 6 (1979),
  * 65–70.

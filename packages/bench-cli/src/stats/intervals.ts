@@ -2,7 +2,7 @@
  * 95 % confidence intervals for the median of a few repeated measurements. Those of differences are made in
  * `sample-test.ts`.
  *
- * The method is chosen by the number of values, because no single one is true for all:
+ * The method is chosen by the number of values, because no single one is correct for all:
  *
  * - **2 to 5 values: Student's t**, on the logarithms where all values are positive (throughput, latency and
  *   CPU per query are ratios of positive quantities whose noise multiplies), else on the values themselves.
@@ -102,8 +102,8 @@ export function orderStatisticInterval(values: readonly number[]): Interval {
 }
 
 /**
- * 95 % interval for the median of `values`, by the method that their number asks for; null below two values.
- * Values that are all equal give an interval without width.
+ * 95 % interval for the median of `values`, by the method for their number; null for fewer than two values. Equal
+ * values give an interval without width.
  */
 export function medianInterval(values: readonly number[]): Interval | null {
   if (values.length < 2) return null;

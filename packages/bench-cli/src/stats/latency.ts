@@ -3,7 +3,7 @@ import type { CaseSummary, LatencyHistogram, OkTrial } from '../results/record.t
 import { summarize } from './summarize.ts';
 
 /**
- * Each percentile that every trial has, summed up over the trials like any other figure: the median trial's
+ * Each percentile that every trial has, summarized over the trials like any other figure: the median trial's
  * 99th percentile, not the 99th percentile of all queries. Null without trials or where one has none.
  */
 export function summarizePercentiles(trials: readonly OkTrial[]): CaseSummary['latencyPercentiles'] {

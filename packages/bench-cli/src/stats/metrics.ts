@@ -1,4 +1,4 @@
-/** The figures that are compared: which way is better, in which words, and what they are called. */
+/** The compared figures: their names, which direction is better, and the words for it. */
 import type { Comparison, TrialMetrics } from '../results/record.ts';
 import type { Direction } from './summarize.ts';
 

@@ -1,6 +1,6 @@
 /**
- * Random numbers that are the same for the same seed, so that a resampled interval or a permutation test of a
- * record gives the same figures whenever and wherever it is made again.
+ * Seeded random numbers, so that a resampled interval or a permutation test of a record gives the same figures every
+ * time and everywhere.
  */
 import { sfc32 } from '@dinodns-bench/load';
 

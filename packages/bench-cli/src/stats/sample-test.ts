@@ -1,10 +1,10 @@
 /**
- * How much larger are these values than those, and how sure is that? For values above zero whose noise
- * multiplies (throughput, latency, CPU per query): everything is computed on logarithms and given as a ratio.
+ * How much larger are these values than those, and how certain is that? For positive values with multiplicative
+ * noise (throughput, latency, CPU per query): everything is computed on logarithms and given as a ratio.
  *
  * Interval, p value and verdict come from one method, so that they cannot contradict each other: the 95 %
- * interval leaves out a ratio exactly if the test rejects it at 5 %. Which method depends on how many trials
- * there are, because no single one is true for all:
+ * interval excludes a ratio exactly if the test rejects it at 5 %. The method depends on the number of trials,
+ * because no single one is correct for all:
  *
  * - **Rank method** wherever its smallest attainable p value, times the number of comparisons in the family, is
  *   at most 5 %: the Hodges–Lehmann interval, which is the inversion of Wilcoxon's signed-rank test (paired) or of
@@ -39,13 +39,14 @@ import { studentQuantile, studentUpperTail } from './student-t.ts';
 
 export type IntervalMethod = 'signed-rank' | 'rank-sum' | 'student-t' | 'welch-t' | 'bootstrap-t';
 
-/** `auto`: rank method or t, by the number of trials. `bootstrap`: resampled wherever it holds what it says. */
+/** `auto`: rank method or t, by the number of trials. `bootstrap`: bootstrap-t wherever its coverage is correct. */
 export const INTERVAL_CHOICES = ['auto', 'bootstrap'] as const;
 export type IntervalChoice = (typeof INTERVAL_CHOICES)[number];
 
 /**
- * Different runs may scatter differently. With about as many trials on both sides the rank-sum interval stands that (93 % for
- * four times the scatter); with 10 trials that scatter four times as much against 30 it covers 84 % in simulations, Welch's 95 %.
+ * Runs may scatter differently. With similar numbers of trials on both sides, the rank-sum interval tolerates that
+ * (93 % coverage for four times the scatter). With 10 trials that scatter four times as much against 30, it covers
+ * 84 % in simulations, Welch's 95 %.
  */
 const MAX_IMBALANCE = 1.5;
 
@@ -70,11 +71,11 @@ export interface SampleTest {
   /** Two-sided, for "the ratio is 1", by the interval's own method and before any correction. */
   readonly pValue: number;
   readonly method: IntervalMethod;
-  /** The test that assumes no shape of the noise, also where `method` is another one. */
+  /** The test that assumes no shape of the noise, even if `method` is another one. */
   readonly rankTest: RankTest;
 }
 
-/** Paired trials from which on the rank test can show a difference in a family of that many comparisons. */
+/** The fewest paired trials with which the rank test can show a difference in a family of this many comparisons. */
 export function minTrialsForRanks(comparisons: number): number {
   let n = 1;
   while (smallestSignedRankP(n) * comparisons > LEVEL) n += 1;
@@ -180,7 +181,7 @@ export function momentsOf(values: readonly number[]): Moments {
   return { n, mean, variance: values.reduce((sum, value) => sum + (value - mean) ** 2, 0) / (n - 1) };
 }
 
-/** A t interval about `estimate`. Without any scatter the interval has no width and p is 0, or 1 at no difference. */
+/** A t interval around `estimate`. Without any scatter, the interval has no width and p is 0, or 1 without a difference. */
 function tInterval(estimate: number, standardError: number, degrees: number): LogInterval {
   if (standardError === 0) {
     return { estimate, low: estimate, high: estimate, pValue: estimate === 0 ? 1 : 0 };

@@ -1,19 +1,18 @@
 /**
- * Had a trial's throughput settled? Its rates by the second are divided into levels (see `change-points.ts`): a
- * trial that has one level is steady; one that changes its level only in its first half settled then; one that still
- * changes in its second half, or ends on a slope, never did. Small changes are no matter: a level counts as another
- * one from `MIN_CHANGE` on.
+ * Had a trial's throughput settled? Its per-second rates are divided into levels (see `change-points.ts`). A trial
+ * with one level is steady; one that changes its level only in its first half settled then; one that still changes
+ * in its second half, or ends on a slope, never settled. Changes below `MIN_CHANGE` are ignored.
  *
- * The warm-up before each trial is no part of it; see E. Barrett et al.: Virtual machine warmup blows hot and cold.
+ * The warm-up before each trial is not included; see E. Barrett et al.: Virtual machine warmup blows hot and cold.
  * Proceedings of the ACM on Programming Languages 1 (OOPSLA 2017), 52, for why a fixed warm-up has to be checked.
  */
 import type { LoadResult, SteadyState } from '../results/record.ts';
 import { type ChangePoint, changePoints, MIN_SEGMENT_LENGTH } from './change-points.ts';
 
-/** Fewer intervals have no two levels to tell apart. */
+/** Fewer intervals cannot have two levels. */
 export const MIN_INTERVALS = 2 * MIN_SEGMENT_LENGTH;
 
-/** Seconds within a trial differ by some percent on any machine; a warm-up that matters changes more. */
+/** The seconds of a trial differ by a few percent on any machine; a warm-up that matters changes more. */
 export const MIN_CHANGE = 0.05;
 
 function percent(change: number): string {
@@ -32,8 +31,8 @@ function inWords(changes: readonly ChangePoint[], atSeconds: (position: number) 
 type Intervals = LoadResult['intervals'];
 
 /**
- * Those of at least half the longest one's length. A loader ends with an interval of what is left, milliseconds often,
- * in which a rate is noise or zero; that is no change of the throughput.
+ * Those of at least half the length of the longest. A loader ends with a partial interval, often of milliseconds,
+ * whose rate is noise or zero; that is not a change in throughput.
  */
 export function wholeIntervals(intervals: Intervals): Intervals {
   const lengths = intervals.map(({ atSeconds }, index) => atSeconds - (intervals[index - 1]?.atSeconds ?? 0));

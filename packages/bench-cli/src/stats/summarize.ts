@@ -6,7 +6,7 @@ import { relativeDelta, symmetricDelta } from './deltas.ts';
 import { type Interval, including, median, medianInterval } from './intervals.ts';
 import { LEVEL, type SampleTest, type TestOptions, testPaired } from './sample-test.ts';
 
-/** What the quantity cannot exceed. No measured quantity of bench is negative. */
+/** The upper limit of the quantity. No quantity that bench measures is negative. */
 export interface Limits {
   /** Default: none. */
   readonly highest?: number;
@@ -42,7 +42,7 @@ export interface VerdictWords {
   readonly worse: Verdict;
 }
 
-/** What is better, and the words for it. */
+/** Which direction is better, and the words for it. */
 export interface Direction extends VerdictWords {
   readonly goal: 'higher' | 'lower';
 }
@@ -50,7 +50,7 @@ export interface Direction extends VerdictWords {
 /** A delta whose verdict waits for the correction: see `decide`. */
 export type UndecidedDelta = Omit<Delta, 'adjustedPValue' | 'comparisons' | 'verdict' | 'undecided'>;
 
-/** The usual words for Cliff's delta (Romano et al. 2006), and for the rank-biserial correlation, its paired twin. */
+/** The usual words for Cliff's delta (Romano et al. 2006), and for its paired equivalent, the rank-biserial correlation. */
 function magnitudeOf(effect: number): string {
   const size = Math.abs(effect);
   if (size < 0.147) return 'negligible';
@@ -63,7 +63,7 @@ export function effectSizeOf(effect: number, measure: 'rank-biserial' | 'cliffs-
   return { measure, value: effect, magnitude: magnitudeOf(effect) };
 }
 
-/** The interval of a ratio as that of a relative delta; no delta of what is not negative is below −100 %. */
+/** The interval of a ratio as that of a relative delta, which cannot be below −100 %. */
 function asDelta({ low, high }: Interval): Interval {
   return { low: Math.max(low, 0) - 1, high: high - 1 };
 }
@@ -72,8 +72,8 @@ function asDelta({ low, high }: Interval): Interval {
  * A delta from the medians of both sides and the test of their ratio.
  *
  * - `relative` and `symmetric` are of the two medians, because these are the figures that a reader sees.
- * - `low` and `high` bound the relative delta. In the rare case that the test's interval leaves out the delta of
- *   the medians it is widened to hold it, which can only make it safer.
+ * - `low` and `high` bound the relative delta. In the rare case that the test's interval excludes the delta of the
+ *   medians, it is widened to include it, which can only make it more conservative.
  */
 export function deltaFrom(
   medians: { readonly value: number; readonly baseline: number },
@@ -98,10 +98,10 @@ export function deltaFrom(
 }
 
 /**
- * Paired trials compared with the baseline, without a verdict yet. Pairing takes out what both trials of a round
+ * Paired trials compared with the baseline, without a verdict yet. Pairing removes what both trials of a round
  * have in common, such as the machine's drift. See `sample-test.ts` for the interval and `deltaFrom`.
  *
- * Null where there is nothing to compare with: no pair, or a baseline of zero (nothing was lost, say).
+ * Null where there is nothing to compare with: no pair, or a baseline of zero (for example, nothing was lost).
  */
 export function comparePairs(pairs: readonly Pair[], options: TestOptions = {}): UndecidedDelta | null {
   if (pairs.length === 0 || pairs.some(({ baseline }) => baseline <= 0)) return null;
@@ -111,16 +111,16 @@ export function comparePairs(pairs: readonly Pair[], options: TestOptions = {}):
   };
   const ratios = pairs.map((pair) => pair.value / pair.baseline);
   const delta = deltaFrom(medians, pairs.length, testPaired(ratios, options), 'rank-biserial');
-  // A value of zero has no logarithm, and no test of ratios: the interval of the median serves.
+  // Zero has no logarithm, hence no test of ratios: the interval of the median is used instead.
   const fallback = delta.low === null ? medianInterval(ratios) : null;
   if (fallback === null) return delta;
   return { ...delta, ...including(asDelta(fallback), delta.relative), method: 'median' };
 }
 
 /**
- * The verdict. There is a winner exactly if the interval leaves out zero and the p value that belongs to it, after
- * correction for all comparisons of the family, is at most 5 %; else `undecided` says why not. So no verdict is
- * ever stronger than its interval, and where it is weaker the reason is named.
+ * The verdict. There is a winner exactly if the interval excludes zero and its p value, after correction for all
+ * comparisons of the family, is at most 5 %; else `undecided` says why not. So no verdict is ever stronger than its
+ * interval, and where it is weaker, the reason is given.
  */
 export function decide(
   delta: UndecidedDelta,
@@ -146,7 +146,7 @@ export function decide(
   return { ...decided, verdict: 'no difference shown', undecided };
 }
 
-/** `comparePairs` and `decide` for a comparison that stands alone. */
+/** `comparePairs` and `decide` for a single comparison. */
 export function compare(
   pairs: readonly Pair[],
   goal: 'higher' | 'lower',

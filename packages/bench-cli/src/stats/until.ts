@@ -1,15 +1,15 @@
 /**
- * `--until`: trials go on, round by round, until the 95 % interval of every difference is narrow enough, or a limit
- * is reached. Stopping depends on the width only, never on the verdict: to stop as soon as a difference shows
- * would find one sooner or later between equal servers. See docs/method.md for what it does to coverage.
+ * `--until`: trials continue, round by round, until the 95 % interval of every difference is narrow enough, or a limit
+ * is reached. Stopping depends only on the width, never on the verdict: stopping as soon as a difference shows would
+ * sooner or later find one between equal servers. See docs/method.md for the effect on coverage.
  */
 import type { CaseRecord, Until } from '../results/record.ts';
 import type { ComparedMetric } from './metrics.ts';
 
-/** Not memory: it has no noise that more trials would average out, but garbage collectors with habits. */
+/** Not memory: its variation comes from garbage collection, which more trials do not average out. */
 const METRICS = ['qps', 'latencySeconds', 'cpuSecondsPerQuery'] as const satisfies readonly ComparedMetric[];
 
-/** Fewer trials can look narrow by luck: with a minimum of three, 95 % intervals would cover far less often. */
+/** The interval of fewer trials can be narrow by luck: with a minimum of three, 95 % intervals would cover far less. */
 export const MIN_ROUNDS = 8;
 
 export interface UntilProgress {
@@ -55,8 +55,8 @@ function widthsOf(cases: readonly CaseRecord[]): Width[] {
 }
 
 /**
- * Where a run with `--until` stands. It goes on exactly while `reached` is false and `limit` is null. A case of
- * which every trial fails has no difference and keeps nothing waiting; if nothing has one, only the limits end it.
+ * The state of a run with `--until`. It continues exactly while `reached` is false and `limit` is null. A case of
+ * which every trial fails has no difference and is not waited for; if no case has one, only the limits end the run.
  */
 export function assessUntil(cases: readonly CaseRecord[], progress: UntilProgress): Until {
   const { width, rounds, mostRounds, mostSeconds, spentSeconds } = progress;
@@ -66,7 +66,7 @@ export function assessUntil(cases: readonly CaseRecord[], progress: UntilProgres
     null,
   );
   const reached = rounds >= MIN_ROUNDS && widest !== null && widest.width < width;
-  // A further round takes about as long as the ones before; a limit of time is not to be overrun.
+  // Another round takes about as long as the ones before; the time limit must not be exceeded.
   const nextEnd = spentSeconds + (rounds === 0 ? 0 : spentSeconds / rounds);
   const outOfTime = mostSeconds !== null && nextEnd > mostSeconds;
   const limit = reached ? null : rounds >= mostRounds ? 'rounds' : outOfTime ? 'time' : null;

@@ -117,7 +117,7 @@ export function existingRatio(zoneSet: ZoneSet, workload: BenchWorkload): number
   return existing / workload.size;
 }
 
-/** Queries that a server answers once it has loaded its zones; never for a zone that a server adds itself. */
+/** A query that a server answers once it has loaded its zones: for a record that no server makes up (no SOA or NS). */
 export function readinessQueries(zoneSet: ZoneSet): DnsQuery[] {
   for (const { records } of zoneSet.zones()) {
     const record = records.find(({ type }) => type !== 'SOA' && type !== 'NS') ?? records[0];

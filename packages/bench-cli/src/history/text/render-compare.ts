@@ -11,7 +11,7 @@ type Paint = InstanceType<typeof Ansis>;
 
 const UNDECIDED = '≈';
 
-/** Why a comparison has no winner, or which word it has. */
+/** The verdict of a comparison, or why it has none. */
 export function verdictText({ delta, trials }: ComparedFigure): string {
   if (delta === null) return trials.includes(0) ? 'not in both' : 'not comparable';
   if (delta.undecided === 'correction') {
@@ -77,7 +77,7 @@ function caseLines(item: ComparedCase, rows: readonly string[], paint: Paint): s
   return ['', paint.bold(item.label), ...rows];
 }
 
-/** For each case a line for each figure: reference, candidate, difference, its 95 % interval, verdict. */
+/** One line per case and figure: reference, candidate, difference, its 95 % interval, verdict. */
 export function renderComparison(result: ComparedRuns, columns: number, paint: Paint): string {
   const isRatio = result.normalizedBy !== null;
   const header = ['', 'first', 'second', 'difference', '95 % interval', 'verdict'];

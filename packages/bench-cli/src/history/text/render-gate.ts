@@ -28,7 +28,7 @@ function name(item: GatedCase): string {
   return `${METRIC_TITLES[item.metric]} of ${item.label}`;
 }
 
-/** At most so many cases are named in the paragraph; the table has all. */
+/** Maximum number of cases in the paragraph; the table has all. */
 const MAX_NAMED = 4;
 
 function list(cases: readonly GatedCase[]): string {
@@ -103,7 +103,7 @@ function cell(text: string): string {
 
 const SIGNS = { passed: '✅', failed: '❌', 'not enough trials': '⚠️' } as const;
 
-/** A comment for a pull request: the paragraph, a table, and what differs besides. */
+/** A comment for a pull request: the paragraph, a table, and other differences. */
 export function renderGateMarkdown(gate: Gate): string {
   const { differences } = gate.comparison;
   const details =

@@ -10,7 +10,7 @@ function cut(text: string, width: number): string {
   return characters.length <= width ? text : `${characters.slice(0, Math.max(0, width - 1)).join('')}…`;
 }
 
-/** Two lines for each run: id, time, state, trials and names; then commit and servers. */
+/** Two lines per run: ID, time, state, trials and names; then commit and servers. */
 export function renderRuns(
   runs: readonly RunRow[],
   tagsOf: (id: string) => readonly string[],

@@ -1,4 +1,4 @@
-/** A figure over time as text for a terminal: a row for each run, its interval drawn as a whisker. Pure. */
+/** A figure over time as text for a terminal: one row per run, its interval drawn as a whisker. Pure. */
 import type { Ansis } from 'ansis';
 import { formatFixed, formatP } from '../../report/numbers.ts';
 import { type ComparedMetric, METRIC_TITLES } from '../../stats/metrics.ts';
@@ -89,7 +89,7 @@ function renderLine(
   ];
 }
 
-/** All lines, one below the other. */
+/** All lines of the trend, one below the other. */
 export function renderTrend(
   lines: readonly TrendLine[],
   metric: ComparedMetric,

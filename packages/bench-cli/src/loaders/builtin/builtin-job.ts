@@ -8,7 +8,7 @@ import { parseEvent } from './events.ts';
 import { builtinOptions, GENERATOR_NODE_FLAGS } from './options.ts';
 import { loadResultOf } from './result.ts';
 
-/** Where k8s/images/load has it. */
+/** Its path in the image of k8s/images/load. */
 const DRIVER = '/app/packages/load/src/driver.ts';
 
 function commandFor(request: LoadRequest): string[] {

@@ -1,4 +1,4 @@
-/** This project's own load generator, in a process of its own, with its CPU counted as dnsperf's is. */
+/** This project's load generator, in its own process; its CPU is counted like dnsperf's. */
 
 import { fileURLToPath } from 'node:url';
 import { cannonVersion, type DriverEvent } from '@dinodns-bench/load';
@@ -21,7 +21,7 @@ export interface BuiltinOptions {
   readonly cpuSet: readonly number[] | null;
 }
 
-/** It starts threads, and in the end waits for the outstanding queries; more than this is a hang. */
+/** It starts threads, and at the end waits for outstanding queries; longer than this is a hang. */
 const GRACE_SECONDS = 10;
 
 /** A loader that runs this project's load generator on this machine. */
@@ -51,7 +51,7 @@ function driverScript(): string {
   return fileURLToPath(import.meta.resolve('@dinodns-bench/load/driver'));
 }
 
-/** What its process has said so far. */
+/** What its process has reported so far. */
 interface Heard {
   readonly intervals: { atSeconds: number; qps: number }[];
   end: Extract<DriverEvent, { readonly event: 'result' | 'error' }> | null;
@@ -80,7 +80,7 @@ async function runBuiltin(
   group.adopt(running.pid);
   const window = await observeGroups(world, [group]);
   await endOrAbort(world, running, request);
-  // Exact where the group has counters of its own; the process itself is gone by now.
+  // Exact where the group has its own counters; the process is gone by now.
   const observation: Observation | null = await window.end().catch(() => null);
   const result = resultOf(heard, running, request);
   return {

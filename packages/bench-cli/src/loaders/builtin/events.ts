@@ -1,4 +1,4 @@
-/** What the load generator's process tells bench. */
+/** The events that the load generator's process reports. */
 import type { DriverEvent } from '@dinodns-bench/load';
 
 /** The event in a line; null for anything else that the process may print. */

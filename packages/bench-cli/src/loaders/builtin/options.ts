@@ -3,15 +3,15 @@ import type { CannonInput } from '@dinodns-bench/load';
 import type { LoadRequest } from '../loader.ts';
 
 /**
- * For the generator's Node.js: V8's threads would take CPU time from the sender, or from the server under test; and
- * fewer garbage collections between queries, for some memory.
+ * For the generator's Node.js: no V8 threads, which would take CPU time from the sender or the server under test;
+ * and fewer garbage collections, at the cost of some memory.
  */
 export const GENERATOR_NODE_FLAGS: readonly string[] = ['--single-threaded', '--min-semi-space-size=16'];
 
 /**
- * A closed loop with a window of outstanding queries, and never above the rate, as dnsperf's; or an open loop:
- * queries leave on schedule whether answers come or not, and latency counts from the time a query was due, so that
- * a stall of the server is not hidden by queries that were never sent.
+ * A closed loop like dnsperf's, with a window of outstanding queries and at most the given rate; or an open loop:
+ * queries are sent on schedule whether or not answers arrive, and latency counts from the time a query was due,
+ * so a stall of the server is not hidden by queries that were never sent (coordinated omission).
  */
 export function builtinOptions(request: LoadRequest): CannonInput {
   const { endpoint, ratePerSecond, openLoop } = request;

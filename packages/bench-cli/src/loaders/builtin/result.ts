@@ -13,9 +13,9 @@ import type { LatencyHistogram, LoadResult } from '../../results/record.ts';
 const PERCENTILES = [50, 75, 90, 95, 99, 99.5, 99.9, 99.95, 99.99] as const;
 
 /**
- * Parts of the generator's histogram (1,024 for each doubling of latency) in one bin of the record: bins are then
- * 1.6 % wide. The three digits of the original would make the record of a long run several times as large; they
- * are in `hdrHistogram`, packed.
+ * Bins of the generator's histogram (1,024 per doubling of latency) in one bin of the record, which is then 1.6 %
+ * wide. The original's three digits would make the record of a long run several times as large; they are in
+ * `hdrHistogram`, packed.
  */
 const PARTS_PER_BIN = 16;
 
@@ -37,7 +37,7 @@ type LatencyDetail = Pick<LoadResult, 'latencyPercentiles' | 'latencyHistogram' 
 
 const NO_DETAIL: LatencyDetail = { latencyPercentiles: null, latencyHistogram: null, hdrHistogram: null };
 
-/** The percentiles of the queries of several loads together, from their histograms; none where one has none. */
+/** The percentiles over the queries of several loads, from their histograms; none if one lacks a histogram. */
 export function mergedLatencyDetail(encoded: readonly (string | null)[]): LatencyDetail {
   const texts = encoded.filter((text) => text !== null);
   if (texts.length === 0 || texts.length < encoded.length) return NO_DETAIL;
@@ -52,7 +52,7 @@ export function mergedLatencyDetail(encoded: readonly (string | null)[]): Latenc
   };
 }
 
-/** Percentiles as the generator has computed them, from exact values. */
+/** Percentiles as the generator computed them, from exact values. */
 function detailOf(latency: NonNullable<CannonResult['latencySeconds']>): LatencyDetail {
   return {
     latencyPercentiles: PERCENTILES.map((percentile) => ({ percentile, seconds: latency[`p${percentile}`] })),

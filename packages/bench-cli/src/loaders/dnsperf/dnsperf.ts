@@ -20,7 +20,7 @@ export interface DnsperfOptions {
   readonly cpuSet: readonly number[] | null;
 }
 
-/** dnsperf stops sending after `-l` and then waits for the outstanding queries; more than this is a hang. */
+/** dnsperf stops sending after `-l` and then waits for outstanding queries; longer than this is a hang. */
 const GRACE_SECONDS = 10;
 
 /** A loader that runs dnsperf on this machine. */
@@ -72,7 +72,7 @@ async function runDnsperf(
   group.adopt(running.pid);
   const window = await observeGroups(world, [group]);
   await endOrAbort(world, running, request);
-  // Exact where the group has counters of its own; the process itself is gone by now.
+  // Exact where the group has its own counters; the process is gone by now.
   const observation: Observation | null = await window.end().catch(() => null);
   return { ...resultOf(lines, running, request), observation, command, wasTheLimit: null };
 }

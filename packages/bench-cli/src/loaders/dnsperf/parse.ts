@@ -1,6 +1,6 @@
 /**
- * dnsperf's output as data. Checked against captured output of 2.10.0 and 2.14.0; the lines that appear only
- * sometimes (interrupted queries, connection statistics, latency histogram, interval rates) included.
+ * dnsperf's output as data. Checked against captured output of 2.10.0 and 2.14.0, including the optional lines
+ * (interrupted queries, connection statistics, latency histogram, interval rates).
  */
 import type { LoadResult } from '../../results/record.ts';
 
@@ -29,8 +29,8 @@ const INTERVAL = /^(\d{9,}\.\d+): (\d+\.\d+)$/;
  * Reads a line of `-S 1`, or returns null for any other line.
  *
  * When dnsperf's statistics thread starts before its senders, the first interval is divided by the seconds
- * since 1970 instead of by one, and prints for example 0.000029. An interval of a second with at least one
- * answer can not be below 0.5 QPS, so such a line is recognised and dropped.
+ * since 1970 instead of by one, and prints for example 0.000029. A one-second interval with at least one answer
+ * cannot be below 0.5 QPS, so such a line is recognised and dropped.
  */
 export function parseInterval(line: string): DnsperfInterval | null {
   const [, time, rate] = INTERVAL.exec(line) ?? [];
@@ -84,7 +84,7 @@ function splitSections(lines: readonly string[]): Sections | null {
   for (const line of lines.slice(start + 1)) {
     if (line.startsWith('Connection Statistics')) inConnections = true;
     const bin = HISTOGRAM_LINE.exec(line);
-    // dnsperf 2.14 prints the answers' histogram again under "connection": only the first is one.
+    // dnsperf 2.14 prints the histogram of answers again under "connection": only the first counts.
     if (bin !== null && !inConnections) {
       histogram.push({ lowSeconds: Number(bin[1]), highSeconds: Number(bin[2]), count: Number(bin[3]) });
     }

@@ -1,6 +1,6 @@
 /**
- * The metrics API, `metrics.k8s.io`: what metrics-server gathered from the kubelets. It has no counters, only the
- * mean use over a window of some ten to thirty seconds, and it is late by as much. Pure.
+ * The metrics API, `metrics.k8s.io`: what metrics-server collected from the kubelets. It has no counters, only the
+ * mean use over a window of about ten to thirty seconds, and it lags by as much. Pure.
  */
 import { z } from 'zod';
 import { parseQuantity } from '../../quantity.ts';
@@ -45,7 +45,7 @@ export function parseGoDuration(text: string): number | null {
   return seconds;
 }
 
-/** The windows of all pods in the answer; those that make no sense are left out. Throws if it is none. */
+/** The windows of all pods in the response, without invalid ones. Throws if it is not such a response. */
 export function parsePodMetrics(text: string): PodWindow[] {
   return podMetricsSchema.parse(JSON.parse(text)).items.flatMap((item) => {
     const seconds = parseGoDuration(item.window);

@@ -1,6 +1,6 @@
 /**
- * Watches pods with the metrics API, where the kubelets themselves may not be asked: means over windows of some
- * ten to thirty seconds. Only windows that lie within the load say something about it.
+ * Watches pods with the metrics API, where the kubelets may not be asked: means over windows of about ten to thirty
+ * seconds. Only windows entirely within the load are used.
  */
 
 import type { ObservationWindow } from '../../observe/window.ts';
@@ -19,9 +19,9 @@ export interface ObserveMetricsOptions {
 }
 
 const POLL_SECONDS = 4;
-/** metrics-server tells of a window up to this long after its end. */
+/** metrics-server reports a window up to this long after its end. */
 const LATE_SECONDS = 35;
-/** Time stamps have whole seconds, and clocks differ. */
+/** Timestamps are in whole seconds, and clocks differ. */
 const SLACK_SECONDS = 1.5;
 
 const mean = (values: readonly number[]) => values.reduce((total, value) => total + value, 0) / values.length;
@@ -68,7 +68,7 @@ export async function observeMetrics(options: ObserveMetricsOptions): Promise<Ob
   let instances: InstanceObservation[] | null = null;
   const finish = async (): Promise<Observation | null> => {
     const endedAt = nowInCluster();
-    // The last window within the load is told some time after it.
+    // The last window within the load is reported some time after it.
     while (nowInCluster() < endedAt + LATE_SECONDS) {
       const newest = Math.max(0, ...seen.map(({ endUnixSeconds }) => endUnixSeconds));
       if (newest > endedAt) break;

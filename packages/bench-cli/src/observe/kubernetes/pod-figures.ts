@@ -81,7 +81,7 @@ function throttlingBetween(
   };
 }
 
-/** How often the kubelet really looked. */
+/** The actual interval of the kubelet's readings. */
 function meanInterval(samples: readonly Sample[]): number | null {
   const first = samples[0];
   const last = samples.at(-1);

@@ -1,7 +1,7 @@
-/** What a cluster says of a pod's use of CPU and memory at one moment, whoever says it. */
+/** A reading of a pod's CPU and memory, from any source in the cluster. */
 
 export interface CpuReading {
-  /** Says when the counter was read, by the node's clock; only good for telling one reading from another. */
+  /** When the counter was read, by the node's clock; only for telling one reading from another. */
   readonly stamp: string;
   /** CPU time since the container was started. */
   readonly cpuSeconds: number;
@@ -9,7 +9,7 @@ export interface CpuReading {
 
 export interface PodReading {
   readonly cpu: CpuReading;
-  /** The working set: what the kernel could not take back without writing it out. */
+  /** The working set: memory that the kernel cannot reclaim without writing it out. */
   readonly memoryBytes: number | null;
   /** Null where the kubelet does not say. */
   readonly processes: number | null;

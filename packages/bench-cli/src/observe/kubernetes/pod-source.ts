@@ -1,4 +1,4 @@
-/** Readings of the pods of a deployment, through the API server. One request for each node, one after the other. */
+/** Readings of the pods of a deployment, through the API server. One request per node, one after the other. */
 import type { KubeClient } from '../../kubernetes-api/client.ts';
 import { parseThrottling } from './cadvisor.ts';
 import { type PodWindow, parsePodMetrics } from './metrics-api.ts';

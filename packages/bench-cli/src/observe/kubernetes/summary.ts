@@ -1,9 +1,9 @@
 /**
  * The kubelet's Summary API, `/api/v1/nodes/NODE/proxy/stats/summary`. Pure.
  *
- * Its CPU figures are counters. With containerd and CRI-O the kubelet usually reads them every ten to fifteen
- * seconds (cAdvisor) and tells the time of that reading; on some nodes it asks the runtime at the moment. Either
- * way two readings give the exact CPU time between them.
+ * Its CPU figures are counters. With containerd and CRI-O, the kubelet usually reads them every ten to fifteen
+ * seconds (cAdvisor) and gives the time of the reading; on some nodes it asks the runtime for each request. Either
+ * way, two readings give the exact CPU time between them.
  */
 import { z } from 'zod';
 import type { PodReading } from './pod-reading.ts';
@@ -28,8 +28,8 @@ const summarySchema = z.object({
 const NANO = 1e9;
 
 /**
- * Readings of the pods of `namespace`, by name. A pod without CPU figures (just started) is left out. The one
- * container's figures are taken, because the pod's hold its sandbox as well and are read at another time.
+ * Readings of the pods of `namespace`, by name. A pod without CPU figures (just started) is omitted. They are the
+ * container's figures, because the pod's include its sandbox and are read at another time.
  * @throws Error if it is not a summary.
  */
 export function parseSummary(text: string, namespace: string): Map<string, PodReading> {
