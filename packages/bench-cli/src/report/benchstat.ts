@@ -37,7 +37,7 @@ function oneLine(text: string): string {
   return text.replaceAll(/\s+/g, ' ').trim();
 }
 
-/** Failed trials are left out: the format has no place for them. */
+/** Failed trials are omitted: the format has no place for them. */
 export function renderBenchstat(record: RunRecord): string {
   const { environment, loader } = record;
   const configuration = [

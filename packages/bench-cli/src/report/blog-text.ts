@@ -42,7 +42,7 @@ export function excerpt(record: RunRecord): string {
   );
 }
 
-/** One sentence for each server where intervals allow one, else what single trials say. */
+/** One sentence per server where intervals allow one, else what single trials say. */
 export function throughputSentences(record: RunRecord): string[] {
   const overall = comparedServers(record).flatMap((server) => overallSentence(record, server, 'qps') ?? []);
   if (overall.length > 0) return overall;
@@ -103,7 +103,7 @@ export function methodology(record: RunRecord): string {
   );
 }
 
-/** Notes that follow from the marks, and what the statistics found. */
+/** Notes from the marks and from the statistics. */
 export function notes(record: RunRecord): string {
   const lines = [...explainCaseMarks(record), ...findings(record), ...record.warnings];
   return bullets([...new Set(lines)].map(plain));

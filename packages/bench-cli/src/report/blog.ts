@@ -44,7 +44,7 @@ function titleOf(record: RunRecord): string {
   return `How fast do ${listed(servers)} answer?`;
 }
 
-/** YAML takes JSON strings as its own, so that nothing in them can end the front matter. */
+/** JSON strings are valid YAML, so nothing in them can end the front matter. */
 function frontMatter(record: RunRecord): string {
   const tags = ['benchmark', 'dns', ...new Set(record.cases.map(({ server }) => server))];
   return [

@@ -1,10 +1,10 @@
-/** How reports call cases, group them and mark them. */
+/** How reports name, group and mark cases. */
 import type { CaseRecord, RunRecord } from '../results/record.ts';
 import { describeLimit } from './limits.ts';
 import { CONTENDED, ECHO_EXPLANATION, isEcho, NOT_SERVER_LIMITED, okTrialsByCase } from './marks.ts';
 import { formatCpus } from './numbers.ts';
 
-/** The server's name in tables, "CoreDNS"; its kind if it never came to start. */
+/** The server's name in tables, "CoreDNS"; its kind if it never started. */
 export function serverTitle(record: RunRecord, server: string): string {
   return record.servers.find(({ kind }) => kind === server)?.title ?? server;
 }
@@ -20,7 +20,7 @@ export function marksOf({ limitedBy, contended, summary }: CaseRecord): string {
   return `${limitedBy === 'server' ? '' : NOT_SERVER_LIMITED}${contended ? CONTENDED : ''}`;
 }
 
-/** Explanations of the marks that these cases bear. */
+/** Explanations of these cases' marks. */
 export function explainMarks(record: RunRecord, cases: readonly CaseRecord[]): string[] {
   const marked = cases.filter((item) => item.summary !== null);
   const trials = okTrialsByCase(record);

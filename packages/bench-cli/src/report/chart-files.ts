@@ -1,4 +1,4 @@
-/** The charts as files: SVG that suits light and dark by itself, and PNG in both, which cannot. */
+/** The charts as files: SVG that adapts to light and dark, and one PNG for each. */
 import type { RunRecord } from '../results/record.ts';
 import { chartData, darkened, drawPlots, FILE_LOOK, pngOf, standaloneSvg } from './charts/index.ts';
 import type { RenderOptions, ReportFile } from './renderer.ts';

@@ -1,4 +1,4 @@
-/** Memory given back in time, where it is known that much of it has just become free. Changes no result. */
+/** Frees memory at points where much of it has just become garbage. Changes no result. */
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 

@@ -1,6 +1,6 @@
 /**
  * What the statistics found besides the verdicts, in sentences: the noise floor, drift, trials that did not settle,
- * outliers, and how `--until` ended. Every report shows them; nothing here changes a figure.
+ * outliers, and how `--until` ended. Every report shows them; they change no figure.
  */
 import type { CaseRecord, Drift, NoiseFloor, RunRecord, Until } from '../results/record.ts';
 import { DIRECTIONS, METRIC_TITLES } from '../stats/metrics.ts';
@@ -96,7 +96,7 @@ function aboutDrift({ metric, relativeChange, low, high, pValue }: Drift): strin
   );
 }
 
-/** At most so many trials are named; the rest is counted. */
+/** Maximum number of trials named; the rest is counted. */
 const MAX_NAMED = 4;
 
 function named(keys: readonly string[]): string {
@@ -127,7 +127,7 @@ function aboutTrials(record: RunRecord): string[] {
 }
 
 /**
- * On what verdicts rest that a test without an assumption could not give. One sentence for the run: the number of
+ * The assumption behind verdicts that a distribution-free test could not give. One sentence for the run: the number of
  * comparisons is the same for all.
  */
 function aboutMethod(record: RunRecord): string[] {
@@ -145,7 +145,7 @@ function aboutMethod(record: RunRecord): string[] {
   ];
 }
 
-/** The sentences, each with a full stop. Empty where there is nothing to tell. */
+/** The sentences, each with a full stop. Empty if there is nothing to report. */
 export function findings(record: RunRecord): string[] {
   return [
     ...aboutMethod(record),

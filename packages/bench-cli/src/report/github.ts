@@ -1,4 +1,4 @@
-/** The run in the size of a comment on a pull request: verdicts, one table, the rest folded away. */
+/** The run as a comment on a pull request: verdicts, one table, the rest collapsed. */
 import type { CaseRecord, Delta, RunRecord } from '../results/record.ts';
 import { type DeltaDefinition, deltaFigures } from '../stats/deltas.ts';
 import { groupCases, marksOf, serverTitle } from './cases.ts';
@@ -19,7 +19,7 @@ const MAX_ROWS = 60;
 const NOTHING = '–';
 const ICONS = { faster: '🟢', slower: '🔴', less: '🟢', more: '🔴', 'no difference shown': '⚪' } as const;
 
-/** No text of ours addresses anybody: a joiner keeps `@name` from being a mention. */
+/** Our text must not notify anybody: a word joiner keeps `@name` from being a mention. */
 function unaddressed(text: string): string {
   return text.replaceAll('@', '@\u2060');
 }

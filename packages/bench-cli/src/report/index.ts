@@ -1,4 +1,4 @@
-/** The registry of reports: adding one is adding a file in this folder and a line here. */
+/** The registry of reports. To add one, add a file in this folder and a line here. */
 
 import type { RunRecord } from '../results/record.ts';
 import { renderBenchstat } from './benchstat.ts';
@@ -124,7 +124,7 @@ export async function* filesOf(
     for await (const file of files) {
       const isLarge = file.content.length >= LARGE;
       yield file;
-      // Making it left several times its size behind, which the next one need not come on top of.
+      // Making it left garbage of several times its size: free it before making the next one.
       if (isLarge) collectGarbage('major');
     }
   }

@@ -22,7 +22,7 @@ interface Limit {
   readonly trials: number;
 }
 
-/** How many trials had which limit, the commonest first and what is unknown last. */
+/** How many trials had which limit, the most common first and unknown last. */
 function limitsOf(trials: readonly OkTrial[]): Limit[] {
   const counts = [...Map.groupBy(trials, ({ limitedBy }) => limitedBy)].map(([limitedBy, members]) => ({
     limitedBy,

@@ -44,7 +44,7 @@ function row(record: RunRecord, item: CaseRecord, trials: readonly OkTrial[]): s
   ];
 }
 
-/** What the figures can and cannot show, from where they come. */
+/** What the figures can and cannot show, given their source. */
 function resolution(trials: readonly OkTrial[]): string {
   const servers = trials.flatMap(({ server }) => server ?? []);
   const interval = formatFixed(

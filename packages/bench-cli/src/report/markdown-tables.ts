@@ -21,7 +21,7 @@ import { PUBLISHED_COLUMNS, publishedNotes, publishedRow } from './published-tab
 
 const NOTHING = '–';
 
-/** Above this number of trials, a list of each of them helps nobody. */
+/** Above this number of trials, a list of all of them is not useful. */
 const MAX_LISTED_TRIALS = 30;
 
 function rowTitle(record: RunRecord, item: CaseRecord): string {

@@ -1,4 +1,4 @@
-/** Text inside Markdown: whatever a server, a tool or a path contains, it must not break the report. */
+/** Text inside Markdown: nothing that a server, a tool or a path contains may break the report. */
 import { markdownTable } from 'markdown-table';
 
 /**
@@ -57,7 +57,7 @@ export function factTable(
   return table(header, rows, [1]);
 }
 
-/** Blocks with an empty line between them; empty ones are left out. */
+/** Joins blocks with an empty line between them; omits empty blocks. */
 export function blocks(...parts: readonly string[]): string {
   return parts.filter((part) => part !== '').join('\n\n');
 }

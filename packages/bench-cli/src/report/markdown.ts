@@ -30,7 +30,7 @@ function verdicts(record: RunRecord): string {
   return bullets(lines);
 }
 
-/** One table for each tier over both modes, as published, where the run has both. */
+/** One table per tier over both modes, as published, if the run has both. */
 function acrossModes(record: RunRecord, options: RenderOptions): string {
   const tiers = [...new Set(record.cases.map(({ tier }) => tier))];
   const sections = tiers.flatMap((tier) => {

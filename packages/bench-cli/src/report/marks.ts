@@ -1,4 +1,4 @@
-/** What spoils or qualifies a case's figures: one list, from which every report takes its marks and notes. */
+/** What limits or qualifies a case's figures: one list, from which every report takes its marks and notes. */
 import type { CaseRecord, OkTrial, RunRecord } from '../results/record.ts';
 import { describeLimit, isPartlyServer, limitWord, MIXED } from './limits.ts';
 import { formatFixed } from './numbers.ts';
@@ -16,7 +16,7 @@ export type MarkName =
 
 export interface Mark {
   readonly name: MarkName;
-  /** Stands behind the throughput in tables; null for what only notes mention. */
+  /** Follows the throughput in tables; null for what only notes mention. */
   readonly symbol: string | null;
   /** Two or three words. */
   readonly label: string;
@@ -33,7 +33,7 @@ export const UNEVEN = '¶';
 export const ECHO_EXPLANATION =
   'Not a DNS server but an upper bound for one: it sends queries back, so there are no answers to check.';
 
-/** Whether a server kind is no DNS server but sends queries back. Its title says so wherever it stands. */
+/** Whether a server kind is not a DNS server but sends queries back. Its title always says so. */
 export function isEcho(record: RunRecord, server: string): boolean {
   return record.servers.find(({ kind }) => kind === server)?.components.answers === 'echo';
 }
@@ -41,12 +41,12 @@ export function isEcho(record: RunRecord, server: string): boolean {
 /** One instance answers more than this many times the average of its trial: the load was not spread evenly. */
 export const UNEVEN_FROM = 1.2;
 
-/** Being held back for a tenth of the time is what a CPU limit does to a busy server; below that it is nothing. */
+/** A busy server is throttled for a tenth of the time by its CPU limit; less is not worth a mark. */
 export const THROTTLED_FROM = 0.1;
 
 type TrialsByCase = ReadonlyMap<string, readonly OkTrial[]>;
 
-/** Asked for by every sentence about a case: kept as long as the record is. */
+/** Used by every sentence about a case, so kept as long as the record. */
 const kept = new WeakMap<RunRecord, TrialsByCase>();
 
 /** Ok trials by the key of their case. */
@@ -122,7 +122,7 @@ function throttledMark(item: CaseRecord, trials: readonly OkTrial[]): Mark[] {
   );
   const share = middle(shares);
   if (share === null || share < THROTTLED_FROM) return [];
-  // Each instance has a quota of its own, so that their sum may exceed the time.
+  // Each instance has its own quota, so their sum may exceed the time.
   const each = item.instances > 1 ? ', summed over its instances' : '';
   return [
     {
@@ -149,7 +149,7 @@ function noiseMark(record: RunRecord, { comparison }: CaseRecord): Mark[] {
   ];
 }
 
-/** Every mark that a case bears, the gravest first; none for a case without a figure but that of failed trials. */
+/** Every mark of a case, the most serious first; a case without figures has only that of failed trials. */
 export function marksOfCase(record: RunRecord, item: CaseRecord, trials: readonly OkTrial[]): Mark[] {
   const { contended, summary, outliers } = item;
   const marks: Mark[] = [];

@@ -1,6 +1,6 @@
 /**
- * Numbers as people read them. All rounding of bench happens here; the record keeps everything. The forms of
- * the published tables are kept: `24,923,003`, `0.002341`, `-9.66%`, `100.00%`.
+ * Numbers as people read them. All rounding happens here; the record keeps full precision. The formats of the published
+ * tables are kept: `24,923,003`, `0.002341`, `-9.66%`, `100.00%`.
  */
 
 const MINUS = '-';
@@ -92,15 +92,15 @@ export function formatP(pValue: number): string {
 function roundTowards(value: number, digits: number, direction: 'down' | 'up'): number {
   const scale = 10 ** digits;
   const scaled = value * scale;
-  // 1.1 × 10 is 11.000000000000002 in binary: that is not a reason to go on to the next digit.
+  // 1.1 × 10 is 11.000000000000002 in binary: that must not round up to the next digit.
   const nearest = Math.round(scaled);
   if (Math.abs(scaled - nearest) < 1e-9 * Math.max(1, Math.abs(scaled))) return nearest / scale;
   return (direction === 'down' ? Math.floor(scaled) : Math.ceil(scaled)) / scale;
 }
 
 /**
- * The ends of an interval, rounded outwards, so that the text never claims more than the figures. With as few
- * decimals as the ends' size asks for, but enough that an interval without `excluded` still is without it.
+ * The ends of an interval, rounded outwards, so that the text never claims more than the figures. With as few decimals
+ * as the size of the ends needs, but enough that an interval that excludes `excluded` still does.
  */
 export function formatOutwards(
   low: number,

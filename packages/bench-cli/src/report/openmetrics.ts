@@ -161,7 +161,7 @@ function infoFamily(record: RunRecord): Family {
   };
 }
 
-/** All families, closed by the mark that OpenMetrics wants at the end. */
+/** All families, and the end marker that OpenMetrics requires. */
 export function renderOpenMetrics(record: RunRecord): string {
   const families = [
     infoFamily(record),

@@ -1,7 +1,7 @@
 /**
- * What a server was shown to be over all points of the matrix, in a sentence or two per figure. Never stronger than
- * the intervals: "at all" means that every single interval leaves out zero, and each span is told with the intervals
- * of its ends.
+ * What was shown about a server over all points of the matrix, in one or two sentences per figure. Never stronger than
+ * the intervals: "at all" means that every single interval excludes zero, and each span is given with the intervals of
+ * its ends.
  */
 import type { CaseRecord, Delta, RunRecord } from '../results/record.ts';
 import { type ComparedMetric, DIRECTIONS } from '../stats/metrics.ts';
@@ -37,7 +37,7 @@ const WORDS: Readonly<Record<ComparedMetric, Words>> = {
   memoryBytes: { verb: 'used', higher: 'more', lower: 'less', as: 'as much', noun: 'memory' },
 };
 
-/** From half as many again, a multiple is easier to grasp than a percentage. */
+/** From 1.5 times on, a multiple is easier to grasp than a percentage. */
 const MULTIPLE_FROM = 0.5;
 
 interface Point {
@@ -134,7 +134,7 @@ export function comparedServers(record: RunRecord): string[] {
   );
 }
 
-/** Points at which the figures are not the servers' own, as a sentence; null if there is none. */
+/** The points whose figures do not describe the servers alone, as a sentence; null if there is none. */
 export function reservation(record: RunRecord): string | null {
   const groups = groupCases(record);
   const contended = groups.filter(({ cases }) =>

@@ -1,6 +1,6 @@
 /**
- * Records for a terminal. A server's banner or a file's name may hold escape sequences, which would colour, move and
- * erase what stands around them, and characters that turn the direction of writing.
+ * Records for a terminal. A server's banner or a file name may contain escape sequences, which would colour, move and
+ * erase the text around them, and characters that change the writing direction.
  */
 import type { FailedTrial, RunRecord } from '../results/record.ts';
 

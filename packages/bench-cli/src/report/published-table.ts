@@ -1,6 +1,6 @@
 /**
- * The table of the published DinoDNS benchmark: its columns, its way to write numbers. It has no intervals;
- * the report's other tables do.
+ * The table of the published DinoDNS benchmark, with its columns and number formats. It has no intervals; the report's
+ * other tables do.
  */
 import type { CaseRecord, RunRecord } from '../results/record.ts';
 import { type DeltaDefinition, deltaOf } from '../stats/deltas.ts';
@@ -69,7 +69,7 @@ function deltasBetween(item: CaseRecord, baseline: CaseRecord, definition: Delta
   };
 }
 
-/** What one has to know of how many trials the figures come from. */
+/** How many trials the figures come from. */
 function trialNotes(cases: readonly CaseRecord[]): string[] {
   const trials = Math.max(0, ...cases.map((item) => item.trials.ok));
   if (trials === 0) return [];
@@ -83,7 +83,7 @@ function trialNotes(cases: readonly CaseRecord[]): string[] {
   ];
 }
 
-/** What lies under a published table: the sums, the queries left in flight, the marks. */
+/** The notes under a published table: the sums, the queries left in flight, the marks. */
 export function publishedNotes(record: RunRecord, cases: readonly CaseRecord[]): string[] {
   const interrupted = cases.reduce((sum, { totals }) => sum + totals.queriesInterrupted, 0);
   return [

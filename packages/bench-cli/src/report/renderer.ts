@@ -1,4 +1,4 @@
-/** What a report is. */
+/** The interface of a report. */
 import type { RawOutput } from '../results/raw-output.ts';
 import type { RunRecord } from '../results/record.ts';
 import type { DeltaDefinition } from '../stats/deltas.ts';

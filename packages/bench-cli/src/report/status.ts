@@ -1,6 +1,6 @@
 /**
- * How a run ended: the one function from which the exit status, the report's headline and the summary come, so
- * that they cannot contradict each other.
+ * How a run ended. The exit status, the report's headline and the summary all come from this function, so they cannot
+ * contradict each other.
  */
 import { EXIT_STATUS, type ExitReason } from '@dinodns-bench/program';
 import { ERROR_CODES, type ErrorCode } from '../errors.ts';
@@ -47,7 +47,7 @@ function reasonOf(failures: readonly FailedTrial[]): ExitReason {
   return code in ERROR_CODES ? ERROR_CODES[code as ErrorCode] : 'failedTrials';
 }
 
-/** See `RunStatus`. A record that still says `running` is an interrupted run: bench was killed, or is at it. */
+/** See `RunStatus`. A record that still says `running` counts as interrupted: bench was killed, or is still running. */
 export function runStatus(record: RunRecord): RunStatus {
   const sum = (pick: (trials: { planned: number; ok: number; failed: number }) => number) =>
     record.cases.reduce((total, { trials }) => total + pick(trials), 0);

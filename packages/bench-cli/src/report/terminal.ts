@@ -1,4 +1,4 @@
-/** The table that ends a run in the terminal. Two lines for each server, so that it fits into 80 columns. */
+/** The table at the end of a run in the terminal. Two lines per server, so that it fits in 80 columns. */
 import { Ansis } from 'ansis';
 import Table from 'cli-table3';
 import type { CaseRecord, Delta, RunRecord, SummaryStatistic } from '../results/record.ts';
@@ -38,7 +38,7 @@ function spread({ median, low, high }: SummaryStatistic): string {
   if (low === null || high === null) return 'one trial';
   if (median === 0) return '';
   const side = Math.max(high - median, median - low) / median;
-  // From 100 % on the interval says "hardly anything is known"; decimals would say otherwise.
+  // From 100 % on, the interval means that little is known; decimals would suggest precision.
   const digits = side < 1 ? 1 : 0;
   const unit = 10 ** (2 + digits);
   return `±${formatFixed((Math.ceil(side * unit - 1e-9) / unit) * 100, digits)} %`;

@@ -1,5 +1,5 @@
 /**
- * One honest sentence about a case: what was shown, how sure it is, and what spoils it. Never stronger than the
+ * One honest sentence about a case: what was shown, how certain it is, and its limitations. Never stronger than the
  * interval: its ends are rounded outwards, and without a verdict no winner is named.
  */
 import type { CaseRecord, Delta, RunRecord } from '../results/record.ts';
@@ -8,7 +8,7 @@ import { mixedLimit } from './limits.ts';
 import { okTrialsByCase } from './marks.ts';
 import { formatFixed, formatOutwards, formatP, formatQps } from './numbers.ts';
 
-/** From half as many again, a multiple is easier to grasp than a percentage. */
+/** From 1.5 times on, a multiple is easier to grasp than a percentage. */
 const MULTIPLE_FROM = 1.5;
 
 const WITH_UNIT = 'queries per second';
@@ -65,14 +65,14 @@ function compared(name: string, baseline: string, delta: Delta): string {
   return `${name} answered ${text} ${than} ${baseline} (95 % interval ${interval})`;
 }
 
-/** A verdict on a difference that the baseline shows against itself as well is worth little, and says so. */
+/** Says that a difference within the noise floor means little. */
 function noise(comparison: CaseRecord['comparison']): string[] {
   const delta = comparison?.qps;
   if (delta?.belowNoiseFloor !== true || delta.verdict === 'no difference shown') return [];
   return ['the baseline differs from itself by as much (noise floor)'];
 }
 
-/** What keeps the figures from being the servers' own, as clauses. */
+/** Why the figures do not describe the servers alone, as clauses. */
 function reservations(record: RunRecord, cases: readonly CaseRecord[]): string[] {
   const trials = okTrialsByCase(record);
   const limits = cases.map((item) => ({

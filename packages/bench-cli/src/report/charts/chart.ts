@@ -1,4 +1,4 @@
-/** What a chart is, and what all of them share: the look, the servers' scales, the groups' labels. */
+/** The interface of a chart, and what all charts share: the look, the servers' scales, the groups' labels. */
 import type { Config, TopLevelSpec } from 'vega-lite';
 import type { CaseRecord, OkTrial, RunRecord } from '../../results/record.ts';
 import type { DeltaDefinition } from '../../stats/deltas.ts';
@@ -151,9 +151,9 @@ export function frame(look: Look) {
   };
 }
 
-/** With more points than this in one chart they hide each other, and pictures take seconds to draw. */
+/** With more points than this in one chart, they hide each other and drawing takes seconds. */
 const MAX_POINTS = 600;
-/** Fewer of a case would not show how its trials scatter. */
+/** Fewer points of a case would not show how its trials scatter. */
 const MIN_PER_CASE = 12;
 
 /** How many trials of each case are drawn: all of them, unless there are very many. */

@@ -1,4 +1,4 @@
-/** A plot as a whole SVG: as part of a page, or with title, caption and legend as a picture of its own. */
+/** A plot as a complete SVG: as part of a page, or as a separate image with title, caption and legend. */
 
 import { type ChartServer, FONT, type Look } from './chart.ts';
 import { type DrawnPlot, escapeXml } from './render.ts';
@@ -65,13 +65,13 @@ function openTag({ title, caption }: DrawnPlot, width: number, height: number, m
   );
 }
 
-/** For a page, which has rules for colours, a heading and a legend: the plot alone, as wide as its place. */
+/** For a page, which has rules for colours, a heading and a legend: only the plot, as wide as its container. */
 export function embeddedSvg(drawn: DrawnPlot): string {
   const { plot } = drawn;
   return `${openTag(drawn, plot.width, plot.height, '')}${plot.body}</svg>`;
 }
 
-/** A file that suits light and dark surroundings by itself: its surface changes with its ink. */
+/** A file that adapts to light and dark surroundings: background and foreground change together. */
 export function standaloneSvg(drawn: DrawnPlot, servers: readonly ChartServer[], look: Look): string {
   const { plot, title, caption } = drawn;
   const { fontSize } = look;

@@ -1,10 +1,10 @@
 /**
- * Whiskers that would dwarf everything else. Two trials that differ give an interval of many times the figure, and a
- * scale that holds it shows nothing but it: such a whisker is cut off, gets an arrow instead of an end, and the
- * caption says so. Its tip tells the whole interval.
+ * Whiskers that would dwarf everything else. Two trials that differ give an interval of many times the figure, and on a
+ * scale that includes it nothing else is visible. Such a whisker is cut off and ends in an arrow, and the caption says
+ * so. Its tooltip has the whole interval.
  */
 
-/** So many times the largest figure, a scale reaches at most. */
+/** A scale reaches at most this many times the largest figure. */
 const REACH = 2;
 
 export interface Cut {
@@ -14,7 +14,7 @@ export interface Cut {
   readonly isCutHigh: boolean;
 }
 
-/** How far a scale reaches that is to show these figures. */
+/** How far the scale for these figures reaches. */
 export function reachOf(figures: readonly number[]): number {
   return REACH * figures.reduce((most, figure) => Math.max(most, Math.abs(figure)), 0);
 }

@@ -16,11 +16,11 @@ import {
 import { CUT_NOTE, cut, reachOf } from './cut.ts';
 import { MUTED, NOISE } from './theme.ts';
 
-/** From this many rows on they are one line high, and their figures are left to tooltips and tables. */
+/** From this many rows on, they are one line high, and their figures are only in tooltips and tables. */
 const MANY = 9;
 
-/** A scale that ends earlier would make differences of nothing look large. */
-const NARROWEST = 0.2;
+/** A narrower scale would make negligible differences look large. */
+const MIN_REACH = 0.2;
 
 interface Row {
   readonly position: number;
@@ -48,7 +48,7 @@ function rowOf(data: ChartData, item: CaseRecord, delta: Delta, position: number
   };
 }
 
-/** Bands of what the baseline shows against itself, where `--aa` measured it. */
+/** Bands of the noise floor, where `--aa` measured it. */
 function bands(data: ChartData, positions: ReadonlyMap<string, readonly number[]>, reach: number): object[] {
   return (data.record.noiseFloors ?? []).flatMap(({ comparison, floor }) => {
     const rows = positions.get(comparison.baseline);
@@ -143,7 +143,7 @@ export const differenceChart: Chart = {
   title: 'Difference from the baseline',
   draw(data, look) {
     const reach = Math.max(
-      NARROWEST,
+      MIN_REACH,
       reachOf(
         data.groups.flatMap(({ cases }) =>
           cases.flatMap(({ comparison }) =>

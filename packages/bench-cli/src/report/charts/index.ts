@@ -1,4 +1,4 @@
-/** Every chart, in the order of reports. Adding one is adding a file in this folder and a line here. */
+/** Every chart, in the order of reports. To add one, add a file in this folder and a line here. */
 import type { RunRecord } from '../../results/record.ts';
 import type { Chart, ChartData, Look } from './chart.ts';
 import { differenceChart } from './difference.ts';
@@ -25,10 +25,10 @@ export interface DrawnPlots {
   readonly missing: readonly { readonly name: string; readonly title: string; readonly reason: string }[];
 }
 
-/** Several formats of one report draw the same charts: kept as long as the record is. */
+/** Several formats use the same charts, so they are kept as long as the record. */
 const kept = new WeakMap<RunRecord, Map<string, Promise<DrawnPlots>>>();
 
-/** Draws every chart that `data` suffices for. */
+/** Draws every chart that `data` has figures for. */
 export function drawPlots(data: ChartData, look: Look): Promise<DrawnPlots> {
   const byLook = kept.get(data.record) ?? new Map<string, Promise<DrawnPlots>>();
   kept.set(data.record, byLook);

@@ -4,9 +4,9 @@ import { formatFixed, formatQps } from '../numbers.ts';
 import { type Chart, type ChartData, frame, nameOf, serverChannels, thinned } from './chart.ts';
 import { panelFacet, panelGrid } from './panels.ts';
 
-/** More lines than this of one case are a smear; so many, evenly chosen, show the same. */
+/** More lines than this of one case overlap; this many, evenly chosen, show the same. */
 const MAX_TRIALS = 12;
-/** Of very many cases, fewer lines each. */
+/** With very many cases, fewer lines each. */
 const MAX_LINES = 120;
 /** Intervals of a long trial beyond this number are drawn as every n-th. */
 const MAX_INTERVALS = 60;

@@ -2,10 +2,10 @@
 import type { CaseGroup } from '../cases.ts';
 import type { Look } from './chart.ts';
 
-/** How panels lie: at most two beside each other on a page, three in a file. */
+/** The grid of panels: at most two columns on a page, three in a file. */
 export function panelGrid(groups: readonly CaseGroup[], look: Look) {
   const most = look.standalone ? 3 : 2;
-  // Four in a row of three and one would leave two empty places with an axis each.
+  // Four panels in a row of three and one would leave two empty places, each with an axis.
   const columns = Math.max(1, groups.length === 4 ? Math.min(2, most) : Math.min(groups.length, most));
   // Beside the panels: the axis of the left one and the space between them.
   const outside = 4 + look.fontSize * 5.6 + (columns - 1) * 22;

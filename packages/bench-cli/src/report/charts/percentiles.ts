@@ -1,4 +1,4 @@
-/** Latency by percentile: every further nine takes as much room as the one before, so that the tail shows. */
+/** Latency by percentile: every nine takes the same width, so that the tail shows. */
 import { formatTime } from '../numbers.ts';
 import { type Chart, type ChartData, frame, nameOf, serverChannels } from './chart.ts';
 import { timeUnit } from './metrics.ts';

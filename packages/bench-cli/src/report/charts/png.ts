@@ -7,7 +7,7 @@ const FONT_FILES = ['400Regular/Inter_400Regular.ttf', '600SemiBold/Inter_600Sem
   fileURLToPath(import.meta.resolve(`@expo-google-fonts/inter/${path}`)),
 );
 
-/** Pixels of the picture for one of the chart: sharp on screens of high resolution. */
+/** Pixels of the image per pixel of the chart: sharp on high-resolution screens. */
 const ZOOM = 1.6;
 
 /** The picture of an SVG that `standaloneSvg` made. */
@@ -17,7 +17,7 @@ export function pngOf(svg: string): Uint8Array {
     font: { loadSystemFonts: false, fontFiles: FONT_FILES, defaultFontFamily: 'Inter' },
   });
   const png = new Uint8Array(resvg.render().asPng());
-  // A drawing keeps about 12 MB until its small wrapper is collected; V8, which is not told of them, sees no reason to.
+  // A drawing keeps about 12 MB until its small wrapper is collected; V8 does not know of them, so it does not hurry.
   collectGarbage('minor');
   return png;
 }

@@ -8,7 +8,7 @@ declare module 'vega' {
   export const textMetrics: { width(item: { fontSize?: number }, text: unknown): number };
 }
 
-// Vega's own way to be told how wide texts are where there is no canvas to measure them on.
+// Vega's own hook for text widths where there is no canvas to measure them on.
 textMetrics.width = (item, text) =>
   text === null || text === undefined ? 0 : textWidth(String(text), item.fontSize ?? 11);
 
@@ -33,7 +33,7 @@ export interface Plot {
   readonly height: number;
 }
 
-/** A plot with the words that go with it. */
+/** A plot with its texts. */
 export interface DrawnPlot {
   readonly name: string;
   readonly title: string;

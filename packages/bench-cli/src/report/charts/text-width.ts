@@ -1,7 +1,7 @@
 /**
- * How wide a text is without drawing it. Vega alone guesses 0.8 font sizes for every character, which makes it leave
- * out labels that would fit. The classes are the mean advance widths of Inter (and within 10 % those of other sans
- * serifs), in font sizes.
+ * The width of a text without drawing it. Vega alone assumes 0.8 font sizes per character, so it omits labels that
+ * would fit. The classes are the mean advance widths of Inter (and within 10 % those of other sans serifs), in font
+ * sizes.
  */
 const CLASSES: readonly (readonly [RegExp, number])[] = [
   [/[iljI.,:;'|!·]/, 0.27],

@@ -1,6 +1,6 @@
 /**
- * Colours of charts. Vega writes them as attributes (`fill="#334155"`), and CSS wins over attributes: that is
- * how one SVG suits light and dark. So that a rule meets what it means, every colour here has one use only.
+ * Colours of charts. Vega writes them as attributes (`fill="#334155"`), and CSS overrides attributes: that is how one
+ * SVG adapts to light and dark. Every colour has only one use, so that a rule matches exactly what it means.
  */
 
 interface Shades {
@@ -59,7 +59,7 @@ function fromHsl(hue: number, saturation: number, lightness: number): string {
   return `#${hex(channel(0))}${hex(channel(8))}${hex(channel(4))}`;
 }
 
-/** Colour and shape of the server with this place in the run. Beyond the palette, hues a golden angle apart. */
+/** Colour and shape of the server at this position in the run. Beyond the palette, hues are a golden angle apart. */
 export function serverStyle(index: number): Shades & { readonly shape: string } {
   const hue = (index * 137.508) % 360;
   const shades = SERVERS[index] ?? { light: fromHsl(hue, 0.65, 0.36), dark: fromHsl(hue, 0.7, 0.68) };
@@ -85,7 +85,7 @@ export function darkRules(servers: number, selector = ''): string {
     .join('\n');
 }
 
-/** The same chart in dark colours, for pictures, which know no CSS. */
+/** The same chart in dark colours, for bitmaps, which have no CSS. */
 export function darkened(svg: string, servers: number): string {
   const shades = [
     SURFACE,

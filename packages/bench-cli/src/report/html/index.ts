@@ -1,7 +1,6 @@
 /**
- * `report.html`: one file that opens from disk, without network. Its style and its script are allowed by their
- * hashes and nothing else is (Content Security Policy Level 3, 2.3.1), so that even markup that slipped in could
- * neither run nor load anything.
+ * `report.html`: one file that opens from disk, without network. Only its own style and script are allowed, by their
+ * hashes (Content Security Policy Level 3, 2.3.1), so that even injected markup could neither run nor load anything.
  */
 import { createHash } from 'node:crypto';
 import { ownText } from '../../own-files.ts';
@@ -25,7 +24,7 @@ function hash(text: string): string {
   return `'sha256-${createHash('sha256').update(text).digest('base64')}'`;
 }
 
-/** Dark charts where the reader's system or the reader asks for dark; paper is always light. */
+/** Dark charts where the reader or their system prefers dark; print is always light. */
 function chartRules(servers: number): string {
   const dark = darkRules(servers, ':root[data-theme=dark]');
   const byDefault = darkRules(servers, ':root:not([data-theme])');

@@ -1,6 +1,6 @@
 /**
- * HTML from template literals: whatever is put in is text and becomes escaped text, unless it is `Html` itself. There
- * is no other way into the page, so that no server's name and no file's content can become markup.
+ * HTML from template literals: values are escaped as text, unless they are `Html`. There is no other way into the page,
+ * so no server name and no file content can become markup.
  */
 import { escapeXml } from '../charts/render.ts';
 
@@ -25,7 +25,7 @@ export function html(parts: TemplateStringsArray, ...values: readonly Content[])
   return new Html(parts.map((part, index) => part + markupOf(values[index] ?? null)).join(''));
 }
 
-/** For markup of our own or of a library that escapes by itself; never for text from a record. */
+/** For our own markup or that of a library that escapes; never for text from a record. */
 export function trusted(markup: string): Html {
   return new Html(markup);
 }

@@ -1,4 +1,4 @@
-/** Style rules that hide one server in every chart, or bring it out, by the colour that only it has. */
+/** Style rules that hide or highlight one server in every chart, by its unique colour. */
 import type { ChartServer } from '../charts/index.ts';
 
 function marksOf({ color }: ChartServer): string {

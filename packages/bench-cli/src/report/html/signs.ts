@@ -1,4 +1,4 @@
-/** Small signs that stand for something explained elsewhere: a server's colour and shape, a mark. */
+/** Small symbols that are explained elsewhere: a server's colour and shape, a mark. */
 import { legendSign } from '../charts/index.ts';
 import type { Mark } from '../marks.ts';
 import { type Html, html, trusted } from './markup.ts';
