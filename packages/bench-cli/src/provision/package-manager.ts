@@ -1,4 +1,4 @@
-/** The system's package manager, where it needs no password: as root, or with passwordless sudo. */
+/** The system's package manager, where it needs no password: as root, or with a sudo that asks for none. */
 import { findDaemon, findExecutable } from '../machine/find-executable.ts';
 import { type Completed, runToEnd } from '../process.ts';
 import type { World } from '../world.ts';
