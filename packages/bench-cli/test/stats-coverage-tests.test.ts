@@ -74,13 +74,14 @@ describe('with normal noise', () => {
   it('the bootstrap of 10 pairs covers in 93 to 97 %', () => {
     const { normal } = noise('bootstrap');
     let run = 0;
-    const share = shareOf(RUNS, () => {
+    // Each resamples thousands of times. Of half as many runs three standard errors are still 2 %.
+    const share = shareOf(RUNS / 2, () => {
       run += 1;
       return holds(testPaired(paired(10, normal, TRUTH), { interval: 'bootstrap', seed: String(run) }));
     });
     expect(share).toBeGreaterThanOrEqual(0.93);
     expect(share).toBeLessThanOrEqual(0.97);
-  }, 60_000);
+  }, 120_000);
 
   it.each([3, 6, 10])('of eleven equal servers, %i trials each, hardly ever one is called different', (n) => {
     const { normal } = noise(`family ${n}`);

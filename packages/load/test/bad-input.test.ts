@@ -8,7 +8,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { CannonResult } from '../src/index.ts';
-import { dnscannon, start } from './support/cli.ts';
+import { dnscannon, refusedBy, start } from './support/cli.ts';
 import { answerTo, startServer } from './support/misbehaving-server.ts';
 
 let directory = '';
@@ -161,7 +161,7 @@ describe('before anything is sent', () => {
     { what: 'a threshold that is none', args: ['--fail-if', 'speed>5', '127.0.0.1'], says: ['speed', 'p99'] },
     { what: 'an expectation that is none', args: ['--expect', 'MAYBE', '127.0.0.1'], says: ['MAYBE'] },
   ])('$what: status 2', async ({ args, says }) => {
-    const { status, stdout, stderr } = await dnscannon(args);
+    const { status, stdout, stderr } = await refusedBy(args);
     expect(status).toBe(2);
     expect(stdout).toBe('');
     for (const words of says) expect(stderr).toContain(words);
@@ -172,14 +172,14 @@ describe('before anything is sent', () => {
     const [empty, broken] = [join(directory, 'empty'), join(directory, 'broken')];
     await writeFile(empty, '# only a comment\n\n');
     await writeFile(broken, 'example1.com A\n; fine\nexample2.com AAAA\nexample..com A\n');
-    const first = await dnscannon(['--queries', empty, '127.0.0.1']);
+    const first = await refusedBy(['--queries', empty, '127.0.0.1']);
     expect([first.status, first.stderr]).toEqual([2, expect.stringContaining('E_QUERY_FILE')]);
-    const second = await dnscannon(['--queries', broken, '127.0.0.1']);
+    const second = await refusedBy(['--queries', broken, '127.0.0.1']);
     expect([second.status, second.stderr]).toEqual([2, expect.stringMatching(/line 4|:4\b/)]);
   });
 
   it('a query file that is not there: status 3', async () => {
-    const { status, stderr } = await dnscannon(['--queries', join(directory, 'missing'), '127.0.0.1']);
+    const { status, stderr } = await refusedBy(['--queries', join(directory, 'missing'), '127.0.0.1']);
     expect(status).toBe(3);
     expect(stderr).toContain('E_UNREADABLE');
   });
@@ -206,7 +206,7 @@ describe('before anything is sent', () => {
   });
 
   it('a file for the histogram that cannot be written: status 7', async () => {
-    const { status, stderr } = await dnscannon(['--hgrm', join(directory, 'no', 'such', 'x'), '127.0.0.1']);
+    const { status, stderr } = await refusedBy(['--hgrm', join(directory, 'no', 'such', 'x'), '127.0.0.1']);
     expect(status).toBe(7);
     expect(stderr).toContain('E_WRITE_FAILED');
   });

@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { fileURLToPath } from 'node:url';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { allProcesses, FILE_VARIABLE, GRACE_VARIABLE } from '../src/marks.ts';
+import { allProcesses, GRACE_VARIABLE } from '../src/marks.ts';
 
 const RUNNER = fileURLToPath(new URL('../src/run.ts', import.meta.url));
 /** Nothing is about to end in these runs, and whether servers are required is no matter of theirs. */
@@ -43,13 +43,13 @@ async function run(fixture: string, env?: NodeJS.ProcessEnv) {
   return { stdout, stderr, status };
 }
 
-/** What this test file has started, directly or not, and that still runs `left-behind`. */
+/** What the run in `directory` has started, directly or not, and that still runs `left-behind`. */
 function leftBehind(): string[] {
-  const mark = process.env[FILE_VARIABLE] ?? '';
   return allProcesses()
     .filter(
       ({ environment, command }) =>
-        command.endsWith('left-behind') && environment.join('\0').includes(mark.split('.')[0] ?? ''),
+        command.endsWith('left-behind') &&
+        environment.some((word) => word.startsWith(`TMPDIR=${directory}/`)),
     )
     .map(({ command }) => command);
 }

@@ -134,3 +134,11 @@ it('reports progress up to the last zone', () => {
   expect(seen).toEqual([...seen].sort((a, b) => a - b));
   expect(seen.at(-1)).toBe(50_000);
 });
+
+it('Knot DNS gets a path for its control socket that is short enough for the kernel', () => {
+  const configurationIn = (directory: string) =>
+    texts('knot', defineZoneSet({ pattern: 'example{X}.com' }), { directory })['knot.conf'];
+  // 107 octets with "/knot.sock", and one more.
+  expect(configurationIn(`/${'x'.repeat(96)}`)).not.toContain('control:');
+  expect(configurationIn(`/${'x'.repeat(97)}`)).toContain('control:\n  listen: /proc/self/cwd/knot.sock\n');
+});

@@ -1,8 +1,9 @@
-/** The real program in its own process. */
+/** The real program in a process of its own, or its command line in this one. */
 import { type ChildProcessByStdio, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import type { Readable } from 'node:stream';
+import { PassThrough, type Readable } from 'node:stream';
 import { text } from 'node:stream/consumers';
+import { runCli } from '../../src/cli/run-cli.ts';
 
 const PROGRAM = new URL('../../src/cli.ts', import.meta.url).pathname;
 
@@ -30,4 +31,16 @@ export function start(args: readonly string[], prefix: readonly string[] = []): 
 
 export function dnscannon(args: readonly string[], prefix: readonly string[] = []): Promise<Ended> {
   return start(args, prefix).ended;
+}
+
+/** The same command line without a process: for what it says of arguments that it refuses before it starts anything. */
+export async function refusedBy(args: readonly string[]): Promise<Ended> {
+  const [stdout, stderr] = [new PassThrough(), new PassThrough()];
+  const output = Promise.all([text(stdout), text(stderr)]);
+  const env = { NO_COLOR: '1' };
+  const status = await runCli(args, { stdout, stderr, env, signal: new AbortController().signal });
+  stdout.end();
+  stderr.end();
+  const [out, err] = await output;
+  return { status, stdout: out, stderr: err };
 }

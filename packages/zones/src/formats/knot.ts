@@ -4,6 +4,19 @@ import { compileZoneText, zoneChunks } from '../zone-text.ts';
 import { defineFormat } from './format.ts';
 import { SHARED_ZONE_FILE } from './paths.ts';
 
+/** Octets in the path of a Unix socket on Linux: `sun_path` has 108 with the final null (unix(7)). */
+const MAX_SOCKET_PATH = 107;
+const SOCKET = 'knot.sock';
+
+/**
+ * Knot DNS does not start where the path of its control socket is too long for the kernel. Then it is named by way of
+ * the working directory, which is the one of these files.
+ */
+function controlSocket(directory: string): string {
+  if (Buffer.byteLength(`${directory}/${SOCKET}`) <= MAX_SOCKET_PATH) return '';
+  return `control:\n  listen: /proc/self/cwd/${SOCKET}\n`;
+}
+
 export const knot = defineFormat({
   name: 'knot',
   title: 'Knot DNS',
@@ -19,7 +32,7 @@ server:
   udp-workers: ${workers}
   tcp-workers: ${workers}
   background-workers: 1
-log:
+${controlSocket(directory)}log:
   - target: stderr
     any: warning
 database:
