@@ -3,6 +3,7 @@
  * real socket. What must hold: nothing is written outside of a slot, every answer is what the handler wrote and
  * goes to whom it is for, and nothing that the handler says reaches the kernel unchecked.
  */
+import { randomFrom } from '@dinodns-bench/test-support';
 import { expect, it } from 'vitest';
 import type { Batch } from '../src/index.ts';
 import { openDescriptor } from '../src/native/descriptor.ts';
@@ -14,17 +15,6 @@ import { open } from './support/sockets.ts';
 
 const seed = Number(process.env.FUZZ_SEED ?? 20_260_401);
 const rounds = Number(process.env.FUZZ_ROUNDS ?? 1500);
-
-/** mulberry32. */
-function generator(start: number): (below: number) => number {
-  let state = start;
-  return (below) => {
-    state = (state + 0x6d2b79f5) | 0;
-    let t = Math.imul(state ^ (state >>> 15), 1 | state);
-    t = (t + Math.imul(t ^ (t >>> 7), 61 | t)) ^ t;
-    return Math.floor((((t ^ (t >>> 14)) >>> 0) / 2 ** 32) * below);
-  };
-}
 
 /** Small ones mostly, as DNS has them; the lengths around a slot's end; and up to the longest of IPv4. */
 function randomLength(random: (below: number) => number, slotBytes: number): number {
@@ -51,7 +41,7 @@ it.each([
 ] as const)(
   `survives random datagrams and hostile replies: %o, seed ${seed}`,
   async ({ slotBytes, batchSize, timestamps, backend }) => {
-    const random = generator(seed);
+    const random = randomFrom(seed);
     const size = 64;
     const expected = new Map<number, { length: number; first: number }>();
     const faults: string[] = [];

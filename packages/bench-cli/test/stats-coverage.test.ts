@@ -2,6 +2,7 @@
  * Do the intervals keep what they promise? Simulated trials of servers whose true figures are known: 2,000 runs
  * each, log-normal noise, with and without a drift of the machine that both servers of a round share.
  */
+import { randomFractions } from '@dinodns-bench/test-support';
 import { describe, expect, it } from 'vitest';
 import { compare, type Pair, summarize } from '../src/stats/summarize.ts';
 
@@ -12,20 +13,9 @@ const NOISE = 0.05;
 /** Three standard errors of a share of 5 % in 2,000 runs: 3 · √(0.05 · 0.95 ÷ 2000). */
 const SIMULATION_ERROR = 0.0146;
 
-/** mulberry32 by Tommy Ettinger, public domain: seeded, so that a test fails always or never. */
-function seeded(seed: number): () => number {
-  let state = seed;
-  return () => {
-    state = (state + 0x6d2b79f5) | 0;
-    let mixed = Math.imul(state ^ (state >>> 15), 1 | state);
-    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed;
-    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32;
-  };
-}
-
 /** Standard normal numbers, by Box and Muller. */
 function normals(seed: number): () => number {
-  const random = seeded(seed);
+  const random = randomFractions(seed);
   return () => Math.sqrt(-2 * Math.log(1 - random())) * Math.cos(2 * Math.PI * random());
 }
 

@@ -1,8 +1,10 @@
 /** Random and mutated input by the hundred thousand; the same with every run, so that a failure repeats. */
+
 import { createSocket } from 'node:dgram';
 import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
 import { connect } from 'node:net';
+import { randomFrom } from '@dinodns-bench/test-support';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { Query, readQuery } from '../src/wire/query.ts';
 import { ask, framed, opt, query, RCODE, TRANSPORTS } from './support/client.ts';
@@ -18,17 +20,6 @@ beforeAll(async () => {
   server = await startServer();
 });
 afterAll(killAll);
-
-/** Numbers from 0 up to below `limit`: Mulberry32, which is small, fast and good enough to mutate octets. */
-function generator(seed: number): (limit: number) => number {
-  let state = seed;
-  return (limit) => {
-    state = (state + 0x6d2b79f5) | 0;
-    let mixed = Math.imul(state ^ (state >>> 15), state | 1);
-    mixed ^= mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61);
-    return ((mixed ^ (mixed >>> 14)) >>> 0) % limit;
-  };
-}
 
 const SEEDS = [
   query('example1.com'),
@@ -76,7 +67,7 @@ async function expectHealthy(before: number): Promise<void> {
 }
 
 test('no input makes the reader throw, and whatever it replies echoes the id', () => {
-  const random = generator(1);
+  const random = randomFrom(1);
   for (let count = 0; count < 300_000; count++) {
     const message = fuzzed(random);
     const result = readQuery(message);
@@ -93,7 +84,7 @@ test('a flood of garbage over UDP leaves the server as it was', async () => {
   await once(socket, 'listening');
   let replies = 0;
   socket.on('message', () => replies++);
-  const random = generator(2);
+  const random = randomFrom(2);
   const deadline = performance.now() + FLOOD_SECONDS * 1000;
   let sent = 0;
   while (performance.now() < deadline) {
@@ -125,7 +116,7 @@ function streamGarbage(random: (limit: number) => number, port: number): Promise
 
 test('streams of garbage over TCP leave the server as it was', async () => {
   const before = residentOctets();
-  const random = generator(3);
+  const random = randomFrom(3);
   const deadline = performance.now() + FLOOD_SECONDS * 1000;
   let streams = 0;
   while (performance.now() < deadline) {

@@ -1,3 +1,4 @@
 export { namespaceName } from './namespaces.ts';
 export { fileNeeds, needs, pathOf } from './needs.ts';
+export { mixCase, pick, type Random, randomFractions, randomFrom } from './random.ts';
 export { conformanceDirectory, findProgram, type Program, type Requirement } from './requirements.ts';

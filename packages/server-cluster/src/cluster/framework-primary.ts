@@ -5,7 +5,7 @@
 import cluster, { type Worker } from 'node:cluster';
 import { cpus } from 'node:os';
 import { ServerError } from '../errors.ts';
-import type { Primary } from './primary.ts';
+import type { Primary } from './pool-primary.ts';
 
 /** Workers that end before all are ready: the framework would replace them for ever. */
 const MAX_FAILED_STARTS = 5;

@@ -6,7 +6,7 @@ import { encodeName, FLAG, HEADER_BYTES, MAX_LABELS, MAX_MESSAGE_BYTES } from '@
 import { OUTSIDE } from '../table/answers.ts';
 import { ReplyWriter } from '../table/reply-writer.ts';
 import type { ZoneData } from '../table/zone-data.ts';
-import { isMetaType, ZoneResponder } from '../table/zone-responder.ts';
+import { asksForNoRecords, ZoneResponder } from '../table/zone-responder.ts';
 import { readRecords } from '../wire/records.ts';
 import type { Sections } from '../wire/sections.ts';
 import { typeNumber } from '../wire/types.ts';
@@ -38,7 +38,7 @@ export class StoreView {
   /** The answer to a question; null if it is for a name outside of all zones, or for something other than records. */
   lookup(name: string, typeText: string, dnssecOk: boolean): StoredAnswer | null {
     const type = typeNumber(typeText);
-    if (isMetaType(type)) return null;
+    if (asksForNoRecords(type)) return null;
     const owner = encodeName(name);
     const flags = this.#write(owner, type, dnssecOk);
     return flags === OUTSIDE ? null : this.#decode(owner, flags);

@@ -3,7 +3,7 @@ import { CLASS, FLAG } from '@dinodns-bench/wire';
 import type { ZoneStore } from '../store/zone-store.ts';
 import { type Answers, OUTSIDE } from './answers.ts';
 import type { ReplyWriter } from './reply-writer.ts';
-import { isMetaType, ZoneResponder } from './zone-responder.ts';
+import { asksForNoRecords, ZoneResponder } from './zone-responder.ts';
 
 const CLASS_ANY = 255;
 
@@ -26,7 +26,7 @@ export class ZoneAnswers implements Answers {
     dnssecOk: boolean,
   ): number {
     if (questionClass !== CLASS.IN && questionClass !== CLASS_ANY) return OUTSIDE;
-    if (isMetaType(type)) return OUTSIDE;
+    if (asksForNoRecords(type)) return OUTSIDE;
     const flags = this.#responder.answer(this.#store.data, bytes, start, labels, count, type, dnssecOk);
     // Never authoritative for every class there is (RFC 1035, section 6.2).
     return questionClass === CLASS.IN || flags < 0 ? flags : flags & ~FLAG.authoritative;

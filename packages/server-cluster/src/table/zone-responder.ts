@@ -18,7 +18,7 @@ import { SignedWriter } from './signed-writer.ts';
 import type { ZoneData } from './zone-data.ts';
 
 /** IXFR, AXFR, MAILB, MAILA, TKEY, TSIG and OPT: these ask for something else than records (RFC 6895, section 3.1). */
-export function isMetaType(type: number): boolean {
+export function asksForNoRecords(type: number): boolean {
   return (type >= 249 && type <= 254) || type === 41;
 }
 

@@ -1,5 +1,5 @@
 /** Questions to compare servers by: everything that the zones hold and lack, in every wrapping. */
-import { pick, type Random } from '../support/random.ts';
+import { pick, type Random } from '@dinodns-bench/test-support';
 import { anyQuery, mutated } from '../table/mutate.ts';
 import { namesToAsk, OUTSIDE, zoneSet } from './zone.ts';
 

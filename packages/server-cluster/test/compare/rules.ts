@@ -3,7 +3,7 @@
  * docs/differences.md. Whatever no rule allows is a fault.
  */
 import { findNameEnd, GOOD, QueryReader, RCODE, skipName } from '@dinodns-bench/wire';
-import { isMetaType } from '../../src/table/zone-responder.ts';
+import { asksForNoRecords } from '../../src/table/zone-responder.ts';
 import type { View } from './view.ts';
 
 const NOT_FOR_QUERIES = 0x06cf;
@@ -75,7 +75,7 @@ export const RULES: Readonly<Record<string, (difference: Difference) => boolean>
   'other-classes': ({ facts, ours }) =>
     facts.class !== 1 && facts.class !== 255 && ours.rcode === RCODE.REFUSED,
   'class-any': ({ facts, ours }) => facts.class === 255 && !ours.authoritative,
-  'meta-types': ({ facts, ours }) => isMetaType(facts.type) && ours.rcode === RCODE.REFUSED,
+  'meta-types': ({ facts, ours }) => asksForNoRecords(facts.type) && ours.rcode === RCODE.REFUSED,
   'type-zero': ({ facts, theirs }) => facts.type === 0 && ERRORS.includes(theirs.rcode),
   'one-set-for-any': ({ facts, ours, theirs, keys }) =>
     facts.type === 255 &&

@@ -5,11 +5,10 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { needs, pathOf } from '@dinodns-bench/test-support';
+import { needs, pathOf, randomFrom } from '@dinodns-bench/test-support';
 import { describe, expect, test } from 'vitest';
 import { freePort, startProcess } from '../../../zones/test/support/servers.ts';
 import { createAnswerTable } from '../../src/table/answer-table.ts';
-import { randomFrom } from '../support/random.ts';
 import { answerTo } from '../table/ask.ts';
 import { exchangeAll } from './exchange.ts';
 import { type Asked, randomQuestion } from './questions.ts';

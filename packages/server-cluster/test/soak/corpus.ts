@@ -1,6 +1,6 @@
 /** Queries that real programs have sent, and what becomes of them when they are damaged. */
 import { readFileSync } from 'node:fs';
-import type { Random } from '../support/random.ts';
+import type { Random } from '@dinodns-bench/test-support';
 
 /** Every query of `corpus.txt`. */
 export function readCorpus(): Uint8Array[] {

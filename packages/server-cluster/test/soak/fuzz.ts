@@ -9,7 +9,7 @@
 import { readFileSync } from 'node:fs';
 import { parseArgs } from 'node:util';
 import { type Batch, openUdpSocket, type UdpSocket } from '@dinodns-bench/batched-udp';
-import { randomFrom } from '../support/random.ts';
+import { randomFrom } from '@dinodns-bench/test-support';
 import { killAll, type RunningServer, startServer } from '../support/server-process.ts';
 import { MAX_MUTATED_OCTETS, readCorpus, writeMutated } from './corpus.ts';
 import { type GoodQuery, goodQueries } from './good-queries.ts';

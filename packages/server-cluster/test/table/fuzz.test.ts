@@ -1,10 +1,11 @@
 /** Whatever the octets are, the table writes only into its slot, never throws, and keeps its promises. */
+
+import { pick, type Random, randomFrom } from '@dinodns-bench/test-support';
 import { expect, test } from 'vitest';
 import { createAnswerTable } from '../../src/table/answer-table.ts';
 import { DROP, TO_FRAMEWORK } from '../../src/table/responder.ts';
 import { randomQuestion } from '../compare/questions.ts';
 import { storeOfZones } from '../compare/zone.ts';
-import { pick, type Random, randomFrom } from '../support/random.ts';
 import { answerTo, query } from './ask.ts';
 
 const MESSAGES = Number(process.env.FUZZ_MESSAGES ?? 30_000);

@@ -2,6 +2,7 @@
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { randomFrom } from '@dinodns-bench/test-support';
 import { defineZoneSet, findFormat, writeFiles } from '@dinodns-bench/zones';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { ZoneSource } from '../../src/options.ts';
@@ -10,7 +11,6 @@ import { ZoneStore } from '../../src/store/zone-store.ts';
 import { ZonesFile } from '../../src/store/zones-file.ts';
 import { randomQuestion } from '../compare/questions.ts';
 import { zoneSet } from '../compare/zone.ts';
-import { randomFrom } from '../support/random.ts';
 import { answerTo, decoded, query } from './ask.ts';
 
 let directory: string;

@@ -1,7 +1,8 @@
 /** Queries of every sort: with and without EDNS, other classes and operations, cut off, changed, repeated. */
+
+import { mixCase, pick, type Random } from '@dinodns-bench/test-support';
 import { encodeName, HEADER_BYTES } from '@dinodns-bench/wire';
 import { type Answer, encode } from 'dns-packet';
-import { mixCase, pick, type Random } from '../support/random.ts';
 
 /** RD, AD and CD are for queries; RA, Z, TC, AA and codes are not. */
 const FLAGS = [0, 0, 0, 0x0100, 0x0100, 0x0100, 0x0130, 0x0110, 0x0120, 0x0730, 0x00ff];

@@ -3,6 +3,7 @@
  * and both say it right after every change.
  */
 
+import { mixCase, pick, type Random, randomFrom } from '@dinodns-bench/test-support';
 import { RCODE } from '@dinodns-bench/wire';
 import { DefaultStore } from 'dinodns/plugins/storage/index.js';
 import type { SupportedRecordType, ZoneData } from 'dinodns/types/dns.js';
@@ -10,7 +11,6 @@ import { describe, expect, test } from 'vitest';
 import { ZoneStore } from '../../src/store/zone-store.ts';
 import { createAnswerTable } from '../../src/table/answer-table.ts';
 import type { Responder, Transport } from '../../src/table/responder.ts';
-import { mixCase, pick, type Random, randomFrom } from '../support/random.ts';
 import { answerTo, decoded, normalized, query } from './ask.ts';
 import { chainReply } from './chain.ts';
 import { Model, type ModelAnswer, type ModelRecord } from './model.ts';

@@ -1,5 +1,5 @@
 /** Random records and questions in which names meet: few labels, zones within zones, wildcards, aliases, cuts. */
-import { mixCase, pick, type Random } from '../support/random.ts';
+import { mixCase, pick, type Random } from '@dinodns-bench/test-support';
 import type { ModelRecord } from './model.ts';
 
 const LABELS = ['a', 'b', 'www', '*', '_tcp', 'ns'];

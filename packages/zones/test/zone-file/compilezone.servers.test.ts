@@ -6,11 +6,10 @@ import { spawnSync } from 'node:child_process';
 import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
-import { fileNeeds, needs, pathOf } from '@dinodns-bench/test-support';
+import { fileNeeds, needs, pathOf, randomFrom } from '@dinodns-bench/test-support';
 import { CLASS } from '@dinodns-bench/wire';
 import { afterAll, beforeAll, expect } from 'vitest';
 import { canonicalText, originFromText, readZoneFile, ZoneFileError } from '../../src/index.ts';
-import { randomFrom } from './random.ts';
 import { randomZone } from './random-zone.ts';
 
 const { describe, it } = fileNeeds('named-compilezone');

@@ -1,8 +1,8 @@
 /** Damaged zone files, the same on every run: a problem has a place, records can be printed, and nothing else is thrown. */
 import { readFileSync } from 'node:fs';
+import { pick, type Random, randomFrom } from '@dinodns-bench/test-support';
 import { expect, test } from 'vitest';
 import { canonicalText, parseZoneFile, ZoneFileError, type ZoneRecord } from '../../src/index.ts';
-import { pick, type Random, randomFrom } from './random.ts';
 
 const fixtures = new URL('fixtures/', import.meta.url).pathname;
 const FILES = ['all-types.zone', 'syntax.zone', 'newer-types.zone'].map((name) =>

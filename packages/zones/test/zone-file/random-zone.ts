@@ -1,5 +1,5 @@
 /** Zone files at random: every type, in all forms that zone files have. */
-import { pick, type Random } from './random.ts';
+import { pick, type Random } from '@dinodns-bench/test-support';
 
 const LABELS = ['a', 'b', 'www', 'MAIL', 'x-1', '_tcp', '*', 'deep', 'dot\\.ted', 'sp\\032ace', '\\000', 'ü'];
 

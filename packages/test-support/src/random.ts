@@ -1,17 +1,22 @@
-/** Random numbers that are the same on every run. */
+/** Random numbers that are the same on every run: Mulberry32, small, fast and good enough to choose test data. */
+
+/** Numbers in [0, 1), in steps of 2^-32. */
+export function randomFractions(seed: number): () => number {
+  let state = seed;
+  return () => {
+    state = (state + 0x6d2b79f5) | 0;
+    let mixed = Math.imul(state ^ (state >>> 15), state | 1);
+    mixed ^= mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61);
+    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32;
+  };
+}
 
 /** A whole number from 0 up to below `limit`. */
 export type Random = (limit: number) => number;
 
-/** Mulberry32, which is small, fast and good enough to choose test data. */
 export function randomFrom(seed: number): Random {
-  let state = seed;
-  return (limit) => {
-    state = (state + 0x6d2b79f5) | 0;
-    let mixed = Math.imul(state ^ (state >>> 15), state | 1);
-    mixed ^= mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61);
-    return ((mixed ^ (mixed >>> 14)) >>> 0) % limit;
-  };
+  const next = randomFractions(seed);
+  return (limit) => (next() * 2 ** 32) % limit;
 }
 
 export function pick<T>(random: Random, items: readonly T[]): T {

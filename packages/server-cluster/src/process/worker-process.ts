@@ -1,6 +1,6 @@
 /** One of the processes that serve in mode `multi`. */
 import { PORT_VARIABLE } from '../cluster/messages.ts';
-import { serveAsWorker } from '../cluster/worker.ts';
+import { serveAsWorker } from '../cluster/serve-as-worker.ts';
 import { removeSnapshots } from '../cluster/zones-snapshot.ts';
 import type { ResolvedOptions, ZoneSource } from '../options.ts';
 import type { BuiltServer, Managed } from '../profiles/profile.ts';

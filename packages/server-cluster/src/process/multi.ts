@@ -2,7 +2,7 @@
 import { cpus } from 'node:os';
 import { watchFramework } from '../cluster/framework-primary.ts';
 import { PORT_VARIABLE } from '../cluster/messages.ts';
-import { createPrimary, type PoolPrimary, type Primary } from '../cluster/primary.ts';
+import { createPrimary, type PoolPrimary, type Primary } from '../cluster/pool-primary.ts';
 import { ZonesSnapshot } from '../cluster/zones-snapshot.ts';
 import { usableCpus } from '../cpus/usable-cpus.ts';
 import { probe } from '../endpoint/probe.ts';
