@@ -8,7 +8,7 @@ import { promisify } from 'node:util';
 export const run = promisify(execFile);
 
 const ROOT = fileURLToPath(new URL('../../..', import.meta.url));
-const MAX_OUTPUT_OCTETS = 64 * 2 ** 20;
+const MAX_OUTPUT_BYTES = 64 * 2 ** 20;
 
 export interface PublishedPackage {
   readonly name: string;
@@ -55,7 +55,7 @@ export async function packWith(tool: 'npm' | 'pnpm', directory: string, into: st
   const before = new Set(globSync('*.tgz', { cwd: into }));
   const [command, ...first] = tool === 'npm' ? ['npm'] : ['npx', '-y', 'pnpm@10'];
   const args = [...first, 'pack', '--pack-destination', into];
-  const options = { cwd: directory, env: strangersEnvironment(), maxBuffer: MAX_OUTPUT_OCTETS };
+  const options = { cwd: directory, env: strangersEnvironment(), maxBuffer: MAX_OUTPUT_BYTES };
   await run(command ?? tool, args, options);
   const [made] = globSync('*.tgz', { cwd: into }).filter((file) => !before.has(file));
   if (made === undefined) throw new Error(`${tool} pack in ${directory} made no archive in ${into}`);
@@ -71,6 +71,6 @@ export async function installIn(
   mkdirSync(folder, { recursive: true });
   writeFileSync(join(folder, 'package.json'), '{ "private": true, "type": "module" }\n');
   const args = ['install', '--no-audit', '--no-fund', '--prefer-offline', ...wanted];
-  const options = { cwd: folder, env: strangersEnvironment(nodeDirectory), maxBuffer: MAX_OUTPUT_OCTETS };
+  const options = { cwd: folder, env: strangersEnvironment(nodeDirectory), maxBuffer: MAX_OUTPUT_BYTES };
   await run('npm', args, options);
 }

@@ -147,7 +147,7 @@ function redirected(place: Place, plan: Plan, type: string, redirection: Redirec
   const dname = instantiate(redirection, zone);
   const alias = aliasOf(redirection, owner);
   const cname = instantiate(alias, zone);
-  // On the wire: a length octet in front, and the root.
+  // On the wire: a length byte in front, and the root.
   if (cname.type === 'CNAME' && cname.data.length + 2 > MAX_NAME_BYTES) {
     return { kind: 'name-too-long', zone, records: [dname] };
   }

@@ -138,7 +138,7 @@ it('reports progress up to the last zone', () => {
 it('Knot DNS gets a path for its control socket that is short enough for the kernel', () => {
   const configurationIn = (directory: string) =>
     texts('knot', defineZoneSet({ pattern: 'example{X}.com' }), { directory })['knot.conf'];
-  // 107 octets with "/knot.sock", and one more.
+  // 107 bytes with "/knot.sock", and one more.
   expect(configurationIn(`/${'x'.repeat(96)}`)).not.toContain('control:');
   expect(configurationIn(`/${'x'.repeat(97)}`)).toContain('control:\n  listen: /proc/self/cwd/knot.sock\n');
 });

@@ -4,7 +4,7 @@ import { compileZoneText, zoneChunks } from '../zone-text.ts';
 import { defineFormat } from './format.ts';
 import { SHARED_ZONE_FILE } from './paths.ts';
 
-/** Octets in the path of a Unix socket on Linux: `sun_path` has 108 with the final null (unix(7)). */
+/** Bytes in the path of a Unix socket on Linux: `sun_path` has 108 with the final null (unix(7)). */
 const MAX_SOCKET_PATH = 107;
 const SOCKET = 'knot.sock';
 

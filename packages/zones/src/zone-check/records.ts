@@ -1,7 +1,7 @@
-/** The records of a zone by name, for the rules that look at more than one of them. */
+/** The records of a zone by name, for rules that look at more than one record. */
 import { LOWER_CASE, TYPE } from '@dinodns-bench/wire';
 
-/** A record to check; where it stands is optional. Names are absolute and uncompressed. */
+/** A record to check; its place is optional. Names are absolute and uncompressed. */
 export interface CheckedRecord {
   readonly name: Uint8Array;
   readonly type: number;
@@ -25,20 +25,20 @@ export interface ZoneContents {
   readonly outside: readonly CheckedRecord[];
 }
 
-/** A name as it is compared: its octets in lower case, as Latin-1 text. */
+/** The form in which names are compared: their bytes in lower case, as Latin-1 text. */
 export function keyOf(name: Uint8Array): string {
   let key = '';
-  for (const octet of name) key += String.fromCharCode(LOWER_CASE[octet] ?? 0);
+  for (const byte of name) key += String.fromCharCode(LOWER_CASE[byte] ?? 0);
   return key;
 }
 
-/** The name above this one; undefined for the root. */
+/** The parent of a name; undefined for the root. */
 export function keyAbove(key: string): string | undefined {
-  const octets = key.charCodeAt(0);
-  return octets === 0 ? undefined : key.slice(octets + 1);
+  const length = key.charCodeAt(0);
+  return length === 0 ? undefined : key.slice(length + 1);
 }
 
-/** The names between this one and the zone, the zone included, from the nearest on. */
+/** The ancestors of a name up to the zone's own name, nearest first. */
 export function* keysAbove(key: string, origin: string): Generator<string, void, void> {
   for (let above = key; above !== origin; ) {
     const next = keyAbove(above);
@@ -54,7 +54,7 @@ export function isInside(key: string, origin: string): boolean {
   return false;
 }
 
-/** Sorts records by name and type; those outside of the zone are kept apart. A record that comes twice counts once. */
+/** Groups records by name and type; those outside the zone are kept apart. Duplicates count once. */
 export function contentsOf(zone: Uint8Array, records: Iterable<CheckedRecord>): ZoneContents {
   const origin = keyOf(zone);
   const names = new Map<string, { name: Uint8Array; types: Map<number, CheckedRecord[]> }>();
@@ -75,14 +75,14 @@ export function contentsOf(zone: Uint8Array, records: Iterable<CheckedRecord>): 
   return { origin, names, outside };
 }
 
-/** Octets in front of the host name that a record's data has; undefined for types without one. */
+/** Offset in bytes of the host name in the data of the types that have one. */
 const HOST_AT = new Map<number, number>([
   [TYPE.NS, 0],
   [TYPE.MX, 2],
   [TYPE.SRV, 6],
 ]);
 
-/** The key of the host that a record names, which must have an address; undefined for other types. */
+/** The key of the host that a record points to, which must have an address; undefined for other types. */
 export function hostOf({ type, data }: CheckedRecord): string | undefined {
   const at = HOST_AT.get(type);
   return at === undefined ? undefined : keyOf(data.subarray(at));

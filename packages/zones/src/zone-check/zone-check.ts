@@ -1,7 +1,7 @@
 /**
- * What is wrong with a zone as a whole: each record may be right, and the zone cannot be served, or not as it was
- * meant. Errors are what most of BIND, NSD, Knot DNS and PowerDNS refuse; warnings what some of them refuse or warn
- * of. test/zone-check.servers.test.ts asks them.
+ * Checks a zone as a whole: even if every record is valid, the zone may be impossible to serve, or not mean what it
+ * should. Errors are what most of BIND, NSD, Knot DNS and PowerDNS refuse; warnings are what some of them refuse or
+ * warn about. test/zone-check/zone-check.servers.test.ts compares their verdicts.
  */
 import { nameText, TYPE, typeName } from '@dinodns-bench/wire';
 import {
@@ -22,7 +22,7 @@ export interface ZoneFinding {
   readonly rule: string;
   /** `error`: the zone must not be served. */
   readonly severity: 'error' | 'warning';
-  /** What is wrong, where it stands first if that is known: `example.zone:7: …`. */
+  /** What is wrong, after the place if that is known: `example.zone:7: …`. */
   readonly problem: string;
   readonly fix: string;
   /** The record that it is about, if there is one. */
@@ -33,20 +33,20 @@ export interface ZoneCheck {
   /** Errors first, in the order of the rules. */
   readonly findings: readonly ZoneFinding[];
   readonly isServable: boolean;
-  /** Records to leave out, because they are outside of the zone. */
+  /** Records to omit, because they are outside the zone. */
   readonly ignored: readonly CheckedRecord[];
 }
 
-/** Of these a name has one record (RFC 1035, section 5.2; RFC 2181, section 10.1; RFC 6672, section 2.4). */
+/** Types of which a name has at most one record (RFC 1035, section 5.2; RFC 2181, section 10.1; RFC 6672, section 2.4). */
 const SINGLE_TYPES: readonly number[] = [TYPE.SOA, TYPE.CNAME, TYPE.DNAME];
-/** These may stand beside a CNAME record (RFC 4035, section 2.5; RFC 2535 for SIG, KEY and NXT). */
+/** Types that may be beside a CNAME record (RFC 4035, section 2.5; RFC 2535 for SIG, KEY and NXT). */
 const BESIDE_CNAME: readonly number[] = [TYPE.CNAME, TYPE.RRSIG, TYPE.NSEC, TYPE.SIG, TYPE.KEY, TYPE.NXT];
-/** What a delegation holds in the zone above it, and the addresses that may be glue. */
+/** What the parent zone holds at a zone cut, including addresses, which may be glue. */
 const AT_CUT: readonly number[] = [TYPE.NS, TYPE.DS, TYPE.NSEC, TYPE.RRSIG, TYPE.A, TYPE.AAAA];
 const GLUE: readonly number[] = [TYPE.A, TYPE.AAAA];
 const WILDCARD_LABEL = '\x01*';
 
-/** `origin`: the zone's name. Records may come in any order; positions are used where they are known. */
+/** `origin`: the zone's name. Records may come in any order; places are used if they are known. */
 export function checkZone(origin: Uint8Array, records: Iterable<CheckedRecord>): ZoneCheck {
   const contents = contentsOf(origin, records);
   const found = [...apexFindings(contents), ...contents.outside.map(outsideFinding)];
@@ -89,7 +89,7 @@ function apexFindings({ names, origin }: ZoneContents): ZoneFinding[] {
   const apex = names.get(origin);
   const found: ZoneFinding[] = [];
   if (apex?.types.get(TYPE.SOA) === undefined) {
-    const fix = `add "@ SOA …", or give the zone's right name`;
+    const fix = `add "@ SOA …", or give the correct name of the zone`;
     found.push(finding('error', 'no-soa', undefined, `${textOf(origin)} has no SOA record`, fix));
   }
   if (apex?.types.get(TYPE.NS) === undefined) {
@@ -105,12 +105,12 @@ function outsideFinding(record: CheckedRecord): ZoneFinding {
     'warning',
     'outside-zone',
     record,
-    `the ${labelOf(record)} is outside of the zone, and ignored`,
+    `the ${labelOf(record)} is outside the zone and is ignored`,
     fix,
   );
 }
 
-/** Rules for what one name holds. */
+/** Rules for the records of one name. */
 function nameFindings({ origin }: ZoneContents, key: string, { types }: CheckedName): ZoneFinding[] {
   const found: ZoneFinding[] = [];
   for (const [type, records] of types) {
@@ -158,7 +158,7 @@ function nameFindings({ origin }: ZoneContents, key: string, { types }: CheckedN
         'soa-below',
         soa,
         `the ${labelOf(soa)} is not at the zone's name`,
-        'make a zone of its own of it',
+        'move it to a zone of its own',
       ),
     );
   }
@@ -170,7 +170,7 @@ function nameFindings({ origin }: ZoneContents, key: string, { types }: CheckedN
         'ds-at-apex',
         ds,
         `the ${labelOf(ds)} is at the zone's own name`,
-        'put it into the zone above (RFC 4035, section 2.4)',
+        'put it into the parent zone (RFC 4035, section 2.4)',
       ),
     );
   } else if (ds !== undefined && !types.has(TYPE.NS)) {
@@ -211,7 +211,7 @@ function placeFindings({ names, origin }: ZoneContents, key: string, { types }: 
         'dname-at-cut',
         dname,
         `the ${labelOf(dname)} is at a delegation, and has no effect`,
-        'put it into the zone below (RFC 6672, section 2.3)',
+        'put it into the child zone (RFC 6672, section 2.3)',
       ),
     );
   }
@@ -226,8 +226,8 @@ function placeFindings({ names, origin }: ZoneContents, key: string, { types }: 
         'warning',
         'occluded',
         record,
-        `${textOf(key)} is delegated, so that its ${typeName(stray)} records are never served`,
-        'put them into the zone below',
+        `${textOf(key)} is delegated, so its ${typeName(stray)} records are never served`,
+        'put them into the child zone',
       ),
     );
   }
@@ -249,9 +249,9 @@ function placeFindings({ names, origin }: ZoneContents, key: string, { types }: 
     }
     const hidden = [...types.keys()].find((type) => !GLUE.includes(type) && type !== TYPE.RRSIG);
     if (isDelegated && hidden !== undefined) {
-      const problem = `${textOf(key)} is below the delegation of ${textOf(above)}, so that its ${typeName(hidden)} records are never served`;
+      const problem = `${textOf(key)} is below the delegation of ${textOf(above)}, so its ${typeName(hidden)} records are never served`;
       found.push(
-        finding('warning', 'occluded', types.get(hidden)?.[0], problem, 'put them into the zone below'),
+        finding('warning', 'occluded', types.get(hidden)?.[0], problem, 'put them into the child zone'),
       );
       break;
     }
@@ -259,7 +259,7 @@ function placeFindings({ names, origin }: ZoneContents, key: string, { types }: 
   return found;
 }
 
-/** Hosts in the zone that records name need an address, and no alias (RFC 2181, section 10.3). */
+/** Hosts in the zone that records point to need an address, and must not be aliases (RFC 2181, section 10.3). */
 function hostFindings(contents: ZoneContents, { types }: CheckedName): ZoneFinding[] {
   const found: ZoneFinding[] = [];
   for (const records of types.values()) {
@@ -273,8 +273,8 @@ function hostFindings(contents: ZoneContents, { types }: CheckedName): ZoneFindi
           'warning',
           why.rule,
           record,
-          `the ${labelOf(record)} names ${textOf(host)}, which ${why.text}`,
-          'add an A or AAAA record for it, or name another host',
+          `the ${labelOf(record)} points to ${textOf(host)}, which ${why.text}`,
+          'add an A or AAAA record for it, or point to another host',
         ),
       );
     }
@@ -293,7 +293,7 @@ function hostProblem(
   const [, ...uppers] = [host, ...keysAbove(host, origin)];
   const isElsewhere = uppers.some((above) => {
     const upper = names.get(above)?.types;
-    // A delegation is another server's affair, unless its own name server needs glue; a wildcard or DNAME record has an answer.
+    // The child zone answers for names below a cut, but its name servers need glue here; wildcards and DNAME records answer too.
     const isCut = above !== origin && upper?.has(TYPE.NS) === true && type !== TYPE.NS;
     return isCut || upper?.has(TYPE.DNAME) === true || names.has(WILDCARD_LABEL + above);
   });

@@ -1,8 +1,8 @@
-/** Record data in canonical form (RFC 4034, section 6.2): the names in the data of old types are in lower case. */
+/** Record data in canonical form (RFC 4034, section 6.2): names in the data of the older types are in lower case. */
 import { LOWER_CASE, TYPE } from '@dinodns-bench/wire';
 import { fieldsOf } from './record-fields.ts';
 
-/** The types whose names count without regard to case (RFC 4034, section 6.2, but for NSEC: RFC 6840, section 5.1). */
+/** Types with names that compare without regard to case (RFC 4034, section 6.2, except NSEC: RFC 6840, section 5.1). */
 const TYPES: ReadonlySet<number> = new Set([
   TYPE.NS,
   TYPE.MD,
@@ -28,7 +28,7 @@ const TYPES: ReadonlySet<number> = new Set([
   TYPE.RRSIG,
 ]);
 
-/** Octets of the fields that stand in front of names. */
+/** Sizes in bytes of the fields that can precede a name. */
 const SIZES: Readonly<Record<string, number>> = {
   u8: 1,
   u16: 2,
@@ -40,7 +40,7 @@ const SIZES: Readonly<Record<string, number>> = {
   signatureTime: 4,
 };
 
-/** The data by which records of a set are compared; the same octets where nothing differs. */
+/** The form of the data in which the records of an RRset are compared; `data` itself if it has no such names. */
 export function canonicalData(type: number, data: Uint8Array): Uint8Array {
   if (!TYPES.has(type)) return data;
   const lower = Uint8Array.from(data);
@@ -54,7 +54,7 @@ export function canonicalData(type: number, data: Uint8Array): Uint8Array {
   return lower;
 }
 
-/** The offset behind the name. */
+/** Puts a name into lower case, in place, and returns the offset after it. */
 function lowerName(data: Uint8Array, start: number): number {
   let at = start;
   while (at < data.length && data[at] !== 0) {

@@ -1,7 +1,7 @@
 /**
- * Zones in one canonical text: what `named-compilezone -s full` prints. Names in the order of RFC 4034, section 6.1; of
- * each name first SOA and NS, then the other types by number, signatures behind what they cover; the data of a set in
- * the order of its octets (section 6.3); one record on a line; NSEC3 records at the end.
+ * The canonical text of a zone: what `named-compilezone -s full` prints. Names are in the order of RFC 4034, section
+ * 6.1. At each name, SOA and NS come first, then the other types by number, each followed by its signatures. The
+ * records of an RRset are in the order of their bytes (section 6.3), one per line. NSEC3 records come last.
  */
 import { className, TYPE, typeName } from '@dinodns-bench/wire';
 import { canonicalData } from './canonical-data.ts';
@@ -9,26 +9,26 @@ import { compareNames, isWithin, lowerCaseName, zoneFileName } from './names.ts'
 import type { ZoneRecord } from './parse.ts';
 import { dataText } from './rdata/index.ts';
 
-/** Text of a chunk, in characters. */
+/** Minimum length of a chunk but the last, in characters. */
 const CHUNK_CHARACTERS = 64 * 1024;
 
-/** Columns of BIND's text: TTL, and data; tabs are eight wide. */
+/** Columns in which BIND writes the TTL and the data. Tab stops are eight columns apart. */
 const TTL_COLUMN = 46;
 const DATA_COLUMN = 64;
 const TAB = 8;
 
-/** Records of one name and type (and of one type covered, for signatures). */
+/** An RRset: the records of one name and type. Signatures form a set for each type that they cover. */
 export interface RecordSet {
-  /** As the set's first record has it. */
+  /** In the letter case of the set's first record. */
   readonly name: Uint8Array;
   readonly type: number;
   readonly class: number;
   ttl: number;
-  /** Distinct, in canonical order. */
+  /** In canonical order, without duplicates. */
   readonly data: readonly Uint8Array[];
 }
 
-/** The type, or for signatures what they cover. */
+/** The type that a signature covers; 0 for other records. */
 function coveredBy(type: number, data: Uint8Array): number {
   return type === TYPE.RRSIG || type === TYPE.SIG ? ((data[0] ?? 0) << 8) | (data[1] ?? 0) : 0;
 }
@@ -42,13 +42,13 @@ function rankOf({ type }: RecordSet, covered: number): number {
 interface OpenSet extends RecordSet {
   readonly data: Uint8Array[];
   readonly covered: number;
-  /** Of the run of records with this owner that it was last extended in. */
+  /** The last run of records with this owner that added to the set. */
   run: number;
 }
 
 /**
- * Gathers records into sets as BIND does: the first TTL of a run of records with one owner counts, and the last run.
- * The addresses of a run's name servers between its records do not end it.
+ * Gathers records into RRsets as BIND does. A set takes its TTL from its first record in the last run of records with
+ * the same owner. Addresses of the name servers in a run (glue) do not end the run.
  */
 class SetCollector {
   readonly owners = new Map<string, { readonly name: Buffer; readonly sets: OpenSet[] }>();
@@ -95,20 +95,20 @@ class SetCollector {
   }
 }
 
-/** Sorted, without those that are there already. */
+/** Sorted, without duplicates. */
 function distinct(type: number, data: readonly Uint8Array[]): Uint8Array[] {
   return data
-    .map((octets) => ({ octets, canonical: canonicalData(type, octets) }))
+    .map((bytes) => ({ bytes, canonical: canonicalData(type, bytes) }))
     .sort((one, other) => Buffer.compare(one.canonical, other.canonical))
     .filter(({ canonical }, at, sorted) => {
       const before = sorted[at - 1];
       return before === undefined || Buffer.compare(canonical, before.canonical) !== 0;
     })
-    .map(({ octets }) => octets);
+    .map(({ bytes }) => bytes);
 }
 
 /**
- * The record sets of a zone in canonical order; records outside of `zone` are left out. Keeps all records in memory.
+ * The RRsets of a zone in canonical order. Records outside `zone` are omitted. Keeps all records in memory.
  */
 export function* canonicalSets(
   records: Iterable<ZoneRecord>,
@@ -131,7 +131,7 @@ export function* canonicalSets(
   }
 }
 
-/** Blanks from a column to another, one at least, as BIND writes them. */
+/** White space from one column to another, at least one character, as BIND writes it. */
 function blanks(from: number, to: number): string {
   const end = Math.max(to, from + 1);
   const tabs = Math.floor(end / TAB) - Math.floor(from / TAB);
@@ -144,7 +144,7 @@ function columnAfter(column: number, text: string): number {
   return at;
 }
 
-/** One line of text for a record, without the line break. Throws a `DataError` if the data is not of its type. */
+/** One line of text for a record, without the line break. Throws a `DataError` if the data is not valid for its type. */
 export function recordText(set: Omit<RecordSet, 'data'>, data: Uint8Array): string {
   let line = zoneFileName(set.name);
   let column = line.length;

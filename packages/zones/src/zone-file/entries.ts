@@ -1,19 +1,19 @@
 /**
  * Splits the text of a zone file into entries, and those into tokens (RFC 1035, section 5.1): an entry is a line,
- * or several held together by parentheses. Works on octets, in whatever chunks they come; keeps one entry at a time.
+ * or several lines joined by parentheses. Works on bytes in chunks of any size, and keeps one entry at a time.
  */
 import { LexicalError } from './problem.ts';
 
 /**
- * Octets of an entry. The data of a record has at most 65,535 octets, each of which takes four as `\DDD`; the rest is
- * for blanks and comments between parentheses.
+ * Maximum size of an entry. A record has at most 65,535 bytes of data, each of which takes four as `\DDD`; the rest is
+ * room for blanks and comments within parentheses.
  */
-export const MAX_ENTRY_OCTETS = 1024 * 1024;
-/** Record data of 65,535 octets as hexadecimal digits has fewer, even where every pair stands alone. */
+export const MAX_ENTRY_BYTES = 1024 * 1024;
+/** More than 65,535 bytes of data in hexadecimal need, even with a blank after every pair of digits. */
 const MAX_TOKENS = 70_000;
 
-const FIRST_BUFFER_OCTETS = 128 * 1024;
-const FIRST_TOKENS = 64;
+const INITIAL_BUFFER_BYTES = 128 * 1024;
+const INITIAL_TOKENS = 64;
 
 const TAB = 0x09;
 const LINE_FEED = 0x0a;
@@ -25,29 +25,29 @@ const CLOSE = 0x29;
 const SEMICOLON = 0x3b;
 const BACKSLASH = 0x5c;
 
-/** 1 for octets that end a word. */
-const ENDS_WORD = Uint8Array.from({ length: 256 }, (_, octet) =>
-  [0, TAB, LINE_FEED, RETURN, SPACE, QUOTE, OPEN, CLOSE, SEMICOLON].includes(octet) ? 1 : 0,
+/** 1 for bytes that end a word. */
+const ENDS_WORD = Uint8Array.from({ length: 256 }, (_, byte) =>
+  [0, TAB, LINE_FEED, RETURN, SPACE, QUOTE, OPEN, CLOSE, SEMICOLON].includes(byte) ? 1 : 0,
 );
 
 export class Entries {
-  /** Whether the current entry begins with a blank: its owner is that of the entry before. */
+  /** Whether the current entry begins with a blank: its owner is that of the previous entry. */
   beginsBlank = false;
-  /** Tokens of the current entry. */
+  /** Number of tokens in the current entry. */
   count = 0;
   /** Line of the current entry's first token, from 1. */
   line = 1;
   readonly #chunks: Iterator<Uint8Array>;
-  #bytes = Buffer.allocUnsafe(FIRST_BUFFER_OCTETS);
-  /** Start and end of each token, from the start of the entry; the end of a quoted one is negative. */
-  #places = new Int32Array(2 * FIRST_TOKENS);
-  /** The entry starts here; what is before is not needed any more. */
+  #bytes = Buffer.allocUnsafe(INITIAL_BUFFER_BYTES);
+  /** Start and end of each token, relative to the start of the entry; the end of a quoted one is negative. */
+  #places = new Int32Array(2 * INITIAL_TOKENS);
+  /** Where the entry starts; the bytes before it are no longer needed. */
   #start = 0;
-  /** Where reading goes on. */
+  /** Where reading continues. */
   #at = 0;
   #filled = 0;
   #startLine = 1;
-  /** Line at `#at`, and where that starts, from the start of the entry. */
+  /** The line of `#at`, and where that line starts, relative to the start of the entry. */
   #line = 1;
   #lineStart = 0;
   #depth = 0;
@@ -64,12 +64,12 @@ export class Entries {
     return false;
   }
 
-  /** Ends the reading early, so that the source can be closed. */
+  /** Stops reading early and lets the source close. */
   close(): void {
     this.#chunks.return?.();
   }
 
-  /** The octets of a token as characters, escapes as they are. */
+  /** The text of a token, with its escapes. */
   text(token: number): string {
     const [start, end] = this.#span(token);
     return this.#bytes.toString('latin1', start, end);
@@ -79,7 +79,7 @@ export class Entries {
     return (this.#places[2 * token + 1] ?? 0) < 0;
   }
 
-  /** Whether nothing is between a token and the one before, as in `key="value"`. */
+  /** Whether a token follows the previous one without a blank, as in `key="value"`. */
   isAttached(token: number): boolean {
     if (token === 0) return false;
     const [start] = this.#span(token);
@@ -87,13 +87,13 @@ export class Entries {
     return start - (this.isQuoted(token) ? 1 : 0) === before + (this.isQuoted(token - 1) ? 1 : 0);
   }
 
-  /** The octets of a token. Valid until the next entry is read. */
-  octets(token: number): Uint8Array {
+  /** The bytes of a token, with its escapes. Valid until the next entry is read. */
+  bytes(token: number): Uint8Array {
     const [start, end] = this.#span(token);
     return this.#bytes.subarray(start, end);
   }
 
-  /** Line and column of a token; of the entry's end for the one behind the last. */
+  /** Line and column of a token; those of the entry's end for the index after the last token. */
   placeOf(token: number): { readonly line: number; readonly column: number } {
     const at =
       token < this.count
@@ -117,7 +117,7 @@ export class Entries {
     return [this.#start + start, this.#start + end];
   }
 
-  /** Reads up to the end of a line outside of parentheses. False if there is nothing left. */
+  /** Reads to the end of a line outside parentheses. False at the end of the text. */
   #readEntry(): boolean {
     this.#start = this.#at;
     this.#startLine = this.#line;
@@ -128,8 +128,8 @@ export class Entries {
     const first = this.#bytes[this.#at];
     this.beginsBlank = first === SPACE || first === TAB;
     for (;;) {
-      const octet = this.#peek();
-      switch (octet) {
+      const byte = this.#peek();
+      switch (byte) {
         case -1:
           if (this.#depth > 0) throw this.#unclosed();
           return true;
@@ -139,7 +139,7 @@ export class Entries {
           break;
         case RETURN:
         case LINE_FEED:
-          this.#newLine(octet);
+          this.#newLine(byte);
           if (this.#depth === 0) return true;
           break;
         case OPEN:
@@ -163,8 +163,8 @@ export class Entries {
           break;
         case 0:
           throw this.#wrong(
-            'there is an octet 0',
-            'give a text file; write the octet as \\000 inside of a name or text',
+            'there is a null byte',
+            'give a text file; in a name or string, write the byte as \\000',
           );
         default:
           this.#word();
@@ -172,7 +172,7 @@ export class Entries {
     }
   }
 
-  /** The octet at `#at`; -1 at the end of the text. */
+  /** The byte at `#at`; -1 at the end of the text. */
   #peek(): number {
     if (this.#at < this.#filled || this.#fill()) return this.#bytes[this.#at] ?? -1;
     return -1;
@@ -182,9 +182,9 @@ export class Entries {
     return this.#at - this.#start - this.#lineStart + 1;
   }
 
-  #newLine(octet: number): void {
+  #newLine(byte: number): void {
     this.#at++;
-    if (octet === RETURN && this.#peek() === LINE_FEED) this.#at++;
+    if (byte === RETURN && this.#peek() === LINE_FEED) this.#at++;
     this.#line++;
     this.#lineStart = this.#at - this.#start;
   }
@@ -197,7 +197,7 @@ export class Entries {
         return;
       }
       this.#at = this.#filled;
-      // A comment outside of parentheses may be longer than an entry: it is not kept.
+      // A comment outside parentheses is not kept, so it may be longer than an entry.
       if (this.count === 0 && this.#depth === 0) this.#start = this.#at;
       if (!this.#fill()) return;
     }
@@ -207,10 +207,10 @@ export class Entries {
     const start = this.#at - this.#start;
     let isEscaped = false;
     for (;;) {
-      const octet = this.#peek();
-      if (octet === -1 || octet === LINE_FEED || octet === RETURN) break;
-      if (!isEscaped && ENDS_WORD[octet] === 1) break;
-      isEscaped = octet === BACKSLASH && !isEscaped;
+      const byte = this.#peek();
+      if (byte === -1 || byte === LINE_FEED || byte === RETURN) break;
+      if (!isEscaped && ENDS_WORD[byte] === 1) break;
+      isEscaped = byte === BACKSLASH && !isEscaped;
       this.#at++;
     }
     this.#add(start, this.#at - this.#start);
@@ -223,15 +223,15 @@ export class Entries {
     const start = this.#at - this.#start;
     let isEscaped = false;
     for (;;) {
-      const octet = this.#peek();
-      if (octet === -1 || (octet === LINE_FEED && !isEscaped)) {
-        const fix = 'close the text with a " on the same line, or write \\" for a quote inside of it';
+      const byte = this.#peek();
+      if (byte === -1 || (byte === LINE_FEED && !isEscaped)) {
+        const fix = 'close the text with a " on the same line, or write \\" for a quote within it';
         throw new LexicalError('the quoted text does not end on its line', fix, line, column);
       }
-      if (octet === QUOTE && !isEscaped) break;
-      isEscaped = octet === BACKSLASH && !isEscaped;
+      if (byte === QUOTE && !isEscaped) break;
+      isEscaped = byte === BACKSLASH && !isEscaped;
       this.#at++;
-      if (octet !== LINE_FEED) continue;
+      if (byte !== LINE_FEED) continue;
       this.#line++;
       this.#lineStart = this.#at - this.#start;
     }
@@ -243,7 +243,7 @@ export class Entries {
     if (this.count === MAX_TOKENS) {
       throw this.#wrong(
         `a record has more than ${MAX_TOKENS} words`,
-        'no record is so long: look for a "(" that is not closed',
+        'no record is that long: look for a "(" that is not closed',
       );
     }
     if (2 * this.count === this.#places.length) {
@@ -257,7 +257,7 @@ export class Entries {
     this.count++;
   }
 
-  /** Appends the next chunk behind what is still needed. False at the end of the text. */
+  /** Appends the next chunk to the bytes that are still needed. False at the end of the text. */
   #fill(): boolean {
     let chunk: IteratorResult<Uint8Array>;
     do {
@@ -266,7 +266,7 @@ export class Entries {
     } while (chunk.value.length === 0);
     const { value } = chunk;
     const kept = this.#filled - this.#start;
-    if (kept > MAX_ENTRY_OCTETS) throw this.#tooLong();
+    if (kept > MAX_ENTRY_BYTES) throw this.#tooLong();
     if (kept + value.length > this.#bytes.length || this.#start > 0) this.#move(kept, value.length);
     this.#bytes.set(value, kept);
     this.#filled = kept + value.length;
@@ -286,18 +286,18 @@ export class Entries {
   }
 
   #unclosed(): LexicalError {
-    const fix = 'close it behind the last part of the record';
+    const fix = 'close it after the last field of the record';
     return new LexicalError('the "(" is not closed', fix, this.#openLine, this.#openColumn);
   }
 
   #tooLong(): LexicalError {
     if (this.#depth > 0) return this.#unclosed();
-    const problem = `a line has more than ${MAX_ENTRY_OCTETS} octets`;
-    return new LexicalError(problem, 'give a zone file: no record is so long', this.#line, 1);
+    const problem = `a line has more than ${MAX_ENTRY_BYTES} bytes`;
+    return new LexicalError(problem, 'give a zone file: no record is that long', this.#line, 1);
   }
 }
 
 function endsLine(bytes: Uint8Array, at: number): boolean {
-  const octet = bytes[at];
-  return octet === LINE_FEED || (octet === RETURN && bytes[at + 1] !== LINE_FEED);
+  const byte = bytes[at];
+  return byte === LINE_FEED || (byte === RETURN && bytes[at + 1] !== LINE_FEED);
 }

@@ -1,7 +1,7 @@
 /** BIND's `$GENERATE`: a template that stands for many records, one for each number of a range. */
 import { TokenError } from './problem.ts';
 
-/** Records that all `$GENERATE` directives of a zone make together, at most: a /16 network's PTR records, many times. */
+/** Maximum number of records from all `$GENERATE` directives of a zone: 15 times the PTR records of a /16 network. */
 export const MAX_GENERATED = 1_000_000;
 const MAX_NUMBER = 0x7fff_ffff;
 
@@ -26,14 +26,14 @@ export function sizeOf({ start, stop, step }: NumberRange): number {
 
 type Part = string | ((number: number) => string);
 
-/** What a template's `${offset,width,base}` makes of a number. Throws a `TokenError`. */
+/** How a template's `${offset,width,base}` formats a number. Throws a `TokenError`. */
 function modifier(text: string): (number: number) => string {
   const [, offset = '', width = '0', base = 'd'] =
     /^(-?\d{1,10})(?:,(\d{1,3})(?:,([doxXnN]))?)?\}$/.exec(text) ?? [];
   if (offset === '' || Number(width) > 255) {
     throw new TokenError(
       `"\${${text}" is not a modifier`,
-      'write {OFFSET}, {OFFSET,WIDTH} or {OFFSET,WIDTH,BASE} behind the $, with a BASE of d, o, x, X, n or N',
+      'write {OFFSET}, {OFFSET,WIDTH} or {OFFSET,WIDTH,BASE} after the $, with a BASE of d, o, x, X, n or N',
     );
   }
   return (number) => formatted(number + Number(offset), Number(width), base);
@@ -42,14 +42,14 @@ function modifier(text: string): (number: number) => string {
 function formatted(value: number, width: number, base: string): string {
   if (base === 'n' || base === 'N') return nibbles(value, width, base === 'N');
   const radix = base === 'd' ? 10 : base === 'o' ? 8 : 16;
-  // Beyond decimal, C prints the 32 bits of a negative number.
+  // In bases other than decimal, C prints a negative number as an unsigned one of 32 bits.
   const digits = radix === 10 ? String(Math.abs(value)) : (value >>> 0).toString(radix);
   const sign = radix === 10 && value < 0 ? '-' : '';
   const padded = sign + digits.padStart(width - sign.length, '0');
   return base === 'X' ? padded.toUpperCase() : padded;
 }
 
-/** Hexadecimal digits from the last to the first, with dots between: names below ip6.arpa. */
+/** Hexadecimal digits in reverse order, separated by dots, as in names below ip6.arpa. */
 function nibbles(value: number, width: number, isUpperCase: boolean): string {
   let rest = value >>> 0;
   let left = width;

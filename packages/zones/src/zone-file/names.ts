@@ -1,9 +1,5 @@
-/** Domain names in zone files (RFC 1035, section 5.1): text with escapes, relative to an origin, and octets. */
-import {
-  LOWER_CASE,
-  MAX_LABEL_BYTES as MAX_LABEL_OCTETS,
-  MAX_NAME_BYTES as MAX_NAME_OCTETS,
-} from '@dinodns-bench/wire';
+/** Domain names in zone files (RFC 1035, section 5.1): from text, which may be relative, to wire format, and back. */
+import { LOWER_CASE, MAX_LABEL_BYTES, MAX_NAME_BYTES } from '@dinodns-bench/wire';
 import { TokenError } from './problem.ts';
 
 const DOT = 0x2e;
@@ -13,24 +9,24 @@ const AT_SIGN = 0x40;
 
 export const ROOT: Uint8Array = Uint8Array.of(0);
 
-/** Characters that stand for something in zone files, written with a backslash in front. */
+/** Characters with a special meaning in zone files; names have a backslash before them. */
 const SPECIAL = new Set(Array.from('"$().;@\\', (character) => character.charCodeAt(0)));
 
-/** Text of each octet inside of a label. */
-const OCTET_TEXT = Array.from({ length: 256 }, (_, octet) => {
-  if (SPECIAL.has(octet)) return `\\${String.fromCharCode(octet)}`;
-  return octet > 0x20 && octet < 0x7f ? String.fromCharCode(octet) : escapedOctet(octet);
+/** How each byte of a label is written. */
+const BYTE_TEXT = Array.from({ length: 256 }, (_, byte) => {
+  if (SPECIAL.has(byte)) return `\\${String.fromCharCode(byte)}`;
+  return byte > 0x20 && byte < 0x7f ? String.fromCharCode(byte) : escapedByte(byte);
 });
 
-export function escapedOctet(octet: number): string {
-  return `\\${String(octet).padStart(3, '0')}`;
+export function escapedByte(byte: number): string {
+  return `\\${String(byte).padStart(3, '0')}`;
 }
 
-const scratch = Buffer.alloc(MAX_NAME_OCTETS + 1);
+const scratch = Buffer.alloc(MAX_NAME_BYTES + 1);
 
 /**
- * The octets of a name in text, completed by `origin` if it does not end in a dot; `@` is the origin itself.
- * Throws a `TokenError` without a token: it is the one at hand.
+ * A name in wire format. `origin` is appended if the text does not end in a dot; `@` is the origin itself.
+ * Throws a `TokenError` for the current token.
  */
 export function nameFromText(text: Uint8Array, origin: Uint8Array): Buffer {
   const end = text.length;
@@ -40,61 +36,61 @@ export function nameFromText(text: Uint8Array, origin: Uint8Array): Buffer {
   let label = 0;
   let at = 1;
   for (let index = 0; index < end; index++) {
-    let octet = text[index] ?? 0;
-    if (octet === DOT) {
+    let byte = text[index] ?? 0;
+    if (byte === DOT) {
       label = endLabel(text, label, at);
       at++;
       continue;
     }
-    if (octet === BACKSLASH) {
-      octet = escapeAt(text, index + 1);
+    if (byte === BACKSLASH) {
+      byte = escapeAt(text, index + 1);
       index += isDigit(text[index + 1]) ? 3 : 1;
     }
-    if (at >= MAX_NAME_OCTETS) throw tooLong(text);
-    scratch[at++] = octet;
+    if (at >= MAX_NAME_BYTES) throw tooLong(text);
+    scratch[at++] = byte;
   }
-  // A dot at the end has begun a label that is the root.
+  // The label after a trailing dot is the root.
   if (at === label + 1) {
     scratch[label] = 0;
     return Buffer.from(scratch.subarray(0, label + 1));
   }
   endLabel(text, label, at);
-  if (at + origin.length > MAX_NAME_OCTETS) throw tooLong(text);
+  if (at + origin.length > MAX_NAME_BYTES) throw tooLong(text);
   const name = Buffer.allocUnsafe(at + origin.length);
   scratch.copy(name, 0, 0, at);
   name.set(origin, at);
   return name;
 }
 
-/** Writes the length of the label between the offsets; the next label begins at the result. */
+/** Writes the length of the label that ends at `at`, and returns where the next label begins. */
 function endLabel(text: Uint8Array, label: number, at: number): number {
   const length = at - label - 1;
   if (length === 0) throw wrongName(text, 'has an empty label', 'write single dots between labels');
-  if (length > MAX_LABEL_OCTETS) {
-    const fix = `shorten it to at most ${MAX_LABEL_OCTETS} octets`;
-    throw wrongName(text, `has a label of ${length} octets`, fix);
+  if (length > MAX_LABEL_BYTES) {
+    const fix = `shorten it to at most ${MAX_LABEL_BYTES} bytes`;
+    throw wrongName(text, `has a label of ${length} bytes`, fix);
   }
-  if (at >= MAX_NAME_OCTETS) throw tooLong(text);
+  if (at >= MAX_NAME_BYTES) throw tooLong(text);
   scratch[label] = length;
   return at;
 }
 
-function isDigit(octet: number | undefined): boolean {
-  return octet !== undefined && octet >= DIGIT_0 && octet <= DIGIT_0 + 9;
+function isDigit(byte: number | undefined): boolean {
+  return byte !== undefined && byte >= DIGIT_0 && byte <= DIGIT_0 + 9;
 }
 
-/** The octet that an escape stands for; `at` is behind the backslash. */
+/** The byte that an escape stands for; `at` is the offset after the backslash. */
 export function escapeAt(text: Uint8Array, at: number): number {
-  const octet = text[at];
-  if (octet === undefined) throw new TokenError('it ends in a lone backslash', 'write \\\\ for a backslash');
-  if (!isDigit(octet)) return octet;
+  const byte = text[at];
+  if (byte === undefined) throw new TokenError('it ends in a lone backslash', 'write \\\\ for a backslash');
+  if (!isDigit(byte)) return byte;
   const value = [at, at + 1, at + 2].reduce(
     (sum, index) => (isDigit(text[index]) ? sum * 10 + (text[index] ?? 0) - DIGIT_0 : Number.NaN),
     0,
   );
   if (value <= 255) return value;
   const digits = Buffer.from(text.subarray(at, at + 3)).toString('latin1');
-  throw new TokenError(`"\\${digits}" stands for no octet`, 'write three digits, from \\000 to \\255');
+  throw new TokenError(`"\\${digits}" is not a byte`, 'write three digits, from \\000 to \\255');
 }
 
 function wrongName(text: Uint8Array, what: string, fix: string): TokenError {
@@ -104,31 +100,31 @@ function wrongName(text: Uint8Array, what: string, fix: string): TokenError {
 function tooLong(text: Uint8Array): TokenError {
   return wrongName(
     text,
-    `has more than ${MAX_NAME_OCTETS} octets`,
+    `has more than ${MAX_NAME_BYTES} bytes`,
     'shorten it, or end it with a dot if it is complete',
   );
 }
 
-/** The text of an uncompressed name as BIND writes it: with the dot at its end, and few escapes. */
+/** The text of an uncompressed name as BIND writes it: with a trailing dot, and escapes only where they are needed. */
 export function zoneFileName(name: Uint8Array): string {
   if (name[0] === 0) return '.';
   let text = '';
   for (let at = 0; (name[at] ?? 0) !== 0; ) {
     const end = at + (name[at] ?? 0);
-    for (at++; at <= end; at++) text += OCTET_TEXT[name[at] ?? 0] ?? '';
+    for (at++; at <= end; at++) text += BYTE_TEXT[name[at] ?? 0] ?? '';
     text += '.';
   }
   return text;
 }
 
-/** Where the labels of a name start, the root's included. */
+/** The offsets of a name's labels, including the root. */
 function labelStarts(name: Uint8Array): number[] {
   const starts = [0];
   for (let at = 0; (name[at] ?? 0) !== 0; starts.push(at)) at += (name[at] ?? 0) + 1;
   return starts;
 }
 
-/** Canonical order (RFC 4034, section 6.1): by labels from the right, as octets in lower case. */
+/** Canonical order (RFC 4034, section 6.1): labels from the right, compared as bytes in lower case. */
 export function compareNames(a: Uint8Array, b: Uint8Array): number {
   const ours = labelStarts(a);
   const theirs = labelStarts(b);
@@ -161,5 +157,5 @@ export function isWithin(name: Uint8Array, zone: Uint8Array): boolean {
 
 /** The name in lower case. */
 export function lowerCaseName(name: Uint8Array): Buffer {
-  return Buffer.from(name.map((octet) => LOWER_CASE[octet] ?? 0));
+  return Buffer.from(name.map((byte) => LOWER_CASE[byte] ?? 0));
 }

@@ -1,6 +1,6 @@
 /**
- * Reads zone files (RFC 1035, section 5, RFC 2308, RFC 3597) as BIND does: entries one after the other, from whatever
- * chunks come, with the directives `$ORIGIN`, `$TTL`, `$INCLUDE` and `$GENERATE`.
+ * Reads zone files (RFC 1035, section 5, RFC 2308, RFC 3597) as BIND does, entry by entry, from chunks of any size,
+ * with the directives `$ORIGIN`, `$TTL`, `$INCLUDE` and `$GENERATE`.
  */
 import { nearest } from '@dinodns-bench/program';
 import { CLASS, className, TYPE, typeName, typeNumber } from '@dinodns-bench/wire';
@@ -8,22 +8,22 @@ import { ZonesError } from '../errors.ts';
 import { Entries } from './entries.ts';
 import { MAX_GENERATED, rangeFromText, sizeOf, templateFromText } from './generate.ts';
 import { nameFromText, ROOT, zoneFileName } from './names.ts';
-import { DataWriter } from './octets.ts';
 import { LexicalError, problemAt, TokenError, ZoneFileError, type ZoneFileProblem } from './problem.ts';
 import { Tokens } from './rdata/field.ts';
 import { parseData } from './rdata/index.ts';
+import { DataWriter } from './record-data.ts';
 import { classFromText, TYPES_IN_FILES, unusable } from './record-fields.ts';
 import { MAX_TTL, secondsFromText } from './ttl.ts';
 
 /** A record of a zone file; all names are absolute and uncompressed. */
 export interface ZoneRecord {
-  /** The owner as octets, in the case of the file. */
+  /** The owner name in wire format, in the letter case of the file. */
   readonly name: Uint8Array;
   readonly type: number;
   readonly class: number;
   /** In seconds, 0 to 2^31 − 1. */
   readonly ttl: number;
-  /** The record's data as octets. */
+  /** The record data in wire format. */
   readonly data: Uint8Array;
   readonly file: string;
   /** From 1. */
@@ -39,33 +39,33 @@ export interface IncludedFile {
 export interface ParseOptions {
   /** Name of the file in records and messages. Default: `zone`. */
   readonly file?: string;
-  /** What relative names are relative to until the first `$ORIGIN`, as text. Default: the root. */
+  /** The origin of relative names until the first `$ORIGIN`, as text. Default: the root. */
   readonly origin?: string;
   /** The class of all records. Default: 1, IN. */
   readonly class?: number;
   /**
-   * Opens what `$INCLUDE path` names in `from`. What it throws becomes the problem of that directive. Default: including
-   * is an error.
+   * Opens the file that `$INCLUDE path` in the file `from` names. A `TokenError` that it throws becomes a problem of the
+   * directive. Default: `$INCLUDE` is an error.
    */
   readonly include?: (path: string, from: string) => IncludedFile;
-  /** Called for what is read, but surely not as it was meant. Default: nobody is told. */
+  /** Called for text that is accepted but is probably a mistake. Default: no warnings. */
   readonly onWarning?: (warning: ZoneFileProblem) => void;
 }
 
-/** `$INCLUDE` in included files, so deep at most: a file that includes itself ends there. */
+/** Maximum depth of `$INCLUDE` in included files: it stops a file that includes itself. */
 export const MAX_INCLUDE_DEPTH = 16;
-/** Included files of a zone in all: ten files that each include the next one ten times are ten thousand million. */
+/** Maximum number of included files in a zone: ten files that each include the next ten times make ten billion. */
 export const MAX_INCLUDES = 10_000;
-/** A file of another kind has a problem in each line; nobody reads more. */
+/** A file of another kind has a problem on every line, and nobody reads more than this. */
 const MAX_PROBLEMS = 20;
-/** Text of a record that `$GENERATE` makes. */
-const MAX_TEMPLATE_OCTETS = 65_536;
+/** Maximum length of the data that `$GENERATE` makes for one record, as text. */
+const MAX_TEMPLATE_BYTES = 65_536;
 
 const DOLLAR = 0x24;
-/** Words that are neither a class nor a time: nearly all that stand in front of data. */
+/** Words that are neither a class nor a TTL: nearly all of the words before the data. */
 const USUAL_TYPES: ReadonlySet<string> = new Set(TYPES_IN_FILES);
 
-/** For types in capitals, as nearly all are. */
+/** The fast path: nearly all types are in capitals. */
 const TYPE_BY_NAME = new Map(TYPES_IN_FILES.map((name) => [name, typeNumber(name) ?? 0]));
 
 interface Frame {
@@ -76,9 +76,9 @@ interface Frame {
 }
 
 /**
- * The records of a zone file, in its order. `text` is the file or its chunks. Throws a `ZoneFileError` at the end if
- * anything is wrong, which names every problem (20 at most) with file, line and column; until then, records that are
- * right are yielded. Memory does not grow with the file.
+ * The records of a zone file, in file order. `text` is the whole file or its chunks. If anything is wrong, all valid
+ * records are yielded first; then a `ZoneFileError` is thrown that lists the problems (at most 20), each with file, line
+ * and column. Memory does not grow with the file.
  */
 export function parseZoneFile(
   text: string | Uint8Array | Iterable<Uint8Array>,
@@ -88,7 +88,7 @@ export function parseZoneFile(
   return new ZoneFileParser(chunks, options).records();
 }
 
-/** A name that a program or a user has given, as octets. Throws a `ZonesError` (`E_USAGE`). */
+/** A name given by a program or a user, in wire format. Throws a `ZonesError` (`E_USAGE`). */
 export function originFromText(text: string): Buffer {
   try {
     return nameFromText(Buffer.from(text), ROOT);
@@ -105,13 +105,13 @@ class ZoneFileParser {
   readonly #frames: Frame[] = [];
   readonly #out = new DataWriter();
   readonly #file: string;
-  /** Of the last record that said it, or of the SOA record. */
+  /** The last TTL given, or that of the SOA record. */
   #ttl: number | undefined;
-  /** Of `$TTL`. */
+  /** From `$TTL`. */
   #defaultTtl: number | undefined;
   #includes = 0;
   #generated = 0;
-  #saysFormerTtl = false;
+  #hasWarnedOfTtl = false;
 
   constructor(chunks: Iterable<Uint8Array>, options: ParseOptions) {
     this.#options = options;
@@ -160,8 +160,10 @@ class ZoneFileParser {
     }
   }
 
-  /** How many tokens of the current entry have been read. */
+  /** Those of the current entry. */
   #tokens: Tokens | undefined;
+
+  /** Number of tokens of the current entry that have been read. */
 
   get #lastRead(): number {
     return this.#tokens?.at ?? 0;
@@ -176,10 +178,10 @@ class ZoneFileParser {
     const tokens = new Tokens(entries, frame.origin);
     this.#tokens = tokens;
     if (!entries.beginsBlank) {
-      if (entries.octets(0)[0] === DOLLAR && !entries.isQuoted(0)) return this.#directive(frame, tokens);
+      if (entries.bytes(0)[0] === DOLLAR && !entries.isQuoted(0)) return this.#directive(frame, tokens);
       frame.owner = nameFromText(tokens.nextRaw('the owner'), frame.origin);
     } else if (frame.owner === undefined) {
-      const fix = 'begin the line with the name of the record, or with @ for the zone';
+      const fix = 'begin the line with the name of the record, or with @ for the origin';
       throw new TokenError('the record has no owner, and there is none before it', fix, 0);
     }
     return this.#record(frame, tokens, frame.owner);
@@ -195,7 +197,7 @@ class ZoneFileParser {
     return { name: owner, type, class: this.#class, ttl: found, data, file, line: entries.line };
   }
 
-  /** TTL and class, in either order; the TTL if there is one. */
+  /** Reads TTL and class, in either order, and returns the TTL if there is one. */
   #head(frame: Frame, tokens: Tokens): number | undefined {
     let ttl: number | undefined;
     let hasClass = false;
@@ -220,7 +222,7 @@ class ZoneFileParser {
   #checkClass(classCode: number, tokens: Tokens): void {
     if (classCode === this.#class) return;
     throw new TokenError(
-      `the class is ${className(classCode)}, where that of the zone is ${className(this.#class)}`,
+      `the class is ${className(classCode)}, but that of the zone is ${className(this.#class)}`,
       `write ${className(this.#class)}, or omit the class`,
       tokens.at,
     );
@@ -229,18 +231,18 @@ class ZoneFileParser {
   #checkedTtl(frame: Frame, token: number, seconds: number | 'range', text: string): number {
     if (seconds === 'range') {
       throw new TokenError(
-        `the TTL ${text} is too long`,
+        `the TTL ${text} is too large`,
         `write at most ${MAX_TTL} seconds (RFC 2181, section 8)`,
         token,
       );
     }
     if (seconds <= MAX_TTL) return seconds;
     const fix = `write at most ${MAX_TTL} seconds (RFC 2181, section 8)`;
-    this.#warn(frame, token, `the TTL ${text} is too long and taken as 0`, fix);
+    this.#warn(frame, token, `the TTL ${text} is too large; 0 is used`, fix);
     return 0;
   }
 
-  /** The TTL of a record that does not say it; undefined if the SOA record itself has to say. */
+  /** The TTL of a record that does not give one; undefined for an SOA record from whose data it is taken. */
   #inheritedTtl(frame: Frame, tokens: Tokens, type: number): number | undefined {
     if (this.#defaultTtl !== undefined) {
       this.#ttl = this.#defaultTtl;
@@ -254,19 +256,19 @@ class ZoneFileParser {
         tokens.at - 1,
       );
     }
-    if (!this.#saysFormerTtl) {
-      this.#saysFormerTtl = true;
+    if (!this.#hasWarnedOfTtl) {
+      this.#hasWarnedOfTtl = true;
       this.#warn(
         frame,
         0,
-        'the TTL is that of the record before it',
+        'the record has no TTL: that of the previous record is used',
         'begin the file with $TTL 3600 (RFC 2308, section 4)',
       );
     }
     return this.#ttl;
   }
 
-  /** Nothing has said a TTL before the SOA record: its minimum, as before RFC 2308. */
+  /** The TTL if none is given up to the SOA record: its MINIMUM field, as before RFC 2308. */
   #ttlOfSoa(frame: Frame, data: Buffer): number {
     const ttl = Math.min(data.readUInt32BE(data.length - 4), MAX_TTL);
     this.#ttl = ttl;
@@ -274,7 +276,7 @@ class ZoneFileParser {
     this.#warn(
       frame,
       0,
-      `there is no TTL; ${ttl}, the minimum of the SOA record, is used`,
+      `there is no TTL: ${ttl}, the minimum of the SOA record, is used`,
       'begin the file with $TTL 3600',
     );
     return ttl;
@@ -290,7 +292,7 @@ class ZoneFileParser {
     }
     const reason = unusable(type);
     if (reason === 'meta') {
-      throw new TokenError(`${typeName(type)} is for questions, and no record has it`, 'remove the record');
+      throw new TokenError(`${typeName(type)} is a type for queries, not for records`, 'remove the record');
     }
     if (reason === 'obsolete') {
       throw new TokenError(
@@ -330,8 +332,8 @@ class ZoneFileParser {
 
   #endDirective(word: string, tokens: Tokens): void {
     if (!tokens.hasMore) return;
-    const problem = `there is more behind the end of ${word}: "${tokens.peek()}"`;
-    throw new TokenError(problem, 'remove it, or put a ; in front of a comment', tokens.at);
+    const problem = `there is text after the end of ${word}: "${tokens.peek()}"`;
+    throw new TokenError(problem, 'remove it, or put a ; before of a comment', tokens.at);
   }
 
   #setDefaultTtl(frame: Frame, tokens: Tokens): void {
@@ -345,20 +347,21 @@ class ZoneFileParser {
   }
 
   #include(frame: Frame, tokens: Tokens): void {
-    const path = tokens.nextOctets('the name of a file').toString('utf8');
+    const path = tokens.nextBytes('the name of a file').toString('utf8');
     const at = tokens.at - 1;
     const origin = tokens.hasMore ? tokens.nextName('the origin') : frame.origin;
     this.#endDirective('$INCLUDE', tokens);
     if (this.#frames.length > MAX_INCLUDE_DEPTH) {
       const fix = 'look for a file that includes itself';
-      throw new TokenError(`$INCLUDE goes more than ${MAX_INCLUDE_DEPTH} files deep`, fix, at);
+      throw new TokenError(`$INCLUDE is nested more than ${MAX_INCLUDE_DEPTH} files deep`, fix, at);
     }
     if (++this.#includes > MAX_INCLUDES) {
       const fix = 'include each file once';
       throw new TokenError(`the zone includes more than ${MAX_INCLUDES} files`, fix, at);
     }
     const { include } = this.#options;
-    if (include === undefined) throw new TokenError('$INCLUDE is not possible here', 'give one file', at);
+    if (include === undefined)
+      throw new TokenError('$INCLUDE is not allowed here', 'put all records into one file', at);
     try {
       const { file, chunks } = include(path, frame.file);
       this.#push(file, chunks, origin, frame.owner);
@@ -373,7 +376,7 @@ class ZoneFileParser {
     const range = rangeFromText(tokens.next('a range'));
     this.#generated += sizeOf(range);
     if (this.#generated > MAX_GENERATED) {
-      const fix = 'generate fewer, or write the records into a file';
+      const fix = 'generate fewer, or write the records to a file';
       throw new TokenError(`$GENERATE makes more than ${MAX_GENERATED} records`, fix);
     }
     const owner = templateFromText(tokens.next('a name'));
@@ -403,9 +406,9 @@ class ZoneFileParser {
     }
   }
 
-  /** The data of the text, which is split into words anew. Problems are shown at the template, `token`. */
+  /** The data of one record: `text` is split into tokens again. Problems are reported at the template, `token`. */
   #generatedData(frame: Frame, type: number, text: string, token: number): Buffer {
-    if (text.length > MAX_TEMPLATE_OCTETS) {
+    if (text.length > MAX_TEMPLATE_BYTES) {
       throw new TokenError('the data of $GENERATE is too long', 'shorten it', token);
     }
     const entries = new Entries([Buffer.from(text, 'latin1')]);

@@ -1,4 +1,4 @@
-/** What is wrong with a zone file, where, and what would be right. */
+/** Problems in zone files: what is wrong, where, and how to fix it. */
 import type { Problem } from '@dinodns-bench/program';
 import { ZonesError } from '../errors.ts';
 
@@ -7,17 +7,17 @@ export interface ZoneFilePlace {
   readonly file: string;
   /** From 1. */
   readonly line: number;
-  /** From 1, in octets. */
+  /** From 1, in bytes. */
   readonly column: number;
 }
 
 /** A problem with its place; `problem` begins with `file:line:column: `. */
 export interface ZoneFileProblem extends Problem, ZoneFilePlace {}
 
-/** Thrown where a token cannot be read; whoever knows the file adds the place. */
+/** Thrown for a token that is not valid; the parser adds the place. */
 export class TokenError extends Error {
   readonly fix: string;
-  /** Of the token that is wrong; undefined: the one that was read last. */
+  /** Index of the token in its entry; undefined for the one that was read last. */
   readonly token: number | undefined;
 
   constructor(problem: string, fix: string, token?: number) {
@@ -27,7 +27,7 @@ export class TokenError extends Error {
   }
 }
 
-/** Thrown for text that does not even split into tokens; nothing behind it can be read. */
+/** Thrown for text that cannot be split into tokens, so that the rest of the file cannot be read. */
 export class LexicalError extends Error {
   readonly fix: string;
   readonly line: number;
@@ -46,7 +46,7 @@ export function problemAt(place: ZoneFilePlace, problem: string, fix: string): Z
   return { problem: `${file}:${line}:${column}: ${problem}`, fix, file, line, column };
 }
 
-/** A zone file that cannot be used: `problems` have their places. */
+/** Thrown for a zone file that cannot be used; each of its `problems` has a place. */
 export class ZoneFileError extends ZonesError {
   override readonly problems: readonly ZoneFileProblem[];
 

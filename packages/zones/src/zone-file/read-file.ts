@@ -6,7 +6,7 @@ import { ZonesError } from '../errors.ts';
 import { type IncludedFile, type ParseOptions, parseZoneFile, type ZoneRecord } from './parse.ts';
 import { TokenError } from './problem.ts';
 
-const CHUNK_OCTETS = 64 * 1024;
+const CHUNK_BYTES = 64 * 1024;
 
 function unreadable(file: string, error: unknown): ZonesError {
   const problem = {
@@ -16,7 +16,7 @@ function unreadable(file: string, error: unknown): ZonesError {
   return new ZonesError('E_UNREADABLE', problem.problem, [problem], error);
 }
 
-/** Opens a file that has an end. Throws what the system says, or that it is not such a file. */
+/** Opens a regular file, which is sure to have an end. Throws the system's error, or that it is not a regular file. */
 function openRegular(path: string): number {
   const file = openSync(path, 'r');
   if (fstatSync(file).isFile()) return file;
@@ -24,9 +24,9 @@ function openRegular(path: string): number {
   throw new Error('it is not a regular file');
 }
 
-/** The octets of a file in chunks; the same buffer each time. It is closed at the end, or by `return`. */
+/** A file in chunks, all in the same buffer. It is closed at its end, or by `return`. */
 class FileChunks implements IterableIterator<Uint8Array> {
-  readonly #buffer = Buffer.allocUnsafe(CHUNK_OCTETS);
+  readonly #buffer = Buffer.allocUnsafe(CHUNK_BYTES);
   #file: number | undefined;
 
   constructor(file: number) {
@@ -38,8 +38,8 @@ class FileChunks implements IterableIterator<Uint8Array> {
   }
 
   next(): IteratorResult<Uint8Array> {
-    const octets = this.#file === undefined ? 0 : readSync(this.#file, this.#buffer);
-    return octets > 0 ? { done: false, value: this.#buffer.subarray(0, octets) } : this.return();
+    const bytes = this.#file === undefined ? 0 : readSync(this.#file, this.#buffer);
+    return bytes > 0 ? { done: false, value: this.#buffer.subarray(0, bytes) } : this.return();
   }
 
   return(): IteratorResult<Uint8Array> {
@@ -49,7 +49,7 @@ class FileChunks implements IterableIterator<Uint8Array> {
   }
 }
 
-/** Opens what `$INCLUDE` names: relative to the directory of the file that says so. */
+/** Opens the file that `$INCLUDE` names, relative to the directory of the including file. */
 function include(path: string, from: string): IncludedFile {
   const file = resolve(dirname(from), path);
   try {
@@ -63,8 +63,8 @@ function include(path: string, from: string): IncludedFile {
 }
 
 /**
- * The records of the zone file at `path`; see `parseZoneFile`. `$INCLUDE` names files relative to the one it is in.
- * Reads synchronously, 64 KiB at a time, as far as records are asked for. Throws a `ZonesError`: `E_UNREADABLE`, or a
+ * The records of the zone file at `path`; see `parseZoneFile`. `$INCLUDE` paths are relative to the including file.
+ * Reads synchronously, 64 KiB at a time, only as records are consumed. Throws a `ZonesError`: `E_UNREADABLE`, or a
  * `ZoneFileError`.
  */
 export function* readZoneFile(

@@ -1,10 +1,10 @@
 /**
- * What the data of each record type is made of: the kinds of fields, in order, which `rdata/` reads and writes. A new
- * type is a line here.
+ * The fields of each record type's data, in order; `rdata/` reads and writes their kinds. To add a type, add a line
+ * here.
  */
 import { CLASS, classNumber, isMetaType, TYPE, type TypeName, typeNumber } from '@dinodns-bench/wire';
 
-/** The fields of each type's data. No fields: the data is only known as `\# LENGTH HEX` (RFC 3597). */
+/** The fields of each type's data. Data without fields is written only as `\# LENGTH HEX` (RFC 3597). */
 const FIELDS = {
   A: 'ipv4',
   NS: 'name',
@@ -101,10 +101,10 @@ const OBSOLETE_TYPES: readonly number[] = [TYPE.MD, TYPE.MF];
 
 const fields = new Map(Object.entries(FIELDS).map(([name, kinds]) => [typeNumber(name), kinds]));
 
-/** All types that a zone file can have in text. */
+/** The mnemonics of all types that a zone file can hold. */
 export const TYPES_IN_FILES: readonly string[] = Object.keys(FIELDS);
 
-/** The kinds of fields of a type's data, separated by blanks; undefined if its data has no text but `\# …`. */
+/** The kinds of a type's fields, separated by blanks; undefined for an unknown type. */
 export function fieldsOf(type: number): string | undefined {
   return fields.get(type);
 }

@@ -1,4 +1,4 @@
-/** Times as zone files have them: seconds, or with the units that BIND and others read, such as `1h30m`. */
+/** Times in zone files: seconds, or with the units that BIND and others accept, such as `1h30m`. */
 
 const UNIT_SECONDS: Readonly<Record<string, number>> = { s: 1, m: 60, h: 3600, d: 86_400, w: 604_800 };
 
@@ -6,7 +6,7 @@ const UNIT_SECONDS: Readonly<Record<string, number>> = { s: 1, m: 60, h: 3600, d
 export const MAX_TTL = 0x7fff_ffff;
 const MAX_SECONDS = 0xffff_ffff;
 
-/** Seconds, up to 2^32 − 1; undefined for text that is no time, `range` for too long a one. */
+/** Seconds, up to 2^32 − 1; undefined for text that is not a time, `range` for a longer time. */
 export function secondsFromText(text: string): number | 'range' | undefined {
   const first = text.charCodeAt(0);
   if (!(first >= 0x30 && first <= 0x39)) return undefined;

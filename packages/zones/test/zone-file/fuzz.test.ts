@@ -26,7 +26,7 @@ const PIECES = [
   '65536',
 ];
 
-/** A few lines of a file with some octets removed, doubled, replaced or put in. */
+/** A few lines of a file with some bytes removed, doubled, replaced or put in. */
 function damaged(random: Random): Buffer {
   const lines = pick(random, FILES).toString('latin1').split('\n');
   const from = random(lines.length);

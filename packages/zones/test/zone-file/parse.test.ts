@@ -85,12 +85,12 @@ describe('parseZoneFile', () => {
     expect([...canonicalText(parseZoneFile(text))].join('')).toBe(text);
   });
 
-  it('takes the minimum of a SOA record for a TTL that nothing says', () => {
+  it('takes a missing TTL from the minimum of the SOA record', () => {
     const warnings: string[] = [];
     const onWarning = ({ problem }: ZoneFileProblem) => warnings.push(problem);
     const records = [...parseZoneFile('@ SOA a b 1 2 3 4 77\nx A 192.0.2.1\n', { origin: 'z.', onWarning })];
     expect(records.map(({ ttl }) => ttl)).toEqual([77, 77]);
-    expect(warnings).toEqual(['zone:1:1: there is no TTL; 77, the minimum of the SOA record, is used']);
+    expect(warnings).toEqual(['zone:1:1: there is no TTL: 77, the minimum of the SOA record, is used']);
   });
 
   it('completes names with the origin, and keeps their case', () => {
@@ -101,7 +101,7 @@ describe('parseZoneFile', () => {
     ]);
   });
 
-  it('reads the files that $INCLUDE names relative to the file that says so', () => {
+  it('reads the files that $INCLUDE names, relative to the including file', () => {
     const path = write('outer.zone', `${HEAD}$INCLUDE inner.txt sub\nb A 192.0.2.2\n`);
     write('inner.txt', 'a A 192.0.2.1\n');
     const records = [...readZoneFile(path)].slice(2);
@@ -111,7 +111,7 @@ describe('parseZoneFile', () => {
     ]);
   });
 
-  it('ignores what a zone file may hold and a zone does not', () => {
+  it('ignores what a zone file may hold but a zone does not', () => {
     expect(texts(' \n;\n\t ; x\n$DATE 20260101000000\n( ; y\n )\n')).toEqual([]);
   });
 });
@@ -121,35 +121,35 @@ describe('problems of zone files', () => {
     ['x A 1.2.3', '1:5', '"1.2.3" is not an IPv4 address', 'write four numbers'],
     ['x A ::1', '1:5', '"::1" is not an IPv4 address', 'use type AAAA'],
     ['x A', '1:4', 'the record ends where an IPv4 address should follow', 'add an IPv4 address'],
-    ['x A 192.0.2.1 2', '1:15', 'there is more behind the end of the A record: "2"', 'put a ; in front'],
+    ['x A 192.0.2.1 2', '1:15', 'there is text after the end of the A record: "2"', 'put a ; before'],
     ['x AAA ::1', '1:3', '"AAA" is not a record type', 'such as AAAA'],
     ['x MX ( 10\n  "mail" )', '2:3', 'a name is in quotes', 'remove the quotes'],
     ['x MX (\n70000\nmail )', '2:1', '"70000" is not a whole number from 0 to 65535', 'decimal'],
     ['x TXT "a\nb"', '1:7', 'the quoted text does not end on its line', 'close the text'],
     ['x TXT ( a\nb\n', '1:7', 'the "(" is not closed', 'close it'],
     ['x TXT a )', '1:9', 'there is a ")" without a "("', 'remove it'],
-    ['x\u0000 A 1.1.1.1', '1:2', 'there is an octet 0', 'give a text file'],
+    ['x\u0000 A 1.1.1.1', '1:2', 'there is a null byte', 'give a text file'],
     ['a..b A 1.1.1.1', '1:1', 'the name "a..b" has an empty label', 'single dots'],
-    ['x NS a\\300', '1:6', '"\\300" stands for no octet', '\\000 to \\255'],
-    ['x CH TXT a', '1:3', 'the class is CH, where that of the zone is IN', 'omit the class'],
+    ['x NS a\\300', '1:6', '"\\300" is not a byte', '\\000 to \\255'],
+    ['x CH TXT a', '1:3', 'the class is CH, but that of the zone is IN', 'omit the class'],
     ['x ANY', '1:3', 'the class is ANY', 'omit'],
-    ['x OPT a', '1:3', 'OPT is for questions', 'remove the record'],
+    ['x OPT a', '1:3', 'OPT is a type for queries', 'remove the record'],
     ['x MD a', '1:3', 'the type MD is obsolete', 'MX record'],
     ['x TYPE65280 a', '1:3', 'TYPE65280 has no text form', '\\# LENGTH HEX'],
-    ['x TYPE65280 \\# 2 00', '1:18', 'the data has 1 octets, where \\# 2 says otherwise', 'write \\# 1'],
-    ['x NS \\# 2 0001', '1:11', 'the octets are no data of type NS', 'text form of NS'],
-    ['x 99999999999 A 1.1.1.1', '1:3', 'the TTL 99999999999 is too long', '2147483647'],
+    ['x TYPE65280 \\# 2 00', '1:18', 'the length of the data is 1, not 2', 'write \\# 1'],
+    ['x NS \\# 2 0001', '1:11', 'the data is not valid for type NS', 'text form of NS'],
+    ['x 99999999999 A 1.1.1.1', '1:3', 'the TTL 99999999999 is too large', '2147483647'],
     ['$TTL x', '1:6', '"x" is not a TTL', '1h30m'],
     ['$ORIGIN', '1:8', 'the record ends where the origin should follow', 'add the origin'],
     ['$NOTHING', '1:1', 'there is no directive $NOTHING', '$INCLUDE'],
-    ['$INCLUDE x', '1:10', '$INCLUDE is not possible here', 'one file'],
+    ['$INCLUDE x', '1:10', '$INCLUDE is not allowed here', 'one file'],
     ['$GENERATE 2-1 a$ A 1.1.1.1', '1:11', '"2-1" is not a range', 'START-STOP'],
     ['$GENERATE 1-2 $\u007bx} A 1.1.1.1', '1:15', '"$\u007bx}" is not a modifier', 'OFFSET'],
     ['$GENERATE 1-2 a$ A 1.1.$', '1:20', '"1.1.1" is not an IPv4 address, in "1.1.1"', 'four numbers'],
     ['$GENERATE 0-2000000 a$ A 1.1.1.1', '1:11', 'more than 1000000 records', 'fewer'],
-    ['x DS 1 8 2 00', '1:12', 'a digest of type 2 has 32 octets, not 1', '64 hexadecimal digits'],
+    ['x DS 1 8 2 00', '1:12', 'a digest of type 2 has 32 bytes, not 1', '64 hexadecimal digits'],
     ['x SVCB 1 . port=1 port=2', '1:19', 'the key port is given twice', 'once'],
-    [`x TXT "${'a'.repeat(256)}"`, '1:7', 'a string has 256 octets', 'split it'],
+    [`x TXT "${'a'.repeat(256)}"`, '1:7', 'a string has 256 bytes', 'split it'],
   ])('%j is a problem at %s', (text, place, problem, fix) => {
     const [found, ...others] = problemsOf(`$TTL 60\n${text}\n`, { file: 'f', origin: 'z.' });
     expect(others).toEqual([]);
@@ -174,11 +174,11 @@ describe('problems of zone files', () => {
     );
   });
 
-  it('end a file that includes itself', () => {
+  it('stop a file that includes itself', () => {
     const path = write('loop.zone', `${HEAD}$INCLUDE loop.zone\n`);
-    expect(() => [...readZoneFile(path)]).toThrow('$INCLUDE goes more than 16 files deep');
+    expect(() => [...readZoneFile(path)]).toThrow('$INCLUDE is nested more than 16 files deep');
     const twice = write('twice.zone', '$TTL 1\n$INCLUDE twice.zone\n$INCLUDE twice.zone\n');
-    expect(() => [...readZoneFile(twice)]).toThrow('$INCLUDE goes more than 16 files deep');
+    expect(() => [...readZoneFile(twice)]).toThrow('$INCLUDE is nested more than 16 files deep');
   });
 
   it('name a file that cannot be read', () => {
@@ -200,18 +200,18 @@ describe('problems of zone files', () => {
     expect(count()).toBe(before);
   });
 
-  it('say that an origin is no name', () => {
+  it('report an origin that is not a name', () => {
     expect(() => originFromText('a..b')).toThrow('the name "a..b" has an empty label');
     expect(() => parseZoneFile('', { origin: 'a..b' })).toThrow('the name "a..b" has an empty label');
   });
 });
 
 describe('memory', () => {
-  /** Chunks without end, counted. */
-  function* endless(text: string, counter: { octets: number }) {
+  /** Endless chunks, counted. */
+  function* endless(text: string, counter: { bytes: number }) {
     const chunk = Buffer.from(text.repeat(Math.ceil(65_536 / text.length)));
     for (;;) {
-      counter.octets += chunk.length;
+      counter.bytes += chunk.length;
       yield chunk;
     }
   }
@@ -221,11 +221,11 @@ describe('memory', () => {
     ['a line that never ends', 'aaaaaaaa', 'a line has more than'],
     ['blanks that never end', '        ', 'a line has more than'],
   ])('of %s is bounded', (_what, text, problem) => {
-    const counter = { octets: 0 };
+    const counter = { bytes: 0 };
     expect(problemsOf(endless(text, counter))[0]?.problem).toMatch(
       problem === 'is not closed' ? /words|closed/ : problem,
     );
-    expect(counter.octets).toBeLessThan(2 * 1024 * 1024);
+    expect(counter.bytes).toBeLessThan(2 * 1024 * 1024);
   });
 
   it('of a comment of any length is that of a chunk', () => {

@@ -18,7 +18,7 @@ function name(random: Random): string {
   ]);
 }
 
-function octets(random: Random, least: number, most: number): Buffer {
+function bytes(random: Random, least: number, most: number): Buffer {
   return Buffer.from(Array.from({ length: least + random(most - least + 1) }, () => random(256)));
 }
 
@@ -28,12 +28,12 @@ function broken(random: Random, word: string): string {
 }
 
 function hex(random: Random, least: number, most: number): string {
-  const text = octets(random, least, most).toString('hex');
+  const text = bytes(random, least, most).toString('hex');
   return broken(random, random(2) === 0 ? text : text.toUpperCase());
 }
 
 function base64(random: Random, least: number, most: number): string {
-  return broken(random, octets(random, least, most).toString('base64'));
+  return broken(random, bytes(random, least, most).toString('base64'));
 }
 
 const TEXT_CHARACTERS = [
@@ -86,7 +86,7 @@ function types(random: Random): string {
 }
 
 function ipv4(random: Random): string {
-  return octets(random, 4, 4).join('.');
+  return bytes(random, 4, 4).join('.');
 }
 
 function ipv6(random: Random): string {
@@ -219,14 +219,12 @@ export const DATA: Readonly<Record<string, (random: Random) => string>> = {
   OPENPGPKEY: (random) => base64(random, 1, 200),
   DHCID: (random) => base64(random, 1, 90),
   HIP: (random) =>
-    `2 ${octets(random, 1, 20).toString('hex')} ${octets(random, 1, 60).toString('base64')} ${random(2) === 0 ? name(random) : ''}`,
+    `2 ${bytes(random, 1, 20).toString('hex')} ${bytes(random, 1, 60).toString('base64')} ${random(2) === 0 ? name(random) : ''}`,
   IPSECKEY: (random) => `${u8(random)} ${gateway(random)} ${base64(random, 1, 60)}`,
   AMTRELAY: (random) => `${u8(random)} ${random(2)} ${gateway(random).replace(/^(\d) 2/, '$1')}`,
   APL: (random) => pick(random, ['', `1:${ipv4(random)}/32 !2:${ipv6(random)}/128`, '1:10.0.0.0/8']),
-  EUI48: (random) =>
-    Array.from(octets(random, 6, 6), (octet) => octet.toString(16).padStart(2, '0')).join('-'),
-  EUI64: (random) =>
-    Array.from(octets(random, 8, 8), (octet) => octet.toString(16).padStart(2, '0')).join('-'),
+  EUI48: (random) => Array.from(bytes(random, 6, 6), (byte) => byte.toString(16).padStart(2, '0')).join('-'),
+  EUI64: (random) => Array.from(bytes(random, 8, 8), (byte) => byte.toString(16).padStart(2, '0')).join('-'),
   NID: (random) => `${u16(random)} ${random(65_536).toString(16)}:0:ffff:${random(16)}`,
   L32: (random) => `${u16(random)} ${ipv4(random)}`,
   L64: (random) => `${u16(random)} 2001:0db8:${random(16)}:0`,
@@ -234,8 +232,8 @@ export const DATA: Readonly<Record<string, (random: Random) => string>> = {
   SVCB: service,
   HTTPS: service,
   WKS: (random) => `${ipv4(random)} ${pick(random, ['tcp smtp', 'udp domain 7', `6 ${random(65_536)} 25`])}`,
-  NSAP: (random) => `0x47.${octets(random, 1, 19).toString('hex')}`,
-  ATMA: (random) => pick(random, [`+${random(1e9)}`, octets(random, 1, 20).toString('hex')]),
+  NSAP: (random) => `0x47.${bytes(random, 1, 19).toString('hex')}`,
+  ATMA: (random) => pick(random, [`+${random(1e9)}`, bytes(random, 1, 20).toString('hex')]),
   A6: (random) =>
     pick(random, [`0 ${ipv6(random)}`, `64 ::${random(9)} ${name(random)}`, `128 ${name(random)}`]),
   DOA: (random) =>

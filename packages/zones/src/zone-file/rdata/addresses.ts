@@ -1,13 +1,13 @@
 /** Fields that hold an address: IPv4, IPv6, EUI (RFC 7043), and the locators of ILNP (RFC 6742). */
 import { isIPv4, isIPv6 } from 'node:net';
-import type { DataReader } from '../octets.ts';
+import type { DataReader } from '../record-data.ts';
 import { type FieldKind, wrongToken } from './field.ts';
 
 const FIX_IPV4 = 'write four numbers from 0 to 255, such as 192.0.2.1';
-const FIX_IPV6 = 'write an address such as 2001:db8::1, without zone index';
+const FIX_IPV6 = 'write an address such as 2001:db8::1, without a zone index';
 
 /** Throws a `TokenError`. */
-export function ipv4Octets(text: string): Buffer {
+export function ipv4Bytes(text: string): Buffer {
   if (!isIPv4(text)) {
     throw wrongToken(text, 'an IPv4 address', isIPv6(text) ? 'use type AAAA for an IPv6 address' : FIX_IPV4);
   }
@@ -15,43 +15,43 @@ export function ipv4Octets(text: string): Buffer {
 }
 
 /** Throws a `TokenError`. */
-export function ipv6Octets(text: string): Buffer {
+export function ipv6Bytes(text: string): Buffer {
   if (!isIPv6(text) || text.includes('%')) {
     throw wrongToken(text, 'an IPv6 address', isIPv4(text) ? 'use type A for an IPv4 address' : FIX_IPV6);
   }
   const dotted = text.lastIndexOf(':') + 1;
-  const last = text.includes('.') ? ipv4Octets(text.slice(dotted)) : undefined;
+  const last = text.includes('.') ? ipv4Bytes(text.slice(dotted)) : undefined;
   const [head = '', tail] = (last === undefined ? text : `${text.slice(0, dotted)}${groupsText(last)}`).split(
     '::',
   );
   const before = head === '' ? [] : head.split(':');
   const after = tail === undefined || tail === '' ? [] : tail.split(':');
-  const octets = Buffer.alloc(16);
-  for (const [index, group] of before.entries()) octets.writeUInt16BE(Number.parseInt(group, 16), index * 2);
+  const bytes = Buffer.alloc(16);
+  for (const [index, group] of before.entries()) bytes.writeUInt16BE(Number.parseInt(group, 16), index * 2);
   const start = 16 - after.length * 2;
   for (const [index, group] of after.entries())
-    octets.writeUInt16BE(Number.parseInt(group, 16), start + index * 2);
-  return octets;
+    bytes.writeUInt16BE(Number.parseInt(group, 16), start + index * 2);
+  return bytes;
 }
 
 function groupsText(ipv4: Buffer): string {
   return `${ipv4.readUInt16BE(0).toString(16)}:${ipv4.readUInt16BE(2).toString(16)}`;
 }
 
-export function ipv4Text(octets: Uint8Array): string {
-  return octets.join('.');
+export function ipv4Text(bytes: Uint8Array): string {
+  return bytes.join('.');
 }
 
 /**
- * As inet_ntop writes it: the longest run of two or more zero groups becomes `::`, the first one of several; IPv4
- * addresses in IPv6 ones are dotted.
+ * As inet_ntop writes it: the longest run of two or more zero groups, or the first of equally long ones, becomes `::`;
+ * embedded IPv4 addresses are dotted.
  */
-export function ipv6Text(octets: Buffer): string {
-  const groups = Array.from({ length: 8 }, (_, index) => octets.readUInt16BE(index * 2));
+export function ipv6Text(bytes: Buffer): string {
+  const groups = Array.from({ length: 8 }, (_, index) => bytes.readUInt16BE(index * 2));
   const { start, length } = longestZeroRun(groups);
   const isMapped = start === 0 && (length === 6 || (length === 5 && groups[5] === 0xffff));
   const texts = groups.slice(0, isMapped ? 6 : 8).map((group) => group.toString(16));
-  if (isMapped) texts.push(ipv4Text(octets.subarray(12)));
+  if (isMapped) texts.push(ipv4Text(bytes.subarray(12)));
   if (length < 2) return texts.join(':');
   return `${texts.slice(0, start).join(':')}::${texts.slice(start + length).join(':')}`;
 }
@@ -68,26 +68,26 @@ function longestZeroRun(groups: readonly number[]): { start: number; length: num
 }
 
 const ipv4: FieldKind = {
-  parse: (tokens, out) => out.bytes(ipv4Octets(tokens.next('an IPv4 address'))),
+  parse: (tokens, out) => out.bytes(ipv4Bytes(tokens.next('an IPv4 address'))),
   print: (data) => ipv4Text(data.bytes(4)),
 };
 
 const ipv6: FieldKind = {
-  parse: (tokens, out) => out.bytes(ipv6Octets(tokens.next('an IPv6 address'))),
+  parse: (tokens, out) => out.bytes(ipv6Bytes(tokens.next('an IPv6 address'))),
   print: (data) => ipv6Text(data.bytes(16)),
 };
 
-/** Pairs of hexadecimal digits with hyphens between. */
-function eui(octets: number): FieldKind {
-  const form = new RegExp(`^[0-9a-f]{1,2}(?:-[0-9a-f]{1,2}){${octets - 1}}$`, 'i');
+/** Pairs of hexadecimal digits, separated by hyphens. */
+function eui(bytes: number): FieldKind {
+  const form = new RegExp(`^[0-9a-f]{1,2}(?:-[0-9a-f]{1,2}){${bytes - 1}}$`, 'i');
   return {
     parse(tokens, out) {
       const text = tokens.next('an EUI address');
       if (!form.test(text))
-        throw wrongToken(text, `an EUI-${octets * 8} address`, 'write it as 01-23-45-67-89-ab');
+        throw wrongToken(text, `an EUI-${bytes * 8} address`, 'write it as 01-23-45-67-89-ab');
       for (const pair of text.split('-')) out.u8(Number.parseInt(pair, 16));
     },
-    print: (data) => Array.from(data.bytes(octets), (octet) => octet.toString(16).padStart(2, '0')).join('-'),
+    print: (data) => Array.from(data.bytes(bytes), (byte) => byte.toString(16).padStart(2, '0')).join('-'),
   };
 }
 

@@ -1,6 +1,6 @@
 /** The list of address prefixes of APL records (RFC 3123): `1:192.0.2.0/24 !2:2001:db8::/32`. */
-import { DataError, type DataReader, type DataWriter, NoTextError } from '../octets.ts';
-import { ipv4Octets, ipv4Text, ipv6Octets, ipv6Text } from './addresses.ts';
+import { DataError, type DataReader, type DataWriter, NoTextError } from '../record-data.ts';
+import { ipv4Bytes, ipv4Text, ipv6Bytes, ipv6Text } from './addresses.ts';
 import { type FieldKind, wrongToken } from './field.ts';
 
 const IPV4 = 1;
@@ -10,22 +10,22 @@ const NEGATED = 0x80;
 function parsePrefix(text: string, out: DataWriter): void {
   const [, negation = '', family = '', address = '', bits = ''] =
     /^(!?)([12]):([^/]+)\/(\d{1,3})$/.exec(text) ?? [];
-  const most = family === String(IPV6) ? 128 : 32;
-  if (family === '' || Number(bits) > most) {
+  const maxBits = family === String(IPV6) ? 128 : 32;
+  if (family === '' || Number(bits) > maxBits) {
     throw wrongToken(
       text,
       'an address prefix',
       'write it as 1:192.0.2.0/24 for IPv4 or 2:2001:db8::/32 for IPv6',
     );
   }
-  const octets = most === 128 ? ipv6Octets(address) : ipv4Octets(address);
-  // Zeros at the end are not sent.
-  let length = octets.length;
-  while (length > 0 && octets[length - 1] === 0) length--;
+  const bytes = maxBits === 128 ? ipv6Bytes(address) : ipv4Bytes(address);
+  // Trailing zeros are not sent (RFC 3123, section 4).
+  let length = bytes.length;
+  while (length > 0 && bytes[length - 1] === 0) length--;
   out.u16(Number(family));
   out.u8(Number(bits));
   out.u8(length | (negation === '' ? 0 : NEGATED));
-  out.bytes(octets.subarray(0, length));
+  out.bytes(bytes.subarray(0, length));
 }
 
 function printPrefix(data: DataReader): string {
@@ -34,13 +34,14 @@ function printPrefix(data: DataReader): string {
   const length = data.u8();
   const given = data.bytes(length & ~NEGATED);
   const size = family === IPV6 ? 16 : 4;
-  if (family !== IPV4 && family !== IPV6) throw new NoTextError('APL has a prefix of an unknown family');
+  if (family !== IPV4 && family !== IPV6)
+    throw new NoTextError('an APL prefix has an unknown address family');
   if (given.length > size || bits > size * 8) {
-    throw new DataError('a prefix of APL is longer than its address');
+    throw new DataError('an APL prefix is longer than its address');
   }
-  const octets = Buffer.alloc(size);
-  octets.set(given);
-  const address = family === IPV6 ? ipv6Text(octets) : ipv4Text(octets);
+  const bytes = Buffer.alloc(size);
+  bytes.set(given);
+  const address = family === IPV6 ? ipv6Text(bytes) : ipv4Text(bytes);
   return `${(length & NEGATED) === 0 ? '' : '!'}${family}:${address}/${bits}`;
 }
 

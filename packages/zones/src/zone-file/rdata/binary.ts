@@ -1,10 +1,11 @@
 /** Fields that hold binary data as hexadecimal digits or base64, which may be split by blanks. */
-import type { DataReader, DataWriter } from '../octets.ts';
+
 import { TokenError } from '../problem.ts';
+import type { DataReader, DataWriter } from '../record-data.ts';
 import { type FieldKind, type Tokens, wrongToken } from './field.ts';
 import { wholeNumber } from './numbers.ts';
 
-/** Characters of a word of long data in printed records, as BIND's tools have it. */
+/** Characters per word of long data when it is printed, as in BIND's tools. */
 const WORD = 56;
 
 function words(text: string): string {
@@ -12,31 +13,31 @@ function words(text: string): string {
   return text.match(new RegExp(`.{1,${WORD}}`, 'g'))?.join(' ') ?? text;
 }
 
-/** The octets of hexadecimal digits. Throws a `TokenError`. */
-export function hexOctets(text: string): Buffer {
+/** Decodes hexadecimal digits. Throws a `TokenError`. */
+export function hexBytes(text: string): Buffer {
   if (text.length % 2 !== 0 || !/^[0-9a-f]*$/i.test(text)) {
     const shown = text.length > 40 ? `${text.slice(0, 40)}…` : text;
-    throw wrongToken(shown, 'hexadecimal data', 'write two digits (0-9, a-f) for each octet');
+    throw wrongToken(shown, 'hexadecimal data', 'write two digits (0-9, a-f) for each byte');
   }
   return Buffer.from(text, 'hex');
 }
 
-export function hexText(octets: Buffer): string {
-  return octets.toString('hex').toUpperCase();
+export function hexText(bytes: Buffer): string {
+  return bytes.toString('hex').toUpperCase();
 }
 
 /** Throws a `TokenError`. */
-export function base64Octets(text: string): Buffer {
-  const octets = Buffer.from(text, 'base64');
-  if (octets.toString('base64') === text && !/[-_]/.test(text)) return octets;
-  // The last digits may have bits that stand for nothing.
+export function base64Bytes(text: string): Buffer {
+  const bytes = Buffer.from(text, 'base64');
+  if (bytes.toString('base64') === text && !/[-_]/.test(text)) return bytes;
+  // The last digit may have bits beyond the end of the data.
   if (/^(?:[a-z0-9+/]{4})*(?:[a-z0-9+/]{2}==|[a-z0-9+/]{3}=)?$/i.test(text)) {
-    throw wrongToken(end(text), 'base64', 'encode the data again: there are bits behind its end');
+    throw wrongToken(end(text), 'base64', 'encode the data again: there are bits after its end');
   }
   throw wrongToken(
     end(text),
     'base64',
-    'write groups of four of A-Z, a-z, 0-9, + and /, the last one filled up with =',
+    'write groups of four of A-Z, a-z, 0-9, + and /, the last one padded with =',
   );
 }
 
@@ -49,48 +50,48 @@ function rest(tokens: Tokens, what: string): string {
 }
 
 const hex: FieldKind = {
-  parse: (tokens, out) => out.bytes(hexOctets(rest(tokens, 'hexadecimal data'))),
+  parse: (tokens, out) => out.bytes(hexBytes(rest(tokens, 'hexadecimal data'))),
   print: (data) => words(hexText(data.rest())),
 };
 
 const base64: FieldKind = {
-  parse: (tokens, out) => out.bytes(base64Octets(rest(tokens, 'data in base64'))),
+  parse: (tokens, out) => out.bytes(base64Bytes(rest(tokens, 'data in base64'))),
   print: (data) => words(data.rest().toString('base64')),
 };
 
 /** RFC 2535, section 3.1.2: the flags say that there is no key. */
 const NO_KEY = 0xc0;
 
-/** The key of a record that begins with the flags. */
+/** The key of a record whose data begins with flags. */
 const publicKey: FieldKind = {
   parse(tokens, out) {
     const hasKey = (out.at(0) & NO_KEY) !== NO_KEY;
-    out.bytes(base64Octets(hasKey ? rest(tokens, 'a public key in base64') : tokens.rest()));
+    out.bytes(base64Bytes(hasKey ? rest(tokens, 'a public key in base64') : tokens.rest()));
   },
   print: base64.print,
 };
 
 /** Data in base64, or nothing. */
 const optionalBase64: FieldKind = {
-  parse: (tokens, out) => out.bytes(base64Octets(tokens.rest())),
+  parse: (tokens, out) => out.bytes(base64Bytes(tokens.rest())),
   print: base64.print,
 };
 
-/** Never split in print, and `-` for none: DOA's data. */
+/** DOA's data: never split when printed, and `-` if it is empty. */
 const dashBase64: FieldKind = {
   parse(tokens, out) {
     const text = rest(tokens, 'data in base64, or -');
-    if (text !== '-') out.bytes(base64Octets(text));
+    if (text !== '-') out.bytes(base64Bytes(text));
   },
   print: (data) => (data.left === 0 ? '-' : data.rest().toString('base64')),
 };
 
 function parseSalt(tokens: Tokens, out: DataWriter): void {
   const text = tokens.next('a salt, or -');
-  const octets = text === '-' ? Buffer.alloc(0) : hexOctets(text);
-  if (octets.length > 255) throw new TokenError('the salt has more than 255 octets', 'shorten it');
-  out.u8(octets.length);
-  out.bytes(octets);
+  const bytes = text === '-' ? Buffer.alloc(0) : hexBytes(text);
+  if (bytes.length > 255) throw new TokenError('the salt has more than 255 bytes', 'shorten it');
+  out.u8(bytes.length);
+  out.bytes(bytes);
 }
 
 const salt: FieldKind = {
@@ -107,19 +108,19 @@ const DIGITS_32 = '0123456789ABCDEFGHIJKLMNOPQRSTUV';
 const nextHash: FieldKind = {
   parse(tokens, out) {
     const text = tokens.next('the next hashed owner');
-    const octets = base32Octets(text);
-    if (octets === undefined) {
+    const bytes = base32Bytes(text);
+    if (bytes === undefined) {
       throw wrongToken(text, 'a hash in base32', 'write the digits 0-9 and A-V, without padding');
     }
-    out.u8(octets.length);
-    out.bytes(octets);
+    out.u8(bytes.length);
+    out.bytes(bytes);
   },
   print: (data) => base32Text(data.bytes(data.u8())),
 };
 
-function base32Octets(text: string): Buffer | undefined {
+function base32Bytes(text: string): Buffer | undefined {
   if (!/^[0-9a-v]+$/i.test(text) || [1, 3, 6].includes(text.length % 8)) return undefined;
-  const octets: number[] = [];
+  const bytes: number[] = [];
   let bits = 0;
   let value = 0;
   for (const digit of text.toUpperCase()) {
@@ -127,18 +128,18 @@ function base32Octets(text: string): Buffer | undefined {
     bits += 5;
     if (bits < 8) continue;
     bits -= 8;
-    octets.push(value >> bits);
+    bytes.push(value >> bits);
     value &= (1 << bits) - 1;
   }
-  return value === 0 && octets.length <= 255 ? Buffer.from(octets) : undefined;
+  return value === 0 && bytes.length <= 255 ? Buffer.from(bytes) : undefined;
 }
 
-function base32Text(octets: Uint8Array): string {
+function base32Text(bytes: Uint8Array): string {
   let text = '';
   let bits = 0;
   let value = 0;
-  for (const octet of octets) {
-    value = (value << 8) | octet;
+  for (const byte of bytes) {
+    value = (value << 8) | byte;
     bits += 8;
     while (bits >= 5) {
       bits -= 5;
@@ -149,8 +150,8 @@ function base32Text(octets: Uint8Array): string {
   return bits === 0 ? text : text + (DIGITS_32[value << (5 - bits)] ?? '');
 }
 
-/** Digest of a fixed length where the digest type has one: ZONEMD (RFC 8976, section 2.2.3). */
-const ZONE_DIGEST_OCTETS = new Map([
+/** Length of a ZONEMD digest in bytes, by hash algorithm (RFC 8976, section 2.2.3). */
+const ZONE_DIGEST_BYTES = new Map([
   [1, 48],
   [2, 64],
 ]);
@@ -158,19 +159,19 @@ const ZONE_DIGEST_OCTETS = new Map([
 const zoneDigest: FieldKind = {
   parse(tokens, out) {
     const type = out.at(out.length - 1);
-    const octets = hexOctets(rest(tokens, 'the digest'));
-    const wanted = ZONE_DIGEST_OCTETS.get(type);
-    if (octets.length < 12 || (wanted !== undefined && octets.length !== wanted)) {
-      const problem = `the digest has ${octets.length} octets`;
-      throw new TokenError(problem, `give ${wanted ?? 'at least 12'} octets in hexadecimal digits`);
+    const bytes = hexBytes(rest(tokens, 'the digest'));
+    const wanted = ZONE_DIGEST_BYTES.get(type);
+    if (bytes.length < 12 || (wanted !== undefined && bytes.length !== wanted)) {
+      const problem = `the digest has ${bytes.length} bytes`;
+      throw new TokenError(problem, `give ${wanted ?? 'at least 12'} bytes in hexadecimal digits`);
     }
-    out.bytes(octets);
+    out.bytes(bytes);
   },
   print: hex.print,
 };
 
-/** Digests of DS and its like, whose length follows from their type (RFC 4034, RFC 4509, RFC 6605). */
-const DS_DIGEST_OCTETS = new Map([
+/** Length of a digest in DS and similar records in bytes, by digest type (RFC 4034, RFC 4509, RFC 6605). */
+const DS_DIGEST_BYTES = new Map([
   [1, 20],
   [2, 32],
   [3, 32],
@@ -180,13 +181,13 @@ const DS_DIGEST_OCTETS = new Map([
 const digest: FieldKind = {
   parse(tokens, out) {
     const type = out.at(out.length - 1);
-    const octets = hexOctets(rest(tokens, 'the digest'));
-    const wanted = DS_DIGEST_OCTETS.get(type);
-    if (wanted !== undefined && octets.length !== wanted) {
-      const problem = `a digest of type ${type} has ${wanted} octets, not ${octets.length}`;
+    const bytes = hexBytes(rest(tokens, 'the digest'));
+    const wanted = DS_DIGEST_BYTES.get(type);
+    if (wanted !== undefined && bytes.length !== wanted) {
+      const problem = `a digest of type ${type} has ${wanted} bytes, not ${bytes.length}`;
       throw new TokenError(problem, `give all ${2 * wanted} hexadecimal digits, or correct the digest type`);
     }
-    out.bytes(octets);
+    out.bytes(bytes);
   },
   print: hex.print,
 };
@@ -195,12 +196,12 @@ const digest: FieldKind = {
 export const GENERIC: FieldKind = {
   parse(tokens, out) {
     const length = wholeNumber(tokens.next('the length'), 65_535);
-    const octets = hexOctets(tokens.rest());
-    if (octets.length !== length) {
-      const problem = `the data has ${octets.length} octets, where \\# ${length} says otherwise`;
-      throw new TokenError(problem, `write \\# ${octets.length}, or give all of the data`);
+    const bytes = hexBytes(tokens.rest());
+    if (bytes.length !== length) {
+      const problem = `the length of the data is ${bytes.length}, not ${length}`;
+      throw new TokenError(problem, `write \\# ${bytes.length}, or give all of the data`);
     }
-    out.bytes(octets);
+    out.bytes(bytes);
   },
   print(data: DataReader) {
     const { left } = data;

@@ -1,7 +1,7 @@
-/** Fields that hold a set of record types: in windows (RFC 4034, section 4.1.2), or as NXT has it (RFC 2535, section 5.2). */
+/** Fields that hold a set of record types: in windows (RFC 4034, section 4.1.2), or in NXT's form (RFC 2535, section 5.2). */
 import { typeName, typeNumber } from '@dinodns-bench/wire';
-import type { DataReader } from '../octets.ts';
-import { DataError } from '../octets.ts';
+import type { DataReader } from '../record-data.ts';
+import { DataError } from '../record-data.ts';
 import { type FieldKind, type Tokens, wrongToken } from './field.ts';
 
 function nextTypes(tokens: Tokens): number[] {
@@ -15,7 +15,7 @@ function nextTypes(tokens: Tokens): number[] {
   return [...types].sort((a, b) => a - b);
 }
 
-/** One bit for each type, the first one of an octet being its highest. */
+/** One bit for each type, from the most significant bit of each byte on. */
 function bitsOf(types: readonly number[]): Buffer {
   const bits = Buffer.alloc(((types.at(-1) ?? 0) >> 3) + 1);
   for (const type of types) bits[type >> 3] = (bits[type >> 3] ?? 0) | (0x80 >> (type & 7));
@@ -24,9 +24,9 @@ function bitsOf(types: readonly number[]): Buffer {
 
 function typesOf(bits: Uint8Array, first: number, textOf = typeName): string[] {
   const types: string[] = [];
-  for (const [index, octet] of bits.entries()) {
+  for (const [index, byte] of bits.entries()) {
     for (let bit = 0; bit < 8; bit++) {
-      if ((octet & (0x80 >> bit)) !== 0) types.push(textOf(first + index * 8 + bit));
+      if ((byte & (0x80 >> bit)) !== 0) types.push(textOf(first + index * 8 + bit));
     }
   }
   return types;
@@ -47,7 +47,7 @@ const typeBitmap: FieldKind = {
     while (data.left > 0) {
       const window = data.u8();
       const length = data.u8();
-      if (length < 1 || length > 32) throw new DataError('a window of the type bitmap has no sound length');
+      if (length < 1 || length > 32) throw new DataError('a window of the type bitmap has an invalid length');
       types.push(...typesOf(data.bytes(length), window * 256));
     }
     return types.join(' ');
@@ -63,7 +63,7 @@ const nxtBitmap: FieldKind = {
     }
     if (types.length > 0) out.bytes(bitsOf(types));
   },
-  // RFC 2535 is older than `TYPE127`.
+  // RFC 2535 predates the form `TYPE127`.
   print: (data) => typesOf(data.rest(), 0, (type) => typeName(type).replace('TYPE', '')).join(' '),
 };
 

@@ -1,12 +1,12 @@
 /**
- * Fields whose form a number in front decides: the gateways of IPSECKEY (RFC 4025) and AMTRELAY (RFC 8777), the keys
+ * Fields whose form depends on the number before them: the gateways of IPSECKEY (RFC 4025) and AMTRELAY (RFC 8777), the keys
  * of HIP (RFC 8005), and the parts of A6 (RFC 2874).
  */
 import { zoneFileName } from '../names.ts';
-import { DataError, type DataReader, type DataWriter } from '../octets.ts';
 import { TokenError } from '../problem.ts';
-import { ipv4Octets, ipv4Text, ipv6Octets, ipv6Text } from './addresses.ts';
-import { base64Octets, hexOctets, hexText } from './binary.ts';
+import { DataError, type DataReader, type DataWriter } from '../record-data.ts';
+import { ipv4Bytes, ipv4Text, ipv6Bytes, ipv6Text } from './addresses.ts';
+import { base64Bytes, hexBytes, hexText } from './binary.ts';
 import { type FieldKind, type Tokens, wrongToken } from './field.ts';
 import { wholeNumber } from './numbers.ts';
 
@@ -19,10 +19,10 @@ function parseGateway(form: number, tokens: Tokens, out: DataWriter): void {
       return;
     }
     case 1:
-      out.bytes(ipv4Octets(tokens.next('an IPv4 address')));
+      out.bytes(ipv4Bytes(tokens.next('an IPv4 address')));
       return;
     case 2:
-      out.bytes(ipv6Octets(tokens.next('an IPv6 address')));
+      out.bytes(ipv6Bytes(tokens.next('an IPv6 address')));
       return;
     case 3:
       out.bytes(tokens.nextName());
@@ -73,8 +73,8 @@ const relay: FieldKind = {
     parseGateway(form, tokens, out);
   },
   print(data) {
-    const octet = data.u8();
-    return `${octet >> 7} ${octet & 0x7f} ${printGateway(octet & 0x7f, data)}`;
+    const byte = data.u8();
+    return `${byte >> 7} ${byte & 0x7f} ${printGateway(byte & 0x7f, data)}`;
   },
 };
 
@@ -82,10 +82,10 @@ const relay: FieldKind = {
 const hostIdentity: FieldKind = {
   parse(tokens, out) {
     const algorithm = wholeNumber(tokens.next('an algorithm'), 255);
-    const tag = hexOctets(tokens.next('a host identity tag'));
-    const key = base64Octets(tokens.next('a public key'));
+    const tag = hexBytes(tokens.next('a host identity tag'));
+    const key = base64Bytes(tokens.next('a public key'));
     if (tag.length < 1 || tag.length > 255) {
-      throw new TokenError(`the host identity tag has ${tag.length} octets`, 'give 1 to 255 octets');
+      throw new TokenError(`the host identity tag has ${tag.length} bytes`, 'give 1 to 255 bytes');
     }
     if (key.length < 1) throw new TokenError('the public key is empty', 'give it in base64, as one word');
     out.u8(tag.length);
@@ -111,7 +111,7 @@ const a6: FieldKind = {
     const prefix = wholeNumber(tokens.next('a prefix length'), 128);
     out.u8(prefix);
     if (prefix < 128) {
-      const address = ipv6Octets(tokens.next('an IPv6 address'));
+      const address = ipv6Bytes(tokens.next('an IPv6 address'));
       const from = prefix >> 3;
       address[from] = (address[from] ?? 0) & (0xff >> (prefix & 7));
       out.bytes(address.subarray(from));
@@ -121,9 +121,9 @@ const a6: FieldKind = {
   print(data) {
     const prefix = data.u8();
     if (prefix > 128) throw new DataError('A6 has a prefix that is too long');
-    const octets = Buffer.alloc(16);
-    octets.set(data.bytes(16 - (prefix >> 3)), prefix >> 3);
-    const address = prefix < 128 ? ipv6Text(octets) : '';
+    const bytes = Buffer.alloc(16);
+    bytes.set(data.bytes(16 - (prefix >> 3)), prefix >> 3);
+    const address = prefix < 128 ? ipv6Text(bytes) : '';
     return prefix === 0 ? `0 ${address}` : `${prefix} ${address} ${zoneFileName(data.name())}`;
   },
 };

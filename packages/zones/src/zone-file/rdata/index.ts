@@ -1,7 +1,7 @@
-/** The data of records of any type between text and octets. */
+/** Converts the data of records of any type between text and wire format. */
 import { CLASS, TYPE, typeName } from '@dinodns-bench/wire';
-import { DataError, DataReader, type DataWriter, NoTextError } from '../octets.ts';
 import { TokenError } from '../problem.ts';
+import { DataError, DataReader, type DataWriter, NoTextError } from '../record-data.ts';
 import { fieldsOf } from '../record-fields.ts';
 import { ADDRESS_KINDS } from './addresses.ts';
 import { APL_KINDS } from './apl.ts';
@@ -42,7 +42,7 @@ function kindsOf(fields: string): FieldKind[] {
   });
 }
 
-/** The fields of a type's data; none if it is only known as octets. */
+/** The fields of a type's data; none if it has no text form of its own. */
 function layoutOf(type: number, classCode: number): readonly FieldKind[] {
   if (classCode !== CLASS.IN) return layoutInOtherClass(type, classCode);
   const known = layouts.get(type);
@@ -54,7 +54,7 @@ function layoutOf(type: number, classCode: number): readonly FieldKind[] {
   return layout;
 }
 
-/** Types that mean something in class IN only, beside those that hold an Internet address. */
+/** Types whose text form exists only in class IN, or for A also in class HS. */
 const INTERNET_TYPES: readonly number[] = [
   TYPE.A,
   TYPE.WKS,
@@ -82,7 +82,7 @@ function layoutInOtherClass(type: number, classCode: number): readonly FieldKind
 }
 
 /**
- * Reads the data of a record of that type from its tokens, in the type's own text or as `\# LENGTH HEX`. Throws a
+ * Reads the data of a record from its tokens, in the type's own text form or as `\# LENGTH HEX`. Throws a
  * `TokenError`.
  */
 export function parseData(type: number, classCode: number, tokens: Tokens, out: DataWriter): Buffer {
@@ -106,8 +106,8 @@ function endOf(type: number, tokens: Tokens): void {
   if (!tokens.hasMore) return;
   const extra = tokens.peek() ?? '';
   throw new TokenError(
-    `there is more behind the end of the ${typeName(type)} record: "${extra}"`,
-    'remove it, or put a ; in front of a comment',
+    `there is text after the end of the ${typeName(type)} record: "${extra}"`,
+    'remove it, or put a ; before of a comment',
     tokens.at,
   );
 }
@@ -123,12 +123,12 @@ function parseGeneric(type: number, layout: readonly FieldKind[], tokens: Tokens
   } catch (error) {
     if (error instanceof NoTextError) return data;
     if (!(error instanceof DataError)) throw error;
-    const problem = `the octets are no data of type ${typeName(type)}: ${error.message}`;
-    throw new TokenError(problem, `correct them, or write the data in the text form of ${typeName(type)}`);
+    const problem = `the data is not valid for type ${typeName(type)}: ${error.message}`;
+    throw new TokenError(problem, `correct it, or write it in the text form of ${typeName(type)}`);
   }
 }
 
-/** The text of a record's data: of its type, or as `\# LENGTH HEX` where the type has none. Throws a `DataError`. */
+/** The text of a record's data: in its type's form, or as `\# LENGTH HEX` if the type has none. Throws a `DataError`. */
 export function dataText(type: number, classCode: number, data: Uint8Array): string {
   const layout = layoutOf(type, classCode);
   try {
@@ -146,6 +146,6 @@ function printFields(layout: readonly FieldKind[], data: Uint8Array): string {
     const next = field.print(reader);
     if (next !== '') text = text === '' ? next : `${text} ${next}`;
   }
-  if (reader.left > 0) throw new DataError('the data goes on behind its end');
+  if (reader.left > 0) throw new DataError('there is data after the last field');
   return text;
 }

@@ -1,7 +1,7 @@
-/** Fields of types that hardly anybody uses any more: WKS (RFC 1035), NSAP (RFC 1706), ATMA. */
-import { DataError } from '../octets.ts';
-import { ipv4Octets, ipv4Text } from './addresses.ts';
-import { hexOctets } from './binary.ts';
+/** Fields of types that are hardly used any more: WKS (RFC 1035), NSAP (RFC 1706), ATMA. */
+import { DataError } from '../record-data.ts';
+import { ipv4Bytes, ipv4Text } from './addresses.ts';
+import { hexBytes } from './binary.ts';
 import { type FieldKind, wrongToken } from './field.ts';
 import { wholeNumber } from './numbers.ts';
 import { PROTOCOLS, SERVICES } from './services.ts';
@@ -9,8 +9,7 @@ import { PROTOCOLS, SERVICES } from './services.ts';
 function portOf(text: string): number {
   const known = SERVICES[text.toLowerCase()];
   if (known !== undefined) return known;
-  if (!/^\d+$/.test(text))
-    throw wrongToken(text, 'a service that is known here', 'write the port, such as 25 for smtp');
+  if (!/^\d+$/.test(text)) throw wrongToken(text, 'a known service', 'write the port, such as 25 for smtp');
   return wholeNumber(text, 65_535);
 }
 
@@ -25,7 +24,7 @@ function protocolOf(text: string): number {
 /** Address, protocol, and a bit for each port. */
 const services: FieldKind = {
   parse(tokens, out) {
-    out.bytes(ipv4Octets(tokens.next('an IPv4 address')));
+    out.bytes(ipv4Bytes(tokens.next('an IPv4 address')));
     out.u8(protocolOf(tokens.next('a protocol')));
     const ports: number[] = [];
     while (tokens.hasMore) ports.push(portOf(tokens.next('a service')));
@@ -36,21 +35,25 @@ const services: FieldKind = {
   },
   print(data) {
     const parts = [ipv4Text(data.bytes(4)), data.u8()];
-    for (const [index, octet] of data.rest().entries()) {
-      for (let bit = 0; bit < 8; bit++) if ((octet & (0x80 >> bit)) !== 0) parts.push(index * 8 + bit);
+    for (const [index, byte] of data.rest().entries()) {
+      for (let bit = 0; bit < 8; bit++) if ((byte & (0x80 >> bit)) !== 0) parts.push(index * 8 + bit);
     }
     return parts.join(' ');
   },
 };
 
-/** `0x`, then hexadecimal digits with dots anywhere between. */
+/** `0x`, then hexadecimal digits with dots anywhere between them. */
 const nsapAddress: FieldKind = {
   parse(tokens, out) {
     const text = tokens.next('an NSAP address');
     if (!/^0x[0-9a-f][0-9a-f.]*$/i.test(text)) {
-      throw wrongToken(text, 'an NSAP address', 'write 0x and hexadecimal digits, with dots as you like');
+      throw wrongToken(
+        text,
+        'an NSAP address',
+        'write 0x and hexadecimal digits, with dots anywhere between them',
+      );
     }
-    out.bytes(hexOctets(text.slice(2).replaceAll('.', '')));
+    out.bytes(hexBytes(text.slice(2).replaceAll('.', '')));
   },
   print: (data) => `0x${data.rest().toString('hex')}`,
 };
@@ -67,7 +70,7 @@ const atmAddress: FieldKind = {
       out.bytes(Buffer.from(text.slice(1), 'latin1'));
     } else if (/^(?:[0-9a-f]{2})+$/i.test(text)) {
       out.u8(AESA);
-      out.bytes(hexOctets(text));
+      out.bytes(hexBytes(text));
     } else {
       throw wrongToken(text, 'an ATM address', 'write + and a telephone number, or hexadecimal digits');
     }

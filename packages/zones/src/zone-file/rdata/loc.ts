@@ -1,5 +1,5 @@
-/** The location of LOC records (RFC 1876), from "60 9 0.000 N 24 39 0.000 E 10.00m 20m 2000m 20m" to 16 octets. */
-import { DataError, type DataReader, NoTextError } from '../octets.ts';
+/** The location of LOC records (RFC 1876), from "60 9 0.000 N 24 39 0.000 E 10.00m 20m 2000m 20m" to 16 bytes and back. */
+import { DataError, type DataReader, NoTextError } from '../record-data.ts';
 import { type FieldKind, type Tokens, wrongToken } from './field.ts';
 import { wholeNumber } from './numbers.ts';
 
@@ -23,7 +23,7 @@ function angle(tokens: Tokens, maxDegrees: number, positive: string, negative: s
     throw wrongToken(
       hemisphere,
       'a hemisphere',
-      `write ${positive} or ${negative} behind the degrees, minutes and seconds`,
+      `write ${positive} or ${negative} after the degrees, minutes and seconds`,
     );
   }
   const total = (degrees * 60 + minutes) * 60_000 + thousandths;
@@ -42,20 +42,20 @@ function secondsOf(text: string): number {
 }
 
 /** Metres with up to two decimals as centimetres. */
-function centimetres(text: string, least: number, most: number): number {
+function centimetres(text: string, min: number, max: number): number {
   const [, sign = '', whole = '', fraction = ''] = /^(-?)(\d{0,8})(?:\.(\d{0,2}))?m?$/i.exec(text) ?? [];
   const value = (Number(whole) * 100 + Number(fraction.padEnd(2, '0'))) * (sign === '-' ? -1 : 1);
-  if (whole + fraction === '' || value < least || value > most) {
+  if (whole + fraction === '' || value < min || value > max) {
     throw wrongToken(
       text,
       'a length in metres',
-      `write ${least / 100} to ${most / 100}, with at most two decimals`,
+      `write ${min / 100} to ${max / 100}, with at most two decimals`,
     );
   }
   return value;
 }
 
-/** One digit and a power of ten, in centimetres: what is beyond the first digit is cut off. */
+/** One digit and a power of ten, in centimetres; further digits are dropped. */
 function precision(text: string): number {
   const value = centimetres(text, 0, 9_000_000_000);
   const exponent = value === 0 ? 0 : Math.floor(Math.log10(value) + 1e-12);
@@ -87,7 +87,7 @@ function angleText(value: number, positive: string, negative: string): string {
 function precisionText(value: number): string {
   const digit = value >> 4;
   const exponent = value & 0xf;
-  if (digit > 9 || exponent > 9) throw new DataError('a precision of LOC is no number');
+  if (digit > 9 || exponent > 9) throw new DataError('a LOC precision is not a number');
   return exponent > 1
     ? `${digit * 10 ** (exponent - 2)}m`
     : `0.${String(digit * 10 ** exponent).padStart(2, '0')}m`;

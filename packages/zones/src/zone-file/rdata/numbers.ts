@@ -1,7 +1,7 @@
-/** Fields that hold a number: plain, as a time, or by the mnemonics of a registry. */
+/** Fields that hold a number: plain, as a time, or as a mnemonic of a registry. */
 import { typeName, typeNumber } from '@dinodns-bench/wire';
-import type { DataReader, DataWriter } from '../octets.ts';
 import { TokenError } from '../problem.ts';
+import type { DataReader, DataWriter } from '../record-data.ts';
 import { secondsFromText } from '../ttl.ts';
 import { type FieldKind, type Tokens, wrongToken } from './field.ts';
 
@@ -35,7 +35,7 @@ const seconds: FieldKind = {
   print: (data) => String(data.u32()),
 };
 
-/** Names of a registry for a number, beside the number itself. */
+/** A number or its mnemonic in a registry; `prints` says whether the mnemonic is printed. */
 function mnemonic(
   width: Width,
   what: string,
@@ -116,7 +116,7 @@ function secondsOfDate(text: string): number {
   return isDay && Number(year) >= 1970 ? date.getTime() / 1000 + leap : Number.NaN;
 }
 
-/** The date that a 32-bit time stands for: the one that is nearest to now (serial number arithmetic, RFC 1982). */
+/** The date that a 32-bit time stands for: the one nearest to now (serial number arithmetic, RFC 1982). */
 function dateOf(value: number): string {
   const now = Math.floor(Date.now() / 1000);
   const time = value + Math.round((now - value) / 2 ** 32) * 2 ** 32;
@@ -133,7 +133,7 @@ const typeCovered: FieldKind = {
   print: (data: DataReader) => typeName(data.u16()),
 };
 
-/** As SIG prints it: RFC 2535 is older than `TYPE65280`. */
+/** As SIG prints it: RFC 2535 predates the form `TYPE65280`. */
 const oldTypeCovered: FieldKind = {
   parse: typeCovered.parse,
   print: (data) => typeName(data.u16()).replace(/^TYPE(?=\d)/, ''),
@@ -163,7 +163,7 @@ const KEY_FLAGS: Readonly<Record<string, number>> = {
 
 function keyFlag(word: string): number {
   const flag = KEY_FLAGS[word.toUpperCase()];
-  if (flag === undefined) throw wrongToken(word, 'a flag of keys', 'write a number, such as 257');
+  if (flag === undefined) throw wrongToken(word, 'a key flag', 'write a number, such as 257');
   return flag;
 }
 
@@ -177,9 +177,9 @@ const keyFlags: FieldKind = {
 };
 
 /** RFC 1183, section 3.1: an X.121 address of at least four digits, as a character string. */
-export function digitsOnly(text: string, least: number): void {
-  if (/^\d+$/.test(text) && text.length >= least) return;
-  throw wrongToken(text, `a number of at least ${least} digits`, 'write digits only');
+export function digitsOnly(text: string, minDigits: number): void {
+  if (/^\d+$/.test(text) && text.length >= minDigits) return;
+  throw wrongToken(text, `a number of at least ${minDigits} digits`, 'write digits only');
 }
 
 function octal(tokens: Tokens, out: DataWriter): void {
@@ -195,7 +195,7 @@ export const NUMBER_KINDS = {
   u32: plain('u32'),
   seconds,
   algorithm: mnemonic('u8', 'an algorithm', ALGORITHMS, false),
-  /** As CERT prints it. */
+  /** CERT prints the mnemonic. */
   algorithmName: mnemonic('u8', 'an algorithm', ALGORITHMS, true),
   certificateType: mnemonic('u16', 'a certificate type', CERTIFICATE_TYPES, true),
   digestType: mnemonic('u8', 'a digest type', DIGEST_TYPES, false),
@@ -204,6 +204,6 @@ export const NUMBER_KINDS = {
   typeCovered,
   oldTypeCovered,
   keyFlags,
-  /** Of class CH (Chaosnet). */
+  /** An address in class CH (Chaosnet). */
   octal: { parse: octal, print: (data: DataReader) => data.u16().toString(8) },
 } satisfies Record<string, FieldKind>;

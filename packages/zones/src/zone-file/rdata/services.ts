@@ -12,7 +12,7 @@ export const PROTOCOLS: Readonly<Record<string, number>> = {
   udplite: 136,
 };
 
-/** Those of RFC 1010's time that are found in WKS records, and today's common ones. */
+/** Services of RFC 1010's time that occur in WKS records, and common ones of today. */
 export const SERVICES: Readonly<Record<string, number>> = {
   tcpmux: 1,
   echo: 7,

@@ -1,36 +1,36 @@
 /** Fields that hold text: character strings (RFC 1035, section 3.3), and text up to the end of the data. */
-import { escapedOctet } from '../names.ts';
-import { DataError, type DataReader, type DataWriter } from '../octets.ts';
+import { escapedByte } from '../names.ts';
 import { TokenError } from '../problem.ts';
+import { DataError, type DataReader, type DataWriter } from '../record-data.ts';
 import { type FieldKind, type Tokens, wrongToken } from './field.ts';
 import { digitsOnly } from './numbers.ts';
 
-const MAX_STRING_OCTETS = 255;
+const MAX_STRING_BYTES = 255;
 
-/** Text of each octet between quotes. */
-const OCTET_TEXT = Array.from({ length: 256 }, (_, octet) => {
-  const character = String.fromCharCode(octet);
+/** How each byte of a quoted string is written. */
+const BYTE_TEXT = Array.from({ length: 256 }, (_, byte) => {
+  const character = String.fromCharCode(byte);
   if (character === '"' || character === '\\') return `\\${character}`;
-  return octet >= 0x20 && octet < 0x7f ? character : escapedOctet(octet);
+  return byte >= 0x20 && byte < 0x7f ? character : escapedByte(byte);
 });
 
-export function quotedText(octets: Uint8Array): string {
+export function quotedText(bytes: Uint8Array): string {
   let text = '"';
-  for (const octet of octets) text += OCTET_TEXT[octet];
+  for (const byte of bytes) text += BYTE_TEXT[byte];
   return `${text}"`;
 }
 
-function writeString(octets: Uint8Array, out: DataWriter): void {
-  if (octets.length > MAX_STRING_OCTETS) {
-    const fix = `split it into strings of at most ${MAX_STRING_OCTETS} octets: "…" "…"`;
-    throw new TokenError(`a string has ${octets.length} octets`, fix);
+function writeString(bytes: Uint8Array, out: DataWriter): void {
+  if (bytes.length > MAX_STRING_BYTES) {
+    const fix = `split it into strings of at most ${MAX_STRING_BYTES} bytes: "…" "…"`;
+    throw new TokenError(`a string has ${bytes.length} bytes`, fix);
   }
-  out.u8(octets.length);
-  out.bytes(octets);
+  out.u8(bytes.length);
+  out.bytes(bytes);
 }
 
 function parseString(tokens: Tokens, out: DataWriter): void {
-  writeString(tokens.nextOctets('a text'), out);
+  writeString(tokens.nextBytes('a string'), out);
 }
 
 function printString(data: DataReader): string {
@@ -61,7 +61,7 @@ const optionalString: FieldKind = {
 
 /** Text without a length, up to the end of the data. */
 const text: FieldKind = {
-  parse: (tokens, out) => out.bytes(tokens.nextOctets('a text')),
+  parse: (tokens, out) => out.bytes(tokens.nextBytes('a string')),
   print: (data) => quotedText(data.rest()),
 };
 
@@ -76,7 +76,8 @@ const tag: FieldKind = {
   },
   print(data) {
     const value = data.bytes(data.u8()).toString('latin1');
-    if (!/^[a-z0-9]+$/i.test(value)) throw new DataError('the tag is not letters and digits');
+    if (!/^[a-z0-9]+$/i.test(value))
+      throw new DataError('the tag has characters other than letters and digits');
     return value;
   },
 };
@@ -84,7 +85,7 @@ const tag: FieldKind = {
 /** X.121 address (RFC 1183, section 3.1). */
 const digits: FieldKind = {
   parse(tokens, out) {
-    const value = tokens.nextOctets('a number');
+    const value = tokens.nextBytes('a number');
     digitsOnly(value.toString('latin1'), 4);
     writeString(value, out);
   },

@@ -1,16 +1,17 @@
 /** The parameters of SVCB and HTTPS records (RFC 9460): `alpn=h2,h3 port=443 ipv4hint=192.0.2.1`. */
-import { DataError, DataReader, type DataWriter } from '../octets.ts';
+
 import { TokenError } from '../problem.ts';
-import { ipv4Octets, ipv4Text, ipv6Octets, ipv6Text } from './addresses.ts';
-import { base64Octets } from './binary.ts';
+import { DataError, DataReader, type DataWriter } from '../record-data.ts';
+import { ipv4Bytes, ipv4Text, ipv6Bytes, ipv6Text } from './addresses.ts';
+import { base64Bytes } from './binary.ts';
 import { type FieldKind, type Tokens, unescaped, written, wrongToken } from './field.ts';
 import { wholeNumber } from './numbers.ts';
 import { quotedText } from './strings.ts';
 
-/** How the value of a key is written. */
+/** How the value of a key is read and printed. */
 interface Parameter {
   readonly key: number;
-  /** From the value's text, escapes as they are; none for a key without `=`. */
+  /** `text` is the value with its escapes; undefined for a key without `=`. */
   parse(text: Uint8Array | undefined, name: string): Buffer;
   print(value: DataReader): string;
 }
@@ -23,30 +24,27 @@ function needed(text: Uint8Array | undefined, name: string): Uint8Array {
   throw new TokenError(`the key ${name} has no value`, `write ${name}=…`);
 }
 
-/** Values separated by commas; a comma inside of one is `\\,`, in zone file text with one more backslash each. */
+/** Values separated by commas. A comma within a value has a backslash before it, which the zone file doubles: `\\,`. */
 function listOf(text: Uint8Array, name: string): Buffer[] {
   const items: number[][] = [[]];
-  const octets = unescaped(text);
-  for (let index = 0; index < octets.length; index++) {
-    let octet = octets[index] ?? 0;
-    if (octet === 0x2c) {
+  const bytes = unescaped(text);
+  for (let index = 0; index < bytes.length; index++) {
+    let byte = bytes[index] ?? 0;
+    if (byte === 0x2c) {
       items.push([]);
       continue;
     }
-    if (octet === 0x5c) octet = octets[++index] ?? octet;
-    items.at(-1)?.push(octet);
+    if (byte === 0x5c) byte = bytes[++index] ?? byte;
+    items.at(-1)?.push(byte);
   }
   if (items.some((item) => item.length === 0)) {
-    throw new TokenError(
-      `the list of ${name} has an empty item`,
-      'remove the comma that has nothing beside it',
-    );
+    throw new TokenError(`the list of ${name} has an empty item`, 'remove the extra comma');
   }
   return items.map((item) => Buffer.from(item));
 }
 
-function eachOf(text: Uint8Array | undefined, name: string, octetsOf: (item: string) => Buffer): Buffer {
-  return Buffer.concat(listOf(needed(text, name), name).map((item) => octetsOf(item.toString('latin1'))));
+function eachOf(text: Uint8Array | undefined, name: string, bytesOf: (item: string) => Buffer): Buffer {
+  return Buffer.concat(listOf(needed(text, name), name).map((item) => bytesOf(item.toString('latin1'))));
 }
 
 function untilEnd<T>(value: DataReader, read: () => T): T[] {
@@ -65,14 +63,17 @@ const mandatory: Parameter = {
     const keys = listOf(needed(text, name), name).map((item) => keyOf(item.toString('latin1')));
     keys.sort((a, b) => a - b);
     if (new Set(keys).size < keys.length || keys.includes(0)) {
-      throw new TokenError('the list of mandatory keys has one twice, or itself', 'list each other key once');
+      throw new TokenError(
+        'the list of mandatory keys has a key twice, or "mandatory" itself',
+        'list each other key once',
+      );
     }
     return Buffer.concat(keys.map(u16));
   },
   print: (value) => untilEnd(value, () => keyText(value.u16())).join(','),
 };
 
-/** Characters that a list has a meaning for. */
+/** Characters with a special meaning in lists. */
 const COMMA_OR_BACKSLASH = /[,\\]/g;
 
 const alpn: Parameter = {
@@ -80,7 +81,7 @@ const alpn: Parameter = {
   parse: (text, name) =>
     written((out) => {
       for (const protocol of listOf(needed(text, name), name)) {
-        if (protocol.length > 255) throw new TokenError('a protocol has more than 255 octets', 'shorten it');
+        if (protocol.length > 255) throw new TokenError('a protocol has more than 255 bytes', 'shorten it');
         out.u8(protocol.length);
         out.bytes(protocol);
       }
@@ -110,19 +111,19 @@ const port: Parameter = {
 
 const ipv4hint: Parameter = {
   key: 4,
-  parse: (text, name) => eachOf(text, name, ipv4Octets),
+  parse: (text, name) => eachOf(text, name, ipv4Bytes),
   print: (value) => untilEnd(value, () => ipv4Text(value.bytes(4))).join(','),
 };
 
 const ech: Parameter = {
   key: 5,
-  parse: (text, name) => base64Octets(Buffer.from(needed(text, name)).toString('latin1').replaceAll(' ', '')),
+  parse: (text, name) => base64Bytes(Buffer.from(needed(text, name)).toString('latin1').replaceAll(' ', '')),
   print: (value) => value.rest().toString('base64'),
 };
 
 const ipv6hint: Parameter = {
   key: 6,
-  parse: (text, name) => eachOf(text, name, ipv6Octets),
+  parse: (text, name) => eachOf(text, name, ipv6Bytes),
   print: (value) => untilEnd(value, () => ipv6Text(value.bytes(16))).join(','),
 };
 
@@ -154,7 +155,7 @@ function keyText(key: number): string {
   return NAMES.get(key) ?? `key${key}`;
 }
 
-/** A key with its value, which is the token's rest, or a quoted token right behind it. */
+/** A key with its value: the rest of the token, or a quoted token right after it. */
 function parseParameter(tokens: Tokens): { key: number; value: Buffer } {
   const token = tokens.nextRaw('a parameter');
   const equals = token.indexOf(0x3d);
@@ -163,20 +164,20 @@ function parseParameter(tokens: Tokens): { key: number; value: Buffer } {
   const isQuoted = text?.length === 0 && tokens.hasMore && tokens.entry.isQuoted(tokens.at);
   if (isQuoted && tokens.entry.isAttached(tokens.at)) text = tokens.nextRaw('a value');
   const key = keyOf(name);
-  // `key1` in place of `alpn` takes the value as octets.
+  // `key1` instead of `alpn` takes the value as plain bytes.
   const known = name in KNOWN ? BY_KEY.get(key) : undefined;
   const value = known?.parse(text, name) ?? (text === undefined ? Buffer.alloc(0) : unescaped(text));
-  if (known === undefined) checkOctets(key, value);
+  if (known === undefined) checkBytes(key, value);
   return { key, value };
 }
 
-function checkOctets(key: number, value: Buffer): void {
+function checkBytes(key: number, value: Buffer): void {
   try {
     valueText(key, value);
   } catch (error) {
     if (!(error instanceof DataError)) throw error;
     throw new TokenError(
-      `the octets are no value of ${keyText(key)}: ${error.message}`,
+      `the value is not valid for ${keyText(key)}: ${error.message}`,
       `write ${keyText(key)}=…`,
     );
   }
@@ -193,10 +194,7 @@ function check(values: ReadonlyMap<number, Buffer>): void {
     );
   }
   if (values.has(NO_DEFAULT_ALPN) && !values.has(alpn.key)) {
-    throw new TokenError(
-      'no-default-alpn stands without alpn',
-      'add alpn=…, or remove it (RFC 9460, section 7.1.1)',
-    );
+    throw new TokenError('no-default-alpn needs alpn', 'add alpn=…, or remove it (RFC 9460, section 7.1.1)');
   }
 }
 
@@ -215,14 +213,14 @@ function parse(tokens: Tokens, out: DataWriter): void {
   }
 }
 
-/** The text behind the `=` of a key; empty if there is none. */
+/** The text after the `=` of a key; empty if there is none. */
 function valueText(key: number, value: Buffer): string {
   const known = BY_KEY.get(key);
   if (known === undefined) return value.length === 0 ? '' : quotedText(value);
   if (key === NO_DEFAULT_ALPN && value.length === 0) return '';
   const reader = new DataReader(value);
   const text = known.print(reader);
-  if (reader.left > 0) throw new DataError('it has no sound length');
+  if (reader.left > 0) throw new DataError('its length is wrong');
   return text;
 }
 

@@ -1,10 +1,10 @@
-/** Record data while it is read or written: a buffer that grows up to what a record can hold, and a cursor. */
+/** Writes and reads record data in wire format. */
 import { TokenError } from './problem.ts';
 
 /** RDLENGTH has 16 bits (RFC 1035, section 4.1.3). */
-export const MAX_DATA_OCTETS = 65_535;
+export const MAX_DATA_BYTES = 65_535;
 
-/** Where the parts of record data are put together. */
+/** Builds record data field by field, up to the size that a record can have. */
 export class DataWriter {
   #bytes = Buffer.allocUnsafe(1024);
   length = 0;
@@ -28,13 +28,13 @@ export class DataWriter {
     this.length = this.#bytes.writeUInt32BE(value, this.length);
   }
 
-  bytes(octets: Uint8Array): void {
-    this.#reserve(octets.length);
-    this.#bytes.set(octets, this.length);
-    this.length += octets.length;
+  bytes(bytes: Uint8Array): void {
+    this.#reserve(bytes.length);
+    this.#bytes.set(bytes, this.length);
+    this.length += bytes.length;
   }
 
-  /** Puts `value` where `u8` or `u16` has made room for it. */
+  /** Overwrites the byte at `at`. */
   set(at: number, value: number): void {
     this.#bytes[at] = value;
   }
@@ -48,28 +48,28 @@ export class DataWriter {
     return Buffer.from(this.#bytes.subarray(start, this.length));
   }
 
-  #reserve(octets: number): void {
-    const needed = this.length + octets;
+  #reserve(bytes: number): void {
+    const needed = this.length + bytes;
     if (needed <= this.#bytes.length) return;
-    if (needed > MAX_DATA_OCTETS) {
+    if (needed > MAX_DATA_BYTES) {
       throw new TokenError(
-        `the record's data has more than ${MAX_DATA_OCTETS} octets`,
+        `the record's data has more than ${MAX_DATA_BYTES} bytes`,
         'shorten it, or spread it over several records',
       );
     }
-    const larger = Buffer.allocUnsafe(Math.min(MAX_DATA_OCTETS, 2 * needed));
+    const larger = Buffer.allocUnsafe(Math.min(MAX_DATA_BYTES, 2 * needed));
     this.#bytes.copy(larger, 0, 0, this.length);
     this.#bytes = larger;
   }
 }
 
-/** Record data that ends before its fields do, or goes on behind them. */
+/** Thrown for record data that is too short or too long for its fields, or has an invalid value in one. */
 export class DataError extends Error {}
 
-/** Data that is sound, but of a kind that has no text, such as a later version: it is written as `\# LENGTH HEX`. */
+/** Thrown for valid data without a text form, such as that of a later version: it is written as `\# LENGTH HEX`. */
 export class NoTextError extends Error {}
 
-/** Reads record data from its beginning to its end. Throws a `DataError` where it ends too early. */
+/** Reads record data from start to end. Throws a `DataError` if it ends too early. */
 export class DataReader {
   readonly #bytes: Buffer;
   at = 0;
@@ -109,7 +109,7 @@ export class DataReader {
     const start = this.at;
     for (;;) {
       const length = this.u8();
-      if (length > 63 || this.at - start > 255) throw new DataError('there is no name');
+      if (length > 63 || this.at - start > 255) throw new DataError('a name in it is not valid');
       if (length === 0) return this.#bytes.subarray(start, this.at);
       this.bytes(length);
     }
