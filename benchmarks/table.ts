@@ -37,7 +37,7 @@ async function load(count: number): Promise<Load> {
   // The collector soon returns the memory that it returns by itself.
   await sleep(1000);
   const residentBytes = process.memoryUsage.rss();
-  return { seconds, cpuSeconds: (user + system) / 1e6, tableBytes: store.data.octets, residentBytes };
+  return { seconds, cpuSeconds: (user + system) / 1e6, tableBytes: store.data.byteLength, residentBytes };
 }
 
 function loadApart(count: number): Load {

@@ -10,12 +10,12 @@ export type { Log, LogLevel } from './log/log.ts';
 export {
   BatchedUdpNetwork,
   type BatchedUdpOptions,
-  RECEIVE_BUFFER_OCTETS,
+  RECEIVE_BUFFER_BYTES,
   type UdpBackend,
 } from './network/batched-udp.ts';
 export {
   DEFAULT_IDLE_SECONDS,
-  DEFAULT_MAX_BUFFERED_OCTETS,
+  DEFAULT_MAX_BUFFERED_BYTES,
   DEFAULT_MAX_CONNECTIONS,
   DEFAULT_MAX_CONNECTIONS_PER_CLIENT,
   RobustTcpNetwork,

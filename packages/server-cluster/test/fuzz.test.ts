@@ -13,7 +13,7 @@ import { killAll, type RunningServer, sleep, startServer } from './support/serve
 /** Time for each of the two floods. */
 const FLOOD_SECONDS = 4;
 /** Largest growth of the server's memory that is no leak: heap that has not been collected yet. */
-const MAX_GROWTH_OCTETS = 150 * 1024 * 1024;
+const MAX_GROWTH_BYTES = 150 * 1024 * 1024;
 
 let server: RunningServer;
 beforeAll(async () => {
@@ -33,7 +33,7 @@ const SEEDS = [
   }),
 ];
 
-/** Octets that are nothing, or a query with octets changed, cut off, repeated or put in. */
+/** Bytes that are nothing, or a query with bytes changed, cut off, repeated or put in. */
 function fuzzed(random: (limit: number) => number): Buffer {
   const seed = SEEDS[random(SEEDS.length)] ?? Buffer.alloc(0);
   if (random(8) === 0) return Buffer.from(Array.from({ length: random(600) }, () => random(256)));
@@ -50,7 +50,7 @@ function fuzzed(random: (limit: number) => number): Buffer {
   return message;
 }
 
-function residentOctets(): number {
+function residentBytes(): number {
   const kibibytes = /^VmRSS:\s+(\d+) kB$/m.exec(readFileSync(`/proc/${server.pid}/status`, 'utf8'))?.[1];
   return Number(kibibytes) * 1024;
 }
@@ -63,7 +63,7 @@ async function expectHealthy(before: number): Promise<void> {
   }
   expect(server.child.exitCode).toBeNull();
   expect(server.stderr).toBe('');
-  expect(residentOctets() - before).toBeLessThan(MAX_GROWTH_OCTETS);
+  expect(residentBytes() - before).toBeLessThan(MAX_GROWTH_BYTES);
 }
 
 test('no input makes the reader throw, and whatever it replies echoes the id', () => {
@@ -78,7 +78,7 @@ test('no input makes the reader throw, and whatever it replies echoes the id', (
 });
 
 test('a flood of garbage over UDP leaves the server as it was', async () => {
-  const before = residentOctets();
+  const before = residentBytes();
   const socket = createSocket('udp4');
   socket.bind(0, '127.0.0.1');
   await once(socket, 'listening');
@@ -115,7 +115,7 @@ function streamGarbage(random: (limit: number) => number, port: number): Promise
 }
 
 test('streams of garbage over TCP leave the server as it was', async () => {
-  const before = residentOctets();
+  const before = residentBytes();
   const random = randomFrom(3);
   const deadline = performance.now() + FLOOD_SECONDS * 1000;
   let streams = 0;

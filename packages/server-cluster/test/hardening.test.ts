@@ -26,13 +26,13 @@ describe.each(['native', 'dgram'])('UDP backend %s', (backend) => {
 
   test.each([
     ['nothing', Buffer.alloc(0)],
-    ['one octet', Buffer.alloc(1)],
-    ['eleven octets', Buffer.alloc(11)],
+    ['one byte', Buffer.alloc(1)],
+    ['eleven bytes', Buffer.alloc(11)],
     ['a response', Buffer.concat([Buffer.from([0, 1, 0x84, 0]), query('example1.com').subarray(4)])],
     ['a response with nothing in it', Buffer.from([0, 1, 0x80, 0, 0, 0, 0, 0, 0, 0, 0, 0])],
     ['a response that is malformed', Buffer.from([0, 1, 0x80, 0, 0, 1, 0, 0, 0, 0, 0, 0, 63, 1])],
-    ['60,000 octets', Buffer.alloc(60_000, 1)],
-    ['a query with 5,000 octets behind it', Buffer.concat([query('example1.com'), Buffer.alloc(5000)])],
+    ['60,000 bytes', Buffer.alloc(60_000, 1)],
+    ['a query with 5,000 bytes behind it', Buffer.concat([query('example1.com'), Buffer.alloc(5000)])],
   ])('%s gets no answer', async (_what, message) => {
     expect(await sendUdp(server.ready, message, SILENCE_SECONDS)).toBeUndefined();
     await expectHealthy();
@@ -48,7 +48,7 @@ describe.each(['native', 'dgram'])('UDP backend %s', (backend) => {
     ['a name without a type', query('example1.com').subarray(0, -4)],
     ['a name without a class', query('example1.com').subarray(0, -2)],
     [
-      'a name of 256 octets',
+      'a name of 256 bytes',
       Buffer.concat([
         loop,
         ...Array.from({ length: 128 }, () => Buffer.from([1, 97])),

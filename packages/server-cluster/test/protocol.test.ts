@@ -129,10 +129,10 @@ describe.each(TRANSPORTS)('over %s', (transport) => {
     expect((await ask(transport, server.ready, '.', 'NS')).rcode).toBe(RCODE.REFUSED);
   });
 
-  test('octets that are no characters come back as they were', async () => {
+  test('bytes that are no characters come back as they were', async () => {
     const message = query('abcdefg.example.org');
-    for (const [index, octet] of [0xff, 0x00, 0x2e, 0x5c, 0xc3, 0x28, 0x41].entries()) {
-      message.writeUInt8(octet, 13 + index);
+    for (const [index, byte] of [0xff, 0x00, 0x2e, 0x5c, 0xc3, 0x28, 0x41].entries()) {
+      message.writeUInt8(byte, 13 + index);
     }
     const reply = await send(transport, server.ready, message);
     expect(reply?.readUInt8(3)).toBe(RCODE.NXDOMAIN);
@@ -157,7 +157,7 @@ test('a response over TCP ends the connection', async () => {
 
 describe('a response that is too large for UDP', () => {
   test.each([
-    ['without EDNS beyond 512 octets', 'some.example.org', [], 0],
+    ['without EDNS beyond 512 bytes', 'some.example.org', [], 0],
     ['with a size beyond what we send', 'big.example.org', [opt(65_535)], 1],
     ['with a size below 512, which counts as 512', 'some.example.org', [opt(100)], 1],
   ])('is truncated to header and question %s', async (_case, name, additionals, opts) => {

@@ -1,7 +1,7 @@
 /** Response rate limiting: how many answers a client network gets, and in how much memory that is kept. */
 import { QueryReader } from '@dinodns-bench/wire';
 import { afterEach, describe, expect, test } from 'vitest';
-import { addressOctets, contains, parseNetwork } from '../src/limits/networks.ts';
+import { addressBytes, contains, parseNetwork } from '../src/limits/networks.ts';
 import { ALLOW, RateLimiter, REFUSE, SLIP } from '../src/limits/rate-limiter.ts';
 import { writeSlip } from '../src/limits/slip.ts';
 import { ask, exchange, opt, query, sendUdp } from './support/client.ts';
@@ -11,8 +11,8 @@ afterEach(killAll);
 
 /** Decisions on `count` responses to an address at one moment. */
 function decide(limiter: RateLimiter, address: string, count: number, now: number): number[] {
-  const octets = addressOctets(address);
-  return Array.from({ length: count }, () => limiter.decide(octets, 0, now));
+  const source = addressBytes(address);
+  return Array.from({ length: count }, () => limiter.decide(source, 0, now));
 }
 
 const allowed = (decisions: readonly number[]) => decisions.filter((decision) => decision === ALLOW).length;
@@ -65,17 +65,17 @@ describe('the limiter', () => {
 
   test('forged sources by the million neither take memory nor free a network that is limited', () => {
     const limiter = new RateLimiter({ rate: 5 });
-    const octets = addressOctets('10.0.0.1');
-    const victim = addressOctets('192.0.2.1');
+    const source = addressBytes('10.0.0.1');
+    const victim = addressBytes('192.0.2.1');
     let toVictim = 0;
     const before = process.memoryUsage();
     const perSecond = 300_000;
     for (let count = 0; count < 1_500_000; count++) {
-      octets[12] = count >> 16;
-      octets[13] = count >> 8;
-      octets[14] = count;
+      source[12] = count >> 16;
+      source[13] = count >> 8;
+      source[14] = count;
       const now = 100 + count / perSecond;
-      limiter.decide(octets, 0, now);
+      limiter.decide(source, 0, now);
       if (count % 100 === 0 && limiter.decide(victim, 0, now) === ALLOW) toVictim++;
     }
     const after = process.memoryUsage();
@@ -99,7 +99,7 @@ describe('networks', () => {
     ['::1', '::1', true],
     ['::/0', '192.0.2.1', true],
   ])('%s and %s: %s', (network, address, expected) => {
-    expect(contains(parseNetwork(network), addressOctets(address), 0)).toBe(expected);
+    expect(contains(parseNetwork(network), addressBytes(address), 0)).toBe(expected);
   });
 
   test.each(['', '192.0.2', '192.0.2.0/33', '2001:db8::/129', '192.0.2.0/', '192.0.2.0/2/4', 'localhost/8'])(

@@ -49,12 +49,12 @@ function connections(network: RobustTcpNetwork): Promise<number> {
   return new Promise((resolve) => network.server.getConnections((_error, count) => resolve(count)));
 }
 
-test('a query in chunks of one octet is answered', async () => {
+test('a query in chunks of one byte is answered', async () => {
   const { endpoint } = await start();
   const client = connectTo(endpoint);
   client.socket.setNoDelay(true);
-  for (const octet of framed(query('www.example.org'))) {
-    client.socket.write(Buffer.from([octet]));
+  for (const byte of framed(query('www.example.org'))) {
+    client.socket.write(Buffer.from([byte]));
     await sleep(0.001);
   }
   expect(await client.receive(1)).toHaveLength(1);
@@ -125,13 +125,13 @@ test('a message longer than any query ends the connection before it is read', as
   expect(await until(() => client.ended, PATIENCE)).toBe(true);
 });
 
-test('a connection without a query is closed when it has been idle, also if octets trickle in', async () => {
+test('a connection without a query is closed when it has been idle, also if bytes trickle in', async () => {
   const { endpoint } = await start({ idleSeconds: 0.3 });
   const silent = connectTo(endpoint);
   const trickling = connectTo(endpoint);
   const timer = setInterval(() => trickling.socket.write(Buffer.from([0])), 50);
   try {
-    // Two octets make the length 0, which is a complete message; the first one makes it a long one.
+    // Two bytes make the length 0, which is a complete message; the first one makes it a long one.
     trickling.socket.write(Buffer.from([8]));
     expect(await until(() => silent.ended, PATIENCE)).toBe(true);
     expect(await until(() => trickling.ended, PATIENCE)).toBe(true);

@@ -166,8 +166,8 @@ describe('a store that changes', () => {
 describe('a record that cannot be served', () => {
   test.each([
     ['an address that is none', 'www.example.org', 'A', '192.0.2.256', 60],
-    ['a string over 255 octets', 'www.example.org', 'TXT', 'x'.repeat(256), 60],
-    ['a label over 63 octets', `${'x'.repeat(64)}.example.org`, 'A', '192.0.2.1', 60],
+    ['a string over 255 bytes', 'www.example.org', 'TXT', 'x'.repeat(256), 60],
+    ['a label over 63 bytes', `${'x'.repeat(64)}.example.org`, 'A', '192.0.2.1', 60],
     ['a negative TTL', 'www.example.org', 'A', '192.0.2.1', -1],
   ])('is refused when it is added: %s', (_case, name, type, data, ttl) => {
     expect(() => new ZoneStore().addZone(zone([record(name, type, data, ttl)]))).toThrow(/example\.org/);

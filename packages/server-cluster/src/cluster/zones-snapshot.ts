@@ -18,7 +18,7 @@ import type { ZoneFiles } from '../zone-files/zone-files.ts';
 
 /** Zones written at once: few system calls for a million of them, and little memory. */
 const ZONES_PER_CHUNK = 1000;
-const LENGTH_OCTETS = 4;
+const LENGTH_BYTES = 4;
 /** Files of zones that a program has given, in V8's own format: any record data survives it. */
 const SERIALIZED = '.v8';
 /** Files of the records of zone files. */
@@ -30,20 +30,20 @@ interface PlainZone {
 }
 
 function chunkOf(zones: readonly PlainZone[]): Buffer {
-  const octets = serialize(zones);
-  const length = Buffer.alloc(LENGTH_OCTETS);
-  length.writeUInt32LE(octets.length);
-  return Buffer.concat([length, octets]);
+  const bytes = serialize(zones);
+  const length = Buffer.alloc(LENGTH_BYTES);
+  length.writeUInt32LE(bytes.length);
+  return Buffer.concat([length, bytes]);
 }
 
 function* readChunks(path: string): Generator<ZoneInput> {
   const file = openSync(path, 'r');
   try {
-    const length = Buffer.alloc(LENGTH_OCTETS);
-    while (readSync(file, length) === LENGTH_OCTETS) {
-      const octets = Buffer.alloc(length.readUInt32LE());
-      readSync(file, octets);
-      yield* deserialize(octets) as PlainZone[];
+    const length = Buffer.alloc(LENGTH_BYTES);
+    while (readSync(file, length) === LENGTH_BYTES) {
+      const bytes = Buffer.alloc(length.readUInt32LE());
+      readSync(file, bytes);
+      yield* deserialize(bytes) as PlainZone[];
     }
   } finally {
     closeSync(file);

@@ -27,7 +27,7 @@ class Response extends DNSResponse {
   }
 }
 
-/** A request that remembers the octets it came from. */
+/** A request that remembers the bytes it came from. */
 export class Request extends DNSRequest {
   readonly query: Query;
 

@@ -20,8 +20,8 @@ function hashLabel(hash: number, bytes: Uint8Array, at: number): number {
 function hashText(labels: readonly string[]): number {
   let hash = FNV_OFFSET;
   for (const label of labels.toReversed()) {
-    const octets = Buffer.from(label, 'latin1');
-    hash = hashLabel(hash, Buffer.concat([Buffer.from([octets.length & 0xff]), octets]), 0);
+    const text = Buffer.from(label, 'latin1');
+    hash = hashLabel(hash, Buffer.concat([Buffer.from([text.length & 0xff]), text]), 0);
   }
   return hash;
 }
@@ -71,13 +71,13 @@ export class RouteGuard {
   }
 }
 
-/** Letters, digits, `-`, `_` and `*`: octets whose text is themselves, so that labels are what patterns see. */
+/** Letters, digits, `-`, `_` and `*`: bytes whose text is themselves, so that labels are what patterns see. */
 function isPlain(bytes: Uint8Array, at: number, size: number): boolean {
   for (let index = at; index < at + size; index++) {
-    const octet = LOWER_CASE[bytes[index] ?? 0] ?? 0;
-    const isLetter = octet >= 97 && octet <= 122;
-    const isDigit = octet >= 48 && octet <= 57;
-    if (!isLetter && !isDigit && octet !== 45 && octet !== 95 && octet !== 42) return false;
+    const byte = LOWER_CASE[bytes[index] ?? 0] ?? 0;
+    const isLetter = byte >= 97 && byte <= 122;
+    const isDigit = byte >= 48 && byte <= 57;
+    if (!isLetter && !isDigit && byte !== 45 && byte !== 95 && byte !== 42) return false;
   }
   return true;
 }

@@ -1,24 +1,24 @@
-/** Client networks: prefixes of addresses in the 16-octet form in which sockets report them. */
+/** Client networks: prefixes of addresses in the 16-byte form in which sockets report them. */
 import { isIP } from 'node:net';
 import { ServerError } from '../errors.ts';
 
-export const ADDRESS_OCTETS = 16;
+export const ADDRESS_BYTES = 16;
 /** Bits of the prefix `::ffff:0:0/96` under which IPv4 addresses appear (RFC 4291, section 2.5.5.2). */
 const MAPPED_BITS = 96;
 
 export interface ClientNetwork {
-  /** 16 octets; those beyond the prefix are 0. */
+  /** 16 bytes; those beyond the prefix are 0. */
   readonly address: Uint8Array;
   /** 0 to 128. */
   readonly bits: number;
 }
 
-/** An IPv4 or IPv6 literal as 16 octets, IPv4 as IPv4-mapped IPv6. */
-export function addressOctets(text: string): Uint8Array {
-  const octets = new Uint8Array(ADDRESS_OCTETS);
+/** An IPv4 or IPv6 literal as 16 bytes, IPv4 as IPv4-mapped IPv6. */
+export function addressBytes(text: string): Uint8Array {
+  const bytes = new Uint8Array(ADDRESS_BYTES);
   if (isIP(text) === 4) {
-    octets.set([0xff, 0xff, ...text.split('.').map(Number)], 10);
-    return octets;
+    bytes.set([0xff, 0xff, ...text.split('.').map(Number)], 10);
+    return bytes;
   }
   // The URL parser brings every notation of IPv6 into one of eight groups at most, compressed.
   const canonical = new URL(`http://[${text.split('%')[0]}]`).hostname.slice(1, -1);
@@ -28,8 +28,8 @@ export function addressOctets(text: string): Uint8Array {
   const before = groups(head);
   const after = groups(tail);
   const all = [...before, ...new Array<number>(8 - before.length - after.length).fill(0), ...after];
-  for (const [index, group] of all.entries()) octets.set([group >> 8, group & 0xff], index * 2);
-  return octets;
+  for (const [index, group] of all.entries()) bytes.set([group >> 8, group & 0xff], index * 2);
+  return bytes;
 }
 
 /** `192.0.2.0/24`, `2001:db8::/56`, or one address. Throws `E_USAGE` for anything else. */
@@ -46,10 +46,10 @@ export function parseNetwork(text: string): ClientNetwork {
     );
   }
   const full = family === 4 ? MAPPED_BITS + bits : bits;
-  const address = addressOctets(literal);
-  for (let bit = full; bit < ADDRESS_OCTETS * 8; bit++) {
-    const octet = bit >> 3;
-    address[octet] = (address[octet] ?? 0) & ~(0x80 >> (bit & 7));
+  const address = addressBytes(literal);
+  for (let bit = full; bit < ADDRESS_BYTES * 8; bit++) {
+    const byte = bit >> 3;
+    address[byte] = (address[byte] ?? 0) & ~(0x80 >> (bit & 7));
   }
   return { address, bits: full };
 }

@@ -73,7 +73,7 @@ export class RateLimiter {
   }
 
   /**
-   * What to do with a response to the address (16 octets at `offset`). `now` in seconds of a clock that never
+   * What to do with a response to the address (16 bytes at `offset`). `now` in seconds of a clock that never
    * goes back and starts above 0; one reading per batch is enough.
    */
   decide(addresses: Uint8Array, offset: number, now: number): Decision {

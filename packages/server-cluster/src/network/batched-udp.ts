@@ -26,15 +26,15 @@ import { type FrameworkPath, toFramework } from './framework-path.ts';
 import { type ManagedNetwork, type SharingOptions, waitUntil } from './managed-network.ts';
 import { canReusePort } from './reuse-port.ts';
 import { packetSerializer } from './serializer.ts';
-import { MAX_QUERY_OCTETS } from './tcp-connection.ts';
+import { MAX_QUERY_BYTES } from './tcp-connection.ts';
 
 /**
  * Asked of the kernel for each socket, which caps it at `net.core.rmem_max`. Linux's default of 212,992
- * octets holds about 200 small datagrams, less than one burst of a busy resolver.
+ * bytes holds about 200 small datagrams, less than one burst of a busy resolver.
  */
-export const RECEIVE_BUFFER_OCTETS = 1024 * 1024;
-/** Longest datagram that is read, as over TCP: a question has at most 271 octets, and padding adds hundreds. */
-export const SLOT_OCTETS = MAX_QUERY_OCTETS;
+export const RECEIVE_BUFFER_BYTES = 1024 * 1024;
+/** Longest datagram that is read, as over TCP: a question has at most 271 bytes, and padding adds hundreds. */
+export const SLOT_BYTES = MAX_QUERY_BYTES;
 /** On stopping: without a message for so long, everything that had been received is taken as read. */
 const DRAIN_QUIET_SECONDS = 0.02;
 /** On stopping: under load that does not end, reading goes on for no longer than this. */
@@ -119,7 +119,7 @@ export class BatchedUdpNetwork implements ManagedNetwork {
     return this.#socket?.backend;
   }
 
-  /** Octets that the kernel reserves for messages not read yet, as it reports them; 0 before it is open. */
+  /** Bytes that the kernel reserves for messages not read yet, as it reports them; 0 before it is open. */
   get receiveBufferOctets(): number {
     return this.#socket?.receiveBufferBytes ?? 0;
   }
@@ -135,11 +135,11 @@ export class BatchedUdpNetwork implements ManagedNetwork {
       port: this.port,
       reusePort: this.#reusePort,
       ...(this.#spreadOver === undefined ? {} : { spreadOver: this.#spreadOver }),
-      receiveBufferBytes: RECEIVE_BUFFER_OCTETS,
+      receiveBufferBytes: RECEIVE_BUFFER_BYTES,
       // Fragments get lost and can be forged; what is too long for the path goes over TCP (RFC 9715).
       dontFragment: true,
       gatherMicroseconds: this.#gatherMicroseconds,
-      slotBytes: SLOT_OCTETS,
+      slotBytes: SLOT_BYTES,
       onBatch: (batch) => this.#onBatch(batch),
       onError: (error) => this.#onError(error),
     });

@@ -16,7 +16,7 @@ import { encodeResponse, serverFailure } from '../wire/response.ts';
 export interface FrameworkPath {
   readonly handler: NetworkHandler;
   readonly log: Log;
-  /** Octets in front of each reply, for the caller to fill: the length field over TCP. */
+  /** Bytes in front of each reply, for the caller to fill: the length field over TCP. */
   readonly headroom: number;
   /** Over UDP replies are as long as the client's EDNS says, else as long as a message can be. */
   readonly transport: 'udp' | 'stream';

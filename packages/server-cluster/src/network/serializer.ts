@@ -1,4 +1,4 @@
-/** The framework's serializer interface for whoever uses it directly; our networks read and write octets. */
+/** The framework's serializer interface for whoever uses it directly; our networks read and write bytes. */
 import type { Serializer } from 'dinodns/common/serializer/serializers.js';
 import { decode, encode, type Packet } from 'dns-packet';
 

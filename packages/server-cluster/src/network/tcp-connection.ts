@@ -1,17 +1,17 @@
 /**
- * One client over TCP (RFC 7766): messages behind a length field of two octets, in whatever chunks they
+ * One client over TCP (RFC 7766): messages behind a length field of two bytes, in whatever chunks they
  * come, pipelined, answered as soon as each answer is there. Memory is bounded: at most one query is kept
  * incomplete, and while the client does not read its answers, or too many queries are being answered, we
  * do not read its queries.
  */
 import type { Socket } from 'node:net';
 
-/** The longest query that is read. A question has at most 271 octets; RFC 7830 pads to a few hundred. */
-export const MAX_QUERY_OCTETS = 4096;
+/** The longest query that is read. A question has at most 271 bytes; RFC 7830 pads to a few hundred. */
+export const MAX_QUERY_BYTES = 4096;
 /** Queries of one connection that handlers may be working on at the same time. */
 export const MAX_PENDING_QUERIES = 128;
 
-const LENGTH_OCTETS = 2;
+const LENGTH_BYTES = 2;
 const NOTHING = Buffer.alloc(0);
 
 export interface ConnectionOwner {
@@ -58,8 +58,8 @@ export class TcpConnection {
     return this.#pending;
   }
 
-  /** Octets of queries and answers that this connection keeps. */
-  get bufferedOctets(): number {
+  /** Bytes of queries and answers that this connection keeps. */
+  get bufferedBytes(): number {
     return this.#rest.length + this.socket.writableLength;
   }
 
@@ -104,7 +104,7 @@ export class TcpConnection {
 
   #hasQuery(): boolean {
     return (
-      this.#rest.length >= LENGTH_OCTETS && this.#rest.length >= LENGTH_OCTETS + this.#rest.readUInt16BE(0)
+      this.#rest.length >= LENGTH_BYTES && this.#rest.length >= LENGTH_BYTES + this.#rest.readUInt16BE(0)
     );
   }
 
@@ -131,19 +131,19 @@ export class TcpConnection {
   }
 
   #handOverAll(): void {
-    while (this.#rest.length >= LENGTH_OCTETS && !this.socket.destroyed) {
+    while (this.#rest.length >= LENGTH_BYTES && !this.socket.destroyed) {
       const length = this.#rest.readUInt16BE(0);
-      if (length > MAX_QUERY_OCTETS) {
+      if (length > MAX_QUERY_BYTES) {
         this.socket.destroy();
         return;
       }
-      if (this.#rest.length < LENGTH_OCTETS + length) break;
+      if (this.#rest.length < LENGTH_BYTES + length) break;
       if (this.#isOverloaded()) {
         this.socket.pause();
         return;
       }
-      const message = this.#rest.subarray(LENGTH_OCTETS, LENGTH_OCTETS + length);
-      this.#rest = this.#rest.subarray(LENGTH_OCTETS + length);
+      const message = this.#rest.subarray(LENGTH_BYTES, LENGTH_BYTES + length);
+      this.#rest = this.#rest.subarray(LENGTH_BYTES + length);
       this.lastQueryAt = performance.now();
       this.#pending++;
       this.#owner.onQuery(message, this);

@@ -26,11 +26,11 @@ export const DEFAULT_MAX_CONNECTIONS = 1024;
 /** Of these from one address: one client cannot take them all. */
 export const DEFAULT_MAX_CONNECTIONS_PER_CLIENT = 256;
 /** Queries and answers kept for all connections of one process together. */
-export const DEFAULT_MAX_BUFFERED_OCTETS = 64 * 1024 * 1024;
+export const DEFAULT_MAX_BUFFERED_BYTES = 64 * 1024 * 1024;
 
 /** On stopping, clients that have got all their answers may take so long to close. */
 const LINGER_SECONDS = 0.5;
-const LENGTH_OCTETS = 2;
+const LENGTH_BYTES = 2;
 
 export interface TcpLimits {
   /** Default: 10. */
@@ -77,7 +77,7 @@ export class RobustTcpNetwork implements ManagedNetwork, ConnectionOwner {
   readonly #connections = new Set<TcpConnection>();
   readonly #counts: ConnectionCounts;
   /** Where answers of the table are made. */
-  readonly #scratch = Buffer.alloc(LENGTH_OCTETS + MAX_MESSAGE_BYTES);
+  readonly #scratch = Buffer.alloc(LENGTH_BYTES + MAX_MESSAGE_BYTES);
   #sweep: NodeJS.Timeout | undefined;
 
   constructor(options: TcpNetworkOptions) {
@@ -87,7 +87,7 @@ export class RobustTcpNetwork implements ManagedNetwork, ConnectionOwner {
     // A worker's own socket must share the port with those of the other workers.
     this.#reusePort = options.reusePort ?? (cluster.isWorker && canReusePort());
     this.#idleSeconds = options.idleSeconds ?? DEFAULT_IDLE_SECONDS;
-    this.#maxBufferedOctets = options.maxBufferedOctets ?? DEFAULT_MAX_BUFFERED_OCTETS;
+    this.#maxBufferedOctets = options.maxBufferedOctets ?? DEFAULT_MAX_BUFFERED_BYTES;
     this.#responder = options.responder;
     this.#transfers = options.transfers;
     this.#log = options.log ?? defaultLog();
@@ -162,8 +162,8 @@ export class RobustTcpNetwork implements ManagedNetwork, ConnectionOwner {
     if (this.#transfer(message, connection)) return;
     const replied = this.#fromTable(message);
     if (replied > 0) {
-      const reply = Buffer.allocUnsafe(LENGTH_OCTETS + replied);
-      this.#scratch.copy(reply, LENGTH_OCTETS, LENGTH_OCTETS, LENGTH_OCTETS + replied);
+      const reply = Buffer.allocUnsafe(LENGTH_BYTES + replied);
+      this.#scratch.copy(reply, LENGTH_BYTES, LENGTH_BYTES, LENGTH_BYTES + replied);
       this.counters.tableHits(1);
       this.#send(reply, connection, this.#query.type, start);
     } else if (replied < 0 && this.handler !== undefined) {
@@ -177,9 +177,9 @@ export class RobustTcpNetwork implements ManagedNetwork, ConnectionOwner {
     let total = 0;
     let largest: TcpConnection | undefined;
     for (const connection of this.#connections) {
-      const octets = connection.bufferedOctets;
-      total += octets;
-      if (octets > (largest?.bufferedOctets ?? 0)) largest = connection;
+      const bytes = connection.bufferedBytes;
+      total += bytes;
+      if (bytes > (largest?.bufferedBytes ?? 0)) largest = connection;
     }
     if (total <= this.#maxBufferedOctets || largest === undefined) return;
     this.counters.drop(DROP_REASON.congested);
@@ -198,7 +198,7 @@ export class RobustTcpNetwork implements ManagedNetwork, ConnectionOwner {
     if (query.read(message, 0, message.length) !== GOOD || !isTransfer(query.type)) return false;
     if (query.class !== CLASS.IN || !transfers.allows(connection.remoteAddress)) return false;
     const { type, questionEnd } = query;
-    const count = (sent: Buffer) => this.counters.reply(sent, LENGTH_OCTETS, type);
+    const count = (sent: Buffer) => this.counters.reply(sent, LENGTH_BYTES, type);
     transfers.send(Buffer.from(message), questionEnd, connection, count).catch((error: unknown) => {
       this.#log.error({ error: messageOf(error) }, 'A zone transfer failed');
       connection.socket.destroy();
@@ -212,12 +212,12 @@ export class RobustTcpNetwork implements ManagedNetwork, ConnectionOwner {
     if (this.#query.read(message, 0, length) === IGNORE) return 0;
     if (this.#responder === undefined) return -1;
     const scratch = this.#scratch;
-    message.copy(scratch, LENGTH_OCTETS);
-    return this.#responder.answer(scratch, LENGTH_OCTETS, length, MAX_MESSAGE_BYTES, 'stream', this.#query);
+    message.copy(scratch, LENGTH_BYTES);
+    return this.#responder.answer(scratch, LENGTH_BYTES, length, MAX_MESSAGE_BYTES, 'stream', this.#query);
   }
 
   #askFramework(message: Buffer, handler: NetworkHandler, connection: TcpConnection, start: number): void {
-    const path: FrameworkPath = { handler, log: this.#log, headroom: LENGTH_OCTETS, transport: 'stream' };
+    const path: FrameworkPath = { handler, log: this.#log, headroom: LENGTH_BYTES, transport: 'stream' };
     const { remoteAddress, remotePort } = connection;
     const peer = { remoteAddress, remotePort, type: SupportedNetworkType.TCP };
     const { type } = this.#query;
@@ -236,8 +236,8 @@ export class RobustTcpNetwork implements ManagedNetwork, ConnectionOwner {
   }
 
   #send(reply: Buffer, connection: TcpConnection, type: number, start: number): void {
-    reply.writeUInt16BE(reply.length - LENGTH_OCTETS, 0);
-    this.counters.reply(reply, LENGTH_OCTETS, type);
+    reply.writeUInt16BE(reply.length - LENGTH_BYTES, 0);
+    this.counters.reply(reply, LENGTH_BYTES, type);
     this.counters.latency((performance.now() - start) / 1000, 1);
     connection.send(reply);
   }

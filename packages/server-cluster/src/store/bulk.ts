@@ -10,9 +10,9 @@ import { groupRecords, type ZoneInput } from './zone-input.ts';
 
 /** What every zone of a kind holds. */
 export interface CompiledZone {
-  /** From the zone down: the labels of a name, each behind its length octet, and the shape of what it holds. */
+  /** From the zone down: the labels of a name, each behind its length byte, and the shape of what it holds. */
   readonly owners: readonly { readonly labels: readonly Uint8Array[]; readonly shape: number }[];
-  /** Octets of the longest name in front of the zone's own. */
+  /** Bytes of the longest name in front of the zone's own. */
   readonly longest: number;
 }
 
@@ -57,7 +57,7 @@ export class BulkLoader {
 
   /** The same for the text of a name in `bytes`, from `start` up to `end`. */
   addBytes({ owners, longest }: CompiledZone, bytes: Uint8Array, start: number, end: number): boolean {
-    // On the wire: a length octet in front, and the root.
+    // On the wire: a length byte in front, and the root.
     if (end - start + 2 + longest > MAX_NAME_BYTES) throw tooLong(textOf(bytes, start, end));
     const { names } = this.#data;
     let node = names.root;
@@ -77,11 +77,11 @@ export class BulkLoader {
     return isNew;
   }
 
-  /** The label behind its length octet. */
+  /** The label behind its length byte. */
   #label(bytes: Uint8Array, from: number, to: number): Uint8Array {
     const length = to - from;
     if (length < 1 || length > MAX_LABEL_BYTES) {
-      throw new RangeError(`a label of the name has ${length} octets; it must have 1 to 63`);
+      throw new RangeError(`a label of the name has ${length} bytes; it must have 1 to 63`);
     }
     const label = this.#labels;
     label[0] = length;
@@ -95,5 +95,5 @@ function textOf(bytes: Uint8Array, start: number, end: number): string {
 }
 
 function tooLong(name: string): RangeError {
-  return new RangeError(`The name "${name}", or a name below it, has more than ${MAX_NAME_BYTES} octets.`);
+  return new RangeError(`The name "${name}", or a name below it, has more than ${MAX_NAME_BYTES} bytes.`);
 }

@@ -12,9 +12,9 @@ const QUOTE = 0x22;
 const DOT = 0x2e;
 const HYPHEN = 0x2d;
 
-/** 1 for the octets of ordinary names: letters in lower case, digits, hyphen, underscore. */
-const ORDINARY = Uint8Array.from({ length: 256 }, (_, octet) =>
-  /[a-z0-9_-]/.test(String.fromCharCode(octet)) ? 1 : 0,
+/** 1 for the bytes of ordinary names: letters in lower case, digits, hyphen, underscore. */
+const ORDINARY = Uint8Array.from({ length: 256 }, (_, byte) =>
+  /[a-z0-9_-]/.test(String.fromCharCode(byte)) ? 1 : 0,
 );
 
 export class LinePattern {
@@ -59,12 +59,12 @@ function isSame(bytes: Uint8Array, at: number, other: Uint8Array, from: number, 
 function ordinaryNameEnd(bytes: Uint8Array, from: number, end: number): number {
   let label = from;
   for (let at = from; at < end; at++) {
-    const octet = bytes[at] ?? 0;
-    if (ORDINARY[octet] === 1) continue;
-    if (octet !== DOT && octet !== QUOTE) return -1;
+    const byte = bytes[at] ?? 0;
+    if (ORDINARY[byte] === 1) continue;
+    if (byte !== DOT && byte !== QUOTE) return -1;
     if (at === label || at - label > MAX_LABEL_BYTES) return -1;
     if (bytes[label] === HYPHEN || bytes[at - 1] === HYPHEN) return -1;
-    if (octet === QUOTE) return at;
+    if (byte === QUOTE) return at;
     label = at + 1;
   }
   return -1;

@@ -1,13 +1,13 @@
 /** The lines of a file that comes in pieces, in place. */
 const LINE_FEED = 0x0a;
 /** No zone with valid records comes near; a file of another kind without line breaks does. */
-const MAX_LINE_OCTETS = 16 * 1024 * 1024;
+const MAX_LINE_BYTES = 16 * 1024 * 1024;
 
-const CHUNK_OCTETS = 1024 * 1024;
+const CHUNK_BYTES = 1024 * 1024;
 
 export class Lines {
   /** The current line: `bytes[start, end)`, until `space` is called. */
-  bytes = Buffer.allocUnsafe(2 * CHUNK_OCTETS);
+  bytes = Buffer.allocUnsafe(2 * CHUNK_BYTES);
   start = 0;
   end = 0;
   #next = 0;
@@ -17,19 +17,19 @@ export class Lines {
   /** Room for the next piece of the file. Throws a RangeError if a line does not end. */
   space(): Buffer {
     const rest = this.#filled - this.#next;
-    if (rest > MAX_LINE_OCTETS) throw new RangeError('a line is too long: this is not a zones file');
+    if (rest > MAX_LINE_BYTES) throw new RangeError('a line is too long: this is not a zones file');
     const old = this.bytes;
-    if (rest + CHUNK_OCTETS > old.length) this.bytes = Buffer.allocUnsafe(old.length * 2);
+    if (rest + CHUNK_BYTES > old.length) this.bytes = Buffer.allocUnsafe(old.length * 2);
     old.copy(this.bytes, 0, this.#next, this.#filled);
     this.#next = 0;
     this.#filled = rest;
     return this.bytes.subarray(rest);
   }
 
-  /** So many octets of the room have been filled; none: the file has ended. */
-  fill(octets: number): void {
-    this.#filled += octets;
-    this.#isEnded = octets === 0;
+  /** So many bytes of the room have been filled; none: the file has ended. */
+  fill(count: number): void {
+    this.#filled += count;
+    this.#isEnded = count === 0;
   }
 
   /** Goes to the next line; false if it has not come as a whole yet. */

@@ -1,5 +1,5 @@
 /**
- * A store's answers as the framework's handlers see them: the records, and the octets behind the question.
+ * A store's answers as the framework's handlers see them: the records, and the bytes behind the question.
  * They are what the answer table says to the same question, decoded.
  */
 import { encodeName, FLAG, HEADER_BYTES, MAX_LABELS, MAX_MESSAGE_BYTES } from '@dinodns-bench/wire';
@@ -20,7 +20,7 @@ export interface StoredAnswer {
 
 /** Decoded answers that are kept, to decode popular ones once; what clients ask cannot make it more. */
 const MAX_KEPT = 4096;
-const MAX_KEPT_OCTETS = 1024;
+const MAX_KEPT_BYTES = 1024;
 
 export class StoreView {
   readonly #data: ZoneData;
@@ -28,7 +28,7 @@ export class StoreView {
   readonly #responder = new ZoneResponder(this.#reply);
   readonly #labels = new Uint16Array(MAX_LABELS);
   #message = Buffer.alloc(MAX_MESSAGE_BYTES);
-  /** By question name and octets of the answer, of which they are a function, whatever changes. */
+  /** By question name and bytes of the answer, of which they are a function, whatever changes. */
   readonly #kept = new Map<string, StoredAnswer>();
 
   constructor(data: ZoneData) {
@@ -61,7 +61,7 @@ export class StoreView {
   #decode(owner: Buffer, flags: number): StoredAnswer {
     const { at: end, answers, authorities, additionals, requiredEnd, requiredAdditionals } = this.#reply;
     const start = HEADER_BYTES + owner.length + 4;
-    const isSmall = end - start <= MAX_KEPT_OCTETS;
+    const isSmall = end - start <= MAX_KEPT_BYTES;
     const counts = `${flags} ${answers} ${authorities} `;
     const key = isSmall
       ? counts +
@@ -83,7 +83,7 @@ export class StoreView {
         additionals: third.records,
         wire: message.subarray(start),
         required:
-          requiredEnd === -1 ? undefined : { octets: requiredEnd - start, additionals: requiredAdditionals },
+          requiredEnd === -1 ? undefined : { bytes: requiredEnd - start, additionals: requiredAdditionals },
       },
     };
     if (isSmall) {

@@ -1,4 +1,4 @@
-/** Records as they are given to a store, and the same as octets. */
+/** Records as they are given to a store, and the same as bytes. */
 import { canonicalName, encodeName } from '@dinodns-bench/wire';
 import type { SupportedAnswer } from 'dinodns/types/dns.js';
 import type { StoredRecord, StoredSet } from '../table/record-sets.ts';
@@ -58,7 +58,7 @@ function distinct(records: readonly StoredRecord[]): StoredRecord[] {
   return [...kept.values()];
 }
 
-/** The records as octets. Throws a TypeError that names the one that is wrong. */
+/** The records as bytes. Throws a TypeError that names the one that is wrong. */
 export function toSet(name: string, type: string, ttl: number, items: readonly unknown[]): StoredSet {
   try {
     if (!Number.isInteger(ttl) || ttl < 0 || ttl > 0x7fff_ffff) {
@@ -67,10 +67,10 @@ export function toSet(name: string, type: string, ttl: number, items: readonly u
     encodeName(name);
     // The types of `dns-packet` are a union over all record types; the encoder is what checks the data.
     const records = items.map((data) => {
-      const octets = encodeData({ name, type, data } as SupportedAnswer);
-      if (octets.length > 0xffff)
-        throw new RangeError(`the data has ${octets.length} octets; the maximum is 65535`);
-      return { ttl, data: octets };
+      const bytes = encodeData({ name, type, data } as SupportedAnswer);
+      if (bytes.length > 0xffff)
+        throw new RangeError(`the data has ${bytes.length} bytes; the maximum is 65535`);
+      return { ttl, data: bytes };
     });
     return { type: typeNumber(type), records };
   } catch (error) {

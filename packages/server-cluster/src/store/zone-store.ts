@@ -1,6 +1,6 @@
 /**
  * A store for DinoDNS that answers as an authoritative server must. Its records are in typed arrays, a few
- * dozen octets for a zone; what is answered is read from there, by the handler in the framework's chain as
+ * dozen bytes for a zone; what is answered is read from there, by the handler in the framework's chain as
  * by an answer table in front of it.
  */
 
@@ -46,7 +46,7 @@ export class ZoneStore extends EventEmitter implements Store {
     }
   }
 
-  /** Adds record sets of a name (octets in lower case). */
+  /** Adds record sets of a name (bytes in lower case). */
   addSets(owner: Uint8Array, sets: readonly StoredSet[]): void {
     this.#data.write(owner, sets.reduce(withSet, this.#data.read(owner)));
   }
@@ -59,9 +59,9 @@ export class ZoneStore extends EventEmitter implements Store {
     ttl: number = DEFAULT_TTL_SECONDS,
   ): void {
     const set = toSet(name, type, ttl, Array.isArray(data) ? data : [data]);
-    const octets = encodeName(name);
-    const others = this.#data.read(octets).filter((other) => other.type !== set.type);
-    this.#data.write(octets, withSet(others, set));
+    const bytes = encodeName(name);
+    const others = this.#data.read(bytes).filter((other) => other.type !== set.type);
+    this.#data.write(bytes, withSet(others, set));
   }
 
   append<T extends SupportedRecordType>(
@@ -70,17 +70,17 @@ export class ZoneStore extends EventEmitter implements Store {
     data: DataOf[T],
     ttl: number = DEFAULT_TTL_SECONDS,
   ): void {
-    const octets = encodeName(name);
-    this.#data.write(octets, withSet(this.#data.read(octets), toSet(name, type, ttl, [data])));
+    const bytes = encodeName(name);
+    this.#data.write(bytes, withSet(this.#data.read(bytes), toSet(name, type, ttl, [data])));
   }
 
   /** Removes one record, all records of a type, or all records of a name. */
   delete<T extends SupportedRecordType>(name: string, type?: T, data?: DataOf[T]): void {
-    const octets = encodeName(name);
-    const sets = this.#data.read(octets);
+    const bytes = encodeName(name);
+    const sets = this.#data.read(bytes);
     if (sets.length === 0) return;
     if (type === undefined) {
-      this.#data.write(octets, []);
+      this.#data.write(bytes, []);
       return;
     }
     const removed = data === undefined ? undefined : toSet(name, type, 0, [data]).records[0];
@@ -90,7 +90,7 @@ export class ZoneStore extends EventEmitter implements Store {
       set.type === number ? { ...set, records: set.records.filter(kept) } : set,
     );
     this.#data.write(
-      octets,
+      bytes,
       left.filter(({ records }) => records.length > 0),
     );
   }

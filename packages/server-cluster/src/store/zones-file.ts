@@ -1,7 +1,7 @@
 /**
  * A file of zones (`zones.ndjson` of `dinodns-zones generate --format dinodns-json`) as a source that is read
  * when it is needed and never held in memory. Lines that differ from an earlier one in the zone's name only,
- * as nearly all of a generated file do, are recognised by their octets and not parsed.
+ * as nearly all of a generated file do, are recognised by their bytes and not parsed.
  */
 
 import { closeSync, openSync, readSync } from 'node:fs';
@@ -32,13 +32,13 @@ export class ZonesFile {
       try {
         const lines = new Lines();
         for (;;) {
-          const octets = readSync(file, lines.space());
-          lines.fill(octets);
+          const count = readSync(file, lines.space());
+          lines.fill(count);
           while (lines.next()) {
             const zone = reader.read(lines.text());
             if (zone !== undefined) yield zone;
           }
-          if (octets === 0) break;
+          if (count === 0) break;
         }
       } finally {
         closeSync(file);

@@ -27,7 +27,7 @@ const OUTSIDE_CODES = { refuse: RCODE.REFUSED, nxdomain: RCODE.NXDOMAIN, framewo
 
 export interface AnswerTableOptions {
   /**
-   * The largest response over UDP, and what our OPT record advertises, in octets: 512 to 65,535. Default 1232,
+   * The largest response over UDP, and what our OPT record advertises, in bytes: 512 to 65,535. Default 1232,
    * which passes any path unfragmented (RFC 9715).
    */
   readonly maxUdpOctets?: number;

@@ -25,8 +25,8 @@ export class Arena {
   /** The first free block of each size; its first word is the id of the next one. */
   readonly #free = new Map<number, number>();
 
-  /** Octets that hold blocks, free ones included. */
-  get octets(): number {
+  /** Bytes that hold blocks, free ones included. */
+  get byteLength(): number {
     return this.#end * 4;
   }
 

@@ -1,5 +1,5 @@
 /**
- * The framework's `DefaultStore` as octets: a copy of its records that follows every change, and answers as its
+ * The framework's `DefaultStore` as bytes: a copy of its records that follows every change, and answers as its
  * handler does: exact types only, wildcards also beside names that exist, TTL 0, AA clear. But names are compared
  * without regard to case.
  */

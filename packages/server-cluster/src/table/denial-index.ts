@@ -71,13 +71,13 @@ function inOrder(nodes: readonly number[], keyOf: (node: number) => string): Int
   return Int32Array.from(keyed, ({ node }) => node);
 }
 
-/** The labels from the root on, each octet one higher and a zero behind each label: in this order, so are the names. */
+/** The labels from the root on, each byte one higher and a zero behind each label: in this order, so are the names. */
 function canonicalKey({ names }: ZoneData, start: number): string {
   let key = '';
   for (let node = start; node !== names.root; node = names.parentOf(node)) {
     const at = names.labelAt(node);
     const length = names.arena.bytes[at] ?? 0;
-    const label = Array.from(names.arena.bytes.subarray(at + 1, at + 1 + length), (octet) => octet + 1);
+    const label = Array.from(names.arena.bytes.subarray(at + 1, at + 1 + length), (byte) => byte + 1);
     key = `${String.fromCharCode(...label, 0)}${key}`;
   }
   return key;
@@ -93,12 +93,12 @@ function labelText({ names }: ZoneData, node: number): string {
 function hashingOf(data: ZoneData, node: number): { salt: Uint8Array; iterations: number } {
   const set = findSet(data, data.names.shapeOf(node), TYPE.NSEC3);
   const { bytes } = data.sets.arena;
-  const at = data.sets.octetsAt(set) + RECORD_HEAD;
+  const at = data.sets.bytesAt(set) + RECORD_HEAD;
   const length = bytes[at + 4] ?? 0;
   return { iterations: u16(bytes, at + 2), salt: bytes.slice(at + 5, at + 5 + length) };
 }
 
-/** Compares labels with their length octets, as octets in lower case. */
+/** Compares labels with their length bytes, as bytes in lower case. */
 export function compareLabels(one: Uint8Array, oneAt: number, other: Uint8Array, otherAt: number): number {
   const length = one[oneAt] ?? 0;
   const otherLength = other[otherAt] ?? 0;

@@ -1,5 +1,5 @@
 /**
- * Finds ids by a 32-bit hash: open addressing with linear probing in one Int32Array, eight octets a slot. The
+ * Finds ids by a 32-bit hash: open addressing with linear probing in one Int32Array, eight bytes a slot. The
  * caller compares what the ids stand for. Reading it is two array accesses, so readers do that themselves:
  *
  *     for (let slot = hash & index.mask; (id = slots[2 * slot + 1]) !== 0; slot = (slot + 1) & index.mask)
@@ -20,8 +20,8 @@ export class HashIndex {
     return this.#size;
   }
 
-  /** Octets of all slots. */
-  get octets(): number {
+  /** Bytes of all slots. */
+  get byteLength(): number {
     return this.slots.byteLength;
   }
 

@@ -11,7 +11,7 @@ export function finish(hash: number): number {
   return mixed ^ (mixed >>> 16);
 }
 
-/** Hash of the label at `at` (its length octet first) below `parent`, whatever its case. */
+/** Hash of the label at `at` (its length byte first) below `parent`, whatever its case. */
 export function hashLabel(parent: number, bytes: Uint8Array, at: number): number {
   const end = at + (bytes[at] ?? 0);
   let hash = Math.imul(parent, 0x9e37_79b1);

@@ -6,10 +6,10 @@ import { SHA1_BYTES, sha1 } from './sha1.ts';
 import type { ZoneData } from './zone-data.ts';
 
 const WILDCARD = Uint8Array.of(1, 0x2a);
-/** The digits of a hash in base32hex (RFC 5155, section 3.3), behind their length octet. */
+/** The digits of a hash in base32hex (RFC 5155, section 3.3), behind their length byte. */
 const HASH_DIGITS = 32;
 const DIGITS = Buffer.from('0123456789abcdefghijklmnopqrstuv', 'latin1');
-/** A salt has a length field of one octet. */
+/** A salt has a length field of one byte. */
 const MAX_SALT = 255;
 
 /** A name: the labels from `from` on, behind a `*` if `isWildcard` says so. */
@@ -120,7 +120,7 @@ export class NameSearch {
     for (let index = from; index < count; index++) {
       const at = start + (labels[index] ?? 0);
       const end = u8(bytes, at);
-      for (let octet = 0; octet <= end; octet++) message[length++] = LOWER_CASE[u8(bytes, at + octet)] ?? 0;
+      for (let byte = 0; byte <= end; byte++) message[length++] = LOWER_CASE[u8(bytes, at + byte)] ?? 0;
     }
     message[length++] = 0;
     for (let round = 0; round <= iterations; round++) {
@@ -131,7 +131,7 @@ export class NameSearch {
     this.#writeDigits();
   }
 
-  /** Five bits a digit, so that eight digits are five octets. */
+  /** Five bits a digit, so that eight digits are five bytes. */
   #writeDigits(): void {
     const hash = this.#hash;
     hash[0] = HASH_DIGITS;

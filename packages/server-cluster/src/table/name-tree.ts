@@ -1,14 +1,14 @@
 /**
  * All names of a store as a tree of labels in an arena: each knows its parent, so that a name above an
  * existing one exists too (RFC 4592, section 2.2.2: an empty non-terminal), and vanishes with the last name
- * below it. About 45 octets for a name of 16: a label is stored once, without what is above it.
+ * below it. About 45 bytes for a name of 16: a label is stored once, without what is above it.
  */
 import { LOWER_CASE } from '@dinodns-bench/wire';
 import { Arena, NONE } from './arena.ts';
 import { hashLabel } from './hash.ts';
 import { HashIndex } from './hash-index.ts';
 
-/** Words of a name's block, then its label in lower case, behind its length octet. */
+/** Words of a name's block, then its label in lower case, behind its length byte. */
 export const PARENT = 0;
 /** What the name holds: a shape of `RecordSets`, or NONE for an empty non-terminal. */
 export const SHAPE = 1;
@@ -17,8 +17,8 @@ const LABEL = 3;
 
 const WILDCARD_LABEL = Uint8Array.of(1, 0x2a);
 
-function blockWords(labelOctets: number): number {
-  return LABEL + ((labelOctets + 4) >> 2);
+function blockWords(labelBytes: number): number {
+  return LABEL + ((labelBytes + 4) >> 2);
 }
 
 export class NameTree {
@@ -36,13 +36,13 @@ export class NameTree {
     return this.index.size + 1;
   }
 
-  get octets(): number {
-    return this.arena.octets + this.index.octets;
+  get byteLength(): number {
+    return this.arena.byteLength + this.index.byteLength;
   }
 
-  /** Makes room for so many names more, with labels of so many octets on average. */
-  reserve(names: number, labelOctets: number): void {
-    this.arena.reserve(Math.ceil(names * (LABEL + (labelOctets + 4) / 4)));
+  /** Makes room for so many names more, with labels of so many bytes on average. */
+  reserve(names: number, labelBytes: number): void {
+    this.arena.reserve(Math.ceil(names * (LABEL + (labelBytes + 4) / 4)));
     this.index.reserve(this.index.size + names);
   }
 
@@ -81,14 +81,14 @@ export class NameTree {
     const hash = hashLabel(parent, bytes, at);
     const existing = this.#find(hash, parent, bytes, at);
     if (existing !== NONE) return existing;
-    const labelOctets = bytes[at] ?? 0;
+    const labelBytes = bytes[at] ?? 0;
     const { arena } = this;
-    const node = arena.allocate(blockWords(labelOctets));
+    const node = arena.allocate(blockWords(labelBytes));
     arena.words[node + PARENT] = parent;
     arena.words[node + SHAPE] = NONE;
     arena.words[node + CHILDREN] = 0;
     const to = this.labelAt(node);
-    for (let index = 0; index <= labelOctets; index++) {
+    for (let index = 0; index <= labelBytes; index++) {
       arena.bytes[to + index] = LOWER_CASE[bytes[at + index] ?? 0] ?? 0;
     }
     arena.words[parent + CHILDREN] = (arena.words[parent + CHILDREN] ?? 0) + 1;
@@ -96,7 +96,7 @@ export class NameTree {
     return node;
   }
 
-  /** The name of these octets (uncompressed, with the root); NONE if it does not exist. */
+  /** The name of these bytes (uncompressed, with the root); NONE if it does not exist. */
   find(name: Uint8Array): number {
     let node = this.root;
     for (const at of labelOffsets(name).reverse()) {
@@ -136,14 +136,14 @@ export class NameTree {
     }
   }
 
-  /** The octets of a name in lower case, uncompressed. */
+  /** The bytes of a name in lower case, uncompressed. */
   nameOf(node: number): Uint8Array {
-    const octets: number[] = [];
+    const name: number[] = [];
     for (let current = node; current !== this.root; current = this.parentOf(current)) {
       const at = this.labelAt(current);
-      octets.push(...this.arena.bytes.subarray(at, at + 1 + (this.arena.bytes[at] ?? 0)));
+      name.push(...this.arena.bytes.subarray(at, at + 1 + (this.arena.bytes[at] ?? 0)));
     }
-    return Uint8Array.from([...octets, 0]);
+    return Uint8Array.from([...name, 0]);
   }
 
   #find(hash: number, parent: number, bytes: Uint8Array, at: number): number {

@@ -1,7 +1,7 @@
 /**
  * Record sets in wire form, and shapes: what a name holds, as a list of record sets. Both are interned, and
  * neither names its owner: a million zones of the same make share one shape. Where data repeats the end of
- * the owner's name (`ns1.example7.com` at `example7.com`) it says so in place of the octets, which makes sets
+ * the owner's name (`ns1.example7.com` at `example7.com`) it says so in place of the bytes, which makes sets
  * alike, and is where a compression pointer to the question goes.
  */
 import { CLASS, findNameEnd, TYPE } from '@dinodns-bench/wire';
@@ -15,15 +15,15 @@ import { SIGNATURES } from './signatures.ts';
 const REFERENCES = 0;
 const HASH = 1;
 
-/** Words of a record set's block. Behind them come the references to the owner, then the octets. */
+/** Words of a record set's block. Behind them come the references to the owner, then the bytes. */
 export const SET = {
   type: 2,
   /** TTL of a negative answer with this SOA record (RFC 2308, section 3). */
   negativeTtl: 3,
   records: 4,
-  octets: 5,
+  length: 5,
   ownerReferences: 6,
-  /** Of these, how many stand for octets because the type must not be compressed. */
+  /** Of these, how many stand for bytes because the type must not be compressed. */
   expansions: 7,
   head: 8,
 } as const;
@@ -37,7 +37,7 @@ export const SHAPE_FLAG = { soa: 1, ns: 2, cname: 4, dname: 8, signed: 16, nsec:
 /** An owner reference is `offset << 8 | expansion << 7 | labels`, `labels` of the owner being left out. */
 export const EXPANSION = 0x80;
 
-/** Octets of a record before its data: pointer to the owner, type, class, TTL, length. */
+/** Bytes of a record before its data: pointer to the owner, type, class, TTL, length. */
 export const RECORD_HEAD = 12;
 
 /** One record: `data` uncompressed. */
@@ -56,13 +56,13 @@ export class RecordSets {
   readonly #setIndex = new HashIndex();
   readonly #shapeIndex = new HashIndex();
 
-  get octets(): number {
-    return this.arena.octets + this.#setIndex.octets + this.#shapeIndex.octets;
+  get byteLength(): number {
+    return this.arena.byteLength + this.#setIndex.byteLength + this.#shapeIndex.byteLength;
   }
 
   /**
    * The shape of a name that holds these sets, in this order; NONE for no sets. Whoever keeps it calls
-   * `retain`. `owner` is the name's octets in lower case.
+   * `retain`. `owner` is the name's bytes in lower case.
    */
   shapeOf(sets: readonly StoredSet[], owner: Uint8Array): number {
     if (sets.length === 0) return NONE;
@@ -114,30 +114,30 @@ export class RecordSets {
     return this.arena.words[set + SET.negativeTtl] ?? 0;
   }
 
-  /** Offset of a set's octets in the arena's bytes. */
-  octetsAt(set: number): number {
+  /** Offset of a set's bytes in the arena's bytes. */
+  bytesAt(set: number): number {
     return (set + SET.head + (this.arena.words[set + SET.ownerReferences] ?? 0)) * 4;
   }
 
   /** The records as they were stored. `owner` as in `shapeOf`. */
   read(set: number, owner: Uint8Array): StoredSet {
     const { words, bytes } = this.arena;
-    const octets = Buffer.from(bytes.buffer, this.octetsAt(set), words[set + SET.octets] ?? 0);
+    const stored = Buffer.from(bytes.buffer, this.bytesAt(set), words[set + SET.length] ?? 0);
     const labels = [...labelOffsets(owner), owner.length - 1];
     const records: StoredRecord[] = [];
     let reference = set + SET.head;
     const lastReference = reference + (words[set + SET.ownerReferences] ?? 0);
-    for (let at = 0; at < octets.length; ) {
-      const ttl = octets.readUInt32BE(at + 6);
-      const end = at + RECORD_HEAD + octets.readUInt16BE(at + 10);
+    for (let at = 0; at < stored.length; ) {
+      const ttl = stored.readUInt32BE(at + 6);
+      const end = at + RECORD_HEAD + stored.readUInt16BE(at + 10);
       const parts: Uint8Array[] = [];
       let from = at + RECORD_HEAD;
       for (; reference < lastReference && (words[reference] ?? 0) >> 8 <= end; reference++) {
         const word = words[reference] ?? 0;
-        parts.push(octets.subarray(from, word >> 8), owner.subarray(labels[word & 0x7f]));
+        parts.push(stored.subarray(from, word >> 8), owner.subarray(labels[word & 0x7f]));
         from = (word >> 8) + ((word & EXPANSION) === 0 ? 2 : 0);
       }
-      parts.push(octets.subarray(from, end));
+      parts.push(stored.subarray(from, end));
       records.push({ ttl, data: Buffer.concat(parts) });
       at = end;
     }
@@ -146,8 +146,8 @@ export class RecordSets {
 
   #setWords(set: number): number {
     const { words } = this.arena;
-    const octets = words[set + SET.octets] ?? 0;
-    return SET.head + (words[set + SET.ownerReferences] ?? 0) + ((octets + 3) >> 2);
+    const length = words[set + SET.length] ?? 0;
+    return SET.head + (words[set + SET.ownerReferences] ?? 0) + ((length + 3) >> 2);
   }
 
   #count(block: number, change: number): number {
@@ -216,7 +216,7 @@ function encodeSet({ type, records }: StoredSet, owner: Uint8Array): Int32Array 
   words[SET.type] = type;
   words[SET.negativeTtl] = type === TYPE.SOA ? negativeTtl(records[0]) : 0;
   words[SET.records] = records.length;
-  words[SET.octets] = at;
+  words[SET.length] = at;
   words[SET.ownerReferences] = references.length;
   words[SET.expansions] = references.filter((reference) => (reference & EXPANSION) !== 0).length;
   words.set(references, SET.head);
@@ -228,7 +228,7 @@ function negativeTtl(soa: StoredRecord | undefined): number {
   return soa === undefined ? 0 : Math.min(soa.ttl, soa.data.readUInt32BE(soa.data.length - 4));
 }
 
-/** The data with each name's common end with the owner replaced by two octets, or by none; notes where. */
+/** The data with each name's common end with the owner replaced by two bytes, or by none; notes where. */
 function withoutOwner(
   type: number,
   data: Buffer,

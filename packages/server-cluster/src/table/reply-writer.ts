@@ -40,7 +40,7 @@ export class ReplyWriter {
   #start = 0;
   #limit = 0;
 
-  /** Begins behind the question, to write at most so many octets of a message. */
+  /** Begins behind the question, to write at most so many bytes of a message. */
   begin(bytes: Uint8Array, start: number, questionEnd: number, limit: number): void {
     this.#bytes = bytes;
     this.#start = start;
@@ -59,7 +59,7 @@ export class ReplyWriter {
     this.requiredAdditionals = this.additionals;
   }
 
-  /** Takes back what may be missing, if it does not fit so many octets. */
+  /** Takes back what may be missing, if it does not fit so many bytes. */
   fit(limit: number): void {
     if (this.requiredEnd === -1 || (this.at <= limit && !this.isFull)) return;
     this.at = this.requiredEnd;
@@ -83,8 +83,8 @@ export class ReplyWriter {
     ttl: number,
   ): number {
     const { words, bytes: source } = sets.arena;
-    const octets = words[set + SET.octets] ?? 0;
-    if (this.isFull || this.at + octets > this.#limit) {
+    const length = words[set + SET.length] ?? 0;
+    if (this.isFull || this.at + length > this.#limit) {
       this.isFull = true;
       return 0;
     }
@@ -96,14 +96,14 @@ export class ReplyWriter {
       }
     } else {
       const bytes = this.#bytes;
-      const from = sets.octetsAt(set);
-      for (let index = 0; index < octets; index++) bytes[first + index] = source[from + index] ?? 0;
+      const from = sets.bytesAt(set);
+      for (let index = 0; index < length; index++) bytes[first + index] = source[from + index] ?? 0;
       const references = words[set + SET.ownerReferences] ?? 0;
       for (let index = 0; index < references; index++) {
         const reference = words[set + SET.head + index] ?? 0;
         this.#point(first + (reference >> 8), labels[owner + surplus + (reference & 0x7f)] ?? 0);
       }
-      this.at += octets;
+      this.at += length;
     }
     const target = labels[owner] ?? 0;
     if (target !== HEADER_BYTES || ttl !== KEEP_TTL) this.#patch(first, this.#start + this.at, target, ttl);
@@ -123,9 +123,9 @@ export class ReplyWriter {
     origin: number,
   ): number {
     const { words, bytes: source } = sets.arena;
-    const from = sets.octetsAt(set);
-    const octets = words[set + SET.octets] ?? 0;
-    for (let at = 0; at < octets && !this.isFull; ) {
+    const from = sets.bytesAt(set);
+    const length = words[set + SET.length] ?? 0;
+    for (let at = 0; at < length && !this.isFull; ) {
       const end = at + RECORD_HEAD + u16(source, from + at + 10);
       const isWritten =
         this.#writeOwner(names, node, apex, origin) && this.#copy(source, from + at + 2, end - at - 2);
@@ -157,14 +157,14 @@ export class ReplyWriter {
     let count = 0;
     let offset = at;
     while (count < MAX_LABELS) {
-      const octets = u8(bytes, this.#start + offset);
-      if (octets >= 0xc0) {
+      const length = u8(bytes, this.#start + offset);
+      if (length >= 0xc0) {
         offset = u16(bytes, this.#start + offset) & LAST_POINTER;
         continue;
       }
       labels[count] = offset;
-      if (octets === 0) break;
-      offset += octets + 1;
+      if (length === 0) break;
+      offset += length + 1;
       count++;
     }
     return count;
@@ -175,18 +175,18 @@ export class ReplyWriter {
     const bytes = this.#bytes;
     const start = this.#start;
     for (let left = one, right = other; left !== right; ) {
-      const octets = u8(bytes, start + left);
+      const length = u8(bytes, start + left);
       const others = u8(bytes, start + right);
-      if (octets >= 0xc0) left = u16(bytes, start + left) & LAST_POINTER;
+      if (length >= 0xc0) left = u16(bytes, start + left) & LAST_POINTER;
       else if (others >= 0xc0) right = u16(bytes, start + right) & LAST_POINTER;
       else {
-        for (let index = 0; index <= octets; index++) {
-          const octet = LOWER_CASE[u8(bytes, start + left + index)];
-          if (octet !== LOWER_CASE[u8(bytes, start + right + index)]) return false;
+        for (let index = 0; index <= length; index++) {
+          const byte = LOWER_CASE[u8(bytes, start + left + index)];
+          if (byte !== LOWER_CASE[u8(bytes, start + right + index)]) return false;
         }
-        if (octets === 0) return true;
-        left += octets + 1;
-        right += octets + 1;
+        if (length === 0) return true;
+        left += length + 1;
+        right += length + 1;
       }
     }
     return true;
@@ -195,17 +195,17 @@ export class ReplyWriter {
   /**
    * Writes the CNAME record that a DNAME record at this offset, written uncompressed, makes for the name at
    * `labels[0]` (RFC 6672, section 3.1): its first `count` labels stay, what is behind them is replaced. Returns the offset of its target;
-   * 0 if that would have more than 255 octets, or does not fit the message, which `isFull` says then.
+   * 0 if that would have more than 255 bytes, or does not fit the message, which `isFull` says then.
    */
   writeSynthesized(dname: number, labels: Uint16Array, count: number): number {
     const bytes = this.#bytes;
     const start = this.#start;
     const target = dname + RECORD_HEAD;
-    let octets = 0;
-    for (let index = 0; index < count; index++) octets += u8(bytes, start + (labels[index] ?? 0)) + 1;
-    if (octets + u16(bytes, start + target - 2) > MAX_NAME_BYTES) return 0;
+    let length = 0;
+    for (let index = 0; index < count; index++) length += u8(bytes, start + (labels[index] ?? 0)) + 1;
+    if (length + u16(bytes, start + target - 2) > MAX_NAME_BYTES) return 0;
     const data = this.at + RECORD_HEAD;
-    if (data + octets + 2 > this.#limit) {
+    if (data + length + 2 > this.#limit) {
       this.isFull = true;
       return 0;
     }
@@ -213,7 +213,7 @@ export class ReplyWriter {
     this.#point(record, labels[0] ?? 0);
     this.#put(record + 2, TYPE.CNAME);
     for (let at = 4; at < 10; at++) bytes[record + at] = u8(bytes, start + dname + at);
-    this.#put(record + 10, octets + 2);
+    this.#put(record + 10, length + 2);
     this.at = data;
     for (let index = 0; index < count; index++) {
       const label = start + (labels[index] ?? 0);
@@ -243,14 +243,14 @@ export class ReplyWriter {
   }
 
   /** Appends our OPT record, for which `limit` has left room. */
-  writeOpt(udpOctets: number, dnssecOk: boolean, extendedCode: number): void {
+  writeOpt(udpBytes: number, dnssecOk: boolean, extendedCode: number): void {
     const bytes = this.#bytes;
     const to = this.#start + this.at;
     bytes[to] = 0;
     bytes[to + 1] = 0;
     bytes[to + 2] = 41;
-    bytes[to + 3] = udpOctets >> 8;
-    bytes[to + 4] = udpOctets & 0xff;
+    bytes[to + 3] = udpBytes >> 8;
+    bytes[to + 4] = udpBytes & 0xff;
     bytes[to + 5] = extendedCode;
     bytes[to + 6] = 0;
     bytes[to + 7] = dnssecOk ? 0x80 : 0;
@@ -307,11 +307,11 @@ export class ReplyWriter {
     base: number,
   ): boolean {
     const { words, bytes: source } = sets.arena;
-    const from = sets.octetsAt(set);
-    const octets = words[set + SET.octets] ?? 0;
+    const from = sets.bytesAt(set);
+    const length = words[set + SET.length] ?? 0;
     const lastReference = set + SET.head + (words[set + SET.ownerReferences] ?? 0);
     let reference = set + SET.head;
-    for (let at = 0; at < octets; ) {
+    for (let at = 0; at < length; ) {
       const end = at + RECORD_HEAD + u16(source, from + at + 10);
       const record = this.at;
       for (; reference < lastReference && (words[reference] ?? 0) >> 8 <= end; reference++) {
@@ -332,11 +332,11 @@ export class ReplyWriter {
     return true;
   }
 
-  #copy(source: Uint8Array, from: number, octets: number): boolean {
-    if (this.at + octets > this.#limit) return false;
+  #copy(source: Uint8Array, from: number, length: number): boolean {
+    if (this.at + length > this.#limit) return false;
     const to = this.#start + this.at;
-    for (let index = 0; index < octets; index++) this.#bytes[to + index] = source[from + index] ?? 0;
-    this.at += octets;
+    for (let index = 0; index < length; index++) this.#bytes[to + index] = source[from + index] ?? 0;
+    this.at += length;
     return true;
   }
 

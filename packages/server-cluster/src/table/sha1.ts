@@ -7,18 +7,17 @@ const schedule = new Int32Array(80);
 const block = new Uint8Array(BLOCK_BYTES);
 const state = new Int32Array(5);
 
-/** Writes the hash of `bytes[0, length)` to the first 20 octets of `out`, which may be `bytes`. */
+/** Writes the hash of `bytes[0, length)` to the first 20 bytes of `out`, which may be `bytes`. */
 export function sha1(bytes: Uint8Array, length: number, out: Uint8Array): void {
   state[0] = 0x67452301;
   state[1] = 0xefcdab89;
   state[2] = 0x98badcfe;
   state[3] = 0x10325476;
   state[4] = 0xc3d2e1f0;
-  // The message, an octet 0x80, zeros, and its length in bits in eight octets.
+  // The message, a byte 0x80, zeros, and its length in bits in eight bytes.
   const end = Math.ceil((length + 9) / BLOCK_BYTES) * BLOCK_BYTES;
   for (let from = 0; from < end; from += BLOCK_BYTES) {
-    for (let index = 0; index < BLOCK_BYTES; index++)
-      block[index] = octetAt(bytes, length, end, from + index);
+    for (let index = 0; index < BLOCK_BYTES; index++) block[index] = byteAt(bytes, length, end, from + index);
     addBlock();
   }
   for (let index = 0; index < SHA1_BYTES; index++) {
@@ -26,7 +25,7 @@ export function sha1(bytes: Uint8Array, length: number, out: Uint8Array): void {
   }
 }
 
-function octetAt(bytes: Uint8Array, length: number, end: number, at: number): number {
+function byteAt(bytes: Uint8Array, length: number, end: number, at: number): number {
   if (at < length) return bytes[at] ?? 0;
   if (at === length) return 0x80;
   return at < end - 4 ? 0 : ((length * 8) >>> (8 * (end - 1 - at))) & 0xff;

@@ -20,16 +20,16 @@ export class ZoneData {
   /** Grows whenever NSEC or NSEC3 records, or what is at their names, change. */
   denialChanges = 0;
 
-  get octets(): number {
-    return this.names.octets + this.sets.octets;
+  get byteLength(): number {
+    return this.names.byteLength + this.sets.byteLength;
   }
 
-  /** Makes room for so many names more, with labels of so many octets. */
-  reserve(names: number, labelOctets: number): void {
-    this.names.reserve(names, labelOctets);
+  /** Makes room for so many names more, with labels of so many bytes. */
+  reserve(names: number, labelBytes: number): void {
+    this.names.reserve(names, labelBytes);
   }
 
-  /** All record sets of a name (octets, uncompressed, any case), in the order in which they were added. */
+  /** All record sets of a name (bytes, uncompressed, any case), in the order in which they were added. */
   read(name: Uint8Array): StoredSet[] {
     const node = this.names.find(name);
     return node === NONE ? [] : this.readNode(node);

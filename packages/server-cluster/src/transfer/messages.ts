@@ -8,11 +8,11 @@ import { labelOffsets } from '../table/name-tree.ts';
 import type { StoredSet } from '../table/record-sets.ts';
 import type { ZoneData } from '../table/zone-data.ts';
 
-/** Octets at which a message is sent, far below the 64 KiB it may have: about a millisecond's work. */
-const MESSAGE_OCTETS = 16 * 1024;
+/** Bytes at which a message is sent, far below the 64 KiB it may have: about a millisecond's work. */
+const MESSAGE_BYTES = 16 * 1024;
 /** Names that are looked at for one message at most: those of other zones count too. */
 const NAMES_PER_MESSAGE = 2000;
-const RECORD_HEAD_OCTETS = 10;
+const RECORD_HEAD_BYTES = 10;
 const CLASS_IN = 1;
 /** A pointer to the question's name, which is the zone's. */
 const ZONE_POINTER = 0xc000 | HEADER_BYTES;
@@ -87,7 +87,7 @@ class Message {
   readonly #questionEnd: number;
   readonly #rcode: number;
   #parts: Buffer[] = [];
-  #octets = 0;
+  #bytes = 0;
   #records = 0;
 
   constructor(query: Buffer, questionEnd: number, rcode: number) {
@@ -101,15 +101,15 @@ class Message {
     const name = compressed(owner, zone);
     for (const { type, records } of sets) {
       for (const { ttl, data } of records) {
-        const octets = name.length + RECORD_HEAD_OCTETS + data.length;
-        if (this.#octets > 0 && this.#octets + octets > MESSAGE_OCTETS) yield this.take();
-        const head = Buffer.allocUnsafe(RECORD_HEAD_OCTETS);
+        const bytes = name.length + RECORD_HEAD_BYTES + data.length;
+        if (this.#bytes > 0 && this.#bytes + bytes > MESSAGE_BYTES) yield this.take();
+        const head = Buffer.allocUnsafe(RECORD_HEAD_BYTES);
         head.writeUInt16BE(type, 0);
         head.writeUInt16BE(CLASS_IN, 2);
         head.writeUInt32BE(ttl, 4);
         head.writeUInt16BE(data.length, 8);
         this.#parts.push(name, head, data);
-        this.#octets += octets;
+        this.#bytes += bytes;
         this.#records++;
       }
     }
@@ -119,13 +119,13 @@ class Message {
   take(): Buffer {
     const start = Buffer.alloc(2 + this.#questionEnd);
     this.#query.copy(start, 2, 0, this.#questionEnd);
-    start.writeUInt16BE(this.#questionEnd + this.#octets, 0);
+    start.writeUInt16BE(this.#questionEnd + this.#bytes, 0);
     start.writeUInt16BE(FLAG.response | FLAG.authoritative | this.#rcode, 4);
     start.writeUInt16BE(this.#records, 8);
     start.fill(0, 10, 2 + HEADER_BYTES);
     const message = Buffer.concat([start, ...this.#parts]);
     this.#parts = [];
-    this.#octets = 0;
+    this.#bytes = 0;
     this.#records = 0;
     return message;
   }

@@ -2,7 +2,7 @@
 import { once } from 'node:events';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { RCODE, TYPE } from '@dinodns-bench/wire';
-import { addressOctets, type ClientNetwork, contains } from '../limits/networks.ts';
+import { addressBytes, type ClientNetwork, contains } from '../limits/networks.ts';
 import type { TcpConnection } from '../network/tcp-connection.ts';
 import type { ZoneStore } from '../store/zone-store.ts';
 import { NONE } from '../table/arena.ts';
@@ -23,8 +23,8 @@ export class Transfers {
   }
 
   allows(address: string): boolean {
-    const octets = addressOctets(address);
-    return this.#networks.some((network) => contains(network, octets, 0));
+    const bytes = addressBytes(address);
+    return this.#networks.some((network) => contains(network, bytes, 0));
   }
 
   /**

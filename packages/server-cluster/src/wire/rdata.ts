@@ -1,5 +1,5 @@
 /**
- * Record data between the objects that the framework's handlers know and octets. Domain names in the data
+ * Record data between the objects that the framework's handlers know and bytes. Domain names in the data
  * are ours to encode, because the encoder of `dns-packet` knows neither escapes nor limits; it does the rest.
  */
 
@@ -9,7 +9,7 @@ import type { SupportedAnswer } from 'dinodns/types/dns.js';
 import { decode, encode } from 'dns-packet';
 import { typeName, typeNumber } from './types.ts';
 
-/** Where the names are in the data of a type: `before` octets, `names` names, and whatever follows. */
+/** Where the names are in the data of a type: `before` bytes, `names` names, and whatever follows. */
 interface NameLayout {
   readonly before: number;
   readonly names: number;
@@ -34,7 +34,7 @@ export function layoutOf(type: number): NameLayout {
   return LAYOUTS.get(type) ?? NO_NAMES;
 }
 
-/** Octets of one record's data, uncompressed. Throws if the data does not fit the type. */
+/** Bytes of one record's data, uncompressed. Throws if the data does not fit the type. */
 export function encodeData(record: SupportedAnswer): Buffer {
   switch (record.type) {
     case 'NS':
@@ -58,7 +58,7 @@ export function encodeData(record: SupportedAnswer): Buffer {
     // The encoder would change the caller's list.
     case 'TXT':
       return encodeStrings(record.data);
-    // The encoder makes four octets of anything.
+    // The encoder makes four bytes of anything.
     case 'A':
       if (!isIPv4(record.data)) throw new RangeError(`"${record.data}" is not an IPv4 address`);
       return Buffer.from(record.data.split('.').map(Number));
@@ -66,39 +66,39 @@ export function encodeData(record: SupportedAnswer): Buffer {
       if (!isIPv6(record.data)) throw new RangeError(`"${record.data}" is not an IPv6 address`);
   }
   typeNumber(record.type);
-  // Encoded with the root, one octet, as the owner; type, class, TTL and length are ten more.
+  // Encoded with the root, one byte, as the owner; type, class, TTL and length are ten more.
   const message = encode({ type: 'response', answers: [{ ...record, name: '.' }] });
   return message.subarray(HEADER_BYTES + 11);
 }
 
 function u16(value: number | undefined): Buffer {
-  const octets = Buffer.alloc(2);
-  octets.writeUInt16BE(value ?? 0);
-  return octets;
+  const bytes = Buffer.alloc(2);
+  bytes.writeUInt16BE(value ?? 0);
+  return bytes;
 }
 
 function u32(value: number | undefined): Buffer {
-  const octets = Buffer.alloc(4);
-  octets.writeUInt32BE(value ?? 0);
-  return octets;
+  const bytes = Buffer.alloc(4);
+  bytes.writeUInt32BE(value ?? 0);
+  return bytes;
 }
 
 function encodeStrings(data: string | Buffer | (string | Buffer)[]): Buffer {
   const parts = (Array.isArray(data) ? data : [data]).flatMap((text) => {
-    const octets = Buffer.from(text);
-    // A character string has a length field of one octet (RFC 1035, section 3.3).
-    if (octets.length > 255)
-      throw new RangeError(`A TXT string has ${octets.length} octets; the maximum is 255.`);
-    return [Buffer.of(octets.length), octets];
+    const bytes = Buffer.from(text);
+    // A character string has a length field of one byte (RFC 1035, section 3.3).
+    if (bytes.length > 255)
+      throw new RangeError(`A TXT string has ${bytes.length} bytes; the maximum is 255.`);
+    return [Buffer.of(bytes.length), bytes];
   });
   if (parts.length === 0) throw new RangeError('A TXT record has no string.');
   return Buffer.concat(parts);
 }
 
-/** The data as handlers know it, from uncompressed octets. */
-export function decodeData(type: number, octets: Buffer): unknown {
+/** The data as handlers know it, from uncompressed bytes. */
+export function decodeData(type: number, bytes: Buffer): unknown {
   const { before } = layoutOf(type);
-  const name = () => nameText(octets, before);
+  const name = () => nameText(bytes, before);
   switch (type) {
     case TYPE.NS:
     case TYPE.CNAME:
@@ -106,16 +106,16 @@ export function decodeData(type: number, octets: Buffer): unknown {
     case TYPE.DNAME:
       return name();
     case TYPE.MX:
-      return { preference: octets.readUInt16BE(0), exchange: name() };
+      return { preference: bytes.readUInt16BE(0), exchange: name() };
     case TYPE.SRV: {
-      const [priority, weight, port] = [0, 2, 4].map((at) => octets.readUInt16BE(at));
+      const [priority, weight, port] = [0, 2, 4].map((at) => bytes.readUInt16BE(at));
       return { priority, weight, port, target: name() };
     }
     case TYPE.SOA: {
-      const second = findNameEnd(octets, 0);
-      const times = findNameEnd(octets, second);
-      const time = (index: number) => octets.readUInt32BE(times + index * 4);
-      const names = { mname: name(), rname: nameText(octets, second) };
+      const second = findNameEnd(bytes, 0);
+      const times = findNameEnd(bytes, second);
+      const time = (index: number) => bytes.readUInt32BE(times + index * 4);
+      const names = { mname: name(), rname: nameText(bytes, second) };
       return {
         ...names,
         serial: time(0),
@@ -126,20 +126,20 @@ export function decodeData(type: number, octets: Buffer): unknown {
       };
     }
     case TYPE.RP:
-      return { mbox: name(), txt: nameText(octets, findNameEnd(octets, 0)) };
+      return { mbox: name(), txt: nameText(bytes, findNameEnd(bytes, 0)) };
     default:
-      return decodeOther(type, octets);
+      return decodeOther(type, bytes);
   }
 }
 
-function decodeOther(type: number, octets: Buffer): unknown {
-  const message = Buffer.alloc(HEADER_BYTES + 11 + octets.length);
+function decodeOther(type: number, bytes: Buffer): unknown {
+  const message = Buffer.alloc(HEADER_BYTES + 11 + bytes.length);
   message.writeUInt16BE(0x8000, 2);
   message.writeUInt16BE(1, 6);
   message.writeUInt16BE(type, HEADER_BYTES + 1);
   message.writeUInt16BE(CLASS.IN, HEADER_BYTES + 3);
-  message.writeUInt16BE(octets.length, HEADER_BYTES + 9);
-  octets.copy(message, HEADER_BYTES + 11);
+  message.writeUInt16BE(bytes.length, HEADER_BYTES + 9);
+  bytes.copy(message, HEADER_BYTES + 11);
   const [answer] = decode(message).answers ?? [];
   if (answer === undefined || !('data' in answer)) throw new Error(`no data of type ${typeName(type)}`);
   return answer.data;

@@ -1,5 +1,5 @@
 /**
- * Writes a response of the framework to the wire: the client's id and question octet by octet, an OPT record
+ * Writes a response of the framework to the wire: the client's id and question byte by byte, an OPT record
  * if and only if the query had one, and nothing longer than the client takes.
  */
 import { EDNS_UDP_BYTES, encodeName, FLAG, RCODE, TYPE } from '@dinodns-bench/wire';
@@ -25,7 +25,7 @@ interface Body {
 }
 
 /**
- * The response, behind `headroom` octets that the caller fills. If it would be longer than `limit` octets,
+ * The response, behind `headroom` bytes that the caller fills. If it would be longer than `limit` bytes,
  * the records are left out and TC is set (RFC 2181, section 9). Throws if a handler has put something into
  * the response that cannot be encoded.
  */
@@ -55,11 +55,11 @@ export function serverFailure(query: Query, headroom = 0): Buffer {
   return encodeResponse(query, { type: 'response', flags: RCODE.SERVFAIL }, Infinity, headroom);
 }
 
-/** Without what may be missing, if all of it is longer than so many octets. */
+/** Without what may be missing, if all of it is longer than so many bytes. */
 function fitting(body: Body, limit: number): Body {
   const { required, wire, opt } = body;
   if (required === undefined || wire.length + opt.length <= limit) return body;
-  return { ...body, wire: wire.subarray(0, required.octets), additionals: required.additionals };
+  return { ...body, wire: wire.subarray(0, required.bytes), additionals: required.additionals };
 }
 
 function bodyOf(query: Query, packet: Packet): Body {

@@ -1,6 +1,6 @@
 /**
  * The three sections behind the question, once as the records that the framework's handlers see and once as
- * octets that are ready to be copied behind a question.
+ * bytes that are ready to be copied behind a question.
  */
 import { HEADER_BYTES } from '@dinodns-bench/wire';
 import type { SupportedAnswer } from 'dinodns/types/dns.js';
@@ -14,11 +14,11 @@ export interface Records {
   readonly additionals: readonly SupportedAnswer[];
 }
 
-/** Records of a response together with their octets. */
+/** Records of a response together with their bytes. */
 export interface Sections extends Records {
   readonly wire: Buffer;
   /** How much of it a client must get, if that is not all: the rest is left out where it does not fit (RFC 2181, section 9). */
-  readonly required?: { readonly octets: number; readonly additionals: number } | undefined;
+  readonly required?: { readonly bytes: number; readonly additionals: number } | undefined;
 }
 
 const OWNER_END = HEADER_BYTES + 1;
@@ -28,7 +28,7 @@ const OWNER_END = HEADER_BYTES + 1;
  * the type.
  */
 export function encodeBody(record: Answer): Buffer {
-  // Encoded with the root, one octet, as the owner.
+  // Encoded with the root, one byte, as the owner.
   if (record.type === 'OPT') return encode({ type: 'response', answers: [record] }).subarray(OWNER_END);
   const { class: recordClass = 'IN', ttl = 0 } = record;
   const opaque = { name: '.', type: 'NULL', class: recordClass, ttl, data: encodeData(record) } as const;

@@ -17,13 +17,13 @@ export interface WireRecord {
   readonly data: Uint8Array;
 }
 
-const CHUNK_OCTETS = 1024 * 1024;
-/** The longest record: a name of 255 octets, data of 65,535, and what is around them. */
-const MAX_RECORD_OCTETS = 1 + 255 + 2 + 4 + 2 + 65_535;
+const CHUNK_BYTES = 1024 * 1024;
+/** The longest record: a name of 255 bytes, data of 65,535, and what is around them. */
+const MAX_RECORD_BYTES = 1 + 255 + 2 + 4 + 2 + 65_535;
 
 export class RecordsWriter {
   readonly #file: number;
-  readonly #bytes = Buffer.allocUnsafe(CHUNK_OCTETS);
+  readonly #bytes = Buffer.allocUnsafe(CHUNK_BYTES);
   #filled = 0;
 
   constructor(path: string) {
@@ -31,7 +31,7 @@ export class RecordsWriter {
   }
 
   add({ name, type, ttl, data }: WireRecord): void {
-    if (this.#filled + MAX_RECORD_OCTETS > CHUNK_OCTETS) this.#flush();
+    if (this.#filled + MAX_RECORD_BYTES > CHUNK_BYTES) this.#flush();
     const bytes = this.#bytes;
     let at = bytes.writeUInt8(name.length, this.#filled);
     bytes.set(name, at);
@@ -59,9 +59,9 @@ export async function* recordBatches(path: string): AsyncGenerator<WireRecord[],
   try {
     let rest = Buffer.alloc(0);
     for (;;) {
-      const chunk = Buffer.allocUnsafe(rest.length + CHUNK_OCTETS);
+      const chunk = Buffer.allocUnsafe(rest.length + CHUNK_BYTES);
       rest.copy(chunk);
-      const { bytesRead } = await file.read(chunk, rest.length, CHUNK_OCTETS);
+      const { bytesRead } = await file.read(chunk, rest.length, CHUNK_BYTES);
       if (bytesRead === 0) return;
       const filled = chunk.subarray(0, rest.length + bytesRead);
       const records: WireRecord[] = [];
@@ -129,7 +129,7 @@ class OwnerAdder {
     const isNew = !isSameName(name, this.#owner);
     if (isNew) {
       this.flush();
-      this.#owner = Buffer.from(name.map((octet) => LOWER_CASE[octet] ?? 0));
+      this.#owner = Buffer.from(name.map((byte) => LOWER_CASE[byte] ?? 0));
     }
     const records = this.#sets.get(type) ?? [];
     if (records.length === 0) this.#sets.set(type, records);

@@ -135,7 +135,7 @@ export class ZoneFiles {
   }
 }
 
-/** Zones have names of any octets, and some are longer than a file's name may be. */
+/** Zones have names of any bytes, and some are longer than a file's name may be. */
 function keptPath(path: string, zone: string): string {
   return join(dirname(path), `zone-${Buffer.from(zone).toString('base64url').slice(0, 200)}.records`);
 }

@@ -16,7 +16,7 @@ export interface Facts {
   readonly class: number;
   readonly isWellFormed: boolean;
   readonly hasUnusualRecords: boolean;
-  readonly hasOctetsBehind: boolean;
+  readonly hasBytesBehind: boolean;
 }
 
 export function factsOf(message: Buffer): Facts {
@@ -30,7 +30,7 @@ export function factsOf(message: Buffer): Facts {
     class: reader.class,
     isWellFormed,
     hasUnusualRecords: count(6) + count(8) > 0 || count(10) > (reader.hasEdns ? 1 : 0),
-    hasOctetsBehind: isWellFormed && endOf(message) < message.length,
+    hasBytesBehind: isWellFormed && endOf(message) < message.length,
   };
 }
 
@@ -71,7 +71,7 @@ export const RULES: Readonly<Record<string, (difference: Difference) => boolean>
     (facts.flags & NOT_FOR_QUERIES) !== 0 && ERRORS.includes(theirs.rcode),
   'header-bits-returned': ({ keys }) => only(keys, ['reservedFlags']),
   'records-in-queries': ({ facts, theirs }) => facts.hasUnusualRecords && ERRORS.includes(theirs.rcode),
-  'octets-behind-the-query': ({ facts, theirs }) => facts.hasOctetsBehind && ERRORS.includes(theirs.rcode),
+  'octets-behind-the-query': ({ facts, theirs }) => facts.hasBytesBehind && ERRORS.includes(theirs.rcode),
   'other-classes': ({ facts, ours }) =>
     facts.class !== 1 && facts.class !== 255 && ours.rcode === RCODE.REFUSED,
   'class-any': ({ facts, ours }) => facts.class === 255 && !ours.authoritative,

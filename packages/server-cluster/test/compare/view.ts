@@ -10,7 +10,7 @@ export interface View {
   /** RA, Z, AD and CD. */
   readonly reservedFlags: number;
   readonly operation: number;
-  /** The question's octets, in hexadecimal digits; empty without a question. */
+  /** The question's bytes, in hexadecimal digits; empty without a question. */
   readonly question: string;
   readonly answers: string;
   readonly authorities: string;

@@ -54,7 +54,7 @@ function many(name: string, count: number): Extra[] {
   return Array.from({ length: count }, (_, index) => extra(name, 'A', `198.51.100.${index}`));
 }
 
-/** Two labels of 63 octets, and as much as makes 255 with `zone-1.bench.example`. */
+/** Two labels of 63 bytes, and as much as makes 255 with `zone-1.bench.example`. */
 const LONG_NAME = ['l'.repeat(63), 'o'.repeat(63), 'n'.repeat(63), 'g'.repeat(255 - 3 * 64 - 22 - 1)].join(
   '.',
 );

@@ -117,7 +117,7 @@ function optOf(edns: Edns | undefined): Buffer {
 
 /** What a reply says, as far as the rules ask. */
 export interface ComplianceReply {
-  readonly octets: number;
+  readonly bytes: number;
   readonly flags: number;
   readonly questions: number;
   /** Types of the answer section. */
@@ -146,7 +146,7 @@ export function faultsOf(
   const expected = isQuery ? (version === 0 ? 0 : BADVERS) : NOTIMP;
   const hasSoa = reply.answers.includes(SOA);
   const sections = reply.questions + reply.answers.length + reply.authorities + reply.additionals;
-  const isLargeUdp = transport === 'udp' && reply.octets > (edns?.size ?? (edns === undefined ? 512 : 4096));
+  const isLargeUdp = transport === 'udp' && reply.bytes > (edns?.size ?? (edns === undefined ? 512 : 4096));
   const checks: Readonly<Record<string, boolean>> = {
     'no-response-flag': (reply.flags & 0x8000) === 0,
     opcode: ((reply.flags >> 11) & 0xf) !== opcode,

@@ -20,8 +20,7 @@ afterAll(async () => {
 /** Reads a reply by itself: header, question as it was asked, records, and OPT at the end. */
 function read(reply: Buffer, question: Buffer): ComplianceReply {
   const count = (at: number) => reply.readUInt16BE(at);
-  const optOctets = (at: number) =>
-    at < reply.length && reply[at] === 0 && reply.readUInt16BE(at + 1) === OPT;
+  const optBytes = (at: number) => at < reply.length && reply[at] === 0 && reply.readUInt16BE(at + 1) === OPT;
   let questionEnd = 12;
   if (count(4) > 0) {
     questionEnd = question.indexOf(0, 12) + 5;
@@ -29,13 +28,13 @@ function read(reply: Buffer, question: Buffer): ComplianceReply {
   }
   const answers = readRecords(reply, questionEnd, count(6));
   const authorities = readRecords(reply, answers.end, count(8));
-  const hasOpt = optOctets(authorities.end);
+  const hasOpt = optBytes(authorities.end);
   const options: number[] = [];
   if (hasOpt) {
     for (let at = authorities.end + 11; at < reply.length; at += 4 + count(at + 2)) options.push(count(at));
   }
   return {
-    octets: reply.length,
+    bytes: reply.length,
     flags: count(2),
     questions: count(4),
     answers: answers.records.map(({ type }) => (type === 'SOA' ? 6 : 0)),

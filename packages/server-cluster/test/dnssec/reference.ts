@@ -90,8 +90,8 @@ export function signedQuery(name: string, type: string): Buffer {
   return encodeTestQuery(name, type, { flags: 0, additionals: [opt(65_535, { flags: 0x8000 })] });
 }
 
-export function viewOf(reply: Buffer, questionOctets: number): SignedView {
-  const answers = readRecords(reply, questionOctets, reply.readUInt16BE(6));
+export function viewOf(reply: Buffer, questionBytes: number): SignedView {
+  const answers = readRecords(reply, questionBytes, reply.readUInt16BE(6));
   const authorities = readRecords(reply, answers.end, reply.readUInt16BE(8));
   const texts = (records: readonly object[]) =>
     records.map((record) => JSON.stringify(record).toLowerCase()).sort();
@@ -108,6 +108,6 @@ export function viewOf(reply: Buffer, questionOctets: number): SignedView {
 export async function askOver(port: number, name: string, type: string): Promise<SignedView | undefined> {
   const message = signedQuery(name, type);
   const reply = await sendTcp({ address: '127.0.0.1', port }, message);
-  // Behind the question comes the OPT record, of eleven octets.
+  // Behind the question comes the OPT record, of eleven bytes.
   return reply === undefined ? undefined : viewOf(reply, message.length - 11);
 }

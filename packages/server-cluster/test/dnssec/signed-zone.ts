@@ -120,7 +120,7 @@ export async function signZone(
 export function storeOf(file: string): ZoneStore {
   const owners = new Map<string, { name: Uint8Array; types: Map<number, StoredRecord[]> }>();
   for (const { name, type, ttl, data } of readZoneFile(file, { origin: `${ZONE}.` })) {
-    const owner = Buffer.from(name.map((octet) => LOWER_CASE[octet] ?? 0));
+    const owner = Buffer.from(name.map((byte) => LOWER_CASE[byte] ?? 0));
     const key = owner.toString('latin1');
     const entry = owners.get(key) ?? { name: owner, types: new Map<number, StoredRecord[]>() };
     entry.types.set(type, [...(entry.types.get(type) ?? []), { ttl, data: Buffer.from(data) }]);

@@ -37,7 +37,7 @@ const { values, positionals } = parseArgs({
 });
 const seconds = Number(values.seconds);
 
-/** The zones of one generation: the last octet of every address says which. */
+/** The zones of one generation: the last byte of every address says which. */
 async function writeZones(file: string, generation: number): Promise<void> {
   const zoneSet = defineZoneSet({ from: 1, to: 2 * ZONES, records: [`60 A 192.0.2.${generation}`] });
   const [rendered] = findFormat('dinodns-json').render(zoneSet);

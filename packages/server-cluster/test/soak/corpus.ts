@@ -10,16 +10,16 @@ export function readCorpus(): Uint8Array[] {
 }
 
 /** No mutation makes a datagram longer. */
-export const MAX_MUTATED_OCTETS = 2048;
+export const MAX_MUTATED_BYTES = 2048;
 const MAX_CHANGES = 6;
-const HEADER_OCTETS = 12;
+const HEADER_BYTES = 12;
 
-/** Octets that mean something where they stand: label lengths, pointers, counts. */
+/** Bytes that mean something where they stand: label lengths, pointers, counts. */
 const TELLING = [0, 1, 2, 12, 41, 63, 64, 127, 128, 191, 192, 193, 254, 255];
 
 /**
- * Writes a damaged query at `offset` of `out` and returns its length, 0 to `MAX_MUTATED_OCTETS`. One in eight
- * is nothing but random octets.
+ * Writes a damaged query at `offset` of `out` and returns its length, 0 to `MAX_MUTATED_BYTES`. One in eight
+ * is nothing but random bytes.
  */
 export function writeMutated(
   random: Random,
@@ -37,7 +37,7 @@ export function writeMutated(
 }
 
 function writeNoise(random: Random, out: Uint8Array, offset: number): number {
-  const length = random(4) === 0 ? random(MAX_MUTATED_OCTETS) : random(64);
+  const length = random(4) === 0 ? random(MAX_MUTATED_BYTES) : random(64);
   for (let index = 0; index < length; index++) out[offset + index] = random(256);
   return length;
 }
@@ -58,12 +58,12 @@ function mutate(
       out.copyWithin(offset, offset + at, offset + length);
       return length - at;
     case 2: {
-      const added = Math.min(length - at, MAX_MUTATED_OCTETS - length);
+      const added = Math.min(length - at, MAX_MUTATED_BYTES - length);
       out.copyWithin(offset + length, offset + at, offset + at + added);
       return length + added;
     }
     case 3: {
-      if (length === MAX_MUTATED_OCTETS) return length;
+      if (length === MAX_MUTATED_BYTES) return length;
       out.copyWithin(offset + at + 1, offset + at, offset + length);
       out[offset + at] = random(256);
       return length + 1;
@@ -73,8 +73,8 @@ function mutate(
       return length;
     case 5: {
       // A pointer to anywhere, itself included.
-      if (length < HEADER_OCTETS + 2) return length;
-      const pointer = HEADER_OCTETS + random(length - HEADER_OCTETS - 1);
+      if (length < HEADER_BYTES + 2) return length;
+      const pointer = HEADER_BYTES + random(length - HEADER_BYTES - 1);
       out[offset + pointer] = 0xc0 | random(64);
       out[offset + pointer + 1] = random(3) === 0 ? pointer : random(256);
       return length;
@@ -83,7 +83,7 @@ function mutate(
       // The end of another query behind the beginning of this one.
       const other = corpus[random(corpus.length)] ?? new Uint8Array();
       const tail = other.subarray(random(other.length));
-      const added = Math.min(tail.length, MAX_MUTATED_OCTETS - at);
+      const added = Math.min(tail.length, MAX_MUTATED_BYTES - at);
       out.set(tail.subarray(0, added), offset + at);
       return at + added;
     }

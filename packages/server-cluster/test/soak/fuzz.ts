@@ -11,7 +11,7 @@ import { parseArgs } from 'node:util';
 import { type Batch, openUdpSocket, type UdpSocket } from '@dinodns-bench/batched-udp';
 import { randomFrom } from '@dinodns-bench/test-support';
 import { killAll, type RunningServer, startServer } from '../support/server-process.ts';
-import { MAX_MUTATED_OCTETS, readCorpus, writeMutated } from './corpus.ts';
+import { MAX_MUTATED_BYTES, readCorpus, writeMutated } from './corpus.ts';
 import { type GoodQuery, goodQueries } from './good-queries.ts';
 
 /** Mutated datagrams between good queries, whose answers say that the server has come past them. */
@@ -20,27 +20,27 @@ const GOOD_PER_ROUND = 4;
 /** Rounds under way at once: fits the smallest receive buffer. */
 const ROUNDS_AHEAD = 1;
 const TIMEOUT_SECONDS = 2;
-/** Largest growth between the first and the last fifth of the run that is no leak, in octets. */
-const MAX_GROWTH_OCTETS = 24 * 1024 * 1024;
+/** Largest growth between the first and the last fifth of the run that is no leak, in bytes. */
+const MAX_GROWTH_BYTES = 24 * 1024 * 1024;
 const SAMPLES = 200;
 
 interface Result {
   mutated: number;
   seconds: number;
   replies: number;
-  /** Replies to mutated datagrams that no server may send: no QR, less than a header, more than 1232 octets. */
+  /** Replies to mutated datagrams that no server may send: no QR, less than a header, more than 1232 bytes. */
   badReplies: number;
   good: number;
   wrong: number;
   lost: number;
   firstProblems: string[];
   /** Means over the first fifth, behind the warm-up, and over the last. */
-  residentOctets: { early: number; late: number };
+  residentBytes: { early: number; late: number };
   isAlive: boolean;
   stderr: string;
 }
 
-function residentOctets({ pid }: RunningServer): number {
+function residentBytes({ pid }: RunningServer): number {
   const kibibytes = /^VmRSS:\s+(\d+) kB$/m.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1];
   return Number(kibibytes) * 1024;
 }
@@ -72,9 +72,9 @@ class GoodClient {
       const next = this.#queries[this.#next++ % this.#queries.length];
       if (next === undefined) throw new Error('no queries');
       this.#id = (this.#id + 1) & 0xffff;
-      next.octets.writeUInt16BE(this.#id, 0);
+      next.bytes.writeUInt16BE(this.#id, 0);
       this.#pending.set(this.#id, next);
-      this.#socket?.queue(next.octets);
+      this.#socket?.queue(next.bytes);
     }
     this.#socket?.flush();
     const timer = setTimeout(() => {
@@ -123,7 +123,7 @@ async function run(server: RunningServer, count: number, seed: number): Promise<
   const flood = await openUdpSocket({
     connect: { address: '127.0.0.1', port: server.ready.port },
     sendQueueLength: PER_ROUND * ROUNDS_AHEAD,
-    slotBytes: Math.max(4096, MAX_MUTATED_OCTETS),
+    slotBytes: Math.max(4096, MAX_MUTATED_BYTES),
     onBatch({ count: received, bytes, offsets, lengths }) {
       replies += received;
       for (let index = 0; index < received; index++) {
@@ -145,7 +145,7 @@ async function run(server: RunningServer, count: number, seed: number): Promise<
     }
     flood.flush();
     await client.ask(GOOD_PER_ROUND);
-    if (mutated / count > (samples.length + 1) / SAMPLES) samples.push(residentOctets(server));
+    if (mutated / count > (samples.length + 1) / SAMPLES) samples.push(residentBytes(server));
   }
   const seconds = (performance.now() - start) / 1000;
   await Promise.all([flood.close(), client.close()]);
@@ -162,7 +162,7 @@ async function run(server: RunningServer, count: number, seed: number): Promise<
     lost: client.lost,
     firstProblems: client.problems,
     // In the first fifth code is still being compiled.
-    residentOctets: { early: mean(samples.slice(fifth, 2 * fifth)), late: mean(samples.slice(-fifth)) },
+    residentBytes: { early: mean(samples.slice(fifth, 2 * fifth)), late: mean(samples.slice(-fifth)) },
     isAlive,
     stderr: server.stderr,
   };
@@ -174,9 +174,9 @@ function isSound({
   lost,
   isAlive,
   stderr,
-  residentOctets: { early, late },
+  residentBytes: { early, late },
 }: Result): boolean {
-  return badReplies + wrong + lost === 0 && isAlive && stderr === '' && late - early <= MAX_GROWTH_OCTETS;
+  return badReplies + wrong + lost === 0 && isAlive && stderr === '' && late - early <= MAX_GROWTH_BYTES;
 }
 
 const { values, positionals } = parseArgs({

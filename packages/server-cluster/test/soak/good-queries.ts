@@ -3,7 +3,7 @@ import { decode } from 'dns-packet';
 import { query, RCODE } from '../support/client.ts';
 
 export interface GoodQuery {
-  readonly octets: Buffer;
+  readonly bytes: Buffer;
   /** Null if the reply is right, else what is wrong with it. */
   judge(reply: Buffer): string | null;
 }
@@ -17,12 +17,12 @@ interface Expected {
 
 const AUTHORITATIVE = 0x0400;
 
-function judge(octets: Buffer, reply: Buffer, expected: Expected): string | null {
-  const questionEnd = octets.length;
-  if (reply.length < questionEnd) return `${reply.length} octets`;
-  if (!reply.subarray(12, questionEnd).equals(octets.subarray(12))) return 'another question';
+function judge(bytes: Buffer, reply: Buffer, expected: Expected): string | null {
+  const questionEnd = bytes.length;
+  if (reply.length < questionEnd) return `${reply.length} bytes`;
+  if (!reply.subarray(12, questionEnd).equals(bytes.subarray(12))) return 'another question';
   const flags = reply.readUInt16BE(2);
-  const wanted = 0x8000 | (octets.readUInt16BE(2) & 0x0100) | expected.flags | expected.rcode;
+  const wanted = 0x8000 | (bytes.readUInt16BE(2) & 0x0100) | expected.flags | expected.rcode;
   if (flags !== wanted) return `flags ${flags.toString(16)}, not ${wanted.toString(16)}`;
   const { answers = [], authorities = [] } = decode(reply);
   if (answers.length !== expected.answers) return `${answers.length} answers`;
@@ -34,8 +34,8 @@ function judge(octets: Buffer, reply: Buffer, expected: Expected): string | null
 }
 
 function good(name: string, type: string, expected: Expected): GoodQuery {
-  const octets = query(name, type);
-  return { octets, judge: (reply) => judge(octets, reply, expected) };
+  const bytes = query(name, type);
+  return { bytes, judge: (reply) => judge(bytes, reply, expected) };
 }
 
 /** For a server with the zones of `--zones 100`: names that exist, types that do not, names in and out of zones. */

@@ -15,7 +15,7 @@ export interface RateClientOptions {
   /** Queries per second of all clients together. */
   readonly rate: number;
   /**
-   * Whether zones of this generation, the last octet of an address, may have been served at any time since
+   * Whether zones of this generation, the last byte of an address, may have been served at any time since
    * `askedAt`, in milliseconds of `performance.now()`.
    */
   isRight(generation: number, askedAt: number): boolean;
@@ -139,7 +139,7 @@ export class RateClient {
     }
   }
 
-  /** The reply ends with the address, of which only the last octet may be another than the one asked for. */
+  /** The reply ends with the address, of which only the last byte may be another than the one asked for. */
   #judge(bytes: Uint8Array, offset: number, length: number, askedAt: number): void {
     const rcode = (bytes[offset + 3] ?? 0) & 0xf;
     const answers = bytes[offset + 7];

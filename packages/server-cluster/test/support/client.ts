@@ -1,4 +1,4 @@
-/** A DNS client that shows every octet, for messages that no well-behaved client would send. */
+/** A DNS client that shows every byte, for messages that no well-behaved client would send. */
 import { createSocket } from 'node:dgram';
 import { once } from 'node:events';
 import { connect, isIPv6, type Socket } from 'node:net';
@@ -27,7 +27,7 @@ export const RCODE = { NOERROR: 0, FORMERR: 1, SERVFAIL: 2, NXDOMAIN: 3, NOTIMP:
 
 let lastId = 0;
 
-/** A query for one name as octets. */
+/** A query for one name as bytes. */
 export function query(name: string, type = 'A', more: Packet = {}): Buffer {
   lastId = (lastId + 1) & 0xffff;
   const question = { name, type: type as 'A' };
@@ -66,7 +66,7 @@ function parse(raw: Buffer): Reply {
   };
 }
 
-/** Sends octets in one datagram; the reply, or undefined if there is none within `seconds`. */
+/** Sends bytes in one datagram; the reply, or undefined if there is none within `seconds`. */
 export async function sendUdp(
   { address, port }: Endpoint,
   message: Buffer,
@@ -130,7 +130,7 @@ export class TcpClient {
   }
 }
 
-/** Sends octets as one message over TCP; the reply, or undefined if the server closes or stays silent. */
+/** Sends bytes as one message over TCP; the reply, or undefined if the server closes or stays silent. */
 export async function sendTcp(endpoint: Endpoint, message: Buffer, seconds = 2): Promise<Buffer | undefined> {
   const client = new TcpClient(endpoint);
   client.socket.write(framed(message));
@@ -147,7 +147,7 @@ export async function send(
   return transport === 'udp' ? sendUdp(endpoint, message) : sendTcp(endpoint, message);
 }
 
-/** Sends octets and decodes the reply. Throws if there is none. */
+/** Sends bytes and decodes the reply. Throws if there is none. */
 export async function exchange(transport: Transport, endpoint: Endpoint, message: Buffer): Promise<Reply> {
   const raw = await send(transport, endpoint, message);
   if (raw === undefined) throw new Error(`no reply over ${transport}`);

@@ -9,7 +9,7 @@ import { opt } from '../support/client.ts';
 import { record, zone } from '../support/in-process.ts';
 import { answerTo, decoded, query } from './ask.ts';
 
-/** Four labels that make 255 octets. */
+/** Four labels that make 255 bytes. */
 const LONG = ['a'.repeat(63), 'b'.repeat(63), 'c'.repeat(63), `d${'e'.repeat(47)}`, 'example.org'].join('.');
 
 function storeOf(...records: Parameters<typeof zone>[0][number][]): ZoneStore {
@@ -41,9 +41,9 @@ test('the question comes back in the case in which it was asked, with id and RD'
 
 test.each([
   ['a dot in a label', 'a\\.b.example.org'],
-  ['octets that are no characters', '\\255\\000\\001.example.org'],
+  ['bytes that are no characters', '\\255\\000\\001.example.org'],
   ['a space and a backslash', 'x\\032\\092.example.org'],
-  ['255 octets', LONG],
+  ['255 bytes', LONG],
 ])('a name with %s is found', (_case, name) => {
   const reply = answerTo(tableOf(record(name, 'A', '192.0.2.7')), queryFor(name));
   if (typeof reply === 'number') throw new Error('no reply');
@@ -51,7 +51,7 @@ test.each([
   expect(reply.subarray(-4)).toEqual(Buffer.from([192, 0, 2, 7]));
 });
 
-test('names with escapes in data are octets on the wire, and text from the store', () => {
+test('names with escapes in data are bytes on the wire, and text from the store', () => {
   const store = storeOf(record('x.example.org', 'CNAME', 'a\\.b.example.net'));
   const reply = answerTo(createAnswerTable(store), query('x.example.org', 'CNAME'));
   if (typeof reply === 'number') throw new Error('no reply');
@@ -69,7 +69,7 @@ test('names in answers are compressed where RFC 3597 allows it, and nowhere else
     const reply = answerTo(table, query(name, type));
     return typeof reply === 'number' ? reply : reply.length - query(name, type).length;
   };
-  // Twelve octets in front of the data; `ns` and `mail` with a pointer behind, and a preference.
+  // Twelve bytes in front of the data; `ns` and `mail` with a pointer behind, and a preference.
   expect(size('example.org', 'NS')).toBe(12 + 3 + 2);
   expect(size('example.org', 'MX')).toBe(12 + 2 + 5 + 2);
   expect(size('_s._tcp.example.org', 'SRV')).toBe(12 + 6 + 'host.example.org'.length + 2);
@@ -127,7 +127,7 @@ describe('EDNS', () => {
   });
 });
 
-test('over a stream there is room for 65,535 octets, and beyond them TC', () => {
+test('over a stream there is room for 65,535 bytes, and beyond them TC', () => {
   const texts = (count: number) =>
     Array.from({ length: count }, (_, index) =>
       record('x.example.org', 'TXT', `${index}`.padStart(243, '.')),

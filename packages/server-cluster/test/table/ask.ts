@@ -1,11 +1,11 @@
-/** Questions to a responder, and what comes back, in a slot with guard octets around it. */
+/** Questions to a responder, and what comes back, in a slot with guard bytes around it. */
 import { type Answer, decode, encode, type Packet } from 'dns-packet';
 import { DROP, type Responder, TO_FRAMEWORK, type Transport } from '../../src/table/responder.ts';
 import type { ModelRecord } from './model.ts';
 
-/** Octets on either side of the slot that must stay what they are. */
+/** Bytes on either side of the slot that must stay what they are. */
 const GUARD = 64;
-const GUARD_OCTET = 0xa5;
+const GUARD_BYTE = 0xa5;
 const SLOT = 65_535;
 
 const arena = new Uint8Array(GUARD * 2 + SLOT);
@@ -17,19 +17,19 @@ export function answerTo(
   transport: Transport = 'udp',
   capacity = SLOT,
 ): Buffer | typeof DROP | typeof TO_FRAMEWORK {
-  arena.fill(GUARD_OCTET);
+  arena.fill(GUARD_BYTE);
   arena.set(message, GUARD);
   const length = responder.answer(arena, GUARD, message.length, capacity, transport);
-  if (length > capacity) throw new Error(`a reply of ${length} octets in a slot of ${capacity}`);
+  if (length > capacity) throw new Error(`a reply of ${length} bytes in a slot of ${capacity}`);
   const behind = GUARD + Math.max(message.length, length);
   for (let at = 0; at < GUARD; at++) {
-    if (arena[at] !== GUARD_OCTET || arena[GUARD + capacity + at] !== GUARD_OCTET) {
-      throw new Error(`written outside of the slot of ${capacity} octets`);
+    if (arena[at] !== GUARD_BYTE || arena[GUARD + capacity + at] !== GUARD_BYTE) {
+      throw new Error(`written outside of the slot of ${capacity} bytes`);
     }
   }
   if (length === DROP || length === TO_FRAMEWORK) {
     const isUnchanged = Buffer.from(arena.subarray(GUARD, GUARD + message.length)).equals(message);
-    if (!isUnchanged || arena[behind] !== GUARD_OCTET)
+    if (!isUnchanged || arena[behind] !== GUARD_BYTE)
       throw new Error('a query without answer was written to');
     return length;
   }

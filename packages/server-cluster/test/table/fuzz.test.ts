@@ -1,4 +1,4 @@
-/** Whatever the octets are, the table writes only into its slot, never throws, and keeps its promises. */
+/** Whatever the bytes are, the table writes only into its slot, never throws, and keeps its promises. */
 
 import { pick, type Random, randomFrom } from '@dinodns-bench/test-support';
 import { expect, test } from 'vitest';

@@ -127,7 +127,7 @@ export class Model {
     if (redirection === undefined) throw new Error('there was a DNAME record');
     const written = chain.redirections.has(owner) ? [] : [redirection];
     const target = `${name.split('.').slice(0, labels).join('.')}.${String(redirection.data).toLowerCase()}`;
-    // On the wire: a length octet in front, and the root.
+    // On the wire: a length byte in front, and the root.
     if (target.length + 2 > 255) return { ...this.positive(written), rcode: 'YXDOMAIN' };
     const alias = { name, type: 'CNAME', ttl: redirection.ttl, data: target };
     if (type === 'CNAME') return this.positive([...written, alias]);

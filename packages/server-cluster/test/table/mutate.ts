@@ -38,9 +38,9 @@ export function anyQuery(random: Random, name: string, type: string): Buffer {
     additionals: [...(random(20) === 0 ? [record] : []), ...(random(2) === 0 ? [opt(random)] : [])],
   });
   // The encoder knows no escapes.
-  const octets = encodeName(mixCase(random, name));
-  const message = Buffer.concat([plain.subarray(0, HEADER_BYTES), octets, plain.subarray(HEADER_BYTES + 1)]);
-  const questionEnd = HEADER_BYTES + octets.length + 4;
+  const bytes = encodeName(mixCase(random, name));
+  const message = Buffer.concat([plain.subarray(0, HEADER_BYTES), bytes, plain.subarray(HEADER_BYTES + 1)]);
+  const questionEnd = HEADER_BYTES + bytes.length + 4;
   // Operation code, and the bits that a query may or may not have.
   const operation = random(15) === 0 ? random(16) << 11 : 0;
   message.writeUInt16BE(operation | pick(random, FLAGS), 2);
