@@ -105,7 +105,8 @@ describe('a request', () => {
 
   it('is repeated when the server has just started and has not read the roles', async () => {
     let requests = 0;
-    const client = await clientOf((_, response) => {
+    const client = await clientOf((request, response) => {
+      if (request.url === '/readyz') return answer(response, 200, 'ok');
       requests += 1;
       // As Kubernetes 1.34 says it in the first seconds after its API server was killed.
       const message =
@@ -119,9 +120,23 @@ describe('a request', () => {
     expect(requests).toBe(2);
   });
 
+  it('that is forbidden is repeated while the server is not ready', async () => {
+    const asked: string[] = [];
+    const client = await clientOf((request, response) => {
+      const path = request.url ?? '';
+      asked.push(path);
+      if (path === '/readyz') answer(response, 500, 'informer-sync failed');
+      else if (asked.length === 1) answer(response, 403, refusal(403, 'Forbidden', 'pods is forbidden'));
+      else answer(response, 200, { items: [] });
+    });
+    expect(await client.list('Pod', {}, signal)).toMatchObject({ items: [] });
+    expect(asked).toEqual(['/api/v1/pods', '/readyz', '/api/v1/pods']);
+  });
+
   it('that is refused for a binding to a role that was deleted is not repeated', async () => {
     let requests = 0;
-    const client = await clientOf((_, response) => {
+    const client = await clientOf((request, response) => {
+      if (request.url === '/readyz') return answer(response, 200, 'ok');
       requests += 1;
       const message =
         'pods is forbidden: User "u" cannot list resource "pods": RBAC: clusterrole.rbac.authorization.k8s.io "gone" not found';
@@ -133,7 +148,8 @@ describe('a request', () => {
 
   it('that is forbidden names verb and resource, at once', async () => {
     let requests = 0;
-    const client = await clientOf((_, response) => {
+    const client = await clientOf((request, response) => {
+      if (request.url === '/readyz') return answer(response, 200, 'ok');
       requests += 1;
       answer(response, 403, refusal(403, 'Forbidden', 'jobs.batch is forbidden: User "u" cannot create'));
     });

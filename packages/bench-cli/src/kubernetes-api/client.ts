@@ -96,6 +96,23 @@ interface Calls {
   patiently<T>(signal: AbortSignal, attempt: () => Promise<T>): Promise<T>;
 }
 
+/**
+ * Whether a refusal may pass: an API server that has not read the roles yet refuses everything. Every user may ask
+ * whether it is ready; where that is not so, the refusal counts.
+ */
+async function isStarting(connection: Connection, signal: AbortSignal): Promise<boolean> {
+  const { httpStatusCode, body } = await connection.send({
+    method: 'GET',
+    path: '/readyz',
+    query: {},
+    body: undefined,
+    contentType: 'application/json',
+    signal,
+  });
+  await body.text();
+  return httpStatusCode >= 500;
+}
+
 function callsOver(connection: Connection, { clock, awaySeconds = AWAY_SECONDS }: ClientOptions): Calls {
   const patiently: Calls['patiently'] = (signal, attempt) =>
     withBackoff({ clock, signal, forSeconds: awaySeconds }, attempt);
@@ -112,7 +129,9 @@ function callsOver(connection: Connection, { clock, awaySeconds = AWAY_SECONDS }
     });
     const { httpStatusCode: status } = response;
     if (status >= 200 && status < 300) return response;
-    throw apiErrorOf(status, await response.body.text(), action, response.headers['retry-after']);
+    const error = apiErrorOf(status, await response.body.text(), action, response.headers['retry-after']);
+    if (status !== 403 || !(await isStarting(connection, limit))) throw error;
+    throw new ConnectionError('the API server has started but is not ready', { cause: error });
   };
 
   /** The whole response as text, within `ANSWER_SECONDS`. */
