@@ -127,8 +127,9 @@ export class Loop {
       const now = nowNs();
       this.#account(now);
       if (now >= this.#nextIntervalNs) this.#interval(now);
-      if (this.#isOver(now)) return true;
+      // First: after a stall longer than the drain, queries that have timed out are lost, not interrupted.
       engine.expire(now);
+      if (this.#isOver(now)) return true;
       const sent = this.#gathered(now) ? engine.pump(now) : this.#linger(now);
       const received = transport.polled ? transport.poll() : 0;
       this.#worked = sent > 0 || received > 0;
