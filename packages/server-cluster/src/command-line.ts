@@ -203,7 +203,7 @@ function command(): Command {
     .configureOutput({ outputError: () => undefined });
 }
 
-/** How this machine moves datagrams, for `--version`. */
+/** The UDP backend of this machine, for `--version`. */
 async function availableBackend(): Promise<string> {
   const socket = await openUdpSocket({ address: '127.0.0.1', onBatch: () => undefined });
   await socket.close();
@@ -240,7 +240,7 @@ function collect(value: string, previous: readonly string[] | undefined): string
   return [...(previous ?? []), value];
 }
 
-/** `FILE`, or `origin=FILE`; a path with `=` in it is written `./FILE`, because no zone has a slash in its name. */
+/** `FILE` or `origin=FILE`. Write a path that contains `=` as `./FILE`: no zone name contains a slash. */
 function zoneFileOf(text: string): ZoneFileOption {
   const [, origin, file] = /^([^=/]+)=(.+)$/.exec(text) ?? [];
   return origin === undefined || file === undefined ? { file: text } : { origin, file };
@@ -268,10 +268,10 @@ function rateLimitOf(
   };
 }
 
-/** Throws `E_USAGE`. Null if help or the version was asked for: then they are printed. */
+/** Returns null if help or the version was requested and has been printed. Throws `E_USAGE`. */
 export async function parseCommandLine(args: readonly string[]): Promise<ServerOptions | null> {
   const parser = command();
-  // Finding out takes a socket, so do it only when asked.
+  // This opens a socket, so do it only on request.
   const asksVersion = args.includes('--version') || args.includes('-V');
   parser.version(asksVersion ? describeVersions(await availableBackend()) : '');
   try {

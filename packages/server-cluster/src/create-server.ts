@@ -1,4 +1,4 @@
-/** Puts profile, mode and zones together into a server that can be started, reloaded and stopped. */
+/** Builds a server from profile, mode and zones. It can be started, reloaded and stopped. */
 import cluster from 'node:cluster';
 import { defineZoneSet } from '@dinodns-bench/zones';
 import { ServerError } from './errors.ts';
@@ -19,9 +19,9 @@ const PROFILE_BY_NAME = { dinodns: dinodnsProfile, stock: stockProfile } as cons
 >;
 
 /**
- * A server that is not started yet. In mode `multi` the workers run the same program again, as always with
- * Node's cluster module: they come to the same `createServer` and `start`, which serves in them and resolves
- * there too. Throws `E_USAGE` or `E_UNSUPPORTED` for options that are impossible.
+ * Creates a server without starting it. In mode `multi`, workers run the same program again, as usual with Node's
+ * cluster module. They reach the same `createServer` and `start`, which serves and resolves there too. Throws
+ * `E_USAGE` or `E_UNSUPPORTED` for options that cannot work.
  */
 export function createServer(options: ServerOptions = {}): Server {
   const resolved = resolveOptions(options, () => defineZoneSet());

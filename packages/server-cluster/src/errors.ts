@@ -1,10 +1,10 @@
 /**
- * Everything that can go wrong in a way a user should read about is a `ServerError`: what failed, the value
- * that failed, and what to do about it. The code is stable and decides the exit status.
+ * Every failure that a user should read about is a `ServerError`: what failed, the offending value, and the fix.
+ * The code is stable and determines the exit status.
  */
 import { type ExitReason, messageOf, ProgramError, systemErrorCode } from '@dinodns-bench/program';
 
-/** Stable error codes and why the program ends with each. */
+/** Stable error codes, each with the reason for the exit. */
 export const ERROR_CODES = {
   E_USAGE: 'usage',
   E_ZONES: 'usage',
@@ -20,7 +20,7 @@ export const ERROR_CODES = {
 
 export type ErrorCode = keyof typeof ERROR_CODES;
 
-/** True for a code of this package. */
+/** Whether this is one of our codes. */
 export function isErrorCode(code: string): code is ErrorCode {
   return Object.hasOwn(ERROR_CODES, code);
 }
@@ -34,7 +34,7 @@ export class ServerError extends ProgramError<ErrorCode> {
   }
 }
 
-/** A failed bind as an error that says what to do. */
+/** Turns a failed bind into an error that says what to do. */
 export function bindError(error: unknown, address: string, port: number): ServerError {
   const where = `${address.includes(':') ? `[${address}]` : address}:${port}`;
   const code = systemErrorCode(error);
@@ -73,7 +73,7 @@ export function bindError(error: unknown, address: string, port: number): Server
   }
 }
 
-/** What `start` rejects with if `stop` is called meanwhile. */
+/** The error of `start` when `stop` is called first. */
 export function stoppedEarly(): ServerError {
   return new ServerError('E_START', 'The server was stopped before it was ready.', 'Wait for start().');
 }

@@ -1,4 +1,4 @@
-/** Public surface of `@dinodns-bench/server-cluster`. */
+/** Public API of `@dinodns-bench/server-cluster`. */
 export { EXIT_STATUS } from '@dinodns-bench/program';
 export { type UsableCpus, usableCpus } from './cpus/usable-cpus.ts';
 export { createServer, type Ready, type Server, STOP_SECONDS } from './create-server.ts';

@@ -1,7 +1,7 @@
 /**
- * Runs the command: the first line on standard output is the server's readiness as JSON, everything else is
- * on standard error. The only place that ends the process; the
- * workers' processes, which run programs of other people as well, are ended in `cluster/worker.ts`.
+ * Runs the command. The first line on standard output is the readiness line in JSON; everything else goes to
+ * standard error. Only this module ends the process, except in workers, which may run other people's programs:
+ * `cluster/worker.ts` ends those.
  */
 import cluster from 'node:cluster';
 import { closeSync, openSync } from 'node:fs';
@@ -13,14 +13,14 @@ function report(error: unknown): number {
   return reportError(error, 'dinodns-server', process);
 }
 
-/** A worker that hangs would not notice that the primary is gone. */
+/** A hung worker would not notice that the primary is gone. */
 function killWorkers(): void {
   for (const worker of Object.values(cluster.workers ?? {})) worker?.process.kill('SIGKILL');
 }
 
 let isStopping = false;
 
-/** First signal: stop in order. Second: end at once, with all workers. */
+/** The first signal stops the server gracefully. The second ends it and all workers at once. */
 function stopOnSignals(server: Server): void {
   const onSignal = (status: number) => () => {
     if (isStopping) {
@@ -39,7 +39,7 @@ function stopOnSignals(server: Server): void {
   process.on('SIGINT', onSignal(EXIT_STATUS.interrupted));
 }
 
-/** The terminal that a program in the foreground belongs to is closed: nobody is there to serve for. */
+/** Whether the controlling terminal is gone, so that nobody is there to serve. */
 function hasLostTerminal(): boolean {
   try {
     closeSync(openSync('/dev/tty', 'r'));
@@ -49,7 +49,7 @@ function hasLostTerminal(): boolean {
   }
 }
 
-/** SIGHUP loads the zones again, but ends a program whose terminal is gone, as it would any other. */
+/** SIGHUP reloads the zones. If the terminal is gone, it ends the program, as it would any other. */
 function reloadOnHangUp(server: Server): void {
   const hadTerminal = [process.stdin, process.stdout, process.stderr].some(({ isTTY }) => isTTY);
   process.on('SIGHUP', () => {
@@ -64,7 +64,7 @@ function reloadOnHangUp(server: Server): void {
   });
 }
 
-/** `args` without the names of the runtime and of the program. Returns once the server is ready. */
+/** `args` excludes the names of the runtime and the program. Resolves once the server is ready. */
 export async function main(args: readonly string[]): Promise<void> {
   try {
     const options = await parseCommandLine(args);
@@ -78,7 +78,7 @@ export async function main(args: readonly string[]): Promise<void> {
     const ready = await server.start();
     if (cluster.isPrimary) process.stdout.write(`${JSON.stringify(ready)}\n`);
   } catch (error) {
-    // Whoever stops a server that is not ready yet need not be told that it is not.
+    // If the user stopped the server early, there is nothing to report.
     if (!isStopping) process.exit(report(error));
   }
 }

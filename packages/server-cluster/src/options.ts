@@ -1,4 +1,4 @@
-/** What a server can be told, with defaults filled in and everything impossible refused at once. */
+/** The server's options: fills in defaults and rejects invalid values up front. */
 import { isIP } from 'node:net';
 import { ServerError } from './errors.ts';
 import { type ClientNetwork, parseNetwork } from './limits/networks.ts';
@@ -20,18 +20,21 @@ export const UDP_BACKENDS = ['auto', 'native', 'dgram'] as const satisfies UdpBa
 export const BALANCES = ['flow', 'random'] as const;
 export type Balance = (typeof BALANCES)[number];
 
-/** Even for few clients as for many, and measured to cost no more (README, "Workers"). */
+/** Spreads the load evenly even with few clients, at no measurable cost (README, "Workers"). */
 export const DEFAULT_BALANCE: Balance = 'random';
 export const DEFAULT_ADDRESS = '127.0.0.1';
 export const DEFAULT_PORT = 5300;
 export const DEFAULT_METRICS_ADDRESS = '127.0.0.1';
-/** More processes than any machine has CPUs for are a mistake, and end in a machine that swaps. */
+/** More processes than any machine has CPUs. A larger number is a mistake and makes the machine swap. */
 export const MAX_WORKERS = 1024;
-/** Longer waits would be noticed by everything else that a process does. */
+/** A longer wait would delay everything else the process does. */
 const MAX_GATHER_MICROSECONDS = 1000;
 const MAX_RATE = 1_000_000;
 
-/** Zones to serve: a `ZoneSet` of `@dinodns-bench/zones`, or anything else that yields zones anew each time. */
+/**
+ * Zones to serve: a `ZoneSet` of `@dinodns-bench/zones`, or anything else that yields the zones afresh on each
+ * call.
+ */
 export interface ZoneSource {
   zones(): Iterable<ZoneInput>;
 }
@@ -42,63 +45,69 @@ export type ZoneLoader = () => ZoneSource | Promise<ZoneSource>;
 export interface MetricsOptions {
   /** 0 picks a free one. */
   readonly port: number;
-  /** Default: `127.0.0.1`. Whoever reaches it may read the numbers; there is nothing else to do there. */
+  /**
+   * Default: `127.0.0.1`. The endpoint is read-only: anyone who can reach it can read the metrics and nothing
+   * else.
+   */
   readonly address?: string;
 }
 
 export interface RateLimitOptions {
   /** UDP responses per second to one client network; 1 to 1,000,000. */
   readonly rate: number;
-  /** One in this many responses beyond the rate is an empty one with TC; 0: none; 1: all. Default: 2. */
+  /** One in this many responses over the limit is sent empty with TC set; 0: none; 1: all. Default: 2. */
   readonly slip?: number;
   /** Prefix length of a client network, 1 to 32. Default: 24. */
   readonly ipv4Prefix?: number;
   /** 1 to 128. Default: 56. */
   readonly ipv6Prefix?: number;
-  /** Networks that are not limited, like `192.0.2.0/24`. Default: none. */
+  /** Exempt networks, such as `192.0.2.0/24`. Default: none. */
   readonly exempt?: readonly string[];
 }
 
 export interface ServerOptions {
-  /** `dinodns`: with this package's networks and store; `stock`: the published framework. Default: `dinodns`. */
+  /** `dinodns`: this package's networks and store; `stock`: the published framework. Default: `dinodns`. */
   readonly profile?: ProfileName;
-  /** One process, or one per CPU that may be used. Default: `single`. */
+  /** One process, or one per usable CPU. Default: `single`. */
   readonly mode?: Mode;
-  /** IPv4 or IPv6 addresses; `::` takes IPv4 as well. Default: `127.0.0.1`. */
+  /** IPv4 or IPv6 addresses; `::` also accepts IPv4. Default: `127.0.0.1`. */
   readonly address?: string | readonly string[];
-  /** UDP and TCP; 0 picks one that is free for both. Default: 5300. */
+  /** Port for UDP and TCP; 0 picks one that is free for both. Default: 5300. */
   readonly port?: number;
   /** Processes in mode `multi`. Default: `usableCpus().cpus`. */
   readonly workers?: number;
   /**
-   * Mode `multi`: further processes that have the zones and no sockets, and take the place of a worker that ends
-   * within milliseconds. Default: 0.
+   * Mode `multi`: spare processes that have loaded the zones but have no sockets. One of them replaces a failed
+   * worker within milliseconds. Default: 0.
    */
   readonly standby?: number;
   /**
-   * The zones, or a function that loads them, which a reload calls again. Default: the 100 zones of the
+   * The zones, or a function that loads them and is called again on each reload. Default: the 100 zones of the
    * published benchmark, `defineZoneSet()`.
    */
   readonly zones?: ZoneSource | ZoneLoader;
-  /** A `zones.ndjson` file instead of `zones`, read again at each reload. */
+  /** A `zones.ndjson` file instead of `zones`. It is read again on each reload. */
   readonly zonesFile?: string;
   /**
-   * Zone files (RFC 1035) instead of `zones`, read again at each reload. A zone that is refused is logged; what was
-   * served of it before stays, and the others are not touched.
+   * Zone files (RFC 1035) instead of `zones`. They are read again on each reload. A rejected zone is logged, and
+   * its previous version stays in service. Other zones are unaffected.
    */
   readonly zoneFiles?: ZoneFilesOptions;
-  /** How UDP datagrams are moved; `auto`: by system calls for many at once where that works. Default: `auto`. */
+  /**
+   * UDP backend. `auto` uses system calls that handle many datagrams at once where the machine has them. Default:
+   * `auto`.
+   */
   readonly udpBackend?: UdpBackend;
   /**
-   * How the kernel spreads datagrams over the workers of mode `multi`: `random`: each to any, so that few clients
-   * keep all workers busy (native backend; `dgram` has flows); `flow`: those of one client port always to one
-   * worker. Default: `random`.
+   * How the kernel spreads datagrams over the workers in mode `multi`. `random`: each to any worker, so that few
+   * clients keep all workers busy (native backend only; `dgram` balances by flow). `flow`: all datagrams of a
+   * client port to the same worker. Default: `random`.
    */
   readonly balance?: Balance;
   /**
-   * Microseconds to wait before each further read while queries come in thick, so that a read finds many: less CPU
-   * time for each query, and up to about 0.1 ms more latency. 0 to 1000; 0: never; native backend only. Default: 50
-   * where there are more workers than CPUs to run them, so that CPU time is what is short; else 0.
+   * Under load, the time to wait before each further read so that one read returns many queries, in microseconds.
+   * This takes less CPU time per query and adds up to about 0.1 ms of latency. 0 to 1000; 0: never; native backend
+   * only. Default: 50 with more workers than usable CPUs, because CPU time is then scarce; else 0.
    */
   readonly gatherMicroseconds?: number;
   /** An HTTP endpoint with `/metrics`, `/health` and `/ready`. Default: none. */
@@ -110,7 +119,7 @@ export interface ServerOptions {
   readonly allowTransfer?: readonly string[];
   /** Default: `warn`. */
   readonly logLevel?: LogLevel;
-  /** A logger like pino's, in place of JSON lines on standard error. */
+  /** A pino-style logger, instead of JSON lines on standard error. */
   readonly log?: Log;
 }
 
@@ -119,7 +128,7 @@ export interface ResolvedOptions {
   readonly mode: Mode;
   readonly addresses: readonly [string, ...string[]];
   readonly port: number;
-  /** Undefined: as many as CPUs can be used. */
+  /** Undefined: one per usable CPU. */
   readonly workers: number | undefined;
   readonly standby: number;
   readonly zones: ZoneLoader;
@@ -127,7 +136,7 @@ export interface ResolvedOptions {
   readonly zoneFiles: ZoneFilesOptions | undefined;
   readonly udpBackend: UdpBackend;
   readonly balance: Balance;
-  /** Undefined: by the number of workers. */
+  /** Undefined: depends on the number of workers. */
   readonly gatherMicroseconds: number | undefined;
   readonly metrics: Required<MetricsOptions> | undefined;
   readonly rateLimit: RateLimit | undefined;
@@ -140,9 +149,9 @@ function usage(message: string, fix: string): ServerError {
   return new ServerError('E_USAGE', message, fix);
 }
 
-function checkWhole(name: string, value: number, least: number, most: number): void {
-  if (Number.isInteger(value) && value >= least && value <= most) return;
-  throw usage(`${name} ${value} is not valid.`, `Give a whole number from ${least} to ${most}.`);
+function checkWhole(name: string, value: number, min: number, max: number): void {
+  if (Number.isInteger(value) && value >= min && value <= max) return;
+  throw usage(`${name} ${value} is not valid.`, `Give a whole number from ${min} to ${max}.`);
 }
 
 function checkAddress(address: string): void {
@@ -216,7 +225,7 @@ function resolveZones(
   return () => source;
 }
 
-/** Fills in defaults. Throws `E_USAGE` for what cannot be. */
+/** Fills in defaults. Throws `E_USAGE` for invalid options. */
 export function resolveOptions(options: ServerOptions, defaultZones: () => ZoneSource): ResolvedOptions {
   const mode = oneOf('mode', options.mode ?? 'single', MODES);
   const port = options.port ?? DEFAULT_PORT;

@@ -1,6 +1,6 @@
 /**
- * Recognises the framework's objects by what they are, not by whose they are: a program may hold another copy of
- * `dinodns` than this package, of this or of another version, and `instanceof` knows only the classes of one copy.
+ * Recognises the framework's objects by their shape. A program may use another copy of `dinodns` than this package
+ * does, perhaps another version, and `instanceof` knows only the classes of one copy.
  */
 import { DNSOverTCP, DNSOverUDP, type Network, SupportedNetworkType } from 'dinodns/common/network/index.js';
 import { TCPSerializer } from 'dinodns/common/network/tcp.js';
@@ -16,7 +16,7 @@ interface Class {
   readonly prototype: object;
 }
 
-/** The prototype of a class of this name that `value` has or inherits from; null if there is none. */
+/** The prototype of that class's name on `value`'s prototype chain; null if there is none. */
 function prototypeOf(value: object, { name }: Class): object | null {
   for (let level = Object.getPrototypeOf(value); level !== null; level = Object.getPrototypeOf(level)) {
     if (level.constructor?.name === name) return level;
@@ -36,7 +36,10 @@ function hasMethods(value: unknown, ...names: readonly string[]): value is objec
   return isObject(value) && names.every((name) => typeof member(value, name) === 'function');
 }
 
-/** A server with the members of `DefaultServer` that acceleration needs; its router is private in the types. */
+/**
+ * A server with the members of `DefaultServer` that acceleration needs. The framework's types declare the router
+ * private.
+ */
 export interface FrameworkServer {
   networks: Network<Packet>[];
   readonly router: Router;
@@ -51,7 +54,9 @@ export function isServer(value: unknown): value is FrameworkServer {
   );
 }
 
-/** True if nobody has replaced the handler that says NXDOMAIN where no other has answered. */
+/**
+ * Whether the server still has the standard default handler, which answers NXDOMAIN if no other handler answered.
+ */
 export function hasStandardDefault(server: FrameworkServer): boolean {
   const prototype = prototypeOf(server, DefaultServer);
   return prototype !== null && server.default === member(prototype, 'default');
@@ -61,7 +66,7 @@ function isRouter(value: unknown): value is Router {
   return hasMethods(value, 'use', 'handle', 'match');
 }
 
-/** What the framework's own router keeps to itself; nothing else says what has been registered. */
+/** Private state of the framework's own router. Nothing else tells what has been registered. */
 export interface DefaultRouterState {
   readonly middleware: readonly Handler[];
   readonly handlers: readonly { readonly match: { readonly regexp: RegExp } }[];
@@ -91,7 +96,7 @@ export function isDefaultStore(value: object): value is DefaultStore {
   );
 }
 
-/** What takes a network's place, or why nothing does. */
+/** The replacement for a network, or the reason why there is none. */
 export type Replaceable = { readonly by: 'udp' | 'tcp' } | { readonly reason: string };
 
 const PLAIN = [
@@ -104,7 +109,7 @@ export function replaceable(network: Network<Packet>): Replaceable {
   if (plain === undefined) return { reason: `there is nothing faster for ${network.networkType} here` };
   if (prototypeOf(network, plain.network) === null)
     return { reason: `it is not a ${plain.network.name} of dinodns` };
-  // Not one of a subclass: that may read and write whatever it likes.
+  // Not a subclass: its encoding may differ.
   if (network.serializer.constructor?.name !== plain.serializer.name)
     return { reason: 'it has a serializer of its own' };
   return { by: plain.by };

@@ -1,11 +1,11 @@
-/** Where the zones of the command line come from: generated, or read from a file. */
+/** The zones of the command line: generated, or read from a file. */
 import { readFile } from 'node:fs/promises';
 import { defineZoneSet } from '@dinodns-bench/zones';
 import { ServerError } from './errors.ts';
 import type { ZoneSource } from './options.ts';
 import { fileError, ZonesFile } from './store/zones-file.ts';
 
-/** More would fill the memory of an ordinary machine, once per worker. */
+/** More would fill an ordinary machine's memory, since each worker holds them. */
 export const MAX_ZONES = 1_000_000;
 
 /** The first `count` zones of the published benchmark: example1.com, example3.com, … */
@@ -17,8 +17,8 @@ export function generatedZones(count: number): ZoneSource {
 }
 
 /**
- * The zones of a `zones.ndjson` file. Everything in it is checked when it is loaded; here only that it can be
- * read and begins as it must. Throws `E_ZONES` or `E_UNREADABLE`.
+ * The zones of a `zones.ndjson` file. This checks only that the file is readable and starts correctly; loading
+ * checks the rest. Throws `E_ZONES` or `E_UNREADABLE`.
  */
 export async function readZones(file: string): Promise<ZoneSource> {
   const source = new ZonesFile(file);
@@ -27,7 +27,7 @@ export async function readZones(file: string): Promise<ZoneSource> {
 }
 
 /**
- * The zone set of a specification in a JSON file, as `defineZoneSet` takes it: `{"from":1,"to":200}`. Throws
+ * The zone set of a JSON specification file, as `defineZoneSet` accepts it: `{"from":1,"to":200}`. Throws
  * `E_ZONES` or `E_UNREADABLE`.
  */
 export async function readZonesSpec(file: string): Promise<ZoneSource> {

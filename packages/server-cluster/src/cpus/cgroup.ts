@@ -1,29 +1,29 @@
 /**
- * The CPU quota of a process, from the files of the kernel: cgroup v2 (`cpu.max`) and v1 (`cpu.cfs_quota_us`
- * and `cpu.cfs_period_us`). A quota holds for everything below it, so that the smallest on the way up
+ * The CPU quota of a process, read from kernel files: cgroup v2 (`cpu.max`) and v1 (`cpu.cfs_quota_us` and
+ * `cpu.cfs_period_us`). A quota applies to everything below its group, so the smallest on the path to the root
  * counts.
  */
 import { join, posix } from 'node:path';
 
-/** Reads a file; undefined if there is none, or no right to read it. */
+/** Reads a file; undefined if it does not exist or is not readable. */
 export type ReadFile = (path: string) => string | undefined;
 
 export interface Quota {
-  /** CPUs; a fraction is possible. */
+  /** CPUs, possibly a fraction. */
   readonly cpus: number;
-  /** The file that says so. */
+  /** The file that sets the quota. */
   readonly file: string;
 }
 
 interface Mount {
-  /** The part of the hierarchy that is mounted: `/`, or the container's own group. */
+  /** The mounted part of the hierarchy: `/`, or the container's own group. */
   readonly root: string;
   readonly point: string;
 }
 
 interface Hierarchy {
   readonly mount: Mount;
-  /** The process's group, from the hierarchy's root. */
+  /** The process's group, relative to the root of the hierarchy. */
   readonly path: string;
   readonly version: 1 | 2;
 }
@@ -44,7 +44,7 @@ function ratio(quota: number, period: number): number | undefined {
   return quota > 0 && period > 0 ? quota / period : undefined;
 }
 
-/** Where a cgroup file system is mounted that satisfies the condition (proc_pid_mountinfo(5)). */
+/** The mount point of a cgroup file system that satisfies the condition (proc_pid_mountinfo(5)). */
 function findMount(mountInfo: string, type: string, controller: string | undefined): Mount | undefined {
   for (const line of mountInfo.split('\n')) {
     const [before = '', after = ''] = line.split(' - ');
@@ -74,11 +74,11 @@ function hierarchies(cgroup: string, mountInfo: string): Hierarchy[] {
   return found;
 }
 
-/** Directories of the group and of those above it, as far as they can be seen from here. */
+/** The visible directories of the group and its ancestors. */
 function directories({ mount, path }: Hierarchy): string[] {
   const relative = mount.root === '/' ? path : posix.relative(mount.root, path);
   const directories: string[] = [];
-  // A path that leads out of the mount belongs to another cgroup namespace: only the mount itself is ours.
+  // A path outside of the mount belongs to another cgroup namespace: only the mount itself is ours.
   let current = relative.startsWith('..') ? '/' : posix.join('/', relative);
   for (;;) {
     directories.push(join(mount.point, current));
@@ -97,7 +97,7 @@ function quotaOf(directory: string, version: 1 | 2, readFile: ReadFile): Quota |
   return cpus === undefined ? undefined : { cpus, file };
 }
 
-/** The smallest quota that holds for this process; undefined if there is none. */
+/** The smallest quota that applies to this process; undefined if there is none. */
 export function cgroupQuota(readFile: ReadFile): Quota | undefined {
   const cgroup = readFile('/proc/self/cgroup');
   const mountInfo = readFile('/proc/self/mountinfo');

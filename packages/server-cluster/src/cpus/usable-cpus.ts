@@ -1,20 +1,20 @@
-/** How many CPUs this process may really use, and who says so. */
+/** How many CPUs this process may use, and what limits it. */
 import { readFileSync } from 'node:fs';
 import { availableParallelism, cpus } from 'node:os';
 import { cgroupQuota, type ReadFile } from './cgroup.ts';
 
 export interface UsableCpus {
-  /** Worker processes that make sense: the limit rounded up, at least 1. */
+  /** A sensible number of worker processes: the limit rounded up, at least 1. */
   readonly cpus: number;
   /** The limit itself, in CPUs; a quota may be a fraction. */
   readonly limit: number;
-  /** What decided: a CFS quota, the affinity mask, or what Node.js sees of the machine. */
+  /** What set the limit: a CFS quota, the affinity mask, or the machine as Node.js sees it. */
   readonly source: 'quota' | 'affinity' | 'machine';
-  /** The same for people, with the file or call that says it. */
+  /** A human-readable reason, with the file or call that sets the limit. */
   readonly reason: string;
 }
 
-/** CPUs in a list of the kernel like `0-3,8` (cpuset(7), "List format"). */
+/** The number of CPUs in a kernel list such as `0-3,8` (cpuset(7), "List format"). */
 export function countCpuList(list: string): number {
   let count = 0;
   for (const range of list.trim().split(',')) {
@@ -42,8 +42,8 @@ function readFileIfPossible(path: string): string | undefined {
 const MACHINE = { available: availableParallelism(), installed: cpus().length };
 
 /**
- * The smallest of CFS quota (cgroup v1 and v2, also of the groups above), CPU affinity and
- * `os.availableParallelism()`. Never throws: where a source cannot be read, it does not count.
+ * The smallest of CFS quota (cgroup v1 and v2, including ancestor groups), CPU affinity and
+ * `os.availableParallelism()`. Never throws: a source that cannot be read does not count.
  */
 export function usableCpus(readFile: ReadFile = readFileIfPossible, machine = MACHINE): UsableCpus {
   const candidates: Omit<UsableCpus, 'cpus'>[] = [];
@@ -53,7 +53,7 @@ export function usableCpus(readFile: ReadFile = readFileIfPossible, machine = MA
     candidates.push({ limit: quota.cpus, source: 'quota', reason });
   }
   const allowed = affinity(readFile);
-  // A mask that allows every CPU decides nothing.
+  // A mask that allows every CPU limits nothing.
   if (allowed > 0 && allowed < machine.installed) {
     const reason = `affinity to ${allowed} of ${machine.installed} CPUs (/proc/self/status)`;
     candidates.push({ limit: allowed, source: 'affinity', reason });

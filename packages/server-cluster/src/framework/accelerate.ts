@@ -1,4 +1,7 @@
-/** Makes an existing DinoDNS server fast: batched sockets, and answers from a table where nothing else looks. */
+/**
+ * Makes an existing DinoDNS server fast: batched sockets, and answers from a table where no other handler needs to
+ * see the query.
+ */
 import type { Network } from 'dinodns/common/network/index.js';
 import type { Router } from 'dinodns/common/router/index.js';
 import type { Packet } from 'dns-packet';
@@ -34,8 +37,8 @@ export interface AccelerateOptions {
 }
 
 /**
- * A server of DinoDNS, of whichever copy of `dinodns` the program uses: what two copies call `DefaultServer` are two
- * types to TypeScript.
+ * A DinoDNS server, from whichever copy of `dinodns` the program uses: to TypeScript, `DefaultServer` of two
+ * copies are two types.
  */
 export interface AcceleratedServer {
   readonly networks: object[];
@@ -43,14 +46,14 @@ export interface AcceleratedServer {
 }
 
 /**
- * Replaces the server's `DNSOverUDP` and `DNSOverTCP` networks by batched and bounded ones on the same address
- * and port, and answers from `store` (a `DefaultStore`, or a `ZoneStore` of this package) before the framework is
- * asked wherever `store.handler` is the only handler in the way. Middleware and handlers may be registered before and
- * after; see `observe` for those that are content with a sample. Networks over TLS and HTTP, and networks with a
- * serializer of their own, stay.
+ * Replaces the server's `DNSOverUDP` and `DNSOverTCP` networks with batched, bounded ones on the same address and
+ * port. Wherever `store.handler` is the only handler in the way, queries are answered from `store` (a
+ * `DefaultStore`, or a `ZoneStore` of this package) before the framework is asked. Middleware and handlers may be
+ * registered before and after; see `observe` for those that need only a sample. Networks over TLS and HTTP, and
+ * those with their own serializer, are left alone.
  *
- * What stays as it was is logged as a warning with the reason. Throws a ServerError (`E_UNSUPPORTED`) for a server or
- * a store that is none of DinoDNS. To be called before the server is started. Returns the server.
+ * Whatever cannot be replaced is logged as a warning with the reason. Call this before the server starts. Returns
+ * the server. Throws a ServerError (`E_UNSUPPORTED`) if the server or the store is not one of DinoDNS.
  */
 export function accelerate<T extends AcceleratedServer>(
   server: T,
@@ -62,7 +65,7 @@ export function accelerate<T extends AcceleratedServer>(
   if (!isTableStore(store)) throw unsupported('This store', 'a DefaultStore of dinodns, or a ZoneStore');
   const gate = new Gate({ store: store.handler, log });
   watchRouter(server.router, gate);
-  // Whoever has replaced the default handler decides about names that the store does not know.
+  // If the default handler was replaced, it decides about names that the store does not know.
   const outside = hasStandardDefault(server) ? 'nxdomain' : 'framework';
   const responder = gate.guard(createAnswerTable(store, { outside }));
   const { networks }: FrameworkServer = server;
@@ -107,12 +110,12 @@ function replacementOf(
   return new BatchedUdpNetwork({ ...common, ...backend, ...(rateLimit === undefined ? {} : { rateLimit }) });
 }
 
-/** The pattern that the framework has made this expression from: it writes `.` as `\.` and `*` as `.*`. */
+/** The pattern from which the framework made this expression: it writes `.` as `\.` and `*` as `.*`. */
 function domainOf({ source }: RegExp): string {
   return source.slice(1, -1).replace(/\\\.|\.\*/g, (match) => (match === '.*' ? '*' : '.'));
 }
 
-/** Tells the gate of everything that is registered, now and later. */
+/** Tells the gate about every handler that is registered, now and later. */
 function watchRouter(router: Router, gate: Gate): void {
   if (router instanceof CaseInsensitiveRouter) {
     router.tell(gate);

@@ -1,7 +1,7 @@
 /**
- * Decides which queries the answer table may answer in place of the framework: those for which the chain of
- * middleware and handlers would come to the store with nothing on the way. Everything else takes the whole
- * way, so that a logger, cache, router or handler sees what it would have seen without the table.
+ * Decides which queries the answer table may answer instead of the framework: those that would reach the store
+ * with nothing else in the chain. All others take the full path, so that every logger, cache, router and handler
+ * sees what it would see without the table.
  */
 import { QueryReader } from '@dinodns-bench/wire';
 import type { Handler } from 'dinodns/types/server.js';
@@ -11,13 +11,13 @@ import { sampleNeededBy } from './observe.ts';
 import { RouteGuard } from './route-guard.ts';
 
 export interface GateOptions {
-  /** The store's handler, where it is a middleware: before it is registered the table answers nothing. */
+  /** The store's handler if it is middleware. Until it is registered, the table answers nothing. */
   readonly store?: Handler;
-  /** Is told when something closes the gate. */
+  /** Logs when something closes the gate. */
   readonly log?: Log;
 }
 
-/** A responder whose queries for the framework may be part of an observer's sample. */
+/** A responder that may sample queries for observers. */
 export interface GuardedResponder extends Responder {
   readonly gate: Gate;
 }
@@ -30,9 +30,9 @@ export class Gate {
   #sample = 0;
   #closedBecause: string | null = null;
   readonly #routes = new RouteGuard();
-  /** For callers that have not read the message themselves. */
+  /** For callers that have not parsed the message themselves. */
   readonly #own = new QueryReader();
-  /** The number drawn for the last query, if one was. */
+  /** The number drawn for the last query, if any. */
   #draw: number | undefined;
 
   constructor({ store, log }: GateOptions = {}) {
@@ -51,12 +51,12 @@ export class Gate {
     else this.#sample = Math.max(this.#sample, sample);
   }
 
-  /** A handler for a name or pattern has been registered. */
+  /** Called when a handler for a name or pattern is registered. */
   addRoute(domain: string): void {
     this.#routes.add(domain);
   }
 
-  /** From now on the framework answers everything. */
+  /** Closes the gate: the framework answers everything from now on. */
   close(reason: string): void {
     if (this.#closedBecause !== null) return;
     this.#closedBecause = reason;
@@ -67,7 +67,7 @@ export class Gate {
     this.#log?.warn({ reason }, 'Every query goes through the framework: the answer table is not used');
   }
 
-  /** A program that forgets the store would wonder why nothing is faster. */
+  /** Warns once if the store is not registered, because nothing would be faster. */
   #isStoreMissing(): boolean {
     if (this.#isStoreReached) return false;
     if (!this.#isMissingStoreTold)
@@ -81,7 +81,7 @@ export class Gate {
     return this.#closedBecause ?? (this.#isStoreReached ? null : 'the store is not registered');
   }
 
-  /** The number that decides which observers see the last query, where the gate has drawn one. */
+  /** The number that decides which observers see the last query, if the gate drew one. */
   get draw(): number | undefined {
     return this.#draw;
   }

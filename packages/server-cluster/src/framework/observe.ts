@@ -1,6 +1,6 @@
 /**
- * Observers: middleware that only looks, and is content with a sample. A query that is not in the sample may
- * be answered without the framework.
+ * Observers: middleware that only looks and needs only a sample of the queries. A query outside the sample may be
+ * answered without the framework.
  */
 import type { DNSRequest, Handler } from 'dinodns/types/server.js';
 import { ServerError } from '../errors.ts';
@@ -9,11 +9,11 @@ const sampleOf = new WeakMap<Handler, number>();
 const draws = new WeakMap<DNSRequest, number>();
 
 export interface ObserveOptions {
-  /** Share of the queries that the handler sees, from 0 to 1, chosen at random. */
+  /** The share of queries that the handler sees, from 0 to 1, chosen at random. */
   readonly sample: number;
 }
 
-/** The number in [0, 1) that decides which observers see the query: those whose sample is larger. */
+/** Stores the number in [0, 1) that decides which observers see the query: those with a larger sample. */
 export function setDraw(request: DNSRequest, draw: number): void {
   draws.set(request, draw);
 }
@@ -28,9 +28,9 @@ function drawOf(request: DNSRequest): number {
 }
 
 /**
- * Declares that a handler changes nothing and needs to see only a sample of the queries. A sampled query takes
- * the whole way through the framework, so that the handler sees request and response as always; `sample: 1`
- * is the handler itself. Throws `E_USAGE` for a share that is none.
+ * Declares that a handler changes nothing and needs only a sample of the queries. A sampled query takes the full
+ * path through the framework, so that the handler sees request and response as usual. `sample: 1` returns the
+ * handler itself. Throws `E_USAGE` for a share outside of 0 to 1.
  */
 export function observe(handler: Handler, { sample }: ObserveOptions): Handler {
   if (!(sample >= 0 && sample <= 1)) {
@@ -44,7 +44,7 @@ export function observe(handler: Handler, { sample }: ObserveOptions): Handler {
   return observer;
 }
 
-/** The share of queries that a handler has to see: 1 for everything that is not declared an observer. */
+/** The share of queries that a handler must see: 1 unless it is declared an observer. */
 export function sampleNeededBy(handler: Handler): number {
   return sampleOf.get(handler) ?? 1;
 }

@@ -1,6 +1,6 @@
 /**
- * The framework's request and response with its faults mended: `refused()` says REFUSED (it says FORMERR
- * in 0.0.13), and marking a response as sent does not copy and freeze it section by section.
+ * The framework's request and response with their faults fixed: `refused()` sets REFUSED (0.0.13 sets FORMERR),
+ * and marking a response as sent does not copy and freeze it section by section.
  */
 import { RCODE } from '@dinodns-bench/wire';
 import type { Connection } from 'dinodns/common/network/index.js';
@@ -9,7 +9,7 @@ import type { Packet } from 'dns-packet';
 import type { Query } from '../wire/query.ts';
 
 class ResponsePacket extends PacketWrapper {
-  /** Later changes through the setters throw, as in the framework; the packet itself is not copied. */
+  /** Later changes through the setters throw, as in the framework, but the packet is not copied. */
   override freeze(): this {
     this.frozen = true;
     return this;
@@ -27,7 +27,7 @@ class Response extends DNSResponse {
   }
 }
 
-/** A request that remembers the bytes it came from. */
+/** A request that keeps its original bytes. */
 export class Request extends DNSRequest {
   readonly query: Query;
 

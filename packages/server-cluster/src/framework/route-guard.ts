@@ -1,10 +1,10 @@
 /**
- * Which names have handlers of their own, asked of a name in wire form. It may say yes where the router will
- * say no (the query then takes the longer way), never the other way round.
+ * Tells from a name in wire form whether handlers may be registered for it. It may say yes where the router says
+ * no (the query then takes the slower path), never the reverse.
  */
 import { LOWER_CASE, type QueryReader } from '@dinodns-bench/wire';
 
-/** FNV-1a, 32 bits: from the right, label by label, so that every suffix of a name costs one pass. */
+/** FNV-1a, 32 bits, computed label by label from the right, so that one pass yields the hash of every suffix. */
 const FNV_OFFSET = 0x811c9dc5 | 0;
 const FNV_PRIME = 0x01000193;
 
@@ -35,10 +35,10 @@ export class RouteGuard {
     return !this.#everything && this.#exact.size === 0 && this.#below.size === 0;
   }
 
-  /** A pattern of the framework: `*` stands for anything, what follows a `/` is ignored. */
+  /** Adds a pattern of the framework: `*` matches anything, and everything from a `/` on is ignored. */
   add(domain: string): void {
     const name = (domain.split('/')[0] ?? '').toLowerCase();
-    // A character that the router may read otherwise than as itself: whatever it matches, it shall see.
+    // The router may treat this character specially, so it must see every query.
     if (/[^a-z0-9_.*-]/.test(name)) {
       this.#everything = true;
       return;
@@ -48,7 +48,7 @@ export class RouteGuard {
       this.#exact.add(hashText(name.split('.')));
       return;
     }
-    // What is surely at the end of every name that matches: the whole labels behind the last star.
+    // Every matching name ends with these labels: the whole labels after the last star.
     const rest = name.slice(star + 1);
     const dot = rest.indexOf('.');
     const suffix = dot === -1 ? '' : rest.slice(dot + 1);
@@ -56,7 +56,10 @@ export class RouteGuard {
     else this.#below.add(hashText(suffix.split('.')));
   }
 
-  /** Whether the name that `query` has read may have handlers; true if there is none, or it is no plain name. */
+  /**
+   * Whether the name that `query` has parsed may have handlers; true if there is no name, or it has unusual
+   * characters.
+   */
   mayMatch(bytes: Uint8Array, offset: number, query: QueryReader): boolean {
     if (this.#everything || !query.hasQuestion) return true;
     let hash = FNV_OFFSET;
@@ -64,14 +67,14 @@ export class RouteGuard {
       const at = offset + (query.labels[index] ?? 0);
       if (!isPlain(bytes, at + 1, bytes[at] ?? 0)) return true;
       hash = hashLabel(hash, bytes, at);
-      // In front of the suffix stands a dot, and so at least one label.
+      // A dot comes before the suffix, and so at least one label.
       if (index > 0 && this.#below.has(hash)) return true;
     }
     return this.#exact.has(hash);
   }
 }
 
-/** Letters, digits, `-`, `_` and `*`: bytes whose text is themselves, so that labels are what patterns see. */
+/** Only letters, digits, `-`, `_` and `*`: their text equals their bytes, so that patterns see the same labels. */
 function isPlain(bytes: Uint8Array, at: number, size: number): boolean {
   for (let index = at; index < at + size; index++) {
     const byte = LOWER_CASE[bytes[index] ?? 0] ?? 0;

@@ -1,7 +1,7 @@
 /**
- * The framework's router with its faults mended: names are compared without regard to case, a pattern's
- * characters mean themselves, and an asynchronous handler that fails ends in SERVFAIL instead of ending the
- * process. Middleware and handlers run in the same order as in the framework.
+ * The framework's router with its faults fixed: names compare case-insensitively, characters in a pattern are
+ * literal, and an asynchronous handler that fails yields SERVFAIL instead of ending the process. Middleware and
+ * handlers run in the same order as in the framework.
  */
 import type { Router } from 'dinodns/common/router/router.js';
 import type { Handler, NextFunction } from 'dinodns/types/server.js';
@@ -14,7 +14,7 @@ interface Route {
   readonly handlers: Handler[];
 }
 
-/** `*` matches any number of labels, as in the framework; what follows a `/` is ignored, as there. */
+/** `*` matches any number of labels, and everything from a `/` on is ignored, as in the framework. */
 function patternOf(domain: string): RegExp {
   const [name = ''] = domain.toLowerCase().split('/');
   const escaped = name.replace(/[.*+?^${}()|[\]\\]/g, (character) =>
@@ -27,15 +27,15 @@ export class CaseInsensitiveRouter implements Router {
   readonly #gates: Gate[] = [];
   readonly #middleware: Handler[] = [];
   readonly #routes: Route[] = [];
-  /** The chain of a name without routes of its own: one for all, because it does not depend on the name. */
+  /** The chain for names without routes of their own, shared because it does not depend on the name. */
   #middlewareChain: Handler = chain([]);
 
-  /** `gate` is told of everything that is registered. */
+  /** `gate` is told about every handler that is registered. */
   constructor(gate?: Gate) {
     if (gate !== undefined) this.tell(gate);
   }
 
-  /** From now on this gate is told too, also of what is registered already. */
+  /** Tells this gate too about every handler, including those already registered. */
   tell(gate: Gate): void {
     this.#gates.push(gate);
     for (const handler of this.#middleware) gate.addMiddleware(handler);
@@ -70,7 +70,7 @@ function toError(thrown: unknown): Error {
   return thrown instanceof Error ? thrown : new Error(String(thrown));
 }
 
-/** Runs the handlers one after the other; each decides by calling `next` whether the following one runs. */
+/** Runs the handlers in order. Each calls `next` if the next one should run. */
 function chain(handlers: readonly Handler[]): Handler {
   if (handlers.length === 0) return (_request, _response, next) => next();
   return (request, response, next) => {
@@ -80,7 +80,7 @@ function chain(handlers: readonly Handler[]): Handler {
       failure ??= error;
       const handler = handlers[index++];
       if (handler === undefined) {
-        // A name whose handler failed is not a name that does not exist.
+        // If a handler fails, the answer is SERVFAIL, not NXDOMAIN.
         if (failure !== undefined && !response.finished) response.errors.serverFailure();
         next(failure);
         return;

@@ -1,4 +1,4 @@
-/** Client networks: prefixes of addresses in the 16-byte form in which sockets report them. */
+/** Client networks: address prefixes in the 16-byte form that sockets report. */
 import { isIP } from 'node:net';
 import { ServerError } from '../errors.ts';
 
@@ -7,7 +7,7 @@ export const ADDRESS_BYTES = 16;
 const MAPPED_BITS = 96;
 
 export interface ClientNetwork {
-  /** 16 bytes; those beyond the prefix are 0. */
+  /** 16 bytes. Bits beyond the prefix are 0. */
   readonly address: Uint8Array;
   /** 0 to 128. */
   readonly bits: number;
@@ -20,7 +20,7 @@ export function addressBytes(text: string): Uint8Array {
     bytes.set([0xff, 0xff, ...text.split('.').map(Number)], 10);
     return bytes;
   }
-  // The URL parser brings every notation of IPv6 into one of eight groups at most, compressed.
+  // The URL parser normalises every IPv6 notation to the compressed form of at most eight groups.
   const canonical = new URL(`http://[${text.split('%')[0]}]`).hostname.slice(1, -1);
   const [head = '', tail = ''] = canonical.split('::');
   const groups = (part: string) =>
@@ -32,13 +32,13 @@ export function addressBytes(text: string): Uint8Array {
   return bytes;
 }
 
-/** `192.0.2.0/24`, `2001:db8::/56`, or one address. Throws `E_USAGE` for anything else. */
+/** Parses `192.0.2.0/24`, `2001:db8::/56` or a single address. Throws `E_USAGE` for anything else. */
 export function parseNetwork(text: string): ClientNetwork {
   const [literal = '', length, ...rest] = text.split('/');
   const family = isIP(literal);
-  const most = family === 4 ? 32 : 128;
-  const bits = length === undefined ? most : /^\d{1,3}$/.test(length) ? Number(length) : most + 1;
-  if (family === 0 || bits > most || rest.length > 0) {
+  const maxBits = family === 4 ? 32 : 128;
+  const bits = length === undefined ? maxBits : /^\d{1,3}$/.test(length) ? Number(length) : maxBits + 1;
+  if (family === 0 || bits > maxBits || rest.length > 0) {
     throw new ServerError(
       'E_USAGE',
       `"${text}" is not a network.`,

@@ -1,18 +1,18 @@
 /**
- * Response rate limiting over UDP: a server that answers whatever source an attacker forges sends the
- * attacker's traffic on, made larger. Each client network may take `rate` responses per second; of those
- * beyond, every `slip`-th gets an empty response with TC set, so that a real client there asks again over TCP
- * (which proves its address), and the others get nothing. As in NSD and Knot DNS; counted per network as in
- * Knot, before the answer is worked out, so that a limited query costs next to nothing.
+ * Response rate limiting over UDP. A server that answers every query also answers forged sources and so amplifies
+ * an attack. Each client network gets `rate` responses per second. Beyond that, every `slip`-th response is sent
+ * empty with TC set, so that a real client retries over TCP, which proves its address; the others are dropped.
+ * This follows NSD and Knot DNS. Like Knot DNS, we count per network before working out the answer, so that a
+ * limited query costs next to nothing.
  *
  * The state has a fixed size, whatever arrives: a set-associative table of token buckets in typed arrays.
  */
 import { randomBytes } from 'node:crypto';
 import { type ClientNetwork, contains } from './networks.ts';
 
-/** Networks tracked at once: 2^17 take 2 MiB. */
+/** Networks tracked at once; 2^17 entries take 2 MiB. */
 export const TABLE_ENTRIES = 131_072;
-/** Buckets that a network may lie in. */
+/** Buckets that may hold a given network. */
 const WAYS = 4;
 
 export const DEFAULT_SLIP = 2;
@@ -20,9 +20,9 @@ export const DEFAULT_IPV4_BITS = 24;
 export const DEFAULT_IPV6_BITS = 56;
 
 export interface RateLimit {
-  /** Responses per second to one client network, and as many at once; 1 or more. */
+  /** Responses per second to one client network, and the burst size; 1 or more. */
   readonly rate: number;
-  /** One in this many responses beyond the rate is sent with TC; 1: all; 0: none. Default: 2. */
+  /** One in this many responses over the limit is sent empty with TC set; 1: all; 0: none. Default: 2. */
   readonly slip?: number;
   /** Prefix length of a client network, 1 to 32. Default: 24. */
   readonly ipv4Bits?: number;
@@ -52,9 +52,9 @@ export class RateLimiter {
   readonly #ipv6Masks: readonly [number, number, number, number];
   readonly #tags = new Uint32Array(TABLE_ENTRIES);
   readonly #tokens = new Float32Array(TABLE_ENTRIES);
-  /** When each bucket was last filled, in seconds of the caller's clock; 0 for one that is free. */
+  /** When each bucket was last refilled, in seconds of the caller's clock; 0 for a free bucket. */
   readonly #filledAt = new Float64Array(TABLE_ENTRIES);
-  // Nobody who does not know them can choose networks that share a bucket.
+  // Without the seeds, an attacker cannot choose networks that share a bucket.
   readonly #seeds = new Int32Array(randomBytes(8).buffer.slice(0, 8));
   #beyond = 0;
 
@@ -73,8 +73,8 @@ export class RateLimiter {
   }
 
   /**
-   * What to do with a response to the address (16 bytes at `offset`). `now` in seconds of a clock that never
-   * goes back and starts above 0; one reading per batch is enough.
+   * What to do with a response to the address (16 bytes at `offset`). `now` is in seconds of a monotonic clock
+   * that starts above 0; one reading per batch is enough.
    */
   decide(addresses: Uint8Array, offset: number, now: number): Decision {
     if (this.#exempt.length > 0 && this.#isExempt(addresses, offset)) return ALLOW;
@@ -94,10 +94,10 @@ export class RateLimiter {
     return false;
   }
 
-  /** The network's bucket, filled up to now. */
+  /** The network's bucket, refilled up to `now`. */
   #entryOf(addresses: Uint8Array, offset: number, now: number): number {
     const hashes = this.#hash(addresses, offset);
-    // 0 marks no network.
+    // Tag 0 marks a free bucket.
     const tag = (hashes[1] ?? 0) >>> 0 || 1;
     const start = (((hashes[0] ?? 0) >>> 0) % (TABLE_ENTRIES / WAYS)) * WAYS;
     let fullest = start;
@@ -114,7 +114,7 @@ export class RateLimiter {
         fullest = entry;
       }
     }
-    // The network that has taken least makes room: forged sources cannot wash out one that is limited.
+    // Evict the network that used least, so that forged sources cannot push out a limited one.
     this.#tags[fullest] = tag;
     this.#tokens[fullest] = this.#rate;
     this.#filledAt[fullest] = now;

@@ -1,12 +1,12 @@
-/** The reply that costs least and still tells a real client to come back over TCP. */
+/** The cheapest reply that still tells a real client to retry over TCP. */
 import { FLAG, HEADER_BYTES, OPCODE_MASK, OPT_BYTES, type QueryReader, TYPE } from '@dinodns-bench/wire';
 
-/** OPCODE and RD come back (RFC 1035, section 4.1.1). */
+/** The reply copies OPCODE and RD from the query (RFC 1035, section 4.1.1). */
 const KEPT_FLAGS = (OPCODE_MASK | FLAG.recursionDesired) >> 8;
 
 /**
- * Writes the query's own header and question with QR and TC set over the query, with an empty OPT record if
- * the query had one. Returns the length, or 0 where there is no question to answer.
+ * Overwrites the query with its own header and question, QR and TC set, and an empty OPT record if the query had
+ * one. Returns the length, or 0 if there is no question to answer.
  */
 export function writeSlip(bytes: Uint8Array, offset: number, query: QueryReader, advertised: number): number {
   const { questionEnd, hasQuestion, hasEdns, dnssecOk } = query;
@@ -15,7 +15,7 @@ export function writeSlip(bytes: Uint8Array, offset: number, query: QueryReader,
   bytes[offset + 3] = 0;
   bytes.fill(0, offset + 6, offset + HEADER_BYTES);
   if (!hasEdns) return questionEnd;
-  // The query has an OPT record somewhere behind its question: there is room for ours.
+  // The query has an OPT record somewhere after its question, so there is room for ours.
   const opt = offset + questionEnd;
   bytes[offset + 11] = 1;
   bytes.fill(0, opt, opt + OPT_BYTES);

@@ -1,6 +1,6 @@
 /**
- * Structured logs: one JSON object per line on standard error (pino). Only what happens rarely is logged:
- * starting, stopping, reloading, workers that end, errors of sockets and handlers. No query is.
+ * Structured logs: one JSON object per line on standard error (pino). Only rare events are logged: start, stop,
+ * reload, workers that end, errors of sockets and handlers. Queries are not.
  */
 import { destination, pino } from 'pino';
 
@@ -9,7 +9,7 @@ export type LogLevel = (typeof LOG_LEVELS)[number];
 
 export const DEFAULT_LOG_LEVEL: LogLevel = 'warn';
 
-/** What this package asks of a logger; pino's own have it. */
+/** What this package needs of a logger. Pino's loggers have it. */
 export interface Log {
   error(fields: object, message: string): void;
   warn(fields: object, message: string): void;
@@ -17,7 +17,7 @@ export interface Log {
   debug(fields: object, message: string): void;
 }
 
-/** A logger on standard error. Writes are synchronous, so that the last words of a process are not lost. */
+/** A logger on standard error. Writes are synchronous so that the last messages of a process are not lost. */
 export function createLog(level: LogLevel = DEFAULT_LOG_LEVEL): Log {
   const options = {
     level,
@@ -32,7 +32,7 @@ export function createLog(level: LogLevel = DEFAULT_LOG_LEVEL): Log {
 
 let shared: Log | undefined;
 
-/** The logger of whoever has been given none: warnings and errors. */
+/** The logger for callers that supply none: warnings and errors. */
 export function defaultLog(): Log {
   shared ??= createLog();
   return shared;

@@ -1,12 +1,12 @@
 /**
- * What a worker counts, in one Float64Array: no object, no string and no call per query beyond an addition.
- * The layout is the same in every process of one version, so that the primary can read what workers send.
+ * A worker's counters in one Float64Array: a query costs additions, but no objects, strings or calls. The layout
+ * is the same in every process of one version, so that the primary can read what workers send.
  */
 import { FLAG, NO_QUESTION, RCODE_MASK, rcodeName, TYPE } from '@dinodns-bench/wire';
 
 export const TRANSPORTS = ['udp', 'tcp'] as const;
 
-/** Types counted by name, in the order of their counters; all others are `other`. */
+/** Types counted by name, in the order of their counters; the rest count as `other`. */
 const NAMED_TYPES = [
   'A',
   'NS',
@@ -33,7 +33,7 @@ const OTHER_TYPE = 1;
 const TYPE_INDEX = new Uint8Array(258).fill(OTHER_TYPE);
 for (const [index, name] of NAMED_TYPES.entries()) TYPE_INDEX[TYPE[name]] = index + 2;
 
-/** By the four bits of the header; an extended code counts as its lower four bits. */
+/** By the four RCODE bits of the header; an extended RCODE counts by its lower four bits. */
 export const RCODES: readonly string[] = Array.from({ length: 16 }, (_, code) => rcodeName(code));
 
 /** Why a datagram or message got no reply. */
@@ -57,7 +57,7 @@ const PER_TRANSPORT = {
   types: TYPES.length,
   rcodes: RCODES.length,
   drops: DROP_REASONS.length,
-  /** One more than the bounds: what is above all of them. */
+  /** One more than the bounds, for values above all of them. */
   buckets: BUCKET_SECONDS.length + 1,
   latencySum: 1,
   tableHits: 1,
@@ -79,7 +79,7 @@ function layout(): { offsets: Record<Field, number>; stride: number } {
 
 export const { offsets: OFFSETS, stride: STRIDE } = layout();
 
-/** Numbers of one transport in a worker's counters. */
+/** The counters of one transport in a worker. */
 export class TransportCounters {
   readonly values: Float64Array;
 
@@ -91,14 +91,16 @@ export class TransportCounters {
     this.values[index] = (this.values[index] ?? 0) + count;
   }
 
-  /** A reply of at least a header that is ready to be sent, to a question of this type, or `NO_QUESTION`. */
+  /**
+   * Counts a reply that is ready to be sent, at least a header long, to a question of this type or `NO_QUESTION`.
+   */
   reply(bytes: Uint8Array, offset: number, type: number): void {
     this.#add(OFFSETS.rcodes + ((bytes[offset + 3] ?? 0) & RCODE_MASK), 1);
     if (((bytes[offset + 2] ?? 0) & (FLAG.truncated >> 8)) !== 0) this.#add(OFFSETS.truncated, 1);
     this.#add(OFFSETS.types + typeIndex(type), 1);
   }
 
-  /** Queries answered from the table: adds `count`, and returns how many there have been. */
+  /** Adds `count` to the queries answered from the table; returns the total. */
   tableHits(count = 0): number {
     this.#add(OFFSETS.tableHits, count);
     return this.values[OFFSETS.tableHits] ?? 0;
@@ -116,7 +118,7 @@ export class TransportCounters {
     this.#add(OFFSETS.drops + reason, 1);
   }
 
-  /** `count` replies took so long. */
+  /** Counts `count` replies with this latency. */
   latency(seconds: number, count: number): void {
     let bucket = 0;
     while (bucket < BUCKET_SECONDS.length && seconds > (BUCKET_SECONDS[bucket] ?? Infinity)) bucket++;
@@ -134,7 +136,7 @@ function typeIndex(type: number): number {
   return type === NO_QUESTION ? NO_TYPE : (TYPE_INDEX[type] ?? OTHER_TYPE);
 }
 
-/** All that one worker counts. */
+/** All counters of a worker. */
 export class Counters {
   readonly udp = new TransportCounters();
   readonly tcp = new TransportCounters();

@@ -1,14 +1,16 @@
-/** Prometheus's text format, version 0.0.4, of what the workers count. Pure functions. */
+/** Writes the workers' counters in Prometheus's text format, version 0.0.4. Pure functions. */
 import { BUCKET_SECONDS, DROP_REASONS, OFFSETS, RCODES, TRANSPORTS, TYPES } from './counters.ts';
 import type { WorkerSnapshot } from './snapshot.ts';
 
 export const CONTENT_TYPE = 'text/plain; version=0.0.4; charset=utf-8';
 
-/** Everything that is shown: the workers by their place, which a replacement inherits, and the whole. */
+/**
+ * Everything that is shown: the totals, and the workers by place. A replacement inherits its predecessor's place.
+ */
 export interface Exposed {
   readonly version: string;
   readonly backend: string;
-  /** Workers that there should be. */
+  /** Configured workers. */
   readonly size: number;
   readonly restarts: number;
   readonly workers: ReadonlyMap<number, WorkerSnapshot>;
@@ -16,7 +18,7 @@ export interface Exposed {
 
 type Labels = Readonly<Record<string, string | number>>;
 interface Sample {
-  /** Behind the family's name: `_bucket`, `_sum`, `_count`. */
+  /** Follows the family's name: `_bucket`, `_sum`, `_count`. */
   readonly suffix?: string;
   readonly labels: Labels;
   readonly value: number;
@@ -48,7 +50,7 @@ function* perWorker({ workers }: Exposed, each: Each<Sample>): Iterable<Sample> 
   for (const [worker, snapshot] of workers) yield* each(worker, snapshot);
 }
 
-/** One sample per transport and name, of consecutive counters. Those at 0 are left out, but for the first. */
+/** One sample per transport and name, from consecutive counters. Counters at 0 are omitted. */
 function named(exposed: Exposed, offset: number, label: string, names: readonly string[]): Iterable<Sample> {
   return perWorker(exposed, function* (worker, snapshot) {
     for (const transport of TRANSPORTS) {
@@ -91,7 +93,7 @@ function plain(exposed: Exposed, value: (snapshot: WorkerSnapshot) => number | n
   });
 }
 
-/** What was asked and answered, and how fast. */
+/** Queries, responses and latency. */
 function queryFamilies(exposed: Exposed): string[] {
   return [
     family(
@@ -145,7 +147,7 @@ function queryFamilies(exposed: Exposed): string[] {
   ];
 }
 
-/** What moves datagrams. */
+/** Datagrams and the system calls that move them. */
 function datagramFamilies(exposed: Exposed): string[] {
   return [
     family(
@@ -205,7 +207,7 @@ function connectionFamilies(exposed: Exposed): string[] {
   ];
 }
 
-/** What the processes take of the machine. */
+/** CPU time and memory of the processes. */
 function processFamilies(exposed: Exposed): string[] {
   return [
     family(

@@ -1,6 +1,6 @@
 /**
- * The HTTP endpoint for those who watch the server: `/metrics`, `/health`, `/ready`. It only reads: whoever
- * reaches the port can change nothing, which is why zones are not reloaded from here.
+ * The HTTP endpoint for monitoring: `/metrics`, `/health`, `/ready`. It is read-only: nobody who reaches the port
+ * can change anything, which is why it offers no reload.
  */
 
 import { createServer, type Server, type ServerResponse } from 'node:http';
@@ -10,12 +10,12 @@ import { bindError } from '../errors.ts';
 import type { Log } from '../log/log.ts';
 import { CONTENT_TYPE } from './exposition.ts';
 
-/** A request that is not complete within this time is a slow client's. */
+/** A request that takes longer than this to arrive is a slow client's. */
 const REQUEST_SECONDS = 5;
 const MAX_CONNECTIONS = 32;
 
 export interface Health {
-  /** Processes that answer, and that should. */
+  /** Processes that answer, and processes configured. */
   readonly ready: number;
   readonly size: number;
   /** Not stopping. */
@@ -49,7 +49,7 @@ async function answer(path: string, watched: Watched, response: ServerResponse):
       reply(response, 200, CONTENT_TYPE, await watched.metrics());
       return;
     case '/health':
-      // At least one process answers: killing the whole would only make things worse.
+      // While at least one process answers, killing the server would only make things worse.
       replyJson(response, ready > 0 ? 200 : 503, { healthy: ready > 0, workers: size, ready });
       return;
     case '/ready':
@@ -67,12 +67,12 @@ async function answer(path: string, watched: Watched, response: ServerResponse):
 function listen(server: Server, address: string, port: number): Promise<void> {
   return new Promise((resolve, reject) => {
     server.once('error', (error) => reject(bindError(error, address, port)));
-    // A worker of a cluster that has an endpoint of its own does not share it.
+    // A cluster worker does not share an endpoint of its own.
     server.listen({ host: address, port, exclusive: true }, resolve);
   });
 }
 
-/** Listens; rejects with a `ServerError` if it cannot. */
+/** Starts listening. Rejects with a `ServerError` if it cannot. */
 export async function serveMetrics(
   address: string,
   port: number,

@@ -1,4 +1,4 @@
-/** The state of one worker at one moment, as it travels to the primary: plain data. */
+/** A worker's state at one moment, as plain data that is sent to the primary. */
 export interface WorkerSnapshot {
   /** `TransportCounters.values` of UDP and TCP. */
   readonly udp: readonly number[];
@@ -18,7 +18,7 @@ export interface SocketTotals {
   readonly sent: number;
   readonly sendCalls: number;
   readonly sendErrors: number;
-  /** Dropped by the kernel, because nobody read in time; null where it does not tell. */
+  /** Dropped by the kernel because they were not read in time; null if the kernel does not say. */
   readonly kernelDrops: number | null;
 }
 

@@ -1,6 +1,6 @@
 /**
- * DNS over UDP for DinoDNS, many datagrams at a time: each batch is answered in place from the answer table,
- * and what the table leaves goes through the framework's chain. Nothing that arrives can end the process.
+ * DNS over UDP for DinoDNS, many datagrams at a time. Each batch is answered in place from the answer table; what
+ * the table leaves goes through the framework's chain. No input can end the process.
  */
 
 import cluster from 'node:cluster';
@@ -29,33 +29,33 @@ import { packetSerializer } from './serializer.ts';
 import { MAX_QUERY_BYTES } from './tcp-connection.ts';
 
 /**
- * Asked of the kernel for each socket, which caps it at `net.core.rmem_max`. Linux's default of 212,992
- * bytes holds about 200 small datagrams, less than one burst of a busy resolver.
+ * The receive buffer requested for each socket; the kernel caps it at `net.core.rmem_max`. Linux's default of
+ * 212,992 bytes holds about 200 small datagrams, less than one burst of a busy resolver.
  */
 export const RECEIVE_BUFFER_BYTES = 1024 * 1024;
-/** Longest datagram that is read, as over TCP: a question has at most 271 bytes, and padding adds hundreds. */
+/** The longest datagram that we read, as over TCP. A question has at most 271 bytes, and padding adds hundreds. */
 export const SLOT_BYTES = MAX_QUERY_BYTES;
-/** On stopping: without a message for so long, everything that had been received is taken as read. */
+/** When stopping, after this long without a message we consider everything received as read. */
 const DRAIN_QUIET_SECONDS = 0.02;
-/** On stopping: under load that does not end, reading goes on for no longer than this. */
+/** When stopping under constant load, reading ends after this time. */
 const DRAIN_LIMIT_SECONDS = 0.25;
 
 export type UdpBackend = Backend | 'auto';
 
 export interface BatchedUdpOptions extends SharingOptions {
-  /** IPv4 or IPv6 address; `::` takes IPv4 as well. */
+  /** IPv4 or IPv6 address; `::` also accepts IPv4. */
   readonly address: string;
   readonly port: number;
   /**
-   * With `reusePort`: datagrams are spread at random over so many sockets of the port, not by flow. Native backend
-   * only. Default: by flow.
+   * With `reusePort`: spread datagrams at random over this many sockets of the port, instead of by flow. Native
+   * backend only. Default: by flow.
    */
   readonly spreadOver?: number;
-  /** `auto` (default): system calls for many datagrams where the machine has them, else `node:dgram`. */
+  /** `auto`: system calls for many datagrams where the machine has them, else `node:dgram`. Default: `auto`. */
   readonly backend?: UdpBackend;
-  /** Answers what it can before the framework is asked. Default: none; then the framework answers everything. */
+  /** Answers what it can before the framework is asked. Default: none; the framework then answers everything. */
   readonly responder?: Responder & { readonly gate?: Gate };
-  /** While queries come in thick, wait so long before each further read (see batched-udp). Default: 0. */
+  /** Under load, wait this long before each further read (see batched-udp). Default: 0. */
   readonly gatherMicroseconds?: number;
   /** Default: no limit. */
   readonly rateLimit?: RateLimit;
@@ -64,13 +64,13 @@ export interface BatchedUdpOptions extends SharingOptions {
   readonly counters?: TransportCounters;
 }
 
-/** Why a handler is missing is the caller's mistake; its clients get nothing, as with the framework. */
+/** A missing handler is the caller's mistake. Clients get no answer, as with the framework. */
 const NO_HANDLER: NetworkHandler = () => Promise.reject(new Error('The network has no handler.'));
 
 export class BatchedUdpNetwork implements ManagedNetwork {
   readonly networkType = SupportedNetworkType.UDP;
   readonly address: string;
-  /** May be changed until the network is opened. */
+  /** May be changed until the network opens. */
   port: number;
   readonly serializer = packetSerializer;
   readonly counters: TransportCounters;
@@ -82,11 +82,11 @@ export class BatchedUdpNetwork implements ManagedNetwork {
   readonly #limiter: RateLimiter | null;
   readonly #log: Log;
   readonly #events = new EventEmitter();
-  /** Of the datagram at hand: each is read once. */
+  /** The current datagram; each is parsed once. */
   readonly #query = new QueryReader();
   #path: FrameworkPath;
   #socket: UdpSocket | undefined;
-  /** Requests that a handler has not answered yet. */
+  /** Requests that handlers have not answered yet. */
   #pending = 0;
   #lastBatchAt = 0;
   #isClosed = false;
@@ -96,7 +96,7 @@ export class BatchedUdpNetwork implements ManagedNetwork {
     this.port = options.port;
     this.counters = options.counters ?? new TransportCounters();
     this.#backend = options.backend ?? 'auto';
-    // A worker's own socket must share the port with those of the other workers.
+    // A worker's own socket must share the port with the other workers' sockets.
     this.#reusePort = options.reusePort ?? (cluster.isWorker && canReusePort());
     this.#spreadOver = this.#reusePort ? options.spreadOver : undefined;
     this.#gatherMicroseconds = options.gatherMicroseconds ?? 0;
@@ -114,12 +114,12 @@ export class BatchedUdpNetwork implements ManagedNetwork {
     this.#path = { ...this.#path, handler };
   }
 
-  /** How datagrams are moved, once the network is open. */
+  /** The UDP backend, once the network is open. */
   get backend(): Backend | undefined {
     return this.#socket?.backend;
   }
 
-  /** Bytes that the kernel reserves for messages not read yet, as it reports them; 0 before it is open. */
+  /** The kernel's receive buffer, in bytes as it reports them; 0 before the network is open. */
   get receiveBufferOctets(): number {
     return this.#socket?.receiveBufferBytes ?? 0;
   }
@@ -136,7 +136,7 @@ export class BatchedUdpNetwork implements ManagedNetwork {
       reusePort: this.#reusePort,
       ...(this.#spreadOver === undefined ? {} : { spreadOver: this.#spreadOver }),
       receiveBufferBytes: RECEIVE_BUFFER_BYTES,
-      // Fragments get lost and can be forged; what is too long for the path goes over TCP (RFC 9715).
+      // Fragments get lost and can be forged. A response too long for the path goes over TCP (RFC 9715).
       dontFragment: true,
       gatherMicroseconds: this.#gatherMicroseconds,
       slotBytes: SLOT_BYTES,
@@ -154,7 +154,7 @@ export class BatchedUdpNetwork implements ManagedNetwork {
     else this.#events.emit('listening');
   }
 
-  /** The framework's way to open; a failure is emitted as `error`, or logged where nobody listens for it. */
+  /** The framework's interface to open. A failure is emitted as `error`, or logged if nobody listens for it. */
   listen(callback?: () => void): void {
     this.open().then(callback, (error: Error) => this.#onError(error));
   }
@@ -223,7 +223,7 @@ export class BatchedUdpNetwork implements ManagedNetwork {
     counters.latency((performance.now() - start) / 1000, hits);
   }
 
-  /** Reads the query; false for a datagram that gets no answer, or already has one. */
+  /** Parses the query. False for a datagram that gets no answer or already has one. */
   #isAdmitted(batch: Batch, index: number, offset: number, length: number, now: number): boolean {
     const { bytes, ports } = batch;
     const reason = dropReason(bytes[offset + 2] ?? 0, length, ports[index] ?? 0, batch.truncated[index] ?? 0);
@@ -231,9 +231,9 @@ export class BatchedUdpNetwork implements ManagedNetwork {
       this.counters.drop(reason);
       return false;
     }
-    // The clock of the process starts at 0, where the limiter's must not.
+    // The process's clock starts at 0; the limiter's must start above it.
     const decision = this.#limiter?.decide(batch.addresses, index * 16, now / 1000 + 1) ?? ALLOW;
-    // What gets no answer is not read at all.
+    // A query that gets no answer is not parsed.
     if (decision !== REFUSE) this.#query.read(bytes, offset, length);
     if (decision === ALLOW) return true;
     const slip = decision === REFUSE ? 0 : writeSlip(bytes, offset, this.#query, EDNS_UDP_BYTES);
@@ -292,18 +292,18 @@ export class BatchedUdpNetwork implements ManagedNetwork {
       this.counters.reply(reply, 0, type);
       this.counters.latency((performance.now() - start) / 1000, 1);
     } else {
-      // Memory stays bounded: what the network card does not take is lost, as datagrams may be.
+      // Memory stays bounded: if the network card is congested, we drop the reply, as UDP allows.
       this.counters.drop(DROP_REASON.congested);
     }
   }
 }
 
-/** Why a datagram is not looked at any further; -1 for one that is. */
+/** Why a datagram is dropped unread; -1 if it is not. */
 function dropReason(flags: number, length: number, port: number, truncated: number): number {
   if (length < HEADER_BYTES) return DROP_REASON.short;
-  // Two servers that answered each other's answers would never stop.
+  // Otherwise two servers could answer each other's responses for ever.
   if ((flags & 0x80) !== 0) return DROP_REASON.response;
-  // Nobody can be there; only a forged datagram comes from port 0.
+  // Nobody can receive there: a datagram from port 0 is forged.
   if (port === 0) return DROP_REASON['port-zero'];
   return truncated === 0 ? -1 : DROP_REASON.oversized;
 }

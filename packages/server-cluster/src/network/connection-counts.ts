@@ -1,9 +1,9 @@
-/** How many TCP connections there are, in all and of each client address. */
+/** Counts TCP connections, in total and per client address. */
 import type { ConnectionTotals } from '../metrics/snapshot.ts';
 
 export class ConnectionCounts {
   readonly #perClient: number;
-  /** As many entries as there are clients connected. */
+  /** One entry per connected client. */
   readonly #byAddress = new Map<string, number>();
   #open = 0;
   #accepted = 0;
@@ -14,7 +14,7 @@ export class ConnectionCounts {
     this.#perClient = perClient;
   }
 
-  /** Counts a new connection; false, and counted as refused, if the client has too many. */
+  /** Counts a new connection. If the client has too many, counts it as refused and returns false. */
   add(address: string): boolean {
     const count = this.#byAddress.get(address) ?? 0;
     if (count >= this.#perClient) {

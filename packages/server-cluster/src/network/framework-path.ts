@@ -1,6 +1,6 @@
 /**
- * The way of a query through the framework: read without trust, run through middleware, handlers and store,
- * written to the wire. Used for whatever the answer table leaves to it; never throws, whatever arrives.
+ * A query's path through the framework: parsed defensively, run through middleware, handlers and store, and
+ * encoded. It handles whatever the answer table leaves. Never throws, whatever arrives.
  */
 
 import { messageOf } from '@dinodns-bench/program';
@@ -16,24 +16,25 @@ import { encodeResponse, serverFailure } from '../wire/response.ts';
 export interface FrameworkPath {
   readonly handler: NetworkHandler;
   readonly log: Log;
-  /** Bytes in front of each reply, for the caller to fill: the length field over TCP. */
+  /** Bytes before each reply for the caller to fill: the length field over TCP. */
   readonly headroom: number;
-  /** Over UDP replies are as long as the client's EDNS says, else as long as a message can be. */
+  /** Over UDP, the client's EDNS limits the reply; over a stream, only the maximum message size does. */
   readonly transport: 'udp' | 'stream';
 }
 
-/** What becomes of a message. */
+/** What happened to a message. */
 export type Outcome =
-  /** Nothing may be said: less than a header, or a response. */
+  /** Must not be answered: shorter than a header, or a response. */
   | 'unanswerable'
-  /** Answered at once, because it is malformed or of another kind than a query. */
+  /** Answered at once because it is malformed or not a query. */
   | 'replied'
-  /** The framework has it; the reply follows, perhaps before this call returns. */
+  /** Passed to the framework. The reply follows, perhaps before this call returns. */
   | 'pending';
 
 /**
- * Gives the message to the framework. `send` is called exactly once for `replied` and `pending`. The message
- * is kept until then; `query` is what a reader has read of it. `draw` is the number that sampled the query for observers, if it has one.
+ * Passes the message to the framework. `send` is called exactly once for `replied` and `pending`, and the message
+ * is kept until then. `query` holds what a reader has parsed of it. `draw` is the number that sampled the query
+ * for observers, if any.
  */
 export function toFramework(
   path: FrameworkPath,
@@ -77,7 +78,7 @@ function respond(
   if (response.listenerCount('done') > 0) finish(path, response);
 }
 
-/** Tells loggers and caches that the response is out. One that throws is not the client's affair. */
+/** Tells loggers and caches that the response is out. If one of them throws, the client is unaffected. */
 function finish({ log }: FrameworkPath, response: DNSResponse): void {
   response.metadata.ts.responseTimeNs = process.hrtime.bigint();
   response.metadata.ts.responseTimeMs = Date.now();

@@ -1,5 +1,5 @@
 /**
- * What this package asks of a network beyond the framework's `Network`: to say when it is bound or why it
+ * What this package needs of a network beyond the framework's `Network`: to report when it is bound or why it
  * cannot be, and to stop without losing what it has received.
  */
 import type { Network } from 'dinodns/common/network/net.js';
@@ -8,15 +8,15 @@ import type { Packet } from 'dns-packet';
 export interface ManagedNetwork extends Network<Packet> {
   /** Binds and listens. Rejects with the system error if that fails. */
   open(): Promise<void>;
-  /** Answers what has been received, then closes; gives up on the rest after `seconds`. Never rejects. */
+  /** Answers the queries received so far, then closes. Gives up on the rest after `seconds`. Never rejects. */
   shutdown(seconds: number): Promise<void>;
 }
 
-/** How a socket is shared between the processes of a cluster. */
+/** How the processes of a cluster share a socket. */
 export interface SharingOptions {
   /**
-   * Bind with SO_REUSEPORT, so that the kernel spreads the load over all sockets of this port. Default:
-   * false, in which case a socket opened in a cluster worker is the primary's.
+   * Bind with SO_REUSEPORT, so that the kernel spreads the load over all sockets of this port. If false, a socket
+   * opened in a cluster worker belongs to the primary. Default: false.
    */
   readonly reusePort?: boolean;
 }

@@ -1,4 +1,4 @@
-/** The framework's serializer interface for whoever uses it directly; our networks read and write bytes. */
+/** The framework's serializer interface, for programs that use it directly. Our networks work on bytes. */
 import type { Serializer } from 'dinodns/common/serializer/serializers.js';
 import { decode, encode, type Packet } from 'dns-packet';
 

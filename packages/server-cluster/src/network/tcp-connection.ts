@@ -1,23 +1,22 @@
 /**
- * One client over TCP (RFC 7766): messages behind a length field of two bytes, in whatever chunks they
- * come, pipelined, answered as soon as each answer is there. Memory is bounded: at most one query is kept
- * incomplete, and while the client does not read its answers, or too many queries are being answered, we
- * do not read its queries.
+ * One TCP client (RFC 7766). Messages with a two-byte length field arrive in arbitrary chunks, may be pipelined,
+ * and are answered as soon as each answer is ready. Memory is bounded: we keep at most one incomplete query, and
+ * stop reading while the client does not read its answers or too many of its queries are pending.
  */
 import type { Socket } from 'node:net';
 
-/** The longest query that is read. A question has at most 271 bytes; RFC 7830 pads to a few hundred. */
+/** The longest query that we read. A question has at most 271 bytes; padding (RFC 7830) adds a few hundred. */
 export const MAX_QUERY_BYTES = 4096;
-/** Queries of one connection that handlers may be working on at the same time. */
+/** Queries of one connection that handlers may work on at the same time. */
 export const MAX_PENDING_QUERIES = 128;
 
 const LENGTH_BYTES = 2;
 const NOTHING = Buffer.alloc(0);
 
 export interface ConnectionOwner {
-  /** A complete query. The answer is given to `connection.send`, or `connection.skip` is called. */
+  /** A complete query. The callee calls `connection.send` with the answer, or `connection.skip`. */
   onQuery(message: Buffer, connection: TcpConnection): void;
-  /** More is waiting to be sent than the client takes. */
+  /** More output is waiting than the client reads. */
   onBacklog(connection: TcpConnection): void;
   onClosed(connection: TcpConnection): void;
 }
@@ -33,7 +32,7 @@ export class TcpConnection {
   #pending = 0;
   #clientEnded = false;
   #stopped = false;
-  /** Set while queries are handed over, so that an answer given at once does not start it again inside. */
+  /** Set while queries are handed over, so that an immediate answer does not re-enter the loop. */
   #handingOver = false;
 
   constructor(socket: Socket, owner: ConnectionOwner) {
@@ -44,12 +43,12 @@ export class TcpConnection {
     socket.setNoDelay(true);
     socket.on('data', (chunk) => this.#read(chunk));
     socket.on('drain', () => this.#continue());
-    // A client that has sent its last query may still wait for answers (RFC 7766, section 6.2.4).
+    // A client that has sent its last query may still be waiting for answers (RFC 7766, section 6.2.4).
     socket.on('end', () => {
       this.#clientEnded = true;
       this.#endIfDone();
     });
-    // A reset by the client is its own affair; `close` follows.
+    // A client may reset the connection; `close` follows.
     socket.on('error', () => socket.destroy());
     socket.on('close', () => owner.onClosed(this));
   }
@@ -58,12 +57,12 @@ export class TcpConnection {
     return this.#pending;
   }
 
-  /** Bytes of queries and answers that this connection keeps. */
+  /** Bytes of queries and answers buffered for this connection. */
   get bufferedBytes(): number {
     return this.#rest.length + this.socket.writableLength;
   }
 
-  /** Sends a message that has its length field. */
+  /** Sends a message that includes its length field. */
   send(framed: Buffer): void {
     this.#pending--;
     if (!this.socket.writable) return;
@@ -72,13 +71,13 @@ export class TcpConnection {
     this.#afterAnswer();
   }
 
-  /** For a query that gets no answer. */
+  /** Call this for a query that gets no answer. */
   skip(): void {
     this.#pending--;
     this.#afterAnswer();
   }
 
-  /** Reads no further queries, and ends once those that have been read are answered. */
+  /** Stops reading, and closes once all queries read so far are answered. */
   stop(): void {
     this.#stopped = true;
     this.socket.pause();
@@ -108,7 +107,7 @@ export class TcpConnection {
     );
   }
 
-  /** Goes on with queries that are here already, and only then with new ones. */
+  /** Handles the buffered queries first, then reads new ones. */
   #continue(): void {
     if (this.#handingOver || this.#stopped || this.#isOverloaded()) return;
     this.#handOver();
@@ -123,7 +122,7 @@ export class TcpConnection {
 
   #handOver(): void {
     this.#handingOver = true;
-    // What is answered at once leaves in one system call.
+    // Immediate answers leave in one system call.
     this.socket.cork();
     this.#handOverAll();
     this.socket.uncork();
@@ -148,7 +147,7 @@ export class TcpConnection {
       this.#pending++;
       this.#owner.onQuery(message, this);
     }
-    // What is left must not keep the whole chunk alive.
+    // A small remainder must not keep the whole chunk in memory.
     this.#rest = this.#rest.length === 0 ? NOTHING : Buffer.from(this.#rest);
   }
 }

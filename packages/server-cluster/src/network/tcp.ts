@@ -1,4 +1,4 @@
-/** DNS over TCP for DinoDNS, as RFC 7766 has it, with limits on connections, time and memory. */
+/** DNS over TCP for DinoDNS, following RFC 7766, with limits on connections, time and memory. */
 
 import cluster from 'node:cluster';
 import { EventEmitter } from 'node:events';
@@ -19,16 +19,16 @@ import { canReusePort } from './reuse-port.ts';
 import { packetSerializer } from './serializer.ts';
 import { type ConnectionOwner, TcpConnection } from './tcp-connection.ts';
 
-/** A connection without a complete query for so long is closed (RFC 7766, section 6.2.3: a few seconds). */
+/** A connection that sends no complete query for this long is closed (RFC 7766, section 6.2.3: a few seconds). */
 export const DEFAULT_IDLE_SECONDS = 10;
-/** Connections of one process; what comes beyond is closed at once. */
+/** Connections per process; further ones are closed at once. */
 export const DEFAULT_MAX_CONNECTIONS = 1024;
-/** Of these from one address: one client cannot take them all. */
+/** Connections per client address, so that one client cannot take them all. */
 export const DEFAULT_MAX_CONNECTIONS_PER_CLIENT = 256;
-/** Queries and answers kept for all connections of one process together. */
+/** Queries and answers buffered for all connections of one process together. */
 export const DEFAULT_MAX_BUFFERED_BYTES = 64 * 1024 * 1024;
 
-/** On stopping, clients that have got all their answers may take so long to close. */
+/** When stopping, clients that have all their answers get this long to close. */
 const LINGER_SECONDS = 0.5;
 const LENGTH_BYTES = 2;
 
@@ -39,17 +39,17 @@ export interface TcpLimits {
   readonly maxConnections?: number;
   /** Default: 256. */
   readonly maxConnectionsPerClient?: number;
-  /** Beyond it the connection that keeps most is closed. Default: 64 MiB. */
+  /** Beyond this, the connection that buffers most is closed. Default: 64 MiB. */
   readonly maxBufferedOctets?: number;
 }
 
 export interface TcpNetworkOptions extends SharingOptions, TcpLimits {
-  /** IPv4 or IPv6 address; `::` takes IPv4 as well. */
+  /** IPv4 or IPv6 address; `::` also accepts IPv4. */
   readonly address: string;
   readonly port: number;
   /** Answers what it can before the framework is asked. Default: none. */
   readonly responder?: Responder & { readonly gate?: Gate };
-  /** Zone transfers. Default: none; then the framework answers them too. */
+  /** Zone transfers. Default: none; the framework then answers those queries too. */
   readonly transfers?: Transfers;
   /** Default: errors and warnings as JSON on standard error. */
   readonly log?: Log;
@@ -59,7 +59,7 @@ export interface TcpNetworkOptions extends SharingOptions, TcpLimits {
 export class RobustTcpNetwork implements ManagedNetwork, ConnectionOwner {
   readonly networkType = SupportedNetworkType.TCP;
   readonly address: string;
-  /** May be changed until the network is opened. */
+  /** May be changed until the network opens. */
   port: number;
   readonly serializer = packetSerializer;
   handler?: NetworkHandler;
@@ -72,11 +72,11 @@ export class RobustTcpNetwork implements ManagedNetwork, ConnectionOwner {
   readonly #transfers: Transfers | undefined;
   readonly #log: Log;
   readonly #events = new EventEmitter();
-  /** Of the message at hand: each is read once. */
+  /** The current message; each is parsed once. */
   readonly #query = new QueryReader();
   readonly #connections = new Set<TcpConnection>();
   readonly #counts: ConnectionCounts;
-  /** Where answers of the table are made. */
+  /** The buffer in which the table writes its answers. */
   readonly #scratch = Buffer.alloc(LENGTH_BYTES + MAX_MESSAGE_BYTES);
   #sweep: NodeJS.Timeout | undefined;
 
@@ -84,7 +84,7 @@ export class RobustTcpNetwork implements ManagedNetwork, ConnectionOwner {
     this.address = options.address;
     this.port = options.port;
     this.counters = options.counters ?? new TransportCounters();
-    // A worker's own socket must share the port with those of the other workers.
+    // A worker's own socket must share the port with the other workers' sockets.
     this.#reusePort = options.reusePort ?? (cluster.isWorker && canReusePort());
     this.#idleSeconds = options.idleSeconds ?? DEFAULT_IDLE_SECONDS;
     this.#maxBufferedOctets = options.maxBufferedOctets ?? DEFAULT_MAX_BUFFERED_BYTES;
@@ -113,7 +113,7 @@ export class RobustTcpNetwork implements ManagedNetwork, ConnectionOwner {
       };
       this.server.listen(options, () => {
         this.server.off('error', reject);
-        // Accepting can fail later, for want of file descriptors; that passes.
+        // Accepting can fail later for lack of file descriptors. That passes.
         this.server.on('error', (error) => this.#onError(error));
         this.#sweep = setInterval(() => this.#closeIdle(), (this.#idleSeconds * 1000) / 10);
         this.#sweep.unref();
@@ -126,7 +126,7 @@ export class RobustTcpNetwork implements ManagedNetwork, ConnectionOwner {
     });
   }
 
-  /** The framework's way to open; a failure is emitted as `error`, or logged where nobody listens for it. */
+  /** The framework's interface to open. A failure is emitted as `error`, or logged if nobody listens for it. */
   listen(callback?: () => void): void {
     this.open().then(callback, (error: Error) => this.#onError(error));
   }
@@ -137,7 +137,7 @@ export class RobustTcpNetwork implements ManagedNetwork, ConnectionOwner {
     const start = performance.now();
     const isFlushed = ({ pending, socket }: TcpConnection) => pending === 0 && socket.writableLength === 0;
     await waitUntil(() => [...this.#connections].every(isFlushed), seconds);
-    // To close at once could reset the connection, and with it answers that the client has not read yet.
+    // Closing at once could reset the connection and lose answers that the client has not read yet.
     const left = seconds - (performance.now() - start) / 1000;
     await waitUntil(() => this.#connections.size === 0, Math.min(LINGER_SECONDS, left));
     this.close();
@@ -190,7 +190,7 @@ export class RobustTcpNetwork implements ManagedNetwork, ConnectionOwner {
     if (this.#connections.delete(connection)) this.#counts.remove(connection.remoteAddress);
   }
 
-  /** True for a zone transfer that this client may have. */
+  /** Starts a zone transfer if the query asks for one that this client may have; returns whether it did. */
   #transfer(message: Buffer, connection: TcpConnection): boolean {
     const transfers = this.#transfers;
     if (transfers === undefined) return false;
@@ -206,7 +206,9 @@ export class RobustTcpNetwork implements ManagedNetwork, ConnectionOwner {
     return true;
   }
 
-  /** The length of the reply in the scratch buffer behind the length field, or what the table says instead. */
+  /**
+   * The length of the reply after the length field in the scratch buffer, or the table's `DROP` or `TO_FRAMEWORK`.
+   */
   #fromTable(message: Buffer): number {
     const { length } = message;
     if (this.#query.read(message, 0, length) === IGNORE) return 0;
@@ -228,7 +230,7 @@ export class RobustTcpNetwork implements ManagedNetwork, ConnectionOwner {
     if (outcome === 'unanswerable') this.#hangUp(connection);
   }
 
-  /** Nothing that could be answered follows from a client that sends this (RFC 7766, section 8). */
+  /** A client that sends this will send nothing that we could answer (RFC 7766, section 8). */
   #hangUp(connection: TcpConnection): void {
     this.counters.drop(DROP_REASON.unanswerable);
     connection.skip();

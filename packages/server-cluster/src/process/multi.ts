@@ -1,4 +1,4 @@
-/** The primary of a server of several processes: this package's workers, or those of the framework. */
+/** The primary of a multi-process server, with this package's workers or the framework's. */
 import { cpus } from 'node:os';
 import { watchFramework } from '../cluster/framework-primary.ts';
 import { PORT_VARIABLE } from '../cluster/messages.ts';
@@ -17,7 +17,9 @@ import { ZoneFiles } from '../zone-files/zone-files.ts';
 import { inTurn, READY_SECONDS, readyOf, type Server, STOP_SECONDS } from './server.ts';
 import { cannotReload } from './zones.ts';
 
-/** Clients over UDP and TCP per worker that must be answered, because the kernel picks the worker. */
+/**
+ * UDP and TCP clients per worker that must get an answer. There are several because the kernel picks the worker.
+ */
 const PROBES_PER_WORKER = 4;
 
 export function frameworkPrimary(options: ResolvedOptions, built: BuiltServer): Server {
@@ -52,7 +54,7 @@ export function poolPrimary(options: ResolvedOptions, built: BuiltServer): Serve
   let pool: PoolPrimary | undefined;
   let endpoint: MetricsEndpoint | undefined;
 
-  /** A copy of what the options name; null: workers load it by themselves. */
+  /** A copy of the zones that the options name; null if workers load them by themselves. */
   async function own(): Promise<string | null> {
     if (files !== undefined) return zones.read(files);
     return zonesFile === undefined ? null : zones.copy(zonesFile);
@@ -101,7 +103,7 @@ export function poolPrimary(options: ResolvedOptions, built: BuiltServer): Serve
   };
 }
 
-/** An error about our copy of the zones as one about what the user knows. */
+/** Rewrites an error about our copy of the zones to name the file that the user knows. */
 function named(error: unknown, copy: string | null, file = 'The zones given to reload'): unknown {
   if (!(error instanceof ServerError) || copy === null || !error.message.includes(copy)) return error;
   return new ServerError(error.code, error.message.replaceAll(copy, file), error.fix, error);

@@ -1,16 +1,16 @@
-/** What a program gets from `createServer`, whichever processes are behind it. */
+/** The result of `createServer`, whatever processes are behind it. */
 import type { DefaultServer } from 'dinodns/common/server/index.js';
 import type { ResolvedOptions, ZoneSource } from '../options.ts';
 
-/** A graceful stop gives up on queries that are not answered within this time. */
+/** A graceful stop gives up on queries that take longer than this. */
 export const STOP_SECONDS = 5;
-/** Start and first answer together take no longer; a million zones on a slow CPU take about a minute. */
+/** Time limit for start and first answer together. A million zones on a slow CPU take about a minute. */
 export const READY_SECONDS = 120;
 
 /** The server answers. */
 export interface Ready {
   readonly ready: true;
-  /** The first of the addresses. */
+  /** The first address. */
   readonly address: string;
   readonly addresses: readonly string[];
   readonly port: number;
@@ -28,20 +28,20 @@ export interface Server {
   /** The framework's server of this process: add middleware and handlers before `start`. */
   readonly server: DefaultServer;
   /**
-   * Resolves once the server answers over UDP and TCP, every worker of it. Rejects with a `ServerError`, and
-   * then nothing is left running.
+   * Resolves once every worker answers over UDP and TCP. Rejects with a `ServerError` and then leaves nothing
+   * running.
    */
   start(): Promise<Ready>;
   /**
-   * Serves other zones from now on: these, or without an argument those that the options load. Meanwhile the
-   * present ones are served; each process goes over from one query to the next, and all of them only if none
-   * has failed. Rejects with a `ServerError` that says why, and then nothing has changed. In mode `multi` it is
-   * the primary's to call; in a worker it does nothing.
+   * Serves the given zones, or without an argument reloads those of the options. The present zones stay in service
+   * meanwhile. Each process switches between two queries, and none switches unless all have loaded the zones.
+   * Rejects with a `ServerError` that says why, and then nothing has changed. In mode `multi`, call it in the
+   * primary; in a worker it does nothing.
    */
   reload(zones?: ZoneSource): Promise<void>;
-  /** Answers what has been received, then closes everything. Takes at most about 6 seconds. */
+  /** Answers the queries received so far, then closes everything. Takes at most about 6 seconds. */
   stop(): Promise<void>;
-  /** Rejects with a `ServerError` if the started server cannot go on serving; never resolves. */
+  /** Rejects with a `ServerError` if a started server fails for good; never resolves. */
   readonly failed: Promise<never>;
 }
 
@@ -69,7 +69,7 @@ export function never(): Promise<never> {
   return new Promise<never>(() => undefined);
 }
 
-/** Runs one at a time, in the order of the calls, whatever becomes of the one before. */
+/** Runs calls one at a time and in order, even if an earlier one fails. */
 export function inTurn<T extends unknown[]>(
   run: (...args: T) => Promise<void>,
 ): (...args: T) => Promise<void> {

@@ -1,4 +1,4 @@
-/** A server of one process. */
+/** A single-process server. */
 import { ZonesSnapshot } from '../cluster/zones-snapshot.ts';
 import { probe } from '../endpoint/probe.ts';
 import { reservePort } from '../endpoint/reserve-port.ts';

@@ -1,4 +1,4 @@
-/** One of the processes that serve in mode `multi`. */
+/** A worker process in mode `multi`. */
 import { PORT_VARIABLE } from '../cluster/messages.ts';
 import { serveAsWorker } from '../cluster/serve-as-worker.ts';
 import { removeSnapshots } from '../cluster/zones-snapshot.ts';
@@ -16,7 +16,7 @@ export function workerProcess(options: ResolvedOptions, built: BuiltServer): Ser
     snapshot = zonesFile ?? snapshot;
     return loadZones(options, zonesFile);
   };
-  // A primary removes its files itself, unless it is killed; then Node.js ends the worker without a channel.
+  // The primary removes its files itself, unless it is killed. Then Node.js ends the worker, whose channel is gone.
   process.once('exit', () => {
     if (snapshot !== null && !process.connected) removeSnapshots(snapshot);
   });

@@ -5,13 +5,13 @@ import type { ResolvedOptions, ZoneSource } from '../options.ts';
 import type { Managed } from '../profiles/profile.ts';
 import { readZones } from '../zone-source.ts';
 
-/** Of the given file, else of the options. Rejects with `E_ZONES` or `E_UNREADABLE`. */
+/** The zones of the given file, else of the options. Rejects with `E_ZONES` or `E_UNREADABLE`. */
 export async function loadZones(options: ResolvedOptions, file: string | null = null): Promise<ZoneSource> {
   if (file !== null) return writtenZones(file) ?? readZones(file);
   return options.zonesFile === undefined ? options.zones() : readZones(options.zonesFile);
 }
 
-/** Loads zones, serves them, and says how long that took. */
+/** Loads zones, serves them, and logs how long that took. */
 export async function reloadHere(
   managed: Managed,
   options: ResolvedOptions,

@@ -1,7 +1,7 @@
 /**
- * Profile `dinodns`: the framework's server with batched networks in front and the zone store behind all
- * middleware and handlers, so that these see every query first, as with any other DinoDNS server. A query that
- * nothing of that would touch is answered from the store's answer table before it becomes an object.
+ * Profile `dinodns`: the framework's server with batched networks in front. The zone store comes after all
+ * middleware and handlers, so that these see every query first, as in any other DinoDNS server. A query that none
+ * of them would touch is answered from the store's answer table, before it becomes an object.
  */
 import { DefaultServer } from 'dinodns/common/server/index.js';
 import type { Handler } from 'dinodns/types/server.js';
@@ -29,10 +29,13 @@ import { Transfers } from '../transfer/transfer.ts';
 import type { BuiltServer, Managed, Profile } from './profile.ts';
 
 function finish(): void {
-  // The store is the last in the chain.
+  // The store comes last in the chain.
 }
 
-/** Answers from the zones; a name outside of them is not ours to deny (RFC 9499, "lame"). */
+/**
+ * Answers from the zones. For a name outside of them we are not authoritative and must not deny it (RFC 9499,
+ * "lame delegation").
+ */
 function answerFrom(store: ZoneStore): Handler {
   return (request, response) => {
     store.handler(request, response, finish);
@@ -58,7 +61,7 @@ async function openAll({ udp, tcp }: Networks, port: number): Promise<void> {
   }
 }
 
-/** What this process counts, with what its sockets and connections say. */
+/** This process's counters and the totals of its sockets and connections. */
 function snapshotOf(
   counters: Counters,
   { udp, tcp }: Networks,
@@ -97,10 +100,10 @@ function manage(store: ZoneStore, counters: Counters, networks: Networks): Manag
   };
 }
 
-/** What each worker waits for more queries where workers are more than CPUs. Measured: README, "Workers". */
+/** How long each worker waits for more queries when workers outnumber CPUs. Measured: README, "Workers". */
 const OVERCOMMITTED_GATHER_MICROSECONDS = 50;
 
-/** Workers that share a CPU are woken for few queries each, unless they wait for more. */
+/** Workers that share a CPU would otherwise wake up for a few queries each. */
 function gatherTime(workers: number): number {
   return workers > 1 && workers > usableCpus().limit ? OVERCOMMITTED_GATHER_MICROSECONDS : 0;
 }

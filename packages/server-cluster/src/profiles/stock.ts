@@ -1,6 +1,6 @@
 /**
- * Profile `stock`: the published framework exactly as its documentation has it, faults included, so that
- * comparisons show what anybody gets who installs it. We watch it from outside and change nothing.
+ * Profile `stock`: the published framework exactly as documented, faults included, so that comparisons show what a
+ * user of it gets. We watch it from outside and change nothing.
  */
 import { isIPv4 } from 'node:net';
 import { DNSOverTCP, DNSOverUDP } from 'dinodns/common/network/index.js';
@@ -15,7 +15,7 @@ import type { BuiltServer, Profile } from './profile.ts';
 
 type StockNetwork = DNSOverTCP | DNSOverUDP;
 
-/** The framework's store keeps neither TTLs nor zones, only data by name and type. */
+/** The framework's store keeps only data by name and type, without TTLs or zones. */
 function fill(store: DefaultStore, source: ZoneSource): void {
   const addZone = (zone: ZoneInput): void => {
     const byNameAndType = new Map<string, { name: string; type: SupportedRecordType; data: unknown[] }>();

@@ -1,6 +1,6 @@
 /**
- * Records of zone files in a form that is read without parsing: what a reload keeps of each zone that is sound, and
- * what workers load. One record after the other: the owner behind its length, type, TTL, and the data behind its length.
+ * Records of zone files in a form that needs no parsing. A reload keeps one such file per valid zone, and workers
+ * load them. Each record is the owner with its length, type, TTL, and the data with its length.
  */
 import { closeSync, openSync, writeSync } from 'node:fs';
 import { open } from 'node:fs/promises';
@@ -18,7 +18,7 @@ export interface WireRecord {
 }
 
 const CHUNK_BYTES = 1024 * 1024;
-/** The longest record: a name of 255 bytes, data of 65,535, and what is around them. */
+/** The longest record: a name of 255 bytes, 65,535 bytes of data, and the fields around them. */
 const MAX_RECORD_BYTES = 1 + 255 + 2 + 4 + 2 + 65_535;
 
 export class RecordsWriter {
@@ -53,7 +53,7 @@ export class RecordsWriter {
   }
 }
 
-/** The records of a file in batches of about a megabyte, each a copy that may be kept. */
+/** The records of a file in batches of about a megabyte. Each batch is a copy that the caller may keep. */
 export async function* recordBatches(path: string): AsyncGenerator<WireRecord[], void, void> {
   const file = await open(path, 'r');
   try {
@@ -74,7 +74,7 @@ export async function* recordBatches(path: string): AsyncGenerator<WireRecord[],
   }
 }
 
-/** Appends all whole records, and gives the offset behind the last. */
+/** Appends all complete records; returns the offset after the last one. */
 function readRecords(bytes: Buffer, records: WireRecord[]): number {
   let at = 0;
   while (at < bytes.length) {
@@ -90,7 +90,7 @@ function readRecords(bytes: Buffer, records: WireRecord[]): number {
   return at;
 }
 
-/** Zones as a file of their records. */
+/** Zones stored as a file of their records. */
 export class RecordsFile {
   readonly path: string;
 
@@ -98,12 +98,12 @@ export class RecordsFile {
     this.path = path;
   }
 
-  /** Nothing can be said about single zones: they are loaded with `addTo`. */
+  /** Zones are not available one by one; load them with `addTo`. */
   zones(): Iterable<never> {
     throw new Error(`${this.path} holds records, not zones`);
   }
 
-  /** Adds all records to a store, and waits for `pause` after every `yieldEvery` names. */
+  /** Adds all records to a store and awaits `pause` after every `yieldEvery` names. */
   async addTo(store: ZoneStore, yieldEvery: number, pause: () => Promise<unknown>): Promise<void> {
     const adder = new OwnerAdder(store);
     let names = 0;
@@ -114,7 +114,7 @@ export class RecordsFile {
   }
 }
 
-/** Gives a store the records of one name after the other. */
+/** Adds the records to a store, one owner name at a time. */
 class OwnerAdder {
   readonly #store: ZoneStore;
   #owner = Buffer.alloc(0);
@@ -133,7 +133,7 @@ class OwnerAdder {
     }
     const records = this.#sets.get(type) ?? [];
     if (records.length === 0) this.#sets.set(type, records);
-    // A record set has one TTL (RFC 2181, section 5.2): that of its first record.
+    // An RRset has one TTL (RFC 2181, section 5.2): that of its first record.
     records.push({
       ttl: records[0]?.ttl ?? ttl,
       data: Buffer.from(data.buffer, data.byteOffset, data.length),

@@ -1,6 +1,6 @@
 /**
- * The zones of zone files (RFC 1035), each by itself: one that cannot be read, or that is no sound zone, leaves what was
- * served of it before, and never takes others with it.
+ * The zones of zone files (RFC 1035), each independent of the others. If a file is unreadable or its zone invalid,
+ * the previous version of that zone stays in service, and other zones are unaffected.
  */
 import {
   appendFileSync,
@@ -30,7 +30,7 @@ import { ServerError } from '../errors.ts';
 import type { Log } from '../log/log.ts';
 import { RecordsWriter, recordBatches, type WireRecord } from './records-file.ts';
 
-/** A zone file, and the name of its zone if the file or its name do not say it. */
+/** A zone file, and its zone's name if neither the file's contents nor its name give it. */
 export interface ZoneFileOption {
   readonly file: string;
   readonly origin?: string;
@@ -38,15 +38,15 @@ export interface ZoneFileOption {
 
 export interface ZoneFilesOptions {
   readonly files: readonly ZoneFileOption[];
-  /** Serves every file in them that is named `NAME.zone` or `db.NAME`. */
+  /** Directories in which every file named `NAME.zone` or `db.NAME` is served. */
   readonly directories: readonly string[];
 }
 
-/** Records between two turns of the event loop, in which queries are answered: about two milliseconds. */
+/** Records between two turns of the event loop, which answers queries: about two milliseconds. */
 const YIELD_EVERY = 500;
-/** Of zones with more records only those are checked that an error can be made of. */
+/** In larger zones, only records that can cause an error are checked. */
 const MAX_CHECKED_WHOLE = 20_000;
-/** Types whose names can break a rule of zones. */
+/** Types that can make other records at or below their owner invalid. */
 const SPECIAL: ReadonlySet<number> = new Set([TYPE.SOA, TYPE.CNAME, TYPE.DNAME]);
 
 /** `example.org` for `example.org.zone` and `db.example.org`; undefined for other names. */
@@ -60,7 +60,7 @@ function originOfFile(file: string): string | undefined {
 export class ZoneFiles {
   readonly #options: ZoneFilesOptions;
   readonly #log: Log;
-  /** The file that each served zone has come from, by its name in lower case. */
+  /** The file that each served zone came from, by zone name in lower case. */
   #sources = new Map<string, string>();
 
   constructor(options: ZoneFilesOptions, log: Log) {
@@ -69,8 +69,8 @@ export class ZoneFiles {
   }
 
   /**
-   * Reads all files anew and writes the records of all zones to `path`; what is kept of each is beside it. Logs every
-   * zone that is refused, with file, line and column. Rejects with `E_ZONES` if no zone is left.
+   * Reads all files again and writes the records of all zones to `path`; the records kept per zone are beside it.
+   * Logs each rejected zone with file, line and column. Rejects with `E_ZONES` if no zone is left.
    */
   async write(path: string): Promise<void> {
     const before = this.#sources;
@@ -135,7 +135,7 @@ export class ZoneFiles {
   }
 }
 
-/** Zones have names of any bytes, and some are longer than a file's name may be. */
+/** A zone name may contain any byte and may be longer than a file name. */
 function keptPath(path: string, zone: string): string {
   return join(dirname(path), `zone-${Buffer.from(zone).toString('base64url').slice(0, 200)}.records`);
 }
@@ -148,7 +148,9 @@ function nothingToServe(refused: readonly Problem[]): ServerError {
   return new ServerError('E_ZONES', `No zone can be served: ${first.problem}${more}`, first.fix);
 }
 
-/** Writes the records of a zone file to `path`, checks the zone, and gives its name. Rejects with a `ZonesError`. */
+/**
+ * Writes the records of a zone file to `path`, checks the zone, and returns its name. Rejects with a `ZonesError`.
+ */
 export async function readInto(path: string, { file, origin }: ZoneFileOption): Promise<string> {
   const start = origin ?? originOfFile(file) ?? '.';
   const records = readZoneFile(file, { origin: start });
@@ -178,7 +180,7 @@ export async function readInto(path: string, { file, origin }: ZoneFileOption): 
   return zoneFileName(zone).toLowerCase();
 }
 
-/** A finding without a record says nothing of the file. */
+/** A finding without a record does not name the file. */
 function withFile(file: string): (finding: ZoneFinding) => Problem {
   return ({ problem, fix, record }) => ({
     problem: record === undefined ? `${file}: ${problem}` : problem,
@@ -187,8 +189,8 @@ function withFile(file: string): (finding: ZoneFinding) => Problem {
 }
 
 /**
- * The records of a large zone that an error can be made of: those of the zone's own name, of names that have an alias or
- * a second SOA record beside something else, and all below DNAME records.
+ * The records of a large zone that can cause an error: those at the apex, at names with an alias or a second SOA
+ * record beside other data, and everything below DNAME records.
  */
 async function specialRecords(path: string, zone: Uint8Array): Promise<WireRecord[]> {
   const counts = new Map<string, number>();
@@ -219,7 +221,7 @@ async function specialRecords(path: string, zone: Uint8Array): Promise<WireRecor
   return found;
 }
 
-/** A name as it is compared. */
+/** The key under which names compare equal. */
 function keyOf(name: Uint8Array): string {
   return Buffer.from(name.buffer, name.byteOffset, name.length).toString('latin1').toLowerCase();
 }
