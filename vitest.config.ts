@@ -10,6 +10,12 @@ import {
 /** Waiting, not computing, is most of what tests do; more files at a time would lengthen each on two CPUs. */
 const PARALLEL_FILES = 3;
 
+/**
+ * How often a failed test of a `.timing` file is repeated. A neighbour that takes the CPU for some milliseconds spoils
+ * one measurement; a fault in what is measured spoils all three. The report marks every test that was repeated.
+ */
+const TIMING_RETRIES = 2;
+
 function projectOf(kind: TestFileKind): TestProjectInlineConfiguration {
   // Files that depend on time or load come after all others, one at a time, and so does what needs a whole cluster.
   const alone = kind.timing || kind.suite === 'k8s';
@@ -21,6 +27,7 @@ function projectOf(kind: TestFileKind): TestProjectInlineConfiguration {
       provide: { suite: kind.suite },
       setupFiles: ['packages/test-support/src/setup.ts'],
       maxWorkers: alone ? 1 : PARALLEL_FILES,
+      retry: kind.timing ? TIMING_RETRIES : 0,
       sequence: { groupOrder: alone ? 1 + SUITES.indexOf(kind.suite) : 0 },
       ...(kind.suite === 'k8s' ? K8S : {}),
     },

@@ -101,8 +101,8 @@ describe('bench run', () => {
     expect(median).toBeLessThanOrEqual(Math.max(...medians) * 1.01);
   }, 60_000);
 
-  // A machine that stalls for a tenth of a second keeps the rate from being held; not four times in a row.
-  it('holds a rate in an open loop', { timeout: 60_000, retry: 3 }, async () => {
+  // A machine that stalls for a tenth of a second keeps the rate from being held; not each time the test is repeated.
+  it('holds a rate in an open loop', { timeout: 60_000 }, async () => {
     await world.remove();
     world = await testWorld();
     const flags = ['--loader', 'builtin', '--open-loop', '--rate', '500'];
