@@ -1,26 +1,30 @@
-/** When a worker that has ended is started again. Exponential, so that a crash in a loop costs little. */
+/** When to restart a worker that ended. Exponential, so that a crash loop costs little. */
 
-/** Wait before the first new start; each further one waits twice as long. */
+/** Delay before the first restart; it doubles with each further one. */
 export const FIRST_DELAY_SECONDS = 0.1;
 export const MAX_DELAY_SECONDS = 10;
 const MAX_DELAY_AFTER_KILL_SECONDS = 1;
 /**
- * A worker that was ready for so long has answered more than its start has cost, whatever ended it: the next
- * wait is the first one again. Longer waits would turn workers that are killed now and then into an outage.
+ * A worker that was ready for this long has answered more than its start cost, whatever ended it: the delay starts
+ * over. A longer limit would turn workers that are killed now and then into an outage.
  */
 export const STABLE_SECONDS = 1;
-/** Workers of one place in a row that ended before they were ready: the reason will not go away by itself. */
+/**
+ * Consecutive workers of one place that ended before they were ready. Beyond this, the cause will not go away by
+ * itself.
+ */
 export const MAX_FAILED_STARTS = 5;
 
-/** The waits of one place among the workers. */
+/** The restart delays of one worker place. */
 export class Backoff {
   #restarts = 0;
   #failedStarts = 0;
 
   /**
-   * A worker has ended, `readySeconds` after it was ready, or undefined if it never was. Seconds to wait
-   * before the next start, or 'give up'. A worker that somebody has killed says nothing about the next one: it is
-   * not held against the place, and the wait is no longer than a second (for want of memory the kernel kills too).
+   * Call this when a worker has ended, `readySeconds` after it was ready, or undefined if it never was. Returns
+   * the seconds to wait before the next start, or 'give up'. A worker that was killed from outside says nothing
+   * about the next one: it does not count against the place, and the delay is at most a second (the kernel also
+   * kills when memory runs out).
    */
   ended(readySeconds: number | undefined, wasKilled = false): number | 'give up' {
     if (wasKilled) {

@@ -1,16 +1,16 @@
 /**
- * Watches the cluster that the published framework makes by itself, from outside: its workers announce each
- * socket to Node's cluster module. The framework neither tells when it is ready nor stops its workers.
+ * Watches, from outside, the cluster that the published framework creates: its workers announce each socket to
+ * Node's cluster module. The framework neither reports readiness nor stops its workers.
  */
 import cluster, { type Worker } from 'node:cluster';
 import { cpus } from 'node:os';
 import { ServerError } from '../errors.ts';
 import type { Primary } from './pool-primary.ts';
 
-/** Workers that end before all are ready: the framework would replace them for ever. */
+/** Workers that may end before all are ready. The framework would replace them for ever. */
 const MAX_FAILED_STARTS = 5;
 
-/** `start` is the framework's; `sockets` is how many each worker binds. */
+/** `start` is the framework's; `sockets` is the number of sockets that each worker binds. */
 export function watchFramework(start: () => void, sockets: number): Primary {
   const size = cpus().length;
   return {
@@ -47,7 +47,7 @@ function allListening(start: () => void, size: number, sockets: number): Promise
 }
 
 async function stopAll(): Promise<void> {
-  // Otherwise the framework would start a new worker for each one that ends.
+  // Otherwise the framework would replace each worker that ends.
   cluster.removeAllListeners('exit');
   const workers = Object.values(cluster.workers ?? {}).filter((worker) => worker !== undefined);
   await Promise.all(

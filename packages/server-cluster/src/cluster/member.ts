@@ -1,4 +1,4 @@
-/** One worker as the primary sees it: its place, whether it serves, and what is being asked of it. */
+/** One worker as the primary sees it: its place, whether it serves, and its pending tasks. */
 
 import type { Worker } from 'node:cluster';
 import { messageOf } from '@dinodns-bench/program';
@@ -13,7 +13,7 @@ import {
   toError,
 } from './messages.ts';
 
-/** A worker that has not ended so long after it was due is killed. */
+/** A worker that has not ended this long after its deadline is killed. */
 const KILL_AFTER_SECONDS = 1;
 
 interface Waiting {
@@ -25,15 +25,15 @@ interface Waiting {
 export class Member {
   readonly worker: Worker;
   /**
-   * Its place among the workers, which the one that replaces it takes over: 0 to one less than their number. Null
-   * for one that stands by, with zones but without sockets.
+   * Its place among the workers, which its replacement takes over: 0 to one less than their number. Null for a
+   * standby worker, which has zones but no sockets.
    */
   place: number | null;
-  /** Of the zones that it has, or is loading; -1 before it loads any. */
+  /** The generation of the zones that it has or is loading; -1 before the first. */
   generation = -1;
-  /** It has zones, and can be given others; it may not serve yet. */
+  /** It has zones and accepts others; it may not serve yet. */
   isLoaded = false;
-  /** In milliseconds of `performance.now()`; undefined while it does not serve. */
+  /** When it began to serve, in milliseconds of `performance.now()`; undefined before. */
   readyAt: number | undefined;
   readonly #waiting = new Map<number, Waiting>();
   #lastId = 0;
@@ -48,7 +48,7 @@ export class Member {
     worker.once('exit', () => this.#rejectAll());
   }
 
-  /** Its process is over, or cannot be reached any more. */
+  /** Its process has ended or is unreachable. */
   get isGone(): boolean {
     return this.worker.isDead() || !this.worker.isConnected();
   }
@@ -57,12 +57,12 @@ export class Member {
     return this.readyAt !== undefined && !this.worker.isDead();
   }
 
-  /** Seconds that it has served. */
+  /** How long it has served, in seconds. */
   get readySeconds(): number | undefined {
     return this.readyAt === undefined ? undefined : (performance.now() - this.readyAt) / 1000;
   }
 
-  /** Rejects with the worker's `ServerError`, or `E_WORKER` if it ends or says nothing within `seconds`. */
+  /** Rejects with the worker's `ServerError`, or with `E_WORKER` if it ends or does not answer within `seconds`. */
   ask(task: Task, seconds: number): Promise<Result> {
     return new Promise((resolve, reject) => {
       const id = ++this.#lastId;
@@ -78,7 +78,7 @@ export class Member {
     });
   }
 
-  /** Lets it finish for `seconds`, then kills it. Resolves once it has ended. */
+  /** Gives it `seconds` to finish, then kills it. Resolves once it has ended. */
   stop(seconds: number): Promise<void> {
     const { worker } = this;
     return new Promise((resolve) => {

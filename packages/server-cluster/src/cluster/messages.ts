@@ -1,17 +1,17 @@
-/** What primary and workers say to each other over Node's channel between them. */
+/** The messages between primary and workers, over Node's channel. */
 
 import { isExplained, messageOf } from '@dinodns-bench/program';
 import { type ErrorCode, isErrorCode, ServerError } from '../errors.ts';
 import type { WorkerSnapshot } from '../metrics/snapshot.ts';
 
-/** Environment variable by which a worker learns the port that the primary has chosen. */
+/** Environment variable that tells a worker the port that the primary chose. */
 export const PORT_VARIABLE = 'DINODNS_SERVER_PORT';
-/** How many workers there are. */
+/** The number of workers. */
 export const WORKERS_VARIABLE = 'DINODNS_SERVER_WORKERS';
 
 export const STOP_MESSAGE = 'dinodns-server:stop';
 
-/** The worker's program has come to where it can be asked to load and to serve. */
+/** The worker's program has reached the point where it accepts tasks. */
 export interface StartedMessage {
   readonly kind: 'dinodns-server:started';
 }
@@ -23,17 +23,17 @@ export interface FailureMessage {
   readonly fix: string;
 }
 
-/** What the primary asks of a worker. */
+/** A task from the primary to a worker. */
 export type Task =
-  /** Load the zones to begin with: of this file, or as the program does. */
+  /** Load the initial zones: from this file, or as the program does. */
   | { readonly task: 'load'; readonly zonesFile: string | null }
-  /** Bind and serve. The result is what moves the datagrams. */
+  /** Bind and serve. The result is the UDP backend. */
   | { readonly task: 'open' }
-  /** Load the zones (of this file, or as the program does) beside the present ones. */
+  /** Load the zones (from this file, or as the program does) beside the present ones. */
   | { readonly task: 'prepare'; readonly generation: number; readonly zonesFile: string | null }
-  /** Serve them from now on, unless later ones are served already. */
+  /** Switch to them, unless later ones are already served. */
   | { readonly task: 'commit'; readonly generation: number }
-  /** Forget them. */
+  /** Discard them. */
   | { readonly task: 'abort'; readonly generation: number }
   | { readonly task: 'snapshot' };
 
@@ -66,7 +66,7 @@ export function toError({ code, message, fix }: FailureMessage): ServerError {
   return new ServerError(code, message, fix);
 }
 
-/** A message of ours; anything else on the channel is the program's own or Node's. */
+/** One of our messages; anything else on the channel belongs to the program or to Node.js. */
 export function asMessage(message: unknown): Message | undefined {
   if (typeof message !== 'object' || message === null || !('kind' in message)) return undefined;
   switch (message.kind) {

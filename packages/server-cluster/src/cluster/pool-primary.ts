@@ -1,6 +1,6 @@
 /**
- * The primary of a cluster: starts the workers, replaces those that end, hands new zones to them, and stops
- * them all. It serves no queries itself, so that nothing a client sends can reach it.
+ * The primary of a cluster: starts the workers, replaces those that end, gives them new zones, and stops them. It
+ * serves no queries itself, so that clients cannot reach it.
  */
 import cluster, { type Worker } from 'node:cluster';
 import { ServerError, stoppedEarly } from '../errors.ts';
@@ -12,43 +12,46 @@ import { Member } from './member.ts';
 import { asMessage, PORT_VARIABLE, WORKERS_VARIABLE } from './messages.ts';
 import { nobodyServes, reloadMembers } from './reload.ts';
 
-/** A worker that does not answer so soon is left out of what is shown; it may be loading zones. */
+/** A worker that takes longer to answer is omitted from the metrics; it may be loading zones. */
 const SNAPSHOT_SECONDS = 1;
 /** Loading a million zones on a slow CPU takes about a minute. */
 const LOAD_SECONDS = 120;
 const OPEN_SECONDS = 30;
-/** How long new zones wait for a worker that can check them. */
+/** How long a reload waits for a worker that can check the zones. */
 const FIRST_LOADED_SECONDS = 30;
 
 export interface Primary {
-  /** Resolves once every worker serves. Rejects with the reason why none is left instead. */
+  /** Resolves once every worker serves. Rejects with the cause if none could start. */
   start(): Promise<void>;
-  /** Lets every worker finish for `seconds`, then kills it. Resolves once all have ended. */
+  /** Gives every worker `seconds` to finish, then kills it. Resolves once all have ended. */
   stop(seconds: number): Promise<void>;
-  /** Rejects if workers keep dying while serving; never resolves. */
+  /** Rejects if serving workers keep dying; never resolves. */
   readonly failed: Promise<never>;
 }
 
-/** What can be asked of a cluster that this package runs, and not of the framework's. */
+/** What a cluster that this package runs can do, unlike the framework's. */
 export interface PoolPrimary extends Primary {
   /** Workers that serve. */
   readonly ready: number;
   readonly size: number;
   readonly restarts: number;
-  /** What moves the workers' datagrams; undefined before the first is ready. */
+  /** The workers' UDP backend; undefined before the first is ready. */
   readonly udpBackend: string | undefined;
-  /** All workers, and those that replace them later, serve the zones of this file; null: what the program loads. */
+  /**
+   * Switches all workers and their later replacements to the zones of this file; null: to those that the program
+   * loads.
+   */
   reload(zonesFile: string | null): Promise<void>;
-  /** Of the workers that answer in time, by place. */
+  /** Snapshots of the workers that answer in time, by place. */
   snapshots(): Promise<Map<number, WorkerSnapshot>>;
 }
 
 export interface PoolOptions {
   readonly size: number;
-  /** Further workers that stand by, to take the place of one that ends at once. */
+  /** Additional standby workers, which replace a worker that ends at once. */
   readonly standby: number;
   readonly port: number;
-  /** Zones that workers start with; null: what the program loads. */
+  /** The zones that workers start with; null: those that the program loads. */
   readonly zonesFile: string | null;
   readonly log: Log;
 }
@@ -57,7 +60,7 @@ function describeEnd(worker: Worker, code: number | null, signal: string | null)
   return `Worker ${worker.process.pid} ended with ${signal === null ? `status ${code}` : signal}`;
 }
 
-/** Signals that come from outside; others are a worker's own doing. */
+/** Signals sent from outside; a worker causes the others itself. */
 function isKill(signal: string | null): boolean {
   return signal === 'SIGKILL' || signal === 'SIGTERM' || signal === 'SIGINT';
 }
@@ -82,12 +85,12 @@ class WorkerPool implements PoolPrimary {
     this.size = options.size;
     this.#options = options;
     this.#zonesFile = options.zonesFile;
-    // The last is that of those that stand by.
+    // The last one is for the standby workers.
     this.#backoffs = Array.from({ length: options.size + 1 }, () => new Backoff());
     this.failed = new Promise((_resolve, reject) => {
       this.#fail = reject;
     });
-    // Whoever cares awaits it; a rejection before that is not unhandled.
+    // Without this, a rejection that nobody awaits yet would count as unhandled.
     this.failed.catch(() => undefined);
   }
 
@@ -117,7 +120,7 @@ class WorkerPool implements PoolPrimary {
   }
 
   async reload(zonesFile: string | null): Promise<void> {
-    // Right after a worker has died there may be none, but soon there is.
+    // Right after a worker died there may be none, but there soon is.
     await waitUntil(() => this.#loadedMembers().length > 0 || this.#isStopping, FIRST_LOADED_SECONDS);
     if (this.#loadedMembers().length === 0) throw nobodyServes();
     const generation = this.#generation + 1;
@@ -168,12 +171,12 @@ class WorkerPool implements PoolPrimary {
       const known = asMessage(message);
       if (known?.kind === 'dinodns-server:started') void this.#open(member);
     });
-    // Without a listener a worker that cannot be started would end the primary; `exit` follows.
+    // Without a listener, a worker that cannot be started would end the primary. `exit` follows.
     worker.on('error', (error) => this.#options.log.error({ error: error.message }, 'A worker failed'));
     worker.once('exit', (code, signal) => this.#onExit(member, code, signal));
   }
 
-  /** Has a worker load the zones of now, and serve them if it has a place. */
+  /** Makes a worker load the current zones, and serve them if it has a place. */
   async #open(member: Member): Promise<void> {
     try {
       if (!member.isLoaded) await this.#load(member);
@@ -181,7 +184,7 @@ class WorkerPool implements PoolPrimary {
       const udpBackend = await member.ask({ task: 'open' }, OPEN_SECONDS);
       this.#onReady(member, String(udpBackend));
     } catch (error) {
-      // The end of a worker is seen to where it is announced.
+      // The exit handler deals with workers that end.
       if (member.isGone) return;
       if (error instanceof ServerError) this.#onFailure(error);
       await member.stop(SNAPSHOT_SECONDS);
@@ -207,10 +210,10 @@ class WorkerPool implements PoolPrimary {
     this.#started?.resolve();
   }
 
-  /** Before the server has started, the port or the zones are wrong: another worker would find the same. */
+  /** Before the server has started, the port or the zones are wrong: another worker would fail too. */
   #onFailure(error: ServerError): void {
     if (!this.#hasStarted) this.#giveUp(error);
-    // Later on the other workers serve, and are not given up for one that cannot start.
+    // Once the server runs, one worker that cannot start must not end the others.
     else this.#options.log.error({ code: error.code, fix: error.fix }, error.message);
   }
 
@@ -235,7 +238,7 @@ class WorkerPool implements PoolPrimary {
     this.#forkIn(seconds, successor === undefined ? place : null);
   }
 
-  /** Gives the place to one that stands by; undefined if none is there that can serve. */
+  /** Gives the place to a standby worker; undefined if none can serve. */
   #promote(place: number): Member | undefined {
     const successor = this.#loadedMembers().find((member) => member.place === null);
     if (successor === undefined) return undefined;
@@ -261,7 +264,7 @@ class WorkerPool implements PoolPrimary {
   }
 }
 
-/** A pool of workers that run this program again and serve `port`. */
+/** Creates a pool of workers that run this program again and serve `port`. */
 export function createPrimary(options: PoolOptions): PoolPrimary {
   return new WorkerPool(options);
 }

@@ -1,6 +1,6 @@
 /**
- * New zones for all workers, without a moment in which none serves: each loads them beside the present ones,
- * and only if all have succeeded they go over, each at once. If one fails, all keep what they have.
+ * Gives all workers new zones without interrupting service: each loads them beside the present ones, and only if
+ * all succeed does each switch at once. If one fails, all keep what they have.
  */
 import { messageOf } from '@dinodns-bench/program';
 import { ServerError } from '../errors.ts';
@@ -12,8 +12,8 @@ const PREPARE_SECONDS = 120;
 const COMMIT_SECONDS = 10;
 
 /**
- * Asks all of them; rejects with the first failure that is not a worker's end. That is no failure of the zones:
- * the worker that replaces it starts with the right ones.
+ * Asks all of them; rejects with the first failure other than a worker's end. A worker's end is no fault of the
+ * zones: its replacement starts with the right ones.
  */
 async function askAll(members: readonly Member[], ask: (member: Member) => Promise<unknown>): Promise<void> {
   const outcomes = await Promise.allSettled(members.map(ask));
@@ -24,9 +24,10 @@ async function askAll(members: readonly Member[], ask: (member: Member) => Promi
 }
 
 /**
- * Rejects with the `ServerError` of the worker that could not load them. `members` says who has to go over; it is
- * asked again until all of them are prepared, because workers come and go meanwhile. `onPrepared` is called then,
- * before the first of them goes over: a worker that comes later is not among them, and must be told.
+ * Rejects with the `ServerError` of the worker that could not load the zones. `members` returns the workers that
+ * must switch. It is called again until all of them are prepared, because workers come and go meanwhile. Then,
+ * before the first one switches, `onPrepared` is called: workers that start later are not among the members and
+ * must be told.
  */
 export async function reloadMembers(
   members: () => readonly Member[],
@@ -55,7 +56,7 @@ export async function reloadMembers(
   await Promise.all([...prepared].map((member) => commit(member, generation, log)));
 }
 
-/** All have the zones ready, so that going over fails only in a worker that hangs; its successor has them. */
+/** All have loaded the zones, so a switch fails only in a hung worker; its replacement has them. */
 async function commit(member: Member, generation: number, log: Log): Promise<void> {
   try {
     await member.ask({ task: 'commit', generation }, COMMIT_SECONDS);

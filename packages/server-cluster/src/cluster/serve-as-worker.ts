@@ -1,4 +1,4 @@
-/** The part of a worker that answers to the primary. */
+/** A worker's side of the channel to the primary. */
 import type { WorkerSnapshot } from '../metrics/snapshot.ts';
 import {
   asMessage,
@@ -11,14 +11,14 @@ import {
   toFailure,
 } from './messages.ts';
 
-/** What the primary can have done in a worker. */
+/** The tasks that the primary can give to a worker. */
 export interface WorkerTasks {
-  /** Loads the zones to begin with, of this file or as the program does. */
+  /** Loads the initial zones, from this file or as the program does. */
   load(zonesFile: string | null): Promise<void>;
-  /** Binds and serves. What moves the datagrams. */
+  /** Binds and serves. Resolves with the UDP backend. */
   open(): Promise<string>;
   shutdown(): Promise<void>;
-  /** Loads zones, of this file or as the program does; the returned function serves them from then on. */
+  /** Loads zones, from this file or as the program does; the returned function switches to them. */
   prepare(zonesFile: string | null): Promise<() => void>;
   snapshot(): WorkerSnapshot;
 }
@@ -48,7 +48,7 @@ class RequestHandler {
       outcome = { failure: toFailure(error) };
     }
     await send({ kind, id, outcome });
-    // It will not get any further; the one that replaces it may.
+    // This worker cannot go on; its replacement may.
     if ('failure' in outcome && (task.task === 'load' || task.task === 'open')) process.exit(1);
   }
 
@@ -85,8 +85,8 @@ class RequestHandler {
 }
 
 /**
- * Does what the primary asks, to load and to open first of all, and ends the process when the primary, or whoever
- * sends SIGTERM or SIGINT to this very process, says so. If the primary dies, Node.js ends the worker.
+ * Runs the primary's tasks, first of all to load and to open. Ends the process when the primary says so, or when
+ * this process itself receives SIGTERM or SIGINT. If the primary dies, Node.js ends the worker.
  */
 export async function serveAsWorker(tasks: WorkerTasks): Promise<void> {
   let isStopping = false;
@@ -103,7 +103,7 @@ export async function serveAsWorker(tasks: WorkerTasks): Promise<void> {
   });
   process.once('SIGTERM', stop);
   process.once('SIGINT', stop);
-  // Sent to a whole process group it reaches the primary too, which sees to all workers together.
+  // A signal to the whole process group also reaches the primary, which handles all workers together.
   process.on('SIGHUP', () => undefined);
   const started: StartedMessage = { kind: 'dinodns-server:started' };
   await send(started);

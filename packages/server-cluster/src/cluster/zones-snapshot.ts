@@ -1,7 +1,6 @@
 /**
- * The zones that all workers of a cluster serve, as a file of the primary's own: the zones file may change
- * between one worker's reading it and the next one's, and a worker that replaces another must serve what the
- * others serve, not what the file has become since.
+ * The zones that all workers of a cluster serve, in a file of the primary's own. The zones file may change between
+ * two workers' reads, and a replacement worker must serve what the others serve, not the file's newer contents.
  */
 
 import { closeSync, constants, copyFileSync, mkdtempSync, openSync, readSync, rmSync } from 'node:fs';
@@ -16,10 +15,10 @@ import type { ZoneInput } from '../store/zone-store.ts';
 import { RecordsFile } from '../zone-files/records-file.ts';
 import type { ZoneFiles } from '../zone-files/zone-files.ts';
 
-/** Zones written at once: few system calls for a million of them, and little memory. */
+/** Zones per write: few system calls for a million zones, and little memory. */
 const ZONES_PER_CHUNK = 1000;
 const LENGTH_BYTES = 4;
-/** Files of zones that a program has given, in V8's own format: any record data survives it. */
+/** Files of zones that a program supplied, in V8's own format, which preserves any record data. */
 const SERIALIZED = '.v8';
 /** Files of the records of zone files. */
 const RECORDS = '.records';
@@ -50,13 +49,13 @@ function* readChunks(path: string): Generator<ZoneInput> {
   }
 }
 
-/** The zones that `ZonesSnapshot.write` has written; undefined for a file of another kind. */
+/** The zones written by `ZonesSnapshot.write`; undefined for a file of another kind. */
 export function writtenZones(path: string): ZoneSource | undefined {
   if (path.endsWith(RECORDS)) return new RecordsFile(path);
   return path.endsWith(SERIALIZED) ? { zones: () => readChunks(path) } : undefined;
 }
 
-/** Removes what a primary has left behind that was killed: this file and all others of its directory. */
+/** Removes what a killed primary left behind: this file and all others in its directory. */
 export function removeSnapshots(path: string): void {
   rmSync(dirname(path), { recursive: true, force: true });
 }
@@ -67,12 +66,12 @@ export class ZonesSnapshot {
   #current: string | null = null;
   #previous: string | null = null;
 
-  /** The file that workers read; null: what the program loads by itself. */
+  /** The file that workers read; null if they load what the program loads. */
   get current(): string | null {
     return this.#current;
   }
 
-  /** A copy of the file as it is now. Throws `E_UNREADABLE`. */
+  /** Copies the file as it is now. Throws `E_UNREADABLE`. */
   copy(file: string): string {
     const path = this.#newPath('.ndjson');
     try {
@@ -85,14 +84,14 @@ export class ZonesSnapshot {
     return path;
   }
 
-  /** The records of all zone files that are sound. Rejects with `E_ZONES` if none is. */
+  /** Writes the records of all valid zone files. Rejects with `E_ZONES` if none is valid. */
   async read(files: ZoneFiles): Promise<string> {
     const path = this.#newPath(RECORDS);
     await files.write(path);
     return path;
   }
 
-  /** The zones of a source in a file. */
+  /** Writes the zones of a source to a file. */
   async write(source: ZoneSource): Promise<string> {
     const path = this.#newPath(SERIALIZED);
     const file = await open(path, 'w', 0o600);
@@ -112,8 +111,8 @@ export class ZonesSnapshot {
   }
 
   /**
-   * This file is what workers serve from now on. The one before stays until the next: a worker that has just
-   * been started may not have opened it yet.
+   * Makes this the file that workers serve. The previous one is kept until the next call: a worker that has just
+   * started may not have opened it yet.
    */
   keep(path: string | null): void {
     if (this.#previous !== null) this.drop(this.#previous);
@@ -121,7 +120,7 @@ export class ZonesSnapshot {
     this.#current = path;
   }
 
-  /** This file is not needed. */
+  /** Removes a file that is not needed. */
   drop(path: string): void {
     rmSync(path, { force: true });
   }
@@ -137,7 +136,7 @@ export class ZonesSnapshot {
   #newPath(extension: string): string {
     if (this.#directory === undefined) {
       this.#directory = mkdtempSync(join(tmpdir(), 'dinodns-server-'));
-      // Also when a second signal ends the process at once.
+      // Also when a second signal ends the process immediately.
       process.once('exit', () => this.clear());
     }
     return join(this.#directory, `zones-${++this.#count}${extension}`);

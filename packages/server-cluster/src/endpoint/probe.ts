@@ -1,11 +1,11 @@
-/** Asks a server a real question, as a client would, until it answers. */
+/** Sends a server a real query, as a client would, until it answers. */
 import { createSocket } from 'node:dgram';
 import { once } from 'node:events';
 import { connect, isIPv6 } from 'node:net';
 import { encode } from 'dns-packet';
 import { ServerError } from '../errors.ts';
 
-/** A lost question is asked again after this time. */
+/** A lost query is sent again after this time. */
 const TRY_SECONDS = 0.25;
 
 interface Target {
@@ -13,13 +13,13 @@ interface Target {
   readonly port: number;
 }
 
-/** Where a client reaches a server that listens on all addresses. */
+/** The address at which a client reaches a server that listens on all addresses. */
 function reachable(address: string): string {
   if (address === '0.0.0.0') return '127.0.0.1';
   return address === '::' ? '::1' : address;
 }
 
-/** Any answer will do, also that there is no such name. */
+/** Any answer will do, including NXDOMAIN. */
 function question(id: number): Buffer {
   return encode({ type: 'query', id, questions: [{ name: 'ready.invalid', type: 'SOA' }] });
 }
@@ -77,8 +77,8 @@ async function untilAnswered(
 }
 
 /**
- * Resolves once `sockets` clients over UDP, and as many over TCP, have been answered on each address: where
- * the kernel spreads clients over processes, several are needed to reach each. Rejects with `E_START` after
+ * Resolves once `sockets` UDP clients and as many TCP clients have had an answer on each address. The kernel
+ * spreads clients over processes, so it takes several to reach each process. Rejects with `E_START` after
  * `seconds`.
  */
 export async function probe(

@@ -1,7 +1,7 @@
 /**
  * Makes sure that a port is ours alone, over UDP and TCP and on every address, before workers bind it with
- * SO_REUSEPORT: with that option two servers of one user would silently share the port, and each would get
- * half of the other's queries.
+ * SO_REUSEPORT. With that option, two servers of one user would silently share the port, and each would get half
+ * of the other's queries.
  */
 
 import { createSocket, type Socket } from 'node:dgram';
@@ -27,7 +27,7 @@ async function bindTcp(address: string, port: number): Promise<Server> {
   return server;
 }
 
-/** Binds everything, and releases it again. The port, or the bind error of whatever is in the way. */
+/** Binds everything and releases it again. Returns the port, or the bind error. */
 async function tryPort(addresses: readonly string[], port: number): Promise<number | ServerError> {
   const held: (Socket | Server)[] = [];
   let chosen = port;

@@ -1,6 +1,6 @@
 /**
- * Adds zones that are alike at the speed of memory: what one of them holds is compiled once, for a stand-in
- * name, and for every other only its names are added to the tree.
+ * Adds zones of the same layout at memory speed: the contents are compiled once, for a stand-in name. For each
+ * further zone, only its names are added to the tree.
  */
 import { encodeName, MAX_LABEL_BYTES, MAX_NAME_BYTES } from '@dinodns-bench/wire';
 import { NONE } from '../table/arena.ts';
@@ -8,17 +8,19 @@ import { labelOffsets } from '../table/name-tree.ts';
 import type { ZoneData } from '../table/zone-data.ts';
 import { groupRecords, type ZoneInput } from './zone-input.ts';
 
-/** What every zone of a kind holds. */
+/** What all zones of one layout hold. */
 export interface CompiledZone {
-  /** From the zone down: the labels of a name, each behind its length byte, and the shape of what it holds. */
+  /**
+   * Owner names: the labels from the zone down, each with its length byte, and the shape of what the name holds.
+   */
   readonly owners: readonly { readonly labels: readonly Uint8Array[]; readonly shape: number }[];
-  /** Bytes of the longest name in front of the zone's own. */
+  /** Bytes of the longest name before the zone's own name. */
   readonly longest: number;
 }
 
 /**
- * Compiles a zone whose name is a single label that occurs nowhere else. The result keeps its shapes alive for
- * as long as `data` lives.
+ * Compiles a zone whose name is a single label that occurs nowhere else. Keeps its shapes alive for as long as
+ * `data` lives.
  */
 export function compileZone(data: ZoneData, zone: ZoneInput): CompiledZone {
   const origin = encodeName(zone.name);
@@ -34,7 +36,7 @@ export function compileZone(data: ZoneData, zone: ZoneInput): CompiledZone {
   return { owners, longest };
 }
 
-/** Adds zones with ordinary names: letters in lower case, digits, hyphens and underscores. */
+/** Adds zones with ordinary names: lower-case letters, digits, hyphens and underscores. */
 export class BulkLoader {
   readonly #data: ZoneData;
   readonly #name = new Uint8Array(MAX_NAME_BYTES + 1);
@@ -45,8 +47,8 @@ export class BulkLoader {
   }
 
   /**
-   * Adds a zone. False if some of its names hold something already, so that its records have to be merged one
-   * by one. Throws a RangeError for a name that is too long.
+   * Adds a zone. False if some of its names already hold records, which must then be merged one by one. Throws a
+   * RangeError for a name that is too long.
    */
   addText(zone: CompiledZone, name: string): boolean {
     const bytes = this.#name;
@@ -55,9 +57,9 @@ export class BulkLoader {
     return this.addBytes(zone, bytes, 0, name.length);
   }
 
-  /** The same for the text of a name in `bytes`, from `start` up to `end`. */
+  /** The same, with the name as text in `bytes[start, end)`. */
   addBytes({ owners, longest }: CompiledZone, bytes: Uint8Array, start: number, end: number): boolean {
-    // On the wire: a length byte in front, and the root.
+    // On the wire, the name also has a length byte at the start, and the root.
     if (end - start + 2 + longest > MAX_NAME_BYTES) throw tooLong(textOf(bytes, start, end));
     const { names } = this.#data;
     let node = names.root;
@@ -77,7 +79,7 @@ export class BulkLoader {
     return isNew;
   }
 
-  /** The label behind its length byte. */
+  /** The label with its length byte. */
   #label(bytes: Uint8Array, from: number, to: number): Uint8Array {
     const length = to - from;
     if (length < 1 || length > MAX_LABEL_BYTES) {

@@ -1,6 +1,6 @@
 /**
- * Recognises lines of a zones file that differ from one that has been parsed in nothing but the zone's name,
- * so that their records are known without parsing them.
+ * Recognises lines of a zones file that differ from a parsed line only in the zone's name, so that their records
+ * are known without parsing.
  */
 import { encodeName, MAX_LABEL_BYTES } from '@dinodns-bench/wire';
 import type { ZoneData } from '../table/zone-data.ts';
@@ -12,14 +12,14 @@ const QUOTE = 0x22;
 const DOT = 0x2e;
 const HYPHEN = 0x2d;
 
-/** 1 for the bytes of ordinary names: letters in lower case, digits, hyphen, underscore. */
+/** 1 for bytes of ordinary names: lower-case letters, digits, hyphen, underscore. */
 const ORDINARY = Uint8Array.from({ length: 256 }, (_, byte) =>
   /[a-z0-9_-]/.test(String.fromCharCode(byte)) ? 1 : 0,
 );
 
 export class LinePattern {
   readonly zone: CompiledZone;
-  /** What stands between the occurrences of the name. */
+  /** The text between the occurrences of the name. */
   readonly #pieces: readonly Buffer[];
 
   constructor(zone: CompiledZone, pieces: readonly Buffer[]) {
@@ -30,7 +30,7 @@ export class LinePattern {
   /** Where a line's zone name starts. */
   static readonly nameAt = LINE_START.length;
 
-  /** Offset behind the name of the line at `start` to `end`, if it is of this make; else -1. */
+  /** Offset after the zone name of the line `bytes[start, end)` if the line matches; else -1. */
   match(bytes: Uint8Array, start: number, end: number): number {
     const from = start + LinePattern.nameAt;
     const to = ordinaryNameEnd(bytes, from, end);
@@ -55,7 +55,7 @@ function isSame(bytes: Uint8Array, at: number, other: Uint8Array, from: number, 
   return true;
 }
 
-/** Offset of the quote behind a name of ordinary labels, which neither begin nor end with a hyphen; else -1. */
+/** Offset of the quote after a name of ordinary labels, which neither start nor end with a hyphen; else -1. */
 function ordinaryNameEnd(bytes: Uint8Array, from: number, end: number): number {
   let label = from;
   for (let at = from; at < end; at++) {
@@ -71,8 +71,8 @@ function ordinaryNameEnd(bytes: Uint8Array, from: number, end: number): number {
 }
 
 /**
- * The pattern of a line that has been read as `zone`; undefined if another name in its place would change
- * more than the names of its records. `read` reads a line.
+ * The pattern of a line that describes `zone`; undefined if another name in its place would change more than the
+ * owner names. `read` parses a line.
  */
 export function patternOf(
   data: ZoneData,
@@ -82,7 +82,7 @@ export function patternOf(
 ): LinePattern | undefined {
   const pieces = line.split(zone.name);
   if (pieces[0] !== LINE_START) return undefined;
-  // A single label that the line does not have, so that every place where it ends up can be told.
+  // A label that does not occur in the line, so that every place where it ends up is known.
   let standIn = 'x';
   while (line.includes(standIn)) standIn += 'x';
   let other: ZoneInput;

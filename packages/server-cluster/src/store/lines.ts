@@ -1,6 +1,6 @@
-/** The lines of a file that comes in pieces, in place. */
+/** The lines of a file that is read in pieces, without copying. */
 const LINE_FEED = 0x0a;
-/** No zone with valid records comes near; a file of another kind without line breaks does. */
+/** No zone with valid records comes near this; a file of another kind without line breaks does. */
 const MAX_LINE_BYTES = 16 * 1024 * 1024;
 
 const CHUNK_BYTES = 1024 * 1024;
@@ -14,7 +14,7 @@ export class Lines {
   #filled = 0;
   #isEnded = false;
 
-  /** Room for the next piece of the file. Throws a RangeError if a line does not end. */
+  /** Buffer space for the next piece of the file. Throws a RangeError if a line does not end. */
   space(): Buffer {
     const rest = this.#filled - this.#next;
     if (rest > MAX_LINE_BYTES) throw new RangeError('a line is too long: this is not a zones file');
@@ -26,13 +26,13 @@ export class Lines {
     return this.bytes.subarray(rest);
   }
 
-  /** So many bytes of the room have been filled; none: the file has ended. */
+  /** Tells that `count` bytes of the space were filled; 0 means the end of the file. */
   fill(count: number): void {
     this.#filled += count;
     this.#isEnded = count === 0;
   }
 
-  /** Goes to the next line; false if it has not come as a whole yet. */
+  /** Moves to the next line; false if it has not arrived completely. */
   next(): boolean {
     const at = this.bytes.subarray(0, this.#filled).indexOf(LINE_FEED, this.#next);
     if (at === -1 && (!this.#isEnded || this.#next >= this.#filled)) return false;

@@ -19,8 +19,8 @@ import { ZonesFile } from './zones-file.ts';
 
 export interface LoadOptions {
   /**
-   * Zones between two turns of the event loop, in which queries are answered. Default 1000: about a
-   * millisecond for zones that are alike, 20 for others.
+   * Zones between two turns of the event loop, which answers queries. Default 1000: about a millisecond for zones
+   * of the same layout, 20 for others.
    */
   readonly yieldEvery?: number;
 }
@@ -33,9 +33,9 @@ interface Target {
 }
 
 /**
- * Adds all zones of a source in turns, so that queries are answered meanwhile: a million zones that are alike (a
- * `ZoneSet`, or a file of one) take about a second. Rejects with `E_ZONES` or `E_UNREADABLE`, naming the zone and
- * the record.
+ * Adds all zones of a source in batches, so that queries are answered meanwhile. A million zones of the same
+ * layout (a `ZoneSet`, or a file of one) take about a second. Rejects with `E_ZONES` or `E_UNREADABLE`, naming the
+ * zone and the record.
  */
 export function loadStore(
   store: ZoneStore,
@@ -50,8 +50,8 @@ export function loadStore(
 }
 
 /**
- * Adds the zone of a zone file (RFC 1035) to a store, in turns. Its name is `origin`, else that of its SOA record. Rejects
- * with a `ZonesError`, whose problems have file, line and column, and then nothing has been added.
+ * Adds the zone of a zone file (RFC 1035) to a store, in batches. Its name is `origin`, or that of its SOA record.
+ * Rejects with a `ZonesError`, whose problems have file, line and column, and then adds nothing.
  */
 export async function loadZoneFile(
   store: ZoneStore,
@@ -68,7 +68,7 @@ export async function loadZoneFile(
   }
 }
 
-/** The same for any store, zone by zone and at once. */
+/** The same for any store, zone by zone and synchronously. */
 export function addZones(store: Target, source: ZoneSource): void {
   for (const zone of source.zones()) addZone(store, zone);
 }
@@ -86,7 +86,7 @@ function addZone(store: Target, zone: ZoneInput): void {
   }
 }
 
-/** A new store with all zones of the source, and an answer table for it, built while others go on serving. */
+/** A new store with all zones of the source, and an answer table for it, built while others keep serving. */
 export async function buildTable(
   source: ZoneSource,
   options: LoadOptions & AnswerTableOptions = {},

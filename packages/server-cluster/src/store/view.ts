@@ -1,6 +1,6 @@
 /**
- * A store's answers as the framework's handlers see them: the records, and the bytes behind the question.
- * They are what the answer table says to the same question, decoded.
+ * A store's answers as the framework's handlers see them: the records, and the bytes after the question. They
+ * equal what the answer table replies to the same question, decoded.
  */
 import { encodeName, FLAG, HEADER_BYTES, MAX_LABELS, MAX_MESSAGE_BYTES } from '@dinodns-bench/wire';
 import { OUTSIDE } from '../table/answers.ts';
@@ -11,14 +11,14 @@ import { readRecords } from '../wire/records.ts';
 import type { Sections } from '../wire/sections.ts';
 import { typeNumber } from '../wire/types.ts';
 
-/** What a store says about one question: code, authority and the three sections. */
+/** A store's answer to one question: RCODE, AA and the three sections. */
 export interface StoredAnswer {
   readonly rcode: number;
   readonly authoritative: boolean;
   readonly sections: Sections;
 }
 
-/** Decoded answers that are kept, to decode popular ones once; what clients ask cannot make it more. */
+/** Decoded answers kept so that popular ones are decoded once. Clients cannot make this grow. */
 const MAX_KEPT = 4096;
 const MAX_KEPT_BYTES = 1024;
 
@@ -28,14 +28,14 @@ export class StoreView {
   readonly #responder = new ZoneResponder(this.#reply);
   readonly #labels = new Uint16Array(MAX_LABELS);
   #message = Buffer.alloc(MAX_MESSAGE_BYTES);
-  /** By question name and bytes of the answer, of which they are a function, whatever changes. */
+  /** Keyed by question name and answer bytes, which determine the result regardless of changes. */
   readonly #kept = new Map<string, StoredAnswer>();
 
   constructor(data: ZoneData) {
     this.#data = data;
   }
 
-  /** The answer to a question; null if it is for a name outside of all zones, or for something other than records. */
+  /** The answer to a question; null if the name is outside of all zones, or the question is not for records. */
   lookup(name: string, typeText: string, dnssecOk: boolean): StoredAnswer | null {
     const type = typeNumber(typeText);
     if (asksForNoRecords(type)) return null;
@@ -53,7 +53,7 @@ export class StoreView {
       const responder = this.#responder;
       const flags = responder.answer(this.#data, this.#message, 0, this.#labels, count, type, dnssecOk);
       if (!this.#reply.isFull) return flags;
-      // More than any message holds: the network will truncate it, but must be told.
+      // The answer exceeds any message. The network will truncate it, but must see it.
       this.#message = Buffer.alloc(this.#message.length * 2);
     }
   }

@@ -1,4 +1,4 @@
-/** Records as they are given to a store, and the same as bytes. */
+/** Records as given to a store, and their conversion to bytes. */
 import { canonicalName, encodeName } from '@dinodns-bench/wire';
 import type { SupportedAnswer } from 'dinodns/types/dns.js';
 import type { StoredRecord, StoredSet } from '../table/record-sets.ts';
@@ -16,13 +16,13 @@ export interface ZoneInput {
   }>;
 }
 
-/** What one name holds; `owner` in lower case. */
+/** The record sets of one name; `owner` is in lower case. */
 export interface OwnerSets {
   readonly owner: Buffer;
   readonly sets: StoredSet[];
 }
 
-/** The records of a zone by name and type. Throws a RangeError or TypeError that names the record that is wrong. */
+/** The records of a zone by name and type. Throws a RangeError or TypeError that names the invalid record. */
 export function groupRecords(zone: ZoneInput): OwnerSets[] {
   const owners = new Map<string, Map<number, StoredRecord[]>>();
   for (const { name, type, ttl, data } of zone.records) {
@@ -39,7 +39,7 @@ export function groupRecords(zone: ZoneInput): OwnerSets[] {
   }));
 }
 
-/** The sets with one more, or with its records added to those of its type, but for those that are there. */
+/** The sets plus one: a new set, or its records added to the set of that type, without duplicates. */
 export function withSet(sets: StoredSet[], added: StoredSet): StoredSet[] {
   if (added.records.length === 0) return sets;
   const existing = sets.find(({ type }) => type === added.type);
@@ -48,7 +48,7 @@ export function withSet(sets: StoredSet[], added: StoredSet): StoredSet[] {
   return sets.map((set) => (set === existing ? { ...set, records } : set));
 }
 
-/** A record set holds no data twice (RFC 2181, section 5). */
+/** An RRset has no duplicates (RFC 2181, section 5). */
 function distinct(records: readonly StoredRecord[]): StoredRecord[] {
   const kept = new Map<string, StoredRecord>();
   for (const record of records) {
@@ -58,7 +58,7 @@ function distinct(records: readonly StoredRecord[]): StoredRecord[] {
   return [...kept.values()];
 }
 
-/** The records as bytes. Throws a TypeError that names the one that is wrong. */
+/** The records as bytes. Throws a TypeError that names the invalid record. */
 export function toSet(name: string, type: string, ttl: number, items: readonly unknown[]): StoredSet {
   try {
     if (!Number.isInteger(ttl) || ttl < 0 || ttl > 0x7fff_ffff) {

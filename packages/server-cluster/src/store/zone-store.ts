@@ -1,7 +1,6 @@
 /**
- * A store for DinoDNS that answers as an authoritative server must. Its records are in typed arrays, a few
- * dozen bytes for a zone; what is answered is read from there, by the handler in the framework's chain as
- * by an answer table in front of it.
+ * A store for DinoDNS that answers as an authoritative server must. Its records are in typed arrays, a few dozen
+ * bytes per zone. The handler in the framework's chain and the answer table in front of it both answer from them.
  */
 
 import { EventEmitter } from 'node:events';
@@ -19,34 +18,34 @@ import { typeNumber } from '../wire/types.ts';
 import { type StoredAnswer, StoreView } from './view.ts';
 import { groupRecords, toSet, withSet, type ZoneInput } from './zone-input.ts';
 
-/** TTL in seconds of records that are set without one. */
+/** Default TTL of records, in seconds. */
 export const DEFAULT_TTL_SECONDS = 3600;
 
 export type { ZoneInput };
 
 /**
- * Names are compared without regard to ASCII case. A name with an SOA record is the apex of a zone; inside
- * of zones, names that do not exist get NXDOMAIN and missing types an empty answer, both with that SOA
- * record; CNAMEs are followed, wildcards synthesised, delegations referred to. Names outside of all zones
- * are passed on to the next handler, unless they have records of their own.
+ * Names compare case-insensitively (ASCII). A name with an SOA record is the apex of a zone. Within a zone,
+ * nonexistent names get NXDOMAIN and missing types NODATA, both with that SOA record; CNAMEs are followed,
+ * wildcards synthesised, delegations answered with referrals. Names outside of all zones go to the next handler,
+ * unless they have records of their own.
  */
 export class ZoneStore extends EventEmitter implements Store {
   #data = new ZoneData();
   #view = new StoreView(this.#data);
 
-  /** The records as an answer table reads them. Another object after `replaceWith`. */
+  /** The records as an answer table reads them. `replaceWith` replaces this object. */
   get data(): ZoneData {
     return this.#data;
   }
 
-  /** Adds all records of a zone. Throws a RangeError or TypeError that names the record that is wrong. */
+  /** Adds all records of a zone. Throws a RangeError or TypeError that names the invalid record. */
   addZone(zone: ZoneInput): void {
     for (const { owner, sets } of groupRecords(zone)) {
       this.#data.write(owner, sets.reduce(withSet, this.#data.read(owner)));
     }
   }
 
-  /** Adds record sets of a name (bytes in lower case). */
+  /** Adds record sets to a name (bytes in lower case). */
   addSets(owner: Uint8Array, sets: readonly StoredSet[]): void {
     this.#data.write(owner, sets.reduce(withSet, this.#data.read(owner)));
   }
@@ -96,8 +95,8 @@ export class ZoneStore extends EventEmitter implements Store {
   }
 
   /**
-   * The data of a name and type, or of all types; null if there is none. Wildcards are looked up too. It is
-   * decoded from the wire, so a TXT record is a list of buffers, however it was set.
+   * The data of a name and type, or of all types; null if there is none. Wildcards apply. The data is decoded from
+   * the wire, so a TXT record is a list of buffers, however it was set.
    */
   get<T extends SupportedRecordType>(name: string, type?: T): DataOf[T][] | null {
     const node = this.#nodeFor(encodeName(name));
@@ -108,7 +107,7 @@ export class ZoneStore extends EventEmitter implements Store {
     return found.length === 0 ? null : found;
   }
 
-  /** Takes over all records of another store, at once; that one must not be used any more. */
+  /** Takes over all records of another store at once. The other store must not be used afterwards. */
   replaceWith(other: ZoneStore): void {
     this.#data = other.#data;
     this.#view = new StoreView(this.#data);
@@ -116,7 +115,7 @@ export class ZoneStore extends EventEmitter implements Store {
     other.#view = new StoreView(other.#data);
   }
 
-  /** Answers a question about the store's names; calls `next` in any case, as the framework's store does. */
+  /** Answers a question about the store's names. Always calls `next`, as the framework's store does. */
   readonly handler = (request: DNSRequest, response: DNSResponse, next: NextFunction): void => {
     const question = request.packet.raw.questions?.[0];
     if (!response.finished && question !== undefined) {
@@ -126,7 +125,7 @@ export class ZoneStore extends EventEmitter implements Store {
           ? this.lookup(name, type, isDnssecOk(request))
           : null;
       if (answer !== null) {
-        // Never authoritative for every class there is (RFC 1035, section 6.2).
+        // An answer for class ANY is never authoritative (RFC 1035, section 6.2).
         const authoritative = answer.authoritative && questionClass === 'IN' ? FLAG.authoritative : 0;
         response.packet.flags = (response.packet.flags & ~0xf) | authoritative | answer.rcode;
         prepare(response.packet.raw, answer.sections);
@@ -137,14 +136,14 @@ export class ZoneStore extends EventEmitter implements Store {
   };
 
   /**
-   * What to say about a name and type; null if that is not this store's to say. With `dnssecOk`, answers from signed
-   * zones come with signatures, and with proof of what does not exist. Default: without.
+   * The answer for a name and type; null if it is not this store's to give. With `dnssecOk`, answers from signed
+   * zones include signatures and denial of existence. Default: without.
    */
   lookup(name: string, type: string, dnssecOk = false): StoredAnswer | null {
     return this.#view.lookup(name, type, dnssecOk);
   }
 
-  /** The name, or the wildcard that stands for it. */
+  /** The name's node, or that of the wildcard that matches it. */
   #nodeFor(name: Uint8Array): number {
     const { names } = this.#data;
     let node = names.root;
@@ -157,7 +156,7 @@ export class ZoneStore extends EventEmitter implements Store {
   }
 }
 
-/** Whether the query asks for signatures (RFC 3225). */
+/** Whether the query sets DO (RFC 3225). */
 function isDnssecOk(request: DNSRequest): boolean {
   return request.packet.raw.additionals?.some((record) => record.type === 'OPT' && record.flag_do) === true;
 }

@@ -1,7 +1,7 @@
 /**
- * A file of zones (`zones.ndjson` of `dinodns-zones generate --format dinodns-json`) as a source that is read
- * when it is needed and never held in memory. Lines that differ from an earlier one in the zone's name only,
- * as nearly all of a generated file do, are recognised by their bytes and not parsed.
+ * A file of zones (`zones.ndjson` of `dinodns-zones generate --format dinodns-json`), read on demand and never
+ * held in memory. Lines that differ from an earlier line only in the zone's name, as most lines of a generated
+ * file do, are recognised by their bytes and not parsed.
  */
 
 import { closeSync, openSync, readSync } from 'node:fs';
@@ -14,7 +14,7 @@ import { LinePattern, patternOf } from './line-pattern.ts';
 import { Lines } from './lines.ts';
 import type { ZoneStore } from './zone-store.ts';
 
-/** Makes of zones that are recognised. A file with more of them is read at the speed of its records. */
+/** Zone layouts that are recognised. Files with more layouts load at the speed of parsing. */
 const MAX_PATTERNS = 16;
 
 export class ZonesFile {
@@ -50,8 +50,8 @@ export class ZonesFile {
   }
 
   /**
-   * Adds all zones to a store, and waits for `pause` after every `yieldEvery` of them. Rejects with `E_ZONES`
-   * or `E_UNREADABLE`; the store is then of no use.
+   * Adds all zones to a store and awaits `pause` after every `yieldEvery` of them. Rejects with `E_ZONES` or
+   * `E_UNREADABLE`; the store is then unusable.
    */
   async addTo(store: ZoneStore, yieldEvery: number, pause: () => Promise<unknown>): Promise<void> {
     const filler = new Filler(store);
@@ -78,7 +78,7 @@ export class ZonesFile {
   }
 }
 
-/** Reads the lines of a file in their order. */
+/** Reads the lines of a file in order. */
 class ZonesReader {
   readonly #readLine = zoneLineReader();
   #announced: number | undefined;
@@ -101,7 +101,7 @@ class ZonesReader {
     return this.#readLine(line, this.#number);
   }
 
-  /** Counts a line that has been read otherwise. */
+  /** Counts a line that was read by other means. */
   skip(): void {
     this.#number++;
     this.#zones++;
@@ -149,14 +149,14 @@ class Filler {
   #addAlike(pattern: LinePattern, { bytes, start, end }: Lines): boolean {
     const nameEnd = pattern.match(bytes, start, end);
     if (nameEnd === -1) return false;
-    // A zone that is there already: its records are merged.
+    // The zone already exists, so its records are merged.
     if (!this.#loader.addBytes(pattern.zone, bytes, start + LinePattern.nameAt, nameEnd)) return false;
     this.#reader.skip();
     return true;
   }
 }
 
-/** What went wrong with a file of zones, as an error that says what to do. */
+/** Turns a failure with a file of zones into an error that says what to do. */
 export function fileError(file: string, error: unknown): unknown {
   if (isExplained(error)) {
     return new ServerError('E_ZONES', `${file}: ${error.message}`, error.fix, error);

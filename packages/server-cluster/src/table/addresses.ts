@@ -1,4 +1,4 @@
-/** Adds the addresses of name servers to the additional section: glue of a referral, or beside an answer of NS records. */
+/** Adds name server addresses to the additional section: glue in a referral, or with NS records in an answer. */
 import { MAX_LABELS, TYPE, u16 } from '@dinodns-bench/wire';
 import { NONE } from './arena.ts';
 import { findSet } from './find-set.ts';
@@ -20,8 +20,7 @@ export class AddressWriter {
   }
 
   /**
-   * Adds the A and AAAA records of the targets of the NS records from `first` up to `end`, as far as they are in
-   * the zone of `apex`.
+   * Adds the A and AAAA records of the targets of the NS records in `[first, end)` that are in the zone of `apex`.
    */
   write(data: ZoneData, bytes: Uint8Array, start: number, first: number, end: number, apex: number): void {
     const reply = this.#reply;
@@ -44,7 +43,7 @@ export class AddressWriter {
     const reply = this.#reply;
     const set = findSet(data, data.names.shapeOf(node), type);
     if (set === NONE) return;
-    // What is at or below a delegation is not signed, because it belongs to the zone below.
+    // Glue at or below a zone cut is not signed, because it belongs to the child zone.
     reply.additionals += this.#signed.write(data, set, node, this.#labels, 0, 0, KEEP_TTL);
   }
 }

@@ -1,6 +1,6 @@
 /**
- * Follows CNAME and DNAME records for one question, up to a limit, and ends where a loop closes. What has been
- * written so far is the answer then: whoever resolves the name finds out that it leads nowhere.
+ * Follows CNAME and DNAME records for one question, up to a limit, and stops at a loop. The answer is then what
+ * has been written so far; the resolver finds out that it leads nowhere.
  */
 import { TYPE } from '@dinodns-bench/wire';
 import { findSet } from './find-set.ts';
@@ -10,15 +10,15 @@ import { KEEP_TTL, type ReplyWriter } from './reply-writer.ts';
 import type { SignedWriter } from './signed-writer.ts';
 import type { ZoneData } from './zone-data.ts';
 
-/** Names that are followed for one question: as many as BIND does (`max-query-restarts` was 16 until 9.20). */
+/** Names followed for one question; the same as in BIND (`max-query-restarts` was 16 until 9.20). */
 const MAX_CHAIN = 16;
 
 export class AliasChain {
   readonly #reply: ReplyWriter;
   readonly #signed: SignedWriter;
-  /** Where the names are in the message that have been followed. */
+  /** Offsets in the message of the names followed so far. */
   readonly #names = new Uint16Array(MAX_CHAIN);
-  /** The owners of the DNAME records that have been applied, where the records are, and the labels that were in front. */
+  /** The owners of the DNAME records applied, the offsets of the records, and the labels before each owner. */
   readonly #redirections = new Int32Array(MAX_CHAIN);
   readonly #records = new Uint16Array(MAX_CHAIN);
   readonly #prefixes = new Uint8Array(MAX_CHAIN);
@@ -30,13 +30,13 @@ export class AliasChain {
     this.#signed = signed;
   }
 
-  /** Begins with another question. */
+  /** Starts a new question. */
   begin(): void {
     this.#length = 0;
     this.#redirected = 0;
   }
 
-  /** Whether the name at `labels[0]` has been followed already, or no name may be any more. */
+  /** Whether the name at `labels[0]` was followed already, or the limit is reached. */
   isClosed(labels: Uint16Array): boolean {
     if (this.#length === MAX_CHAIN) return true;
     for (let index = 0; index < this.#length; index++) {
@@ -45,7 +45,7 @@ export class AliasChain {
     return false;
   }
 
-  /** Writes the CNAME record of the name that has been found. Returns the offset of its target; 0 if it does not fit. */
+  /** Writes the CNAME record of the name found. Returns the offset of its target; 0 if it does not fit. */
   follow(data: ZoneData, { node, surplus }: Finder, labels: Uint16Array): number {
     const record = this.#writeOne(data, TYPE.CNAME, node, labels, 0, surplus);
     if (record === 0) return 0;
@@ -54,8 +54,8 @@ export class AliasChain {
   }
 
   /**
-   * Whether the DNAME record above the name that was looked for has been applied before, to a name with as few labels
-   * or fewer. Then names only grow: such a record is mostly above its own target, and would be applied for ever.
+   * Whether the DNAME record above the queried name was applied before, to a name with no more labels. Then names
+   * only grow: such a record usually lies above its own target and would apply for ever.
    */
   isGrowing({ redirection, redirectionLabel }: Finder): boolean {
     const index = this.#indexOf(redirection);
@@ -63,8 +63,8 @@ export class AliasChain {
   }
 
   /**
-   * Writes the DNAME record above the name that was looked for, unless it is there already, and the CNAME record
-   * that it makes. Returns the offset of its target; 0 if that is too long for a name, or does not fit.
+   * Writes the DNAME record above the queried name, unless it is already there, and the CNAME record synthesized
+   * from it. Returns the offset of the CNAME's target; 0 if the target is too long or does not fit.
    */
   redirect(data: ZoneData, { redirection, redirectionLabel }: Finder, labels: Uint16Array): number {
     const reply = this.#reply;
@@ -91,8 +91,8 @@ export class AliasChain {
   }
 
   /**
-   * One record, though a store may hold several, which a name must not have (RFC 2181, section 10.1; RFC 6672,
-   * section 2.4). Returns its offset; 0 if it does not fit.
+   * Writes one record, even if the store holds several, which a name must not have (RFC 2181, section 10.1; RFC
+   * 6672, section 2.4). Returns its offset; 0 if it does not fit.
    */
   #writeOne(
     data: ZoneData,

@@ -1,6 +1,6 @@
 /**
- * The answer table: answers queries in place from a store's records, without the framework. What it cannot
- * answer exactly as the store's handler would in the framework's chain, it leaves to that chain.
+ * The answer table: answers queries in place from a store's records, without the framework. It leaves to the chain
+ * whatever it cannot answer exactly as the store's handler would there.
  */
 import {
   EDNS_UDP_BYTES,
@@ -27,22 +27,23 @@ const OUTSIDE_CODES = { refuse: RCODE.REFUSED, nxdomain: RCODE.NXDOMAIN, framewo
 
 export interface AnswerTableOptions {
   /**
-   * The largest response over UDP, and what our OPT record advertises, in bytes: 512 to 65,535. Default 1232,
+   * The largest UDP response and the size that our OPT record advertises, in bytes: 512 to 65,535. Default 1232,
    * which passes any path unfragmented (RFC 9715).
    */
   readonly maxUdpOctets?: number;
   /**
-   * What to do with a question that the store leaves to the next handler (for a `ZoneStore`: names outside of
-   * all zones, zone transfers, and classes other than IN; for a `DefaultStore`: all that it does not have):
-   * `refuse` says REFUSED and `nxdomain` NXDOMAIN at once, `framework` lets the chain decide, where other
-   * handlers may know. Default `refuse`.
+   * What to do with a question that the store leaves to the next handler. For a `ZoneStore`, that means names
+   * outside of all zones, zone transfers, and classes other than IN; for a `DefaultStore`, everything that it does
+   * not have. `refuse` answers REFUSED and `nxdomain` NXDOMAIN at once; `framework` lets the chain decide, where
+   * other handlers may know. Default `refuse`.
    */
   readonly outside?: 'refuse' | 'nxdomain' | 'framework';
 }
 
 /**
- * Makes the table of a store. It reads a `ZoneStore`'s own records, and a copy of a `DefaultStore`'s that follows
- * its `set`, `append` and `delete`: a change is in the next answer. Throws a RangeError for an impossible option.
+ * Creates the table of a store. It reads a `ZoneStore`'s own records, or a copy of a `DefaultStore`'s records that
+ * follows its `set`, `append` and `delete`: the next answer reflects a change. Throws a RangeError for an invalid
+ * option.
  */
 export function createAnswerTable(
   store: ZoneStore | DefaultStore,
@@ -58,10 +59,10 @@ export function createAnswerTable(
 class AnswerTable implements Responder {
   readonly #answers: Answers;
   readonly #reply: ReplyWriter;
-  /** For callers that have not read the message themselves. */
+  /** For callers that have not parsed the message themselves. */
   readonly #own = new QueryReader();
   readonly #maxUdpOctets: number;
-  /** The code for what is none of ours; -1 where the framework decides. */
+  /** The RCODE for questions outside of the store; -1 if the framework decides. */
   readonly #outside: number;
 
   constructor(answers: Answers, reply: ReplyWriter, options: AnswerTableOptions) {
@@ -84,12 +85,13 @@ class AnswerTable implements Responder {
     transport: Transport,
     read?: QueryReader,
   ): number {
-    // A caller's mistake must not become a write outside of the slot.
+    // A caller's mistake must not cause a write outside of the slot.
     if (offset < 0 || length > capacity || offset + capacity > bytes.length) return DROP;
     if (read === undefined) this.#own.read(bytes, offset, length);
     const query = read ?? this.#own;
     if (query.code === IGNORE) return DROP;
-    // As much as there is room for: whether the client takes it is known in the end, and so is the code.
+    // Write as much as the slot holds: only at the end is it known whether the client takes it, and with which
+    // RCODE.
     this.#reply.begin(bytes, offset, query.questionEnd, capacity - (query.hasEdns ? OPT_BYTES : 0));
     return query.code === GOOD
       ? this.#answer(bytes, offset, query, transport)
@@ -104,7 +106,7 @@ class AnswerTable implements Responder {
     return this.#refuse(query, this.#outside);
   }
 
-  /** The answer that has been written; without its records if the client does not take so much. */
+  /** Completes the reply, without its records if they exceed what the client takes. */
   #finish(query: QueryReader, flags: number, transport: Transport): number {
     const { hasEdns, dnssecOk, questionEnd, udpBytes } = query;
     const reply = this.#reply;
@@ -117,7 +119,7 @@ class AnswerTable implements Responder {
     return reply.finish(isTruncated ? flags | FLAG.truncated : flags, 1);
   }
 
-  /** A reply without records. */
+  /** Writes a reply without records. */
   #refuse(query: QueryReader, code: number): number {
     const { hasEdns, dnssecOk, questionEnd } = query;
     if (hasEdns) this.#reply.writeOpt(this.#maxUdpOctets, dnssecOk, code >> 4);

@@ -1,15 +1,15 @@
-/** What an answer table asks for the answer to a question, and how it is told that there is none. */
+/** The source of an answer table's answers, and its results when there is no answer. */
 
-/** The store has nothing for this question: the next handler of the chain would be asked. */
+/** The store has nothing for this question; the chain would ask its next handler. */
 export const OUTSIDE = -1;
 /** Only the store's own handler can answer this. */
 export const FRAMEWORK = -2;
 
 export interface Answers {
   /**
-   * Writes the answer to a question with the reply writer of the table, and returns its flags: response code
-   * and AA. `OUTSIDE` or `FRAMEWORK` if there is none, and then nothing has been written. `labels` are the
-   * offsets of the question's labels from `start`, of which `count` come before the root.
+   * Writes the answer to a question with the table's reply writer and returns its flags: RCODE and AA. If there is
+   * none, returns `OUTSIDE` or `FRAMEWORK` and writes nothing. `labels` are the offsets of the question's labels
+   * from `start`; `count` of them come before the root.
    */
   answer(
     bytes: Uint8Array,

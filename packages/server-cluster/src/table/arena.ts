@@ -1,10 +1,10 @@
 /**
- * Memory for millions of small records in one ArrayBuffer: a record is a block of 32-bit words, and its id is
- * the index of the first. What is released is used again for blocks of the same size, so that a store that
- * changes all the time does not grow.
+ * Memory for millions of small records in one ArrayBuffer. A record is a block of 32-bit words; its id is the
+ * index of the first word. Released blocks are reused for blocks of the same size, so that a store that changes
+ * constantly does not grow.
  */
 
-/** The id of nothing; no block ever has it. */
+/** The null id: no block has it. */
 export const NONE = 0;
 
 /** Blocks up to this size are reused exactly; larger ones are rounded up to a multiple of it. */
@@ -25,12 +25,12 @@ export class Arena {
   /** The first free block of each size; its first word is the id of the next one. */
   readonly #free = new Map<number, number>();
 
-  /** Bytes that hold blocks, free ones included. */
+  /** Bytes in blocks, including free ones. */
   get byteLength(): number {
     return this.#end * 4;
   }
 
-  /** Makes room for so many words more, so that filling it does not copy it again and again. */
+  /** Makes room for `words` more words, so that filling the arena does not copy it repeatedly. */
   reserve(words: number): void {
     const needed = this.#end + words;
     if (needed <= this.words.length) return;
@@ -41,7 +41,7 @@ export class Arena {
     this.bytes = new Uint8Array(grown.buffer);
   }
 
-  /** The id of a block of so many words; they hold anything. */
+  /** Allocates a block and returns its id. Its contents are undefined. */
   allocate(words: number): number {
     const size = rounded(words);
     const reused = this.#free.get(size) ?? NONE;
@@ -55,7 +55,7 @@ export class Arena {
     return id;
   }
 
-  /** `words` as it was allocated with. */
+  /** `words` must be the allocated size. */
   release(id: number, words: number): void {
     const size = rounded(words);
     this.words[id] = this.#free.get(size) ?? NONE;

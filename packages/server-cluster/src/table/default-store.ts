@@ -1,7 +1,7 @@
 /**
- * The framework's `DefaultStore` as bytes: a copy of its records that follows every change, and answers as its
- * handler does: exact types only, wildcards also beside names that exist, TTL 0, AA clear. But names are compared
- * without regard to case.
+ * The framework's `DefaultStore` as bytes: a copy of its records that follows every change and answers as its
+ * handler does: exact types only, wildcards even beside existing names, TTL 0, AA clear. Unlike there, names
+ * compare case-insensitively.
  */
 import { CLASS, canonicalName, encodeName } from '@dinodns-bench/wire';
 import type { DefaultStore } from 'dinodns/plugins/storage/index.js';
@@ -16,7 +16,7 @@ import { SET, type StoredSet } from './record-sets.ts';
 import { KEEP_TTL, type ReplyWriter } from './reply-writer.ts';
 import { ZoneData } from './zone-data.ts';
 
-/** Added to a type whose records cannot be encoded: its handler fails, and the client gets SERVFAIL. */
+/** Added to a type whose records cannot be encoded: the store's handler fails, and the client gets SERVFAIL. */
 const UNANSWERABLE = 0x1_0000;
 
 export class DefaultStoreAnswers implements Answers {
@@ -24,12 +24,12 @@ export class DefaultStoreAnswers implements Answers {
   readonly #reply: ReplyWriter;
   readonly #data = new ZoneData();
   readonly #finder = new Finder();
-  /** Keys of the store that are not in canonical form, by that form. */
+  /** Store keys that are not in canonical form, by their canonical form. */
   readonly #spellings = new Map<string, Set<string>>();
 
   /**
-   * Copies the store, and wraps its `set`, `append` and `delete`, which are the only ways to change it: it tells
-   * nobody otherwise. Changes to its `data`, or to an array that it was given, are not seen.
+   * Copies the store and wraps its `set`, `append` and `delete`, the only ways to change it; the store emits no
+   * other notice. Changes made directly to its `data`, or to an array passed to it, go unnoticed.
    */
   constructor(store: DefaultStore, reply: ReplyWriter) {
     this.#store = store;
@@ -58,7 +58,7 @@ export class DefaultStoreAnswers implements Answers {
     type: number,
     questionClass: number,
   ): number {
-    // The handler does not look at the class; and a store with caches behind it tells them of every answer.
+    // The handler ignores the class. A store with caches behind it tells them about every answer.
     if (questionClass !== CLASS.IN || this.#store.shouldCache) return FRAMEWORK;
     const data = this.#data;
     this.#finder.find(data, bytes, start, labels, count);
@@ -66,7 +66,7 @@ export class DefaultStoreAnswers implements Answers {
     const { node, surplus } = this.#finder;
     if (node === NONE) return OUTSIDE;
     const shape = data.names.shapeOf(node);
-    // An exact match, also for ANY: there are no records of that type.
+    // An exact match even for ANY: no records have that type.
     const set = type === 255 ? NONE : findSet(data, shape, type);
     if (set === NONE) return findSet(data, shape, type | UNANSWERABLE) === NONE ? OUTSIDE : FRAMEWORK;
     if (data.sets.arena.words[set + SET.records] === 0) return OUTSIDE;
@@ -83,7 +83,7 @@ export class DefaultStoreAnswers implements Answers {
     return 0;
   }
 
-  /** Stays at the name if it has records, else goes to the nearest wildcard above it; NONE if there is none. */
+  /** Stays at the name if it has records, else moves to the nearest wildcard above it; NONE if there is none. */
   #toRecords(): void {
     const { names } = this.#data;
     const finder = this.#finder;
@@ -101,13 +101,13 @@ export class DefaultStoreAnswers implements Answers {
     }
   }
 
-  /** Copies what the store has for a key, and for those that spell the same name. */
+  /** Copies what the store has for a key and for other spellings of the same name. */
   #refresh(key: string): void {
     let name: string;
     try {
       name = canonicalName(key);
     } catch {
-      // No query can have such a name.
+      // No query can contain such a name.
       return;
     }
     if (key !== name) this.#note(key, name);
@@ -126,7 +126,7 @@ export class DefaultStoreAnswers implements Answers {
     else this.#spellings.delete(name);
   }
 
-  /** The sets of one key, but for the types that another has. */
+  /** The sets of one key, except for types that another key provides. */
   #add(sets: readonly StoredSet[], key: string): StoredSet[] {
     const own = Array.from(this.#store.data.get(key) ?? [], ([type, items]) => toSet(type, items));
     return [...sets, ...own.filter(({ type }) => !sets.some((set) => set.type === type))];

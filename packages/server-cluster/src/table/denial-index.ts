@@ -1,6 +1,6 @@
 /**
- * The NSEC or NSEC3 records of each zone in their order, to find the one that covers a name that does not exist. Made
- * when it is first needed after a change of such records; finding allocates nothing.
+ * The NSEC or NSEC3 records of each zone in order, to find the one that covers a nonexistent name. Built on first
+ * use after such records change; look-ups allocate nothing.
  */
 import { LOWER_CASE, TYPE, u16 } from '@dinodns-bench/wire';
 import { NONE } from './arena.ts';
@@ -8,11 +8,11 @@ import { findSet } from './find-set.ts';
 import { RECORD_HEAD, SHAPE_FLAG, SHAPE_WORD } from './record-sets.ts';
 import type { ZoneData } from './zone-data.ts';
 
-/** Of one zone. */
+/** The denial records of one zone. */
 export interface Denials {
-  /** The names that have the records, in canonical order (RFC 4034, section 6.1), or in that of their hashes. */
+  /** The owners of the records, in canonical order (RFC 4034, section 6.1) or in hash order. */
   readonly nodes: Int32Array;
-  /** What NSEC3 adds to a name before hashing, and how often; null where there are NSEC records. */
+  /** NSEC3 salt and iterations; null for NSEC. */
   readonly hashing: { readonly salt: Uint8Array; readonly iterations: number } | null;
 }
 
@@ -21,7 +21,7 @@ export class DenialIndex {
   #changes = -1;
   readonly #zones = new Map<number, Denials>();
 
-  /** Those of the zone with this apex; undefined if it is not signed. */
+  /** The records of the zone with this apex; undefined if it is not signed. */
   of(data: ZoneData, apex: number): Denials | undefined {
     if (this.#data !== data || this.#changes !== data.denialChanges) this.#build(data);
     return this.#zones.get(apex);
@@ -71,7 +71,10 @@ function inOrder(nodes: readonly number[], keyOf: (node: number) => string): Int
   return Int32Array.from(keyed, ({ node }) => node);
 }
 
-/** The labels from the root on, each byte one higher and a zero behind each label: in this order, so are the names. */
+/**
+ * The labels from the root down, each byte incremented and each label followed by a zero: the keys sort in
+ * canonical order.
+ */
 function canonicalKey({ names }: ZoneData, start: number): string {
   let key = '';
   for (let node = start; node !== names.root; node = names.parentOf(node)) {
@@ -98,7 +101,7 @@ function hashingOf(data: ZoneData, node: number): { salt: Uint8Array; iterations
   return { iterations: u16(bytes, at + 2), salt: bytes.slice(at + 5, at + 5 + length) };
 }
 
-/** Compares labels with their length bytes, as bytes in lower case. */
+/** Compares labels with their length bytes, byte by byte in lower case. */
 export function compareLabels(one: Uint8Array, oneAt: number, other: Uint8Array, otherAt: number): number {
   const length = one[oneAt] ?? 0;
   const otherLength = other[otherAt] ?? 0;

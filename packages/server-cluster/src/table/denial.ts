@@ -1,7 +1,7 @@
 /**
- * Proves with NSEC or NSEC3 records of signed zones that a name or a type does not exist (RFC 4035, section 3.1.3;
- * RFC 5155, section 7.2). What proves it is collected while the answer is found, and written to the authority section
- * behind all answers.
+ * Proves with a signed zone's NSEC or NSEC3 records that a name or a type does not exist (RFC 4035, section 3.1.3;
+ * RFC 5155, section 7.2). Proofs are collected while the answer is found, and written to the authority section
+ * after all answers.
  */
 import { TYPE } from '@dinodns-bench/wire';
 import { NONE } from './arena.ts';
@@ -13,7 +13,7 @@ import type { ReplyWriter } from './reply-writer.ts';
 import type { SignedWriter } from './signed-writer.ts';
 import type { ZoneData } from './zone-data.ts';
 
-/** Three for each of the names that are followed for a question, and for the one at the end. */
+/** Three for each name followed for a question, and for the final one. */
 const MAX_PROOFS = 64;
 
 export class DenialWriter {
@@ -21,7 +21,7 @@ export class DenialWriter {
   readonly #signed: SignedWriter;
   readonly #index = new DenialIndex();
   readonly #search = new NameSearch();
-  /** The names whose records are to be written, their zones, and where the zones' names are in the message. */
+  /** The owners of the records to write, their zones, and the offsets of the zones' names in the message. */
   readonly #nodes = new Int32Array(MAX_PROOFS);
   readonly #apexes = new Int32Array(MAX_PROOFS);
   readonly #origins = new Uint16Array(MAX_PROOFS);
@@ -32,7 +32,7 @@ export class DenialWriter {
     this.#signed = signed;
   }
 
-  /** There is no such name: neither itself nor a wildcard below the nearest name that exists. */
+  /** Proves that a name does not exist: neither the name nor a wildcard below its closest encloser. */
   noName(data: ZoneData, bytes: Uint8Array, start: number, finder: Finder, labels: Uint16Array): void {
     const denials = this.#denialsOf(data, finder);
     if (denials === undefined) return;
@@ -46,7 +46,7 @@ export class DenialWriter {
     }
   }
 
-  /** A wildcard answers for the name, which does not exist itself. */
+  /** Proves that the name itself does not exist, because a wildcard answers for it. */
   wildcard(data: ZoneData, bytes: Uint8Array, start: number, finder: Finder, labels: Uint16Array): void {
     const denials = this.#denialsOf(data, finder);
     if (denials === undefined) return;
@@ -54,7 +54,7 @@ export class DenialWriter {
     this.#cover(data, denials, bytes, start, finder, labels, from, false);
   }
 
-  /** The name, or the wildcard that stands for it, has no records of that type. */
+  /** Proves that the name, or the wildcard that matches it, has no records of that type. */
   noType(data: ZoneData, bytes: Uint8Array, start: number, finder: Finder, labels: Uint16Array): void {
     const denials = this.#denialsOf(data, finder);
     if (denials === undefined) return;
@@ -71,7 +71,7 @@ export class DenialWriter {
     } else this.#matchOrOptOut(data, denials, bytes, start, finder, labels, 0);
   }
 
-  /** The delegation has no DS records: the zone below is not signed. */
+  /** Proves that the delegation has no DS records: the child zone is not signed. */
   noDs(data: ZoneData, bytes: Uint8Array, start: number, finder: Finder, labels: Uint16Array): void {
     const denials = this.#denialsOf(data, finder);
     if (denials === undefined) return;
@@ -80,7 +80,7 @@ export class DenialWriter {
     else if (findSet(data, data.names.shapeOf(cut), TYPE.NSEC) !== NONE) this.#add(finder, labels, cut);
   }
 
-  /** Writes what has been collected, each record once, and forgets it. */
+  /** Writes the collected proofs, each record once, and clears them. */
   flush(data: ZoneData): void {
     for (let index = 0; index < this.#count; index++) {
       const node = this.#nodes[index] ?? NONE;
@@ -101,7 +101,7 @@ export class DenialWriter {
 
   #denialsOf(data: ZoneData, { apex }: Finder): Denials | undefined {
     if (!this.#signed.dnssecOk || apex === NONE) return undefined;
-    // Without a signature over its SOA record a zone is not signed, and nothing has to be looked for.
+    // Without a signature over its SOA record a zone is not signed, so there is nothing to look for.
     if (this.#signed.signaturesOf(data, TYPE.SOA, apex) === NONE) return undefined;
     return this.#index.of(data, apex);
   }
@@ -133,7 +133,7 @@ export class DenialWriter {
       : search.nsec3(data, denials, bytes, start, labels, from, count, isWildcard, isExact);
   }
 
-  /** The record that covers the name from a label on, or the wildcard below that name. */
+  /** Adds the record that covers the name from a label on, or the wildcard below that name. */
   #cover(
     data: ZoneData,
     denials: Denials,
@@ -148,7 +148,7 @@ export class DenialWriter {
     if (node !== NONE) this.#add(finder, labels, node);
   }
 
-  /** That the name has a record (which then says what it holds); else that it is in a span without signatures. */
+  /** Adds the name's own record, which lists its types; else the one that shows it to be in an opt-out span. */
   #matchOrOptOut(
     data: ZoneData,
     denials: Denials,
@@ -164,8 +164,8 @@ export class DenialWriter {
   }
 
   /**
-   * The nearest name from label `from` on that has an NSEC3 record, and that the name one label longer does not exist
-   * (RFC 5155, section 7.2.1). Returns where the labels of the former begin.
+   * Finds the nearest name from label `from` on that has an NSEC3 record, and proves that the name one label
+   * longer does not exist (RFC 5155, section 7.2.1). Returns where the labels of the former begin.
    */
   #closestEncloser(
     data: ZoneData,
@@ -189,7 +189,7 @@ export class DenialWriter {
   }
 }
 
-/** Labels of the name that was looked for. */
+/** Number of labels of the queried name. */
 function labelCountOf({ names }: ZoneData, { apex, apexLabel }: Finder): number {
   let count = apexLabel;
   for (let node = apex; node !== names.root; node = names.parentOf(node)) count++;

@@ -4,7 +4,7 @@ import { NONE } from './arena.ts';
 import { SHAPE_WORD } from './record-sets.ts';
 import type { ZoneData } from './zone-data.ts';
 
-/** The record set of that type; for ANY, the first one (RFC 8482, section 4.1); NONE if there is none. */
+/** The record set of that type, or the first one for ANY (RFC 8482, section 4.1); NONE if there is none. */
 export function findSet(data: ZoneData, shape: number, type: number): number {
   if (shape === NONE) return NONE;
   const { words } = data.sets.arena;

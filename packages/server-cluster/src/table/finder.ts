@@ -1,38 +1,41 @@
 /**
- * Finds a name in the tree and what surrounds it: the zone it is in, and the delegation, if any, behind
- * which it lies. One look-up for each label from the root on; below a name that does not exist it ends.
+ * Finds a name in the tree, its zone, and the delegation above it, if any. This takes one look-up per label from
+ * the root down and ends at the first label that does not exist.
  */
 import { NONE } from './arena.ts';
 import { SHAPE_FLAG, SHAPE_WORD } from './record-sets.ts';
 import type { ZoneData } from './zone-data.ts';
 
-/** What ends a zone, or leads out of the tree, below its apex. */
+/** What ends a zone or redirects below its apex. */
 const NOTED = SHAPE_FLAG.ns | SHAPE_FLAG.dname;
 
 export class Finder {
-  /** The name, or the nearest that exists above it (RFC 4592, section 3.3.1: the closest encloser). */
+  /** The name, or its closest encloser (RFC 4592, section 3.3.1). */
   node = NONE;
-  /** What `node` has, as bits of `SHAPE_FLAG`. */
+  /** The record types at `node`, as bits of `SHAPE_FLAG`. */
   flags = 0;
-  /** Labels of the name in front of `node`; 0 if the name exists. */
+  /** Labels of the name before `node`; 0 if the name exists. */
   unmatched = 0;
-  /** How many labels the name has more than `node`, for which it answers; only a wildcard answers for longer names. */
+  /** How many labels the queried name has more than `node`; above 0 only for a wildcard. */
   surplus = 0;
-  /** The name with the SOA record that governs `node`, and how many labels come before it; NONE outside of zones. */
+  /** The apex of the zone that contains `node`, and the number of labels before it; NONE outside of zones. */
   apex = NONE;
   apexLabel = 0;
-  /** The topmost name with NS records below the apex. */
+  /** The topmost name with NS records below the apex: the zone cut. */
   cut = NONE;
   cutLabel = 0;
   cutSurplus = 0;
-  /** The topmost name above the one that is looked for, but in its zone, with a DNAME record: whatever is below it is redirected. */
+  /**
+   * The topmost name with a DNAME record, above the queried name and in its zone. It redirects everything below
+   * it.
+   */
   redirection = NONE;
   redirectionLabel = 0;
-  /** If `node` is an apex: that of the zone above it, unless a delegation lies between the two. */
+  /** If `node` is an apex: the apex of the zone above it, unless a delegation lies between them. */
   outerApex = NONE;
   outerApexLabel = 0;
 
-  /** `labels` are offsets from `start`, `count` of them in front of the root. */
+  /** `labels` are offsets from `start`; `count` of them come before the root. */
   find(data: ZoneData, bytes: Uint8Array, start: number, labels: Uint16Array, count: number): void {
     const { names } = data;
     this.apex = NONE;
@@ -49,7 +52,7 @@ export class Finder {
       label--;
       this.#note(data, node, label);
     }
-    // Such a name exists only to hold the hash of another: to all others it does not (RFC 5155, section 7.2.8).
+    // A name that exists only to hold NSEC3 records does not exist for other queries (RFC 5155, section 7.2.8).
     if (label === 0 && (this.flags & SHAPE_FLAG.nsec3) !== 0) {
       node = names.parentOf(node);
       label = 1;
@@ -59,7 +62,7 @@ export class Finder {
     this.surplus = 0;
   }
 
-  /** Goes on to the wildcard right below `node`; false if there is none. */
+  /** Moves to the wildcard directly below `node`; false if there is none. */
   toWildcard(data: ZoneData): boolean {
     const wildcard = data.names.wildcardBelow(this.node);
     if (wildcard === NONE) return false;
@@ -85,7 +88,7 @@ export class Finder {
       this.redirection = NONE;
       if ((flags & SHAPE_FLAG.dname) !== 0) this.#noteRedirection(node, label);
     } else if (this.apex !== NONE && this.cut === NONE && this.redirection === NONE) {
-      // Beside NS records a DNAME record belongs to the zone below (RFC 6672, section 2.3).
+      // Beside NS records, a DNAME record belongs to the child zone (RFC 6672, section 2.3).
       if ((flags & NOTED) === 0) return;
       if ((flags & SHAPE_FLAG.ns) === 0) this.#noteRedirection(node, label);
       else {

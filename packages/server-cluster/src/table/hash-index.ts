@@ -7,7 +7,9 @@
  */
 
 const INITIAL_SLOTS = 64;
-/** Above this share of used slots, the number of slots doubles: a miss looks at three slots on average. */
+/**
+ * When the share of used slots exceeds this, the number of slots doubles: a miss examines three slots on average.
+ */
 const MAX_LOAD = 0.625;
 
 export class HashIndex {
@@ -25,7 +27,7 @@ export class HashIndex {
     return this.slots.byteLength;
   }
 
-  /** Makes room for so many ids in all. */
+  /** Makes room for `size` ids in total. */
   reserve(size: number): void {
     let slots = this.mask + 1;
     while (size > slots * MAX_LOAD) slots *= 2;
@@ -47,7 +49,7 @@ export class HashIndex {
       hole = (hole + 1) & mask;
     }
     this.#size--;
-    // Those behind the hole move into it, unless that would put them before their own place (Knuth, 6.4 R).
+    // Entries after the hole move into it, unless that would put them before their own slot (Knuth, 6.4 R).
     for (let slot = (hole + 1) & mask; slots[2 * slot + 1] !== 0; slot = (slot + 1) & mask) {
       const home = (slots[2 * slot] ?? 0) & mask;
       if (((slot - home) & mask) < ((slot - hole) & mask)) continue;

@@ -1,17 +1,17 @@
-/** Hashes of 32 bits for keys that clients cannot choose: those of the zones' own names and records. */
+/** 32-bit hashes for keys that clients cannot choose: names and records of the zones themselves. */
 import { LOWER_CASE } from '@dinodns-bench/wire';
 
 /** The prime of FNV-1a. */
 const PRIME = 0x0100_0193;
 
-/** Mixes all bits into the lower ones, which choose the slot (the end of MurmurHash3). */
+/** Mixes all bits into the low ones, which select the slot (MurmurHash3's finalizer). */
 export function finish(hash: number): number {
   let mixed = Math.imul(hash ^ (hash >>> 16), 0x85eb_ca6b);
   mixed = Math.imul(mixed ^ (mixed >>> 13), 0xc2b2_ae35);
   return mixed ^ (mixed >>> 16);
 }
 
-/** Hash of the label at `at` (its length byte first) below `parent`, whatever its case. */
+/** Case-insensitive hash of the label at `at` (its length byte first) below `parent`. */
 export function hashLabel(parent: number, bytes: Uint8Array, at: number): number {
   const end = at + (bytes[at] ?? 0);
   let hash = Math.imul(parent, 0x9e37_79b1);
@@ -21,7 +21,7 @@ export function hashLabel(parent: number, bytes: Uint8Array, at: number): number
   return finish(hash);
 }
 
-/** Hash of so many words. */
+/** Hash of `words[from, to)`. */
 export function hashWords(words: Int32Array, from: number, to: number): number {
   let hash = to - from;
   for (let index = from; index < to; index++)

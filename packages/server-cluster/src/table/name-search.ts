@@ -1,4 +1,4 @@
-/** Finds the NSEC or NSEC3 record of a zone for a name in a message. Allocates nothing. */
+/** Finds the NSEC or NSEC3 record of a zone for a name in a message, without allocating. */
 import { LOWER_CASE, MAX_LABELS, MAX_NAME_BYTES, u8 } from '@dinodns-bench/wire';
 import { NONE } from './arena.ts';
 import { compareLabels, type Denials } from './denial-index.ts';
@@ -6,19 +6,19 @@ import { SHA1_BYTES, sha1 } from './sha1.ts';
 import type { ZoneData } from './zone-data.ts';
 
 const WILDCARD = Uint8Array.of(1, 0x2a);
-/** The digits of a hash in base32hex (RFC 5155, section 3.3), behind their length byte. */
+/** Digits of a hash in base32hex (RFC 5155, section 3.3), after the length byte. */
 const HASH_DIGITS = 32;
 const DIGITS = Buffer.from('0123456789abcdefghijklmnopqrstuv', 'latin1');
 /** A salt has a length field of one byte. */
 const MAX_SALT = 255;
 
-/** A name: the labels from `from` on, behind a `*` if `isWildcard` says so. */
+/** Searches for a name: the labels from `from` on, after a `*` if `isWildcard` is set. */
 export class NameSearch {
   readonly #path = new Int32Array(MAX_LABELS);
   readonly #message = new Uint8Array(MAX_NAME_BYTES + 2 + MAX_SALT);
   readonly #hash = new Uint8Array(HASH_DIGITS + 1);
 
-  /** The name with the NSEC record that is the name's own, or covers it. */
+  /** The owner of the NSEC record that matches or covers the name. */
   nsec(
     data: ZoneData,
     { nodes }: Denials,
@@ -40,7 +40,10 @@ export class NameSearch {
     return nodes[low === 0 ? nodes.length - 1 : low - 1] ?? NONE;
   }
 
-  /** The name with the NSEC3 record whose hash is the name's own (`isExact`), else NONE; or of the one that covers it. */
+  /**
+   * With `isExact`, the owner of the NSEC3 record that matches the name, else NONE; otherwise the owner of the
+   * record that covers it.
+   */
   nsec3(
     data: ZoneData,
     denials: Denials,
@@ -74,7 +77,7 @@ export class NameSearch {
     return compareLabels(names.arena.bytes, names.labelAt(node), this.#hash, 0) === 0 ? node : NONE;
   }
 
-  /** Canonical order of a node and a name. */
+  /** Compares a node and a name in canonical order. */
   #compare(
     { names }: ZoneData,
     node: number,
@@ -131,7 +134,7 @@ export class NameSearch {
     this.#writeDigits();
   }
 
-  /** Five bits a digit, so that eight digits are five bytes. */
+  /** Five bits per digit, so eight digits are five bytes. */
   #writeDigits(): void {
     const hash = this.#hash;
     hash[0] = HASH_DIGITS;

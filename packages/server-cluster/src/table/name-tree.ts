@@ -1,14 +1,14 @@
 /**
- * All names of a store as a tree of labels in an arena: each knows its parent, so that a name above an
- * existing one exists too (RFC 4592, section 2.2.2: an empty non-terminal), and vanishes with the last name
- * below it. About 45 bytes for a name of 16: a label is stored once, without what is above it.
+ * All names of a store as a tree of labels in an arena. Each node knows its parent, so an ancestor of an existing
+ * name exists too (RFC 4592, section 2.2.2: an empty non-terminal) and goes away with the last name below it. A
+ * name of 16 bytes takes about 45 bytes: each label is stored once, without its ancestors.
  */
 import { LOWER_CASE } from '@dinodns-bench/wire';
 import { Arena, NONE } from './arena.ts';
 import { hashLabel } from './hash.ts';
 import { HashIndex } from './hash-index.ts';
 
-/** Words of a name's block, then its label in lower case, behind its length byte. */
+/** Words of a name's block. The label follows, in lower case with its length byte. */
 export const PARENT = 0;
 /** What the name holds: a shape of `RecordSets`, or NONE for an empty non-terminal. */
 export const SHAPE = 1;
@@ -31,7 +31,7 @@ export class NameTree {
     this.arena.words.fill(0, this.root, this.root + blockWords(0));
   }
 
-  /** Names, the empty non-terminals and the root included. */
+  /** Number of names, including empty non-terminals and the root. */
   get size(): number {
     return this.index.size + 1;
   }
@@ -40,13 +40,13 @@ export class NameTree {
     return this.arena.byteLength + this.index.byteLength;
   }
 
-  /** Makes room for so many names more, with labels of so many bytes on average. */
+  /** Makes room for `names` more names, whose labels average `labelBytes` bytes. */
   reserve(names: number, labelBytes: number): void {
     this.arena.reserve(Math.ceil(names * (LABEL + (labelBytes + 4) / 4)));
     this.index.reserve(this.index.size + names);
   }
 
-  /** The name below `parent` with the label at `at`, whatever its case; NONE if there is none. */
+  /** The child of `parent` with the label at `at`, in any case; NONE if there is none. */
   child(parent: number, bytes: Uint8Array, at: number): number {
     return this.#find(hashLabel(parent, bytes, at), parent, bytes, at);
   }
@@ -96,7 +96,7 @@ export class NameTree {
     return node;
   }
 
-  /** The name of these bytes (uncompressed, with the root); NONE if it does not exist. */
+  /** The node of an uncompressed name (with the root); NONE if it does not exist. */
   find(name: Uint8Array): number {
     let node = this.root;
     for (const at of labelOffsets(name).reverse()) {
@@ -106,14 +106,14 @@ export class NameTree {
     return node;
   }
 
-  /** The same, created with all those above it if it is new. */
+  /** The same; creates the name and its ancestors if they do not exist. */
   ensure(name: Uint8Array): number {
     let node = this.root;
     for (const at of labelOffsets(name).reverse()) node = this.ensureChild(node, name, at);
     return node;
   }
 
-  /** All names but the root, in no order. */
+  /** All names except the root, in no particular order. */
   *nodes(): Generator<number, void, void> {
     const { slots } = this.index;
     for (let at = 1; at < slots.length; at += 2) {
@@ -122,7 +122,7 @@ export class NameTree {
     }
   }
 
-  /** Removes the name, and those above it, as far as nothing needs them. */
+  /** Removes the name and its ancestors, as far as nothing needs them. */
   prune(node: number): void {
     const { arena } = this;
     for (let current = node; current !== this.root; ) {
@@ -136,7 +136,7 @@ export class NameTree {
     }
   }
 
-  /** The bytes of a name in lower case, uncompressed. */
+  /** A node's name in lower case, uncompressed. */
   nameOf(node: number): Uint8Array {
     const name: number[] = [];
     for (let current = node; current !== this.root; current = this.parentOf(current)) {

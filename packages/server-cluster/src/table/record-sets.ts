@@ -1,8 +1,8 @@
 /**
- * Record sets in wire form, and shapes: what a name holds, as a list of record sets. Both are interned, and
- * neither names its owner: a million zones of the same make share one shape. Where data repeats the end of
- * the owner's name (`ns1.example7.com` at `example7.com`) it says so in place of the bytes, which makes sets
- * alike, and is where a compression pointer to the question goes.
+ * Record sets in wire form, and shapes: lists of the record sets that a name holds. Both are interned, and neither
+ * names its owner: a million zones of the same layout share one shape. Where data repeats the end of the owner's
+ * name (`ns1.example7.com` at `example7.com`), a reference replaces the bytes. This makes sets equal, and the
+ * reference becomes a compression pointer to the question.
  */
 import { CLASS, findNameEnd, TYPE } from '@dinodns-bench/wire';
 import { layoutOf } from '../wire/rdata.ts';
@@ -15,7 +15,7 @@ import { SIGNATURES } from './signatures.ts';
 const REFERENCES = 0;
 const HASH = 1;
 
-/** Words of a record set's block. Behind them come the references to the owner, then the bytes. */
+/** Words of a record set's block. The references to the owner follow, then the bytes. */
 export const SET = {
   type: 2,
   /** TTL of a negative answer with this SOA record (RFC 2308, section 3). */
@@ -23,18 +23,18 @@ export const SET = {
   records: 4,
   length: 5,
   ownerReferences: 6,
-  /** Of these, how many stand for bytes because the type must not be compressed. */
+  /** How many of the references stand for bytes because the type must not be compressed. */
   expansions: 7,
   head: 8,
 } as const;
 
-/** Words of a shape's block. Behind them come pairs of type and record set. */
+/** Words of a shape's block. Pairs of type and record set follow. */
 export const SHAPE_WORD = { flags: 2, sets: 3, head: 4 } as const;
 
-/** What a shape has that decides about the name's place in its zone. */
+/** Record types of a shape that determine the name's role in its zone. */
 export const SHAPE_FLAG = { soa: 1, ns: 2, cname: 4, dname: 8, signed: 16, nsec: 32, nsec3: 64 } as const;
 
-/** An owner reference is `offset << 8 | expansion << 7 | labels`, `labels` of the owner being left out. */
+/** An owner reference is `offset << 8 | expansion << 7 | labels`: `labels` of the owner's labels are omitted. */
 export const EXPANSION = 0x80;
 
 /** Bytes of a record before its data: pointer to the owner, type, class, TTL, length. */
@@ -61,7 +61,7 @@ export class RecordSets {
   }
 
   /**
-   * The shape of a name that holds these sets, in this order; NONE for no sets. Whoever keeps it calls
+   * The shape of a name that holds these sets, in this order; NONE for no sets. A caller that keeps it calls
    * `retain`. `owner` is the name's bytes in lower case.
    */
   shapeOf(sets: readonly StoredSet[], owner: Uint8Array): number {
@@ -75,7 +75,7 @@ export class RecordSets {
     }
     const known = this.#shapeIndex.size;
     const shape = this.#intern(this.#shapeIndex, candidate);
-    // The sets belong to the shape, however often it is asked for.
+    // The shape holds one reference to each set, however often the shape is requested.
     if (this.#shapeIndex.size > known) for (const set of this.setsOf(shape)) this.#count(set, 1);
     return shape;
   }
@@ -84,7 +84,7 @@ export class RecordSets {
     if (shape !== NONE) this.#count(shape, names);
   }
 
-  /** Frees the shape and its sets when no name has them any more. */
+  /** Frees the shape and its sets once no name uses them. */
   release(shape: number): void {
     if (shape === NONE || this.#count(shape, -1) > 0) return;
     const sets = this.setsOf(shape);
@@ -109,12 +109,12 @@ export class RecordSets {
     return this.arena.words[set + SET.type] ?? 0;
   }
 
-  /** Of a set of SOA records: seconds that a negative answer may be kept. */
+  /** For a set of SOA records: the TTL of negative answers, in seconds. */
   negativeTtl(set: number): number {
     return this.arena.words[set + SET.negativeTtl] ?? 0;
   }
 
-  /** Offset of a set's bytes in the arena's bytes. */
+  /** Offset of a set's bytes in the arena. */
   bytesAt(set: number): number {
     return (set + SET.head + (this.arena.words[set + SET.ownerReferences] ?? 0)) * 4;
   }
@@ -156,7 +156,7 @@ export class RecordSets {
     return count;
   }
 
-  /** The block with these words, which is made if there is none. The first two words do not count. */
+  /** The block with these words, created if there is none. The first two words are not compared. */
   #intern(index: HashIndex, candidate: Int32Array): number {
     const hash = hashWords(candidate, HASH + 1, candidate.length);
     const { slots, mask } = index;
@@ -228,7 +228,7 @@ function negativeTtl(soa: StoredRecord | undefined): number {
   return soa === undefined ? 0 : Math.min(soa.ttl, soa.data.readUInt32BE(soa.data.length - 4));
 }
 
-/** The data with each name's common end with the owner replaced by two bytes, or by none; notes where. */
+/** Replaces the common end of each name and the owner with two bytes, or with none; records where. */
 function withoutOwner(
   type: number,
   data: Buffer,
@@ -260,14 +260,14 @@ function withoutOwner(
 }
 
 /**
- * How much of `name` comes before the labels that it shares with the end of `owner`, and how many labels of
- * `owner` come before those; undefined if they share none but the root. The case counts, so that a name
- * comes back as it was given.
+ * How many bytes of `name` come before the labels that it shares with the end of `owner`, and how many labels of
+ * `owner` come before those; undefined if they share only the root. Compares case-sensitively, so that a name is
+ * returned as it was given.
  */
 function commonEnd(name: Uint8Array, owner: Uint8Array): { own: number; left: number | undefined } {
   const labels = labelOffsets(name);
   const ownerLabels = labelOffsets(owner);
-  // A wildcard answers under other names, which share only what is above it.
+  // A wildcard answers under other names, which share only the labels below the star.
   const least = owner[0] === 1 && owner[1] === 0x2a ? 1 : 0;
   for (const [index, own] of labels.entries()) {
     const left = ownerLabels.length - (labels.length - index);

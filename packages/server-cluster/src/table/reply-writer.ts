@@ -1,7 +1,6 @@
 /**
- * Writes a reply over its query: header and question stay where they are, which echoes the id and the name in
- * the case asked, and records go behind them. Owners are compression pointers into the question, or into
- * what was written before.
+ * Writes a reply over its query. Header and question stay in place, which echoes the ID and the name in the case
+ * asked, and records follow. Owners are compression pointers to the question or to names written before.
  */
 import {
   FLAG,
@@ -21,26 +20,29 @@ import { EXPANSION, RECORD_HEAD, type RecordSets, SET } from './record-sets.ts';
 /** Compression pointers have 14 bits (RFC 1035, section 4.1.4). */
 const LAST_POINTER = 0x3fff;
 
-/** For `writeSet`: every record has the TTL that it was stored with. */
+/** For `writeSet`: each record keeps its stored TTL. */
 export const KEEP_TTL = -1;
 
 export class ReplyWriter {
-  /** Offset from the beginning of the message behind what has been written. */
+  /** Offset in the message after what has been written. */
   at = 0;
   answers = 0;
   authorities = 0;
   additionals = 0;
   /** Something did not fit. */
   isFull = false;
-  /** Where the records end that the client must get; -1 if it must get all. Those behind are left out where they do not fit. */
+  /**
+   * End of the records that the client must get; -1 if it must get all. Records after it are omitted if they do
+   * not fit.
+   */
   requiredEnd = -1;
-  /** Records of the additional section in front of that. */
+  /** Records of the additional section before that offset. */
   requiredAdditionals = 0;
   #bytes: Uint8Array = new Uint8Array(0);
   #start = 0;
   #limit = 0;
 
-  /** Begins behind the question, to write at most so many bytes of a message. */
+  /** Starts after the question. `limit` is the maximum length of the message in bytes. */
   begin(bytes: Uint8Array, start: number, questionEnd: number, limit: number): void {
     this.#bytes = bytes;
     this.#start = start;
@@ -53,13 +55,13 @@ export class ReplyWriter {
     this.requiredEnd = -1;
   }
 
-  /** What comes from here on may be missing, without TC (RFC 2181, section 9). */
+  /** Everything from here on may be omitted without TC (RFC 2181, section 9). */
   endRequired(): void {
     this.requiredEnd = this.at;
     this.requiredAdditionals = this.additionals;
   }
 
-  /** Takes back what may be missing, if it does not fit so many bytes. */
+  /** Removes the optional records if the message exceeds `limit` bytes. */
   fit(limit: number): void {
     if (this.requiredEnd === -1 || (this.at <= limit && !this.isFull)) return;
     this.at = this.requiredEnd;
@@ -68,9 +70,9 @@ export class ReplyWriter {
   }
 
   /**
-   * Writes the records of a set and returns how many; 0 if they do not fit, and from then on. Their owner is
-   * the name at `labels[owner]`, and `node` in the tree of names; or a wildcard that answers for that name,
-   * which may have `surplus` labels more. A `ttl` other than `KEEP_TTL` is that of all of them.
+   * Writes the records of a set and returns their number; 0 if they do not fit, and for every call after that.
+   * Their owner is the name at `labels[owner]`, and `node` in the name tree; or it is a wildcard that answers for
+   * that name, which may have `surplus` labels more. A `ttl` other than `KEEP_TTL` applies to all of them.
    */
   writeSet(
     sets: RecordSets,
@@ -111,8 +113,9 @@ export class ReplyWriter {
   }
 
   /**
-   * Writes the records of a set whose owner is not in the message yet: below `apex`, the name at `origin`. Returns how
-   * many; 0 if they do not fit, and from then on. For types whose data has no name that ends like the owner.
+   * Writes the records of a set whose owner is not in the message yet, but below `apex`, whose name is at
+   * `origin`. Returns their number; 0 if they do not fit, and for every call after that. Only for types whose data
+   * contains no name that ends like the owner.
    */
   writeNamed(
     sets: RecordSets,
@@ -135,7 +138,7 @@ export class ReplyWriter {
     return this.isFull ? 0 : (words[set + SET.records] ?? 0);
   }
 
-  /** The labels of a node down to those of `apex`, and a pointer to that one's name. */
+  /** Writes the labels of a node down to those of `apex`, and a pointer to the apex's name. */
   #writeOwner(names: NameTree, start: number, apex: number, origin: number): boolean {
     for (let node = start; node !== apex; node = names.parentOf(node)) {
       const label = names.labelAt(node);
@@ -149,8 +152,8 @@ export class ReplyWriter {
   }
 
   /**
-   * Notes in `labels` where the labels are of a name that has been written, the root's included; returns how
-   * many there are in front of the root.
+   * Stores in `labels` the offsets of the labels of a written name, including the root; returns how many come
+   * before the root.
    */
   locate(at: number, labels: Uint16Array): number {
     const bytes = this.#bytes;
@@ -170,7 +173,7 @@ export class ReplyWriter {
     return count;
   }
 
-  /** Whether two names of the message are the same but for the case. */
+  /** Whether two names in the message are equal, ignoring case. */
   isSameName(one: number, other: number): boolean {
     const bytes = this.#bytes;
     const start = this.#start;
@@ -193,9 +196,10 @@ export class ReplyWriter {
   }
 
   /**
-   * Writes the CNAME record that a DNAME record at this offset, written uncompressed, makes for the name at
-   * `labels[0]` (RFC 6672, section 3.1): its first `count` labels stay, what is behind them is replaced. Returns the offset of its target;
-   * 0 if that would have more than 255 bytes, or does not fit the message, which `isFull` says then.
+   * Writes the CNAME record synthesized from the DNAME record at this offset, which was written uncompressed, for
+   * the name at `labels[0]` (RFC 6672, section 3.1): its first `count` labels stay, the rest is replaced. Returns
+   * the offset of the CNAME's target; 0 if that would exceed 255 bytes or does not fit the message; in the latter
+   * case `isFull` is set.
    */
   writeSynthesized(dname: number, labels: Uint16Array, count: number): number {
     const bytes = this.#bytes;
@@ -224,12 +228,12 @@ export class ReplyWriter {
     return data;
   }
 
-  /** Takes back what has been written behind the record at this offset, whose owner is a pointer. */
+  /** Removes everything after the record at this offset, whose owner is a pointer. */
   keepFirst(record: number): void {
     this.at = record + RECORD_HEAD + u16(this.#bytes, this.#start + record + 10);
   }
 
-  /** Takes everything back but the question. */
+  /** Removes everything except the question. */
   clear(questionEnd: number): void {
     this.at = questionEnd;
     this.answers = 0;
@@ -237,12 +241,12 @@ export class ReplyWriter {
     this.additionals = 0;
   }
 
-  /** Whether a record can have the name at this offset as its owner. */
+  /** Whether a pointer to the name at this offset can be a record's owner. */
   canPointTo(at: number): boolean {
     return at <= LAST_POINTER;
   }
 
-  /** Appends our OPT record, for which `limit` has left room. */
+  /** Appends our OPT record, for which `limit` left room. */
   writeOpt(udpBytes: number, dnssecOk: boolean, extendedCode: number): void {
     const bytes = this.#bytes;
     const to = this.#start + this.at;
@@ -261,12 +265,15 @@ export class ReplyWriter {
     this.additionals++;
   }
 
-  /** Header flags and counts; of the query's flags, the operation code comes back, and RD if it is a QUERY. The reply's length. */
+  /**
+   * Writes header flags and counts. The reply copies OPCODE from the query, and RD if it is a QUERY. Returns the
+   * reply's length.
+   */
   finish(flags: number, questions: number): number {
     const bytes = this.#bytes;
     const start = this.#start;
     const query = u16(bytes, start + 2);
-    // RD is defined for queries only (RFC 8906, section 8.1.4).
+    // RD is defined only for QUERY (RFC 8906, section 8.1.4).
     const operation = query & 0x7800;
     const echoed = operation === 0 ? query & FLAG.recursionDesired : operation;
     this.#put(start + 2, FLAG.response | echoed | flags);
@@ -297,7 +304,7 @@ export class ReplyWriter {
     }
   }
 
-  /** A set whose type must not be compressed: names that end like the owner's are written in full. */
+  /** Writes a set whose type must not be compressed: names that end like the owner's are written in full. */
   #writeExpanded(
     sets: RecordSets,
     names: NameTree,
@@ -340,7 +347,7 @@ export class ReplyWriter {
     return true;
   }
 
-  /** The name of a node without its first labels, as the zone has it. */
+  /** Writes a node's name without its first labels, in the zone's spelling. */
   #writeName(names: NameTree, node: number, without: number): boolean {
     const { bytes } = names.arena;
     let current = node;

@@ -1,4 +1,4 @@
-/** SHA-1 (FIPS 180-4) of short messages without allocating, as NSEC3 needs it for every name that it denies. */
+/** SHA-1 (FIPS 180-4) of short messages without allocating. NSEC3 needs it for every name that it denies. */
 
 const BLOCK_BYTES = 64;
 export const SHA1_BYTES = 20;

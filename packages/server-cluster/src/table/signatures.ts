@@ -1,11 +1,11 @@
 /**
- * RRSIG records beside the sets that they sign: a name's RRSIG set is stored as one set for each type covered, so
- * that an answer's signatures are found like its records. Outside they are one set again.
+ * RRSIG records beside the sets that they cover. A name's RRSIG set is stored as one set per type covered, so that
+ * an answer's signatures are found like its records. To callers they are one set.
  */
 import { TYPE } from '@dinodns-bench/wire';
 import type { StoredRecord, StoredSet } from './record-sets.ts';
 
-/** Added to the type that signatures cover. */
+/** Added to the type covered. */
 export const SIGNATURES = 0x2_0000;
 
 export function splitSignatures(sets: readonly StoredSet[]): readonly StoredSet[] {
@@ -19,7 +19,7 @@ export function splitSignatures(sets: readonly StoredSet[]): readonly StoredSet[
     else others.push(record);
   }
   const split = Array.from(byCovered, ([covered, records]) => ({ type: SIGNATURES | covered, records }));
-  // Behind all others: type ANY gets the first set.
+  // Last, because type ANY gets the first set.
   return [...sets.filter((set) => set !== signatures), ...split];
 }
 

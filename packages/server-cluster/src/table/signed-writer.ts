@@ -1,4 +1,4 @@
-/** Writes record sets, and with DO their signatures right behind them (RFC 4035, section 3.1.1). */
+/** Writes record sets and, with DO, their signatures after them (RFC 4035, section 3.1.1). */
 import { NONE } from './arena.ts';
 import { findSet } from './find-set.ts';
 import { SHAPE_FLAG, SHAPE_WORD } from './record-sets.ts';
@@ -15,7 +15,7 @@ export class SignedWriter {
     this.#reply = reply;
   }
 
-  /** As `writeSet` of the reply writer, and the signatures; how many records of both. */
+  /** Like `writeSet` of the reply writer, plus the signatures; returns the number of both. */
   write(
     data: ZoneData,
     set: number,
@@ -30,7 +30,7 @@ export class SignedWriter {
     return written + this.writeSignatures(data, data.sets.typeOf(set), node, labels, owner, surplus, ttl);
   }
 
-  /** The signatures of the node's set of that type alone, if there are any and they are wanted. */
+  /** Writes only the signatures of the node's set of that type, if they exist and are wanted. */
   writeSignatures(
     data: ZoneData,
     type: number,
@@ -45,7 +45,9 @@ export class SignedWriter {
     return this.#reply.writeSet(data.sets, data.names, signatures, node, labels, owner, surplus, ttl);
   }
 
-  /** The set of signatures over the node's set of that type; NONE if there is none, or it is not wanted. */
+  /**
+   * The set of signatures over the node's set of that type; NONE if there is none or the client does not want it.
+   */
   signaturesOf(data: ZoneData, type: number, node: number): number {
     const shape = data.names.shapeOf(node);
     if (!this.dnssecOk || shape === NONE) return NONE;

@@ -1,4 +1,4 @@
-/** The answers of a `ZoneStore`: its handler's, read from the same records. */
+/** The answers of a `ZoneStore`: those of its handler, from the same records. */
 import { CLASS, FLAG } from '@dinodns-bench/wire';
 import type { ZoneStore } from '../store/zone-store.ts';
 import { type Answers, OUTSIDE } from './answers.ts';
@@ -28,7 +28,7 @@ export class ZoneAnswers implements Answers {
     if (questionClass !== CLASS.IN && questionClass !== CLASS_ANY) return OUTSIDE;
     if (asksForNoRecords(type)) return OUTSIDE;
     const flags = this.#responder.answer(this.#store.data, bytes, start, labels, count, type, dnssecOk);
-    // Never authoritative for every class there is (RFC 1035, section 6.2).
+    // An answer for class ANY is never authoritative (RFC 1035, section 6.2).
     return questionClass === CLASS.IN || flags < 0 ? flags : flags & ~FLAG.authoritative;
   }
 }

@@ -1,6 +1,6 @@
 /**
- * The records of a store: which names there are, and what each holds. The one truth from which every path
- * answers; all of it is in typed arrays.
+ * The records of a store: its names, and what each holds. Every path answers from this single copy, which is
+ * entirely in typed arrays.
  */
 import { LOWER_CASE } from '@dinodns-bench/wire';
 import { NONE } from './arena.ts';
@@ -17,19 +17,19 @@ function lowerCase(name: Uint8Array): Uint8Array {
 export class ZoneData {
   readonly names = new NameTree();
   readonly sets = new RecordSets();
-  /** Grows whenever NSEC or NSEC3 records, or what is at their names, change. */
+  /** Incremented whenever NSEC or NSEC3 records, or other records at their names, change. */
   denialChanges = 0;
 
   get byteLength(): number {
     return this.names.byteLength + this.sets.byteLength;
   }
 
-  /** Makes room for so many names more, with labels of so many bytes. */
+  /** Makes room for `names` more names, whose labels average `labelBytes` bytes. */
   reserve(names: number, labelBytes: number): void {
     this.names.reserve(names, labelBytes);
   }
 
-  /** All record sets of a name (bytes, uncompressed, any case), in the order in which they were added. */
+  /** All record sets of a name (uncompressed, any case), in the order in which they were added. */
   read(name: Uint8Array): StoredSet[] {
     const node = this.names.find(name);
     return node === NONE ? [] : this.readNode(node);
@@ -42,7 +42,7 @@ export class ZoneData {
     );
   }
 
-  /** Replaces everything that a name holds. No sets: the name goes, unless there are names below it. */
+  /** Replaces everything that a name holds. Without sets the name is removed, unless there are names below it. */
   write(name: Uint8Array, sets: readonly StoredSet[]): void {
     const existing = this.names.find(name);
     if (existing === NONE && sets.length === 0) return;
@@ -51,7 +51,7 @@ export class ZoneData {
     this.names.prune(node);
   }
 
-  /** Gives a name a shape; only for names that hold nothing yet. */
+  /** Assigns a shape to a name that holds nothing yet. */
   fill(node: number, shape: number): void {
     this.#setShape(node, shape);
   }

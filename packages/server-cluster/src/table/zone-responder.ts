@@ -1,7 +1,7 @@
 /**
  * Answers from the records of a `ZoneStore` as an authoritative server must (RFC 1034, section 4.3.2, RFC 2308,
- * RFC 4592, RFC 6604, RFC 6672, RFC 8482). A zone begins at a name that has an SOA record and ends where a name below
- * has NS records.
+ * RFC 4592, RFC 6604, RFC 6672, RFC 8482). A zone starts at a name with an SOA record and ends at its zone cuts:
+ * names below it with NS records.
  */
 import { FLAG, MAX_LABELS, RCODE, TYPE } from '@dinodns-bench/wire';
 import { AddressWriter } from './addresses.ts';
@@ -40,9 +40,8 @@ export class ZoneResponder {
   }
 
   /**
-   * Writes the answer behind the question and returns its flags: response code and AA. `OUTSIDE` if there is
-   * none, and then nothing is written. With `dnssecOk` answers from signed zones come with their signatures, and
-   * with proof of what does not exist.
+   * Writes the answer after the question and returns its flags: RCODE and AA. If there is none, returns `OUTSIDE`
+   * and writes nothing. With `dnssecOk`, answers from signed zones include signatures and denial of existence.
    */
   answer(
     data: ZoneData,
@@ -79,7 +78,7 @@ export class ZoneResponder {
         if (chain.isClosed(labels) || chain.isGrowing(finder)) return FLAG.authoritative;
         const target = chain.redirect(data, finder, labels);
         if (target === 0) return FLAG.authoritative | (this.#reply.isFull ? 0 : RCODE.YXDOMAIN);
-        // The CNAME record that has been made is what was asked for.
+        // The synthesized CNAME record is the answer.
         if (type === TYPE.CNAME) return FLAG.authoritative;
         labels = this.#labels;
         labelCount = this.#reply.locate(target, labels);
@@ -94,7 +93,7 @@ export class ZoneResponder {
         }
       }
       const { node } = finder;
-      // DS belongs to the zone above the cut (RFC 4035, section 3.1.4.1).
+      // DS belongs to the parent (RFC 4035, section 3.1.4.1).
       if (finder.cut !== NONE && !(finder.cut === node && type === TYPE.DS)) {
         return this.#referral(data, bytes, start, labels, depth);
       }
@@ -118,7 +117,10 @@ export class ZoneResponder {
     }
   }
 
-  /** The records asked for; beside NS records, which a resolver may start with (RFC 9609), their addresses. */
+  /**
+   * Writes the records asked for; with NS records, which a resolver may prime with (RFC 9609), also their
+   * addresses.
+   */
   #positive(data: ZoneData, bytes: Uint8Array, start: number, set: number, labels: Uint16Array): number {
     const { node, surplus, apex, unmatched, flags } = this.#finder;
     const reply = this.#reply;
@@ -143,7 +145,7 @@ export class ZoneResponder {
     return FLAG.authoritative;
   }
 
-  /** The signatures of all sets of the name. */
+  /** Writes the signatures of all sets of the name. */
   #allSignatures(data: ZoneData, labels: Uint16Array): number {
     const { node, surplus } = this.#finder;
     const { words } = data.sets.arena;
@@ -167,7 +169,7 @@ export class ZoneResponder {
     return FLAG.authoritative;
   }
 
-  /** A missing type. DS at the apex is for the zone above to deny, if that is ours too. */
+  /** Answers NODATA. DS at the apex is for the parent to deny, if we serve it too. */
   #noData(data: ZoneData, bytes: Uint8Array, start: number, labels: Uint16Array, type: number): number {
     const finder = this.#finder;
     if (type === TYPE.DS && finder.apex === finder.node && finder.outerApex !== NONE) {
@@ -178,7 +180,7 @@ export class ZoneResponder {
     return this.#negative(data, labels, RCODE.NOERROR);
   }
 
-  /** Adds the zone's SOA record, if there is a zone, with the time the answer may be kept (RFC 2308, section 3). */
+  /** Adds the zone's SOA record, if there is a zone, with the negative TTL (RFC 2308, section 3). */
   #negative(data: ZoneData, labels: Uint16Array, code: number): number {
     const { apex, apexLabel } = this.#finder;
     if (apex !== NONE) {
@@ -187,14 +189,14 @@ export class ZoneResponder {
       const ttl = data.sets.negativeTtl(soa);
       reply.authorities += this.#signed.write(data, soa, apex, labels, apexLabel, 0, ttl);
     }
-    // The code is that of the chain's end, the authority that of its beginning (RFC 6604, section 2.1).
+    // The RCODE is that of the chain's end, AA that of its start (RFC 6604, section 2.1).
     return FLAG.authoritative | code;
   }
 
-  /** With DO: the DS records of a delegation, or that there are none (RFC 4035, section 3.1.4). */
+  /** With DO: writes the DS records of a delegation, or the proof that there are none (RFC 4035, section 3.1.4). */
   #delegationSigner(data: ZoneData, bytes: Uint8Array, start: number, labels: Uint16Array): void {
     const finder = this.#finder;
-    // Only a signed zone says anything about the zone below.
+    // Only a signed zone can say anything about DS records.
     if (this.#signed.signaturesOf(data, TYPE.SOA, finder.apex) === NONE) return;
     const { cut, cutLabel, cutSurplus } = finder;
     const ds = findSet(data, data.names.shapeOf(cut), TYPE.DS);
@@ -203,7 +205,7 @@ export class ZoneResponder {
     this.#denial.flush(data);
   }
 
-  /** The name servers of the zone below, and those of their addresses that are in our zone. */
+  /** Writes the child's name servers, and those of their addresses that are in our zone. */
   #referral(data: ZoneData, bytes: Uint8Array, start: number, labels: Uint16Array, depth: number): number {
     const { cut, cutLabel, cutSurplus, apex } = this.#finder;
     const reply = this.#reply;

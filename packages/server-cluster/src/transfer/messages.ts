@@ -1,6 +1,6 @@
 /**
- * A whole zone as DNS messages (RFC 5936): the SOA record first and last, everything else between in any order. One
- * message at a time, so that whoever sends them can wait.
+ * A whole zone as DNS messages (RFC 5936): the SOA record first and last, everything else in between in any order.
+ * Messages are generated one at a time, so that the sender can wait.
  */
 import { FLAG, HEADER_BYTES, LOWER_CASE, RCODE, TYPE } from '@dinodns-bench/wire';
 import { NONE } from '../table/arena.ts';
@@ -8,19 +8,19 @@ import { labelOffsets } from '../table/name-tree.ts';
 import type { StoredSet } from '../table/record-sets.ts';
 import type { ZoneData } from '../table/zone-data.ts';
 
-/** Bytes at which a message is sent, far below the 64 KiB it may have: about a millisecond's work. */
+/** Bytes at which a message is sent, far below the 64 KiB limit: about a millisecond's work. */
 const MESSAGE_BYTES = 16 * 1024;
-/** Names that are looked at for one message at most: those of other zones count too. */
+/** Maximum names examined per message, including those of other zones. */
 const NAMES_PER_MESSAGE = 2000;
 const RECORD_HEAD_BYTES = 10;
 const CLASS_IN = 1;
 /** A pointer to the question's name, which is the zone's. */
 const ZONE_POINTER = 0xc000 | HEADER_BYTES;
 
-/** What is at a zone cut in the zone above it. */
+/** The types that the parent holds at a zone cut. */
 const AT_CUT: readonly number[] = [TYPE.NS, TYPE.DS];
 
-/** The node of the zone that the question, up to `questionEnd`, asks for; NONE if there is no such zone. */
+/** The apex of the zone that the question, which ends at `questionEnd`, asks for; NONE if there is none. */
 export function zoneOf(data: ZoneData, query: Buffer, questionEnd: number): number {
   const node = data.names.find(query.subarray(HEADER_BYTES, questionEnd - 4));
   return node !== NONE && data.readNode(node).some(({ type }) => type === TYPE.SOA) ? node : NONE;
@@ -32,8 +32,8 @@ export function emptyReply(query: Buffer, questionEnd: number, rcode: number): B
 }
 
 /**
- * The messages of the zone at `apex`, each behind its length field. Empty buffers are pauses: many names of other zones
- * were passed over. `questionEnd` is the offset behind the query's question.
+ * The messages of the zone at `apex`, each with its length field. Empty buffers are pauses: many names of other
+ * zones were skipped. `questionEnd` is the offset after the query's question.
  */
 export function* zoneMessages(
   data: ZoneData,
@@ -66,7 +66,10 @@ export function* zoneMessages(
 
 export const NOTHING: Buffer = Buffer.alloc(0);
 
-/** What the zone at `apex` says of a name: all of it, at the apex of a zone below the delegation, else nothing. */
+/**
+ * What the zone at `apex` holds at a name: at the apex of a child zone only the parent's types, outside of the
+ * zone nothing, else everything.
+ */
 function setsIn(data: ZoneData, apex: number, node: number): StoredSet[] {
   const { names, sets } = data;
   if (names.shapeOf(node) === NONE) return [];
@@ -96,7 +99,7 @@ class Message {
     this.#rcode = rcode;
   }
 
-  /** Adds records, and yields the message whenever it is long enough. */
+  /** Adds records; yields the message whenever it is long enough. */
   *add(owner: Uint8Array, zone: Uint8Array, sets: readonly StoredSet[]): Generator<Buffer, void, void> {
     const name = compressed(owner, zone);
     for (const { type, records } of sets) {
@@ -115,7 +118,7 @@ class Message {
     }
   }
 
-  /** The message so far behind its length field; the next one begins. */
+  /** Returns the message so far with its length field and starts the next one. */
   take(): Buffer {
     const start = Buffer.alloc(2 + this.#questionEnd);
     this.#query.copy(start, 2, 0, this.#questionEnd);
@@ -131,7 +134,7 @@ class Message {
   }
 }
 
-/** The owner with a pointer in place of the zone's name. */
+/** The owner, with a pointer in place of the zone's name. */
 function compressed(owner: Uint8Array, zone: Uint8Array): Buffer {
   if (zone.length === 1) return Buffer.from(owner);
   const own = labelOffsets(owner).length === 0 ? 0 : owner.length - zone.length;

@@ -1,4 +1,4 @@
-/** Zone transfers to those who may have them (RFC 5936): who that is, and how the messages are sent. */
+/** Zone transfers (RFC 5936): which clients may have them, and how the messages are sent. */
 import { once } from 'node:events';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { RCODE, TYPE } from '@dinodns-bench/wire';
@@ -8,7 +8,7 @@ import type { ZoneStore } from '../store/zone-store.ts';
 import { NONE } from '../table/arena.ts';
 import { emptyReply, zoneMessages, zoneOf } from './messages.ts';
 
-/** AXFR, or IXFR, which may be answered with the whole zone as well (RFC 1995, section 4). */
+/** AXFR, or IXFR, which may also be answered with the whole zone (RFC 1995, section 4). */
 export function isTransfer(type: number): boolean {
   return type === TYPE.AXFR || type === TYPE.IXFR;
 }
@@ -28,8 +28,9 @@ export class Transfers {
   }
 
   /**
-   * Sends the zone that the query asks for, or NOTAUTH if it is none of ours, at the speed of the client. A reload meanwhile
-   * changes nothing: the zone is sent as it was. `onMessage` is called for each message, which has its length field.
+   * Sends the zone that the query asks for, or NOTAUTH if we do not serve it, at the client's pace. A reload in
+   * between has no effect: the zone is sent as it was at the start. `onMessage` is called for each message, which
+   * includes its length field.
    */
   async send(
     query: Buffer,
@@ -48,7 +49,7 @@ export class Transfers {
       if (!socket.writable) break;
       if (message.length > 0) {
         onMessage(message);
-        // Not idle: it reads what it has asked for.
+        // Not idle: the client is reading its answer.
         connection.lastQueryAt = performance.now();
         if (!socket.write(message)) await drained(connection);
       }
@@ -58,7 +59,7 @@ export class Transfers {
   }
 }
 
-/** Resolves once more can be written, or the connection is closed. */
+/** Resolves when the socket is writable or closed. */
 async function drained({ socket }: TcpConnection): Promise<void> {
   const gone = new AbortController();
   const { signal } = gone;

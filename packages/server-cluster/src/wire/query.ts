@@ -1,6 +1,6 @@
 /**
- * A query as the framework's handlers see it: the one question and, if there was one, the OPT record. The client's own
- * bytes stay at hand, because the question is echoed exactly as it came.
+ * A query as the framework's handlers see it: its one question and, if present, the OPT record. The client's own
+ * bytes are kept because the question is echoed exactly as it came.
  */
 import {
   EDNS_UDP_BYTES,
@@ -17,9 +17,9 @@ import {
 import type { Answer, OptAnswer, Packet } from 'dns-packet';
 import { className, typeName } from './types.ts';
 
-/** What a query says about itself in its OPT record (RFC 6891). */
+/** A query's EDNS data, from its OPT record (RFC 6891). */
 export interface Edns {
-  /** DNSSEC OK, which a response repeats (RFC 3225, section 3). */
+  /** DNSSEC OK, which the response copies (RFC 3225, section 3). */
   readonly dnssecOk: boolean;
   /** The record as the framework's handlers see it. */
   readonly record: OptAnswer;
@@ -28,10 +28,10 @@ export interface Edns {
 /** A well-formed query with exactly one question. */
 export class Query {
   readonly message: Buffer;
-  /** Offset behind the question, which starts behind the header. */
+  /** Offset after the question, which follows the header. */
   readonly questionEnd: number;
   readonly edns: Edns | null;
-  /** The largest response over UDP that this client takes. */
+  /** The largest UDP response that this client accepts. */
   readonly udpLimit: number;
   /** The query as the framework's handlers see it. */
   readonly packet: Packet;
@@ -49,7 +49,7 @@ export class Query {
     this.packet = {
       type: 'query',
       id: message.readUInt16BE(0),
-      // Only what may be copied into a response: handlers start from these flags (RFC 4035, section 3.1.6).
+      // Only flags that a response may copy: handlers start from these (RFC 4035, section 3.1.6).
       flags: message.readUInt16BE(2) & FLAG.recursionDesired,
       questions: [question],
       answers: [],
@@ -62,10 +62,10 @@ export class Query {
 const reader = new QueryReader();
 
 /**
- * A query to be answered; or a reply that is ready to be sent, because the message is malformed, of another
- * version or asks for something that is not a query; or null for what must not be answered at all: less
- * than a header, or itself a response (two servers would answer each other for ever). `query` is what a reader
- * has read of these bytes; by default they are read here.
+ * A query to answer; or a finished reply, because the message is malformed, has another EDNS version or another
+ * OPCODE; or null for what must not be answered at all: shorter than a header, or itself a response (two servers
+ * would answer each other for ever). `query` is a reader that has already parsed these bytes; by default they are
+ * parsed here.
  */
 export function readQuery(message: Buffer, query: QueryReader = readHere(message)): Query | Buffer | null {
   if (query.code === IGNORE) return null;
@@ -77,14 +77,14 @@ function readHere(message: Buffer): QueryReader {
   return reader;
 }
 
-/** A reply of header, question if there is one, and OPT record if there was one. */
+/** A reply with header, question and OPT record, the latter two if the query had them. */
 function errorReply(
   message: Buffer,
   { code, questionEnd, hasQuestion, hasEdns, dnssecOk }: QueryReader,
 ): Buffer {
   const opt = hasEdns ? optRecord(dnssecOk, code >> 4) : Buffer.alloc(0);
   const reply = Buffer.concat([message.subarray(0, questionEnd), opt]);
-  // The OPCODE comes back, and RD if it is a QUERY (RFC 8906, section 8.1.4); everything else is ours.
+  // The reply copies OPCODE, and RD if it is a QUERY (RFC 8906, section 8.1.4); all else is ours.
   const flags = message.readUInt16BE(2);
   const opcode = flags & OPCODE_MASK;
   const echoed = opcode === 0 ? flags & FLAG.recursionDesired : opcode;
@@ -100,7 +100,7 @@ export function optRecord(dnssecOk: boolean, extendedRcode: number): Buffer {
   return encodeOpt({ dnssecOk, extendedRcode });
 }
 
-/** The OPT record whose type is at `body`. */
+/** Parses the OPT record whose type is at `body`. */
 function ednsAt(message: Buffer, body: number): Edns {
   const flags = message.readUInt16BE(body + 6);
   const record: OptAnswer = {
@@ -111,14 +111,14 @@ function ednsAt(message: Buffer, body: number): Edns {
     ednsVersion: message.readUInt8(body + 5),
     flags,
     flag_do: (flags & 0x8000) !== 0,
-    // Options are hop by hop (RFC 6891, section 6.1.2): a cookie or subnet of the client must not reach
-    // the response by way of a handler that copies the request.
+    // Options are hop-by-hop (RFC 6891, section 6.1.2): a client's cookie or subnet must not reach the response
+    // through a handler that copies the request.
     options: [],
   };
   return { dnssecOk: record.flag_do, record };
 }
 
-/** The OPT record that a handler has put into a response by itself. */
+/** Whether a record is an OPT record that a handler added to a response. */
 export function isOpt(record: Answer): record is OptAnswer {
   return record.type === 'OPT';
 }

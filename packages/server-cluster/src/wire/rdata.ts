@@ -1,6 +1,6 @@
 /**
- * Record data between the objects that the framework's handlers know and bytes. Domain names in the data
- * are ours to encode, because the encoder of `dns-packet` knows neither escapes nor limits; it does the rest.
+ * Converts record data between bytes and the objects that the framework's handlers use. We encode domain names in
+ * the data ourselves, because the encoder of `dns-packet` knows neither escapes nor limits; it does the rest.
  */
 
 import { isIPv4, isIPv6 } from 'node:net';
@@ -9,7 +9,7 @@ import type { SupportedAnswer } from 'dinodns/types/dns.js';
 import { decode, encode } from 'dns-packet';
 import { typeName, typeNumber } from './types.ts';
 
-/** Where the names are in the data of a type: `before` bytes, `names` names, and whatever follows. */
+/** Where the names are in a type's data: after `before` bytes come `names` names, then the rest. */
 interface NameLayout {
   readonly before: number;
   readonly names: number;
@@ -34,7 +34,7 @@ export function layoutOf(type: number): NameLayout {
   return LAYOUTS.get(type) ?? NO_NAMES;
 }
 
-/** Bytes of one record's data, uncompressed. Throws if the data does not fit the type. */
+/** Encodes one record's data, uncompressed. Throws if the data does not fit the type. */
 export function encodeData(record: SupportedAnswer): Buffer {
   switch (record.type) {
     case 'NS':
@@ -55,10 +55,10 @@ export function encodeData(record: SupportedAnswer): Buffer {
     }
     case 'RP':
       return Buffer.concat([encodeName(record.data.mbox || '.'), encodeName(record.data.txt || '.')]);
-    // The encoder would change the caller's list.
+    // The encoder would modify the caller's list.
     case 'TXT':
       return encodeStrings(record.data);
-    // The encoder makes four bytes of anything.
+    // The encoder turns anything into four bytes.
     case 'A':
       if (!isIPv4(record.data)) throw new RangeError(`"${record.data}" is not an IPv4 address`);
       return Buffer.from(record.data.split('.').map(Number));
@@ -66,7 +66,7 @@ export function encodeData(record: SupportedAnswer): Buffer {
       if (!isIPv6(record.data)) throw new RangeError(`"${record.data}" is not an IPv6 address`);
   }
   typeNumber(record.type);
-  // Encoded with the root, one byte, as the owner; type, class, TTL and length are ten more.
+  // Encoded with the one-byte root as the owner; type, class, TTL and length are ten more bytes.
   const message = encode({ type: 'response', answers: [{ ...record, name: '.' }] });
   return message.subarray(HEADER_BYTES + 11);
 }
@@ -95,7 +95,7 @@ function encodeStrings(data: string | Buffer | (string | Buffer)[]): Buffer {
   return Buffer.concat(parts);
 }
 
-/** The data as handlers know it, from uncompressed bytes. */
+/** Decodes uncompressed data to the form that handlers use. */
 export function decodeData(type: number, bytes: Buffer): unknown {
   const { before } = layoutOf(type);
   const name = () => nameText(bytes, before);

@@ -1,10 +1,10 @@
-/** Reads the records of messages that this program has written itself. */
+/** Reads the records of messages that this program wrote itself. */
 import { expandName, nameText } from '@dinodns-bench/wire';
 import type { SupportedAnswer } from 'dinodns/types/dns.js';
 import { decodeData, layoutOf } from './rdata.ts';
 import { typeName } from './types.ts';
 
-/** So many records from `start` on, and the offset behind them. */
+/** Reads `count` records from `start` on; returns them and the offset after them. */
 export function readRecords(
   message: Buffer,
   start: number,
@@ -26,7 +26,7 @@ export function readRecords(
   return { records: Object.freeze(records), end: at };
 }
 
-/** Data without compression. */
+/** Expands compressed data. */
 function expandData(message: Buffer, type: number, from: number, to: number): Buffer {
   const { before, names } = layoutOf(type);
   if (names === 0) return Buffer.from(message.subarray(from, to));

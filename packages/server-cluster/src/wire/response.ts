@@ -1,6 +1,6 @@
 /**
- * Writes a response of the framework to the wire: the client's id and question byte by byte, an OPT record
- * if and only if the query had one, and nothing longer than the client takes.
+ * Encodes a response of the framework: the client's ID and question byte for byte, an OPT record if and only if
+ * the query had one, and nothing longer than the client accepts.
  */
 import { EDNS_UDP_BYTES, encodeName, FLAG, RCODE, TYPE } from '@dinodns-bench/wire';
 import type { Answer, Packet } from 'dns-packet';
@@ -11,7 +11,7 @@ const OPT = optRecord(false, 0);
 const OPT_DNSSEC_OK = optRecord(true, 0);
 const NOTHING = Buffer.alloc(0);
 
-/** What a handler may say in a response; the rest of the header is the network's. */
+/** The header flags that a handler may set; the rest of the header is the network's. */
 const HANDLER_FLAGS =
   FLAG.authoritative | FLAG.truncated | FLAG.recursionAvailable | FLAG.authenticData | 0xf;
 
@@ -25,9 +25,9 @@ interface Body {
 }
 
 /**
- * The response, behind `headroom` bytes that the caller fills. If it would be longer than `limit` bytes,
- * the records are left out and TC is set (RFC 2181, section 9). Throws if a handler has put something into
- * the response that cannot be encoded.
+ * The response, after `headroom` bytes for the caller to fill. If it would exceed `limit` bytes, the records are
+ * omitted and TC is set (RFC 2181, section 9). Throws if a handler added something to the response that cannot be
+ * encoded.
  */
 export function encodeResponse(query: Query, packet: Packet, limit: number, headroom = 0): Buffer {
   const { questionEnd } = query;
@@ -50,12 +50,12 @@ export function encodeResponse(query: Query, packet: Packet, limit: number, head
   return out;
 }
 
-/** A response without records, for when a handler has failed. */
+/** A response without records, for a handler that failed. */
 export function serverFailure(query: Query, headroom = 0): Buffer {
   return encodeResponse(query, { type: 'response', flags: RCODE.SERVFAIL }, Infinity, headroom);
 }
 
-/** Without what may be missing, if all of it is longer than so many bytes. */
+/** Omits the optional records if the whole exceeds `limit` bytes. */
 function fitting(body: Body, limit: number): Body {
   const { required, wire, opt } = body;
   if (required === undefined || wire.length + opt.length <= limit) return body;
@@ -96,7 +96,7 @@ function plainOpt(query: Query): Buffer {
   return query.edns.dnssecOk ? OPT_DNSSEC_OK : OPT;
 }
 
-/** The OPT record that a handler made itself, with its options and extended code but our size and version. */
+/** The OPT record that a handler created, with its options and extended RCODE but our size and version. */
 function handlerOpt(query: Query, packet: Packet): Buffer | undefined {
   if (query.edns === null) return undefined;
   const own = packet.additionals?.find((record) => isOpt(record) && record !== query.edns?.record);

@@ -1,6 +1,6 @@
 /**
- * The three sections behind the question, once as the records that the framework's handlers see and once as
- * bytes that are ready to be copied behind a question.
+ * The three sections after the question, both as the records that the framework's handlers see and as bytes ready
+ * to be copied after a question.
  */
 import { HEADER_BYTES } from '@dinodns-bench/wire';
 import type { SupportedAnswer } from 'dinodns/types/dns.js';
@@ -14,21 +14,21 @@ export interface Records {
   readonly additionals: readonly SupportedAnswer[];
 }
 
-/** Records of a response together with their bytes. */
+/** Records of a response and their bytes. */
 export interface Sections extends Records {
   readonly wire: Buffer;
-  /** How much of it a client must get, if that is not all: the rest is left out where it does not fit (RFC 2181, section 9). */
+  /** The part that a client must get, if not all; the rest is omitted if it does not fit (RFC 2181, section 9). */
   readonly required?: { readonly bytes: number; readonly additionals: number } | undefined;
 }
 
 const OWNER_END = HEADER_BYTES + 1;
 
 /**
- * Type, class, TTL, length and data of a record: everything but its owner. Throws if the data does not fit
- * the type.
+ * Type, class, TTL, length and data of a record: everything except its owner. Throws if the data does not fit the
+ * type.
  */
 export function encodeBody(record: Answer): Buffer {
-  // Encoded with the root, one byte, as the owner.
+  // Encoded with the one-byte root as the owner.
   if (record.type === 'OPT') return encode({ type: 'response', answers: [record] }).subarray(OWNER_END);
   const { class: recordClass = 'IN', ttl = 0 } = record;
   const opaque = { name: '.', type: 'NULL', class: recordClass, ttl, data: encodeData(record) } as const;
@@ -43,10 +43,10 @@ interface PreparedPacket extends Packet {
   [SECTIONS]?: Sections;
 }
 
-/** Puts prepared sections into a response. A handler may still replace any of them. */
+/** Adds prepared sections to a response. A handler may still replace any of them. */
 export function prepare(packet: Packet, sections: Sections): void {
   const prepared: PreparedPacket = packet;
-  // The sections are frozen when they are made; the framework's setters replace arrays, never change them.
+  // The sections are frozen on creation; the framework's setters replace arrays, never modify them.
   prepared.answers = sections.answers as Answer[];
   prepared.authorities = sections.authorities as Answer[];
   prepared.additionals = sections.additionals as Answer[];

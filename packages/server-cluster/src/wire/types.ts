@@ -1,11 +1,11 @@
 /**
- * Record types and classes by name, as the framework's handlers know them (`A`, `UNKNOWN_65`), and by number.
+ * Record types and classes by number and by name, as the framework's handlers know them (`A`, `UNKNOWN_65`).
  * `dns-packet` exports its tables only through its encoder and decoder.
  */
 import { CLASS, HEADER_BYTES } from '@dinodns-bench/wire';
 import { decode, encode, type Question } from 'dns-packet';
 
-// At most 65,536 of each can ever be kept.
+// At most 65,536 of each are ever kept.
 const typeNames = new Map<number, Question['type']>();
 const classNames = new Map<number, NonNullable<Question['class']>>();
 const typeNumbers = new Map<string, number>();
@@ -37,7 +37,7 @@ export function className(code: number): NonNullable<Question['class']> {
   return name;
 }
 
-/** Number of a type's name, in any case. Throws a RangeError for a name that stands for none. */
+/** Number of a type's name, in any case. Throws a RangeError for an unknown name. */
 export function typeNumber(name: string): number {
   const known = typeNumbers.get(name);
   if (known !== undefined) return known;
@@ -45,7 +45,7 @@ export function typeNumber(name: string): number {
   const number = message.readUInt16BE(HEADER_BYTES + 1);
   if (number === 0 && name !== typeName(0))
     throw new RangeError(`"${name}" is not a record type that can be encoded`);
-  // Only the spelling that `typeName` has is kept: others would have no limit.
+  // Cache only the spelling of `typeName`: the others are unlimited.
   if (typeName(number) === name) typeNumbers.set(name, number);
   return number;
 }
