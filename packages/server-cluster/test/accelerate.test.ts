@@ -1,4 +1,4 @@
-/** The plugins alone, on servers of the framework, and what middleware and handlers see of queries. */
+/** The plugins alone, on the framework's servers, and what middleware and handlers see of queries. */
 import { QueryReader } from '@dinodns-bench/wire';
 import { DNSOverTCP, DNSOverUDP, SupportedNetworkType } from 'dinodns/common/network/index.js';
 import { UDPSerializer } from 'dinodns/common/network/udp.js';
@@ -38,14 +38,14 @@ function zones(): ZoneStore {
   return store;
 }
 
-/** A logger that keeps what it is told at the level that is shown by default. */
+/** A logger that records what is logged at the default level. */
 function warnings(): { log: Log; told: unknown[] } {
   const told: unknown[] = [];
   const ignore = () => undefined;
   return { told, log: { error: ignore, warn: (fields) => told.push(fields), info: ignore, debug: ignore } };
 }
 
-/** A server as the framework's documentation has it, made fast; started over UDP and TCP. */
+/** A server as in the framework's documentation, accelerated; started over UDP and TCP. */
 async function start(
   store: ZoneStore | DefaultStore,
   prepare: (server: DefaultServer) => void = () => undefined,
@@ -67,7 +67,7 @@ function hits({ counters }: BatchedUdpNetwork): number {
   return counters.tableHits();
 }
 
-test.each(TRANSPORTS)('a server of the framework answers from its zone store over %s', async (transport) => {
+test.each(TRANSPORTS)('a framework server answers from its zone store over %s', async (transport) => {
   const store = zones();
   const { udp, endpoints } = await start(store, (server) => server.use(store.handler));
   const reply = await ask(transport, endpoints[transport], 'WWW.example.org');
@@ -80,7 +80,7 @@ test.each(TRANSPORTS)('a server of the framework answers from its zone store ove
   ]);
 });
 
-test('a server of the framework answers from its default store as it did before', async () => {
+test('a framework server answers from its default store as before', async () => {
   const store = new DefaultStore();
   store.set('example.com', 'A', '192.0.2.3');
   const { endpoints } = await start(store, (server) => server.use(store.handler));
@@ -133,7 +133,7 @@ describe.each([
   });
 });
 
-test('a cache in front of the store answers what it has', async () => {
+test('a cache in front of the store answers what it holds', async () => {
   const store = zones();
   const cache = new DefaultCache();
   cache.set('www.example.org', 'A', ['192.0.2.99']);
@@ -146,7 +146,7 @@ test('a cache in front of the store answers what it has', async () => {
   ]);
 });
 
-test('a default handler of the program decides about names that the store does not know', async () => {
+test("the program's own default handler decides about names that the store does not know", async () => {
   const store = zones();
   const address = '127.0.0.1';
   const server = new DefaultServer({
@@ -192,7 +192,7 @@ describe.each([
   });
 });
 
-describe('what cannot be made fast', () => {
+describe('what cannot be accelerated', () => {
   const address = '127.0.0.1';
 
   test('is a warning for each network that stays, with the reason', async () => {
@@ -212,7 +212,7 @@ describe('what cannot be made fast', () => {
     for (const network of [own, overTls]) network.close();
   });
 
-  test('is a warning where the chain needs the framework for every query', () => {
+  test('is a warning if the chain needs the framework for every query', () => {
     const { log, told } = warnings();
     const server = new DefaultServer({
       networks: [],
@@ -223,7 +223,7 @@ describe('what cannot be made fast', () => {
     expect(told).toEqual([{ reason: 'a middleware sees every query' }]);
   });
 
-  test('is a warning where the store has been forgotten', async () => {
+  test('is a warning if the store is not registered', async () => {
     const { log, told } = warnings();
     const server = new DefaultServer({ networks: [new DNSOverUDP({ address, port: 0 })] });
     servers.push(accelerate(server, zones(), { log }));
@@ -234,7 +234,7 @@ describe('what cannot be made fast', () => {
     expect(told).toEqual([{ reason: expect.stringContaining('server.use(store.handler)') }]);
   });
 
-  test('is an error for a server or a store that is none of DinoDNS', () => {
+  test('is an error for a server or store that is not from DinoDNS', () => {
     const server = new DefaultServer({ networks: [] });
     const notServer = { networks: [], default: () => undefined };
     expect(() => accelerate(notServer, zones())).toThrow('it is not a DefaultServer of dinodns');
@@ -245,7 +245,7 @@ describe('what cannot be made fast', () => {
 });
 
 describe('observe', () => {
-  test('an observer sees about its share of the queries, whole, and the table answers the rest', async () => {
+  test('an observer sees about its share of the queries in full, and the table answers the rest', async () => {
     const store = zones();
     let seen = 0;
     let answered = 0;
@@ -273,7 +273,7 @@ describe('observe', () => {
     await vi.waitFor(() => expect(answered).toBe(seen));
   });
 
-  test('of two observers each sees its own share, also where other reasons bring queries to the framework', async () => {
+  test('two observers each see their own share, even if queries reach the framework for other reasons', async () => {
     const store = zones();
     const seen = [0, 0];
     const counting =
@@ -298,19 +298,19 @@ describe('observe', () => {
     }
   });
 
-  test('a share that is none is refused', () => {
+  test('an invalid share is refused', () => {
     const handler: Handler = (_request, _response, next) => next();
     for (const sample of [-0.1, 1.1, Number.NaN])
       expect(() => observe(handler, { sample })).toThrow(ServerError);
   });
 });
 
-describe('the guard of routes', () => {
+describe('the route guard', () => {
   const matches = (patterns: readonly string[], name: string) => {
     const guard = new RouteGuard();
     for (const pattern of patterns) guard.add(pattern);
     const message = query(name);
-    // In the middle of an arena, as networks have it.
+    // In the middle of an arena, as in the networks.
     const arena = Buffer.concat([Buffer.alloc(7, 3), message, Buffer.alloc(7, 3)]);
     const reader = new QueryReader();
     reader.read(arena, 7, message.length);
@@ -336,7 +336,7 @@ describe('the guard of routes', () => {
     expect(matches([pattern], name)).toBe(expected);
   });
 
-  test('never lets a query pass that the router would give to a handler', () => {
+  test('never passes a query that the router would give to a handler', () => {
     const labels = ['a', 'b', 'example', 'org', 'www'];
     const pick = (index: number) => labels[index % labels.length] ?? '';
     let given = 0;

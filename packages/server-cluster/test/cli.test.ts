@@ -31,7 +31,7 @@ afterEach(async () => {
   await rm(directory, { recursive: true });
 });
 
-test('the first line on standard output says where the server answers, and nothing follows', async () => {
+test('the first line on standard output says where the server answers, and it is the only one', async () => {
   const server = await startServer();
   const { port, ...rest } = server.ready;
   expect(rest).toEqual({
@@ -131,7 +131,7 @@ test.each([
   expect(stderr).toMatch(/^error \[E_(USAGE|UNSUPPORTED)\]: .*\n(.*\n)* {2}fix: .+\n$/);
 });
 
-test('a zones file that is missing or damaged is refused with its name', async () => {
+test('a missing or damaged zones file is refused by name', async () => {
   const file = join(directory, 'zones.ndjson');
   expect(await runToEnd(['--zones-file', file])).toMatchObject({
     code: 3,
@@ -152,7 +152,7 @@ describe.each([
 ])('profile %s in mode %s', (profile, mode) => {
   const args = (port: number) => ['--profile', profile, '--mode', mode, '--port', String(port)];
 
-  test('refuses a port that is taken over UDP, with status 3 and the fix', async () => {
+  test('refuses a port that is in use over UDP, with status 3 and the fix', async () => {
     const socket = createSocket({ type: 'udp4', reusePort: true });
     socket.bind(0, '127.0.0.1');
     await once(socket, 'listening');
@@ -164,7 +164,7 @@ describe.each([
     expect(stderr).toContain('--port');
   });
 
-  test('refuses a port that is taken over TCP', async () => {
+  test('refuses a port that is in use over TCP', async () => {
     const blocker = createServer().listen(0, '127.0.0.1');
     await once(blocker, 'listening');
     const address = blocker.address();
@@ -173,14 +173,14 @@ describe.each([
     blocker.close();
   });
 
-  test('refuses the port of another such server, which goes on', async () => {
+  test('refuses the port of another dinodns-server, which keeps running', async () => {
     const { ready } = await startServer(['--mode', 'multi', '--workers', '2']);
     expect(await runToEnd(args(ready.port))).toMatchObject({ code: 3, stdout: '' });
     expect((await ask('udp', ready, 'example1.com')).rcode).toBe(RCODE.NOERROR);
   });
 });
 
-test('an address that is not of this machine is refused with status 3', async () => {
+test('an address that does not belong to this machine is refused with status 3', async () => {
   const { code, stderr } = await runToEnd(['--address', '192.0.2.1']);
   expect(code).toBe(3);
   expect(stderr).toContain('E_ADDRESS');
@@ -192,7 +192,7 @@ test.each(['SIGTERM', 'SIGINT'] as const)('%s ends the server with status 0', as
   expect(await server.exited).toEqual({ code: 0, signal: null });
 });
 
-test('a query that is on its way when the server stops is answered', async () => {
+test('a query in flight when the server stops is answered', async () => {
   const server = await startServer();
   const client = new TcpClient(server.ready);
   client.socket.write(framed(query('example1.com')));

@@ -1,4 +1,4 @@
-/** Mode multi: workers that share a port, die, are replaced and stop. */
+/** Mode multi: workers that share a port, die, are replaced, and stop. */
 import { createSocket } from 'node:dgram';
 import { readFileSync } from 'node:fs';
 import { cpus } from 'node:os';
@@ -10,14 +10,14 @@ import { childrenOf, killAll, run, sleep, startServer, until } from './support/s
 
 afterEach(killAll);
 
-/** Seconds. What is proved is that it happens, not how soon: the machine may be busy. */
+/** Seconds. The tests prove that something happens, not how soon: the machine may be busy. */
 const PATIENCE = 20;
 const MULTI = ['--mode', 'multi', '--workers'];
 const BROKEN = fileURLToPath(new URL('./support/broken-worker.ts', import.meta.url));
 
 function isAlive(pid: number): boolean {
   try {
-    // A zombie answers to signal 0 as well.
+    // A zombie also accepts signal 0.
     return !/^State:\s*Z/m.test(readFileSync(`/proc/${pid}/status`, 'utf8'));
   } catch {
     return false;
@@ -32,7 +32,7 @@ function udpSockets(port: number): number {
     .filter((line) => line.trim().split(/\s+/)[1]?.endsWith(suffix)).length;
 }
 
-test('every worker has a socket of its own, and all answer', async () => {
+test('every worker has its own socket, and all answer', async () => {
   const server = await startServer([...MULTI, '3']);
   expect(server.ready.workers).toBe(3);
   expect(childrenOf(server.pid)).toHaveLength(3);
@@ -75,13 +75,13 @@ test.each(['random', 'flow'])(
     expect(await until(() => replies === asked, PATIENCE)).toBe(true);
     socket.close();
     const shares = (await received()).map((count, index) => count - (before[index] ?? 0));
-    // Fewer than 60 of 200 by chance happens once in 10^8 times.
+    // Fewer than 60 of 200 happens by chance once in 10^8 runs.
     if (balance === 'random') expect(Math.min(...shares)).toBeGreaterThan(60);
     else expect(Math.max(...shares)).toBe(asked);
   },
 );
 
-test('without --workers there is one for each CPU that may be used', async () => {
+test('without --workers there is one per usable CPU', async () => {
   const server = await startServer(['--mode', 'multi'], { wrapper: ['taskset', '-c', '0'] });
   expect(server.ready.workers).toBe(1);
   const all = await startServer(['--mode', 'multi']);
@@ -102,7 +102,7 @@ test.each([
   expect(new Set(times)).toEqual(new Set([time]));
 });
 
-test('a worker that is killed under load is replaced, and the primary and the other worker go on', async () => {
+test('a worker killed under load is replaced, and the primary and the other worker keep serving', async () => {
   const server = await startServer([...MULTI, '2']);
   const [victim = -1, survivor = -1] = childrenOf(server.pid);
   let isLoading = true;
@@ -126,14 +126,14 @@ test('a worker that is killed under load is replaced, and the primary and the ot
   expect(await server.stop()).toEqual({ code: 0, signal: null });
 });
 
-test('a process that stands by has no socket, and takes the place of a worker that ends', async () => {
+test('a standby process has no socket, and replaces a worker that ends', async () => {
   const server = await startServer([...MULTI, '1', '--standby', '1', '--metrics-port', '0']);
   expect(server.ready.workers).toBe(1);
   expect(await until(() => childrenOf(server.pid).length === 2, PATIENCE)).toBe(true);
   expect(udpSockets(server.ready.port)).toBe(1);
   const [first = -1, second = -1] = childrenOf(server.pid);
   process.kill(first, 'SIGKILL');
-  // The other one has to be ready itself for it: on a busy machine that may take longer.
+  // The other worker must be ready first, which takes longer on a busy machine.
   expect(
     await until(
       () => server.stderr.includes(`worker ${second} takes its place`) || server.stderr.includes('starts in'),
@@ -168,7 +168,7 @@ test('a signal to the whole process group, as Ctrl-C sends it, ends with status 
   expect(workers.filter(isAlive)).toEqual([]);
 });
 
-test('a second signal stops at once, even if a worker does not react', async () => {
+test('a second signal stops at once, even if a worker hangs', async () => {
   const server = await startServer([...MULTI, '2']);
   const workers = childrenOf(server.pid);
   for (const pid of workers) process.kill(pid, 'SIGSTOP');
@@ -179,7 +179,7 @@ test('a second signal stops at once, even if a worker does not react', async () 
   expect(await until(() => workers.filter(isAlive).length === 0, PATIENCE)).toBe(true);
 });
 
-test('a worker that does not react to the stop is killed in the end', async () => {
+test('a worker that ignores the stop is eventually killed', async () => {
   const server = await startServer([...MULTI, '2']);
   const [stuck = -1] = childrenOf(server.pid);
   process.kill(stuck, 'SIGSTOP');
@@ -209,7 +209,7 @@ test('workers that die before they are ready end in an error, not in a loop', as
   expect(program.stdout).toBe('');
 });
 
-test('workers that die as soon as they are ready are replaced more and more slowly', async () => {
+test('workers that die as soon as they are ready are replaced at growing intervals', async () => {
   const server = await startServer(['after'], { file: BROKEN });
   const delays = () => [...server.stderr.matchAll(/starts in ([\d.]+) s/g)].map((match) => Number(match[1]));
   expect(await until(() => delays().length >= 4, 60)).toBe(true);
@@ -218,14 +218,14 @@ test('workers that die as soon as they are ready are replaced more and more slow
 });
 
 describe('the back-off', () => {
-  test('doubles up to its limit, and begins again after a worker has lived', () => {
+  test('doubles up to its limit, and starts over after a worker was stable', () => {
     const backoff = new Backoff();
     const delays = Array.from({ length: 9 }, () => backoff.ended(0.5));
     expect(delays).toEqual([0.1, 0.2, 0.4, 0.8, 1.6, 3.2, 6.4, MAX_DELAY_SECONDS, MAX_DELAY_SECONDS]);
     expect(backoff.ended(STABLE_SECONDS)).toBe(0.1);
   });
 
-  test('does not hold it against a place that its workers are killed', () => {
+  test('does not count killed workers against their place', () => {
     const backoff = new Backoff();
     for (let count = 0; count < 2 * MAX_FAILED_STARTS; count++)
       expect(backoff.ended(undefined, true)).toBe(0.1);
@@ -233,7 +233,7 @@ describe('the back-off', () => {
     expect(backoff.ended(0.5, true)).toBe(1);
   });
 
-  test('gives up after as many failed starts in a row as documented', () => {
+  test('gives up after the documented number of consecutive failed starts', () => {
     const backoff = new Backoff();
     for (let count = 1; count < MAX_FAILED_STARTS; count++)
       expect(backoff.ended(undefined)).not.toBe('give up');

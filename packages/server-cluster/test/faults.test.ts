@@ -25,14 +25,14 @@ test('a TCP message of 3 bytes ends the connection, not the process', async () =
 });
 
 describe.each(TRANSPORTS)('over %s', (transport) => {
-  test('names are compared without regard to case, and the question comes back as it was asked', async () => {
+  test('names compare case-insensitively, and the question is echoed in its own case', async () => {
     const reply = await ask(transport, server.ready, 'eXaMpLe1.CoM');
     expect(reply.rcode).toBe(RCODE.NOERROR);
     expect(reply.answers).toMatchObject([{ name: 'eXaMpLe1.CoM', type: 'A', data: '127.0.0.1' }]);
     expect(reply.packet.questions).toMatchObject([{ name: 'eXaMpLe1.CoM', type: 'A', class: 'IN' }]);
   });
 
-  test('an existing name asked for another type gets an empty answer with the SOA record', async () => {
+  test('an existing name without the type gets NODATA with the SOA record', async () => {
     const reply = await ask(transport, server.ready, 'example1.com', 'AAAA');
     expect(reply.rcode).toBe(RCODE.NOERROR);
     expect(reply.answers).toEqual([]);
@@ -64,7 +64,7 @@ describe.each(TRANSPORTS)('over %s', (transport) => {
     expect(reply.raw.includes(cookie.data)).toBe(false);
   });
 
-  test('refused() says REFUSED', async () => {
+  test('refused() sets REFUSED', async () => {
     const own = await startInProcess();
     own.server.use((_request, response) => response.errors.refused());
     try {

@@ -66,7 +66,7 @@ async function expectHealthy(before: number): Promise<void> {
   expect(residentBytes() - before).toBeLessThan(MAX_GROWTH_BYTES);
 }
 
-test('no input makes the reader throw, and whatever it replies echoes the id', () => {
+test('no input makes the reader throw, and every reply echoes the ID', () => {
   const random = randomFrom(1);
   for (let count = 0; count < 300_000; count++) {
     const message = fuzzed(random);
@@ -77,7 +77,7 @@ test('no input makes the reader throw, and whatever it replies echoes the id', (
   }
 });
 
-test('a flood of garbage over UDP leaves the server as it was', async () => {
+test('a flood of garbage over UDP does not harm the server', async () => {
   const before = residentBytes();
   const socket = createSocket('udp4');
   socket.bind(0, '127.0.0.1');
@@ -114,7 +114,7 @@ function streamGarbage(random: (limit: number) => number, port: number): Promise
   return new Promise((resolve) => socket.once('close', resolve));
 }
 
-test('streams of garbage over TCP leave the server as it was', async () => {
+test('streams of garbage over TCP do not harm the server', async () => {
   const before = residentBytes();
   const random = randomFrom(3);
   const deadline = performance.now() + FLOOD_SECONDS * 1000;

@@ -1,4 +1,7 @@
-/** What nobody should send, over UDP: each either gets the one right answer, or none, and the server goes on. */
+/**
+ * Messages that nobody should send, over UDP: each gets the one right answer or none, and the server keeps
+ * running.
+ */
 import { createSocket } from 'node:dgram';
 import { once } from 'node:events';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
@@ -64,7 +67,7 @@ describe.each(['native', 'dgram'])('UDP backend %s', (backend) => {
     const reply = await sendUdp(server.ready, message, 2);
     expect(reply?.readUInt16BE(0)).toBe(message.readUInt16BE(0));
     expect((reply?.readUInt8(3) ?? 0) & 0xf).toBe(RCODE.FORMERR);
-    // Never larger than the query: nobody gains by forging its source.
+    // Never larger than the query, so forging its source gains nothing.
     expect(reply?.length).toBeLessThanOrEqual(message.length);
     await expectHealthy();
   });

@@ -33,7 +33,7 @@ function total(families: Map<string, Family>, name: string, labels: Record<strin
     .reduce((sum, { value }) => sum + Number(value), 0);
 }
 
-test('queries are counted by type, code and transport, with what became of them', async () => {
+test('queries are counted by type, RCODE, transport and outcome', async () => {
   const server = await startServer(METRICS);
   const before = await scrape(server);
   for (let count = 0; count < 5; count++) await ask('udp', server.ready, 'example1.com');
@@ -70,7 +70,7 @@ test('queries are counted by type, code and transport, with what became of them'
   expect(await server.stop()).toEqual({ code: 0, signal: null });
 });
 
-test('the primary shows all workers by their place, and the places of those that are replaced', async () => {
+test('the primary shows all workers by place, which a replacement inherits', async () => {
   const server = await startServer([...METRICS, '--mode', 'multi', '--workers', '2']);
   const asked = 60;
   const before = await scrape(server);
@@ -101,7 +101,7 @@ test('the primary shows all workers by their place, and the places of those that
   expect(await server.stop()).toEqual({ code: 0, signal: null });
 });
 
-test('without the flag there is no endpoint, and on it nothing can be changed', async () => {
+test('there is no endpoint without the flag, and the endpoint is read-only', async () => {
   const closed = await startServer();
   expect(closed.ready.metricsPort).toBeUndefined();
   const server = await startServer(METRICS);

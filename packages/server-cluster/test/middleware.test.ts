@@ -38,7 +38,7 @@ test.each(TRANSPORTS)('middleware sees every query and its finished response ove
   });
 });
 
-test('a handler answers before the zones, whatever the case of name and pattern', async () => {
+test('a handler answers before the zones, regardless of case in name and pattern', async () => {
   const own = await start();
   own.server.handle('*.Example1.com', (request, response) => {
     const name = request.packet.questions[0]?.name ?? '';
@@ -50,7 +50,7 @@ test('a handler answers before the zones, whatever the case of name and pattern'
   expect((await ask('udp', own.ready, 'example1.com')).answers).toMatchObject([{ data: '127.0.0.1' }]);
 });
 
-test('a handler that passes on leaves the answer to the zones', async () => {
+test('a handler that calls next leaves the answer to the zones', async () => {
   const own = await start();
   own.server.handle('example1.com', (_request, _response, next) => next());
   expect((await ask('udp', own.ready, 'example1.com')).answers).toMatchObject([{ data: '127.0.0.1' }]);

@@ -1,4 +1,4 @@
-/** What a server must say to questions that are unusual, malformed or large. */
+/** Replies to unusual, malformed or large queries. */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { Ready, Server } from '../src/index.ts';
 import {
@@ -24,7 +24,7 @@ beforeAll(async () => {
 afterAll(() => server.stop());
 
 describe.each(TRANSPORTS)('over %s', (transport) => {
-  test('an operation other than QUERY gets NOTIMP and keeps its code', async () => {
+  test('an OPCODE other than QUERY gets NOTIMP and is echoed', async () => {
     const message = query('example.org', 'SOA');
     message.writeUInt8(0x28, 2);
     const reply = await exchange(transport, server.ready, message);
@@ -32,7 +32,7 @@ describe.each(TRANSPORTS)('over %s', (transport) => {
     expect(reply.raw.readUInt8(2)).toBe(0xa8);
   });
 
-  test('no question or two questions get FORMERR', async () => {
+  test('zero or two questions get FORMERR', async () => {
     const question = { name: 'example.org', type: 'A' as const };
     for (const questions of [[], [question, question]]) {
       const reply = await exchange(transport, server.ready, query('', 'A', { questions }));
@@ -40,7 +40,7 @@ describe.each(TRANSPORTS)('over %s', (transport) => {
     }
   });
 
-  test('a header alone that promises a question gets FORMERR with the same id', async () => {
+  test('a lone header that announces a question gets FORMERR with the same ID', async () => {
     const message = query('example.org').subarray(0, 12);
     const reply = await exchange(transport, server.ready, message);
     expect(reply.rcode).toBe(RCODE.FORMERR);
@@ -53,7 +53,7 @@ describe.each(TRANSPORTS)('over %s', (transport) => {
     expect((await exchange(transport, server.ready, message)).rcode).toBe(RCODE.FORMERR);
   });
 
-  test('a class other than IN gets REFUSED, any class the records without authority', async () => {
+  test('a class other than IN gets REFUSED, class ANY the records without AA', async () => {
     const chaos = query('example.org', 'A', { questions: [{ name: 'example.org', type: 'A', class: 'CH' }] });
     expect((await exchange(transport, server.ready, chaos)).rcode).toBe(RCODE.REFUSED);
     const any = query('example.org', 'A', { questions: [{ name: 'example.org', type: 'A', class: 'ANY' }] });
@@ -62,7 +62,7 @@ describe.each(TRANSPORTS)('over %s', (transport) => {
     expect(reply.isAuthoritative).toBe(false);
   });
 
-  test('an unknown class comes back in the question as it was asked', async () => {
+  test('an unknown class is echoed in the question', async () => {
     const message = query('example.org');
     message.writeUInt16BE(0x1234, message.length - 2);
     const reply = await exchange(transport, server.ready, message);
@@ -81,7 +81,7 @@ describe.each(TRANSPORTS)('over %s', (transport) => {
     expect((await ask(transport, server.ready, 'example.org', 'AXFR')).rcode).toBe(RCODE.REFUSED);
   });
 
-  test('a type unknown to the library has no data', async () => {
+  test('a type that the library does not know gets NODATA', async () => {
     const message = query('example.org', 'A');
     message.writeUInt16BE(65, message.length - 4);
     const reply = await exchange(transport, server.ready, message);
@@ -89,14 +89,14 @@ describe.each(TRANSPORTS)('over %s', (transport) => {
     expect(reply.authorities).toMatchObject([{ type: 'SOA', ttl: 300 }]);
   });
 
-  test('RD comes back, RA, AD, CD and Z do not', async () => {
+  test('RD is echoed; RA, AD, CD and Z are not', async () => {
     const message = query('example.org', 'A');
     message.writeUInt16BE(0x0170, 2);
     const reply = await exchange(transport, server.ready, message);
     expect(reply.raw.readUInt16BE(2)).toBe(0x8500);
   });
 
-  test('there is an OPT record in the reply only if there was one in the query', async () => {
+  test('the reply has an OPT record only if the query had one', async () => {
     expect((await ask(transport, server.ready, 'example.org')).additionals).toEqual([]);
     const withOpt = { additionals: [opt(4096, { flags: 0x8000 })] };
     const reply = await ask(transport, server.ready, 'example.org', 'A', withOpt);
@@ -119,7 +119,7 @@ describe.each(TRANSPORTS)('over %s', (transport) => {
     expect(reply.rcode).toBe(RCODE.FORMERR);
   });
 
-  test('an OPT record that runs out of the message gets FORMERR', async () => {
+  test('an OPT record that runs past the end of the message gets FORMERR', async () => {
     const message = query('example.org', 'A', { additionals: [opt(1232)] });
     message.writeUInt16BE(1, message.length - 2);
     expect((await exchange(transport, server.ready, message)).rcode).toBe(RCODE.FORMERR);
@@ -129,7 +129,7 @@ describe.each(TRANSPORTS)('over %s', (transport) => {
     expect((await ask(transport, server.ready, '.', 'NS')).rcode).toBe(RCODE.REFUSED);
   });
 
-  test('bytes that are no characters come back as they were', async () => {
+  test('non-ASCII bytes are echoed unchanged', async () => {
     const message = query('abcdefg.example.org');
     for (const [index, byte] of [0xff, 0x00, 0x2e, 0x5c, 0xc3, 0x28, 0x41].entries()) {
       message.writeUInt8(byte, 13 + index);
@@ -155,7 +155,7 @@ test('a response over TCP ends the connection', async () => {
   expect(client.ended).toBe(true);
 });
 
-describe('a response that is too large for UDP', () => {
+describe('a response too large for UDP', () => {
   test.each([
     ['without EDNS beyond 512 bytes', 'some.example.org', [], 0],
     ['with a size beyond what we send', 'big.example.org', [opt(65_535)], 1],
@@ -168,7 +168,7 @@ describe('a response that is too large for UDP', () => {
     expect(reply.packet.questions).toMatchObject([{ name, type: 'A' }]);
   });
 
-  test('is whole with a client that takes its size, and over TCP', async () => {
+  test('is complete for a client that accepts its size, and over TCP', async () => {
     const overUdp = await ask('udp', server.ready, 'some.example.org', 'A', { additionals: [opt(1232)] });
     expect(overUdp).toMatchObject({ isTruncated: false });
     expect(overUdp.answers).toHaveLength(40);

@@ -1,4 +1,4 @@
-/** Response rate limiting: how many answers a client network gets, and in how much memory that is kept. */
+/** Response rate limiting: how many responses a client network gets, and the memory for its state. */
 import { QueryReader } from '@dinodns-bench/wire';
 import { afterEach, describe, expect, test } from 'vitest';
 import { addressBytes, contains, parseNetwork } from '../src/limits/networks.ts';
@@ -18,7 +18,7 @@ function decide(limiter: RateLimiter, address: string, count: number, now: numbe
 const allowed = (decisions: readonly number[]) => decisions.filter((decision) => decision === ALLOW).length;
 
 describe('the limiter', () => {
-  test('allows the rate at once, and then as many per second', () => {
+  test('allows a burst of the rate, then the rate per second', () => {
     const limiter = new RateLimiter({ rate: 10 });
     expect(allowed(decide(limiter, '192.0.2.1', 50, 100))).toBe(10);
     expect(allowed(decide(limiter, '192.0.2.1', 50, 100.5))).toBe(5);
@@ -26,7 +26,7 @@ describe('the limiter', () => {
     expect(allowed(decide(limiter, '192.0.2.1', 50, 1000))).toBe(10);
   });
 
-  test('counts a network as one, and others for themselves', () => {
+  test('counts all addresses of a network together, and networks separately', () => {
     const limiter = new RateLimiter({ rate: 10 });
     expect(allowed(decide(limiter, '192.0.2.1', 10, 100))).toBe(10);
     expect(allowed(decide(limiter, '192.0.2.254', 10, 100))).toBe(0);
@@ -56,14 +56,14 @@ describe('the limiter', () => {
     expect(decisions.filter((decision) => decision === REFUSE)).toHaveLength(20 - expected);
   });
 
-  test('does not limit the exempt', () => {
+  test('does not limit exempt networks', () => {
     const limiter = new RateLimiter({ rate: 1, exempt: ['192.0.2.0/25', '2001:db8::/32'].map(parseNetwork) });
     expect(allowed(decide(limiter, '192.0.2.127', 100, 100))).toBe(100);
     expect(allowed(decide(limiter, '192.0.2.128', 100, 100))).toBe(1);
     expect(allowed(decide(limiter, '2001:db8:ffff::1', 100, 100))).toBe(100);
   });
 
-  test('forged sources by the million neither take memory nor free a network that is limited', () => {
+  test('millions of forged sources neither take memory nor free a limited network', () => {
     const limiter = new RateLimiter({ rate: 5 });
     const source = addressBytes('10.0.0.1');
     const victim = addressBytes('192.0.2.1');
@@ -80,7 +80,7 @@ describe('the limiter', () => {
     }
     const after = process.memoryUsage();
     expect(after.arrayBuffers - before.arrayBuffers).toBeLessThan(1024 * 1024);
-    // 5 at once and 5 in each of 5 seconds; it asked 15,000 times.
+    // A burst of 5, and 5 in each of 5 seconds, out of 15,000 queries.
     expect(toVictim).toBeLessThanOrEqual(31);
   });
 });
@@ -118,7 +118,7 @@ describe('a slip', () => {
     return writeSlip(bytes, offset, reader, 1232);
   }
 
-  test('is the question with TC, and an OPT record if the query had one', () => {
+  test('is the question with TC set, and an OPT record if the query had one', () => {
     for (const additionals of [[], [opt(4096, { flags: 0x8000 })]]) {
       const message = query('www.example.org', 'TXT', { additionals, flags: 0x0100 });
       const arena = Buffer.alloc(600, 0xee);
@@ -135,7 +135,7 @@ describe('a slip', () => {
     }
   });
 
-  test('is nothing for what has no question', () => {
+  test('is empty for a message without a question', () => {
     const message = query('www.example.org');
     for (let length = 0; length < message.length; length++) {
       expect(slip(Buffer.from(message), 0, length)).toBe(0);
@@ -143,14 +143,14 @@ describe('a slip', () => {
   });
 });
 
-test('a server with a limit answers so many over UDP, slips, and answers all over TCP', async () => {
+test('a server with a limit limits UDP responses, slips some, and answers everything over TCP', async () => {
   const server = await startServer(['--rrl-rate', '20', '--rrl-slip', '2']);
   const replies = await Promise.all(
     Array.from({ length: 200 }, () => sendUdp(server.ready, query('example1.com'), 0.5)),
   );
   const came = replies.filter((reply) => reply !== undefined);
   const truncated = came.filter((reply) => (reply.readUInt16BE(2) & 0x0200) !== 0);
-  // The clients take part of a second, in which some more are allowed; the probe at the start took one or two.
+  // The clients take part of a second, in which some more are allowed; the probe at the start used one or two.
   expect(came.length - truncated.length).toBeGreaterThanOrEqual(15);
   expect(came.length - truncated.length).toBeLessThan(100);
   expect(truncated.length).toBeGreaterThan(40);
@@ -161,7 +161,7 @@ test('a server with a limit answers so many over UDP, slips, and answers all ove
   }
 });
 
-test('an exempt client gets all, and wrong limits are refused', async () => {
+test('an exempt client gets every answer, and invalid limits are refused', async () => {
   const server = await startServer(['--rrl-rate', '1', '--rrl-exempt', '127.0.0.0/8', '::1']);
   for (let count = 0; count < 30; count++) {
     expect((await ask('udp', server.ready, 'example1.com')).answers).toHaveLength(1);

@@ -49,7 +49,7 @@ test('the shortest program serves the zones of the benchmark', async () => {
   expect((await ask('tcp', server.ready, 'example2.com')).rcode).toBe(RCODE.REFUSED);
 });
 
-test('a server of the framework is made fast by one import and one line', async () => {
+test('one import and one line accelerate a framework server', async () => {
   const port = await freePort();
   await startProgram('accelerate(server, store).start', { PORT: String(port) });
   const endpoint = { address: '127.0.0.1', port };
@@ -91,7 +91,7 @@ test('every flag is in the README, with its default', async () => {
   );
 });
 
-test('the back-off is the one that the README describes', () => {
+test('the back-off is as the README describes', () => {
   const prose = README.replace(/\s+/g, ' ');
   expect(prose).toContain(`replaced after ${FIRST_DELAY_SECONDS} s`);
   expect(prose).toContain(`${MAX_DELAY_SECONDS} s at most`);

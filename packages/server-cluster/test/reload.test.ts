@@ -48,7 +48,7 @@ async function addressAt({ ready }: RunningServer, name: string): Promise<unknow
   return [...new Set(replies.map(({ answers: [answer] }) => (answer?.type === 'A' ? answer.data : null)))];
 }
 
-test('the copy of the zones goes with a primary that is killed', async () => {
+test('the copy of the zones is removed when the primary is killed', async () => {
   const copies = async () =>
     (await readdir(tmpdir())).filter((name) => name.startsWith('dinodns-server-')).toSorted();
   const before = await copies();
@@ -68,7 +68,7 @@ describe.each([
   const start = () => startServer([...args, '--zones-file', file, '--log-level', 'info']);
   const reloads = (server: RunningServer) => server.stderr.split('Zones reloaded').length - 1;
 
-  test('SIGHUP serves what the file has become, over UDP and TCP', async () => {
+  test('SIGHUP serves the new contents of the file, over UDP and TCP', async () => {
     await writeZones('old');
     const server = await start();
     expect(await addressAt(server, 'old1.example')).toEqual(['192.0.2.1']);
@@ -82,7 +82,7 @@ describe.each([
     expect(await server.stop()).toEqual({ code: 0, signal: null });
   });
 
-  test('a file that is wrong or gone changes nothing, and the message says what and where', async () => {
+  test('an invalid or missing file changes nothing, and the message says what and where', async () => {
     await writeZones('old');
     const server = await start();
     await writeFile(file, '{"no":"zones"}\n');
@@ -101,7 +101,7 @@ describe.each([
   });
 });
 
-test('a worker that replaces another serves what the others serve, not what the file has become', async () => {
+test('a replacement worker serves what the others serve, not the new contents of the file', async () => {
   await writeZones('old');
   const server = await startServer([
     '--mode',
@@ -148,7 +148,7 @@ test('reload() with zones reaches all workers of a program, and those that repla
   expect(await addressAt(server, 'www.example.org')).toEqual(['192.0.2.2']);
 });
 
-test.each([1, 2])('nothing of it is left behind after %i signals', async (signals) => {
+test.each([1, 2])('nothing is left behind after %i signals', async (signals) => {
   const copies = async () => (await readdir(tmpdir())).filter((name) => name.startsWith('dinodns-server-'));
   const before = await copies();
   await writeZones('old');
@@ -168,7 +168,7 @@ describe('the library', () => {
     zones: () => [zone([record('www.example.org', 'A', address)])],
   });
 
-  test('reload() takes other zones, or asks the loader again, and rejects with the reason', async () => {
+  test('reload() accepts other zones or calls the loader again, and rejects with the reason', async () => {
     let address = '192.0.2.1';
     const server = createServer({ port: 0, zones: async () => zonesOf(address), logLevel: 'silent' });
     const ready = await server.start();
@@ -191,7 +191,7 @@ describe('the library', () => {
     }
   });
 
-  test('calls at the same time are done one after the other', async () => {
+  test('concurrent calls run one after the other', async () => {
     const server = createServer({ port: 0, zones: zonesOf('192.0.2.1'), logLevel: 'silent' });
     const ready = await server.start();
     try {
@@ -202,7 +202,7 @@ describe('the library', () => {
     }
   });
 
-  test('the published framework says that it cannot', async () => {
+  test('the published framework reports that it cannot reload', async () => {
     const server = createServer({ port: 0, profile: 'stock', zones: zonesOf('192.0.2.1') });
     await expect(server.reload()).rejects.toMatchObject({ code: 'E_UNSUPPORTED' });
   });

@@ -32,7 +32,7 @@ test.each(['native', 'dgram'])(
   },
 );
 
-test('workers that are killed and zones that are reloaded under load', { timeout: 120_000 }, async () => {
+test('workers are killed and zones reloaded under load', { timeout: 120_000 }, async () => {
   // Seldom enough that a busy machine can start a worker in between.
   const rhythm = ['--kill-every', '3', '--reload-every', '1'];
   const { code, result } = await soak('churn.ts', ['--seconds', '8', '--rate', '500', ...rhythm]);

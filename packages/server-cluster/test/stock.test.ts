@@ -1,4 +1,4 @@
-/** Profile `stock` is the published framework, faults included: what is compared must not be mended. */
+/** Profile `stock` is the published framework, faults included: it must not be fixed. */
 import { cpus } from 'node:os';
 import { afterEach, describe, expect, test } from 'vitest';
 import { ask, opt, RCODE, sendUdp, TRANSPORTS } from './support/client.ts';

@@ -9,7 +9,7 @@ import { killAll, startServer } from './support/server-process.ts';
 const execute = promisify(execFile);
 afterEach(killAll);
 
-test('dig is told over UDP to come back over TCP, and does', needs('dig'), async () => {
+test('dig retries over TCP after a truncated UDP answer', needs('dig'), async () => {
   const server = await startServer(['--zones-file', await largeZone()]);
   const ask = (...args: string[]) =>
     execute('dig', ['@127.0.0.1', '-p', String(server.ready.port), 'big1.example', 'A', ...args]);

@@ -1,4 +1,4 @@
-/** TCP clients that are slow, greedy, pipelining or broken (RFC 7766). */
+/** Slow, greedy, pipelining and broken TCP clients (RFC 7766). */
 import { DefaultServer } from 'dinodns/common/server/index.js';
 import type { Handler } from 'dinodns/types/server.js';
 import { afterEach, expect, test } from 'vitest';
@@ -8,7 +8,10 @@ import { type Endpoint, framed, query, sendTcp, TcpClient } from './support/clie
 import { record, zone } from './support/in-process.ts';
 import { sleep, until } from './support/server-process.ts';
 
-/** Far more than anything here takes: what is proved is that it happens, not how soon, and the machine may be busy. */
+/**
+ * Far more time than anything here takes. The tests prove that something happens, not how soon; the machine may be
+ * busy.
+ */
 const PATIENCE = 20;
 /** The idle time of tests in which a connection outlives it; a query each third of it keeps the connection. */
 const IDLE_SECONDS = 1.5;
@@ -18,7 +21,7 @@ afterEach(async () => {
   await Promise.all(networks.splice(0).map((network) => network.shutdown(0)));
 });
 
-/** A server of one network, as anybody may put it together; answers from `example.org`, or by `handler`. */
+/** A server with one network, as any program may build it; answers from `example.org`, or with `handler`. */
 async function start(options: Partial<TcpNetworkOptions> = {}, handler?: Handler | 'table') {
   const store = new ZoneStore();
   const table = handler === 'table' ? { responder: createAnswerTable(store) } : {};
@@ -72,7 +75,7 @@ test('a thousand queries in one piece are all answered, each once', async () => 
   client.socket.destroy();
 });
 
-test('a flood of malformed queries from a client that reads late is answered to the last', async () => {
+test('every query in a flood of malformed ones from a client that reads late is answered', async () => {
   const { endpoint } = await start();
   const client = connectTo(endpoint);
   client.socket.pause();
@@ -86,7 +89,7 @@ test('a flood of malformed queries from a client that reads late is answered to 
   client.socket.destroy();
 });
 
-test('slow answers overtake each other, and do not keep others waiting', async () => {
+test('answers are sent when ready, and slow ones do not delay others', async () => {
   const { endpoint } = await start({}, (request, response) => {
     const name = request.packet.questions[0]?.name ?? '';
     const answer = () => response.answer({ name, type: 'A', ttl: 1, data: '192.0.2.1' });
@@ -109,7 +112,7 @@ test('a client that has sent its last query still gets its answers, then the con
   expect(await until(() => client.ended, PATIENCE)).toBe(true);
 });
 
-test('a client that closes within a query does not disturb others', async () => {
+test('a client that closes in the middle of a query does not disturb others', async () => {
   const { endpoint, network } = await start();
   const client = connectTo(endpoint);
   client.socket.end(framed(query('www.example.org')).subarray(0, 9));
@@ -125,7 +128,7 @@ test('a message longer than any query ends the connection before it is read', as
   expect(await until(() => client.ended, PATIENCE)).toBe(true);
 });
 
-test('a connection without a query is closed when it has been idle, also if bytes trickle in', async () => {
+test('a connection without a complete query is closed after the idle time, even if bytes trickle in', async () => {
   const { endpoint } = await start({ idleSeconds: 0.3 });
   const silent = connectTo(endpoint);
   const trickling = connectTo(endpoint);
@@ -151,7 +154,7 @@ test('a connection in use is kept beyond the idle time', async () => {
   client.socket.destroy();
 });
 
-test('connections beyond the limit are closed, and there is room again once one ends', async () => {
+test('connections beyond the limit are closed, and a new one is accepted once one ends', async () => {
   const { endpoint, network } = await start({ maxConnections: 2 });
   const kept = [connectTo(endpoint), connectTo(endpoint)];
   for (const client of kept) {
@@ -166,7 +169,7 @@ test('connections beyond the limit are closed, and there is room again once one 
   kept[1]?.socket.destroy();
 });
 
-test('one client address gets so many connections, and others still get theirs', async () => {
+test('one client address cannot exceed its limit, and others still connect', async () => {
   const { endpoint, network } = await start({ maxConnectionsPerClient: 2 });
   const from = (localAddress: string) => {
     const client = new TcpClient(endpoint, localAddress);
@@ -185,7 +188,7 @@ test('one client address gets so many connections, and others still get theirs',
   expect(await until(() => network.totals.open === 0, PATIENCE)).toBe(true);
 });
 
-test('the connection that keeps most is closed when all together keep too much', async () => {
+test('the connection that buffers most is closed when all together buffer too much', async () => {
   const { endpoint, network } = await start({ maxBufferedOctets: 200_000, idleSeconds: 60 }, 'table');
   const greedy = Array.from({ length: 4 }, () => connectTo(endpoint));
   for (const { socket } of greedy) {
@@ -200,7 +203,7 @@ test('the connection that keeps most is closed when all together keep too much',
   for (const { socket } of [...greedy, polite]) socket.destroy();
 });
 
-test('a client that asks and does not read cannot make the server keep its answers', async () => {
+test('a client that queries but does not read cannot make the server buffer its answers', async () => {
   let asked = 0;
   const { endpoint, network } = await start({ idleSeconds: 2 }, (request, response) => {
     asked++;
@@ -225,7 +228,7 @@ test('a client that asks and does not read cannot make the server keep its answe
   expect(asked).toBeLessThan(1000);
   expect(asked).toBeGreaterThan(0);
   expect(await sendTcp(endpoint, query('www.example.org'))).toBeDefined();
-  // And it is not waited for longer than for any other silent client.
+  // And the server waits no longer for it than for any other silent client.
   expect(await until(async () => (await connections(network)) === 0, PATIENCE)).toBe(true);
   client.socket.destroy();
 });

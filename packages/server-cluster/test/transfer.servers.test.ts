@@ -49,7 +49,7 @@ function dig(port: number, ...question: string[]): string {
   return spawnSync(pathOf('dig'), args, { encoding: 'utf8' }).stdout;
 }
 
-test('a transfer has every record once, the SOA record twice', needs('dig'), async () => {
+test('a transfer contains every record once and the SOA record twice', needs('dig'), async () => {
   const { ready } = await startPrimary('--allow-transfer', '192.0.2.0/24,127.0.0.1');
   const lines = dig(ready.port, 'example.', 'AXFR', '+noall', '+answer').trim().split('\n');
   const sources = ZONE.trim().split('\n').length - 1;
@@ -59,7 +59,7 @@ test('a transfer has every record once, the SOA record twice', needs('dig'), asy
   expect(dig(ready.port, 'none.example.', 'AXFR')).toContain('Transfer failed');
 });
 
-test('nobody may transfer a zone unless it is allowed', needs('dig'), async () => {
+test('zone transfers are refused unless allowed', needs('dig'), async () => {
   const { ready } = await startPrimary();
   expect((await ask('tcp', ready, 'example', 'AXFR')).rcode).toBe(RCODE.REFUSED);
   const other = await startPrimary('--allow-transfer', '192.0.2.1');

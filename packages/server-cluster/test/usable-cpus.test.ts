@@ -1,4 +1,4 @@
-/** How many CPUs a process may use: files of the kernel as captured, and a real quota on this machine. */
+/** Usable CPUs of a process: captured kernel files, and a real quota on this machine. */
 import { execFileSync } from 'node:child_process';
 import { existsSync, mkdirSync, readFileSync, rmdirSync, writeFileSync } from 'node:fs';
 import { cpus } from 'node:os';
@@ -32,7 +32,7 @@ describe('cgroup v2', () => {
     });
   });
 
-  test('the smallest quota on the way up counts', () => {
+  test('the smallest quota on the path to the root counts', () => {
     const above = { ...files, '/sys/fs/cgroup/kubepods.slice/cpu.max': '50000 100000' };
     expect(usableCpus(readFrom(above), EIGHT)).toMatchObject({ cpus: 1, limit: 0.5 });
     const wider = { ...files, '/sys/fs/cgroup/kubepods.slice/cpu.max': '400000 100000' };
@@ -79,7 +79,7 @@ describe('cgroup v1', () => {
   });
 });
 
-test('affinity counts where it is narrower than the quota', () => {
+test('affinity counts if it is narrower than the quota', () => {
   const status = { '/proc/self/status': 'Name:\tnode\nCpus_allowed:\t0d\nCpus_allowed_list:\t0,2-3\n' };
   const machine = { available: 3, installed: 8 };
   expect(usableCpus(readFrom(status), machine)).toMatchObject({ cpus: 3, source: 'affinity' });
@@ -121,7 +121,7 @@ describe('a real quota', () => {
   const base = realQuotaBase();
   const group = `${base.directory}/server-cluster-test-${process.pid}`;
   afterEach(() => {
-    // The children's processes have ended, and with them the groups are empty.
+    // The child processes have ended, so their groups are empty.
     for (const directory of [`${group}/below`, group]) if (existsSync(directory)) rmdirSync(directory);
   });
 
@@ -132,7 +132,7 @@ describe('a real quota', () => {
     expect(usableInProcess(join)).toMatchObject({ cpus: 1, limit: 0.5, source: 'quota' });
   });
 
-  test('larger than the machine decides nothing', () => {
+  test('larger than the machine has no effect', () => {
     mkdirSync(group, { recursive: true });
     base.limit(group, cpus().length + 1);
     const join = ['sh', '-c', `echo $$ > ${group}/cgroup.procs && exec "$@"`, 'sh'];
@@ -140,7 +140,7 @@ describe('a real quota', () => {
   });
 });
 
-/** Where this machine lets us make a group with a quota: cgroup v1, or v2 with the cpu controller. */
+/** The place where this machine lets us create a group with a quota: cgroup v1, or v2 with the cpu controller. */
 function realQuotaBase(): { directory: string; limit: (group: string, cpuCount: number) => void } {
   const mounts = readFileSync('/proc/self/mountinfo', 'utf8').split('\n');
   const v1 = mounts.find((line) => / - cgroup \S+ \S*\bcpu\b/.test(line))?.split(' ')[4];

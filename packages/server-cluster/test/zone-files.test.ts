@@ -38,7 +38,7 @@ describe.each([
   ['single', ['--mode', 'single']],
   ['multi', ['--mode', 'multi', '--workers', '2']],
 ])('mode %s', (_mode, args) => {
-  test('serves zones whose names are given, in the name of the file, and in a directory', async () => {
+  test('serves zones named by a flag, by the file name, and in a directory', async () => {
     const given = writeZone('any-name', '192.0.2.1');
     const named = writeZone('named.example.zone', '192.0.2.2');
     mkdirSync(join(directory, 'zones'));
@@ -71,7 +71,7 @@ describe.each([
     expect(await server.stop()).toEqual({ code: 0, signal: null });
   });
 
-  test('SIGHUP reloads the zones that are right and keeps those whose files are wrong', async () => {
+  test('SIGHUP reloads valid zones and keeps those whose files are broken', async () => {
     const good = writeZone('good.example.zone', '192.0.2.1');
     const bad = writeZone('bad.example.zone', '192.0.2.1');
     const server = await startServer([...args, '--zone', good, '--zone', bad, '--log-level', 'info']);
@@ -98,7 +98,7 @@ describe.each([
     expect(await server.stop()).toEqual({ code: 0, signal: null });
   });
 
-  test('a zone that is refused at the start takes no other with it', async () => {
+  test('a zone rejected at the start does not affect the others', async () => {
     const good = writeZone('good.example.zone', '192.0.2.1');
     const bad = write('bad.example.zone', 'www A 192.0.2.1\n');
     const server = await startServer([...args, '--zone', bad, '--zone', good]);
@@ -108,7 +108,7 @@ describe.each([
   });
 });
 
-test('without a zone that can be served the program ends and says why', async () => {
+test('without a valid zone, the program ends and says why', async () => {
   const bad = write('bad.example.zone', `${HEAD}www AA 192.0.2.1\n`);
   const { code, stderr } = await runToEnd(['--port', '0', '--zone', bad]);
   expect(code).toBe(2);
@@ -116,7 +116,7 @@ test('without a zone that can be served the program ends and says why', async ()
   expect((await runToEnd(['--port', '0', '--zone-dir', directory])).stderr).toContain('bad.example.zone:4:5');
 });
 
-test('loadZoneFile adds a zone to a store as a whole or not at all', async () => {
+test('loadZoneFile adds a zone to a store completely or not at all', async () => {
   const store = new ZoneStore();
   await loadZoneFile(store, writeZone('zone.txt', '192.0.2.1'), { origin: 'a.example' });
   expect(store.get('www.a.example', 'A')).toEqual(['192.0.2.1']);

@@ -44,17 +44,17 @@ describe('an alias', () => {
     ]);
   });
 
-  test('is followed into another of our zones', async () => {
+  test('is followed into another zone that we serve', async () => {
     const reply = await askServer('away.example.org');
     expect(reply.answers).toMatchObject([{ type: 'CNAME' }, { name: 'www.example.net', data: '192.0.2.9' }]);
   });
 
-  test('asked for itself is the only answer', async () => {
+  test('is the only answer to a query for its own type', async () => {
     const reply = await askServer('alias.example.org', 'CNAME');
     expect(reply.answers).toMatchObject([{ type: 'CNAME', data: 'www.example.org' }]);
   });
 
-  test('to a name that does not exist gets NXDOMAIN beside the alias', async () => {
+  test('to a name that does not exist gets NXDOMAIN and the alias', async () => {
     const reply = await askServer('gone.example.org');
     expect(reply.rcode).toBe(RCODE.NXDOMAIN);
     expect(reply.answers).toMatchObject([{ type: 'CNAME' }]);
@@ -76,7 +76,7 @@ describe('an alias', () => {
 });
 
 describe('a wildcard', () => {
-  test('answers for names that do not exist, at any depth, under the name that was asked', async () => {
+  test('answers for names that do not exist, at any depth, with the queried name as owner', async () => {
     for (const name of ['X.wild.example.org', 'a.b.wild.example.org']) {
       const reply = await askServer(name);
       expect(reply.answers).toMatchObject([{ name, type: 'A', data: '192.0.2.3' }]);
@@ -89,7 +89,7 @@ describe('a wildcard', () => {
     expect(reply.answers).toEqual([]);
   });
 
-  test('without the type gets an empty answer', async () => {
+  test('without the type gets NODATA', async () => {
     const reply = await askServer('x.wild.example.org', 'TXT');
     expect(reply.rcode).toBe(RCODE.NOERROR);
     expect(reply.answers).toEqual([]);
@@ -97,13 +97,13 @@ describe('a wildcard', () => {
   });
 });
 
-test('a name that exists only because of names below it has no data, and exists', async () => {
+test('an empty non-terminal gets NODATA, not NXDOMAIN', async () => {
   const reply = await askServer('deep.example.org');
   expect(reply.rcode).toBe(RCODE.NOERROR);
   expect(reply.authorities).toMatchObject([{ type: 'SOA' }]);
 });
 
-test('a delegated zone is referred to, with the addresses of its servers and without authority', async () => {
+test('a delegated zone gets a referral with glue and without AA', async () => {
   for (const name of ['sub.example.org', 'www.sub.example.org', 'ns.sub.example.org']) {
     const reply = await askServer(name);
     expect(reply).toMatchObject({ rcode: RCODE.NOERROR, isAuthoritative: false, answers: [] });
@@ -128,7 +128,7 @@ describe('a store that changes', () => {
     return answer && { rcode: answer.rcode, data: answer.sections.answers.map((item) => item.data) };
   };
 
-  test('answers with the new data at once', () => {
+  test('answers with the new data immediately', () => {
     const store = new ZoneStore();
     store.set('example.org', 'A', '192.0.2.1');
     expect(typesOf(store, 'EXAMPLE.org', 'A')).toEqual({ rcode: 0, data: ['192.0.2.1'] });
@@ -141,7 +141,7 @@ describe('a store that changes', () => {
     expect(typesOf(store, 'example.org', 'A')?.data).toEqual(['192.0.2.3', '192.0.2.4']);
   });
 
-  test('forgets a name with its last record, and the empty names above it', () => {
+  test('removes a name with its last record, and empty names above it', () => {
     const store = new ZoneStore();
     store.addZone(zone([record('a.b.example.org', 'A', '192.0.2.1')]));
     expect(typesOf(store, 'b.example.org', 'A')).toEqual({ rcode: RCODE.NOERROR, data: [] });
@@ -152,7 +152,7 @@ describe('a store that changes', () => {
     expect(typesOf(store, 'b.example.org', 'A')).toBeNull();
   });
 
-  test('keeps what it knows, however many types and names are asked', () => {
+  test('does not grow, however many types and names are queried', () => {
     const store = new ZoneStore();
     store.addZone(zone([record('*.example.org', 'CNAME', 'www.example.net')]));
     const first = store.lookup('example.org', 'UNKNOWN_4711');

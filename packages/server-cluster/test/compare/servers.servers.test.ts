@@ -61,7 +61,7 @@ function differingKeys(ours: View, theirs: View): (keyof View)[] {
 }
 
 describe.each(servers)('beside $name', (server) => {
-  test('every answer is the same, or differs as documented', {
+  test('every answer is equal, or differs as documented', {
     timeout: 60_000 + QUESTIONS * 5,
     ...needs(server.tool),
   }, async () => {

@@ -1,4 +1,4 @@
-/** Answers from signed zones: those of NSD and Knot DNS, and right in the eyes of two validators. */
+/** Answers from signed zones: compared with NSD and Knot DNS, and checked by two validators. */
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -86,7 +86,7 @@ describe.for(SIGNINGS)('a zone signed with $name', (signing) => {
       }
     });
 
-    it('is valid in the eyes of delv and unbound-host', {
+    it('is valid according to delv and unbound-host', {
       ...needs('delv', 'unbound-host'),
       timeout: 120_000,
     }, async () => {

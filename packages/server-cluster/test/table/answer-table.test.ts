@@ -1,4 +1,4 @@
-/** What the table promises, feature by feature. */
+/** What the table guarantees, feature by feature. */
 import { encodeName, RCODE } from '@dinodns-bench/wire';
 import { DefaultStore } from 'dinodns/plugins/storage/index.js';
 import { describe, expect, test } from 'vitest';
@@ -28,7 +28,7 @@ function queryFor(name: string): Buffer {
   return Buffer.concat([plain.subarray(0, 12), encodeName(name), plain.subarray(13)]);
 }
 
-test('the question comes back in the case in which it was asked, with id and RD', () => {
+test('the question is echoed in its own case, with ID and RD', () => {
   const message = query('WwW.eXaMpLe.OrG', 'A');
   const reply = answerTo(tableOf(record('www.example.org', 'A', '192.0.2.1')), message);
   if (typeof reply === 'number') throw new Error('no reply');
@@ -41,7 +41,7 @@ test('the question comes back in the case in which it was asked, with id and RD'
 
 test.each([
   ['a dot in a label', 'a\\.b.example.org'],
-  ['bytes that are no characters', '\\255\\000\\001.example.org'],
+  ['non-ASCII bytes', '\\255\\000\\001.example.org'],
   ['a space and a backslash', 'x\\032\\092.example.org'],
   ['255 bytes', LONG],
 ])('a name with %s is found', (_case, name) => {
@@ -69,7 +69,7 @@ test('names in answers are compressed where RFC 3597 allows it, and nowhere else
     const reply = answerTo(table, query(name, type));
     return typeof reply === 'number' ? reply : reply.length - query(name, type).length;
   };
-  // Twelve bytes in front of the data; `ns` and `mail` with a pointer behind, and a preference.
+  // Twelve bytes before the data; `ns` and `mail`, each followed by a pointer; and a preference.
   expect(size('example.org', 'NS')).toBe(12 + 3 + 2);
   expect(size('example.org', 'MX')).toBe(12 + 2 + 5 + 2);
   expect(size('_s._tcp.example.org', 'SRV')).toBe(12 + 6 + 'host.example.org'.length + 2);
@@ -79,7 +79,7 @@ describe('EDNS', () => {
   const table = tableOf(record('www.example.org', 'A', '192.0.2.1'));
   const ask = (more: object) => decoded(answerTo(table, query('www.example.org', 'A', more)));
 
-  test('an OPT record gets one back, with DO as it was and our size; unknown options nothing', () => {
+  test('an OPT record gets one with the same DO and our size; unknown options are ignored', () => {
     const options = [{ code: 65_001, data: Buffer.alloc(9) }];
     for (const flags of [0, 0x8000]) {
       const { opt: ours, answers } = ask({ additionals: [opt(4096, { flags, options })] });
@@ -89,7 +89,7 @@ describe('EDNS', () => {
     expect(ask({}).opt).toBeUndefined();
   });
 
-  test('an unknown version gets BADVERS and ours, whatever its options look like', () => {
+  test('an unknown version gets BADVERS and our version, whatever its options', () => {
     const message = query('www.example.org', 'A', { additionals: [opt(4096, { ednsVersion: 3 })] });
     const odd = Buffer.concat([message, Buffer.from([1, 2, 3])]);
     odd.writeUInt16BE(3, message.length - 2);
@@ -100,7 +100,7 @@ describe('EDNS', () => {
     }
   });
 
-  test('what one query says about itself is forgotten with the next', () => {
+  test('EDNS data of one query does not affect the next', () => {
     const many = Array.from({ length: 40 }, (_, index) => record('www.example.org', 'A', `192.0.2.${index}`));
     const large = tableOf(...many);
     const withOpt = query('www.example.org', 'A', { additionals: [opt(1232, { flags: 0x8000 })] });
@@ -111,7 +111,7 @@ describe('EDNS', () => {
     });
   });
 
-  test('the size that we send is configured', () => {
+  test('the size that we advertise is configurable', () => {
     const many = Array.from({ length: 100 }, (_, index) =>
       record('www.example.org', 'A', `192.0.2.${index}`),
     );
@@ -127,7 +127,7 @@ describe('EDNS', () => {
   });
 });
 
-test('over a stream there is room for 65,535 bytes, and beyond them TC', () => {
+test('a stream carries up to 65,535 bytes; beyond that TC is set', () => {
   const texts = (count: number) =>
     Array.from({ length: count }, (_, index) =>
       record('x.example.org', 'TXT', `${index}`.padStart(243, '.')),
@@ -158,7 +158,7 @@ test('names outside of all zones are refused, denied, or left to the framework',
   );
 });
 
-test('a change of the store is in the next answer, and so is another store in its place', () => {
+test('the next answer reflects a change or a replacement of the store', () => {
   const store = storeOf();
   const table = createAnswerTable(store);
   const answers = () =>
@@ -175,7 +175,7 @@ test('a change of the store is in the next answer, and so is another store in it
 });
 
 describe("the framework's own store", () => {
-  test('is followed; keys that differ in case are one name', () => {
+  test('follows changes; keys that differ in case are one name', () => {
     const store = new DefaultStore();
     store.set('Example.org', 'A', '192.0.2.1');
     const table = createAnswerTable(store, { outside: 'framework' });
@@ -192,7 +192,7 @@ describe("the framework's own store", () => {
     expect(answers('example.org')).toBeNull();
   });
 
-  test('with records that cannot be encoded, or caches that want to be told, is left to the framework', () => {
+  test('with records that cannot be encoded, or caches to notify, is left to the framework', () => {
     const store = new DefaultStore();
     store.set('example.org', 'A', 'no address');
     store.set('example.net', 'A', '192.0.2.1');
@@ -235,7 +235,7 @@ describe('DNAME', () => {
     ]);
   });
 
-  test('leaves the case of the labels that stay as it was asked', () => {
+  test('keeps the case of the labels that it does not replace', () => {
     const reply = answerTo(table, query('WwW.old.example.org', 'CNAME'));
     if (typeof reply === 'number') throw new Error('no reply');
     // The CNAME record's data: a label, and a pointer to the target of the DNAME record.
@@ -263,7 +263,7 @@ describe('DNAME', () => {
     expect(shown('a.b.away.example.org')).toEqual(['DNAME example.net', 'CNAME a.b.example.net']);
   });
 
-  test('answers a question for CNAME with the record that it makes', () => {
+  test('answers a CNAME query with the synthesized record', () => {
     expect(shown('gone.old.example.org', 'CNAME')).toEqual([
       'DNAME new.example.org',
       'CNAME gone.new.example.org',
@@ -271,7 +271,7 @@ describe('DNAME', () => {
     expect(ask('gone.old.example.org', 'CNAME')).toMatchObject({ rcode: RCODE.NOERROR, authorities: [] });
   });
 
-  test('that makes a name too long says YXDOMAIN', () => {
+  test('gets YXDOMAIN if the new name is too long', () => {
     expect(ask('x'.repeat(60).concat('.long.example.org'))).toMatchObject({
       rcode: RCODE.YXDOMAIN,
       answers: [{ type: 'DNAME' }],
@@ -280,7 +280,7 @@ describe('DNAME', () => {
     expect(ask('x.long.example.org')).toMatchObject({ rcode: RCODE.NOERROR });
   });
 
-  test('in a loop ends where names would grow, or come back', () => {
+  test('in a loop ends where names would grow or repeat', () => {
     expect(shown('www.loop.example.org')).toEqual([
       'DNAME x.loop.example.org',
       'CNAME www.x.loop.example.org',
@@ -291,7 +291,7 @@ describe('DNAME', () => {
     ]);
   });
 
-  test('hides what is below it, and is hidden below a delegation; a wildcard does not redirect', () => {
+  test('hides everything below it, and is hidden below a zone cut; a wildcard does not redirect', () => {
     expect(shown('www.cut.old.example.org')).toEqual([
       'DNAME new.example.org',
       'CNAME www.cut.new.example.org',
@@ -305,7 +305,7 @@ describe('DNAME', () => {
   });
 });
 
-test('addresses beside NS records are left out where they do not fit, without TC', () => {
+test('addresses of NS records are omitted without TC if they do not fit', () => {
   const hosts = Array.from({ length: 13 }, (_, index) => `${String.fromCharCode(97 + index)}.ns.example.org`);
   const table = tableOf(
     ...hosts.flatMap((host) => [

@@ -56,7 +56,7 @@ test('a query whose name is a loop of compression pointers', () => {
   }
 });
 
-test('counts that are larger than the message', () => {
+test('counts that exceed the message', () => {
   const table = createAnswerTable(storeOfZones());
   for (const at of [4, 6, 8, 10]) {
     const message = query('www.zone-1.bench.example', 'A');

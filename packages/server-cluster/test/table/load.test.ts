@@ -1,4 +1,4 @@
-/** Zones that are loaded in bulk are those that are added one by one. */
+/** Zones loaded in bulk equal zones added one by one. */
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -25,12 +25,12 @@ async function fileOf(set: typeof zoneSet, name: string): Promise<string> {
   return join(path, 'zones.ndjson');
 }
 
-/** The same zones, in a shape of which nothing is known. */
+/** The same zones, in an unknown form. */
 function plain(set: typeof zoneSet): ZoneSource {
   return { zones: () => [...set.zones()] };
 }
 
-test('a zone set, a file of it and its zones one by one give the same answers', async () => {
+test('a zone set, its file, and its zones added one by one give the same answers', async () => {
   const sources = [plain(zoneSet), zoneSet, new ZonesFile(await fileOf(zoneSet, 'rich'))];
   const tables = await Promise.all(sources.map((source) => buildTable(source, { yieldEvery: 1 })));
   const random = randomFrom(5);
@@ -57,7 +57,7 @@ test('DNAME records of a zone set are followed as it says, also from a file', as
   }
 });
 
-test('loading gives the event loop its turns', async () => {
+test('loading yields to the event loop', async () => {
   let turns = 0;
   const timer = setInterval(() => turns++, 0);
   await buildTable(defineZoneSet({ from: 1, to: 40_000 }), { yieldEvery: 100 });
@@ -65,13 +65,13 @@ test('loading gives the event loop its turns', async () => {
   expect(turns).toBeGreaterThan(5);
 });
 
-test('twenty thousand zones that are alike are some bytes each', async () => {
+test('twenty thousand zones of one layout take a few bytes each', async () => {
   const { store } = await buildTable(defineZoneSet({ from: 1, to: 40_000 }));
   expect(store.data.names.size).toBe(20_002);
   expect(store.data.byteLength / 20_000).toBeLessThan(80);
 });
 
-test('zones that come twice are merged, those of another make added beside', async () => {
+test('duplicate zones are merged, and those of another layout added', async () => {
   const file = await fileOf(defineZoneSet({ from: 1, to: 9 }), 'twice');
   const store = new ZoneStore();
   store.set('example3.com', 'TXT', 'was here before');
@@ -125,7 +125,7 @@ describe('a file', () => {
     await expect(loaded(first ?? '', bad, last ?? '')).rejects.toMatchObject({ code: 'E_ZONES' });
   });
 
-  test('that does not exist is unreadable', async () => {
+  test('that does not exist is reported as unreadable', async () => {
     const source = new ZonesFile(join(directory, 'missing'));
     await expect(loadStore(new ZoneStore(), source)).rejects.toMatchObject({ code: 'E_UNREADABLE' });
     expect(() => [...source.zones()]).toThrow(/missing/);
@@ -139,7 +139,7 @@ test('a name that is too long is refused with its zone', async () => {
   await expect(loading).rejects.toThrow(/^Zone "example" .* 255 are allowed/);
 });
 
-test('a table that is built while another answers does not disturb it', async () => {
+test('building a table does not disturb the one that is answering', async () => {
   const first = await buildTable(defineZoneSet({ from: 1, to: 3 }));
   const building = buildTable(defineZoneSet({ from: 1, to: 20_000 }), { yieldEvery: 50 });
   expect(decoded(answerTo(first.table, query('example1.com', 'A'))).answers).toHaveLength(1);

@@ -1,6 +1,6 @@
 /**
- * The answer table says what a plain model of a server says, byte for byte what the framework's chain says,
- * and both say it right after every change.
+ * The answer table replies what a plain model of a server replies, byte for byte what the framework's chain
+ * replies, and both stay right after every change.
  */
 
 import { mixCase, pick, type Random, randomFrom } from '@dinodns-bench/test-support';
@@ -29,7 +29,7 @@ function put(store: ZoneStore, model: Model, record: ModelRecord): void {
   model.add(record);
 }
 
-/** One of the ways in which a store changes, done to both. */
+/** One kind of store change, applied to both. */
 function change(random: Random, store: ZoneStore, model: Model): void {
   const record = randomRecord(random);
   const { name, data, ttl } = record;
@@ -90,7 +90,7 @@ function expectModelAnswer(table: Responder, model: Model, name: string, type: s
 }
 
 describe('a table of random zones', () => {
-  test('answers as the model does, also after every kind of change', () => {
+  test('answers as the model does, even after every kind of change', () => {
     for (let seed = 1; seed <= SEEDS; seed++) {
       const random = randomFrom(seed);
       const store = new ZoneStore();
@@ -106,7 +106,7 @@ describe('a table of random zones', () => {
     }
   });
 
-  test('says byte for byte what the chain says, to good and to mutated queries', () => {
+  test('replies byte for byte what the chain replies, to good and mutated queries', () => {
     for (let seed = 1; seed <= SEEDS; seed++) {
       const random = randomFrom(seed);
       const store = new ZoneStore();
@@ -145,7 +145,7 @@ describe('a table of random zones', () => {
 describe("a table of the framework's own store", () => {
   const nameError = (response: { errors: { nxDomain(): void } }) => response.errors.nxDomain();
 
-  test('says what its handler says, also after every kind of change', () => {
+  test('replies what its handler replies, even after every kind of change', () => {
     for (let seed = 1; seed <= SEEDS; seed++) {
       const random = randomFrom(seed);
       const store = new DefaultStore();
