@@ -101,7 +101,7 @@ export class RateLimiter {
     const tag = (hashes[1] ?? 0) >>> 0 || 1;
     const start = (((hashes[0] ?? 0) >>> 0) % (TABLE_ENTRIES / WAYS)) * WAYS;
     let fullest = start;
-    let most = -1;
+    let mostTokens = -1;
     for (let entry = start; entry < start + WAYS; entry++) {
       const tokens = this.#refilled(entry, now);
       if (this.#tags[entry] === tag) {
@@ -109,8 +109,8 @@ export class RateLimiter {
         this.#filledAt[entry] = now;
         return entry;
       }
-      if (tokens > most) {
-        most = tokens;
+      if (tokens > mostTokens) {
+        mostTokens = tokens;
         fullest = entry;
       }
     }

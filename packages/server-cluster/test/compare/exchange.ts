@@ -1,13 +1,13 @@
-/** Puts many messages to a real server, as fast as it answers. */
+/** Sends many messages to a real server, as fast as it answers. */
 import { createSocket, type Socket } from 'node:dgram';
 import { once } from 'node:events';
 import { DROP } from '../../src/table/responder.ts';
 
-/** Messages that are on their way at a time: few enough for any receive buffer. */
+/** Messages in flight: few enough for any receive buffer. */
 const WINDOW = 128;
 /** Without any reply for so long, the next messages are sent. What is missing is asked for once more in the end. */
 const QUIET_MILLISECONDS = 40;
-/** A reply that has not come after this time, on a loaded machine, will not come. */
+/** A reply that has not arrived by then, even on a busy machine, will not arrive. */
 const LAST_QUIET_MILLISECONDS = 1500;
 /** Ids are 16 bits. */
 const MOST = 65_536;

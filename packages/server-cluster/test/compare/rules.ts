@@ -9,7 +9,7 @@ import type { View } from './view.ts';
 const NOT_FOR_QUERIES = 0x06cf;
 const ERRORS: readonly (number | undefined)[] = [RCODE.FORMERR, RCODE.NOTIMP, 9, undefined];
 
-/** What a message is, as far as a rule has to know. */
+/** Facts about a message that the rules need. */
 export interface Facts {
   readonly flags: number;
   readonly type: number;
@@ -34,7 +34,7 @@ export function factsOf(message: Buffer): Facts {
   };
 }
 
-/** Offset behind everything that the header announces. */
+/** Offset after everything that the header announces. */
 function endOf(message: Buffer): number {
   let at = findNameEnd(message, 12) + 4;
   const records = message.readUInt16BE(6) + message.readUInt16BE(8) + message.readUInt16BE(10);

@@ -31,7 +31,7 @@ export interface FerretZone {
   }[];
 }
 
-/** What the server under test said, in the same form. */
+/** The answer of the server under test, in the same form. */
 type GivenAnswer = Omit<ServerAnswer, 'servers'>;
 
 /** A question that was not answered as any of the four servers did. */
@@ -47,7 +47,7 @@ export interface Score {
   right: number;
   /** Questions answered as this server does, by its name. */
   readonly agreement: Map<string, number>;
-  /** Right but for the additional section. */
+  /** Right except for the additional section. */
   readonly additional: Fault[];
   readonly wrong: Fault[];
 }

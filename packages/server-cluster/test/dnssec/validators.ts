@@ -37,10 +37,10 @@ export const UNBOUND: Record<Verdict, RegExp> = {
   denial: /(has no|not found).*\(secure\)/,
 };
 
-/** Right, but not proved. A wrong proof would be called bogus, or "resolution failed". */
+/** Right but unproved. A wrong proof would be called bogus, or "resolution failed". */
 export const INSECURE = /^; (unsigned answer|negative response, unsigned answer)|\(insecure\)/m;
 
-/** What it prints, whatever its exit status. */
+/** Its output, whatever the exit status. */
 async function outputOf(command: string, args: readonly string[]): Promise<string> {
   try {
     const { stdout, stderr } = await execute(command, args, { timeout: 20_000 });

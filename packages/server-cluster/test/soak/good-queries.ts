@@ -1,10 +1,10 @@
-/** Queries with one right answer each, and whether a reply is it. */
+/** Queries with exactly one right answer, and a check of the reply. */
 import { decode } from 'dns-packet';
 import { query, RCODE } from '../support/client.ts';
 
 export interface GoodQuery {
   readonly bytes: Buffer;
-  /** Null if the reply is right, else what is wrong with it. */
+  /** Null if the reply is right, else the fault. */
   judge(reply: Buffer): string | null;
 }
 

@@ -2,7 +2,7 @@
 import cluster from 'node:cluster';
 
 const [when] = process.argv.slice(2);
-// Before the library is loaded, which is most of a start.
+// Before the library loads, which takes most of a start.
 if (cluster.isWorker && when === 'before') process.exit(7);
 const { createServer, ServerError } = await import('../../src/index.ts');
 const server = createServer({ mode: 'multi', workers: 1, port: 0 });

@@ -85,14 +85,14 @@ export async function sendUdp(
   }
 }
 
-/** The message behind its length field. */
+/** The message after its length field. */
 export function framed(message: Buffer): Buffer {
   const length = Buffer.alloc(2);
   length.writeUInt16BE(message.length);
   return Buffer.concat([length, message]);
 }
 
-/** Collects the messages that arrive on a connection. */
+/** Collects the messages received on a connection. */
 export class TcpClient {
   readonly socket: Socket;
   readonly messages: Buffer[] = [];

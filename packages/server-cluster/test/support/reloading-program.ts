@@ -1,4 +1,4 @@
-/** A program of the library that gives its workers other zones on SIGUSR2. */
+/** A program that uses the library and gives its workers other zones on SIGUSR2. */
 import cluster from 'node:cluster';
 import { createServer } from '../../src/index.ts';
 import { record, zone } from './in-process.ts';

@@ -35,13 +35,13 @@ export interface Program {
 
 export interface RunningServer extends Program {
   readonly ready: ReadyLine;
-  /** SIGTERM, and the exit that follows. */
+  /** Sends SIGTERM and waits for the exit. */
   stop(): Promise<Exit>;
 }
 
 const running = new Set<Program>();
 
-/** Runs a program with this Node.js, in a process group of its own. */
+/** Runs a program with this Node.js in its own process group. */
 export function run(file: string, args: readonly string[], wrapper: readonly string[] = []): Program {
   const [command = process.execPath, ...rest] = [...wrapper, process.execPath, file, ...args];
   const child = spawn(command, rest, { stdio: ['ignore', 'pipe', 'pipe'], detached: true });
@@ -98,19 +98,19 @@ export async function freePort(): Promise<number> {
   return typeof address === 'object' && address !== null ? address.port : 0;
 }
 
-/** Ids of the processes that this one has started and that have not ended. */
+/** IDs of processes started here that have not ended. */
 export function childrenOf(pid: number): number[] {
   const text = readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8').trim();
   return text === '' ? [] : text.split(' ').map(Number);
 }
 
-/** Kills whatever a test has left running, and removes the copies of zones that killed servers could not. */
+/** Kills whatever a test left running, and removes the zone copies that killed servers could not remove. */
 export async function killAll(): Promise<void> {
   for (const { pid } of running) {
     try {
       process.kill(-pid, 'SIGKILL');
     } catch {
-      // Ended in the meantime.
+      // It has ended in the meantime.
     }
   }
   await Promise.all([...running].map(({ exited }) => exited));

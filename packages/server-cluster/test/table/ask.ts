@@ -1,9 +1,9 @@
-/** Questions to a responder, and what comes back, in a slot with guard bytes around it. */
+/** Queries to a responder and their replies, in a slot with guard bytes around it. */
 import { type Answer, decode, encode, type Packet } from 'dns-packet';
 import { DROP, type Responder, TO_FRAMEWORK, type Transport } from '../../src/table/responder.ts';
 import type { ModelRecord } from './model.ts';
 
-/** Bytes on either side of the slot that must stay what they are. */
+/** Guard bytes on either side of the slot, which must not change. */
 const GUARD = 64;
 const GUARD_BYTE = 0xa5;
 const SLOT = 65_535;
@@ -71,7 +71,7 @@ export function decoded(reply: Buffer | number): Decoded {
   };
 }
 
-/** A record as it can be compared: names in lower case, and nothing that the decoder has added. */
+/** A record in comparable form: names in lower case, without the decoder's additions. */
 export function normalized(record: Answer | ModelRecord): ModelRecord {
   const { name, type } = record;
   const ttl = 'ttl' in record ? (record.ttl ?? 0) : 0;

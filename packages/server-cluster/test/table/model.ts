@@ -1,6 +1,6 @@
 /**
- * How an authoritative server answers, as plainly as it can be said: a list of records that is searched from
- * one end to the other. What the store and the table answer is compared with this.
+ * A model of an authoritative server in its plainest form: a list of records that is searched linearly. Store and
+ * table are compared with it.
  */
 
 export interface ModelRecord {
@@ -137,7 +137,7 @@ export class Model {
     });
   }
 
-  /** What aliases lead to, behind them. */
+  /** Appends what the aliases lead to. */
   behind(aliases: ModelRecord[], target: string, type: string, chain: Chain): ModelAnswer {
     const rest = this.answer(target, type, chain);
     if (rest === null) return this.positive(aliases);
@@ -157,7 +157,7 @@ export class Model {
     return { rcode: 'NOERROR', authoritative: true, answers, authorities: [], additionals };
   }
 
-  /** The addresses of these name servers, as far as they are in the zone. */
+  /** The addresses of these name servers that are in the zone. */
   addressesOf(servers: readonly ModelRecord[], apex: string | undefined): ModelRecord[] {
     return servers.flatMap(({ type, data }) => {
       const target = String(data).toLowerCase();

@@ -1,4 +1,4 @@
-/** Queries of every sort: with and without EDNS, other classes and operations, cut off, changed, repeated. */
+/** Queries of every kind: with and without EDNS, other classes and OPCODEs, truncated, changed, repeated. */
 
 import { mixCase, pick, type Random } from '@dinodns-bench/test-support';
 import { encodeName, HEADER_BYTES } from '@dinodns-bench/wire';
@@ -41,7 +41,7 @@ export function anyQuery(random: Random, name: string, type: string): Buffer {
   const bytes = encodeName(mixCase(random, name));
   const message = Buffer.concat([plain.subarray(0, HEADER_BYTES), bytes, plain.subarray(HEADER_BYTES + 1)]);
   const questionEnd = HEADER_BYTES + bytes.length + 4;
-  // Operation code, and the bits that a query may or may not have.
+  // OPCODE, and the bits that a query may or may not have.
   const operation = random(15) === 0 ? random(16) << 11 : 0;
   message.writeUInt16BE(operation | pick(random, FLAGS), 2);
   if (random(15) === 0) message.writeUInt16BE(pick(random, [3, 4, 254, 255, 4711]), questionEnd - 2);
@@ -50,7 +50,7 @@ export function anyQuery(random: Random, name: string, type: string): Buffer {
   return message;
 }
 
-/** A query of any sort, four times in ten damaged. */
+/** A query of any kind; four in ten are damaged. */
 export function mutated(random: Random, name: string, type: string): Buffer {
   let message: Buffer = anyQuery(random, name, type);
   if (random(10) > 3) return message;
