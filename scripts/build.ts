@@ -1,6 +1,6 @@
 /**
  * Builds the package of the current folder: `src` becomes `dist`, TypeScript compiled and everything else copied.
- * The new folder replaces the old one when it is complete, so that an interrupted build leaves nothing half-made.
+ * The new folder replaces the old one only when it is complete, so an interrupted build never leaves half of one.
  */
 import { spawnSync } from 'node:child_process';
 import { copyFileSync, globSync, mkdirSync, renameSync, rmSync } from 'node:fs';

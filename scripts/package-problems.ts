@@ -1,8 +1,8 @@
-/** Finds what is wrong with a package about to be packed, as its users would find out. */
+/** Finds problems with a package about to be packed that its users would run into. */
 import { existsSync, globSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 
-/** The condition under which only this workspace resolves a package to its sources. */
+/** The export condition with which this workspace, and nobody else, resolves a package to its sources. */
 export const SOURCE_CONDITION = '@dinodns-bench/source';
 
 export type Manifest = Readonly<Record<string, unknown>>;
@@ -35,9 +35,9 @@ function targetProblem(directory: string, manifest: Manifest, { path, file }: Ta
   const where = path.join(' → ');
   const source = path.includes(SOURCE_CONDITION);
   if (!source && /(?<!\.d)\.[cm]?ts$/.test(file))
-    return `${where} is ${file}: Node.js runs no TypeScript below node_modules; name the built file`;
+    return `${where} is ${file}: Node.js does not run TypeScript in node_modules; name the built file`;
   if (!existsSync(join(directory, file)))
-    return `${where} is ${file}, which is not there; run \`pnpm build\``;
+    return `${where} is ${file}, which does not exist; run \`pnpm build\``;
   if (!isPacked(manifest, file)) return `${where} is ${file}, which \`files\` does not include`;
   return null;
 }
@@ -65,7 +65,7 @@ function staleProblems(directory: string): string[] {
   });
 }
 
-/** Built JavaScript that still imports a TypeScript file, which is not there under that name. */
+/** Built JavaScript that still imports a TypeScript file, which is not in the package. */
 function importProblems(directory: string): string[] {
   return globSync('dist/**/*.js', { cwd: directory }).flatMap((file) => {
     const text = readFileSync(join(directory, file), 'utf8');

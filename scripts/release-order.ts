@@ -1,4 +1,4 @@
-/** Which package comes after which, and what must be true before any of them is published. */
+/** The order in which packages are published, and the checks before the first of them. */
 
 export interface ReleasePackage {
   readonly directory: string;
@@ -12,7 +12,7 @@ export interface ReleasePackage {
 const namesIn = (packages: readonly ReleasePackage[]) =>
   new Set(packages.map(({ manifest }) => manifest.name));
 
-/** Dependencies first. Throws an Error if they go round in a circle. */
+/** Dependencies first. Throws an Error for circular dependencies. */
 export function inOrder(packages: readonly ReleasePackage[]): ReleasePackage[] {
   const ordered: ReleasePackage[] = [];
   const waiting = new Set(packages);
@@ -38,13 +38,13 @@ function versionProblems(packages: readonly ReleasePackage[]): string[] {
   return packages.flatMap(({ manifest }) =>
     Object.entries(manifest.dependencies ?? {})
       .filter(([name, wanted]) => ours.has(name) && wanted !== version)
-      .map(([name, wanted]) => `${manifest.name} asks for ${name} ${wanted}, which is not ${version}`),
+      .map(([name, wanted]) => `${manifest.name} depends on ${name} ${wanted}, not ${version}`),
   );
 }
 
 /**
- * One sentence for each reason not to release: all packages have one version and ask for it of each other, and
- * `changelog`, unless it is null, has a section for it.
+ * One sentence for each reason not to release. All packages must have the same version and depend on that version of
+ * each other; `changelog`, unless it is null, must have a section for it.
  */
 export function releaseProblems(packages: readonly ReleasePackage[], changelog: string | null): string[] {
   const version = packages[0]?.manifest.version ?? '';

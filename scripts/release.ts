@@ -4,7 +4,7 @@
  *     node scripts/release.ts --dry-run     checks everything, builds and packs every package, publishes nothing
  *     node scripts/release.ts               publishes with provenance; for the release workflow
  *
- * A package whose version is in the registry already is left alone, so that a release that broke off can be repeated.
+ * A package whose version is already in the registry is skipped, so that an interrupted release can be repeated.
  */
 import { execFileSync, spawnSync } from 'node:child_process';
 import { globSync, readFileSync } from 'node:fs';
@@ -33,7 +33,7 @@ function isPublished({ manifest }: ReleasePackage): boolean {
 }
 
 function publish({ directory }: ReleasePackage, isDryRun: boolean): void {
-  // Provenance is a statement of the workflow that publishes; nowhere else can it be made.
+  // Only the release workflow can attest provenance.
   const flags = isDryRun ? ['--dry-run'] : ['--provenance'];
   execFileSync('npm', ['publish', '--access', 'public', ...flags], { cwd: directory, stdio: 'inherit' });
 }
@@ -48,7 +48,7 @@ if (problems.length > 0) process.exit(1);
 for (const item of inOrder(packages)) {
   const name = `${item.manifest.name}@${item.manifest.version}`;
   if (!isDryRun && isPublished(item)) {
-    console.error(`${name} is published already`);
+    console.error(`${name} is already published`);
     continue;
   }
   console.error(`${isDryRun ? 'Would publish' : 'Publishing'} ${name}`);

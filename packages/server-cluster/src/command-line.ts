@@ -119,13 +119,16 @@ function command(): Command {
     .addOption(
       new Option(
         '--zone <[origin=]file>',
-        'zone file (RFC 1035); its zone is that of the SOA record, unless given; repeat it for more',
+        'zone file (RFC 1035); the origin defaults to the owner of its SOA record; repeat it for more',
       )
         .argParser(collect)
         .conflicts(['zones', 'zonesFile', 'zonesSpec']),
     )
     .addOption(
-      new Option('--zone-dir <directory>', 'every NAME.zone and db.NAME in it; repeat it for more')
+      new Option(
+        '--zone-dir <directory>',
+        'load every NAME.zone and db.NAME in this directory; repeat it for more',
+      )
         .argParser(collect)
         .conflicts(['zones', 'zonesFile', 'zonesSpec']),
     )

@@ -1,4 +1,4 @@
-/** The last lines of a run: what was left out, why, and the command that gets it. */
+/** The last lines of a run: what was skipped, why, and the command that installs what is missing. */
 import type { LeftOutTests } from './reporter.ts';
 import type { Suite } from './suites.ts';
 
@@ -13,7 +13,7 @@ export interface OtherSuite {
 const NEEDS: Readonly<Record<Suite, string>> = {
   workspace: 'nothing but the workspace',
   servers: 'DNS servers and tools',
-  conformance: 'test data of others',
+  conformance: 'third-party test data',
   browser: 'Chromium',
   packages: 'the npm registry',
   k8s: 'a Kubernetes cluster',

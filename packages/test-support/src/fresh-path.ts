@@ -1,4 +1,4 @@
-/** A folder of links that holds what a fresh machine has: the PATH of tests that need only the workspace. */
+/** A folder of links to the programs of a fresh machine: the PATH of tests that need only the workspace. */
 import { mkdirSync, readFileSync, symlinkSync } from 'node:fs';
 import { delimiter, dirname, join } from 'node:path';
 import { findInPath } from './requirements.ts';
@@ -14,7 +14,7 @@ export function freshPrograms(): string[] {
     .filter((name) => name !== '');
 }
 
-/** Makes the folder; returns a PATH with it and with the Node.js that runs this, which comes with the workspace. */
+/** Makes the folder. Returns a PATH of it and of the running Node.js, which comes with the workspace. */
 export function makeFreshPath(folder: string): string {
   mkdirSync(folder);
   for (const name of freshPrograms()) {

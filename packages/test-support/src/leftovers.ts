@@ -14,13 +14,13 @@ export interface Leftover {
 export interface LeftBy {
   /** `DINODNS_TEST_RUN=…` or `DINODNS_TEST_FILE=…`. */
   readonly mark: string;
-  /** A process whose descendants also count, whatever their environment. */
+  /** A process whose descendants count too, whatever their environment. */
   readonly ancestor?: number;
   /** Processes to ignore: the ones that run the tests. */
   readonly except: ReadonlySet<number>;
-  /** Names of network namespaces begin with it. */
+  /** Prefix of the names of network namespaces. */
   readonly namespacePrefix: string;
-  /** Nothing may be left in it. */
+  /** A folder that must be empty. */
   readonly folder: string;
   /** Owners of control groups, as `<pid>-<start>`. */
   readonly owners: ReadonlySet<string>;
@@ -62,7 +62,7 @@ function ownControlGroups(): string[] {
     });
 }
 
-/** Names of control groups that `bench` makes say who owns them: `dinodns-bench-<run>@<namespace>-<pid>-<start>`. */
+/** The names of `bench`'s control groups give their owner: `dinodns-bench-<run>@<namespace>-<pid>-<start>`. */
 function controlGroupsOf(owners: ReadonlySet<string>): Leftover[] {
   return ownControlGroups().flatMap((parent) =>
     namesIn(parent)
@@ -113,7 +113,7 @@ export function findLeftovers(by: LeftBy): Leftover[] {
   ];
 }
 
-/** As `findLeftovers`, but waits up to `graceSeconds` for what is about to end. */
+/** Like `findLeftovers`, but waits up to `graceSeconds` for processes that are about to end. */
 export async function lastingLeftovers(by: LeftBy, graceSeconds: number): Promise<Leftover[]> {
   const end = performance.now() + graceSeconds * 1000;
   for (;;) {
@@ -123,7 +123,7 @@ export async function lastingLeftovers(by: LeftBy, graceSeconds: number): Promis
   }
 }
 
-/** Removes everything, including what appears meanwhile; leaves what cannot be removed within `seconds`. */
+/** Removes all leftovers, including new ones; gives up after `seconds`. */
 export async function removeLeftovers(by: LeftBy, seconds: number): Promise<void> {
   const end = performance.now() + seconds * 1000;
   for (let left = findLeftovers(by); left.length > 0 && performance.now() < end; left = findLeftovers(by)) {

@@ -1,9 +1,9 @@
-/** Marks that link whatever tests start to the run and the test file. */
+/** Marks that link everything that tests start to the run and the test file. */
 import { readdirSync, readFileSync } from 'node:fs';
 
 /** The run's id, in the environment of every process of a run and its children. */
 export const RUN_VARIABLE = 'DINODNS_TEST_RUN';
-/** The same for what one test file starts. */
+/** The same for everything that one test file starts. */
 export const FILE_VARIABLE = 'DINODNS_TEST_FILE';
 /** The folder of the run: temporary folders of its tests, and what its reporter leaves for the closing lines. */
 export const FOLDER_VARIABLE = 'DINODNS_TEST_FOLDER';
@@ -49,7 +49,7 @@ function environmentOf(pid: number): string[] {
   try {
     return readFileSync(`/proc/${pid}/environ`, 'utf8').split('\0');
   } catch {
-    // Another user's process: none of ours, unless it descends from ours.
+    // Another user's process: not ours, unless it descends from ours.
     return [];
   }
 }

@@ -1,12 +1,12 @@
-/** Names of network namespaces, by which the end of the run finds those that are left. */
+/** Names of network namespaces, by which leftovers are found at the end of the run. */
 import { FILE_VARIABLE } from './marks.ts';
 
-/** All namespaces of the running test file begin with it. */
+/** Prefix of all namespaces of the running test file. */
 export function namespacePrefix(): string {
   return `dt-${process.env[FILE_VARIABLE] ?? process.pid}-`;
 }
 
-/** All namespaces of a run begin with it. */
+/** Prefix of all namespaces of a run. */
 export function runNamespacePrefix(runId: string): string {
   return `dt-${runId}.`;
 }

@@ -1,4 +1,4 @@
-/** How a test says what it needs beyond the workspace. */
+/** How a test declares what it needs beyond the workspace. */
 import { appendFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, inject, it, type TestOptions } from 'vitest';
@@ -17,11 +17,11 @@ declare module 'vitest' {
   }
 }
 
-/** Without this, what is missing leaves tests out; with it, as in CI, it is an error. */
+/** Without this, tests whose needs are missing are skipped; with it, as in CI, a missing need is an error. */
 export const REQUIRE_VARIABLE = 'DINODNS_BENCH_REQUIRE_SERVERS';
 
 /**
- * Options for `it` or `describe`: `it('…', needs('dig', 'named'), async () => …)`. Where one is missing, the tests are
+ * Options for `it` or `describe`: `it('…', needs('dig', 'named'), async () => …)`. If one is missing, the tests are
  * left out, and the last lines of the run say so. Throws if such tests belong to another suite, and, with
  * `DINODNS_BENCH_REQUIRE_SERVERS=1`, if anything is missing.
  */

@@ -1,4 +1,4 @@
-/** The packages of this workspace that are published, as archives that npm makes, and as strangers install them. */
+/** The published packages of this workspace: how npm packs them, and how users install them. */
 import { execFile } from 'node:child_process';
 import { globSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
@@ -34,8 +34,8 @@ export function publishedPackages(): PublishedPackage[] {
 }
 
 /**
- * The environment of a stranger: without this workspace's condition, without what pnpm's launchers offer, and with
- * the Node.js in `nodeDirectory` before all others.
+ * The environment of a user outside this workspace: without its export condition and without the variables of npm and
+ * pnpm, and with the Node.js in `nodeDirectory` first in PATH.
  */
 export function strangersEnvironment(nodeDirectory: string = dirname(process.execPath)): NodeJS.ProcessEnv {
   const { NODE_OPTIONS: _options, NODE_PATH: _path, ...variables } = process.env;
@@ -44,12 +44,12 @@ export function strangersEnvironment(nodeDirectory: string = dirname(process.exe
     ...Object.fromEntries(own),
     PATH: `${nodeDirectory}:${process.env.PATH}`,
     NO_COLOR: '1',
-    // npm keeps what it compiled in the temporary folder, which must be empty when the tests end.
+    // npm would keep compiled code in the temporary folder, which must be empty when the tests end.
     NODE_DISABLE_COMPILE_CACHE: '1',
   };
 }
 
-/** Packs a package with `npm` or `pnpm` into a folder; returns the archive. */
+/** Packs a package with `npm` or `pnpm` into a folder; returns the path of the archive. */
 export async function packWith(tool: 'npm' | 'pnpm', directory: string, into: string): Promise<string> {
   mkdirSync(into, { recursive: true });
   const before = new Set(globSync('*.tgz', { cwd: into }));

@@ -1,4 +1,4 @@
-/** Random numbers that are the same on every run: Mulberry32, small, fast and good enough to choose test data. */
+/** Random numbers that repeat on every run: Mulberry32, which is small, fast and good enough for test data. */
 
 /** Numbers in [0, 1), in steps of 2^-32. */
 export function randomFractions(seed: number): () => number {
@@ -11,7 +11,7 @@ export function randomFractions(seed: number): () => number {
   };
 }
 
-/** A whole number from 0 up to below `limit`. */
+/** A whole number from 0 to `limit` − 1. */
 export type Random = (limit: number) => number;
 
 export function randomFrom(seed: number): Random {

@@ -14,7 +14,7 @@ export type Program = keyof typeof table;
 
 const WORKSPACE = resolve(import.meta.dirname, '../../..');
 
-/** The suite whose tests may need it. */
+/** The suite whose tests may have this requirement. */
 export function suiteOf(requirement: Requirement): Suite {
   if (requirement === 'conformance data') return 'conformance';
   const name = requirement === 'root' ? 'servers' : table[requirement].suite;
@@ -36,7 +36,7 @@ function cachedCoredns(): string {
   return join(cache, 'dinodns-bench', 'coredns', table.coredns.release, 'coredns');
 }
 
-/** The path of a program in PATH, or in the `sbin` beside a `bin` in PATH: not every user's PATH has that of daemons. */
+/** The path of a program in PATH, or in the `sbin` next to a `bin` in PATH: many users' PATH lacks the one with daemons. */
 export function findInPath(program: string): string | undefined {
   const directories = (process.env.PATH ?? '').split(delimiter);
   const beside = directories

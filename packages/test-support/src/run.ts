@@ -1,7 +1,7 @@
 /**
- * Runs suites of tests: `node run.ts SUITE… [arguments of vitest]`, where SUITE is one of `SUITES` or `all`. Vitest's
- * summary is followed by leftovers of the run (which fail it and are removed) and by what was left out. Exit
- * status 0 only if all tests that ran passed and nothing is left.
+ * Runs test suites: `node run.ts SUITE… [arguments of vitest]`, where SUITE is one of `SUITES` or `all`. Vitest's
+ * summary is followed by the run's leftovers, which are removed and fail the run, and by the tests that were left out.
+ * The exit status is 0 only if all tests that ran passed and there were no leftovers.
  */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
@@ -71,15 +71,15 @@ function startVitest(run: Run, suites: readonly Suite[], rest: readonly string[]
     [RUN_VARIABLE]: run.id,
     [FOLDER_VARIABLE]: run.folder,
     [PATH_VARIABLE]: makeFreshPath(join(run.folder, 'bin')),
-    // Hundreds of tests start one of our programs: with the compiled code of the first, the others start twice as fast.
+    // Hundreds of tests start one of our programs. With the compile cache, all but the first start twice as fast.
     NODE_COMPILE_CACHE: join(run.folder, 'compile-cache'),
   };
-  // A package of its own configuration (tests of this runner) has no such projects.
+  // Tests of this runner use a configuration of their own, which has no such projects.
   const chosen = rest.includes('--config') ? [] : projects;
   return spawn(process.execPath, [VITEST, 'run', ...chosen, ...rest], { cwd: ROOT, env, stdio: 'inherit' });
 }
 
-/** The process that cleans up if this one is killed. Calling the result dismisses it. */
+/** Starts the process that cleans up if this one is killed; `dismiss` ends it. */
 function startWatchdog(run: Run): { pid: number; dismiss(): Promise<unknown> } {
   const child = spawn(process.execPath, [WATCHDOG, run.id, run.folder], {
     stdio: ['pipe', 'ignore', 'ignore'],
@@ -94,7 +94,7 @@ function startWatchdog(run: Run): { pid: number; dismiss(): Promise<unknown> } {
   };
 }
 
-/** npm, pnpm and the shells between them: the processes that a user stops to stop the tests. */
+/** The npm, pnpm and shell processes that started this one; a user may stop the tests by stopping them. */
 function starters(): readonly number[] {
   const byPid = new Map(allProcesses().map((entry) => [entry.pid, entry]));
   const found: number[] = [];

@@ -1,6 +1,6 @@
 /**
- * Before and after each test file: its own temporary folder, marks on everything it starts, and a final check that
- * nothing is left. Leftovers are named, removed, and fail the file.
+ * Runs before and after each test file: gives it a temporary folder, marks everything it starts, and checks at the end
+ * that nothing is left. Leftovers are reported, removed, and fail the file.
  */
 import { mkdirSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -31,7 +31,7 @@ function markThisFile(): LeftBy {
   const id = `${process.env[RUN_VARIABLE] ?? 'alone'}.${process.pid}`;
   const runFolder = process.env[FOLDER_VARIABLE];
   const parent = runFolder === undefined ? tmpdir() : join(runFolder, TEMPORARY_FOLDER);
-  // Short: the path of a Unix socket, as Knot DNS has one, may have 107 characters.
+  // Short, because the path of a Unix socket, such as Knot DNS's, may have at most 107 characters.
   const folder = join(parent, runFolder === undefined ? `dt-${process.pid}` : String(process.pid));
   mkdirSync(folder, { recursive: true });
   process.env[FILE_VARIABLE] = id;

@@ -5,7 +5,7 @@
  * |--------------------------|----------------------------------------------------|---------------------|
  * | `*.test.ts`              | the workspace only                                 | `pnpm test`         |
  * | `*.servers.test.ts`      | DNS servers and tools, a C compiler, root          | `pnpm test:servers` |
- * | `*.conformance.test.ts`  | data of others, which is not in the repository     | `pnpm test:conformance` |
+ * | `*.conformance.test.ts`  | third-party data, which is not in the repository   | `pnpm test:conformance` |
  * | `*.browser.test.ts`      | Chromium                                           | `pnpm test:browser` |
  * | `*.packages.test.ts`     | the npm registry: packs, installs, compiles        | `pnpm test:packages`|
  * | `*.k8s.test.ts`          | a Kubernetes cluster                               | `pnpm test:k8s`     |
@@ -24,7 +24,7 @@ export interface TestFileKind {
   readonly timing: boolean;
 }
 
-/** Where a test file belongs, by its name; null for a name that follows no rule. */
+/** The kind of a test file, by its name; null for a name that follows no rule. */
 export function kindOf(path: string): TestFileKind | null {
   const match = /^[^.]+(?:\.(servers|conformance|browser|packages|k8s))?(\.timing)?\.test\.ts$/.exec(
     basename(path),
@@ -56,5 +56,5 @@ export const KINDS: readonly TestFileKind[] = [false, true].flatMap((timing) =>
   SUITES.map((suite) => ({ suite, timing })),
 );
 
-/** What `pnpm test:all` runs: everything but `k8s`, which needs a cluster that no machine can be expected to have. */
+/** What `pnpm test:all` runs: everything but `k8s`, which needs a cluster. */
 export const ALL_SUITES: readonly Suite[] = ['workspace', 'servers', 'conformance', 'browser', 'packages'];

@@ -1,5 +1,5 @@
 /**
- * Cleans up after a run of the tests if the runner was killed: `node watchdog.ts RUN FOLDER` waits until its standard
+ * Cleans up after a test run whose runner was killed: `node watchdog.ts RUN FOLDER` waits until its standard
  * input closes, which happens when the runner ends for any reason. A line before that means that the runner has
  * cleaned up itself.
  */

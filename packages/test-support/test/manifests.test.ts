@@ -81,7 +81,7 @@ describe('the guard before packing', () => {
       'a program that is not there',
       BUILT,
       { ...GOOD, bin: { x: './bin/x.js' } },
-      /bin → x is \.\/bin\/x\.js, which is not there/,
+      /bin → x is \.\/bin\/x\.js, which does not exist/,
     ],
     [
       'a file that is not packed',
@@ -130,7 +130,7 @@ describe('a release', () => {
       'the packages have different versions: 1.0.0, 2.0.0',
     ]);
     expect(releaseProblems([item('a'), item('b', { a: '0.9.0' })], '# Changelog\n')).toEqual([
-      'b asks for a 0.9.0, which is not 1.0.0',
+      'b depends on a 0.9.0, not 1.0.0',
       'CHANGELOG.md has no section [1.0.0]',
     ]);
   });

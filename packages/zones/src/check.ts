@@ -1,5 +1,5 @@
 /**
- * Checks the parts of a specification against each other; each part has been checked by itself.
+ * Checks the parts of a specification against each other. Each part has already been checked on its own.
  */
 import type { Problem } from '@dinodns-bench/program';
 import { nameProblem, normalizeName, ownerOfTarget, resolveTarget } from './names.ts';
@@ -19,7 +19,7 @@ import { redirectionOf } from './redirection.ts';
 import type { ZoneSetSpec } from './spec.ts';
 import { dataHex } from './wire.ts';
 
-/** An answer has to fit into a DNS message (RFC 1035 §4.2.2: 65,535 bytes over TCP), header and names included. */
+/** An answer must fit into a DNS message (RFC 1035 §4.2.2: 65,535 bytes over TCP), including header and names. */
 const MAX_ANSWER_BYTES = 65_000;
 
 /** What is wrong with a range, if anything. */
@@ -39,7 +39,7 @@ export function rangeProblem(from: number, to: number, parity: Parity): Problem 
   return undefined;
 }
 
-/** All problems between parts that are valid by themselves. */
+/** All problems between parts that are valid on their own. */
 export function checkZoneSet(spec: Partial<ZoneSetSpec>): Problem[] {
   // A wrong parity is a separate problem; the range can still be reversed.
   const { pattern, from, to, parity = 'all' } = spec;
@@ -104,7 +104,7 @@ function placeProblems({ records }: Plan): Problem[] {
   return records
     .filter(({ name, type }) => name !== '@' && (type === 'SOA' || type === 'NS'))
     .map((record) => ({
-      problem: `${labelOf(record)} would make another zone of it`,
+      problem: `${labelOf(record)} would make that name a zone of its own`,
       fix: 'put SOA and NS records at the apex: omit the name',
     }));
 }
@@ -123,7 +123,7 @@ function setProblems({ owners }: Plan): Problem[] {
       if (new Set(data).size < data.length) {
         problems.push({
           problem: `two records ${labelOf(first)} are the same`,
-          fix: 'give it once (RFC 2181 §5)',
+          fix: 'keep one of them (RFC 2181 §5)',
         });
       }
       if (records.some(({ ttl }) => ttl !== first.ttl)) {
@@ -150,7 +150,7 @@ function setProblems({ owners }: Plan): Problem[] {
   return problems;
 }
 
-/** RFC 1034 §3.6.2: a CNAME stands alone; so it cannot be where SOA and NS are. */
+/** RFC 1034 §3.6.2: a name with a CNAME has no other records, so a CNAME cannot be at the apex with SOA and NS. */
 function cnameProblems(plan: Plan): Problem[] {
   const problems: Problem[] = [];
   for (const [name, types] of plan.owners) {
@@ -184,7 +184,7 @@ function chainProblem(plan: Plan, start: string, target: string): Problem[] {
       if (next !== start || seen.some((name) => name < start)) return [];
       return [
         {
-          problem: `the CNAMEs ${[...seen, next].join(' → ')} go in a circle`,
+          problem: `the CNAMEs ${[...seen, next].join(' → ')} form a loop`,
           fix: 'point one of them at a name with an address',
         },
       ];
@@ -205,7 +205,7 @@ function chainProblem(plan: Plan, start: string, target: string): Problem[] {
   return [];
 }
 
-/** RFC 6672 §2.4: there is nothing below a DNAME; and it must not lead back to itself. */
+/** RFC 6672 §2.4: there are no names below a DNAME; nor may it lead back to itself. */
 function dnameProblems(plan: Plan): Problem[] {
   const names = [...plan.owners.keys()];
   return names
@@ -217,10 +217,10 @@ function dnameProblems(plan: Plan): Problem[] {
       if (below !== undefined) {
         problems.push({
           problem: `${label} has ${below} below it`,
-          fix: 'remove the DNAME or the names below it: they could never be answered (RFC 6672 §2.4)',
+          fix: 'remove the DNAME or the names below it: servers would never answer them (RFC 6672 §2.4)',
         });
       }
-      if (isCircle(plan, name)) {
+      if (isLoop(plan, name)) {
         problems.push({
           problem: `${label} leads back to itself`,
           fix: 'point it at a name that is not at or below it',
@@ -231,20 +231,20 @@ function dnameProblems(plan: Plan): Problem[] {
 }
 
 /** Whether a name below the DNAME at `start` is redirected to names below it again. */
-function isCircle(plan: Plan, start: string): boolean {
+function isLoop(plan: Plan, start: string): boolean {
   const seen = new Set<string>();
   let name: string | undefined = start;
   while (name !== undefined && !seen.has(name)) {
     seen.add(name);
     const dname: PlannedRecord | undefined = plan.owners.get(name)?.get('DNAME')?.[0];
     const target: string | undefined = dname?.type === 'DNAME' ? ownerOfTarget(dname.data) : undefined;
-    // Whatever is below the target: one label stands for it.
+    // One label stands for any name below the target.
     name = target === undefined ? undefined : redirectionOf(plan, target === '@' ? 'x' : `x.${target}`)?.name;
   }
   return name === start;
 }
 
-/** Hosts that records refer to within the zone need an address there (RFC 1912 §2.3, RFC 2181 §10.3); BIND insists. */
+/** Hosts in the zone that records refer to need an address there (RFC 1912 §2.3, RFC 2181 §10.3); BIND enforces this. */
 function targetProblems(plan: Plan): Problem[] {
   return plan.records.flatMap((record) => {
     const target = hostTarget(record);
@@ -262,7 +262,7 @@ function targetProblems(plan: Plan): Problem[] {
   });
 }
 
-/** Lengths of all names in the zone with the longest name, and targets that are meant to be in a zone of the set. */
+/** Checks the lengths of all names in the zone with the longest name, and targets that seem to be in a zone of the set. */
 function namesInSet(plan: Plan, patternText: string, range: NumberRange): Problem[] {
   const pattern = parsePattern(patternText);
   const zone = nameOf(pattern, range.last);
@@ -283,7 +283,7 @@ function namesInSet(plan: Plan, patternText: string, range: NumberRange): Proble
   return [...problems.values()];
 }
 
-/** `mail.example1.com` in every zone of the set is all but certainly a mistake, and in one zone it would dangle. */
+/** The target `mail.example1.com` in every zone of the set is almost certainly a mistake: `mail.{zone}` was meant. */
 function literalTarget(
   plan: Plan,
   target: string,

@@ -1,4 +1,4 @@
-/** `dinodns-zones`: wiring only. Signals end the program cleanly, so that no temporary file is left behind. */
+/** `dinodns-zones`: wiring only. On signals the program ends cleanly and leaves no temporary files behind. */
 import { abortOnSignals } from '@dinodns-bench/program';
 import { runCli } from './cli/run.ts';
 

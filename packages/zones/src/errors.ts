@@ -1,6 +1,6 @@
 /**
- * Everything that can go wrong in a way a user should read about is a `ZonesError`: a stable code, and for
- * every single problem what is wrong and what would be right. The code alone decides the exit status.
+ * Every failure that a user should read about is a `ZonesError`: it has a stable code and, for each problem, what
+ * is wrong and how to fix it. The code alone decides the exit status.
  */
 import { type ExitReason, type Problem, ProgramError } from '@dinodns-bench/program';
 
@@ -18,12 +18,12 @@ export const ERROR_CODES = {
   E_FORMAT: 'usage',
   /** A configuration file is not valid JSON. */
   E_CONFIG: 'usage',
-  /** A `zones.ndjson` file is damaged, shortened, of another version or something else. */
+  /** A `zones.ndjson` file is damaged, truncated, of another version or of another kind. */
   E_ZONES_FILE: 'usage',
   /** A zone file is not valid; every problem has file, line and column. */
   E_ZONE_FILE: 'usage',
   E_UNREADABLE: 'environment',
-  /** No right, no space, not a directory. Nothing was left behind. */
+  /** No permission, no space, not a directory. Nothing was left behind. */
   E_WRITE_FAILED: 'output',
   E_INTERRUPTED: 'interrupted',
   E_TERMINATED: 'terminated',
@@ -31,7 +31,7 @@ export const ERROR_CODES = {
 
 export type ErrorCode = keyof typeof ERROR_CODES;
 
-/** An error with a stable `code`, all of its `problems`, their `fix` and an exit status. */
+/** An error with a stable `code`, all `problems`, each with its `fix`, and an exit status. */
 export class ZonesError extends ProgramError<ErrorCode> {
   override readonly name = 'ZonesError';
 

@@ -1,5 +1,5 @@
 /**
- * Domain names as text: lower case, without trailing dot, `.` for the root.
+ * Domain names as text: lower case, without a trailing dot, `.` for the root.
  */
 
 import { isIP } from 'node:net';
@@ -7,7 +7,7 @@ import { domainToASCII } from 'node:url';
 import type { Problem } from '@dinodns-bench/program';
 import { MAX_LABEL_BYTES, MAX_NAME_BYTES } from '@dinodns-bench/wire';
 
-/** Lower case, trailing dot removed (but for the root). */
+/** Lower case, without the trailing dot (except for the root). */
 export function normalizeName(name: string): string {
   const lower = name.toLowerCase();
   return lower.length > 1 && lower.endsWith('.') ? lower.slice(0, -1) : lower;
@@ -19,9 +19,9 @@ export function wireLength(name: string): number {
 }
 
 /**
- * What is wrong with a name, if anything: label and name lengths (RFC 1035) and characters. Letters,
- * digits and hyphens (RFC 1123 §2.1), and the underscore of service names (RFC 8552), are all that every
- * server and file format takes without escapes.
+ * What is wrong with a name, if anything: label and name lengths (RFC 1035) and characters. Only letters,
+ * digits and hyphens (RFC 1123 §2.1), and the underscore of service names (RFC 8552), are accepted by every
+ * server and file format without escapes.
  */
 export function nameProblem(name: string, what: string): Problem | undefined {
   if (name === '.') return undefined;
@@ -71,14 +71,14 @@ export function resolveTarget(target: string, zone: string): string {
   return target.endsWith(ZONE_PLACEHOLDER) ? target.slice(0, -ZONE_PLACEHOLDER.length) + zone : target;
 }
 
-/** The owner in the zone (`@` for its apex) that a target stands for; undefined for one outside of the zone. */
+/** The owner in the zone (`@` for its apex) that a target stands for; undefined for a target outside the zone. */
 export function ownerOfTarget(target: string): string | undefined {
   if (target === ZONE_PLACEHOLDER) return '@';
   const below = `.${ZONE_PLACEHOLDER}`;
   return target.endsWith(below) ? target.slice(0, -below.length) : undefined;
 }
 
-/** What is wrong with a target as a user writes it, if anything. */
+/** What is wrong with a target as written by a user, if anything. */
 export function targetProblem(target: string): Problem | undefined {
   const example = `write a full name ("mail.example.net") or one in the zone itself ("mail.${ZONE_PLACEHOLDER}")`;
   if (isIP(target) !== 0) {

@@ -1,16 +1,16 @@
 /**
- * The name pattern of a zone set: `example{X}.com` stands for example1.com, example2.com, … A name is
- * converted back to its number from its text, without a table of all names.
+ * The name pattern of a zone set: `example{X}.com` stands for example1.com, example2.com, … The number is
+ * parsed from a name, so no table of all names is needed.
  */
 import type { Problem } from '@dinodns-bench/program';
 import { nameProblem, normalizeName } from './names.ts';
 
-/** The position of the number. */
+/** Where the number goes. */
 export const NUMBER_PLACEHOLDER = '{X}';
 
 /**
- * Largest number of a zone set: far beyond what fits into memory or onto a disk, and small enough that
- * sums and doubled ranges stay exact integers.
+ * Largest number in a zone set: far beyond what fits into memory or onto a disk, and small enough for
+ * sums and doubled ranges to stay exact integers.
  */
 export const MAX_NUMBER = 1_000_000_000_000;
 
@@ -19,10 +19,10 @@ export const PARITIES = ['odd', 'even', 'all'] as const;
 export type Parity = (typeof PARITIES)[number];
 
 export interface Pattern {
-  /** Lower case before and after the number, without trailing dot. */
+  /** The text before and after the number, in lower case, without a trailing dot. */
   readonly prefix: string;
   readonly suffix: string;
-  /** Labels of every name. */
+  /** Number of labels in every name. */
   readonly labels: number;
 }
 

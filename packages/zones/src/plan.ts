@@ -1,6 +1,6 @@
 /**
- * The records of every zone of a set, stored once with names relative to the zone: all formats render them and
- * lookups use them. The zones of a set differ only in their name.
+ * The records of every zone of a set, stored once with names relative to the zone; formats and lookups use them.
+ * The zones of a set differ only in their names.
  */
 import { resolveTarget } from './names.ts';
 import type { SpecRecord } from './record-schema.ts';
@@ -27,15 +27,15 @@ export interface Plan {
 }
 
 /**
- * The name server and mailbox of zones that name none. `.invalid` never exists (RFC 6761 §6.4), needs no
- * address in the zone and cannot be mistaken for somebody's server.
+ * The name server and mailbox of zones that specify none. `.invalid` never exists (RFC 6761 §6.4), needs no
+ * address in the zone and cannot be mistaken for a real server.
  */
 export const DEFAULT_NAME_SERVER = 'ns.invalid';
 export const DEFAULT_MAILBOX = 'hostmaster.invalid';
 
 /**
- * Timers of a synthesised SOA, within the ranges that RFC 1912 §2.2 recommends: refresh 20 minutes to 12
- * hours, retry a fraction of it, expire two to four weeks. `minimum` is the TTL of negative answers, for
+ * Timers of the default SOA, within the ranges that RFC 1912 §2.2 recommends: refresh 20 minutes to 12
+ * hours, retry a fraction of that, expire two to four weeks. `minimum` is the TTL of negative answers, for
  * which RFC 2308 §5 recommends one to three hours; the SOA's own TTL lowers it. The serial is constant,
  * because equal specifications must give equal files.
  */
@@ -61,7 +61,7 @@ function givenRecords(spec: ZoneSetSpec): PlannedRecord[] {
   return [...own, ...[...below].flatMap((host) => shared.map((record) => ({ ...record, name: host })))];
 }
 
-/** A zone needs one SOA and at least one NS (RFC 1035 §5.2, RFC 1912 §2.8); those that miss are added. */
+/** A zone needs one SOA and at least one NS (RFC 1035 §5.2, RFC 1912 §2.8); missing ones are added. */
 function authority(given: readonly PlannedRecord[], ttl: number): PlannedRecord[] {
   const soas = given.filter(({ type }) => type === 'SOA');
   const [soa] = soas;
@@ -81,7 +81,7 @@ function addOwner(owners: Map<string, Map<RecordType, PlannedRecord[]>>, name: s
   if (types === undefined) {
     types = new Map();
     owners.set(name, types);
-    // Every name on the way to the zone exists as well, if only as an empty non-terminal.
+    // Every name between this one and the apex exists as well, if only as an empty non-terminal.
     const dot = name.indexOf('.');
     if (dot !== -1) addOwner(owners, name.slice(dot + 1));
   }

@@ -1,13 +1,13 @@
 /**
- * Records in the presentation format of zone files (RFC 1035 §5.1, 3597 not needed).
+ * Records in the presentation format of zone files (RFC 1035 §5.1). No type here needs that of RFC 3597.
  */
 import { ownerOfTarget } from './names.ts';
 import type { PlannedRecord } from './plan.ts';
 import type { TypedData } from './records.ts';
 
 /**
- * Text in double quotes. Quotes, backslashes and braces are written as numbers: so the text passes through
- * the quoting of every configuration language here, and through CoreDNS's placeholders, unchanged.
+ * Text in double quotes. Quotes, backslashes and braces are written as `\DDD`, so the text passes unchanged through
+ * the quoting of every configuration language here, and through CoreDNS's placeholders.
  */
 export function quoted(text: string): string {
   const escaped = text.replace(
@@ -54,7 +54,7 @@ export function relative(target: string): string {
   return ownerOfTarget(target) ?? absolute(target);
 }
 
-/** A zone file that is valid for every zone of the set: all names in the zone are relative to the origin. */
+/** A zone file that is valid for every zone of the set, because all names in the zone are relative to the origin. */
 export function* sharedZoneFile(
   records: readonly PlannedRecord[],
   heading: string,

@@ -1,5 +1,5 @@
 /**
- * Turns zod's issues into problems with a fix, in the words of this package.
+ * Turns zod's issues into problems with a fix, in this package's terms.
  */
 import { type Problem, suggestion } from '@dinodns-bench/program';
 import type { z } from 'zod';
@@ -8,7 +8,7 @@ import { isRecordType } from './records.ts';
 
 type Issue = z.core.$ZodIssue;
 
-/** For every top-level key of a specification, what would be valid. */
+/** What is valid, for every top-level key of a specification. */
 export type KeyHelp = Readonly<Record<string, string>>;
 
 /** A value as a user wrote it, shortened. */
@@ -17,19 +17,19 @@ export function shown(value: unknown): string {
   return json.length > 80 ? `${json.slice(0, 77)}…` : json;
 }
 
-/** JSON lacks NaN and infinity, which error messages must be able to show. */
+/** JSON cannot represent NaN and infinity, which error messages must show. */
 function jsonOf(value: unknown): string {
   return typeof value === 'number' ? String(value) : (JSON.stringify(value) ?? String(value));
 }
 
-/** The branch of a union that the user meant: not one that expects another kind of value. */
+/** The branch of a union that the user meant: the first that expects this kind of value. */
 function meantBranch(branches: readonly (readonly Issue[])[]): readonly Issue[] | undefined {
   const isKindMismatch = ([first]: readonly Issue[]) =>
     first?.code === 'invalid_type' && first.path.length === 0;
   return branches.find((branch) => branch.length > 0 && !isKindMismatch(branch));
 }
 
-/** The issues inside unions instead of "Invalid input", with full paths. */
+/** The issues within a union, with full paths, instead of zod's "Invalid input". */
 function flatten(issue: Issue): Issue[] {
   if (issue.code !== 'invalid_union') return [issue];
   const branch = meantBranch(issue.errors);
@@ -37,7 +37,7 @@ function flatten(issue: Issue): Issue[] {
   return branch.flatMap((inner) => flatten({ ...inner, path: [...issue.path, ...inner.path] }));
 }
 
-/** What one issue says; `fallbackFix` is for what zod itself found. */
+/** The problem for one issue; `fallbackFix` is the fix for issues that zod itself found. */
 export function describeIssue(issue: Issue, fallbackFix: string): Problem {
   const [inner = issue] = flatten(issue);
   const field = inner.path.filter((part) => typeof part === 'string').join('.');
@@ -68,8 +68,8 @@ function unknownWord(input: unknown, field: string, values: readonly unknown[]):
 }
 
 /**
- * The problems that `issues` stand for. Array elements are named by their position and their value:
- * `record 2 ("MX 10 127.0.0.1")`; `singular` gives the words for the arrays' keys.
+ * The problems for `issues`. Array elements are named by position and value, as in
+ * `record 2 ("MX 10 127.0.0.1")`; `singular` has the word for an element of each array.
  */
 export function problemsOf(
   issues: readonly Issue[],
@@ -93,7 +93,7 @@ export function problemsOf(
     const subject = `${singular[key] ?? key} ${index + 1} (${typeof element === 'string' ? element : shown(element)})`;
     return { problem: `${subject}: ${found.problem.trim()}`, fix: found.fix };
   });
-  // A value can break two rules of a schema (too large and not exact): that is one problem.
+  // A value can break two rules of a schema (too large and not exact), which is still one problem.
   return [...new Map(problems.map((found) => [found.problem, found])).values()];
 }
 
@@ -117,14 +117,14 @@ function unknownKeys(keys: readonly string[], help: KeyHelp): Problem {
   return { problem: `unknown key ${keys.map(shown).join(', ')}`, fix: fixes.join('; ') };
 }
 
-/** What is wrong with a specification, and the parts of it that are right by themselves. */
+/** What is wrong with a specification, and the parts that are valid on their own. */
 export interface ParsedSpec<Spec> {
   readonly problems: Problem[];
-  /** Keys without a problem, defaults included: cross checks can still look at these. Complete if there are no problems. */
+  /** The keys without a problem, including defaults, for further checks. Complete if there are no problems. */
   readonly valid: Partial<Spec>;
 }
 
-/** Parses so that one bad key does not hide what is wrong with the others. `help` has every key of the schema. */
+/** Parses key by key, so that one bad key does not hide problems with the others. `help` has every key of the schema. */
 export function parseByKey<Spec extends object>(
   schema: z.ZodType<Spec>,
   input: unknown,

@@ -1,6 +1,6 @@
 /**
  * The zod schema of one record in a specification: an object in dns-packet's shape, or a line of text
- * (`www 300 A 192.0.2.1`). Checks a record by itself; how records go together is `check.ts`'s business.
+ * (`www 300 A 192.0.2.1`). Checks each record on its own; `check.ts` checks the records together.
  */
 
 import { isIPv4, isIPv6 } from 'node:net';
@@ -13,12 +13,12 @@ import type { TypedData } from './records.ts';
 
 /** RFC 2181 §8: a TTL is an unsigned number of 31 bits. */
 export const MAX_TTL = 2 ** 31 - 1;
-/** RFC 1035 §3.3: a character string has a length of one byte. */
+/** RFC 1035 §3.3: the length of a character string takes one byte. */
 export const MAX_STRING_BYTES = 255;
-/** All of a record's data has to fit into a DNS message of 65,535 bytes; some room is for the rest. */
+/** A record's data must fit into a DNS message of 65,535 bytes; this leaves room for the rest of the message. */
 const MAX_TEXT_BYTES = 65_000;
 
-/** A string that `find` accepts, changed by `change`. */
+/** A string in which `find` finds no problem, transformed by `change`. */
 function text(find: (value: string) => Problem | undefined, change = (value: string) => value) {
   return z.string().transform((value, context) => {
     const found = find(value);
@@ -31,7 +31,7 @@ function text(find: (value: string) => Problem | undefined, change = (value: str
 const u8 = z.int().min(0).max(255);
 const u16 = z.int().min(0).max(65_535);
 const u32 = z.int().min(0).max(4_294_967_295);
-/** Seconds; RFC 1035 has 32-bit times, which RFC 2181 §8 limits to 31 for TTLs. */
+/** Seconds; times have 32 bits in RFC 1035, and RFC 2181 §8 limits TTLs to 31 bits. */
 const interval = z.int().min(0).max(MAX_TTL);
 
 export const ttlSchema = interval;
@@ -55,12 +55,12 @@ const ipv6 = text(
           problem: `"${value}" is not an IPv6 address`,
           fix: isIPv4(value)
             ? 'use type A for an IPv4 address'
-            : 'write an address such as ::1 or 2001:db8::1, without zone index',
+            : 'write an address such as ::1 or 2001:db8::1, without a zone index',
         },
   canonicalIpv6,
 );
 
-/** RFC 5952's form (but for `::ffff:` addresses), so that equal addresses are equal text. */
+/** The form of RFC 5952 (except for `::ffff:` addresses), so that equal addresses are equal as text. */
 function canonicalIpv6(address: string): string {
   return new URL(`http://[${address}]`).hostname.slice(1, -1);
 }
@@ -83,7 +83,7 @@ function textProblem(value: string): Problem | undefined {
   if (value.length > MAX_TEXT_BYTES) {
     return {
       problem: `the text has ${value.length} bytes`,
-      fix: `shorten it to at most ${MAX_TEXT_BYTES}: it has to fit into one DNS message`,
+      fix: `shorten it to at most ${MAX_TEXT_BYTES}: it must fit into one DNS message`,
     };
   }
   return undefined;
@@ -107,7 +107,7 @@ const txt = z
       long === undefined
         ? textProblem(strings.join(''))
         : {
-            problem: `a string of the text has ${long.length} bytes, the most is ${MAX_STRING_BYTES}`,
+            problem: `a string of the text has ${long.length} bytes, more than ${MAX_STRING_BYTES}`,
             fix: 'give the text as one string, not a list: it is then split as needed',
           };
     if (found === undefined) return strings;
@@ -139,7 +139,7 @@ const owner = text(
     }
     if (name.includes('*')) {
       return {
-        problem: `the name "${value}" is a wildcard, which not every server here can hold`,
+        problem: `the name "${value}" is a wildcard, which some of the servers cannot serve`,
         fix: 'list each host by name: answers must be the same on all servers',
       };
     }
@@ -205,7 +205,7 @@ const recordObjectSchema = recordObject(owner.default('@'), ttlSchema.optional()
 
 const absoluteName = text((value) => nameProblem(normalizeName(value), 'the name'), normalizeName);
 
-/** A record as it is in a zone: with a TTL, and all names absolute. */
+/** A record of a zone: with a TTL and absolute names. */
 export const absoluteRecordSchema = recordObject(absoluteName, ttlSchema, absoluteName, absoluteName);
 
 /** The fields common to all records; type and data are checked elsewhere. */
@@ -235,5 +235,5 @@ const recordLineSchema = z.string().transform((line, context): SpecRecord => {
   return z.NEVER;
 });
 
-/** A record as an object, or as a line like those of zone files. */
+/** A record as an object, or as a line like that of a zone file. */
 export const specRecordSchema = z.union([recordLineSchema, recordObjectSchema]);

@@ -1,6 +1,6 @@
 /**
- * Records as one line of text, the way zone files write them: `[NAME] [TTL] [IN] TYPE DATA`. Only splits
- * and assigns; whether the values are right is the record schema's business.
+ * Records as one line of text, as in zone files: `[NAME] [TTL] [IN] TYPE DATA`. This only splits the line
+ * into fields; the record schema validates the values.
  */
 import { type Problem, suggestion } from '@dinodns-bench/program';
 import { isRecordType, RECORD_TYPES, type RecordType } from './records.ts';
@@ -27,7 +27,7 @@ const SYNTAX: Record<RecordType, Syntax> = {
   },
 };
 
-/** How a record of that type is written, for error messages. */
+/** An example of a record of that type, for error messages. */
 export function recordExample(type: RecordType): string {
   return SYNTAX[type].example;
 }
@@ -72,7 +72,7 @@ function number(text: string | undefined): unknown {
   return text !== undefined && /^-?\d+(?:\.\d+)?$/.test(text) ? Number(text) : text;
 }
 
-/** Whether the line begins with the owner's name. A name that is spelt like a type ("mx A 192.0.2.1") is one. */
+/** Whether the line begins with an owner name, which may be spelt like a type ("mx A 192.0.2.1"). */
 function beginsWithName(tokens: readonly Token[]): boolean {
   const [first, second] = tokens;
   if (first === undefined || first.quoted) return false;
@@ -80,7 +80,7 @@ function beginsWithName(tokens: readonly Token[]): boolean {
   return !isRecordType(first.text) && second !== undefined && isRecordType(second.text);
 }
 
-/** Reads one line, or says what is wrong with it. */
+/** Parses one line, or returns what is wrong with it. */
 export function parseRecordText(line: string): UncheckedRecord | Problem {
   const tokens = tokenize(line);
   if (!Array.isArray(tokens)) return tokens;
@@ -91,7 +91,7 @@ export function parseRecordText(line: string): UncheckedRecord | Problem {
   const typeText = rest.shift()?.text;
   const type = typeText?.toUpperCase();
   if (typeText === undefined || type === undefined || !isRecordType(type)) {
-    // An unknown type at the beginning looks like a name; capitals tell them apart.
+    // An unknown type at the start of the line looks like a name; capitals tell them apart.
     return missingType(name !== undefined && /^[A-Z0-9]+$/.test(name) ? name : (typeText ?? name));
   }
   const data = dataOf(type, rest);

@@ -3,13 +3,13 @@
  * accepts them unchanged.
  */
 
-/** The record types that a zone set can hold, in the order in which zone files list them. */
+/** The record types that a zone set can hold, in the order of zone files. */
 export const RECORD_TYPES = ['SOA', 'NS', 'A', 'AAAA', 'CNAME', 'DNAME', 'MX', 'TXT', 'SRV', 'CAA'] as const;
 export type RecordType = (typeof RECORD_TYPES)[number];
 
 export interface MxData {
   preference: number;
-  /** Host name without trailing dot; `.` says that the name accepts no mail (RFC 7505). */
+  /** Host name without a trailing dot; `.` means that the name accepts no mail (RFC 7505). */
   exchange: string;
 }
 
@@ -17,7 +17,7 @@ export interface SrvData {
   priority: number;
   weight: number;
   port: number;
-  /** Host name without trailing dot; `.` says that the service is not available (RFC 2782). */
+  /** Host name without a trailing dot; `.` means that the service is not available (RFC 2782). */
   target: string;
 }
 
@@ -38,7 +38,7 @@ export interface CaaData {
   value: string;
 }
 
-/** The data of each record type. Names are without trailing dot. */
+/** The data of each record type. Names have no trailing dot. */
 export interface RecordData {
   A: string;
   AAAA: string;
@@ -53,10 +53,10 @@ export interface RecordData {
   CAA: CaaData;
 }
 
-/** A record type with its data; the discriminated union that everything here switches over. */
+/** A record type with its data, as a discriminated union. */
 export type TypedData = { [T in RecordType]: { readonly type: T; readonly data: RecordData[T] } }[RecordType];
 
-/** `name` is absolute, in lower case, without trailing dot; `ttl` is in seconds, 0 to 2^31 − 1 (RFC 2181). */
+/** `name` is absolute, in lower case, without a trailing dot; `ttl` is in seconds, 0 to 2^31 − 1 (RFC 2181). */
 export type ResourceRecord = TypedData & { readonly name: string; readonly ttl: number };
 
 export function isRecordType(text: string): text is RecordType {
@@ -83,7 +83,7 @@ export function mapDataNames(record: TypedData, change: (name: string) => string
   }
 }
 
-/** The host that a record refers to and that must have an address (RFC 1035, 2181 §10.3), if it is such a record. */
+/** The host that a record refers to and that must have an address (RFC 1035, RFC 2181 §10.3); undefined if none. */
 export function hostTarget(record: TypedData): string | undefined {
   switch (record.type) {
     case 'NS':

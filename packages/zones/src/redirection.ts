@@ -3,7 +3,7 @@ import type { Plan, PlannedRecord } from './plan.ts';
 
 export type Redirection = PlannedRecord & { readonly type: 'DNAME' };
 
-/** The names above this one, from the nearest to the zone itself, `@`. */
+/** The ancestors of a name, from its parent to the apex, `@`. */
 function* namesAbove(owner: string): Generator<string, void, void> {
   if (owner === '@') return;
   for (let dot = owner.indexOf('.'); dot !== -1; dot = owner.indexOf('.', dot + 1))
@@ -11,7 +11,7 @@ function* namesAbove(owner: string): Generator<string, void, void> {
   yield '@';
 }
 
-/** The topmost DNAME record above a name; it does not redirect its own name. */
+/** The topmost DNAME record above a name. A DNAME record does not redirect its own owner name. */
 export function redirectionOf({ owners }: Plan, owner: string): Redirection | undefined {
   let topmost: Redirection | undefined;
   for (const above of namesAbove(owner)) {
@@ -21,7 +21,7 @@ export function redirectionOf({ owners }: Plan, owner: string): Redirection | un
   return topmost;
 }
 
-/** The CNAME record that a DNAME record makes for a name below it. */
+/** The CNAME record that is synthesised from a DNAME record for a name below it. */
 export function aliasOf(redirection: Redirection, owner: string): PlannedRecord & { readonly type: 'CNAME' } {
   const { name, ttl, data } = redirection;
   const prefix = name === '@' ? owner : owner.slice(0, -name.length - 1);

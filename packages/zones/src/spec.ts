@@ -7,8 +7,8 @@ import { type ParsedSpec, parseByKey } from './problems.ts';
 import { ownerSchema, specRecordSchema, ttlSchema } from './record-schema.ts';
 
 /**
- * The published benchmark does not say which TTL its zones had. A minute is what operators commonly use
- * for records that may move, and a benchmark's own resolvers, if any, forget it soon.
+ * The published benchmark does not say which TTL its zones had. Operators commonly use a minute for records
+ * that may move, and a resolver in a benchmark, if there is one, soon expires them.
  */
 export const DEFAULT_TTL = 60;
 
@@ -23,7 +23,7 @@ export const zoneSetSpecSchema = z.strictObject({
   to: numberSchema.default(200),
   /** Which numbers of the range: the default makes the 100 zones example1.com … example199.com. */
   parity: z.enum(PARITIES).default('odd'),
-  /** Seconds; for all records without their own TTL, including the synthesised SOA and NS. */
+  /** Seconds; for all records without a TTL of their own, including the default SOA and NS. */
   ttl: ttlSchema.default(DEFAULT_TTL),
   /** Records of every zone, as objects in dns-packet's shape or as lines (`www 300 A 192.0.2.1`). */
   records: z
@@ -42,7 +42,7 @@ export type ZoneSetInput = z.input<typeof zoneSetSpecSchema>;
 
 const numberHelp = `give a whole number from 0 to ${MAX_NUMBER.toLocaleString('en')}`;
 
-/** What would be valid, for every key. */
+/** What is valid, for every key. */
 const HELP = {
   pattern: 'give a name with {X} where the number goes, such as "example{X}.com"',
   from: numberHelp,

@@ -1,6 +1,6 @@
 /**
- * Record data in wire format (RFC 1035 §3.3, 2782, 3596, 8659), without name compression, as hexadecimal
- * digits: what dnsmasq's `dns-rr` takes, and how the size of an answer is known.
+ * Record data in wire format (RFC 1035 §3.3, RFC 2782, RFC 3596, RFC 8659), without name compression, as
+ * hexadecimal digits: for dnsmasq's `dns-rr`, and to compute the size of answers.
  */
 import { addressBytes, encodeName } from '@dinodns-bench/wire';
 import type { TypedData } from './records.ts';

@@ -13,7 +13,7 @@ import { ownerSchema } from './record-schema.ts';
 import { RECORD_TYPES } from './records.ts';
 import type { ZoneSet } from './zone-set.ts';
 
-/** Types that dnsperf and DNS libraries know by these names; more than zone sets can hold. */
+/** Types that dnsperf and DNS libraries know by these names, including some that zone sets cannot hold. */
 export const QUERY_TYPES = [
   ...RECORD_TYPES,
   ...['ANY', 'DNSKEY', 'DS', 'HINFO', 'HTTPS', 'NAPTR', 'NSEC', 'PTR', 'RRSIG', 'SSHFP', 'SVCB', 'TLSA'],
@@ -27,12 +27,12 @@ const typeSchema = z.string().transform((value, context) => {
   return z.NEVER;
 });
 
-/** A workload may ask for numbers beyond the largest zone set, so that half of the names do not exist. */
+/** A workload may go beyond the largest zone set, so that half of its names do not exist. */
 const MAX_QUERIED_NUMBER = 2 * MAX_NUMBER + 1;
 const numberSchema = z.int().min(0).max(MAX_QUERIED_NUMBER);
 
 export const workloadSpecSchema = z.strictObject({
-  /** A name for reports: letters, digits, dots, hyphens and underscores. Made from the other keys by default. */
+  /** A name for reports: letters, digits, dots, hyphens and underscores. Derived from the other keys by default. */
   name: z
     .string()
     .regex(/^[\w.-]{1,100}$/)
@@ -64,7 +64,7 @@ const HELP = {
 };
 
 export interface Query {
-  /** Without trailing dot. */
+  /** Without a trailing dot. */
   readonly name: string;
   readonly type: string;
 }
@@ -73,7 +73,7 @@ export interface Workload {
   readonly spec: WorkloadSpec;
   /** Number of queries, at least 1. */
   readonly size: number;
-  /** Letters, digits, dots, hyphens and underscores: fit for file names and keys. `published` for the default. */
+  /** Letters, digits, dots, hyphens and underscores, as file names and keys allow. `published` for the default. */
   readonly name: string;
   /** One line for reports. */
   readonly description: string;
@@ -145,9 +145,9 @@ function describe(spec: WorkloadSpec, size: number): string {
 }
 
 /**
- * The workload that matches a zone set as the published one matches the published set: the same pattern, twice as
- * many names, half of which exist. Odd (even) zones get the even (odd) numbers between and after them; if every number
- * is a zone, the same number of names after the last one are queried.
+ * The workload that matches a zone set as the published workload matches the published set: the same pattern and twice
+ * as many names, half of which exist. The missing names are the even (odd) numbers between and after odd (even) ones;
+ * if every number is a zone, they are as many numbers after the last zone.
  */
 export function workloadFor(zoneSet: ZoneSet): WorkloadInput {
   const { pattern, from, to, parity } = zoneSet.spec;

@@ -1,6 +1,6 @@
 /**
- * Writes files completely or not at all: everything is written to temporary files next to the targets and synced;
- * only then are they renamed, and if a rename fails, the earlier ones are undone.
+ * Writes a set of files completely or not at all. Everything is first written to temporary files next to the targets
+ * and synced; only then are they renamed. If a rename fails, the earlier ones are undone.
  */
 
 import { randomBytes } from 'node:crypto';
@@ -25,14 +25,14 @@ export interface WriteOptions {
 interface Pending {
   readonly target: string;
   readonly temporary: string;
-  /** A second name of the file that was there, until all are renamed. */
+  /** A second link to the previous file, kept until all files are renamed. */
   backup: string | undefined;
   bytes: number;
   renamed: boolean;
 }
 
 /**
- * Writes all files below `directory`, which is made if it is missing. Existing files are replaced. Rejects with
+ * Writes all files below `directory`, which is created if missing. Existing files are replaced. Rejects with
  * `ZonesError` (`E_WRITE_FAILED`); then every target is as it was before, and no temporary file is left.
  * Memory does not grow with the files' size.
  */
@@ -63,7 +63,7 @@ export async function writeFiles(
   return pending.map(({ target, bytes }) => ({ path: target, bytes }));
 }
 
-/** Writes one file of any path in the same way. */
+/** Writes one file at any path in the same way. */
 export async function writeFileWhole(
   path: string,
   chunks: Iterable<string>,
@@ -73,7 +73,7 @@ export async function writeFileWhole(
   return writeFiles(dirname(absolute), [{ path: basename(absolute), chunks }], options);
 }
 
-/** Explains system errors of writing a file. */
+/** Fixes for system errors, by code. */
 const FIXES: Readonly<Record<string, string>> = {
   ENOSPC: 'free some space on the disk, or write to another one',
   EDQUOT: 'free some of your quota, or write to another disk',
@@ -93,7 +93,7 @@ function writeError(path: string, cause: unknown, fix?: string): ZonesError {
   return new ZonesError('E_WRITE_FAILED', 'cannot write', [{ problem, fix: remedy }], cause);
 }
 
-/** Runs a step of writing `path`; its system errors become errors for users. */
+/** Runs one step of writing `path` and turns system errors into a `ZonesError`. */
 async function atPath<T>(path: string, step: () => Promise<T>): Promise<T> {
   try {
     return await step();
@@ -102,7 +102,7 @@ async function atPath<T>(path: string, step: () => Promise<T>): Promise<T> {
   }
 }
 
-/** The absolute path of a target whose directory exists and which is a regular file, a link, or not there. */
+/** The absolute path of a target. Creates its directory, and checks that the target is a regular file, a link or missing. */
 async function prepareTarget(directory: string, path: string, made: string[]): Promise<string> {
   if (isAbsolute(path) || normalize(path).startsWith('..')) {
     throw new Error(`writeFiles: "${path}" is not a path below the directory`);
@@ -123,8 +123,8 @@ async function prepareTarget(directory: string, path: string, made: string[]): P
 }
 
 /**
- * Makes a directory and those above it, and notes in `made` which are new. (Node.js's own `recursive` tries for
- * ever where a file system such as /proc says that the new directory does not exist.)
+ * Creates a directory and its missing parents, and adds the new ones to `made`. (Node.js's own `recursive` never ends
+ * on a file system such as /proc, which reports that the new directory does not exist.)
  */
 async function makeDirectory(path: string, made: string[]): Promise<void> {
   try {
@@ -179,7 +179,7 @@ async function writeChunks(
   for (const chunk of chunks) {
     signal?.throwIfAborted();
     const buffer = Buffer.from(chunk, 'utf8');
-    // A write may take only a part of it, and the next one then says why (disk full).
+    // A write may be partial; the next one then reports why (disk full).
     for (let written = 0; written < buffer.length; ) {
       written += (await handle.write(buffer, written)).bytesWritten;
     }
@@ -191,7 +191,7 @@ async function writeChunks(
 async function moveIntoPlace(entry: Pending): Promise<void> {
   if ((await statOrNothing(entry.target)) !== undefined) {
     const backup = `${entry.temporary}.old`;
-    // On file systems without hard links, a rename cannot be undone.
+    // Without hard links in the file system, a rename cannot be undone.
     const linked = await link(entry.target, backup).then(
       () => true,
       () => false,

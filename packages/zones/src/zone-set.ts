@@ -1,6 +1,6 @@
 /**
- * A zone set: names made from a pattern, all with the same records. It is never built in memory: zones are
- * made one after the other, and a lookup reads the number out of the name.
+ * A zone set: zones named by a pattern, all with the same records. It is never built in memory: zones are
+ * generated one by one, and a lookup parses the number from the name.
  */
 import { MAX_NAME_BYTES } from '@dinodns-bench/wire';
 import { checkZoneSet } from './check.ts';
@@ -27,31 +27,31 @@ export interface Zone {
   readonly records: readonly ResourceRecord[];
 }
 
-/** What an authoritative server for exactly these zones has to answer. */
+/** How an authoritative server for exactly these zones must answer. */
 export type Lookup =
   /**
-   * NOERROR with these records in the answer section. For a CNAME asked for another type, and for a name below a
-   * DNAME: the chain as far as it stays in the zone, then the records at its end.
+   * NOERROR with these records in the answer section. For another type at a CNAME, and for a name below a DNAME, they
+   * are the chain as far as it stays in the zone, then the records at its end.
    */
   | { readonly kind: 'answer'; readonly records: readonly ResourceRecord[] }
-  /** NOERROR without answer: the name exists and has no such records. */
+  /** NOERROR with an empty answer section: the name exists but has no such records. */
   | { readonly kind: 'no-data'; readonly zone: string }
-  /** NXDOMAIN: the zone is there, the name is not; with the DNAME and CNAME records that lead to it, if there are any. */
+  /** NXDOMAIN: the zone exists, the name does not; with the DNAME and CNAME records that lead to the name, if any. */
   | { readonly kind: 'no-such-name'; readonly zone: string; readonly records?: readonly ResourceRecord[] }
-  /** YXDOMAIN with this DNAME record: it makes the name longer than a name can be (RFC 6672 §2.2). */
+  /** YXDOMAIN with this DNAME record: the name that results would be too long (RFC 6672 §2.2). */
   | { readonly kind: 'name-too-long'; readonly zone: string; readonly records: readonly ResourceRecord[] }
-  /** Not in any zone: REFUSED or NXDOMAIN, depending on the server. */
+  /** The name is not in any zone: REFUSED or NXDOMAIN, depending on the server. */
   | { readonly kind: 'no-such-zone' };
 
 export interface ZoneSet {
   readonly spec: ZoneSetSpec;
   /** Number of zones, at least 1. */
   readonly size: number;
-  /** All zones in ascending order, made one by one: constant memory. */
+  /** All zones in ascending order, generated one by one in constant memory. */
   zones(): Iterable<Zone>;
   /**
-   * The right answer, in constant time and memory whatever the size of the set. Letter case and a trailing dot
-   * do not matter. A type that zone sets cannot hold has no data.
+   * The correct answer, in constant time and memory whatever the size of the set. Letter case and a trailing dot
+   * do not matter. For types that zone sets cannot hold, the answer is `no-data`.
    */
   lookup(name: string, type: string): Lookup;
 }
@@ -66,8 +66,8 @@ export function* zoneNames(zoneSet: Pick<ZoneSet, 'spec'>): Generator<string, vo
 }
 
 /**
- * Makes a zone set; without input, the published one: example1.com, example3.com … example199.com, each
- * with `A 127.0.0.1`. Throws `ZonesError` (`E_ZONE_SET`) that lists every problem.
+ * Defines a zone set; without input, the published one: example1.com, example3.com … example199.com, each
+ * with `A 127.0.0.1`. Throws a `ZonesError` (`E_ZONE_SET`) that lists every problem.
  */
 export function defineZoneSet(input: ZoneSetInput = {}): ZoneSet {
   const { problems: own, valid } = parseSpec(input);
@@ -95,30 +95,30 @@ export function defineZoneSet(input: ZoneSetInput = {}): ZoneSet {
   return zoneSet;
 }
 
-/** How the zones of a set are made, for programs that make a million of them in their own way. */
+/** How to generate the zones of a set, for programs that generate a million of them in their own way. */
 export interface ZoneTemplate {
   /** Number of names. */
   readonly size: number;
-  /** In ascending order, lower case, without trailing dot. */
+  /** In ascending order, lower case, without a trailing dot. */
   names(): Iterable<string>;
-  /** The zone as it is with any name, also with one that is not in the set. */
+  /** The zone under any name, even one that is not in the set. */
   zone(name: string): Zone;
 }
 
 const templates = new WeakMap<object, ZoneTemplate>();
 
-/** The template of a zone set that `defineZoneSet` has made; undefined for anything else, copies included. */
+/** The template of a zone set from `defineZoneSet`; undefined for anything else, including copies. */
 export function zoneTemplate(source: object): ZoneTemplate | undefined {
   return templates.get(source);
 }
 
-/** A zone of the set and a name in it, relative to it. */
+/** A zone of the set, and a name in it, relative to the zone. */
 interface Place {
   readonly zone: string;
   readonly owner: string;
 }
 
-/** Splits a name after as many labels from its end as zones have; undefined if those are no zone of the set. */
+/** Splits a name into zone and relative name by the number of labels; undefined if it is in no zone of the set. */
 function placeOf(pattern: Pattern, range: NumberRange, name: string): Place | undefined {
   let dot = name.length;
   for (let labels = 0; labels < pattern.labels; labels++) {
@@ -141,13 +141,13 @@ function lookUp(place: Place | undefined, plan: Plan, type: string): Lookup {
   return records.length === 0 ? { kind: 'no-data', zone } : { kind: 'answer', records };
 }
 
-/** The answer for a name below a DNAME record: that, the CNAME record it makes, and what that leads to. */
+/** The answer for a name below a DNAME record: the DNAME, the synthesised CNAME, and what that leads to. */
 function redirected(place: Place, plan: Plan, type: string, redirection: Redirection): Lookup {
   const { zone, owner } = place;
   const dname = instantiate(redirection, zone);
   const alias = aliasOf(redirection, owner);
   const cname = instantiate(alias, zone);
-  // On the wire: a length byte in front, and the root.
+  // The wire format adds the first length byte and the root.
   if (cname.type === 'CNAME' && cname.data.length + 2 > MAX_NAME_BYTES) {
     return { kind: 'name-too-long', zone, records: [dname] };
   }
@@ -160,7 +160,7 @@ function redirected(place: Place, plan: Plan, type: string, redirection: Redirec
   return { kind: 'answer', records };
 }
 
-/** Records of that type, behind the CNAMEs that lead to them within the zone. */
+/** Records of that type, after the CNAMEs that lead to them within the zone. */
 export function answerOf(plan: Plan, owner: string, type: string): PlannedRecord[] {
   const types = plan.owners.get(owner);
   if (types === undefined) return [];

@@ -1,26 +1,26 @@
 /**
- * Text for each of a million zones at the speed of string concatenation: what a format says about one zone
- * is rendered once, for a stand-in name, and for every zone only its name is put in.
+ * Text for each of a million zones at the speed of string concatenation: the text for one zone is rendered once,
+ * with a stand-in name, and only the name is then filled in for every zone.
  */
 import { labelsHex } from './wire.ts';
 import { type ZoneSet, zoneNames } from './zone-set.ts';
 
-/** What a renderer is given for one zone. */
+/** A zone's name, as passed to a renderer. */
 export interface ZoneReference {
-  /** Name without trailing dot. */
+  /** Name without a trailing dot. */
   readonly name: string;
   /** The labels of the name in wire format, hexadecimal, without the root. */
   readonly hex: string;
 }
 
-// Control characters that JSON does not escape. Names, texts and paths have none, so they are never mistaken.
+// Control characters that JSON does not escape. Names, texts and paths never contain them.
 export const NAME_MARK = '\u007f';
 const HEX_MARK = '\u0080';
 
-/** Text of a chunk, in characters: large enough that a write costs little, small enough to stay in the cache. */
+/** Length of a chunk in characters: long enough for efficient writes, short enough to stay in the CPU's cache. */
 const CHUNK_CHARACTERS = 256 * 1024;
 
-/** Renders once and returns a function that gives the same text for any zone. */
+/** Renders once and returns a function that gives the text for any zone. */
 export function compileZoneText(render: (zone: ZoneReference) => string): (name: string) => string {
   const pieces = render({ name: NAME_MARK, hex: HEX_MARK })
     .split(NAME_MARK)

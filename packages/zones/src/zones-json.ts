@@ -1,11 +1,11 @@
 /**
- * Zones as newline-delimited JSON, so that a million of them never have to be in one string. The first line
- * says what the file is, and how many zones follow:
+ * Zones as newline-delimited JSON, so that a million of them need not fit into one string. The first line
+ * identifies the file and says how many zones follow:
  *
  *     {"format":"dinodns-zones","version":1,"zones":100,"spec":{…}}
  *     {"name":"example1.com","records":[{"name":"example1.com","ttl":60,"type":"A","data":"127.0.0.1"}, …]}
  *
- * Records are in dns-packet's shape. `spec` says what the zones were made from; readers may ignore it.
+ * Records have dns-packet's shape. `spec` is what the zones were generated from; readers may ignore it.
  */
 import { z } from 'zod';
 import { ZonesError } from './errors.ts';
@@ -15,11 +15,11 @@ import { absoluteRecordSchema, commonSchema } from './record-schema.ts';
 import type { ResourceRecord, TypedData } from './records.ts';
 import type { Zone, ZoneSet } from './zone-set.ts';
 
-/** Marks the file; the version is raised when a reader of the old one would misread the new one. */
+/** Identifies the file. The version is raised when readers of the old one would misread the new one. */
 export const ZONES_JSON_FORMAT = 'dinodns-zones';
 export const ZONES_JSON_VERSION = 1;
 
-/** No zone with valid records comes near; a file of another kind without line breaks does. */
+/** No zone with valid records comes near this; a file of another kind without line breaks does. */
 const MAX_LINE_CHARACTERS = 16 * 1024 * 1024;
 
 const headerSchema = z.object({
@@ -40,9 +40,9 @@ const FIX_LINE = 'regenerate the file, or correct the line';
 type TextSource = string | Iterable<string | Uint8Array> | AsyncIterable<string | Uint8Array>;
 
 /**
- * Reads the text of a `zones.ndjson` file (a string, or its pieces: a read stream, for example) and yields its
- * zones one by one, each checked. Throws `ZonesError` (`E_ZONES_FILE`), naming the line, for anything that is
- * not such a file, and at the end if zones are missing.
+ * Reads the text of a `zones.ndjson` file (a string, or chunks such as those of a read stream), and checks and yields
+ * its zones one by one. Throws a `ZonesError` (`E_ZONES_FILE`) that names the line if anything is not valid, and at
+ * the end if zones are missing.
  */
 export async function* parseZonesJson(source: TextSource): AsyncGenerator<Zone, void, void> {
   let announced: number | undefined;
@@ -62,7 +62,7 @@ export async function* parseZonesJson(source: TextSource): AsyncGenerator<Zone, 
   checkZonesJsonCount(announced, zones);
 }
 
-/** What the end of a file must be checked for. Throws `ZonesError`. `announced`: by its first line, if it has one. */
+/** The check at the end of a file. Throws a `ZonesError`. `announced` is the number in its first line, if it has one. */
 export function checkZonesJsonCount(announced: number | undefined, zones: number): void {
   if (announced === undefined) throw notZones('the file is empty');
   if (zones === announced) return;
@@ -72,13 +72,13 @@ export function checkZonesJsonCount(announced: number | undefined, zones: number
   );
 }
 
-/** A function that reads one line, the `number`th of its file, as `parseZonesJson` does. */
+/** A function that reads one line as `parseZonesJson` does; `number` is the line's number in the file. */
 export function zoneLineReader(): (line: string, number: number) => Zone {
   const knownData: KnownData = new Map();
   return (line, number) => readZone(line, number, knownData);
 }
 
-/** The lines of the pieces, as many at once as a piece has: a promise for each line would take most of the time. */
+/** The lines of each chunk together: a promise for each line would take most of the time. */
 async function* lineBatches(source: TextSource): AsyncGenerator<string[], void, void> {
   const decoder = new TextDecoder();
   let rest = '';
@@ -112,7 +112,7 @@ function parseLine(line: string): unknown {
   }
 }
 
-/** How many zones the first line of a file announces. Throws `ZonesError` if it is not such a line. */
+/** The number of zones that the first line of a file announces. Throws a `ZonesError` for any other line. */
 export function readZonesJsonHeader(line: string): number {
   const header = headerSchema.safeParse(parseLine(line));
   if (!header.success) throw notZones(`its first line is not {"format":"${ZONES_JSON_FORMAT}",…}`);
@@ -150,11 +150,11 @@ function issueFailure({ issues: [issue] }: z.ZodError, number: number): ZonesErr
 
 /**
  * Data that has been checked, by type and text. Most zones of a file hold the same data, so most records need no
- * second check, and share one object in memory.
+ * check of their own and share one object in memory.
  */
 type KnownData = Map<string, TypedData>;
 
-/** Where data differs from zone to zone, remembering all of it would cost more than checking it. */
+/** If the data differs from zone to zone, remembering all of it would cost more than checking it. */
 const MAX_KNOWN_DATA = 1000;
 
 function readRecord(value: unknown, number: number, knownData: KnownData): ResourceRecord {

@@ -89,7 +89,7 @@ describe('generate', () => {
     expect(zone).toMatch(/^api 5 IN A +192\.0\.2\.1$/m);
   });
 
-  it('reads a specification from a file, and flags come before it', async () => {
+  it('reads a specification from a file, which flags override', async () => {
     await writeFile(
       join(directory, 'spec.json'),
       '{ "pattern": "b{X}.example", "to": 5, "records": ["A 192.0.2.7"] }',
@@ -224,7 +224,7 @@ describe('everywhere', () => {
     }
   });
 
-  it('is quiet when nobody reads on', async () => {
+  it('is quiet when the reader of its output stops', async () => {
     const args = ['generate', '--format', 'hosts', '--stdout', '--to', '1000000'];
     const result = await shell(`"$0" "$@" | head -1; echo "\${PIPESTATUS[0]}"`, ...args);
     expect(result.stdout).toMatch(/^# 500000 zones.*\n0\n$/);
@@ -267,7 +267,7 @@ describe('everywhere', () => {
   });
 });
 
-/** Collects what is written; a terminal if it says so. */
+/** Collects what is written; optionally a terminal. */
 class Screen extends Writable {
   readonly isTTY: boolean;
   text = '';

@@ -1,4 +1,4 @@
-/** What is made for DinoDNS runs in DinoDNS: the npm package, unmodified. */
+/** What is generated for DinoDNS works in the unmodified npm package. */
 import { symlink } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';

@@ -39,12 +39,12 @@ example199.com:5300 {
     expect(Corefile).not.toContain('match');
   });
 
-  it('compares names where zones have hosts, and where it is asked to', () => {
+  it('compares names if zones have hosts, or on request', () => {
     expect(texts('corefile', defineZoneSet({ hosts: ['www'] })).Corefile).toContain('match');
     expect(texts('corefile', defineZoneSet(), { coredns: { match: true } }).Corefile).toContain('match');
   });
 
-  it('has the multisocket plugin in every block if it is asked for', () => {
+  it('has the multisocket plugin in every block on request', () => {
     const { Corefile = '' } = texts('corefile', defineZoneSet(), { coredns: { multisocket: 4 } });
     expect(Corefile.match(/^ {2}multisocket 4$/gm)).toHaveLength(100);
   });
@@ -53,20 +53,20 @@ example199.com:5300 {
 describe.for(formats)('$name', (format) => {
   const zoneSet = defineZoneSet({ records: ['A 192.0.2.1', 'AAAA 2001:db8::1'], hosts: ['www'], to: 20 });
 
-  it('makes the files that it names, each with text', () => {
+  it('generates the files that it lists, none of them empty', () => {
     const files = texts(format.name, zoneSet);
     expect(Object.keys(files)).toEqual(format.files);
     for (const text of Object.values(files)) expect(text.length).toBeGreaterThan(100);
   });
 
-  it('makes equal text of equal input', () => {
+  it('generates equal text from equal input', () => {
     const options = { directory: '/srv/zones', address: '::1', port: 53, workers: 2 };
     expect(texts(format.name, defineZoneSet(zoneSet.spec), options)).toEqual(
       texts(format.name, zoneSet, options),
     );
   });
 
-  it('leaves nothing of its stand-ins for names', () => {
+  it('replaces all its stand-ins for names', () => {
     for (const text of Object.values(texts(format.name, zoneSet))) {
       expect(text).not.toMatch(/[^\n\x20-\x7e]|(?<!\$)\{zone\}|undefined|\[object/);
     }
@@ -76,7 +76,7 @@ describe.for(formats)('$name', (format) => {
     expect([...format.render(defineZoneSet({ to: 1_000_000, parity: 'all' }))].length).toBeLessThanOrEqual(2);
   });
 
-  it('refuses options that no server takes, all at once', () => {
+  it('rejects invalid options, all at once', () => {
     const options = {
       port: 0,
       address: 'localhost',
@@ -109,7 +109,7 @@ it('finds a misspelt format and lists all', () => {
   for (const { name } of formats) expect(error.fix).toContain(name);
 });
 
-it('offers the promised formats', () => {
+it('has all documented formats', () => {
   expect(formats.map(({ name }) => name)).toEqual([
     'corefile',
     'corefile-file',

@@ -1,6 +1,6 @@
 /**
- * A million zones: constant memory, and a throughput of which the README claims three times as much, in CPU time, so
- * that the test holds on a machine that is busy with other things.
+ * A million zones in constant memory, and at a third of the throughput that the README claims. Time is CPU time, so
+ * that the test also holds on a busy machine.
  */
 import { execFile } from 'node:child_process';
 import { rm } from 'node:fs/promises';
@@ -14,12 +14,12 @@ const ZONES = 1_000_000;
 /** Enough to need more than the heap if a set were built in memory. */
 const FEWER_ZONES = 250_000;
 const CLAIMED_ZONES_PER_SECOND = 300_000;
-/** V8 may use so much for objects; a set that were built in memory would need several times as much. */
+/** Heap limit of V8; a set built in memory would need several times as much. */
 const HEAP_MEGABYTES = 32;
 
 const index = fileURLToPath(new URL('../src/index.ts', import.meta.url));
 
-/** Runs in a process of its own, because its heap is limited. */
+/** Runs in its own process, because of the heap limit. */
 const program = `
   import { defineZoneSet, findFormat, writeFiles } from ${JSON.stringify(index)};
   const [format, directory, zones] = process.argv.slice(1);

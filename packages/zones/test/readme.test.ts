@@ -1,4 +1,4 @@
-/** What the README says runs. */
+/** The commands and the program of the README run as shown. */
 import { execFile } from 'node:child_process';
 import { readFile, rm } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
@@ -24,7 +24,7 @@ const commands = blocks('sh')
   .filter((line) => line.startsWith('dinodns-zones '));
 
 describe('the commands of the README', () => {
-  it('are there', () => expect(commands.length).toBeGreaterThan(4));
+  it('exist', () => expect(commands.length).toBeGreaterThan(4));
 
   it.each(commands)('%s', async (command) => {
     const script = `dinodns-zones() { "$0" "$1/src/cli.ts" "\${@:2}"; }; ${command.replace('dinodns-zones', 'dinodns-zones "$1"')}`;
@@ -43,7 +43,7 @@ it('the program of the README runs and its comments are true', async () => {
     .replace(/^(zoneSet\..*); \/\/ (.*)$/gm, 'deepStrictEqual($1, $2);');
   expect(checked.match(/deepStrictEqual\(/g)).toHaveLength(5);
   const code = `import { deepStrictEqual } from 'node:assert';\n${checked}\nconsole.log('done');`;
-  // From the package's own directory, in which its name means itself.
+  // From the package's own directory, where its name resolves to itself.
   const args = ['--input-type=module', '--eval', code];
   expect((await run(process.execPath, args, { cwd: packageDirectory })).stdout).toBe('done\n');
 });

@@ -1,6 +1,6 @@
 /**
- * Every server that is installed is started on its generated configuration and must answer what
- * `ZoneSet.lookup` says. Which servers are installed is found out while the tests are collected; with
+ * Every installed server is started with its generated configuration and must answer what `ZoneSet.lookup`
+ * says. Which servers are installed is checked while the tests are collected; with
  * DINODNS_BENCH_REQUIRE_SERVERS=1 a missing one is a failure.
  */
 import { needs } from '@dinodns-bench/test-support';
@@ -11,7 +11,7 @@ import { hostsServer, type Running, type ServerUnderTest, servers, startServer }
 
 const LONG_TEXT = 'long '.repeat(70).trim();
 
-/** Everything that all servers can hold. */
+/** Everything that all servers support. */
 const RICH: ZoneSetInput = {
   pattern: 'zone-{X}.bench.example',
   from: 1,
@@ -47,7 +47,7 @@ const DNAMES = [
   'to-deep DNAME deep.{zone}',
 ];
 
-/** What each format can hold of it, and more where it can. */
+/** The part of it that each format supports, and more if the format supports more. */
 function richSetFor(format: string): ZoneSet {
   const records = RICH.records ?? [];
   switch (format) {
@@ -90,7 +90,7 @@ function namesToAsk(zoneSet: ZoneSet, zone: string): string[] {
   return [...new Set([...own, ...others.map((name) => `${name}.${zone}`)])];
 }
 
-/** What the server must say, in the words of the wire. */
+/** The response that the server must send. */
 function expected(lookup: Lookup): { rcode: string; records: readonly string[] } {
   switch (lookup.kind) {
     case 'answer':
@@ -126,7 +126,7 @@ describe.for(servers)('$name', (server) => {
     });
     afterAll(() => running?.stop());
 
-    it('answers for the first and the last zone, with authority', async () => {
+    it('answers authoritatively for the first and the last zone', async () => {
       for (const name of ['example1.com', 'example199.com', 'EXAMPLE99.com']) {
         await expectRightAnswer(running, zoneSet, name, 'A');
         expect((await ask(running.port, name, 'A')).authoritative).toBe(true);
@@ -137,7 +137,7 @@ describe.for(servers)('$name', (server) => {
       for (const type of TYPES) await expectRightAnswer(running, zoneSet, 'example1.com', type);
     });
 
-    it('refuses names outside of all zones', async () => {
+    it('refuses names outside all zones', async () => {
       for (const name of ['example2.com', 'example201.com', 'example01.com', 'www.example2.com', 'com']) {
         await expectRightAnswer(running, zoneSet, name, 'A');
       }
@@ -145,7 +145,7 @@ describe.for(servers)('$name', (server) => {
   });
 });
 
-/** The published templates do not compare names; every other set-up knows names below the zone from the zone. */
+/** The published templates do not compare names; every other setup tells names below the zone from the apex. */
 const strict = servers.map(
   (server): ServerUnderTest =>
     server.format === 'corefile'
@@ -172,7 +172,7 @@ describe.for(strict)('$name', (server) => {
 });
 
 describe.for(servers)('$name', (server) => {
-  describe('on all types that it can hold, with hosts and aliases', needs(server.tool), () => {
+  describe('on all types that it supports, with hosts and aliases', needs(server.tool), () => {
     const zoneSet = richSetFor(server.format);
     let running: Running;
     beforeAll(async () => {
@@ -199,7 +199,7 @@ describe.for(servers)('$name', (server) => {
       },
     );
 
-    it('refuses names outside of the set', async () => {
+    it('refuses names outside the set', async () => {
       for (const name of ['zone-5.bench.example', 'zone-0.bench.example', 'bench.example']) {
         await expectRightAnswer(running, zoneSet, name, 'A');
       }

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { defineZoneSet, readZonesJsonHeader, zoneLineReader, zoneTemplate } from '../src/index.ts';
 
-test('the template of a zone set makes its zones, and zones of any other name', () => {
+test('the template of a zone set generates its zones, and zones of any other name', () => {
   const zoneSet = defineZoneSet({ to: 9, records: ['A 192.0.2.1', 'www CNAME {zone}'] });
   const template = zoneTemplate(zoneSet);
   if (template === undefined) throw new Error('no template');
@@ -15,7 +15,7 @@ test('the template of a zone set makes its zones, and zones of any other name', 
   });
 });
 
-test('what is not exactly a zone set has none: its zones may be others', () => {
+test('a copy of a zone set has no template, because its zones may differ', () => {
   const zoneSet = defineZoneSet();
   expect(zoneTemplate({ ...zoneSet })).toBeUndefined();
   expect(zoneTemplate({ zones: () => zoneSet.zones() })).toBeUndefined();

@@ -20,7 +20,7 @@ describe('the published workload', () => {
     expect(text).toMatch(/\nexample200\.com A\n$/);
   });
 
-  it('is what fits the published zone set', () => {
+  it('is the workload that matches the published zone set', () => {
     const fitting = defineWorkload(workloadFor(defineZoneSet()));
     expect([...fitting.queries()]).toEqual([...workload.queries()]);
   });

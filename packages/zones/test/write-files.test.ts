@@ -26,7 +26,7 @@ function* failingAfter(text: string): Generator<string> {
   throw new Error('out of text');
 }
 
-it('writes files, in directories that it makes, and says where and how large', async () => {
+it('writes files, creates their directories, and returns paths and sizes', async () => {
   const target = join(directory, 'a/b');
   const written = await writeFiles(target, [file('one', 'hel', 'lo'), file('sub/two', 'ü')]);
   expect(written).toEqual([
@@ -37,7 +37,7 @@ it('writes files, in directories that it makes, and says where and how large', a
   expect(await readdir(target)).toEqual(['one', 'sub']);
 });
 
-it('replaces files that are there', async () => {
+it('replaces existing files', async () => {
   await writeFile(join(directory, 'one'), 'old');
   await writeFiles(directory, [file('one', 'new')]);
   expect(await readFile(join(directory, 'one'), 'utf8')).toBe('new');
@@ -60,9 +60,9 @@ it('keeps the old files when the text fails', async () => {
   expect(await readdir(directory)).toEqual(['one']);
 });
 
-it('takes back the first file when the second cannot be put in place', async () => {
+it('undoes the first file when the second cannot be put in place', async () => {
   await writeFile(join(directory, 'one'), 'old');
-  // The second target becomes a directory after it was looked at: while its text is made.
+  // The second target becomes a directory after it was checked, while its text is generated.
   function* meddling(): Generator<string> {
     yield 'text';
     void mkdir(join(directory, 'two'));
@@ -76,7 +76,7 @@ it('takes back the first file when the second cannot be put in place', async () 
   expect(await readdir(directory)).toEqual(['one', 'two']);
 });
 
-it('stops when it is told to, and leaves nothing', async () => {
+it('stops when it is aborted, and leaves nothing', async () => {
   const controller = new AbortController();
   function* endless(): Generator<string> {
     for (let count = 0; ; count++) {
@@ -107,7 +107,7 @@ it.each([
   expect(error).toMatchObject({ code: 'E_WRITE_FAILED', exitStatus: 7, fix: expect.stringMatching(fix) });
 });
 
-it('does not hang on a file system that takes no directories', async () => {
+it('does not hang on a file system that allows no new directories', async () => {
   const error = await failureOf(writeFiles('/proc/dinodns-zones/x', [file('one', 'text')]));
   expect(error).toMatchObject({ code: 'E_WRITE_FAILED' });
 });
@@ -126,7 +126,7 @@ it('replaces a link and leaves its target alone', async () => {
   expect(await readFile(join(directory, 'one'), 'utf8')).toBe('new');
 });
 
-it('refuses paths that lead out of the directory', async () => {
+it('rejects paths that lead out of the directory', async () => {
   await expect(writeFiles(directory, [file('../one', 'x')])).rejects.toThrow('not a path below');
   expect(await readdir(directory)).toEqual([]);
 });

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { defineZoneSet, type ZoneSetInput, ZonesError } from '../src/index.ts';
 
-/** The error that a specification is refused with. */
+/** The error for a specification. */
 function refusal(input: unknown): ZonesError {
   try {
     defineZoneSet(input as ZoneSetInput);
@@ -21,7 +21,7 @@ describe('the published set', () => {
     expect(zoneSet.size).toBe(100);
   });
 
-  it('has A 127.0.0.1 in each zone, and a SOA and NS as every zone needs', () => {
+  it('has A 127.0.0.1 in each zone, and the SOA and NS records that every zone needs', () => {
     const [first] = zoneSet.zones();
     expect(first?.records).toEqual([
       {
@@ -62,13 +62,13 @@ describe('the published set', () => {
     ['com', 'A', 'no-such-zone'],
     ['.', 'A', 'no-such-zone'],
     ['', 'A', 'no-such-zone'],
-  ])('knows what %s %s has to be answered with: %s', (name, type, kind) => {
+  ])('knows the answer to %s %s: %s', (name, type, kind) => {
     expect(zoneSet.lookup(name, type).kind).toBe(kind);
   });
 });
 
 describe('lookup', () => {
-  it('finds every zone of a set by its name, and none beside it', () => {
+  it('finds every zone of a set by its name, and no others', () => {
     for (const parity of ['odd', 'even', 'all'] as const) {
       const zoneSet = defineZoneSet({
         pattern: 'a{X}b.x-1{X}'.replace('{X}', '1'),
@@ -85,7 +85,7 @@ describe('lookup', () => {
     }
   });
 
-  it('takes constant time for a thousand million zones', () => {
+  it('takes constant time for a billion zones', () => {
     const zoneSet = defineZoneSet({ to: 1_000_000_000, parity: 'all' });
     expect(zoneSet.size).toBe(1_000_000_000);
     const start = performance.now();
@@ -95,7 +95,7 @@ describe('lookup', () => {
     expect(zoneSet.lookup('example1000000001.com', 'A').kind).toBe('no-such-zone');
   });
 
-  it('gives hosts the addresses of the zone, and knows the names between them', () => {
+  it('gives hosts the addresses of the zone, and knows empty non-terminals', () => {
     const zoneSet = defineZoneSet({
       hosts: ['www', 'a.b'],
       records: ['A 192.0.2.1', 'MX 10 mail.example.net'],
@@ -145,7 +145,7 @@ describe('a DNAME', () => {
     return [lookup.kind, ...records.map(({ name: owner, ttl, type: own }) => `${owner} ${ttl} ${own}`)];
   };
 
-  it('redirects the names below it, with a CNAME of its TTL', () => {
+  it('redirects the names below it, with a CNAME that has its TTL', () => {
     expect(shown('www.old.example1.com')).toEqual([
       'answer',
       'old.example1.com 7 DNAME',
@@ -161,7 +161,7 @@ describe('a DNAME', () => {
     expect(shown('old.example1.com')).toEqual(['no-data']);
   });
 
-  it('may lead to a name that does not exist, or to none because it would be too long', () => {
+  it('may lead to a name that does not exist, or that would be too long', () => {
     expect(shown('gone.old.example1.com')).toEqual([
       'no-such-name',
       'old.example1.com 7 DNAME',
@@ -218,7 +218,7 @@ describe('records', () => {
     expect(record?.data).toEqual(['x'.repeat(255), 'x'.repeat(255), 'x'.repeat(90)]);
   });
 
-  it('names the first NS in a SOA that is made, and the SOA in a NS that is made', () => {
+  it('names the first NS in a default SOA, and the SOA server in a default NS', () => {
     const [withNs] = defineZoneSet({ records: ['NS ns1.example.net', 'NS ns2.example.net'] }).zones();
     expect(withNs?.records[0]?.data).toMatchObject({ mname: 'ns1.example.net' });
     const soa = 'SOA ns9.example.net admin.example.net 1 7200 3600 1209600 3600';
@@ -371,8 +371,8 @@ describe('a specification that is wrong', () => {
       /2 records SOA/,
       /one of them/,
     ],
-    ['a NS below the zone', { records: ['sub NS ns.example.net'] }, /another zone/, /omit the name/],
-    ['a record twice', { records: ['AAAA ::1', 'AAAA 0::1'] }, /the same/, /once/],
+    ['a NS below the zone', { records: ['sub NS ns.example.net'] }, /a zone of its own/, /omit the name/],
+    ['a record twice', { records: ['AAAA ::1', 'AAAA 0::1'] }, /the same/, /keep one/],
     [
       'TTLs that differ in a set',
       { records: ['1 A 192.0.2.1', '2 A 192.0.2.2'] },
@@ -386,7 +386,7 @@ describe('a specification that is wrong', () => {
     ['no records', { records: [] }, /records cannot be \[\]/, /A 127.0.0.1/],
     ['an unknown key', { pattren: 'x{X}' }, /unknown key "pattren"/, /did you mean pattern/],
     ['no object', 'example{X}.com', /is not an object/, /pattern/],
-  ])('%s is refused with what would be right', (_, input, problem, fix) => {
+  ])('%s is rejected with a fix', (_, input, problem, fix) => {
     const error = refusal(input);
     expect(error.code).toBe('E_ZONE_SET');
     expect(error.exitStatus).toBe(2);

@@ -30,16 +30,16 @@ async function read(source: Parameters<typeof parseZonesJson>[0]): Promise<Zone[
   return zones;
 }
 
-it('gives back the zones that were written', async () => {
+it('reads back the zones that were written', async () => {
   expect(await read(textOf(zoneSet))).toEqual([...zoneSet.zones()]);
 });
 
-it('begins with a line that says what the file is', () => {
+it('begins with a line that identifies the file', () => {
   const [header] = textOf(defineZoneSet()).split('\n');
   expect(JSON.parse(header ?? '')).toMatchObject({ format: 'dinodns-zones', version: 1, zones: 100 });
 });
 
-it('reads pieces of any size, text or bytes', async () => {
+it('reads chunks of any size, text or bytes', async () => {
   const text = textOf(zoneSet);
   for (const size of [1, 7, 1000]) {
     const pieces = Array.from({ length: Math.ceil(text.length / size) }, (_, index) =>

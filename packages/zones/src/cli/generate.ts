@@ -78,7 +78,7 @@ function usage(problem: string, fix: string): ZonesError {
   return new ZonesError('E_USAGE', problem, [{ problem, fix }]);
 }
 
-/** The format, once it is clear that the flags say what to make and where to put it. */
+/** The format, after checking that the flags say what to generate and where to write it. */
 function formatFor(flags: GenerateFlags): Format {
   if (flags.format === undefined) {
     throw usage(
@@ -130,7 +130,7 @@ async function generate(flags: GenerateFlags, world: CliWorld): Promise<void> {
   }
 }
 
-/** Text that is not a number stays text: the format reports it and says what would be valid. */
+/** Text that is not a number stays text: the format reports it and says what is valid. */
 function renderOptions(
   { address, port, workers, multisocket, match }: GenerateFlags,
   directory: string | undefined,

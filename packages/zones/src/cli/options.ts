@@ -1,4 +1,4 @@
-/** Options that several commands share, and how their texts become values. The schemas validate the values. */
+/** Options that several commands share, and how their texts are converted. The schemas validate the values. */
 
 import { readFile } from 'node:fs/promises';
 import { resolve } from 'node:path';
@@ -8,7 +8,7 @@ import { ZonesError } from '../errors.ts';
 import type { Parity } from '../pattern.ts';
 import type { CliWorld } from './world.ts';
 
-/** A number if it is one; other text is left for the schema, which names it together with all other problems. */
+/** The number; other text is left to the schema, which reports it together with all other problems. */
 export function numberOrText(text: string): unknown {
   return /^-?\d+(?:\.\d+)?$/.test(text.trim()) ? Number(text) : text;
 }
@@ -27,12 +27,12 @@ export function collect(value: string, previous: readonly string[] | undefined):
   return [...(previous ?? []), value];
 }
 
-/** The flags that were given, by the specification's keys. */
+/** Only the flags that were given. */
 export function given(flags: Readonly<Record<string, unknown>>): Record<string, unknown> {
   return Object.fromEntries(Object.entries(flags).filter(([, value]) => value !== undefined));
 }
 
-/** Reads a specification from a JSON file; an empty one without a file. */
+/** Reads a specification from a JSON file; without a file it is empty. */
 export async function readConfig(
   file: string | undefined,
   world: CliWorld,

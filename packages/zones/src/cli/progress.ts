@@ -1,4 +1,4 @@
-/** One line on the terminal with the progress of a long generation. */
+/** A line on the terminal that shows the progress of a long generation. */
 import type { CliWorld } from './world.ts';
 
 /** Generations shorter than this show no progress. */

@@ -1,5 +1,5 @@
 /**
- * The command line: its commands, and how errors are shown and become an exit status.
+ * The command line: its commands, its error output and its exit status.
  */
 import {
   EXIT_STATUS,
@@ -22,7 +22,7 @@ const EXIT_STATUS_HELP = `${exitStatusHelp(
 )}
 Whatever goes wrong, nothing is left behind.`;
 
-/** The program, not yet run. What help and version print goes into `printed`. */
+/** The program, not yet run. The output of help and version goes into `printed`. */
 function buildProgram(world: CliWorld, printed: string[]): Command {
   const version = versionIn(new URL('../../package.json', import.meta.url));
   const program = new Command('dinodns-zones')

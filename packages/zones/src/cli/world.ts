@@ -1,4 +1,4 @@
-/** Everything the commands use of the outside world, so that a test can supply its own. */
+/** All parts of the outside world that the commands use, so that a test can supply its own. */
 import type { Output } from '@dinodns-bench/program';
 
 export interface CliWorld {

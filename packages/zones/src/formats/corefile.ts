@@ -1,6 +1,6 @@
 /**
- * CoreDNS with the `template` plugin: the published set-up. One server block for each zone, so that a name
- * outside all zones is REFUSED.
+ * CoreDNS with the `template` plugin: the published setup. Each zone has a server block, so that a name outside all
+ * zones is REFUSED.
  */
 
 import { ZONE_PLACEHOLDER } from '../names.ts';
@@ -12,7 +12,7 @@ import { compileZoneText, zoneChunks } from '../zone-text.ts';
 import { corednsBlockHead } from './coredns.ts';
 import { defineFormat, WITHOUT_DNAME } from './format.ts';
 
-/** Owners in one regular expression: CoreDNS takes at most 10,000 characters, and a name has 255. */
+/** Owners per regular expression: CoreDNS accepts at most 10,000 characters, and a name has up to 255. */
 const OWNERS_PER_MATCH = 35;
 
 /** A name in a template's answer: `{{ .Zone }}` ends in a dot. */
@@ -63,7 +63,7 @@ function templateText({ type, owners, lines }: Template, zoneLabels: number): st
   return `  template ${type === 'ANY' ? 'ANY' : 'IN'} ${type} {\n${body}  }\n`;
 }
 
-/** Templates for the records, the same answers of several names in one. */
+/** Templates for the records; names with the same answer share one. */
 function answerTemplates(plan: Plan, withMatch: boolean): Template[] {
   const templates = new Map<string, { type: string; owners: string[]; lines: string[] }>();
   const add = (owner: string, type: string, lines: string[]) => {
@@ -97,8 +97,8 @@ function answer(asked: string, record: PlannedRecord, owner: string): string {
 }
 
 /**
- * A CNAME answers every type. For A and AAAA the plugin itself asks the server for the target, and would repeat
- * what is written out here; for other types the rest of the chain and the records at its end are written out.
+ * A CNAME answers every type. For A and AAAA the plugin itself asks the server for the target, so the target's
+ * records must not be repeated here; for other types the template holds the rest of the chain and its final records.
  */
 function cnameTemplates(plan: Plan, owner: string): { type: string; lines: string[] }[] {
   const linesFor = (records: readonly PlannedRecord[]) =>
@@ -117,7 +117,7 @@ function cnameTemplates(plan: Plan, owner: string): { type: string; lines: strin
   ];
 }
 
-/** What comes after the records: an empty answer for names that exist, NXDOMAIN for others. */
+/** The templates after those for records: an empty answer for names that exist, NXDOMAIN for others. */
 function negativeTemplates(plan: Plan, withMatch: boolean): Template[] {
   const { soa } = plan;
   // RFC 2308 §3: the SOA's TTL in a negative answer is at most its `minimum`.
@@ -130,7 +130,7 @@ function negativeTemplates(plan: Plan, withMatch: boolean): Template[] {
   ];
 }
 
-/** Where a template goes: records into the zone's block; SOA, NS and those for all other types after them. */
+/** Where a template goes: records into the zone's block; SOA, NS and the templates for any type after them. */
 const isRecord = ({ type }: Template) => type !== 'SOA' && type !== 'NS' && type !== 'ANY';
 const isAuthority = ({ type }: Template) => type === 'SOA' || type === 'NS';
 const isForAnyType = ({ type }: Template) => type === 'ANY';
@@ -156,7 +156,7 @@ export const corefile = defineFormat({
     const block = compileZoneText(
       ({ name }) => `${name}:${settings.port} {\n${corednsBlockHead(settings)}${own}  import authority\n}\n`,
     );
-    const head = `# ${heading}\n# Start: coredns -conf Corefile\n\n# The same for every zone: what is not a record of its own, and the answers without records.\n(authority) {\n${text(shared)}}\n\n`;
+    const head = `# ${heading}\n# Start: coredns -conf Corefile\n\n# The same for every zone: SOA and NS records, and answers without records.\n(authority) {\n${text(shared)}}\n\n`;
     return [zoneChunks(zoneSet, block, { head, onProgress: settings.onProgress })];
   },
 });

@@ -1,13 +1,13 @@
-/** A program that serves the zones with the npm package dinodns and its own store only. */
+/** A program that serves the zones with only the npm package dinodns and its store. */
 import { numberRange, parsePattern } from '../pattern.ts';
 import { instantiate, type PlannedRecord } from '../plan.ts';
 import { NAME_MARK } from '../zone-text.ts';
 import { defineFormat, WITHOUT_DNAME } from './format.ts';
 
-/** A value as an expression, in which the placeholder for the zone's name is the variable `zone`. */
+/** A value as a JavaScript expression, with the variable `zone` for the placeholder of the zone's name. */
 function expression(value: unknown): string {
   if (typeof value === 'string') {
-    // Only names have the placeholder, and names need no escapes.
+    // Only names contain the placeholder, and names need no escapes.
     if (value === NAME_MARK) return 'zone';
     if (value.endsWith(NAME_MARK)) return `\`${value.slice(0, -NAME_MARK.length)}\${zone}\``;
     return `'${value.replace(/['\\]/g, '\\$&')}'`;

@@ -8,7 +8,7 @@ import { dataHex, labelsHex, nameHex } from '../wire.ts';
 import { compileZoneText, type ZoneReference, zoneChunks } from '../zone-text.ts';
 import { defineFormat, WITHOUT_DNAME } from './format.ts';
 
-/** Types that make a name exist for dnsmasq. Without them it answers NXDOMAIN for other types. */
+/** Types that make a name exist in dnsmasq. For a name without any of them, it answers NXDOMAIN. */
 const KNOWN_BY: readonly RecordType[] = ['A', 'AAAA', 'CNAME', 'MX', 'TXT', 'SRV'];
 
 /** dnsmasq has one TTL for all answers from its configuration. */
@@ -34,13 +34,13 @@ function unsupported({ records, owners }: Plan): Problem[] {
         ]
       : []),
     ...outside.map(({ name, data }) => ({
-      problem: `the format dnsmasq cannot hold the CNAME at ${name} to ${String(data)}: it only knows targets that it has addresses for`,
+      problem: `the format dnsmasq cannot hold the CNAME at ${name} to ${String(data)}: it only follows CNAMEs to names that it has addresses for`,
       fix: 'point it at a name in the zone ("www.{zone}")',
     })),
   ];
 }
 
-/** `dns-rr`: any type, the data in hexadecimal. */
+/** `dns-rr`: any type, with hexadecimal data. */
 function genericRecord(owner: string, record: PlannedRecord, zone: ZoneReference): string {
   const hex = dataHex(record, (target) =>
     target.endsWith(ZONE_PLACEHOLDER)
@@ -50,7 +50,7 @@ function genericRecord(owner: string, record: PlannedRecord, zone: ZoneReference
   return `dns-rr=${owner},${TYPE[record.type]},${hex}`;
 }
 
-/** dnsmasq's own quoting: within quotes only quotes and backslashes are special. */
+/** dnsmasq's quoting: only quotes and backslashes are special within quotes. */
 function quotedText(text: string): string {
   return `"${text.replace(/["\\]/g, '\\$&')}"`;
 }
@@ -96,7 +96,7 @@ port=${port}
 listen-address=${address}
 bind-interfaces
 pid-file=
-# Answers only what stands here: no upstream servers, no other files.
+# Answers only from this file: no upstream servers, no other files.
 no-resolv
 no-hosts
 no-poll

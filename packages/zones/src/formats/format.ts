@@ -10,17 +10,17 @@ import { type Plan, type PlannedRecord, planOf } from '../plan.ts';
 import { RECORD_TYPES, type RecordType } from '../records.ts';
 import type { ZoneSet } from '../zone-set.ts';
 
-/** For servers that would answer with a DNAME record, but not redirect the names below it (RFC 6672). */
+/** For servers that would answer with a DNAME record but not redirect the names below it (RFC 6672). */
 export const WITHOUT_DNAME = RECORD_TYPES.filter((type) => type !== 'DNAME');
 
 export interface RenderOptions {
-  /** Absolute path of the files' directory; `.` (default) for the working directory of the server. */
+  /** Absolute path of the files' directory. Default `.`: the server's working directory. */
   readonly directory?: string | undefined;
   /** Address on which the server listens, IPv4 or IPv6. Default 127.0.0.1. */
   readonly address?: string | undefined;
   /** UDP and TCP port, 1 to 65535. Default 5300. */
   readonly port?: number | undefined;
-  /** Threads or processes that answer queries, for servers that configure this. Default 1. */
+  /** Threads or processes that answer queries, if the configuration can set this. Default 1. */
   readonly workers?: number | undefined;
   readonly coredns?:
     | {
@@ -28,7 +28,7 @@ export interface RenderOptions {
         readonly multisocket?: number | undefined;
         /**
          * Whether the templates compare the name, so that names below an apex-only zone get NXDOMAIN. Default:
-         * only where the zones have hosts; the published set-up has no such comparison.
+         * only if the zones have hosts; the published setup has no such comparison.
          */
         readonly match?: boolean | undefined;
       }
@@ -50,7 +50,7 @@ export interface Settings {
 export interface RenderedFile {
   /** Relative to the directory, without `..`. */
   readonly path: string;
-  /** The text in pieces; can be iterated once. */
+  /** The text in chunks, which can be iterated once. */
   readonly chunks: Iterable<string>;
 }
 
@@ -61,21 +61,21 @@ export interface Format {
   readonly description: string;
   /** Names of the files, in the order in which they are rendered. */
   readonly files: readonly string[];
-  /** Record types that it can hold. */
+  /** Record types that the format can hold. */
   readonly recordTypes: readonly RecordType[];
   /**
-   * The files for a zone set. Throws `ZonesError` (`E_FORMAT`) at once, before any text is made, if the format
-   * cannot hold the records or an option is not valid. Equal input gives equal text.
+   * The files for a zone set. Throws a `ZonesError` (`E_FORMAT`) before generating any text if the format cannot hold
+   * the records or an option is not valid. Equal input gives equal text.
    */
   render(zoneSet: ZoneSet, options?: RenderOptions): Iterable<RenderedFile>;
 }
 
-/** The input of a format's module: validated, with defaults filled in. */
+/** The input of a format's module, validated and with defaults filled in. */
 export interface RenderContext {
   readonly zoneSet: ZoneSet;
   readonly plan: Plan;
   readonly settings: Settings;
-  /** "100 zones, example1.com to example199.com, by dinodns-zones": for the head of a file. */
+  /** What the file holds and that dinodns-zones made it, as a comment for the head of a file. */
   readonly heading: string;
 }
 
@@ -88,7 +88,7 @@ export interface FormatDefinition extends Omit<Format, 'render' | 'recordTypes'>
   readonly render: (context: RenderContext) => Iterable<string>[];
 }
 
-/** Makes a format from its definition: checks and defaults are the same for all. */
+/** Makes a format from its definition. Checks and defaults are the same for all formats. */
 export function defineFormat(definition: FormatDefinition): Format {
   const { name, title, description, files } = definition;
   const recordTypes = definition.recordTypes ?? RECORD_TYPES;
@@ -125,7 +125,7 @@ function settingsOf(options: RenderOptions): Settings {
   };
 }
 
-/** More threads than any machine has CPUs: a larger number is a mistake. */
+/** More than any machine has CPUs: a larger number is a mistake. */
 const MAX_WORKERS = 1024;
 
 function wholeNumber(value: number | undefined, what: string, max: number): Problem | undefined {
@@ -147,14 +147,14 @@ function optionProblems({ directory, address, port, workers, coredns }: RenderOp
   }
   if (directory !== undefined && /["\\\p{Cc}]/u.test(directory)) {
     problems.push({
-      problem: `the directory ${JSON.stringify(directory)} has a quote, a backslash or a control character, which not every server reads`,
+      problem: `the directory ${JSON.stringify(directory)} has a quote, a backslash or a control character, which some servers cannot read`,
       fix: 'use a directory without them',
     });
   }
   return problems.filter((problem) => problem !== undefined);
 }
 
-/** Only requested records count: a synthesised SOA or NS that the format cannot hold is omitted. */
+/** Only requested records count: a default SOA or NS that the format cannot hold is omitted. */
 function typeProblems(zoneSet: ZoneSet, name: string, types: readonly RecordType[]): Problem[] {
   const missing = new Set(
     zoneSet.spec.records.map(({ type }) => type).filter((type) => !types.includes(type)),
@@ -163,7 +163,7 @@ function typeProblems(zoneSet: ZoneSet, name: string, types: readonly RecordType
   return [
     {
       problem: `the format ${name} cannot hold ${[...missing].join(', ')} records`,
-      fix: `leave them out (it holds ${types.join(', ')}), or use another format`,
+      fix: `omit them (it holds ${types.join(', ')}), or use another format`,
     },
   ];
 }

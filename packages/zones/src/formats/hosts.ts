@@ -16,7 +16,7 @@ export const hosts = defineFormat({
     const zone = compileZoneText(({ name }) =>
       records.map((record) => `${String(record.data)} ${ownerName(record.name, name)}\n`).join(''),
     );
-    const head = `# ${heading}\n# A hosts file has no TTLs and only address records, so no SOA and NS records.\n`;
+    const head = `# ${heading}\n# A hosts file has only address records, without TTLs; it cannot hold SOA and NS records.\n`;
     return [zoneChunks(zoneSet, zone, { head, onProgress: settings.onProgress })];
   },
 });

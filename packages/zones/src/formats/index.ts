@@ -31,7 +31,7 @@ export const formats: readonly Format[] = [
   dnsperf,
 ];
 
-/** The format of that name. Throws `ZonesError` (`E_UNKNOWN_FORMAT`) with the nearest name and all names. */
+/** The format of that name. Throws a `ZonesError` (`E_UNKNOWN_FORMAT`) that suggests the nearest name. */
 export function findFormat(name: string): Format {
   const format = formats.find((candidate) => candidate.name === name);
   if (format !== undefined) return format;

@@ -9,8 +9,8 @@ const MAX_SOCKET_PATH = 107;
 const SOCKET = 'knot.sock';
 
 /**
- * Knot DNS does not start where the path of its control socket is too long for the kernel. Then it is named by way of
- * the working directory, which is the one of these files.
+ * Knot DNS does not start if the path of its control socket is too long for the kernel. The path then goes through
+ * the working directory, which is the directory of these files.
  */
 function controlSocket(directory: string): string {
   if (Buffer.byteLength(`${directory}/${SOCKET}`) <= MAX_SOCKET_PATH) return '';

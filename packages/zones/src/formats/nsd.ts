@@ -17,7 +17,7 @@ server:
   ip-address: ${address}@${port}
   port: ${port}
   server-count: ${workers}
-  # Keeps the user that starts it, and all files in this directory.
+  # Runs as the user who starts it, with all files in this directory.
   username: ""
   chroot: ""
   zonesdir: "${directory}"
@@ -29,7 +29,7 @@ server:
   # The zone file is shared, so nothing may be written back.
   zonefiles-write: 0
   hide-version: yes
-  # Debian's NSD answers a client (a /24) at most 200 times a second unless this says otherwise.
+  # By default, Debian's NSD answers each client (a /24) at most 200 times a second.
   rrl-ratelimit: 0
   rrl-whitelist-ratelimit: 0
 remote-control:

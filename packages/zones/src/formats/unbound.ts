@@ -6,7 +6,7 @@ import { absolute, dataText } from '../presentation.ts';
 import { compileZoneText, zoneChunks } from '../zone-text.ts';
 import { defineFormat, WITHOUT_DNAME } from './format.ts';
 
-/** Unbound answers a CNAME in local data with the CNAME alone and does not follow it, as a server has to (RFC 1034 §4.3.2). */
+/** Unbound does not follow a CNAME in local data, as an authoritative server must (RFC 1034 §4.3.2). */
 const TYPES = WITHOUT_DNAME.filter((type) => type !== 'CNAME');
 
 export const unbound = defineFormat({
@@ -24,13 +24,13 @@ server:
   port: ${port}
   num-threads: ${workers}
   so-reuseport: yes
-  # Keeps the user that starts it.
+  # Runs as the user who starts it.
   username: ""
   chroot: ""
   directory: "${directory}"
   pidfile: ""
   use-syslog: no
-  # Nothing is looked up, so anybody may ask.
+  # There is no recursion, so anybody may query.
   access-control: 0.0.0.0/0 allow
   access-control: ::0/0 allow
   module-config: "iterator"
@@ -40,7 +40,7 @@ server:
     const zone = compileZoneText(({ name }) => {
       const lines = plan.records.map((record) => {
         const data = dataText(record, (target) => absolute(resolveTarget(target, name)));
-        // Single quotes, because TXT and CAA data contains double quotes.
+        // Single quotes, because TXT and CAA data contain double quotes.
         return `  local-data: '${ownerName(record.name, name)}. ${record.ttl} IN ${record.type} ${data}'\n`;
       });
       return `  local-zone: "${name}." static\n${lines.join('')}`;

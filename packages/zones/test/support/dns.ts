@@ -1,4 +1,4 @@
-/** Asks a real DNS server over a real socket. */
+/** Queries a real DNS server over a real socket. */
 import { createSocket } from 'node:dgram';
 import { connect } from 'node:net';
 import * as dnsPacket from 'dns-packet';
@@ -40,7 +40,7 @@ function queryFor(name: string, type: string): dnsPacket.Packet {
   };
 }
 
-/** Records from any side in one form: names in lower case, text of TXT records as strings, keys sorted. */
+/** Records from any source in one form: names in lower case, TXT data as strings, keys sorted. */
 export function comparable({ name, type, ttl, data }: RecordLike, withTtl = true): string {
   const plain = (value: unknown): unknown => {
     if (Buffer.isBuffer(value)) return value.toString('latin1');

@@ -1,4 +1,4 @@
-/** Runs the real servers that are installed on generated configuration. */
+/** Runs the installed servers with generated configuration. */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:net';
@@ -9,7 +9,7 @@ import type { RenderOptions, ZoneSet } from '../../src/index.ts';
 import { findFormat, writeFiles } from '../../src/index.ts';
 import { ask } from './dns.ts';
 
-/** A server program and how it is started on one of the formats. */
+/** A server program, and how to start it with one of the formats. */
 export interface ServerUnderTest {
   readonly name: string;
   readonly tool: Program;
@@ -72,7 +72,7 @@ export const hostsServer: ServerUnderTest = {
   }),
 };
 
-/** A port that the OS has just given out for UDP and TCP alike. */
+/** A port that the OS has just assigned for both UDP and TCP. */
 export async function freePort(): Promise<number> {
   const server = createServer();
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
@@ -92,7 +92,7 @@ export function temporaryDirectory(): Promise<string> {
   return mkdtemp(join(tmpdir(), 'dinodns-zones-test-'));
 }
 
-/** Starts the server on the zone set and resolves once it answers for the first zone. */
+/** Starts the server with the zone set and resolves once it answers for the first zone. */
 export async function startServer(server: ServerUnderTest, zoneSet: ZoneSet): Promise<Running> {
   const tool = pathOf(server.tool);
   const port = await freePort();

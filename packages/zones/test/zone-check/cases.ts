@@ -1,6 +1,6 @@
 /**
- * Zones that are wrong as a whole, one class each; what we find, and what BIND (named-checkzone), NSD (nsd-checkzone),
- * Knot DNS (semantic checks) and PowerDNS (pdnsutil check-zone) make of them: `refuses`, `warns` or `loads`.
+ * Classes of broken zones, with our findings and the verdicts of BIND (named-checkzone), NSD (nsd-checkzone), Knot DNS
+ * (semantic checks) and PowerDNS (pdnsutil check-zone): `refuses`, `warns` or `loads`.
  */
 
 import { encodeName, typeNumber } from '@dinodns-bench/wire';
@@ -15,7 +15,7 @@ export interface ZoneCase {
   /** A label: the zone is `<name>.test.` */
   readonly name: string;
   readonly lines: readonly string[];
-  /** Rules in the order of the findings, each with the line that it names; 0 for none. */
+  /** The rules of the findings in order, each with the line that it reports; 0 for none. */
   readonly findings: readonly (readonly ['error' | 'warning', string, number])[];
   readonly bind: Verdict;
   readonly nsd: Verdict;
@@ -215,11 +215,11 @@ export function recordOf(text: string, index: number, zone: string): CheckedReco
 }
 
 function typedData(type: TypedData['type'], data: unknown): TypedData {
-  // Written by hand above, so that nothing has to check it.
+  // The cases above are written by hand, so their data needs no check.
   return { type, data: type === 'TXT' ? [data] : data } as TypedData;
 }
 
-/** The zone file of a case: a line for each record, the same lines as in `lines`. */
+/** The zone file of a case: one line per record, in the order of `lines`. */
 export function fileOf({ lines }: ZoneCase): string {
   return `${lines.map((line) => (/^\S+ \d+ /.test(line) ? line : line.replace(' ', ' 60 '))).join('\n')}\n`;
 }

@@ -1,4 +1,4 @@
-/** What the four servers make of the zones of `cases.ts` is what is written there. */
+/** The four servers' verdicts on the zones in `cases.ts` are those recorded there. */
 import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';

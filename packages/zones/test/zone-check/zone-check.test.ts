@@ -1,4 +1,4 @@
-/** What is wrong with whole zones is found, and where. */
+/** Problems with whole zones are found, with their places. */
 import { encodeName } from '@dinodns-bench/wire';
 import { describe, expect, it } from 'vitest';
 import { checkZone } from '../../src/index.ts';
@@ -24,7 +24,7 @@ describe('a zone', () => {
     }
   });
 
-  it('has names compared without regard to case, and records without places judged alike', () => {
+  it('is checked without regard to the case of names, and with or without places of records', () => {
     const records = ['@ SOA ns admin 1 2 3 4 5', '@ NS ns.example.org.', 'WWW CNAME a.', 'www A 192.0.2.1'];
     const plain = records.map((line, index) => {
       const { name, type, ttl, data } = recordOf(line, index, 'Example');
@@ -35,7 +35,7 @@ describe('a zone', () => {
     expect(findings[0]?.problem).toBe('www.example. has a CNAME record beside A');
   });
 
-  it('of 50,000 names takes seconds at most', () => {
+  it('of 50,000 names takes at most five seconds', () => {
     const records = Array.from({ length: 50_000 }, (_, index) =>
       recordOf(`h${index} A 192.0.2.1`, index, 'large.test'),
     );

@@ -22,7 +22,7 @@ afterAll(() => rmSync(directory, { recursive: true, force: true }));
 
 const HEAD = '@ 60 SOA a b 1 2 3 4 5\n@ NS ns.o.\n';
 
-/** Checks of zones that are not a matter of reading them. */
+/** Turns off the checks that go beyond reading the file. */
 const NO_CHECKS = [
   '-i',
   'none',
@@ -34,12 +34,12 @@ function compiled(origin: string, path: string, classText = 'IN'): { text: strin
   const args = [...NO_CHECKS, '-c', classText, '-s', 'full', '-o', '-', origin, path];
   const options = { cwd: dirname(path), encoding: 'latin1', timeout: 60_000, maxBuffer: 1024 ** 3 } as const;
   const { status, stdout, stderr } = spawnSync(pathOf('named-compilezone'), args, options);
-  // BIND adds when it will sign again.
+  // BIND adds the time at which it will sign again.
   const text = stdout.replace(/^; resign=.*\n/gm, '');
   return { text: status === 0 ? text : null, messages: stderr };
 }
 
-/** Ours; the problems in place of it if the file is refused. */
+/** Our canonical text of the file; the problems if it is refused. */
 function canonical(origin: string, path: string, classCode: number = CLASS.IN): string {
   try {
     const records = readZoneFile(path, { origin, class: classCode });
@@ -64,7 +64,7 @@ describe('zone files that named-compilezone accepts', () => {
     expect(canonical('example.', path)).toBe(text);
   });
 
-  it('give the same canonical text: single entries, one after the other', { timeout: 300_000 }, () => {
+  it('give the same canonical text: single entries, one by one', { timeout: 300_000 }, () => {
     const entries: string[] = JSON.parse(readFileSync(join(fixtures, 'entries.json'), 'utf8'));
     let accepted = 0;
     for (const entry of entries) {
@@ -77,14 +77,14 @@ describe('zone files that named-compilezone accepts', () => {
     expect(accepted).toBeGreaterThan(150);
   });
 
-  it('give the same canonical text: zones at random', { timeout: 300_000 }, () => {
+  it('give the same canonical text: random zones', { timeout: 300_000 }, () => {
     const seed = Number(process.env.ZONE_FILE_SEED ?? 1);
     const zones = Number(process.env.ZONE_FILE_ZONES ?? 60);
     let accepted = 0;
     for (let number = 0; number < zones; number++) {
       const path = write(randomZone(randomFrom(seed + number)));
       const { text } = compiled('example.', path);
-      // Two NSEC records of one name, for example: not for the reader to judge.
+      // For example two NSEC records at one name, which the reader does not judge.
       if (text === null) continue;
       accepted++;
       expect(canonical('example.', path), `seed ${seed + number}`).toBe(text);
@@ -115,7 +115,7 @@ describe('zone files that named-compilezone accepts', () => {
   it.each(DEBIAN)(
     'give the same canonical text: %s from %s, as Debian ships it',
     (origin = '', path = '') => {
-      // A zone has a SOA record and a name server with an address, which hints do not.
+      // A zone has an SOA record and a name server with an address; hints do not.
       const text = readFileSync(path, 'latin1');
       const file = text.includes('SOA')
         ? path
@@ -148,7 +148,7 @@ describe('zone files that named-compilezone accepts', () => {
     }
   });
 
-  it('give the same canonical text: the root zone, where ROOT_ZONE names its file', () => {
+  it('give the same canonical text: the root zone, if ROOT_ZONE names its file', () => {
     const path = process.env.ROOT_ZONE;
     if (path === undefined) return;
     expect(canonical('.', path)).toBe(compiled('.', path).text);

@@ -1,4 +1,4 @@
-/** Damaged zone files, the same on every run: a problem has a place, records can be printed, and nothing else is thrown. */
+/** Damaged zone files, the same on every run: problems have places, records can be printed, and nothing else is thrown. */
 import { readFileSync } from 'node:fs';
 import { pick, type Random, randomFrom } from '@dinodns-bench/test-support';
 import { expect, test } from 'vitest';
@@ -26,7 +26,7 @@ const PIECES = [
   '65536',
 ];
 
-/** A few lines of a file with some bytes removed, doubled, replaced or put in. */
+/** A few lines of a file with some bytes removed, doubled, replaced or inserted. */
 function damaged(random: Random): Buffer {
   const lines = pick(random, FILES).toString('latin1').split('\n');
   const from = random(lines.length);
@@ -42,7 +42,7 @@ function damaged(random: Random): Buffer {
   return Buffer.from(text, 'latin1');
 }
 
-test('damaged zone files are read or refused, with the place', () => {
+test('damaged zone files are read, or refused with a place', () => {
   const seed = Number(process.env.FUZZ_SEED ?? 1);
   const rounds = Number(process.env.FUZZ_ROUNDS ?? 4000);
   for (let round = 0; round < rounds; round++) {

@@ -1,4 +1,4 @@
-/** Zone files at random: every type, in all forms that zone files have. */
+/** Random zone files with every type, in all forms that zone files allow. */
 import { pick, type Random } from '@dinodns-bench/test-support';
 
 const LABELS = ['a', 'b', 'www', 'MAIL', 'x-1', '_tcp', '*', 'deep', 'dot\\.ted', 'sp\\032ace', '\\000', 'ü'];
@@ -22,7 +22,7 @@ function bytes(random: Random, least: number, most: number): Buffer {
   return Buffer.from(Array.from({ length: least + random(most - least + 1) }, () => random(256)));
 }
 
-/** A word with blanks in it, as long data is written. */
+/** A word broken by blanks, as long data is written. */
 function broken(random: Random, word: string): string {
   return random(2) === 0 ? word : word.replace(/.{8}(?=.)/g, (part) => (random(3) === 0 ? `${part} ` : part));
 }
@@ -159,7 +159,7 @@ function generic(random: Random): string {
   return `\\# ${length} ${hex(random, length, length)}`;
 }
 
-/** Data in text, by type. Types that may be only one of a name, or at the zone itself, are not among them. */
+/** Data as text, by type, without types that may be at a name only once or only at the apex. */
 export const DATA: Readonly<Record<string, (random: Random) => string>> = {
   A: ipv4,
   AAAA: ipv6,
@@ -247,7 +247,7 @@ export const DATA: Readonly<Record<string, (random: Random) => string>> = {
   GID: generic,
 };
 
-/** A line of a type; in one of the ways in which lines are written. */
+/** A line for a record of that type, in one of the forms that lines can have. */
 function entry(random: Random, type: string): string {
   const owner = random(3) === 0 ? pick(random, ['\t', ' ', '    ']) : `x.${name(random).replace('@', 'y')} `;
   const ttl = random(3) === 0 ? `${time(random)} ` : '';
@@ -259,7 +259,7 @@ function entry(random: Random, type: string): string {
   return `${head} (${comment}\n  ${data.replaceAll(' ', random(2) === 0 ? '\n\t' : ' ')} )\n`;
 }
 
-/** A zone file for `example.` with a record or more of every type. */
+/** A zone file for `example.` with at least one record of every type. */
 export function randomZone(random: Random): string {
   const lines = ['@ 300 SOA ns host 1 2 3 4 5\n', '@ NS ns.other.\n', 'x A 192.0.2.1\n'];
   // Without it, BIND's TTLs depend on how it corrects those that differ within a set.
