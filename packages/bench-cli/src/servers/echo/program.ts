@@ -16,10 +16,16 @@ import { inspectionOf, type Program } from '../../provision/provision.ts';
 import type { ProvisionedTool } from '../../results/record.ts';
 import type { World } from '../../world.ts';
 
-const SOURCE_NAME = '@dinodns-bench/batched-udp/udp-echo.c';
-const SCRIPT_NAME = '@dinodns-bench/batched-udp/udp-echo';
+const PACKAGE = '@dinodns-bench/batched-udp';
+const SOURCE_NAME = `${PACKAGE}/udp-echo.c`;
+const SCRIPT_NAME = `${PACKAGE}/udp-echo`;
 const COMPILERS = ['cc', 'gcc', 'clang'];
 const FLAGS = ['-O2'];
+
+/** A file of the package, whose programs are started and not imported. */
+function fileOfPackage(path: string): string {
+  return fileURLToPath(new URL(path, import.meta.resolve(`${PACKAGE}/package.json`)));
+}
 
 async function findCompiler(world: World): Promise<string | null> {
   for (const name of COMPILERS) {
@@ -35,7 +41,7 @@ function tool(executable: string, version: string, origin: string): ProvisionedT
 
 /** The C program, from the cache or compiled into it. */
 export async function echoInC(world: World): Promise<Attempt> {
-  const file = fileURLToPath(import.meta.resolve(SOURCE_NAME));
+  const file = fileOfPackage('src/udp-echo.c');
   const source = await readIfThere(world, file);
   if (source === null) return { problem: `${SOURCE_NAME} is missing` };
   const compiler = await findCompiler(world);
@@ -67,8 +73,8 @@ export async function echoInC(world: World): Promise<Attempt> {
 
 /** The program that runs on Node.js; it costs more than the one in C, and the record says which it was. */
 export async function echoOnNode(world: World): Promise<Attempt> {
-  const script = fileURLToPath(import.meta.resolve(SCRIPT_NAME));
-  const source = await readIfThere(world, script);
+  const script = fileOfPackage('bin/udp-echo.js');
+  const source = await readIfThere(world, fileOfPackage('src/udp-echo.ts'));
   if (source === null) return { problem: `${SCRIPT_NAME} is missing` };
   const node = await runToEnd(world, [world.processes.nodePath, '--version']);
   const version = createHash('sha256').update(source).digest('hex').slice(0, 12);
