@@ -30,7 +30,7 @@ async function closedPort(): Promise<number> {
 const resultOf = (stdout: string): CannonResult => JSON.parse(stdout);
 
 describe('a server', () => {
-  it('that does not answer: all is lost, said, and status 4', async () => {
+  it('that does not answer: all queries are lost, with a message and status 4', async () => {
     const { port } = await startServer(() => undefined);
     const { status, stdout, stderr } = await dnscannon([
       '-d',
@@ -60,7 +60,7 @@ describe('a server', () => {
     expect(result.counts.refused).toBeGreaterThan(0);
   });
 
-  it('that resets every connection (TCP) is told from one that is silent', async () => {
+  it('that resets every connection (TCP) is distinguished from a silent one', async () => {
     const server = createServer((socket: Socket) => {
       socket.on('error', () => undefined);
       socket.once('data', () => socket.resetAndDestroy());
@@ -109,7 +109,7 @@ describe('a server', () => {
     expect(counts.malformed + counts.mismatched).toBeGreaterThan(0);
   });
 
-  it('that answers from another address is found out', async () => {
+  it('that answers from another address is detected', async () => {
     const other = createSocket('udp4');
     other.bind(0, '127.0.0.2');
     await once(other, 'listening');
@@ -126,7 +126,7 @@ describe('a server', () => {
     expect(resultOf(stdout).counts.answered).toBe(0);
   });
 
-  it('whose name has no address', async () => {
+  it('whose name has no address is an error', async () => {
     const { status, stderr } = await dnscannon(['-d', '1', 'no-such-host.invalid:53']);
     expect(status).toBe(4);
     expect(stderr).toContain('E_RESOLVE');
@@ -168,7 +168,7 @@ describe('before anything is sent', () => {
     expect(stderr).not.toContain('bug in dnscannon');
   });
 
-  it('an empty query file: status 2; a broken one: with the number of the line', async () => {
+  it('an empty query file: status 2; an invalid one: with the line number', async () => {
     const [empty, broken] = [join(directory, 'empty'), join(directory, 'broken')];
     await writeFile(empty, '# only a comment\n\n');
     await writeFile(broken, 'example1.com A\n; fine\nexample2.com AAAA\nexample..com A\n');
@@ -178,7 +178,7 @@ describe('before anything is sent', () => {
     expect([second.status, second.stderr]).toEqual([2, expect.stringMatching(/line 4|:4\b/)]);
   });
 
-  it('a query file that is not there: status 3', async () => {
+  it('a missing query file: status 3', async () => {
     const { status, stderr } = await refusedBy(['--queries', join(directory, 'missing'), '127.0.0.1']);
     expect(status).toBe(3);
     expect(stderr).toContain('E_UNREADABLE');
@@ -198,14 +198,14 @@ describe('before anything is sent', () => {
     expect(stderr).toContain('E_PERMISSION');
   });
 
-  it('a source address that is not of this machine: status 3', async () => {
+  it("a source address that is not one of this machine's: status 3", async () => {
     const { status, stderr } = await dnscannon(['-d', '1', '-a', '192.0.2.77', '127.0.0.1']);
     expect(status).toBe(3);
     expect(stderr).toContain('E_SOURCE');
     expect(stderr).toContain('192.0.2.77');
   });
 
-  it('a file for the histogram that cannot be written: status 7', async () => {
+  it('a histogram file that cannot be written: status 7', async () => {
     const { status, stderr } = await refusedBy(['--hgrm', join(directory, 'no', 'such', 'x'), '127.0.0.1']);
     expect(status).toBe(7);
     expect(stderr).toContain('E_WRITE_FAILED');

@@ -75,7 +75,7 @@ describe('transports', () => {
     expect(result.counts.connections).toBeLessThanOrEqual(22);
   });
 
-  test('truncated answers are asked for again over TCP, when asked to', async () => {
+  test('truncated answers are retried over TCP on request', async () => {
     const workload = { kind: 'names', names: ['big.example.test'] } as const;
     const without = await run({ workload, maxQueries: 50 });
     expect(without.counts).toMatchObject({ answered: 50, truncated: 50, fallbacks: 0 });
@@ -84,7 +84,7 @@ describe('transports', () => {
     expect(retried.counts).toMatchObject({ answered: 50, truncated: 50, fallbacks: 50, wrongAddress: 0 });
   });
 
-  test('a server that refuses connections, and a certificate that does not verify, are errors with a fix', async () => {
+  test('a server that refuses connections, or whose certificate does not verify, is an error with a fix', async () => {
     await expect(run({ server: '127.0.0.1:1', transport: 'tcp', workload: HALF })).rejects.toMatchObject({
       code: 'E_UNREACHABLE',
       exitStatus: 4,
@@ -130,7 +130,7 @@ describe("a pod's lookups", () => {
 });
 
 describe('replay', () => {
-  test('queries leave when they were captured, with their own flags', async () => {
+  test('queries are sent at their captured times, with their own flags', async () => {
     const path = join(directory, 'replay.pcap');
     const times = [0, 0.1, 0.15, 0.4, 0.4001, 0.6];
     const packets = times.map((seconds, index) => ({

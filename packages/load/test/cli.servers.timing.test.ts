@@ -44,7 +44,7 @@ it('prints, in its fixed form, a result with qps at the top level', async () => 
   expect(optionsSchema.parse(result.options)).toEqual(result.options);
 });
 
-it('prints tables of at most 80 columns, and no progress where there is no terminal', async () => {
+it('prints tables of at most 80 columns, and no progress without a terminal', async () => {
   const { status, stdout, stderr } = await dnscannon([
     '-R',
     '500',
@@ -92,7 +92,7 @@ it('writes each interval and then the result as NDJSON', async () => {
   expect(result.counts.sent).toBe(400);
 });
 
-it('writes CSV: a row for each interval and one for the whole, as many cells as the header', async () => {
+it('writes CSV: a row for each interval and one for the whole run, with as many cells as the header', async () => {
   const { stdout } = await dnscannon(['-d', '1', '-S', '0.5', '--csv', server(), '--queries', queries]);
   const rows = stdout
     .trim()
@@ -115,7 +115,7 @@ it('writes an HdrHistogram log', async () => {
   expect(log).toContain(`Total count    = ${String(latencySeconds?.count).padStart(12)}`);
 });
 
-it('exits with 9 when a threshold is crossed, and says which and what was measured', async () => {
+it('exits with 9 when a threshold is crossed, and reports the threshold and the measured value', async () => {
   const crossed = await dnscannon([
     ...['-d', '0.5', '--fail-if', 'p50>1ns', '--fail-if', 'lost>50%', '--fail-if', 'NXDOMAIN>10%'],
     ...[server(), '--queries', queries],
@@ -149,7 +149,7 @@ it('has --help with every flag and exit status, and --version', async () => {
   expect([version.status, version.stdout]).toEqual([0, expect.stringMatching(/^\d+\.\d+\.\d+\n$/)]);
 });
 
-it('shows a live line on a terminal only, without colours and gone at the end', async () => {
+it('shows a live line only on a terminal, without colours, and removes it at the end', async () => {
   const run = async (isTTY: boolean) => {
     const [stdout, stderr] = [new PassThrough(), Object.assign(new PassThrough(), { isTTY })];
     const [out, error]: [Buffer[], Buffer[]] = [[], []];
@@ -221,7 +221,7 @@ it("takes the flags that dnsperf's and autocannon's users know", () => {
   });
 });
 
-it('keeps V8 to its own threads where it has one CPU', async () => {
+it('limits the threads of V8 if it has one CPU', async () => {
   const load = ['-w', '1', '-R', '100', '-d', '2', '--json', server(), 'example.test'];
   const { child, ended } = start(load, ['taskset', '-c', '0']);
   const commandLine = () => readFile(`/proc/${child.pid}/cmdline`, 'utf8');

@@ -57,7 +57,7 @@ async function startBind(): Promise<number> {
   throw new Error('named does not answer');
 }
 
-it('returns the cookies of BIND, which answers BADCOOKIE without', needs('named'), async () => {
+it('returns the cookies of BIND, which otherwise answers BADCOOKIE', needs('named'), async () => {
   const port = await startBind();
   const run = (message: object) =>
     cannon({

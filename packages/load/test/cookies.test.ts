@@ -18,7 +18,7 @@ const cookieOption = (...parts: Uint8Array[]) => {
   return Buffer.concat([Buffer.from([0, 10, 0, data.length]), data]);
 };
 
-it('sends the cookie it was given, the newest, behind its own, and changes nothing else', async () => {
+it('sends the newest server cookie after its own client cookie, and changes nothing else', async () => {
   const server = await startServer((query, reply, number) =>
     reply(answerWithOpt(query, cookieOption(CLIENT, SERVER.subarray(0, number === 0 ? 8 : 16)))),
   );
@@ -44,7 +44,7 @@ it('sends the cookie it was given, the newest, behind its own, and changes nothi
   );
 });
 
-it('takes no answer with the cookie of another client', async () => {
+it("ignores answers with another client's cookie", async () => {
   const stranger = Buffer.from('ffffffffffffffff', 'hex');
   const server = await startServer((query, reply, number) => {
     if (number % 2 === 0) reply(answerWithOpt(query, cookieOption(stranger, SERVER)));
@@ -59,7 +59,7 @@ it('takes no answer with the cookie of another client', async () => {
   expect(counts).toMatchObject({ answered: 100, mismatched: 50, duplicate: 0 });
 });
 
-it('counts every response code by itself, also those without a name', async () => {
+it('counts each response code separately, even those without a name', async () => {
   const codes = [0, 16, 23, 24, 25, 4095];
   const server = await startServer((query, reply, number) =>
     reply(answerWithOpt(query, new Uint8Array(0), codes[number % codes.length])),

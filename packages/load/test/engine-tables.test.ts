@@ -8,7 +8,7 @@ import { workloadOptionsSchema } from '../src/workload/options.ts';
 
 const table = (lanes = 1) => new InFlight({ lanes, lookups: false, hashes: false });
 
-it('gives every id of a lane once before it gives one again, and none twice at a time', () => {
+it('uses every id of a lane before it reuses one, and no id twice at a time', () => {
   const inFlight = table();
   const cells = Array.from({ length: 65_536 }, (_, i) => inFlight.begin(0, i));
   expect(new Set(cells.map((cell) => inFlight.idOf(cell))).size).toBe(65_536);
@@ -52,7 +52,7 @@ it('stays small with many lanes', () => {
   expect(inFlight.cellOf(0, inFlight.idSpace)).toBe(NONE);
 });
 
-it('queues in order while it grows and goes round', () => {
+it('queues in order while it grows and wraps around', () => {
   const queue = new SendQueue();
   let [pushed, shifted] = [0, 0];
   for (let round = 0; round < 50; round++) {
@@ -66,7 +66,7 @@ it('queues in order while it grows and goes round', () => {
   expect(queue.length).toBe(150);
 });
 
-it('compares questions in any letter case, and nothing beyond', async () => {
+it('compares questions without regard to case, and nothing after them', async () => {
   const plan = await planWorkload(
     workloadOptionsSchema.parse({ kind: 'names', names: ['www.Example.com'], types: ['AAAA'] }),
     messageOptionsSchema.parse({ ednsSize: 1232 }),

@@ -34,7 +34,7 @@ function reference(values: readonly number[]) {
   return histogram;
 }
 
-it('cuts the whole range without gap or overlap, each part at most a thousandth of its value', () => {
+it('divides the whole range without gap or overlap into buckets of at most a thousandth of their value', () => {
   for (let index = 0; index < COUNTS; index++) {
     expect(lowestAt(index + 1)).toBe(highestAt(index) + 1);
     expect(highestAt(index) - lowestAt(index)).toBeLessThanOrEqual(lowestAt(index) / 1000);
@@ -49,7 +49,7 @@ it('counts every value where it belongs', () => {
   expect(histogram.total).toBe(edges.length);
 });
 
-it('has the percentiles that HdrHistogram has', () => {
+it("has HdrHistogram's percentiles", () => {
   const values = sample(50_000);
   const [ours, theirs] = [recorded(values), reference(values)];
   for (const percentile of PERCENTILES.slice(1, -1)) {
@@ -75,7 +75,7 @@ it('has nearest-rank percentiles to within a thousandth, and exact extremes and 
   expect(histogram.standardDeviation / Math.sqrt(variance)).toBeCloseTo(1, 9);
 });
 
-it('says 0 of nothing, takes negative values as 0 and those beyond its end as the end', () => {
+it('is 0 if empty, counts negative values as 0 and values beyond its range as its maximum', () => {
   const histogram = new Histogram();
   expect([histogram.percentile(99), histogram.mean, histogram.min, histogram.max]).toEqual([0, 0, 0, 0]);
   expect(histogram.standardDeviation).toBe(0);
@@ -83,7 +83,7 @@ it('says 0 of nothing, takes negative values as 0 and those beyond its end as th
   expect([histogram.min, histogram.max, histogram.total]).toEqual([0, MAX_VALUE, 3]);
 });
 
-it('merges as if all had been recorded in one', () => {
+it('merges as if all values had been recorded in one histogram', () => {
   const [first, second] = [sample(5_000, 3), sample(7_000, 4)];
   const merged = Histogram.of(recorded(first).data(), recorded(second).data(), new Histogram().data());
   const { squares, ...all } = recorded([...first, ...second]).data();
@@ -92,7 +92,7 @@ it('merges as if all had been recorded in one', () => {
   expect(merged.data().squares / squares).toBeCloseTo(1, 12);
 });
 
-it('takes what it has and begins anew', () => {
+it('hands over its counts and starts again', () => {
   const histogram = recorded(sample(1_000));
   const before = histogram.data();
   expect(histogram.take()).toEqual(before);
@@ -122,7 +122,7 @@ it('is decoded again with every count, and merges across runs', () => {
   expect([...Histogram.of(decodeHistogram(encodeHistogram(new Histogram()))).entries()]).toEqual([]);
 });
 
-it('rejects what is no histogram', () => {
+it('rejects what is not a histogram', () => {
   for (const text of ['', 'abcd', Buffer.alloc(60).toString('base64')]) {
     expect(() => decodeHistogram(text)).toThrow(RangeError);
   }

@@ -19,7 +19,7 @@ const base = () =>
     workload: { kind: 'names', names: ['example.test', 'missing.example.test'] },
   }) as const;
 
-it('gives intervals while it runs and the result at the end, in any order of asking', async () => {
+it('gives intervals while it runs and the result at the end, whichever is awaited first', async () => {
   const run = cannon({ ...base(), durationSeconds: 1, intervalSeconds: 0.25 });
   await run.started;
   const intervals: Interval[] = [];
@@ -48,12 +48,12 @@ it('is stopped by stop() and by an AbortSignal, with the result so far', async (
   expect(counts.answered).toBeGreaterThan(0);
 });
 
-it('rejects with the reason of a signal that was aborted before it began', async () => {
+it('rejects with the reason of a signal that was already aborted', async () => {
   const reason = new Error('not today');
   await expect(cannon(base(), { signal: AbortSignal.abort(reason) }).result).rejects.toBe(reason);
 });
 
-it('throws at once, with all problems, where the options are wrong', () => {
+it('throws at once, with all problems, if options are not valid', () => {
   const wrong = () => cannon({ ...base(), durationSeconds: -1, timeoutSeconds: 0, workers: 0 });
   expect(wrong).toThrow(LoadError);
   expect(wrong).toThrow(
@@ -67,7 +67,7 @@ it('runs several loads at once without mixing them up', async () => {
   expect(results.map(({ counts }) => counts.answered)).toEqual([100, 200, 300]);
 });
 
-it('asks the whole workload as often as told, over all workers', async () => {
+it('sends the whole workload as often as requested, over all workers', async () => {
   const { port, queries } = await startServer((query, reply) => reply(answerTo(query)));
   const names = Array.from({ length: 7 }, (_, i) => `n${i}.test`);
   const { result } = cannon({
@@ -100,7 +100,7 @@ it.each([
   expect(result.rates.offered).toBeCloseTo(1000, 0);
 });
 
-it('waits for nobody in an open loop: a silent server is asked as often as one that answers', async () => {
+it('does not wait in an open loop: a silent server gets as many queries as one that answers', async () => {
   const { port, queries } = await startServer(() => undefined);
   const { counts } = await cannon({
     server: `127.0.0.1:${port}`,
@@ -115,7 +115,7 @@ it('waits for nobody in an open loop: a silent server is asked as often as one t
   expect(queries.length).toBe(counts.sent + 1);
 });
 
-it('says that it could not hold a rate that nobody can hold', async () => {
+it('reports that it could not keep up with an impossible rate', async () => {
   const { counts, generator, warnings, rates } = await cannon({
     ...base(),
     load: { kind: 'constant', rate: 20e6 },
@@ -129,7 +129,7 @@ it('says that it could not hold a rate that nobody can hold', async () => {
   expect(warnings.join()).toContain('could not keep up with the rate');
 });
 
-it('tells what it cost itself', async () => {
+it('reports its own CPU cost', async () => {
   const { generator } = await cannon({ ...base(), durationSeconds: 1, workers: 2 }).result;
   expect(generator.workers.length).toBe(2);
   for (const { cpuSeconds, busyShare, loopDelaySeconds } of generator.workers) {
@@ -140,7 +140,7 @@ it('tells what it cost itself', async () => {
   }
 });
 
-it('asks truncated answers again over TCP', async () => {
+it('retries truncated answers over TCP', async () => {
   const run = cannon({
     ...base(),
     workload: { kind: 'names', names: ['big.example.test'] },
@@ -189,7 +189,7 @@ it.each(['tcp', 'tls', 'https'] as const)('speaks %s', async (transport) => {
   expect(connectSeconds?.count).toBeGreaterThanOrEqual(20);
 });
 
-it('finds the highest rate of a server that drops what is too much', async () => {
+it('finds the highest rate of a server that drops excess queries', async () => {
   const capacity = 2000;
   let [tokens, last] = [0, performance.now()];
   const { port } = await startServer((query, reply) => {

@@ -26,7 +26,7 @@ it('counts each query once', async () => {
   expect(result.latencySeconds?.count).toBe(1000);
 });
 
-it('sends nothing but what it counts: the warm-up is not for the server', async () => {
+it('sends only what it counts: its warm-up does not reach the server', async () => {
   const { result, server } = await ask((query, reply) => reply(answerTo(query)), 1_000_000, {
     load: { kind: 'closed', outstanding: 20 },
     durationSeconds: 1,
@@ -36,7 +36,7 @@ it('sends nothing but what it counts: the warm-up is not for the server', async 
   expect(server.queries.length).toBe(result.counts.sent);
 });
 
-it('counts lost and late answers apart, and keeps them out of latency', async () => {
+it('counts lost and late answers separately, and excludes them from latency', async () => {
   const { result } = await ask(
     (query, reply, number) => {
       if (number % 10 === 0) reply(answerTo(query), 800);
@@ -105,13 +105,13 @@ it('takes an answer whose question is in another case, and an error without a qu
   expect(result.codes).toEqual({ NOERROR: 20, FORMERR: 20 });
 });
 
-it('says that a server echoes', async () => {
+it('reports a server that echoes', async () => {
   const { result } = await ask((query, reply) => reply(query), 20);
   expect(result.counts).toMatchObject({ answered: 20, echoed: 20 });
   expect(result.warnings.join()).toContain('echo');
 });
 
-it('counts truncated answers, and says what to do', async () => {
+it('counts truncated answers, and suggests a fix', async () => {
   const { result } = await ask((query, reply) => reply(answerTo(query, { tc: true })), 20);
   expect(result.counts).toMatchObject({ answered: 20, truncated: 20, fallbacks: 0 });
   expect(result.warnings.join()).toContain('--tcp-fallback');
@@ -125,7 +125,7 @@ it('notices answers that are longer than announced', async () => {
   expect(result.counts).toMatchObject({ answered: 10, cut: 10 });
 });
 
-it('sends again only when asked to, and counts latency from the first time', async () => {
+it('retries only on request, and measures latency from the first attempt', async () => {
   const second = new Set<string>();
   const behaviour: Behaviour = (query, reply) => {
     const key = query.toString('latin1');
@@ -140,7 +140,7 @@ it('sends again only when asked to, and counts latency from the first time', asy
   expect(without.server.queries.length).toBeLessThanOrEqual(11);
 });
 
-it('matches random labels by the question that was really sent', async () => {
+it('matches random labels by the question that was actually sent', async () => {
   const { result, server } = await ask(
     (query, reply, number) => {
       reply(number % 5 === 0 ? wrongQuestion(query) : answerTo(query));
@@ -153,7 +153,7 @@ it('matches random labels by the question that was really sent', async () => {
   expect(names.size).toBeGreaterThanOrEqual(50);
 });
 
-it('uses as many sockets as asked for, each with a port of its own, and source addresses in turn', async () => {
+it('uses the requested number of sockets, each with its own port, and the source addresses in turn', async () => {
   const peers = new Set<string>();
   const { createSocket } = await import('node:dgram');
   const socket = createSocket('udp4');

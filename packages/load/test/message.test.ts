@@ -7,13 +7,13 @@ import { createRandom } from '../src/workload/random.ts';
 import { wireOf } from './support/wire-of.ts';
 
 describe('queries', () => {
-  test('a random cookie is eight bytes, another one for each run', () => {
+  test('a random cookie is eight bytes, different for each run', () => {
     const query = () => encoderFor(messageOptionsSchema.parse({ cookie: 'random' }))(wireOf('.'), 1);
     expect(query()).toHaveLength(12 + 5 + 11 + 4 + 8);
     expect(query()).not.toEqual(query());
   });
 
-  test('every option that is wrong is named, with a fix', () => {
+  test('every invalid option is named, with a fix', () => {
     const options = messageOptionsSchema.parse({
       clientSubnet: '1.2.3.4/33',
       cookie: '0123',

@@ -167,7 +167,7 @@ describe('files', () => {
     expect([0, 1, 2].map((i) => nameAt(made, i))).toEqual(['one.test', 'two.test', 'three.test']);
   });
 
-  test('what was left out is counted in the description', async () => {
+  test('the description counts what was skipped', async () => {
     const damaged = [
       ...packets,
       { seconds: 1_700_000_003, frame: ethernetOf(ipv4Of(udpOf(query), 17, { fragment: 0x2000 })) },
@@ -180,7 +180,7 @@ describe('files', () => {
     expect(made.description).toContain('skipped: 1 × fragment, 1 × truncated, the file ends within a packet');
   });
 
-  test('the same whatever the pieces the file is read in', () => {
+  test('the result does not depend on the chunks in which the file is read', () => {
     for (const content of [pcapOf(1, packets), pcapngOf(1, packets)]) {
       for (const size of [1, 7, 23, 64]) {
         const lengths: number[] = [];
@@ -212,11 +212,11 @@ describe('files', () => {
     expect(error).toMatchObject({ code: 'E_PCAP', message: expect.stringMatching(message) });
   });
 
-  test('a file that is not there', async () => {
+  test('a missing file is an error', async () => {
     await expect(readCapture(join(directory, 'missing'), 53)).rejects.toMatchObject({ code: 'E_UNREADABLE' });
   });
 
-  test('no damage to a file is anything but an error or fewer packets', () => {
+  test('a damaged file gives an error or fewer packets, nothing else', () => {
     const random = createRandom(9);
     for (let i = 0; i < 20_000; i += 1) {
       const content = Buffer.from(i % 2 === 0 ? pcapOf(1, packets) : pcapngOf(1, packets));

@@ -62,7 +62,7 @@ describe('search list', () => {
     ]);
   });
 
-  test('a name with enough dots is asked as it is first, one with a trailing dot only so', () => {
+  test('a name with enough dots is first queried as it is, one with a trailing dot only as it is', () => {
     expect(candidateNames('a.b.c.d.e.f', POD)[0]).toBe('a.b.c.d.e.f');
     expect(candidateNames('a.b.c.d.e.f', POD)).toHaveLength(5);
     expect(candidateNames('a.b.c.d.e', POD).at(-1)).toBe('a.b.c.d.e');
@@ -70,12 +70,12 @@ describe('search list', () => {
     expect(candidateNames('infoblox.com', { ...POD, ndots: 1 })[0]).toBe('infoblox.com');
   });
 
-  test('escaped dots separate no labels', () => {
+  test('escaped dots do not separate labels', () => {
     expect(candidateNames('a\\.b', { ...POD, ndots: 1 })[0]).toBe('a\\.b.default.svc.cluster.local');
     expect(candidateNames('a\\046b', { ...POD, ndots: 1 })[0]).toBe('a\\046b.default.svc.cluster.local');
   });
 
-  test('a candidate that would be too long is not asked', () => {
+  test('a candidate that would be too long is not queried', () => {
     const long = `${`${'y'.repeat(63)}.`.repeat(3)}${'y'.repeat(50)}`;
     expect(candidateNames(long, POD)).toEqual([`${long}.internal`, long]);
   });
@@ -104,7 +104,7 @@ describe('lookups', () => {
     expect([asked.length, end]).toEqual([2, LOOKUP_FOUND]);
   });
 
-  test('no data and server failure lead to the next candidate, to the end of the list', async () => {
+  test('NODATA and SERVFAIL lead to the next candidate, to the end of the list', async () => {
     const made = await plan({ kind: 'kubernetes', names: ['nowhere'] });
     for (const answer of [
       { code: 0, answers: 0 },

@@ -54,7 +54,7 @@ it.each(commands)('%s', async (line) => {
   expect(stdout).not.toBe('');
 });
 
-it('shows a program that runs', async () => {
+it('shows a program that works', async () => {
   const { port } = await answering();
   const [program = ''] = blocks('ts');
   const index = new URL('../src/index.ts', import.meta.url).href;
@@ -72,7 +72,7 @@ it('shows a program that runs', async () => {
   expect(lines.at(-1)).toMatch(/^[\d.e-]+ \d+ (true|false)$/);
 });
 
-it('names only flags that there are', () => {
+it('names only flags that exist', () => {
   const known = new Set(buildCommand().options.flatMap(({ short, long }) => [short, long]));
   const table = readme.slice(readme.indexOf('## Closed and open loop'), readme.indexOf('## As a library'));
   // Flags of node benchmarks/… and of dnsperf's own column are not ours.

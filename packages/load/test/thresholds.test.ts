@@ -34,12 +34,12 @@ it.each([
   expect(crosses(text)).toBe(crossed);
 });
 
-it('takes silence for the worst latency', () => {
+it('treats silence as the worst latency', () => {
   expect(crosses('p99>5s', silent)).toBe(true);
   expect(crosses('p99<5s', silent)).toBe(false);
 });
 
-it('keeps the text and says what was measured', () => {
+it('keeps the text and reports the measured value', () => {
   expect(crossedThresholds([parseThreshold('lost>0.1%')], result)).toEqual([
     { text: 'lost>0.1%', measured: 0.01 },
   ]);

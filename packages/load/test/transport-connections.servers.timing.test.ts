@@ -33,7 +33,7 @@ async function client(...arguments_: Arguments): Promise<TestClient> {
   return opened;
 }
 
-/** A server of our own for what CoreDNS never does; gone after the test. */
+/** Our own server for what CoreDNS never does; it ends with the test. */
 async function serve(onConnection: (socket: Socket) => void): Promise<number> {
   const server: Server = createServer((socket) => {
     socket.on('error', () => undefined);
@@ -89,7 +89,7 @@ describe.each([
     expect(transport.takeConnectNanoseconds()).toEqual([]);
   });
 
-  test('a connection is renewed after as many queries as asked for', async () => {
+  test('a connection is replaced after the requested number of queries', async () => {
     const { ask, seen, until, transport } = await client(kind, port(), {
       stream: { ...options().stream, queriesPerConnection: 5 },
     });
@@ -100,7 +100,7 @@ describe.each([
     expect(seen.failures).toEqual([]);
   });
 
-  test('no more queries are outstanding on a connection than asked for', async () => {
+  test('no more queries than requested are outstanding on a connection', async () => {
     const { ask, seen, until, transport } = await client(kind, port(), {
       stream: { ...options().stream, pipelining: 1 },
     });
@@ -133,14 +133,14 @@ describe('certificates', () => {
     await until(() => seen.answers.has(7));
   });
 
-  test('a name that is in the certificate is accepted, another one is not', async () => {
+  test('a name in the certificate is accepted, another one is not', async () => {
     const named = (serverName: string) =>
       client('tls', coredns.tlsPort, { stream: { caFile: coredns.caFile, serverName } });
     await named('dns.test');
     await expect(named('other.test')).rejects.toThrow(/certificate.*other\.test/);
   });
 
-  test('a certificate that does not verify any more is counted as a failure of TLS', async () => {
+  test('a certificate that no longer verifies is counted as a TLS failure', async () => {
     const ca = readFileSync(coredns.caFile);
     const server = createTlsServer({ cert: ca, key: readFileSync(coredns.keyFile) }, (socket) => {
       socket.on('error', () => undefined);
@@ -171,7 +171,7 @@ describe('TCP that goes wrong', () => {
     });
   });
 
-  test('a server that never completes the handshake of TLS times out', async () => {
+  test('a server that never completes the TLS handshake times out', async () => {
     const port = await serve(() => undefined);
     await expect(openTestClient('tls', port, { timeoutSeconds: 0.2 })).rejects.toMatchObject({
       code: 'E_UNREACHABLE',
@@ -179,7 +179,7 @@ describe('TCP that goes wrong', () => {
     });
   });
 
-  test('a connection that is reset is counted, and another one opened', async () => {
+  test('a reset connection is counted, and another one is opened', async () => {
     let connections = 0;
     const port = await serve((socket) => {
       connections += 1;
@@ -207,7 +207,7 @@ describe('TCP that goes wrong', () => {
     expect(seen.failures[0]?.failure).toBe('closed');
   });
 
-  test('messages arrive whole, however the stream is cut', async () => {
+  test('messages arrive whole, however the stream is split', async () => {
     const port = await serve((socket) => {
       socket.setNoDelay(true);
       socket.on('data', async (query) => {
@@ -243,7 +243,7 @@ describe('TCP that goes wrong', () => {
     ).toBe(true);
   });
 
-  test('a full connection on which nothing comes any more is given up', async () => {
+  test('a full connection on which nothing arrives is given up', async () => {
     const port = await serve((socket) => socket.resume());
     const { ask, seen, until, transport } = await client('tcp', port, {
       timeoutSeconds: 0.2,
@@ -256,7 +256,7 @@ describe('TCP that goes wrong', () => {
     await until(() => transport.ready(0));
   });
 
-  test('queries leave from the source addresses in turn', async () => {
+  test('queries are sent from the source addresses in turn', async () => {
     const peers = new Set<string>();
     const port = await serve((socket) => peers.add(socket.remoteAddress ?? ''));
     await client('tcp', port, { lanes: 2, sources: ['127.0.0.2', '127.0.0.3'] });
@@ -287,7 +287,7 @@ describe('HTTP that goes wrong', () => {
     return (server.address() as AddressInfo).port;
   }
 
-  test('a status that is not 200, another content type and an empty body are told apart', async () => {
+  test('a status other than 200, another content type and an empty body are distinguished', async () => {
     const answers: OutgoingHttpHeaders[] = [
       { ':status': 503 },
       { ':status': 200, 'content-type': 'text/html' },
@@ -310,7 +310,7 @@ describe('HTTP that goes wrong', () => {
     ]);
   });
 
-  test('a stream that the server resets is garbage, the connection stays', async () => {
+  test('a stream that the server resets counts as garbage, and the connection stays open', async () => {
     const port = await httpServer((_path, stream) => stream.close(7));
     const { ask, seen, until, transport } = await client('https', port, { stream: { verify: false } });
     await ask(0, 1, 'example.test');
@@ -319,7 +319,7 @@ describe('HTTP that goes wrong', () => {
     expect(transport.counters.connections).toBe(1);
   });
 
-  test('GET asks with the query in base64url, its id 0, at the path asked for', async () => {
+  test('GET sends the query in base64url, with id 0, to the requested path', async () => {
     const paths: string[] = [];
     const port = await httpServer((path, stream) => {
       paths.push(path);

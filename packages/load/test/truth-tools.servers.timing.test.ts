@@ -54,7 +54,7 @@ it('agrees with dnsperf on rate and mean latency', { timeout: 180_000, ...needs(
   const file = join(directory, 'queries');
   await writeFile(file, Array.from({ length: 200 }, (_, i) => `example${i + 1}.com A\n`).join(''));
   const rate = 4000;
-  /** Five of each, in turns; each run's mean less what the server says that it took in that run. */
+  /** Five runs of each, alternating: each run's mean latency minus the time that the server reports for that run. */
   const compare = async () => {
     const runs = {
       ours: [] as number[],
@@ -82,7 +82,7 @@ it('agrees with dnsperf on rate and mean latency', { timeout: 180_000, ...needs(
         Math.abs(median(runs.oursQps) / median(runs.theirsQps) - 1) < 0.01 &&
         // The server takes a millisecond: ten per cent of what both measure is more than 100 µs.
         Math.abs(own - other) < 100e-6,
-      // dnsperf reads the clock itself when it gets to run: where threads wait for a CPU it measures that, too.
+      // dnsperf reads the clock itself when it gets to run: if its threads wait for a CPU, it measures that, too.
       disturbed: waited > 0.02 * 5 * SECONDS,
       runs,
     };

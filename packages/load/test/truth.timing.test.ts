@@ -22,7 +22,7 @@ const histogramOf = (text: string | undefined) => Histogram.of(decodeHistogram(t
 describe.each(['constant', 'bimodal', 'stall'] as const)('a server with delays: %s', (programme) => {
   it('is measured to within 50 µs or 2 % at every percentile, at 10,000 queries a second', async () => {
     const server = await startDelayServer(programme);
-    // So many may be in flight that the window never holds a query back, not even in a stall.
+    // The window is large enough never to hold a query back, not even in a stall.
     const load = { kind: 'closed', outstanding: 20_000, maxRate: RATE } as const;
     const result = await measure(server.port, { load });
     const truth = await server.stop();
@@ -56,7 +56,7 @@ describe.each(['constant', 'bimodal', 'stall'] as const)('a server with delays: 
   });
 });
 
-it('shows a stall to all who were due in it, where a closed loop shows it to its window only', async () => {
+it('shows a stall in all queries due in it, where a closed loop shows it only in its window', async () => {
   const slow = async (load: CannonInput['load']) => {
     const server = await startDelayServer('stall');
     const result = await measure(server.port, { load });

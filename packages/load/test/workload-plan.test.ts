@@ -11,14 +11,14 @@ const share = (names: readonly string[], wanted: (name: string) => boolean) =>
 const number = (name: string) => Number(/example(\d+)/.exec(name)?.[1]);
 
 describe('order', () => {
-  test('names are asked in order, for each type, again and again', async () => {
+  test('names are queried in order, for each type, repeatedly', async () => {
     const made = await plan({ kind: 'names', names: ['a.test', 'b.test'], types: ['A', 'AAAA'] });
     expect(namesOf(made, 6)).toEqual(['a.test', 'a.test', 'b.test', 'b.test', 'a.test', 'a.test']);
     expect(messageAt(made, 1).subarray(-4)).toEqual(Buffer.from([0, 28, 0, 1]));
     expect(made.description).toBe('2 names, types A, AAAA, in order');
   });
 
-  test('workers ask in order together', async () => {
+  test('workers together query in order', async () => {
     const made = await plan({ kind: 'zones', to: 7 });
     const parts = [0, 1, 2].map((worker) => namesOf(made, 4, { worker, workers: 3 }));
     const together = Array.from({ length: 12 }, (_, i) => parts[i % 3]?.[Math.floor(i / 3)]);
@@ -48,15 +48,18 @@ describe('zones', () => {
     expect(namesOf(made, 200)).toEqual(Array.from({ length: 200 }, (_, i) => `example${i + 1}.com`));
   });
 
-  test.each([0, 0.1, 0.5, 0.75, 1])('a hit ratio of %d holds at every point of the way', async (hitRatio) => {
-    const names = namesOf(await plan({ kind: 'zones', to: 1000, hitRatio }), 1000);
-    let hits = 0;
-    for (const [index, name] of names.entries()) {
-      hits += number(name) % 2;
-      expect(Math.abs(hits - hitRatio * (index + 1))).toBeLessThanOrEqual(1);
-    }
-    expect(hits).toBe(hitRatio * 1000);
-  });
+  test.each([0, 0.1, 0.5, 0.75, 1])(
+    'a hit ratio of %d holds at every point of the workload',
+    async (hitRatio) => {
+      const names = namesOf(await plan({ kind: 'zones', to: 1000, hitRatio }), 1000);
+      let hits = 0;
+      for (const [index, name] of names.entries()) {
+        hits += number(name) % 2;
+        expect(Math.abs(hits - hitRatio * (index + 1))).toBeLessThanOrEqual(1);
+      }
+      expect(hits).toBe(hitRatio * 1000);
+    },
+  );
 
   test('a ratio of one half is the same as the numbers in order', async () => {
     const [mixed, plain] = [await plan({ kind: 'zones', hitRatio: 0.5 }), await plan({ kind: 'zones' })];
@@ -107,7 +110,7 @@ describe('popularity', () => {
     }
   });
 
-  test('draws of any weights follow them, as a chi-squared test sees it', () => {
+  test('draws follow any weights, by a chi-squared test', () => {
     const random = createRandom(11);
     const weights = Array.from({ length: 50 }, () => random.fraction() ** 3);
     const total = weights.reduce((sum, weight) => sum + weight, 0);
@@ -147,7 +150,7 @@ describe('random labels', () => {
     for (const count of counts.values()) expect(Math.abs(count / 3500 - 1)).toBeLessThan(0.1);
   });
 
-  test('a name without room for it is an error', async () => {
+  test('a name without room for a label is an error', async () => {
     const long = `${`${'y'.repeat(63)}.`.repeat(3)}${'y'.repeat(50)}`;
     await expect(plan({ kind: 'names', names: [long], randomLabelLength: 20 })).rejects.toMatchObject({
       code: 'E_WORKLOAD',

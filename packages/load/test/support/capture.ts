@@ -8,8 +8,8 @@ import { Histogram } from '../../src/histogram/histogram.ts';
 
 export interface Capture {
   /**
-   * Ends it once it has `expected` answers, or ten seconds later: a capture is some way behind, and what it has not
-   * read when it ends is lost. Time from each query to its answer, and packets that the kernel says were lost.
+   * Ends the capture once it has `expected` answers, or after ten seconds: a capture lags behind, and packets that it has
+   * not read at its end are lost. Returns the time from each query to its answer, and the kernel's count of lost packets.
    */
   stop(expected: number): Promise<{ roundTrips: Histogram; dropped: number }>;
 }

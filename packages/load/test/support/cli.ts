@@ -33,7 +33,7 @@ export function dnscannon(args: readonly string[], prefix: readonly string[] = [
   return start(args, prefix).ended;
 }
 
-/** The same command line without a process: for what it says of arguments that it refuses before it starts anything. */
+/** The same command line without a process: for arguments that it rejects before it starts anything. */
 export async function refusedBy(args: readonly string[]): Promise<Ended> {
   const [stdout, stderr] = [new PassThrough(), new PassThrough()];
   const output = Promise.all([text(stdout), text(stderr)]);

@@ -1,7 +1,7 @@
 /** A short measurement of a server on loopback. */
 import { type CannonInput, type CannonResult, cannon } from '../../src/index.ts';
 
-/** Length of each. */
+/** The length of each measurement. */
 export const SECONDS = 2;
 
 export async function measure(port: number, options: Partial<CannonInput>): Promise<CannonResult> {
