@@ -56,8 +56,7 @@ async function groupsLeft(): Promise<string[]> {
 }
 
 describe('a CPU quota', () => {
-  // A tenth of a core is there also on a machine that is busy with other work; a loop that gets less of it than it may
-  // have is throttled less.
+  // A tenth of a core is there also on a machine that is busy with other work.
   test('of a tenth of a core holds a loop to a tenth of a core, throttles it, and is what was asked for', async () => {
     const groups = await groupsOf('quota');
     expect(groups.reason).toBeNull();
@@ -68,8 +67,8 @@ describe('a CPU quota', () => {
     const seen = await observeFor(1.5, group);
     expect(seen.cpuCores).toBeGreaterThan(0.07);
     expect(seen.cpuCores).toBeLessThan(0.13);
-    expect(seen.throttling?.throttledPeriods).toBeGreaterThan(2);
-    expect(seen.throttling?.throttledSeconds).toBeGreaterThan(0.05);
+    expect(seen.throttling?.throttledPeriods).toBeGreaterThan(5);
+    expect(seen.throttling?.throttledSeconds).toBeGreaterThan(0.3);
     expect(seen.processes).toBe(1);
     expect(seen.memoryBytes?.source).toBe('pss');
     expect(seen.memoryBytes?.max).toBeGreaterThan(50_000);
@@ -94,7 +93,7 @@ describe('a CPU quota', () => {
     const group = await groups.create({ name: 'free', cpuAllowance: null, cpuSet: null });
     await run(group, ['/bin/sh', '-c', LOOP]);
     const seen = await observeFor(1, group);
-    expect(seen.cpuCores).toBeGreaterThan(0.05);
+    expect(seen.cpuCores).toBeGreaterThan(0.15);
     expect(seen.throttling?.throttledPeriods ?? 0).toBe(0);
   });
 
@@ -144,7 +143,7 @@ describe('--cpu pin', () => {
     const seen = await observeFor(1, group);
     expect(seen.cpuSource).toMatch(/^cgroup/);
     // Not held to its allowance of 0.1, and within one CPU, also on a machine that is busy elsewhere.
-    expect(seen.cpuCores).toBeGreaterThan(0.12);
+    expect(seen.cpuCores).toBeGreaterThan(0.2);
     expect(seen.cpuCores).toBeLessThan(1.1);
     expect(seen.throttling?.throttledPeriods ?? 0).toBe(0);
   });
@@ -165,7 +164,7 @@ describe('without the right to make control groups', () => {
     await run(group, ['/bin/sh', '-c', `${LOOP} & ${LOOP} & wait`]);
     const seen = await observeFor(1, group);
     expect(seen.cpuSource).toBe('proc');
-    expect(seen.cpuCores).toBeGreaterThan(0.05);
+    expect(seen.cpuCores).toBeGreaterThan(0.2);
     expect(seen.cpuCores).toBeLessThan(1.1);
     expect(seen.processes).toBe(3);
     expect(seen.throttling).toBeNull();
