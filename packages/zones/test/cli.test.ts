@@ -62,7 +62,7 @@ describe('generate', () => {
         'odd',
       ],
     );
-    expect(stderr).toBe('100 zones for CoreDNS, template plugin, 12,988 bytes\n');
+    expect(stderr).toBe('100 zones for CoreDNS, template plugin, 12,971 bytes\n');
     expect({ status, stdout }).toEqual({ status: 0, stdout: `${join(directory, 'out/Corefile')}\n` });
     const text = await readFile(join(directory, 'out/Corefile'), 'utf8');
     expect(text.match(/^example\d+\.com:5300 /gm)).toHaveLength(100);
