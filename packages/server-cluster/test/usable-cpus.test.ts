@@ -1,10 +1,8 @@
-/** Usable CPUs of a process: captured kernel files, and a real quota on this machine. */
-import { execFileSync } from 'node:child_process';
-import { existsSync, mkdirSync, readFileSync, rmdirSync, writeFileSync } from 'node:fs';
-import { cpus } from 'node:os';
-import { afterEach, describe, expect, test } from 'vitest';
+/** Usable CPUs of a process: captured kernel files, and a real affinity mask. */
+import { describe, expect, test } from 'vitest';
 import { parseCpuMax } from '../src/cpus/cgroup.ts';
 import { countCpuList, usableCpus } from '../src/cpus/usable-cpus.ts';
+import { usableInProcess } from './support/usable-in-process.ts';
 
 const EIGHT = { available: 8, installed: 8 };
 
@@ -98,63 +96,7 @@ test.each([
   expect(countCpuList(list)).toBe(count);
 });
 
-const PROGRAM = `import { usableCpus } from '${new URL('../src/cpus/usable-cpus.ts', import.meta.url)}';
-console.log(JSON.stringify(usableCpus()));`;
-
-function usableInProcess(wrapper: readonly string[] = []): { cpus: number; limit: number; source: string } {
-  const [command = '', ...args] = [
-    ...wrapper,
-    process.execPath,
-    '--input-type=module-typescript',
-    '-e',
-    PROGRAM,
-  ];
-  return JSON.parse(execFileSync(command, args, { encoding: 'utf8' }));
-}
-
 test('a real affinity mask of one CPU makes one process', () => {
   const { cpus: usable } = usableInProcess(['taskset', '-c', '0']);
   expect(usable).toBe(1);
 });
-
-describe('a real quota', () => {
-  const base = realQuotaBase();
-  const group = `${base.directory}/server-cluster-test-${process.pid}`;
-  afterEach(() => {
-    // The child processes have ended, so their groups are empty.
-    for (const directory of [`${group}/below`, group]) if (existsSync(directory)) rmdirSync(directory);
-  });
-
-  test('of half a CPU on the group above makes one process, and says so', () => {
-    mkdirSync(`${group}/below`, { recursive: true });
-    base.limit(group, 0.5);
-    const join = ['sh', '-c', `echo $$ > ${group}/below/cgroup.procs && exec "$@"`, 'sh'];
-    expect(usableInProcess(join)).toMatchObject({ cpus: 1, limit: 0.5, source: 'quota' });
-  });
-
-  test('larger than the machine has no effect', () => {
-    mkdirSync(group, { recursive: true });
-    base.limit(group, cpus().length + 1);
-    const join = ['sh', '-c', `echo $$ > ${group}/cgroup.procs && exec "$@"`, 'sh'];
-    expect(usableInProcess(join).source).not.toBe('quota');
-  });
-});
-
-/** The place where this machine lets us create a group with a quota: cgroup v1, or v2 with the cpu controller. */
-function realQuotaBase(): { directory: string; limit: (group: string, cpuCount: number) => void } {
-  const mounts = readFileSync('/proc/self/mountinfo', 'utf8').split('\n');
-  const v1 = mounts.find((line) => / - cgroup \S+ \S*\bcpu\b/.test(line))?.split(' ')[4];
-  if (v1 !== undefined) {
-    return {
-      directory: v1,
-      limit: (group, count) => {
-        writeFileSync(`${group}/cpu.cfs_period_us`, '100000');
-        writeFileSync(`${group}/cpu.cfs_quota_us`, String(Math.round(count * 100_000)));
-      },
-    };
-  }
-  return {
-    directory: '/sys/fs/cgroup',
-    limit: (group, count) => writeFileSync(`${group}/cpu.max`, `${Math.round(count * 100_000)} 100000`),
-  };
-}
