@@ -1,14 +1,15 @@
+/** Limits on real processes. Most of it takes root, which may make control groups; all of it takes a quiet machine. */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdir, readdir, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { needs } from '@dinodns-bench/test-support';
 import { afterEach, describe, expect, test } from 'vitest';
 import { hasEnded, ownedName, ownerOf, thisOwner } from '../src/machine/owner.ts';
 import { readProcessStat } from '../src/machine/proc-files.ts';
 import { observeGroups } from '../src/observe/observe.ts';
 import type { RunningProcess } from '../src/process.ts';
-import { ownCgroupDirectory, parseCgroupMounts, parseOwnCgroup } from '../src/targets/local/cgroup-mounts.ts';
 import { quotaMicroseconds } from '../src/targets/local/cgroup-tree.ts';
 import { openCgroupV1 } from '../src/targets/local/cgroup-v1.ts';
 import { openCgroupV2 } from '../src/targets/local/cgroup-v2.ts';
@@ -57,24 +58,28 @@ async function groupsLeft(): Promise<string[]> {
 
 describe('a CPU quota', () => {
   // A tenth of a core is there also on a machine that is busy with other work.
-  test('of a tenth of a core holds a loop to a tenth of a core, throttles it, and is what was asked for', async () => {
-    const groups = await groupsOf('quota');
-    expect(groups.reason).toBeNull();
-    expect(groups.method).toMatch(/^cgroup-v[12]-quota$/);
-    const group = await groups.create({ name: 'tenth', cpuAllowance: 0.1, cpuSet: null });
-    await run(group, ['/bin/sh', '-c', LOOP]);
-    await world.clock.sleep(0.2);
-    const seen = await observeFor(1.5, group);
-    expect(seen.cpuCores).toBeGreaterThan(0.07);
-    expect(seen.cpuCores).toBeLessThan(0.13);
-    expect(seen.throttling?.throttledPeriods).toBeGreaterThan(5);
-    expect(seen.throttling?.throttledSeconds).toBeGreaterThan(0.3);
-    expect(seen.processes).toBe(1);
-    expect(seen.memoryBytes?.source).toBe('pss');
-    expect(seen.memoryBytes?.max).toBeGreaterThan(50_000);
-  });
+  test(
+    'of a tenth of a core holds a loop to a tenth of a core, throttles it, and is what was asked for',
+    needs('root'),
+    async () => {
+      const groups = await groupsOf('quota');
+      expect(groups.reason).toBeNull();
+      expect(groups.method).toMatch(/^cgroup-v[12]-quota$/);
+      const group = await groups.create({ name: 'tenth', cpuAllowance: 0.1, cpuSet: null });
+      await run(group, ['/bin/sh', '-c', LOOP]);
+      await world.clock.sleep(0.2);
+      const seen = await observeFor(1.5, group);
+      expect(seen.cpuCores).toBeGreaterThan(0.07);
+      expect(seen.cpuCores).toBeLessThan(0.13);
+      expect(seen.throttling?.throttledPeriods).toBeGreaterThan(5);
+      expect(seen.throttling?.throttledSeconds).toBeGreaterThan(0.3);
+      expect(seen.processes).toBe(1);
+      expect(seen.memoryBytes?.source).toBe('pss');
+      expect(seen.memoryBytes?.max).toBeGreaterThan(50_000);
+    },
+  );
 
-  test('holds all processes of a group together, also children that have ended', async () => {
+  test('holds all processes of a group together, also children that have ended', needs('root'), async () => {
     const groups = await groupsOf('quota');
     const group = await groups.create({ name: 'family', cpuAllowance: 0.1, cpuSet: null });
     // Each child burns some CPU and ends; another one follows.
@@ -134,7 +139,7 @@ describe('removing a group', () => {
 });
 
 describe('--cpu pin', () => {
-  test('pins to the CPUs, and counts with a control group where there is one', async () => {
+  test('pins to the CPUs, and counts with a control group where there is one', needs('root'), async () => {
     const groups = await groupsOf('pin');
     expect(groups.method).toBe('affinity');
     expect(groups.reason).toBeNull();
@@ -199,8 +204,11 @@ describe('a group counted from /proc', () => {
 });
 
 describe('a killed bench', () => {
-  test('leaves nothing running: its servers die with it, and the next run removes its groups', async () => {
-    const script = `
+  test(
+    'leaves nothing running: its servers die with it, and the next run removes its groups',
+    needs('root'),
+    async () => {
+      const script = `
       import { realWorld } from ${JSON.stringify(join(import.meta.dirname, '../src/world.ts'))};
       import { createResourceGroups } from ${JSON.stringify(join(import.meta.dirname, '../src/targets/local/resource-groups.ts'))};
       const world = realWorld();
@@ -211,29 +219,30 @@ describe('a killed bench', () => {
       console.log(JSON.stringify({ root: running.pid, pids: await group.pids() }));
       await world.clock.sleep(60);
     `;
-    const bench = spawn(process.execPath, ['--input-type=module', '-e', script], {
-      stdio: ['ignore', 'pipe', 'inherit'],
-    });
-    const line = await new Promise<string>((resolve) =>
-      bench.stdout.once('data', (data) => resolve(String(data))),
-    );
-    const { root, pids } = JSON.parse(line) as { root: number; pids: number[] };
-    bench.kill('SIGKILL');
-    await once(bench, 'exit');
+      const bench = spawn(process.execPath, ['--input-type=module', '-e', script], {
+        stdio: ['ignore', 'pipe', 'inherit'],
+      });
+      const line = await new Promise<string>((resolve) =>
+        bench.stdout.once('data', (data) => resolve(String(data))),
+      );
+      const { root, pids } = JSON.parse(line) as { root: number; pids: number[] };
+      bench.kill('SIGKILL');
+      await once(bench, 'exit');
 
-    const runs = async (pid: number) => {
-      const stat = await readProcessStat(world, pid);
-      return stat !== null && stat.state !== 'Z' && stat.state !== 'X';
-    };
-    // The process that was started dies at once; its children are found by the next run.
-    await expect.poll(() => runs(root)).toBe(false);
-    await groupsOf('quota');
-    for (const pid of pids) await expect.poll(() => runs(pid)).toBe(false);
-    const entries = await readdir('/sys/fs/cgroup', { recursive: true });
-    expect(entries.filter((path) => path.includes(`-${bench.pid}-`))).toEqual([]);
-  });
+      const runs = async (pid: number) => {
+        const stat = await readProcessStat(world, pid);
+        return stat !== null && stat.state !== 'Z' && stat.state !== 'X';
+      };
+      // The process that was started dies at once; its children are found by the next run.
+      await expect.poll(() => runs(root)).toBe(false);
+      await groupsOf('quota');
+      for (const pid of pids) await expect.poll(() => runs(pid)).toBe(false);
+      const entries = await readdir('/sys/fs/cgroup', { recursive: true });
+      expect(entries.filter((path) => path.includes(`-${bench.pid}-`))).toEqual([]);
+    },
+  );
 
-  test('is told from a living one, and from one in another container', async () => {
+  test('is told from a living one, and from one in another container', needs('root'), async () => {
     const owner = await thisOwner(world);
     const name = ownedName('2026/run 1', owner);
     expect(name).toMatch(/^dinodns-bench-2026-run-1@\d+-\d+-\d+$/);
@@ -255,44 +264,6 @@ describe('a killed bench', () => {
     await groupsOf('quota');
     const entries = await readdir('/sys/fs/cgroup/cpu').catch(() => []);
     expect(entries).toContain(name);
-  });
-});
-
-describe('finding control groups', () => {
-  const HYBRID = `31 23 0:28 / /sys/fs/cgroup rw,relatime - tmpfs tmpfs rw,mode=755
-32 31 0:29 / /sys/fs/cgroup/cpu,cpuacct rw,relatime - cgroup cgroup rw,cpu,cpuacct
-41 31 0:38 / /sys/fs/cgroup/unified rw,relatime - cgroup2 cgroup2 rw
-`;
-
-  test('mounts are read from mountinfo', () => {
-    expect(parseCgroupMounts(HYBRID)).toEqual([
-      {
-        version: 1,
-        controllers: ['rw', 'cpu', 'cpuacct'],
-        mountPoint: '/sys/fs/cgroup/cpu,cpuacct',
-        root: '/',
-      },
-      { version: 2, controllers: [], mountPoint: '/sys/fs/cgroup/unified', root: '/' },
-    ]);
-  });
-
-  test('our own group is found for each controller and for version 2', () => {
-    const own = '4:memory:/a\n3:cpu,cpuacct:/user/b\n0::/user.slice/x:y.scope\n';
-    expect(parseOwnCgroup(own, 'cpuacct')).toBe('/user/b');
-    expect(parseOwnCgroup(own, null)).toBe('/user.slice/x:y.scope');
-    expect(parseOwnCgroup(own, 'pids')).toBeNull();
-    expect(ownCgroupDirectory(HYBRID, own, 'cpu')?.directory).toBe('/sys/fs/cgroup/cpu,cpuacct/user/b');
-    expect(ownCgroupDirectory(HYBRID, own, null)?.directory).toBe(
-      '/sys/fs/cgroup/unified/user.slice/x:y.scope',
-    );
-  });
-
-  test('in a container only what is mounted there can be seen', () => {
-    const mounted = '41 31 0:38 /docker/123 /sys/fs/cgroup ro - cgroup cgroup rw,cpu\n';
-    expect(ownCgroupDirectory(mounted, '1:cpu:/docker/123\n', 'cpu')?.directory).toBe('/sys/fs/cgroup');
-    expect(ownCgroupDirectory(mounted, '1:cpu:/docker/123/sub\n', 'cpu')?.directory).toBe(
-      '/sys/fs/cgroup/sub',
-    );
   });
 });
 
@@ -341,7 +312,7 @@ describe('cgroup version 2', () => {
     expect(await readdir(root)).toEqual(['cgroup.controllers', 'cgroup.subtree_control']);
   });
 
-  test('counts real processes where it is mounted, even without the controller', async () => {
+  test('counts real processes where it is mounted, even without the controller', needs('root'), async () => {
     const attempt = await openCgroupV2(world, ownedName(uniqueRunId(), await thisOwner(world)), false);
     if (!('ok' in attempt)) {
       // A machine with version 1 alone; the other tests cover it.
