@@ -56,7 +56,7 @@ describe('the role of k8s/rbac.yaml', () => {
         })
         .toMatchObject({
           status: 3,
-          err: expect.stringMatching(new RegExp(`E_CLUSTER_FORBIDDEN\\] this user may not ${named} on`)),
+          err: expect.stringMatching(new RegExp(`E_CLUSTER_FORBIDDEN\\]: this user may not ${named} on`)),
         });
       expect(await world.fs.readdir(join(world.directory, 'results')).catch(() => [])).toEqual([]);
     } finally {
@@ -75,7 +75,7 @@ describe('the role of k8s/rbac.yaml', () => {
       });
       await expect.poll(bench).toMatchObject({
         status: 3,
-        err: expect.stringMatching(new RegExp(`E_CLUSTER_FORBIDDEN\\] this user may not ${verb} secrets `)),
+        err: expect.stringMatching(new RegExp(`E_CLUSTER_FORBIDDEN\\]: this user may not ${verb} secrets `)),
       });
     } finally {
       await world.remove();
@@ -91,7 +91,7 @@ describe('the role of k8s/rbac.yaml', () => {
     const world = await clusterWorld(kubeconfig);
     try {
       expect(await world.bench('run', ...SHORT, '--observe', source)).toBe(3);
-      expect(world.err()).toContain(`[E_CLUSTER_FORBIDDEN] this user may not ${action}`);
+      expect(world.err()).toContain(`[E_CLUSTER_FORBIDDEN]: this user may not ${action}`);
     } finally {
       await world.remove();
     }
@@ -104,7 +104,7 @@ describe('the role of k8s/rbac.yaml', () => {
     try {
       const flags = ['--target', 'kubernetes', '--servers', 'cluster-dns', '--workload', 'service'];
       expect(await world.bench('run', ...flags)).toBe(3);
-      expect(world.err()).toContain('[E_CLUSTER_FORBIDDEN] this user may not list services');
+      expect(world.err()).toContain('[E_CLUSTER_FORBIDDEN]: this user may not list services');
     } finally {
       await world.remove();
     }
