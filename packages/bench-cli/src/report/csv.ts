@@ -5,6 +5,7 @@
  */
 import type { CaseRecord, RunRecord, Trial } from '../results/record.ts';
 import { SHOWN_PERCENTILES, trialPercentile } from './percentiles.ts';
+import { throttledShare } from './throttling.ts';
 
 type Value = string | number | boolean | null;
 type Column = readonly [name: string, value: (trial: Trial, item: CaseRecord | undefined) => Value];
@@ -38,6 +39,7 @@ const COLUMNS: readonly Column[] = [
   ['cpu_cores', (trial) => (trial.status === 'ok' ? trial.metrics.cpuCores : null)],
   ['memory_bytes', (trial) => (trial.status === 'ok' ? trial.metrics.memoryBytes : null)],
   ['throttled_seconds', (trial) => (trial.status === 'ok' ? trial.metrics.throttledSeconds : null)],
+  ['throttled_ratio', (trial) => (trial.status === 'ok' ? throttledShare(trial.server) : null)],
 ];
 
 function field(value: Value): string {

@@ -8,6 +8,7 @@ import { blocks, bullets, code, codeBlock, factTable, plain, table } from './mar
 import { CONTENDED, NOT_SERVER_LIMITED } from './marks.ts';
 import { formatBytes, formatShare } from './numbers.ts';
 import { runStatus } from './status.ts';
+import { THROTTLED_EXPLANATION } from './throttling.ts';
 
 export function failedTrials(record: RunRecord): string {
   const { failures } = runStatus(record);
@@ -137,7 +138,7 @@ export function howToRead(record: RunRecord, definition: DeltaDefinition): strin
       `${NOT_SERVER_LIMITED} marks a throughput that the server did not limit, or not in every trial: it is a lower bound on what the server ` +
         `can do. ${CONTENDED} marks servers and load generators that had to share cores.`,
       'CPU and memory cover all processes of the server over the whole trial; memory is the proportional set size ' +
-        'where the kernel provides it, else the resident set size. Throttled is the time for which the CPU limit stopped the server.',
+        `where the kernel provides it, else the resident set size. ${THROTTLED_EXPLANATION}`,
     ]),
     stockNote(record),
   );

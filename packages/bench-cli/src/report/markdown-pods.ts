@@ -3,7 +3,8 @@ import type { CaseRecord, OkTrial, RunRecord } from '../results/record.ts';
 import { serverTitle } from './cases.ts';
 import { blocks, plain, table } from './markdown-text.ts';
 import { okTrialsByCase, UNEVEN_FROM, unevenness } from './marks.ts';
-import { formatCpus, formatFixed, formatMebibytes, formatSeconds } from './numbers.ts';
+import { formatCpus, formatFixed, formatMebibytes } from './numbers.ts';
+import { formatThrottled, THROTTLED_EXPLANATION, throttledShareOf } from './throttling.ts';
 
 const NOTHING = '–';
 
@@ -24,7 +25,6 @@ function places(trials: readonly OkTrial[]): string {
 function row(record: RunRecord, item: CaseRecord, trials: readonly OkTrial[]): string[] {
   const servers = trials.flatMap(({ server }) => server ?? []);
   const memory = servers.flatMap(({ memoryBytes }) => memoryBytes ?? []);
-  const throttled = servers.flatMap(({ throttling }) => throttling?.throttledSeconds ?? []);
   return [
     plain(serverTitle(record, item.server)),
     formatCpus(item.tier),
@@ -39,7 +39,7 @@ function row(record: RunRecord, item: CaseRecord, trials: readonly OkTrial[]): s
     ),
     shown(mean(memory.map((bytes) => bytes.mean)), formatMebibytes),
     shown(most(memory.map((bytes) => bytes.max)), formatMebibytes),
-    shown(mean(throttled), formatSeconds),
+    shown(throttledShareOf(trials), formatThrottled),
     shown(mean(trials.flatMap((trial) => unevenness(trial) ?? [])), (value) => `${formatFixed(value, 2)} ×`),
   ];
 }
@@ -61,7 +61,7 @@ function resolution(trials: readonly OkTrial[]): string {
   return (
     `CPU time is the exact difference of the kubelet's counters before and after the load. In between it was ` +
     `sampled every ${interval} s: maxima are means over such an interval, and shorter peaks of CPU and memory do not show. ` +
-    'Memory is the working set. Throttling is missing where the kubelet sampled its counters too rarely for the length of the trial.'
+    `Memory is the working set. ${THROTTLED_EXPLANATION} It is missing where the kubelet sampled its counters too rarely for the length of the trial.`
   );
 }
 
@@ -83,7 +83,7 @@ export function podsSection(record: RunRecord): string {
     'Cores, max',
     'Memory, mean (MiB)',
     'Memory, max (MiB)',
-    'Throttled (s)',
+    'Throttled',
     'Busiest pod',
   ];
   return blocks(

@@ -18,6 +18,7 @@ import {
 } from './numbers.ts';
 import { hasPercentiles, percentileOf, SHOWN_PERCENTILES } from './percentiles.ts';
 import { PUBLISHED_COLUMNS, publishedNotes, publishedRow } from './published-table.ts';
+import { formatThrottled, throttledShareOf } from './throttling.ts';
 
 const NOTHING = '–';
 
@@ -97,7 +98,7 @@ function cost(record: RunRecord, cases: readonly CaseRecord[], definition: Delta
     '',
     'vCPU',
     'CPU used (cores)',
-    'Throttled (s)',
+    'Throttled',
     'CPU per query (µs)',
     'Δ CPU per query',
     'Verdict',
@@ -110,11 +111,12 @@ function cost(record: RunRecord, cases: readonly CaseRecord[], definition: Delta
   const rows = cases.map((item) => {
     const { summary, comparison } = item;
     const cores = summary?.cpuCores ?? null;
+    const throttled = throttledShareOf(trials.get(item.key) ?? []);
     return [
       rowTitle(record, item),
       shapeOf(item).replace(' vCPU', ''),
       cores === null ? NOTHING : `${formatFixed(cores.median, 2)} of ${formatCpus(item.tier)}`,
-      summary?.throttledSeconds ? formatFixed(summary.throttledSeconds.median, 2) : NOTHING,
+      throttled === null ? NOTHING : formatThrottled(throttled),
       figure(summary?.cpuSecondsPerQuery ?? null, formatMicroseconds),
       deltaFigure(comparison?.cpuSecondsPerQuery, definition),
       verdictOf(comparison?.cpuSecondsPerQuery),

@@ -2,6 +2,7 @@
 import type { CaseRecord, OkTrial, RunRecord } from '../results/record.ts';
 import { describeLimit, isPartlyServer, limitWord, MIXED } from './limits.ts';
 import { formatFixed } from './numbers.ts';
+import { formatThrottled, throttledShareOf } from './throttling.ts';
 
 export type MarkName =
   | 'echo'
@@ -41,8 +42,8 @@ export function isEcho(record: RunRecord, server: string): boolean {
 /** One instance answers more than this many times the average of its trial: the load was not spread evenly. */
 export const UNEVEN_FROM = 1.2;
 
-/** A busy server is throttled for a tenth of the time by its CPU limit; less is not worth a mark. */
-export const THROTTLED_FROM = 0.1;
+/** From this share of periods on, a case is marked: the threshold of kubernetes-mixin's alert CPUThrottlingHigh. */
+export const THROTTLED_FROM = 0.25;
 
 type TrialsByCase = ReadonlyMap<string, readonly OkTrial[]>;
 
@@ -114,22 +115,15 @@ function unevenMark(trials: readonly OkTrial[]): Mark[] {
   ];
 }
 
-function throttledMark(item: CaseRecord, trials: readonly OkTrial[]): Mark[] {
-  const shares = trials.flatMap(({ server }) =>
-    server?.throttling === null || server === null || server.durationSeconds === 0
-      ? []
-      : server.throttling.throttledSeconds / server.durationSeconds,
-  );
-  const share = middle(shares);
+function throttledMark(trials: readonly OkTrial[]): Mark[] {
+  const share = throttledShareOf(trials);
   if (share === null || share < THROTTLED_FROM) return [];
-  // Each instance has its own quota, so their sum may exceed the time.
-  const each = item.instances > 1 ? ', summed over its instances' : '';
   return [
     {
       name: 'throttled',
       symbol: null,
       label: 'throttled',
-      explanation: `The CPU limit throttled it for ${formatFixed(share * 100, 0)} % of the time (in the median trial${each}).`,
+      explanation: `The CPU limit stopped it in ${formatThrottled(share)} of the scheduling periods (in the median trial).`,
     },
   ];
 }
@@ -191,7 +185,7 @@ export function marksOfCase(record: RunRecord, item: CaseRecord, trials: readonl
         `${unsettled[0]?.steadyState ? ` (${unsettled[0].steadyState.reason})` : ''}.`,
     });
   }
-  marks.push(...unevenMark(trials), ...noiseMark(record, item), ...throttledMark(item, trials));
+  marks.push(...unevenMark(trials), ...noiseMark(record, item), ...throttledMark(trials));
   if (outliers.length > 0) {
     marks.push({
       name: 'outliers',

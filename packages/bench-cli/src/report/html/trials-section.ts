@@ -3,6 +3,7 @@ import type { CaseRecord, OkTrial, Trial } from '../../results/record.ts';
 import { shellCommand } from '../../text.ts';
 import { groupCases, serverTitle } from '../cases.ts';
 import { formatBytes, formatCount, formatFixed, formatQps, formatTime } from '../numbers.ts';
+import { formatThrottled, throttledShare } from '../throttling.ts';
 import { trialsId } from './cases-table.ts';
 import { type Content, type Html, html } from './markup.ts';
 import type { PageData } from './page-data.ts';
@@ -76,7 +77,7 @@ function row(trial: Trial, item: CaseRecord, page: PageData): Html {
     orNone(metrics.cpuSecondsPerQuery, formatTime),
     orNone(metrics.cpuCores, (cores) => formatFixed(cores, 2)),
     orNone(metrics.memoryBytes, formatBytes),
-    orNone(metrics.throttledSeconds, (seconds) => `${formatFixed(seconds, 2)} s`),
+    orNone(throttledShare(trial.server), formatThrottled),
     formatCount(load.queriesLost),
     trial.limitedBy,
     remarks(trial, item),
