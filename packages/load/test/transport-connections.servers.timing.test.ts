@@ -5,12 +5,12 @@ import { type AddressInfo, createServer, type Server, type Socket } from 'node:n
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createServer as createTlsServer } from 'node:tls';
-import { fileNeeds } from '@dinodns-bench/test-support';
+import { fileNeeds, makeCertificate } from '@dinodns-bench/test-support';
 import { afterAll, afterEach, beforeAll, expect } from 'vitest';
 import { LoadError } from '../src/errors.ts';
 import { VERDICT } from '../src/message/expectation.ts';
 import { responseCheck } from '../src/message/response.ts';
-import { makeCertificate, startCoredns, type TestCoredns } from './support/coredns.ts';
+import { startCoredns, type TestCoredns } from './support/coredns.ts';
 import { openTestClient, type TestClient } from './support/transport-client.ts';
 
 const { describe, it: test } = fileNeeds('coredns', 'openssl');

@@ -9,7 +9,7 @@ import {
   DEFAULT_IDLE_SECONDS,
   DEFAULT_MAX_CONNECTIONS,
   DEFAULT_MAX_CONNECTIONS_PER_CLIENT,
-} from './network/tcp.ts';
+} from './network/stream-listener.ts';
 import {
   BALANCES,
   DEFAULT_ADDRESS,
@@ -44,6 +44,10 @@ interface Flags {
   metricsPort?: number;
   metricsAddress: string;
   logLevel: (typeof LOG_LEVELS)[number];
+  tlsCert?: string;
+  tlsKey?: string;
+  tlsPort?: number;
+  httpsPort?: number;
   tcpIdle?: number;
   tcpConnections?: number;
   tcpConnectionsPerClient?: number;
@@ -63,7 +67,7 @@ function wholeNumber(flag: string): (text: string) => number {
 }
 
 const EXIT_HELP = `
-The first line on standard output means that every worker answers, over UDP and TCP:
+The first line on standard output means that every worker answers, over every transport:
   {"ready":true,"address":"127.0.0.1","addresses":["127.0.0.1"],"port":5300,"pid":4711,"workers":1,
    "udpBackend":"native"}
 SIGTERM or SIGINT stops the server once it has answered what it received; a second one stops it at once.
@@ -161,19 +165,31 @@ function command(): Command {
         .choices(LOG_LEVELS)
         .default(DEFAULT_LOG_LEVEL),
     )
+    .option('--tls-cert <file>', 'certificate and its chain (PEM), for --tls-port and --https-port')
+    .option('--tls-key <file>', 'its private key (PEM)')
+    .option(
+      '--tls-port <number>',
+      'port for DNS over TLS; 0 picks a free one (default: none)',
+      wholeNumber('--tls-port'),
+    )
+    .option(
+      '--https-port <number>',
+      'port for DNS over HTTPS, path /dns-query; 0 picks a free one (default: none)',
+      wholeNumber('--https-port'),
+    )
     .option(
       '--tcp-idle <seconds>',
-      `close TCP connections without a query for this long (default: ${DEFAULT_IDLE_SECONDS})`,
+      `close connections without a query for this long (default: ${DEFAULT_IDLE_SECONDS})`,
       wholeNumber('--tcp-idle'),
     )
     .option(
       '--tcp-connections <number>',
-      `maximum TCP connections per process (default: ${DEFAULT_MAX_CONNECTIONS})`,
+      `maximum connections per process and transport, UDP excluded (default: ${DEFAULT_MAX_CONNECTIONS})`,
       wholeNumber('--tcp-connections'),
     )
     .option(
       '--tcp-connections-per-client <number>',
-      `maximum TCP connections per client address (default: ${DEFAULT_MAX_CONNECTIONS_PER_CLIENT})`,
+      `of these, maximum per client address (default: ${DEFAULT_MAX_CONNECTIONS_PER_CLIENT})`,
       wholeNumber('--tcp-connections-per-client'),
     )
     .option(
@@ -234,6 +250,7 @@ function toOptions(flags: Flags): ServerOptions {
       ...(tcpConnections === undefined ? {} : { maxConnections: tcpConnections }),
       ...(tcpConnectionsPerClient === undefined ? {} : { maxConnectionsPerClient: tcpConnectionsPerClient }),
     },
+    ...tlsOf(flags),
     ...(flags.allowTransfer === undefined ? {} : { allowTransfer: flags.allowTransfer.split(',') }),
     ...(rrlRate === undefined ? {} : { rateLimit: rateLimitOf(flags, rrlRate) }),
   };
@@ -256,6 +273,25 @@ function zonesOf(flags: Flags): Pick<ServerOptions, 'zones' | 'zonesFile' | 'zon
   }
   if (zonesSpec !== undefined) return { zones: () => readZonesSpec(zonesSpec) };
   return zonesFile === undefined ? { zones: generatedZones(zones) } : { zonesFile };
+}
+
+/** All four flags belong together, except that one port is enough. */
+function tlsOf({ tlsCert, tlsKey, tlsPort, httpsPort }: Flags): Pick<ServerOptions, 'tls'> {
+  const given = [tlsCert, tlsKey, tlsPort, httpsPort].some((flag) => flag !== undefined);
+  if (!given) return {};
+  if (tlsCert === undefined || tlsKey === undefined) {
+    const missing = tlsCert === undefined ? '--tls-cert' : '--tls-key';
+    throw new ServerError(
+      'E_USAGE',
+      `DNS over TLS and HTTPS need a certificate and its key: ${missing} is missing.`,
+      'Give both, as PEM files.',
+    );
+  }
+  const ports = {
+    ...(tlsPort === undefined ? {} : { port: tlsPort }),
+    ...(httpsPort === undefined ? {} : { httpsPort }),
+  };
+  return { tls: { certificateFile: tlsCert, keyFile: tlsKey, ...ports } };
 }
 
 function rateLimitOf(

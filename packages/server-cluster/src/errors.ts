@@ -9,6 +9,7 @@ export const ERROR_CODES = {
   E_USAGE: 'usage',
   E_ZONES: 'usage',
   E_UNSUPPORTED: 'usage',
+  E_TLS: 'usage',
   E_UNREADABLE: 'environment',
   E_PORT_TAKEN: 'environment',
   E_NO_PERMISSION: 'environment',

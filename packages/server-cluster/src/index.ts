@@ -13,21 +13,23 @@ export {
   RECEIVE_BUFFER_BYTES,
   type UdpBackend,
 } from './network/batched-udp.ts';
+export { HttpsNetwork, type HttpsNetworkOptions } from './network/https.ts';
 export {
   DEFAULT_IDLE_SECONDS,
   DEFAULT_MAX_BUFFERED_BYTES,
   DEFAULT_MAX_CONNECTIONS,
   DEFAULT_MAX_CONNECTIONS_PER_CLIENT,
-  RobustTcpNetwork,
   type TcpLimits,
-  type TcpNetworkOptions,
-} from './network/tcp.ts';
+} from './network/stream-listener.ts';
+export { RobustTcpNetwork, type TcpNetworkOptions } from './network/tcp.ts';
+export { type CertificateFiles, readCredentials, type TlsCredentials } from './network/tls-credentials.ts';
 export type {
   MetricsOptions,
   Mode,
   ProfileName,
   RateLimitOptions,
   ServerOptions,
+  TlsOptions,
   ZoneLoader,
   ZoneSource,
 } from './options.ts';

@@ -5,7 +5,8 @@ import { type ClientNetwork, parseNetwork } from './limits/networks.ts';
 import { DEFAULT_IPV4_BITS, DEFAULT_IPV6_BITS, DEFAULT_SLIP, type RateLimit } from './limits/rate-limiter.ts';
 import { createLog, DEFAULT_LOG_LEVEL, LOG_LEVELS, type Log, type LogLevel } from './log/log.ts';
 import type { UdpBackend } from './network/batched-udp.ts';
-import type { TcpLimits } from './network/tcp.ts';
+import type { TcpLimits } from './network/stream-listener.ts';
+import type { CertificateFiles } from './network/tls-credentials.ts';
 import type { ZoneInput } from './store/zone-store.ts';
 import type { ZoneFilesOptions } from './zone-files/zone-files.ts';
 
@@ -50,6 +51,14 @@ export interface MetricsOptions {
    * else.
    */
   readonly address?: string;
+}
+
+/** DNS over TLS (RFC 7858), over HTTPS (RFC 8484), or both. The files are read again on each reload. */
+export interface TlsOptions extends CertificateFiles {
+  /** For DNS over TLS; 0 picks a free one. Default: none. */
+  readonly port?: number;
+  /** For DNS over HTTPS with the path `/dns-query`; 0 picks a free one. Default: none. */
+  readonly httpsPort?: number;
 }
 
 export interface RateLimitOptions {
@@ -114,7 +123,10 @@ export interface ServerOptions {
   readonly metrics?: MetricsOptions;
   /** Response rate limiting. Default: none. */
   readonly rateLimit?: RateLimitOptions;
+  /** Limits of connections, those of TLS and HTTPS included. */
   readonly tcp?: TcpLimits;
+  /** Default: none. */
+  readonly tls?: TlsOptions;
   /** Networks whose clients may transfer zones (AXFR over TCP), such as `192.0.2.0/24`. Default: none. */
   readonly allowTransfer?: readonly string[];
   /** Default: `warn`. */
@@ -141,6 +153,7 @@ export interface ResolvedOptions {
   readonly metrics: Required<MetricsOptions> | undefined;
   readonly rateLimit: RateLimit | undefined;
   readonly tcp: TcpLimits;
+  readonly tls: TlsOptions | undefined;
   readonly allowTransfer: readonly ClientNetwork[];
   readonly log: Log;
 }
@@ -210,6 +223,34 @@ function resolveTcp(limits: TcpLimits = {}): TcpLimits {
   return limits;
 }
 
+function resolveTls(tls: TlsOptions | undefined): TlsOptions | undefined {
+  if (tls === undefined) return undefined;
+  const { port, httpsPort } = tls;
+  if (port === undefined && httpsPort === undefined) {
+    throw usage(
+      'A certificate is given, but no port that uses it.',
+      'Give a port for TLS, for HTTPS, or both.',
+    );
+  }
+  if (port !== undefined) checkWhole('The port for TLS', port, 0, 65_535);
+  if (httpsPort !== undefined) checkWhole('The port for HTTPS', httpsPort, 0, 65_535);
+  return tls;
+}
+
+/** Every transport has a port of its own. */
+function checkPorts(port: number, tls: TlsOptions | undefined): void {
+  const ports = [port, tls?.port, tls?.httpsPort].filter(
+    (candidate) => candidate !== undefined && candidate !== 0,
+  );
+  const twice = ports.find((candidate, index) => ports.indexOf(candidate) !== index);
+  if (twice !== undefined) {
+    throw usage(
+      `Port ${twice} is given for two transports.`,
+      'Give each a port of its own; 0 picks a free one.',
+    );
+  }
+}
+
 function resolveZones(
   { zones, zonesFile, zoneFiles }: ServerOptions,
   defaultZones: () => ZoneSource,
@@ -230,6 +271,7 @@ export function resolveOptions(options: ServerOptions, defaultZones: () => ZoneS
   const mode = oneOf('mode', options.mode ?? 'single', MODES);
   const port = options.port ?? DEFAULT_PORT;
   checkWhole('The port', port, 0, 65_535);
+  checkPorts(port, options.tls);
   if (options.workers !== undefined) {
     checkWhole('The number of workers', options.workers, 1, MAX_WORKERS);
     if (mode === 'single' && options.workers !== 1) {
@@ -263,6 +305,7 @@ export function resolveOptions(options: ServerOptions, defaultZones: () => ZoneS
     metrics: resolveMetrics(options.metrics),
     rateLimit: resolveRateLimit(options.rateLimit),
     tcp: resolveTcp(options.tcp),
+    tls: resolveTls(options.tls),
     allowTransfer: (options.allowTransfer ?? []).map(parseNetwork),
     log: options.log ?? createLog(logLevel),
   };

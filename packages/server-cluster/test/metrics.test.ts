@@ -119,8 +119,7 @@ test('a histogram counts each latency in its bucket and all above it', () => {
   counters.latency(0.002, 2);
   counters.latency(7, 1);
   const worker = {
-    udp: [...counters.values],
-    tcp: [...new TransportCounters().values],
+    transports: { udp: [...counters.values], tcp: [...new TransportCounters().values] },
     sockets: NO_SOCKETS,
     connections: NO_CONNECTIONS,
     reloads: { succeeded: 0, failed: 0 },

@@ -1,3 +1,4 @@
+export { makeCertificate } from './certificate.ts';
 export { namespaceName } from './namespaces.ts';
 export { fileNeeds, needs, pathOf } from './needs.ts';
 export { mixCase, pick, type Random, randomFractions, randomFrom } from './random.ts';

@@ -1,11 +1,11 @@
 /** A real CoreDNS with every transport, its certificate made by openssl. */
-import { execFileSync, spawn } from 'node:child_process';
+import { spawn } from 'node:child_process';
 import { mkdtempSync, writeFileSync } from 'node:fs';
 import { rm } from 'node:fs/promises';
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { pathOf } from '@dinodns-bench/test-support';
+import { makeCertificate, pathOf } from '@dinodns-bench/test-support';
 
 export interface TestCoredns {
   /** UDP and TCP. */
@@ -25,22 +25,6 @@ async function freePort(): Promise<number> {
   await new Promise((resolve) => server.close(resolve));
   if (address === null || typeof address === 'string') throw new Error('no port');
   return address.port;
-}
-
-/** Makes a self-signed certificate; returns the paths of certificate and key. */
-export function makeCertificate(directory: string, names: string): { certificate: string; key: string } {
-  const certificate = join(directory, 'certificate.pem');
-  const key = join(directory, 'key.pem');
-  execFileSync(
-    pathOf('openssl'),
-    [
-      ...['req', '-x509', '-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:prime256v1', '-nodes'],
-      ...['-keyout', key, '-out', certificate, '-days', '2', '-subj', '/CN=dns.test'],
-      ...['-addext', `subjectAltName=${names}`],
-    ],
-    { stdio: 'ignore' },
-  );
-  return { certificate, key };
 }
 
 /** `example.test` with an address, `big.example.test` with 40 (too many for 512 bytes), all else NXDOMAIN. */

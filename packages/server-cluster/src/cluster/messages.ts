@@ -4,8 +4,8 @@ import { isExplained, messageOf } from '@dinodns-bench/program';
 import { type ErrorCode, isErrorCode, ServerError } from '../errors.ts';
 import type { WorkerSnapshot } from '../metrics/snapshot.ts';
 
-/** Environment variable that tells a worker the port that the primary chose. */
-export const PORT_VARIABLE = 'DINODNS_SERVER_PORT';
+/** Environment variable that tells a worker the ports that the primary chose, as `Ports` in JSON. */
+export const PORTS_VARIABLE = 'DINODNS_SERVER_PORTS';
 /** The number of workers. */
 export const WORKERS_VARIABLE = 'DINODNS_SERVER_WORKERS';
 

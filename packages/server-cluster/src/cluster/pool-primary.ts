@@ -3,13 +3,15 @@
  * serves no queries itself, so that clients cannot reach it.
  */
 import cluster, { type Worker } from 'node:cluster';
+import type { Ports } from '../endpoint/ports.ts';
 import { ServerError, stoppedEarly } from '../errors.ts';
 import type { Log } from '../log/log.ts';
 import type { WorkerSnapshot } from '../metrics/snapshot.ts';
 import { waitUntil } from '../network/managed-network.ts';
+import { TICKET_SALT_VARIABLE, ticketSalt } from '../network/tls-credentials.ts';
 import { Backoff, MAX_DELAY_SECONDS, MAX_FAILED_STARTS } from './backoff.ts';
 import { Member } from './member.ts';
-import { asMessage, PORT_VARIABLE, WORKERS_VARIABLE } from './messages.ts';
+import { asMessage, PORTS_VARIABLE, WORKERS_VARIABLE } from './messages.ts';
 import { nobodyServes, reloadMembers } from './reload.ts';
 
 /** A worker that takes longer to answer is omitted from the metrics; it may be loading zones. */
@@ -50,7 +52,7 @@ export interface PoolOptions {
   readonly size: number;
   /** Additional standby workers, which replace a worker that ends at once. */
   readonly standby: number;
-  readonly port: number;
+  readonly ports: Ports;
   /** The zones that workers start with; null: those that the program loads. */
   readonly zonesFile: string | null;
   readonly log: Log;
@@ -71,6 +73,7 @@ class WorkerPool implements PoolPrimary {
   readonly #options: PoolOptions;
   readonly #members = new Set<Member>();
   readonly #timers = new Set<NodeJS.Timeout>();
+  readonly #ticketSalt = ticketSalt();
   readonly #backoffs: readonly Backoff[];
   #hasStarted = false;
   #started: { resolve: () => void; reject: (error: Error) => void } | undefined;
@@ -162,7 +165,8 @@ class WorkerPool implements PoolPrimary {
 
   #fork(place: number | null): void {
     const worker = cluster.fork({
-      [PORT_VARIABLE]: String(this.#options.port),
+      [PORTS_VARIABLE]: JSON.stringify(this.#options.ports),
+      [TICKET_SALT_VARIABLE]: this.#ticketSalt,
       [WORKERS_VARIABLE]: String(this.size),
     });
     const member = new Member(worker, place);
@@ -264,7 +268,7 @@ class WorkerPool implements PoolPrimary {
   }
 }
 
-/** Creates a pool of workers that run this program again and serve `port`. */
+/** Creates a pool of workers that run this program again and serve these ports. */
 export function createPrimary(options: PoolOptions): PoolPrimary {
   return new WorkerPool(options);
 }

@@ -1,12 +1,18 @@
 /** Sends a server a real query, as a client would, until it answers. */
 import { createSocket } from 'node:dgram';
 import { once } from 'node:events';
-import { connect, isIPv6 } from 'node:net';
+import { connect as connectHttp2 } from 'node:http2';
+import { connect, isIPv6, type Socket } from 'node:net';
+import { connect as connectTls, TLSSocket } from 'node:tls';
 import { encode } from 'dns-packet';
 import { ServerError } from '../errors.ts';
+import { DNS_PATH } from '../network/https-message.ts';
+import type { Ports } from './ports.ts';
 
 /** A lost query is sent again after this time. */
 const TRY_SECONDS = 0.25;
+/** A handshake may take that long on a slow CPU that many clients connect to at once. */
+const HANDSHAKE_SECONDS = 5;
 
 interface Target {
   readonly address: string;
@@ -40,14 +46,41 @@ async function askUdp({ address, port }: Target, id: number): Promise<boolean> {
   }
 }
 
-async function askTcp({ address, port }: Target, id: number): Promise<boolean> {
-  const socket = connect({ host: address, port });
+function askTcp({ address, port }: Target, id: number): Promise<boolean> {
+  return askStream(connect({ host: address, port }), id);
+}
+
+/** The certificate may be for a name, or of an authority that only clients know: this asks whether somebody answers. */
+function askTls({ address, port }: Target, id: number): Promise<boolean> {
+  return askStream(
+    connectTls({ host: address, port, ALPNProtocols: ['dot'], rejectUnauthorized: false }),
+    id,
+  );
+}
+
+async function askHttps({ address, port }: Target, id: number): Promise<boolean> {
+  const host = isIPv6(address) ? `[${address}]` : address;
+  const session = connectHttp2(`https://${host}:${port}`, { rejectUnauthorized: false });
+  try {
+    const failed = once(session, 'error').then(([error]) => Promise.reject(error));
+    const dns = question(id).toString('base64url');
+    const stream = session.request({ ':path': `${DNS_PATH}?dns=${dns}` }, { endStream: true });
+    const answered = once(stream, 'data', { signal: AbortSignal.timeout(HANDSHAKE_SECONDS * 1000) });
+    const [answer] = await Promise.race([answered, failed]);
+    return isAnswer(answer, id);
+  } finally {
+    session.destroy();
+  }
+}
+
+async function askStream(socket: Socket, id: number): Promise<boolean> {
   try {
     const message = question(id);
     const length = Buffer.alloc(2);
     length.writeUInt16BE(message.length);
     socket.write(Buffer.concat([length, message]));
-    const [answer] = await once(socket, 'data', { signal: AbortSignal.timeout(TRY_SECONDS * 1000) });
+    const seconds = socket instanceof TLSSocket ? HANDSHAKE_SECONDS : TRY_SECONDS;
+    const [answer] = await once(socket, 'data', { signal: AbortSignal.timeout(seconds * 1000) });
     return isAnswer(answer.subarray(2), id);
   } finally {
     socket.destroy();
@@ -64,7 +97,7 @@ async function untilAnswered(
   while (!(await ask(target, id).catch(() => false))) {
     signal?.throwIfAborted();
     if (performance.now() > deadline) {
-      const transport = ask === askUdp ? 'UDP' : 'TCP';
+      const transport = ask.name.slice('ask'.length).toUpperCase();
       throw new ServerError(
         'E_START',
         `The server on ${target.address} port ${target.port} does not answer over ${transport}.`,
@@ -77,19 +110,25 @@ async function untilAnswered(
 }
 
 /**
- * Resolves once `sockets` UDP clients and as many TCP clients have had an answer on each address. The kernel
- * spreads clients over processes, so it takes several to reach each process. Rejects with `E_START` after
- * `seconds`.
+ * Resolves once `sockets` clients of each transport have had an answer on each address. The kernel spreads clients
+ * over processes, so it takes several to reach each process. Rejects with `E_START` after `seconds`.
  */
 export async function probe(
   addresses: readonly string[],
-  port: number,
+  ports: Ports,
   { sockets, seconds, signal }: { sockets: number; seconds: number; signal?: AbortSignal },
 ): Promise<void> {
   const deadline = performance.now() + seconds * 1000;
+  const asked = [
+    [askUdp, ports.dns],
+    [askTcp, ports.dns],
+    [askTls, ports.tls],
+    [askHttps, ports.https],
+  ] as const;
   for (const address of addresses) {
-    const target = { address: reachable(address), port };
-    for (const ask of [askUdp, askTcp]) {
+    for (const [ask, port] of asked) {
+      if (port === undefined) continue;
+      const target = { address: reachable(address), port };
       const clients = Array.from({ length: sockets }, () => untilAnswered(ask, target, deadline, signal));
       await Promise.all(clients);
     }

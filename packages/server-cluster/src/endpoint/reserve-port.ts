@@ -27,16 +27,23 @@ async function bindTcp(address: string, port: number): Promise<Server> {
   return server;
 }
 
+type Protocol = 'udp' | 'tcp';
+
 /** Binds everything and releases it again. Returns the port, or the bind error. */
-async function tryPort(addresses: readonly string[], port: number): Promise<number | ServerError> {
+async function tryPort(
+  addresses: readonly string[],
+  port: number,
+  protocols: readonly Protocol[],
+): Promise<number | ServerError> {
   const held: (Socket | Server)[] = [];
   let chosen = port;
   for (const address of addresses) {
     try {
-      const socket = await bindUdp(address, chosen);
-      held.push(socket);
-      chosen = socket.address().port;
-      held.push(await bindTcp(address, chosen));
+      for (const protocol of protocols) {
+        const bound = await (protocol === 'udp' ? bindUdp : bindTcp)(address, chosen);
+        held.push(bound);
+        chosen = portOf(bound) ?? chosen;
+      }
     } catch (error) {
       await releaseAll(held);
       return bindError(error, address, chosen);
@@ -50,10 +57,28 @@ async function releaseAll(held: readonly (Socket | Server)[]): Promise<void> {
   await Promise.all(held.map((socket) => new Promise<void>((resolve) => socket.close(() => resolve()))));
 }
 
+function portOf(bound: Socket | Server): number | undefined {
+  const address = bound.address();
+  return typeof address === 'object' ? address?.port : undefined;
+}
+
 /** A port that is free for UDP and TCP on all addresses: the given one, or for 0 any. */
-export async function reservePort(addresses: readonly string[], port: number): Promise<number> {
+export function reservePort(addresses: readonly string[], port: number): Promise<number> {
+  return reserve(addresses, port, ['udp', 'tcp']);
+}
+
+/** A port that is free for TCP on all addresses: the given one, or for 0 any. */
+export function reserveTcpPort(addresses: readonly string[], port: number): Promise<number> {
+  return reserve(addresses, port, ['tcp']);
+}
+
+async function reserve(
+  addresses: readonly string[],
+  port: number,
+  protocols: readonly Protocol[],
+): Promise<number> {
   for (let attempt = 1; ; attempt++) {
-    const result = await tryPort(addresses, port);
+    const result = await tryPort(addresses, port, protocols);
     if (typeof result === 'number') return result;
     const isTaken = systemErrorCode(result.cause) === 'EADDRINUSE';
     if (port !== 0 || !isTaken || attempt === MAX_ATTEMPTS) throw result;

@@ -9,7 +9,8 @@ import { ServerError } from '../errors.ts';
 import type { RateLimit } from '../limits/rate-limiter.ts';
 import { defaultLog, type Log } from '../log/log.ts';
 import { BatchedUdpNetwork, type UdpBackend } from '../network/batched-udp.ts';
-import { RobustTcpNetwork, type TcpLimits } from '../network/tcp.ts';
+import type { TcpLimits } from '../network/stream-listener.ts';
+import { RobustTcpNetwork } from '../network/tcp.ts';
 import {
   type FrameworkServer,
   hasStandardDefault,

@@ -4,7 +4,8 @@
  */
 import { FLAG, NO_QUESTION, RCODE_MASK, rcodeName, TYPE } from '@dinodns-bench/wire';
 
-export const TRANSPORTS = ['udp', 'tcp'] as const;
+export const TRANSPORTS = ['udp', 'tcp', 'tls', 'https'] as const;
+export type CountedTransport = (typeof TRANSPORTS)[number];
 
 /** Types counted by name, in the order of their counters; the rest count as `other`. */
 const NAMED_TYPES = [
@@ -140,4 +141,6 @@ function typeIndex(type: number): number {
 export class Counters {
   readonly udp = new TransportCounters();
   readonly tcp = new TransportCounters();
+  readonly tls = new TransportCounters();
+  readonly https = new TransportCounters();
 }

@@ -1,5 +1,13 @@
 /** Writes the workers' counters in Prometheus's text format, version 0.0.4. Pure functions. */
-import { BUCKET_SECONDS, DROP_REASONS, OFFSETS, RCODES, TRANSPORTS, TYPES } from './counters.ts';
+import {
+  BUCKET_SECONDS,
+  type CountedTransport,
+  DROP_REASONS,
+  OFFSETS,
+  RCODES,
+  TRANSPORTS,
+  TYPES,
+} from './counters.ts';
 import type { WorkerSnapshot } from './snapshot.ts';
 
 export const CONTENT_TYPE = 'text/plain; version=0.0.4; charset=utf-8';
@@ -50,12 +58,20 @@ function* perWorker({ workers }: Exposed, each: Each<Sample>): Iterable<Sample> 
   for (const [worker, snapshot] of workers) yield* each(worker, snapshot);
 }
 
+/** The counters of each transport that the server has. */
+function* countersOf({ transports }: WorkerSnapshot): Iterable<[CountedTransport, readonly number[]]> {
+  for (const transport of TRANSPORTS) {
+    const values = transports[transport];
+    if (values !== undefined) yield [transport, values];
+  }
+}
+
 /** One sample per transport and name, from consecutive counters. Counters at 0 are omitted. */
 function named(exposed: Exposed, offset: number, label: string, names: readonly string[]): Iterable<Sample> {
   return perWorker(exposed, function* (worker, snapshot) {
-    for (const transport of TRANSPORTS) {
+    for (const [transport, values] of countersOf(snapshot)) {
       for (const [index, name] of names.entries()) {
-        const value = snapshot[transport][offset + index] ?? 0;
+        const value = values[offset + index] ?? 0;
         if (value > 0) yield { labels: { worker, transport, [label]: name }, value };
       }
     }
@@ -64,16 +80,15 @@ function named(exposed: Exposed, offset: number, label: string, names: readonly 
 
 function single(exposed: Exposed, offset: number): Iterable<Sample> {
   return perWorker(exposed, function* (worker, snapshot) {
-    for (const transport of TRANSPORTS) {
-      yield { labels: { worker, transport }, value: snapshot[transport][offset] ?? 0 };
+    for (const [transport, values] of countersOf(snapshot)) {
+      yield { labels: { worker, transport }, value: values[offset] ?? 0 };
     }
   });
 }
 
 function latency(exposed: Exposed): Iterable<Sample> {
   return perWorker(exposed, function* (worker, snapshot) {
-    for (const transport of TRANSPORTS) {
-      const values = snapshot[transport];
+    for (const [transport, values] of countersOf(snapshot)) {
       let count = 0;
       for (const [index, bound] of [...BUCKET_SECONDS, '+Inf'].entries()) {
         count += values[OFFSETS.buckets + index] ?? 0;
@@ -177,13 +192,13 @@ function datagramFamilies(exposed: Exposed): string[] {
   ];
 }
 
-/** TCP connections. */
+/** TCP connections, those of TLS and HTTPS included. */
 function connectionFamilies(exposed: Exposed): string[] {
   return [
     family(
       'dinodns_tcp_connections',
       'gauge',
-      'Open TCP connections.',
+      'Open TCP connections, those of TLS and HTTPS included.',
       plain(exposed, ({ connections }) => connections.open),
     ),
     family(

@@ -1,8 +1,9 @@
+import type { CountedTransport } from './counters.ts';
+
 /** A worker's state at one moment, as plain data that is sent to the primary. */
 export interface WorkerSnapshot {
-  /** `TransportCounters.values` of UDP and TCP. */
-  readonly udp: readonly number[];
-  readonly tcp: readonly number[];
+  /** `TransportCounters.values` of each transport that the server has. */
+  readonly transports: Partial<Record<CountedTransport, readonly number[]>>;
   readonly sockets: SocketTotals;
   readonly connections: ConnectionTotals;
   readonly reloads: { readonly succeeded: number; readonly failed: number };

@@ -22,7 +22,7 @@ import { defaultLog, type Log } from '../log/log.ts';
 import { DROP_REASON, TransportCounters } from '../metrics/counters.ts';
 import { addSockets, NO_SOCKETS, type SocketTotals } from '../metrics/snapshot.ts';
 import type { Responder } from '../table/responder.ts';
-import { type FrameworkPath, toFramework } from './framework-path.ts';
+import { type FrameworkPath, NO_HANDLER, toFramework } from './framework-path.ts';
 import { type ManagedNetwork, type SharingOptions, waitUntil } from './managed-network.ts';
 import { canReusePort } from './reuse-port.ts';
 import { packetSerializer } from './serializer.ts';
@@ -63,9 +63,6 @@ export interface BatchedUdpOptions extends SharingOptions {
   readonly log?: Log;
   readonly counters?: TransportCounters;
 }
-
-/** A missing handler is the caller's mistake. Clients get no answer, as with the framework. */
-const NO_HANDLER: NetworkHandler = () => Promise.reject(new Error('The network has no handler.'));
 
 export class BatchedUdpNetwork implements ManagedNetwork {
   readonly networkType = SupportedNetworkType.UDP;

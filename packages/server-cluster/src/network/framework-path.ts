@@ -13,6 +13,9 @@ import type { Log } from '../log/log.ts';
 import { readQuery } from '../wire/query.ts';
 import { encodeResponse, serverFailure } from '../wire/response.ts';
 
+/** A missing handler is the caller's mistake. It is logged, and clients get SERVFAIL. */
+export const NO_HANDLER: NetworkHandler = () => Promise.reject(new Error('The network has no handler.'));
+
 export interface FrameworkPath {
   readonly handler: NetworkHandler;
   readonly log: Log;

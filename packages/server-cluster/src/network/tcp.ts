@@ -1,10 +1,12 @@
-/** DNS over TCP for DinoDNS, following RFC 7766, with limits on connections, time and memory. */
-
-import cluster from 'node:cluster';
+/**
+ * DNS over TCP for DinoDNS, following RFC 7766, with limits on connections, time and memory; and over TLS (RFC 7858),
+ * which is the same inside an encrypted stream.
+ */
 import { EventEmitter } from 'node:events';
-import { createServer, type Server, type Socket } from 'node:net';
+import type { Server, Socket } from 'node:net';
+import { createServer as createTlsServer, type Server as TlsServer } from 'node:tls';
 import { messageOf } from '@dinodns-bench/program';
-import { CLASS, GOOD, IGNORE, MAX_MESSAGE_BYTES, QueryReader } from '@dinodns-bench/wire';
+import { CLASS, GOOD } from '@dinodns-bench/wire';
 import { type NetworkHandler, SupportedNetworkType } from 'dinodns/common/network/net.js';
 import type { Gate } from '../framework/gate.ts';
 import { defaultLog, type Log } from '../log/log.ts';
@@ -12,41 +14,28 @@ import { DROP_REASON, TransportCounters } from '../metrics/counters.ts';
 import type { ConnectionTotals } from '../metrics/snapshot.ts';
 import type { Responder } from '../table/responder.ts';
 import { isTransfer, type Transfers } from '../transfer/transfer.ts';
-import { ConnectionCounts } from './connection-counts.ts';
-import { type FrameworkPath, toFramework } from './framework-path.ts';
 import { type ManagedNetwork, type SharingOptions, waitUntil } from './managed-network.ts';
-import { canReusePort } from './reuse-port.ts';
 import { packetSerializer } from './serializer.ts';
+import { StreamAnswers } from './stream-answers.ts';
+import {
+  DEFAULT_IDLE_SECONDS,
+  DEFAULT_MAX_BUFFERED_BYTES,
+  StreamListener,
+  type TcpLimits,
+} from './stream-listener.ts';
 import { type ConnectionOwner, TcpConnection } from './tcp-connection.ts';
-
-/** A connection that sends no complete query for this long is closed (RFC 7766, section 6.2.3: a few seconds). */
-export const DEFAULT_IDLE_SECONDS = 10;
-/** Connections per process; further ones are closed at once. */
-export const DEFAULT_MAX_CONNECTIONS = 1024;
-/** Connections per client address, so that one client cannot take them all. */
-export const DEFAULT_MAX_CONNECTIONS_PER_CLIENT = 256;
-/** Queries and answers buffered for all connections of one process together. */
-export const DEFAULT_MAX_BUFFERED_BYTES = 64 * 1024 * 1024;
+import type { TlsCredentials } from './tls-credentials.ts';
 
 /** When stopping, clients that have all their answers get this long to close. */
 const LINGER_SECONDS = 0.5;
 const LENGTH_BYTES = 2;
 
-export interface TcpLimits {
-  /** Default: 10. */
-  readonly idleSeconds?: number;
-  /** Default: 1024. */
-  readonly maxConnections?: number;
-  /** Default: 256. */
-  readonly maxConnectionsPerClient?: number;
-  /** Beyond this, the connection that buffers most is closed. Default: 64 MiB. */
-  readonly maxBufferedOctets?: number;
-}
-
 export interface TcpNetworkOptions extends SharingOptions, TcpLimits {
   /** IPv4 or IPv6 address; `::` also accepts IPv4. */
   readonly address: string;
   readonly port: number;
+  /** DNS over TLS with this certificate. Default: plain TCP. */
+  readonly tls?: TlsCredentials;
   /** Answers what it can before the framework is asked. Default: none. */
   readonly responder?: Responder & { readonly gate?: Gate };
   /** Zone transfers. Default: none; the framework then answers those queries too. */
@@ -57,73 +46,75 @@ export interface TcpNetworkOptions extends SharingOptions, TcpLimits {
 }
 
 export class RobustTcpNetwork implements ManagedNetwork, ConnectionOwner {
-  readonly networkType = SupportedNetworkType.TCP;
+  readonly networkType: SupportedNetworkType;
   readonly address: string;
   /** May be changed until the network opens. */
   port: number;
   readonly serializer = packetSerializer;
-  handler?: NetworkHandler;
-  readonly server: Server;
   readonly counters: TransportCounters;
-  readonly #reusePort: boolean;
   readonly #idleSeconds: number;
   readonly #maxBufferedOctets: number;
-  readonly #responder: (Responder & { readonly gate?: Gate }) | undefined;
   readonly #transfers: Transfers | undefined;
   readonly #log: Log;
   readonly #events = new EventEmitter();
-  /** The current message; each is parsed once. */
-  readonly #query = new QueryReader();
+  readonly #answers: StreamAnswers;
+  readonly #listener: StreamListener;
+  readonly #tls: TlsServer | undefined;
   readonly #connections = new Set<TcpConnection>();
-  readonly #counts: ConnectionCounts;
-  /** The buffer in which the table writes its answers. */
-  readonly #scratch = Buffer.alloc(LENGTH_BYTES + MAX_MESSAGE_BYTES);
   #sweep: NodeJS.Timeout | undefined;
 
   constructor(options: TcpNetworkOptions) {
+    const { tls } = options;
+    this.networkType = tls === undefined ? SupportedNetworkType.TCP : SupportedNetworkType.TLS;
     this.address = options.address;
     this.port = options.port;
     this.counters = options.counters ?? new TransportCounters();
-    // A worker's own socket must share the port with the other workers' sockets.
-    this.#reusePort = options.reusePort ?? (cluster.isWorker && canReusePort());
     this.#idleSeconds = options.idleSeconds ?? DEFAULT_IDLE_SECONDS;
     this.#maxBufferedOctets = options.maxBufferedOctets ?? DEFAULT_MAX_BUFFERED_BYTES;
-    this.#responder = options.responder;
     this.#transfers = options.transfers;
     this.#log = options.log ?? defaultLog();
-    this.#counts = new ConnectionCounts(
-      options.maxConnectionsPerClient ?? DEFAULT_MAX_CONNECTIONS_PER_CLIENT,
-    );
-    this.server = createServer({ allowHalfOpen: true }, (socket) => this.#accept(socket));
-    this.server.maxConnections = options.maxConnections ?? DEFAULT_MAX_CONNECTIONS;
-    this.server.on('drop', () => this.#counts.refuse());
+    this.#answers = new StreamAnswers({
+      responder: options.responder,
+      type: this.networkType,
+      headroom: LENGTH_BYTES,
+      log: this.#log,
+      counters: this.counters,
+    });
+    this.#tls = tls === undefined ? undefined : this.#createTls(tls);
+    this.#listener = new StreamListener({
+      ...options,
+      onSocket: (socket) => {
+        if (this.#tls === undefined) this.#serve(socket);
+        else this.#tls.emit('connection', socket);
+      },
+      onError: (error) => this.#onError(error),
+    });
+  }
+
+  get handler(): NetworkHandler {
+    return this.#answers.handler;
+  }
+
+  set handler(handler: NetworkHandler) {
+    this.#answers.handler = handler;
+  }
+
+  /** The listening socket. */
+  get server(): Server {
+    return this.#listener.server;
   }
 
   get totals(): ConnectionTotals {
-    return this.#counts.totals;
+    return this.#listener.totals;
   }
 
-  open(): Promise<void> {
-    return new Promise((resolve, reject) => {
-      this.server.once('error', reject);
-      const options = {
-        host: this.address,
-        port: this.port,
-        ...(this.#reusePort ? { reusePort: true, exclusive: true } : {}),
-      };
-      this.server.listen(options, () => {
-        this.server.off('error', reject);
-        // Accepting can fail later for lack of file descriptors. That passes.
-        this.server.on('error', (error) => this.#onError(error));
-        this.#sweep = setInterval(() => this.#closeIdle(), (this.#idleSeconds * 1000) / 10);
-        this.#sweep.unref();
-        const bound = this.server.address();
-        if (typeof bound === 'object' && bound !== null) this.port = bound.port;
-        this.#log.info({ address: this.address, port: this.port }, 'Listening over TCP');
-        this.#events.emit('listening');
-        resolve();
-      });
-    });
+  async open(): Promise<void> {
+    this.port = await this.#listener.open(this.port);
+    this.#sweep = setInterval(() => this.#closeIdle(), (this.#idleSeconds * 1000) / 10);
+    this.#sweep.unref();
+    const over = this.#tls === undefined ? 'TCP' : 'TLS';
+    this.#log.info({ address: this.address, port: this.port }, `Listening over ${over}`);
+    this.#events.emit('listening');
   }
 
   /** The framework's interface to open. A failure is emitted as `error`, or logged if nobody listens for it. */
@@ -131,8 +122,13 @@ export class RobustTcpNetwork implements ManagedNetwork, ConnectionOwner {
     this.open().then(callback, (error: Error) => this.#onError(error));
   }
 
+  /** Shows another certificate to clients that connect from now on. */
+  renew(credentials: TlsCredentials): void {
+    this.#tls?.setSecureContext(credentials);
+  }
+
   async shutdown(seconds: number): Promise<void> {
-    this.server.close();
+    this.#listener.stop();
     for (const connection of this.#connections) connection.stop();
     const start = performance.now();
     const isFlushed = ({ pending, socket }: TcpConnection) => pending === 0 && socket.writableLength === 0;
@@ -145,8 +141,8 @@ export class RobustTcpNetwork implements ManagedNetwork, ConnectionOwner {
 
   close(): void {
     clearInterval(this.#sweep);
-    this.server.close();
     for (const { socket } of this.#connections) socket.destroy();
+    this.#listener.close();
   }
 
   on(event: string, listener: () => void): void {
@@ -158,19 +154,12 @@ export class RobustTcpNetwork implements ManagedNetwork, ConnectionOwner {
   }
 
   onQuery(message: Buffer, connection: TcpConnection): void {
-    const start = performance.now();
     if (this.#transfer(message, connection)) return;
-    const replied = this.#fromTable(message);
-    if (replied > 0) {
-      const reply = Buffer.allocUnsafe(LENGTH_BYTES + replied);
-      this.#scratch.copy(reply, LENGTH_BYTES, LENGTH_BYTES, LENGTH_BYTES + replied);
-      this.counters.tableHits(1);
-      this.#send(reply, connection, this.#query.type, start);
-    } else if (replied < 0 && this.handler !== undefined) {
-      this.#askFramework(message, this.handler, connection, start);
-    } else {
-      this.#hangUp(connection);
-    }
+    const isAnswered = this.#answers.answer(message, connection, (reply) => {
+      reply.writeUInt16BE(reply.length - LENGTH_BYTES, 0);
+      connection.send(reply);
+    });
+    if (!isAnswered) this.#hangUp(connection);
   }
 
   onBacklog(): void {
@@ -187,14 +176,14 @@ export class RobustTcpNetwork implements ManagedNetwork, ConnectionOwner {
   }
 
   onClosed(connection: TcpConnection): void {
-    if (this.#connections.delete(connection)) this.#counts.remove(connection.remoteAddress);
+    this.#connections.delete(connection);
   }
 
   /** Starts a zone transfer if the query asks for one that this client may have; returns whether it did. */
   #transfer(message: Buffer, connection: TcpConnection): boolean {
     const transfers = this.#transfers;
     if (transfers === undefined) return false;
-    const query = this.#query;
+    const { query } = this.#answers;
     if (query.read(message, 0, message.length) !== GOOD || !isTransfer(query.type)) return false;
     if (query.class !== CLASS.IN || !transfers.allows(connection.remoteAddress)) return false;
     const { type, questionEnd } = query;
@@ -206,30 +195,6 @@ export class RobustTcpNetwork implements ManagedNetwork, ConnectionOwner {
     return true;
   }
 
-  /**
-   * The length of the reply after the length field in the scratch buffer, or the table's `DROP` or `TO_FRAMEWORK`.
-   */
-  #fromTable(message: Buffer): number {
-    const { length } = message;
-    if (this.#query.read(message, 0, length) === IGNORE) return 0;
-    if (this.#responder === undefined) return -1;
-    const scratch = this.#scratch;
-    message.copy(scratch, LENGTH_BYTES);
-    return this.#responder.answer(scratch, LENGTH_BYTES, length, MAX_MESSAGE_BYTES, 'stream', this.#query);
-  }
-
-  #askFramework(message: Buffer, handler: NetworkHandler, connection: TcpConnection, start: number): void {
-    const path: FrameworkPath = { handler, log: this.#log, headroom: LENGTH_BYTES, transport: 'stream' };
-    const { remoteAddress, remotePort } = connection;
-    const peer = { remoteAddress, remotePort, type: SupportedNetworkType.TCP };
-    const { type } = this.#query;
-    this.counters.frameworkQuery();
-    const outcome = toFramework(path, message, peer, this.#query, this.#responder?.gate?.draw, (reply) =>
-      this.#send(reply, connection, type, start),
-    );
-    if (outcome === 'unanswerable') this.#hangUp(connection);
-  }
-
   /** A client that sends this will send nothing that we could answer (RFC 7766, section 8). */
   #hangUp(connection: TcpConnection): void {
     this.counters.drop(DROP_REASON.unanswerable);
@@ -237,19 +202,17 @@ export class RobustTcpNetwork implements ManagedNetwork, ConnectionOwner {
     connection.socket.destroy();
   }
 
-  #send(reply: Buffer, connection: TcpConnection, type: number, start: number): void {
-    reply.writeUInt16BE(reply.length - LENGTH_BYTES, 0);
-    this.counters.reply(reply, LENGTH_BYTES, type);
-    this.counters.latency((performance.now() - start) / 1000, 1);
-    connection.send(reply);
+  /** Not bound to a port: it shakes hands with the connections that the listener accepts. */
+  #createTls(credentials: TlsCredentials): TlsServer {
+    const handshakeTimeout = this.#idleSeconds * 1000;
+    const options = { ...credentials, ALPNProtocols: ['dot'], handshakeTimeout };
+    const server = createTlsServer(options, (socket) => this.#serve(socket));
+    // Node.js reports a handshake that takes too long, and leaves the connection open.
+    server.on('tlsClientError', (_error, socket) => socket.destroy());
+    return server;
   }
 
-  #accept(socket: Socket): void {
-    if (!this.#counts.add(socket.remoteAddress ?? '')) {
-      socket.on('error', () => undefined);
-      socket.destroy();
-      return;
-    }
+  #serve(socket: Socket): void {
     this.#connections.add(new TcpConnection(socket, this));
   }
 
@@ -257,7 +220,7 @@ export class RobustTcpNetwork implements ManagedNetwork, ConnectionOwner {
     const oldest = performance.now() - this.#idleSeconds * 1000;
     for (const connection of this.#connections) {
       if (connection.lastQueryAt >= oldest) continue;
-      this.#counts.timeOut();
+      this.#listener.timeOut();
       connection.socket.destroy();
     }
   }

@@ -1,12 +1,12 @@
 /** The primary of a multi-process server, with this package's workers or the framework's. */
 import { cpus } from 'node:os';
 import { watchFramework } from '../cluster/framework-primary.ts';
-import { PORT_VARIABLE } from '../cluster/messages.ts';
+import { PORTS_VARIABLE } from '../cluster/messages.ts';
 import { createPrimary, type PoolPrimary, type Primary } from '../cluster/pool-primary.ts';
 import { ZonesSnapshot } from '../cluster/zones-snapshot.ts';
 import { usableCpus } from '../cpus/usable-cpus.ts';
+import { type Ports, reservePorts } from '../endpoint/ports.ts';
 import { probe } from '../endpoint/probe.ts';
-import { reservePort } from '../endpoint/reserve-port.ts';
 import { ServerError } from '../errors.ts';
 import { exposition } from '../metrics/exposition.ts';
 import { type MetricsEndpoint, serveMetrics } from '../metrics/http.ts';
@@ -29,11 +29,11 @@ export function frameworkPrimary(options: ResolvedOptions, built: BuiltServer): 
     server: built.server,
     failed: new Promise<never>(() => undefined),
     async start() {
-      const port = await reservePort(options.addresses, options.port);
-      process.env[PORT_VARIABLE] = String(port);
+      const ports = await reservePorts(options);
+      process.env[PORTS_VARIABLE] = JSON.stringify(ports);
       primary = watchFramework(() => built.server.start(), options.addresses.length * 2);
-      await startWithin(primary, options, port, workers);
-      return readyOf(options, port, workers, built.udpBackend, undefined);
+      await startWithin(primary, options, ports, workers);
+      return readyOf(options, ports, workers, built.udpBackend, undefined);
     },
     reload: () => Promise.reject(cannotReload()),
     async stop() {
@@ -71,21 +71,21 @@ export function poolPrimary(options: ResolvedOptions, built: BuiltServer): Serve
     server: built.server,
     failed: failure.promise,
     async start() {
-      const port = await reservePort(options.addresses, options.port);
+      const ports = await reservePorts(options);
       zones.keep(await own());
-      pool = createPrimary({ size, standby: options.standby, port, zonesFile: zones.current, log });
+      pool = createPrimary({ size, standby: options.standby, ports, zonesFile: zones.current, log });
       pool.failed.catch((error) =>
         close(0).then(() => failure.reject(named(error, zones.current, zonesFile))),
       );
       try {
         if (options.metrics !== undefined) endpoint = await watch(options, pool, () => isStopping);
-        await startWithin(pool, options, port, size);
+        await startWithin(pool, options, ports, size);
       } catch (error) {
         const explained = named(error, zones.current, zonesFile);
         await close(0);
         throw explained;
       }
-      return readyOf(options, port, size, pool.udpBackend ?? built.udpBackend, endpoint?.port);
+      return readyOf(options, ports, size, pool.udpBackend ?? built.udpBackend, endpoint?.port);
     },
     reload: inTurn(async (source?: ZoneSource) => {
       const start = performance.now();
@@ -132,7 +132,7 @@ function watch(
 async function startWithin(
   primary: Primary,
   options: ResolvedOptions,
-  port: number,
+  ports: Ports,
   workers: number,
 ): Promise<void> {
   const timer = Promise.withResolvers<never>();
@@ -143,7 +143,10 @@ async function startWithin(
   try {
     await Promise.race([primary.start(), timer.promise]);
     const sockets = workers * PROBES_PER_WORKER;
-    await Promise.race([probe(options.addresses, port, { sockets, seconds: READY_SECONDS }), primary.failed]);
+    await Promise.race([
+      probe(options.addresses, ports, { sockets, seconds: READY_SECONDS }),
+      primary.failed,
+    ]);
   } catch (error) {
     await primary.stop(0);
     throw error;

@@ -1,5 +1,6 @@
 /** The result of `createServer`, whatever processes are behind it. */
 import type { DefaultServer } from 'dinodns/common/server/index.js';
+import type { Ports } from '../endpoint/ports.ts';
 import type { ResolvedOptions, ZoneSource } from '../options.ts';
 
 /** A graceful stop gives up on queries that take longer than this. */
@@ -13,7 +14,12 @@ export interface Ready {
   /** The first address. */
   readonly address: string;
   readonly addresses: readonly string[];
+  /** UDP and TCP. */
   readonly port: number;
+  /** DNS over TLS; absent without it. */
+  readonly tlsPort?: number;
+  /** DNS over HTTPS; absent without it. */
+  readonly httpsPort?: number;
   /** The process to send SIGTERM to: the only one, or the primary. */
   readonly pid: number;
   /** Processes that answer queries. */
@@ -28,7 +34,7 @@ export interface Server {
   /** The framework's server of this process: add middleware and handlers before `start`. */
   readonly server: DefaultServer;
   /**
-   * Resolves once every worker answers over UDP and TCP. Rejects with a `ServerError` and then leaves nothing
+   * Resolves once every worker answers, over every transport. Rejects with a `ServerError` and then leaves nothing
    * running.
    */
   start(): Promise<Ready>;
@@ -47,7 +53,7 @@ export interface Server {
 
 export function readyOf(
   { addresses }: ResolvedOptions,
-  port: number,
+  { dns, tls, https }: Ports,
   workers: number,
   udpBackend: string,
   metricsPort: number | undefined,
@@ -57,7 +63,9 @@ export function readyOf(
     ready: true,
     address: addresses[0],
     addresses,
-    port,
+    port: dns,
+    ...(tls === undefined ? {} : { tlsPort: tls }),
+    ...(https === undefined ? {} : { httpsPort: https }),
     pid: process.pid,
     workers,
     udpBackend,

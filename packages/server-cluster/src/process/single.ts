@@ -1,7 +1,7 @@
 /** A single-process server. */
 import { ZonesSnapshot } from '../cluster/zones-snapshot.ts';
+import { type Ports, reservePorts } from '../endpoint/ports.ts';
 import { probe } from '../endpoint/probe.ts';
-import { reservePort } from '../endpoint/reserve-port.ts';
 import { stoppedEarly } from '../errors.ts';
 import { exposition } from '../metrics/exposition.ts';
 import { type MetricsEndpoint, serveMetrics } from '../metrics/http.ts';
@@ -30,12 +30,12 @@ export function singleProcess(options: ResolvedOptions, built: BuiltServer): Ser
     return loadZones(options, snapshot.current);
   }
 
-  async function open(port: number): Promise<void> {
+  async function open(ports: Ports): Promise<void> {
     await built.load(await zonesNow());
-    await built.open(port);
+    await built.open(ports);
     try {
       const limits = { sockets: 1, seconds: READY_SECONDS, signal: stopping.signal };
-      await probe(options.addresses, port, limits);
+      await probe(options.addresses, ports, limits);
     } catch (error) {
       await built.shutdown(0);
       throw error;
@@ -46,20 +46,20 @@ export function singleProcess(options: ResolvedOptions, built: BuiltServer): Ser
     server: built.server,
     failed: never(),
     async start() {
-      const port = await reservePort(options.addresses, options.port);
+      const ports = await reservePorts(options);
       stopping.signal.throwIfAborted();
       if (options.metrics !== undefined && managed !== null) {
         endpoint = await watch(options, built, managed, () => state);
       }
       try {
-        await open(port);
+        await open(ports);
       } catch (error) {
         await endpoint?.close();
         snapshot.clear();
         throw error;
       }
       state = 'serving';
-      return readyOf(options, port, 1, built.udpBackend, endpoint?.port);
+      return readyOf(options, ports, 1, built.udpBackend, endpoint?.port);
     },
     reload: inTurn(async (zones) => {
       if (managed === null) throw cannotReload();

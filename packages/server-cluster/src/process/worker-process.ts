@@ -1,7 +1,8 @@
 /** A worker process in mode `multi`. */
-import { PORT_VARIABLE } from '../cluster/messages.ts';
+import { PORTS_VARIABLE } from '../cluster/messages.ts';
 import { serveAsWorker } from '../cluster/serve-as-worker.ts';
 import { removeSnapshots } from '../cluster/zones-snapshot.ts';
+import type { Ports } from '../endpoint/ports.ts';
 import type { ResolvedOptions, ZoneSource } from '../options.ts';
 import type { BuiltServer, Managed } from '../profiles/profile.ts';
 import { never, readyOf, type Server, STOP_SECONDS } from './server.ts';
@@ -10,7 +11,7 @@ import { loadZones } from './zones.ts';
 export function workerProcess(options: ResolvedOptions, built: BuiltServer): Server {
   const shutdown = () => built.shutdown(STOP_SECONDS);
   const { managed } = built;
-  const port = Number(process.env[PORT_VARIABLE]);
+  const ports: Ports = JSON.parse(process.env[PORTS_VARIABLE] ?? '{}');
   let snapshot: string | null = null;
   const zonesOf = (zonesFile: string | null) => {
     snapshot = zonesFile ?? snapshot;
@@ -22,7 +23,7 @@ export function workerProcess(options: ResolvedOptions, built: BuiltServer): Ser
   });
   const load = async (zonesFile: string | null) => built.load(await zonesOf(zonesFile));
   const open = async () => {
-    await built.open(port);
+    await built.open(ports);
     return built.udpBackend;
   };
   return {
@@ -34,7 +35,7 @@ export function workerProcess(options: ResolvedOptions, built: BuiltServer): Ser
         await load(null);
         await open();
       }
-      return readyOf(options, port, 1, built.udpBackend, undefined);
+      return readyOf(options, ports, 1, built.udpBackend, undefined);
     },
     reload: async () => undefined,
     stop: shutdown,

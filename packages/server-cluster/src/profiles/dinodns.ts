@@ -7,6 +7,7 @@ import { DefaultServer } from 'dinodns/common/server/index.js';
 import type { Handler } from 'dinodns/types/server.js';
 import { WORKERS_VARIABLE } from '../cluster/messages.ts';
 import { usableCpus } from '../cpus/usable-cpus.ts';
+import type { Ports } from '../endpoint/ports.ts';
 import { bindError } from '../errors.ts';
 import { Gate } from '../framework/gate.ts';
 import { CaseInsensitiveRouter } from '../framework/router.ts';
@@ -19,9 +20,11 @@ import {
   type WorkerSnapshot,
 } from '../metrics/snapshot.ts';
 import { BatchedUdpNetwork } from '../network/batched-udp.ts';
+import { HttpsNetwork } from '../network/https.ts';
 import { canReusePort } from '../network/reuse-port.ts';
 import { RobustTcpNetwork } from '../network/tcp.ts';
-import type { ZoneSource } from '../options.ts';
+import { readCredentials, type TlsCredentials } from '../network/tls-credentials.ts';
+import type { ResolvedOptions, ZoneSource } from '../options.ts';
 import { loadStore } from '../store/load.ts';
 import { ZoneStore } from '../store/zone-store.ts';
 import { createAnswerTable } from '../table/answer-table.ts';
@@ -46,17 +49,25 @@ function answerFrom(store: ZoneStore): Handler {
 interface Networks {
   readonly udp: readonly BatchedUdpNetwork[];
   readonly tcp: readonly RobustTcpNetwork[];
+  readonly tls: readonly RobustTcpNetwork[];
+  readonly https: readonly HttpsNetwork[];
 }
 
-async function openAll({ udp, tcp }: Networks, port: number): Promise<void> {
-  const networks = [...udp, ...tcp];
-  for (const network of networks) {
-    network.port = port;
+function allOf({ udp, tcp, tls, https }: Networks) {
+  return [...udp, ...tcp, ...tls, ...https];
+}
+
+async function openAll(networks: Networks, { dns, tls = 0, https = 0 }: Ports): Promise<void> {
+  for (const network of networks.tls) network.port = tls;
+  for (const network of networks.https) network.port = https;
+  for (const network of [...networks.udp, ...networks.tcp]) network.port = dns;
+  const all = allOf(networks);
+  for (const network of all) {
     try {
       await network.open();
     } catch (error) {
-      for (const opened of networks) opened.close();
-      throw bindError(error, network.address, port);
+      for (const opened of all) opened.close();
+      throw bindError(error, network.address, network.port);
     }
   }
 }
@@ -64,15 +75,21 @@ async function openAll({ udp, tcp }: Networks, port: number): Promise<void> {
 /** This process's counters and the totals of its sockets and connections. */
 function snapshotOf(
   counters: Counters,
-  { udp, tcp }: Networks,
+  { udp, tcp, tls, https }: Networks,
   reloads: WorkerSnapshot['reloads'],
 ): WorkerSnapshot {
   const usage = process.cpuUsage();
   return {
-    udp: [...counters.udp.values],
-    tcp: [...counters.tcp.values],
+    transports: {
+      udp: [...counters.udp.values],
+      tcp: [...counters.tcp.values],
+      ...(tls.length === 0 ? {} : { tls: [...counters.tls.values] }),
+      ...(https.length === 0 ? {} : { https: [...counters.https.values] }),
+    },
     sockets: udp.map(({ totals }) => totals).reduce(addSockets, NO_SOCKETS),
-    connections: tcp.map(({ totals }) => totals).reduce(addConnections, NO_CONNECTIONS),
+    connections: [...tcp, ...tls, ...https]
+      .map(({ totals }) => totals)
+      .reduce(addConnections, NO_CONNECTIONS),
     reloads: { ...reloads },
     cpuSeconds: (usage.user + usage.system) / 1e6,
     residentBytes: process.memoryUsage.rss(),
@@ -80,12 +97,23 @@ function snapshotOf(
   };
 }
 
-function manage(store: ZoneStore, counters: Counters, networks: Networks): Managed {
+/** Reads the certificate again; calling the result shows it to clients that connect from now on. */
+function renewal({ tls: files }: ResolvedOptions, { tls, https }: Networks): () => void {
+  if (files === undefined) return () => undefined;
+  const credentials = readCredentials(files);
+  return () => {
+    for (const network of [...tls, ...https]) network.renew(credentials);
+  };
+}
+
+function manage(options: ResolvedOptions, store: ZoneStore, counters: Counters, networks: Networks): Managed {
   const reloads = { succeeded: 0, failed: 0 };
   return {
     async prepare(zones: ZoneSource) {
       const next = new ZoneStore();
+      let renew: () => void;
       try {
+        renew = renewal(options, networks);
         await loadStore(next, zones);
       } catch (error) {
         reloads.failed++;
@@ -93,6 +121,7 @@ function manage(store: ZoneStore, counters: Counters, networks: Networks): Manag
       }
       return () => {
         store.replaceWith(next);
+        renew();
         reloads.succeeded++;
       };
     },
@@ -126,6 +155,16 @@ export const dinodnsProfile: Profile = {
     const { allowTransfer } = options;
     const transfers = allowTransfer.length === 0 ? {} : { transfers: new Transfers(store, allowTransfer) };
     const common = { port, reusePort, responder, log };
+    const streams = { ...common, ...tcp };
+    const credentials = options.tls === undefined ? undefined : readCredentials(options.tls);
+    /** On each address, if the options have this port. */
+    const encrypted = <T>(
+      at: number | undefined,
+      create: (address: string, tls: TlsCredentials) => T,
+    ): T[] =>
+      credentials === undefined || at === undefined
+        ? []
+        : addresses.map((address) => create(address, credentials));
     const networks: Networks = {
       udp: addresses.map((address) => {
         const limit = rateLimit === undefined ? {} : { rateLimit };
@@ -140,25 +179,33 @@ export const dinodnsProfile: Profile = {
         });
       }),
       tcp: addresses.map(
-        (address) =>
-          new RobustTcpNetwork({ ...common, ...tcp, ...transfers, address, counters: counters.tcp }),
+        (address) => new RobustTcpNetwork({ ...streams, ...transfers, address, counters: counters.tcp }),
+      ),
+      tls: encrypted(
+        options.tls?.port,
+        (address, tls) =>
+          new RobustTcpNetwork({ ...streams, ...transfers, tls, address, counters: counters.tls }),
+      ),
+      https: encrypted(
+        options.tls?.httpsPort,
+        (address, tls) => new HttpsNetwork({ ...streams, tls, address, counters: counters.https }),
       ),
     };
     const server = new DefaultServer({
-      networks: [...networks.udp, ...networks.tcp],
+      networks: allOf(networks),
       router: new CaseInsensitiveRouter(gate),
       defaultHandler: answerFrom(store),
     });
     return {
       server,
-      managed: manage(store, counters, networks),
+      managed: manage(options, store, counters, networks),
       get udpBackend() {
         return networks.udp[0]?.backend ?? 'dgram';
       },
       load: (zones) => loadStore(store, zones),
-      open: (openPort) => openAll(networks, openPort),
+      open: (ports) => openAll(networks, ports),
       async shutdown(seconds) {
-        await Promise.all([...networks.udp, ...networks.tcp].map((network) => network.shutdown(seconds)));
+        await Promise.all(allOf(networks).map((network) => network.shutdown(seconds)));
       },
     };
   },

@@ -4,6 +4,7 @@
  * else.
  */
 import type { DefaultServer } from 'dinodns/common/server/index.js';
+import type { Ports } from '../endpoint/ports.ts';
 import type { WorkerSnapshot } from '../metrics/snapshot.ts';
 import type { ProfileName, ResolvedOptions, ZoneSource } from '../options.ts';
 
@@ -28,7 +29,7 @@ export interface BuiltServer {
   /** Loads the initial zones. Rejects with a `ServerError` if they cannot be served. */
   load(zones: ZoneSource): Promise<void>;
   /** Binds all networks and serves. Rejects with a `ServerError` if that fails. */
-  open(port: number): Promise<void>;
+  open(ports: Ports): Promise<void>;
   /** Answers the queries received so far and closes; gives up after `seconds`. */
   shutdown(seconds: number): Promise<void>;
 }

@@ -56,6 +56,7 @@ function unsupported(options: ResolvedOptions) {
     options.udpBackend === 'auto' ? undefined : 'a choice of the UDP backend',
     options.balance === DEFAULT_BALANCE ? undefined : 'a choice of the balance',
     options.gatherMicroseconds === undefined ? undefined : 'a time to gather queries',
+    options.tls === undefined ? undefined : 'DNS over TLS or HTTPS',
     Object.keys(options.tcp).length === 0 ? undefined : 'limits for TCP',
   ].find((feature) => feature !== undefined);
   if (ours !== undefined) {
@@ -97,8 +98,8 @@ export const stockProfile: Profile = {
       async load(zones) {
         fill(store, zones);
       },
-      async open(port) {
-        for (const network of networks) network.port = port;
+      async open({ dns }) {
+        for (const network of networks) network.port = dns;
         server.use(store.handler);
         const opened = Promise.all(networks.map(listening));
         server.start();

@@ -18,6 +18,8 @@ export interface ReadyLine {
   workers: number;
   udpBackend: string;
   metricsPort?: number;
+  tlsPort?: number;
+  httpsPort?: number;
 }
 
 export interface Exit {

@@ -1,0 +1,79 @@
+/** DNS messages in HTTP requests and responses (RFC 8484): what a request asks, and how long its answer may be kept. */
+import { constants, type IncomingHttpHeaders } from 'node:http2';
+import { HEADER_BYTES, skipName, TYPE, u16 } from '@dinodns-bench/wire';
+import { MAX_QUERY_BYTES } from './tcp-connection.ts';
+
+export const DNS_PATH = '/dns-query';
+export const DNS_MESSAGE = 'application/dns-message';
+
+/** Type, class, TTL and length of a record, after its name. */
+const RECORD_BYTES = 10;
+const TTL_OFFSET = 4;
+const RDLENGTH_OFFSET = 8;
+/** Type and class of a question, after its name. */
+const QUESTION_BYTES = 4;
+
+/** A message in the request itself, in the body that follows, or the status that refuses the request. */
+export type DnsRequest =
+  | { readonly kind: 'message'; readonly message: Buffer }
+  | { readonly kind: 'body' }
+  | { readonly kind: 'refused'; readonly status: number };
+
+function refused(status: number): DnsRequest {
+  return { kind: 'refused', status };
+}
+
+/** GET: the message is in base64url without padding (RFC 8484, section 4.1). */
+function fromQuery(search: string): DnsRequest {
+  const text = new URLSearchParams(search).get('dns');
+  if (text === null || !/^[\w-]+$/.test(text)) return refused(constants.HTTP_STATUS_BAD_REQUEST);
+  if (text.length > (MAX_QUERY_BYTES * 4) / 3 + 4) return refused(constants.HTTP_STATUS_URI_TOO_LONG);
+  return { kind: 'message', message: Buffer.from(text, 'base64url') };
+}
+
+function fromBody(headers: IncomingHttpHeaders): DnsRequest {
+  const [type = ''] = (headers['content-type'] ?? '').split(';');
+  if (type.trim().toLowerCase() !== DNS_MESSAGE) return refused(constants.HTTP_STATUS_UNSUPPORTED_MEDIA_TYPE);
+  const length = Number(headers['content-length'] ?? 0);
+  return length > MAX_QUERY_BYTES ? refused(constants.HTTP_STATUS_PAYLOAD_TOO_LARGE) : { kind: 'body' };
+}
+
+/** Reads the head of a request. */
+export function readRequest(headers: IncomingHttpHeaders): DnsRequest {
+  const [path, search = ''] = (headers[':path'] ?? '').split('?', 2);
+  if (path !== DNS_PATH) return refused(constants.HTTP_STATUS_NOT_FOUND);
+  switch (headers[':method']) {
+    case 'GET':
+      return fromQuery(search);
+    case 'POST':
+      return fromBody(headers);
+    default:
+      return refused(constants.HTTP_STATUS_METHOD_NOT_ALLOWED);
+  }
+}
+
+/** Seconds of a TTL; one with the top bit set counts as 0 (RFC 2181, section 8). */
+function ttlAt(reply: Buffer, offset: number): number {
+  const ttl = reply.readUInt32BE(offset);
+  return ttl > 0x7fff_ffff ? 0 : ttl;
+}
+
+/**
+ * For how many seconds an HTTP cache may keep a reply of ours: the smallest TTL of its answer, or of its SOA record
+ * if it has no answer (RFC 8484, section 5.1); 0 if it has neither.
+ */
+export function freshSeconds(reply: Buffer): number {
+  let at = HEADER_BYTES;
+  for (let count = u16(reply, 4); count > 0; count--) at = skipName(reply, at) + QUESTION_BYTES;
+  const answers = u16(reply, 6);
+  const records = answers === 0 ? u16(reply, 8) : answers;
+  let smallest = Infinity;
+  for (let count = records; count > 0; count--) {
+    at = skipName(reply, at);
+    if (at < 0 || at + RECORD_BYTES > reply.length) return 0;
+    if (answers > 0 || u16(reply, at) === TYPE.SOA)
+      smallest = Math.min(smallest, ttlAt(reply, at + TTL_OFFSET));
+    at += RECORD_BYTES + u16(reply, at + RDLENGTH_OFFSET);
+  }
+  return smallest === Infinity ? 0 : smallest;
+}

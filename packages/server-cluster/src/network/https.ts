@@ -1,0 +1,260 @@
+/**
+ * DNS over HTTPS for DinoDNS (RFC 8484), over HTTP/2, with the limits of TCP: connections, time and memory. A
+ * stream is a query; a client that resets streams in quick succession is cut off by Node.js itself.
+ */
+import { EventEmitter } from 'node:events';
+import {
+  constants,
+  createSecureServer,
+  type Http2SecureServer,
+  type IncomingHttpHeaders,
+  type ServerHttp2Session,
+  type ServerHttp2Stream,
+} from 'node:http2';
+import type { Server } from 'node:net';
+import { type NetworkHandler, SupportedNetworkType } from 'dinodns/common/network/net.js';
+import { defaultLog, type Log } from '../log/log.ts';
+import { DROP_REASON, TransportCounters } from '../metrics/counters.ts';
+import type { ConnectionTotals } from '../metrics/snapshot.ts';
+import { DNS_MESSAGE, freshSeconds, readRequest } from './https-message.ts';
+import { type ManagedNetwork, waitUntil } from './managed-network.ts';
+import { packetSerializer } from './serializer.ts';
+import { StreamAnswers } from './stream-answers.ts';
+import { DEFAULT_IDLE_SECONDS, DEFAULT_MAX_BUFFERED_BYTES, StreamListener } from './stream-listener.ts';
+import type { TcpNetworkOptions } from './tcp.ts';
+import { MAX_PENDING_QUERIES, MAX_QUERY_BYTES } from './tcp-connection.ts';
+import type { TlsCredentials } from './tls-credentials.ts';
+
+/** Header blocks of a DNS client have a few hundred bytes; a GET request carries its message there. */
+const MAX_HEADER_LIST_BYTES = 16 * 1024;
+/** Of Node.js for each connection, in its unit of megabytes: what is not ours, such as header tables. */
+const SESSION_MEMORY_MEGABYTES = 2;
+
+export type HttpsNetworkOptions = Omit<TcpNetworkOptions, 'tls' | 'transfers'> & {
+  readonly tls: TlsCredentials;
+};
+
+/** A client's connection. */
+interface Client {
+  readonly session: ServerHttp2Session;
+  readonly remoteAddress: string;
+  readonly remotePort: number;
+  /** When its last complete query arrived, in milliseconds of `performance.now()`. */
+  lastQueryAt: number;
+  /** Bytes of replies that it has not read. */
+  unread: number;
+}
+
+export class HttpsNetwork implements ManagedNetwork {
+  readonly networkType = SupportedNetworkType.HTTPS;
+  readonly address: string;
+  /** May be changed until the network opens. */
+  port: number;
+  readonly serializer = packetSerializer;
+  readonly counters: TransportCounters;
+  readonly #idleSeconds: number;
+  readonly #maxBufferedOctets: number;
+  readonly #log: Log;
+  readonly #events = new EventEmitter();
+  readonly #answers: StreamAnswers;
+  readonly #listener: StreamListener;
+  readonly #http: Http2SecureServer;
+  readonly #clients = new Map<unknown, Client>();
+  #unread = 0;
+  #sweep: NodeJS.Timeout | undefined;
+
+  constructor(options: HttpsNetworkOptions) {
+    this.address = options.address;
+    this.port = options.port;
+    this.counters = options.counters ?? new TransportCounters();
+    this.#idleSeconds = options.idleSeconds ?? DEFAULT_IDLE_SECONDS;
+    this.#maxBufferedOctets = options.maxBufferedOctets ?? DEFAULT_MAX_BUFFERED_BYTES;
+    this.#log = options.log ?? defaultLog();
+    const { responder } = options;
+    const { counters, networkType: type } = this;
+    this.#answers = new StreamAnswers({ responder, type, headroom: 0, log: this.#log, counters });
+    this.#http = this.#createHttp(options.tls);
+    this.#listener = new StreamListener({
+      ...options,
+      onSocket: (socket) => this.#http.emit('connection', socket.setNoDelay(true)),
+      onError: (error) => this.#onError(error),
+    });
+  }
+
+  get handler(): NetworkHandler {
+    return this.#answers.handler;
+  }
+
+  set handler(handler: NetworkHandler) {
+    this.#answers.handler = handler;
+  }
+
+  /** The listening socket. */
+  get server(): Server {
+    return this.#listener.server;
+  }
+
+  get totals(): ConnectionTotals {
+    return this.#listener.totals;
+  }
+
+  async open(): Promise<void> {
+    this.port = await this.#listener.open(this.port);
+    this.#sweep = setInterval(() => this.#closeIdle(), (this.#idleSeconds * 1000) / 10);
+    this.#sweep.unref();
+    this.#log.info({ address: this.address, port: this.port }, 'Listening over HTTPS');
+    this.#events.emit('listening');
+  }
+
+  /** The framework's interface to open. A failure is emitted as `error`, or logged if nobody listens for it. */
+  listen(callback?: () => void): void {
+    this.open().then(callback, (error: Error) => this.#onError(error));
+  }
+
+  /** Shows another certificate to clients that connect from now on. */
+  renew(credentials: TlsCredentials): void {
+    this.#http.setSecureContext(credentials);
+  }
+
+  async shutdown(seconds: number): Promise<void> {
+    this.#listener.stop();
+    // GOAWAY: open streams are finished, and the client opens no further ones.
+    for (const { session } of this.#clients.values()) session.close();
+    await waitUntil(() => this.#clients.size === 0, seconds);
+    this.close();
+  }
+
+  close(): void {
+    clearInterval(this.#sweep);
+    for (const { session } of this.#clients.values()) session.destroy();
+    this.#listener.close();
+  }
+
+  on(event: string, listener: () => void): void {
+    this.#events.on(event, listener);
+  }
+
+  off(event: string, listener: () => void): void {
+    this.#events.off(event, listener);
+  }
+
+  /** Not bound to a port: it serves the connections that the listener accepts. */
+  #createHttp(credentials: TlsCredentials): Http2SecureServer {
+    const server = createSecureServer({
+      ...credentials,
+      handshakeTimeout: this.#idleSeconds * 1000,
+      maxSessionMemory: SESSION_MEMORY_MEGABYTES,
+      settings: {
+        enablePush: false,
+        maxConcurrentStreams: MAX_PENDING_QUERIES,
+        maxHeaderListSize: MAX_HEADER_LIST_BYTES,
+      },
+    });
+    server.on('session', (session) => this.#accept(session));
+    server.on('stream', (stream, headers) => this.#onStream(stream, headers));
+    // A client that speaks no HTTP/2; or a connection that fails, which closes its session.
+    server.on('unknownProtocol', (socket) => socket.destroy());
+    server.on('sessionError', () => undefined);
+    return server;
+  }
+
+  #accept(session: ServerHttp2Session): void {
+    const { remoteAddress = '', remotePort = 0 } = session.socket;
+    const now = performance.now();
+    this.#clients.set(session, {
+      session,
+      remoteAddress,
+      remotePort,
+      lastQueryAt: now,
+      unread: 0,
+    });
+    session.once('close', () => this.#clients.delete(session));
+  }
+
+  #onStream(stream: ServerHttp2Stream, headers: IncomingHttpHeaders): void {
+    // A stream that fails is closed; nobody else is affected.
+    stream.on('error', () => undefined);
+    const client = this.#clients.get(stream.session);
+    if (client === undefined) {
+      stream.close(constants.NGHTTP2_REFUSED_STREAM);
+      return;
+    }
+    const request = readRequest(headers);
+    if (request.kind === 'refused') this.#refuse(stream, request.status);
+    else if (request.kind === 'message') this.#answer(stream, request.message, client);
+    else this.#readBody(stream, client);
+  }
+
+  #readBody(stream: ServerHttp2Stream, client: Client): void {
+    const chunks: Buffer[] = [];
+    let length = 0;
+    stream.on('data', (chunk: Buffer) => {
+      length += chunk.length;
+      if (length <= MAX_QUERY_BYTES) chunks.push(chunk);
+      else if (!stream.headersSent) this.#refuse(stream, constants.HTTP_STATUS_PAYLOAD_TOO_LARGE);
+    });
+    stream.once('end', () => {
+      const [only, ...more] = chunks;
+      if (stream.headersSent || stream.destroyed) return;
+      const message = only !== undefined && more.length === 0 ? only : Buffer.concat(chunks);
+      this.#answer(stream, message, client);
+    });
+  }
+
+  #answer(stream: ServerHttp2Stream, message: Buffer, client: Client): void {
+    client.lastQueryAt = performance.now();
+    const isAnswered = this.#answers.answer(message, client, (reply) => this.#send(stream, reply, client));
+    if (!isAnswered) this.#refuse(stream, constants.HTTP_STATUS_BAD_REQUEST);
+  }
+
+  #send(stream: ServerHttp2Stream, reply: Buffer, client: Client): void {
+    if (stream.destroyed || stream.closed) return;
+    this.#count(client, reply.length);
+    stream.once('close', () => this.#count(client, -reply.length));
+    stream.respond({
+      ':status': constants.HTTP_STATUS_OK,
+      'content-type': DNS_MESSAGE,
+      'content-length': reply.length,
+      'cache-control': `max-age=${freshSeconds(reply)}`,
+    });
+    stream.end(reply);
+    if (this.#unread > this.#maxBufferedOctets) this.#closeGreediest();
+  }
+
+  /** Refuses a request; what it still sends is not read. */
+  #refuse(stream: ServerHttp2Stream, status: number): void {
+    const tooLong = status === constants.HTTP_STATUS_PAYLOAD_TOO_LARGE;
+    this.counters.drop(tooLong ? DROP_REASON.oversized : DROP_REASON.unanswerable);
+    if (stream.destroyed || stream.closed) return;
+    stream.respond({ ':status': status }, { endStream: true });
+    stream.close(constants.NGHTTP2_NO_ERROR);
+  }
+
+  #count(client: Client, bytes: number): void {
+    client.unread += bytes;
+    this.#unread += bytes;
+  }
+
+  #closeGreediest(): void {
+    let greediest: Client | undefined;
+    for (const client of this.#clients.values()) {
+      if (client.unread > (greediest?.unread ?? 0)) greediest = client;
+    }
+    this.counters.drop(DROP_REASON.congested);
+    greediest?.session.destroy();
+  }
+
+  #closeIdle(): void {
+    const oldest = performance.now() - this.#idleSeconds * 1000;
+    for (const { lastQueryAt, session } of this.#clients.values()) {
+      if (lastQueryAt >= oldest) continue;
+      this.#listener.timeOut();
+      session.destroy();
+    }
+  }
+
+  #onError(error: Error): void {
+    if (this.#events.listenerCount('error') > 0) this.#events.emit('error', error);
+    else this.#log.error({ address: this.address, port: this.port, error: error.message }, 'HTTPS failed');
+  }
+}

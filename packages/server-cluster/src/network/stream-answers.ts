@@ -1,0 +1,92 @@
+/** Answers messages that arrive over a stream: from the answer table if it can, else through the framework. */
+import { IGNORE, MAX_MESSAGE_BYTES, QueryReader } from '@dinodns-bench/wire';
+import type { NetworkHandler, SupportedNetworkType } from 'dinodns/common/network/net.js';
+import type { Gate } from '../framework/gate.ts';
+import type { Log } from '../log/log.ts';
+import type { TransportCounters } from '../metrics/counters.ts';
+import { DROP, type Responder, TO_FRAMEWORK } from '../table/responder.ts';
+import { NO_HANDLER, toFramework } from './framework-path.ts';
+
+export interface StreamAnswersOptions {
+  /** Answers what it can before the framework is asked. */
+  readonly responder: (Responder & { readonly gate?: Gate }) | undefined;
+  readonly type: SupportedNetworkType;
+  /** Bytes before each reply for the caller to fill: the length field over TCP. */
+  readonly headroom: number;
+  readonly log: Log;
+  readonly counters: TransportCounters;
+}
+
+/** The client, for handlers. */
+export interface StreamPeer {
+  readonly remoteAddress: string;
+  readonly remotePort: number;
+}
+
+export class StreamAnswers {
+  handler: NetworkHandler = NO_HANDLER;
+  /** The current message; each is parsed once. */
+  readonly query = new QueryReader();
+  readonly #options: StreamAnswersOptions;
+  /** The buffer in which the table writes its answers. */
+  readonly #scratch: Buffer;
+
+  constructor(options: StreamAnswersOptions) {
+    this.#options = options;
+    this.#scratch = Buffer.alloc(options.headroom + MAX_MESSAGE_BYTES);
+  }
+
+  /**
+   * Calls `send` once with the reply, perhaps before this call returns. Returns false, and never calls it, for a
+   * message that must not be answered.
+   */
+  answer(message: Buffer, peer: StreamPeer, send: (reply: Buffer) => void): boolean {
+    const start = performance.now();
+    const replied = this.#fromTable(message);
+    const { headroom, counters } = this.#options;
+    if (replied > 0) {
+      const reply = Buffer.allocUnsafe(headroom + replied);
+      this.#scratch.copy(reply, headroom, headroom, headroom + replied);
+      counters.tableHits(1);
+      this.#count(reply, this.query.type, start);
+      send(reply);
+      return true;
+    }
+    return replied === DROP ? false : this.#askFramework(message, peer, start, send);
+  }
+
+  /** The length of the reply in the scratch buffer, or the table's `DROP` or `TO_FRAMEWORK`. */
+  #fromTable(message: Buffer): number {
+    const { length } = message;
+    const { responder, headroom } = this.#options;
+    if (this.query.read(message, 0, length) === IGNORE) return DROP;
+    if (responder === undefined) return TO_FRAMEWORK;
+    message.copy(this.#scratch, headroom);
+    return responder.answer(this.#scratch, headroom, length, MAX_MESSAGE_BYTES, 'stream', this.query);
+  }
+
+  #askFramework(
+    message: Buffer,
+    { remoteAddress, remotePort }: StreamPeer,
+    start: number,
+    send: (reply: Buffer) => void,
+  ): boolean {
+    const { log, headroom, type, counters, responder } = this.#options;
+    const path = { handler: this.handler, log, headroom, transport: 'stream' } as const;
+    const queried = this.query.type;
+    counters.frameworkQuery();
+    const respond = (reply: Buffer) => {
+      this.#count(reply, queried, start);
+      send(reply);
+    };
+    const peer = { remoteAddress, remotePort, type };
+    const outcome = toFramework(path, message, peer, this.query, responder?.gate?.draw, respond);
+    return outcome !== 'unanswerable';
+  }
+
+  #count(reply: Buffer, type: number, start: number): void {
+    const { counters, headroom } = this.#options;
+    counters.reply(reply, headroom, type);
+    counters.latency((performance.now() - start) / 1000, 1);
+  }
+}

@@ -1,0 +1,72 @@
+/** The certificate that a server shows, and how its processes share the sessions that clients resume. */
+import { hkdfSync, randomBytes } from 'node:crypto';
+import { readFileSync } from 'node:fs';
+import { createSecureContext, type SecureContextOptions } from 'node:tls';
+import { messageOf } from '@dinodns-bench/program';
+import { ServerError } from '../errors.ts';
+
+/** Environment variable that gives the workers of one server the same ticket keys. Not a secret. */
+export const TICKET_SALT_VARIABLE = 'DINODNS_SERVER_TICKET_SALT';
+
+/** `ticketKeys` of `node:tls`: a name of 16 bytes and two keys of 16. */
+const TICKET_KEYS_BYTES = 48;
+const SALT_BYTES = 16;
+
+/** PEM files. */
+export interface CertificateFiles {
+  /** The certificate, followed by those that lead to its authority. */
+  readonly certificateFile: string;
+  readonly keyFile: string;
+}
+
+/** What `tls.createServer`, `http2.createSecureServer` and `setSecureContext` take. */
+export interface TlsCredentials extends SecureContextOptions {
+  readonly cert: Buffer;
+  readonly key: Buffer;
+  readonly ticketKeys: Buffer;
+}
+
+function readPem(what: string, file: string): Buffer {
+  try {
+    return readFileSync(file);
+  } catch (error) {
+    throw new ServerError(
+      'E_UNREADABLE',
+      `The ${what} ${file} cannot be read: ${messageOf(error)}.`,
+      'Give a PEM file that this user may read.',
+      error,
+    );
+  }
+}
+
+/** Random and not secret; the same for all processes of a server. */
+export function ticketSalt(): string {
+  return randomBytes(SALT_BYTES).toString('hex');
+}
+
+/**
+ * A client may reach another worker with its next connection, and must be able to resume its session there. So all
+ * workers derive the keys of session tickets from what only they know, the private key; a restart changes them.
+ */
+function ticketKeys(key: Buffer, salt: string): Buffer {
+  return Buffer.from(hkdfSync('sha256', key, salt, 'dinodns-server session tickets', TICKET_KEYS_BYTES));
+}
+
+/** Reads the files and tries them. Throws `E_UNREADABLE`, or `E_TLS` if they are not a certificate and its key. */
+export function readCredentials({ certificateFile, keyFile }: CertificateFiles): TlsCredentials {
+  const cert = readPem('certificate', certificateFile);
+  const key = readPem('private key', keyFile);
+  const salt = process.env[TICKET_SALT_VARIABLE] ?? ticketSalt();
+  const credentials = { cert, key, ticketKeys: ticketKeys(key, salt) };
+  try {
+    createSecureContext(credentials);
+  } catch (error) {
+    throw new ServerError(
+      'E_TLS',
+      `${certificateFile} and ${keyFile} cannot be used for TLS: ${messageOf(error)}.`,
+      'Give a certificate and its own, unencrypted private key, both in PEM format.',
+      error,
+    );
+  }
+  return credentials;
+}
