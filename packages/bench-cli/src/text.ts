@@ -35,3 +35,8 @@ export function wrapText(text: string, columns: number): string[] {
   }
   return line === '' ? lines : [...lines, line];
 }
+
+/** `text` as a part of a file's name: what is special to shells or file systems becomes a hyphen. */
+export function fileNameOf(text: string): string {
+  return text.replaceAll(/[^A-Za-z0-9._+@-]+/g, '-').replace(/^[.-]+/, '');
+}

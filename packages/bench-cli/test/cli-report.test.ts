@@ -40,7 +40,7 @@ describe('bench report', () => {
     ['markdown', /^# CoreDNS, DinoDNS/],
     ['github', /^### DNS benchmark/],
     ['csv', /^trial,server,tier/],
-    ['json', /^\{\n {2}"schemaVersion": 2/],
+    ['json', /^\{\n {2}"schemaVersion": 3/],
     ['terminal', /^Tier 1, single/],
   ])('prints a single text and writes nothing: %s', async (format, start) => {
     expect(await world.bench('report', 'latest', '--format', format)).toBe(0);

@@ -2,11 +2,10 @@ import { readFile } from 'node:fs/promises';
 import { describe, expect, it } from 'vitest';
 import { configure } from '../src/config/configuration.ts';
 import { KUBERNETES_DEFAULTS } from '../src/config/kubernetes-settings.ts';
+import { DEFAULTS } from '../src/config/settings.ts';
 import { parseTimes } from '../src/loaders/cluster-job.ts';
 import { loadFor } from '../src/measure/load.ts';
-import { coredns } from '../src/servers/coredns/index.ts';
-import { dinodns } from '../src/servers/dinodns/index.ts';
-import { serverKinds } from '../src/servers/registry.ts';
+import { findServer } from '../src/servers/registry.ts';
 import { parseCheckerLine } from '../src/targets/kubernetes/checker.ts';
 import { imageTag } from '../src/targets/kubernetes/cluster-dns.ts';
 import { candidateNodes, cniOf, providerOf, proxyModeOf } from '../src/targets/kubernetes/cluster-facts.ts';
@@ -20,6 +19,8 @@ import { parseReadyLine } from '../src/targets/kubernetes/ready-line.ts';
 import { zoneSetOf } from '../src/workload/workload.ts';
 import { testWorld } from './support/test-world.ts';
 
+const coredns = findServer('coredns', DEFAULTS);
+const dinodns = findServer('dinodns', DEFAULTS);
 const settings = { ...KUBERNETES_DEFAULTS, target: 'kubernetes' } as const;
 const request = {
   settings,
@@ -207,14 +208,16 @@ describe('small parts', () => {
   });
 
   it("images: the project's own CoreDNS of the version that is compared, and ours of this version", () => {
-    const imageOf = (name: string, images: ReturnType<typeof imagesOf>) => {
-      const [kind] = serverKinds([name]);
-      return kind?.image == null ? null : images.of(kind.image);
-    };
-    expect(imageOf('coredns', imagesOf(settings, '1.13.1', 'dnsperf'))).toBe('coredns/coredns:1.13.1');
-    const own = imagesOf({ ...settings, dinodnsImage: 'r/x:2' }, '1.13.1', 'builtin');
+    const imageOf = (name: string, images: ReturnType<typeof imagesOf>) =>
+      images.of(findServer(name, { corednsVersion: '1.13.1' }));
+    expect(imageOf('coredns', imagesOf(settings, 'dnsperf'))).toBe('coredns/coredns:1.13.1');
+    expect(imageOf('coredns@1.11.3', imagesOf(settings, 'dnsperf'))).toBe('coredns/coredns:1.11.3');
+    const own = imagesOf({ ...settings, corednsImage: 'r:5000/c:x', dinodnsImage: 'r/x:2' }, 'builtin');
     expect(imageOf('dinodns', own)).toBe('r/x:2');
     expect(own.checker).toBe('r/x:2');
+    expect(imageOf('coredns+file', own)).toBe('r:5000/c:x');
+    expect(imageOf('coredns@1.11.3+file', own)).toBe('r:5000/c:1.11.3');
+    expect(() => imageOf('knot', own)).toThrow('knot has no container image');
   });
 });
 
@@ -238,7 +241,7 @@ describe('settings of the kubernetes target', () => {
       tiers: [1, 2, 4],
       modes: ['single', 'multi'],
       durationSeconds: 600,
-      ratePerSecond: 1_000_000,
+      ratesPerSecond: [1_000_000],
       kubernetes: { target: 'kubernetes' },
     });
   });

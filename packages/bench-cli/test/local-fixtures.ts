@@ -2,7 +2,7 @@
 import { randomBytes } from 'node:crypto';
 import type { ZoneSet } from '@dinodns-bench/zones';
 import type { DnsQuery } from '../src/dns/client.ts';
-import type { InstancePlan, ServerKind } from '../src/servers/server.ts';
+import type { InstancePlan, Server } from '../src/servers/server.ts';
 import { realWorld, type World } from '../src/world.ts';
 
 /** A run id that no other test uses. */
@@ -45,11 +45,14 @@ export function scriptServer(
   script: string,
   changes: Partial<InstancePlan> = {},
   command?: (address: string, port: number) => readonly string[],
-): ServerKind {
+): Server {
   return {
     name: 'script',
+    kind: 'script',
+    variant: null,
+    version: null,
+    isVersionNamed: false,
     title: 'Script',
-    description: 'a script of a test',
     program: null,
     image: null,
     answersUnknownZoneWith: 'REFUSED',

@@ -8,8 +8,8 @@ import { afterEach, describe, expect, test } from 'vitest';
 import { DEFAULTS } from '../src/config/settings.ts';
 import { readAllProcessStats, readProcessStat } from '../src/machine/proc-files.ts';
 import { createProvisioner } from '../src/provision/provisioner.ts';
-import { SERVER_KINDS, serverKinds } from '../src/servers/registry.ts';
-import type { ServerKind } from '../src/servers/server.ts';
+import { findServers, serverNames } from '../src/servers/registry.ts';
+import type { Server } from '../src/servers/server.ts';
 import { createLocalTarget } from '../src/targets/local/local-target.ts';
 import { createResourceGroups } from '../src/targets/local/resource-groups.ts';
 import { readinessQueries } from '../src/workload/workload.ts';
@@ -24,10 +24,10 @@ afterEach(async () => {
 });
 
 /** How to call a server kind's program. */
-async function programOf(world: World, kind: ServerKind): Promise<readonly string[]> {
+async function programOf(world: World, kind: Server): Promise<readonly string[]> {
   const options = {
     allowed: false,
-    corednsVersion: DEFAULTS.corednsVersion,
+    version: kind.version,
     progress: { step: () => undefined, detail: () => undefined },
     signal: new AbortController().signal,
   };
@@ -37,7 +37,7 @@ async function programOf(world: World, kind: ServerKind): Promise<readonly strin
 }
 
 /** What a test of this server needs beyond the workspace. */
-function needsOf({ program }: ServerKind) {
+function needsOf({ program }: Server) {
   const tool = program?.name;
   return tool === 'coredns' || tool === 'knotd' || tool === 'nsd' ? needs(tool) : needs();
 }
@@ -51,16 +51,14 @@ async function stage(): Promise<{ world: World; temporary: string }> {
 
 describe('on the local target', () => {
   // What is in a cluster already cannot be deployed here.
-  for (const kind of SERVER_KINDS.filter(({ existing }) => existing !== true)) {
-    const { name } = kind;
+  for (const server of findServers(serverNames(), DEFAULTS).filter(({ existing }) => existing !== true)) {
+    const { name } = server;
     for (const mode of ['single', 'multi'] as const) {
       test(
         `${name} in ${mode} mode answers, is observed with its limit, and is gone afterwards`,
-        needsOf(kind),
+        needsOf(server),
         async () => {
           const { world, temporary } = await stage();
-          const [server] = serverKinds([name]);
-          if (server === undefined) throw new Error(`there is no ${name}`);
           const program = await programOf(world, server);
           const runId = uniqueRunId();
           const groups = await createResourceGroups(world, { runId, request: 'quota' });
@@ -116,7 +114,7 @@ describe('when bench is killed', () => {
     return `
       import { defineZoneSet } from '@dinodns-bench/zones';
       import { readinessQueries } from ${module('workload/workload.ts')};
-      import { serverKinds } from ${module('servers/registry.ts')};
+      import { findServer } from ${module('servers/registry.ts')};
       import { createLocalTarget } from ${module('targets/local/local-target.ts')};
       import { createResourceGroups } from ${module('targets/local/resource-groups.ts')};
       import { realWorld } from ${module('world.ts')};
@@ -126,7 +124,7 @@ describe('when bench is killed', () => {
       const groups = { ...real, create: async (request) => (group = await real.create(request)) };
       const target = await createLocalTarget(world, { groups, readinessQueries });
       await target.deploy({
-        server: serverKinds([${JSON.stringify(name)}])[0], program: ${JSON.stringify(program)}, zoneSet: defineZoneSet(),
+        server: findServer(${JSON.stringify(name)}, ${JSON.stringify(DEFAULTS)}), program: ${JSON.stringify(program)}, zoneSet: defineZoneSet(),
         mode: 'multi', transport: 'udp', allowances: [2], logDirectory: ${JSON.stringify(join(temporary, 'logs'))},
         signal: new AbortController().signal,
       });
@@ -135,7 +133,7 @@ describe('when bench is killed', () => {
     `;
   }
 
-  for (const server of serverKinds(['coredns', 'dinodns', 'dinodns-stock', 'nsd', 'knot'])) {
+  for (const server of findServers(['coredns', 'dinodns', 'dinodns-stock', 'nsd', 'knot'], DEFAULTS)) {
     const { name } = server;
     test(`${name} ends with it, all of its processes`, needsOf(server), async () => {
       const { world, temporary } = await stage();

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, describe, expect, test } from 'vitest';
 import { readProcessStat } from '../src/machine/proc-files.ts';
-import type { ServerKind } from '../src/servers/server.ts';
+import type { Server } from '../src/servers/server.ts';
 import { createLocalTarget, type LocalTargetOptions } from '../src/targets/local/local-target.ts';
 import { createResourceGroups } from '../src/targets/local/resource-groups.ts';
 import type { Deployment, DeployRequest, Target } from '../src/targets/target.ts';
@@ -31,7 +31,7 @@ interface Stage {
   readonly temporary: string;
   readonly logs: string;
   readonly abort: AbortController;
-  deploy(server: ServerKind, changes?: Partial<DeployRequest>): Promise<Deployment>;
+  deploy(server: Server, changes?: Partial<DeployRequest>): Promise<Deployment>;
 }
 
 async function stage(options: Partial<LocalTargetOptions> = {}, base: World = world): Promise<Stage> {

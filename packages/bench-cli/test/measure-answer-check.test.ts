@@ -7,15 +7,17 @@ import { join } from 'node:path';
 import { defineWorkload, defineZoneSet, type Query, workloadFor } from '@dinodns-bench/zones';
 import { decode, encode, type Packet } from 'dns-packet';
 import { afterAll, afterEach, describe, expect, it } from 'vitest';
+import { DEFAULTS } from '../src/config/settings.ts';
 import { createDnsClient } from '../src/dns/client.ts';
 import { BenchError } from '../src/errors.ts';
 import { checkAnswers } from '../src/measure/answer-check.ts';
-import { coredns } from '../src/servers/coredns/index.ts';
-import { dinodnsStock } from '../src/servers/dinodns/index.ts';
+import { findServer } from '../src/servers/registry.ts';
 import { loadWorkload } from '../src/workload/load-workload.ts';
 import { expectationOf, predictedCodes, zoneSetOf } from '../src/workload/workload.ts';
 import { realClock } from '../src/world.ts';
 
+const coredns = findServer('coredns', DEFAULTS);
+const dinodnsStock = findServer('dinodns-stock', DEFAULTS);
 const zoneSet = defineZoneSet({ from: 1, to: 19, parity: 'odd' });
 const workload = defineWorkload(workloadFor(zoneSet));
 

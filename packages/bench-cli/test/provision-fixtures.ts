@@ -50,7 +50,7 @@ export async function emptyMachine(env: Readonly<Record<string, string>> = {}): 
     abort,
     options: {
       allowed: true,
-      corednsVersion: VERSION,
+      version: VERSION,
       progress: { step: (text) => told.push(text), detail: (text) => told.push(text) },
       signal: abort.signal,
     },

@@ -9,7 +9,7 @@ import type { Program } from '../src/provision/provision.ts';
 import { createProvisioner } from '../src/provision/provisioner.ts';
 import { DNSPERF_VERSION, GO_VERSION, readVersion } from '../src/provision/tool-version.ts';
 import { dinodnsProgram } from '../src/servers/dinodns/program.ts';
-import { serverKinds } from '../src/servers/registry.ts';
+import { findServer } from '../src/servers/registry.ts';
 import { realWorld, type World } from '../src/world.ts';
 import { systemError } from './local-fixtures.ts';
 import { emptyMachine, type Machine, VERSION } from './provision-fixtures.ts';
@@ -122,14 +122,14 @@ describe('dnsperf', () => {
 
   test('is found on this machine, or can be installed', async () => {
     const { found, installMethod, fix } = await dnsperfProgram.inspect(realWorld(), {
-      corednsVersion: VERSION,
+      version: VERSION,
     });
     expect(found?.version ?? installMethod ?? fix).toMatch(/\S/);
   });
 });
 
 function programOf(server: string): Program {
-  const program = serverKinds([server])[0]?.program;
+  const program = findServer(server, { corednsVersion: VERSION }).program;
   if (program == null) throw new Error(`${server} has no program`);
   return program;
 }
@@ -154,7 +154,9 @@ describe('other tools', () => {
   });
 
   test('versions are read from what the tools print', () => {
-    const [coredns, knot, nsd] = serverKinds(['coredns', 'knot', 'nsd']);
+    const [coredns, knot, nsd] = ['coredns', 'knot', 'nsd'].map((name) =>
+      findServer(name, { corednsVersion: VERSION }),
+    );
     expect(coredns?.parseVersion('CoreDNS-1.15.0\nlinux/amd64, go1.26.8, \n')).toEqual({
       version: '1.15.0',
       components: { go: '1.26.8' },
@@ -183,7 +185,7 @@ describe('bench doctor', () => {
   test('says of missing tools why, and how they would be got, and changes nothing', async () => {
     const machine = await bareMachine();
     await machine.script('apt-get', `: > ${machine.home}/called`);
-    const tools = await inspectTools(machine.world, { corednsVersion: VERSION });
+    const tools = await inspectTools(machine.world);
     const of = (name: string) => tools.find(({ program }) => program.name === name);
     expect(of('coredns')).toMatchObject({
       found: null,

@@ -1,6 +1,8 @@
 import { readFile } from 'node:fs/promises';
 import { describe, expect, it } from 'vitest';
+import { configure } from '../src/config/configuration.ts';
 import { BenchError } from '../src/errors.ts';
+import { planRun } from '../src/plan/plan.ts';
 import { formatJson } from '../src/results/json-text.ts';
 import { migrate, OLDEST_VERSION } from '../src/results/migrate.ts';
 import { parseRecord } from '../src/results/parse-record.ts';
@@ -8,7 +10,9 @@ import { recordSchema, SCHEMA_VERSION } from '../src/results/record.ts';
 import { makeRecord } from './fixtures/make-record.ts';
 
 /** Records as they were written by the versions of bench that wrote their schema version. */
-const STORED = ['version-1.json'].map((name) => new URL(`fixtures/records/${name}`, import.meta.url));
+const STORED = ['version-1.json', 'version-2.json'].map(
+  (name) => new URL(`fixtures/records/${name}`, import.meta.url),
+);
 const REFERENCE = new URL('../../../results/reference/local-tier1-both/run.json', import.meta.url);
 
 function errorOf(value: unknown): BenchError {
@@ -27,8 +31,21 @@ describe('a stored record', () => {
     const stored = JSON.parse(text);
     const record = parseRecord(text, 'run.json');
     expect(record.schemaVersion).toBe(SCHEMA_VERSION);
-    // Nothing that was stored is lost or changed; what is new is null, false or empty.
-    expect({ ...record, schemaVersion: stored.schemaVersion }).toMatchObject(stored);
+    // Nothing that was stored is lost or changed but what the steps say; what is new is null, false or empty.
+    const { schemaVersion: _version, workload, ...rest } = stored;
+    const { zones, ...told } = workload;
+    const before = JSON.parse(JSON.stringify(rest), (key, value) =>
+      key === 'kind' && value === 'coredns-file' ? 'coredns' : value,
+    );
+    const unkeyed = (value: unknown) =>
+      JSON.parse(JSON.stringify(value), (_, item) =>
+        typeof item === 'string'
+          ? item.replaceAll('coredns-file', 'coredns+file').replace(/\/rate=\d+(?=#|$)/, '')
+          : item,
+      );
+    expect(unkeyed({ ...record, workload: { ...record.workloads[0], zones: record.zones } })).toMatchObject(
+      unkeyed({ ...before, workload: { ...told, zones } }),
+    );
     expect(parseRecord(formatJson(record), 'run.json')).toEqual(record);
   });
 
@@ -39,6 +56,37 @@ describe('a stored record', () => {
     expect(versions).toEqual(
       Array.from({ length: SCHEMA_VERSION - OLDEST_VERSION }, (_, index) => OLDEST_VERSION + index),
     );
+  });
+
+  it('of version 2: its rate is part of the cases, kinds that are variants now are named so, everywhere', async () => {
+    const [, file] = STORED;
+    const record = parseRecord(await readFile(file ?? '', 'utf8'), 'run.json');
+    const [plain, variant] = ['coredns', 'coredns+file'].map(
+      (name) => `${name}/tier=1/single/half/udp/rate=2000`,
+    );
+    expect(record.servers.map(({ name, kind, variant }) => ({ name, kind, variant }))).toEqual([
+      { name: 'coredns', kind: 'coredns', variant: null },
+      { name: 'coredns+file', kind: 'coredns', variant: 'file' },
+    ]);
+    expect(record.cases).toMatchObject([
+      { key: plain, ratePerSecond: 2000, comparison: null },
+      { key: variant, server: 'coredns+file', ratePerSecond: 2000, comparison: { baseline: plain } },
+      { key: `coredns(aa)/tier=1/single/half/udp/rate=2000`, aa: true },
+    ]);
+    expect(record.trials.find(({ caseKey }) => caseKey === variant)?.key).toBe(`${variant}#0`);
+    expect(record.noiseFloors?.[0]?.comparison.baseline).toBe(plain);
+  });
+
+  it('of version 2 has the keys that a resumed run plans', async () => {
+    const [, file] = STORED;
+    const record = parseRecord(await readFile(file ?? '', 'utf8'), 'run.json');
+    const values = { ...record.configuration, loader: record.loader.kind };
+    const configuration = configure({ file: { path: 'run.json', values }, env: {}, flags: {} });
+    expect(
+      planRun(configuration, 2)
+        .trials.map(({ key }) => key)
+        .toSorted(),
+    ).toEqual(record.trials.map(({ key }) => key).toSorted());
   });
 
   it('of version 1 knows nothing of what version 2 brought', async () => {

@@ -47,10 +47,10 @@ describe('a record', () => {
 
   it('of a newer schema version names the version that wrote it, and the way out', () => {
     const error = errorOf(
-      JSON.stringify({ ...record, schemaVersion: 3, generator: { ...record.generator, version: '9.9' } }),
+      JSON.stringify({ ...record, schemaVersion: 4, generator: { ...record.generator, version: '9.9' } }),
     );
     expect(error.code).toBe('E_RECORD_VERSION');
-    expect(error.message).toContain('schema version 3, this version of bench reads 1 to 2');
+    expect(error.message).toContain('schema version 4, this version of bench reads 1 to 3');
     expect(error.fix).toBe(
       'It was written by bench 9.9, which is newer: update this one (git pull), or use that one.',
     );

@@ -4,14 +4,15 @@ import { relative, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { configure } from '../src/config/configuration.ts';
+import { DEFAULTS } from '../src/config/settings.ts';
 import { inspectTools } from '../src/doctor/inspect-tools.ts';
 import { checkAnswers } from '../src/measure/answer-check.ts';
 import { openLocalSession, preparePrograms } from '../src/measure/session.ts';
 import { createDisplay } from '../src/progress/display.ts';
 import { inspectionOf } from '../src/provision/provision.ts';
 import type { ProvisionedTool } from '../src/results/record.ts';
-import { SERVER_KINDS } from '../src/servers/registry.ts';
-import type { ServerKind } from '../src/servers/server.ts';
+import { SERVER_KINDS, serverOf } from '../src/servers/registry.ts';
+import type { ServerDefinition, ServerKind } from '../src/servers/server.ts';
 import { NAMED_WORKLOADS, zoneSetOf } from '../src/workload/workload.ts';
 import { type TestWorld, testWorld } from './support/test-world.ts';
 
@@ -26,11 +27,7 @@ const tool: ProvisionedTool = {
   sizeBytes: null,
 };
 
-/** What a folder under `servers/` would export. */
-const madeUp: ServerKind = {
-  name: 'made-up',
-  title: 'Made up',
-  description: 'a server of this test',
+const definition: ServerDefinition = {
   program: {
     name: 'made-up-server',
     optional: false,
@@ -58,6 +55,16 @@ const madeUp: ServerKind = {
     return version === undefined ? null : { version, components: {} };
   },
 };
+
+/** What a folder under `servers/` would export. */
+const kind: ServerKind = {
+  name: 'made-up',
+  title: 'Made up',
+  description: 'a server of this test',
+  definition,
+};
+
+const madeUp = serverOf(kind, { kind: 'made-up', version: null, variant: null }, DEFAULTS);
 
 let world: TestWorld;
 beforeEach(async () => {
@@ -115,7 +122,7 @@ describe('a kind of which nothing but its interface is known', () => {
   });
 
   it('is known to bench doctor by what it says of itself', async () => {
-    const tools = await inspectTools(world, { corednsVersion: '1.0.0' }, [madeUp]);
+    const tools = await inspectTools(world, [kind]);
     expect(tools.map(({ program }) => program.name)).toEqual(['made-up-server', 'dnsperf']);
     expect(tools[0]?.found).toEqual(tool);
   });
@@ -127,7 +134,7 @@ describe('the name of a program', () => {
     path: relative(source, path),
     text: readFileSync(path, 'utf8'),
   }));
-  const programs = [...new Set(SERVER_KINDS.flatMap(({ program }) => program?.name ?? []))];
+  const programs = [...new Set(SERVER_KINDS.flatMap(({ definition: { program } }) => program?.name ?? []))];
 
   // CoreDNS is the default baseline, and its version is a setting, so its name stands elsewhere as well.
   it.each(programs.filter((name) => name !== 'coredns'))('%s stands in one folder only', (name) => {

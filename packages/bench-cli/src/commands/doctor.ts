@@ -3,7 +3,6 @@
 import { cannonVersion } from '@dinodns-bench/load';
 import { EXIT_STATUS, messageOf } from '@dinodns-bench/program';
 import { Ansis } from 'ansis';
-import { DEFAULTS } from '../config/settings.ts';
 import { type CheckState, inspectMachine } from '../doctor/inspect-machine.ts';
 import { inspectTools, type ToolInspection } from '../doctor/inspect-tools.ts';
 import { getTestPrograms, inspectTestPrograms, type TestProgram } from '../doctor/test-programs.ts';
@@ -65,7 +64,7 @@ async function provisioning<T>(
   const interruption = listenForInterruption(world, say);
   const options = {
     allowed: true,
-    corednsVersion: DEFAULTS.corednsVersion,
+    version: null,
     progress: provisionProgress(display, world.clock),
     signal: interruption.signal,
   };
@@ -133,7 +132,7 @@ function render(findings: readonly Finding[], columns: number, colours: boolean)
 
 /** What a run needs, of tools and of the machine. */
 async function runFindings(world: World, fix: boolean): Promise<readonly Finding[]> {
-  const inspect = () => inspectTools(world, { corednsVersion: DEFAULTS.corednsVersion });
+  const inspect = () => inspectTools(world);
   let tools = await inspect();
   if (fix) {
     await fixTools(world, tools);

@@ -1,7 +1,7 @@
 /** `bench servers`: the server kinds, and whether their programs are here. */
-import { DEFAULTS } from '../config/settings.ts';
 import { inspectTools, type ToolInspection } from '../doctor/inspect-tools.ts';
 import { SERVER_KINDS } from '../servers/registry.ts';
+import type { ServerKind } from '../servers/server.ts';
 import { wrapText } from '../text.ts';
 import type { World } from '../world.ts';
 
@@ -14,17 +14,29 @@ export function availability(tool: ToolInspection | undefined): string {
     : 'installed by the first run';
 }
 
+/** The kind and its variants, as `--servers` names them. */
+function describeKind({ name, title, description, definition, variants = {}, defaultVersion }: ServerKind) {
+  const hasVersions = defaultVersion !== undefined;
+  return [
+    { name, title, description, hasVersions, definition },
+    ...Object.entries(variants).map(([variant, { title: suffix, ...rest }]) => ({
+      name: `${name}+${variant}`,
+      title: `${title} (${suffix})`,
+      hasVersions,
+      ...rest,
+    })),
+  ];
+}
+
 export async function serversCommand(world: World, options: { json: boolean }): Promise<number> {
-  const tools = await inspectTools(world, { corednsVersion: DEFAULTS.corednsVersion });
-  const rows = SERVER_KINDS.map((kind) => {
-    const tool = kind.existing ? undefined : tools.find(({ program }) => program === kind.program);
+  const tools = await inspectTools(world);
+  const rows = SERVER_KINDS.flatMap(describeKind).map(({ definition, ...row }) => {
+    const tool = tools.find(({ program }) => program === definition.program);
     return {
-      name: kind.name,
-      title: kind.title,
-      description: kind.description,
+      ...row,
       available: tool?.found != null,
       canBeGot: tool?.installMethod != null,
-      availability: kind.existing ? 'in the cluster' : availability(tool),
+      availability: definition.existing ? 'in the cluster' : availability(tool),
     };
   });
   if (options.json) {

@@ -25,12 +25,12 @@ export function crossProblems(settings: Settings, baselineGiven: boolean): strin
 }
 
 /** dnsperf has no open loop, and without a rate there is no schedule. */
-function openLoopProblems({ openLoop, loader, rate }: Settings): string[] {
+function openLoopProblems({ openLoop, loader, rate: rates }: Settings): string[] {
   if (!openLoop) return [];
   const problems: string[] = [];
   if (loader !== 'builtin')
     problems.push('--open-loop: only the built-in loader has an open loop; add --loader builtin');
-  if (rate === undefined)
+  if (rates.includes('max'))
     problems.push('--open-loop: a schedule needs a rate; give both, for example --rate 20000');
   return problems;
 }
@@ -44,7 +44,8 @@ function objectiveProblems({ objective, loader, rate, maxP99 }: Settings): strin
   const problems: string[] = [];
   if (loader === 'dnsperf')
     problems.push('--objective: max-rate needs open loops, which dnsperf lacks; use --loader builtin');
-  if (rate !== undefined) problems.push('--rate: max-rate finds the rate itself; omit --rate');
+  if (rate.some((value) => value !== 'max'))
+    problems.push('--rate: max-rate finds the rate itself; omit --rate');
   return problems;
 }
 

@@ -3,15 +3,17 @@
  * text, `docs/settings.md` and the type of a configuration are all made from these tables.
  */
 import { z } from 'zod';
-import type { Mode } from '../results/record.ts';
+import { type Mode, TRANSPORTS } from '../results/record.ts';
+import { type CaseFilter, caseFilters, caseFilterText } from './case-filter.ts';
 import { KUBERNETES_SETTINGS } from './kubernetes-settings.ts';
+import { canonicalServerName } from './server-name.ts';
 import { defaultsOf, type Setting, type SettingsOf, type SettingTable } from './setting.ts';
 import {
   booleanFromText,
   choice,
   coresFromText,
   list,
-  number,
+  numberFromText,
   percentText,
   ratioFromText,
   seconds,
@@ -32,6 +34,14 @@ const tier = z.preprocess(
   z.number(tierMessage).min(0.1, tierMessage).max(MAX_TIER, tierMessage),
 );
 
+/** `--rate max`: as fast as the servers answer. */
+const NO_LIMIT = 'max';
+const rateMessage = 'must be a list of queries per second, each above 0 and at most 1e9, or max for no limit';
+const rate = z.preprocess(
+  numberFromText,
+  z.literal(NO_LIMIT, rateMessage).or(z.number(rateMessage).positive(rateMessage).max(1e9, rateMessage)),
+);
+
 /** The width that the interval of every difference must fall below, as a ratio. */
 const untilMessage = 'must be a percentage of at least 0.01%, with its sign: 2%';
 
@@ -41,8 +51,11 @@ const lostMessage = 'must be a percentage with its sign, for example 0.1%';
 export const RUN_SETTINGS = {
   servers: {
     flag: '--servers <list>',
-    description: 'servers to compare; see `bench servers`',
-    schema: list(text, 'must be a list of server names, for example coredns,dinodns'),
+    description: 'servers to compare, with version and variant: coredns@1.13.1+file; see `bench servers`',
+    schema: list(
+      text.transform(canonicalServerName),
+      'must be a list of server names, for example coredns,dinodns',
+    ),
     default: ['coredns', 'dinodns-stock', 'dinodns'],
     distinct: true,
   },
@@ -67,7 +80,7 @@ export const RUN_SETTINGS = {
   baseline: {
     flag: '--baseline <server>',
     description: 'server to compare the others with (default: coredns, else the first server)',
-    schema: text,
+    schema: text.transform(canonicalServerName),
     defaultFor: (servers) => (servers.includes('coredns') ? 'coredns' : (servers[0] ?? 'coredns')),
   },
   duration: {
@@ -125,16 +138,16 @@ export const RUN_SETTINGS = {
     default: 'auto',
   },
   rate: {
-    flag: '--rate <qps>',
-    description: 'queries per second for each case (default: no limit)',
-    schema: number(
-      z
-        .number('must be queries per second, for example 20000')
-        .positive('must be more than 0; omit it for no limit')
-        .max(1e9, 'must be queries per second, at most 1e9'),
-    ),
-    // Over all instances of a case.
-    field: 'ratePerSecond',
+    flag: '--rate <list>',
+    description: 'queries per second for each case: 2000, or 2000,20000,max (no limit)',
+    schema: list(rate, rateMessage),
+    default: [NO_LIMIT],
+    // Over all instances of a case; null for no limit.
+    field: 'ratesPerSecond',
+    toField: (rates: readonly (number | typeof NO_LIMIT)[]): readonly (number | null)[] =>
+      rates.map((value) => (value === NO_LIMIT ? null : value)),
+    fromField: (rates: readonly (number | null)[]) => rates.map((value) => value ?? NO_LIMIT),
+    distinct: true,
   },
   objective: {
     flag: '--objective <name>',
@@ -199,10 +212,12 @@ export const RUN_SETTINGS = {
     field: 'timeoutSeconds',
   },
   transport: {
-    flag: '--transport <name>',
-    description: 'udp or tcp',
-    schema: choice(['udp', 'tcp']),
-    default: 'udp',
+    flag: '--transport <list>',
+    description: `${TRANSPORTS.join(', ')}, or several of them`,
+    schema: list(choice(TRANSPORTS), `must be a list of ${TRANSPORTS.join(', ')}`),
+    default: ['udp'],
+    field: 'transports',
+    distinct: true,
   },
   zones: {
     flag: '--zones <n>',
@@ -211,12 +226,21 @@ export const RUN_SETTINGS = {
     default: 100,
   },
   workload: {
-    flag: '--workload <name>',
-    description: 'names to query: half (exist), existing, missing, or a query file',
-    schema: text,
-    default: 'half',
+    flag: '--workload <list>',
+    description: 'names to query: half (exist), existing, missing, or a query file; or several',
+    schema: list(text, 'must be a list of workloads, for example existing,missing'),
+    default: ['half'],
     // The cluster's own DNS does not serve the names of the zone set.
-    defaultFor: (servers) => (servers.includes('cluster-dns') ? 'service' : undefined),
+    defaultFor: (servers) => (servers.includes('cluster-dns') ? ['service'] : undefined),
+    field: 'workloads',
+    distinct: true,
+  },
+  exclude: {
+    flag: '--exclude <cases>',
+    description: 'cases to omit: server=knot,transport=tcp;tier=4 (a case that fits any of them)',
+    schema: caseFilters,
+    default: [],
+    show: (filters: readonly CaseFilter[]) => filters.map(caseFilterText).join(';'),
   },
   cpu: {
     flag: '--cpu <how>',

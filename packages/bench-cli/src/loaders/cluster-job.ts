@@ -62,20 +62,21 @@ export function loaderObservation(lines: readonly string[], runTimeSeconds: numb
   };
 }
 
-/** Uploads the query file of a run, once. */
+/** Uploads the query files of a run, each once. */
 export function createQueryUpload(run: ClusterRun): (request: LoadRequest) => Promise<ConfigMapMount> {
-  const upload = async ({ queryFile, signal }: LoadRequest) => {
+  const uploaded = new Map<string, Promise<ConfigMapMount>>();
+  const upload = async ({ queryFile, signal }: LoadRequest, name: string) => {
     const text = await run.world.fs.readFile(queryFile, 'utf8');
-    const metadata = { name: 'queries', namespace: run.namespace, labels: runLabels(run.runId) };
+    const metadata = { name, namespace: run.namespace, labels: runLabels(run.runId) };
     const files = [{ path: QUERY_FILE, chunks: [text] }];
     const { object, mount } = configMapOf(metadata, 'the query file', files);
     await run.client.create('ConfigMap', object, signal);
     return mount;
   };
-  let uploaded: Promise<ConfigMapMount> | undefined;
   return (request) => {
-    uploaded ??= upload(request);
-    return uploaded;
+    const known = uploaded.get(request.queryFile) ?? upload(request, `queries-${uploaded.size + 1}`);
+    uploaded.set(request.queryFile, known);
+    return known;
   };
 }
 

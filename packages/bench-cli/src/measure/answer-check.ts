@@ -6,7 +6,7 @@ import { messageOf } from '@dinodns-bench/program';
 import type { Query, ZoneSet } from '@dinodns-bench/zones';
 import type { DecodedAnswer, DnsClient } from '../dns/client.ts';
 import { BenchError } from '../errors.ts';
-import type { ServerKind } from '../servers/server.ts';
+import type { Server } from '../servers/server.ts';
 import { type BenchWorkload, type Expectation, expectedAnswer } from '../workload/workload.ts';
 
 /** Queries in flight while checking; they fit any socket buffer (see `DEFAULTS.outstanding`). */
@@ -83,7 +83,7 @@ async function askPatiently(
 
 export interface AnswerCheck {
   readonly client: DnsClient;
-  readonly server: ServerKind;
+  readonly server: Server;
   readonly zoneSet: ZoneSet;
   readonly workload: BenchWorkload;
   readonly signal: AbortSignal;
@@ -113,7 +113,7 @@ export async function checkAnswers(check: AnswerCheck): Promise<number> {
   return asked;
 }
 
-function wrongAnswer(server: ServerKind, expectation: Expectation, problem: string): BenchError {
+function wrongAnswer(server: Server, expectation: Expectation, problem: string): BenchError {
   const { query } = expectation;
   return new BenchError(
     'E_WRONG_ANSWER',

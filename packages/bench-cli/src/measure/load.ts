@@ -5,9 +5,12 @@ import type { LoadOutcome, LoadRequest } from '../loaders/loader.ts';
 import type { PlannedTrial } from '../plan/plan.ts';
 import type { InstanceObservation, Observation } from '../results/record.ts';
 import type { Deployment } from '../targets/target.ts';
-import { rawFolderOf, type TrialContext, type TrialProgress } from './trial-context.ts';
+import { rawFolderOf, type TrialContext, type TrialProgress, workloadOf } from './trial-context.ts';
 
-export interface LoadStage {
+/** How fast queries are sent. */
+export type Pace = Pick<LoadRequest, 'ratePerSecond' | 'openLoop'>;
+
+export interface LoadStage extends Pace {
   readonly stage: 'warm-up' | 'search' | 'load';
   readonly durationSeconds: number;
   readonly progress: TrialProgress;
@@ -39,9 +42,10 @@ export async function runLoaders(
   context: TrialContext,
   planned: PlannedTrial,
   deployment: Deployment,
-  { stage, durationSeconds, progress, onStarted }: LoadStage,
+  { stage, durationSeconds, progress, onStarted, ratePerSecond, openLoop }: LoadStage,
 ): Promise<LoadOutcome[]> {
   const { configuration, loader } = context;
+  const { queryFile } = workloadOf(context, planned);
   const count = deployment.endpoints.length;
   const rates = new Array<number>(count).fill(0);
   const failed = new AbortController();
@@ -49,11 +53,11 @@ export async function runLoaders(
   const requests = deployment.endpoints.map(
     (endpoint, index): LoadRequest => ({
       endpoint,
-      transport: configuration.transport,
-      queryFile: context.queryFile,
+      transport: planned.case.transport,
+      queryFile,
       durationSeconds,
-      ratePerSecond: configuration.ratePerSecond === null ? null : configuration.ratePerSecond / count,
-      openLoop: configuration.openLoop,
+      ratePerSecond: ratePerSecond === null ? null : ratePerSecond / count,
+      openLoop,
       ...loadFor(configuration, endpoint),
       timeoutSeconds: configuration.timeoutSeconds,
       outputFile: `${rawFolderOf(context, planned)}/${loader.kind}-${stage}-${index + 1}.txt`,
@@ -85,6 +89,7 @@ export async function loadAndObserve(
   planned: PlannedTrial,
   deployment: Deployment,
   progress: TrialProgress,
+  pace: Pace,
 ): Promise<{
   outcomes: LoadOutcome[];
   observation: Observation | null;
@@ -106,6 +111,7 @@ export async function loadAndObserve(
   };
   const loading = runLoaders(context, planned, deployment, {
     stage: 'load',
+    ...pace,
     durationSeconds,
     progress,
     onStarted,

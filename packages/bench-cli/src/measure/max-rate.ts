@@ -62,12 +62,7 @@ export async function findMaxRate(
   };
   const stage = { stage: 'search', durationSeconds: seconds, progress, onStarted: () => undefined } as const;
   const run = (ratePerSecond: number | null): Promise<LoadOutcome[]> =>
-    runLoaders(
-      { ...context, configuration: { ...configuration, ratePerSecond, openLoop: ratePerSecond !== null } },
-      planned,
-      deployment,
-      stage,
-    );
+    runLoaders(context, planned, deployment, { ...stage, ratePerSecond, openLoop: ratePerSecond !== null });
   const attempts: MaxRate['attempts'] = [];
   const closed = mergeLoads((await run(null)).map(({ result }) => result));
   const found = await searchMaxRate(

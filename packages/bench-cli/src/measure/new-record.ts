@@ -15,14 +15,14 @@ export interface RecordParts {
   readonly environment: Environment;
   readonly programs: Pick<Programs, 'provisioned' | 'servers'>;
   readonly session: Pick<Session, 'target' | 'loader'>;
-  readonly workload: BenchWorkload;
+  readonly workloads: readonly BenchWorkload[];
   /** Share of queries whose answer holds records. */
-  readonly existingRatio: number;
+  readonly existingRatio: (workload: BenchWorkload) => number;
   readonly warnings: (cpuLimits: RunRecord['cpuLimits']) => readonly string[];
 }
 
 export function newRecord(parts: RecordParts): RunRecord {
-  const { configuration, programs, session, workload } = parts;
+  const { configuration, programs, session, workloads } = parts;
   const cpuLimits = { requested: configuration.cpu, ...session.target.cpuLimits };
   return {
     schemaVersion: SCHEMA_VERSION,
@@ -43,13 +43,13 @@ export function newRecord(parts: RecordParts): RunRecord {
     environment: parts.environment,
     provisioned: [...programs.provisioned],
     servers: [...programs.servers],
-    workload: {
+    zones: configuration.zones,
+    workloads: workloads.map((workload) => ({
       name: workload.name,
       description: workload.description,
       distinctQueries: workload.size,
-      existingRatio: parts.existingRatio,
-      zones: configuration.zones,
-    },
+      existingRatio: parts.existingRatio(workload),
+    })),
     warnings: [...parts.warnings(cpuLimits)],
     trials: [],
     cases: [],

@@ -7,7 +7,7 @@ import { type Plan, planRun } from '../plan/plan.ts';
 import type { Display } from '../progress/display.ts';
 import { parseQuantity } from '../quantity.ts';
 import type { Environment, RunRecord } from '../results/record.ts';
-import type { ServerKind } from '../servers/server.ts';
+import type { Server } from '../servers/server.ts';
 import { clusterDnsWarning, findClusterDns } from '../targets/kubernetes/cluster-dns.ts';
 import { clusterWorkload } from '../targets/kubernetes/cluster-workloads.ts';
 import { imagesOf, loaderKindOf } from '../targets/kubernetes/images.ts';
@@ -23,9 +23,9 @@ export interface PrepareRequest {
   readonly world: World;
   readonly runId: string;
   readonly configuration: RunConfiguration;
-  readonly servers: readonly ServerKind[];
+  readonly servers: readonly Server[];
   readonly plan: Plan;
-  readonly workload: BenchWorkload;
+  readonly workloads: readonly BenchWorkload[];
   readonly display: Display;
   readonly signal: AbortSignal;
   /** Aborted by the second Ctrl-C: stop waiting. */
@@ -39,8 +39,8 @@ export interface Prepared {
   readonly environment: Environment;
   /** The plan, with the cases marked that are contended, which only the target knows. */
   readonly plan: Plan;
-  /** The workload; for the cluster's own DNS, the names of the cluster. */
-  readonly workload: BenchWorkload;
+  /** The workloads; for the cluster's own DNS, the names of the cluster. */
+  readonly workloads: readonly BenchWorkload[];
   readonly warnings: (cpuLimits: RunRecord['cpuLimits']) => readonly string[];
 }
 
@@ -67,7 +67,7 @@ async function prepareMachine(request: PrepareRequest): Promise<Prepared> {
     programs,
     environment,
     plan,
-    workload: request.workload,
+    workloads: request.workloads,
     warnings: (cpuLimits) => [
       ...loaderWarnings(programs.loader),
       ...runWarnings(configuration, plan, environment, cpuLimits),
@@ -93,7 +93,7 @@ async function prepareCluster(request: PrepareRequest): Promise<Prepared> {
     world,
     runId,
     settings,
-    images: imagesOf(settings, configuration.corednsVersion, loaderKind),
+    images: imagesOf(settings, loaderKind),
     loadSeconds: configuration.durationSeconds,
     serverCores: requestedCores(request),
     signal,
@@ -104,9 +104,10 @@ async function prepareCluster(request: PrepareRequest): Promise<Prepared> {
     display.live('  inspecting the images');
     const inspected = await inspectImages(opened.run, servers, loaderKind, signal);
     const existing = servers.some((server) => server.existing);
-    const workload = existing
-      ? await clusterWorkload(opened.run.client, configuration.workload, signal)
-      : request.workload;
+    const { client } = opened.run;
+    const workloads = existing
+      ? await Promise.all(configuration.workloads.map((name) => clusterWorkload(client, name, signal)))
+      : request.workloads;
     const told = existing ? [clusterDnsWarning(await findClusterDns(opened.run.client, signal))] : [];
     const createLoader = loaderKind === 'builtin' ? createBuiltinJob : createDnsperfJob;
     const target = createKubernetesTarget({ run: opened.run, readinessQueries, force });
@@ -128,7 +129,7 @@ async function prepareCluster(request: PrepareRequest): Promise<Prepared> {
       },
       environment: { ...machine, cluster: opened.cluster },
       plan,
-      workload,
+      workloads,
       warnings: () => [...opened.warnings, ...told, ...clusterWarnings(plan, opened.sharedCpus)],
     };
   } catch (error) {

@@ -5,7 +5,7 @@
 import { BenchError } from '../errors.ts';
 import { type Plan, type PlannedTrial, withRounds } from '../plan/plan.ts';
 import type { FailedTrial, OkTrial, RunRecord, ServerRecord, Trial } from '../results/record.ts';
-import type { ServerKind } from '../servers/server.ts';
+import type { Server } from '../servers/server.ts';
 import { summarizeRun } from '../stats/cases.ts';
 import { examineDrift } from '../stats/drift.ts';
 import { assessUntil } from '../stats/until.ts';
@@ -14,10 +14,10 @@ import { runTrial } from './trial.ts';
 import type { TrialContext, TrialPhase } from './trial-context.ts';
 
 export interface RunEvents {
-  trialStarted(planned: PlannedTrial, server: ServerKind): void;
+  trialStarted(planned: PlannedTrial, server: Server): void;
   phase(phase: TrialPhase): void;
   rate(qps: number): void;
-  trialEnded(planned: PlannedTrial, server: ServerKind, trial: Trial): void;
+  trialEnded(planned: PlannedTrial, server: Server, trial: Trial): void;
   /** With `--until`: the rounds so far are not enough, and this is the plan with one more. */
   planExtended(plan: Plan): void;
 }
@@ -25,7 +25,7 @@ export interface RunEvents {
 export interface RunRequest {
   readonly world: World;
   readonly plan: Plan;
-  readonly servers: readonly ServerKind[];
+  readonly servers: readonly Server[];
   readonly context: TrialContext;
   /** The record so far: without trials for a new run, with some for a resumed one. */
   readonly record: RunRecord;
@@ -37,11 +37,11 @@ export interface RunRequest {
 /** The files of the first trial of each server; they are the same in all others but for the port. */
 function withFiles(
   servers: readonly ServerRecord[],
-  kind: string,
+  name: string,
   files: Readonly<Record<string, string>>,
 ): ServerRecord[] {
   return servers.map((server) =>
-    server.kind === kind && Object.keys(server.files).length === 0
+    server.name === name && Object.keys(server.files).length === 0
       ? { ...server, files: { ...files } }
       : server,
   );
@@ -151,9 +151,9 @@ async function addTrial(
 ): Promise<RunRecord> {
   const { signal, events } = request;
   signal.throwIfAborted();
-  const server = request.servers.find((kind) => kind.name === planned.case.server);
+  const server = request.servers.find(({ name }) => name === planned.case.server);
   if (server === undefined)
-    throw new BenchError('E_INTERNAL', `no server kind ${planned.case.server}`, {
+    throw new BenchError('E_INTERNAL', `no server ${planned.case.server}`, {
       fix: 'Report this bug.',
     });
   events.trialStarted(planned, server);
@@ -171,7 +171,7 @@ async function oneTrial(
   request: RunRequest,
   record: RunRecord,
   planned: PlannedTrial,
-  server: ServerKind,
+  server: Server,
 ): Promise<{ trial: Trial; files: Readonly<Record<string, string>> }> {
   const wrong = record.trials.find(
     (trial): trial is FailedTrial =>

@@ -15,7 +15,7 @@ import { provisionProgress } from '../progress/provision-progress.ts';
 import type { Program, ProvideTool, ProvisionOptions } from '../provision/provision.ts';
 import { createProvisioner } from '../provision/provisioner.ts';
 import type { ProvisionedTool, ServerRecord } from '../results/record.ts';
-import type { ServerKind } from '../servers/server.ts';
+import { identityOf, type Server } from '../servers/server.ts';
 import { assignCpus, availableCpuNumbers } from '../targets/local/cpu-sets.ts';
 import { createLocalTarget } from '../targets/local/local-target.ts';
 import { createResourceGroups } from '../targets/local/resource-groups.ts';
@@ -34,7 +34,7 @@ export interface Programs {
   readonly provisioned: readonly ProvisionedTool[];
   readonly servers: readonly ServerRecord[];
   readonly loader: LoaderChoice;
-  programOf(server: ServerKind): readonly string[];
+  programOf(server: Server): readonly string[];
 }
 
 /** A script, such as the DinoDNS server, runs on the same Node.js as bench. */
@@ -42,17 +42,12 @@ function commandFor(world: World, { executable }: ProvisionedTool): readonly str
   return /\.[cm]?[jt]s$/.test(executable) ? [world.processes.nodePath, executable] : [executable];
 }
 
-async function describeServer(
-  world: World,
-  server: ServerKind,
-  tool: ProvisionedTool,
-): Promise<ServerRecord> {
+async function describeServer(world: World, server: Server, tool: ProvisionedTool): Promise<ServerRecord> {
   const program = commandFor(world, tool);
   const output = await runToEnd(world, [...program, ...server.versionArguments]);
   const version = server.parseVersion(`${output.stdout}\n${output.stderr}`);
   return {
-    kind: server.name,
-    title: server.title,
+    ...identityOf(server),
     version: version?.version ?? tool.version,
     executable: tool.executable,
     components: {
@@ -64,10 +59,12 @@ async function describeServer(
   };
 }
 
+const programKey = (program: Program | null, version: string | null) => `${program?.name} ${version}`;
+
 /** Finds or installs every tool of the run, one after the other, before anything is measured. */
 export async function preparePrograms(
   world: World,
-  servers: readonly ServerKind[],
+  servers: readonly Server[],
   configuration: RunConfiguration,
   display: Display,
   signal: AbortSignal,
@@ -75,21 +72,24 @@ export async function preparePrograms(
 ): Promise<Programs> {
   const options: ProvisionOptions = {
     allowed: configuration.provision,
-    corednsVersion: configuration.corednsVersion,
+    version: null,
     progress: provisionProgress(display, world.clock),
     signal,
   };
-  const tools = new Map<Program, ProvisionedTool>();
-  for (const program of new Set(servers.flatMap((server) => server.program ?? []))) {
-    tools.set(program, await provide(program, options));
+  // Servers of the same program and version share it.
+  const tools = new Map<string, ProvisionedTool>();
+  for (const { program, version } of servers) {
+    const key = programKey(program, version);
+    if (program === null || tools.has(key)) continue;
+    tools.set(key, await provide(program, { ...options, version }));
     signal.throwIfAborted();
   }
   // The search for the highest rate needs an open loop, which only the built-in loader has.
   const wanted = configuration.objective === 'max-rate' ? 'builtin' : configuration.loader;
   const loader = await chooseLoader(wanted, () => provide(dnsperfProgram, options));
   signal.throwIfAborted();
-  const toolOf = ({ name, program }: ServerKind): ProvisionedTool => {
-    const tool = program === null ? undefined : tools.get(program);
+  const toolOf = ({ name, program, version }: Server): ProvisionedTool => {
+    const tool = tools.get(programKey(program, version));
     if (tool === undefined)
       throw new BenchError('E_INTERNAL', `${name} was not prepared`, { fix: 'Report this bug.' });
     return tool;

@@ -1,10 +1,12 @@
 /** What all trials of a run share, and how they report their progress. */
 import type { ZoneSet } from '@dinodns-bench/zones';
 import type { RunConfiguration } from '../config/configuration.ts';
+import { BenchError } from '../errors.ts';
 import type { Loader } from '../loaders/loader.ts';
 import type { PlannedTrial } from '../plan/plan.ts';
-import type { ServerKind } from '../servers/server.ts';
+import type { Server } from '../servers/server.ts';
 import type { Target } from '../targets/target.ts';
+import { fileNameOf } from '../text.ts';
 import type { BenchWorkload } from '../workload/workload.ts';
 import type { World } from '../world.ts';
 
@@ -22,21 +24,27 @@ export interface TrialProgress {
   rate(qps: number): void;
 }
 
+/** A workload and the query file that loaders read. */
+export interface PreparedWorkload {
+  readonly workload: BenchWorkload;
+  readonly queryFile: string;
+}
+
 /** What all trials of a run share. */
 export interface TrialContext {
   readonly world: World;
   readonly configuration: RunConfiguration;
   readonly zoneSet: ZoneSet;
-  readonly workload: BenchWorkload;
-  readonly queryFile: string;
+  /** By the names that cases have. */
+  readonly workloads: ReadonlyMap<string, PreparedWorkload>;
   readonly target: Target;
   readonly loader: Loader;
   /** Folder for the raw output of every tool. */
   readonly rawDirectory: string;
   /** The program of a server kind. */
-  readonly programOf: (server: ServerKind) => readonly string[];
-  /** The response codes of one pass over the workload. */
-  readonly predictedCodes: (server: ServerKind) => ReadonlyMap<string, number>;
+  readonly programOf: (server: Server) => readonly string[];
+  /** The response codes of one pass over a workload. */
+  readonly predictedCodes: (server: Server, workload: BenchWorkload) => ReadonlyMap<string, number>;
   readonly signal: AbortSignal;
 }
 
@@ -44,5 +52,12 @@ export interface TrialContext {
 export function rawFolderOf(context: Pick<TrialContext, 'rawDirectory'>, planned: PlannedTrial): string {
   const { server, tier, mode } = planned.case;
   const place = String(planned.order + 1).padStart(3, '0');
-  return `${context.rawDirectory}/${place}-${server}-tier${tier}-${mode}-round${planned.round + 1}`;
+  return `${context.rawDirectory}/${place}-${fileNameOf(server)}-tier${tier}-${mode}-round${planned.round + 1}`;
+}
+
+/** The workload of a trial. */
+export function workloadOf({ workloads }: TrialContext, planned: PlannedTrial): PreparedWorkload {
+  const found = workloads.get(planned.case.workload);
+  if (found !== undefined) return found;
+  throw new BenchError('E_INTERNAL', `no workload ${planned.case.workload}`, { fix: 'Report this bug.' });
 }

@@ -14,17 +14,17 @@ import type {
   Trial,
   TrialMetrics,
 } from '../results/record.ts';
-import type { ServerKind } from '../servers/server.ts';
+import type { Server } from '../servers/server.ts';
 import { examineSteadyState } from '../stats/steady-state.ts';
 import type { Deployment } from '../targets/target.ts';
 import { checkAnswers } from './answer-check.ts';
 import { anyWasTheLimit, enforcedAllowance, limitingFactor, loaderAllowance } from './limiting-factor.ts';
-import { loadAndObserve, runLoaders } from './load.ts';
+import { loadAndObserve, type Pace, runLoaders } from './load.ts';
 import { findMaxRate } from './max-rate.ts';
 import { mergeLoads } from './merge-loads.ts';
 import { addObservations } from './merge-observations.ts';
 import { responseCodeProblem } from './response-codes.ts';
-import { rawFolderOf, type TrialContext, type TrialProgress } from './trial-context.ts';
+import { rawFolderOf, type TrialContext, type TrialProgress, workloadOf } from './trial-context.ts';
 
 /** The result of a trial besides its record. */
 export interface TrialOutcome {
@@ -40,7 +40,7 @@ export interface TrialOutcome {
 export async function runTrial(
   context: TrialContext,
   planned: PlannedTrial,
-  server: ServerKind,
+  server: Server,
   progress: TrialProgress,
 ): Promise<TrialOutcome> {
   const { world, signal } = context;
@@ -109,17 +109,18 @@ type Measured = Omit<
 async function measure(
   context: TrialContext,
   planned: PlannedTrial,
-  server: ServerKind,
+  server: Server,
   deployment: Deployment,
   progress: TrialProgress,
 ): Promise<Measured> {
   const { configuration } = context;
   progress.phase('checking answers');
-  const checkedAnswers = await checkDeployment(context, server, deployment);
+  const checkedAnswers = await checkDeployment(context, planned, server, deployment);
   if (configuration.warmupSeconds > 0) {
     progress.phase('warming up');
     await runLoaders(context, planned, deployment, {
       stage: 'warm-up',
+      ...paceOf(context, planned, null),
       durationSeconds: configuration.warmupSeconds,
       progress,
       onStarted: () => undefined,
@@ -132,10 +133,10 @@ async function measure(
     outcomes,
     observation: serverObservation,
     instances,
-  } = await loadAndObserve(atRate(context, maxRate), planned, deployment, progress);
+  } = await loadAndObserve(context, planned, deployment, progress, paceOf(context, planned, maxRate));
   const loads = outcomes.map(({ result }) => result);
   const load = mergeLoads(loads);
-  await refuseUselessLoad(load, context, server, deployment);
+  await refuseUselessLoad(load, context, planned, server, deployment);
   const loader = addObservations(outcomes.map(({ observation }) => observation));
   return {
     loaderCommands: outcomes.map(({ command }) => [...command]),
@@ -166,7 +167,7 @@ async function measure(
         ),
         loaderWasTheLimit: anyWasTheLimit(outcomes),
         qps: load.qps,
-        ratePerSecond: configuration.ratePerSecond,
+        ratePerSecond: planned.case.ratePerSecond,
       }),
   };
 }
@@ -183,13 +184,10 @@ function searchRate(...arguments_: Parameters<typeof findMaxRate>): Promise<MaxR
   return findMaxRate(...arguments_);
 }
 
-/** The context of a measurement with an open loop at the rate that was found. */
-function atRate(context: TrialContext, maxRate: MaxRate | null): TrialContext {
-  if (maxRate === null) return context;
-  return {
-    ...context,
-    configuration: { ...context.configuration, ratePerSecond: maxRate.rate, openLoop: true },
-  };
+/** An open loop at the rate that was found, or what the case asks for. */
+function paceOf({ configuration }: TrialContext, planned: PlannedTrial, maxRate: MaxRate | null): Pace {
+  if (maxRate !== null) return { ratePerSecond: maxRate.rate, openLoop: true };
+  return { ratePerSecond: planned.case.ratePerSecond, openLoop: configuration.openLoop };
 }
 
 /** What limited the search. */
@@ -200,11 +198,13 @@ function limitOf(maxRate: MaxRate | null): LimitedBy | null {
 
 async function checkDeployment(
   context: TrialContext,
-  server: ServerKind,
+  planned: PlannedTrial,
+  server: Server,
   deployment: Deployment,
 ): Promise<number> {
   if (server.answers === 'echo') return 0;
-  const { zoneSet, workload, signal } = context;
+  const { zoneSet, signal } = context;
+  const { workload } = workloadOf(context, planned);
   let checked = 0;
   for (const endpoint of deployment.endpoints) {
     const client = await deployment.openClient(endpoint, workload);
@@ -221,7 +221,8 @@ async function checkDeployment(
 async function refuseUselessLoad(
   load: LoadResult,
   context: TrialContext,
-  server: ServerKind,
+  planned: PlannedTrial,
+  server: Server,
   deployment: Deployment,
 ): Promise<void> {
   if (load.queriesCompleted === 0) {
@@ -231,7 +232,8 @@ async function refuseUselessLoad(
     });
   }
   if (server.answers === 'echo') return;
-  const problem = responseCodeProblem(load, context.predictedCodes(server), deployment.endpoints.length);
+  const predicted = context.predictedCodes(server, workloadOf(context, planned).workload);
+  const problem = responseCodeProblem(load, predicted, deployment.endpoints.length);
   if (problem !== null) {
     throw new BenchError('E_RESPONSE_CODES', `${server.name} answers differently under load: ${problem}`, {
       evidence: (await deployment.lastLogLines()).slice(-10),

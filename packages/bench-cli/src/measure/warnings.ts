@@ -46,7 +46,7 @@ export function runWarnings(
   const buffer = environment.socketReceiveBufferBytes?.default;
   const capacity =
     buffer === undefined ? Number.POSITIVE_INFINITY : Math.floor(buffer / BYTES_PER_SMALL_DATAGRAM);
-  if (configuration.transport === 'udp' && configuration.outstanding > capacity) {
+  if (configuration.transports.includes('udp') && configuration.outstanding > capacity) {
     warnings.push(
       `${configuration.outstanding} queries in flight can overrun a socket's default receive buffer, which holds about ${capacity} small datagrams: losses may be due to the buffer, not the server`,
     );

@@ -2,11 +2,13 @@
  * What a run measures and in which order: the cases of the matrix, their trials interleaved, and the keys by
  * which an interrupted run resumes. Pure.
  */
+import { caseFilterText, fitsFilter } from '../config/case-filter.ts';
 import type { RunConfiguration } from '../config/configuration.ts';
-import type { Mode } from '../results/record.ts';
+import { BenchError } from '../errors.ts';
+import type { Mode, Transport } from '../results/record.ts';
 import type { SummarizedCase } from '../stats/cases.ts';
 
-/** `key` is `<server>/tier=<tier>/<mode>/<workload>/<transport>`. */
+/** `key`: see `keyOf`. */
 export interface PlannedCase extends SummarizedCase {
   /** CPU allowance of each instance, in cores; they add up to the tier. */
   readonly allowances: readonly number[];
@@ -69,35 +71,101 @@ function contenders({ servers, baseline, aa }: RunConfiguration): { server: stri
   return aa ? [...all, { server: baseline, aa: true }] : all;
 }
 
-function planCases(configuration: RunConfiguration, availableCpus: number): PlannedCase[] {
-  const { transport, workload, trials, threads } = configuration;
-  const cases: PlannedCase[] = [];
-  for (const tier of configuration.tiers) {
-    for (const mode of configuration.modes) {
-      const allowances = allowancesOf(tier, mode);
-      for (const { server, aa } of contenders(configuration)) {
-        cases.push({
-          key: `${server}${aa ? '(aa)' : ''}/tier=${tier}/${mode}/${workload}/${transport}`,
-          server,
-          aa,
-          tier,
-          mode,
-          workload,
-          transport,
-          instances: allowances.length,
-          allowances,
-          contended: isContended(tier, threads * allowances.length, availableCpus),
-          plannedTrials: trials,
-        });
-      }
-    }
-  }
-  return cases;
+/** A point of the matrix: everything but the server. */
+interface Point {
+  readonly tier: number;
+  readonly mode: Mode;
+  readonly workload: string;
+  /** Queries per second; null for no limit. */
+  readonly ratePerSecond: number | null;
+  readonly transport: Transport;
 }
 
-/** Cases of the same tier and mode, which are compared with each other. */
+/** The points of the matrix: the product of the axes. */
+function pointsOf({ tiers, modes, workloads, ratesPerSecond, transports }: RunConfiguration): Point[] {
+  return tiers.flatMap((tier) =>
+    modes.flatMap((mode) =>
+      workloads.flatMap((workload) =>
+        transports.flatMap((transport) =>
+          ratesPerSecond.map((ratePerSecond) => ({ tier, mode, workload, transport, ratePerSecond })),
+        ),
+      ),
+    ),
+  );
+}
+
+/** `<server>/tier=<tier>/<mode>/<workload>/<transport>`, and `/rate=<rate>` where one is asked for. */
+function keyOf(server: string, { tier, mode, workload, transport, ratePerSecond }: Point): string {
+  const rate = ratePerSecond === null ? '' : `/rate=${ratePerSecond}`;
+  return `${server}/tier=${tier}/${mode}/${workload}/${transport}${rate}`;
+}
+
+/** More cases than this are a mistake: with the shortest trials they would take a working day. */
+export const MAX_CASES = 1000;
+
+const integer = new Intl.NumberFormat('en-US');
+
+/** Checked before anything is made: a product of long lists would fill the memory. */
+function demandSize(configuration: RunConfiguration): void {
+  const { tiers, modes, workloads, ratesPerSecond, transports } = configuration;
+  const axes = {
+    servers: contenders(configuration).length,
+    tiers: tiers.length,
+    modes: modes.length,
+    workloads: workloads.length,
+    transports: transports.length,
+    rates: ratesPerSecond.length,
+  };
+  const cases = Object.values(axes).reduce((product, length) => product * length, 1);
+  if (cases <= MAX_CASES) return;
+  const factors = Object.entries(axes).filter(([, length]) => length > 1);
+  throw new BenchError(
+    'E_CONFIG',
+    `${integer.format(cases)} cases are too many: ${factors.map(([name, length]) => `${length} ${name}`).join(' × ')}`,
+    {
+      fix: `Measure at most ${integer.format(MAX_CASES)} cases in a run: shorten a list, or make several runs.`,
+    },
+  );
+}
+
+/** @throws BenchError `E_CONFIG` if a filter fits no case, or if they leave none. */
+function withoutExcluded(cases: readonly PlannedCase[], { exclude }: RunConfiguration): PlannedCase[] {
+  const idle = exclude.find((filter) => !cases.some((item) => fitsFilter(item, filter)));
+  if (idle !== undefined) {
+    throw new BenchError('E_CONFIG', `--exclude: no case has ${caseFilterText(idle)}`, {
+      fix: 'Omit it, or see the cases with --dry-run.',
+    });
+  }
+  const rest = cases.filter((item) => !exclude.some((filter) => fitsFilter(item, filter)));
+  if (rest.length === 0)
+    throw new BenchError('E_CONFIG', '--exclude leaves no case to measure', { fix: 'Exclude fewer.' });
+  return rest;
+}
+
+function planCases(configuration: RunConfiguration, availableCpus: number): PlannedCase[] {
+  demandSize(configuration);
+  const { trials, threads } = configuration;
+  const cases = pointsOf(configuration).flatMap((point): PlannedCase[] => {
+    const allowances = allowancesOf(point.tier, point.mode);
+    return contenders(configuration).map(({ server, aa }) => ({
+      key: keyOf(`${server}${aa ? '(aa)' : ''}`, point),
+      server,
+      aa,
+      ...point,
+      instances: allowances.length,
+      allowances,
+      contended: isContended(point.tier, threads * allowances.length, availableCpus),
+      plannedTrials: trials,
+    }));
+  });
+  return withoutExcluded(cases, configuration);
+}
+
+/** Cases of the same point of the matrix, which are compared with each other. */
 function blocksOf(cases: readonly PlannedCase[]): PlannedCase[][] {
-  return [...Map.groupBy(cases, ({ tier, mode }) => `${tier} ${mode}`).values()];
+  const pointText = ({ tier, mode, workload, transport, ratePerSecond }: PlannedCase) =>
+    JSON.stringify([tier, mode, workload, transport, ratePerSecond]);
+  return [...Map.groupBy(cases, pointText).values()];
 }
 
 /**
@@ -125,7 +193,10 @@ export function withRounds(plan: Plan, rounds: number): Plan {
   return { ...plan, cases, trials, estimatedSeconds: trials.length * plan.secondsPerTrial };
 }
 
-/** See `orderOf`. Cases of the same tier and mode are adjacent. */
+/**
+ * See `orderOf`. Cases of the same point are adjacent.
+ * @throws BenchError `E_CONFIG` for more than `MAX_CASES`, and for `--exclude` without effect or without a rest.
+ */
 export function planRun(configuration: RunConfiguration, availableCpus: number): Plan {
   const search =
     configuration.objective === 'max-rate'

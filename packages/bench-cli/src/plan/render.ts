@@ -20,10 +20,34 @@ function untilLines({ until, maxTrials, maxTimeSeconds }: RunConfiguration, plan
   ];
 }
 
+function rateText(ratePerSecond: number | null): string {
+  return ratePerSecond === null ? 'as fast as the servers answer' : `at ${ratePerSecond} QPS`;
+}
+
+function workloadsText({ workloads }: RunConfiguration): string {
+  const names = workloads.map((name) => `"${name}"`).join(', ');
+  return workloads.length === 1 ? `workload ${names}` : `workloads ${names}`;
+}
+
+/** The columns for axes of which the run has several values. */
+function varyingAxes({ workloads, transports, ratesPerSecond }: RunConfiguration) {
+  const axes = [
+    { title: 'workload', count: workloads.length, value: ({ workload }: PlannedCase) => workload },
+    { title: 'transport', count: transports.length, value: ({ transport }: PlannedCase) => transport },
+    {
+      title: 'QPS',
+      count: ratesPerSecond.length,
+      value: ({ ratePerSecond }: PlannedCase) => ratePerSecond ?? 'max',
+    },
+  ];
+  return axes.filter(({ count }) => count > 1);
+}
+
 /** Cases, the order of their trials, and how long it will take. */
 export function renderPlan(plan: Plan, configuration: RunConfiguration): string {
+  const varying = varyingAxes(configuration);
   const table = new Table({
-    head: ['#', 'server', 'tier', 'mode', 'instances', ''],
+    head: ['#', 'server', 'tier', 'mode', 'instances', ...varying.map(({ title }) => title), ''],
     style: { head: [], border: [] },
   });
   for (const [index, planned] of plan.cases.entries()) {
@@ -33,6 +57,7 @@ export function renderPlan(plan: Plan, configuration: RunConfiguration): string 
       planned.tier,
       planned.mode,
       instancesLabel(planned),
+      ...varying.map(({ value }) => value(planned)),
       [planned.aa ? 'A/A' : '', planned.contended ? 'contended' : ''].filter(Boolean).join(', '),
     ]);
   }
@@ -43,18 +68,17 @@ export function renderPlan(plan: Plan, configuration: RunConfiguration): string 
       .map((trial) => numberOf.get(trial.case.key));
     return `  round ${round + 1}: ${order.join(' ')}`;
   });
-  const { durationSeconds, warmupSeconds, transport, workload, zones, ratePerSecond } = configuration;
-  const load = ratePerSecond === null ? 'as fast as the servers answer' : `at ${ratePerSecond} QPS`;
+  const { durationSeconds, warmupSeconds, zones } = configuration;
   return [
     table.toString(),
-    `baseline ${configuration.baseline}; workload "${workload}" over ${zones} zones`,
-    `${transport}, ${load}`,
+    `baseline ${configuration.baseline}; ${workloadsText(configuration)} over ${zones} zones`,
+    `${configuration.transports.join(', ')}, ${configuration.ratesPerSecond.map(rateText).join(', ')}`,
     `each loader: ${configuration.clients} clients, ${configuration.outstanding} outstanding, ${configuration.threads} thread(s)`,
     '',
     'Order of the trials:',
     ...rounds,
     '',
-    `${plan.trials.length} trials of ${formatDuration(warmupSeconds)} warm-up and ${formatDuration(durationSeconds)} measured time: about ${formatDuration(plan.estimatedSeconds)}`,
+    `${plan.cases.length} cases, ${plan.trials.length} trials of ${formatDuration(warmupSeconds)} warm-up and ${formatDuration(durationSeconds)} measured time: about ${formatDuration(plan.estimatedSeconds)}`,
     ...untilLines(configuration, plan),
     '',
   ].join('\n');

@@ -9,18 +9,21 @@ export interface ProvisionProgress {
   detail(text: string): void;
 }
 
-/** The versions that the user may choose. */
-export interface WantedVersions {
-  /** Without a leading `v`, for example `1.15.0`. */
-  readonly corednsVersion: string;
+/** Which version of a program is wanted. */
+export interface WantedVersion {
+  /** Without a leading `v`, for example `1.15.0`; null for the one that is there, or comes with bench. */
+  readonly version: string | null;
 }
 
-export interface ProvisionOptions extends WantedVersions {
+export interface ProvisionOptions extends WantedVersion {
   /** False under `--no-provision`: only what is on PATH or in the cache is used. */
   readonly allowed: boolean;
   readonly progress: ProvisionProgress;
   readonly signal: AbortSignal;
 }
+
+/** For a program of which every version can be had. */
+export type VersionedOptions = ProvisionOptions & { readonly version: string };
 
 /** What `bench doctor` says of a program. */
 export interface ProgramInspection {
@@ -42,7 +45,7 @@ export interface Program {
   /** Finds or installs it. Rejects with `E_TOOL_MISSING` or `E_PROVISION_FAILED`, each with a fix. */
   provide(world: World, options: ProvisionOptions): Promise<ProvisionedTool>;
   /** Looks for it. Changes nothing. */
-  inspect(world: World, versions: WantedVersions): Promise<ProgramInspection>;
+  inspect(world: World, wanted: WantedVersion): Promise<ProgramInspection>;
 }
 
 /** Resolves with where the program is; rejects as `Program.provide` does. */

@@ -7,7 +7,7 @@ import type { ProvideTool } from './provision.ts';
 export function createProvisioner(world: World): ProvideTool {
   const underWay = new Map<string, Promise<ProvisionedTool>>();
   return (program, options) => {
-    const key = `${program.name} ${options.corednsVersion} ${options.allowed}`;
+    const key = `${program.name} ${options.version} ${options.allowed}`;
     const sharing = underWay.get(key) ?? program.provide(world, options).finally(() => underWay.delete(key));
     underWay.set(key, sharing);
     return sharing;

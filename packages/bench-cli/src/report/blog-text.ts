@@ -6,9 +6,10 @@ import { findings } from './findings.ts';
 import { explainCaseMarks } from './mark-notes.ts';
 import { cpuLimitSentence, stockNote } from './markdown-facts.ts';
 import { blocks, bullets, code, plain, table } from './markdown-text.ts';
-import { formatBytes, formatCpus, formatShare } from './numbers.ts';
+import { formatBytes, formatCpus } from './numbers.ts';
 import { comparedServers, overallSentence, reservation } from './overall.ts';
 import { verdictSentence } from './verdict-sentence.ts';
+import { describeWorkload } from './workloads.ts';
 
 export function listed(words: readonly string[]): string {
   const last = words.at(-1) ?? '';
@@ -17,9 +18,9 @@ export function listed(words: readonly string[]): string {
 
 /** "CoreDNS 1.15.0, DinoDNS 0.0.13": each with its version once. */
 export function contestants(record: RunRecord): string[] {
-  return [...new Set(record.cases.map(({ server }) => server))].map((kind) => {
-    const version = record.servers.find((server) => server.kind === kind)?.version;
-    return version === undefined ? serverTitle(record, kind) : `${serverTitle(record, kind)} ${version}`;
+  return [...new Set(record.cases.map(({ server }) => server))].map((name) => {
+    const version = record.servers.find((server) => server.name === name)?.version;
+    return version === undefined ? serverTitle(record, name) : `${serverTitle(record, name)} ${version}`;
   });
 }
 
@@ -72,7 +73,7 @@ export function conclusions(record: RunRecord): string {
 }
 
 export function methodology(record: RunRecord): string {
-  const { workload, loader } = record;
+  const { workloads, loader } = record;
   const duration = numberSetting(record, 'duration');
   const warmup = numberSetting(record, 'warmup') ?? 0;
   const versions = record.servers.map(({ title, version, components }) => [
@@ -87,8 +88,10 @@ export function methodology(record: RunRecord): string {
   const { environment: host } = record;
   return blocks(
     bullets([
-      `Load came from ${plain(loader.kind)} ${plain(loader.version)}. Workload ${code(workload.name)}: ${plain(workload.description)}; ` +
-        `${workload.distinctQueries} distinct queries, ${formatShare(workload.existingRatio)} of them for records that exist, in ${workload.zones} zones.`,
+      `Load came from ${plain(loader.kind)} ${plain(loader.version)}.`,
+      ...workloads.map(
+        (workload) => `Workload ${code(workload.name)}: ${plain(describeWorkload(workload, record))}`,
+      ),
       ...(duration === null
         ? []
         : [
@@ -111,7 +114,6 @@ export function notes(record: RunRecord): string {
 
 export function caveats(record: RunRecord): string {
   const loader = record.loader.kind;
-  const rate = record.configuration.rate;
   return blocks(
     bullets([
       'The intervals are valid for this machine on this day. Another machine may rank the servers differently.',
@@ -120,7 +122,7 @@ export function caveats(record: RunRecord): string {
             'Servers and load generator share one machine and its loopback interface; no network card was involved.',
           ]
         : []),
-      ...(typeof rate === 'number'
+      ...(record.cases.every(({ ratePerSecond }) => ratePerSecond !== null)
         ? []
         : [
             `Load is a closed loop: the next query of ${plain(loader)} leaves when an answer arrives, so a faster server shows a lower latency. Latency at a fixed rate is a different measurement.`,

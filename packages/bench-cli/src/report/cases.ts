@@ -2,11 +2,11 @@
 import type { CaseRecord, RunRecord } from '../results/record.ts';
 import { describeLimit } from './limits.ts';
 import { CONTENDED, ECHO_EXPLANATION, isEcho, NOT_SERVER_LIMITED, okTrialsByCase } from './marks.ts';
-import { formatCpus } from './numbers.ts';
+import { formatCount, formatCpus } from './numbers.ts';
 
 /** The server's name in tables, "CoreDNS"; its kind if it never started. */
 export function serverTitle(record: RunRecord, server: string): string {
-  return record.servers.find(({ kind }) => kind === server)?.title ?? server;
+  return record.servers.find(({ name }) => name === server)?.title ?? server;
 }
 
 /** How the tier is shared out: `2 × 1 vCPU`. */
@@ -49,8 +49,13 @@ export function explainMarks(record: RunRecord, cases: readonly CaseRecord[]): s
   return lines;
 }
 
+/** `at 2,000 QPS`, or `unlimited`. */
+function rateText(ratePerSecond: number | null): string {
+  return ratePerSecond === null ? 'unlimited' : `at ${formatCount(ratePerSecond)} QPS`;
+}
+
 export interface CaseGroup {
-  /** "Tier 2, single", with workload and transport where the run has several. */
+  /** "Tier 2, single", with workload, transport and rate where the run has several. */
   readonly title: string;
   readonly cases: readonly CaseRecord[];
 }
@@ -60,12 +65,14 @@ export function groupCases(record: RunRecord): CaseGroup[] {
   const cases = record.cases.filter(({ aa }) => !aa);
   const hasSeveralWorkloads = new Set(cases.map(({ workload }) => workload)).size > 1;
   const hasSeveralTransports = new Set(cases.map(({ transport }) => transport)).size > 1;
-  const titleOf = ({ tier, mode, workload, transport }: CaseRecord) =>
+  const hasSeveralRates = new Set(cases.map(({ ratePerSecond }) => ratePerSecond)).size > 1;
+  const titleOf = ({ tier, mode, workload, transport, ratePerSecond }: CaseRecord) =>
     [
       `Tier ${formatCpus(tier)}`,
       mode,
       ...(hasSeveralWorkloads ? [`workload ${workload}`] : []),
       ...(hasSeveralTransports ? [transport] : []),
+      ...(hasSeveralRates ? [rateText(ratePerSecond)] : []),
     ].join(', ');
   return [...Map.groupBy(cases, titleOf)].map(([title, members]) => ({ title, cases: members }));
 }

@@ -6,9 +6,10 @@ import { serverTitle } from './cases.ts';
 import { environmentFacts, numberSetting, settingText } from './facts.ts';
 import { blocks, bullets, code, codeBlock, factTable, plain, table } from './markdown-text.ts';
 import { CONTENDED, NOT_SERVER_LIMITED } from './marks.ts';
-import { formatBytes, formatShare } from './numbers.ts';
+import { formatBytes } from './numbers.ts';
 import { runStatus } from './status.ts';
 import { THROTTLED_EXPLANATION } from './throttling.ts';
+import { describeWorkload } from './workloads.ts';
 
 export function failedTrials(record: RunRecord): string {
   const { failures } = runStatus(record);
@@ -53,7 +54,7 @@ export function method(record: RunRecord): string {
           `Each trial starts a fresh server, checks every distinct answer, warms up for ${warmup ?? 0} s and measures ` +
             `for ${duration} s. A server that gives wrong answers is not measured.`,
         ];
-  const { workload, loader } = record;
+  const { workloads, loader } = record;
   const command = record.trials.find((trial) => trial.loaderCommands.length > 0)?.loaderCommands[0];
   const settings = Object.entries(record.configuration).map(
     ([name, value]) => [code(name), plain(settingText(value))] as const,
@@ -64,8 +65,9 @@ export function method(record: RunRecord): string {
       ...times,
       'Trials of the servers are interleaved (A B C, C B A, …), so that drift of the machine affects all equally; trials ' +
         'of the same round are paired in comparisons.',
-      `Workload ${code(workload.name)}: ${plain(workload.description)}; ${workload.distinctQueries} distinct queries, ` +
-        `${formatShare(workload.existingRatio)} of them for records that exist, in ${workload.zones} zones.`,
+      ...workloads.map(
+        (workload) => `Workload ${code(workload.name)}: ${plain(describeWorkload(workload, record))}`,
+      ),
       `Load from ${plain(loader.kind)} ${plain(loader.version)}, target ${code(record.target)}.`,
       cpuLimitSentence(record),
       plain(record.intervalMethod),

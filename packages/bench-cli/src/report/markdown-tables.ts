@@ -19,6 +19,7 @@ import {
 import { hasPercentiles, percentileOf, SHOWN_PERCENTILES } from './percentiles.ts';
 import { PUBLISHED_COLUMNS, publishedNotes, publishedRow } from './published-table.ts';
 import { formatThrottled, throttledShareOf } from './throttling.ts';
+import { workloadOf } from './workloads.ts';
 
 const NOTHING = '–';
 
@@ -141,12 +142,12 @@ function responseCodes(record: RunRecord, cases: readonly CaseRecord[]): string 
     });
     return [rowTitle(record, item), ...cells];
   });
-  return blocks(
-    'Response codes. The workload predicts ' +
-      `${formatShare(record.workload.existingRatio)} of answers with records; for the other names NXDOMAIN and ` +
-      'REFUSED are both right, depending on the server.',
-    table(['', ...codes.map(plain)], rows),
-  );
+  const workload = workloadOf(record, cases);
+  const predicted =
+    workload === undefined
+      ? ''
+      : `The workload predicts ${formatShare(workload.existingRatio)} of answers with records; for the other names NXDOMAIN and REFUSED are both right, depending on the server.`;
+  return blocks(`Response codes. ${predicted}`, table(['', ...codes.map(plain)], rows));
 }
 
 function trialList(record: RunRecord, item: CaseRecord): string {

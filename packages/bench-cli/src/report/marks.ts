@@ -36,7 +36,7 @@ export const ECHO_EXPLANATION =
 
 /** Whether a server kind is not a DNS server but sends queries back. Its title always says so. */
 export function isEcho(record: RunRecord, server: string): boolean {
-  return record.servers.find(({ kind }) => kind === server)?.components.answers === 'echo';
+  return record.servers.find(({ name }) => name === server)?.components.answers === 'echo';
 }
 
 /** One instance answers more than this many times the average of its trial: the load was not spread evenly. */

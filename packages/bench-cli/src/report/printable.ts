@@ -28,6 +28,7 @@ export function printableRecord(record: RunRecord): RunRecord {
     baseline: printable(record.baseline),
     servers: record.servers.map((server) => ({
       ...server,
+      name: printable(server.name),
       kind: printable(server.kind),
       title: printable(server.title),
     })),

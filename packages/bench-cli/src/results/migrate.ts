@@ -3,11 +3,12 @@
  * Records of every version are in `test/fixtures/records`, and tests load them.
  */
 import { migrate1to2 } from './migrate-1-to-2.ts';
+import { migrate2to3 } from './migrate-2-to-3.ts';
 import type { Json } from './migration.ts';
 import { SCHEMA_VERSION } from './record.ts';
 
 /** `STEPS[0]` leads from version 1 to 2, and so on up to `SCHEMA_VERSION`. */
-const STEPS: readonly ((record: Json) => Json)[] = [migrate1to2];
+const STEPS: readonly ((record: Json) => Json)[] = [migrate1to2, migrate2to3];
 
 /** Oldest version that can be read. */
 export const OLDEST_VERSION = SCHEMA_VERSION - STEPS.length;

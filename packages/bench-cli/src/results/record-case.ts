@@ -99,13 +99,16 @@ export const comparisonSchema = z.object({
 export type Comparison = z.output<typeof comparisonSchema>;
 
 export const caseSchema = z.object({
-  /** `<server>/tier=<tier>/<mode>/<workload>/<transport>`; unique within the run. */
+  /** `<server>/tier=<tier>/<mode>/<workload>/<transport>`, with `/rate=<rate>` if one was asked for; unique within the run. */
   key: z.string(),
+  /** Name of one of the record's servers. */
   server: z.string(),
   tier: z.number().positive(),
   mode: modeSchema,
   workload: z.string(),
   transport: transportSchema,
+  /** Queries per second asked for, over all instances; null for no limit. */
+  ratePerSecond: z.number().positive().nullable(),
   /** True for the baseline's twin of `--aa`: it measures the noise, and is not part of a comparison. */
   aa: z.boolean(),
   /** Server instances that share the tier. */

@@ -3,7 +3,13 @@ import { z } from 'zod';
 import { bytes } from './record-units.ts';
 
 export const serverRecordSchema = z.object({
+  /** As in the cases: `coredns@1.13.1+file`. */
+  name: z.string(),
+  /** Its kind: `coredns`. */
   kind: z.string(),
+  /** Its variant: `file`; null for the plain kind. */
+  variant: z.string().nullable(),
+  /** In tables: "CoreDNS 1.13.1 (file)". */
   title: z.string(),
   /** The version that the program itself reports. */
   version: z.string(),

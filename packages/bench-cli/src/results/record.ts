@@ -35,7 +35,16 @@ export {
  * Incremented whenever a field changes its meaning, is removed, or becomes required; `migrate.ts` then gets a step.
  * Adding a field with a default does not change it.
  */
-export const SCHEMA_VERSION = 2;
+export const SCHEMA_VERSION = 3;
+
+export const workloadSchema = z.object({
+  name: z.string(),
+  description: z.string(),
+  distinctQueries: count,
+  /** Predicted share of queries that get an answer (NOERROR with records), in [0, 1]. */
+  existingRatio: ratio,
+});
+export type WorkloadRecord = z.output<typeof workloadSchema>;
 
 export const recordSchema = z.object({
   schemaVersion: z.literal(SCHEMA_VERSION),
@@ -67,14 +76,9 @@ export const recordSchema = z.object({
   environment: environmentSchema,
   provisioned: z.array(provisionedToolSchema),
   servers: z.array(serverRecordSchema),
-  workload: z.object({
-    name: z.string(),
-    description: z.string(),
-    distinctQueries: count,
-    /** Predicted share of queries that get an answer (NOERROR with records), in [0, 1]. */
-    existingRatio: ratio,
-    zones: count,
-  }),
+  zones: count,
+  /** By the names that cases have. */
+  workloads: z.array(workloadSchema),
   warnings: z.array(z.string()),
   trials: z.array(trialSchema),
   cases: z.array(caseSchema),

@@ -1,19 +1,18 @@
-/** Every server kind, in the order of `bench servers`. */
-
+/** Every server kind, in the order of `bench servers`, and the servers that a run names. */
 import { nearest } from '@dinodns-bench/program';
+import type { RunConfiguration } from '../config/configuration.ts';
+import { parseServerName, type ServerName, serverNameText } from '../config/server-name.ts';
 import { BenchError } from '../errors.ts';
 import { clusterDns } from './cluster-dns/index.ts';
-import { coredns, corednsFile, corednsMultisocket } from './coredns/index.ts';
+import { coredns } from './coredns/index.ts';
 import { dinodns, dinodnsStock } from './dinodns/index.ts';
 import { echo } from './echo/index.ts';
 import { knot } from './knot/index.ts';
 import { nsd } from './nsd/index.ts';
-import type { ServerKind } from './server.ts';
+import type { Server, ServerKind } from './server.ts';
 
 export const SERVER_KINDS: readonly ServerKind[] = [
   coredns,
-  corednsMultisocket,
-  corednsFile,
   dinodnsStock,
   dinodns,
   knot,
@@ -22,21 +21,83 @@ export const SERVER_KINDS: readonly ServerKind[] = [
   clusterDns,
 ];
 
-/**
- * The server kinds of these names.
- * @throws BenchError `E_UNKNOWN_SERVER` with the nearest known name.
- */
-export function serverKinds(names: readonly string[]): ServerKind[] {
-  return names.map((name) => {
-    const kind = SERVER_KINDS.find((candidate) => candidate.name === name);
-    if (kind !== undefined) return kind;
-    const known = SERVER_KINDS.map((candidate) => candidate.name);
-    const suggestion = nearest(name, known);
-    throw new BenchError('E_UNKNOWN_SERVER', `unknown server "${name}"`, {
-      fix:
-        suggestion === undefined
-          ? `Choose from ${known.join(', ')}; \`bench servers\` describes them.`
-          : `Did you mean "${suggestion}"? \`bench servers\` lists them all.`,
-    });
+/** What decides the versions of servers that name none. */
+export type VersionSettings = Pick<RunConfiguration, 'corednsVersion'>;
+
+function unknownServer(text: string, known: readonly string[], fix: string): BenchError {
+  const suggestion = nearest(text, [...known]);
+  return new BenchError('E_UNKNOWN_SERVER', `unknown server "${text}"`, {
+    fix: suggestion === undefined ? fix : `Did you mean "${suggestion}"? \`bench servers\` lists them all.`,
   });
+}
+
+function kindOf(text: string): { kind: ServerKind; name: ServerName } {
+  const known = SERVER_KINDS.map(({ name }) => name);
+  const fix = `Choose from ${known.join(', ')}; \`bench servers\` describes them.`;
+  const name = parseServerName(text);
+  if (name === null) throw unknownServer(text, known, fix);
+  const kind = SERVER_KINDS.find((candidate) => candidate.name === name.kind);
+  if (kind === undefined) throw unknownServer(name.kind, known, fix);
+  return { kind, name };
+}
+
+/** What runs, and its title without the version. */
+function chosenVariant(kind: ServerKind, { variant }: ServerName) {
+  const { name, title, definition, variants = {} } = kind;
+  if (variant === null) return { title: (version: string) => `${title}${version}`, definition };
+  const chosen = Object.hasOwn(variants, variant) ? variants[variant] : undefined;
+  const known = Object.keys(variants);
+  if (chosen === undefined) {
+    throw unknownServer(
+      `${name}+${variant}`,
+      known.map((other) => `${name}+${other}`),
+      known.length === 0 ? `${name} has no variants; omit +${variant}.` : `Choose from ${known.join(', ')}.`,
+    );
+  }
+  return {
+    title: (version: string) => `${title}${version} (${chosen.title})`,
+    definition: chosen.definition,
+  };
+}
+
+/**
+ * A server by its name (see `config/server-name.ts`).
+ * @throws BenchError `E_UNKNOWN_SERVER` with the nearest known kind or variant; `E_CONFIG` for a version of a kind that
+ * has only the installed one.
+ */
+export function findServer(text: string, settings: VersionSettings): Server {
+  const { kind, name } = kindOf(text);
+  if (name.version !== null && kind.defaultVersion === undefined) {
+    throw new BenchError('E_CONFIG', `--servers: ${kind.name} has no versions to choose from ("${text}")`, {
+      fix: `Write ${serverNameText({ ...name, version: null })}: the version that is installed is measured, and the record says which.`,
+    });
+  }
+  return serverOf(kind, name, settings);
+}
+
+/** The server of a kind that `name` describes, whose kind is not looked at. See `findServer` for errors. */
+export function serverOf(kind: ServerKind, name: ServerName, settings: VersionSettings): Server {
+  const { title, definition } = chosenVariant(kind, name);
+  return {
+    ...definition,
+    name: serverNameText(name),
+    title: title(name.version === null ? '' : ` ${name.version}`),
+    kind: kind.name,
+    variant: name.variant,
+    version: name.version ?? kind.defaultVersion?.(settings) ?? null,
+    isVersionNamed: name.version !== null,
+  };
+}
+
+/** Every kind and every variant in its default version, by their names. */
+export function serverNames(): string[] {
+  return SERVER_KINDS.flatMap(({ name, variants = {} }) => [
+    name,
+    ...Object.keys(variants).map((variant) => serverNameText({ kind: name, version: null, variant })),
+  ]);
+}
+
+/** The servers of these names; see `findServer`. */
+export function findServers(names: readonly string[], settings: VersionSettings): Server[] {
+  return names.map((name) => findServer(name, settings));
 }

@@ -2,10 +2,14 @@
  * A kind of DNS server: a folder that turns a zone set into files and a command line, and says how the server
  * answers, where its program and its image come from, and how to ask for their version. The target starts it. To
  * add a server, add a folder beside this file and one line to `registry.ts`.
+ *
+ * A run compares *servers*: a kind, perhaps of a chosen version, perhaps in one of the kind's variants
+ * (`coredns@1.13.1+file`). The same kind can be there several times.
  */
 import type { ZoneSet } from '@dinodns-bench/zones';
+import type { RunConfiguration } from '../config/configuration.ts';
 import type { KubernetesSettings } from '../config/kubernetes-settings.ts';
-import type { Program, WantedVersions } from '../provision/provision.ts';
+import type { Program, WantedVersion } from '../provision/provision.ts';
 import type { Mode, Transport } from '../results/record.ts';
 
 /** A file that the server reads. `path` is relative to the instance's directory. */
@@ -51,14 +55,14 @@ export interface InstancePlan {
 }
 
 /** What decides which image a server runs in. */
-export interface ImageSettings extends WantedVersions {
+export interface ImageSettings extends WantedVersion {
   readonly settings: Pick<KubernetesSettings, 'corednsImage' | 'dinodnsImage'>;
+  /** The server's name asks for this version. */
+  readonly isNamed: boolean;
 }
 
-/** The container image that holds a server's program on the kubernetes target. Kinds may share one. */
+/** The container image that holds a server's program on the kubernetes target. Servers may share one. */
 export interface ServerImage {
-  /** Unique among images. */
-  readonly name: string;
   reference(request: ImageSettings): string;
   /** Where it comes from, for `bench images`; IMAGE stands for the reference. */
   readonly origin: string;
@@ -66,13 +70,8 @@ export interface ServerImage {
   readonly needsBindService?: true;
 }
 
-export interface ServerKind {
-  /** Name in flags, records and reports: lower case, digits and hyphens. */
-  readonly name: string;
-  /** Name in tables, without the mode: "CoreDNS". */
-  readonly title: string;
-  /** One line for `bench servers`. */
-  readonly description: string;
+/** How a server is run: what a kind's folder says of one of its variants. */
+export interface ServerDefinition {
   /** How its program gets onto a machine, and what `bench doctor` says of it; null if it runs in clusters only. */
   readonly program: Program | null;
   /** Null if it does not run in clusters. */
@@ -92,6 +91,51 @@ export interface ServerKind {
   /** Arguments that make the program print its version, and how to read what it prints. */
   readonly versionArguments: readonly string[];
   parseVersion(output: string): ServerVersion | null;
+}
+
+/** A server of a run. */
+export interface Server extends ServerDefinition, WantedVersion {
+  /** As in `--servers`, in records and in reports; unique within a run: `coredns@1.13.1+file`. */
+  readonly name: string;
+  /** Name in tables, without the mode: "CoreDNS 1.13.1 (file)". */
+  readonly title: string;
+  /** Name of its kind: `coredns`. */
+  readonly kind: string;
+  /** Name of its variant: `file`; null for the plain kind. */
+  readonly variant: string | null;
+  /** Whether its name says which version. */
+  readonly isVersionNamed: boolean;
+}
+
+/** What a record says of a server, whatever its program. */
+export function identityOf({ name, kind, variant, title }: Server) {
+  return { name, kind, variant, title };
+}
+
+/** A configuration of a kind beside the plain one. */
+export interface Variant {
+  /** Stands behind the kind's title in brackets. */
+  readonly title: string;
+  /** One line for `bench servers`. */
+  readonly description: string;
+  readonly definition: ServerDefinition;
+}
+
+export interface ServerKind {
+  /** Name in flags, records and reports: lower case, digits and hyphens. */
+  readonly name: string;
+  /** Name in tables: "CoreDNS". */
+  readonly title: string;
+  /** One line for `bench servers`. */
+  readonly description: string;
+  readonly definition: ServerDefinition;
+  /** By their names, which follow `+`. Default: none. */
+  readonly variants?: Readonly<Record<string, Variant>>;
+  /**
+   * The version of a run that names none; only kinds that have this can be given one (`KIND@VERSION`). Null: the one
+   * that is installed with bench.
+   */
+  readonly defaultVersion?: (settings: Pick<RunConfiguration, 'corednsVersion'>) => string | null;
 }
 
 export interface ServerVersion {

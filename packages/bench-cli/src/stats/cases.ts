@@ -29,6 +29,8 @@ export interface SummarizedCase {
   readonly mode: Mode;
   readonly workload: string;
   readonly transport: Transport;
+  /** Queries per second asked for; null for no limit. */
+  readonly ratePerSecond: number | null;
   readonly instances: number;
   readonly contended: boolean;
   /** The baseline's twin of `--aa`: measured like any other, so that the machine's noise can be seen. */
@@ -101,7 +103,7 @@ export interface CaseStatistics {
 
 /**
  * The record's `cases`, one per planned case in the plan's order, from the trials so far. Comparisons are with the
- * case of `baselineServer` of the same tier, mode, workload and transport. The baseline itself has none, nor has a
+ * case of `baselineServer` of the same tier, mode, workload, transport and rate. The baseline itself has none, nor has a
  * case without a round in which both have an ok trial. The baseline's twin of `--aa` has none either: it shows the
  * noise floor.
  */
@@ -114,8 +116,8 @@ export function summarizeRun(
   const byCase = Map.groupBy(trials, ({ caseKey }) => caseKey);
   const okTrials = (key: string) =>
     (byCase.get(key) ?? []).filter((trial): trial is OkTrial => trial.status === 'ok');
-  const pointKey = ({ tier, mode, workload, transport }: SummarizedCase) =>
-    JSON.stringify([tier, mode, workload, transport]);
+  const pointKey = ({ tier, mode, workload, transport, ratePerSecond }: SummarizedCase) =>
+    JSON.stringify([tier, mode, workload, transport, ratePerSecond]);
   const baselines = new Map(
     plannedCases
       .filter(({ server, aa }) => server === baselineServer && !aa)
@@ -135,7 +137,7 @@ export function summarizeRun(
     options,
   );
   const cases = plannedCases.map((planned): CaseRecord => {
-    const { key, server, tier, mode, workload, transport, aa, instances, contended } = planned;
+    const { key, server, tier, mode, workload, transport, ratePerSecond, aa, instances, contended } = planned;
     const ok = okTrials(key);
     const attempted = byCase.get(key)?.length ?? 0;
     return {
@@ -145,6 +147,7 @@ export function summarizeRun(
       mode,
       workload,
       transport,
+      ratePerSecond,
       aa,
       instances,
       contended,

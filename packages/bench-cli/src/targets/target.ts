@@ -7,11 +7,11 @@ import type { DnsClient } from '../dns/client.ts';
 import type { Endpoint } from '../dns/endpoint.ts';
 import type { ObservationWindow } from '../observe/window.ts';
 import type { CpuLimitMethod, InstanceRecord, Mode, Transport } from '../results/record.ts';
-import type { ServerKind } from '../servers/server.ts';
+import type { Server } from '../servers/server.ts';
 import type { BenchWorkload } from '../workload/workload.ts';
 
 export interface DeployRequest {
-  readonly server: ServerKind;
+  readonly server: Server;
   /** The server's program; see `InstanceRequest.program`. */
   readonly program: readonly string[];
   readonly zoneSet: ZoneSet;

@@ -8,13 +8,12 @@ import type { World } from '../world.ts';
 import { type BenchWorkload, NAMED_WORKLOADS } from './workload.ts';
 
 /** The queries of a query file in dnsperf's format, as `dnscannon` reads it. */
-function fileWorkload(path: string, content: Uint8Array): BenchWorkload {
+function fileWorkload(name: string, content: Uint8Array): BenchWorkload {
   const queries: Query[] = [];
-  const size = parseQueryFile(path, content, (name, type) => {
+  const size = parseQueryFile(name, content, (name, type) => {
     queries.push({ name: nameText(name), type: typeName(type) });
   });
-  const name = path.split('/').at(-1) ?? path;
-  return { name, description: `the queries of ${path}, in order`, size, queries: () => queries };
+  return { name, description: `the queries of ${name}, in order`, size, queries: () => queries };
 }
 
 /**

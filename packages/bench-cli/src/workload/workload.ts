@@ -9,7 +9,7 @@ import {
   type ZoneSet,
 } from '@dinodns-bench/zones';
 import type { DnsQuery } from '../dns/client.ts';
-import type { ServerKind } from '../servers/server.ts';
+import type { Server } from '../servers/server.ts';
 
 /** The zone set of a run with this many zones: the odd numbers, as published. */
 export function zoneSetOf(zones: number): ZoneSet {
@@ -65,7 +65,7 @@ export interface Expectation {
 }
 
 /** What `server` must answer, according to the zone set. */
-export function expectationOf(zoneSet: ZoneSet, server: ServerKind, query: Query): Expectation {
+export function expectationOf(zoneSet: ZoneSet, server: Server, query: Query): Expectation {
   const lookup = zoneSet.lookup(query.name, query.type);
   switch (lookup.kind) {
     case 'answer':
@@ -85,7 +85,7 @@ export function expectationOf(zoneSet: ZoneSet, server: ServerKind, query: Query
 export function expectedAnswer(
   workload: BenchWorkload,
   zoneSet: ZoneSet,
-  server: ServerKind,
+  server: Server,
   query: Query,
 ): Expectation {
   return workload.expectation?.(query) ?? expectationOf(zoneSet, server, query);
@@ -94,7 +94,7 @@ export function expectedAnswer(
 /** How often each response code occurs in one pass over the workload. */
 export function predictedCodes(
   zoneSet: ZoneSet,
-  server: ServerKind,
+  server: Server,
   workload: BenchWorkload,
 ): Map<string, number> {
   const counts = new Map<string, number>();

@@ -5,7 +5,8 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { configure } from '../../src/config/configuration.ts';
-import { coredns } from '../../src/servers/coredns/index.ts';
+import { DEFAULTS } from '../../src/config/settings.ts';
+import { findServer } from '../../src/servers/registry.ts';
 import { imagesOf } from '../../src/targets/kubernetes/images.ts';
 import { createKubernetesTarget } from '../../src/targets/kubernetes/kubernetes-target.ts';
 import { openCluster } from '../../src/targets/kubernetes/open-cluster.ts';
@@ -77,12 +78,12 @@ describe('pods', () => {
 
   it('that a quota forbids: said at once, with the quota', async () => {
     const signal = AbortSignal.timeout(120_000);
-    const { kubernetes, corednsVersion } = configure({ env: world.env, flags: { target: 'kubernetes' } });
+    const { kubernetes } = configure({ env: world.env, flags: { target: 'kubernetes' } });
     const opened = await openCluster({
       world,
       runId: 'quota',
       settings: kubernetes,
-      images: imagesOf(kubernetes, corednsVersion, 'dnsperf'),
+      images: imagesOf(kubernetes, 'dnsperf'),
       loadSeconds: 1,
       serverCores: 1,
       signal,
@@ -100,7 +101,7 @@ describe('pods', () => {
       await expect.poll(used).toBe('0');
       const target = createKubernetesTarget({ run: opened.run, readinessQueries, force: signal });
       const deploying = target.deploy({
-        server: coredns,
+        server: findServer('coredns', DEFAULTS),
         program: [],
         zoneSet: zoneSetOf(3),
         mode: 'single',

@@ -12,8 +12,8 @@ import { type Plan, planRun } from '../../plan/plan.ts';
 import type { RunRecord } from '../../results/record.ts';
 import { newRunId } from '../../results/run-id.ts';
 import { createStore, type RunStore } from '../../results/store.ts';
-import { serverKinds } from '../../servers/registry.ts';
-import type { ServerKind } from '../../servers/server.ts';
+import { findServers } from '../../servers/registry.ts';
+import type { Server } from '../../servers/server.ts';
 import { CLUSTER_WORKLOADS } from '../../targets/kubernetes/cluster-workloads.ts';
 import { noImage } from '../../targets/kubernetes/objects/server.ts';
 import { loadWorkload } from '../../workload/load-workload.ts';
@@ -37,10 +37,10 @@ export interface RunOptions {
 /** A run that is decided: nothing has been provisioned, started or written yet. */
 export interface DecidedRun {
   readonly configuration: RunConfiguration;
-  readonly servers: readonly ServerKind[];
+  readonly servers: readonly Server[];
   readonly plan: Plan;
   readonly zoneSet: ZoneSet;
-  readonly workload: BenchWorkload;
+  readonly workloads: readonly BenchWorkload[];
   readonly store: RunStore;
   readonly directory: string;
   readonly id: string;
@@ -66,7 +66,7 @@ async function readConfigurationFile(world: World, path: string | undefined) {
 }
 
 /** What can be compared with what, and where. */
-function demandTarget(servers: readonly ServerKind[], { kubernetes, workload }: RunConfiguration): void {
+function demandTarget(servers: readonly Server[], { kubernetes, workloads }: RunConfiguration): void {
   const existing = servers.find((server) => server.existing);
   const problem = (message: string, fix: string) => new BenchError('E_CONFIG', message, { fix });
   if (kubernetes.target === 'kubernetes') {
@@ -83,9 +83,10 @@ function demandTarget(servers: readonly ServerKind[], { kubernetes, workload }: 
       `Measure it alone: --servers ${existing.name}.`,
     );
   }
-  if (!(CLUSTER_WORKLOADS as readonly string[]).includes(workload)) {
+  const foreign = workloads.find((workload) => !(CLUSTER_WORKLOADS as readonly string[]).includes(workload));
+  if (foreign !== undefined) {
     throw problem(
-      `--workload: "${workload}" is not a workload for ${existing.name}`,
+      `--workload: "${foreign}" is not a workload for ${existing.name}`,
       `Use one of ${CLUSTER_WORKLOADS.join(', ')}.`,
     );
   }
@@ -96,40 +97,43 @@ function clusterPlaceholder(name: string): BenchWorkload {
   return { name, description: `names of the cluster (${name})`, size: 0, queries: () => [] };
 }
 
+/** Every case must be possible. */
+function demandSupport(servers: readonly Server[], plan: Plan): void {
+  for (const { server: name, mode, transport } of plan.cases) {
+    const server = servers.find((candidate) => candidate.name === name);
+    const reason = server?.unsupported(mode, transport) ?? null;
+    if (reason === null) continue;
+    throw new BenchError(
+      'E_CONFIG',
+      `${name} cannot be run with --mode ${mode} --transport ${transport}: ${reason}`,
+      {
+        fix: `Omit the server, or its case: --exclude server=${name},mode=${mode},transport=${transport}`,
+      },
+    );
+  }
+}
+
 async function planFor(
   world: World,
   configuration: RunConfiguration,
-): Promise<Pick<DecidedRun, 'servers' | 'plan' | 'zoneSet' | 'workload'>> {
-  const servers = serverKinds(configuration.servers);
-  for (const server of servers) {
-    for (const mode of configuration.modes) {
-      const reason = server.unsupported(mode, configuration.transport);
-      if (reason !== null) {
-        throw new BenchError(
-          'E_CONFIG',
-          `${server.name} cannot be run with --mode ${mode} --transport ${configuration.transport}: ${reason}`,
-          {
-            fix: 'Omit the server, or choose another mode or transport.',
-          },
-        );
-      }
-    }
-  }
+): Promise<Pick<DecidedRun, 'servers' | 'plan' | 'zoneSet' | 'workloads'>> {
+  const servers = findServers(configuration.servers, configuration);
   demandTarget(servers, configuration);
+  // The cluster's nodes are only known once it is asked; this machine's CPUs say nothing about them.
+  const onCluster = configuration.kubernetes.target === 'kubernetes';
+  const plan = planRun(configuration, onCluster ? Number.POSITIVE_INFINITY : world.machine.availableCpus);
+  demandSupport(servers, plan);
   const zoneSet = zoneSetOf(configuration.zones);
+  const existing = servers.some((server) => server.existing);
   return {
     servers,
-    // The cluster's nodes are only known once it is asked; this machine's CPUs say nothing about them.
-    plan: planRun(
-      configuration,
-      configuration.kubernetes.target === 'kubernetes'
-        ? Number.POSITIVE_INFINITY
-        : world.machine.availableCpus,
-    ),
+    plan,
     zoneSet,
-    workload: servers.some((server) => server.existing)
-      ? clusterPlaceholder(configuration.workload)
-      : await loadWorkload(world, configuration.workload, zoneSet),
+    workloads: await Promise.all(
+      configuration.workloads.map((name) =>
+        existing ? clusterPlaceholder(name) : loadWorkload(world, name, zoneSet),
+      ),
+    ),
   };
 }
 

@@ -1,7 +1,7 @@
 /** `bench images`: the images that a run on a cluster uses, and where each comes from. */
 import type { RunConfiguration } from '../../config/configuration.ts';
 import { dinodnsImage } from '../../servers/dinodns/index.ts';
-import { serverKinds } from '../../servers/registry.ts';
+import { findServers } from '../../servers/registry.ts';
 import { imagesOf, loaderKindOf } from '../../targets/kubernetes/images.ts';
 import { wrapText } from '../../text.ts';
 import type { World } from '../../world.ts';
@@ -17,15 +17,18 @@ export function imagesCommand(
   configuration: RunConfiguration,
   options: { readonly json: boolean },
 ): number {
-  const { kubernetes, corednsVersion } = configuration;
+  const { kubernetes } = configuration;
   const loader = loaderKindOf(configuration);
-  const images = imagesOf(kubernetes, corednsVersion, loader);
+  const images = imagesOf(kubernetes, loader);
+  const ofServers = findServers(configuration.servers, configuration).flatMap((server) =>
+    server.image === null ? [] : [[images.of(server), server.image.origin] as const],
+  );
   // The answer check always runs in the DinoDNS image.
-  const ofServers = serverKinds(configuration.servers).flatMap(({ image }) => image ?? []);
-  const servers = [...new Set([...ofServers, dinodnsImage])].map((image) => ({
-    image: images.of(image),
-    purpose: image === dinodnsImage ? 'server and answer check' : 'server',
-    origin: image.origin,
+  const origins = new Map([...ofServers, [images.checker, dinodnsImage.origin] as const]);
+  const servers = [...origins].map(([image, origin]) => ({
+    image,
+    purpose: image === images.checker ? 'server and answer check' : 'server',
+    origin,
   }));
   const all = [...servers, { image: images.loader, purpose: 'loader', origin: LOADER_ORIGINS[loader] }];
   const rows = all.map(({ image, purpose, origin }) => ({

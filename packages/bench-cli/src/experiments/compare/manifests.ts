@@ -8,14 +8,14 @@ import { QUERY_PATH, timedCommand } from '../../loaders/cluster-job.ts';
 import { dnsperfArguments } from '../../loaders/dnsperf/command.ts';
 import { loadFor } from '../../measure/load.ts';
 import type { PlannedCase } from '../../plan/plan.ts';
-import type { ServerKind } from '../../servers/server.ts';
+import type { Server } from '../../servers/server.ts';
 import type { Images } from '../../targets/kubernetes/cluster-run.ts';
 import { imagesOf } from '../../targets/kubernetes/images.ts';
 import { configMapOf } from '../../targets/kubernetes/objects/config-map.ts';
 import { jobOf } from '../../targets/kubernetes/objects/job.ts';
 import { runLabels, unitLabels } from '../../targets/kubernetes/objects/labels.ts';
 import { namespaceObject } from '../../targets/kubernetes/objects/namespace.ts';
-import { noImage, SERVICE_PORT, serverObjects } from '../../targets/kubernetes/objects/server.ts';
+import { SERVICE_PORT, serverObjects } from '../../targets/kubernetes/objects/server.ts';
 import { SERVICE_ACCOUNT } from '../../targets/kubernetes/open-cluster.ts';
 import { secretReference } from '../../targets/kubernetes/pull-secrets.ts';
 import type { BenchWorkload } from '../../workload/workload.ts';
@@ -25,9 +25,9 @@ const MANIFEST_RUN = 'manifests';
 export interface ManifestRequest {
   readonly configuration: RunConfiguration;
   readonly cases: readonly PlannedCase[];
-  readonly servers: readonly ServerKind[];
+  readonly servers: readonly Server[];
   readonly zoneSet: ZoneSet;
-  readonly workload: BenchWorkload;
+  readonly workloads: readonly BenchWorkload[];
 }
 
 export interface Manifest {
@@ -43,6 +43,7 @@ export function renderManifests(manifests: readonly Manifest[]): string {
   return manifests.map(document).join('---\n');
 }
 
+/** Lines of a query file. */
 function queryLines(workload: BenchWorkload): string[] {
   return [...workload.queries()].map(({ name, type }) => `${name} ${type}\n`);
 }
@@ -56,10 +57,11 @@ interface Shared {
     readonly pullSecrets: readonly string[];
   };
   readonly images: Images;
-  readonly queries: ReturnType<typeof configMapOf>;
+  /** By the name of the workload. */
+  readonly queries: ReadonlyMap<string, ReturnType<typeof configMapOf>>;
 }
 
-function sharedOf({ configuration, workload }: ManifestRequest): Shared {
+function sharedOf({ configuration, workloads }: ManifestRequest): Shared {
   const settings = configuration.kubernetes;
   const namespace = settings.namespacePrefix;
   return {
@@ -69,10 +71,15 @@ function sharedOf({ configuration, workload }: ManifestRequest): Shared {
       runId: MANIFEST_RUN,
       pullSecrets: (settings.pullSecrets ?? []).map((text) => secretReference(text).name),
     },
-    images: imagesOf(settings, configuration.corednsVersion, 'dnsperf'),
-    queries: configMapOf({ name: 'queries', namespace, labels: runLabels(MANIFEST_RUN) }, 'the query file', [
-      { path: 'queries.txt', chunks: queryLines(workload) },
-    ]),
+    images: imagesOf(settings, 'dnsperf'),
+    queries: new Map(
+      workloads.map((workload, index) => {
+        const name = workloads.length === 1 ? 'queries' : `queries-${index + 1}`;
+        const metadata = { name, namespace, labels: runLabels(MANIFEST_RUN) };
+        const files = [{ path: 'queries.txt', chunks: queryLines(workload) }];
+        return [workload.name, configMapOf(metadata, 'the query file', files)];
+      }),
+    ),
   };
 }
 
@@ -95,11 +102,11 @@ function runManifests({ common, queries }: Shared): Manifest[] {
         automountServiceAccountToken: false,
       },
     },
-    { kind: 'ConfigMap', object: queries.object },
+    ...[...queries.values()].map(({ object }): Manifest => ({ kind: 'ConfigMap', object })),
   ];
 }
 
-/** The name that the objects of a case share. */
+/** The name that the objects of a case share: its server and its point. */
 function unitOf({ server, tier, mode }: PlannedCase): string {
   return `${server}-tier${String(tier).replace('.', '-')}-${mode}`;
 }
@@ -119,10 +126,11 @@ function jobManifest(
     transport: planned.transport,
     queryFile: QUERY_PATH,
     durationSeconds: configuration.durationSeconds,
-    ratePerSecond: configuration.ratePerSecond,
+    ratePerSecond: planned.ratePerSecond,
     timeoutSeconds: configuration.timeoutSeconds,
   });
   const name = `load-${unitOf(planned)}`;
+  const mount = queries.get(planned.workload)?.mount;
   const job = jobOf({
     ...common,
     name,
@@ -131,7 +139,7 @@ function jobManifest(
     image: images.loader,
     ...timedCommand(['dnsperf', ...args]),
     ...(cpu === undefined ? {} : { resources: { requests: { cpu }, limits: { cpu } } }),
-    mounts: { '/queries': queries.mount },
+    mounts: mount === undefined ? {} : { '/queries': mount },
     deadlineSeconds: configuration.durationSeconds + configuration.timeoutSeconds + 60,
   });
   return {
@@ -144,12 +152,11 @@ function jobManifest(
 function caseManifests(request: ManifestRequest, shared: Shared, planned: PlannedCase): Manifest[] {
   const server = request.servers.find(({ name }) => name === planned.server);
   if (server === undefined) return [];
-  if (server.image === null) throw noImage(server);
   const objects = serverObjects({
     ...shared.common,
     unit: unitOf(planned),
     server,
-    image: shared.images.of(server.image),
+    image: shared.images.of(server),
     zoneSet: request.zoneSet,
     mode: planned.mode,
     transport: planned.transport,

@@ -4,7 +4,7 @@ import type { TrialPhase } from '../../measure/trial-context.ts';
 import type { Plan, PlannedTrial } from '../../plan/plan.ts';
 import type { Display } from '../../progress/display.ts';
 import type { Trial } from '../../results/record.ts';
-import type { ServerKind } from '../../servers/server.ts';
+import type { Server } from '../../servers/server.ts';
 import { formatDuration } from '../../text.ts';
 import type { Clock } from '../../world.ts';
 
@@ -76,7 +76,7 @@ export function createRunProgress(options: RunProgressOptions): RunProgress {
   if (display.isLive) void tick();
 
   return {
-    trialStarted(trial: PlannedTrial, server: ServerKind) {
+    trialStarted(trial: PlannedTrial, server: Server) {
       current = { label: `${server.title}${suffix(trial).trimEnd()}`, startedAt: clock.monotonicSeconds() };
       phase = 'starting';
       qps = undefined;

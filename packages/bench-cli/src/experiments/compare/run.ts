@@ -7,13 +7,13 @@ import { type Interruption, listenForInterruption } from '../../interruption.ts'
 import { newRecord } from '../../measure/new-record.ts';
 import { prepareRun } from '../../measure/prepare.ts';
 import { executeRun } from '../../measure/run.ts';
-import type { TrialContext } from '../../measure/trial-context.ts';
+import type { PreparedWorkload, TrialContext } from '../../measure/trial-context.ts';
 import { resumeWarnings } from '../../measure/warnings.ts';
 import { renderPlan } from '../../plan/render.ts';
 import { createDisplay, type Display } from '../../progress/display.ts';
 import { withPortablePaths } from '../../results/portable-paths.ts';
 import type { Environment, RunRecord } from '../../results/record.ts';
-import { formatDuration, shellQuote } from '../../text.ts';
+import { fileNameOf, formatDuration, shellQuote } from '../../text.ts';
 import { writeQueryFile } from '../../workload/load-workload.ts';
 import { type BenchWorkload, existingRatio, predictedCodes } from '../../workload/workload.ts';
 import type { World } from '../../world.ts';
@@ -97,20 +97,19 @@ async function measure(
 ): Promise<RunRecord> {
   const { configuration, directory, zoneSet } = run;
   const { signal, force } = interruption;
-  const { session, programs, environment, plan, workload, warnings } = await prepareRun({
+  const { session, programs, environment, plan, workloads, warnings } = await prepareRun({
     world,
     runId: run.id,
     configuration,
     servers: run.servers,
     plan: run.plan,
-    workload: run.workload,
+    workloads: run.workloads,
     display,
     signal,
     force,
   });
   try {
-    const queryFile = `${directory}/queries.txt`;
-    await writeQueryFile(world, queryFile, workload);
+    const prepared = await writeQueryFiles(world, directory, workloads);
     const record =
       run.previous === undefined
         ? newRecord({
@@ -121,19 +120,19 @@ async function measure(
             environment,
             programs,
             session,
-            workload,
-            existingRatio: existingRatio(zoneSet, workload),
+            workloads,
+            existingRatio: (workload) => existingRatio(zoneSet, workload),
             warnings,
           })
         : resumedRecord(run.previous, environment);
     display.line(announcement(run, record));
     for (const warning of record.warnings) display.line(`Note: ${warning}`);
-    const context = { world, configuration, zoneSet, workload, queryFile, ...session };
+    const context = { world, configuration, zoneSet, workloads: prepared, ...session };
     return await runPlan({ ...run, plan }, record, display, {
       ...context,
       rawDirectory: `${directory}/raw`,
       programOf: programs.programOf,
-      predictedCodes: memoizedCodes(zoneSet, workload),
+      predictedCodes: memoizedCodes(zoneSet),
       signal,
     });
   } finally {
@@ -141,12 +140,29 @@ async function measure(
   }
 }
 
-/** One pass over a large workload takes seconds: once for each server kind is enough. */
-function memoizedCodes(zoneSet: ZoneSet, workload: BenchWorkload): TrialContext['predictedCodes'] {
+/** A query file for each workload, under the name of the workload. */
+async function writeQueryFiles(
+  world: World,
+  directory: string,
+  workloads: readonly BenchWorkload[],
+): Promise<TrialContext['workloads']> {
+  const prepared = new Map<string, PreparedWorkload>();
+  for (const [index, workload] of workloads.entries()) {
+    const number = workloads.length === 1 ? '' : `-${index + 1}-${fileNameOf(workload.name)}`;
+    const queryFile = `${directory}/queries${number}.txt`;
+    await writeQueryFile(world, queryFile, workload);
+    prepared.set(workload.name, { workload, queryFile });
+  }
+  return prepared;
+}
+
+/** One pass over a large workload takes seconds: once for each server is enough. */
+function memoizedCodes(zoneSet: ZoneSet): TrialContext['predictedCodes'] {
   const known = new Map<string, ReadonlyMap<string, number>>();
-  return (server) => {
-    const codes = known.get(server.name) ?? predictedCodes(zoneSet, server, workload);
-    known.set(server.name, codes);
+  return (server, workload) => {
+    const key = JSON.stringify([server.name, workload.name]);
+    const codes = known.get(key) ?? predictedCodes(zoneSet, server, workload);
+    known.set(key, codes);
     return codes;
   };
 }

@@ -2,7 +2,8 @@
 import type { RunRecord } from '../../results/record.ts';
 import { serverTitle } from '../cases.ts';
 import { environmentFacts, type Fact, numberSetting, settingText } from '../facts.ts';
-import { formatBytes, formatShare } from '../numbers.ts';
+import { formatBytes } from '../numbers.ts';
+import { describeWorkload } from '../workloads.ts';
 import { type Content, type Html, html } from './markup.ts';
 import type { PageData } from './page-data.ts';
 
@@ -11,7 +12,7 @@ function factList(facts: readonly Fact[]): Html {
 }
 
 function methodLines(record: RunRecord): Content[] {
-  const { workload, loader, cpuLimits } = record;
+  const { workloads, loader, cpuLimits } = record;
   const duration = numberSetting(record, 'duration');
   const because = cpuLimits.reason === null ? '' : ` (${cpuLimits.reason})`;
   return [
@@ -21,7 +22,7 @@ function methodLines(record: RunRecord): Content[] {
           `Each trial starts a fresh server, checks every distinct answer, warms up for ${numberSetting(record, 'warmup') ?? 0} s and measures for ${duration} s. A server that gives wrong answers is not measured.`,
         ]),
     'Trials of the servers are interleaved, so that drift of the machine affects all equally; trials of the same round are paired in comparisons.',
-    `Workload ${workload.name}: ${workload.description}; ${workload.distinctQueries} distinct queries, ${formatShare(workload.existingRatio)} of them for records that exist, in ${workload.zones} zones.`,
+    ...workloads.map((workload) => `Workload ${workload.name}: ${describeWorkload(workload, record)}`),
     `Load from ${loader.kind} ${loader.version}; target ${record.target}.`,
     cpuLimits.method === 'none'
       ? `CPU limits were not set${because}: here the tier is only a name.`
@@ -33,12 +34,12 @@ function methodLines(record: RunRecord): Content[] {
 }
 
 function programs(record: RunRecord): Html {
-  const servers = record.servers.map(({ kind, version, executable, components, files }) => {
+  const servers = record.servers.map(({ name: server, version, executable, components, files }) => {
     const parts = Object.entries(components).map(([name, value]) => `${name} ${value}`);
     const texts = Object.entries(files).map(
       ([name, text]) => html`<details class="raw"><summary>${name}</summary><pre>${text}</pre></details>`,
     );
-    return html`<tr><th scope="row">${serverTitle(record, kind)}</th><td data-label="Version">${version}</td><td data-label="Components">${parts.join(', ')}</td><td data-label="Program"><code>${executable}</code></td><td data-label="Configuration">${texts}</td></tr>`;
+    return html`<tr><th scope="row">${serverTitle(record, server)}</th><td data-label="Version">${version}</td><td data-label="Components">${parts.join(', ')}</td><td data-label="Program"><code>${executable}</code></td><td data-label="Configuration">${texts}</td></tr>`;
   });
   const tools = record.provisioned.map(
     ({ tool, version, source, origin, sizeBytes }) =>

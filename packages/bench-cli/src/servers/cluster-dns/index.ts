@@ -1,10 +1,7 @@
 /** The cluster's own DNS servers: measured as they are, behind their own Service. Nothing is changed. */
-import type { ServerKind } from '../server.ts';
+import type { ServerDefinition, ServerKind } from '../server.ts';
 
-export const clusterDns: ServerKind = {
-  name: 'cluster-dns',
-  title: 'Cluster DNS',
-  description: "the cluster's own DNS, unchanged, queried for names of the cluster; --target kubernetes",
+const definition: ServerDefinition = {
   program: null,
   image: null,
   existing: true,
@@ -15,4 +12,11 @@ export const clusterDns: ServerKind = {
   },
   versionArguments: [],
   parseVersion: () => null,
+};
+
+export const clusterDns: ServerKind = {
+  name: 'cluster-dns',
+  title: 'Cluster DNS',
+  description: "the cluster's own DNS, unchanged, queried for names of the cluster; --target kubernetes",
+  definition,
 };

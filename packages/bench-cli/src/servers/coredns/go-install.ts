@@ -4,7 +4,7 @@ import { findExecutable } from '../../machine/find-executable.ts';
 import { type RunningProcess, runToEnd } from '../../process.ts';
 import type { Attempt } from '../../provision/attempt.ts';
 import { withStaging } from '../../provision/cache.ts';
-import type { ProvisionOptions } from '../../provision/provision.ts';
+import type { VersionedOptions } from '../../provision/provision.ts';
 import { askVersion, GO_VERSION } from '../../provision/tool-version.ts';
 import type { World } from '../../world.ts';
 import { keepCoredns } from './cache.ts';
@@ -65,12 +65,12 @@ async function buildInto(
   world: World,
   go: string,
   staging: string,
-  { corednsVersion, progress, signal }: ProvisionOptions,
+  { version, progress, signal }: VersionedOptions,
 ): Promise<Attempt> {
-  const target = corednsGoTarget(corednsVersion);
+  const target = corednsGoTarget(version);
   const goVersion = (await askVersion(world, GO_VERSION, go)) ?? 'unknown';
   progress.step(
-    `Building CoreDNS ${corednsVersion} with Go ${goVersion}: go install ${target} (takes a few minutes)`,
+    `Building CoreDNS ${version} with Go ${goVersion}: go install ${target} (takes a few minutes)`,
   );
   let done: BuildProgress = { modules: 0, packages: 0 };
   const onLine = (line: string) => {
@@ -89,14 +89,14 @@ async function buildInto(
   });
   if (problem !== null) return { problem: `go install ${target} failed: ${problem}` };
   const checksum = await moduleChecksum(world, go, join(staging, 'coredns'));
-  return keepCoredns(world, join(staging, 'coredns'), corednsVersion, {
+  return keepCoredns(world, join(staging, 'coredns'), version, {
     source: 'go-install',
     origin: `go install ${target} with Go ${goVersion}, CGO_ENABLED=0${checksum === null ? '' : `, module ${checksum}`}`,
   });
 }
 
 /** Builds and caches it. Rejects only if the cache cannot be written, or when aborted. */
-export async function corednsFromGo(world: World, options: ProvisionOptions): Promise<Attempt> {
+export async function corednsFromGo(world: World, options: VersionedOptions): Promise<Attempt> {
   const go = await findExecutable(world, 'go');
   if (go === null) return { problem: 'Go is not installed' };
   return withStaging(world, (staging) => buildInto(world, go, staging, options));

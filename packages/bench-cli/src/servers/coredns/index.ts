@@ -7,39 +7,33 @@
  */
 import { findFormat } from '@dinodns-bench/zones';
 import { readVersion } from '../../provision/tool-version.ts';
-import type { InstanceRequest, ServerImage, ServerKind } from '../server.ts';
+import type { InstanceRequest, ServerDefinition, ServerImage, ServerKind } from '../server.ts';
 import { COREDNS_VERSION } from './cache.ts';
+import { corednsImageReference } from './image.ts';
 import { corednsProgram } from './program.ts';
 
 /** The project's own. */
 const corednsImage: ServerImage = {
-  name: 'coredns',
-  reference: ({ settings, corednsVersion }) => settings.corednsImage ?? `coredns/coredns:${corednsVersion}`,
+  reference: corednsImageReference,
   origin: 'the official image; for a cluster without a registry see k8s/images/coredns',
   needsBindService: true,
 };
 
-interface Variant {
-  readonly name: string;
-  readonly title: string;
-  readonly description: string;
+interface Configuration {
   readonly format: 'corefile' | 'corefile-file';
   /** Sockets for an instance with this many cores; undefined without the `multisocket` plugin. */
   readonly sockets?: (cpus: number) => number;
 }
 
-function corednsKind(variant: Variant): ServerKind {
+function definition({ format, sockets: socketsFor }: Configuration): ServerDefinition {
   return {
-    name: variant.name,
-    title: variant.title,
-    description: variant.description,
     program: corednsProgram,
     image: corednsImage,
     answersUnknownZoneWith: 'REFUSED',
     unsupported: () => null,
     plan(request: InstanceRequest) {
-      const sockets = variant.sockets?.(request.cpus);
-      const files = findFormat(variant.format).render(request.zoneSet, {
+      const sockets = socketsFor?.(request.cpus);
+      const files = findFormat(format).render(request.zoneSet, {
         directory: request.directory,
         address: request.address,
         port: request.port,
@@ -62,25 +56,23 @@ function corednsKind(variant: Variant): ServerKind {
   };
 }
 
-export const coredns = corednsKind({
+export const coredns: ServerKind = {
   name: 'coredns',
   title: 'CoreDNS',
   description: 'CoreDNS with a `template` block for each zone, as published',
-  format: 'corefile',
-});
-
-/** CoreDNS at its best: with a single socket, its lock limits CoreDNS on several cores. */
-export const corednsMultisocket = corednsKind({
-  name: 'coredns-multisocket',
-  title: 'CoreDNS (multisocket)',
-  description: 'the same with the `multisocket` plugin, one socket per vCPU',
-  format: 'corefile',
-  sockets: (cpus) => Math.max(1, Math.ceil(cpus)),
-});
-
-export const corednsFile = corednsKind({
-  name: 'coredns-file',
-  title: 'CoreDNS (file)',
-  description: 'CoreDNS with the `file` plugin and zone files',
-  format: 'corefile-file',
-});
+  definition: definition({ format: 'corefile' }),
+  variants: {
+    // CoreDNS at its best: with a single socket, its lock limits CoreDNS on several cores.
+    multisocket: {
+      title: 'multisocket',
+      description: 'the same with the `multisocket` plugin, one socket per vCPU',
+      definition: definition({ format: 'corefile', sockets: (cpus) => Math.max(1, Math.ceil(cpus)) }),
+    },
+    file: {
+      title: 'file',
+      description: 'CoreDNS with the `file` plugin and zone files',
+      definition: definition({ format: 'corefile-file' }),
+    },
+  },
+  defaultVersion: ({ corednsVersion }) => corednsVersion,
+};

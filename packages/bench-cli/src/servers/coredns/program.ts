@@ -1,4 +1,5 @@
 /** CoreDNS: from the cache, PATH if it is exactly that version, its release archive, or `go install`. */
+import { DEFAULTS } from '../../config/settings.ts';
 import { findExecutable } from '../../machine/find-executable.ts';
 import { firstThatWorks, type Way } from '../../provision/attempt.ts';
 import { toolFromPath } from '../../provision/path-tools.ts';
@@ -18,8 +19,9 @@ const INSTALLED = { name: 'coredns', question: COREDNS_VERSION } as const;
 
 const sizeOf = ({ sizeBytes }: ProvisionedTool) => `${Math.round((sizeBytes ?? 0) / 2 ** 20)} MiB`;
 
-async function provide(world: World, options: ProvisionOptions): Promise<ProvisionedTool> {
-  const version = options.corednsVersion;
+async function provide(world: World, asked: ProvisionOptions): Promise<ProvisionedTool> {
+  const version = asked.version ?? DEFAULTS.corednsVersion;
+  const options = { ...asked, version };
   const found: Way[] = [
     { name: 'cache', attempt: () => corednsFromCache(world, version) },
     { name: 'PATH', attempt: () => toolFromPath(world, INSTALLED, version) },
@@ -67,5 +69,5 @@ export const corednsProgram: Program = {
   name: 'coredns',
   optional: false,
   provide,
-  inspect: (world, { corednsVersion }) => inspect(world, corednsVersion),
+  inspect: (world, { version }) => inspect(world, version ?? DEFAULTS.corednsVersion),
 };

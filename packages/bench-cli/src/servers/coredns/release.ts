@@ -4,7 +4,7 @@ import { runToEnd } from '../../process.ts';
 import type { Attempt } from '../../provision/attempt.ts';
 import { withStaging } from '../../provision/cache.ts';
 import { DownloadError, downloadFile, downloadText } from '../../provision/download.ts';
-import type { ProvisionOptions } from '../../provision/provision.ts';
+import type { VersionedOptions } from '../../provision/provision.ts';
 import type { World } from '../../world.ts';
 import { keepCoredns } from './cache.ts';
 
@@ -27,9 +27,9 @@ async function fetchInto(
   world: World,
   url: string,
   staging: string,
-  { corednsVersion, progress, signal }: ProvisionOptions,
+  { version, progress, signal }: VersionedOptions,
 ): Promise<Attempt> {
-  progress.step(`Getting CoreDNS ${corednsVersion} from ${url}`);
+  progress.step(`Getting CoreDNS ${version} from ${url}`);
   // The small file first: it shows at once whether releases can be reached at all.
   const published = /\b[0-9a-f]{64}\b/i.exec(await downloadText(world, `${url}.sha256`, { signal }))?.[0];
   if (published === undefined) return { problem: `${url}.sha256 contains no SHA-256 checksum` };
@@ -47,15 +47,15 @@ async function fetchInto(
     timeoutSeconds: 60,
   });
   if (code !== 0) return { problem: `${url} cannot be unpacked (${stderr.trim().split('\n').at(-1)})` };
-  return keepCoredns(world, join(staging, 'coredns'), corednsVersion, {
+  return keepCoredns(world, join(staging, 'coredns'), version, {
     source: 'release-archive',
     origin: `${url} (${megabytes(bytes)}, SHA-256 ${sha256})`,
   });
 }
 
 /** Downloads, checks and caches it. Rejects only if the cache cannot be written, or when aborted. */
-export async function corednsFromRelease(world: World, options: ProvisionOptions): Promise<Attempt> {
-  const url = corednsArchiveUrl(world, options.corednsVersion);
+export async function corednsFromRelease(world: World, options: VersionedOptions): Promise<Attempt> {
+  const url = corednsArchiveUrl(world, options.version);
   if (url === null) {
     const { platform, architecture } = world.machine;
     return { problem: `there is none for ${platform} on ${architecture}` };

@@ -3,45 +3,38 @@
  * (`dinodns`). Both run in `dinodns-server`, which only sets them up.
  */
 import { BENCH_VERSION } from '../../version.ts';
-import type { InstanceRequest, ServerImage, ServerKind } from '../server.ts';
+import type { InstanceRequest, ServerDefinition, ServerImage, ServerKind } from '../server.ts';
 import { dinodnsProgram } from './program.ts';
 
 const ZONES_SPEC = 'zones-spec.json';
 
 export const dinodnsImage: ServerImage = {
-  name: 'dinodns',
   reference: ({ settings }) => settings.dinodnsImage ?? `dinodns-bench/server:${BENCH_VERSION}`,
   origin: 'docker build -f k8s/images/server/Dockerfile -t IMAGE .',
 };
 
-interface Variant {
-  readonly name: string;
-  readonly title: string;
-  readonly description: string;
+interface Profile {
   readonly profile: 'dinodns' | 'stock';
-  readonly answersUnknownZoneWith: ServerKind['answersUnknownZoneWith'];
+  readonly answersUnknownZoneWith: ServerDefinition['answersUnknownZoneWith'];
   /** Worker processes in cluster mode; null where the framework decides by itself. */
   readonly workers: (cpus: number) => number | null;
 }
 
-function dinodnsKind(variant: Variant): ServerKind {
+function definition(profile: Profile): ServerDefinition {
   return {
-    name: variant.name,
-    title: variant.title,
-    description: variant.description,
     program: dinodnsProgram,
     image: dinodnsImage,
-    answersUnknownZoneWith: variant.answersUnknownZoneWith,
+    answersUnknownZoneWith: profile.answersUnknownZoneWith,
     unsupported: () => null,
     plan(request: InstanceRequest) {
-      const workers = request.mode === 'multi' ? variant.workers(request.workerCpus ?? request.cpus) : 1;
+      const workers = request.mode === 'multi' ? profile.workers(request.workerCpus ?? request.cpus) : 1;
       return {
         // Not the zones themselves: the server generates a million of them faster than it reads them.
         files: [{ path: ZONES_SPEC, chunks: [`${JSON.stringify(request.zoneSet.spec)}\n`] }],
         command: [
           ...request.program,
           '--profile',
-          variant.profile,
+          profile.profile,
           '--mode',
           request.mode,
           '--address',
@@ -75,21 +68,25 @@ function dinodnsKind(variant: Variant): ServerKind {
   };
 }
 
-export const dinodnsStock = dinodnsKind({
+export const dinodnsStock: ServerKind = {
   name: 'dinodns-stock',
   title: 'DinoDNS (stock)',
   description: 'the unmodified npm package with its DefaultStore, as documented',
-  profile: 'stock',
-  answersUnknownZoneWith: 'NXDOMAIN',
-  // In cluster mode the framework forks os.cpus().length workers, whatever the quota.
-  workers: () => null,
-});
+  definition: definition({
+    profile: 'stock',
+    answersUnknownZoneWith: 'NXDOMAIN',
+    // In cluster mode the framework forks os.cpus().length workers, whatever the quota.
+    workers: () => null,
+  }),
+};
 
-export const dinodns = dinodnsKind({
+export const dinodns: ServerKind = {
   name: 'dinodns',
   title: 'DinoDNS',
   description: 'the same framework with the network and store of this project',
-  profile: 'dinodns',
-  answersUnknownZoneWith: 'REFUSED',
-  workers: (cpus) => Math.max(1, Math.ceil(cpus)),
-});
+  definition: definition({
+    profile: 'dinodns',
+    answersUnknownZoneWith: 'REFUSED',
+    workers: (cpus) => Math.max(1, Math.ceil(cpus)),
+  }),
+};

@@ -2,13 +2,10 @@
  * A plain UDP echo: not a DNS server, but the upper limit for one. It moves datagrams as cheaply as the machine
  * can and looks at a single bit, so what a DNS server costs beyond it is the cost of its answers.
  */
-import type { InstanceRequest, ServerKind } from '../server.ts';
+import type { InstanceRequest, ServerDefinition, ServerKind } from '../server.ts';
 import { echoProgram } from './program.ts';
 
-export const echo: ServerKind = {
-  name: 'echo',
-  title: 'UDP echo (no DNS)',
-  description: 'not a DNS server: sends each datagram back; the upper bound for one thread on this machine',
+const definition: ServerDefinition = {
   program: echoProgram,
   image: null,
   answers: 'echo',
@@ -29,4 +26,11 @@ export const echo: ServerKind = {
   // Neither program has a version of its own; the record says what it was made from.
   versionArguments: ['--help'],
   parseVersion: () => null,
+};
+
+export const echo: ServerKind = {
+  name: 'echo',
+  title: 'UDP echo (no DNS)',
+  description: 'not a DNS server: sends each datagram back; the upper bound for one thread on this machine',
+  definition,
 };

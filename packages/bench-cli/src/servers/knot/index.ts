@@ -2,15 +2,12 @@
 import { findFormat } from '@dinodns-bench/zones';
 import { installedProgram } from '../../provision/path-tools.ts';
 import { readVersion, type VersionQuestion } from '../../provision/tool-version.ts';
-import type { InstanceRequest, ServerKind } from '../server.ts';
+import type { InstanceRequest, ServerDefinition, ServerKind } from '../server.ts';
 
 /** `knotd (Knot DNS), version 3.2.6` */
 const VERSION: VersionQuestion = { arguments: ['--version'], pattern: /version (\d[\w.]*)/ };
 
-export const knot: ServerKind = {
-  name: 'knot',
-  title: 'Knot DNS',
-  description: 'Knot DNS with zone files, one UDP worker for each vCPU (if installed)',
+const definition: ServerDefinition = {
   program: installedProgram({ name: 'knotd', question: VERSION }, 'knot'),
   image: null,
   answersUnknownZoneWith: 'REFUSED',
@@ -31,4 +28,11 @@ export const knot: ServerKind = {
     const version = readVersion(VERSION, output);
     return version === null ? null : { version, components: {} };
   },
+};
+
+export const knot: ServerKind = {
+  name: 'knot',
+  title: 'Knot DNS',
+  description: 'Knot DNS with zone files, one UDP worker for each vCPU (if installed)',
+  definition,
 };

@@ -2,15 +2,12 @@
 import { findFormat } from '@dinodns-bench/zones';
 import { installedProgram } from '../../provision/path-tools.ts';
 import { readVersion, type VersionQuestion } from '../../provision/tool-version.ts';
-import type { InstanceRequest, ServerKind } from '../server.ts';
+import type { InstanceRequest, ServerDefinition, ServerKind } from '../server.ts';
 
 /** `NSD version 4.6.1, on standard error` */
 const VERSION: VersionQuestion = { arguments: ['-v'], pattern: /NSD version (\d[\w.]*)/ };
 
-export const nsd: ServerKind = {
-  name: 'nsd',
-  title: 'NSD',
-  description: 'NSD with zone files, one server process for each vCPU (if installed)',
+const definition: ServerDefinition = {
   program: installedProgram({ name: 'nsd', question: VERSION }, 'nsd'),
   image: null,
   answersUnknownZoneWith: 'REFUSED',
@@ -32,4 +29,11 @@ export const nsd: ServerKind = {
     const version = readVersion(VERSION, output);
     return version === null ? null : { version, components: {} };
   },
+};
+
+export const nsd: ServerKind = {
+  name: 'nsd',
+  title: 'NSD',
+  description: 'NSD with zone files, one server process for each vCPU (if installed)',
+  definition,
 };

@@ -66,7 +66,9 @@ export function imageTag(image: string): string {
 export function describeClusterDns({ pods, namespace, name }: ClusterDns): ServerRecord {
   const images = pods[0]?.spec?.containers.map(({ image = '' }) => image) ?? [];
   return {
+    name: 'cluster-dns',
     kind: 'cluster-dns',
+    variant: null,
     title: 'Cluster DNS',
     version: imageTag(images[0] ?? ''),
     executable: images.join(', '),

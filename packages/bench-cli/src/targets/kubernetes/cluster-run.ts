@@ -1,7 +1,7 @@
 /** What all parts of one run on a cluster share. */
 import type { KubernetesSettings } from '../../config/kubernetes-settings.ts';
 import type { KubeClient } from '../../kubernetes-api/client.ts';
-import type { ServerImage } from '../../servers/server.ts';
+import type { Server } from '../../servers/server.ts';
 import type { World } from '../../world.ts';
 
 /** References of the images of a run. */
@@ -9,7 +9,8 @@ export interface Images {
   readonly loader: string;
   /** Any image with Node.js. */
   readonly checker: string;
-  of(image: ServerImage): string;
+  /** @throws BenchError `E_CONFIG` for a server without an image. */
+  of(server: Server): string;
 }
 
 export interface ClusterRun {

@@ -4,6 +4,7 @@ import type { KubernetesSettings } from '../../config/kubernetes-settings.ts';
 import { dinodnsImage } from '../../servers/dinodns/index.ts';
 import { BENCH_VERSION } from '../../version.ts';
 import type { Images } from './cluster-run.ts';
+import { noImage } from './objects/server.ts';
 
 export type LoaderKind = 'dnsperf' | 'builtin';
 
@@ -20,12 +21,20 @@ export function loaderKindOf({
   return loader === 'builtin' || objective === 'max-rate' ? 'builtin' : 'dnsperf';
 }
 
-/** Images come from the server kinds or from k8s/images. The answer check runs in DinoDNS's, which has Node.js. */
-export function imagesOf(settings: KubernetesSettings, corednsVersion: string, loader: LoaderKind): Images {
-  const request = { settings, corednsVersion };
+/** The image that the answer check runs in: DinoDNS's, which has Node.js. */
+export function checkerImage(settings: KubernetesSettings): string {
+  return dinodnsImage.reference({ settings, version: null, isNamed: false });
+}
+
+/** Images come from the server kinds or from k8s/images. */
+export function imagesOf(settings: KubernetesSettings, loader: LoaderKind): Images {
   return {
     loader: settings.loaderImage ?? `dinodns-bench/${LOADER_IMAGES[loader]}:${BENCH_VERSION}`,
-    checker: dinodnsImage.reference(request),
-    of: (image) => image.reference(request),
+    checker: checkerImage(settings),
+    of: (server) => {
+      const { image, version, isVersionNamed: isNamed } = server;
+      if (image === null) throw noImage(server);
+      return image.reference({ settings, version, isNamed });
+    },
   };
 }

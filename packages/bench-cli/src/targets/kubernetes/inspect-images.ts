@@ -1,13 +1,12 @@
 /** Asks the programs in the images for their versions, in the cluster: so every image is pulled before a trial. */
 import { DNSPERF_VERSION, readVersion } from '../../provision/tool-version.ts';
 import type { ProvisionedTool, ServerRecord } from '../../results/record.ts';
-import type { ServerKind } from '../../servers/server.ts';
+import { identityOf, type Server } from '../../servers/server.ts';
 import { describeClusterDns, findClusterDns } from './cluster-dns.ts';
 import type { ClusterRun } from './cluster-run.ts';
 import type { LoaderKind } from './images.ts';
 import { jobOf } from './objects/job.ts';
 import { unitLabels, unitSelector } from './objects/labels.ts';
-import { noImage } from './objects/server.ts';
 import { runJob } from './run-job.ts';
 
 const VERSION_QUESTIONS = {
@@ -88,7 +87,7 @@ function provisioned(tool: string, version: string, image: string, resolved: str
   return { tool, version, executable: image, source: 'image', origin: resolved, sizeBytes: null };
 }
 
-/** Asks all images at once; there are at most three. The first failure ends the others. */
+/** Asks all images at once; there are only a few. The first failure ends the others. */
 async function askAll(
   run: ClusterRun,
   questions: ReadonlyMap<string, Question>,
@@ -114,21 +113,21 @@ const LOADER = 'loader';
 
 function questionsFor(
   { images }: ClusterRun,
-  servers: readonly ServerKind[],
+  servers: readonly Server[],
   loaderKind: LoaderKind,
 ): Map<string, Question> {
   const questions = new Map<string, Question>();
   for (const server of servers) {
     if (server.existing) continue;
-    if (server.image === null) throw noImage(server);
+    const image = images.of(server);
     // Servers that share an image are asked once.
-    if (questions.has(server.image.name)) continue;
-    questions.set(server.image.name, {
-      image: images.of(server.image),
+    if (questions.has(image)) continue;
+    questions.set(image, {
+      image,
       what: server.name,
       args: server.versionArguments,
       atLoader: false,
-      needsBindService: server.image.needsBindService === true,
+      needsBindService: server.image?.needsBindService === true,
     });
   }
   const question = VERSION_QUESTIONS[loaderKind];
@@ -138,7 +137,7 @@ function questionsFor(
 
 export async function inspectImages(
   run: ClusterRun,
-  servers: readonly ServerKind[],
+  servers: readonly Server[],
   loaderKind: LoaderKind,
   signal: AbortSignal,
 ): Promise<InspectedImages> {
@@ -148,19 +147,16 @@ export async function inspectImages(
   const tools = new Map<string, ProvisionedTool>();
   for (const server of servers) {
     if (server.existing) records.push(describeClusterDns(await findClusterDns(run.client, signal)));
-    const answer = server.image === null ? undefined : answers.get(server.image.name);
-    if (server.image === null || answer === undefined) continue;
+    if (server.image === null) continue;
+    const image = images.of(server);
+    const answer = answers.get(image);
+    if (answer === undefined) continue;
     const known = server.parseVersion(answer.text);
     const version = known?.version ?? 'unknown';
-    const image = images.of(server.image);
-    if (!tools.has(server.image.name))
-      tools.set(
-        server.image.name,
-        provisioned(server.program?.name ?? server.name, version, image, answer.image),
-      );
+    if (!tools.has(image))
+      tools.set(image, provisioned(server.program?.name ?? server.name, version, image, answer.image));
     records.push({
-      kind: server.name,
-      title: server.title,
+      ...identityOf(server),
       version,
       executable: image,
       components: { ...known?.components, image: answer.image },

@@ -8,7 +8,7 @@ import type { Deployment, DeployRequest, Target } from '../target.ts';
 import { adoptClusterDns } from './cluster-dns.ts';
 import type { ClusterRun } from './cluster-run.ts';
 import { deploymentOf } from './deployment.ts';
-import { noImage, POD_PORT, SERVICE_PORT, type ServerObjects, serverObjects } from './objects/server.ts';
+import { POD_PORT, SERVICE_PORT, type ServerObjects, serverObjects } from './objects/server.ts';
 import { waitForPods, waitUntilGone } from './wait-for-pods.ts';
 
 export interface KubernetesTargetOptions {
@@ -64,14 +64,13 @@ export async function deployServer(
 ): Promise<Deployment> {
   const { client, namespace, runId, settings, images, pullSecrets } = run;
   const { server, zoneSet, mode, transport, allowances, signal } = request;
-  if (server.image === null) throw noImage(server);
   const objects = serverObjects({
     settings,
     namespace,
     runId,
     unit,
     server,
-    image: images.of(server.image),
+    image: images.of(server),
     zoneSet,
     mode,
     transport,

@@ -6,7 +6,7 @@ import type { KubernetesSettings } from '../../../config/kubernetes-settings.ts'
 import { BenchError } from '../../../errors.ts';
 import { cpuQuantity } from '../../../quantity.ts';
 import type { Mode, Transport } from '../../../results/record.ts';
-import type { InstancePlan, ServerKind } from '../../../servers/server.ts';
+import type { InstancePlan, Server } from '../../../servers/server.ts';
 import { configMapOf } from './config-map.ts';
 import { LABELS, unitLabels, unitSelector } from './labels.ts';
 import { podTemplate } from './pods.ts';
@@ -24,7 +24,7 @@ export interface ServerRequest {
   readonly runId: string;
   /** Unique within the run: `003-coredns`. */
   readonly unit: string;
-  readonly server: ServerKind;
+  readonly server: Server;
   readonly image: string;
   readonly zoneSet: ZoneSet;
   readonly mode: Mode;
@@ -132,7 +132,7 @@ export function serverObjects(request: ServerRequest): ServerObjects {
 }
 
 /** The error for a server kind without an image. */
-export function noImage(server: ServerKind): BenchError {
+export function noImage(server: Server): BenchError {
   return new BenchError(
     'E_CONFIG',
     `${server.name} has no container image, so it runs on --target local only`,
