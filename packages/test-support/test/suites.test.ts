@@ -9,7 +9,7 @@ const ROOT = fileURLToPath(new URL('../../..', import.meta.url));
 
 async function testFiles(): Promise<string[]> {
   const files: string[] = [];
-  for await (const file of glob('packages/*/test/**/*.test.ts', {
+  for await (const file of glob('{packages/*,fuzz}/test/**/*.test.ts', {
     cwd: ROOT,
     exclude: ['**/node_modules/**'],
   })) {

@@ -1,0 +1,8 @@
+/** All targets. Instrument the packages before importing this. */
+import type { Target } from './engine/target.ts';
+import { capture } from './targets/capture.ts';
+import { query } from './targets/query.ts';
+import { queryFile } from './targets/query-file.ts';
+import { zoneFile } from './targets/zone-file.ts';
+
+export const TARGETS: readonly Target[] = [query, zoneFile, queryFile, capture];
