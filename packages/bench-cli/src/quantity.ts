@@ -44,14 +44,3 @@ export function cpuQuantity(cores: number): string {
   const thousandths = Math.ceil(Number((cores * 1000).toFixed(6)));
   return thousandths % 1000 === 0 ? String(thousandths / 1000) : `${thousandths}m`;
 }
-
-/** Sum of quantities; null if one of them is invalid. */
-export function sumQuantities(quantities: Iterable<string | undefined>): number | null {
-  let sum = 0;
-  for (const quantity of quantities) {
-    const value = parseQuantity(quantity);
-    if (value === null) return null;
-    sum += value;
-  }
-  return sum;
-}

@@ -7,6 +7,11 @@ import type { PodReading, ThrottlingReading } from '../src/observe/kubernetes/po
 import { parseSummary } from '../src/observe/kubernetes/summary.ts';
 import { type Clock, realClock } from '../src/world.ts';
 
+/** Pods of one container. */
+const ALONE = new Map(
+  ['coredns-1', 'just-started', 'no-containers', 'p', 'q', 'half', 'bad'].map((pod) => [pod, null]),
+);
+
 /** As kubelet 1.34 sends it, shortened. */
 const SUMMARY = {
   node: { nodeName: 'bench-node', cpu: { time: '2026-11-21T12:19:28Z', usageCoreNanoSeconds: 1 } },
@@ -32,39 +37,26 @@ const SUMMARY = {
 
 describe('the Summary API', () => {
   it('gives CPU time and working set of the pods of a namespace, by container where it can', () => {
-    const readings = parseSummary(JSON.stringify(SUMMARY), 'run');
+    const readings = parseSummary(JSON.stringify(SUMMARY), 'run', ALONE);
     expect([...readings.keys()]).toEqual(['coredns-1', 'no-containers']);
     expect(readings.get('coredns-1')).toEqual({
       cpu: { stamp: '2026-11-21T12:19:37Z', cpuSeconds: 0.421554567 },
       memoryBytes: 12365824,
       processes: 3,
+      sidecars: new Map(),
     });
     expect(readings.get('no-containers')).toEqual({
       cpu: { stamp: 't', cpuSeconds: 0.5 },
       memoryBytes: null,
       processes: null,
-    });
-  });
-
-  it('adds the containers of a pod up', () => {
-    const container = (name: string, nano: number) => ({
-      name,
-      cpu: { time: name, usageCoreNanoSeconds: nano },
-      memory: { workingSetBytes: 100 },
-    });
-    const pods = [
-      { podRef: { name: 'p', namespace: 'n' }, containers: [container('a', 1e9), container('b', 2e9)] },
-    ];
-    expect(parseSummary(JSON.stringify({ pods }), 'n').get('p')).toMatchObject({
-      cpu: { stamp: 'a b', cpuSeconds: 3 },
-      memoryBytes: 200,
+      sidecars: new Map(),
     });
   });
 
   it('is empty without pods, and refuses what is no summary', () => {
-    expect(parseSummary('{"node":{},"pods":null}', 'n').size).toBe(0);
-    expect(() => parseSummary('{"pods":[{}]}', 'n')).toThrow();
-    expect(() => parseSummary('error: forbidden', 'n')).toThrow();
+    expect(parseSummary('{"node":{},"pods":null}', 'n', ALONE).size).toBe(0);
+    expect(() => parseSummary('{"pods":[{}]}', 'n', ALONE)).toThrow();
+    expect(() => parseSummary('error: forbidden', 'n', ALONE)).toThrow();
   });
 });
 
@@ -88,7 +80,7 @@ describe('throttling', () => {
       line('periods', '', 7, 'half'),
       line('periods', '', 7, 'p', 'another'),
     ].join('\n');
-    const readings = parseThrottling(text, 'run');
+    const readings = parseThrottling(text, 'run', ALONE);
     const stamp = '1795263428959';
     expect([...readings]).toEqual([
       ['p', { stamp, periods: 90, throttledPeriods: 30, throttledSeconds: 1.25 }],
@@ -118,14 +110,15 @@ describe('the metrics API', () => {
       window,
       containers,
     });
-    const items = [item('p', [usage('250000000n', '64Mi'), usage('1', '1Ki')]), item('bad', [], 'soon')];
-    expect(parsePodMetrics(JSON.stringify({ items }))).toEqual([
+    const items = [item('p', [usage('250000000n', '64Mi')]), item('bad', [usage('1', '1Ki')], 'soon')];
+    expect(parsePodMetrics(JSON.stringify({ items }), ALONE)).toEqual([
       {
         pod: 'p',
         endUnixSeconds: 1795262410,
         seconds: 10.1,
-        cpuCores: 1.25,
-        memoryBytes: 64 * 2 ** 20 + 1024,
+        cpuCores: 0.25,
+        memoryBytes: 64 * 2 ** 20,
+        sidecars: [],
       },
     ]);
   });
@@ -137,6 +130,7 @@ describe('the metrics API', () => {
       seconds: 10,
       cpuCores,
       memoryBytes: 1,
+      sidecars: [],
     });
     const windows = [
       window(105, 0.1),
@@ -178,7 +172,8 @@ function kubelet(clock: Clock, every: number) {
   const usage = async (): Promise<ReadonlyMap<string, PodReading>> => {
     const at = looked();
     const stamp = String(at);
-    return new Map([['p', { cpu: { stamp, cpuSeconds: used(at) }, memoryBytes: 1000 + at, processes: 1 }]]);
+    const cpu = { stamp, cpuSeconds: used(at) };
+    return new Map([['p', { cpu, memoryBytes: 1000 + at, processes: 1, sidecars: new Map() }]]);
   };
   const throttling = async (): Promise<ReadonlyMap<string, ThrottlingReading>> => {
     const at = looked();
@@ -191,7 +186,7 @@ function kubelet(clock: Clock, every: number) {
 }
 
 describe('observing pods', () => {
-  const pods = [{ name: 'p', node: 'n' }];
+  const pods = [{ name: 'p', node: 'n', container: null }];
   const { signal } = new AbortController();
 
   it.each([1, 10, 15])('is exact though the kubelet looks every %d seconds only', async (every) => {

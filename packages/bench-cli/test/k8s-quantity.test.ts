@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { cpuQuantity, parseQuantity, sumQuantities } from '../src/quantity.ts';
+import { cpuQuantity, parseQuantity } from '../src/quantity.ts';
 
 describe('quantities', () => {
   it.each([
@@ -41,11 +41,5 @@ describe('quantities', () => {
   ])('%d cores are written as %s, never as less', (cores, text) => {
     expect(cpuQuantity(cores)).toBe(text);
     expect(parseQuantity(text)).toBeGreaterThanOrEqual(Number(cores.toFixed(9)));
-  });
-
-  it('add up, and one that is none spoils the sum', () => {
-    expect(sumQuantities(['500m', '1', '250m'])).toBe(1.75);
-    expect(sumQuantities([])).toBe(0);
-    expect(sumQuantities(['500m', undefined])).toBeNull();
   });
 });

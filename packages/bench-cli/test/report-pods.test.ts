@@ -19,6 +19,25 @@ describe('the report of a run on a cluster', () => {
     expect(text).toMatch(/difference of the kubelet's counters before and after the load/);
   });
 
+  it('lists the sidecars of the pods apart, where there are some', async () => {
+    const record = await reference('kubernetes-testcluster');
+    expect(podsSection(record)).not.toContain('Sidecars');
+    const trials = record.trials.map((trial) =>
+      trial.status === 'failed' || trial.instanceObservations === null
+        ? trial
+        : {
+            ...trial,
+            instanceObservations: trial.instanceObservations.map((one) => ({
+              ...one,
+              sidecars: [{ name: 'kube-rbac-proxy', cpuCores: 0.25, memoryBytes: 2 ** 20 }],
+            })),
+          },
+    );
+    const text = podsSection({ ...record, trials });
+    expect(text).toContain('Sidecars: other containers');
+    expect(text.match(/kube-rbac-proxy +\| +0\.25 \| +1\.0 \|/g)).toHaveLength(6);
+  });
+
   it('on one machine has none', async () => {
     expect(podsSection(await reference('local-tier1-both'))).toBe('');
   });

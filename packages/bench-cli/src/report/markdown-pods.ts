@@ -65,6 +65,29 @@ function resolution(trials: readonly OkTrial[]): string {
   );
 }
 
+/** The containers beside the DNS server, by case; nothing where there are none. */
+function sidecarTable(record: RunRecord, byCase: ReadonlyMap<string, readonly OkTrial[]>): string {
+  const rows = record.cases.flatMap((item) => {
+    const pods = (byCase.get(item.key) ?? []).flatMap((trial) => trial.instanceObservations ?? []);
+    const sidecars = Map.groupBy(
+      pods.flatMap((pod) => pod.sidecars ?? []),
+      ({ name }) => name,
+    );
+    return [...sidecars].map(([name, uses]) => [
+      plain(serverTitle(record, item.server)),
+      plain(name),
+      shown(mean(uses.map(({ cpuCores }) => cpuCores)), cores),
+      shown(mean(uses.flatMap(({ memoryBytes }) => memoryBytes ?? [])), formatMebibytes),
+    ]);
+  });
+  if (rows.length === 0) return '';
+  return blocks(
+    'Sidecars: other containers in the pods of the server, each as a mean over pods and trials. No other figure ' +
+      'includes them.',
+    table(['Server', 'Container', 'Cores, mean', 'Memory, mean (MiB)'], rows, [1]),
+  );
+}
+
 /** The section, or nothing for a run without pods. */
 export function podsSection(record: RunRecord): string {
   if (record.target !== 'kubernetes') return '';
@@ -93,5 +116,6 @@ export function podsSection(record: RunRecord): string {
       `from ${formatFixed(UNEVEN_FROM, 1)} × the case is marked. A Service sends all packets of a socket to one pod, so ` +
       'an even spread takes enough sockets.',
     resolution([...byCase.values()].flat()),
+    sidecarTable(record, byCase),
   );
 }

@@ -70,7 +70,10 @@ export const observationSchema = z.object({
   memoryBytes: z
     .object({ mean: bytes, max: bytes, source: z.enum(['pss', 'rss', 'working-set']) })
     .nullable(),
-  /** CFS throttling within the window. Null where the kernel does not say. */
+  /**
+   * CFS throttling within the window. Null where the kernel does not say. `throttledSeconds` is summed over CPUs and can
+   * exceed the window: a share of time is `throttledPeriods` ÷ `periods`.
+   */
   throttling: z.object({ periods: count, throttledPeriods: count, throttledSeconds: seconds }).nullable(),
   /** Largest number of processes seen. */
   processes: count,
@@ -81,6 +84,15 @@ export const observationSchema = z.object({
   ),
 });
 export type Observation = z.output<typeof observationSchema>;
+
+/** A container beside the DNS server in its pod. No figure of the server includes it. */
+export const sidecarSchema = z.object({
+  name: z.string(),
+  cpuCores: z.number().nonnegative(),
+  /** The working set at the end of the load, or its mean over it. */
+  memoryBytes: bytes.nullable(),
+});
+export type Sidecar = z.output<typeof sidecarSchema>;
 
 /** What one server instance (a process, a pod) did within a trial. Null where it was not seen by itself. */
 export const instanceObservationSchema = z.object({
@@ -93,6 +105,9 @@ export const instanceObservationSchema = z.object({
   cpuSeconds: seconds.nullable(),
   cpuCores: z.number().nonnegative().nullable(),
   memoryBytes: bytes.nullable(),
+  /** Summed over CPUs, like that of the group. */
   throttledSeconds: seconds.nullable(),
+  /** Absent for a local process and in older records; empty for a pod of one container. */
+  sidecars: z.array(sidecarSchema).optional(),
 });
 export type InstanceObservation = z.output<typeof instanceObservationSchema>;

@@ -3,7 +3,7 @@
  * have it. Pure.
  * https://github.com/google/cadvisor/blob/master/docs/storage/prometheus.md
  */
-import type { ThrottlingReading } from './pod-reading.ts';
+import type { ObservedContainers, ThrottlingReading } from './pod-reading.ts';
 
 const FIELDS = {
   container_cpu_cfs_periods_total: 'periods',
@@ -28,19 +28,16 @@ interface Partial {
   throttledSeconds?: number;
 }
 
-/**
- * Readings of the pods of `namespace`, by name. Of the container where cAdvisor knows it, else of the whole pod:
- * with one container they have the same quota.
- */
-export function parseThrottling(text: string, namespace: string): Map<string, ThrottlingReading> {
+/** What the lines say of each container, by pod. */
+function collect(text: string, namespace: string, containers: ObservedContainers): Map<string, Partial[]> {
   const found = new Map<string, Partial[]>();
   for (const line of text.split('\n')) {
     const [, metric = '', labelText = '', value, stamp = ''] = LINE.exec(line) ?? [];
     const field = FIELDS[metric as keyof typeof FIELDS];
     if (field === undefined || value === undefined) continue;
     const labels = labelsOf(labelText);
-    if (labels.get('namespace') !== namespace) continue;
     const pod = labels.get('pod') ?? '';
+    if (labels.get('namespace') !== namespace || !containers.has(pod)) continue;
     const container = labels.get('container') ?? '';
     const list = found.get(pod) ?? [];
     found.set(pod, list);
@@ -51,9 +48,25 @@ export function parseThrottling(text: string, namespace: string): Map<string, Th
     }
     entry[field] = Number(value);
   }
+  return found;
+}
+
+/**
+ * Readings of these pods of `namespace`, by name: of the container that counts. A pod of one container has the reading
+ * of this container where cAdvisor knows it, else of the whole pod: they have the same quota.
+ */
+export function parseThrottling(
+  text: string,
+  namespace: string,
+  containers: ObservedContainers,
+): Map<string, ThrottlingReading> {
   const readings = new Map<string, ThrottlingReading>();
-  for (const [pod, list] of found) {
-    const entry = list.find(({ container }) => container !== '') ?? list[0];
+  for (const [pod, list] of collect(text, namespace, containers)) {
+    const wanted = containers.get(pod) ?? null;
+    const entry =
+      wanted === null
+        ? (list.find(({ container }) => container !== '') ?? list[0])
+        : list.find(({ container }) => container === wanted);
     if (entry?.periods === undefined || entry.throttledPeriods === undefined) continue;
     if (entry.throttledSeconds === undefined) continue;
     readings.set(pod, {

@@ -4,6 +4,7 @@
  */
 import { z } from 'zod';
 import { parseQuantity } from '../../quantity.ts';
+import type { ObservedContainers } from './pod-reading.ts';
 
 const podMetricsSchema = z.object({
   items: z.array(
@@ -11,18 +12,28 @@ const podMetricsSchema = z.object({
       metadata: z.object({ name: z.string() }),
       timestamp: z.string(),
       window: z.string(),
-      containers: z.array(z.object({ usage: z.object({ cpu: z.string(), memory: z.string() }) })),
+      containers: z.array(
+        z.object({ name: z.string(), usage: z.object({ cpu: z.string(), memory: z.string() }) }),
+      ),
     }),
   ),
 });
+
+export interface ContainerUse {
+  readonly name: string;
+  readonly cpuCores: number;
+  readonly memoryBytes: number;
+}
 
 export interface PodWindow {
   readonly pod: string;
   /** End of the window, in seconds since 1970, by the cluster's clock. */
   readonly endUnixSeconds: number;
   readonly seconds: number;
+  /** Of the container that counts. */
   readonly cpuCores: number;
   readonly memoryBytes: number;
+  readonly sidecars: readonly ContainerUse[];
 }
 
 const UNITS: Readonly<Record<string, number>> = {
@@ -45,17 +56,33 @@ export function parseGoDuration(text: string): number | null {
   return seconds;
 }
 
-/** The windows of all pods in the response, without invalid ones. Throws if it is not such a response. */
-export function parsePodMetrics(text: string): PodWindow[] {
+type PodMetrics = z.output<typeof podMetricsSchema>['items'][number];
+
+/** Null if a figure is not a quantity. */
+function usesOf({ containers }: PodMetrics): ContainerUse[] | null {
+  const uses = containers.flatMap(({ name, usage }) => {
+    const cpuCores = parseQuantity(usage.cpu);
+    const memoryBytes = parseQuantity(usage.memory);
+    return cpuCores === null || memoryBytes === null ? [] : [{ name, cpuCores, memoryBytes }];
+  });
+  return uses.length === containers.length ? uses : null;
+}
+
+function windowOf(item: PodMetrics, container: string | null): PodWindow[] {
+  const seconds = parseGoDuration(item.window);
+  const endUnixSeconds = Date.parse(item.timestamp) / 1000;
+  const uses = usesOf(item);
+  const main = container === null ? uses?.[0] : uses?.find(({ name }) => name === container);
+  if (seconds === null || !Number.isFinite(endUnixSeconds) || uses === null || main === undefined) return [];
+  const { cpuCores, memoryBytes } = main;
+  const sidecars = uses.filter((use) => use !== main);
+  return [{ pod: item.metadata.name, endUnixSeconds, seconds, cpuCores, memoryBytes, sidecars }];
+}
+
+/** The windows of these pods in the response, without invalid ones. Throws if it is not such a response. */
+export function parsePodMetrics(text: string, containers: ObservedContainers): PodWindow[] {
   return podMetricsSchema.parse(JSON.parse(text)).items.flatMap((item) => {
-    const seconds = parseGoDuration(item.window);
-    const cpu = item.containers.map(({ usage }) => parseQuantity(usage.cpu));
-    const memory = item.containers.map(({ usage }) => parseQuantity(usage.memory));
-    const end = Date.parse(item.timestamp) / 1000;
-    if (seconds === null || !Number.isFinite(end) || cpu.includes(null) || memory.includes(null)) return [];
-    const sum = (values: readonly (number | null)[]) => values.reduce((a: number, b) => a + (b ?? 0), 0);
-    return [
-      { pod: item.metadata.name, endUnixSeconds: end, seconds, cpuCores: sum(cpu), memoryBytes: sum(memory) },
-    ];
+    const container = containers.get(item.metadata.name);
+    return container === undefined ? [] : windowOf(item, container);
   });
 }

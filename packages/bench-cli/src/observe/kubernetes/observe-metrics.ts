@@ -4,7 +4,7 @@
  */
 
 import type { ObservationWindow } from '../../observe/window.ts';
-import type { InstanceObservation, Observation } from '../../results/record.ts';
+import type { InstanceObservation, Observation, Sidecar } from '../../results/record.ts';
 import type { Clock } from '../../world.ts';
 import type { PodWindow } from './metrics-api.ts';
 import type { PodPlace, PodSource } from './pod-source.ts';
@@ -91,6 +91,7 @@ export async function observeMetrics(options: ObserveMetricsOptions): Promise<Ob
       cpuCores: cores[index] ?? null,
       memoryBytes: mean(memory[index] ?? []),
       throttledSeconds: null,
+      sidecars: sidecarsOf(parts[index] ?? []),
     }));
     return {
       cpuSource: 'metrics-api',
@@ -119,6 +120,16 @@ export async function observeMetrics(options: ObserveMetricsOptions): Promise<Ob
     },
     instances: () => instances,
   };
+}
+
+/** Means over the windows of a pod that have the sidecar. */
+function sidecarsOf(windows: readonly PodWindow[]): Sidecar[] {
+  const uses = windows.flatMap(({ sidecars }) => sidecars);
+  return [...Map.groupBy(uses, ({ name }) => name)].map(([name, all]) => ({
+    name,
+    cpuCores: mean(all.map(({ cpuCores }) => cpuCores)),
+    memoryBytes: mean(all.map(({ memoryBytes }) => memoryBytes)),
+  }));
 }
 
 /** One sample for each window that all pods have. */

@@ -1,5 +1,5 @@
 /** Figures of pods over a trial, from the readings at its ends and the samples in between. Pure. */
-import type { InstanceObservation, Observation } from '../../results/record.ts';
+import type { InstanceObservation, Observation, Sidecar } from '../../results/record.ts';
 import type { PodReading, ThrottlingReading } from './pod-reading.ts';
 import type { PodPlace } from './pod-source.ts';
 import type { Settled } from './settled.ts';
@@ -136,6 +136,17 @@ function summarizeMemory(
   return { mean: sum(memory) / memory.length, max: Math.max(...memory), source: 'working-set' };
 }
 
+/** What the containers beside the DNS server used; nothing for those that were not there at both ends. */
+function sidecarsOf({ begin, end }: PodReadings['usage'], pod: string, seconds: number): Sidecar[] {
+  const before = begin.values.get(pod)?.sidecars;
+  return [...(end.values.get(pod)?.sidecars ?? [])].flatMap(([name, { cpuSeconds, memoryBytes }]) => {
+    const from = before?.get(name)?.cpuSeconds;
+    return from === undefined
+      ? []
+      : [{ name, cpuCores: Math.max(0, cpuSeconds - from) / seconds, memoryBytes }];
+  });
+}
+
 /** Null if the CPU time of a pod over the load is not known. */
 export function podFigures(read: PodReadings): PodFigures | null {
   const { pods, startedAt, endedAt } = read;
@@ -158,6 +169,7 @@ export function podFigures(read: PodReadings): PodFigures | null {
       cpuCores: (used[index] ?? 0) / durationSeconds,
       memoryBytes: end.values.get(name)?.memoryBytes ?? null,
       throttledSeconds: throttling[index]?.throttledSeconds ?? null,
+      sidecars: sidecarsOf(read.usage, name, durationSeconds),
     })),
     observation: {
       cpuSource: 'kubelet-summary',

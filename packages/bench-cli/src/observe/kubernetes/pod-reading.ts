@@ -7,12 +7,27 @@ export interface CpuReading {
   readonly cpuSeconds: number;
 }
 
+/**
+ * By the names of the pods to read, the container whose figures count; null for a pod of one container, which has the
+ * pod's figures.
+ */
+export type ObservedContainers = ReadonlyMap<string, string | null>;
+
+/** A container beside the one that counts. */
+export interface SidecarReading {
+  readonly cpuSeconds: number;
+  readonly memoryBytes: number | null;
+}
+
+/** Of the container that counts. */
 export interface PodReading {
   readonly cpu: CpuReading;
   /** The working set: memory that the kernel cannot reclaim without writing it out. */
   readonly memoryBytes: number | null;
-  /** Null where the kubelet does not say. */
+  /** Null where the kubelet does not say: it counts those of pods, not of containers. */
   readonly processes: number | null;
+  /** By name; empty for a pod of one container. */
+  readonly sidecars: ReadonlyMap<string, SidecarReading>;
 }
 
 /** CFS throttling since the start, and the node's clock in milliseconds when it was read. */

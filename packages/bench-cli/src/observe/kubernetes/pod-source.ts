@@ -2,12 +2,14 @@
 import type { KubeClient } from '../../kubernetes-api/client.ts';
 import { parseThrottling } from './cadvisor.ts';
 import { type PodWindow, parsePodMetrics } from './metrics-api.ts';
-import type { PodReading, ThrottlingReading } from './pod-reading.ts';
+import type { ObservedContainers, PodReading, ThrottlingReading } from './pod-reading.ts';
 import { parseSummary } from './summary.ts';
 
 export interface PodPlace {
   readonly name: string;
   readonly node: string;
+  /** The container whose figures count; null for a pod of one container, which has the pod's figures. */
+  readonly container: string | null;
 }
 
 export interface PodSource {
@@ -23,12 +25,15 @@ export function podSource(
   signal: AbortSignal,
 ): PodSource {
   const nodes = [...new Set(pods.map(({ node }) => node))];
-  const names = new Set(pods.map(({ name }) => name));
-  const everywhere = async <T>(path: string, parse: (text: string, namespace: string) => Map<string, T>) => {
+  const containers: ObservedContainers = new Map(pods.map(({ name, container }) => [name, container]));
+  const everywhere = async <T>(
+    path: string,
+    parse: (text: string, namespace: string, containers: ObservedContainers) => Map<string, T>,
+  ) => {
     const all = new Map<string, T>();
     for (const node of nodes) {
       const text = await client.text(`/api/v1/nodes/${node}/proxy/${path}`, 'get nodes/proxy', signal);
-      for (const [pod, reading] of parse(text, namespace)) if (names.has(pod)) all.set(pod, reading);
+      for (const [pod, reading] of parse(text, namespace, containers)) all.set(pod, reading);
     }
     return all;
   };
@@ -38,7 +43,7 @@ export function podSource(
     windows: async () => {
       const path = `/apis/metrics.k8s.io/v1beta1/namespaces/${namespace}/pods`;
       const text = await client.text(path, `list pods.metrics.k8s.io in namespace ${namespace}`, signal);
-      return parsePodMetrics(text).filter(({ pod }) => names.has(pod));
+      return parsePodMetrics(text, containers);
     },
   };
 }

@@ -1,5 +1,5 @@
 /** Every trial of every case, with what the tools printed. */
-import type { CaseRecord, OkTrial, Trial } from '../../results/record.ts';
+import type { CaseRecord, InstanceObservation, OkTrial, Trial } from '../../results/record.ts';
 import { shellCommand } from '../../text.ts';
 import { groupCases, serverTitle } from '../cases.ts';
 import { formatBytes, formatCount, formatFixed, formatQps, formatTime } from '../numbers.ts';
@@ -41,6 +41,19 @@ function href(path: string): string {
   return path.split('/').map(encodeURIComponent).join('/');
 }
 
+/** An instance, and below it the containers beside it in its pod. */
+function instanceRows(one: InstanceObservation): Html[] {
+  const figures = (cpuCores: number | null, memoryBytes: number | null) =>
+    html`<td>${orNone(cpuCores, (cores) => formatFixed(cores, 2))}</td><td>${orNone(memoryBytes, formatBytes)}</td>`;
+  return [
+    html`<tr><td>${one.name}</td><td>${one.node ?? '–'}</td><td>${orNone(one.queries, formatCount)}</td>${figures(one.cpuCores, one.memoryBytes)}</tr>`,
+    ...(one.sidecars ?? []).map(
+      ({ name, cpuCores, memoryBytes }) =>
+        html`<tr><td>sidecar ${name}</td><td></td><td></td>${figures(cpuCores, memoryBytes)}</tr>`,
+    ),
+  ];
+}
+
 function output(trial: Trial, page: PageData): Content {
   const files = page.raw.get(trial.key) ?? [];
   const commands = trial.loaderCommands.map(
@@ -48,10 +61,7 @@ function output(trial: Trial, page: PageData): Content {
   );
   const instances =
     trial.status === 'ok' && trial.instanceObservations !== null
-      ? html`<table class="inner"><thead><tr><th>Instance</th><th>Node</th><th>Queries</th><th>Cores</th><th>Memory</th></tr></thead><tbody>${trial.instanceObservations.map(
-          (one) =>
-            html`<tr><td>${one.name}</td><td>${one.node ?? '–'}</td><td>${orNone(one.queries, formatCount)}</td><td>${orNone(one.cpuCores, (cores) => formatFixed(cores, 2))}</td><td>${orNone(one.memoryBytes, formatBytes)}</td></tr>`,
-        )}</tbody></table>`
+      ? html`<table class="inner"><thead><tr><th>Instance</th><th>Node</th><th>Queries</th><th>Cores</th><th>Memory</th></tr></thead><tbody>${trial.instanceObservations.map(instanceRows)}</tbody></table>`
       : null;
   const raw = files.map(({ path, text }) =>
     text === null

@@ -2,11 +2,12 @@
 import type { V1Pod, V1Service } from '@kubernetes/client-node';
 import { BenchError } from '../../errors.ts';
 import type { KubeClient } from '../../kubernetes-api/client.ts';
-import { sumQuantities } from '../../quantity.ts';
+import { parseQuantity } from '../../quantity.ts';
 import type { ServerRecord } from '../../results/record.ts';
 import type { Deployment, DeployRequest } from '../target.ts';
 import type { ClusterRun } from './cluster-run.ts';
 import { deploymentOf } from './deployment.ts';
+import { dnsContainer, lastingContainers } from './dns-container.ts';
 import { assessPod } from './pod-state.ts';
 
 /** Where distributions put it: kubeadm, GKE, EKS, AKS, kind; OpenShift. */
@@ -52,10 +53,9 @@ export async function findClusterDns(client: KubeClient, signal: AbortSignal): P
   });
 }
 
-/** Its CPU limit; without one every core of its node. */
-function allowanceOf(pod: V1Pod, nodeCpus: ReadonlyMap<string, number>): number {
-  const limits = (pod.spec?.containers ?? []).map(({ resources }) => resources?.limits?.cpu);
-  return sumQuantities(limits) ?? nodeCpus.get(pod.spec?.nodeName ?? '') ?? 1;
+/** The CPU limit of its DNS container; null without one. */
+function cpuLimitOf(pod: V1Pod, podPort: number): number | null {
+  return parseQuantity(dnsContainer(pod, podPort)?.resources?.limits?.cpu);
 }
 
 /** `registry/coredns:v1.13.1` → `v1.13.1`. */
@@ -63,24 +63,31 @@ export function imageTag(image: string): string {
   return /:([\w][\w.-]*)$/.exec(image.replace(/@.*$/, ''))?.[1] ?? 'unknown';
 }
 
-export function describeClusterDns({ pods, namespace, name }: ClusterDns): ServerRecord {
-  const images = pods[0]?.spec?.containers.map(({ image = '' }) => image) ?? [];
+export function describeClusterDns({ pods, namespace, name, podPort }: ClusterDns): ServerRecord {
+  const [pod] = pods;
+  const container = pod === undefined ? undefined : dnsContainer(pod, podPort);
+  const others = pod === undefined ? [] : lastingContainers(pod).filter((item) => item !== container);
+  const sidecars = others.map(({ name: sidecar, image = '' }) => `${sidecar} (${image})`);
   return {
     name: 'cluster-dns',
     kind: 'cluster-dns',
     variant: null,
     title: 'Cluster DNS',
-    version: imageTag(images[0] ?? ''),
-    executable: images.join(', '),
-    components: { service: `${namespace}/${name}`, pods: String(pods.length) },
+    version: imageTag(container?.image ?? ''),
+    executable: container?.image ?? '',
+    components: {
+      service: `${namespace}/${name}`,
+      pods: String(pods.length),
+      ...(sidecars.length === 0 ? {} : { container: container?.name ?? '', sidecars: sidecars.join(', ') }),
+    },
     files: {},
   };
 }
 
 /** Warns the reader that bench cannot choose tier and mode here. */
-export function clusterDnsWarning({ pods, namespace, name }: ClusterDns): string {
+export function clusterDnsWarning({ pods, namespace, name, podPort }: ClusterDns): string {
   const limits = pods.map((pod) => {
-    const cpu = sumQuantities((pod.spec?.containers ?? []).map(({ resources }) => resources?.limits?.cpu));
+    const cpu = cpuLimitOf(pod, podPort);
     return cpu === null ? 'no CPU limit' : `${cpu} CPUs`;
   });
   return `cluster-dns is Service ${namespace}/${name} as it is: ${pods.length} pod(s), ${[...new Set(limits)].join(', ')}; tier and mode say nothing about it, and it has the cluster's own queries to answer as well`;
@@ -91,9 +98,13 @@ export async function adoptClusterDns(run: ClusterRun, request: DeployRequest): 
   const dns = await findClusterDns(run.client, request.signal);
   for (const pod of dns.pods)
     if (pod.spec?.nodeName !== undefined) run.placement.servers.add(pod.spec.nodeName);
+  // Without a limit it may use every core of its node.
+  const allowances = dns.pods.map(
+    (pod) => cpuLimitOf(pod, dns.podPort) ?? run.nodeCpus.get(pod.spec?.nodeName ?? '') ?? 1,
+  );
   return deploymentOf({
     run,
-    request: { ...request, allowances: dns.pods.map((pod) => allowanceOf(pod, run.nodeCpus)) },
+    request: { ...request, allowances },
     namespace: dns.namespace,
     pods: dns.pods,
     labels: dns.labels,

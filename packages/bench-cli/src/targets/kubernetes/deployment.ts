@@ -12,6 +12,7 @@ import type { InstanceRecord } from '../../results/record.ts';
 import type { Deployment, DeployRequest } from '../target.ts';
 import { openCheckedClient } from './checker.ts';
 import type { ClusterRun } from './cluster-run.ts';
+import { dnsContainer, observedContainer } from './dns-container.ts';
 import { CONTAINER } from './objects/pods.ts';
 import { assessAdoptedPod, assessRunningPod, restartsOf } from './pod-state.ts';
 import { parseReadyLine } from './ready-line.ts';
@@ -47,7 +48,9 @@ function instanceOf(deployed: DeployedPods, pod: V1Pod, index: number): Instance
   const { request, podPort, command, workers } = deployed;
   const { name } = pod.metadata ?? {};
   const nodeName = pod.spec?.nodeName;
-  const status = pod.status?.containerStatuses?.[0];
+  const container = dnsContainer(pod, podPort)?.name;
+  const statuses = pod.status?.containerStatuses ?? [];
+  const status = statuses.find((item) => item.name === container) ?? statuses[0];
   const image = status?.imageID || status?.image;
   return {
     address: pod.status?.podIP ?? '',
@@ -63,8 +66,12 @@ function instanceOf(deployed: DeployedPods, pod: V1Pod, index: number): Instance
 }
 
 async function observe(deployed: DeployedPods, signal: AbortSignal): Promise<ObservationWindow> {
-  const { run, pods, namespace } = deployed;
-  const places = pods.map((pod) => ({ name: pod.metadata?.name ?? '', node: pod.spec?.nodeName ?? '' }));
+  const { run, pods, namespace, podPort } = deployed;
+  const places = pods.map((pod) => ({
+    name: pod.metadata?.name ?? '',
+    node: pod.spec?.nodeName ?? '',
+    container: observedContainer(pod, podPort),
+  }));
   const common = {
     clock: run.client.clock,
     pods: places,
