@@ -45,6 +45,7 @@ export {
   findNameEnd,
   joinNames,
   LOWER_CASE,
+  lowerCaseName,
   MAX_LABEL_BYTES,
   MAX_LABELS,
   MAX_NAME_BYTES,

@@ -95,6 +95,13 @@ export function countLabels(name: Uint8Array): number {
   return labels;
 }
 
+/** A name in wire format in lower case. */
+export function lowerCaseName(name: Uint8Array): Buffer<ArrayBuffer> {
+  const lower = Buffer.from(name);
+  for (let at = 0; at < name.length; at++) lower[at] = LOWER_CASE[name[at] ?? 0] ?? 0;
+  return lower;
+}
+
 /** `name` below `parent`; undefined if it would be longer than a name may be. */
 export function joinNames(name: Uint8Array, parent: Uint8Array): Uint8Array | undefined {
   const length = name.length - 1 + parent.length;

@@ -3,7 +3,6 @@
  * further zone, only its names are added to the tree.
  */
 import { encodeName, MAX_LABEL_BYTES, MAX_NAME_BYTES } from '@dinodns-bench/wire';
-import { NONE } from '../table/arena.ts';
 import { labelOffsets } from '../table/name-tree.ts';
 import type { ZoneData } from '../table/zone-data.ts';
 import { groupRecords, type ZoneInput } from './zone-input.ts';
@@ -47,8 +46,8 @@ export class BulkLoader {
   }
 
   /**
-   * Adds a zone. False if some of its names already hold records, which must then be merged one by one. Throws a
-   * RangeError for a name that is too long.
+   * Adds a zone. False if something is already at or below its name; its records must then be merged one by one. Throws
+   * a RangeError for a name that is too long.
    */
   addText(zone: CompiledZone, name: string): boolean {
     const bytes = this.#name;
@@ -69,14 +68,13 @@ export class BulkLoader {
       node = names.ensureChild(node, this.#label(bytes, from, to), 0);
       to = from - 1;
     }
-    let isNew = true;
+    if (!names.isUnused(node)) return false;
     for (const { labels, shape } of owners) {
       let owner = node;
       for (const label of labels) owner = names.ensureChild(owner, label, 0);
-      if (names.shapeOf(owner) === NONE) this.#data.fill(owner, shape);
-      else isNew = false;
+      this.#data.fill(owner, shape);
     }
-    return isNew;
+    return true;
   }
 
   /** The label with its length byte. */

@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { messageOf } from '@dinodns-bench/program';
-import { type ZoneTemplate, zoneTemplate } from '@dinodns-bench/zones';
+import { originFromText, type ZoneTemplate, zoneTemplate } from '@dinodns-bench/zones';
 import { ServerError } from '../errors.ts';
 import type { ZoneSource } from '../options.ts';
 import { type AnswerTableOptions, createAnswerTable } from '../table/answer-table.ts';
@@ -61,8 +61,8 @@ export async function loadZoneFile(
   const directory = await mkdtemp(join(tmpdir(), 'dinodns-server-'));
   try {
     const path = join(directory, 'zone.records');
-    await readInto(path, origin === undefined ? { file } : { file, origin });
-    await new RecordsFile(path).addTo(store, yieldEvery, nextTurn);
+    const zone = await readInto(path, origin === undefined ? { file } : { file, origin });
+    await new RecordsFile(path, originFromText(zone)).addTo(store, yieldEvery, nextTurn);
   } finally {
     await rm(directory, { recursive: true, force: true });
   }

@@ -1,7 +1,7 @@
 /** Records as given to a store, and their conversion to bytes. */
 import { canonicalName, encodeName } from '@dinodns-bench/wire';
 import type { SupportedAnswer } from 'dinodns/types/dns.js';
-import type { StoredRecord, StoredSet } from '../table/record-sets.ts';
+import { distinct, type StoredRecord, type StoredSet } from '../table/stored-set.ts';
 import { encodeData } from '../wire/rdata.ts';
 import { typeNumber } from '../wire/types.ts';
 
@@ -37,25 +37,6 @@ export function groupRecords(zone: ZoneInput): OwnerSets[] {
     owner: encodeName(key),
     sets: Array.from(types, ([type, records]) => ({ type, records: distinct(records) })),
   }));
-}
-
-/** The sets plus one: a new set, or its records added to the set of that type, without duplicates. */
-export function withSet(sets: StoredSet[], added: StoredSet): StoredSet[] {
-  if (added.records.length === 0) return sets;
-  const existing = sets.find(({ type }) => type === added.type);
-  if (existing === undefined) return [...sets, { type: added.type, records: distinct(added.records) }];
-  const records = distinct([...existing.records, ...added.records]);
-  return sets.map((set) => (set === existing ? { ...set, records } : set));
-}
-
-/** An RRset has no duplicates (RFC 2181, section 5). */
-function distinct(records: readonly StoredRecord[]): StoredRecord[] {
-  const kept = new Map<string, StoredRecord>();
-  for (const record of records) {
-    const key = record.data.toString('latin1');
-    if (!kept.has(key)) kept.set(key, record);
-  }
-  return [...kept.values()];
 }
 
 /** The records as bytes. Throws a TypeError that names the invalid record. */

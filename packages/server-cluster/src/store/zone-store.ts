@@ -4,19 +4,21 @@
  */
 
 import { EventEmitter } from 'node:events';
-import { encodeName, FLAG } from '@dinodns-bench/wire';
+import { canonicalName, encodeName, FLAG, TYPE } from '@dinodns-bench/wire';
+import { isWithin } from '@dinodns-bench/zones';
 import type { Store } from 'dinodns/plugins/storage/index.js';
 import type { ZoneData as DataOf, SupportedRecordType } from 'dinodns/types/dns.js';
 import type { DNSRequest, DNSResponse, NextFunction } from 'dinodns/types/server.js';
 import { NONE } from '../table/arena.ts';
 import { labelOffsets } from '../table/name-tree.ts';
-import type { StoredRecord, StoredSet } from '../table/record-sets.ts';
+import { type StoredRecord, type StoredSet, withSet } from '../table/stored-set.ts';
+import { closeZone, ensureIn, holderOf, openZone } from '../table/zone-cuts.ts';
 import { ZoneData } from '../table/zone-data.ts';
 import { decodeData } from '../wire/rdata.ts';
 import { prepare } from '../wire/sections.ts';
 import { typeNumber } from '../wire/types.ts';
 import { type StoredAnswer, StoreView } from './view.ts';
-import { groupRecords, toSet, withSet, type ZoneInput } from './zone-input.ts';
+import { groupRecords, type OwnerSets, toSet, type ZoneInput } from './zone-input.ts';
 
 /** Default TTL of records, in seconds. */
 export const DEFAULT_TTL_SECONDS = 3600;
@@ -38,16 +40,33 @@ export class ZoneStore extends EventEmitter implements Store {
     return this.#data;
   }
 
-  /** Adds all records of a zone. Throws a RangeError or TypeError that names the invalid record. */
+  /**
+   * Adds all records of a zone. If it has an SOA record at its name, here or already in the store, and none elsewhere,
+   * its records stay apart from those of the zones above and below it: at a zone cut, DS is answered from the parent.
+   * Throws a RangeError or TypeError that names the invalid record.
+   */
   addZone(zone: ZoneInput): void {
-    for (const { owner, sets } of groupRecords(zone)) {
-      this.#data.write(owner, sets.reduce(withSet, this.#data.read(owner)));
-    }
+    const owners = groupRecords(zone);
+    const apex = this.#apexFor(encodeName(canonicalName(zone.name)), owners);
+    for (const { owner, sets } of owners) this.addSets(owner, sets, apex);
   }
 
-  /** Adds record sets to a name (bytes in lower case). */
-  addSets(owner: Uint8Array, sets: readonly StoredSet[]): void {
-    this.#data.write(owner, sets.reduce(withSet, this.#data.read(owner)));
+  /** The node of a zone (bytes in lower case) whose record sets are to be added with `addSets`. */
+  openZone(name: Uint8Array): number {
+    return openZone(this.#data, name);
+  }
+
+  /**
+   * Adds record sets to a name (bytes in lower case). `apex` is the node of the zone that they belong to, from
+   * `openZone`. Default: the nearest zone above them.
+   */
+  addSets(owner: Uint8Array, sets: readonly StoredSet[], apex: number = NONE): void {
+    const { names } = this.#data;
+    const node =
+      apex !== NONE && isWithin(owner, names.nameOf(apex))
+        ? ensureIn(this.#data, apex, owner)
+        : names.ensure(owner);
+    this.#data.writeNode(node, owner, sets.reduce(withSet, this.#data.readNode(node)));
   }
 
   /** Replaces the records of one name and type. `ttl` in seconds. */
@@ -58,9 +77,12 @@ export class ZoneStore extends EventEmitter implements Store {
     ttl: number = DEFAULT_TTL_SECONDS,
   ): void {
     const set = toSet(name, type, ttl, Array.isArray(data) ? data : [data]);
-    const bytes = encodeName(name);
-    const others = this.#data.read(bytes).filter((other) => other.type !== set.type);
-    this.#data.write(bytes, withSet(others, set));
+    this.#change(name, set.type, (sets) =>
+      withSet(
+        sets.filter((other) => other.type !== set.type),
+        set,
+      ),
+    );
   }
 
   append<T extends SupportedRecordType>(
@@ -69,29 +91,30 @@ export class ZoneStore extends EventEmitter implements Store {
     data: DataOf[T],
     ttl: number = DEFAULT_TTL_SECONDS,
   ): void {
-    const bytes = encodeName(name);
-    this.#data.write(bytes, withSet(this.#data.read(bytes), toSet(name, type, ttl, [data])));
+    const set = toSet(name, type, ttl, [data]);
+    this.#change(name, set.type, (sets) => withSet(sets, set));
   }
 
   /** Removes one record, all records of a type, or all records of a name. */
   delete<T extends SupportedRecordType>(name: string, type?: T, data?: DataOf[T]): void {
     const bytes = encodeName(name);
-    const sets = this.#data.read(bytes);
-    if (sets.length === 0) return;
+    const node = this.#data.names.find(bytes);
+    if (node === NONE) return;
     if (type === undefined) {
-      this.#data.write(bytes, []);
-      return;
+      const side = this.#data.names.parentSideOf(node);
+      if (side !== NONE) this.#data.writeNode(side, bytes, []);
+      this.#data.writeNode(node, bytes, []);
+    } else {
+      const removed = data === undefined ? undefined : toSet(name, type, 0, [data]).records[0];
+      const kept = (record: StoredRecord) => removed !== undefined && !record.data.equals(removed.data);
+      const number = typeNumber(type);
+      this.#change(name, number, (sets) =>
+        sets
+          .map((set) => (set.type === number ? { ...set, records: set.records.filter(kept) } : set))
+          .filter(({ records }) => records.length > 0),
+      );
     }
-    const removed = data === undefined ? undefined : toSet(name, type, 0, [data]).records[0];
-    const kept = (record: StoredRecord) => removed !== undefined && !record.data.equals(removed.data);
-    const number = typeNumber(type);
-    const left = sets.map((set) =>
-      set.type === number ? { ...set, records: set.records.filter(kept) } : set,
-    );
-    this.#data.write(
-      bytes,
-      left.filter(({ records }) => records.length > 0),
-    );
+    closeZone(this.#data, bytes);
   }
 
   /**
@@ -99,8 +122,8 @@ export class ZoneStore extends EventEmitter implements Store {
    * the wire, so a TXT record is a list of buffers, however it was set.
    */
   get<T extends SupportedRecordType>(name: string, type?: T): DataOf[T][] | null {
-    const node = this.#nodeFor(encodeName(name));
     const number = type === undefined ? undefined : typeNumber(type);
+    const node = holderOf(this.#data, this.#nodeFor(encodeName(name)), number ?? TYPE.ANY);
     const found = (node === NONE ? [] : this.#data.readNode(node))
       .filter((set) => number === undefined || set.type === number)
       .flatMap((set) => set.records.map((record) => decodeData(set.type, record.data) as DataOf[T]));
@@ -141,6 +164,25 @@ export class ZoneStore extends EventEmitter implements Store {
    */
   lookup(name: string, type: string, dnssecOk = false): StoredAnswer | null {
     return this.#view.lookup(name, type, dnssecOk);
+  }
+
+  /** The node of a zone whose records are to be kept apart; NONE if they are not. */
+  #apexFor(name: Uint8Array, owners: readonly OwnerSets[]): number {
+    const data = this.#data;
+    const apexes = owners.filter(({ sets }) => sets.some(({ type }) => type === TYPE.SOA));
+    const isOne = apexes.every(({ owner }) => Buffer.compare(owner, name) === 0);
+    if (!isOne) return NONE;
+    if (apexes.length > 0) return openZone(data, name);
+    const node = data.names.find(name);
+    return node !== NONE && data.isApex(node) ? node : NONE;
+  }
+
+  /** Replaces what holds a name's records of a type. */
+  #change(name: string, type: number, changed: (sets: readonly StoredSet[]) => readonly StoredSet[]): void {
+    const bytes = encodeName(name);
+    const { names } = this.#data;
+    const node = holderOf(this.#data, names.ensure(bytes), type);
+    this.#data.writeNode(node, bytes, changed(this.#data.readNode(node)));
   }
 
   /** The name's node, or that of the wildcard that matches it. */

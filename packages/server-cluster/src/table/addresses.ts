@@ -2,8 +2,7 @@
 import { MAX_LABELS, TYPE, u16 } from '@dinodns-bench/wire';
 import { NONE } from './arena.ts';
 import { findSet } from './find-set.ts';
-import { Finder } from './finder.ts';
-import { RECORD_HEAD } from './record-sets.ts';
+import { RECORD_HEAD, SHAPE_FLAG, SHAPE_WORD } from './record-sets.ts';
 import { KEEP_TTL, type ReplyWriter } from './reply-writer.ts';
 import type { SignedWriter } from './signed-writer.ts';
 import type { ZoneData } from './zone-data.ts';
@@ -11,7 +10,6 @@ import type { ZoneData } from './zone-data.ts';
 export class AddressWriter {
   readonly #reply: ReplyWriter;
   readonly #signed: SignedWriter;
-  readonly #finder = new Finder();
   readonly #labels = new Uint16Array(MAX_LABELS);
 
   constructor(reply: ReplyWriter, signed: SignedWriter) {
@@ -24,26 +22,59 @@ export class AddressWriter {
    */
   write(data: ZoneData, bytes: Uint8Array, start: number, first: number, end: number, apex: number): void {
     const reply = this.#reply;
-    const finder = this.#finder;
     const labels = this.#labels;
     for (let at = first; at < end; ) {
       const target = at + RECORD_HEAD;
       at = target + u16(bytes, start + target - 2);
       const count = reply.locate(target, labels);
-      finder.find(data, bytes, start, labels, count);
-      const isUsable = finder.unmatched === 0 && finder.apex === apex && finder.redirection === NONE;
-      if (!isUsable || !reply.canPointTo(labels[0] ?? 0)) continue;
-      this.#writeSet(data, TYPE.A);
-      this.#writeSet(data, TYPE.AAAA);
+      const node = findInZone(data, bytes, start, labels, count, apex);
+      if (node === NONE || !reply.canPointTo(labels[0] ?? 0)) continue;
+      this.#writeSet(data, TYPE.A, node);
+      this.#writeSet(data, TYPE.AAAA, node);
     }
   }
 
-  #writeSet(data: ZoneData, type: number): void {
-    const { node } = this.#finder;
+  #writeSet(data: ZoneData, type: number, node: number): void {
     const reply = this.#reply;
     const set = findSet(data, data.names.shapeOf(node), type);
     if (set === NONE) return;
     // Glue at or below a zone cut is not signed, because it belongs to the child zone.
     reply.additionals += this.#signed.write(data, set, node, this.#labels, 0, 0, KEEP_TTL);
   }
+}
+
+/**
+ * What the zone at `apex` holds at the name, be it below a zone cut; NONE if nothing, or if a DNAME record redirects
+ * the name.
+ */
+function findInZone(
+  data: ZoneData,
+  bytes: Uint8Array,
+  start: number,
+  labels: Uint16Array,
+  count: number,
+  apex: number,
+): number {
+  const { names } = data;
+  let node = names.root;
+  let isInside = node === apex;
+  let isBelowCut = false;
+  for (let label = count - 1; label >= 0; label--) {
+    // DNAME records below a cut are the child's.
+    if (isInside && !isBelowCut && (flagsOf(data, node) & SHAPE_FLAG.dname) !== 0) return NONE;
+    node = names.child(node, bytes, start + (labels[label] ?? 0));
+    if (node === NONE) return NONE;
+    if (node === apex) isInside = true;
+    else if (isInside) {
+      if ((flagsOf(data, node) & SHAPE_FLAG.soa) !== 0) node = names.parentSideOf(node);
+      if (node === NONE) return NONE;
+      if ((flagsOf(data, node) & SHAPE_FLAG.ns) !== 0) isBelowCut = true;
+    }
+  }
+  return isInside ? node : NONE;
+}
+
+function flagsOf(data: ZoneData, node: number): number {
+  const shape = data.names.shapeOf(node);
+  return shape === NONE ? 0 : (data.sets.arena.words[shape + SHAPE_WORD.flags] ?? 0);
 }

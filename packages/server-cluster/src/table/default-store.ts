@@ -12,8 +12,9 @@ import { type Answers, FRAMEWORK, OUTSIDE } from './answers.ts';
 import { NONE } from './arena.ts';
 import { findSet } from './find-set.ts';
 import { Finder } from './finder.ts';
-import { SET, type StoredSet } from './record-sets.ts';
+import { SET } from './record-sets.ts';
 import { KEEP_TTL, type ReplyWriter } from './reply-writer.ts';
+import type { StoredSet } from './stored-set.ts';
 import { ZoneData } from './zone-data.ts';
 
 /** Added to a type whose records cannot be encoded: the store's handler fails, and the client gets SERVFAIL. */

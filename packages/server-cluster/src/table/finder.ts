@@ -31,35 +31,66 @@ export class Finder {
    */
   redirection = NONE;
   redirectionLabel = 0;
-  /** If `node` is an apex: the apex of the zone above it, unless a delegation lies between them. */
-  outerApex = NONE;
-  outerApexLabel = 0;
 
   /** `labels` are offsets from `start`; `count` of them come before the root. */
   find(data: ZoneData, bytes: Uint8Array, start: number, labels: Uint16Array, count: number): void {
+    const label = this.#descend(data, bytes, start, labels, count, 0);
+    // A name that exists only to hold NSEC3 records does not exist for other queries (RFC 5155, section 7.2.8).
+    if (label === 0 && (this.flags & SHAPE_FLAG.nsec3) !== 0) {
+      this.node = data.names.parentOf(this.node);
+      this.unmatched = 1;
+    }
+  }
+
+  /**
+   * If the name is an apex, and we serve a zone above it: goes to what that zone holds at the name, or above it. To
+   * that zone, nothing is at the name if it was found only as the child's apex.
+   */
+  toParentSide(data: ZoneData, bytes: Uint8Array, start: number, labels: Uint16Array, count: number): void {
+    if (this.unmatched > 0 || this.apex !== this.node || count === 0) return;
+    const child = this.node;
+    const { flags } = this;
+    this.#descend(data, bytes, start, labels, count, 1);
+    if (this.apex === NONE) this.find(data, bytes, start, labels, count);
+    else if (this.cut === NONE && this.redirection === NONE) {
+      this.unmatched = 0;
+      const side = data.names.parentSideOf(child);
+      this.node = side === NONE ? child : side;
+      this.flags = flags;
+      if (side !== NONE) this.#note(data, side, 0);
+    }
+  }
+
+  /**
+   * Goes from the root towards the name until `last` of its labels are left, or the next one does not exist. Returns how
+   * many are left.
+   */
+  #descend(
+    data: ZoneData,
+    bytes: Uint8Array,
+    start: number,
+    labels: Uint16Array,
+    count: number,
+    last: number,
+  ): number {
     const { names } = data;
     this.apex = NONE;
     this.cut = NONE;
     this.redirection = NONE;
-    this.outerApex = NONE;
     let node = names.root;
     let label = count;
     this.#note(data, node, label);
-    while (label > 0) {
+    while (label > last) {
       const child = names.child(node, bytes, start + (labels[label - 1] ?? 0));
       if (child === NONE) break;
       node = child;
       label--;
       this.#note(data, node, label);
     }
-    // A name that exists only to hold NSEC3 records does not exist for other queries (RFC 5155, section 7.2.8).
-    if (label === 0 && (this.flags & SHAPE_FLAG.nsec3) !== 0) {
-      node = names.parentOf(node);
-      label = 1;
-    }
     this.node = node;
     this.unmatched = label;
     this.surplus = 0;
+    return label;
   }
 
   /** Moves to the wildcard directly below `node`; false if there is none. */
@@ -80,8 +111,6 @@ export class Finder {
     const flags = data.sets.arena.words[shape + SHAPE_WORD.flags] ?? 0;
     this.flags = flags;
     if ((flags & SHAPE_FLAG.soa) !== 0) {
-      this.outerApex = this.cut === NONE ? this.apex : NONE;
-      this.outerApexLabel = this.apexLabel;
       this.apex = node;
       this.apexLabel = label;
       this.cut = NONE;

@@ -2,6 +2,9 @@
  * All names of a store as a tree of labels in an arena. Each node knows its parent, so an ancestor of an existing
  * name exists too (RFC 4592, section 2.2.2: an empty non-terminal) and goes away with the last name below it. A
  * name of 16 bytes takes about 45 bytes: each label is stored once, without its ancestors.
+ *
+ * A zone cut with both zones in the store has two nodes of the same name and parent: the child's apex, which look-ups
+ * find, and the parent's side, below which are the names that the parent holds there, such as glue.
  */
 import { LOWER_CASE } from '@dinodns-bench/wire';
 import { Arena, NONE } from './arena.ts';
@@ -14,6 +17,9 @@ export const PARENT = 0;
 export const SHAPE = 1;
 const CHILDREN = 2;
 const LABEL = 3;
+
+/** Mixed into the hash of a parent's side, so that it is never found as a child. */
+const PARENT_SIDE = 0x5bd1_e995;
 
 const WILDCARD_LABEL = Uint8Array.of(1, 0x2a);
 
@@ -55,11 +61,6 @@ export class NameTree {
     return this.child(parent, WILDCARD_LABEL, 0);
   }
 
-  isWildcard(node: number): boolean {
-    const at = this.labelAt(node);
-    return this.arena.bytes[at] === 1 && this.arena.bytes[at + 1] === 0x2a;
-  }
-
   /** Offset of the name's first label in the arena's bytes. */
   labelAt(node: number): number {
     return (node + LABEL) * 4;
@@ -67,6 +68,13 @@ export class NameTree {
 
   parentOf(node: number): number {
     return this.arena.words[node + PARENT] ?? NONE;
+  }
+
+  /** Number of labels of the node's name. */
+  labelCount(node: number): number {
+    let count = 0;
+    for (let above = node; above !== this.root; above = this.parentOf(above)) count++;
+    return count;
   }
 
   shapeOf(node: number): number {
@@ -80,7 +88,10 @@ export class NameTree {
   ensureChild(parent: number, bytes: Uint8Array, at: number): number {
     const hash = hashLabel(parent, bytes, at);
     const existing = this.#find(hash, parent, bytes, at);
-    if (existing !== NONE) return existing;
+    return existing === NONE ? this.#add(hash, parent, bytes, at) : existing;
+  }
+
+  #add(hash: number, parent: number, bytes: Uint8Array, at: number): number {
     const labelBytes = bytes[at] ?? 0;
     const { arena } = this;
     const node = arena.allocate(blockWords(labelBytes));
@@ -91,7 +102,7 @@ export class NameTree {
     for (let index = 0; index <= labelBytes; index++) {
       arena.bytes[to + index] = LOWER_CASE[bytes[at + index] ?? 0] ?? 0;
     }
-    arena.words[parent + CHILDREN] = (arena.words[parent + CHILDREN] ?? 0) + 1;
+    this.#changeChildren(parent, 1);
     this.index.add(hash, node);
     return node;
   }
@@ -122,18 +133,73 @@ export class NameTree {
     }
   }
 
+  /** The parent's side of the zone cut at this apex; NONE if there is none. */
+  parentSideOf(apex: number): number {
+    if (apex === this.root) return NONE;
+    const hash = this.#hashOf(apex) ^ PARENT_SIDE;
+    return this.#find(hash, this.parentOf(apex), this.arena.bytes, this.labelAt(apex));
+  }
+
+  ensureParentSide(apex: number): number {
+    const existing = this.parentSideOf(apex);
+    if (existing !== NONE) return existing;
+    const hash = this.#hashOf(apex) ^ PARENT_SIDE;
+    return this.#add(hash, this.parentOf(apex), this.arena.bytes, this.labelAt(apex));
+  }
+
+  /** Makes the name, with all names below it, the parent's side. Returns the new apex in its place. */
+  divide(node: number): number {
+    const hash = this.#hashOf(node);
+    this.index.remove(hash, node);
+    this.index.add(hash ^ PARENT_SIDE, node);
+    return this.#add(hash, this.parentOf(node), this.arena.bytes, this.labelAt(node));
+  }
+
+  /** Moves an apex, with all names below it, to another node of its parent's name. The parent's side stays. */
+  move(apex: number, parent: number): void {
+    const { words } = this.arena;
+    const before = this.parentOf(apex);
+    this.#unlink(apex);
+    words[apex + PARENT] = parent;
+    this.#changeChildren(parent, 1);
+    this.index.add(this.#hashOf(apex), apex);
+    this.prune(before);
+  }
+
+  /** Whether nothing is at the name, nor below it. */
+  isUnused(node: number): boolean {
+    return this.shapeOf(node) === NONE && this.arena.words[node + CHILDREN] === 0;
+  }
+
   /** Removes the name and its ancestors, as far as nothing needs them. */
   prune(node: number): void {
-    const { arena } = this;
-    for (let current = node; current !== this.root; ) {
-      if (this.shapeOf(current) !== NONE || arena.words[current + CHILDREN] !== 0) return;
+    for (let current = node; current !== this.root && this.isUnused(current); ) {
       const parent = this.parentOf(current);
-      const label = this.labelAt(current);
-      this.index.remove(hashLabel(parent, arena.bytes, label), current);
-      arena.words[parent + CHILDREN] = (arena.words[parent + CHILDREN] ?? 0) - 1;
-      arena.release(current, blockWords(arena.bytes[label] ?? 0));
+      this.#unlink(current);
+      this.arena.release(current, blockWords(this.arena.bytes[this.labelAt(current)] ?? 0));
       current = parent;
     }
+  }
+
+  /** Removes a node from the index and from its parent. The parent's side of an apex takes its place. */
+  #unlink(node: number): void {
+    const hash = this.#hashOf(node);
+    const parent = this.parentOf(node);
+    const side = this.parentSideOf(node);
+    this.index.remove(side === node ? hash ^ PARENT_SIDE : hash, node);
+    if (side !== node && side !== NONE) {
+      this.index.remove(hash ^ PARENT_SIDE, side);
+      this.index.add(hash, side);
+    }
+    this.#changeChildren(parent, -1);
+  }
+
+  #hashOf(node: number): number {
+    return hashLabel(this.parentOf(node), this.arena.bytes, this.labelAt(node));
+  }
+
+  #changeChildren(node: number, change: number): void {
+    this.arena.words[node + CHILDREN] = (this.arena.words[node + CHILDREN] ?? 0) + change;
   }
 
   /** A node's name in lower case, uncompressed. */

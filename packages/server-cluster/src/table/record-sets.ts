@@ -11,6 +11,7 @@ import { hashWords } from './hash.ts';
 import { HashIndex } from './hash-index.ts';
 import { labelOffsets } from './name-tree.ts';
 import { SIGNATURES } from './signatures.ts';
+import type { StoredRecord, StoredSet } from './stored-set.ts';
 
 const REFERENCES = 0;
 const HASH = 1;
@@ -39,17 +40,6 @@ export const EXPANSION = 0x80;
 
 /** Bytes of a record before its data: pointer to the owner, type, class, TTL, length. */
 export const RECORD_HEAD = 12;
-
-/** One record: `data` uncompressed. */
-export interface StoredRecord {
-  readonly ttl: number;
-  readonly data: Buffer;
-}
-
-export interface StoredSet {
-  readonly type: number;
-  readonly records: readonly StoredRecord[];
-}
 
 export class RecordSets {
   readonly arena = new Arena();

@@ -3,7 +3,7 @@
  * an answer's signatures are found like its records. To callers they are one set.
  */
 import { TYPE } from '@dinodns-bench/wire';
-import type { StoredRecord, StoredSet } from './record-sets.ts';
+import type { StoredRecord, StoredSet } from './stored-set.ts';
 
 /** Added to the type covered. */
 export const SIGNATURES = 0x2_0000;

@@ -2,23 +2,22 @@
  * The records of a store: its names, and what each holds. Every path answers from this single copy, which is
  * entirely in typed arrays.
  */
-import { LOWER_CASE } from '@dinodns-bench/wire';
+import { lowerCaseName } from '@dinodns-bench/wire';
 import { NONE } from './arena.ts';
 import { NameTree } from './name-tree.ts';
-import { RecordSets, SHAPE_FLAG, SHAPE_WORD, type StoredSet } from './record-sets.ts';
+import { RecordSets, SHAPE_FLAG, SHAPE_WORD } from './record-sets.ts';
 import { joinSignatures, splitSignatures } from './signatures.ts';
+import type { StoredSet } from './stored-set.ts';
 
-function lowerCase(name: Uint8Array): Uint8Array {
-  const lower = new Uint8Array(name.length);
-  for (let at = 0; at < name.length; at++) lower[at] = LOWER_CASE[name[at] ?? 0] ?? 0;
-  return lower;
-}
+const DENIALS = SHAPE_FLAG.nsec | SHAPE_FLAG.nsec3;
 
 export class ZoneData {
   readonly names = new NameTree();
   readonly sets = new RecordSets();
   /** Incremented whenever NSEC or NSEC3 records, or other records at their names, change. */
   denialChanges = 0;
+  /** Labels of the longest zone name so far: no zone is below a name with as many. */
+  longestZone = 0;
 
   get byteLength(): number {
     return this.names.byteLength + this.sets.byteLength;
@@ -46,9 +45,18 @@ export class ZoneData {
   write(name: Uint8Array, sets: readonly StoredSet[]): void {
     const existing = this.names.find(name);
     if (existing === NONE && sets.length === 0) return;
-    const node = existing === NONE ? this.names.ensure(name) : existing;
-    this.#setShape(node, this.sets.shapeOf(splitSignatures(sets), lowerCase(name)));
+    this.writeNode(existing === NONE ? this.names.ensure(name) : existing, name, sets);
+  }
+
+  /** The same for a node of that name, which no longer exists if nothing is left at or below it. */
+  writeNode(node: number, name: Uint8Array, sets: readonly StoredSet[]): void {
+    this.#setShape(node, this.sets.shapeOf(splitSignatures(sets), lowerCaseName(name)));
     this.names.prune(node);
+  }
+
+  /** Whether a zone starts at the name. */
+  isApex(node: number): boolean {
+    return (this.#flagsOf(this.names.shapeOf(node)) & SHAPE_FLAG.soa) !== 0;
   }
 
   /** Assigns a shape to a name that holds nothing yet. */
@@ -56,14 +64,16 @@ export class ZoneData {
     this.#setShape(node, shape);
   }
 
-  #denies(shape: number): boolean {
-    const flags = shape === NONE ? 0 : (this.sets.arena.words[shape + SHAPE_WORD.flags] ?? 0);
-    return (flags & (SHAPE_FLAG.nsec | SHAPE_FLAG.nsec3)) !== 0;
+  #flagsOf(shape: number): number {
+    return shape === NONE ? 0 : (this.sets.arena.words[shape + SHAPE_WORD.flags] ?? 0);
   }
 
   #setShape(node: number, shape: number): void {
     const before = this.names.shapeOf(node);
-    if (this.#denies(before) || this.#denies(shape)) this.denialChanges++;
+    const flags = this.#flagsOf(shape);
+    if (((this.#flagsOf(before) | flags) & DENIALS) !== 0) this.denialChanges++;
+    if ((flags & SHAPE_FLAG.soa) !== 0)
+      this.longestZone = Math.max(this.longestZone, this.names.labelCount(node));
     this.sets.retain(shape);
     this.names.setShape(node, shape);
     this.sets.release(before);

@@ -73,6 +73,8 @@ export class ZoneResponder {
     chain.begin();
     for (let depth = 0; ; depth++) {
       finder.find(data, bytes, start, labels, labelCount);
+      // DS belongs to the parent (RFC 4035, section 3.1.4.1).
+      if (type === TYPE.DS) finder.toParentSide(data, bytes, start, labels, labelCount);
       const nothing = depth === 0 ? OUTSIDE : FLAG.authoritative;
       if (finder.redirection !== NONE) {
         if (chain.isClosed(labels) || chain.isGrowing(finder)) return FLAG.authoritative;
@@ -93,21 +95,19 @@ export class ZoneResponder {
         }
       }
       const { node } = finder;
-      // DS belongs to the parent (RFC 4035, section 3.1.4.1).
       if (finder.cut !== NONE && !(finder.cut === node && type === TYPE.DS)) {
         return this.#referral(data, bytes, start, labels, depth);
       }
       const shape = data.names.shapeOf(node);
       if (shape === NONE) {
         if (finder.apex === NONE) return nothing;
-        this.#denial.noType(data, bytes, start, finder, labels);
-        return this.#negative(data, labels, RCODE.NOERROR);
+        return this.#noData(data, bytes, start, labels);
       }
       const set = findSet(data, shape, type);
       if (set !== NONE) return this.#positive(data, bytes, start, set, labels);
       const { flags } = finder;
       if (type === TYPE.RRSIG && (flags & SHAPE_FLAG.signed) !== 0) return this.#allSignatures(data, labels);
-      if ((flags & SHAPE_FLAG.cname) === 0) return this.#noData(data, bytes, start, labels, type);
+      if ((flags & SHAPE_FLAG.cname) === 0) return this.#noData(data, bytes, start, labels);
       if (chain.isClosed(labels)) return FLAG.authoritative;
       if (finder.unmatched > 0) this.#denial.wildcard(data, bytes, start, finder, labels);
       const target = chain.follow(data, finder, labels);
@@ -169,14 +169,8 @@ export class ZoneResponder {
     return FLAG.authoritative;
   }
 
-  /** Answers NODATA. DS at the apex is for the parent to deny, if we serve it too. */
-  #noData(data: ZoneData, bytes: Uint8Array, start: number, labels: Uint16Array, type: number): number {
-    const finder = this.#finder;
-    if (type === TYPE.DS && finder.apex === finder.node && finder.outerApex !== NONE) {
-      finder.apex = finder.outerApex;
-      finder.apexLabel = finder.outerApexLabel;
-    }
-    this.#denial.noType(data, bytes, start, finder, labels);
+  #noData(data: ZoneData, bytes: Uint8Array, start: number, labels: Uint16Array): number {
+    this.#denial.noType(data, bytes, start, this.#finder, labels);
     return this.#negative(data, labels, RCODE.NOERROR);
   }
 

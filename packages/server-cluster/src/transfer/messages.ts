@@ -5,7 +5,7 @@
 import { FLAG, HEADER_BYTES, LOWER_CASE, RCODE, TYPE } from '@dinodns-bench/wire';
 import { NONE } from '../table/arena.ts';
 import { labelOffsets } from '../table/name-tree.ts';
-import type { StoredSet } from '../table/record-sets.ts';
+import type { StoredSet } from '../table/stored-set.ts';
 import type { ZoneData } from '../table/zone-data.ts';
 
 /** Bytes at which a message is sent, far below the 64 KiB limit: about a millisecond's work. */
@@ -71,18 +71,18 @@ export const NOTHING: Buffer = Buffer.alloc(0);
  * zone nothing, else everything.
  */
 function setsIn(data: ZoneData, apex: number, node: number): StoredSet[] {
-  const { names, sets } = data;
+  const { names } = data;
   if (names.shapeOf(node) === NONE) return [];
-  const isApex = (other: number) =>
-    sets.setsOf(names.shapeOf(other)).some((set) => sets.typeOf(set) === TYPE.SOA);
   let above = node;
   do {
     if (above === names.root) return [];
     above = names.parentOf(above);
-  } while (above !== apex && !isApex(above));
+  } while (above !== apex && !data.isApex(above));
   if (above !== apex) return [];
-  const own = data.readNode(node);
-  return isApex(node) ? own.filter(({ type }) => AT_CUT.includes(type)) : own;
+  if (!data.isApex(node)) return data.readNode(node);
+  // The parent's side has its own node, if there is one.
+  if (names.parentSideOf(node) !== NONE) return [];
+  return data.readNode(node).filter(({ type }) => AT_CUT.includes(type));
 }
 
 class Message {

@@ -1,12 +1,15 @@
 /**
  * Records of zone files in a form that needs no parsing. A reload keeps one such file per valid zone, and workers
- * load them. Each record is the owner with its length, type, TTL, and the data with its length.
+ * load them. Each record is the owner with its length, type, TTL, and the data with its length. A record of type 0,
+ * which is reserved (RFC 6895, section 3.1), names the zone that the records after it belong to.
  */
 import { closeSync, openSync, writeSync } from 'node:fs';
 import { open } from 'node:fs/promises';
-import { LOWER_CASE } from '@dinodns-bench/wire';
+import { LOWER_CASE, lowerCaseName, TYPE } from '@dinodns-bench/wire';
 import type { ZoneStore } from '../store/zone-store.ts';
-import type { StoredRecord } from '../table/record-sets.ts';
+import { NONE } from '../table/arena.ts';
+import { SIGNATURES } from '../table/signatures.ts';
+import type { StoredRecord } from '../table/stored-set.ts';
 
 /** A record of class IN; names are absolute and uncompressed. */
 export interface WireRecord {
@@ -20,6 +23,13 @@ export interface WireRecord {
 const CHUNK_BYTES = 1024 * 1024;
 /** The longest record: a name of 255 bytes, 65,535 bytes of data, and the fields around them. */
 const MAX_RECORD_BYTES = 1 + 255 + 2 + 4 + 2 + 65_535;
+
+const ZONE = 0;
+
+/** Goes before the records of a zone; `name` in wire format. */
+export function zoneHeader(name: Uint8Array): Buffer {
+  return Buffer.concat([Buffer.of(name.length), name, Buffer.alloc(8)]);
+}
 
 export class RecordsWriter {
   readonly #file: number;
@@ -93,9 +103,12 @@ function readRecords(bytes: Buffer, records: WireRecord[]): number {
 /** Zones stored as a file of their records. */
 export class RecordsFile {
   readonly path: string;
+  readonly #zone: Uint8Array | undefined;
 
-  constructor(path: string) {
+  /** `zone` is the zone of the records before the first that names one, in wire format. */
+  constructor(path: string, zone?: Uint8Array) {
     this.path = path;
+    this.#zone = zone;
   }
 
   /** Zones are not available one by one; load them with `addTo`. */
@@ -106,6 +119,7 @@ export class RecordsFile {
   /** Adds all records to a store and awaits `pause` after every `yieldEvery` names. */
   async addTo(store: ZoneStore, yieldEvery: number, pause: () => Promise<unknown>): Promise<void> {
     const adder = new OwnerAdder(store);
+    if (this.#zone !== undefined) adder.openZone(this.#zone);
     let names = 0;
     for await (const records of recordBatches(this.path)) {
       for (const record of records) if (adder.add(record) && ++names % yieldEvery === 0) await pause();
@@ -117,6 +131,7 @@ export class RecordsFile {
 /** Adds the records to a store, one owner name at a time. */
 class OwnerAdder {
   readonly #store: ZoneStore;
+  #apex = NONE;
   #owner = Buffer.alloc(0);
   #sets = new Map<number, StoredRecord[]>();
 
@@ -124,16 +139,28 @@ class OwnerAdder {
     this.#store = store;
   }
 
+  /** The records that follow belong to this zone. */
+  openZone(name: Uint8Array): void {
+    this.flush();
+    this.#apex = this.#store.openZone(lowerCaseName(name));
+  }
+
   /** True for the first record of another name. */
   add({ name, type, ttl, data }: WireRecord): boolean {
+    if (type === ZONE) {
+      this.openZone(name);
+      return false;
+    }
     const isNew = !isSameName(name, this.#owner);
     if (isNew) {
       this.flush();
-      this.#owner = Buffer.from(name.map((byte) => LOWER_CASE[byte] ?? 0));
+      this.#owner = lowerCaseName(name);
     }
-    const records = this.#sets.get(type) ?? [];
-    if (records.length === 0) this.#sets.set(type, records);
-    // An RRset has one TTL (RFC 2181, section 5.2): that of its first record.
+    const key = type === TYPE.RRSIG ? SIGNATURES | ((data[0] ?? 0) << 8) | (data[1] ?? 0) : type;
+    const records = this.#sets.get(key) ?? [];
+    if (records.length === 0) this.#sets.set(key, records);
+    // An RRset has one TTL (RFC 2181, section 5.2): that of its first record. Signatures over different types are
+    // not one RRset in that respect.
     records.push({
       ttl: records[0]?.ttl ?? ttl,
       data: Buffer.from(data.buffer, data.byteOffset, data.length),
@@ -145,7 +172,8 @@ class OwnerAdder {
     if (this.#sets.size === 0) return;
     this.#store.addSets(
       this.#owner,
-      Array.from(this.#sets, ([type, records]) => ({ type, records })),
+      Array.from(this.#sets, ([key, records]) => ({ type: key < SIGNATURES ? key : TYPE.RRSIG, records })),
+      this.#apex,
     );
     this.#sets = new Map();
   }

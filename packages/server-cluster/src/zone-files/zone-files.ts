@@ -28,7 +28,7 @@ import {
 } from '@dinodns-bench/zones';
 import { ServerError } from '../errors.ts';
 import type { Log } from '../log/log.ts';
-import { RecordsWriter, recordBatches, type WireRecord } from './records-file.ts';
+import { RecordsWriter, recordBatches, type WireRecord, zoneHeader } from './records-file.ts';
 
 /** A zone file, and its zone's name if neither the file's contents nor its name give it. */
 export interface ZoneFileOption {
@@ -82,7 +82,10 @@ export class ZoneFiles {
     this.#report(refused);
     if (sources.size === 0) throw nothingToServe(refused);
     writeFileSync(path, '', { mode: 0o600 });
-    for (const [zone] of sources) appendFileSync(path, readFileSync(keptPath(path, zone)));
+    for (const [zone] of sources) {
+      appendFileSync(path, zoneHeader(originFromText(zone)));
+      appendFileSync(path, readFileSync(keptPath(path, zone)));
+    }
   }
 
   #list(refused: Problem[]): ZoneFileOption[] {

@@ -1,4 +1,4 @@
-/** NSD and Knot DNS on a zone file, and what any of the servers says to a question with DO. */
+/** BIND, NSD and Knot DNS on zone files, and what any of the servers says to a question with DO. */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { writeFile } from 'node:fs/promises';
@@ -8,13 +8,17 @@ import { readRecords } from '../../src/wire/records.ts';
 import { opt, sendTcp } from '../support/client.ts';
 import { freePort, until } from '../support/server-process.ts';
 import { query as encodeTestQuery } from '../table/ask.ts';
-import { ZONE } from './signed-zone.ts';
 
 export const REFERENCES = ['nsd', 'knotd'] as const;
-export type Reference = (typeof REFERENCES)[number];
+export type Reference = (typeof REFERENCES)[number] | 'named';
 
-const CONFIGURATIONS: Record<Reference, (directory: string, port: number, file: string) => string> = {
-  nsd: (directory, port, file) => `server:
+export interface ReferenceZone {
+  readonly zone: string;
+  readonly file: string;
+}
+
+const CONFIGURATIONS: Record<Reference, (directory: string, port: number, zones: string) => string> = {
+  nsd: (directory, port, zones) => `server:
   ip-address: 127.0.0.1@${port}
   port: ${port}
   username: ""
@@ -27,26 +31,35 @@ const CONFIGURATIONS: Record<Reference, (directory: string, port: number, file: 
   pidfile: ""
   zonefiles-write: 0
   rrl-ratelimit: 0
+  server-count: 1
 remote-control:
   control-enable: no
-zone:
-  name: "${ZONE}"
-  zonefile: "${file}"
-`,
-  knotd: (directory, port, file) => `server:
+${zones}`,
+  knotd: (directory, port, zones) => `server:
     rundir: "${directory}"
     listen: 127.0.0.1@${port}
 database:
     storage: "${directory}"
 zone:
-  - domain: ${ZONE}.
-    file: "${file}"
-`,
+${zones}`,
+  named: (directory, port, zones) => `options {
+  directory "${directory}"; listen-on port ${port} { 127.0.0.1; }; listen-on-v6 { none; };
+  recursion no; pid-file none; minimal-responses no;
+};
+controls { };
+${zones}`,
+};
+
+const ZONES: Record<Reference, (zone: ReferenceZone) => string> = {
+  nsd: ({ zone, file }) => `zone:\n  name: "${zone}"\n  zonefile: "${file}"\n`,
+  knotd: ({ zone, file }) => `  - domain: ${zone}.\n    file: "${file}"\n    semantic-checks: off\n`,
+  named: ({ zone, file }) => `zone "${zone}" { type primary; file "${file}"; check-integrity no; };\n`,
 };
 
 const ARGUMENTS: Record<Reference, (file: string) => string[]> = {
   nsd: (file) => ['-d', '-c', file],
   knotd: (file) => ['-c', file],
+  named: (file) => ['-g', '-n', '1', '-c', file],
 };
 
 export interface RunningReference {
@@ -57,11 +70,11 @@ export interface RunningReference {
 export async function startReference(
   name: Reference,
   directory: string,
-  file: string,
+  zones: readonly ReferenceZone[],
 ): Promise<RunningReference> {
   const port = await freePort();
   const path = join(directory, `${name}.conf`);
-  await writeFile(path, CONFIGURATIONS[name](directory, port, file));
+  await writeFile(path, CONFIGURATIONS[name](directory, port, zones.map(ZONES[name]).join('')));
   const child = spawn(pathOf(name), ARGUMENTS[name](path), { stdio: ['ignore', 'ignore', 'pipe'] });
   const exited = once(child, 'exit');
   let log = '';
@@ -72,7 +85,10 @@ export async function startReference(
     child.kill('SIGTERM');
     return exited;
   };
-  const isReady = await until(async () => (await askOver(port, ZONE, 'SOA'))?.rcode === 0, 20);
+  const isReady = await until(
+    async () => (await askOver(port, zones[0]?.zone ?? '.', 'SOA'))?.rcode === 0,
+    20,
+  );
   if (isReady) return { port, stop };
   await stop();
   throw new Error(`${name} did not start: ${log}`);
@@ -84,6 +100,7 @@ export interface SignedView {
   readonly authoritative: boolean;
   readonly answers: readonly string[];
   readonly authorities: readonly string[];
+  readonly additionals: readonly string[];
 }
 
 export function signedQuery(name: string, type: string): Buffer {
@@ -93,6 +110,8 @@ export function signedQuery(name: string, type: string): Buffer {
 export function viewOf(reply: Buffer, questionBytes: number): SignedView {
   const answers = readRecords(reply, questionBytes, reply.readUInt16BE(6));
   const authorities = readRecords(reply, answers.end, reply.readUInt16BE(8));
+  // Without the OPT record, which all servers write last.
+  const additionals = readRecords(reply, authorities.end, reply.readUInt16BE(10) - 1);
   const texts = (records: readonly object[]) =>
     records.map((record) => JSON.stringify(record).toLowerCase()).sort();
   const flags = reply.readUInt16BE(2);
@@ -101,6 +120,7 @@ export function viewOf(reply: Buffer, questionBytes: number): SignedView {
     authoritative: (flags & 0x0400) !== 0,
     answers: texts(answers.records),
     authorities: texts(authorities.records),
+    additionals: texts(additionals.records),
   };
 }
 

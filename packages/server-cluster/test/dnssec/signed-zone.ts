@@ -3,10 +3,6 @@ import { spawnSync } from 'node:child_process';
 import { readdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { pathOf } from '@dinodns-bench/test-support';
-import { LOWER_CASE } from '@dinodns-bench/wire';
-import { readZoneFile } from '@dinodns-bench/zones';
-import { ZoneStore } from '../../src/store/zone-store.ts';
-import type { StoredRecord } from '../../src/table/record-sets.ts';
 
 export const ZONE = 'signed.test';
 
@@ -82,56 +78,34 @@ function run(command: string, args: readonly string[], directory: string): strin
   return stdout;
 }
 
-/** Makes keys and the signed zone's file in a directory. Returns the file's path and the key that validators trust. */
-export async function signZone(
-  { tool, options }: (typeof SIGNINGS)[number],
-  directory: string,
-): Promise<{ file: string; anchor: string }> {
-  const keygen = pathOf('dnssec-keygen');
-  for (const role of [[], ['-f', 'KSK']]) {
-    run(keygen, ['-q', '-a', 'ECDSAP256SHA256', ...role, '-n', 'ZONE', ZONE], directory);
-  }
-  const keys = (await readdir(directory)).filter((name) => name.endsWith('.key'));
-  const texts = await Promise.all(keys.map((name) => readFile(join(directory, name), 'utf8')));
-  await writeFile(join(directory, 'zone'), `${RECORDS}${texts.join('')}`);
-  const names = keys.map((name) => name.slice(0, -4));
-  const args = tool === 'dnssec-signzone' ? ['-S', '-O', 'full'] : [];
-  run(
-    pathOf(tool),
-    [
-      ...args,
-      ...options,
-      '-o',
-      ZONE,
-      '-f',
-      'zone.signed',
-      'zone',
-      ...(tool === 'ldns-signzone' ? names : []),
-    ],
-    directory,
-  );
-  const anchor = texts.find((text) => / 257 3 13 /.test(text)) ?? '';
-  return {
-    file: join(directory, 'zone.signed'),
-    anchor: anchor.split('\n').find((line) => / 257 3 13 /.test(line)) ?? '',
-  };
+interface SignedZone {
+  readonly file: string;
+  /** The key that validators trust, as a line of a zone file. */
+  readonly anchor: string;
 }
 
-export function storeOf(file: string): ZoneStore {
-  const owners = new Map<string, { name: Uint8Array; types: Map<number, StoredRecord[]> }>();
-  for (const { name, type, ttl, data } of readZoneFile(file, { origin: `${ZONE}.` })) {
-    const owner = Buffer.from(name.map((byte) => LOWER_CASE[byte] ?? 0));
-    const key = owner.toString('latin1');
-    const entry = owners.get(key) ?? { name: owner, types: new Map<number, StoredRecord[]>() };
-    entry.types.set(type, [...(entry.types.get(type) ?? []), { ttl, data: Buffer.from(data) }]);
-    owners.set(key, entry);
+/**
+ * Makes keys and the signed file of a zone in a directory. With `isParent`, DS records are made for the zones below it
+ * that were signed in the same directory (`dnssec-signzone` only).
+ */
+export async function signZone(
+  { tool, options }: Pick<(typeof SIGNINGS)[number], 'tool' | 'options'>,
+  directory: string,
+  { zone = ZONE, records = RECORDS, isParent = false } = {},
+): Promise<SignedZone> {
+  const keygen = pathOf('dnssec-keygen');
+  for (const role of [[], ['-f', 'KSK']]) {
+    run(keygen, ['-q', '-a', 'ECDSAP256SHA256', ...role, '-n', 'ZONE', zone], directory);
   }
-  const store = new ZoneStore();
-  for (const { name, types } of owners.values()) {
-    store.data.write(
-      name,
-      Array.from(types, ([type, records]) => ({ type, records })),
-    );
-  }
-  return store;
+  const keys = (await readdir(directory)).filter(
+    (name) => name.startsWith(`K${zone}.+`) && name.endsWith('.key'),
+  );
+  const texts = await Promise.all(keys.map((name) => readFile(join(directory, name), 'utf8')));
+  await writeFile(join(directory, zone), `${records}${texts.join('')}`);
+  const isLdns = tool === 'ldns-signzone';
+  const before = [...(isLdns ? [] : ['-S', '-O', 'full']), ...(isParent ? ['-g'] : []), ...options];
+  const names = isLdns ? keys.map((name) => name.slice(0, -4)) : [];
+  run(pathOf(tool), [...before, '-o', zone, '-f', `${zone}.signed`, zone, ...names], directory);
+  const anchor = texts.flatMap((text) => text.split('\n')).find((line) => / 257 3 13 /.test(line)) ?? '';
+  return { file: join(directory, `${zone}.signed`), anchor };
 }

@@ -56,17 +56,18 @@ export async function delv(
   anchor: string,
   name: string,
   type: string,
+  zone: string = ZONE,
 ): Promise<string> {
   const file = join(directory, 'anchors');
   const key = anchor.slice(anchor.indexOf(' 257 ') + 1).replace(/^(\d+ \d+ \d+) (.*)$/, '$1 "$2"');
-  await writeFile(file, `trust-anchors { ${ZONE}. static-key ${key}; };\n`);
+  await writeFile(file, `trust-anchors { ${zone}. static-key ${key}; };\n`);
   return outputOf(pathOf('delv'), [
     '@127.0.0.1',
     '-p',
     String(port),
     '-a',
     file,
-    `+root=${ZONE}`,
+    `+root=${zone}`,
     name,
     type,
   ]);
@@ -78,9 +79,10 @@ export async function unboundHost(
   anchor: string,
   name: string,
   type: string,
+  zone: string = ZONE,
 ): Promise<string> {
   const file = join(directory, 'unbound.conf');
   const server = `server:\n  do-not-query-localhost: no\n  trust-anchor: "${anchor.replaceAll('"', '')}"\n  local-zone: "test." nodefault\n`;
-  await writeFile(file, `${server}stub-zone:\n  name: "${ZONE}"\n  stub-addr: 127.0.0.1@${port}\n`);
+  await writeFile(file, `${server}stub-zone:\n  name: "${zone}"\n  stub-addr: 127.0.0.1@${port}\n`);
   return outputOf(pathOf('unbound-host'), ['-v', '-C', file, '-t', type, name]);
 }

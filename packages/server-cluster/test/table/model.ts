@@ -62,22 +62,26 @@ export class Model {
     );
   }
 
-  /** The nearest name at or above this one that has an SOA record. */
-  apexOf(name: string): string | undefined {
-    return ancestors(name).find((above) => this.at(above, 'SOA').length > 0);
+  /**
+   * The nearest name at or above this one that has an SOA record. DS is asked of the zone above, if there is one (RFC
+   * 4035, section 3.1.4.1).
+   */
+  apexOf(name: string, type = ''): string | undefined {
+    const apexes = ancestors(name).filter((above) => this.at(above, 'SOA').length > 0);
+    return type === 'DS' && apexes[0] === name ? (apexes[1] ?? name) : apexes[0];
   }
 
   /** The topmost name with NS records between the apex and this name. */
-  cutOf(name: string): string | undefined {
-    const apex = this.apexOf(name);
+  cutOf(name: string, type = ''): string | undefined {
+    const apex = this.apexOf(name, type);
     if (apex === undefined) return undefined;
     const between = ancestors(name).slice(0, ancestors(name).indexOf(apex));
     return between.findLast((above) => this.at(above, 'NS').length > 0);
   }
 
   /** The topmost name above this one, in its zone and above all cuts, that has a DNAME record. */
-  redirectionOf(name: string): string | undefined {
-    const apex = this.apexOf(name);
+  redirectionOf(name: string, type = ''): string | undefined {
+    const apex = this.apexOf(name, type);
     if (apex === undefined || apex === name) return undefined;
     return ancestors(name)
       .slice(1, ancestors(name).indexOf(apex) + 1)
@@ -87,7 +91,7 @@ export class Model {
   answer(name: string, type: string, chain = NO_CHAIN): ModelAnswer | null {
     const depth = chain.names.length;
     const isClosed = depth >= MAX_CHAIN || chain.names.includes(name);
-    const redirection = this.redirectionOf(name);
+    const redirection = this.redirectionOf(name, type);
     const encloser = ancestors(name).find((above) => this.exists(above)) ?? '';
     if (redirection !== undefined) {
       return this.redirected(name, type, redirection, chain, isClosed);
@@ -100,7 +104,7 @@ export class Model {
       source = encloser === '' ? '*' : `*.${encloser}`;
       if (!this.exists(source)) return this.negative('NXDOMAIN', this.apexOf(encloser));
     }
-    const cut = this.cutOf(source);
+    const cut = this.cutOf(source, type);
     if (cut !== undefined && !(cut === source && type === 'DS')) {
       return this.referral(cut, cut === source ? name : cut, depth);
     }
@@ -112,7 +116,7 @@ export class Model {
     const found = own.filter((record) => record.type === wanted);
     if (found.length > 0) return this.positive(found, this.addressesOf(found, this.apexOf(source)));
     const [alias] = own.filter((record) => record.type === 'CNAME');
-    if (alias === undefined) return this.negative('NOERROR', this.denierOf(source, type));
+    if (alias === undefined) return this.negative('NOERROR', this.apexOf(source, type));
     if (isClosed) return this.positive([]);
     return this.behind([alias], String(alias.data).toLowerCase(), type, {
       ...chain,
@@ -142,15 +146,6 @@ export class Model {
     const rest = this.answer(target, type, chain);
     if (rest === null) return this.positive(aliases);
     return { ...rest, authoritative: true, answers: [...aliases, ...rest.answers] };
-  }
-
-  /** DS at an apex belongs to the zone above, if no delegation lies between. */
-  denierOf(name: string, type: string): string | undefined {
-    const apex = this.apexOf(name);
-    if (type !== 'DS' || apex !== name || name === '') return apex;
-    const above = parent(name);
-    const outer = this.apexOf(above);
-    return outer === undefined || this.cutOf(above) !== undefined ? apex : outer;
   }
 
   positive(answers: ModelRecord[], additionals: ModelRecord[] = []): ModelAnswer {

@@ -3,9 +3,9 @@
  * 6.1. At each name, SOA and NS come first, then the other types by number, each followed by its signatures. The
  * records of an RRset are in the order of their bytes (section 6.3), one per line. NSEC3 records come last.
  */
-import { className, TYPE, typeName } from '@dinodns-bench/wire';
+import { className, lowerCaseName, TYPE, typeName } from '@dinodns-bench/wire';
 import { canonicalData } from './canonical-data.ts';
-import { compareNames, isWithin, lowerCaseName, zoneFileName } from './names.ts';
+import { compareNames, isWithin, zoneFileName } from './names.ts';
 import type { ZoneRecord } from './parse.ts';
 import { dataText } from './rdata/index.ts';
 

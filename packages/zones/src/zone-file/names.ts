@@ -154,8 +154,3 @@ export function isWithin(name: Uint8Array, zone: Uint8Array): boolean {
   }
   return true;
 }
-
-/** The name in lower case. */
-export function lowerCaseName(name: Uint8Array): Buffer {
-  return Buffer.from(name.map((byte) => LOWER_CASE[byte] ?? 0));
-}
