@@ -9,4 +9,5 @@ export type {
   UdpSocket,
   UdpSocketCounters,
   UdpSocketOptions,
+  Waiting,
 } from './socket.ts';

@@ -1,7 +1,7 @@
 /** Checks options and fills in defaults, the same for both backends. */
 import { type Address, parseAddress } from './address.ts';
 import { UdpError } from './errors.ts';
-import type { BatchHandler, UdpSocketOptions } from './socket.ts';
+import type { BatchHandler, UdpSocketOptions, Waiting } from './socket.ts';
 
 /** A validated address and port. */
 export interface Target extends Address {
@@ -24,6 +24,8 @@ export interface Settings {
   readonly segmentation: boolean;
   readonly dontFragment: boolean;
   readonly gatherMicroseconds: number;
+  readonly waitIn: Waiting;
+  readonly busyPollMicroseconds: number;
   readonly timestamps: boolean;
   readonly onBatch: BatchHandler;
   readonly onError: ((error: Error) => void) | undefined;
@@ -47,6 +49,22 @@ function spreadOver({ spreadOver: sockets, reusePort }: UdpSocketOptions): numbe
 
 /** A longer sleep would noticeably delay everything else in the event loop. */
 const maxGatherMicroseconds = 1000;
+
+/** Longer than any pause in traffic for which a whole CPU is worth a few microseconds. */
+const maxBusyPollMicroseconds = 1_000_000;
+
+const places: readonly Waiting[] = ['kernel', 'event-loop'];
+
+/** DINODNS_UDP_WAIT takes precedence over the option. */
+function placeToWait(option: Waiting | undefined): Waiting {
+  const variable = process.env.DINODNS_UDP_WAIT;
+  const isSet = variable !== undefined && variable !== '';
+  const name = isSet ? variable : (option ?? 'kernel');
+  const place = places.find((known) => known === name);
+  if (place !== undefined) return place;
+  const by = isSet ? 'DINODNS_UDP_WAIT' : 'the option waitIn';
+  throw new UdpError('ERR_UDP_OPTION', `${by} is ${JSON.stringify(name)}: it must be ${places.join(' or ')}`);
+}
 
 const maxBufferBytes = 2 ** 30 - 1; // The kernel doubles the requested size, in an int.
 
@@ -92,6 +110,13 @@ export function settle(options: UdpSocketOptions): Settings {
       options.gatherMicroseconds ?? 0,
       0,
       maxGatherMicroseconds,
+    ),
+    waitIn: placeToWait(options.waitIn),
+    busyPollMicroseconds: integer(
+      'busyPollMicroseconds',
+      options.busyPollMicroseconds ?? 0,
+      0,
+      maxBusyPollMicroseconds,
     ),
     timestamps: options.timestamps ?? false,
     onBatch: options.onBatch,

@@ -9,6 +9,12 @@
 /** `native`: recvmmsg(2) and sendmmsg(2). `dgram`: `node:dgram`, if those cannot be called. */
 export type Backend = 'native' | 'dgram';
 
+/**
+ * Where a socket waits for datagrams: `kernel`, in a system call of its own that also waits for the event loop's
+ * work; or `event-loop`, as Node.js waits for everything else.
+ */
+export type Waiting = 'kernel' | 'event-loop';
+
 /** An address and port as text, for logs, configuration and slow paths. */
 export interface Endpoint {
   /** IPv4 dotted or IPv6 text, with `%zone` if it is link-local. */
@@ -64,8 +70,14 @@ export interface Batch {
   reply(i: number, length: number): void;
 }
 
-/** Called for each batch, synchronously. Exceptions go to `onError`; the socket stays open. */
-export type BatchHandler = (batch: Batch) => void;
+/**
+ * Called for each batch, synchronously. Exceptions go to `onError`; the socket stays open.
+ *
+ * A handler that returns `true` says that it has left nothing to the event loop: no promise, no `process.nextTick`, no
+ * unreferenced immediate. A socket that waits in the kernel then reads the next datagrams without running the event
+ * loop. After any other result the event loop runs first.
+ */
+export type BatchHandler = (batch: Batch) => unknown;
 
 export interface UdpSocketOptions {
   /** `auto` (default): native if it works, else dgram. `native` rejects if it does not work. */
@@ -116,6 +128,19 @@ export interface UdpSocketOptions {
    * all if fewer than two datagrams arrive in that time. Native backend only.
    */
   readonly gatherMicroseconds?: number;
+  /**
+   * `kernel` (default): datagrams do not pass through the event loop, which saves CPU time. Timers, connections, signals, messages and promises run as before, at most a millisecond later. In the
+   * event loop wait: sockets beyond the eighth of a thread, unreferenced ones, and all where the runtime does not show
+   * its event loop; the socket's `waitsIn` tells. DINODNS_UDP_WAIT takes precedence. Native backend only.
+   */
+  readonly waitIn?: Waiting;
+  /**
+   * Before a wait in the kernel, check for datagrams for this long without giving up the CPU, in microseconds, 0 to
+   * 1,000,000; default 0. An idle socket then uses a whole CPU for that long, and a datagram is read a few
+   * microseconds after it has arrived instead of some tens. All sockets of a thread wait together: the longest time
+   * counts.
+   */
+  readonly busyPollMicroseconds?: number;
   /** Have the kernel timestamp each datagram (`ages`). Default false. */
   readonly timestamps?: boolean;
   /** Receives the batches. Datagrams wait in the kernel until the open call has resolved. */
@@ -160,6 +185,8 @@ export interface UdpSocket {
   readonly backend: Backend;
   /** Why it is not `native`; null if it is. */
   readonly reason: string | null;
+  /** Where it waits for datagrams now. */
+  readonly waitsIn: Waiting;
   /** The local address and port that the kernel assigned. */
   readonly local: Endpoint;
   /** The connected peer, or null. */

@@ -6,16 +6,18 @@ import { parseArgs } from 'node:util';
 import { exitStatusHelp, ProgramError, reportError, systemErrorCode } from '@dinodns-bench/program';
 import { UdpError } from './errors.ts';
 import { openUdpSocket } from './open.ts';
-import type { Backend, Batch } from './socket.ts';
+import type { Backend, Batch, Waiting } from './socket.ts';
 
 const usage = `udp-echo [--address 127.0.0.1] [--port 0] [--backend auto|native|dgram] [--batch 64] [--reuse-port]
+         [--wait-in kernel|event-loop] [--busy-poll 0]
 
-Sends every datagram back with the DNS header's QR bit set. Prints one line of JSON when it is ready,
-{"ready":true,"address":…,"port":…,"pid":…,"backend":…}, and stops on SIGTERM or SIGINT with status 0.
+Sends every datagram back with the DNS header's QR bit set. --busy-poll: microseconds for which it looks for datagrams
+before it waits for them. Prints one line of JSON when it is ready,
+{"ready":true,"address":…,"port":…,"pid":…,"backend":…,"waitsIn":…}, and stops on SIGTERM or SIGINT with status 0.
 ${exitStatusHelp(['success', 'internal', 'usage', 'environment'], { success: 'stopped, or help shown' })}
 `;
 
-function echo(batch: Batch): void {
+function echo(batch: Batch): true {
   const { bytes, offsets, lengths, count } = batch;
   for (let i = 0; i < count; i++) {
     const length = lengths[i] as number;
@@ -23,6 +25,7 @@ function echo(batch: Batch): void {
     if (length > 2) bytes[flags] = (bytes[flags] as number) | 0x80;
     batch.reply(i, length);
   }
+  return true; // Nothing is left to the event loop.
 }
 
 async function main(): Promise<void> {
@@ -33,6 +36,8 @@ async function main(): Promise<void> {
       backend: { type: 'string', default: 'auto' },
       batch: { type: 'string', default: '64' },
       'reuse-port': { type: 'boolean', default: false },
+      'wait-in': { type: 'string', default: 'kernel' },
+      'busy-poll': { type: 'string', default: '0' },
       help: { type: 'boolean', default: false },
     },
   });
@@ -46,6 +51,8 @@ async function main(): Promise<void> {
     port: Number(values.port),
     batchSize: Number(values.batch),
     reusePort: values['reuse-port'],
+    waitIn: values['wait-in'] as Waiting, // Checked by openUdpSocket.
+    busyPollMicroseconds: Number(values['busy-poll']),
     onBatch: echo,
   });
   for (const signal of ['SIGTERM', 'SIGINT'] as const) {
@@ -54,7 +61,14 @@ async function main(): Promise<void> {
     });
   }
   const { address, port } = socket.local;
-  const ready = { ready: true, address, port, pid: process.pid, backend: socket.backend };
+  const ready = {
+    ready: true,
+    address,
+    port,
+    pid: process.pid,
+    backend: socket.backend,
+    waitsIn: socket.waitsIn,
+  };
   process.stdout.write(`${JSON.stringify(ready)}\n`);
 }
 

@@ -18,6 +18,7 @@ const types: Record<keyof typeof layout, string> = {
   sockaddr_in: 'struct sockaddr_in',
   sockaddr_in6: 'struct sockaddr_in6',
   cmsghdr: 'struct cmsghdr',
+  pollfd: 'struct pollfd',
   timespec: 'struct timespec',
   sock_filter: 'struct sock_filter',
   sock_fprog: 'struct sock_fprog',
@@ -40,6 +41,7 @@ function program(): string {
 #include <fcntl.h>
 #include <netinet/in.h>
 #include <netinet/udp.h>
+#include <poll.h>
 #include <stddef.h>
 #include <stdio.h>
 #include <sys/socket.h>

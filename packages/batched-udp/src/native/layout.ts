@@ -23,6 +23,7 @@ export const layout = {
   sockaddr_in: { size: 16, sin_family: 0, sin_port: 2, sin_addr: 4 },
   sockaddr_in6: { size: 28, sin6_family: 0, sin6_port: 2, sin6_flowinfo: 4, sin6_addr: 8, sin6_scope_id: 24 },
   cmsghdr: { size: 16, cmsg_len: 0, cmsg_level: 8, cmsg_type: 12 },
+  pollfd: { size: 8, fd: 0, events: 4, revents: 6 },
   timespec: { size: 16, tv_sec: 0, tv_nsec: 8 },
   /** An instruction of the classic packet filter, and a program of them. */
   sock_filter: { size: 8, code: 0, jt: 2, jf: 3, k: 4 },
@@ -69,6 +70,8 @@ export const constants = {
   IPV6_DONTFRAG: 62,
   MSG_DONTWAIT: 0x40,
   MSG_TRUNC: 0x20,
+  POLLIN: 0x1,
+  POLLOUT: 0x4,
   CLOCK_REALTIME: 0,
   EINTR: 4,
   EAGAIN: 11,

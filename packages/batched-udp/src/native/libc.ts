@@ -20,6 +20,19 @@ export interface PollHandle {
   unref(): void;
 }
 
+/** libuv's loop of this thread. */
+export interface EventLoop {
+  /** The descriptor that is readable when the loop has an event: TCP, signals, worker threads, IPC, `fs`. */
+  readonly fd: number;
+  /**
+   * How long the loop would wait, in ms: until the nearest timer; -1 without one; 0 if it must run now, because of
+   * immediates, closed handles, or descriptors that it does not watch yet. Counts from the last `updateTime`.
+   */
+  timeout(): number;
+  /** Tells the loop what time it is. Timers that JavaScript sets count from there. */
+  updateTime(): void;
+}
+
 /**
  * The calls that a socket needs. Addresses are plain numbers: user space on x86-64 and arm64 lies below 2^53.
  * All return -1 on failure; `errno` must be read immediately to learn why.
@@ -43,16 +56,46 @@ export interface Libc {
   errnoName(errno: number): string;
   /** The address of the buffer's bytes. V8 never moves a backing store; it frees one that is detached or unreachable. */
   addressOf(buffer: ArrayBuffer): number;
+  /** poll(2) on `count` entries of struct pollfd. */
+  poll(entries: number, count: number, milliseconds: number): number;
   /** Calls back from the event loop while the descriptor is ready, once per turn of the loop. */
-  poll(fd: number, events: Readiness, callback: PollCallback): PollHandle;
+  watch(fd: number, events: Readiness, callback: PollCallback): PollHandle;
+  /** This thread's event loop; undefined if this runtime does not tell which it is. */
+  readonly eventLoop: EventLoop | undefined;
 }
 
 /** Koffi 3.3 passes libuv's status first, which its types omit. */
 const adapt = (callback: PollCallback) => (status: unknown) =>
   callback(typeof status === 'number' ? status : 0);
 
+/** Space for a pointer. V8 keeps small buffers on its heap, where they move. */
+const POINTER_BUFFER_BYTES = 128;
+
+/**
+ * Finds the loop through Node-API, which knows it in worker threads too. Other runtimes lack libuv, or hide it; there
+ * a function is missing or the call fails.
+ */
+function findEventLoop({ default: koffi }: typeof import('koffi')): EventLoop | undefined {
+  const process = koffi.load(null);
+  try {
+    const find = process.func('napi_get_uv_event_loop', 'int', ['void *', 'uintptr_t']);
+    const backend = process.func('uv_backend_fd', 'int', ['uintptr_t']);
+    const timeout = process.func('uv_backend_timeout', 'int', ['uintptr_t']);
+    const updateTime = process.func('uv_update_time', 'void', ['uintptr_t']);
+    const result = new BigUint64Array(POINTER_BUFFER_BYTES / 8);
+    if (find(koffi.node.env, Number(koffi.address(result.buffer))) !== 0) return undefined;
+    const loop = Number(result[0]);
+    const fd = backend(loop);
+    if (fd < 0) return undefined;
+    return { fd, timeout: () => timeout(loop), updateTime: () => updateTime(loop) };
+  } catch {
+    return undefined;
+  }
+}
+
 async function bindLibc(): Promise<Libc> {
-  const { default: koffi } = await import('koffi');
+  const module = await import('koffi');
+  const { default: koffi } = module;
   // The process's own symbols: from whichever libc Node.js uses, glibc or musl.
   const process = koffi.load(null);
   const int = (name: string, ...parameters: string[]) => process.func(name, 'int', parameters);
@@ -73,7 +116,9 @@ async function bindLibc(): Promise<Libc> {
     errno: () => koffi.errno(),
     errnoName: (errno) => names.get(errno) ?? `errno ${errno}`,
     addressOf: (buffer) => Number(koffi.address(buffer)),
-    poll: (fd, events, callback) => {
+    poll: int('poll', 'uintptr_t', 'uint64', 'int'),
+    eventLoop: findEventLoop(module),
+    watch: (fd, events, callback) => {
       const handle = koffi.node.poll(fd, { ...events }, adapt(callback));
       return {
         start: (next, nextCallback) => handle.start({ ...next }, adapt(nextCallback)),

@@ -2,17 +2,17 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { systemError, UdpError } from '../errors.ts';
 import { type Settings, target } from '../options.ts';
-import type { Endpoint, Peer, UdpSocket, UdpSocketCounters } from '../socket.ts';
+import type { Endpoint, Peer, UdpSocket, UdpSocketCounters, Waiting } from '../socket.ts';
 import { type Descriptor, openDescriptor } from './descriptor.ts';
+import { waitInKernel } from './kernel-wait.ts';
 import { constants } from './layout.ts';
-import type { Libc, PollHandle } from './libc.ts';
+import type { Libc } from './libc.ts';
+import { LoopWait } from './loop-wait.ts';
 import { ReceiveArena } from './receive-arena.ts';
 import { SendQueue } from './send-queue.ts';
 import { encodeSockaddr, peerOfSockaddr } from './sockaddr.ts';
 import { emptyTally, makeTransmit, type Tally, type Transmit } from './transmit.ts';
-
-/** Maximum datagrams handled in one turn of the event loop, before timers and other sockets get theirs. */
-const datagramsPerTurn = 1024;
+import type { Wait } from './wait.ts';
 
 /**
  * A batch at least this long is followed by another read: more has probably arrived meanwhile, and a read that finds
@@ -20,7 +20,7 @@ const datagramsPerTurn = 1024;
  */
 const readOnFrom = 2;
 
-/** Maximum sleep per turn to gather datagrams, in microseconds: timers and other sockets wait for it. */
+/** Maximum sleep to gather datagrams, in microseconds: timers and other sockets wait for it. */
 const sleepPerTurn = 2000;
 
 /** Errors that one call of `receive` ignores before it gives up until the next wake-up. */
@@ -49,13 +49,12 @@ export class NativeUdpSocket implements UdpSocket {
   readonly #arena: ReceiveArena;
   readonly #queue: SendQueue;
   readonly #transmit: Transmit;
-  readonly #poll: PollHandle;
-  readonly #batchesPerTurn: number;
+  readonly #wait: Wait;
   readonly #sleepsPerTurn: number;
   #open = true;
   #handling = false;
-  #watched = true;
-  #turnScheduled = false;
+  /** Whether what has been handled since this was set leaves nothing to the event loop. */
+  #isDone = true;
   #flushScheduled = false;
   #wasFull = false;
   #awaitsWritable = false;
@@ -69,7 +68,6 @@ export class NativeUdpSocket implements UdpSocket {
     this.#libc = libc;
     this.#settings = settings;
     this.#descriptor = descriptor;
-    this.#batchesPerTurn = Math.max(1, Math.floor(datagramsPerTurn / batchSize));
     const { gatherMicroseconds } = settings;
     this.#sleepsPerTurn = gatherMicroseconds === 0 ? 0 : Math.ceil(sleepPerTurn / gatherMicroseconds);
     this.local = descriptor.local;
@@ -106,7 +104,7 @@ export class NativeUdpSocket implements UdpSocket {
       this.#transmit = makeTransmit(libc, descriptor.fd, batchSize, this.#tally, (error) =>
         this.#report(error, true),
       );
-      this.#poll = libc.poll(descriptor.fd, { readable: true, writable: false }, this.#wake);
+      this.#wait = this.#startWaiting();
     } catch (error) {
       descriptor.close();
       throw error;
@@ -120,21 +118,32 @@ export class NativeUdpSocket implements UdpSocket {
     };
   }
 
-  // Koffi calls back without a callback scope, so promises and process.nextTick would not run until another callback
-  // ends. An immediate has a scope, and runs in the same turn of the loop, right after the poll.
-  readonly #wake = (status: number): void => {
-    if (status < 0) this.#watched = false;
-    if (this.#turnScheduled || !this.#open) return;
-    this.#turnScheduled = true;
-    setImmediate(this.#turn);
-  };
+  #startWaiting(): Wait {
+    const { waitIn, busyPollMicroseconds } = this.#settings;
+    const { fd } = this.#descriptor;
+    const wanted = { readable: true, writable: false };
+    const inKernel =
+      waitIn === 'kernel'
+        ? waitInKernel(this.#libc, {
+            fd,
+            serve: this.#serve,
+            busyPollMs: busyPollMicroseconds / 1000,
+            wanted,
+          })
+        : undefined;
+    return inKernel ?? new LoopWait(this.#libc, fd, wanted, this.#serve);
+  }
 
-  readonly #turn = (): void => {
-    this.#turnScheduled = false;
-    if (!this.#open || this.#closing !== undefined) return;
+  get waitsIn(): Waiting {
+    return this.#wait.place;
+  }
+
+  readonly #serve = (maxDatagrams: number): boolean => {
+    if (!this.#open || this.#closing !== undefined) return true;
+    this.#isDone = true;
     this.flush();
-    this.#receive(this.#batchesPerTurn, this.#sleepsPerTurn); // Clears a pending error from the socket.
-    if (!this.#watched) this.#watch(this.#awaitsWritable);
+    this.#receive(Math.ceil(maxDatagrams / this.#settings.batchSize), this.#sleepsPerTurn);
+    return this.#isDone;
   };
 
   /** Whether there is room for the replies of a whole batch if the kernel accepts none of them. */
@@ -174,7 +183,7 @@ export class NativeUdpSocket implements UdpSocket {
     this.#tally.truncated += arena.load(count);
     this.#handling = true;
     try {
-      this.#settings.onBatch(arena);
+      if (this.#settings.onBatch(arena) !== true) this.#isDone = false;
     } catch (error) {
       this.#report(error instanceof Error ? error : new Error(String(error)), false);
     } finally {
@@ -271,7 +280,7 @@ export class NativeUdpSocket implements UdpSocket {
     if (this.#wasFull && !this.#queue.full) {
       this.#wasFull = false;
       const { onDrain } = this.#settings;
-      if (onDrain !== undefined) process.nextTick(onDrain);
+      if (onDrain !== undefined) this.#soon(onDrain);
     }
     return this.#tally.sent - before;
   }
@@ -281,22 +290,23 @@ export class NativeUdpSocket implements UdpSocket {
     const writable = this.#queue.pending > 0;
     if (writable === this.#awaitsWritable && !writable) return;
     this.#awaitsWritable = writable;
-    this.#watch(writable);
+    if (!this.#open || this.#closing !== undefined) return;
+    this.#wait.want({ readable: this.#roomForReplies, writable });
   }
 
-  #watch(writable: boolean): void {
-    if (!this.#open || this.#closing !== undefined) return;
-    this.#watched = true;
-    this.#poll.start({ readable: this.#roomForReplies, writable }, this.#wake);
+  /** Calls a function of the user after the current work. */
+  #soon<A extends unknown[]>(callback: (...args: A) => void, ...args: A): void {
+    this.#isDone = false;
+    process.nextTick(callback, ...args);
   }
 
   /** Reports the handler's exceptions and the kernel's errors, after the current work. */
   #report(error: Error, refused: boolean): void {
     const { onError } = this.#settings;
     if (onError !== undefined) {
-      process.nextTick(onError, error);
+      this.#soon(onError, error);
     } else if (!refused) {
-      process.nextTick(() => {
+      this.#soon(() => {
         throw error;
       });
     }
@@ -314,11 +324,11 @@ export class NativeUdpSocket implements UdpSocket {
   }
 
   ref(): void {
-    if (this.#open) this.#poll.ref();
+    if (this.#open) this.#wait.ref();
   }
 
   unref(): void {
-    if (this.#open) this.#poll.unref();
+    if (this.#open) this.#wait.unref();
   }
 
   #assertOpen(): void {
@@ -327,7 +337,7 @@ export class NativeUdpSocket implements UdpSocket {
 
   close(): Promise<void> {
     if (this.#closing === undefined) {
-      this.#poll.stop();
+      this.#wait.stop();
       this.#closing = this.#finish();
     }
     return this.#closing;
@@ -353,7 +363,7 @@ export class NativeUdpSocket implements UdpSocket {
     }
     this.#finalDrops = this.#descriptor.drops();
     this.#open = false;
-    this.#poll.close();
+    this.#wait.close();
     this.#descriptor.close();
   }
 }

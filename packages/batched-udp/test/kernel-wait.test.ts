@@ -1,0 +1,207 @@
+/** Waiting in the kernel: what handlers leave to the event loop, who waits there, and who does not. */
+import { readFile } from 'node:fs/promises';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import type { Batch, UdpSocketOptions } from '../src/index.ts';
+import { type Libc, loadLibc } from '../src/native/libc.ts';
+import { NativeUdpSocket } from '../src/native/socket.ts';
+import { settle } from '../src/options.ts';
+import { echo, keep, open } from './support/sockets.ts';
+
+const address = '127.0.0.1';
+const native = process.platform === 'linux' && ['x64', 'arm64'].includes(process.arch);
+
+const options = (given: Partial<UdpSocketOptions>) => settle({ address, onBatch: echo, ...given });
+
+/** Sends one datagram to a server and does nothing else that would run its event loop. */
+async function sendTo(port: number): Promise<void> {
+  const client = await open({ connect: { address, port }, waitIn: 'event-loop' });
+  client.queue(Uint8Array.of(1));
+  client.flush();
+}
+
+/** The real libc, with its calls of poll(2) noted. */
+async function watchedLibc(): Promise<{ libc: Libc; timeouts: number[] }> {
+  const real = await loadLibc();
+  const timeouts: number[] = [];
+  const poll: Libc['poll'] = (entries, count, milliseconds) => {
+    timeouts.push(milliseconds);
+    return real.poll(entries, count, milliseconds);
+  };
+  return { libc: { ...real, poll }, timeouts };
+}
+
+describe.runIf(native)('what a handler leaves', () => {
+  it.each([
+    ['a promise', false, (done: () => void): unknown => Promise.resolve().then(done)],
+    ['process.nextTick', false, (done: () => void) => process.nextTick(done)],
+    ['an unreferenced immediate', false, (done: () => void): unknown => setImmediate(done).unref()],
+    ['an immediate', true, (done: () => void): unknown => setImmediate(done)],
+    ['a timer', true, (done: () => void): unknown => setTimeout(done, 5)],
+    ['a file to read', true, (done: () => void): unknown => readFile('/dev/null').then(done)],
+  ] as const)('runs: %s (the handler returns %s)', async (_, result, leave) => {
+    const done = Promise.withResolvers<void>();
+    const server = await open({
+      address,
+      onBatch: () => {
+        leave(done.resolve);
+        return result;
+      },
+    });
+    expect(server.waitsIn).toBe('kernel');
+    await sendTo(server.local.port);
+    await done.promise;
+  });
+
+  it('does not shorten timers, however long the socket has waited', async () => {
+    const fired = Promise.withResolvers<number>();
+    const server = await open({
+      address,
+      onBatch: () => {
+        const start = performance.now();
+        setTimeout(() => fired.resolve(performance.now() - start), 30);
+        return true;
+      },
+    });
+    const client = await open({ connect: { address, port: server.local.port } });
+    await new Promise((resolve) => setTimeout(resolve, 60));
+    client.queue(Uint8Array.of(1));
+    client.flush();
+    expect(await fired.promise).toBeGreaterThanOrEqual(29);
+  });
+
+  it('reports what it throws', async () => {
+    const failed = Promise.withResolvers<Error>();
+    const server = await open({
+      address,
+      onBatch: () => {
+        throw new Error('a bug');
+      },
+      onError: failed.resolve,
+    });
+    await sendTo(server.local.port);
+    expect((await failed.promise).message).toBe('a bug');
+  });
+});
+
+describe.runIf(native)('who waits in the kernel', () => {
+  it('eight sockets of a thread; the others wait in the event loop, and all answer', async () => {
+    const servers = await Promise.all(Array.from({ length: 20 }, () => open({ address, onBatch: echo })));
+    const waiting = () => servers.filter(({ waitsIn }) => waitsIn === 'kernel').length;
+    expect(waiting()).toBe(8);
+    let answers = 0;
+    const clients = await Promise.all(
+      servers.map(({ local: { port } }) => {
+        const onBatch = (batch: Batch) => {
+          answers += batch.count;
+        };
+        return open({ connect: { address, port }, onBatch });
+      }),
+    );
+    for (let round = 1; round <= 20; round++) {
+      for (const client of clients) client.queue(Uint8Array.of(round));
+      await expect.poll(() => answers, { interval: 1 }).toBe(20 * round);
+    }
+    await servers[0]?.close();
+    await servers[1]?.close();
+    expect((await open({ address })).waitsIn).toBe('kernel');
+  });
+
+  it('not an unreferenced socket, until it is referenced again', async () => {
+    let received = 0;
+    const server = await open({
+      address,
+      onBatch: (batch) => {
+        received += batch.count;
+        return true;
+      },
+    });
+    for (let round = 1; round <= 3; round++) {
+      server.unref();
+      server.unref();
+      expect(server.waitsIn).toBe('event-loop');
+      await sendTo(server.local.port);
+      await expect.poll(() => received).toBe(2 * round - 1);
+      server.ref();
+      server.ref();
+      expect(server.waitsIn).toBe('kernel');
+      await sendTo(server.local.port);
+      await expect.poll(() => received).toBe(2 * round);
+    }
+  });
+
+  it('nobody where the runtime does not show its event loop', async () => {
+    const libc: Libc = { ...(await loadLibc()), eventLoop: undefined };
+    const server = keep(new NativeUdpSocket(libc, options({})));
+    expect(server.waitsIn).toBe('event-loop');
+  });
+
+  it('nobody if another copy of this package does', async () => {
+    const holder = Symbol.for('@dinodns-bench/batched-udp: waits in the kernel');
+    Reflect.set(process, holder, {});
+    onTestFinished(() => {
+      Reflect.deleteProperty(process, holder);
+    });
+    expect((await open({ address })).waitsIn).toBe('event-loop');
+  });
+
+  it('whom the user lets: the environment decides before the option', async () => {
+    expect((await open({ address, waitIn: 'event-loop' })).waitsIn).toBe('event-loop');
+    process.env.DINODNS_UDP_WAIT = 'event-loop';
+    onTestFinished(() => {
+      delete process.env.DINODNS_UDP_WAIT;
+    });
+    expect((await open({ address, waitIn: 'kernel' })).waitsIn).toBe('event-loop');
+    process.env.DINODNS_UDP_WAIT = 'bed';
+    await expect(open({ address })).rejects.toThrow(
+      'DINODNS_UDP_WAIT is "bed": it must be kernel or event-loop',
+    );
+  });
+
+  it('a socket that its own handler closes, and one that is opened afterwards', async () => {
+    for (let i = 0; i < 5; i++) {
+      const closed = Promise.withResolvers<void>();
+      const server = await open({
+        address,
+        onBatch: () => {
+          closed.resolve(server.close());
+          return true;
+        },
+      });
+      await sendTo(server.local.port);
+      await closed.promise;
+    }
+  });
+});
+
+describe.runIf(native)('looking for datagrams before waiting', () => {
+  it('takes as long as it is told, and no longer than until the next timer', async () => {
+    const { libc, timeouts } = await watchedLibc();
+    const server = keep(new NativeUdpSocket(libc, options({ busyPollMicroseconds: 5000 })));
+    const start = performance.now();
+    await new Promise((resolve) => setTimeout(resolve, 30));
+    expect(performance.now() - start).toBeLessThan(1000);
+    expect(timeouts.filter((timeout) => timeout === 0).length).toBeGreaterThan(10);
+    expect(timeouts.some((timeout) => timeout > 0)).toBe(true);
+    await server.close();
+
+    const patient = keep(new NativeUdpSocket(libc, options({ busyPollMicroseconds: 1_000_000 })));
+    const later = performance.now();
+    await new Promise((resolve) => setTimeout(resolve, 30));
+    expect(performance.now() - later).toBeLessThan(500);
+    await patient.close();
+  });
+
+  it('never blocks unless it has looked, and never looks unless it is told', async () => {
+    const { libc, timeouts } = await watchedLibc();
+    const server = keep(new NativeUdpSocket(libc, options({})));
+    timeouts.length = 0;
+    await new Promise((resolve) => setTimeout(resolve, 20));
+    expect(timeouts.length).toBeLessThan(10);
+    await server.close();
+  });
+
+  it('takes 0 to 1,000,000 microseconds', async () => {
+    const over = open({ address, busyPollMicroseconds: 1_000_001 });
+    await expect(over).rejects.toThrow(/busyPollMicroseconds 1000001/);
+  });
+});
