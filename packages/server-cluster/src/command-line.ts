@@ -41,6 +41,7 @@ interface Flags {
   udpBackend: (typeof UDP_BACKENDS)[number];
   balance: (typeof BALANCES)[number];
   gather?: number;
+  busyPoll?: number;
   metricsPort?: number;
   metricsAddress: string;
   logLevel: (typeof LOG_LEVELS)[number];
@@ -155,6 +156,11 @@ function command(): Command {
       wholeNumber('--gather'),
     )
     .option(
+      '--busy-poll <microseconds>',
+      'look for queries for this long before waiting: low latency for a whole CPU (default: 0)',
+      wholeNumber('--busy-poll'),
+    )
+    .option(
       '--metrics-port <number>',
       'HTTP port for /metrics, /health and /ready; 0 picks a free one (default: none)',
       wholeNumber('--metrics-port'),
@@ -231,7 +237,7 @@ async function availableBackend(): Promise<string> {
 
 function toOptions(flags: Flags): ServerOptions {
   const { address, workers, standby, metricsPort, metricsAddress, rrlRate } = flags;
-  const { gather, tcpIdle, tcpConnections, tcpConnectionsPerClient } = flags;
+  const { gather, busyPoll, tcpIdle, tcpConnections, tcpConnectionsPerClient } = flags;
   return {
     profile: flags.profile,
     mode: flags.mode,
@@ -244,6 +250,7 @@ function toOptions(flags: Flags): ServerOptions {
     ...(standby === undefined ? {} : { standby }),
     ...zonesOf(flags),
     ...(gather === undefined ? {} : { gatherMicroseconds: gather }),
+    ...(busyPoll === undefined ? {} : { busyPollMicroseconds: busyPoll }),
     ...(metricsPort === undefined ? {} : { metrics: { port: metricsPort, address: metricsAddress } }),
     tcp: {
       ...(tcpIdle === undefined ? {} : { idleSeconds: tcpIdle }),

@@ -25,8 +25,8 @@ export interface EventLoop {
   /** The descriptor that is readable when the loop has an event: TCP, signals, worker threads, IPC, `fs`. */
   readonly fd: number;
   /**
-   * How long the loop would wait, in ms: until the nearest timer; -1 without one; 0 if it must run now, because of
-   * immediates, closed handles, or descriptors that it does not watch yet. Counts from the last `updateTime`.
+   * How long the loop would wait, in ms: until the nearest timer; -1 without one; 0 if it must run now, because of an
+   * immediate, closed handles, or descriptors that it does not watch yet. Counts from the last `updateTime`.
    */
   timeout(): number;
   /** Tells the loop what time it is. Timers that JavaScript sets count from there. */

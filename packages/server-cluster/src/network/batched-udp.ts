@@ -57,6 +57,8 @@ export interface BatchedUdpOptions extends SharingOptions {
   readonly responder?: Responder & { readonly gate?: Gate };
   /** Under load, wait this long before each further read (see batched-udp). Default: 0. */
   readonly gatherMicroseconds?: number;
+  /** Look for datagrams for this long before waiting for them (see batched-udp). Default: 0. */
+  readonly busyPollMicroseconds?: number;
   /** Default: no limit. */
   readonly rateLimit?: RateLimit;
   /** Default: errors and warnings as JSON on standard error. */
@@ -75,6 +77,7 @@ export class BatchedUdpNetwork implements ManagedNetwork {
   readonly #reusePort: boolean;
   readonly #spreadOver: number | undefined;
   readonly #gatherMicroseconds: number;
+  readonly #busyPollMicroseconds: number;
   readonly #responder: (Responder & { readonly gate?: Gate }) | undefined;
   readonly #limiter: RateLimiter | null;
   readonly #log: Log;
@@ -97,6 +100,7 @@ export class BatchedUdpNetwork implements ManagedNetwork {
     this.#reusePort = options.reusePort ?? (cluster.isWorker && canReusePort());
     this.#spreadOver = this.#reusePort ? options.spreadOver : undefined;
     this.#gatherMicroseconds = options.gatherMicroseconds ?? 0;
+    this.#busyPollMicroseconds = options.busyPollMicroseconds ?? 0;
     this.#responder = options.responder;
     this.#limiter = options.rateLimit === undefined ? null : new RateLimiter(options.rateLimit);
     this.#log = options.log ?? defaultLog();
@@ -136,15 +140,16 @@ export class BatchedUdpNetwork implements ManagedNetwork {
       // Fragments get lost and can be forged. A response too long for the path goes over TCP (RFC 9715).
       dontFragment: true,
       gatherMicroseconds: this.#gatherMicroseconds,
+      busyPollMicroseconds: this.#busyPollMicroseconds,
       slotBytes: SLOT_BYTES,
       onBatch: (batch) => this.#onBatch(batch),
       onError: (error) => this.#onError(error),
     });
     this.port = this.#socket.local.port;
-    const { backend, reason } = this.#socket;
+    const { backend, reason, waitsIn } = this.#socket;
     const gatherMicroseconds = this.#gatherMicroseconds;
     this.#log.info(
-      { address: this.address, port: this.port, backend, reason, gatherMicroseconds },
+      { address: this.address, port: this.port, backend, reason, waitsIn, gatherMicroseconds },
       'Listening over UDP',
     );
     if (this.#isClosed) await this.#socket.close();
@@ -191,7 +196,8 @@ export class BatchedUdpNetwork implements ManagedNetwork {
     else this.#log.error({ address: this.address, port: this.port, error: error.message }, 'UDP failed');
   }
 
-  #onBatch(batch: Batch): void {
+  /** Whether the framework has been asked nothing, so that nothing is left to the event loop. */
+  #onBatch(batch: Batch): boolean {
     const start = performance.now();
     this.#lastBatchAt = start;
     const { counters } = this;
@@ -199,6 +205,7 @@ export class BatchedUdpNetwork implements ManagedNetwork {
     const responder = this.#responder;
     const query = this.#query;
     let hits = 0;
+    let isDone = true;
     for (let index = 0; index < count; index++) {
       const offset = offsets[index] ?? 0;
       const length = lengths[index] ?? 0;
@@ -211,13 +218,16 @@ export class BatchedUdpNetwork implements ManagedNetwork {
         batch.reply(index, replied);
       } else if (replied < 0) {
         this.#askFramework(batch, index, offset, length);
+        isDone = false;
       } else {
         counters.drop(DROP_REASON.unanswerable);
       }
     }
-    if (hits === 0) return;
-    counters.tableHits(hits);
-    counters.latency((performance.now() - start) / 1000, hits);
+    if (hits > 0) {
+      counters.tableHits(hits);
+      counters.latency((performance.now() - start) / 1000, hits);
+    }
+    return isDone;
   }
 
   /** Parses the query. False for a datagram that gets no answer or already has one. */

@@ -173,6 +173,7 @@ export const dinodnsProfile: Profile = {
           ...spread,
           ...limit,
           gatherMicroseconds,
+          busyPollMicroseconds: options.busyPollMicroseconds,
           address,
           backend: udpBackend,
           counters: counters.udp,

@@ -57,6 +57,7 @@ function unsupported(options: ResolvedOptions) {
     options.balance === DEFAULT_BALANCE ? undefined : 'a choice of the balance',
     options.gatherMicroseconds === undefined ? undefined : 'a time to gather queries',
     options.tls === undefined ? undefined : 'DNS over TLS or HTTPS',
+    options.busyPollMicroseconds === 0 ? undefined : 'a time to look for queries',
     Object.keys(options.tcp).length === 0 ? undefined : 'limits for TCP',
   ].find((feature) => feature !== undefined);
   if (ours !== undefined) {
