@@ -21,6 +21,13 @@ export { decodeHistogram, encodeHistogram, mergeEncoded } from './histogram/enco
 export { renderHgrm } from './histogram/hgrm.ts';
 export { Histogram, type HistogramData, lowestAt } from './histogram/histogram.ts';
 export { type CannonInput, type CannonOptions, type LoadOptions, optionsSchema } from './options.ts';
+export type { Skipped } from './pcap/packet.ts';
+export {
+  type Capture,
+  type CapturedQuery,
+  type ReadCaptureOptions,
+  readCapture,
+} from './pcap/read-capture.ts';
 export type {
   CannonResult,
   EndedBy,

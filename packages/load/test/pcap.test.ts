@@ -2,13 +2,18 @@ import { mkdtempSync, writeFileSync } from 'node:fs';
 import { rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { encodeName, encodeOpt, encodeQuery, FLAG, TYPE } from '@dinodns-bench/wire';
 import { afterAll, describe, expect, test } from 'vitest';
+import { buildCommand, type Flags } from '../src/cli/flags.ts';
+import { inputOf } from '../src/cli/options.ts';
 import { LoadError } from '../src/errors.ts';
-import { readCapture } from '../src/pcap/capture.ts';
+import { loadCapture } from '../src/pcap/capture.ts';
 import { CaptureError, createCaptureReader } from '../src/pcap/file-format.ts';
 import { readPacket } from '../src/pcap/packet.ts';
+import { readCapture } from '../src/pcap/read-capture.ts';
 import { startWorkload } from '../src/workload/load.ts';
 import { createRandom } from '../src/workload/random.ts';
+import { collect } from './support/collect.ts';
 import {
   ethernetOf,
   framed,
@@ -51,6 +56,12 @@ describe('frames', () => {
   const loop6 = Buffer.concat([Buffer.from([0, 0, 0, 30]), ipv6Of(udpOf(query))]);
   const sll = Buffer.concat([Buffer.alloc(14), Buffer.from([8, 0]), datagram]);
   const sll2 = Buffer.concat([Buffer.from([0x86, 0xdd]), Buffer.alloc(18), ipv6Of(udpOf(query))]);
+  const sll2Tagged = Buffer.concat([
+    Buffer.from([0x81, 0]),
+    Buffer.alloc(18),
+    Buffer.from([0, 7, 8, 0]),
+    datagram,
+  ]);
   test.each([
     ['Ethernet', 1, ethernetOf(datagram)],
     ['Ethernet with padding behind the packet', 1, Buffer.concat([ethernetOf(datagram), Buffer.alloc(9)])],
@@ -64,6 +75,7 @@ describe('frames', () => {
     ['raw IPv6', 229, ipv6Of(udpOf(query))],
     ['Linux cooked', 113, sll],
     ['Linux cooked, version 2', 276, sll2],
+    ['Linux cooked, version 2, a VLAN', 276, sll2Tagged],
     ['IPv4 with options', 101, ipv4Of(udpOf(query), 17, { options: 8 })],
     ['IPv6 with extension headers', 101, ipv6Of(udpOf(query), 17, [0, 60, 43])],
     ['an atomic fragment', 101, ipv6Of(udpOf(query), 17, [44])],
@@ -160,6 +172,21 @@ describe('files', () => {
     expect(due.map((times) => times.length)).toEqual([3, 3]);
   });
 
+  test.each([
+    [['--pcap', 'x'], { kind: 'timed' }, {}],
+    [['--pcap', 'x', '--speed', '2.5'], { kind: 'timed' }, { speed: 2.5 }],
+    [['--pcap', 'x', '--speed', 'max'], { kind: 'closed' }, {}],
+    [['--pcap', 'x', '--speed', 'max', '-q', '7'], { kind: 'closed', outstanding: 7 }, {}],
+  ])('%j on the command line', (args, load, workload) => {
+    const flags = buildCommand()
+      .parse(['127.0.0.1', ...args], { from: 'user' })
+      .opts<Flags>();
+    expect(inputOf('127.0.0.1', [], flags)).toMatchObject({
+      load,
+      workload: { kind: 'pcap', path: 'x', ...workload },
+    });
+  });
+
   test('packets of several interfaces are put in order', async () => {
     const [first, second, third] = packets;
     if (first === undefined || second === undefined || third === undefined) throw new Error('three packets');
@@ -210,10 +237,77 @@ describe('files', () => {
     const error = await plan({ kind: 'pcap', path: fileOf(content) }).catch((reason: unknown) => reason);
     expect(error).toBeInstanceOf(LoadError);
     expect(error).toMatchObject({ code: 'E_PCAP', message: expect.stringMatching(message) });
+    const path = fileOf(content);
+    await expect(collect(readCapture(path))).rejects.toMatchObject({ code: 'E_PCAP' });
   });
 
   test('a missing file is an error', async () => {
-    await expect(readCapture(join(directory, 'missing'), 53)).rejects.toMatchObject({ code: 'E_UNREADABLE' });
+    const path = join(directory, 'missing');
+    await expect(loadCapture(path, 53)).rejects.toMatchObject({ code: 'E_UNREADABLE' });
+    await expect(collect(readCapture(path))).rejects.toMatchObject({ code: 'E_UNREADABLE' });
+  });
+
+  test('queries one after the other, with all that they say', async () => {
+    const signed = encodeQuery({
+      id: 7,
+      flags: FLAG.recursionDesired,
+      name: encodeName('Sub.one.test'),
+      type: TYPE.HTTPS,
+      class: 3,
+      opt: encodeOpt({ dnssecOk: true, udpBytes: 4096 }),
+    });
+    const update = Buffer.from(query);
+    update.writeUInt8(0x28, 2);
+    const path = fileOf(
+      pcapOf(101, [
+        { seconds: 1_700_000_000.25, frame: ipv4Of(udpOf(signed)) },
+        { seconds: 1_700_000_001, frame: ipv6Of(tcpOf(Buffer.concat([framed(query), framed(update)])), 6) },
+        { seconds: 1_700_000_002, frame: ipv4Of(udpOf(query), 17, { fragment: 0x2000 }) },
+      ]),
+    );
+    const capture = readCapture(path);
+    const queries = await collect(capture);
+    const client = { address: '192.0.2.1', port: 40_000 };
+    const other = { address: '2001:db8::1', port: 40_000 };
+    const plain = {
+      name: 'example.com',
+      type: 'A',
+      class: 'IN',
+      edns: null,
+      transport: 'tcp',
+      client: other,
+    };
+    expect(queries).toMatchObject([
+      {
+        seconds: 1_700_000_000.25,
+        client,
+        transport: 'udp',
+        name: 'Sub.one.test',
+        type: 'HTTPS',
+        class: 'CH',
+        flags: 0x0100,
+        edns: { udpBytes: 4096, dnssecOk: true },
+      },
+      { ...plain, seconds: 1_700_000_001, flags: 0x0100 },
+      { ...plain, flags: 0x2800 },
+    ]);
+    expect(Buffer.from(queries[0]?.message ?? [])).toEqual(signed);
+    expect([capture.queries, capture.isComplete]).toEqual([3, true]);
+    expect(Object.fromEntries(capture.skipped)).toEqual({ fragment: 1 });
+  });
+
+  test('no more is read ahead than a piece of the file holds', async () => {
+    const record = pcapOf(101, [{ seconds: 1, frame: ipv4Of(udpOf(query)) }]);
+    const repeated = Array.from({ length: 100_000 }, () => record.subarray(24));
+    const capture = readCapture(fileOf(Buffer.concat([record.subarray(0, 24), ...repeated])));
+    let count = 0;
+    let ahead = 0;
+    for await (const { name } of capture) {
+      if (name !== 'example.com') throw new Error(name);
+      ahead = Math.max(ahead, capture.queries - ++count);
+    }
+    expect(count).toBe(100_000);
+    expect(ahead * (record.length - 24)).toBeLessThan(1.1 * 2 ** 20);
   });
 
   test('a damaged file gives an error or fewer packets, nothing else', () => {

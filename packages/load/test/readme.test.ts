@@ -8,6 +8,7 @@ import { EXIT_STATUS } from '@dinodns-bench/program';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { buildCommand } from '../src/cli/flags.ts';
 import { dnscannon } from './support/cli.ts';
+import { ethernetOf, ipv4Of, pcapOf, queryFor, udpOf } from './support/frames.ts';
 import { answerTo, startServer } from './support/misbehaving-server.ts';
 
 const run = promisify(execFile);
@@ -54,9 +55,35 @@ it.each(commands)('%s', async (line) => {
   expect(stdout).not.toBe('');
 });
 
+it('shows a program that reads a capture', async () => {
+  const [program = ''] = blocks('ts');
+  const query = ethernetOf(ipv4Of(udpOf(queryFor('example.com'))));
+  const other = ethernetOf(ipv4Of(udpOf(Buffer.alloc(4))));
+  const fragment = ethernetOf(ipv4Of(udpOf(Buffer.alloc(4)), 17, { fragment: 0x2000 }));
+  const frames = [query, query, fragment, query, other, other, other];
+  await writeFile(
+    join(directory, 'dns.pcap'),
+    pcapOf(
+      1,
+      frames.map((frame) => ({ seconds: 1, frame })),
+    ),
+  );
+  const file = join(directory, 'capture.ts');
+  await writeFile(
+    file,
+    program.replace('@dinodns-bench/load', new URL('../src/index.ts', import.meta.url).href),
+  );
+  const { stdout } = await run(process.execPath, [file], { cwd: directory });
+  const [, shown = ''] = /console\.log\(capture\.queries.*\/\/ (.*)/.exec(program) ?? [];
+  expect(stdout.trim().split('\n')).toEqual([
+    ...Array(3).fill('1 192.0.2.1 udp example.com A 256 false'),
+    shown,
+  ]);
+});
+
 it('shows a program that works', async () => {
   const { port } = await answering();
-  const [program = ''] = blocks('ts');
+  const program = blocks('ts').at(-1) ?? '';
   const index = new URL('../src/index.ts', import.meta.url).href;
   const file = join(directory, 'example.ts');
   await writeFile(

@@ -1,6 +1,6 @@
 /** The flags of `dnscannon`, in groups. A flag that dnsperf or autocannon also has keeps their name for it. */
 import { Command, Option } from 'commander';
-import { number, numberRange, numbers, repeated, seconds } from './values.ts';
+import { number, numberRange, numbers, repeated, seconds, speed } from './values.ts';
 
 const TRANSPORTS = ['udp', 'tcp', 'tls', 'https', 'dot', 'doh'] as const;
 
@@ -50,7 +50,7 @@ export interface Flags {
   reverse?: string;
   pcap?: string;
   pcapPort?: number;
-  speed?: number;
+  speed?: number | 'max';
   kubernetes?: boolean;
   namespace?: string;
   clusterDomain?: string;
@@ -152,7 +152,7 @@ function addWorkload(command: Command): void {
     ),
     flag('--pcap <file>', "replay a capture's queries with their timing"),
     one('--pcap-port <port>', 'replay queries to this port (default: 53)', number),
-    one('--speed <factor>', 'replay this many times faster', number),
+    one('--speed <factor>', 'replay this many times faster; max: as fast as -q allows', speed),
     flag('--kubernetes', "look names up as a pod's resolver does: search list, ndots, A and AAAA"),
     flag('--namespace <name>', "the pod's namespace (default: default)"),
     flag('--cluster-domain <name>', "the cluster's domain (default: cluster.local)"),

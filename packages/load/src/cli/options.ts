@@ -72,7 +72,7 @@ function durationOf({ duration, limit, pcap, passes, maxQueries }: Flags): numbe
 }
 
 function loadOf(flags: Flags): CannonInput['load'] {
-  const { outstanding, maxRate, rate, poisson, ramp, steps, pcap } = flags;
+  const { outstanding, maxRate, rate, poisson, ramp, steps, pcap, speed } = flags;
   onlyOne(flags, ['rate', 'poisson', 'ramp', 'steps'], 'when queries leave');
   for (const name of ['outstanding', 'maxRate'] as const) {
     for (const open of ['rate', 'poisson', 'ramp', 'steps'] as const) {
@@ -86,7 +86,8 @@ function loadOf(flags: Flags): CannonInput['load'] {
   if (poisson !== undefined) return { kind: 'poisson', rate: poisson };
   if (ramp !== undefined) return { kind: 'ramp', ...ramp };
   if (steps !== undefined) return { kind: 'steps', rates: steps };
-  if (pcap !== undefined && outstanding === undefined && maxRate === undefined) return { kind: 'timed' };
+  const isClosed = outstanding !== undefined || maxRate !== undefined || speed === 'max';
+  if (pcap !== undefined && !isClosed) return { kind: 'timed' };
   return { kind: 'closed', ...given({ outstanding, maxRate }) };
 }
 
@@ -112,8 +113,10 @@ function workloadOf(names: readonly string[], flags: Flags): WorkloadInput {
   const order = orderOf(flags);
   if (queries !== undefined) return { kind: 'file', path: queries, ...order };
   if (reverse !== undefined) return { kind: 'reverse', network: reverse, ...order };
-  if (pcap !== undefined)
-    return { kind: 'pcap', path: pcap, ...given({ speed: flags.speed, port: flags.pcapPort }) };
+  if (pcap !== undefined) {
+    const speed = flags.speed === 'max' ? undefined : flags.speed;
+    return { kind: 'pcap', path: pcap, ...given({ speed, port: flags.pcapPort }) };
+  }
   if (kubernetes === true) return podWorkload(names, flags);
   if (names.length > 0) return { kind: 'names', names, ...given({ types, typeWeights, weights }), ...order };
   const { from, to, hitRatio } = flags;

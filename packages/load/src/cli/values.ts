@@ -20,6 +20,11 @@ export function number(text: string): number {
   return Number(digits) * (unit === 'k' ? 1e3 : unit === 'M' ? 1e6 : 1);
 }
 
+/** "2", "max". */
+export function speed(text: string): number | 'max' {
+  return text === 'max' ? 'max' : number(text);
+}
+
 /** "1000,2k,4k". */
 export function numbers(text: string): number[] {
   return text.split(',').map((part) => number(part.trim()));

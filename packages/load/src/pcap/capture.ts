@@ -1,11 +1,9 @@
-/** The DNS queries of a capture file, with their times. */
+/** The DNS queries of a capture file, with their times, as a workload keeps them: all at once, in one block. */
 
-import { open } from 'node:fs/promises';
-import { messageOf, systemErrorCode } from '@dinodns-bench/program';
-import { loadError } from '../errors.ts';
 import { arenaBuilder } from '../workload/arena.ts';
 import type { QueryArena } from '../workload/workload.ts';
-import { CaptureError, createCaptureReader } from './file-format.ts';
+import { feedFile, noQueries } from './capture-file.ts';
+import { createCaptureReader } from './file-format.ts';
 import { readPacket, type Skipped } from './packet.ts';
 
 export interface CapturedQueries {
@@ -20,8 +18,6 @@ export interface CapturedQueries {
 
 /** What a user would not miss: everything else on the wire. */
 const EXPECTED: ReadonlySet<Skipped> = new Set(['not IP', 'other traffic']);
-
-const PIECE_BYTES = 1 << 20;
 
 /** Collects queries while a file is read. */
 function gather(port: number) {
@@ -69,15 +65,11 @@ function skippedText(skipped: ReadonlyMap<Skipped, number>, cutShort: boolean): 
  * message begins with its segment.
  * @throws LoadError `E_UNREADABLE` or `E_PCAP`.
  */
-export async function readCapture(path: string, port: number): Promise<CapturedQueries> {
+export async function loadCapture(path: string, port: number): Promise<CapturedQueries> {
   const gathered = gather(port);
   const reader = createCaptureReader(gathered.onPacket);
-  let complete: boolean;
-  try {
-    complete = await readInto(path, reader);
-  } catch (error) {
-    throw captureError(path, error);
-  }
+  let complete = false;
+  for await (complete of feedFile(path, reader));
   const { times, skipped, ordered } = gathered;
   if (times.length === 0) throw noQueries(path, port, skipped);
   const finished = gathered.arena.finish();
@@ -89,44 +81,4 @@ export async function readCapture(path: string, port: number): Promise<CapturedQ
     spanSeconds: (sorted.times.at(-1) ?? first) - first,
     skipped: skippedText(skipped, !complete),
   };
-}
-
-async function readInto(path: string, reader: ReturnType<typeof createCaptureReader>): Promise<boolean> {
-  const file = await open(path);
-  try {
-    const buffer = new Uint8Array(PIECE_BYTES);
-    for (;;) {
-      const { bytesRead } = await file.read(buffer, 0, PIECE_BYTES);
-      if (bytesRead === 0) return reader.end();
-      reader.push(buffer.subarray(0, bytesRead));
-    }
-  } finally {
-    await file.close();
-  }
-}
-
-function captureError(path: string, error: unknown): Error {
-  if (error instanceof CaptureError)
-    return loadError(
-      'E_PCAP',
-      `${path} is not a capture that can be replayed: ${error.message}`,
-      'give a file written by tcpdump -w, dumpcap or Wireshark',
-      error,
-    );
-  const missing = systemErrorCode(error) === 'ENOENT';
-  return loadError(
-    'E_UNREADABLE',
-    missing ? `there is no file ${path}` : `${path} cannot be read: ${messageOf(error)}`,
-    missing ? 'correct the path' : 'give a file that can be read',
-    error,
-  );
-}
-
-function noQueries(path: string, port: number, skipped: ReadonlyMap<Skipped, number>): Error {
-  const seen = [...skipped].map(([reason, count]) => `${count} × ${reason}`).join(', ');
-  return loadError(
-    'E_PCAP',
-    `${path} contains no DNS query to port ${port}${seen === '' ? '' : ` (packets: ${seen})`}`,
-    'give the port that the captured server listened on, or capture with: tcpdump -w FILE port 53',
-  );
 }

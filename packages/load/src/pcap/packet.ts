@@ -22,7 +22,18 @@ export type Skipped =
   /** To the port, but not a DNS query: a response, garbage, or the middle of a TCP stream. */
   | 'not a query';
 
-export type OnQuery = (bytes: Uint8Array, start: number, end: number) => void;
+/** Where in the frame the headers of a query are. */
+export interface Headers {
+  readonly ipAt: number;
+  /** 4 or 6. */
+  readonly ipVersion: number;
+  readonly transport: 'udp' | 'tcp';
+  readonly transportAt: number;
+}
+
+/** A query lies at `bytes[start, end)`. */
+export type OnQuery = (bytes: Uint8Array, start: number, end: number, headers: Headers) => void;
+type OnMessage = (start: number, end: number) => void;
 
 /** LINKTYPE_ values from the registry at tcpdump.org. */
 const LINK = {
@@ -56,6 +67,14 @@ function afterVlans(bytes: Uint8Array, typeAt: number): Network {
   return type === ETHER_IPV4 || type === ETHER_IPV6 ? { at: at + 2 } : 'not IP';
 }
 
+/** Version 2 of Linux's cooked header has the type of what follows at its beginning; it is 20 bytes long. */
+function afterCookedVlans(bytes: Uint8Array): Network {
+  const type = u16(bytes, 0);
+  if (type === ETHER_IPV4 || type === ETHER_IPV6) return { at: 20 };
+  // A tag's own two bytes come before the next type.
+  return VLAN_TYPES.has(type) ? afterVlans(bytes, 22) : 'not IP';
+}
+
 function networkOf(linkType: number, frame: Uint8Array): Network {
   if (RAW_ALIASES.has(linkType) || linkType === LINK.ipv4 || linkType === LINK.ipv6) return { at: 0 };
   switch (linkType) {
@@ -63,10 +82,8 @@ function networkOf(linkType: number, frame: Uint8Array): Network {
       return afterVlans(frame, 12);
     case LINK.sll:
       return afterVlans(frame, 14);
-    case LINK.sll2: {
-      const type = u16(frame, 0);
-      return type === ETHER_IPV4 || type === ETHER_IPV6 ? { at: 20 } : 'not IP';
-    }
+    case LINK.sll2:
+      return afterCookedVlans(frame);
     case LINK.null:
     case LINK.loop:
       // The address family is in the capturing machine's byte order; the IP version gives the same information.
@@ -134,7 +151,7 @@ export function isQuery(bytes: Uint8Array, start: number, end: number): boolean 
   return nameEnd !== -1 && nameEnd + 4 <= end;
 }
 
-function udp(bytes: Uint8Array, at: number, end: number, port: number, onQuery: OnQuery): Skipped | null {
+function udp(bytes: Uint8Array, at: number, end: number, port: number, onMessage: OnMessage): Skipped | null {
   if (at + 8 > bytes.length) return end > bytes.length ? 'truncated' : 'malformed';
   if (u16(bytes, at + 2) !== port) return 'other traffic';
   const length = u16(bytes, at + 4);
@@ -142,12 +159,12 @@ function udp(bytes: Uint8Array, at: number, end: number, port: number, onQuery: 
   if ((length !== 0 && length < 8) || messageEnd > end) return 'malformed';
   if (messageEnd > bytes.length) return 'truncated';
   if (!isQuery(bytes, at + 8, messageEnd)) return 'not a query';
-  onQuery(bytes, at + 8, messageEnd);
+  onMessage(at + 8, messageEnd);
   return null;
 }
 
 /** Whole messages at the start of a segment; streams are not reassembled. */
-function tcp(bytes: Uint8Array, at: number, end: number, port: number, onQuery: OnQuery): Skipped | null {
+function tcp(bytes: Uint8Array, at: number, end: number, port: number, onMessage: OnMessage): Skipped | null {
   if (at + 20 > bytes.length) return end > bytes.length ? 'truncated' : 'malformed';
   const start = at + ((bytes[at + 12] ?? 0) >> 4) * 4;
   if (start < at + 20 || start > end) return 'malformed';
@@ -157,7 +174,7 @@ function tcp(bytes: Uint8Array, at: number, end: number, port: number, onQuery: 
     const from = message + 2;
     const to = from + u16(bytes, message);
     if (to > end || !isQuery(bytes, from, to)) return 'not a query';
-    onQuery(bytes, from, to);
+    onMessage(from, to);
     message = to;
   }
   return null;
@@ -175,7 +192,10 @@ export function readPacket(
   const segment = segmentOf(frame, network.at);
   if (typeof segment === 'string') return segment;
   const { protocol, at, end } = segment;
-  if (protocol === PROTOCOL.udp) return udp(frame, at, end, port, onQuery);
-  if (protocol === PROTOCOL.tcp) return tcp(frame, at, end, port, onQuery);
+  const ipVersion = (frame[network.at] ?? 0) >> 4;
+  const onMessage = (transport: 'udp' | 'tcp') => (from: number, to: number) =>
+    onQuery(frame, from, to, { ipAt: network.at, ipVersion, transport, transportAt: at });
+  if (protocol === PROTOCOL.udp) return udp(frame, at, end, port, onMessage('udp'));
+  if (protocol === PROTOCOL.tcp) return tcp(frame, at, end, port, onMessage('tcp'));
   return 'other traffic';
 }

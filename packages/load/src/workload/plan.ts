@@ -6,7 +6,7 @@ import { joinNames, nameText } from '@dinodns-bench/wire';
 import { loadError } from '../errors.ts';
 import { type EncodeQuery, encoderFor } from '../message/encoder.ts';
 import type { MessageOptions } from '../message/options.ts';
-import { readCapture } from '../pcap/capture.ts';
+import { loadCapture } from '../pcap/capture.ts';
 import { arenaBuilder } from './arena.ts';
 import type { WorkloadOptions } from './options.ts';
 import { candidateNames } from './pod-lookups.ts';
@@ -181,7 +181,7 @@ function planPod(options: Kind<'kubernetes'>, message: MessageOptions): Workload
 }
 
 async function planCapture(options: Kind<'pcap'>): Promise<WorkloadPlan> {
-  const { arena, dueSeconds, spanSeconds, skipped } = await readCapture(options.path, options.port);
+  const { arena, dueSeconds, spanSeconds, skipped } = await loadCapture(options.path, options.port);
   const due = new Float64Array(new SharedArrayBuffer(dueSeconds.length * 8));
   for (const [index, seconds] of dueSeconds.entries()) due[index] = seconds / options.speed;
   const speed = options.speed === 1 ? '' : `, ${options.speed} times as fast`;

@@ -29,22 +29,26 @@ export function framed(message: Uint8Array): Buffer {
   return Buffer.concat([length, message]);
 }
 
+/** From 192.0.2.1. */
 export function ipv4Of(segment: Uint8Array, protocol = 17, { fragment = 0, options = 0 } = {}): Buffer {
   const header = Buffer.alloc(20 + options);
   header[0] = 0x40 | ((20 + options) / 4);
   header.writeUInt16BE(header.length + segment.length, 2);
   header.writeUInt16BE(fragment, 6);
   header[9] = protocol;
+  header.set([192, 0, 2, 1], 12);
   return Buffer.concat([header, segment]);
 }
 
-/** `extensions`: protocol numbers of extension headers of eight bytes each, before the segment. */
+/** From 2001:db8::1. `extensions`: protocol numbers of extension headers of eight bytes each, before the segment. */
 export function ipv6Of(segment: Uint8Array, protocol = 17, extensions: readonly number[] = []): Buffer {
   const header = Buffer.alloc(40);
   header[0] = 0x60;
   header.writeUInt16BE(segment.length + 8 * extensions.length, 4);
   const following = [...extensions, protocol];
   header[6] = following[0] ?? protocol;
+  header.set([0x20, 0x01, 0x0d, 0xb8], 8);
+  header[23] = 1;
   const chain = extensions.map((_, i) => {
     const extension = Buffer.alloc(8);
     extension[0] = following[i + 1] ?? protocol;

@@ -1,0 +1,60 @@
+/** Capture files on disk, and what a user is told about those that cannot be used. */
+
+import { open } from 'node:fs/promises';
+import { messageOf, systemErrorCode } from '@dinodns-bench/program';
+import { type LoadError, loadError } from '../errors.ts';
+import { CaptureError, type CaptureReader } from './file-format.ts';
+import type { Skipped } from './packet.ts';
+
+const PIECE_BYTES = 1 << 20;
+
+/**
+ * Feeds a file to a reader; yields after each piece, false until the end, and then whether the file ended between two packets.
+ * @throws LoadError `E_UNREADABLE` or `E_PCAP`.
+ */
+export async function* feedFile(path: string, reader: CaptureReader): AsyncGenerator<boolean, void, void> {
+  try {
+    const file = await open(path);
+    try {
+      const buffer = new Uint8Array(PIECE_BYTES);
+      for (;;) {
+        const { bytesRead } = await file.read(buffer, 0, PIECE_BYTES);
+        if (bytesRead === 0) break;
+        reader.push(buffer.subarray(0, bytesRead));
+        yield false;
+      }
+      yield reader.end();
+    } finally {
+      await file.close();
+    }
+  } catch (error) {
+    throw captureError(path, error);
+  }
+}
+
+function captureError(path: string, error: unknown): LoadError {
+  if (error instanceof CaptureError)
+    return loadError(
+      'E_PCAP',
+      `${path} is not a capture that can be replayed: ${error.message}`,
+      'give a file written by tcpdump -w, dumpcap or Wireshark',
+      error,
+    );
+  const missing = systemErrorCode(error) === 'ENOENT';
+  return loadError(
+    'E_UNREADABLE',
+    missing ? `there is no file ${path}` : `${path} cannot be read: ${messageOf(error)}`,
+    missing ? 'correct the path' : 'give a file that can be read',
+    error,
+  );
+}
+
+/** A capture without a query is one clear error: it says what else is in it. */
+export function noQueries(path: string, port: number, skipped: ReadonlyMap<Skipped, number>): LoadError {
+  const seen = [...skipped].map(([reason, count]) => `${count} × ${reason}`).join(', ');
+  return loadError(
+    'E_PCAP',
+    `${path} contains no DNS query to port ${port}${seen === '' ? '' : ` (packets: ${seen})`}`,
+    'give the port that the captured server listened on, or capture with: tcpdump -w FILE port 53',
+  );
+}
