@@ -108,9 +108,10 @@ describe('the folders of bench', () => {
 describe('the packages', () => {
   /** What each may depend on. Nothing points back. */
   const ALLOWED: Readonly<Record<string, readonly string[]>> = {
-    'bench-cli': ['load', 'server-cluster', 'zones', 'batched-udp', 'wire', 'program'],
+    'bench-cli': ['load', 'server-cluster', 'cluster-objects', 'zones', 'batched-udp', 'wire', 'program'],
     'server-cluster': ['zones', 'batched-udp', 'wire', 'program'],
     load: ['zones', 'batched-udp', 'wire', 'program'],
+    'cluster-objects': ['batched-udp', 'wire', 'program'],
     zones: ['wire', 'program'],
     'batched-udp': ['program'],
     wire: [],

@@ -2,6 +2,7 @@
 import { execFile } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
+import { ERROR_CODES as CLUSTER_CODES } from '@dinodns-bench/cluster-objects';
 import { ERROR_CODES as LOAD_CODES } from '@dinodns-bench/load';
 import { EXIT_REASONS, EXIT_STATUS, type ExitReason, meaningOf } from '@dinodns-bench/program';
 import { ERROR_CODES as SERVER_CODES } from '@dinodns-bench/server-cluster';
@@ -14,6 +15,7 @@ const run = promisify(execFile);
 const PROGRAMS: readonly [name: string, entry: string, codes: Readonly<Record<string, ExitReason>>][] = [
   ['bench', 'bench-cli/src/main.ts', BENCH_CODES],
   ['dinodns-zones', 'zones/src/cli.ts', ZONES_CODES],
+  ['dinodns-cluster', 'cluster-objects/src/cli.ts', CLUSTER_CODES],
   ['dinodns-server', 'server-cluster/src/cli.ts', SERVER_CODES],
   ['dnscannon', 'load/src/cli.ts', LOAD_CODES],
   ['udp-echo', 'batched-udp/src/udp-echo.ts', {}],

@@ -113,6 +113,7 @@ describe('a release', () => {
       ['wire', 'zones'],
       ['program', 'load'],
       ['batched-udp', 'server-cluster'],
+      ['cluster-objects', 'bench-cli'],
       ['load', 'bench-cli'],
     ];
     for (const [before, after] of pairs) {

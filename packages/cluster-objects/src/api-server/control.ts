@@ -1,0 +1,75 @@
+/**
+ * What a test or a run does to the API server while it serves, as HTTP below `/control/`, so that another process can do
+ * it as well: `POST /control/churn?rate=10`, `/control/create`, `/control/delete`, `/control/expire`, `/control/close-watches`;
+ * `GET /control/changes?after=VERSION`, `/control/status`.
+ */
+import type { JsonObject } from '../kubernetes/object.ts';
+import type { Churn } from './churn.ts';
+import { badRequest, type Failure, notFound } from './status.ts';
+
+/** Changes per second; more is more than one process can send in time. */
+export const MAX_CHURN_RATE = 1000;
+
+export interface Controls {
+  readonly churn: Churn;
+  /** Ends every watch; clients continue where they were. */
+  closeWatches(): void;
+  /** Ends every watch, and answers 410 to whoever wants to continue: everything is listed again. */
+  expire(): void;
+  status(): JsonObject;
+}
+
+type Control = (controls: Controls, query: URLSearchParams) => JsonObject | Failure;
+
+const done = { done: true };
+
+const POSTS: Readonly<Record<string, Control>> = {
+  churn({ churn }, query) {
+    const rate = Number(query.get('rate') ?? Number.NaN);
+    if (!(rate >= 0 && rate <= MAX_CHURN_RATE)) {
+      return badRequest(`rate=${query.get('rate')}: give changes per second, 0 to ${MAX_CHURN_RATE}`);
+    }
+    churn.run(rate);
+    return { rate };
+  },
+  create: ({ churn }) => ({ change: { ...churn.create() } }),
+  delete({ churn }) {
+    const change = churn.delete();
+    return { change: change === null ? null : { ...change } };
+  },
+  expire(controls) {
+    controls.expire();
+    return done;
+  },
+  'close-watches'(controls) {
+    controls.closeWatches();
+    return done;
+  },
+};
+
+const GETS: Readonly<Record<string, Control>> = {
+  changes: ({ churn }, query) => ({
+    changes: churn.changesAfter(Number(query.get('after') ?? 0)).map((change) => ({ ...change })),
+  }),
+  status: (controls) => controls.status(),
+};
+
+/** The path without `/control/`. */
+export function answerControl(
+  controls: Controls,
+  method: string,
+  name: string,
+  query: URLSearchParams,
+): JsonObject | Failure {
+  const table = method === 'POST' ? POSTS : GETS;
+  const control = table[name];
+  if (control !== undefined) return control(controls, query);
+  const other = method === 'POST' ? GETS : POSTS;
+  return other[name] === undefined
+    ? notFound(`/control/${name}`)
+    : {
+        code: 405,
+        reason: 'MethodNotAllowed',
+        message: `/control/${name} takes ${method === 'POST' ? 'GET' : 'POST'}`,
+      };
+}

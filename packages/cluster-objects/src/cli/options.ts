@@ -1,0 +1,95 @@
+/** Flags that several commands have. */
+import type { Command } from 'commander';
+import { type Cluster, defineCluster } from '../cluster/cluster.ts';
+import type { ClusterInput } from '../cluster/spec.ts';
+import { ClusterError } from '../errors.ts';
+import { defineExternal, type External } from '../names/external.ts';
+
+/** The value as a number if it is one; any other text is for the validation to report. */
+export function numberOrText(text: string): number | string {
+  return text.trim() === '' || Number.isNaN(Number(text)) ? text : Number(text);
+}
+
+/** The entries that are given. */
+export function given(values: Readonly<Record<string, unknown>>): Record<string, unknown> {
+  return Object.fromEntries(Object.entries(values).filter(([, value]) => value !== undefined));
+}
+
+export interface ClusterFlags {
+  readonly namespaces?: unknown;
+  readonly services?: unknown;
+  readonly pods?: unknown;
+  readonly endpoints?: unknown;
+  readonly headless?: unknown;
+  readonly dualStack?: boolean;
+  readonly seed?: unknown;
+  readonly domain?: string;
+}
+
+export function addClusterFlags(command: Command): Command {
+  return command
+    .option('--namespaces <number>', 'namespaces (default: 50)', numberOrText)
+    .option('--services <number>', 'services (default: 820)', numberOrText)
+    .option('--pods <number>', 'pods (default: 15000)', numberOrText)
+    .option(
+      '--endpoints <number>',
+      'addresses of all services together (default: the number of pods)',
+      numberOrText,
+    )
+    .option(
+      '--headless <share>',
+      'which part of the services is headless, 0 to 1 (default: 0.1)',
+      numberOrText,
+    )
+    .option('--dual-stack', 'give everything an IPv6 address as well')
+    .option('--seed <number>', 'for the random part of names and ids (default: 1)', numberOrText)
+    .option('--domain <name>', "the cluster's zone (default: cluster.local)");
+}
+
+/** @throws ClusterError `E_CLUSTER` */
+export function clusterOf(flags: ClusterFlags): Cluster {
+  const { namespaces, services, pods, endpoints, headless, dualStack, seed, domain } = flags;
+  const spec = given({ namespaces, services, pods, endpoints, headless, dualStack, seed, domain });
+  // Validated by the call, whatever the flags hold.
+  return defineCluster(spec as ClusterInput);
+}
+
+export interface ExternalFlags {
+  readonly names?: unknown;
+  readonly externalDomain?: string;
+}
+
+export function addExternalFlags(command: Command): Command {
+  return command
+    .option('--names <number>', 'external names that exist (default: 1000000)', numberOrText)
+    .option('--external-domain <name>', 'the domain of the external names (default: example.org)');
+}
+
+/** @throws ClusterError `E_CLUSTER` */
+export function externalOf({ names, externalDomain }: ExternalFlags): External {
+  return defineExternal(given({ names, domain: externalDomain }));
+}
+
+export interface ListenFlags {
+  readonly address: string;
+  readonly port: number;
+}
+
+export function addListenFlags(command: Command): Command {
+  return command
+    .option('--address <address>', 'where it listens', '127.0.0.1')
+    .option('--port <number>', 'its port; 0 lets the system choose', portOf, 0);
+}
+
+/** @throws ClusterError `E_USAGE` */
+export function portOf(text: string): number {
+  return numberIn('--port', text, 0, 65_535, true);
+}
+
+/** A number of a range. @throws ClusterError `E_USAGE` */
+export function numberIn(flag: string, text: string, from: number, to: number, whole: boolean): number {
+  const value = text.trim() === '' ? Number.NaN : Number(text);
+  if (value >= from && value <= to && (!whole || Number.isInteger(value))) return value;
+  const fix = `give a ${whole ? 'whole ' : ''}number from ${from} to ${to.toLocaleString('en')}`;
+  throw new ClusterError('E_USAGE', flag, [{ problem: `${flag} cannot be "${text}"`, fix }]);
+}

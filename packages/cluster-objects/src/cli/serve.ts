@@ -1,0 +1,89 @@
+/** The commands that serve: a line of JSON when they are ready, and the end on SIGTERM, Ctrl-C or with their launcher. */
+import { once } from 'node:events';
+import { onLauncherDeath, writeOut } from '@dinodns-bench/program';
+import type { Command } from 'commander';
+import { MAX_CHURN_RATE } from '../api-server/control.ts';
+import { startApiServer } from '../api-server/server.ts';
+import { MAX_DELAY_SECONDS, startUpstream } from '../upstream/upstream.ts';
+import {
+  addClusterFlags,
+  addExternalFlags,
+  addListenFlags,
+  type ClusterFlags,
+  clusterOf,
+  type ExternalFlags,
+  externalOf,
+  type ListenFlags,
+  numberIn,
+} from './options.ts';
+import type { CliWorld } from './world.ts';
+
+/** Says that the server is ready, and resolves when it must end. */
+async function serveUntilEnd(world: CliWorld, ready: Readonly<Record<string, unknown>>): Promise<void> {
+  const end = new AbortController();
+  const stopWatching = onLauncherDeath(() => end.abort());
+  try {
+    await writeOut(world, `${JSON.stringify({ ready: true, ...ready, pid: process.pid })}\n`);
+    const signal = AbortSignal.any([world.signal, end.signal]);
+    if (!signal.aborted) await once(signal, 'abort');
+  } finally {
+    stopWatching();
+  }
+}
+
+interface ApiFlags extends ClusterFlags, ListenFlags {
+  readonly churn: number;
+}
+
+export function addApi(program: Command, world: CliWorld): Command {
+  const command = program
+    .command('api')
+    .description('Serve the objects of a generated cluster as a Kubernetes API server does.');
+  return addListenFlags(addClusterFlags(command))
+    .option(
+      '--churn <rate>',
+      'Services created and deleted per second from the start',
+      (text) => numberIn('--churn', text, 0, MAX_CHURN_RATE, false),
+      0,
+    )
+    .action(async (flags: ApiFlags) => {
+      const { address, port, churn } = flags;
+      const server = await startApiServer({ cluster: clusterOf(flags), address, port });
+      try {
+        server.churn.run(churn);
+        await serveUntilEnd(world, { address, port: server.port, url: server.url });
+      } finally {
+        await server.close();
+      }
+    });
+}
+
+interface UpstreamFlags extends ExternalFlags, ListenFlags {
+  readonly delay: number;
+  readonly ttl: number;
+}
+
+/** The largest TTL (RFC 2181, section 8). */
+const MAX_TTL = 2 ** 31 - 1;
+
+export function addUpstream(program: Command, world: CliWorld): Command {
+  const command = program.command('upstream').description('Answer external names after a programmed delay.');
+  return addListenFlags(addExternalFlags(command))
+    .option(
+      '--delay <milliseconds>',
+      'from the query to the answer',
+      (text) => numberIn('--delay', text, 0, MAX_DELAY_SECONDS * 1000, false),
+      0,
+    )
+    .option('--ttl <seconds>', 'TTL of all answers', (text) => numberIn('--ttl', text, 0, MAX_TTL, true), 30)
+    .action(async (flags: UpstreamFlags) => {
+      const { address, port, delay, ttl } = flags;
+      const options = { external: externalOf(flags), address, port, delaySeconds: delay / 1000, ttl };
+      const upstream = await startUpstream(options);
+      try {
+        await serveUntilEnd(world, { address, port: upstream.port, backend: upstream.backend });
+      } finally {
+        await upstream.close();
+      }
+    });
+}

@@ -1,0 +1,28 @@
+/** Errors of this package: a stable code, what is wrong, and the fix. */
+import { type ExitReason, type Problem, ProgramError } from '@dinodns-bench/program';
+
+/** Stable error codes and why the program ends with each. */
+export const ERROR_CODES = {
+  /** A command line that cannot be understood. */
+  E_USAGE: 'usage',
+  /** The description of a cluster, of external names or of a mix is not valid. */
+  E_CLUSTER: 'usage',
+  /** An option of the Corefile cannot be written into one. */
+  E_COREFILE: 'usage',
+  /** The address or the port cannot be used. */
+  E_LISTEN: 'environment',
+  E_INTERRUPTED: 'interrupted',
+  E_TERMINATED: 'terminated',
+} as const satisfies Record<string, ExitReason>;
+
+export type ErrorCode = keyof typeof ERROR_CODES;
+
+/** An error with a stable `code`, all `problems`, each with its `fix`, and an exit status. */
+export class ClusterError extends ProgramError<ErrorCode> {
+  override readonly name = 'ClusterError';
+
+  /** `subject` says what is not valid ("the cluster"); it is used when there is more than one problem. */
+  constructor(code: ErrorCode, subject: string, problems: readonly Problem[], cause?: unknown) {
+    super(code, ERROR_CODES[code], { subject, problems, cause });
+  }
+}

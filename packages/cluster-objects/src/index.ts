@@ -1,0 +1,57 @@
+/**
+ * A Kubernetes cluster for CoreDNS without a cluster: generated objects, an API server that serves them, an upstream
+ * with a delay, the stock Corefile, and what every name's answer is.
+ */
+export { EXIT_STATUS, type Problem } from '@dinodns-bench/program';
+export type { Churn, ServiceChange } from './api-server/churn.ts';
+export { MAX_CHURN_RATE } from './api-server/control.ts';
+export { type ApiServer, type ApiServerOptions, type Served, startApiServer } from './api-server/server.ts';
+export {
+  type Cluster,
+  defineCluster,
+  objectCount,
+  type Pod,
+  SERVICE_PORT,
+  type Service,
+  specForObjects,
+} from './cluster/cluster.ts';
+export { type ClusterInput, type ClusterSpec, clusterSpecSchema } from './cluster/spec.ts';
+export { type CorefileOptions, renderCorefile } from './corefile.ts';
+export { ClusterError, ERROR_CODES, type ErrorCode } from './errors.ts';
+export type { KubeObject } from './kubernetes/object.ts';
+export {
+  ENDPOINT_SLICES,
+  NAMESPACES,
+  NODES,
+  PODS,
+  RESOURCES,
+  type Resource,
+  SERVICES,
+} from './kubernetes/resources.ts';
+export {
+  defineExternal,
+  type External,
+  type ExternalInput,
+  type ExternalMix,
+  type ExternalSpec,
+  externalQuestions,
+  externalSpecSchema,
+} from './names/external.ts';
+export {
+  memberQuestion,
+  missingQuestion,
+  podPointerQuestion,
+  podQuestion,
+  serviceName,
+  servicePointerQuestion,
+  serviceQuestion,
+  srvQuestion,
+} from './names/internal.ts';
+export { INTERNAL_MIX, internalQuestions, type Mix, type QuestionKind } from './names/mix.ts';
+export type { AnswerRecord, Expected, Question, QuestionType } from './names/question.ts';
+export {
+  MAX_DELAY_SECONDS,
+  startUpstream,
+  type Upstream,
+  type UpstreamOptions,
+} from './upstream/upstream.ts';

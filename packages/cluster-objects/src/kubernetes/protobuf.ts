@@ -1,0 +1,328 @@
+/**
+ * Objects in Kubernetes' protobuf encoding, which CoreDNS asks for: how much memory it needs for a list depends on the
+ * encoding. The tables have the fields that this package writes, with the numbers of `generated.proto` in `k8s.io/api` and
+ * `k8s.io/apimachinery`.
+ */
+import type { Json, JsonObject } from './object.ts';
+
+type Scalar = 'string' | 'int' | 'bool' | 'time' | 'quantity' | 'intOrString';
+/** A field's number, its type or the name of its message, and whether it is a list or a map. */
+type Field = readonly [number: number, type: string, shape?: 'list' | 'map'];
+type Message = Readonly<Record<string, Field>>;
+
+const SCALARS: ReadonlySet<string> = new Set<Scalar>([
+  'string',
+  'int',
+  'bool',
+  'time',
+  'quantity',
+  'intOrString',
+]);
+
+const MESSAGES: Readonly<Record<string, Message>> = {
+  ObjectMeta: {
+    name: [1, 'string'],
+    generateName: [2, 'string'],
+    namespace: [3, 'string'],
+    uid: [5, 'string'],
+    resourceVersion: [6, 'string'],
+    generation: [7, 'int'],
+    creationTimestamp: [8, 'time'],
+    labels: [11, 'string', 'map'],
+    annotations: [12, 'string', 'map'],
+    ownerReferences: [13, 'OwnerReference', 'list'],
+  },
+  OwnerReference: {
+    kind: [1, 'string'],
+    name: [3, 'string'],
+    uid: [4, 'string'],
+    apiVersion: [5, 'string'],
+    controller: [6, 'bool'],
+    blockOwnerDeletion: [7, 'bool'],
+  },
+  ListMeta: { resourceVersion: [2, 'string'], continue: [3, 'string'], remainingItemCount: [4, 'int'] },
+  PartialObjectMetadata: { metadata: [1, 'ObjectMeta'] },
+  Status: {
+    metadata: [1, 'ListMeta'],
+    status: [2, 'string'],
+    message: [3, 'string'],
+    reason: [4, 'string'],
+    code: [6, 'int'],
+  },
+  Namespace: { metadata: [1, 'ObjectMeta'], spec: [2, 'NamespaceSpec'], status: [3, 'NamespaceStatus'] },
+  NamespaceSpec: { finalizers: [1, 'string', 'list'] },
+  NamespaceStatus: { phase: [1, 'string'] },
+  Node: { metadata: [1, 'ObjectMeta'], spec: [2, 'NodeSpec'], status: [3, 'NodeStatus'] },
+  NodeSpec: {},
+  NodeStatus: { addresses: [5, 'NodeAddress', 'list'] },
+  NodeAddress: { type: [1, 'string'], address: [2, 'string'] },
+  Service: { metadata: [1, 'ObjectMeta'], spec: [2, 'ServiceSpec'], status: [3, 'ServiceStatus'] },
+  ServiceSpec: {
+    ports: [1, 'ServicePort', 'list'],
+    selector: [2, 'string', 'map'],
+    clusterIP: [3, 'string'],
+    type: [4, 'string'],
+    sessionAffinity: [7, 'string'],
+    ipFamilyPolicy: [17, 'string'],
+    clusterIPs: [18, 'string', 'list'],
+    ipFamilies: [19, 'string', 'list'],
+    internalTrafficPolicy: [22, 'string'],
+  },
+  ServicePort: {
+    name: [1, 'string'],
+    protocol: [2, 'string'],
+    port: [3, 'int'],
+    targetPort: [4, 'intOrString'],
+  },
+  ServiceStatus: { loadBalancer: [1, 'LoadBalancerStatus'] },
+  LoadBalancerStatus: {},
+  EndpointSlice: {
+    metadata: [1, 'ObjectMeta'],
+    endpoints: [2, 'Endpoint', 'list'],
+    ports: [3, 'EndpointPort', 'list'],
+    addressType: [4, 'string'],
+  },
+  Endpoint: {
+    addresses: [1, 'string', 'list'],
+    conditions: [2, 'EndpointConditions'],
+    hostname: [3, 'string'],
+    targetRef: [4, 'ObjectReference'],
+    nodeName: [6, 'string'],
+  },
+  EndpointConditions: { ready: [1, 'bool'], serving: [2, 'bool'], terminating: [3, 'bool'] },
+  EndpointPort: { name: [1, 'string'], protocol: [2, 'string'], port: [3, 'int'] },
+  ObjectReference: { kind: [1, 'string'], namespace: [2, 'string'], name: [3, 'string'], uid: [4, 'string'] },
+  Pod: { metadata: [1, 'ObjectMeta'], spec: [2, 'PodSpec'], status: [3, 'PodStatus'] },
+  PodSpec: {
+    containers: [2, 'Container', 'list'],
+    restartPolicy: [3, 'string'],
+    terminationGracePeriodSeconds: [4, 'int'],
+    dnsPolicy: [6, 'string'],
+    serviceAccountName: [8, 'string'],
+    nodeName: [10, 'string'],
+    hostname: [16, 'string'],
+    subdomain: [17, 'string'],
+    schedulerName: [19, 'string'],
+    tolerations: [22, 'Toleration', 'list'],
+    priority: [25, 'int'],
+    enableServiceLinks: [30, 'bool'],
+  },
+  Container: {
+    name: [1, 'string'],
+    image: [2, 'string'],
+    ports: [6, 'ContainerPort', 'list'],
+    env: [7, 'EnvVar', 'list'],
+    resources: [8, 'ResourceRequirements'],
+    terminationMessagePath: [13, 'string'],
+    imagePullPolicy: [14, 'string'],
+    terminationMessagePolicy: [20, 'string'],
+  },
+  ContainerPort: { name: [1, 'string'], containerPort: [3, 'int'], protocol: [4, 'string'] },
+  EnvVar: { name: [1, 'string'], value: [2, 'string'] },
+  ResourceRequirements: { limits: [1, 'quantity', 'map'], requests: [2, 'quantity', 'map'] },
+  Toleration: {
+    key: [1, 'string'],
+    operator: [2, 'string'],
+    effect: [4, 'string'],
+    tolerationSeconds: [5, 'int'],
+  },
+  PodStatus: {
+    phase: [1, 'string'],
+    conditions: [2, 'PodCondition', 'list'],
+    hostIP: [5, 'string'],
+    podIP: [6, 'string'],
+    startTime: [7, 'time'],
+    containerStatuses: [8, 'ContainerStatus', 'list'],
+    qosClass: [9, 'string'],
+    podIPs: [12, 'PodIP', 'list'],
+    hostIPs: [16, 'PodIP', 'list'],
+  },
+  PodCondition: { type: [1, 'string'], status: [2, 'string'], lastTransitionTime: [4, 'time'] },
+  PodIP: { ip: [1, 'string'] },
+  ContainerStatus: {
+    name: [1, 'string'],
+    state: [2, 'ContainerState'],
+    ready: [4, 'bool'],
+    restartCount: [5, 'int'],
+    image: [6, 'string'],
+    imageID: [7, 'string'],
+    containerID: [8, 'string'],
+    started: [9, 'bool'],
+  },
+  ContainerState: { running: [2, 'ContainerStateRunning'] },
+  ContainerStateRunning: { startedAt: [1, 'time'] },
+};
+
+const VARINT = 0;
+const DELIMITED = 2;
+
+/** Bytes that grow as they are written. */
+class Writer {
+  #bytes = Buffer.allocUnsafe(4096);
+  #length = 0;
+
+  #reserve(size: number): void {
+    if (this.#length + size <= this.#bytes.length) return;
+    const larger = Buffer.allocUnsafe(Math.max(this.#bytes.length * 2, this.#length + size));
+    this.#bytes.copy(larger, 0, 0, this.#length);
+    this.#bytes = larger;
+  }
+
+  varint(value: number): void {
+    this.#reserve(10);
+    let rest = value;
+    while (rest > 127) {
+      this.#bytes[this.#length++] = (rest % 128) + 128;
+      rest = Math.floor(rest / 128);
+    }
+    this.#bytes[this.#length++] = rest;
+  }
+
+  string(value: string): void {
+    const size = Buffer.byteLength(value);
+    this.varint(size);
+    this.#reserve(size);
+    this.#length += this.#bytes.write(value, this.#length);
+  }
+
+  raw(value: Uint8Array): void {
+    this.#reserve(value.length);
+    this.#bytes.set(value, this.#length);
+    this.#length += value.length;
+  }
+
+  /** What `write` writes, with its length before it: one byte is kept for that, more are made room for. */
+  delimited(write: () => void): void {
+    this.#reserve(1);
+    const start = this.#length++;
+    write();
+    const size = this.#length - start - 1;
+    if (size < 128) {
+      this.#bytes[start] = size;
+      return;
+    }
+    const more = varintBytes(size) - 1;
+    this.#reserve(more);
+    this.#bytes.copyWithin(start + 1 + more, start + 1, this.#length);
+    const end = this.#length + more;
+    this.#length = start;
+    this.varint(size);
+    this.#length = end;
+  }
+
+  get length(): number {
+    return this.#length;
+  }
+
+  /** A copy of what was written from an offset on. */
+  copyFrom(start: number): Buffer {
+    return Buffer.from(this.#bytes.subarray(start, this.#length));
+  }
+
+  take(): Buffer {
+    const written = this.copyFrom(0);
+    this.#length = 0;
+    return written;
+  }
+}
+
+export function varintBytes(value: number): number {
+  let size = 1;
+  for (let rest = value; rest > 127; rest = Math.floor(rest / 128)) size++;
+  return size;
+}
+
+const isList = (value: Json): value is readonly Json[] => Array.isArray(value);
+const isObject = (value: Json): value is JsonObject =>
+  typeof value === 'object' && value !== null && !isList(value);
+
+/** The bytes of values that never change, and that many objects share. */
+const frozen = new WeakMap<object, Buffer>();
+
+function writeMessage(writer: Writer, name: string, value: Json): void {
+  const fields = MESSAGES[name];
+  if (fields === undefined || !isObject(value))
+    throw new TypeError(`a ${name} cannot be ${JSON.stringify(value)}`);
+  for (const key in value) {
+    const content = value[key];
+    if (content === undefined || content === null) continue;
+    const field = fields[key];
+    // `apiVersion` and `kind` are in the envelope.
+    if (field === undefined) {
+      if (key === 'apiVersion' || key === 'kind') continue;
+      throw new TypeError(`the protobuf table of ${name} lacks the field ${key}`);
+    }
+    writeField(writer, field, content);
+  }
+}
+
+function writeField(writer: Writer, field: Field, content: Json): void {
+  if (typeof content !== 'object' || content === null || !Object.isFrozen(content)) {
+    writeValues(writer, field, content);
+    return;
+  }
+  const known = frozen.get(content);
+  if (known !== undefined) {
+    writer.raw(known);
+    return;
+  }
+  const start = writer.length;
+  writeValues(writer, field, content);
+  frozen.set(content, writer.copyFrom(start));
+}
+
+function writeValues(writer: Writer, [number, type, shape]: Field, content: Json): void {
+  if (shape === 'map') {
+    for (const [key, value] of Object.entries(isObject(content) ? content : {})) {
+      writer.varint(number * 8 + DELIMITED);
+      writer.delimited(() => {
+        writeOne(writer, 1, 'string', key);
+        writeOne(writer, 2, type, value);
+      });
+    }
+    return;
+  }
+  for (const value of isList(content) ? content : [content]) writeOne(writer, number, type, value);
+}
+
+function writeOne(writer: Writer, number: number, type: string, value: Json): void {
+  const wireType = type === 'int' || type === 'bool' ? VARINT : DELIMITED;
+  writer.varint(number * 8 + wireType);
+  if (wireType === VARINT) writer.varint(Number(value));
+  else if (type === 'string') writer.string(String(value));
+  else
+    writer.delimited(() =>
+      SCALARS.has(type) ? writeScalar(writer, type, value) : writeMessage(writer, type, value),
+    );
+}
+
+/** Scalars of the JSON that are messages here. */
+function writeScalar(writer: Writer, type: string, value: Json): void {
+  if (type === 'time') writeOne(writer, 1, 'int', Math.floor(Date.parse(String(value)) / 1000));
+  else if (type === 'quantity') writeOne(writer, 1, 'string', value);
+  else if (typeof value === 'number') writeOne(writer, 2, 'int', value);
+  else {
+    writeOne(writer, 1, 'int', 1);
+    writeOne(writer, 3, 'string', value);
+  }
+}
+
+const shared = new Writer();
+
+/** One message; `name` is its kind. @throws TypeError if the table lacks one of its fields: it must never be lost silently. */
+export function encodeMessage(name: string, value: JsonObject): Buffer {
+  writeMessage(shared, name, value);
+  return shared.take();
+}
+
+/** A field with bytes: its key, its length, and then, elsewhere, the bytes. */
+export function delimitedHeader(number: number, size: number): Buffer {
+  shared.varint(number * 8 + DELIMITED);
+  shared.varint(size);
+  return shared.take();
+}
+
+export function stringField(number: number, value: string): Buffer {
+  writeOne(shared, number, 'string', value);
+  return shared.take();
+}

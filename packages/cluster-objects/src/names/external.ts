@@ -1,0 +1,87 @@
+/** Names outside the cluster, which exist by a rule: the upstream knows them without a list, and so does a check. */
+import { z } from 'zod';
+import { parseRecord } from '../cluster/spec.ts';
+import { addressesAs, type Expected, NO_SUCH_NAME, type Question } from './question.ts';
+
+export const externalSpecSchema = z.strictObject({
+  /** How many names exist: `www0.example.org` to `www999999.example.org`. 1 to 1,000,000; default 1,000,000. */
+  names: z.int().min(1).max(1_000_000).default(1_000_000),
+  /** The domain below which they are; default `example.org`, which RFC 2606 reserves. */
+  domain: z
+    .string()
+    .regex(/^([a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?\.)*[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?$/)
+    .max(200)
+    .default('example.org'),
+});
+
+export type ExternalInput = z.input<typeof externalSpecSchema>;
+export type ExternalSpec = Readonly<z.output<typeof externalSpecSchema>>;
+
+const HELP = {
+  names: 'give a whole number from 1 to 1,000,000',
+  domain: 'give a domain name in lower case, such as example.org',
+};
+
+/** 198.18.0.0/15, which RFC 2544 sets aside for benchmarks, has this many addresses; names share them. */
+const BENCHMARK_ADDRESSES = 2 ** 17;
+
+export interface External {
+  readonly spec: ExternalSpec;
+  /** The name with a number from 0 to `names` − 1; larger numbers give names that do not exist. */
+  name(index: number): string;
+  /** The addresses of a name in lower case and without a trailing dot; null if it does not exist. */
+  addressesOf(name: string): readonly string[] | null;
+}
+
+function addressesFor(index: number): readonly string[] {
+  const offset = index % BENCHMARK_ADDRESSES;
+  const v4 = [198, 18 + Math.floor(offset / 2 ** 16), Math.floor(offset / 256) % 256, offset % 256].join('.');
+  const [upper, lower] = [Math.floor((index + 1) / 2 ** 16), (index + 1) % 2 ** 16];
+  return [v4, `2001:db8::${upper === 0 ? '' : `${upper.toString(16)}:`}${lower.toString(16)}`];
+}
+
+/** @throws ClusterError `E_CLUSTER` */
+export function defineExternal(input: ExternalInput = {}): External {
+  const spec = parseRecord(externalSpecSchema, input, 'the description of external names', HELP);
+  const ending = `.${spec.domain}`;
+  return {
+    spec,
+    name: (index) => `www${index}${ending}`,
+    addressesOf(name) {
+      if (name === spec.domain) return [];
+      if (!name.endsWith(ending)) return null;
+      const number = /^www(0|[1-9]\d{0,6})$/.exec(name.slice(0, -ending.length))?.[1];
+      return number !== undefined && Number(number) < spec.names ? addressesFor(Number(number)) : null;
+    },
+  };
+}
+
+function expectedOf(external: External, name: string, type: 'A' | 'AAAA'): Expected {
+  const addresses = external.addressesOf(name);
+  return addresses === null ? NO_SUCH_NAME : addressesAs(type, addresses);
+}
+
+export interface ExternalMix {
+  /** Which part of the questions is for AAAA, 0 to 1; default 0: the published measurements asked A only. */
+  readonly aaaa?: number;
+  /** Which part of the names does not exist, 0 to 1; default 0. */
+  readonly missing?: number;
+}
+
+/** The workload `external`: `count` questions, each for another name until there are no more. */
+export function externalQuestions(
+  external: External,
+  count: number,
+  { aaaa = 0, missing = 0 }: ExternalMix = {},
+): Question[] {
+  const { names } = external.spec;
+  return Array.from({ length: count }, (_, at) => {
+    const isMissing = rises(at, missing);
+    const name = external.name(isMissing ? names + at : at % names);
+    const type = rises(at, aaaa) ? 'AAAA' : 'A';
+    return { name, type, expected: expectedOf(external, name, type) };
+  });
+}
+
+/** True for this part of all numbers, evenly spread. */
+const rises = (at: number, part: number) => Math.floor((at + 1) * part) > Math.floor(at * part);

@@ -1,0 +1,110 @@
+/** Answers of the upstream, as a recursive server gives them. */
+import {
+  addressBytes,
+  CLASS,
+  canonicalKey,
+  encodeOpt,
+  FLAG,
+  GOOD,
+  HEADER_BYTES,
+  IGNORE,
+  nameText,
+  QueryReader,
+  RCODE,
+  TYPE,
+} from '@dinodns-bench/wire';
+import type { External } from '../names/external.ts';
+
+/** The question's name, which every record's owner points to (RFC 1035, section 4.1.4). */
+const POINTER_TO_QUESTION = 0xc00c;
+
+/** The authority of all names that do not exist, so that the answer can be cached (RFC 2308). */
+function soaRecord(ttl: number): Buffer {
+  const name = Buffer.from('\u0006server\u0004test\0', 'latin1');
+  const numbers = Buffer.alloc(20);
+  [1, 1800, 900, 604_800, ttl].forEach((number, at) => {
+    numbers.writeUInt32BE(number, 4 * at);
+  });
+  return Buffer.concat([
+    recordHead(Buffer.alloc(1), TYPE.SOA, ttl, name.length + 1 + 20),
+    name,
+    Buffer.alloc(1),
+    numbers,
+  ]);
+}
+
+function recordHead(owner: Buffer, type: number, ttl: number, size: number): Buffer {
+  const fixed = Buffer.alloc(10);
+  fixed.writeUInt16BE(type, 0);
+  fixed.writeUInt16BE(CLASS.IN, 2);
+  fixed.writeUInt32BE(ttl, 4);
+  fixed.writeUInt16BE(size, 8);
+  return Buffer.concat([owner, fixed]);
+}
+
+const questionOwner = Buffer.from([POINTER_TO_QUESTION >> 8, POINTER_TO_QUESTION & 0xff]);
+
+export class Answerer {
+  readonly #external: External;
+  readonly #ttl: number;
+  readonly #soa: Buffer;
+  readonly #opt = encodeOpt();
+  readonly #reader = new QueryReader();
+
+  /** `ttl` in seconds, of all records and of names that do not exist. */
+  constructor(external: External, ttl: number) {
+    this.#external = external;
+    this.#ttl = ttl;
+    this.#soa = soaRecord(ttl);
+  }
+
+  /** The reply to the message at `start`; null for what must not be answered. */
+  answer(bytes: Uint8Array, start: number, length: number): Buffer | null {
+    const reader = this.#reader;
+    const code = reader.read(bytes, start, length);
+    if (code === IGNORE) return null;
+    const question = Buffer.from(bytes.subarray(start + HEADER_BYTES, start + reader.questionEnd));
+    if (code !== GOOD) return this.#reply(bytes, start, code % 16, question, [], []);
+    const name = canonicalKey(nameText(question));
+    // The root exists: CoreDNS asks for it to see whether its upstream is alive.
+    const addresses = name === '' ? [] : this.#external.addressesOf(name);
+    if (addresses === null) return this.#reply(bytes, start, RCODE.NXDOMAIN, question, [], [this.#soa]);
+    const records = addresses.flatMap((address) => this.#record(address, reader.type) ?? []);
+    return this.#reply(
+      bytes,
+      start,
+      RCODE.NOERROR,
+      question,
+      records,
+      records.length === 0 ? [this.#soa] : [],
+    );
+  }
+
+  #record(address: string, wanted: number): Buffer | null {
+    const type = address.includes(':') ? TYPE.AAAA : TYPE.A;
+    if (type !== wanted) return null;
+    const data = addressBytes(address);
+    return Buffer.concat([recordHead(questionOwner, type, this.#ttl, data.length), data]);
+  }
+
+  #reply(
+    query: Uint8Array,
+    start: number,
+    rcode: number,
+    question: Buffer,
+    answers: readonly Buffer[],
+    authority: readonly Buffer[],
+  ): Buffer {
+    const header = Buffer.alloc(HEADER_BYTES);
+    header.set(query.subarray(start, start + 2));
+    const asked = ((query[start + 2] ?? 0) << 8) & FLAG.recursionDesired;
+    header.writeUInt16BE(FLAG.response | asked | FLAG.recursionAvailable | rcode, 2);
+    const additional = this.#reader.hasEdns ? [this.#opt] : [];
+    [question.length === 0 ? 0 : 1, answers.length, authority.length, additional.length].forEach(
+      (count, at) => {
+        header.writeUInt16BE(count, 4 + 2 * at);
+      },
+    );
+    return Buffer.concat([header, question, ...answers, ...authority, ...additional]);
+  }
+}

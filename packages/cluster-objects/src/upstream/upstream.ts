@@ -1,0 +1,190 @@
+/**
+ * An upstream server with a programmed delay, for the names outside the cluster: over UDP and TCP on the same port. The
+ * delay counts from the moment that the kernel got the query.
+ */
+import { once } from 'node:events';
+import { createServer, type Server, type Socket } from 'node:net';
+import { type Batch, openUdpSocket, type Peer, type UdpSocket } from '@dinodns-bench/batched-udp';
+import { messageOf } from '@dinodns-bench/program';
+import { MAX_MESSAGE_BYTES } from '@dinodns-bench/wire';
+import { ClusterError } from '../errors.ts';
+import type { External } from '../names/external.ts';
+import { Answerer } from './answer.ts';
+import { DelayQueue } from './delay-queue.ts';
+
+export const MAX_DELAY_SECONDS = 10;
+
+export interface UpstreamOptions {
+  readonly external: External;
+  /** From the query to the answer, 0 (default) to 10. */
+  readonly delaySeconds?: number;
+  /** Of all records and of names that do not exist; seconds, default 30. */
+  readonly ttl?: number;
+  /** Default 127.0.0.1. */
+  readonly address?: string;
+  /** 0, the default, lets the system choose. */
+  readonly port?: number;
+}
+
+export interface Upstream {
+  readonly address: string;
+  readonly port: number;
+  /** `native` or `dgram`: how its UDP socket works. */
+  readonly backend: string;
+  /** Queries that were answered so far. */
+  readonly answered: { readonly udp: number; readonly tcp: number };
+  /** Frees the port; answers that are still delayed are dropped. Safe to call twice. */
+  close(): Promise<void>;
+}
+
+/** Large for a burst after a pause of CoreDNS; the kernel may give less. */
+const RECEIVE_BUFFER_BYTES = 4 * 2 ** 20;
+
+interface Reply {
+  readonly bytes: Buffer;
+  send(bytes: Buffer): void;
+}
+
+class Serving {
+  readonly answered = { udp: 0, tcp: 0 };
+  readonly #answerer: Answerer;
+  readonly #delay: number;
+  readonly #queue: DelayQueue<Reply>;
+  udp: UdpSocket | undefined;
+
+  constructor({ external, delaySeconds = 0, ttl = 30 }: UpstreamOptions) {
+    this.#answerer = new Answerer(external, ttl);
+    this.#delay = delaySeconds * 1000;
+    this.#queue = new DelayQueue((replies) => {
+      for (const { bytes, send } of replies) send(bytes);
+      this.udp?.flush();
+    });
+  }
+
+  close(): void {
+    this.#queue.close();
+  }
+
+  onBatch(batch: Batch): void {
+    for (let i = 0; i < batch.count; i++) {
+      const bytes = this.#answerer.answer(batch.bytes, batch.offsets[i] ?? 0, batch.lengths[i] ?? 0);
+      if (bytes === null) continue;
+      this.answered.udp++;
+      const age = batch.ages[i] ?? 0;
+      const arrived = Number.isNaN(age) ? performance.now() : batch.readAt - age / 1e6;
+      this.#reply({ bytes, send: this.#toPeer(batch.peer(i)) }, arrived);
+    }
+  }
+
+  #toPeer(peer: Peer): (bytes: Buffer) => void {
+    return (bytes) => {
+      const { udp } = this;
+      if (udp === undefined || udp.queue(bytes, peer)) return;
+      udp.flush();
+      udp.queue(bytes, peer);
+    };
+  }
+
+  #reply(reply: Reply, arrived: number): void {
+    if (this.#delay === 0) reply.send(reply.bytes);
+    else this.#queue.push(reply, arrived + this.#delay);
+  }
+
+  onConnection(socket: Socket): void {
+    let received: Uint8Array = Buffer.alloc(0);
+    socket.setNoDelay(true);
+    socket.on('error', () => socket.destroy());
+    socket.on('data', (data) => {
+      received = this.#readMessages(socket, Buffer.concat([received, data]));
+    });
+  }
+
+  /** Answers all whole messages; returns what is left. */
+  #readMessages(socket: Socket, received: Buffer): Buffer {
+    let rest = received;
+    while (rest.length >= 2 && rest.length >= 2 + rest.readUInt16BE()) {
+      const end = 2 + rest.readUInt16BE();
+      const bytes = this.#answerer.answer(rest, 2, end - 2);
+      rest = rest.subarray(end);
+      if (bytes === null || bytes.length > MAX_MESSAGE_BYTES) continue;
+      this.answered.tcp++;
+      const length = Buffer.alloc(2);
+      length.writeUInt16BE(bytes.length);
+      const send = (whole: Buffer) => {
+        if (socket.writable) socket.write(whole);
+      };
+      this.#reply({ bytes: Buffer.concat([length, bytes]), send }, performance.now());
+    }
+    return rest;
+  }
+}
+
+function cannotListen(address: string, port: number, cause: unknown): ClusterError {
+  const problem = `the upstream cannot listen at ${address} port ${port}: ${messageOf(cause)}`;
+  return new ClusterError(
+    'E_LISTEN',
+    'the upstream',
+    [{ problem, fix: 'choose another address or port' }],
+    cause,
+  );
+}
+
+/** The same port for both protocols: the kernel's choice for UDP may be taken for TCP, so that another is tried. */
+const PORT_ATTEMPTS = 10;
+
+async function openBoth(serving: Serving, tcp: Server, address: string, port: number): Promise<UdpSocket> {
+  for (let attempt = 1; ; attempt++) {
+    const udp = await openUdpSocket({
+      address,
+      port,
+      timestamps: true,
+      receiveBufferBytes: RECEIVE_BUFFER_BYTES,
+      onBatch: (batch) => serving.onBatch(batch),
+    });
+    try {
+      tcp.listen(udp.local.port, address);
+      await once(tcp, 'listening');
+      return udp;
+    } catch (cause) {
+      await udp.close();
+      if (port !== 0 || attempt === PORT_ATTEMPTS) throw cause;
+    }
+  }
+}
+
+/** Starts one. @throws ClusterError `E_LISTEN`, or `E_USAGE` for a delay out of range */
+export async function startUpstream(options: UpstreamOptions): Promise<Upstream> {
+  const { address = '127.0.0.1', port = 0, delaySeconds = 0 } = options;
+  if (!(delaySeconds >= 0 && delaySeconds <= MAX_DELAY_SECONDS)) {
+    const problem = `the delay cannot be ${delaySeconds} s`;
+    throw new ClusterError('E_USAGE', 'the upstream', [
+      { problem, fix: `give 0 to ${MAX_DELAY_SECONDS} seconds` },
+    ]);
+  }
+  const serving = new Serving(options);
+  const connections = new Set<Socket>();
+  const tcp = createServer((socket) => {
+    connections.add(socket);
+    socket.on('close', () => connections.delete(socket));
+    serving.onConnection(socket);
+  });
+  const udp = await openBoth(serving, tcp, address, port).catch((cause: unknown) => {
+    throw cannotListen(address, port, cause);
+  });
+  serving.udp = udp;
+  return {
+    address,
+    port: udp.local.port,
+    backend: udp.backend,
+    answered: serving.answered,
+    async close() {
+      serving.close();
+      await udp.close();
+      if (!tcp.listening) return;
+      const closed = once(tcp, 'close');
+      tcp.close();
+      for (const socket of connections) socket.destroy();
+      await closed;
+    },
+  };
+}

@@ -1,0 +1,225 @@
+/** The unmodified CoreDNS, in each version that is here, reads the API server and answers as predicted. */
+import { setTimeout } from 'node:timers/promises';
+import { fileNeeds } from '@dinodns-bench/test-support';
+import { afterAll, beforeAll, expect } from 'vitest';
+import {
+  type ApiServer,
+  type Cluster,
+  type CorefileOptions,
+  defineCluster,
+  defineExternal,
+  externalQuestions,
+  internalQuestions,
+  memberQuestion,
+  missingQuestion,
+  podPointerQuestion,
+  podQuestion,
+  type Question,
+  servicePointerQuestion,
+  serviceQuestion,
+  srvQuestion,
+  startApiServer,
+  startUpstream,
+  type Upstream,
+} from '../src/index.ts';
+import { corednsVersions, type RunningCoredns, startCoredns } from './support/coredns.ts';
+import { ask, differences } from './support/dns.ts';
+
+const { describe, it } = fileNeeds('coredns');
+
+/** Every question that a cluster has an answer to, and some that it has not. */
+function* allQuestions(cluster: Cluster): Generator<Question, void, void> {
+  const types = ['A', 'AAAA'] as const;
+  for (let index = 0; index < cluster.spec.services; index++) {
+    const service = cluster.service(index);
+    for (const type of types) yield serviceQuestion(cluster, service, type);
+    yield srvQuestion(cluster, service);
+    for (const family of service.addresses.keys()) yield servicePointerQuestion(cluster, service, family);
+    for (let member = 0; member < service.endpointCount; member++) {
+      for (const type of types) yield memberQuestion(cluster, service, member, type);
+    }
+    yield missingQuestion(cluster, index);
+  }
+  for (let index = 0; index < cluster.spec.pods; index++) {
+    const pod = cluster.pod(index);
+    yield podQuestion(cluster, pod);
+    if (pod.service === null) continue;
+    for (const family of pod.addresses.keys()) yield podPointerQuestion(cluster, pod, family);
+  }
+}
+
+const external = defineExternal();
+let upstream: Upstream;
+beforeAll(async () => {
+  upstream = await startUpstream({ external, delaySeconds: 0.002 });
+});
+afterAll(() => upstream.close());
+
+/** Runs CoreDNS on the objects of an API server; ends both. */
+async function withCoredns(
+  path: string,
+  cluster: Cluster,
+  options: CorefileOptions,
+  use: (coredns: RunningCoredns, server: ApiServer) => Promise<void>,
+): Promise<void> {
+  const server = await startApiServer({ cluster });
+  try {
+    const corefile = { endpoint: server.url, upstream: `127.0.0.1:${upstream.port}`, ...options };
+    const coredns = await startCoredns(path, corefile);
+    try {
+      await use(coredns, server);
+    } finally {
+      await coredns.stop();
+    }
+  } finally {
+    await server.close();
+  }
+}
+
+describe.each(corednsVersions())('CoreDNS $version', ({ version, path }) => {
+  it.each([
+    ['one address family', {}],
+    ['both address families', { dualStack: true }],
+    ['pods in several services', { endpoints: 400 }],
+    ['more pods than endpoints', { endpoints: 60 }],
+    ['only headless services', { headless: 1 }],
+    ['another domain', { domain: 'k8s.example' }],
+  ])('answers every generated name as predicted, with %s', async (_what, more) => {
+    const cluster = defineCluster({ namespaces: 4, services: 20, pods: 150, ...more });
+    const { domain } = cluster.spec;
+    await withCoredns(path, cluster, { pods: 'verified', domain }, async ({ port }) => {
+      expect(await differences(port, [...allQuestions(cluster)])).toEqual([]);
+    });
+  });
+
+  it('answers the workload of the default cluster, which has several slices for some services', async () => {
+    const cluster = defineCluster({ endpoints: 90_000 });
+    await withCoredns(path, cluster, { pods: 'insecure' }, async ({ port }) => {
+      expect(await differences(port, internalQuestions(cluster, 500))).toEqual([]);
+      expect(await differences(port, [serviceQuestion(cluster, cluster.service(9), 'A')])).toEqual([]);
+    });
+  });
+
+  it('forwards external names to the upstream', async () => {
+    await withCoredns(path, defineCluster({ services: 0, pods: 0 }), {}, async ({ port }) => {
+      const questions = externalQuestions(external, 200, { aaaa: 0.5, missing: 0.25 });
+      expect(await differences(port, questions)).toEqual([]);
+    });
+  });
+
+  it('knows its pods, so that autopath works', async () => {
+    const cluster = defineCluster({ namespaces: 2, services: 2, pods: 4 });
+    await withCoredns(path, cluster, { pods: 'verified', autopath: '@kubernetes' }, async (coredns) => {
+      expect(await differences(coredns.port, [podQuestion(cluster, cluster.pod(0))])).toEqual([]);
+      const unknown = podQuestion(cluster, { ...cluster.pod(0), addresses: ['10.200.0.1'] });
+      expect(await ask(coredns.port, unknown)).toEqual({ rcode: 'NXDOMAIN', answers: [] });
+    });
+  });
+
+  it('sees a Service that is created, and no longer sees it when it is deleted', async () => {
+    const cluster = defineCluster({ namespaces: 3, services: 5, pods: 10 });
+    await withCoredns(path, cluster, { cache: 'off' }, async ({ port }, { churn }) => {
+      const { name, address } = churn.create();
+      const answer = () => ask(port, { name, type: 'A' });
+      await expect.poll(answer).toEqual({ rcode: 'NOERROR', answers: [{ type: 'A', data: address }] });
+      expect(churn.delete()).toMatchObject({ type: 'DELETED', name });
+      await expect.poll(answer).toEqual({ rcode: 'NXDOMAIN', answers: [] });
+    });
+  });
+
+  it('follows 100 changes a second', async () => {
+    const cluster = defineCluster({ namespaces: 3, services: 5, pods: 10 });
+    await withCoredns(path, cluster, { cache: 'off' }, async ({ port }, { churn }) => {
+      churn.run(100);
+      await expect.poll(() => churn.changesAfter(0).length).toBeGreaterThan(200);
+      churn.run(0);
+      const changes = churn.changesAfter(0);
+      const deleted = new Set(changes.filter(({ type }) => type === 'DELETED').map(({ name }) => name));
+      expect(deleted.size).toBeGreaterThan(20);
+      const last = changes.filter(({ type }) => type === 'ADDED').at(-1);
+      if (last === undefined) throw new Error('nothing was added');
+      const question = { name: last.name, type: 'A' as const };
+      await expect.poll(() => ask(port, question)).toMatchObject({ rcode: 'NOERROR' });
+      const questions = changes
+        .filter(({ type }) => type === 'ADDED')
+        .map(({ name, address }): Question => {
+          const answers = deleted.has(name) ? [] : [{ type: 'A' as const, data: address }];
+          return {
+            name,
+            type: 'A',
+            expected: { rcode: deleted.has(name) ? 'NXDOMAIN' : 'NOERROR', answers },
+          };
+        });
+      expect(await differences(port, questions)).toEqual([]);
+    });
+  });
+
+  it('continues after its watches end, without a list', async () => {
+    const cluster = defineCluster({ namespaces: 3, services: 5, pods: 10 });
+    await withCoredns(path, cluster, { cache: 'off' }, async ({ port }, server) => {
+      // A watch that ends within a second without an event makes client-go list again.
+      const watched = server.churn.create();
+      await expect
+        .poll(() => ask(port, { name: watched.name, type: 'A' }))
+        .toMatchObject({ rcode: 'NOERROR' });
+      await setTimeout(1000);
+      const before = { ...server.served.lists };
+      server.closeWatches();
+      const { name } = server.churn.create();
+      await expect.poll(() => ask(port, { name, type: 'A' })).toMatchObject({ rcode: 'NOERROR' });
+      expect(server.served.lists.services).toBe(before.services);
+      expect(server.served.watches.services).toBeGreaterThan(1);
+    });
+  });
+
+  it('reads everything again after 410 Gone, and then has what it missed', async () => {
+    const cluster = defineCluster({ namespaces: 3, services: 5, pods: 10 });
+    await withCoredns(path, cluster, { cache: 'off' }, async ({ port }, server) => {
+      const reads = () => (server.served.lists.services ?? 0) + (server.served.watches.services ?? 0);
+      const before = reads();
+      const old = server.churn.create();
+      await expect.poll(() => ask(port, { name: old.name, type: 'A' })).toMatchObject({ rcode: 'NOERROR' });
+      // Without a pause in between, so that the watches have no chance to send either.
+      server.churn.delete();
+      const { name } = server.churn.create();
+      server.expire();
+      await expect.poll(() => ask(port, { name, type: 'A' })).toMatchObject({ rcode: 'NOERROR' });
+      await expect.poll(() => ask(port, { name: old.name, type: 'A' })).toMatchObject({ rcode: 'NXDOMAIN' });
+      // A watch that fails and a list; or, where lists are streamed, a second watch.
+      expect(reads()).toBeGreaterThanOrEqual(before + 2);
+      expect(
+        await differences(
+          port,
+          [...allQuestions(cluster)].filter(({ name: asked }) => !asked.includes('.pod.')),
+        ),
+      ).toEqual([]);
+    });
+  });
+
+  it('finds its API server again after a restart', async () => {
+    const cluster = defineCluster({ namespaces: 3, services: 5, pods: 10 });
+    await withCoredns(path, cluster, { cache: 'off' }, async ({ port }, first) => {
+      await first.close();
+      const second = await startApiServer({ cluster, port: first.port });
+      try {
+        const { name } = second.churn.create();
+        await expect
+          .poll(() => ask(port, { name, type: 'A' }), { timeout: 25_000 })
+          .toMatchObject({ rcode: 'NOERROR' });
+      } finally {
+        await second.close();
+      }
+    });
+  });
+
+  it('asks in the ways that this test is about', async () => {
+    const cluster = defineCluster({ namespaces: 3, services: 5, pods: 10 });
+    await withCoredns(path, cluster, { pods: 'verified' }, async (_coredns, server) => {
+      // From 1.15.0 on, lists are streamed as watches.
+      const names = ['namespaces', 'services', 'endpointslices', 'pods'];
+      const each = Object.fromEntries(names.map((name) => [name, 1]));
+      await expect.poll(() => server.served.watches).toEqual(each);
+      expect(server.served.lists).toEqual(version === '1.15.0' ? {} : each);
+    });
+  });
+});

@@ -1,0 +1,54 @@
+/** The upstream over UDP and TCP: its answers, and its delay. */
+import * as dnsPacket from 'dns-packet';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { defineExternal, externalQuestions, startUpstream, type Upstream } from '../src/index.ts';
+import { ask, askTcp, differences, encodeQuestion } from './support/dns.ts';
+
+const external = defineExternal({ names: 1000 });
+let upstream: Upstream;
+beforeAll(async () => {
+  upstream = await startUpstream({ external });
+});
+afterAll(() => upstream.close());
+
+it('answers as predicted, over UDP', async () => {
+  const questions = externalQuestions(external, 500, { aaaa: 0.5, missing: 0.2 });
+  expect(questions.filter(({ expected }) => expected.rcode === 'NXDOMAIN')).toHaveLength(100);
+  expect(questions.filter(({ type }) => type === 'AAAA')).toHaveLength(250);
+  expect(await differences(upstream.port, questions)).toEqual([]);
+});
+
+it('answers the same over TCP', async () => {
+  const message = dnsPacket.decode(await askTcp(upstream.port, encodeQuestion('www5.example.org', 'A')));
+  expect(message.answers).toEqual([expect.objectContaining({ type: 'A', data: '198.18.0.5', ttl: 30 })]);
+});
+
+it.each([
+  ['WWW7.Example.ORG', 'A', 'NOERROR', 1],
+  ['www7.example.org', 'SRV' as 'A', 'NOERROR', 0],
+  ['example.org', 'A', 'NOERROR', 0],
+  ['www1000.example.org', 'A', 'NXDOMAIN', 0],
+  ['www07.example.org', 'A', 'NXDOMAIN', 0],
+  ['www7.example.org.mydomain.com', 'A', 'NXDOMAIN', 0],
+] as const)('answers %s %s with %s', async (name, type, rcode, count) => {
+  const { rcode: code, answers } = await ask(upstream.port, { name, type });
+  expect([code, answers.length]).toEqual([rcode, count]);
+});
+
+it('gives the SOA record that lets a name that does not exist be cached, and EDNS only where it was asked with it', async () => {
+  const decoded = async (withEdns: boolean) =>
+    dnsPacket.decode(await askTcp(upstream.port, encodeQuestion('nothing.example', 'A', withEdns)));
+  const [plain, edns] = [await decoded(false), await decoded(true)];
+  for (const { authorities } of [plain, edns]) {
+    expect(authorities).toEqual([
+      expect.objectContaining({ type: 'SOA', ttl: 30, data: expect.objectContaining({ minimum: 30 }) }),
+    ]);
+  }
+  expect([plain.additionals?.length, edns.additionals?.length]).toEqual([0, 1]);
+});
+
+describe('a delay that is no delay', () => {
+  it.each([-1, 11, Number.NaN])('%d s is refused', async (delaySeconds) => {
+    await expect(startUpstream({ external, delaySeconds })).rejects.toMatchObject({ code: 'E_USAGE' });
+  });
+});
