@@ -229,7 +229,7 @@ describe('settings of the kubernetes target', () => {
     [{ loader: 'builtin' }, 'builtin'],
     [{ objective: 'max-rate' }, 'builtin'],
   ])('%o: the loader is %s', (flags, kind) => {
-    expect(loaderKindOf(configured(flags))).toBe(kind);
+    expect(loaderKindOf(configured(flags), [])).toBe(kind);
   });
 
   it('tiers are CPU quantities as well', () => {

@@ -139,6 +139,7 @@ describe('bench run', () => {
 const request: Omit<LoadRequest, 'endpoint'> = {
   transport: 'udp',
   queryFile: '/tmp/queries.txt',
+  source: null,
   durationSeconds: 3,
   ratePerSecond: null,
   openLoop: false,

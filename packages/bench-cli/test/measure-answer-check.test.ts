@@ -7,6 +7,7 @@ import { join } from 'node:path';
 import { defineWorkload, defineZoneSet, type Query, workloadFor } from '@dinodns-bench/zones';
 import { decode, encode, type Packet } from 'dns-packet';
 import { afterAll, afterEach, describe, expect, it } from 'vitest';
+import { configure } from '../src/config/configuration.ts';
 import { DEFAULTS } from '../src/config/settings.ts';
 import { createDnsClient } from '../src/dns/client.ts';
 import { BenchError } from '../src/errors.ts';
@@ -153,7 +154,10 @@ describe('workloads', () => {
 
     const load = (content: string) => {
       writeFileSync(join(directory, 'q.txt'), content);
-      return loadWorkload({ fs: fsPromises, cwd: directory }, 'q.txt', zoneSet);
+      return loadWorkload({ fs: fsPromises, cwd: directory }, 'q.txt', {
+        ...configure({ env: {}, flags: {} }),
+        zoneSet,
+      });
     };
 
     it('are read as dnsperf and dnscannon read them', async () => {

@@ -24,6 +24,7 @@ const load = (changes: Partial<LoadResult> = {}): LoadResult => ({
   latencyPercentiles: null,
   latencyHistogram: null,
   hdrHistogram: null,
+  lookups: null,
   ...changes,
 });
 

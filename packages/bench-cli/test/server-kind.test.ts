@@ -13,7 +13,8 @@ import { inspectionOf } from '../src/provision/provision.ts';
 import type { ProvisionedTool } from '../src/results/record.ts';
 import { SERVER_KINDS, serverOf } from '../src/servers/registry.ts';
 import type { ServerDefinition, ServerKind } from '../src/servers/server.ts';
-import { NAMED_WORKLOADS, zoneSetOf } from '../src/workload/workload.ts';
+import { namedWorkload } from '../src/workload/named.ts';
+import { zoneSetOf } from '../src/workload/workload.ts';
 import { type TestWorld, testWorld } from './support/test-world.ts';
 
 const SCRIPT = fileURLToPath(new URL('fixtures/made-up-server/server.mjs', import.meta.url));
@@ -83,6 +84,7 @@ describe('a kind of which nothing but its interface is known', () => {
       world,
       [madeUp],
       configuration,
+      [],
       createDisplay(world.stderr),
       signal,
     );
@@ -98,8 +100,8 @@ describe('a kind of which nothing but its interface is known', () => {
     });
     try {
       const zoneSet = zoneSetOf(10);
-      const workload = NAMED_WORKLOADS.half?.(zoneSet);
-      if (workload === undefined) throw new Error('there is no workload "half"');
+      const workload = namedWorkload('half', zoneSet, configuration);
+      if (workload === null) throw new Error('there is no workload "half"');
       const deployment = await session.target.deploy({
         server: madeUp,
         program: programs.programOf(madeUp),

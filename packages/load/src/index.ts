@@ -41,5 +41,8 @@ export { type Distribution, PERCENTILES, type Statistics, statisticsOf } from '.
 export { cannon, type Run, type RunControls } from './run.ts';
 export { type Crossed, crossedThresholds, parseThreshold, type Threshold } from './thresholds/thresholds.ts';
 export { packageVersion as cannonVersion } from './version.ts';
+export type { WorkloadInput } from './workload/options.ts';
+export { candidateNames } from './workload/pod-lookups.ts';
 export { parseQueryFile } from './workload/query-file.ts';
-export { type Random, sfc32 } from './workload/random.ts';
+export { createRandom, type Random, sfc32 } from './workload/random.ts';
+export { cumulate, weightedDraw, zipfWeights } from './workload/weights.ts';

@@ -2,6 +2,7 @@
  * Every setting of a run, once: see `Setting`. The command line, the environment, configuration files, the help
  * text, `docs/settings.md` and the type of a configuration are all made from these tables.
  */
+import { QUERY_TYPES } from '@dinodns-bench/zones';
 import { z } from 'zod';
 import { type Mode, TRANSPORTS } from '../results/record.ts';
 import { type CaseFilter, caseFilters, caseFilterText } from './case-filter.ts';
@@ -13,6 +14,7 @@ import {
   choice,
   coresFromText,
   list,
+  number,
   numberFromText,
   percentText,
   ratioFromText,
@@ -41,6 +43,15 @@ const rate = z.preprocess(
   numberFromText,
   z.literal(NO_LIMIT, rateMessage).or(z.number(rateMessage).positive(rateMessage).max(1e9, rateMessage)),
 );
+
+/** As dnsperf and dnscannon know them. */
+const queryType = z
+  .string('must be a query type')
+  .transform((value) => value.trim().toUpperCase())
+  .refine((value) => QUERY_TYPES.includes(value), 'must be a query type, for example A');
+
+const zipfMessage = 'must be a number from 0.1 to 5';
+const speedMessage = 'must be a factor from 0.001 to 1000';
 
 /** The width that the interval of every difference must fall below, as a ratio. */
 const untilMessage = 'must be a percentage of at least 0.01%, with its sign: 2%';
@@ -227,7 +238,8 @@ export const RUN_SETTINGS = {
   },
   workload: {
     flag: '--workload <list>',
-    description: 'names to query: half (exist), existing, missing, or a query file; or several',
+    description:
+      'names to query: half (exist), existing, missing, lookup, a query file or a capture; or several',
     schema: list(text, 'must be a list of workloads, for example existing,missing'),
     default: ['half'],
     // The cluster's own DNS does not serve the names of the zone set.
@@ -241,6 +253,53 @@ export const RUN_SETTINGS = {
     schema: caseFilters,
     default: [],
     show: (filters: readonly CaseFilter[]) => filters.map(caseFilterText).join(';'),
+  },
+  types: {
+    flag: '--types <list>',
+    description: 'types to query of every name of a workload: A,AAAA (zones then have both)',
+    schema: list(queryType, 'must be a list of query types, for example A,AAAA'),
+    default: ['A'],
+    distinct: true,
+  },
+  order: {
+    flag: '--order <order>',
+    description: 'names in sequence, at random (uniform), or by popularity (zipf)',
+    schema: choice(['sequence', 'uniform', 'zipf']),
+    default: 'sequence',
+  },
+  zipfExponent: {
+    flag: '--zipf-exponent <number>',
+    description: 'with --order zipf: the name of rank k is queried 1/k^number as often as the first',
+    schema: number(z.number(zipfMessage).min(0.1, zipfMessage).max(5, zipfMessage)),
+    // Of names at resolvers: Jung, Sit, Balakrishnan and Morris, "DNS Performance and the Effectiveness of Caching", 2002.
+    default: 0.9,
+  },
+  search: {
+    flag: '--search <list>',
+    description: "with --workload lookup: the node's own search domains, after the cluster's three",
+    schema: list(text, 'must be a list of domains'),
+    // One, as on most clouds: an external name then costs five queries of each type.
+    default: ['internal'],
+    distinct: true,
+  },
+  ndots: {
+    flag: '--ndots <n>',
+    description: 'with --workload lookup: names with fewer dots are searched for first',
+    schema: wholeNumber(0, 15),
+    // Of `dnsPolicy: ClusterFirst`.
+    default: 5,
+  },
+  captureSpeed: {
+    flag: '--capture-speed <factor>',
+    description: 'replay a capture faster or slower than it was captured',
+    schema: number(z.number(speedMessage).min(0.001, speedMessage).max(1000, speedMessage)),
+    default: 1,
+  },
+  ip: {
+    flag: '--ip <version>',
+    description: 'on one machine, servers listen on 127.0.0.1 (4) or ::1 (6)',
+    schema: z.preprocess(numberFromText, z.literal([4, 6], 'must be 4 or 6')),
+    default: 4,
   },
   cpu: {
     flag: '--cpu <how>',

@@ -3,6 +3,7 @@
  * servers and cases.
  */
 
+import type { WorkloadInput } from '@dinodns-bench/load';
 import type { Endpoint } from '../dns/endpoint.ts';
 import type { LoadResult, Observation, Transport } from '../results/record.ts';
 
@@ -11,6 +12,8 @@ export interface LoadRequest {
   readonly transport: Transport;
   /** Path of the query file (dnsperf's format: a name and a type on each line). */
   readonly queryFile: string;
+  /** What only the built-in loader can send, instead of the query file; null: the file. */
+  readonly source: WorkloadInput | null;
   readonly durationSeconds: number;
   /** Queries per second over all clients; null for no limit but the window of outstanding queries. */
   readonly ratePerSecond: number | null;

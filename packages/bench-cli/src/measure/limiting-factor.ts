@@ -13,6 +13,8 @@ export interface LimitEvidence {
   readonly qps: number;
   /** The requested rate; null for none. */
   readonly ratePerSecond: number | null;
+  /** The workload has its own timing: as long as the loaders keep it, it is the limit. Default: false. */
+  readonly isTimed?: boolean;
 }
 
 /**
@@ -30,6 +32,7 @@ const RATE_TOLERANCE = 0.02;
  */
 export function limitingFactor(evidence: LimitEvidence): LimitedBy {
   const { ratePerSecond, qps } = evidence;
+  if (evidence.isTimed === true && evidence.loaderWasTheLimit === false) return 'rate';
   if (ratePerSecond !== null && qps >= ratePerSecond * (1 - RATE_TOLERANCE)) return 'rate';
   const server = evidence.serverCores === null ? 0 : evidence.serverCores / evidence.serverAllowance;
   const loader = loaderShare(evidence);

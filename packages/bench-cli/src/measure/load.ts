@@ -45,7 +45,7 @@ export async function runLoaders(
   { stage, durationSeconds, progress, onStarted, ratePerSecond, openLoop }: LoadStage,
 ): Promise<LoadOutcome[]> {
   const { configuration, loader } = context;
-  const { queryFile } = workloadOf(context, planned);
+  const { queryFile, workload } = workloadOf(context, planned);
   const count = deployment.endpoints.length;
   const rates = new Array<number>(count).fill(0);
   const failed = new AbortController();
@@ -55,6 +55,7 @@ export async function runLoaders(
       endpoint,
       transport: planned.case.transport,
       queryFile,
+      source: workload.builtin?.source ?? null,
       durationSeconds,
       ratePerSecond: ratePerSecond === null ? null : ratePerSecond / count,
       openLoop,

@@ -1,6 +1,6 @@
 /** The results of several loaders, one per instance, merged as if from one: what a load-balancing Service would show. */
 import { mergedLatencyDetail } from '../loaders/builtin/result.ts';
-import type { LoadResult } from '../results/record.ts';
+import type { LoadResult, LookupResult } from '../results/record.ts';
 
 type Latency = NonNullable<LoadResult['latencySeconds']>;
 
@@ -84,6 +84,32 @@ function mergeConnections(results: readonly LoadResult[]): LoadResult['connectio
   };
 }
 
+function mergeLookups(parts: readonly LookupResult[]): LookupResult | null {
+  if (parts.length === 0) return null;
+  const ended = (part: LookupResult) => part.found + part.failed;
+  const timed = parts.flatMap((part) =>
+    part.latencySeconds === null ? [] : [{ latency: part.latencySeconds, n: ended(part) }],
+  );
+  const n = sum(timed.map((part) => part.n));
+  const { latencyPercentiles, hdrHistogram } = mergedLatencyDetail(parts.map((part) => part.hdrHistogram));
+  return {
+    count: sum(parts.map((part) => part.count)),
+    found: sum(parts.map((part) => part.found)),
+    failed: sum(parts.map((part) => part.failed)),
+    perSecond: sum(parts.map((part) => part.perSecond)),
+    latencySeconds:
+      n === 0
+        ? null
+        : {
+            mean: sum(timed.map((part) => part.latency.mean * part.n)) / n,
+            min: Math.min(...timed.map((part) => part.latency.min)),
+            max: Math.max(...timed.map((part) => part.latency.max)),
+          },
+    latencyPercentiles,
+    hdrHistogram,
+  };
+}
+
 /**
  * Counts and rates are added; latency is merged over all completed queries.
  * @throws if `results` is empty.
@@ -115,5 +141,6 @@ export function mergeLoads(results: readonly LoadResult[]): LoadResult {
     intervals: mergeIntervals(results),
     // dnsperf's bins need not be the same in all loads, and no reader needs them merged; each load keeps its own.
     ...mergedLatencyDetail(results.map(({ hdrHistogram }) => hdrHistogram)),
+    lookups: mergeLookups(results.flatMap(({ lookups }) => lookups ?? [])),
   };
 }

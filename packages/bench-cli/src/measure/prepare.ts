@@ -53,7 +53,7 @@ export function prepareRun(request: PrepareRequest): Promise<Prepared> {
 async function prepareMachine(request: PrepareRequest): Promise<Prepared> {
   const { world, runId, configuration, servers, plan, display, signal, force } = request;
   const environment = await describeEnvironment(world);
-  const programs = await preparePrograms(world, servers, configuration, display, signal);
+  const programs = await preparePrograms(world, servers, configuration, request.workloads, display, signal);
   const session = await openLocalSession({
     world,
     runId,
@@ -86,7 +86,7 @@ function requestedCores({ plan, configuration }: PrepareRequest): number {
 async function prepareCluster(request: PrepareRequest): Promise<Prepared> {
   const { world, runId, configuration, servers, display, signal, force } = request;
   const { kubernetes: settings } = configuration;
-  const loaderKind = loaderKindOf(configuration);
+  const loaderKind = loaderKindOf(configuration, request.workloads);
   const machine = await describeEnvironment(world);
   display.live('  connecting to the cluster');
   const opened = await openCluster({

@@ -1,10 +1,31 @@
 /** Compares the mix of response codes that a loader saw with the one that the workload predicts. Pure. */
 import type { LoadResult } from '../results/record.ts';
+import type { BenchWorkload } from '../workload/workload.ts';
 
 function formatMix(counts: Iterable<readonly [string, number]>, total: number): string {
   return (
     [...counts].map(([code, count]) => `${code} ${((100 * count) / total).toFixed(2)} %`).join(', ') || 'none'
   );
+}
+
+/** Null if the response codes of a load are as its workload predicts; else what is wrong with them. */
+export function codesProblem(
+  load: LoadResult,
+  predicted: ReadonlyMap<string, number>,
+  loaders: number,
+  known: NonNullable<BenchWorkload['codes']>,
+): string | null {
+  if (known === 'unknown') return null;
+  return known === 'possible'
+    ? unforeseenCode(load, predicted)
+    : responseCodeProblem(load, predicted, loaders);
+}
+
+/** Null if every code that came can come, where the workload does not decide how often; else what is wrong. */
+function unforeseenCode(load: LoadResult, predicted: ReadonlyMap<string, number>): string | null {
+  const unforeseen = Object.keys(load.responseCodes).filter((code) => !predicted.has(code));
+  if (unforeseen.length === 0) return null;
+  return `the workload predicts only ${[...predicted.keys()].join(', ')}; the server answered ${formatMix(Object.entries(load.responseCodes), load.queriesCompleted)}`;
 }
 
 /**

@@ -20,7 +20,7 @@ import { assignCpus, availableCpuNumbers } from '../targets/local/cpu-sets.ts';
 import { createLocalTarget } from '../targets/local/local-target.ts';
 import { createResourceGroups } from '../targets/local/resource-groups.ts';
 import type { Target } from '../targets/target.ts';
-import { readinessQueries } from '../workload/workload.ts';
+import { type BenchWorkload, needsBuiltin, readinessQueries } from '../workload/workload.ts';
 import type { World } from '../world.ts';
 
 /** Which loader a run uses. */
@@ -66,6 +66,7 @@ export async function preparePrograms(
   world: World,
   servers: readonly Server[],
   configuration: RunConfiguration,
+  workloads: readonly BenchWorkload[],
   display: Display,
   signal: AbortSignal,
   provide: ProvideTool = createProvisioner(world),
@@ -84,8 +85,7 @@ export async function preparePrograms(
     tools.set(key, await provide(program, { ...options, version }));
     signal.throwIfAborted();
   }
-  // The search for the highest rate needs an open loop, which only the built-in loader has.
-  const wanted = configuration.objective === 'max-rate' ? 'builtin' : configuration.loader;
+  const wanted = needsBuiltin(configuration.objective, workloads) ? 'builtin' : configuration.loader;
   const loader = await chooseLoader(wanted, () => provide(dnsperfProgram, options));
   signal.throwIfAborted();
   const toolOf = ({ name, program, version }: Server): ProvisionedTool => {
@@ -150,6 +150,9 @@ function createLoader(
     : createDnsperf({ ...common, executable: choice.tool.executable, version: choice.tool.version });
 }
 
+/** Where servers listen, by IP version. */
+const LOOPBACK = { 4: '127.0.0.1', 6: '::1' } as const;
+
 /** Opens the local target and the loader beside it. The caller must always close it. */
 export async function openLocalSession(request: SessionRequest): Promise<Session> {
   const { world, runId, configuration } = request;
@@ -159,6 +162,7 @@ export async function openLocalSession(request: SessionRequest): Promise<Session
       groups,
       readinessQueries,
       force: request.force,
+      address: LOOPBACK[configuration.ip],
     });
     const cpuSet = groups.method === 'affinity' ? await loaderCpus(world, request.cases) : null;
     const loader = createLoader(request.choice, { world, groups, cpuSet });

@@ -23,7 +23,7 @@ import { loadAndObserve, type Pace, runLoaders } from './load.ts';
 import { findMaxRate } from './max-rate.ts';
 import { mergeLoads } from './merge-loads.ts';
 import { addObservations } from './merge-observations.ts';
-import { responseCodeProblem } from './response-codes.ts';
+import { codesProblem } from './response-codes.ts';
 import { rawFolderOf, type TrialContext, type TrialProgress, workloadOf } from './trial-context.ts';
 
 /** The result of a trial besides its record. */
@@ -168,6 +168,7 @@ async function measure(
         loaderWasTheLimit: anyWasTheLimit(outcomes),
         qps: load.qps,
         ratePerSecond: planned.case.ratePerSecond,
+        isTimed: workloadOf(context, planned).workload.builtin?.isTimed === true,
       }),
   };
 }
@@ -232,8 +233,9 @@ async function refuseUselessLoad(
     });
   }
   if (server.answers === 'echo') return;
-  const predicted = context.predictedCodes(server, workloadOf(context, planned).workload);
-  const problem = responseCodeProblem(load, predicted, deployment.endpoints.length);
+  const { workload } = workloadOf(context, planned);
+  const predicted = context.predictedCodes(server, workload);
+  const problem = codesProblem(load, predicted, deployment.endpoints.length, workload.codes ?? 'counted');
   if (problem !== null) {
     throw new BenchError('E_RESPONSE_CODES', `${server.name} answers differently under load: ${problem}`, {
       evidence: (await deployment.lastLogLines()).slice(-10),
@@ -251,5 +253,7 @@ function metricsOf(load: LoadResult, server: Observation | null): TrialMetrics {
     cpuCores: server?.cpuCores ?? null,
     memoryBytes: server?.memoryBytes?.mean ?? null,
     throttledSeconds: server?.throttling?.throttledSeconds ?? null,
+    lookupsPerSecond: load.lookups?.perSecond ?? null,
+    lookupLatencySeconds: load.lookups?.latencySeconds?.mean ?? null,
   };
 }

@@ -35,6 +35,8 @@ const COLUMNS: readonly Column[] = [
   ...SHOWN_PERCENTILES.map(
     (wanted): Column => [`latency_p${wanted}_seconds`, (trial) => trialPercentile(trial, wanted)],
   ),
+  ['lookups_per_second', (trial) => (trial.status === 'ok' ? trial.metrics.lookupsPerSecond : null)],
+  ['lookup_latency_seconds', (trial) => (trial.status === 'ok' ? trial.metrics.lookupLatencySeconds : null)],
   ['cpu_seconds_per_query', (trial) => (trial.status === 'ok' ? trial.metrics.cpuSecondsPerQuery : null)],
   ['cpu_cores', (trial) => (trial.status === 'ok' ? trial.metrics.cpuCores : null)],
   ['memory_bytes', (trial) => (trial.status === 'ok' ? trial.metrics.memoryBytes : null)],

@@ -3,6 +3,7 @@ import type { CaseRecord, Delta, RunRecord, SummaryStatistic } from '../results/
 import { type DeltaDefinition, deltaFigures } from '../stats/deltas.ts';
 import { type CaseGroup, marksOf, serverTitle, shapeOf } from './cases.ts';
 import { limitWord } from './limits.ts';
+import { lookupsOf } from './lookups.ts';
 import { blocks, bullets, code, plain, table } from './markdown-text.ts';
 import { okTrialsByCase } from './marks.ts';
 import {
@@ -81,6 +82,30 @@ function uncertainty(record: RunRecord, cases: readonly CaseRecord[], definition
     ];
   });
   return table(header, rows, [4, 7]);
+}
+
+/** Nothing where the workload is not made of lookups. */
+function lookups(record: RunRecord, cases: readonly CaseRecord[]): string {
+  const rows = cases.flatMap((item) => {
+    const found = lookupsOf(record, item);
+    if (found === null) return [];
+    return [
+      [
+        rowTitle(record, item),
+        figure(found.perSecond, formatQps),
+        figure(found.latencySeconds, formatSeconds),
+        formatFixed(found.queriesPerLookup, 2),
+        formatShare(found.failedRatio),
+      ],
+    ];
+  });
+  if (rows.length === 0) return '';
+  const header = ['', 'Lookups/s', 'Latency of a lookup (s)', 'Queries per lookup', 'Without an answer'];
+  return blocks(
+    '### Lookups',
+    'A lookup is what an application asked; its resolver made one or several queries of it. Throughput and latency in the other tables are of queries.',
+    table(header, rows),
+  );
 }
 
 /** Nothing where no loader gave percentiles. */
@@ -178,6 +203,7 @@ export function groupSection(record: RunRecord, group: CaseGroup, definition: De
     publishedForm(record, cases, definition),
     '### Uncertainty',
     uncertainty(record, cases, definition),
+    lookups(record, cases),
     tail(record, cases),
     '### Cost',
     cost(record, cases, definition),

@@ -6,6 +6,7 @@ import { type DeltaDefinition, deltaFigures } from '../stats/deltas.ts';
 import { type CaseGroup, explainMarks, groupCases, marksOf, serverTitle, shapeOf } from './cases.ts';
 import { findings } from './findings.ts';
 import { limitWord } from './limits.ts';
+import { lookupRateText, lookupsOf } from './lookups.ts';
 import { okTrialsByCase } from './marks.ts';
 import {
   formatBytes,
@@ -165,6 +166,19 @@ function percentileLines(record: RunRecord, cases: readonly CaseRecord[], column
   });
 }
 
+/** A line for each case whose workload is made of lookups. */
+function lookupLines(record: RunRecord, cases: readonly CaseRecord[], columns: number): string[] {
+  return cases.flatMap((item) => {
+    const lookups = lookupsOf(record, item);
+    if (lookups === null) return [];
+    const { latencySeconds, failedRatio } = lookups;
+    const took = latencySeconds === null ? '' : `, ${formatTime(latencySeconds.median)} each`;
+    const failed = failedRatio === 0 ? '' : `, ${formatShare(failedRatio)} without an answer`;
+    const title = serverTitle(record, item.server);
+    return [wrap(`  ${title}: ${lookupRateText(lookups)}${took}${failed}`, columns, '    ')];
+  });
+}
+
 /** Breaks a sentence at spaces, but not before a unit; `indent` goes before all lines but the first. */
 function wrap(text: string, columns: number, indent: string): string {
   const lines: string[] = [];
@@ -202,9 +216,12 @@ export function renderTerminal(original: RunRecord, options: RenderOptions): str
   const parts = groups.map((group) => {
     const told = group.cases.filter(({ server }) => server !== record.baseline || group.cases.length === 1);
     const sentences = told.map((item) => wrap(`• ${verdictSentence(item, record)}`, columns, '  '));
-    const percentiles = percentileLines(record, group.cases, columns).map((line) => paint.dim(line));
+    const below = [
+      ...lookupLines(record, group.cases, columns),
+      ...percentileLines(record, group.cases, columns).map((line) => paint.dim(line)),
+    ];
     const table = groupTable(record, group, options, paint);
-    return [paint.bold(group.title), table, ...percentiles, '', ...sentences].join('\n');
+    return [paint.bold(group.title), table, ...below, '', ...sentences].join('\n');
   });
   const notes = legend(record, options).map((line) => paint.dim(wrap(line, columns, '  ')));
   const status = runStatus(record);

@@ -22,6 +22,9 @@ export const caseSummarySchema = z.object({
   throttledSeconds: summaryStatisticSchema.nullable(),
   /** By ascending percentile, those that every ok trial has; null where the loader gives none. */
   latencyPercentiles: z.array(z.object({ percentile, seconds: summaryStatisticSchema })).nullable(),
+  /** Where the workload is made of lookups. */
+  lookupsPerSecond: summaryStatisticSchema.nullable().default(null),
+  lookupLatencySeconds: summaryStatisticSchema.nullable().default(null),
 });
 export type CaseSummary = z.output<typeof caseSummarySchema>;
 

@@ -9,6 +9,25 @@ export type LatencyHistogram = z.output<typeof latencyHistogramSchema>;
 /** 99.9 for the latency that 99.9 % of completed queries did not exceed. */
 export const percentile = z.number().min(0).max(100);
 
+/**
+ * What the applications saw where a resolver's behaviour is part of the load: a lookup is what an application asked, and one
+ * or several queries.
+ */
+export const lookupResultSchema = z.object({
+  count,
+  /** Ended with an answer, or without one. */
+  found: count,
+  failed: count,
+  /** Lookups that ended, per second of run time. */
+  perSecond: z.number().nonnegative(),
+  /** From the first query to the end of a lookup. Null when none ended. */
+  latencySeconds: z.object({ mean: seconds, min: seconds, max: seconds }).nullable(),
+  latencyPercentiles: z.array(z.object({ percentile, seconds })).nullable(),
+  /** As that of the queries. */
+  hdrHistogram: z.string().nullable(),
+});
+export type LookupResult = z.output<typeof lookupResultSchema>;
+
 /** Result of one loader process against one endpoint, or of several merged. */
 export const loadResultSchema = z.object({
   queriesSent: count,
@@ -47,6 +66,8 @@ export const loadResultSchema = z.object({
    * libraries read and merge it. Null where the loader does not give it.
    */
   hdrHistogram: z.string().nullable().default(null),
+  /** Null where the workload is not made of lookups. */
+  lookups: lookupResultSchema.nullable().default(null),
 });
 export type LoadResult = z.output<typeof loadResultSchema>;
 

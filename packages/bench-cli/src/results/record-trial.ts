@@ -37,6 +37,9 @@ export const trialMetricsSchema = z.object({
   cpuCores: z.number().nonnegative().nullable(),
   memoryBytes: bytes.nullable(),
   throttledSeconds: seconds.nullable(),
+  /** Of the lookups, where the workload is made of them. */
+  lookupsPerSecond: z.number().nonnegative().nullable().default(null),
+  lookupLatencySeconds: seconds.nullable().default(null),
 });
 export type TrialMetrics = z.output<typeof trialMetricsSchema>;
 

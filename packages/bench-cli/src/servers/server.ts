@@ -12,6 +12,9 @@ import type { KubernetesSettings } from '../config/kubernetes-settings.ts';
 import type { Program, WantedVersion } from '../provision/provision.ts';
 import type { Mode, Transport } from '../results/record.ts';
 
+/** The version of IP that a server listens on, where bench chooses: on one machine. */
+export type IpVersion = RunConfiguration['ip'];
+
 /** A file that the server reads. `path` is relative to the instance's directory. */
 export interface ConfigurationFile {
   readonly path: string;
@@ -86,7 +89,7 @@ export interface ServerDefinition {
   /** How this server answers for a name outside all of its zones; both are correct (RFC 9499: "lame"). */
   readonly answersUnknownZoneWith: 'NXDOMAIN' | 'REFUSED';
   /** Why this combination cannot be run, or null if it can. */
-  unsupported(mode: Mode, transport: Transport): string | null;
+  unsupported(mode: Mode, transport: Transport, ip: IpVersion): string | null;
   plan(request: InstanceRequest): InstancePlan;
   /** Arguments that make the program print its version, and how to read what it prints. */
   readonly versionArguments: readonly string[];

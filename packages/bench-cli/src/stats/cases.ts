@@ -62,6 +62,8 @@ function summarizeTrials(trials: readonly OkTrial[]): CaseSummary | null {
     cpuCores: summaryOf(trials, 'cpuCores'),
     throttledSeconds: summaryOf(trials, 'throttledSeconds'),
     latencyPercentiles: summarizePercentiles(trials),
+    lookupsPerSecond: summaryOf(trials, 'lookupsPerSecond'),
+    lookupLatencySeconds: summaryOf(trials, 'lookupLatencySeconds'),
   };
 }
 

@@ -5,48 +5,94 @@ import { nameText, typeName } from '@dinodns-bench/wire';
 import type { Query, ZoneSet } from '@dinodns-bench/zones';
 import { BenchError } from '../errors.ts';
 import type { World } from '../world.ts';
-import { type BenchWorkload, NAMED_WORKLOADS } from './workload.ts';
+import { captureWorkload, isCaptureName } from './capture.ts';
+import { type LookupOptions, lookupWorkload } from './lookup.ts';
+import { NAMED_WORKLOADS, type NamedOptions, namedWorkload } from './named.ts';
+import { drawn } from './popularity.ts';
+import { type BenchWorkload, sentQueries } from './workload.ts';
 
-/** The queries of a query file in dnsperf's format, as `dnscannon` reads it. */
+/** A pod's lookups of the names of the zones. */
+const LOOKUP = 'lookup';
+
+/** A zone is looked up as five names, each of which is checked before every trial. */
+const MAX_LOOKED_UP = 20_000;
+
+/** The queries of a query file in dnsperf's format, as `dnscannon` reads it. A query may be there several times. */
 function fileWorkload(name: string, content: Uint8Array): BenchWorkload {
   const queries: Query[] = [];
   const size = parseQueryFile(name, content, (name, type) => {
     queries.push({ name: nameText(name), type: typeName(type) });
   });
-  return { name, description: `the queries of ${name}, in order`, size, queries: () => queries };
+  const distinct = new Map(queries.map((query) => [`${query.name} ${query.type}`, query]));
+  return {
+    name,
+    description: `the ${size} queries of ${name}, in order`,
+    size: distinct.size,
+    queries: () => distinct.values(),
+    ...(distinct.size === size ? {} : { sequence: () => queries }),
+  };
+}
+
+/** What decides the workloads of a run, besides their names. */
+export interface WorkloadSettings extends NamedOptions, LookupOptions {
+  readonly zoneSet: ZoneSet;
+  /** 2 replays a capture twice as fast. */
+  readonly captureSpeed: number;
+}
+
+function lookupOfZones(name: string, settings: WorkloadSettings): BenchWorkload {
+  const names = Array.from(settings.zoneSet.zones(), (zone) => zone.name);
+  if (names.length > MAX_LOOKED_UP) {
+    throw new BenchError(
+      'E_CONFIG',
+      `--workload: ${name} takes at most ${MAX_LOOKED_UP} zones, not ${names.length}`,
+      {
+        fix: `Lower --zones: a lookup is several queries, and each of them is checked before the trial.`,
+      },
+    );
+  }
+  return lookupWorkload(name, names, 'the zones', settings);
 }
 
 /**
- * A named workload, or one read from a query file.
- * @throws BenchError `E_CONFIG` if `name` is neither; LoadError `E_QUERY_FILE` with the lines that are no queries.
+ * A named workload, a capture, or one read from a query file.
+ * @throws BenchError `E_CONFIG` if `name` is none of them; LoadError `E_QUERY_FILE` with the lines that are no queries, or
+ * `E_PCAP`.
  */
 export async function loadWorkload(
   world: Pick<World, 'fs' | 'cwd'>,
   name: string,
-  zoneSet: ZoneSet,
+  settings: WorkloadSettings,
 ): Promise<BenchWorkload> {
-  const make = NAMED_WORKLOADS[name];
-  if (make !== undefined) return make(zoneSet);
+  const named = namedWorkload(name, settings.zoneSet, settings);
+  if (named !== null) return named;
+  if (name === LOOKUP) return lookupOfZones(name, settings);
   const path = name.startsWith('/') ? name : `${world.cwd}/${name}`;
   try {
-    return fileWorkload(name, await world.fs.readFile(path));
+    const content = isCaptureName(name) ? null : await world.fs.readFile(path);
+    if (content !== null) return drawn(fileWorkload(name, content), settings);
+    await world.fs.access(path);
   } catch (error) {
-    if (error instanceof LoadError) throw error;
-    const known = Object.keys(NAMED_WORKLOADS);
-    const reason = systemErrorCode(error) === 'ENOENT' ? 'no such file' : messageOf(error);
-    const suggestion = nearest(name, known);
-    throw new BenchError(
-      'E_CONFIG',
-      `--workload: "${name}" is not a workload and cannot be read as a query file (${reason})`,
-      {
-        fix:
-          suggestion === undefined
-            ? `Use one of ${known.join(', ')}, or the path of a file with a name and a type on each line.`
-            : `Did you mean "${suggestion}"?`,
-        cause: error,
-      },
-    );
+    throw error instanceof LoadError ? error : unknownWorkload(name, error);
   }
+  return captureWorkload(name, path, settings.captureSpeed);
+}
+
+function unknownWorkload(name: string, cause: unknown): BenchError {
+  const known = [...NAMED_WORKLOADS, LOOKUP];
+  const reason = systemErrorCode(cause) === 'ENOENT' ? 'no such file' : messageOf(cause);
+  const suggestion = nearest(name, known);
+  return new BenchError(
+    'E_CONFIG',
+    `--workload: "${name}" is not a workload and cannot be read as a query file (${reason})`,
+    {
+      fix:
+        suggestion === undefined
+          ? `Use one of ${known.join(', ')}, or the path of a capture or of a file with a name and a type on each line.`
+          : `Did you mean "${suggestion}"?`,
+      cause,
+    },
+  );
 }
 
 /** Lines in one write: few system calls, and no large string for a million zones. */
@@ -61,7 +107,7 @@ export async function writeQueryFile(
   const file = await world.fs.open(path, 'w');
   try {
     let lines: string[] = [];
-    for (const { name, type } of workload.queries()) {
+    for (const { name, type } of sentQueries(workload)) {
       lines.push(`${name} ${type}\n`);
       if (lines.length === LINES_PER_WRITE) {
         await file.write(lines.join(''));

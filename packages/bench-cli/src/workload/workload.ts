@@ -1,58 +1,60 @@
 /** The workload of a run: which names and types are queried, and what the answers must be. */
-import {
-  defineWorkload,
-  defineZoneSet,
-  type Lookup,
-  type Query,
-  type Workload,
-  workloadFor,
-  type ZoneSet,
-} from '@dinodns-bench/zones';
+import type { WorkloadInput } from '@dinodns-bench/load';
+import { defineZoneSet, type Lookup, type Query, type ZoneSet } from '@dinodns-bench/zones';
 import type { DnsQuery } from '../dns/client.ts';
 import type { Server } from '../servers/server.ts';
 
-/** The zone set of a run with this many zones: the odd numbers, as published. */
-export function zoneSetOf(zones: number): ZoneSet {
-  return defineZoneSet({ from: 1, to: 2 * zones - 1, parity: 'odd' });
+/**
+ * The zone set of a run with this many zones: the odd numbers, as published. Where AAAA is queried, each zone has an IPv6
+ * address as well.
+ */
+export function zoneSetOf(zones: number, types: readonly string[] = ['A']): ZoneSet {
+  const records = types.includes('AAAA') ? { records: ['A 127.0.0.1', 'AAAA ::1'] } : {};
+  return defineZoneSet({ from: 1, to: 2 * zones - 1, parity: 'odd', ...records });
+}
+
+/**
+ * The search for the highest rate needs an open loop, which only the built-in loader has; so do workloads that it alone can
+ * send. All cases of a run have the same loader.
+ */
+export function needsBuiltin(
+  objective: 'throughput' | 'max-rate',
+  workloads: readonly BenchWorkload[],
+): boolean {
+  return objective === 'max-rate' || workloads.some(({ builtin }) => builtin !== undefined);
+}
+
+/** What is sent in one pass. */
+export function sentQueries(workload: BenchWorkload): Iterable<Query> {
+  return workload.sequence?.() ?? workload.queries();
 }
 
 /** A workload that bench can send: its queries, lazily, and words for the report. */
 export interface BenchWorkload {
   readonly name: string;
   readonly description: string;
+  /** Number of distinct queries. */
   readonly size: number;
+  /** Every distinct query once: what the answer check asks. */
   queries(): Iterable<Query>;
+  /** What is sent, over and over, where it is not `queries()` in order. */
+  sequence?(): Iterable<Query>;
+  /** What only the built-in loader can send, instead of the sequence. */
+  readonly builtin?: {
+    readonly source: WorkloadInput;
+    /** It has its own timing, so no rate can be asked for. */
+    readonly isTimed: boolean;
+  };
+  /**
+   * What the sequence says of the response codes: how often each comes (default), only which of them can come, or
+   * nothing.
+   */
+  readonly codes?: 'counted' | 'possible' | 'unknown';
   /** The expected answer, where it does not come from the zone set: the names of a cluster. */
   expectation?(query: Query): Expectation | null;
   /** Fixes which of two correct answers this server gives (`orCode`): from then on only that one is correct. */
   settle?(query: Query, code: string): void;
 }
-
-function named(name: string, description: string, workload: Workload): BenchWorkload {
-  return { name, description, size: workload.size, queries: () => workload.queries() };
-}
-
-/** The workloads with names; any other name is a query file. */
-export const NAMED_WORKLOADS: Readonly<Record<string, (zoneSet: ZoneSet) => BenchWorkload>> = {
-  half: (zoneSet) =>
-    named(
-      'half',
-      'every name once in order, type A: half exist, half do not',
-      defineWorkload(workloadFor(zoneSet)),
-    ),
-  existing: (zoneSet) =>
-    named(
-      'existing',
-      'names that exist, in order, type A',
-      defineWorkload({ ...workloadFor(zoneSet), parity: 'odd' }),
-    ),
-  missing: (zoneSet) =>
-    named(
-      'missing',
-      'names that do not exist, in order, type A',
-      defineWorkload({ ...workloadFor(zoneSet), parity: 'even' }),
-    ),
-};
 
 /** The correct answer to one query. */
 export interface Expectation {
@@ -98,7 +100,7 @@ export function predictedCodes(
   workload: BenchWorkload,
 ): Map<string, number> {
   const counts = new Map<string, number>();
-  for (const query of workload.queries()) {
+  for (const query of sentQueries(workload)) {
     const { code } = expectedAnswer(workload, zoneSet, server, query);
     counts.set(code, (counts.get(code) ?? 0) + 1);
   }
@@ -108,13 +110,15 @@ export function predictedCodes(
 /** Share of queries whose answer holds records, in [0, 1]. */
 export function existingRatio(zoneSet: ZoneSet, workload: BenchWorkload): number {
   let existing = 0;
-  for (const query of workload.queries()) {
+  let sent = 0;
+  for (const query of sentQueries(workload)) {
+    sent += 1;
     const own = workload.expectation?.(query) ?? null;
     const exists =
       own === null ? zoneSet.lookup(query.name, query.type).kind === 'answer' : own.code === 'NOERROR';
     if (exists) existing += 1;
   }
-  return existing / workload.size;
+  return sent === 0 ? 0 : existing / sent;
 }
 
 /** A query that a server answers once it has loaded its zones: for a record that no server makes up (no SOA or NS). */

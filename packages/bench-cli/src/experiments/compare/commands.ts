@@ -45,8 +45,8 @@ function addClusterCommands(program: Command, call: Call): void {
     .description('list the container images that a run on a cluster uses')
     .option('--json', 'as JSON')
     .action(async (values: Record<string, unknown>) => {
-      const { configuration } = await decideRun(world, runOptions(call, values));
-      call.status = imagesCommand(world, configuration, { json: values.json === true });
+      const run = await decideRun(world, runOptions(call, values));
+      call.status = imagesCommand(world, run, { json: values.json === true });
     });
   addRunSettings(program.command('manifests'))
     .description('print the objects of a run on a cluster as YAML, for kubectl apply')

@@ -98,16 +98,51 @@ function clusterPlaceholder(name: string): BenchWorkload {
 }
 
 /** Every case must be possible. */
-function demandSupport(servers: readonly Server[], plan: Plan): void {
+function demandSupport(servers: readonly Server[], plan: Plan, { ip }: RunConfiguration): void {
   for (const { server: name, mode, transport } of plan.cases) {
     const server = servers.find((candidate) => candidate.name === name);
-    const reason = server?.unsupported(mode, transport) ?? null;
+    const reason = server?.unsupported(mode, transport, ip) ?? null;
     if (reason === null) continue;
     throw new BenchError(
       'E_CONFIG',
-      `${name} cannot be run with --mode ${mode} --transport ${transport}: ${reason}`,
+      `${name} cannot be run with --mode ${mode} --transport ${transport}${ip === 6 ? ' --ip 6' : ''}: ${reason}`,
       {
         fix: `Omit the server, or its case: --exclude server=${name},mode=${mode},transport=${transport}`,
+      },
+    );
+  }
+}
+
+/** What dnsperf cannot send, and what has its own timing. */
+function demandLoader(
+  { loader, kubernetes }: RunConfiguration,
+  plan: Plan,
+  workloads: readonly BenchWorkload[],
+): void {
+  const special = workloads.find((workload) => workload.builtin !== undefined);
+  if (special !== undefined && loader === 'dnsperf') {
+    throw new BenchError('E_CONFIG', `--loader: dnsperf cannot send the workload "${special.name}"`, {
+      fix: 'Use --loader builtin, or omit it.',
+    });
+  }
+  const timed = workloads.find((workload) => workload.builtin?.isTimed === true);
+  if (timed !== undefined && kubernetes.target === 'kubernetes') {
+    throw new BenchError(
+      'E_CONFIG',
+      `--workload: ${timed.name} is a capture, which is replayed on one machine only`,
+      {
+        fix: 'Use --target local, or a query file.',
+      },
+    );
+  }
+  for (const { workload: name, ratePerSecond } of plan.cases) {
+    const workload = workloads.find((candidate) => candidate.name === name);
+    if (ratePerSecond === null || workload?.builtin?.isTimed !== true) continue;
+    throw new BenchError(
+      'E_CONFIG',
+      `--rate: ${name} is replayed with its own timing, not at ${ratePerSecond} QPS`,
+      {
+        fix: `Omit --rate, or its cases: --exclude "workload=${name},rate=${ratePerSecond}"; --capture-speed makes it faster.`,
       },
     );
   }
@@ -122,19 +157,16 @@ async function planFor(
   // The cluster's nodes are only known once it is asked; this machine's CPUs say nothing about them.
   const onCluster = configuration.kubernetes.target === 'kubernetes';
   const plan = planRun(configuration, onCluster ? Number.POSITIVE_INFINITY : world.machine.availableCpus);
-  demandSupport(servers, plan);
-  const zoneSet = zoneSetOf(configuration.zones);
+  demandSupport(servers, plan, configuration);
+  const zoneSet = zoneSetOf(configuration.zones, configuration.types);
   const existing = servers.some((server) => server.existing);
-  return {
-    servers,
-    plan,
-    zoneSet,
-    workloads: await Promise.all(
-      configuration.workloads.map((name) =>
-        existing ? clusterPlaceholder(name) : loadWorkload(world, name, zoneSet),
-      ),
+  const workloads = await Promise.all(
+    configuration.workloads.map((name) =>
+      existing ? clusterPlaceholder(name) : loadWorkload(world, name, { ...configuration, zoneSet }),
     ),
-  };
+  );
+  demandLoader(configuration, plan, workloads);
+  return { servers, plan, zoneSet, workloads };
 }
 
 async function decideNew(world: World, options: RunOptions): Promise<DecidedRun> {

@@ -1,10 +1,10 @@
 /** `bench images`: the images that a run on a cluster uses, and where each comes from. */
-import type { RunConfiguration } from '../../config/configuration.ts';
 import { dinodnsImage } from '../../servers/dinodns/index.ts';
 import { findServers } from '../../servers/registry.ts';
 import { imagesOf, loaderKindOf } from '../../targets/kubernetes/images.ts';
 import { wrapText } from '../../text.ts';
 import type { World } from '../../world.ts';
+import type { DecidedRun } from './decide-run.ts';
 
 const LOADER_ORIGINS = {
   dnsperf: 'docker build -t IMAGE k8s/images/dnsperf',
@@ -14,11 +14,11 @@ const LOADER_ORIGINS = {
 /** Prints one line for each image, or JSON. */
 export function imagesCommand(
   world: World,
-  configuration: RunConfiguration,
+  { configuration, workloads }: Pick<DecidedRun, 'configuration' | 'workloads'>,
   options: { readonly json: boolean },
 ): number {
   const { kubernetes } = configuration;
-  const loader = loaderKindOf(configuration);
+  const loader = loaderKindOf(configuration, workloads);
   const images = imagesOf(kubernetes, loader);
   const ofServers = findServers(configuration.servers, configuration).flatMap((server) =>
     server.image === null ? [] : [[images.of(server), server.image.origin] as const],

@@ -1,7 +1,7 @@
 /** The progress of a run as a person reads it: which trial of how many, its phase, live QPS, time left. */
 import type { RunEvents } from '../../measure/run.ts';
 import type { TrialPhase } from '../../measure/trial-context.ts';
-import type { Plan, PlannedTrial } from '../../plan/plan.ts';
+import type { Plan, PlannedCase, PlannedTrial } from '../../plan/plan.ts';
 import type { Display } from '../../progress/display.ts';
 import type { Trial } from '../../results/record.ts';
 import type { Server } from '../../servers/server.ts';
@@ -25,9 +25,22 @@ const REFRESH_SECONDS = 0.25;
 
 const integer = new Intl.NumberFormat('en-US', { maximumFractionDigits: 0 });
 
-/** `1 single`, `2×1 single`, `2 multi`: instances, vCPUs and mode; the baseline's twin is marked `A/A`. */
-function caseLabel({ case: { tier, mode, instances, aa } }: PlannedTrial): string {
-  return `${instances > 1 ? `${instances}×${tier / instances}` : tier} ${mode}${aa ? ' A/A' : ''}`;
+/**
+ * `1 single`, `2×1 single`, `2 multi`: instances, vCPUs and mode; then of workload, transport and rate what is not the same
+ * in all cases. The baseline's twin is marked `A/A`.
+ */
+function labeller({ cases }: Plan): (trial: PlannedTrial) => string {
+  const varies = (value: (item: PlannedCase) => unknown) => new Set(cases.map(value)).size > 1;
+  const extras = [
+    (item: PlannedCase) => item.workload,
+    (item: PlannedCase) => item.transport,
+    (item: PlannedCase) => (item.ratePerSecond === null ? 'max' : `${item.ratePerSecond}/s`),
+  ].filter(varies);
+  return ({ case: item }) => {
+    const { tier, mode, instances, aa } = item;
+    const shape = `${instances > 1 ? `${instances}×${tier / instances}` : tier} ${mode}`;
+    return [shape, ...extras.map((extra) => extra(item)), ...(aa ? ['A/A'] : [])].join(' ');
+  };
 }
 
 /** `52,113 QPS  1.912 ms  limit: server`, with losses if there are any, or why it failed. */
@@ -44,6 +57,7 @@ export function createRunProgress(options: RunProgressOptions): RunProgress {
   const { display, clock, plan, titleWidth } = options;
   let total = plan.trials.length;
   const planned = plan.secondsPerTrial;
+  const caseLabel = labeller(plan);
   const labels = [...new Set(plan.trials.map(caseLabel))];
   const labelWidth = Math.max(...labels.map((label) => label.length));
   // Omits what would be the same in every line.

@@ -217,7 +217,7 @@ function announcement(run: DecidedRun, record: RunRecord): string {
   const missing = run.plan.trials.length - record.trials.length;
   const share = run.plan.estimatedSeconds / Math.max(1, run.plan.trials.length);
   const versions = record.servers.map((server) => `${server.title} ${server.version}`).join(', ');
-  return `${versions}; ${record.loader.kind} ${record.loader.version}\n${missing} trials, about ${formatDuration(missing * share)}`;
+  return `${versions}; ${record.loader.kind} ${record.loader.version}\n${run.plan.cases.length} cases, ${missing} trials, about ${formatDuration(missing * share)}`;
 }
 
 /** The machine may have changed since: the record must say so. */

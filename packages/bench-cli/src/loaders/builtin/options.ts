@@ -8,22 +8,26 @@ import type { LoadRequest } from '../loader.ts';
  */
 export const GENERATOR_NODE_FLAGS: readonly string[] = ['--single-threaded', '--min-semi-space-size=16'];
 
+/** When queries are sent. */
+function loadOf({ source, openLoop, ratePerSecond, outstanding }: LoadRequest): CannonInput['load'] {
+  if (source?.kind === 'pcap') return { kind: 'timed' };
+  if (openLoop && ratePerSecond !== null) return { kind: 'constant', rate: ratePerSecond };
+  return { kind: 'closed', outstanding, maxRate: ratePerSecond };
+}
+
 /**
  * A closed loop like dnsperf's, with a window of outstanding queries and at most the given rate; or an open loop:
  * queries are sent on schedule whether or not answers arrive, and latency counts from the time a query was due,
  * so a stall of the server is not hidden by queries that were never sent (coordinated omission).
  */
 export function builtinOptions(request: LoadRequest): CannonInput {
-  const { endpoint, ratePerSecond, openLoop } = request;
+  const { endpoint, source } = request;
   const host = endpoint.address.includes(':') ? `[${endpoint.address}]` : endpoint.address;
   return {
     server: `${host}:${endpoint.port}`,
     transport: request.transport,
-    workload: { kind: 'file', path: request.queryFile },
-    load:
-      openLoop && ratePerSecond !== null
-        ? { kind: 'constant', rate: ratePerSecond }
-        : { kind: 'closed', outstanding: request.outstanding, maxRate: ratePerSecond },
+    workload: source ?? { kind: 'file', path: request.queryFile },
+    load: loadOf(request),
     durationSeconds: request.durationSeconds,
     workers: request.threads,
     clients: request.clients,

@@ -74,6 +74,21 @@ function connectionsOf({ options, counts, connectSeconds }: CannonResult): LoadR
   };
 }
 
+function lookupsOf({ lookups }: CannonResult): LoadResult['lookups'] {
+  if (lookups === null) return null;
+  const { count, found, failed, rate, latencySeconds: latency } = lookups;
+  const detail = latency === null ? NO_DETAIL : detailOf(latency);
+  return {
+    count,
+    found,
+    failed,
+    perSecond: rate,
+    latencySeconds: latency === null ? null : { mean: latency.mean, min: latency.min, max: latency.max },
+    latencyPercentiles: detail.latencyPercentiles,
+    hdrHistogram: detail.hdrHistogram,
+  };
+}
+
 /** `intervals`: as the generator reported them while it ran. */
 export function loadResultOf(result: CannonResult, intervals: LoadResult['intervals']): LoadResult {
   const { counts, latencySeconds: latency } = result;
@@ -99,5 +114,6 @@ export function loadResultOf(result: CannonResult, intervals: LoadResult['interv
     connections: connectionsOf(result),
     intervals,
     ...(latency === null ? NO_DETAIL : detailOf(latency)),
+    lookups: lookupsOf(result),
   };
 }

@@ -146,6 +146,7 @@ function toLoadResult(sections: Sections, intervals: readonly DnsperfInterval[])
     })),
     latencyPercentiles: null,
     hdrHistogram: null,
+    lookups: null,
     latencyHistogram: sections.histogram.length === 0 ? null : [...sections.histogram],
   };
 }

@@ -25,7 +25,8 @@ function definition(profile: Profile): ServerDefinition {
     program: dinodnsProgram,
     image: dinodnsImage,
     answersUnknownZoneWith: profile.answersUnknownZoneWith,
-    unsupported: () => null,
+    unsupported: (_mode, _transport, ip) =>
+      ip === 6 && profile.profile === 'stock' ? 'it listens on IPv4 only' : null,
     plan(request: InstanceRequest) {
       const workers = request.mode === 'multi' ? profile.workers(request.workerCpus ?? request.cpus) : 1;
       return {

@@ -3,6 +3,7 @@ import type { RunConfiguration } from '../../config/configuration.ts';
 import type { KubernetesSettings } from '../../config/kubernetes-settings.ts';
 import { dinodnsImage } from '../../servers/dinodns/index.ts';
 import { BENCH_VERSION } from '../../version.ts';
+import { type BenchWorkload, needsBuiltin } from '../../workload/workload.ts';
 import type { Images } from './cluster-run.ts';
 import { noImage } from './objects/server.ts';
 
@@ -10,15 +11,12 @@ export type LoaderKind = 'dnsperf' | 'builtin';
 
 const LOADER_IMAGES: Readonly<Record<LoaderKind, string>> = { dnsperf: 'dnsperf', builtin: 'load' };
 
-/**
- * In a cluster nothing has to be installed: dnsperf, unless the built-in loader was requested or the search for the
- * highest rate needs its open loop.
- */
-export function loaderKindOf({
-  loader,
-  objective,
-}: Pick<RunConfiguration, 'loader' | 'objective'>): LoaderKind {
-  return loader === 'builtin' || objective === 'max-rate' ? 'builtin' : 'dnsperf';
+/** In a cluster nothing has to be installed: dnsperf, unless the built-in loader was requested or is needed. */
+export function loaderKindOf(
+  { loader, objective }: Pick<RunConfiguration, 'loader' | 'objective'>,
+  workloads: readonly BenchWorkload[],
+): LoaderKind {
+  return loader === 'builtin' || needsBuiltin(objective, workloads) ? 'builtin' : 'dnsperf';
 }
 
 /** The image that the answer check runs in: DinoDNS's, which has Node.js. */
