@@ -146,8 +146,11 @@ export class NativeUdpSocket implements UdpSocket {
     return this.#isDone;
   };
 
-  /** Whether there is room for the replies of a whole batch if the kernel accepts none of them. */
-  get #roomForReplies(): boolean {
+  /**
+   * Whether there is room for the replies of a whole batch if the kernel accepts none of them. Not a getter: V8 calls a
+   * private one through its runtime, for 0.2 µs.
+   */
+  #hasRoomForReplies(): boolean {
     return this.#queue.capacity - this.#queue.pending >= this.#settings.batchSize;
   }
 
@@ -161,7 +164,7 @@ export class NativeUdpSocket implements UdpSocket {
     const { batchSize, gatherMicroseconds } = this.#settings;
     let total = 0;
     let sleepsLeft = sleeps;
-    for (let batches = 0; batches < maxBatches && this.#roomForReplies; batches++) {
+    for (let batches = 0; batches < maxBatches && this.#hasRoomForReplies(); batches++) {
       const count = this.#receiveBatch();
       total += count;
       if (count < readOnFrom) break;
@@ -291,7 +294,7 @@ export class NativeUdpSocket implements UdpSocket {
     if (writable === this.#awaitsWritable && !writable) return;
     this.#awaitsWritable = writable;
     if (!this.#open || this.#closing !== undefined) return;
-    this.#wait.want({ readable: this.#roomForReplies, writable });
+    this.#wait.want({ readable: this.#hasRoomForReplies(), writable });
   }
 
   /** Calls a function of the user after the current work. */
@@ -352,7 +355,7 @@ export class NativeUdpSocket implements UdpSocket {
     const deadline = performance.now() + closePatienceMs;
     for (;;) {
       this.flush();
-      if (left > 0 && this.#roomForReplies) {
+      if (left > 0 && this.#hasRoomForReplies()) {
         const count = this.receive(1);
         left = count < this.#settings.batchSize ? 0 : Math.max(0, left - count);
       } else if ((left === 0 && this.pending === 0) || performance.now() > deadline) {

@@ -174,6 +174,8 @@ export const dinodnsProfile: Profile = {
           ...limit,
           gatherMicroseconds,
           busyPollMicroseconds: options.busyPollMicroseconds,
+          // Nobody reads latencies that no endpoint shows.
+          isTimed: options.metrics !== undefined,
           address,
           backend: udpBackend,
           counters: counters.udp,
