@@ -1,6 +1,7 @@
 /** A short campaign against each target, the same on every run, with all inputs that were ever found to break one. */
 import { readFile } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
+import { conformancePage, count } from '@dinodns-bench/test-support';
 import { expect, test } from 'vitest';
 import { Corpus } from '../corpus.ts';
 import { type Progress, runCampaign } from '../engine/campaign-thread.ts';
@@ -37,6 +38,12 @@ test.each(TARGETS.map(({ name }) => name))('%s keeps its promises', async (name)
   expect(findings).toEqual([]);
   expect(last?.executions).toBeGreaterThanOrEqual(runs);
   expect(last?.sites).toBeGreaterThan(branches);
+});
+
+test('docs/conformance.md says how long the short campaigns are', () => {
+  const page = conformancePage();
+  for (const [name, { runs }] of Object.entries(SHORT))
+    expect(page).toContain(`| \`${name}\` | ${count(runs)} |`);
 });
 
 test('the nightly workflow runs every target', async () => {

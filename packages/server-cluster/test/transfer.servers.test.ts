@@ -3,7 +3,7 @@ import { spawn, spawnSync } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { needs, pathOf } from '@dinodns-bench/test-support';
+import { conformancePage, needs, pathOf } from '@dinodns-bench/test-support';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { ask, RCODE } from './support/client.ts';
 import { freePort, killAll, type RunningServer, startServer, until } from './support/server-process.ts';
@@ -81,6 +81,10 @@ const QUESTIONS = [
   ['mail.example.', 'AAAA'],
   ...Array.from({ length: 50 }, (_, index) => [`h${index * 60}.example.`, 'A']),
 ];
+
+test('docs/conformance.md says how many questions there are', () => {
+  expect(conformancePage()).toContain(`${QUESTIONS.length} questions to each of the three`);
+});
 
 /** Response code, answer and authority section: what servers agree on. */
 function answerOf(port: number, question: readonly string[]): string {

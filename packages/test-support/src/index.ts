@@ -1,4 +1,5 @@
 export { makeCertificate } from './certificate.ts';
+export { conformancePage, count } from './conformance-page.ts';
 export { namespaceName } from './namespaces.ts';
 export { fileNeeds, needs, pathOf } from './needs.ts';
 export { mixCase, pick, type Random, randomFractions, randomFrom } from './random.ts';
