@@ -1,5 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import { describe, expect, it } from 'vitest';
+import { makeCertificates } from '../src/certificates/certificates.ts';
 import { configure } from '../src/config/configuration.ts';
 import { KUBERNETES_DEFAULTS } from '../src/config/kubernetes-settings.ts';
 import { DEFAULTS } from '../src/config/settings.ts';
@@ -32,6 +33,7 @@ const request = {
   zoneSet: zoneSetOf(2),
   mode: 'single',
   transport: 'udp',
+  certificates: null,
   allowances: [1, 1],
   nodeCpus: 16,
   pullSecrets: [],
@@ -52,6 +54,17 @@ describe('the objects of a server', () => {
       });
     }
     expect(service.spec?.selector).toEqual(deployment.spec?.selector.matchLabels);
+  });
+
+  it('hold the certificate of an encrypted transport, which the record does not get', () => {
+    const certificates = makeCertificates([], new Date());
+    const { configMap, files } = serverObjects({ ...request, transport: 'tls', certificates });
+    expect(configMap.data).toMatchObject({
+      'certificate.pem': certificates.certificate,
+      'key.pem': certificates.key,
+    });
+    expect(configMap.data?.Corefile).toContain('tls "/etc/bench/certificate.pem" "/etc/bench/key.pem"');
+    expect(Object.keys(files)).toEqual(['Corefile']);
   });
 
   it('ask for the tier as limit and, unless told otherwise, as request', () => {

@@ -6,10 +6,12 @@ import { needs } from '@dinodns-bench/test-support';
 import { defineZoneSet } from '@dinodns-bench/zones';
 import { afterEach, describe, expect, test } from 'vitest';
 import { DEFAULTS } from '../src/config/settings.ts';
+import { createDnsClient } from '../src/dns/client.ts';
 import { readAllProcessStats, readProcessStat } from '../src/machine/proc-files.ts';
 import { createProvisioner } from '../src/provision/provisioner.ts';
+import { isEncrypted } from '../src/results/record.ts';
 import { findServers, serverNames } from '../src/servers/registry.ts';
-import type { Server } from '../src/servers/server.ts';
+import { type Server, transportsOf } from '../src/servers/server.ts';
 import { createLocalTarget } from '../src/targets/local/local-target.ts';
 import { createResourceGroups } from '../src/targets/local/resource-groups.ts';
 import { readinessQueries } from '../src/workload/workload.ts';
@@ -100,6 +102,43 @@ describe('on the local target', () => {
           expect(
             (await readdir('/sys/fs/cgroup', { recursive: true })).filter((path) => path.includes(runId)),
           ).toEqual([]);
+        },
+      );
+    }
+  }
+});
+
+describe('over an encrypted transport', () => {
+  for (const server of findServers(serverNames(), DEFAULTS).filter(({ existing }) => existing !== true)) {
+    for (const transport of transportsOf(server).filter(isEncrypted)) {
+      test(
+        `${server.name} answers over ${transport} with the certificate of the run`,
+        needsOf(server),
+        async () => {
+          const { world, temporary } = await stage();
+          const groups = await createResourceGroups(world, { runId: uniqueRunId(), request: 'quota' });
+          const target = await createLocalTarget(world, { groups, readinessQueries });
+          closers.push(target.close);
+          const deployment = await target.deploy({
+            server,
+            program: await programOf(world, server),
+            zoneSet,
+            mode: 'multi',
+            transport,
+            allowances: [1],
+            logDirectory: join(temporary, 'logs'),
+            signal: new AbortController().signal,
+          });
+          const [endpoint] = deployment.endpoints;
+          if (endpoint === undefined) throw new Error('nothing deployed');
+          const client = createDnsClient(endpoint, transport, world.clock);
+          closers.push(async () => client.close());
+          const answer = await client.ask({ name: 'example199.com', type: 'A' });
+          expect(answer.answers).toMatchObject([{ type: 'A', data: '127.0.0.1' }]);
+          const recorded = Object.values(deployment.files).join('\n');
+          expect(recorded).not.toContain('PRIVATE KEY');
+          await target.close();
+          expect(await readdir(temporary)).toEqual(['logs']);
         },
       );
     }

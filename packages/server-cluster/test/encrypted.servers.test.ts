@@ -134,6 +134,17 @@ test('kdig and dig get the same answers over TLS and HTTPS as over UDP', async (
   }
 });
 
+test('the published framework answers over HTTPS, in one process and in many', async () => {
+  for (const mode of ['single', 'multi']) {
+    const tls = ['--tls-cert', certificate, '--tls-key', key, '--https-port', '0'];
+    const { ready } = await startServer(['--profile', 'stock', '--mode', mode, ...tls]);
+    const session = dialHttps(ready.httpsPort ?? 0);
+    const { body } = await post(session, query('example1.com'));
+    expect(decode(body).answers).toMatchObject([{ data: '127.0.0.1' }]);
+    session.destroy();
+  }
+});
+
 test('every worker of a cluster answers, and resumes the sessions of the others', async () => {
   const { tlsPort, httpsPort, ready } = await start('--mode', 'multi', '--workers', '3');
   expect(ready.workers).toBe(3);
@@ -317,5 +328,5 @@ test('a certificate that cannot be used is refused before anything listens, with
   const portless = await runToEnd(['--port', '0', '--tls-cert', certificate, '--tls-key', key]);
   expect(portless.stderr).toContain('no port that uses it');
   const stock = await runToEnd([...port, '--tls-cert', certificate, '--tls-key', key, '--profile', 'stock']);
-  expect(stock.stderr).toContain('The published framework has no DNS over TLS or HTTPS.');
+  expect(stock.stderr).toContain('The published framework has no DNS over TLS.');
 });

@@ -1,7 +1,7 @@
 /** Zone sets, workloads, and the files that servers and load generators read them from. */
 export { EXIT_STATUS, type Problem } from '@dinodns-bench/program';
 export { ERROR_CODES, type ErrorCode, ZonesError } from './errors.ts';
-export type { Format, RenderedFile, RenderOptions } from './formats/format.ts';
+export type { Encryption, Format, RenderedFile, RenderOptions } from './formats/format.ts';
 export { findFormat, formats } from './formats/index.ts';
 export { PARITIES, type Parity } from './pattern.ts';
 export { DEFAULT_SOA } from './plan.ts';

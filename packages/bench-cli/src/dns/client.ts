@@ -4,10 +4,11 @@
  */
 import type { Transport } from '../results/record.ts';
 import type { Clock } from '../world.ts';
-import type { Channel } from './channel.ts';
+import type { Channel, ChannelHandlers } from './channel.ts';
 import type { Endpoint } from './endpoint.ts';
+import { openHttpsChannel } from './https-channel.ts';
 import { type DecodedAnswer, type DnsQuery, decodeAnswer, encodeQuery } from './message.ts';
-import { openTcpChannel } from './tcp-channel.ts';
+import { openTcpChannel, openTlsChannel } from './tcp-channel.ts';
 import { openUdpChannel } from './udp-channel.ts';
 
 export type { DecodedAnswer, DnsQuery } from './message.ts';
@@ -173,6 +174,13 @@ function exchange(
   });
 }
 
+const OPEN: Readonly<Record<Transport, (endpoint: Endpoint, handlers: ChannelHandlers) => Channel>> = {
+  udp: openUdpChannel,
+  tcp: openTcpChannel,
+  tls: openTlsChannel,
+  https: openHttpsChannel,
+};
+
 /** Opens a client. Returns at once: whether a server listens shows only with the first query. */
 export function createDnsClient(
   endpoint: Endpoint,
@@ -182,8 +190,7 @@ export function createDnsClient(
 ): DnsClient {
   const pending = createPendingQueries();
   const limited = limiter(concurrency);
-  const open = transport === 'udp' ? openUdpChannel : openTcpChannel;
-  const channel = open(endpoint, {
+  const channel = OPEN[transport](endpoint, {
     onMessage: pending.answer,
     onFailure: (error) => pending.failAll('connection', error.message, error),
   });

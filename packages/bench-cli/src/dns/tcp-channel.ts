@@ -3,18 +3,29 @@
  * pipelined on one connection (RFC 7766); one that the server closed is opened again for the next query.
  */
 import { connect, type Socket } from 'node:net';
+import { connect as connectTls } from 'node:tls';
 import type { Channel, ChannelHandlers } from './channel.ts';
 import type { Endpoint } from './endpoint.ts';
+import { tlsOptions } from './tls-options.ts';
 
 const LENGTH_BYTES = 2;
 
 /** Opens no connection before the first `send`. */
-export function openTcpChannel(endpoint: Endpoint, handlers: ChannelHandlers): Channel {
+export function openTcpChannel({ address, port }: Endpoint, handlers: ChannelHandlers): Channel {
+  return openStreamChannel(() => connect({ host: address, port, noDelay: true }), handlers);
+}
+
+/** The same over TLS (RFC 7858). */
+export function openTlsChannel(endpoint: Endpoint, handlers: ChannelHandlers): Channel {
+  return openStreamChannel(() => connectTls({ ...tlsOptions(endpoint), ALPNProtocols: ['dot'] }), handlers);
+}
+
+function openStreamChannel(dial: () => Socket, handlers: ChannelHandlers): Channel {
   let current: Socket | undefined;
   let closed = false;
 
   const open = (): Socket => {
-    const socket = connect({ host: endpoint.address, port: endpoint.port, noDelay: true });
+    const socket = dial();
     let received: Buffer = Buffer.alloc(0);
     socket.on('data', (chunk: Buffer) => {
       received = received.length === 0 ? chunk : Buffer.concat([received, chunk]);

@@ -14,10 +14,17 @@ function sectionsOf(text: string): string[][] {
   return sections.filter((lines) => lines.some((line) => BANNER.test(line) || line === 'Statistics:'));
 }
 
+const TRANSPORT_OF_MODE: Readonly<Record<string, Measurement['transport']>> = {
+  udp: 'udp',
+  tcp: 'tcp',
+  dot: 'tls',
+  doh: 'https',
+};
+
 function transportOf(command: string | null): Measurement['transport'] {
   if (command === null) return null;
   const mode = flagValue(command, '-m') ?? 'udp';
-  return mode === 'udp' || mode === 'tcp' ? mode : null;
+  return TRANSPORT_OF_MODE[mode] ?? null;
 }
 
 function measurementOf(lines: readonly string[]): Measurement {

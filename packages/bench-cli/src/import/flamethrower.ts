@@ -23,10 +23,17 @@ function inSeconds(milliseconds: unknown): number | null {
   return value === null || value === 0 ? null : value / 1000;
 }
 
+const TRANSPORT_OF_PROTOCOL: Readonly<Record<string, Measurement['transport']>> = {
+  udp: 'udp',
+  tcp: 'tcp',
+  dot: 'tls',
+  doh: 'https',
+};
+
 function transportOf(command: string | null): Measurement['transport'] {
   if (command === null) return null;
   const protocol = flagValue(command, '-P') ?? 'udp';
-  return protocol === 'udp' || protocol === 'tcp' ? protocol : null;
+  return TRANSPORT_OF_PROTOCOL[protocol] ?? null;
 }
 
 function measurementOf(header: Line, totals: Line | undefined): Measurement {

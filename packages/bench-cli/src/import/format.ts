@@ -1,12 +1,14 @@
 /** An importer recognizes a file by its content and reads the measurements in it. */
+
 import type { ImportedRecord, ImportedTrial, ImportFormat } from '../history/imported.ts';
+import type { Transport } from '../results/record.ts';
 
 /** One measurement, and what is known of the case it belongs to. What the file does not say is null. */
 export interface Measurement {
   readonly server: string | null;
   readonly tier: number | null;
   readonly workload: string | null;
-  readonly transport: 'udp' | 'tcp' | null;
+  readonly transport: Transport | null;
   /** Measurements with the same parameters are trials of one case. */
   readonly parameters: Readonly<Record<string, unknown>>;
   readonly trial: Omit<ImportedTrial, 'file'>;

@@ -4,14 +4,13 @@ import { cpuQuantity } from '../quantity.ts';
 import type { Observation } from '../results/record.ts';
 import type { ClusterRun } from '../targets/kubernetes/cluster-run.ts';
 import { configMapOf } from '../targets/kubernetes/objects/config-map.ts';
+import { authorityFiles, QUERY_DIRECTORY } from '../targets/kubernetes/objects/encryption.ts';
 import { jobOf } from '../targets/kubernetes/objects/job.ts';
 import { runLabels, unitLabels, unitSelector } from '../targets/kubernetes/objects/labels.ts';
 import type { ConfigMapMount } from '../targets/kubernetes/objects/pods.ts';
 import { runJob } from '../targets/kubernetes/run-job.ts';
 import type { LoadOutcome, LoadRequest } from './loader.ts';
 
-/** Where a loader finds the uploaded files. */
-export const QUERY_DIRECTORY = '/queries';
 const QUERY_FILE = 'queries.txt';
 /** Where every loader finds the queries. */
 export const QUERY_PATH = `${QUERY_DIRECTORY}/${QUERY_FILE}`;
@@ -65,17 +64,18 @@ export function loaderObservation(lines: readonly string[], runTimeSeconds: numb
 /** Uploads the query files of a run, each once. */
 export function createQueryUpload(run: ClusterRun): (request: LoadRequest) => Promise<ConfigMapMount> {
   const uploaded = new Map<string, Promise<ConfigMapMount>>();
-  const upload = async ({ queryFile, signal }: LoadRequest, name: string) => {
+  const upload = async ({ queryFile, signal, endpoint }: LoadRequest, name: string) => {
     const text = await run.world.fs.readFile(queryFile, 'utf8');
     const metadata = { name, namespace: run.namespace, labels: runLabels(run.runId) };
-    const files = [{ path: QUERY_FILE, chunks: [text] }];
+    const files = [{ path: QUERY_FILE, chunks: [text] }, ...authorityFiles(endpoint.trust)];
     const { object, mount } = configMapOf(metadata, 'the query file', files);
     await run.client.create('ConfigMap', object, signal);
     return mount;
   };
   return (request) => {
-    const known = uploaded.get(request.queryFile) ?? upload(request, `queries-${uploaded.size + 1}`);
-    uploaded.set(request.queryFile, known);
+    const key = `${request.endpoint.trust === undefined ? 'plain' : 'encrypted'} ${request.queryFile}`;
+    const known = uploaded.get(key) ?? upload(request, `queries-${uploaded.size + 1}`);
+    uploaded.set(key, known);
     return known;
   };
 }

@@ -9,11 +9,16 @@ export const timestamp = z.iso.datetime();
 export const ratio = z.number().min(0).max(1);
 
 export const MODES = ['single', 'multi'] as const;
-export const TRANSPORTS = ['udp', 'tcp'] as const;
+export const TRANSPORTS = ['udp', 'tcp', 'tls', 'https'] as const;
 export const modeSchema = z.enum(MODES);
 export const transportSchema = z.enum(TRANSPORTS);
 export type Mode = z.output<typeof modeSchema>;
 export type Transport = z.output<typeof transportSchema>;
+
+/** Whether clients verify a certificate. */
+export function isEncrypted(transport: Transport): boolean {
+  return transport === 'tls' || transport === 'https';
+}
 
 /** What kept a trial from being faster. Only `server` makes its throughput a property of the server. */
 export const limitedBySchema = z.enum(['server', 'loader', 'rate', 'unknown']);

@@ -21,6 +21,7 @@ export * from './record-environment.ts';
 export * from './record-load.ts';
 export * from './record-trial.ts';
 export {
+  isEncrypted,
   type LimitedBy,
   limitedBySchema,
   MODES,

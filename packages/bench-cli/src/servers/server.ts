@@ -6,7 +6,7 @@
  * A run compares *servers*: a kind, perhaps of a chosen version, perhaps in one of the kind's variants
  * (`coredns@1.13.1+file`). The same kind can be there several times.
  */
-import type { ZoneSet } from '@dinodns-bench/zones';
+import type { RenderOptions, ZoneSet } from '@dinodns-bench/zones';
 import type { RunConfiguration } from '../config/configuration.ts';
 import type { KubernetesSettings } from '../config/kubernetes-settings.ts';
 import type { Program, WantedVersion } from '../provision/provision.ts';
@@ -21,6 +21,12 @@ export interface ConfigurationFile {
   readonly chunks: Iterable<string>;
 }
 
+/** Absolute paths of PEM files: a certificate with its chain, and its private key. */
+export interface CertificateFiles {
+  readonly certificateFile: string;
+  readonly keyFile: string;
+}
+
 /** What one instance is given. */
 export interface InstanceRequest {
   readonly zoneSet: ZoneSet;
@@ -29,6 +35,8 @@ export interface InstanceRequest {
   readonly port: number;
   readonly mode: Mode;
   readonly transport: Transport;
+  /** Only for tls and https: PEM files on the target. */
+  readonly certificate?: CertificateFiles;
   /** CPU allowance of this instance, in cores; a fraction is possible. */
   readonly cpus: number;
   /** CPUs that cluster mode derives its number of workers from; default `cpus`. Differs under `--workers node`. */
@@ -88,12 +96,31 @@ export interface ServerDefinition {
   readonly answers?: 'echo';
   /** How this server answers for a name outside all of its zones; both are correct (RFC 9499: "lame"). */
   readonly answersUnknownZoneWith: 'NXDOMAIN' | 'REFUSED';
-  /** Why this combination cannot be run, or null if it can. */
+  /** What it can be configured to answer over. Default: `udp` and `tcp`. */
+  readonly transports?: readonly Transport[];
+  /** Why this combination of a mode and one of its transports cannot be run, or null if it can. */
   unsupported(mode: Mode, transport: Transport, ip: IpVersion): string | null;
   plan(request: InstanceRequest): InstancePlan;
   /** Arguments that make the program print its version, and how to read what it prints. */
   readonly versionArguments: readonly string[];
   parseVersion(output: string): ServerVersion | null;
+}
+
+const UNENCRYPTED: readonly Transport[] = ['udp', 'tcp'];
+
+/** The transports of a server. */
+export function transportsOf({ transports = UNENCRYPTED }: Pick<ServerDefinition, 'transports'>) {
+  return transports;
+}
+
+/**
+ * What a configuration format of `@dinodns-bench/zones` needs for the request's transport.
+ * @throws Error for an encrypted transport without a certificate, which is the target's fault.
+ */
+export function encryptionOf({ transport, certificate }: InstanceRequest): Pick<RenderOptions, 'encryption'> {
+  if (transport !== 'tls' && transport !== 'https') return {};
+  if (certificate === undefined) throw new Error(`no certificate for ${transport}`);
+  return { encryption: { transport, ...certificate } };
 }
 
 /** A server of a run. */

@@ -67,6 +67,7 @@ describe.each(findServers(serverNames(), DEFAULTS).filter(({ image }) => image !
           zoneSet: zoneSetOf(100),
           mode,
           transport: 'udp',
+          certificates: null,
           allowances: mode === 'single' ? [0.75, 0.75] : [2],
           nodeCpus: null,
           pullSecrets: ['registry'],

@@ -31,7 +31,8 @@ export function frameworkPrimary(options: ResolvedOptions, built: BuiltServer): 
     async start() {
       const ports = await reservePorts(options);
       process.env[PORTS_VARIABLE] = JSON.stringify(ports);
-      primary = watchFramework(() => built.server.start(), options.addresses.length * 2);
+      const networks = options.addresses.length * 2 + (options.tls === undefined ? 0 : 1);
+      primary = watchFramework(() => built.server.start(), networks);
       await startWithin(primary, options, ports, workers);
       return readyOf(options, ports, workers, built.udpBackend, undefined);
     },

@@ -2,18 +2,27 @@
  * Profile `stock`: the published framework exactly as documented, faults included, so that comparisons show what a
  * user of it gets. We watch it from outside and change nothing.
  */
+import { once } from 'node:events';
 import { isIPv4 } from 'node:net';
-import { DNSOverTCP, DNSOverUDP } from 'dinodns/common/network/index.js';
+import { DNSOverHTTP, DNSOverTCP, DNSOverUDP } from 'dinodns/common/network/index.js';
 import { DefaultServer } from 'dinodns/common/server/index.js';
 import { DefaultStore } from 'dinodns/plugins/storage/index.js';
 import type { SupportedRecordType, ZoneData } from 'dinodns/types/dns.js';
 import { bindError } from '../errors.ts';
+import { readCredentials } from '../network/tls-credentials.ts';
 import { DEFAULT_BALANCE, type ResolvedOptions, type ZoneSource } from '../options.ts';
 import { addZones } from '../store/load.ts';
 import type { ZoneInput } from '../store/zone-store.ts';
 import type { BuiltServer, Profile } from './profile.ts';
 
 type StockNetwork = DNSOverTCP | DNSOverUDP;
+
+/** DNS over HTTPS as the framework has it, on the port alone: it listens on every address, whatever it is given. */
+function httpsNetwork({ addresses: [address], tls }: ResolvedOptions): DNSOverHTTP[] {
+  if (tls?.httpsPort === undefined) return [];
+  const { cert, key } = readCredentials(tls);
+  return [new DNSOverHTTP({ address, port: tls.httpsPort, ssl: { cert, key } })];
+}
 
 /** The framework's store keeps only data by name and type, without TTLs or zones. */
 function fill(store: DefaultStore, source: ZoneSource): void {
@@ -56,7 +65,7 @@ function unsupported(options: ResolvedOptions) {
     options.udpBackend === 'auto' ? undefined : 'a choice of the UDP backend',
     options.balance === DEFAULT_BALANCE ? undefined : 'a choice of the balance',
     options.gatherMicroseconds === undefined ? undefined : 'a time to gather queries',
-    options.tls === undefined ? undefined : 'DNS over TLS or HTTPS',
+    options.tls?.port === undefined ? undefined : 'DNS over TLS',
     options.busyPollMicroseconds === 0 ? undefined : 'a time to look for queries',
     Object.keys(options.tcp).length === 0 ? undefined : 'limits for TCP',
   ].find((feature) => feature !== undefined);
@@ -86,12 +95,16 @@ export const stockProfile: Profile = {
   clusteredBy: 'framework',
   unsupported,
   build(options): BuiltServer {
+    const https = httpsNetwork(options);
     const networks: StockNetwork[] = options.addresses.flatMap((address) => [
       new DNSOverTCP({ address, port: options.port }),
       new DNSOverUDP({ address, port: options.port }),
     ]);
     const store = new DefaultStore();
-    const server = new DefaultServer({ networks, multithreaded: options.mode === 'multi' });
+    const server = new DefaultServer({
+      networks: [...networks, ...https],
+      multithreaded: options.mode === 'multi',
+    });
     return {
       server,
       managed: null,
@@ -99,10 +112,15 @@ export const stockProfile: Profile = {
       async load(zones) {
         fill(store, zones);
       },
-      async open({ dns }) {
+      async open({ dns, https: httpsPort = 0 }) {
+        for (const network of https) network.port = httpsPort;
         for (const network of networks) network.port = dns;
         server.use(store.handler);
-        const opened = Promise.all(networks.map(listening));
+        // Its HTTP network announces nothing; its server does, and failures are on standard error.
+        const opened = Promise.all([
+          ...networks.map(listening),
+          ...https.map(({ server: http }) => once(http, 'listening')),
+        ]);
         server.start();
         await opened;
       },

@@ -4,8 +4,8 @@
  */
 import { sharedZoneFile } from '../presentation.ts';
 import { compileZoneText, zoneChunks } from '../zone-text.ts';
-import { corednsBlockHead } from './coredns.ts';
-import { defineFormat } from './format.ts';
+import { corednsBlockHead, corednsBlockName } from './coredns.ts';
+import { defineFormat, ENCRYPTED_TRANSPORTS } from './format.ts';
 import { inDirectory, SHARED_ZONE_FILE } from './paths.ts';
 
 export const corefileFile = defineFormat({
@@ -13,10 +13,12 @@ export const corefileFile = defineFormat({
   title: 'CoreDNS, file plugin',
   description: 'Corefile with the file plugin, and the zone file that all zones share',
   files: ['Corefile', SHARED_ZONE_FILE],
+  encrypts: ENCRYPTED_TRANSPORTS,
   render({ zoneSet, plan, settings, heading }) {
     const file = inDirectory(settings.directory, SHARED_ZONE_FILE);
     const block = compileZoneText(
-      ({ name }) => `${name}:${settings.port} {\n${corednsBlockHead(settings)}  file "${file}"\n}\n`,
+      ({ name }) =>
+        `${corednsBlockName(name, settings)} {\n${corednsBlockHead(settings)}  file "${file}"\n}\n`,
     );
     const head = `# ${heading}\n# Start: coredns -conf Corefile\n\n`;
     return [

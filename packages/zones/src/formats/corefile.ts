@@ -9,8 +9,8 @@ import type { Plan, PlannedRecord } from '../plan.ts';
 import { absolute, dataText } from '../presentation.ts';
 import { answerOf } from '../zone-set.ts';
 import { compileZoneText, zoneChunks } from '../zone-text.ts';
-import { corednsBlockHead } from './coredns.ts';
-import { defineFormat, WITHOUT_DNAME } from './format.ts';
+import { corednsBlockHead, corednsBlockName } from './coredns.ts';
+import { defineFormat, ENCRYPTED_TRANSPORTS, WITHOUT_DNAME } from './format.ts';
 
 /** Owners per regular expression: CoreDNS accepts at most 10,000 characters, and a name has up to 255. */
 const OWNERS_PER_MATCH = 35;
@@ -141,6 +141,7 @@ export const corefile = defineFormat({
   description: 'Corefile with a server block and templates for each zone: the published setup',
   files: ['Corefile'],
   recordTypes: WITHOUT_DNAME,
+  encrypts: ENCRYPTED_TRANSPORTS,
   render({ zoneSet, plan, settings, heading }) {
     const { labels } = parsePattern(zoneSet.spec.pattern);
     const withMatch = settings.coredns.match || !plan.apexOnly;
@@ -154,7 +155,8 @@ export const corefile = defineFormat({
     ];
     const own = text(templates.filter(isRecord));
     const block = compileZoneText(
-      ({ name }) => `${name}:${settings.port} {\n${corednsBlockHead(settings)}${own}  import authority\n}\n`,
+      ({ name }) =>
+        `${corednsBlockName(name, settings)} {\n${corednsBlockHead(settings)}${own}  import authority\n}\n`,
     );
     const head = `# ${heading}\n# Start: coredns -conf Corefile\n\n# The same for every zone: SOA and NS records, and answers without records.\n(authority) {\n${text(shared)}}\n\n`;
     return [zoneChunks(zoneSet, block, { head, onProgress: settings.onProgress })];

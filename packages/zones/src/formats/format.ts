@@ -13,6 +13,16 @@ import type { ZoneSet } from '../zone-set.ts';
 /** For servers that would answer with a DNAME record but not redirect the names below it (RFC 6672). */
 export const WITHOUT_DNAME = RECORD_TYPES.filter((type) => type !== 'DNAME');
 
+export const ENCRYPTED_TRANSPORTS = ['tls', 'https'] as const;
+export type EncryptedTransport = (typeof ENCRYPTED_TRANSPORTS)[number];
+
+export interface Encryption {
+  readonly transport: EncryptedTransport;
+  /** Absolute paths of PEM files on the server's machine: the certificate with its chain, and its private key. */
+  readonly certificateFile: string;
+  readonly keyFile: string;
+}
+
 export interface RenderOptions {
   /** Absolute path of the files' directory. Default `.`: the server's working directory. */
   readonly directory?: string | undefined;
@@ -33,6 +43,11 @@ export interface RenderOptions {
         readonly match?: boolean | undefined;
       }
     | undefined;
+  /**
+   * Answers over TLS (RFC 7858) or HTTPS (RFC 8484, path /dns-query) at `port`, with this certificate. Only some formats
+   * can: see `encrypts`. Default: UDP and TCP without encryption.
+   */
+  readonly encryption?: Encryption | undefined;
   /** Called from time to time with the number of zones rendered so far. */
   readonly onProgress?: ((zones: number) => void) | undefined;
 }
@@ -44,6 +59,7 @@ export interface Settings {
   readonly port: number;
   readonly workers: number;
   readonly coredns: { readonly multisocket: number | undefined; readonly match: boolean };
+  readonly encryption: Encryption | undefined;
   readonly onProgress: ((zones: number) => void) | undefined;
 }
 
@@ -63,6 +79,8 @@ export interface Format {
   readonly files: readonly string[];
   /** Record types that the format can hold. */
   readonly recordTypes: readonly RecordType[];
+  /** Transports that the configuration can ask for with `encryption`. */
+  readonly encrypts: readonly EncryptedTransport[];
   /**
    * The files for a zone set. Throws a `ZonesError` (`E_FORMAT`) before generating any text if the format cannot hold
    * the records or an option is not valid. Equal input gives equal text.
@@ -79,7 +97,9 @@ export interface RenderContext {
   readonly heading: string;
 }
 
-export interface FormatDefinition extends Omit<Format, 'render' | 'recordTypes'> {
+export interface FormatDefinition extends Omit<Format, 'render' | 'recordTypes' | 'encrypts'> {
+  /** Default: none. */
+  readonly encrypts?: readonly EncryptedTransport[];
   /** Default: all of them. */
   readonly recordTypes?: readonly RecordType[];
   /** Further reasons why the records cannot be held. */
@@ -92,16 +112,19 @@ export interface FormatDefinition extends Omit<Format, 'render' | 'recordTypes'>
 export function defineFormat(definition: FormatDefinition): Format {
   const { name, title, description, files } = definition;
   const recordTypes = definition.recordTypes ?? RECORD_TYPES;
+  const encrypts = definition.encrypts ?? [];
   return {
     name,
     title,
     description,
     files,
     recordTypes,
+    encrypts,
     render(zoneSet, options = {}) {
       const plan = planOf(zoneSet.spec);
       const problems = [
         ...optionProblems(options),
+        ...encryptionProblems(options, name, encrypts),
         ...typeProblems(zoneSet, name, recordTypes),
         ...(definition.unsupported?.(plan) ?? []),
       ];
@@ -121,8 +144,14 @@ function settingsOf(options: RenderOptions): Settings {
     port: options.port ?? 5300,
     workers: options.workers ?? 1,
     coredns: { multisocket: options.coredns?.multisocket, match: options.coredns?.match ?? false },
+    encryption: options.encryption,
     onProgress: options.onProgress,
   };
+}
+
+/** Configuration files quote paths, each in its own way. */
+function isPlainPath(path: string): boolean {
+  return !/["\\\p{Cc}]/u.test(path);
 }
 
 /** More than any machine has CPUs: a larger number is a mistake. */
@@ -145,13 +174,37 @@ function optionProblems({ directory, address, port, workers, coredns }: RenderOp
       fix: 'give an IPv4 or IPv6 address, such as 127.0.0.1, ::1 or 0.0.0.0',
     });
   }
-  if (directory !== undefined && /["\\\p{Cc}]/u.test(directory)) {
+  if (directory !== undefined && !isPlainPath(directory)) {
     problems.push({
       problem: `the directory ${JSON.stringify(directory)} has a quote, a backslash or a control character, which some servers cannot read`,
       fix: 'use a directory without them',
     });
   }
   return problems.filter((problem) => problem !== undefined);
+}
+
+function encryptionProblems(
+  { encryption }: RenderOptions,
+  name: string,
+  encrypts: readonly EncryptedTransport[],
+): Problem[] {
+  if (encryption === undefined) return [];
+  const { transport, certificateFile, keyFile } = encryption;
+  const problems = [certificateFile, keyFile]
+    .filter((path) => !isPlainPath(path))
+    .map((path) => ({
+      problem: `the path ${JSON.stringify(path)} has a quote, a backslash or a control character, which some servers cannot read`,
+      fix: 'use a path without them',
+    }));
+  if (encrypts.includes(transport)) return problems;
+  const known = encrypts.length === 0 ? 'neither TLS nor HTTPS' : `only ${encrypts.join(', ')}`;
+  return [
+    ...problems,
+    {
+      problem: `the format ${name} cannot configure ${transport}: it has ${known}`,
+      fix: 'use another format',
+    },
+  ];
 }
 
 /** Only requested records count: a default SOA or NS that the format cannot hold is omitted. */

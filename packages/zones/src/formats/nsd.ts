@@ -1,16 +1,26 @@
 /** NSD 4. */
 import { sharedZoneFile } from '../presentation.ts';
 import { compileZoneText, zoneChunks } from '../zone-text.ts';
-import { defineFormat } from './format.ts';
+import { defineFormat, type Encryption } from './format.ts';
 import { inDirectory, SHARED_ZONE_FILE } from './paths.ts';
+
+/** All TCP connections to this port are then TLS; NSD still answers over UDP there. */
+function tlsService(port: number, encryption: Encryption | undefined): string {
+  if (encryption === undefined) return '';
+  return `  tls-port: ${port}
+  tls-service-pem: "${encryption.certificateFile}"
+  tls-service-key: "${encryption.keyFile}"
+`;
+}
 
 export const nsd = defineFormat({
   name: 'nsd',
   title: 'NSD',
   description: 'nsd.conf, and the zone file that all zones share',
   files: ['nsd.conf', SHARED_ZONE_FILE],
+  encrypts: ['tls'],
   render({ zoneSet, plan, settings, heading }) {
-    const { directory, address, port, workers } = settings;
+    const { directory, address, port, workers, encryption } = settings;
     const head = `# ${heading}
 # Start: nsd -d -c nsd.conf
 server:
@@ -32,7 +42,7 @@ server:
   # By default, Debian's NSD answers each client (a /24) at most 200 times a second.
   rrl-ratelimit: 0
   rrl-whitelist-ratelimit: 0
-remote-control:
+${tlsService(port, encryption)}remote-control:
   control-enable: no
 `;
     const zone = compileZoneText(

@@ -52,7 +52,7 @@ function addClusterCommands(program: Command, call: Call): void {
     .description('print the objects of a run on a cluster as YAML, for kubectl apply')
     .action(async (values: Record<string, unknown>) => {
       const { plan, ...run } = await decideRun(world, runOptions(call, values));
-      world.stdout.write(renderManifests(manifestsOf({ ...run, cases: plan.cases })));
+      world.stdout.write(renderManifests(manifestsOf({ ...run, cases: plan.cases, now: world.clock.now() })));
       call.status = EXIT_STATUS.success;
     });
 }

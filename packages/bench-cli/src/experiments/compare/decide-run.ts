@@ -9,11 +9,11 @@ import {
 } from '../../config/configuration.ts';
 import { BenchError } from '../../errors.ts';
 import { type Plan, planRun } from '../../plan/plan.ts';
-import type { RunRecord } from '../../results/record.ts';
+import type { RunRecord, Transport } from '../../results/record.ts';
 import { newRunId } from '../../results/run-id.ts';
 import { createStore, type RunStore } from '../../results/store.ts';
 import { findServers } from '../../servers/registry.ts';
-import type { Server } from '../../servers/server.ts';
+import { type Server, transportsOf } from '../../servers/server.ts';
 import { CLUSTER_WORKLOADS } from '../../targets/kubernetes/cluster-workloads.ts';
 import { noImage } from '../../targets/kubernetes/objects/server.ts';
 import { loadWorkload } from '../../workload/load-workload.ts';
@@ -97,10 +97,25 @@ function clusterPlaceholder(name: string): BenchWorkload {
   return { name, description: `names of the cluster (${name})`, size: 0, queries: () => [] };
 }
 
+/** Names who has the transport, if anybody in the run has. */
+function noTransport(server: Server, transport: Transport, servers: readonly Server[]): BenchError {
+  const others = servers.filter((other) => transportsOf(other).includes(transport)).map(({ name }) => name);
+  const known = `${server.name} answers over ${transportsOf(server).join(', ')}`;
+  const message = `${server.name} has no transport "${transport}": ${known}`;
+  return new BenchError('E_CONFIG', message, {
+    fix:
+      others.length === 0
+        ? `Choose from these with --transport, or servers that have ${transport}: \`bench servers\` lists them.`
+        : `Compare ${others.join(', ')} over ${transport}, or omit its case: --exclude server=${server.name},transport=${transport}`,
+  });
+}
+
 /** Every case must be possible. */
 function demandSupport(servers: readonly Server[], plan: Plan, { ip }: RunConfiguration): void {
   for (const { server: name, mode, transport } of plan.cases) {
     const server = servers.find((candidate) => candidate.name === name);
+    if (server !== undefined && !transportsOf(server).includes(transport))
+      throw noTransport(server, transport, servers);
     const reason = server?.unsupported(mode, transport, ip) ?? null;
     if (reason === null) continue;
     throw new BenchError(

@@ -1,6 +1,7 @@
-/** The objects of a run as plain manifests, for people who want to see or apply them without bench. Pure. */
+/** The objects of a run as plain manifests, for people who want to see or apply them without bench. Apart from the keys of encrypted servers, pure. */
 import type { ZoneSet } from '@dinodns-bench/zones';
 import { stringify } from 'yaml';
+import { type Certificates, makeCertificates } from '../../certificates/certificates.ts';
 import type { RunConfiguration } from '../../config/configuration.ts';
 import type { KubernetesSettings } from '../../config/kubernetes-settings.ts';
 import { KINDS, type Kind, type Kinds } from '../../kubernetes-api/kinds.ts';
@@ -8,10 +9,12 @@ import { QUERY_PATH, timedCommand } from '../../loaders/cluster-job.ts';
 import { dnsperfArguments } from '../../loaders/dnsperf/command.ts';
 import { loadFor } from '../../measure/load.ts';
 import type { PlannedCase } from '../../plan/plan.ts';
+import { isEncrypted } from '../../results/record.ts';
 import type { Server } from '../../servers/server.ts';
 import type { Images } from '../../targets/kubernetes/cluster-run.ts';
 import { imagesOf } from '../../targets/kubernetes/images.ts';
 import { configMapOf } from '../../targets/kubernetes/objects/config-map.ts';
+import { trustOf } from '../../targets/kubernetes/objects/encryption.ts';
 import { jobOf } from '../../targets/kubernetes/objects/job.ts';
 import { runLabels, unitLabels } from '../../targets/kubernetes/objects/labels.ts';
 import { namespaceObject } from '../../targets/kubernetes/objects/namespace.ts';
@@ -28,6 +31,8 @@ export interface ManifestRequest {
   readonly servers: readonly Server[];
   readonly zoneSet: ZoneSet;
   readonly workloads: readonly BenchWorkload[];
+  /** When the certificates begin to be valid. */
+  readonly now: Date;
 }
 
 export interface Manifest {
@@ -57,11 +62,13 @@ interface Shared {
     readonly pullSecrets: readonly string[];
   };
   readonly images: Images;
+  /** In manifests whose servers are encrypted. */
+  readonly certificates: Certificates;
   /** By the name of the workload. */
   readonly queries: ReadonlyMap<string, ReturnType<typeof configMapOf>>;
 }
 
-function sharedOf({ configuration, workloads }: ManifestRequest): Shared {
+function sharedOf({ configuration, workloads, now }: ManifestRequest): Shared {
   const settings = configuration.kubernetes;
   const namespace = settings.namespacePrefix;
   return {
@@ -72,6 +79,7 @@ function sharedOf({ configuration, workloads }: ManifestRequest): Shared {
       pullSecrets: (settings.pullSecrets ?? []).map((text) => secretReference(text).name),
     },
     images: imagesOf(settings, 'dnsperf'),
+    certificates: makeCertificates([], now),
     queries: new Map(
       workloads.map((workload, index) => {
         const name = workloads.length === 1 ? 'queries' : `queries-${index + 1}`;
@@ -114,12 +122,17 @@ function unitOf({ server, tier, mode }: PlannedCase): string {
 /** The load of a case, suspended. */
 function jobManifest(
   { configuration }: ManifestRequest,
-  { common, images, queries }: Shared,
+  { common, images, queries, certificates }: Shared,
   planned: PlannedCase,
   service: string,
 ): Manifest {
   const cpu = common.settings.loaderCpu;
-  const endpoint = { address: service, port: SERVICE_PORT, instances: planned.instances };
+  const endpoint = {
+    address: service,
+    port: SERVICE_PORT,
+    instances: planned.instances,
+    ...(isEncrypted(planned.transport) ? { trust: trustOf(certificates) } : {}),
+  };
   const args = dnsperfArguments({
     ...loadFor(configuration, endpoint),
     endpoint,
@@ -160,6 +173,7 @@ function caseManifests(request: ManifestRequest, shared: Shared, planned: Planne
     zoneSet: request.zoneSet,
     mode: planned.mode,
     transport: planned.transport,
+    certificates: isEncrypted(planned.transport) ? shared.certificates : null,
     allowances: planned.allowances,
     nodeCpus: null,
   });

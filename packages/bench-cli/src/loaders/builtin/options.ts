@@ -32,5 +32,8 @@ export function builtinOptions(request: LoadRequest): CannonInput {
     workers: request.threads,
     clients: request.clients,
     timeoutSeconds: request.timeoutSeconds,
+    ...(endpoint.trust === undefined
+      ? {}
+      : { stream: { serverName: endpoint.trust.serverName, caFile: endpoint.trust.authorityFile } }),
   };
 }

@@ -1,4 +1,6 @@
 /** dnsperf's command line. Pure. */
+import type { Endpoint } from '../../dns/endpoint.ts';
+import type { Transport } from '../../results/record.ts';
 import type { LoadRequest } from '../loader.ts';
 
 /** What decides the command line. */
@@ -15,6 +17,20 @@ export type DnsperfRequest = Pick<
   | 'timeoutSeconds'
 >;
 
+/** What dnsperf calls the transports. It does not verify certificates. */
+export const MODES: Readonly<Record<Transport, string>> = {
+  udp: 'udp',
+  tcp: 'tcp',
+  tls: 'dot',
+  https: 'doh',
+};
+
+/** The message goes in the body, as dnscannon sends it; dnsperf's default is GET. */
+function httpsOptions({ address, port, trust }: Endpoint): string[] {
+  const host = trust?.serverName ?? (address.includes(':') ? `[${address}]` : address);
+  return ['-O', `doh-uri=https://${host}:${port}/dns-query`, '-O', 'doh-method=POST'];
+}
+
 /**
  * `-q`, `-Q` and `-c` are totals that dnsperf divides over its threads. `-S 1` prints the rate of every
  * second, for the live display and the series in the record.
@@ -27,7 +43,7 @@ export function dnsperfArguments(request: DnsperfRequest): string[] {
     '-p',
     String(endpoint.port),
     '-m',
-    request.transport,
+    MODES[request.transport],
     '-d',
     request.queryFile,
     '-l',
@@ -42,6 +58,7 @@ export function dnsperfArguments(request: DnsperfRequest): string[] {
     String(request.timeoutSeconds),
     '-S',
     '1',
+    ...(request.transport === 'https' ? httpsOptions(endpoint) : []),
     ...(request.ratePerSecond === null ? [] : ['-Q', String(Math.max(1, Math.round(request.ratePerSecond)))]),
   ];
 }

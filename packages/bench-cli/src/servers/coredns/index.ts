@@ -7,7 +7,14 @@
  */
 import { findFormat } from '@dinodns-bench/zones';
 import { readVersion } from '../../provision/tool-version.ts';
-import type { InstanceRequest, ServerDefinition, ServerImage, ServerKind } from '../server.ts';
+import { TRANSPORTS } from '../../results/record.ts';
+import {
+  encryptionOf,
+  type InstanceRequest,
+  type ServerDefinition,
+  type ServerImage,
+  type ServerKind,
+} from '../server.ts';
 import { COREDNS_VERSION } from './cache.ts';
 import { corednsImageReference } from './image.ts';
 import { corednsProgram } from './program.ts';
@@ -30,6 +37,7 @@ function definition({ format, sockets: socketsFor }: Configuration): ServerDefin
     program: corednsProgram,
     image: corednsImage,
     answersUnknownZoneWith: 'REFUSED',
+    transports: TRANSPORTS,
     unsupported: () => null,
     plan(request: InstanceRequest) {
       const sockets = socketsFor?.(request.cpus);
@@ -37,6 +45,7 @@ function definition({ format, sockets: socketsFor }: Configuration): ServerDefin
         directory: request.directory,
         address: request.address,
         port: request.port,
+        ...encryptionOf(request),
         ...(sockets === undefined ? {} : { coredns: { multisocket: sockets } }),
       });
       return {

@@ -2,6 +2,7 @@
  * DinoDNS: the unmodified framework (`dinodns-stock`), and the same framework with this project's plugins
  * (`dinodns`). Both run in `dinodns-server`, which only sets them up.
  */
+import { TRANSPORTS, type Transport } from '../../results/record.ts';
 import { BENCH_VERSION } from '../../version.ts';
 import type { InstanceRequest, ServerDefinition, ServerImage, ServerKind } from '../server.ts';
 import { dinodnsProgram } from './program.ts';
@@ -18,6 +19,16 @@ interface Profile {
   readonly answersUnknownZoneWith: ServerDefinition['answersUnknownZoneWith'];
   /** Worker processes in cluster mode; null where the framework decides by itself. */
   readonly workers: (cpus: number) => number | null;
+  readonly transports: readonly Transport[];
+}
+
+/** The server always answers over UDP and TCP too; the port of an encrypted transport is one of its own. */
+function portArguments({ transport, port, certificate }: InstanceRequest): string[] {
+  if (certificate === undefined) return ['--port', String(port)];
+  return [
+    ...['--port', '0', `--${transport}-port`, String(port)],
+    ...['--tls-cert', certificate.certificateFile, '--tls-key', certificate.keyFile],
+  ];
 }
 
 function definition(profile: Profile): ServerDefinition {
@@ -25,6 +36,7 @@ function definition(profile: Profile): ServerDefinition {
     program: dinodnsProgram,
     image: dinodnsImage,
     answersUnknownZoneWith: profile.answersUnknownZoneWith,
+    transports: profile.transports,
     unsupported: (_mode, _transport, ip) =>
       ip === 6 && profile.profile === 'stock' ? 'it listens on IPv4 only' : null,
     plan(request: InstanceRequest) {
@@ -40,8 +52,7 @@ function definition(profile: Profile): ServerDefinition {
           request.mode,
           '--address',
           request.address,
-          '--port',
-          String(request.port),
+          ...portArguments(request),
           '--zones-spec',
           `${request.directory}/${ZONES_SPEC}`,
           ...(request.mode === 'multi' && workers !== null ? ['--workers', String(workers)] : []),
@@ -78,6 +89,8 @@ export const dinodnsStock: ServerKind = {
     answersUnknownZoneWith: 'NXDOMAIN',
     // In cluster mode the framework forks os.cpus().length workers, whatever the quota.
     workers: () => null,
+    // Its HTTP network can encrypt, its TCP network cannot.
+    transports: ['udp', 'tcp', 'https'],
   }),
 };
 
@@ -89,5 +102,6 @@ export const dinodns: ServerKind = {
     profile: 'dinodns',
     answersUnknownZoneWith: 'REFUSED',
     workers: (cpus) => Math.max(1, Math.ceil(cpus)),
+    transports: TRANSPORTS,
   }),
 };

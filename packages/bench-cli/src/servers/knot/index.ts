@@ -11,6 +11,8 @@ const definition: ServerDefinition = {
   program: installedProgram({ name: 'knotd', question: VERSION }, 'knot'),
   image: null,
   answersUnknownZoneWith: 'REFUSED',
+  // Over TLS only from 3.4 on, which no stable release of Debian had when this was written.
+  transports: ['udp', 'tcp'],
   unsupported: () => null,
   plan(request: InstanceRequest) {
     const workers = Math.max(1, Math.ceil(request.cpus));

@@ -2,7 +2,7 @@
 import { findFormat } from '@dinodns-bench/zones';
 import { installedProgram } from '../../provision/path-tools.ts';
 import { readVersion, type VersionQuestion } from '../../provision/tool-version.ts';
-import type { InstanceRequest, ServerDefinition, ServerKind } from '../server.ts';
+import { encryptionOf, type InstanceRequest, type ServerDefinition, type ServerKind } from '../server.ts';
 
 /** `NSD version 4.6.1, on standard error` */
 const VERSION: VersionQuestion = { arguments: ['-v'], pattern: /NSD version (\d[\w.]*)/ };
@@ -11,12 +11,21 @@ const definition: ServerDefinition = {
   program: installedProgram({ name: 'nsd', question: VERSION }, 'nsd'),
   image: null,
   answersUnknownZoneWith: 'REFUSED',
+  transports: ['udp', 'tcp', 'tls'],
   unsupported: () => null,
   plan(request: InstanceRequest) {
     const workers = Math.max(1, Math.ceil(request.cpus));
     const { directory, address, port } = request;
     return {
-      files: [...findFormat('nsd').render(request.zoneSet, { directory, address, port, workers })],
+      files: [
+        ...findFormat('nsd').render(request.zoneSet, {
+          directory,
+          address,
+          port,
+          workers,
+          ...encryptionOf(request),
+        }),
+      ],
       // -d: stay in the foreground, so that the process that was started is the server.
       command: [...request.program, '-d', '-c', `${directory}/nsd.conf`],
       env: {},

@@ -3,16 +3,19 @@
  * It judges nothing; the raw answers go back in its log, and bench decodes them as it does those of a local
  * server. Needs nothing but Node.js.
  *
- * Settings (environment): PODS and SERVICE, as address:port (PODS several, with commas); TRANSPORT, udp or tcp.
+ * Settings (environment): PODS and SERVICE, as address:port (PODS several, with commas); TRANSPORT: udp, tcp, tls or
+ * https; for the last two SERVER_NAME, for which the certificate is verified, and AUTHORITY, a file.
  * Input: /queries/queries.txt, a query in base64 on each line; the first is also the one for readiness.
  * Output: `ready <seconds>`; for each query `<index> <answer in base64>` or `<index> !<what went wrong>`; `done`.
  * Exit status 1, after `not-ready <address:port> <what>`, if one of the endpoints does not answer.
  */
 import { createSocket } from 'node:dgram';
 import { readFileSync } from 'node:fs';
+import { connect as connectHttp2 } from 'node:http2';
 import { connect } from 'node:net';
+import { connect as connectTls } from 'node:tls';
 
-const { PODS = '', SERVICE = '', TRANSPORT = 'udp' } = process.env;
+const { PODS = '', SERVICE = '', TRANSPORT = 'udp', SERVER_NAME = '', AUTHORITY } = process.env;
 const READY_SECONDS = Number(process.env.READY_SECONDS ?? 30);
 const TIMEOUT_MS = 2000;
 const ATTEMPTS = 3;
@@ -63,8 +66,18 @@ function openUdp({ address, port }) {
   };
 }
 
-/** A connection for each query: what matters here is the answer. */
+const encryption = AUTHORITY === undefined ? {} : { ca: readFileSync(AUTHORITY), servername: SERVER_NAME };
+
 function openTcp({ address, port }) {
+  return openStream(() => connect(port, address));
+}
+
+function openTls({ address, port }) {
+  return openStream(() => connectTls({ host: address, port, ALPNProtocols: ['dot'], ...encryption }));
+}
+
+/** A connection for each query: what matters here is the answer. */
+function openStream(dial) {
   return {
     ask: (query) =>
       new Promise((resolve, reject) => {
@@ -73,7 +86,8 @@ function openTcp({ address, port }) {
         framed.writeUInt16BE(message.length, 0);
         message.copy(framed, 2);
         let received = Buffer.alloc(0);
-        const connection = connect(port, address, () => connection.write(framed));
+        const connection = dial();
+        connection.write(framed);
         const timer = setTimeout(() => connection.destroy(new Error('no answer within 2 s')), TIMEOUT_MS);
         connection.on('data', (chunk) => {
           received = Buffer.concat([received, chunk]);
@@ -91,7 +105,48 @@ function openTcp({ address, port }) {
   };
 }
 
-const open = TRANSPORT === 'tcp' ? openTcp : openUdp;
+function openHttps({ address, port }) {
+  const host = address.includes(':') ? `[${address}]` : address;
+  const dial = () => connectTls({ host: address, port, ALPNProtocols: ['h2'], ...encryption });
+  return {
+    ask: (query) =>
+      new Promise((resolve, reject) => {
+        const session = connectHttp2(`https://${host}:${port}`, { createConnection: dial });
+        const fail = (error) => {
+          reject(error);
+          session.destroy();
+        };
+        const timer = setTimeout(() => fail(new Error('no answer within 2 s')), TIMEOUT_MS);
+        session.on('error', fail);
+        session.on('close', () => {
+          clearTimeout(timer);
+          reject(new Error('closed without an answer'));
+        });
+        const stream = session.request({
+          ':method': 'POST',
+          ':path': '/dns-query',
+          'content-type': 'application/dns-message',
+        });
+        const chunks = [];
+        let status = 0;
+        stream.on('response', (headers) => {
+          status = headers[':status'];
+        });
+        stream.on('data', (chunk) => chunks.push(chunk));
+        stream.on('error', fail);
+        stream.on('end', () => {
+          if (status !== 200) reject(new Error(`HTTP status ${status}`));
+          resolve(Buffer.concat(chunks));
+          session.destroy();
+        });
+        stream.end(withId(query));
+      }),
+    close: () => undefined,
+  };
+}
+
+const OPEN = { udp: openUdp, tcp: openTcp, tls: openTls, https: openHttps };
+const open = OPEN[TRANSPORT];
 
 function withId(query) {
   const message = Buffer.from(query);

@@ -11,6 +11,7 @@ import type { Transport } from '../../results/record.ts';
 import type { BenchWorkload } from '../../workload/workload.ts';
 import type { ClusterRun } from './cluster-run.ts';
 import { configMapOf } from './objects/config-map.ts';
+import { authorityFiles } from './objects/encryption.ts';
 import { jobOf } from './objects/job.ts';
 import { unitLabels, unitSelector } from './objects/labels.ts';
 import { runJob } from './run-job.ts';
@@ -75,6 +76,7 @@ async function askAll(
   const { object, mount } = configMapOf({ name: unit, namespace, labels }, 'the answer check', [
     { path: 'queries.txt', chunks: [text] },
     { path: 'check.mjs', chunks: [await checkerProgram(run)] },
+    ...authorityFiles(service.trust),
   ]);
   const answers = new Map<string, Buffer | string>();
   const said: string[] = [];
@@ -99,6 +101,9 @@ async function askAll(
           PODS: pods.map(endpointText).join(','),
           SERVICE: endpointText(service),
           TRANSPORT: transport,
+          ...(service.trust === undefined
+            ? {}
+            : { SERVER_NAME: service.trust.serverName, AUTHORITY: service.trust.authorityFile }),
           READY_SECONDS: String(READY_SECONDS),
         },
         mounts: { '/queries': mount },

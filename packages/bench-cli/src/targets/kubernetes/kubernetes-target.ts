@@ -2,12 +2,15 @@
 
 import type { ZoneSet } from '@dinodns-bench/zones';
 import type { V1Pod } from '@kubernetes/client-node';
+import { type Certificates, makeCertificates } from '../../certificates/certificates.ts';
 import type { DnsQuery } from '../../dns/client.ts';
 import { BenchError } from '../../errors.ts';
+import { isEncrypted } from '../../results/record.ts';
 import type { Deployment, DeployRequest, Target } from '../target.ts';
 import { adoptClusterDns } from './cluster-dns.ts';
 import type { ClusterRun } from './cluster-run.ts';
 import { deploymentOf } from './deployment.ts';
+import { trustOf } from './objects/encryption.ts';
 import { POD_PORT, SERVICE_PORT, type ServerObjects, serverObjects } from './objects/server.ts';
 import { waitForPods, waitUntilGone } from './wait-for-pods.ts';
 
@@ -16,6 +19,11 @@ export interface KubernetesTargetOptions {
   readonly readinessQueries: (zoneSet: ZoneSet) => readonly DnsQuery[];
   /** Aborted by the second Ctrl-C: stop waiting for pods to end. */
   readonly force: AbortSignal;
+}
+
+interface DeployOptions extends KubernetesTargetOptions {
+  /** The certificate of the run's servers, made for the first that needs it. */
+  readonly certificates: () => Certificates;
 }
 
 /** Pods end within 5 seconds; a slow kubelet takes longer to report it. */
@@ -58,12 +66,13 @@ async function create(run: ClusterRun, objects: ServerObjects, signal: AbortSign
 }
 
 export async function deployServer(
-  { run, readinessQueries, force }: KubernetesTargetOptions,
+  { run, readinessQueries, force, certificates: make }: DeployOptions,
   request: DeployRequest,
   unit: string,
 ): Promise<Deployment> {
   const { client, namespace, runId, settings, images, pullSecrets } = run;
   const { server, zoneSet, mode, transport, allowances, signal } = request;
+  const certificates = isEncrypted(transport) ? make() : null;
   const objects = serverObjects({
     settings,
     namespace,
@@ -74,6 +83,7 @@ export async function deployServer(
     zoneSet,
     mode,
     transport,
+    certificates,
     allowances,
     nodeCpus: coresOfServerNode(run),
     pullSecrets,
@@ -113,7 +123,12 @@ export async function deployServer(
     namespace,
     pods,
     labels: objects.labels,
-    service: { address, port: SERVICE_PORT, instances: allowances.length },
+    service: {
+      address,
+      port: SERVICE_PORT,
+      instances: allowances.length,
+      ...(certificates === null ? {} : { trust: trustOf(certificates) }),
+    },
     podPort: POD_PORT,
     command: objects.plan.command,
     workers: objects.plan.workers,
@@ -138,6 +153,12 @@ function placementWarnings({ placement }: ClusterRun): string[] {
 export function createKubernetesTarget(options: KubernetesTargetOptions): Target {
   const { run } = options;
   const deployments = new Set<Deployment>();
+  let made: Certificates | undefined;
+  const certificates = () => {
+    // Loaders verify a name: the addresses of pods and Services do not matter.
+    made ??= makeCertificates([], run.world.clock.now());
+    return made;
+  };
   let deployed = 0;
   return {
     kind: 'kubernetes',
@@ -149,7 +170,7 @@ export function createKubernetesTarget(options: KubernetesTargetOptions): Target
       const unit = `${String(deployed).padStart(3, '0')}-${request.server.name}`;
       const deployment = request.server.existing
         ? await adoptClusterDns(run, request)
-        : await deployServer(options, request, unit);
+        : await deployServer({ ...options, certificates }, request, unit);
       deployments.add(deployment);
       return deployment;
     },

@@ -3,12 +3,13 @@
 import { createHash } from 'node:crypto';
 import { dirname, isAbsolute, join, normalize } from 'node:path';
 import { messageOf, systemErrorCode } from '@dinodns-bench/program';
+import { CERTIFICATE_FILE, type Certificates, KEY_FILE } from '../../certificates/certificates.ts';
 import type { DnsQuery } from '../../dns/client.ts';
-import type { Endpoint } from '../../dns/endpoint.ts';
+import type { Endpoint, Trust } from '../../dns/endpoint.ts';
 import { BenchError } from '../../errors.ts';
 import type { Exit, RunningProcess } from '../../process.ts';
 import type { InstanceRecord } from '../../results/record.ts';
-import type { ConfigurationFile, InstancePlan } from '../../servers/server.ts';
+import type { CertificateFiles, ConfigurationFile, InstancePlan } from '../../servers/server.ts';
 import type { World } from '../../world.ts';
 import type { DeployRequest } from '../target.ts';
 import { type Ready, waitUntilReady } from './readiness.ts';
@@ -23,11 +24,19 @@ const OUTPUT_SECONDS = 1;
 /** Longer configuration files are shortened in the record, as its schema says. */
 const RECORDED_CHARACTERS = 64 * 1024;
 
+/** How the instances of an encrypted transport are verified. */
+export interface LocalEncryption {
+  readonly certificates: Certificates;
+  readonly trust: Trust;
+}
+
 export interface InstanceSettings {
   readonly world: World;
   readonly groups: ResourceGroups;
   readonly request: DeployRequest;
   readonly endpoint: Endpoint;
+  /** Written for the server if the transport is encrypted; else null. */
+  readonly certificates: Certificates | null;
   /** Made by `startInstance`, deleted by `remove`. */
   readonly directory: string;
   readonly group: GroupRequest;
@@ -42,6 +51,7 @@ export interface InstanceSettings {
 
 export interface Instance {
   readonly record: InstanceRecord;
+  readonly endpoint: Endpoint;
   readonly files: Readonly<Record<string, string>>;
   readonly group: ResourceGroup;
   readonly process: RunningProcess;
@@ -110,6 +120,21 @@ export async function writeConfiguration(
     }
   }
   return recorded;
+}
+
+/** Writes the certificate and its key, which are no configuration: the record does not get them. */
+async function writeCertificates(
+  { fs }: World,
+  directory: string,
+  { certificate, key }: Certificates,
+): Promise<void> {
+  const { certificateFile, keyFile } = certificateFilesIn(directory);
+  await fs.writeFile(certificateFile, certificate);
+  await fs.writeFile(keyFile, key, { mode: 0o600 });
+}
+
+function certificateFilesIn(directory: string): CertificateFiles {
+  return { certificateFile: join(directory, CERTIFICATE_FILE), keyFile: join(directory, KEY_FILE) };
 }
 
 function startError(
@@ -213,7 +238,7 @@ async function start(
  * reason, and leaves nothing behind.
  */
 export async function startInstance(settings: InstanceSettings): Promise<Instance> {
-  const { world, groups, request, endpoint, directory, allowance } = settings;
+  const { world, groups, request, endpoint, directory, allowance, certificates } = settings;
   let process: RunningProcess | undefined;
   let group: ResourceGroup | undefined;
   let removal: Promise<void> | undefined;
@@ -239,8 +264,10 @@ export async function startInstance(settings: InstanceSettings): Promise<Instanc
       ...(request.workers === 'node' ? { workerCpus: world.machine.cpus.length } : {}),
       directory,
       program: request.program,
+      ...(certificates === null ? {} : { certificate: certificateFilesIn(directory) }),
     });
     await world.fs.mkdir(directory, { recursive: true });
+    if (certificates !== null) await writeCertificates(world, directory, certificates);
     const files = await writeConfiguration(world, directory, plan.files);
     group = await groups.create(settings.group);
     const started = await start(settings, plan, group, (running) => {
@@ -255,6 +282,7 @@ export async function startInstance(settings: InstanceSettings): Promise<Instanc
         command: [...plan.command],
         cpuAllowance: allowance,
       },
+      endpoint,
       files,
       group,
       process: started.process,

@@ -1,15 +1,17 @@
 /** Servers as processes of this machine, on ports of its loopback address. */
 import { join } from 'node:path';
 import type { ZoneSet } from '@dinodns-bench/zones';
+import { AUTHORITY_FILE, makeCertificates, SERVER_NAME } from '../../certificates/certificates.ts';
 import { createDnsClient, type DnsQuery } from '../../dns/client.ts';
 import { BenchError } from '../../errors.ts';
 import { createRunDirectory } from '../../machine/run-directory.ts';
 import { observeGroups } from '../../observe/observe.ts';
+import { isEncrypted } from '../../results/record.ts';
 import type { World } from '../../world.ts';
 import type { Deployment, DeployRequest, Target } from '../target.ts';
 import { assignCpus, availableCpuNumbers } from './cpu-sets.ts';
 import { findFreePort } from './free-port.ts';
-import { describeExit, type Instance, logTail, startInstance } from './instance.ts';
+import { describeExit, type Instance, type LocalEncryption, logTail, startInstance } from './instance.ts';
 import type { ResourceGroups } from './resource-group.ts';
 
 export interface LocalTargetOptions {
@@ -35,6 +37,22 @@ const DEFAULT_STOP_SECONDS = 3;
 /** Another process may take a port between the check that it is free and the server's start. */
 const PORT_ATTEMPTS = 3;
 
+/** The certificate of all servers of the run, made for the first that needs one. */
+function createEncryption(world: World, directory: string, address: string): () => Promise<LocalEncryption> {
+  let made: Promise<LocalEncryption> | undefined;
+  const make = async (): Promise<LocalEncryption> => {
+    const certificates = makeCertificates([address], world.clock.now());
+    const authorityFile = join(directory, AUTHORITY_FILE);
+    await world.fs.writeFile(authorityFile, certificates.authority);
+    const { authority } = certificates;
+    return { certificates, trust: { serverName: SERVER_NAME, authority, authorityFile } };
+  };
+  return () => {
+    made ??= make();
+    return made;
+  };
+}
+
 interface Place {
   readonly index: number;
   readonly allowance: number;
@@ -49,6 +67,7 @@ async function startOnFreePort(
   options: LocalTargetOptions,
   request: DeployRequest,
   place: Place,
+  encryption: LocalEncryption | null,
 ): Promise<Instance> {
   const { address = DEFAULT_ADDRESS, choosePort = findFreePort } = options;
   for (let attempt = 1; ; attempt += 1) {
@@ -57,7 +76,12 @@ async function startOnFreePort(
         world,
         groups: options.groups,
         request,
-        endpoint: { address, port: await choosePort(address) },
+        endpoint: {
+          address,
+          port: await choosePort(address),
+          ...(encryption === null ? {} : { trust: encryption.trust }),
+        },
+        certificates: encryption?.certificates ?? null,
         directory: place.directory,
         allowance: place.allowance,
         group: { name: place.name, cpuAllowance: place.allowance, cpuSet: place.cpuSet },
@@ -94,12 +118,13 @@ async function startAll(
   options: LocalTargetOptions,
   request: DeployRequest,
   places: readonly Place[],
+  encryption: LocalEncryption | null,
 ): Promise<Instance[]> {
   const instances: Instance[] = [];
   try {
     for (const place of places) {
       request.signal.throwIfAborted();
-      instances.push(await startOnFreePort(world, options, request, place));
+      instances.push(await startOnFreePort(world, options, request, place, encryption));
     }
     request.signal.throwIfAborted();
     return instances;
@@ -140,7 +165,7 @@ function deploymentOf(
 
   return {
     instances: instances.map(({ record }) => record),
-    endpoints: instances.map(({ record: { address, port } }) => ({ address, port })),
+    endpoints: instances.map(({ endpoint }) => endpoint),
     files: instances[0]?.files ?? {},
     openClient: async (endpoint) => createDnsClient(endpoint, request.transport, world.clock),
     observe: () =>
@@ -165,6 +190,7 @@ export async function createLocalTarget(world: World, options: LocalTargetOption
   const { groups } = options;
   const runDirectory = await createRunDirectory(world);
   const deployments = new Set<Deployment>();
+  const encryptionOf = createEncryption(world, runDirectory, options.address ?? DEFAULT_ADDRESS);
   let deployed = 0;
   return {
     kind: 'local',
@@ -187,7 +213,8 @@ export async function createLocalTarget(world: World, options: LocalTargetOption
         };
       });
       await world.fs.mkdir(request.logDirectory, { recursive: true });
-      const instances = await startAll(world, options, request, places);
+      const encryption = isEncrypted(request.transport) ? await encryptionOf() : null;
+      const instances = await startAll(world, options, request, places, encryption);
       const deployment = deploymentOf(world, options, request, instances);
       deployments.add(deployment);
       return deployment;

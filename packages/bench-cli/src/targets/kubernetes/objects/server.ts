@@ -2,12 +2,14 @@
 
 import type { ZoneSet } from '@dinodns-bench/zones';
 import type { V1ConfigMap, V1Deployment, V1Service } from '@kubernetes/client-node';
+import type { Certificates } from '../../../certificates/certificates.ts';
 import type { KubernetesSettings } from '../../../config/kubernetes-settings.ts';
 import { BenchError } from '../../../errors.ts';
 import { cpuQuantity } from '../../../quantity.ts';
 import type { Mode, Transport } from '../../../results/record.ts';
 import type { InstancePlan, Server } from '../../../servers/server.ts';
 import { configMapOf } from './config-map.ts';
+import { certificateFiles, certificatePaths, withoutCertificates } from './encryption.ts';
 import { LABELS, unitLabels, unitSelector } from './labels.ts';
 import { podTemplate } from './pods.ts';
 
@@ -29,6 +31,8 @@ export interface ServerRequest {
   readonly zoneSet: ZoneSet;
   readonly mode: Mode;
   readonly transport: Transport;
+  /** Null for a transport without encryption. */
+  readonly certificates: Certificates | null;
   readonly allowances: readonly number[];
   /** Cores of the node, for `--workers node`. */
   readonly nodeCpus: number | null;
@@ -58,6 +62,7 @@ function planOf(request: ServerRequest): InstancePlan {
     cpus,
     workerCpus: settings.workers === 'node' ? (nodeCpus ?? cpus) : cpus,
     directory: CONFIGURATION_DIRECTORY,
+    ...(request.certificates === null ? {} : { certificate: certificatePaths(CONFIGURATION_DIRECTORY) }),
     // The entry point of the image.
     program: [],
   });
@@ -75,7 +80,11 @@ export function serverObjects(request: ServerRequest): ServerObjects {
   const labels = { ...unitLabels(runId, 'server', unit), [LABELS.name]: server.name };
   const metadata = { name, namespace, labels };
   const plan = planOf(request);
-  const { object, mount, text } = configMapOf(metadata, `the configuration of ${server.name}`, plan.files);
+  const { certificates } = request;
+  const { object, mount, text } = configMapOf(metadata, `the configuration of ${server.name}`, [
+    ...plan.files,
+    ...(certificates === null ? [] : certificateFiles(certificates)),
+  ]);
   const [allowance = 1] = allowances;
   const limit = cpuQuantity(allowance);
   const memory = settings.memoryLimit === undefined ? {} : { memory: settings.memoryLimit };
@@ -104,7 +113,7 @@ export function serverObjects(request: ServerRequest): ServerObjects {
     name,
     plan,
     configMap: object,
-    files: text,
+    files: withoutCertificates(text),
     labels: selector,
     deployment: {
       metadata,
