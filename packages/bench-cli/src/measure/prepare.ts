@@ -17,7 +17,7 @@ import { openCluster } from '../targets/kubernetes/open-cluster.ts';
 import { type BenchWorkload, readinessQueries } from '../workload/workload.ts';
 import type { World } from '../world.ts';
 import { openLocalSession, type Programs, preparePrograms, type Session } from './session.ts';
-import { clusterWarnings, loaderWarnings, runWarnings } from './warnings.ts';
+import { clusterWarnings, loaderWarnings, runWarnings, serverWarnings } from './warnings.ts';
 
 export interface PrepareRequest {
   readonly world: World;
@@ -70,6 +70,7 @@ async function prepareMachine(request: PrepareRequest): Promise<Prepared> {
     workloads: request.workloads,
     warnings: (cpuLimits) => [
       ...loaderWarnings(programs.loader),
+      ...serverWarnings(programs.servers),
       ...runWarnings(configuration, plan, environment, cpuLimits),
     ],
   };
@@ -130,7 +131,12 @@ async function prepareCluster(request: PrepareRequest): Promise<Prepared> {
       environment: { ...machine, cluster: opened.cluster },
       plan,
       workloads,
-      warnings: () => [...opened.warnings, ...told, ...clusterWarnings(plan, opened.sharedCpus)],
+      warnings: () => [
+        ...opened.warnings,
+        ...serverWarnings(inspected.servers),
+        ...told,
+        ...clusterWarnings(plan, opened.sharedCpus),
+      ],
     };
   } catch (error) {
     await opened.close().catch(() => undefined);

@@ -1,7 +1,7 @@
 /** What a reader of the figures must know about how they were measured. Pure. */
 import type { RunConfiguration } from '../config/configuration.ts';
 import type { Plan, PlannedCase } from '../plan/plan.ts';
-import type { Environment, RunRecord } from '../results/record.ts';
+import type { Environment, RunRecord, ServerRecord } from '../results/record.ts';
 import type { LoaderChoice } from './session.ts';
 
 /**
@@ -59,6 +59,16 @@ export function loaderWarnings(choice: LoaderChoice): string[] {
   return choice.kind === 'builtin' && choice.reason !== null
     ? [`using the built-in loader, because ${choice.reason}: do not compare its figures with dnsperf's`]
     : [];
+}
+
+/** Servers that run without the part that makes them fast. */
+export function serverWarnings(servers: readonly ServerRecord[]): string[] {
+  return servers
+    .filter(({ components }) => components.udp === 'dgram')
+    .map(
+      ({ title }) =>
+        `${title} ran without its native sockets, with one system call for each datagram: these are not its usual figures (\`dinodns-server --udp-backend native\` says why)`,
+    );
 }
 
 /** What a reader of a cluster's figures must know, in addition to the target's own warnings. */

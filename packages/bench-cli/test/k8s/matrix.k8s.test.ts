@@ -74,6 +74,12 @@ describe('the whole matrix: tiers 0.5 and 1, both modes, three servers', () => {
     }
   });
 
+  it('runs DinoDNS with the native sockets that it has elsewhere', () => {
+    const dinodns = record.servers.find(({ name }) => name === 'dinodns');
+    expect(dinodns?.components.udp).toBe('native');
+    expect(record.warnings.join()).not.toContain('native sockets');
+  });
+
   it('gives DinoDNS as many workers as its quota has CPUs', () => {
     const workers = ok(record).flatMap(({ caseKey, instances }) =>
       caseKey.startsWith('dinodns/') ? instances.map((instance) => instance.workers) : [],

@@ -66,6 +66,7 @@ function definition(profile: Profile): ServerDefinition {
     parseVersion(output) {
       const version = /^(\d+\.\d+\.\d+\S*)/m.exec(output)?.[1];
       const framework = /\bdinodns (\d+\.\d+\.\d+\S*?)[,)\s]/.exec(`${output} `)?.[1];
+      const udp = /\bUDP (\w+)/.exec(output)?.[1];
       const node = /\b[Nn]ode(?:\.js)? v?(\d+\.\d+\.\d+)/.exec(output)?.[1];
       if (version === undefined) return null;
       return {
@@ -74,6 +75,8 @@ function definition(profile: Profile): ServerDefinition {
           'server-cluster': version,
           ...(framework === undefined ? {} : { dinodns: framework }),
           ...(node === undefined ? {} : { node }),
+          // `native`, or `dgram` where the fast sockets cannot be had: another program, as far as figures go.
+          ...(udp === undefined || profile.profile === 'stock' ? {} : { udp }),
         },
       };
     },
