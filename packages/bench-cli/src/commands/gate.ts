@@ -1,8 +1,9 @@
 /** `bench gate`: is a run worse than tolerated? For CI: an exit status and one paragraph. */
 import { EXIT_STATUS } from '@dinodns-bench/program';
+import { AXES } from '../config/case-filter.ts';
 import { BenchError } from '../errors.ts';
 import { type Gate, gate } from '../history/gate.ts';
-import { DIMENSIONS, type Selector } from '../history/select.ts';
+import type { Selector } from '../history/select.ts';
 import { renderGate, renderGateMarkdown } from '../history/text/render-gate.ts';
 import type { World } from '../world.ts';
 import {
@@ -36,7 +37,7 @@ const FORMATS = ['text', 'github', 'json'];
 
 function selectorFrom(values: GateCommandOptions['select']): Selector {
   return Object.fromEntries(
-    DIMENSIONS.flatMap((name) => {
+    AXES.flatMap((name) => {
       const value = values[name];
       return value === undefined ? [] : [[name, value]];
     }),

@@ -3,11 +3,13 @@ import { EXIT_STATUS, exitStatusHelp } from '@dinodns-bench/program';
 import type { Command } from 'commander';
 import { DEFAULTS } from '../config/settings.ts';
 import type { Call } from '../experiments/experiment.ts';
+import { REPRODUCIBLE } from '../history/reproduce/mappings.ts';
 import { COMPARED_METRICS, METRIC_NAMES } from '../stats/metrics.ts';
 import { compareCommand } from './compare.ts';
 import { gateCommand } from './gate.ts';
 import { historyCommand, rebuildCommand, tagCommand } from './history.ts';
 import { importCommand } from './import.ts';
+import { reproduceCommand } from './reproduce.ts';
 import { trendCommand } from './trend.ts';
 
 type Values = Readonly<Record<string, string | boolean | undefined>>;
@@ -29,6 +31,17 @@ A colon selects cases: latest:server=dinodns,tier=1`;
 const POOL_HELP = `
 A plus joins several runs into one side: main+old latest`;
 
+const VERDICTS_HELP = `
+Verdicts:
+  reproduced      our 95 % interval contains the published ratio
+  same direction  it does not, but all of it is on the same side of 1
+  contradicted    neither: our interval contains 1, or is on the other side
+  too few trials  measured without an interval: use --trials 3 or more
+  not measured    the run lacks a case or the figure
+
+bench history --kind published lists all publications; bench compare takes
+them as published/NAME.`;
+
 const GATE_HELP = exitStatusHelp(['success', 'usage', 'record', 'undecided', 'threshold'], {
   success: 'not shown to be worse than tolerated, or not enough trials to tell',
   undecided: 'with --strict: not enough trials to tell',
@@ -48,7 +61,7 @@ function addHistory(program: Command, call: Call): void {
     .option('--branch <name>', 'runs of this git branch')
     .option('--commit <hash>', 'runs of this git commit')
     .option('--tag <name>', 'the run with this name')
-    .option('--kind <kind>', 'run or imported')
+    .option('--kind <kind>', 'run, imported, or published (results that ship with bench)')
     .option('--status <status>', 'complete, interrupted, running or imported')
     .option('--since <date>', 'runs since this date')
     .option('--before <date>', 'runs before this date')
@@ -131,6 +144,7 @@ function addTrend(program: Command, call: Call): void {
     .option('--mode <mode>', 'in this mode')
     .option('--workload <name>', 'with this workload')
     .option('--transport <name>', 'over this transport')
+    .option('--rate <qps>', 'at this rate, or max')
     .option(...NORMALIZE)
     .option(...OUT)
     .option(...JSON_FLAG)
@@ -144,6 +158,7 @@ function addTrend(program: Command, call: Call): void {
         mode: text(values, 'mode'),
         workload: text(values, 'workload'),
         transport: text(values, 'transport'),
+        rate: text(values, 'rate'),
         normalize: text(values, 'normalize'),
       });
     });
@@ -162,6 +177,7 @@ function addGate(program: Command, call: Call): void {
     .option('--mode <mode>', 'cases of this mode only')
     .option('--workload <name>', 'cases of this workload only')
     .option('--transport <name>', 'cases of this transport only')
+    .option('--rate <qps>', 'cases of this rate only, or max')
     .option('--strict', `too few trials to tell are a failure too (status ${EXIT_STATUS.undecided})`)
     .option('--format <name>', 'text, github (Markdown for a pull request) or json', 'text')
     .option('--json', 'the same as --format json')
@@ -186,7 +202,28 @@ function addGate(program: Command, call: Call): void {
           mode: text(values, 'mode'),
           workload: text(values, 'workload'),
           transport: text(values, 'transport'),
+          rate: text(values, 'rate'),
         },
+      });
+    });
+}
+
+function addReproduce(program: Command, call: Call): void {
+  program
+    .command('reproduce')
+    .description('published ratios beside those of a run')
+    .argument('<name>', `what was published: ${REPRODUCIBLE.join(', ')}`)
+    .argument('[run]', 'the run', 'latest')
+    .option('--format <name>', 'text, markdown or json', 'text')
+    .option('--json', 'the same as --format json')
+    .option(...OUT)
+    .addHelpText('after', `${RUNS_HELP}\n${VERDICTS_HELP}`)
+    .action(async (publication: string, run: string, values: Values) => {
+      call.status = await reproduceCommand(call.world, {
+        publication,
+        run,
+        out: text(values, 'out') ?? DEFAULTS.out,
+        format: values.json === true ? 'json' : (text(values, 'format') ?? 'text'),
       });
     });
 }
@@ -219,5 +256,6 @@ export function addHistoryCommands(program: Command, call: Call): void {
   addCompare(program, call);
   addTrend(program, call);
   addGate(program, call);
+  addReproduce(program, call);
   addImport(program, call);
 }

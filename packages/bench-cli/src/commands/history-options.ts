@@ -44,6 +44,25 @@ export async function selectRun(
   return selectCases(entry, { ...further, ...selector });
 }
 
+/** A selector that ends with the name of a server, to which a variant may belong: `latest:tier=1,server=coredns`. */
+const ENDS_WITH_SERVER = /[:,]server=[^,+]+$/;
+
+/** What may follow the plus: `file`, or `file@1.13.1`. */
+const VARIANT = /^[a-z][a-z0-9-]*(?:@[^@]+)?$/;
+
+/** The runs of a pool. `server=coredns+file` is one name, unless there is a run called `file`. */
+function splitPool(reference: string, known: KnownRuns): string[] {
+  const parts: string[] = [];
+  for (const part of reference.split(POOL_SIGN)) {
+    const last = parts.at(-1);
+    const [name = ''] = part.split(',');
+    const isVariant = last !== undefined && ENDS_WITH_SERVER.test(last) && VARIANT.test(name);
+    if (isVariant && findRun(known, name, null) === undefined) parts[parts.length - 1] = `${last}+${part}`;
+    else parts.push(part);
+  }
+  return parts;
+}
+
 /** One side of a comparison: a run, or several as one, `A+B`, each with its own selector. Throws `E_USAGE`. */
 export async function selectSide(
   world: World,
@@ -54,7 +73,7 @@ export async function selectSide(
   // A branch may have the sign in its name.
   const isName = !reference.includes(':') && findRun(known, reference, null) !== undefined;
   const parts: Selected[] = [];
-  for (const part of isName ? [reference] : reference.split(POOL_SIGN))
+  for (const part of isName ? [reference] : splitPool(reference, known))
     parts.push(await selectRun(world, known, part));
   return poolSelected(parts, metrics);
 }

@@ -1,8 +1,10 @@
 /** `bench history`: lists runs, rebuilds the index, names runs. */
 import { resolve } from 'node:path';
+import { canonicalServerName, parseServerName } from '../config/server-name.ts';
 import { BenchError } from '../errors.ts';
 import type { RunRow } from '../history/database.ts';
 import { openHistory, rebuild } from '../history/history.ts';
+import { publishedRows } from '../history/published.ts';
 import { readEntry } from '../history/read-entry.ts';
 import { loadEntry } from '../history/resolve.ts';
 import { removeTag, writeTag } from '../history/tags.ts';
@@ -48,8 +50,13 @@ function oneOf(text: string | undefined, flag: string, values: readonly string[]
   });
 }
 
+/** Whether `name` is the server that was asked for; a kind stands for all of its versions and variants. */
+function isServer(name: string, asked: string): boolean {
+  return name === canonicalServerName(asked) || parseServerName(name)?.kind === asked;
+}
+
 function filterOf(options: HistoryOptions, tags: ReadonlyMap<string, string>): (run: RunRow) => boolean {
-  const kind = oneOf(options.kind, '--kind', ['run', 'imported']);
+  const kind = oneOf(options.kind, '--kind', ['run', 'imported', 'published']);
   const status = oneOf(options.status, '--status', ['complete', 'interrupted', 'running', 'imported']);
   const since = options.since === undefined ? null : momentFrom(options.since, '--since');
   const until = options.until === undefined ? null : momentFrom(options.until, '--before');
@@ -57,7 +64,7 @@ function filterOf(options: HistoryOptions, tags: ReadonlyMap<string, string>): (
   return (run) =>
     (kind === undefined || run.kind === kind) &&
     (status === undefined || run.status === status) &&
-    (server === undefined || run.servers.includes(server)) &&
+    (server === undefined || run.servers.some((name) => isServer(name, server))) &&
     (branch === undefined || run.branch === branch) &&
     (commit === undefined || run.commit?.startsWith(commit) === true) &&
     (tag === undefined || tags.get(tag) === run.id) &&
@@ -70,7 +77,8 @@ export async function historyCommand(world: World, options: HistoryOptions): Pro
   // Reports a wrong filter before anything is read.
   filterOf(options, new Map());
   const known = await knownRuns(world, options.out);
-  const matching = known.runs.filter(filterOf(options, known.tags));
+  const listed = options.kind === 'published' ? publishedRows() : known.runs;
+  const matching = listed.filter(filterOf(options, known.tags));
   const shown = matching.slice(0, limit);
   const tagsOf = (id: string) => [...known.tags].flatMap(([name, tagged]) => (tagged === id ? [name] : []));
   if (options.json) {
@@ -82,9 +90,9 @@ export async function historyCommand(world: World, options: HistoryOptions): Pro
   }
   if (matching.length === 0) {
     world.stderr.write(
-      known.runs.length === 0
+      listed.length === 0
         ? `There are no runs in ${known.resultsDirectory} yet: make one with \`bench run\`, or import some with \`bench import\`.\n`
-        : `None of ${known.runs.length} runs is like that.\n`,
+        : `None of ${listed.length} runs is like that.\n`,
     );
     return 0;
   }

@@ -1,5 +1,6 @@
 /** `bench trend`: a figure over time, and where its level changed. */
 import { resolve } from 'node:path';
+import { AXES, type CaseFilter, fitsFilter } from '../config/case-filter.ts';
 import { BenchError } from '../errors.ts';
 import { normalized } from '../history/compare.ts';
 import type { FigureRow, HistoryDatabase } from '../history/database.ts';
@@ -21,16 +22,14 @@ export interface TrendOptions {
   readonly mode: string | undefined;
   readonly workload: string | undefined;
   readonly transport: string | undefined;
+  readonly rate: string | undefined;
   readonly normalize: string | undefined;
 }
 
-function isMeant(row: FigureRow, options: TrendOptions): boolean {
-  return (
-    (options.server === undefined || row.server === options.server) &&
-    (options.tier === undefined || row.tier === Number(options.tier)) &&
-    (options.mode === undefined || row.mode === options.mode) &&
-    (options.workload === undefined || row.workload === options.workload) &&
-    (options.transport === undefined || row.transport === options.transport)
+/** The values of the axes that were asked for. */
+function filterOf(options: TrendOptions): CaseFilter {
+  return Object.fromEntries(
+    AXES.flatMap((axis) => (options[axis] === undefined ? [] : [[axis, options[axis]]])),
   );
 }
 
@@ -74,7 +73,8 @@ export async function trendCommand(world: World, options: TrendOptions): Promise
   try {
     if (notice !== null) world.stderr.write(`Note: ${notice}\n`);
     const all = database.figures(metric);
-    const meant = all.filter((row) => isMeant(row, options));
+    const filter = filterOf(options);
+    const meant = all.filter((row) => fitsFilter(row, filter));
     if (meant.length === 0) throw nothingMeant(options, all, directory);
     const { normalize } = options;
     const rows =
@@ -102,9 +102,7 @@ function nothingMeant(options: TrendOptions, all: readonly FigureRow[], director
       fix: 'Make a run with `bench run`, or give another directory with --out.',
     });
   }
-  const asked = (['server', 'tier', 'mode', 'workload', 'transport'] as const).flatMap((name) =>
-    options[name] === undefined ? [] : [`--${name} ${options[name]}`],
-  );
+  const asked = Object.entries(filterOf(options)).map(([axis, value]) => `--${axis} ${value}`);
   return new BenchError('E_USAGE', `no run with ${asked.join(' ')} has that figure`, {
     fix: 'Choose from these values.',
     evidence: [...new Set(all.map(({ caseKey }) => caseKey))].slice(0, 12),

@@ -1,7 +1,6 @@
 /** Filters of cases, as `--exclude` takes them: `server=knot,transport=tcp;tier=4`. Pure. */
 import { nearest } from '@dinodns-bench/program';
 import { z } from 'zod';
-import type { CaseRecord } from '../results/record.ts';
 import { canonicalServerName } from './server-name.ts';
 
 /** What tells the cases of a run apart. */
@@ -11,8 +10,16 @@ export type Axis = (typeof AXES)[number];
 /** Values of some axes. A case fits if it has all of them. */
 export type CaseFilter = Readonly<Partial<Record<Axis, string>>>;
 
-/** A case as filters see it; `rate=max` is one without a limit. */
-export type FilteredCase = Pick<CaseRecord, Exclude<Axis, 'rate'> | 'ratePerSecond'>;
+/** A case as filters see it; null for what an imported measurement does not say. */
+export interface FilteredCase {
+  readonly server: string | null;
+  readonly tier: number | null;
+  readonly mode: string | null;
+  readonly workload: string | null;
+  readonly transport: string | null;
+  /** Null for no limit, `rate=max`. */
+  readonly ratePerSecond: number | null;
+}
 
 /** `server=knot,tier=4` */
 export function caseFilterText(filter: CaseFilter): string {
@@ -21,9 +28,11 @@ export function caseFilterText(filter: CaseFilter): string {
     .join(',');
 }
 
-function textOf(item: FilteredCase, axis: Axis): string {
+/** Where a case is on an axis, as filters write it; null where nobody says. */
+export function axisText(item: FilteredCase, axis: Axis): string | null {
   if (axis === 'rate') return item.ratePerSecond === null ? 'max' : String(item.ratePerSecond);
-  return String(item[axis]);
+  const value = item[axis];
+  return value === null ? null : String(value);
 }
 
 /** `4.0` and `4` are the same tier, `coredns-file` and `coredns+file` the same server. */
@@ -35,7 +44,7 @@ function normalized(axis: Axis, value: string): string {
 export function fitsFilter(item: FilteredCase, filter: CaseFilter): boolean {
   return AXES.every((axis) => {
     const wanted = filter[axis];
-    return wanted === undefined || textOf(item, axis) === normalized(axis, wanted);
+    return wanted === undefined || axisText(item, axis) === normalized(axis, wanted);
   });
 }
 

@@ -80,7 +80,8 @@ function environmentLayer(env: ConfigurationSources['env']): Layer {
   return { label: variableOf, values: Object.fromEntries(entries) };
 }
 
-function flagLabel(name: string): string {
+/** `--loader-cpu` for the setting `loaderCpu`; the name itself for what is none. */
+export function flagLabel(name: string): string {
   const setting = findSetting(name);
   return setting === undefined ? name : flagName(setting);
 }

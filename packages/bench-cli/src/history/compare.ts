@@ -89,7 +89,8 @@ export function normalized(entry: Entry, item: EntryCase, metric: ComparedMetric
       other.tier === item.tier &&
       other.mode === item.mode &&
       other.workload === item.workload &&
-      other.transport === item.transport,
+      other.transport === item.transport &&
+      other.ratePerSecond === item.ratePerSecond,
   );
   if (yardstick === undefined) return [];
   const references = byRound(yardstick, metric);

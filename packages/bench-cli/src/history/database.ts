@@ -11,7 +11,7 @@ import { COMPARED_METRICS, type ComparedMetric } from '../stats/metrics.ts';
 import { type Entry, type EntryCase, valuesOf } from './entry.ts';
 
 /** Incremented whenever a table or its content changes; an index of another version is rebuilt. */
-export const INDEX_VERSION = 2;
+export const INDEX_VERSION = 3;
 
 /** How long to wait for another bench that is writing. */
 const BUSY_MILLISECONDS = 10_000;
@@ -24,7 +24,7 @@ const SCHEMA = `
   ) STRICT;
   CREATE TABLE cases (
     run_id TEXT NOT NULL, key TEXT NOT NULL, server TEXT, tier REAL, mode TEXT, workload TEXT, transport TEXT,
-    is_baseline INTEGER NOT NULL, limited_by TEXT, contended INTEGER, ok INTEGER NOT NULL, failed INTEGER NOT NULL,
+    rate_per_second REAL, is_baseline INTEGER NOT NULL, limited_by TEXT, contended INTEGER, ok INTEGER NOT NULL, failed INTEGER NOT NULL,
     PRIMARY KEY (run_id, key)
   ) STRICT;
   CREATE TABLE figures (
@@ -39,7 +39,8 @@ const SCHEMA = `
 export interface RunRow {
   readonly id: string;
   readonly path: string;
-  readonly kind: 'run' | 'imported';
+  /** `published` for those that ship with bench, which no index has. */
+  readonly kind: 'run' | 'imported' | 'published';
   readonly status: string;
   readonly startedAt: string;
   readonly machine: string;
@@ -64,6 +65,8 @@ export interface FigureRow {
   readonly mode: string | null;
   readonly workload: string | null;
   readonly transport: string | null;
+  /** Null for no limit. */
+  readonly ratePerSecond: number | null;
   readonly isBaseline: boolean;
   readonly median: number;
   readonly low: number | null;
@@ -117,7 +120,9 @@ function insertEntry(db: DatabaseSync, path: string, entry: Entry): void {
     git?.branch ?? null,
     git === null ? null : Number(git.dirty),
   );
-  const insertCase = db.prepare('INSERT OR REPLACE INTO cases VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)');
+  const insertCase = db.prepare(
+    'INSERT OR REPLACE INTO cases VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)',
+  );
   const insertFigure = db.prepare('INSERT OR REPLACE INTO figures VALUES (?, ?, ?, ?, ?, ?, ?)');
   for (const item of entry.cases) {
     insertCase.run(
@@ -128,6 +133,7 @@ function insertEntry(db: DatabaseSync, path: string, entry: Entry): void {
       item.mode,
       item.workload,
       item.transport,
+      item.ratePerSecond,
       Number(item.isBaseline),
       item.limitedBy,
       item.contended === null ? null : Number(item.contended),
@@ -170,7 +176,7 @@ const RUNS = `
 
 const FIGURES = `
   SELECT figures.*, runs.started_at, runs.machine, runs.git_commit, cases.server, cases.tier, cases.mode,
-    cases.workload, cases.transport, cases.is_baseline
+    cases.workload, cases.transport, cases.rate_per_second, cases.is_baseline
   FROM figures JOIN runs ON runs.id = figures.run_id
     JOIN cases ON cases.run_id = figures.run_id AND cases.key = figures.case_key
   WHERE metric = ? ORDER BY started_at, runs.id, cases.key`;
@@ -205,6 +211,7 @@ function figureRow(row: Row): FigureRow {
     mode: text(row, 'mode'),
     workload: text(row, 'workload'),
     transport: text(row, 'transport'),
+    ratePerSecond: number(row, 'rate_per_second'),
     isBaseline: row.is_baseline === 1,
     median: number(row, 'median') ?? Number.NaN,
     low: number(row, 'low'),

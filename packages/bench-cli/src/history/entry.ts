@@ -21,6 +21,8 @@ export interface EntryCase {
   readonly mode: string | null;
   readonly workload: string | null;
   readonly transport: string | null;
+  /** Null for no limit, and where an imported measurement does not say. */
+  readonly ratePerSecond: number | null;
   /** True for the baseline of its run. */
   readonly isBaseline: boolean;
   readonly limitedBy: string | null;
@@ -61,6 +63,8 @@ const HARMLESS_SETTINGS = new Set([
   'mode',
   'workload',
   'transport',
+  'rate',
+  'exclude',
   'trials',
   'until',
   'maxTrials',
@@ -72,6 +76,20 @@ const HARMLESS_SETTINGS = new Set([
   'provision',
   'corednsVersion',
 ]);
+
+/** `1 (single), 2 (multi)`: the workers of an instance, by mode; nothing for servers that do not say. */
+function workersOf({ cases, trials }: RunRecord, server: string): string[] {
+  const modeOf = new Map(cases.map((item) => [item.key, item.server === server ? item.mode : null]));
+  const told = trials.flatMap(({ caseKey, instances }) => {
+    const mode = modeOf.get(caseKey) ?? null;
+    return instances.flatMap(({ workers }) => (mode === null || workers === null ? [] : [{ mode, workers }]));
+  });
+  const byMode = [...Map.groupBy(told, ({ mode }) => mode)].map(([mode, all]) => {
+    const counts = [...new Set(all.map(({ workers }) => workers))].toSorted((a, b) => a - b);
+    return `${counts.join(' or ')} (${mode})`;
+  });
+  return byMode.length === 0 ? [] : [byMode.join(', ')];
+}
 
 function environmentOf(record: RunRecord): Record<string, string> {
   const { environment, loader, target, cpuLimits, configuration, servers } = record;
@@ -95,9 +113,10 @@ function environmentOf(record: RunRecord): Record<string, string> {
       ['target', target],
       ['loader', `${loader.kind} ${loader.version}`],
       ['cpuLimits', cpuLimits.method],
-      ...servers.flatMap(({ kind, version, components }) => [
-        [`server ${kind}`, version],
-        ...Object.entries(components).map(([name, text]) => [`server ${kind}, ${name}`, text]),
+      ...servers.flatMap(({ name: server, version, components }) => [
+        [`server ${server}`, version],
+        ...Object.entries(components).map(([name, text]) => [`server ${server}, ${name}`, text]),
+        ...workersOf(record, server).map((text) => [`server ${server}, workers`, text]),
       ]),
       ...settings.map(([name, value]) => [`setting ${name}`, value]),
     ].map(([name, value]) => [String(name), asText(value)]),
@@ -119,6 +138,7 @@ function fromRun(record: RunRecord): Entry {
         mode: item.mode,
         workload: item.workload,
         transport: item.transport,
+        ratePerSecond: item.ratePerSecond,
         isBaseline: item.server === record.baseline,
         limitedBy: item.limitedBy,
         contended: item.contended,
@@ -142,6 +162,11 @@ function fromRun(record: RunRecord): Entry {
   };
 }
 
+/** The moment that a date or a year begins; null for none. */
+function publishedAt(date: string | null | undefined): string | null {
+  return date == null ? null : new Date(date).toISOString();
+}
+
 function fromImported(record: ImportedRecord): Entry {
   const { environment, source } = record;
   const told = Object.entries(environment).map(([name, value]) => [name, String(value)]);
@@ -149,14 +174,16 @@ function fromImported(record: ImportedRecord): Entry {
     id: record.id,
     kind: 'imported',
     status: 'imported',
-    startedAt: record.measuredAt ?? record.importedAt,
+    startedAt: record.measuredAt ?? publishedAt(record.publication?.date) ?? record.importedAt,
     git: null,
     environment: Object.fromEntries([
+      ...(source.format === 'publication'
+        ? []
+        : [['loader', source.version === null ? source.format : `${source.format} ${source.version}`]]),
       ...told,
-      ['loader', source.version === null ? source.format : `${source.format} ${source.version}`],
     ]),
     // Nothing says that two files were measured on the same machine.
-    machine: `unknown (${source.format})`,
+    machine: `unknown (${record.publication?.name ?? source.format})`,
     cases: record.cases.map((item) => ({
       key: item.key,
       server: item.server,
@@ -164,6 +191,7 @@ function fromImported(record: ImportedRecord): Entry {
       mode: item.mode,
       workload: item.workload,
       transport: item.transport,
+      ratePerSecond: item.ratePerSecond ?? null,
       isBaseline: false,
       limitedBy: null,
       contended: null,

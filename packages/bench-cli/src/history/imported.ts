@@ -2,7 +2,7 @@
  * A measurement by another program, brought in by `bench import`. It has its own kind of record, `imported.json`,
  * because it is not a run of bench: what the other program does not say is null, and nothing is assumed instead.
  * `bench history`, `compare`, `trend` and `gate` accept it like a run; reports do not, because they describe how a run
- * was made.
+ * was made. Results that others have published are records of this kind, too: see `published.ts`.
  */
 import { z } from 'zod';
 import {
@@ -19,6 +19,9 @@ export const IMPORTED_SCHEMA_VERSION = 1;
 
 export const IMPORT_FORMATS = ['dnsperf', 'perf-tests', 'tiger-bench', 'flamethrower', 'dnspyre'] as const;
 export type ImportFormat = (typeof IMPORT_FORMATS)[number];
+
+/** Where the figures of a record come from: a file of another program, or the tables of a publication. */
+export const SOURCE_FORMATS = [...IMPORT_FORMATS, 'publication'] as const;
 
 /** As in a run's record, but every figure may be unknown. */
 export const importedMetricsSchema = z.object({
@@ -56,11 +59,48 @@ export const importedCaseSchema = z.object({
   mode: modeSchema.nullable(),
   workload: z.string().nullable(),
   transport: transportSchema.nullable(),
+  /** Queries sent per second; absent or null for as many as possible, or where nobody says. */
+  ratePerSecond: z.number().positive().nullable().optional(),
+  /** The row's name in a published table. */
+  title: z.string().optional(),
+  /** Key of the case that a published table compares this one with. */
+  comparedWith: z.string().optional(),
+  /** Differences from that case as printed, by figure, as ratios in the publication's definition. */
+  publishedDeltas: z.record(z.string(), z.number()).optional(),
+  /** Published figures that a trial has no field for, in base units that their names end with. */
+  figures: z.record(z.string(), z.number()).optional(),
+  /** Published single readings behind a figure, in their order. */
+  samples: z.record(z.string(), z.array(z.number())).optional(),
   /** The other program's own parameters, as they stand in its file. */
   parameters: z.record(z.string(), z.unknown()),
   trials: z.array(importedTrialSchema),
 });
 export type ImportedCase = z.output<typeof importedCaseSchema>;
+
+/** What was published, where and when. */
+export const publicationSchema = z.object({
+  /** As in `bench reproduce NAME`. */
+  name: z.string(),
+  title: z.string(),
+  /** `2024-11-18`, or only the year; null if neither is known. */
+  date: z.string().nullable(),
+  url: z.string().nullable(),
+  /** How it computes differences, as reports name the two definitions. */
+  delta: z.enum(['relative', 'symmetric']),
+  /** Published rules of thumb: `figure` = `constantBytes` + `bytesPerObject` × (Pods + Services). */
+  formulas: z
+    .array(
+      z.object({
+        configuration: z.string(),
+        figure: z.string(),
+        bytesPerObject: z.number(),
+        constantBytes: z.number(),
+        text: z.string(),
+      }),
+    )
+    .optional(),
+});
+export type PublicationFacts = z.output<typeof publicationSchema>;
 
 export const importedRecordSchema = z.object({
   schemaVersion: z.literal(IMPORTED_SCHEMA_VERSION),
@@ -69,13 +109,15 @@ export const importedRecordSchema = z.object({
   generator: z.object({ name: z.literal('dinodns-bench'), version: z.string() }),
   importedAt: timestamp,
   source: z.object({
-    format: z.enum(IMPORT_FORMATS),
+    format: z.enum(SOURCE_FORMATS),
     /** Version of the program that measured, where its output says. */
     version: z.string().nullable(),
     files: z.array(z.object({ name: z.string(), sizeBytes: count, sha256: z.string() })),
     /** How to read figures of this format, in sentences. */
     notes: z.array(z.string()),
   }),
+  /** Of a published result; absent for the files of another program. */
+  publication: publicationSchema.optional(),
   /** When the oldest trial was measured, where that is known. */
   measuredAt: timestamp.nullable(),
   /** What the format tells of machine or cluster, under the names of the environment's fields where they are the same. */

@@ -1,6 +1,8 @@
 /** Matches the cases of one run with those of another. */
+import { AXES, type Axis, axisText } from '../config/case-filter.ts';
+import { formatCount } from '../report/numbers.ts';
 import type { EntryCase } from './entry.ts';
-import { DIMENSIONS, type Dimension, type Selected } from './select.ts';
+import type { Selected } from './select.ts';
 
 export interface Match {
   /** What both have in common: `dinodns, tier 1, single`. */
@@ -16,15 +18,17 @@ export interface Matching {
   readonly onlyCandidate: readonly string[];
 }
 
-function valueText(item: EntryCase, dimension: Dimension): string | null {
-  const value = item[dimension];
-  if (value === null) return null;
-  return dimension === 'tier' ? `tier ${value}` : String(value);
+/** The rate is named only where there is one. */
+function valueText(item: EntryCase, axis: Axis): string | null {
+  if (axis === 'rate')
+    return item.ratePerSecond === null ? null : `${formatCount(item.ratePerSecond)} queries/s`;
+  const text = axisText(item, axis);
+  return axis === 'tier' && text !== null ? `tier ${text}` : text;
 }
 
 function labelOf(reference: EntryCase, candidate: EntryCase): string {
-  const parts = DIMENSIONS.flatMap((dimension) => {
-    const [a, b] = [valueText(reference, dimension), valueText(candidate, dimension)];
+  const parts = AXES.flatMap((axis) => {
+    const [a, b] = [valueText(reference, axis), valueText(candidate, axis)];
     if (a === null && b === null) return [];
     return a === b || b === null || a === null ? [a ?? b] : [`${b} against ${a}`];
   });
@@ -46,9 +50,9 @@ export function matchCases(reference: Selected, candidate: Selected): Matching {
       onlyCandidate: [],
     };
   }
-  const fixed = DIMENSIONS.filter((name) => name in reference.selector && name in candidate.selector);
+  const fixed = AXES.filter((name) => name in reference.selector && name in candidate.selector);
   const keyOf = (item: EntryCase) =>
-    JSON.stringify(DIMENSIONS.map((name) => (fixed.includes(name) ? null : item[name])));
+    JSON.stringify(AXES.map((axis) => (fixed.includes(axis) ? null : axisText(item, axis))));
   const byKey = Map.groupBy(only, keyOf);
   const matches: Match[] = [];
   const unmatched: string[] = [];

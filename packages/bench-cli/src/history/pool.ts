@@ -3,12 +3,13 @@
  * is correct if the runs differ no more than their trials do; otherwise the interval is too narrow, which is tested and
  * reported.
  */
+import { AXES, axisText } from '../config/case-filter.ts';
 import { BenchError } from '../errors.ts';
 import { formatP } from '../report/numbers.ts';
 import { type ComparedMetric, METRIC_TITLES } from '../stats/metrics.ts';
 import { LEVEL, testUnpaired } from '../stats/sample-test.ts';
 import { type Entry, type EntryCase, valuesOf } from './entry.ts';
-import { DIMENSIONS, type Selected } from './select.ts';
+import type { Selected } from './select.ts';
 
 /** Joins the names of pooled runs, and separates them where a user writes them. */
 export const POOL_SIGN = '+';
@@ -24,7 +25,7 @@ function common<T>(values: readonly T[]): T | null {
 }
 
 function caseKeyOf(item: EntryCase): string {
-  return JSON.stringify(DIMENSIONS.map((name) => item[name]));
+  return JSON.stringify(AXES.map((axis) => axisText(item, axis)));
 }
 
 function mergeCases(members: readonly EntryCase[]): EntryCase[] {

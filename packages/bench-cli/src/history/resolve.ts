@@ -5,6 +5,7 @@ import { BenchError } from '../errors.ts';
 import type { World } from '../world.ts';
 import type { RunRow } from './database.ts';
 import type { Entry } from './entry.ts';
+import { publishedEntry } from './published.ts';
 import { RECORD_FILES, readEntry } from './read-entry.ts';
 
 export interface RunIndex {
@@ -66,7 +67,9 @@ export function findRun(
 function unknownRun(index: RunIndex, reference: string, resultsDirectory: string): BenchError {
   const { runs, tags } = index;
   const branches = runs.flatMap(({ branch }) => branch ?? []);
-  const suggestion = nearest(reference, [...new Set([...tags.keys(), ...branches, 'latest'])]);
+  const suggestion = nearest(reference, [
+    ...new Set([...tags.keys(), ...branches, 'latest', ...runs.map(({ id }) => id)]),
+  ]);
   const dangling = tags.get(reference);
   const message =
     dangling === undefined
@@ -98,5 +101,7 @@ export async function loadEntry(
   if (found !== undefined) return readEntry(world, found.path);
   const path = await recordAt(world, reference);
   if (path !== null) return readEntry(world, path);
+  const published = publishedEntry(reference);
+  if (published !== null) return published;
   throw unknownRun(index, reference, resultsDirectory);
 }

@@ -1,13 +1,11 @@
 /** Selects cases of a run: `server=dinodns,tier=1`. */
 import { nearest } from '@dinodns-bench/program';
+import { AXES, type CaseFilter, fitsFilter } from '../config/case-filter.ts';
 import { BenchError } from '../errors.ts';
 import type { Entry, EntryCase } from './entry.ts';
 
-export const DIMENSIONS = ['server', 'tier', 'mode', 'workload', 'transport'] as const;
-export type Dimension = (typeof DIMENSIONS)[number];
-
-/** What cases must have, by dimension. */
-export type Selector = Readonly<Partial<Record<Dimension, string>>>;
+/** What cases must have, by axis. */
+export type Selector = CaseFilter;
 
 /** A run as it was named, and its selected cases. */
 export interface Selected {
@@ -28,30 +26,23 @@ export function parseReference(text: string): { run: string; selector: Selector 
   if (selector === undefined) return { run, selector: {} };
   const pairs = selector.split(',').map((pair) => {
     const [name = '', ...value] = pair.split('=');
-    if (DIMENSIONS.some((dimension) => dimension === name) && value.join('=') !== '') {
+    if (AXES.some((axis) => axis === name) && value.join('=') !== '') {
       return [name, value.join('=')] as const;
     }
-    const suggestion = nearest(name, [...DIMENSIONS]);
+    const suggestion = nearest(name, [...AXES]);
     throw new BenchError('E_USAGE', `${text}: unknown selector ${JSON.stringify(pair)}`, {
       fix:
         suggestion === undefined || suggestion === name
-          ? `Write RUN:name=value, with the names ${DIMENSIONS.join(', ')}.`
+          ? `Write RUN:name=value, with the names ${AXES.join(', ')}.`
           : `Did you mean "${suggestion}"?`,
     });
   });
   return { run, selector: Object.fromEntries(pairs) };
 }
 
-function matches(item: EntryCase, selector: Selector): boolean {
-  return Object.entries(selector).every(([name, wanted]) => {
-    const value = item[name as Dimension];
-    return name === 'tier' ? value === Number(wanted) : value === wanted;
-  });
-}
-
 /** The cases of `entry` that match. Throws `E_USAGE` if none does. */
 export function selectCases(entry: Entry, selector: Selector): Selected {
-  const cases = entry.cases.filter((item) => matches(item, selector));
+  const cases = entry.cases.filter((item) => fitsFilter(item, selector));
   if (cases.length > 0) return { entry, selector, cases };
   const wanted = Object.entries(selector).map(([name, value]) => `${name}=${value}`);
   throw new BenchError(

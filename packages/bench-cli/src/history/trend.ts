@@ -1,4 +1,5 @@
 /** A figure over time: one line per case and machine, with the points where its level changed. */
+import { AXES, axisText } from '../config/case-filter.ts';
 import { changePoints } from '../stats/change-points.ts';
 import type { FigureRow } from './database.ts';
 
@@ -25,6 +26,7 @@ export interface TrendLine {
   readonly mode: string | null;
   readonly workload: string | null;
   readonly transport: string | null;
+  readonly ratePerSecond: number | null;
   /** Figures of different machines are not on the same line. */
   readonly machine: string;
   readonly points: readonly TrendPoint[];
@@ -36,8 +38,7 @@ export interface TrendLine {
  * show how certain each median is.
  */
 export function trendLines(figures: readonly FigureRow[], seed: string): TrendLine[] {
-  const keyOf = (row: FigureRow) =>
-    JSON.stringify([row.server, row.tier, row.mode, row.workload, row.transport, row.machine]);
+  const keyOf = (row: FigureRow) => JSON.stringify([...AXES.map((axis) => axisText(row, axis)), row.machine]);
   const lines = Map.groupBy(figures, keyOf);
   return [...lines].flatMap(([key, rows]) => {
     const [first] = rows;
@@ -50,6 +51,7 @@ export function trendLines(figures: readonly FigureRow[], seed: string): TrendLi
         mode: first.mode,
         workload: first.workload,
         transport: first.transport,
+        ratePerSecond: first.ratePerSecond,
         machine: first.machine,
         points: rows.map(({ runId, startedAt, commit, median, low, high, n }) => ({
           runId,

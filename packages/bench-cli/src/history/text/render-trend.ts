@@ -1,6 +1,6 @@
 /** A figure over time as text for a terminal: one row per run, its interval drawn as a whisker. Pure. */
 import type { Ansis } from 'ansis';
-import { formatFixed, formatP } from '../../report/numbers.ts';
+import { formatCount, formatFixed, formatP } from '../../report/numbers.ts';
 import { type ComparedMetric, METRIC_TITLES } from '../../stats/metrics.ts';
 import { wrapText } from '../../text.ts';
 import type { TrendChange, TrendLine, TrendPoint } from '../trend.ts';
@@ -44,11 +44,12 @@ function changeText({ relativeChange, pValue }: TrendChange): string {
   return `── ${word} by ${formatFixed(Math.abs(relativeChange) * 100, 1)} % (p ${formatP(pValue)}) ──`;
 }
 
-function headingOf({ server, tier, mode, workload, transport, machine }: TrendLine): string {
+function headingOf({ server, tier, mode, workload, transport, ratePerSecond, machine }: TrendLine): string {
   const parts = [
     server ?? 'unknown server',
     ...(tier === null ? [] : [`tier ${tier}`]),
     ...[mode, workload, transport].filter((part) => part !== null),
+    ...(ratePerSecond === null ? [] : [`${formatCount(ratePerSecond)} queries/s`]),
   ];
   return `${parts.join(', ')} on ${machine}`;
 }

@@ -1,0 +1,76 @@
+/** Results that others have published, as records that ship with bench: `published/NAME.json`. */
+import { nearest } from '@dinodns-bench/program';
+import { BenchError } from '../errors.ts';
+import { ownText } from '../own-files.ts';
+import type { RunRow } from './database.ts';
+import { type Entry, entryOf } from './entry.ts';
+import type { ImportedRecord, PublicationFacts } from './imported.ts';
+import { parseImported } from './read-entry.ts';
+
+export const PUBLICATIONS = ['blog', 'swap', 'scaling', 'kube-dns', 'lookup'] as const;
+export type PublicationName = (typeof PUBLICATIONS)[number];
+
+/** How `bench compare` names them: `published/blog`. */
+const PREFIX = 'published/';
+
+export interface Published {
+  readonly record: ImportedRecord;
+  readonly facts: PublicationFacts;
+  readonly entry: Entry;
+}
+
+/** The record of a publication. */
+export function publishedRecord(name: PublicationName): Published {
+  const file = new URL(`published/${name}.json`, import.meta.url);
+  const record = parseImported(ownText(file), file.pathname);
+  if (record.publication === undefined) {
+    throw new BenchError('E_INTERNAL', `${file.pathname} does not say what it is from`, {
+      fix: 'Install bench again.',
+    });
+  }
+  return { record, facts: record.publication, entry: entryOf(record) };
+}
+
+/**
+ * The publication of that name.
+ * @throws BenchError `E_USAGE` with the nearest name there is.
+ */
+export function findPublication(name: string): PublicationName {
+  const found = PUBLICATIONS.find((candidate) => candidate === name);
+  if (found !== undefined) return found;
+  const suggestion = nearest(name, [...PUBLICATIONS]);
+  throw new BenchError('E_USAGE', `there is no publication ${JSON.stringify(name)}`, {
+    fix:
+      suggestion === undefined ? `Choose from ${PUBLICATIONS.join(', ')}.` : `Did you mean "${suggestion}"?`,
+  });
+}
+
+/** The publications as rows of the history, under the names that commands take. */
+export function publishedRows(): RunRow[] {
+  return PUBLICATIONS.map((name) => {
+    const { facts, entry } = publishedRecord(name);
+    const trials = entry.cases.reduce((sum, item) => sum + item.trials.length, 0);
+    return {
+      id: `${PREFIX}${name}`,
+      path: facts.url ?? '',
+      kind: 'published',
+      status: 'published',
+      startedAt: facts.date ?? '',
+      machine: entry.machine,
+      commit: null,
+      branch: null,
+      dirty: false,
+      servers: [...new Set(entry.cases.flatMap(({ server }) => server ?? []))],
+      cases: entry.cases.length,
+      okTrials: trials,
+      failedTrials: 0,
+    };
+  });
+}
+
+/** The entry that `published/blog` means; null for a reference to a run. Throws `E_USAGE` for an unknown one. */
+export function publishedEntry(reference: string): Entry | null {
+  return reference.startsWith(PREFIX)
+    ? publishedRecord(findPublication(reference.slice(PREFIX.length))).entry
+    : null;
+}

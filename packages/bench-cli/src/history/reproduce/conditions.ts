@@ -1,0 +1,69 @@
+/** What a publication says of its conditions, beside what a run says of its own. Pure. */
+import { flagLabel } from '../../config/configuration.ts';
+import { parseServerName } from '../../config/server-name.ts';
+import type { Entry } from '../entry.ts';
+
+export interface Condition {
+  /** For people: `coredns version`, `--clients`. */
+  readonly name: string;
+  readonly published: string;
+  /** Null where the run does not say. */
+  readonly run: string | null;
+  readonly isSame: boolean;
+}
+
+/** Names of an entry's environment that need other words; the rest is named as it is. */
+const WORDS: Readonly<Record<string, string>> = {
+  'cluster.provider': 'cluster provider',
+  cpuModel: 'machine',
+  cpuCores: 'cores of a machine',
+  cpuLimits: 'CPU limits',
+};
+
+const SETTING = 'setting ';
+const SERVER = 'server ';
+const TRIALS = 'trials of each case';
+
+function wordsFor(name: string): string {
+  if (name.startsWith(SETTING)) return flagLabel(name.slice(SETTING.length));
+  if (!name.startsWith(SERVER)) return WORDS[name] ?? name;
+  const [server = '', component] = name.slice(SERVER.length).split(', ');
+  return `${server} ${component ?? 'version'}`;
+}
+
+/** What the run says of the servers that stand for a published one; with their names if there are several. */
+function ofServers(name: string, entry: Entry, used: readonly string[]): string | null {
+  const [published = '', ...component] = name.slice(SERVER.length).split(', ');
+  const kind = parseServerName(published)?.kind;
+  const told = used.flatMap((server) => {
+    if (parseServerName(server)?.kind !== kind) return [];
+    const value = entry.environment[[`${SERVER}${server}`, ...component].join(', ')];
+    return value === undefined ? [] : [{ server, value }];
+  });
+  if (told.length === 0) return null;
+  if (told.length === 1) return told[0]?.value ?? null;
+  return told.map(({ server, value }) => `${value} (${server})`).join(', ');
+}
+
+/** `10`, or `8 to 10` if cases have different numbers. */
+function trialsOf(entry: Entry, usedCases: ReadonlySet<string>): string | null {
+  const counts = entry.cases.flatMap(({ key, trials }) => (usedCases.has(key) ? [trials.length] : []));
+  if (counts.length === 0) return null;
+  const [least, most] = [Math.min(...counts), Math.max(...counts)];
+  return least === most ? String(most) : `${least} to ${most}`;
+}
+
+/** Every condition that the publication states; `usedCases` are the keys of the run's cases that were compared. */
+export function conditionsOf(published: Entry, entry: Entry, usedCases: ReadonlySet<string>): Condition[] {
+  const used = entry.cases.flatMap(({ key, server }) => (usedCases.has(key) ? (server ?? []) : []));
+  const servers = [...new Set(used)];
+  const oursFor = (name: string) => {
+    if (name === TRIALS) return trialsOf(entry, usedCases);
+    if (name.startsWith(SERVER)) return ofServers(name, entry, servers);
+    return entry.environment[name] ?? null;
+  };
+  return Object.entries(published.environment).map(([name, value]) => {
+    const ours = oursFor(name);
+    return { name: wordsFor(name), published: value, run: ours, isSame: ours === value };
+  });
+}

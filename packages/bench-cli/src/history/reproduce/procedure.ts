@@ -1,0 +1,226 @@
+/**
+ * Published ratios beside measured ones: each row of a published table that is compared with another row, in each figure
+ * that both have. A publication needs its record (`published/NAME.json`) and a mapping to cases of ours. Pure.
+ */
+import { median } from '../../stats/intervals.ts';
+import { COMPARED_METRICS, type ComparedMetric } from '../../stats/metrics.ts';
+import type { SampleTest } from '../../stats/sample-test.ts';
+import { type Samples, samplesOf, testSamples } from '../compare.ts';
+import type { Entry, EntryCase } from '../entry.ts';
+import { valuesOf } from '../entry.ts';
+import type { ImportedCase, PublicationFacts } from '../imported.ts';
+import type { Published } from '../published.ts';
+import { type Condition, conditionsOf } from './conditions.ts';
+
+/** Cases of a run that stand for a published one, the best first; each list holds equally good ones. */
+export type Mapping = (published: ImportedCase, cases: readonly EntryCase[]) => readonly EntryCase[];
+
+/**
+ * - `reproduced`: our 95 % interval contains the published ratio;
+ * - `same direction`: it does not, but all of it lies on the published ratio's side of 1;
+ * - `contradicted`: neither, so our interval contains 1 (`no difference`) or lies on the other side (`opposite`);
+ * - `too few trials`: measured, but without an interval;
+ * - `not measured`: the run lacks one of the two cases, or the figure.
+ */
+export const REPRODUCTION_VERDICTS = [
+  'reproduced',
+  'same direction',
+  'contradicted',
+  'too few trials',
+  'not measured',
+] as const;
+export type ReproductionVerdict = (typeof REPRODUCTION_VERDICTS)[number];
+
+export interface PublishedRatio {
+  readonly value: number;
+  readonly baseline: number;
+  readonly ratio: number;
+  /** The difference as printed, in the publication's definition; null where it prints none. */
+  readonly delta: number | null;
+}
+
+export interface MeasuredRatio {
+  readonly caseKey: string;
+  readonly baselineKey: string;
+  /** Medians. */
+  readonly value: number;
+  readonly baseline: number;
+  readonly ratio: number;
+  /** 95 % interval; null below two paired trials. */
+  readonly low: number | null;
+  readonly high: number | null;
+  readonly trials: number;
+  readonly method: SampleTest['method'] | null;
+}
+
+export interface Cell {
+  /** Rows of the published table. */
+  readonly title: string;
+  readonly baselineTitle: string;
+  readonly tier: number | null;
+  readonly metric: ComparedMetric;
+  readonly published: PublishedRatio;
+  /** Null for `not measured`. */
+  readonly measured: MeasuredRatio | null;
+  readonly verdict: ReproductionVerdict;
+  /** What contradicts it: our interval contains 1, or lies on the other side. Null for other verdicts. */
+  readonly contradiction: 'no difference' | 'opposite' | null;
+}
+
+export interface Reproduction {
+  readonly publication: PublicationFacts;
+  readonly run: string;
+  readonly cells: readonly Cell[];
+  readonly counts: Readonly<Record<ReproductionVerdict, number>>;
+  readonly conditions: readonly Condition[];
+  /** What else to know, in sentences. */
+  readonly notes: readonly string[];
+}
+
+interface PublishedPair {
+  readonly item: ImportedCase;
+  readonly baseline: ImportedCase;
+}
+
+function pairsOf({ record }: Published): PublishedPair[] {
+  return record.cases.flatMap((item) => {
+    const baseline = record.cases.find(({ key }) => key === item.comparedWith);
+    return baseline === undefined ? [] : [{ item, baseline }];
+  });
+}
+
+function publishedValue({ trials }: ImportedCase, metric: ComparedMetric): number | null {
+  const values = trials.flatMap(({ metrics }) => metrics[metric] ?? []);
+  return values.length === 0 ? null : median(values);
+}
+
+function publishedRatio({ item, baseline }: PublishedPair, metric: ComparedMetric): PublishedRatio | null {
+  const [value, reference] = [publishedValue(item, metric), publishedValue(baseline, metric)];
+  if (value === null || reference === null || reference === 0) return null;
+  const delta = item.publishedDeltas?.[metric] ?? null;
+  return { value, baseline: reference, ratio: value / reference, delta };
+}
+
+/** The verdict on a published ratio, given our interval of it. */
+export function verdictOn(published: number, low: number, high: number): ReproductionVerdict {
+  if (low <= published && published <= high) return 'reproduced';
+  const isSameSide = published > 1 ? low > 1 : published < 1 && high < 1;
+  return isSameSide ? 'same direction' : 'contradicted';
+}
+
+interface Question {
+  readonly pair: PublishedPair;
+  readonly metric: ComparedMetric;
+  readonly published: PublishedRatio;
+  readonly ours: { readonly item: EntryCase; readonly baseline: EntryCase } | null;
+  readonly samples: Samples | null;
+}
+
+function ask(entry: Entry, mapping: Mapping, pair: PublishedPair, metric: ComparedMetric): Question[] {
+  const published = publishedRatio(pair, metric);
+  if (published === null) return [];
+  const has = (item: EntryCase) => valuesOf(item, metric).length > 0;
+  const [item] = mapping(pair.item, entry.cases).filter(has);
+  const [baseline] = mapping(pair.baseline, entry.cases).filter(has);
+  if (item === undefined || baseline === undefined)
+    return [{ pair, metric, published, ours: null, samples: null }];
+  const samples = samplesOf({ entry, item: baseline }, { entry, item }, metric, null);
+  return [{ pair, metric, published, ours: { item, baseline }, samples }];
+}
+
+function measure({ ours, samples }: Question, comparisons: number, seed: string): MeasuredRatio | null {
+  if (ours === null || samples === null || samples.candidate.length === 0 || samples.reference.length === 0)
+    return null;
+  const [value, baseline] = [median(samples.candidate), median(samples.reference)];
+  if (baseline <= 0) return null;
+  const test = testSamples(samples, { comparisons, seed });
+  // As in every comparison: the ratio of the medians belongs to its interval.
+  const ratio = value / baseline;
+  return {
+    caseKey: ours.item.key,
+    baselineKey: ours.baseline.key,
+    value,
+    baseline,
+    ratio,
+    low: test === null ? null : Math.min(test.low, ratio),
+    high: test === null ? null : Math.max(test.high, ratio),
+    trials: Math.min(samples.candidate.length, samples.reference.length),
+    method: test?.method ?? null,
+  };
+}
+
+function answer(question: Question, comparisons: number, seed: string): Cell {
+  const { pair, metric, published } = question;
+  const measured = measure(question, comparisons, `${seed}/${pair.item.key}/${metric}`);
+  const verdict =
+    measured === null
+      ? 'not measured'
+      : measured.low === null || measured.high === null
+        ? 'too few trials'
+        : verdictOn(published.ratio, measured.low, measured.high);
+  const isUndecided = (measured?.low ?? 0) <= 1 && (measured?.high ?? 0) >= 1;
+  return {
+    title: pair.item.title ?? pair.item.key,
+    baselineTitle: pair.baseline.title ?? pair.baseline.key,
+    tier: pair.item.tier,
+    metric,
+    published,
+    measured,
+    verdict,
+    contradiction: verdict === 'contradicted' ? (isUndecided ? 'no difference' : 'opposite') : null,
+  };
+}
+
+/** Where several cases of the run could stand for a published one: which was taken. */
+function choices(questions: readonly Question[], entry: Entry, mapping: Mapping): string[] {
+  const lines = questions.flatMap(({ pair, ours }) =>
+    ours === null
+      ? []
+      : [[pair.item, ours.item] as const, [pair.baseline, ours.baseline] as const].flatMap(
+          ([published, taken]) => {
+            const others = mapping(published, entry.cases).filter(
+              ({ key, mode }) => key !== taken.key && mode === taken.mode,
+            );
+            return others.length === 0
+              ? []
+              : [
+                  `For "${published.title ?? published.key}", ${taken.key} was taken; the run also has ${others.map(({ key }) => key).join(', ')}. Select with RUN:server=…`,
+                ];
+          },
+        ),
+  );
+  return [...new Set(lines)];
+}
+
+/** Compares a publication with a run, cell by cell, in the order of the published tables. */
+export function reproduce(published: Published, entry: Entry, mapping: Mapping): Reproduction {
+  const questions = COMPARED_METRICS.flatMap((metric) =>
+    pairsOf(published).flatMap((pair) => ask(entry, mapping, pair, metric)),
+  );
+  const comparisonsOf = (metric: ComparedMetric) =>
+    questions.filter((question) => question.metric === metric && question.ours !== null).length;
+  const seed = `${entry.id}/${published.facts.name}`;
+  const cells = questions.map((question) => answer(question, comparisonsOf(question.metric), seed));
+  const byRow = Map.groupBy(cells, ({ title, tier }) => JSON.stringify([tier, title]));
+  const ordered = pairsOf(published).flatMap(
+    ({ item }) => byRow.get(JSON.stringify([item.tier, item.title ?? item.key])) ?? [],
+  );
+  const used = new Set(
+    cells.flatMap(({ measured }) => (measured === null ? [] : [measured.caseKey, measured.baselineKey])),
+  );
+  const count = (verdict: ReproductionVerdict) => cells.filter((cell) => cell.verdict === verdict).length;
+  return {
+    publication: published.facts,
+    run: entry.id,
+    cells: ordered,
+    counts: {
+      reproduced: count('reproduced'),
+      'same direction': count('same direction'),
+      contradicted: count('contradicted'),
+      'too few trials': count('too few trials'),
+      'not measured': count('not measured'),
+    },
+    conditions: conditionsOf(published.entry, entry, used),
+    notes: [...choices(questions, entry, mapping), ...published.record.source.notes],
+  };
+}
