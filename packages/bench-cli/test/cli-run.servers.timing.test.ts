@@ -122,10 +122,11 @@ describe('bench run', () => {
 
   it('runs every server kind in both modes, over UDP and TCP', {
     timeout: 240_000,
-    ...needs('knotd', 'nsd'),
+    ...needs('knotd', 'nsd', 'named', 'pdns_server', 'unbound', 'dnsmasq'),
   }, async () => {
-    const optional = ['knot', 'nsd'];
-    const all = ['coredns', 'coredns-multisocket', 'coredns-file', 'dinodns-stock', 'dinodns', ...optional];
+    const optional = ['knot', 'nsd', 'bind', 'powerdns', 'powerdns+uncached', 'unbound', 'dnsmasq'];
+    const variants = ['multisocket', 'file', 'auto', 'hosts', 'cache'].map((variant) => `coredns+${variant}`);
+    const all = ['coredns', ...variants, 'dinodns-stock', 'dinodns', ...optional];
     expect(await world.bench(...SHORT, '--servers', all.join(), '--mode', 'both', '--trials', '1')).toBe(0);
     const { cases } = await readRecord();
     expect(cases.filter((item) => item.trials.ok === 1)).toHaveLength(2 * all.length);

@@ -10,7 +10,7 @@ import { createDnsClient } from '../src/dns/client.ts';
 import { readAllProcessStats, readProcessStat } from '../src/machine/proc-files.ts';
 import { createProvisioner } from '../src/provision/provisioner.ts';
 import { isEncrypted } from '../src/results/record.ts';
-import { findServers, serverNames } from '../src/servers/registry.ts';
+import { findServers, SERVER_KINDS, serverNames } from '../src/servers/registry.ts';
 import { type Server, transportsOf } from '../src/servers/server.ts';
 import { createLocalTarget } from '../src/targets/local/local-target.ts';
 import { createResourceGroups } from '../src/targets/local/resource-groups.ts';
@@ -38,10 +38,13 @@ async function programOf(world: World, kind: Server): Promise<readonly string[]>
   return executable.endsWith('.ts') ? [world.processes.nodePath, executable] : [executable];
 }
 
+/** The servers' programs from outside of the workspace. */
+const PROGRAMS = ['coredns', 'knotd', 'nsd', 'named', 'pdns_server', 'unbound', 'dnsmasq'] as const;
+
 /** What a test of this server needs beyond the workspace. */
 function needsOf({ program }: Server) {
-  const tool = program?.name;
-  return tool === 'coredns' || tool === 'knotd' || tool === 'nsd' ? needs(tool) : needs();
+  const tool = PROGRAMS.find((name) => name === program?.name);
+  return tool === undefined ? needs() : needs(tool);
 }
 
 async function stage(): Promise<{ world: World; temporary: string }> {
@@ -172,7 +175,13 @@ describe('when bench is killed', () => {
     `;
   }
 
-  for (const server of findServers(['coredns', 'dinodns', 'dinodns-stock', 'nsd', 'knot'], DEFAULTS)) {
+  const kinds = SERVER_KINDS.filter(
+    ({ definition: { answers, existing } }) => answers !== 'echo' && !existing,
+  );
+  for (const server of findServers(
+    kinds.map(({ name }) => name),
+    DEFAULTS,
+  )) {
     const { name } = server;
     test(`${name} ends with it, all of its processes`, needsOf(server), async () => {
       const { world, temporary } = await stage();

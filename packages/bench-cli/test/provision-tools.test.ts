@@ -153,6 +153,34 @@ describe('other tools', () => {
     expect(tool.origin).toMatch(/with dinodns \d+\.\d+\.\d+ on Node\.js \d+/);
   });
 
+  test.each([
+    ['bind', 'apt-get', 'apt-get install bind9'],
+    ['bind', 'apk', 'apk add bind'],
+    ['powerdns+uncached', 'apt-get', 'apt-get install pdns-server pdns-backend-bind'],
+    ['dnsmasq', 'dnf', 'dnf install dnsmasq'],
+  ])('the fix for a missing %s names the packages of %s', async (server, manager, command) => {
+    const machine = await bareMachine();
+    await machine.script(manager, 'exit 1');
+    await expect(createProvisioner(machine.world)(programOf(server), machine.options)).rejects.toMatchObject({
+      code: 'E_TOOL_MISSING',
+      fix: `Install it: ${command}, or omit this server from --servers.`,
+    });
+  });
+
+  test.each([
+    ['bind', 'BIND 9.18.49-1~deb12u3-Debian (Extended Support Version) <id:>', '9.18.49'],
+    ['bind', 'BIND 9.20.4 (Stable Release) <id:150f1f7>', '9.20.4'],
+    [
+      'powerdns',
+      'Nov 22 05:08:29 PowerDNS Authoritative Server 4.7.3 (C) 2001-2022 PowerDNS.COM BV',
+      '4.7.3',
+    ],
+    ['unbound', 'Version 1.17.1\n\nConfigure line: --build=x86_64-linux-gnu', '1.17.1'],
+    ['dnsmasq', 'Dnsmasq version 2.90  Copyright (c) 2000-2024 Simon Kelley', '2.90'],
+  ])('the version of %s is read from "%s"', (name, output, version) => {
+    expect(findServer(name, { corednsVersion: VERSION }).parseVersion(output)?.version).toBe(version);
+  });
+
   test('versions are read from what the tools print', () => {
     const [coredns, knot, nsd] = ['coredns', 'knot', 'nsd'].map((name) =>
       findServer(name, { corednsVersion: VERSION }),

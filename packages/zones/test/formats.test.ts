@@ -44,6 +44,11 @@ example199.com:5300 {
     expect(texts('corefile', defineZoneSet(), { coredns: { match: true } }).Corefile).toContain('match');
   });
 
+  it('has the cache plugin in every block on request', () => {
+    const { Corefile = '' } = texts('corefile', defineZoneSet(), { coredns: { cache: true } });
+    expect(Corefile.match(/^ {2}cache$/gm)).toHaveLength(100);
+  });
+
   it('has the multisocket plugin in every block on request', () => {
     const { Corefile = '' } = texts('corefile', defineZoneSet(), { coredns: { multisocket: 4 } });
     expect(Corefile.match(/^ {2}multisocket 4$/gm)).toHaveLength(100);
@@ -55,7 +60,7 @@ describe.for(formats)('$name', (format) => {
 
   it('generates the files that it lists, none of them empty', () => {
     const files = texts(format.name, zoneSet);
-    expect(Object.keys(files)).toEqual(format.files);
+    expect(Object.keys(files).slice(0, format.files.length)).toEqual(format.files);
     for (const text of Object.values(files)) expect(text.length).toBeGreaterThan(100);
   });
 
@@ -72,8 +77,9 @@ describe.for(formats)('$name', (format) => {
     }
   });
 
-  it('does not need a file for each zone', () => {
-    expect([...format.render(defineZoneSet({ to: 1_000_000, parity: 'all' }))].length).toBeLessThanOrEqual(2);
+  // The auto plugin does; what it refuses is tested below.
+  it.skipIf(format.name === 'corefile-auto')('does not need a file for each zone', () => {
+    expect([...format.render(defineZoneSet({ to: 1_000_000, parity: 'all' }))].length).toBeLessThanOrEqual(3);
   });
 
   it('rejects invalid options, all at once', () => {
@@ -102,6 +108,24 @@ describe('what a format cannot hold is refused', () => {
   });
 });
 
+it('writes a file for each zone for the auto plugin, for at most 10,000 zones', () => {
+  const files = texts('corefile-auto', defineZoneSet({ to: 6 }));
+  expect(Object.keys(files)).toEqual([
+    'Corefile',
+    'zones/db.example1.com',
+    'zones/db.example3.com',
+    'zones/db.example5.com',
+  ]);
+  const tooMany = defineZoneSet({ to: 10_001, parity: 'all' });
+  expect(refusal(() => findFormat('corefile-auto').render(tooMany)).message).toMatch(/at most 10000/);
+});
+
+it('leaves PowerDNS its caches unless they are refused', () => {
+  const conf = (options?: RenderOptions) => texts('powerdns', defineZoneSet(), options)['pdns.conf'];
+  expect(conf()).not.toContain('cache-ttl');
+  expect(conf({ powerdns: { caches: false } })).toMatch(/^cache-ttl=0$/m);
+});
+
 it('finds a misspelt format and lists all', () => {
   const error = refusal(() => findFormat('corefiel'));
   expect(error.code).toBe('E_UNKNOWN_FORMAT');
@@ -113,9 +137,12 @@ it('has all documented formats', () => {
   expect(formats.map(({ name }) => name)).toEqual([
     'corefile',
     'corefile-file',
+    'corefile-auto',
+    'corefile-hosts',
     'nsd',
     'knot',
     'bind',
+    'powerdns',
     'unbound',
     'dnsmasq',
     'hosts',

@@ -214,14 +214,10 @@ describe('a hosts file in CoreDNS', needs(hostsServer.tool), () => {
     try {
       for (const name of ['example1.com', 'www.example199.com']) {
         for (const type of ['A', 'AAAA']) {
-          const { rcode, records } = await ask(running.port, name, type, { withTtl: false });
-          const lookup = zoneSet.lookup(name, type);
-          const wanted =
-            lookup.kind === 'answer' ? lookup.records.map((record) => comparable(record, false)) : [];
-          expect({ rcode, records }).toEqual({ rcode: 'NOERROR', records: wanted });
+          await expectRightAnswer(running, zoneSet, name, type);
         }
       }
-      expect((await ask(running.port, 'example2.com', 'A')).records).toEqual([]);
+      expect((await ask(running.port, 'example2.com', 'A')).rcode).toBe('REFUSED');
     } finally {
       await running.stop();
     }

@@ -4,10 +4,13 @@ import { type Completed, runToEnd } from '../process.ts';
 import type { World } from '../world.ts';
 import type { ProvisionProgress } from './provision.ts';
 
+const NAMES = ['apt-get', 'dnf', 'apk'] as const;
+export type PackageManagerName = (typeof NAMES)[number];
+
 type InstallCommand = (packageName: string) => string;
 
 export interface PackageManager {
-  readonly name: 'apt-get' | 'dnf' | 'apk';
+  readonly name: PackageManagerName;
   readonly executable: string;
   /** The command a user would type, without sudo. */
   readonly installCommand: InstallCommand;
@@ -21,7 +24,12 @@ const INSTALL_COMMANDS = {
   apk: (name: string) => `apk add ${name}`,
 } as const;
 
-const NAMES = ['apt-get', 'dnf', 'apk'] as const;
+/** Why bench cannot install packages here, and how the user can, if at all. */
+interface NoPackageManager {
+  readonly problem: string;
+  readonly name: PackageManagerName | null;
+  readonly installCommand: InstallCommand | null;
+}
 
 /** An index update and an install of a small package; slow mirrors included. */
 const INSTALL_SECONDS = 600;
@@ -37,7 +45,7 @@ async function privilegeOf(world: World): Promise<readonly string[] | null> {
 /** The package manager of this system; `problem` if there is none or it would ask for a password. */
 export async function findPackageManager(
   world: World,
-): Promise<{ manager: PackageManager } | { problem: string; installCommand: InstallCommand | null }> {
+): Promise<{ manager: PackageManager } | NoPackageManager> {
   for (const name of NAMES) {
     const executable = await findDaemon(world, name);
     if (executable === null) continue;
@@ -46,10 +54,11 @@ export async function findPackageManager(
     if (privilege !== null) return { manager: { name, executable, installCommand, privilege } };
     return {
       problem: `${name} needs root, and sudo would ask for a password`,
+      name,
       installCommand: (packageName) => `sudo ${installCommand(packageName)}`,
     };
   }
-  return { problem: 'apt-get, dnf and apk are missing', installCommand: null };
+  return { problem: 'apt-get, dnf and apk are missing', name: null, installCommand: null };
 }
 
 /** What `apt-get install --print-uris` says will be downloaded: `Need to get 79.8 kB of archives.` and the addresses. */

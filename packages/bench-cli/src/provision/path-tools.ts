@@ -2,7 +2,7 @@
 import { findDaemon } from '../machine/find-executable.ts';
 import type { World } from '../world.ts';
 import { type Attempt, firstThatWorks, type Way } from './attempt.ts';
-import { findPackageManager } from './package-manager.ts';
+import { findPackageManager, type PackageManagerName } from './package-manager.ts';
 import { inspectionOf, type Program } from './provision.ts';
 import { askVersion, type VersionQuestion } from './tool-version.ts';
 
@@ -38,33 +38,34 @@ export async function toolFromPath(
   };
 }
 
-/** The command that installs a package here, as an imperative sentence. */
-export async function installHint(world: World, executable: string, packageName: string): Promise<string> {
+/** The packages that a program needs, separated by spaces: in Debian, Fedora and Alpine alike, or in each of them. */
+export type PackageNames = string | Readonly<Record<PackageManagerName, string>>;
+
+/** The command that installs a program here, as an imperative sentence. */
+export async function installHint(world: World, executable: string, packages: PackageNames): Promise<string> {
   const system = await findPackageManager(world);
-  const command = 'manager' in system ? system.manager.installCommand : system.installCommand;
-  return command === null
-    ? `Install ${packageName} so that ${executable} is in PATH.`
-    : `Install it: ${command(packageName)}`;
+  const { name, installCommand } = 'manager' in system ? system.manager : system;
+  const wanted = typeof packages === 'string' ? packages : packages[name ?? 'apt-get'];
+  return installCommand === null
+    ? `Install ${wanted} so that ${executable} is in PATH.`
+    : `Install it: ${installCommand(wanted)}`;
 }
 
-/**
- * A server's program that is compared only where it is installed. `packageName` is the same in Debian, Fedora and
- * Alpine.
- */
-export function installedProgram(installed: Installed, packageName: string): Program {
+/** A server's program that is compared only where it is installed. */
+export function installedProgram(installed: Installed, packages: PackageNames): Program {
   const { name } = installed;
   return {
     name,
     optional: true,
     async provide(world) {
       const way: Way = { name: 'PATH', attempt: () => toolFromPath(world, installed) };
-      const hint = await installHint(world, name, packageName);
+      const hint = await installHint(world, name, packages);
       return firstThatWorks(name, [way], `${hint}, or omit this server from --servers.`);
     },
     async inspect(world) {
       const inspected = inspectionOf(await toolFromPath(world, installed));
       return inspected.found === null
-        ? { ...inspected, fix: await installHint(world, name, packageName) }
+        ? { ...inspected, fix: await installHint(world, name, packages) }
         : inspected;
     },
   };

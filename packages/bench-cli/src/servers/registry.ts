@@ -3,13 +3,17 @@ import { nearest } from '@dinodns-bench/program';
 import type { RunConfiguration } from '../config/configuration.ts';
 import { parseServerName, type ServerName, serverNameText } from '../config/server-name.ts';
 import { BenchError } from '../errors.ts';
+import { bind } from './bind/index.ts';
 import { clusterDns } from './cluster-dns/index.ts';
 import { coredns } from './coredns/index.ts';
 import { dinodns, dinodnsStock } from './dinodns/index.ts';
+import { dnsmasq } from './dnsmasq/index.ts';
 import { echo } from './echo/index.ts';
 import { knot } from './knot/index.ts';
 import { nsd } from './nsd/index.ts';
+import { powerdns } from './powerdns/index.ts';
 import type { Server, ServerKind } from './server.ts';
+import { unbound } from './unbound/index.ts';
 
 export const SERVER_KINDS: readonly ServerKind[] = [
   coredns,
@@ -17,6 +21,10 @@ export const SERVER_KINDS: readonly ServerKind[] = [
   dinodns,
   knot,
   nsd,
+  bind,
+  powerdns,
+  unbound,
+  dnsmasq,
   echo,
   clusterDns,
 ];

@@ -63,6 +63,8 @@ export interface InstancePlan {
   readonly readiness: Readiness;
   /** Threads or processes that will answer queries, if the plan decides it. */
   readonly workers: number | null;
+  /** File relative to the directory that it logs to before it can log to standard error; shown if it does not start. */
+  readonly logFile?: string;
 }
 
 /** What decides which image a server runs in. */

@@ -35,7 +35,7 @@ export interface TestWorldOptions {
   readonly machine?: Partial<World['machine']>;
 }
 
-const PROGRAMS = /(?:^|\/)(coredns|dnsperf|knotd|nsd|cli\.ts|driver\.ts)$/;
+const PROGRAMS = /(?:^|\/)(coredns|dnsperf|knotd|nsd|named|pdns_server|unbound|dnsmasq|cli\.ts|driver\.ts)$/;
 
 /** The program behind the shell and setpriv that put it into its cgroup. */
 function programOf(command: readonly string[]): string {

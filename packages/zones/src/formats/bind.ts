@@ -14,7 +14,7 @@ export const bind = defineFormat({
     const { directory, address, port, workers } = settings;
     const [v4, v6] = isIP(address) === 6 ? ['none', address] : [address, 'none'];
     const head = `// ${heading}
-// Start: named -g -c named.conf -n ${workers}
+// Start: named -f -L named.log -c named.conf -n ${workers}
 options {
   directory "${directory}";
   listen-on port ${port} { ${v4}; };
@@ -29,6 +29,12 @@ options {
   empty-zones-enable no;
 };
 controls { };
+// By default, BIND logs every query that it refuses.
+logging {
+  channel problems { stderr; severity warning; print-category yes; print-severity yes; };
+  category default { problems; };
+  category security { null; };
+};
 `;
     const zone = compileZoneText(
       ({ name }) => `zone "${name}" { type primary; file "${SHARED_ZONE_FILE}"; };\n`,

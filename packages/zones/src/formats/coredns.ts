@@ -14,5 +14,5 @@ export function corednsBlockHead({ address, coredns, encryption }: Settings): st
   const tls =
     encryption === undefined ? '' : `  tls "${encryption.certificateFile}" "${encryption.keyFile}"\n`;
   const multisocket = coredns.multisocket === undefined ? '' : `  multisocket ${coredns.multisocket}\n`;
-  return `  bind ${address}\n${tls}${multisocket}`;
+  return `  bind ${address}\n${tls}${multisocket}${coredns.cache ? '  cache\n' : ''}`;
 }

@@ -96,6 +96,9 @@ port=${port}
 listen-address=${address}
 bind-interfaces
 pid-file=
+# Runs as the user who starts it; without these lines, one that root starts changes its user.
+user=root
+group=root
 # Answers only from this file: no upstream servers, no other files.
 no-resolv
 no-hosts

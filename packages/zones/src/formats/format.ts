@@ -41,6 +41,14 @@ export interface RenderOptions {
          * only if the zones have hosts; the published setup has no such comparison.
          */
         readonly match?: boolean | undefined;
+        /** Adds the `cache` plugin with its defaults. Default: false. */
+        readonly cache?: boolean | undefined;
+      }
+    | undefined;
+  readonly powerdns?:
+    | {
+        /** Whether PowerDNS may answer from its caches, as it does by default. Default: true. */
+        readonly caches?: boolean | undefined;
       }
     | undefined;
   /**
@@ -58,7 +66,12 @@ export interface Settings {
   readonly address: string;
   readonly port: number;
   readonly workers: number;
-  readonly coredns: { readonly multisocket: number | undefined; readonly match: boolean };
+  readonly coredns: {
+    readonly multisocket: number | undefined;
+    readonly match: boolean;
+    readonly cache: boolean;
+  };
+  readonly powerdns: { readonly caches: boolean };
   readonly encryption: Encryption | undefined;
   readonly onProgress: ((zones: number) => void) | undefined;
 }
@@ -75,7 +88,7 @@ export interface Format {
   readonly title: string;
   /** One line. */
   readonly description: string;
-  /** Names of the files, in the order in which they are rendered. */
+  /** Names of the files, in the order in which they are rendered. Files for single zones follow. */
   readonly files: readonly string[];
   /** Record types that the format can hold. */
   readonly recordTypes: readonly RecordType[];
@@ -103,9 +116,11 @@ export interface FormatDefinition extends Omit<Format, 'render' | 'recordTypes' 
   /** Default: all of them. */
   readonly recordTypes?: readonly RecordType[];
   /** Further reasons why the records cannot be held. */
-  readonly unsupported?: (plan: Plan) => Problem[];
+  readonly unsupported?: (plan: Plan, zoneSet: ZoneSet) => Problem[];
   /** One entry for each of `files`. */
   readonly render: (context: RenderContext) => Iterable<string>[];
+  /** Further files, whose names depend on the zones. */
+  readonly renderMore?: (context: RenderContext) => Iterable<RenderedFile>;
 }
 
 /** Makes a format from its definition. Checks and defaults are the same for all formats. */
@@ -126,15 +141,21 @@ export function defineFormat(definition: FormatDefinition): Format {
         ...optionProblems(options),
         ...encryptionProblems(options, name, encrypts),
         ...typeProblems(zoneSet, name, recordTypes),
-        ...(definition.unsupported?.(plan) ?? []),
+        ...(definition.unsupported?.(plan, zoneSet) ?? []),
       ];
       if (problems.length > 0)
         throw new ZonesError('E_FORMAT', `cannot generate the format ${name}`, problems);
       const heading = headingFor(zoneSet);
-      const texts = definition.render({ zoneSet, plan, settings: settingsOf(options), heading });
-      return files.map((path, index) => ({ path, chunks: texts[index] ?? [] }));
+      const context = { zoneSet, plan, settings: settingsOf(options), heading };
+      const texts = definition.render(context);
+      const named = files.map((path, index) => ({ path, chunks: texts[index] ?? [] }));
+      return definition.renderMore === undefined ? named : inOrder(named, definition.renderMore(context));
     },
   };
+}
+
+function* inOrder<T>(...lists: readonly Iterable<T>[]): Generator<T> {
+  for (const list of lists) yield* list;
 }
 
 function settingsOf(options: RenderOptions): Settings {
@@ -143,7 +164,12 @@ function settingsOf(options: RenderOptions): Settings {
     address: options.address ?? '127.0.0.1',
     port: options.port ?? 5300,
     workers: options.workers ?? 1,
-    coredns: { multisocket: options.coredns?.multisocket, match: options.coredns?.match ?? false },
+    coredns: {
+      multisocket: options.coredns?.multisocket,
+      match: options.coredns?.match ?? false,
+      cache: options.coredns?.cache ?? false,
+    },
+    powerdns: { caches: options.powerdns?.caches ?? true },
     encryption: options.encryption,
     onProgress: options.onProgress,
   };

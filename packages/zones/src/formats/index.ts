@@ -4,7 +4,9 @@ import { suggestion } from '@dinodns-bench/program';
 import { ZonesError } from '../errors.ts';
 import { bind } from './bind.ts';
 import { corefile } from './corefile.ts';
+import { corefileAuto } from './corefile-auto.ts';
 import { corefileFile } from './corefile-file.ts';
+import { corefileHosts } from './corefile-hosts.ts';
 import { dinodnsCode } from './dinodns-code.ts';
 import { dinodnsJson } from './dinodns-json.ts';
 import { dinodnsStore } from './dinodns-store.ts';
@@ -14,14 +16,18 @@ import type { Format } from './format.ts';
 import { hosts } from './hosts.ts';
 import { knot } from './knot.ts';
 import { nsd } from './nsd.ts';
+import { powerdns } from './powerdns.ts';
 import { unbound } from './unbound.ts';
 
 export const formats: readonly Format[] = [
   corefile,
   corefileFile,
+  corefileAuto,
+  corefileHosts,
   nsd,
   knot,
   bind,
+  powerdns,
   unbound,
   dnsmasq,
   hosts,

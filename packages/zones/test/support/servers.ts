@@ -1,6 +1,6 @@
 /** Runs the installed servers with generated configuration. */
 import { type ChildProcess, spawn } from 'node:child_process';
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { mkdtemp, rm } from 'node:fs/promises';
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -16,8 +16,6 @@ export interface ServerUnderTest {
   readonly format: string;
   /** Arguments, for files in `directory`. */
   readonly args: (directory: string, port: number) => readonly string[];
-  /** Written beside the format's files, for formats that are no configuration by themselves. */
-  readonly extraFile?: (directory: string, port: number) => { path: string; text: string };
   readonly options?: RenderOptions;
 }
 
@@ -33,6 +31,7 @@ export const servers: readonly ServerUnderTest[] = [
     options: { coredns: { multisocket: 2 } },
   },
   { name: 'CoreDNS, file', tool: 'coredns', format: 'corefile-file', args: corednsArgs },
+  { name: 'CoreDNS, auto', tool: 'coredns', format: 'corefile-auto', args: corednsArgs },
   { name: 'NSD', tool: 'nsd', format: 'nsd', args: (directory) => ['-d', '-c', join(directory, 'nsd.conf')] },
   {
     name: 'Knot DNS',
@@ -44,7 +43,13 @@ export const servers: readonly ServerUnderTest[] = [
     name: 'BIND',
     tool: 'named',
     format: 'bind',
-    args: (directory) => ['-g', '-n', '1', '-c', join(directory, 'named.conf')],
+    args: (directory) => ['-f', '-L', 'named.log', '-n', '1', '-c', join(directory, 'named.conf')],
+  },
+  {
+    name: 'PowerDNS',
+    tool: 'pdns_server',
+    format: 'powerdns',
+    args: (directory) => [`--config-dir=${directory}`],
   },
   {
     name: 'Unbound',
@@ -64,12 +69,8 @@ export const servers: readonly ServerUnderTest[] = [
 export const hostsServer: ServerUnderTest = {
   name: 'CoreDNS, hosts',
   tool: 'coredns',
-  format: 'hosts',
+  format: 'corefile-hosts',
   args: corednsArgs,
-  extraFile: (directory, port) => ({
-    path: 'Corefile',
-    text: `.:${port} {\n  bind 127.0.0.1\n  hosts ${join(directory, 'hosts')}\n}\n`,
-  }),
 };
 
 /** A port that the OS has just assigned for both UDP and TCP. */
@@ -100,8 +101,6 @@ export async function startServer(server: ServerUnderTest, zoneSet: ZoneSet): Pr
   try {
     const options = { directory, port, ...server.options };
     await writeFiles(directory, findFormat(server.format).render(zoneSet, options));
-    const extra = server.extraFile?.(directory, port);
-    if (extra !== undefined) await writeFile(join(directory, extra.path), extra.text);
   } catch (error) {
     await rm(directory, { recursive: true, force: true });
     throw error;

@@ -1,6 +1,6 @@
 /**
- * CoreDNS in three configurations of the same zones: the published one (`template` blocks), the same with a
- * socket per vCPU, and zone files.
+ * CoreDNS in configurations of the same zones: the published one (`template` blocks), the same with a socket per vCPU
+ * or with a cache, zone files, and a hosts file.
  *
  * GOMAXPROCS is left to CoreDNS, which reads the CPU quota at start (go.uber.org/automaxprocs), exactly as it
  * does in a pod: under a quota of one CPU it uses one.
@@ -27,12 +27,14 @@ const corednsImage: ServerImage = {
 };
 
 interface Configuration {
-  readonly format: 'corefile' | 'corefile-file';
+  readonly format: 'corefile' | 'corefile-file' | 'corefile-auto' | 'corefile-hosts';
   /** Sockets for an instance with this many cores; undefined without the `multisocket` plugin. */
   readonly sockets?: (cpus: number) => number;
+  /** With the `cache` plugin. */
+  readonly cache?: true;
 }
 
-function definition({ format, sockets: socketsFor }: Configuration): ServerDefinition {
+function definition({ format, sockets: socketsFor, cache }: Configuration): ServerDefinition {
   return {
     program: corednsProgram,
     image: corednsImage,
@@ -46,7 +48,7 @@ function definition({ format, sockets: socketsFor }: Configuration): ServerDefin
         address: request.address,
         port: request.port,
         ...encryptionOf(request),
-        ...(sockets === undefined ? {} : { coredns: { multisocket: sockets } }),
+        coredns: { multisocket: sockets, cache },
       });
       return {
         files: [...files],
@@ -81,6 +83,21 @@ export const coredns: ServerKind = {
       title: 'file',
       description: 'CoreDNS with the `file` plugin and zone files',
       definition: definition({ format: 'corefile-file' }),
+    },
+    auto: {
+      title: 'auto',
+      description: 'CoreDNS with the `auto` plugin and a directory of zone files',
+      definition: definition({ format: 'corefile-auto' }),
+    },
+    hosts: {
+      title: 'hosts',
+      description: 'CoreDNS with the `hosts` plugin and a hosts file; addresses only',
+      definition: definition({ format: 'corefile-hosts' }),
+    },
+    cache: {
+      title: 'cache',
+      description: 'the `template` blocks behind the `cache` plugin with its defaults',
+      definition: definition({ format: 'corefile', cache: true }),
     },
   },
   defaultVersion: ({ corednsVersion }) => corednsVersion,

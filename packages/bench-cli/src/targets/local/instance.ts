@@ -7,6 +7,7 @@ import { CERTIFICATE_FILE, type Certificates, KEY_FILE } from '../../certificate
 import type { DnsQuery } from '../../dns/client.ts';
 import type { Endpoint, Trust } from '../../dns/endpoint.ts';
 import { BenchError } from '../../errors.ts';
+import { readIfThere } from '../../machine/proc-files.ts';
 import type { Exit, RunningProcess } from '../../process.ts';
 import type { InstanceRecord } from '../../results/record.ts';
 import type { CertificateFiles, ConfigurationFile, InstancePlan } from '../../servers/server.ts';
@@ -20,6 +21,10 @@ const LOG_LINES_SHOWN = 15;
 
 /** For reading what a killed process had written last. */
 const OUTPUT_SECONDS = 1;
+
+/** Debian and Ubuntu confine named, unbound and others by the path of their program. */
+const CONFINED =
+  'If AppArmor confines the program (`sudo aa-status` lists it), it cannot read a temporary directory: put a copy of it into /usr/local/bin, which no profile names.';
 
 /** Longer configuration files are shortened in the record, as its schema says. */
 const RECORDED_CHARACTERS = 64 * 1024;
@@ -68,6 +73,13 @@ export function describeExit(exit: Exit | undefined): string {
 /** The end of a server's log, without blank lines. */
 export function logTail(process: RunningProcess): string[] {
   return process.lastLines.filter((line) => line.trim() !== '').slice(-LOG_LINES_SHOWN);
+}
+
+/** The end of a log file, without blank lines; nothing if it is not there. */
+async function lastLinesOf(world: World, path: string): Promise<string[]> {
+  const text = (await readIfThere(world, path)) ?? '';
+  const lines = text.split('\n').filter((line) => line.trim() !== '');
+  return lines.slice(-LOG_LINES_SHOWN);
 }
 
 /** Passes a file's chunks on, and calls `keep` at the end with the text that the record keeps of it. */
@@ -155,11 +167,12 @@ function startError(
       },
     );
   }
+  const isForbidden = evidence.some((line) => /permission denied|EACCES/i.test(line));
   return new BenchError(
     'E_SERVER_START',
     `${request.server.name} did not start on ${endpoint.address}:${endpoint.port}: ${problem}`,
     {
-      fix: `Its last log lines are above, all of them in ${logFile}. It was called as: ${command.join(' ')}`,
+      fix: `Its last log lines are above, all of them in ${logFile}. It was called as: ${command.join(' ')}${isForbidden ? ` ${CONFINED}` : ''}`,
       evidence,
     },
   );
@@ -228,7 +241,8 @@ async function start(
   if ('problem' in outcome) {
     // The output of a process that has ended is read to its end before it is shown.
     if (process.exit !== undefined) await process.exited;
-    throw startError(settings, plan.command, outcome.problem, logTail(process));
+    const early = plan.logFile === undefined ? [] : await lastLinesOf(world, join(directory, plan.logFile));
+    throw startError(settings, plan.command, outcome.problem, [...early, ...logTail(process)]);
   }
   return { process, ready: outcome };
 }
