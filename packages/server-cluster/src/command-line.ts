@@ -23,7 +23,7 @@ import {
   UDP_BACKENDS,
 } from './options.ts';
 import { describeVersions } from './version.ts';
-import type { ZoneFileOption } from './zone-files/zone-files.ts';
+import type { ZoneFileOption } from './zone-files/zone-file-option.ts';
 import { generatedZones, readZonesSpec } from './zone-source.ts';
 
 interface Flags {

@@ -1,6 +1,6 @@
 export { makeCertificate } from './certificate.ts';
 export { conformancePage, count } from './conformance-page.ts';
 export { namespaceName } from './namespaces.ts';
-export { fileNeeds, needs, pathOf } from './needs.ts';
+export { fileNeeds, needs, needsFile, pathOf } from './needs.ts';
 export { mixCase, pick, type Random, randomFractions, randomFrom } from './random.ts';
 export { conformanceDirectory, findProgram, type Program, type Requirement } from './requirements.ts';

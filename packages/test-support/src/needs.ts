@@ -1,5 +1,5 @@
 /** How a test declares what it needs beyond the workspace. */
-import { appendFileSync } from 'node:fs';
+import { appendFileSync, existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, inject, it, type TestOptions } from 'vitest';
 import { FOLDER_VARIABLE } from './marks.ts';
@@ -41,6 +41,11 @@ export function needs(...requirements: readonly Requirement[]): TestOptions {
     throw new Error(`${leftOut.join(', ')}, and ${REQUIRE_VARIABLE}=1 lets nothing be left out.`);
   }
   return { skip: true, meta: { leftOut } };
+}
+
+/** The same for a file that no program brings along: without it, or without a path, the test is left out. */
+export function needsFile(path: string | undefined, reason: string): TestOptions {
+  return path !== undefined && existsSync(path) ? {} : { skip: true, meta: { leftOut: [reason] } };
 }
 
 /** In the folder of the run: a line of JSON for each file that is left out as a whole. */

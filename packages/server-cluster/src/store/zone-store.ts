@@ -47,26 +47,13 @@ export class ZoneStore extends EventEmitter implements Store {
    */
   addZone(zone: ZoneInput): void {
     const owners = groupRecords(zone);
-    const apex = this.#apexFor(encodeName(canonicalName(zone.name)), owners);
-    for (const { owner, sets } of owners) this.addSets(owner, sets, apex);
-  }
-
-  /** The node of a zone (bytes in lower case) whose record sets are to be added with `addSets`. */
-  openZone(name: Uint8Array): number {
-    return openZone(this.#data, name);
-  }
-
-  /**
-   * Adds record sets to a name (bytes in lower case). `apex` is the node of the zone that they belong to, from
-   * `openZone`. Default: the nearest zone above them.
-   */
-  addSets(owner: Uint8Array, sets: readonly StoredSet[], apex: number = NONE): void {
-    const { names } = this.#data;
-    const node =
-      apex !== NONE && isWithin(owner, names.nameOf(apex))
-        ? ensureIn(this.#data, apex, owner)
-        : names.ensure(owner);
-    this.#data.writeNode(node, owner, sets.reduce(withSet, this.#data.readNode(node)));
+    const name = encodeName(canonicalName(zone.name));
+    const apex = this.#apexFor(name, owners);
+    for (const { owner, sets } of owners) {
+      const isIn = apex !== NONE && isWithin(owner, name);
+      const node = isIn ? ensureIn(this.#data, apex, owner) : this.#data.names.ensure(owner);
+      this.#data.writeNode(node, owner, sets.reduce(withSet, this.#data.readNode(node)));
+    }
   }
 
   /** Replaces the records of one name and type. `ttl` in seconds. */

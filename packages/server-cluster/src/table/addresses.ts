@@ -1,8 +1,8 @@
 /** Adds name server addresses to the additional section: glue in a referral, or with NS records in an answer. */
 import { MAX_LABELS, TYPE, u16 } from '@dinodns-bench/wire';
 import { NONE } from './arena.ts';
+import { RECORD_HEAD, SHAPE_FLAG, SHAPE_WORD } from './block-layout.ts';
 import { findSet } from './find-set.ts';
-import { RECORD_HEAD, SHAPE_FLAG, SHAPE_WORD } from './record-sets.ts';
 import { KEEP_TTL, type ReplyWriter } from './reply-writer.ts';
 import type { SignedWriter } from './signed-writer.ts';
 import type { ZoneData } from './zone-data.ts';

@@ -3,9 +3,9 @@
  * has been written so far; the resolver finds out that it leads nowhere.
  */
 import { TYPE } from '@dinodns-bench/wire';
+import { RECORD_HEAD } from './block-layout.ts';
 import { findSet } from './find-set.ts';
 import type { Finder } from './finder.ts';
-import { RECORD_HEAD } from './record-sets.ts';
 import { KEEP_TTL, type ReplyWriter } from './reply-writer.ts';
 import type { SignedWriter } from './signed-writer.ts';
 import type { ZoneData } from './zone-data.ts';

@@ -10,6 +10,8 @@ export const NONE = 0;
 /** Blocks up to this size are reused exactly; larger ones are rounded up to a multiple of it. */
 const EXACT_WORDS = 64;
 const INITIAL_WORDS = 1024;
+/** 32 MiB. */
+const LARGE_WORDS = 2 ** 23;
 /** Ids are positive 32-bit integers. */
 const MAX_WORDS = 0x7fff_ffff;
 
@@ -18,7 +20,7 @@ function rounded(words: number): number {
 }
 
 export class Arena {
-  /** Both are replaced when the arena grows: never keep them across an `allocate`. */
+  /** Both are replaced when the arena grows, and the old ones become empty: never keep them across an `allocate`. */
   words = new Int32Array(INITIAL_WORDS);
   bytes = new Uint8Array(this.words.buffer);
   #end = 1;
@@ -35,10 +37,10 @@ export class Arena {
     const needed = this.#end + words;
     if (needed <= this.words.length) return;
     if (needed > MAX_WORDS) throw new RangeError('The zones need more than 8 GiB.');
-    const grown = new Int32Array(needed);
-    grown.set(this.words.subarray(0, this.#end));
-    this.words = grown;
-    this.bytes = new Uint8Array(grown.buffer);
+    // Unlike a copy, this frees the old buffer at once: the collector is slow to notice large ones.
+    const buffer = this.words.buffer.transfer(needed * 4);
+    this.words = new Int32Array(buffer);
+    this.bytes = new Uint8Array(buffer);
   }
 
   /** Allocates a block and returns its id. Its contents are undefined. */
@@ -49,10 +51,16 @@ export class Arena {
       this.#free.set(size, this.words[reused] ?? NONE);
       return reused;
     }
-    if (this.#end + size > this.words.length) this.reserve(Math.max(size, this.words.length));
+    if (this.#end + size > this.words.length) this.reserve(Math.max(size, this.#growth()));
     const id = this.#end;
     this.#end += size;
     return id;
+  }
+
+  /** Doubles a small arena. A large one grows by a quarter, since both buffers exist while one is copied. */
+  #growth(): number {
+    const { length } = this.words;
+    return length < LARGE_WORDS ? length : length >> 2;
   }
 
   /** `words` must be the allocated size. */

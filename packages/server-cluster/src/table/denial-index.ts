@@ -4,8 +4,8 @@
  */
 import { LOWER_CASE, TYPE, u16 } from '@dinodns-bench/wire';
 import { NONE } from './arena.ts';
+import { RECORD_HEAD, SHAPE_FLAG, SHAPE_WORD } from './block-layout.ts';
 import { findSet } from './find-set.ts';
-import { RECORD_HEAD, SHAPE_FLAG, SHAPE_WORD } from './record-sets.ts';
 import type { ZoneData } from './zone-data.ts';
 
 /** The denial records of one zone. */

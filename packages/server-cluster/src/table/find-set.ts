@@ -1,7 +1,7 @@
 /** Finds a record set among those of a name. */
 import { TYPE } from '@dinodns-bench/wire';
 import { NONE } from './arena.ts';
-import { SHAPE_WORD } from './record-sets.ts';
+import { SHAPE_WORD } from './block-layout.ts';
 import type { ZoneData } from './zone-data.ts';
 
 /** The record set of that type, or the first one for ANY (RFC 8482, section 4.1); NONE if there is none. */

@@ -3,7 +3,7 @@
  * the root down and ends at the first label that does not exist.
  */
 import { NONE } from './arena.ts';
-import { SHAPE_FLAG, SHAPE_WORD } from './record-sets.ts';
+import { SHAPE_FLAG, SHAPE_WORD } from './block-layout.ts';
 import type { ZoneData } from './zone-data.ts';
 
 /** What ends a zone or redirects below its apex. */

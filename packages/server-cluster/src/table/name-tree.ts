@@ -6,7 +6,7 @@
  * A zone cut with both zones in the store has two nodes of the same name and parent: the child's apex, which look-ups
  * find, and the parent's side, below which are the names that the parent holds there, such as glue.
  */
-import { LOWER_CASE } from '@dinodns-bench/wire';
+import { LOWER_CASE, MAX_LABELS } from '@dinodns-bench/wire';
 import { Arena, NONE } from './arena.ts';
 import { hashLabel } from './hash.ts';
 import { HashIndex } from './hash-index.ts';
@@ -31,6 +31,7 @@ export class NameTree {
   readonly arena = new Arena();
   readonly index = new HashIndex();
   readonly root: number;
+  readonly #labels = new Uint8Array(MAX_LABELS);
 
   constructor() {
     this.root = this.arena.allocate(blockWords(0));
@@ -94,13 +95,15 @@ export class NameTree {
   #add(hash: number, parent: number, bytes: Uint8Array, at: number): number {
     const labelBytes = bytes[at] ?? 0;
     const { arena } = this;
+    const isOwn = bytes === arena.bytes;
     const node = arena.allocate(blockWords(labelBytes));
+    const source = isOwn ? arena.bytes : bytes;
     arena.words[node + PARENT] = parent;
     arena.words[node + SHAPE] = NONE;
     arena.words[node + CHILDREN] = 0;
     const to = this.labelAt(node);
     for (let index = 0; index <= labelBytes; index++) {
-      arena.bytes[to + index] = LOWER_CASE[bytes[at + index] ?? 0] ?? 0;
+      arena.bytes[to + index] = LOWER_CASE[source[at + index] ?? 0] ?? 0;
     }
     this.#changeChildren(parent, 1);
     this.index.add(hash, node);
@@ -110,9 +113,8 @@ export class NameTree {
   /** The node of an uncompressed name (with the root); NONE if it does not exist. */
   find(name: Uint8Array): number {
     let node = this.root;
-    for (const at of labelOffsets(name).reverse()) {
-      node = this.child(node, name, at);
-      if (node === NONE) return NONE;
+    for (let label = this.#locate(name) - 1; label >= 0 && node !== NONE; label--) {
+      node = this.child(node, name, this.#labels[label] ?? 0);
     }
     return node;
   }
@@ -120,8 +122,17 @@ export class NameTree {
   /** The same; creates the name and its ancestors if they do not exist. */
   ensure(name: Uint8Array): number {
     let node = this.root;
-    for (const at of labelOffsets(name).reverse()) node = this.ensureChild(node, name, at);
+    for (let label = this.#locate(name) - 1; label >= 0; label--) {
+      node = this.ensureChild(node, name, this.#labels[label] ?? 0);
+    }
     return node;
+  }
+
+  /** Stores in `#labels` where the labels of a name start, without the root; returns their number. */
+  #locate(name: Uint8Array): number {
+    let count = 0;
+    for (let at = 0; (name[at] ?? 0) !== 0; at += (name[at] ?? 0) + 1) this.#labels[count++] = at;
+    return count;
   }
 
   /** All names except the root, in no particular order. */

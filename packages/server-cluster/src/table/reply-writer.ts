@@ -14,8 +14,9 @@ import {
   u16,
 } from '@dinodns-bench/wire';
 import { NONE } from './arena.ts';
+import { EXPANSION, RECORD_HEAD, SET } from './block-layout.ts';
 import type { NameTree } from './name-tree.ts';
-import { EXPANSION, RECORD_HEAD, type RecordSets, SET } from './record-sets.ts';
+import type { RecordSets } from './record-sets.ts';
 
 /** Compression pointers have 14 bits (RFC 1035, section 4.1.4). */
 const LAST_POINTER = 0x3fff;

@@ -1,7 +1,7 @@
 /** Writes record sets and, with DO, their signatures after them (RFC 4035, section 3.1.1). */
 import { NONE } from './arena.ts';
+import { SHAPE_FLAG, SHAPE_WORD } from './block-layout.ts';
 import { findSet } from './find-set.ts';
-import { SHAPE_FLAG, SHAPE_WORD } from './record-sets.ts';
 import type { ReplyWriter } from './reply-writer.ts';
 import { SIGNATURES } from './signatures.ts';
 import type { ZoneData } from './zone-data.ts';

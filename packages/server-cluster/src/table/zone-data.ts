@@ -4,8 +4,9 @@
  */
 import { lowerCaseName } from '@dinodns-bench/wire';
 import { NONE } from './arena.ts';
+import { SHAPE_FLAG, SHAPE_WORD } from './block-layout.ts';
 import { NameTree } from './name-tree.ts';
-import { RecordSets, SHAPE_FLAG, SHAPE_WORD } from './record-sets.ts';
+import { RecordSets } from './record-sets.ts';
 import { joinSignatures, splitSignatures } from './signatures.ts';
 import type { StoredSet } from './stored-set.ts';
 

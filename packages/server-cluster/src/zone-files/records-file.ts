@@ -5,11 +5,9 @@
  */
 import { closeSync, openSync, writeSync } from 'node:fs';
 import { open } from 'node:fs/promises';
-import { LOWER_CASE, lowerCaseName, TYPE } from '@dinodns-bench/wire';
+import { lowerCaseName } from '@dinodns-bench/wire';
 import type { ZoneStore } from '../store/zone-store.ts';
-import { NONE } from '../table/arena.ts';
-import { SIGNATURES } from '../table/signatures.ts';
-import type { StoredRecord } from '../table/stored-set.ts';
+import { RecordLoader } from './record-loader.ts';
 
 /** A record of class IN; names are absolute and uncompressed. */
 export interface WireRecord {
@@ -63,41 +61,66 @@ export class RecordsWriter {
   }
 }
 
-/** The records of a file in batches of about a megabyte. Each batch is a copy that the caller may keep. */
-export async function* recordBatches(path: string): AsyncGenerator<WireRecord[], void, void> {
+/** Where a record's fields are in a chunk of the file. */
+export interface RecordPlace {
+  /** Offset and length of the owner. */
+  readonly name: number;
+  readonly nameLength: number;
+  readonly type: number;
+  readonly ttl: number;
+  /** Offsets at which the data starts and ends. */
+  readonly from: number;
+  readonly to: number;
+}
+
+/**
+ * Reads the records of a file in order, and calls `onRecord` for each. Place and bytes are valid only during the call.
+ * After every `yieldEvery` records for which it returns true, awaits `pause`.
+ */
+export async function readRecords(
+  path: string,
+  onRecord: (bytes: Buffer, place: RecordPlace) => boolean,
+  yieldEvery: number,
+  pause: () => Promise<unknown>,
+): Promise<void> {
   const file = await open(path, 'r');
   try {
-    let rest = Buffer.alloc(0);
-    for (;;) {
-      const chunk = Buffer.allocUnsafe(rest.length + CHUNK_BYTES);
-      rest.copy(chunk);
-      const { bytesRead } = await file.read(chunk, rest.length, CHUNK_BYTES);
+    const chunk = Buffer.allocUnsafe(MAX_RECORD_BYTES + CHUNK_BYTES);
+    const place = { name: 0, nameLength: 0, type: 0, ttl: 0, from: 0, to: 0 };
+    for (let kept = 0, count = 0; ; ) {
+      const { bytesRead } = await file.read(chunk, kept, CHUNK_BYTES);
       if (bytesRead === 0) return;
-      const filled = chunk.subarray(0, rest.length + bytesRead);
-      const records: WireRecord[] = [];
-      const end = readRecords(filled, records);
-      rest = filled.subarray(end);
-      yield records;
+      const end = kept + bytesRead;
+      let at = 0;
+      while (locate(chunk, at, end, place)) {
+        at = place.to;
+        if (onRecord(chunk, place) && ++count % yieldEvery === 0) await pause();
+      }
+      chunk.copy(chunk, 0, at, end);
+      kept = end - at;
     }
   } finally {
     await file.close();
   }
 }
 
-/** Appends all complete records; returns the offset after the last one. */
-function readRecords(bytes: Buffer, records: WireRecord[]): number {
-  let at = 0;
-  while (at < bytes.length) {
-    const head = at + 1 + (bytes[at] ?? 0);
-    if (head + 8 > bytes.length) break;
-    const end = head + 8 + bytes.readUInt16BE(head + 6);
-    if (end > bytes.length) break;
-    const name = bytes.subarray(at + 1, head);
-    const data = bytes.subarray(head + 8, end);
-    records.push({ name, type: bytes.readUInt16BE(head), ttl: bytes.readUInt32BE(head + 2), data });
-    at = end;
-  }
-  return at;
+/** Finds the fields of the record at an offset; false if it is not complete. */
+function locate(
+  bytes: Buffer,
+  at: number,
+  end: number,
+  place: { -readonly [Field in keyof RecordPlace]: RecordPlace[Field] },
+): boolean {
+  const nameLength = bytes[at] ?? 0;
+  const head = at + 1 + nameLength;
+  if (at >= end || head + 8 > end) return false;
+  place.name = at + 1;
+  place.nameLength = nameLength;
+  place.type = bytes.readUInt16BE(head);
+  place.ttl = bytes.readUInt32BE(head + 2);
+  place.from = head + 8;
+  place.to = place.from + bytes.readUInt16BE(head + 6);
+  return place.to <= end;
 }
 
 /** Zones stored as a file of their records. */
@@ -118,69 +141,14 @@ export class RecordsFile {
 
   /** Adds all records to a store and awaits `pause` after every `yieldEvery` names. */
   async addTo(store: ZoneStore, yieldEvery: number, pause: () => Promise<unknown>): Promise<void> {
-    const adder = new OwnerAdder(store);
-    if (this.#zone !== undefined) adder.openZone(this.#zone);
-    let names = 0;
-    for await (const records of recordBatches(this.path)) {
-      for (const record of records) if (adder.add(record) && ++names % yieldEvery === 0) await pause();
-    }
-    adder.flush();
-  }
-}
-
-/** Adds the records to a store, one owner name at a time. */
-class OwnerAdder {
-  readonly #store: ZoneStore;
-  #apex = NONE;
-  #owner = Buffer.alloc(0);
-  #sets = new Map<number, StoredRecord[]>();
-
-  constructor(store: ZoneStore) {
-    this.#store = store;
-  }
-
-  /** The records that follow belong to this zone. */
-  openZone(name: Uint8Array): void {
-    this.flush();
-    this.#apex = this.#store.openZone(lowerCaseName(name));
-  }
-
-  /** True for the first record of another name. */
-  add({ name, type, ttl, data }: WireRecord): boolean {
-    if (type === ZONE) {
-      this.openZone(name);
+    const loader = new RecordLoader(store.data);
+    if (this.#zone !== undefined) loader.openZone(lowerCaseName(this.#zone));
+    const add = (bytes: Buffer, { name, nameLength, type, ttl, from, to }: RecordPlace) => {
+      if (type !== ZONE) return loader.add(bytes, name, nameLength, type, ttl, from, to);
+      loader.openZone(lowerCaseName(bytes.subarray(name, name + nameLength)));
       return false;
-    }
-    const isNew = !isSameName(name, this.#owner);
-    if (isNew) {
-      this.flush();
-      this.#owner = lowerCaseName(name);
-    }
-    const key = type === TYPE.RRSIG ? SIGNATURES | ((data[0] ?? 0) << 8) | (data[1] ?? 0) : type;
-    const records = this.#sets.get(key) ?? [];
-    if (records.length === 0) this.#sets.set(key, records);
-    // An RRset has one TTL (RFC 2181, section 5.2): that of its first record. Signatures over different types are
-    // not one RRset in that respect.
-    records.push({
-      ttl: records[0]?.ttl ?? ttl,
-      data: Buffer.from(data.buffer, data.byteOffset, data.length),
-    });
-    return isNew;
+    };
+    await readRecords(this.path, add, yieldEvery, pause);
+    loader.flush();
   }
-
-  flush(): void {
-    if (this.#sets.size === 0) return;
-    this.#store.addSets(
-      this.#owner,
-      Array.from(this.#sets, ([key, records]) => ({ type: key < SIGNATURES ? key : TYPE.RRSIG, records })),
-      this.#apex,
-    );
-    this.#sets = new Map();
-  }
-}
-
-function isSameName(name: Uint8Array, owner: Uint8Array): boolean {
-  if (name.length !== owner.length) return false;
-  for (let at = 0; at < name.length; at++) if (LOWER_CASE[name[at] ?? 0] !== owner[at]) return false;
-  return true;
 }

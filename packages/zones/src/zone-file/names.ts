@@ -148,7 +148,9 @@ function compareLabels(a: Uint8Array, ours: number, b: Uint8Array, theirs: numbe
 /** Whether `name` is `zone` or below it. */
 export function isWithin(name: Uint8Array, zone: Uint8Array): boolean {
   const from = name.length - zone.length;
-  if (from < 0 || !labelStarts(name).includes(from)) return false;
+  let label = 0;
+  while (label < from) label += (name[label] ?? 0) + 1;
+  if (label !== from) return false;
   for (let index = 0; index < zone.length; index++) {
     if (LOWER_CASE[name[from + index] ?? 0] !== LOWER_CASE[zone[index] ?? 0]) return false;
   }

@@ -1,6 +1,6 @@
 /** Fields that hold an address: IPv4, IPv6, EUI (RFC 7043), and the locators of ILNP (RFC 6742). */
 import { isIPv4, isIPv6 } from 'node:net';
-import type { DataReader } from '../record-data.ts';
+import type { DataReader, DataWriter } from '../record-data.ts';
 import { type FieldKind, wrongToken } from './field.ts';
 
 const FIX_IPV4 = 'write four numbers from 0 to 255, such as 192.0.2.1';
@@ -67,8 +67,36 @@ function longestZeroRun(groups: readonly number[]): { start: number; length: num
   return best;
 }
 
+const DOT = 0x2e;
+const DIGIT_0 = 0x30;
+
+/** Writes an address in its only usual form, which is most of a large zone; false for any other text. */
+function writeUsualIpv4(text: Uint8Array, out: DataWriter): boolean {
+  let address = 0;
+  let at = 0;
+  for (let part = 0; part < 4; part++) {
+    const start = at;
+    let value = 0;
+    for (; at < text.length && text[at] !== DOT; at++) {
+      const digit = (text[at] ?? 0) - DIGIT_0;
+      if (digit < 0 || digit > 9) return false;
+      value = value * 10 + digit;
+    }
+    const digits = at - start;
+    if (digits === 0 || digits > 3 || value > 255 || (digits > 1 && text[start] === DIGIT_0)) return false;
+    address = address * 256 + value;
+    at++;
+  }
+  if (at !== text.length + 1) return false;
+  out.u32(address);
+  return true;
+}
+
 const ipv4: FieldKind = {
-  parse: (tokens, out) => out.bytes(ipv4Bytes(tokens.next('an IPv4 address'))),
+  parse(tokens, out) {
+    const text = tokens.nextRaw('an IPv4 address');
+    if (!writeUsualIpv4(text, out)) out.bytes(ipv4Bytes(Buffer.from(text).toString('latin1')));
+  },
   print: (data) => ipv4Text(data.bytes(4)),
 };
 

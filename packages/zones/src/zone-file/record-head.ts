@@ -1,0 +1,155 @@
+/**
+ * What comes before the data of a record: TTL and class, in either order and both optional, and the type. Keeps the TTL
+ * for records that do not give one.
+ */
+import { nearest } from '@dinodns-bench/program';
+import { className, TYPE, typeName, typeNumber } from '@dinodns-bench/wire';
+import type { Frame, Warn } from './frame.ts';
+import { compareNames } from './names.ts';
+import { TokenError } from './problem.ts';
+import type { Tokens } from './rdata/field.ts';
+import { classFromText, TYPES_IN_FILES, unusable } from './record-fields.ts';
+import { MAX_TTL, secondsFromText } from './ttl.ts';
+
+/** Words that are neither a class nor a TTL: nearly all of the words before the data. */
+const USUAL_TYPES: ReadonlySet<string> = new Set(TYPES_IN_FILES);
+/** The fast path: nearly all types are in capitals. */
+const TYPE_BY_NAME = new Map(TYPES_IN_FILES.map((name) => [name, typeNumber(name) ?? 0]));
+
+const TTL_FIX = `write at most ${MAX_TTL} seconds (RFC 2181, section 8)`;
+
+export class RecordHeads {
+  readonly #class: number;
+  readonly #warn: Warn;
+  /** The last TTL given, or that of the SOA record. */
+  #ttl: number | undefined;
+  /** From `$TTL`. */
+  #defaultTtl: number | undefined;
+  #hasWarnedOfTtl = false;
+  /** The owner of the last record, and the TTL of each of its RRsets; only while there is no `$TTL`. */
+  #owner: Uint8Array | undefined;
+  readonly #rrsets = new Map<string, number>();
+
+  constructor(classCode: number, warn: Warn) {
+    this.#class = classCode;
+    this.#warn = warn;
+  }
+
+  /** Reads a head. `ttl` is undefined for an SOA record from whose data it is taken: see `ttlOfSoa`. */
+  read(frame: Frame, tokens: Tokens): { readonly type: number; readonly ttl: number | undefined } {
+    const ttl = this.#readTtl(frame, tokens);
+    const type = readType(tokens);
+    return { type, ttl: ttl ?? this.#inheritedTtl(frame, tokens, type) };
+  }
+
+  /** Reads the argument of `$TTL`. */
+  readDefaultTtl(frame: Frame, tokens: Tokens): void {
+    const text = tokens.next('a TTL');
+    const seconds = secondsFromText(text);
+    if (seconds === undefined) {
+      throw new TokenError(`"${text}" is not a TTL`, 'write seconds, or a time such as 1h30m');
+    }
+    this.#defaultTtl = this.#checkedTtl(frame, tokens.at - 1, seconds, text);
+    this.#ttl = this.#defaultTtl;
+  }
+
+  /** The TTL if none is given up to the SOA record: its MINIMUM field, as before RFC 2308. */
+  ttlOfSoa(frame: Frame, data: Buffer): number {
+    const ttl = Math.min(data.readUInt32BE(data.length - 4), MAX_TTL);
+    this.#ttl = ttl;
+    this.#defaultTtl = ttl;
+    const problem = `there is no TTL: ${ttl}, the minimum of the SOA record, is used`;
+    this.#warn(frame, 0, problem, 'begin the file with $TTL 3600');
+    return ttl;
+  }
+
+  /**
+   * To be called for each record read. As in BIND, a record whose TTL differs from that of its RRset passes on the TTL of
+   * the RRset, not its own.
+   */
+  note(owner: Uint8Array, type: number, ttl: number, data: Uint8Array): void {
+    if (this.#defaultTtl !== undefined) return;
+    if (this.#owner === undefined || compareNames(owner, this.#owner) !== 0) this.#rrsets.clear();
+    this.#owner = owner;
+    const key = type === TYPE.RRSIG ? `${type} ${data[0]} ${data[1]}` : String(type);
+    const first = this.#rrsets.get(key);
+    if (first === undefined) this.#rrsets.set(key, ttl);
+    else this.#ttl = first;
+  }
+
+  /** Reads TTL and class, in either order, and returns the TTL if there is one. */
+  #readTtl(frame: Frame, tokens: Tokens): number | undefined {
+    let ttl: number | undefined;
+    let hasClass = false;
+    for (;;) {
+      const word = tokens.peek();
+      if (word === undefined || USUAL_TYPES.has(word)) return ttl;
+      const classCode = hasClass ? undefined : classFromText(word);
+      if (classCode !== undefined) {
+        this.#checkClass(classCode, tokens);
+        hasClass = true;
+        tokens.next('a class');
+        continue;
+      }
+      const seconds = ttl === undefined ? secondsFromText(word) : undefined;
+      if (seconds === undefined) return ttl;
+      tokens.next('a TTL');
+      ttl = this.#checkedTtl(frame, tokens.at - 1, seconds, word);
+      this.#ttl = ttl;
+    }
+  }
+
+  #checkClass(classCode: number, tokens: Tokens): void {
+    if (classCode === this.#class) return;
+    throw new TokenError(
+      `the class is ${className(classCode)}, but that of the zone is ${className(this.#class)}`,
+      `write ${className(this.#class)}, or omit the class`,
+      tokens.at,
+    );
+  }
+
+  #checkedTtl(frame: Frame, token: number, seconds: number | 'range', text: string): number {
+    if (seconds === 'range') throw new TokenError(`the TTL ${text} is too large`, TTL_FIX, token);
+    if (seconds <= MAX_TTL) return seconds;
+    this.#warn(frame, token, `the TTL ${text} is too large; 0 is used`, TTL_FIX);
+    return 0;
+  }
+
+  /** The TTL of a record that does not give one; undefined for an SOA record from whose data it is taken. */
+  #inheritedTtl(frame: Frame, tokens: Tokens, type: number): number | undefined {
+    if (this.#defaultTtl !== undefined) {
+      this.#ttl = this.#defaultTtl;
+      return this.#defaultTtl;
+    }
+    if (this.#ttl === undefined) {
+      if (type === TYPE.SOA) return undefined;
+      const problem = 'the record has no TTL, and there is none before it';
+      throw new TokenError(problem, 'begin the file with $TTL 3600', tokens.at - 1);
+    }
+    if (!this.#hasWarnedOfTtl) {
+      this.#hasWarnedOfTtl = true;
+      const problem = 'the record has no TTL: that of the previous record is used';
+      this.#warn(frame, 0, problem, 'begin the file with $TTL 3600 (RFC 2308, section 4)');
+    }
+    return this.#ttl;
+  }
+}
+
+function readType(tokens: Tokens): number {
+  const word = tokens.next('a record type');
+  const type = TYPE_BY_NAME.get(word) ?? typeNumber(word);
+  if (type === undefined) {
+    const near = nearest(word, TYPES_IN_FILES);
+    const fix = `write a type such as ${near ?? 'A'}, or TYPE65280 (RFC 3597)`;
+    throw new TokenError(`"${word}" is not a record type`, fix);
+  }
+  const reason = unusable(type);
+  if (reason === 'meta') {
+    throw new TokenError(`${typeName(type)} is a type for queries, not for records`, 'remove the record');
+  }
+  if (reason === 'obsolete') {
+    const fix = 'write an MX record instead (RFC 1035, section 3.3.9)';
+    throw new TokenError(`the type ${typeName(type)} is obsolete`, fix);
+  }
+  return type;
+}
