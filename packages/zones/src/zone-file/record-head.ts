@@ -28,7 +28,7 @@ export class RecordHeads {
   #hasWarnedOfTtl = false;
   /** The owner of the last record, and the TTL of each of its RRsets; only while there is no `$TTL`. */
   #owner: Uint8Array | undefined;
-  readonly #rrsets = new Map<string, number>();
+  readonly #ttlOfSet = new Map<string, number>();
 
   constructor(classCode: number, warn: Warn) {
     this.#class = classCode;
@@ -69,11 +69,11 @@ export class RecordHeads {
    */
   note(owner: Uint8Array, type: number, ttl: number, data: Uint8Array): void {
     if (this.#defaultTtl !== undefined) return;
-    if (this.#owner === undefined || compareNames(owner, this.#owner) !== 0) this.#rrsets.clear();
+    if (this.#owner === undefined || compareNames(owner, this.#owner) !== 0) this.#ttlOfSet.clear();
     this.#owner = owner;
     const key = type === TYPE.RRSIG ? `${type} ${data[0]} ${data[1]}` : String(type);
-    const first = this.#rrsets.get(key);
-    if (first === undefined) this.#rrsets.set(key, ttl);
+    const first = this.#ttlOfSet.get(key);
+    if (first === undefined) this.#ttlOfSet.set(key, ttl);
     else this.#ttl = first;
   }
 
