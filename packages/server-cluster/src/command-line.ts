@@ -152,7 +152,7 @@ function command(): Command {
     )
     .option(
       '--gather <microseconds>',
-      'under load, wait before each further read (default: 50 with more workers than CPUs, else 0)',
+      'under load, wait before each further read (default: 50 if more workers than CPUs get datagrams, else 0)',
       wholeNumber('--gather'),
     )
     .option(

@@ -118,7 +118,7 @@ export interface ServerOptions {
   /**
    * Under load, the time to wait before each further read so that one read returns many queries, in microseconds.
    * This takes less CPU time per query and adds up to about 0.1 ms of latency. 0 to 1000; 0: never; native backend
-   * only. Default: 50 with more workers than usable CPUs, because CPU time is then scarce; else 0.
+   * only. Default: 50 if more workers get datagrams than there are usable CPUs, because CPU time is then scarce; else 0.
    */
   readonly gatherMicroseconds?: number;
   /**

@@ -90,8 +90,9 @@ test('without --workers there is one per usable CPU', async () => {
 
 test.each([
   [['1'], 0],
-  [['2'], 50],
-  [['2', '--gather', '0'], 0],
+  [['2'], 0],
+  [['2', '--balance', 'flow'], 50],
+  [['2', '--balance', 'flow', '--gather', '0'], 0],
   [['1', '--gather', '20'], 20],
 ])('workers gather queries where they are more than the CPUs: %j on one CPU, %i µs', async (args, time) => {
   const server = await startServer([...MULTI, ...args, '--log-level', 'info'], {
@@ -100,6 +101,29 @@ test.each([
   expect((await ask('udp', server.ready, 'example1.com')).answers).toHaveLength(1);
   const times = [...server.stderr.matchAll(/"gatherMicroseconds":(\d+)/g)].map((match) => Number(match[1]));
   expect(new Set(times)).toEqual(new Set([time]));
+});
+
+test('with one CPU, one of two workers gets the datagrams, and the other takes its place', async () => {
+  const args = [...MULTI, '2', '--metrics-port', '0', '--udp-backend', 'native'];
+  const server = await startServer(args, { wrapper: ['taskset', '-c', '0'] });
+  const active = async () => {
+    const text = await (await fetch(`http://127.0.0.1:${server.ready.metricsPort}/metrics`)).text();
+    const received = [...text.matchAll(/^dinodns_udp_received_total\{.*\} (\d+)$/gm)];
+    return received.filter((match) => Number(match[1]) > 0).length;
+  };
+  const answersAll = async () => {
+    for (let count = 0; count < 40; count++) {
+      expect((await ask('udp', server.ready, 'example1.com')).rcode).toBe(RCODE.NOERROR);
+    }
+  };
+  await answersAll();
+  expect(await active()).toBe(1);
+  for (const child of childrenOf(server.pid)) {
+    process.kill(child, 'SIGKILL');
+    expect(await until(() => !isAlive(child), PATIENCE)).toBe(true);
+    expect(await until(() => udpSockets(server.ready.port) === 2, PATIENCE)).toBe(true);
+    await answersAll();
+  }
 });
 
 test('a worker killed under load is replaced, and the primary and the other worker keep serving', async () => {
