@@ -1,25 +1,38 @@
 /**
  * One load in its own process, for a program that accounts for the load's CPU time and memory separately:
- * `node driver.ts OPTIONS`, where OPTIONS are those of `cannon` as JSON. Prints one `DriverEvent` per line on
- * standard output. SIGTERM ends the load early. On an error, the exit status is that of the error.
+ * `node driver.ts OPTIONS [GATE]`, where OPTIONS are those of `cannon` as JSON, and GATE is a `GateAddress` as JSON if
+ * the load is one of several that start together. Prints one `DriverEvent` per line on standard output. SIGTERM ends the
+ * load early. On an error, the exit status is that of the error.
  */
 import type { DriverEvent } from './driver-event.ts';
 import { LoadError } from './errors.ts';
+import { type PassedGate, passGate } from './gate.ts';
 import { cannon } from './run.ts';
 
 function tell(event: DriverEvent): void {
   process.stdout.write(`${JSON.stringify(event)}\n`);
 }
 
+const [options = '{}', gate] = process.argv.slice(2);
+let passed: PassedGate | undefined;
 try {
-  const run = cannon(JSON.parse(process.argv[2] ?? '{}'));
+  const run = cannon(JSON.parse(options), {
+    beforeFirst: async () => {
+      if (gate !== undefined) passed = await passGate(JSON.parse(gate));
+    },
+  });
   process.once('SIGTERM', () => run.stop());
   await run.started;
+  passed?.tell('started');
   tell({ event: 'started' });
   for await (const { toSeconds, qps } of run) tell({ event: 'interval', toSeconds, qps });
-  tell({ event: 'result', result: await run.result });
+  const result = await run.result;
+  passed?.tell('ended');
+  tell({ event: 'result', result });
 } catch (error) {
   if (!(error instanceof LoadError)) throw error;
   tell({ event: 'error', code: error.code, message: error.message, fix: error.fix });
   process.exitCode = error.exitStatus;
+} finally {
+  passed?.close();
 }

@@ -17,6 +17,7 @@ export {
   type RateSearchOptions,
   searchMaxRate,
 } from './find-max/search.ts';
+export type { GateAddress } from './gate.ts';
 export { decodeHistogram, encodeHistogram, mergeEncoded } from './histogram/encoding.ts';
 export { renderHgrm } from './histogram/hgrm.ts';
 export { Histogram, type HistogramData, lowestAt } from './histogram/histogram.ts';

@@ -32,6 +32,8 @@ export interface Run extends AsyncIterable<Interval> {
 export interface RunControls {
   /** Stops the run as `stop` does; if it is aborted before the first query, `result` rejects with its reason. */
   readonly signal?: AbortSignal;
+  /** Called when everything is open and ready: the first query waits for it. If it rejects, so does `result`. */
+  readonly beforeFirst?: () => Promise<void>;
 }
 
 /** Descriptors reserved for Node.js itself, with some to spare. */
@@ -42,7 +44,7 @@ const REFUSED_SECONDS = 1;
 /**
  * Starts a run. @throws LoadError `E_OPTIONS` with all problems in the options, before anything is opened.
  */
-export function cannon(input: CannonInput, { signal }: RunControls = {}): Run {
+export function cannon(input: CannonInput, { signal, beforeFirst }: RunControls = {}): Run {
   const options = checkOptions(input);
   const server = parseServer(options.server, options.transport);
   const intervals = new IntervalQueue();
@@ -63,6 +65,8 @@ export function cannon(input: CannonInput, { signal }: RunControls = {}): Run {
       server.path === null ? options : { ...options, stream: { ...options.stream, path: server.path } };
     pool = await startPool(tasksOf(effective, plan, address));
     try {
+      signal?.throwIfAborted();
+      await beforeFirst?.();
       signal?.throwIfAborted();
       if (stopped) pool.stop();
       return await measure(pool, effective, plan, address);

@@ -27,6 +27,8 @@ import {
 const MAX_CLIENTS = 32_768;
 /** dnsperf numbers outstanding queries with 16 bits. */
 const MAX_OUTSTANDING = 65_536;
+/** Pods at most; more than that is another kind of test. */
+const MAX_LOADERS = 100;
 /** Enough for any machine today, small enough to catch a typing error. */
 const MAX_TIER = 1024;
 
@@ -185,6 +187,13 @@ export const RUN_SETTINGS = {
     description: 'dnsperf; builtin (dnscannon: percentiles, open loop); auto: dnsperf if available',
     schema: choice(['auto', 'dnsperf', 'builtin']),
     default: 'auto',
+  },
+  loaders: {
+    flag: '--loaders <n>',
+    description: 'load generators at once, which start together and share the rate; on a cluster, a pod each',
+    schema: wholeNumber(1, MAX_LOADERS),
+    // For each endpoint of a case.
+    default: 1,
   },
   openLoop: {
     flag: '--open-loop',

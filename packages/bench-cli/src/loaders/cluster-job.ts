@@ -111,7 +111,9 @@ export async function runLoaderJob(
   const unit = `load-${run.jobs}`;
   const labels = unitLabels(runId, 'loader', unit);
   const lines: string[] = [];
-  const runSeconds = request.durationSeconds + request.timeoutSeconds + GRACE_SECONDS;
+  // At the gate it waits until the pods of the others have started.
+  const waitSeconds = request.gate === undefined ? 0 : settings.readyTime;
+  const runSeconds = waitSeconds + request.durationSeconds + request.timeoutSeconds + GRACE_SECONDS;
   const { pod, exitCode } = await runJob({
     client,
     namespace,

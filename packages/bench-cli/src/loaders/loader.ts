@@ -3,9 +3,10 @@
  * servers and cases.
  */
 
-import type { WorkloadInput } from '@dinodns-bench/load';
+import type { GateAddress, WorkloadInput } from '@dinodns-bench/load';
 import type { Endpoint } from '../dns/endpoint.ts';
 import type { LoadResult, Observation, Transport } from '../results/record.ts';
+import type { Gate, LoadWindow } from './gate/gate.ts';
 
 export interface LoadRequest {
   readonly endpoint: Endpoint;
@@ -26,6 +27,8 @@ export interface LoadRequest {
   readonly outstanding: number;
   /** A query without an answer after this time is lost. */
   readonly timeoutSeconds: number;
+  /** Where it waits for the other loaders of the case before its first query; absent if it is alone. */
+  readonly gate?: GateAddress;
   /** File that receives the loader's raw output. */
   readonly outputFile: string;
   /** Called once, just before the first queries are sent: reading a large query file takes seconds. */
@@ -47,6 +50,16 @@ export interface LoadOutcome {
   readonly wasTheLimit: boolean | null;
   /** On a cluster: the node on which the loader ran. */
   readonly node?: string;
+  /** Among several loaders: when it sent. Absent if that is not known. */
+  readonly window?: LoadWindow;
+}
+
+/** Several loaders that will start together. */
+export interface GateRequest {
+  readonly loaders: number;
+  /** How long they run, at most, once all have started. */
+  readonly runSeconds: number;
+  readonly signal: AbortSignal;
 }
 
 export interface Loader {
@@ -54,4 +67,6 @@ export interface Loader {
   readonly version: string;
   /** Rejects with `E_LOADER_FAILED` (its last lines as evidence) if it gives no result. */
   load(request: LoadRequest): Promise<LoadOutcome>;
+  /** Opens a gate at a place that all loaders reach. */
+  openGate(request: GateRequest): Promise<Gate>;
 }

@@ -50,6 +50,15 @@ function loaderShare({ loaderCores, loaderAllowance, loaderWasTheLimit }: LimitE
   return loaderWasTheLimit === true ? Math.max(share, SATURATION) : share;
 }
 
+/**
+ * What the loaders use together, if each were as busy as the busiest: one that cannot send more holds the load back
+ * even while others rest. Null if one was not observed.
+ */
+export function loaderCores(cores: readonly (number | null)[]): number | null {
+  const known = cores.filter((value) => value !== null);
+  return known.length < cores.length ? null : Math.max(...known) * known.length;
+}
+
 /** Cores that the loaders of a trial can use together: one per thread, at most their CPU limit. */
 export function loaderAllowance(threads: number, limitCores: number | null): number {
   return limitCores === null ? threads : Math.min(threads, limitCores);

@@ -1,6 +1,7 @@
 /** The loaders of a trial: one per endpoint, all at once, and the server observed under their load. */
 import type { RunConfiguration } from '../config/configuration.ts';
 import type { Endpoint } from '../dns/endpoint.ts';
+import { type Gate, windowOf } from '../loaders/gate/gate.ts';
 import type { LoadOutcome, LoadRequest } from '../loaders/loader.ts';
 import type { PlannedTrial } from '../plan/plan.ts';
 import type { InstanceObservation, Observation } from '../results/record.ts';
@@ -37,7 +38,30 @@ export function loadFor(
   };
 }
 
-/** Runs one loader per endpoint, all at once. Stops the others as soon as one fails. */
+/** How long the gate waits for the windows after the last result: the loaders have ended by then. */
+const GATE_SECONDS = 2;
+
+/** Adds when each loader sent, by the clock of the gate. */
+async function withWindows(
+  { world }: TrialContext,
+  gate: Gate,
+  outcomes: readonly LoadOutcome[],
+): Promise<LoadOutcome[]> {
+  await Promise.race([gate.times, world.clock.sleep(GATE_SECONDS)]);
+  await gate.close();
+  const times = await gate.times;
+  return outcomes.map((outcome, index) => {
+    const window = windowOf(times.get(index) ?? {}, outcome.result.runTimeSeconds);
+    return window === null ? outcome : { ...outcome, window };
+  });
+}
+
+/** The loaders of a case: one per endpoint, or with `--loaders` several, which wait for each other. */
+function placesOf({ configuration }: TrialContext, { endpoints }: Deployment): Endpoint[] {
+  return endpoints.flatMap((endpoint) => new Array<Endpoint>(configuration.loaders).fill(endpoint));
+}
+
+/** Runs all loaders at once. Stops the others as soon as one fails. */
 export async function runLoaders(
   context: TrialContext,
   planned: PlannedTrial,
@@ -46,11 +70,16 @@ export async function runLoaders(
 ): Promise<LoadOutcome[]> {
   const { configuration, loader } = context;
   const { queryFile, workload } = workloadOf(context, planned);
-  const count = deployment.endpoints.length;
+  const places = placesOf(context, deployment);
+  const count = places.length;
   const rates = new Array<number>(count).fill(0);
   const failed = new AbortController();
   deployment.died.catch((error: unknown) => failed.abort(error));
-  const requests = deployment.endpoints.map(
+  const signal = AbortSignal.any([context.signal, failed.signal]);
+  const runSeconds = durationSeconds + configuration.timeoutSeconds;
+  const gate =
+    configuration.loaders === 1 ? null : await loader.openGate({ loaders: count, runSeconds, signal });
+  const requests = places.map(
     (endpoint, index): LoadRequest => ({
       endpoint,
       transport: planned.case.transport,
@@ -67,7 +96,8 @@ export async function runLoaders(
         rates[index] = qps;
         progress.rate(rates.reduce((total, rate) => total + rate, 0));
       },
-      signal: AbortSignal.any([context.signal, failed.signal]),
+      signal,
+      ...(gate === null ? {} : { gate: { address: gate.address, port: gate.port, index } }),
     }),
   );
   const runs = requests.map((request) =>
@@ -76,9 +106,14 @@ export async function runLoaders(
       throw error;
     }),
   );
-  const settled = await Promise.allSettled(runs);
-  failed.signal.throwIfAborted();
-  return settled.flatMap((run) => (run.status === 'fulfilled' ? [run.value] : []));
+  try {
+    const settled = await Promise.allSettled(runs);
+    failed.signal.throwIfAborted();
+    const outcomes = settled.flatMap((run) => (run.status === 'fulfilled' ? [run.value] : []));
+    return gate === null ? outcomes : await withWindows(context, gate, outcomes);
+  } finally {
+    await gate?.close();
+  }
 }
 
 /**
@@ -98,7 +133,7 @@ export async function loadAndObserve(
 }> {
   const { durationSeconds } = context.configuration;
   const ended = new AbortController();
-  let waiting = deployment.endpoints.length;
+  let waiting = placesOf(context, deployment).length;
   let allStarted: () => void = () => undefined;
   const loadOver = new Promise<void>((resolve) => {
     allStarted = resolve;

@@ -97,6 +97,7 @@ async function prepareCluster(request: PrepareRequest): Promise<Prepared> {
     images: imagesOf(settings, loaderKind),
     loadSeconds: configuration.durationSeconds,
     serverCores: requestedCores(request),
+    loaders: configuration.loaders,
     signal,
     force,
   });

@@ -10,6 +10,7 @@ import { summarizeRun } from '../stats/cases.ts';
 import { examineDrift } from '../stats/drift.ts';
 import { assessUntil } from '../stats/until.ts';
 import type { World } from '../world.ts';
+import { overlapWarnings } from './several-loaders.ts';
 import { runTrial } from './trial.ts';
 import type { TrialContext, TrialPhase } from './trial-context.ts';
 
@@ -160,7 +161,7 @@ async function addTrial(
   const { trial, files } = await oneTrial(request, record, planned, server);
   const servers = withFiles(record.servers, server.name, files);
   const told = request.context.target.warnings?.() ?? [];
-  const warnings = [...new Set([...record.warnings, ...told])];
+  const warnings = [...new Set([...record.warnings, ...told, ...overlapWarnings(trial)])];
   const next = updated(request, plan, { ...record, servers, warnings }, [...record.trials, trial]);
   await request.save(next);
   events.trialEnded(planned, server, trial);

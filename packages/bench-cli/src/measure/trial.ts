@@ -18,12 +18,19 @@ import type { Server } from '../servers/server.ts';
 import { examineSteadyState } from '../stats/steady-state.ts';
 import type { Deployment } from '../targets/target.ts';
 import { checkAnswers } from './answer-check.ts';
-import { anyWasTheLimit, enforcedAllowance, limitingFactor, loaderAllowance } from './limiting-factor.ts';
+import {
+  anyWasTheLimit,
+  enforcedAllowance,
+  limitingFactor,
+  loaderAllowance,
+  loaderCores,
+} from './limiting-factor.ts';
 import { loadAndObserve, type Pace, runLoaders } from './load.ts';
 import { findMaxRate } from './max-rate.ts';
 import { mergeLoads } from './merge-loads.ts';
 import { addObservations } from './merge-observations.ts';
 import { codesProblem } from './response-codes.ts';
+import { describeLoaders } from './several-loaders.ts';
 import { rawFolderOf, type TrialContext, type TrialProgress, workloadOf } from './trial-context.ts';
 
 /** The result of a trial besides its record. */
@@ -135,6 +142,7 @@ async function measure(
     instances,
   } = await loadAndObserve(context, planned, deployment, progress, paceOf(context, planned, maxRate));
   const loads = outcomes.map(({ result }) => result);
+  const loaders = describeLoaders(outcomes, configuration);
   const load = mergeLoads(loads);
   await refuseUselessLoad(load, context, planned, server, deployment);
   const loader = addObservations(outcomes.map(({ observation }) => observation));
@@ -146,6 +154,7 @@ async function measure(
     server: serverObservation,
     loader,
     ...loaderNodesOf(outcomes),
+    ...loaders,
     instanceObservations: instances === null ? null : [...instances],
     steadyState: examineSteadyState(load.intervals, planned.key),
     metrics: metricsOf(load, serverObservation),
@@ -160,11 +169,13 @@ async function measure(
           deployment.instances.map(({ cpuAllowance }) => cpuAllowance),
           context.world.machine.availableCpus,
         ),
-        loaderCores: loader?.cpuCores ?? null,
-        loaderAllowance: loaderAllowance(
-          configuration.threads * deployment.instances.length,
-          context.target.kind === 'kubernetes' ? parseQuantity(configuration.kubernetes.loaderCpu) : null,
-        ),
+        loaderCores: loaderCores(outcomes.map(({ observation }) => observation?.cpuCores ?? null)),
+        loaderAllowance:
+          configuration.loaders *
+          loaderAllowance(
+            configuration.threads * deployment.instances.length,
+            context.target.kind === 'kubernetes' ? parseQuantity(configuration.kubernetes.loaderCpu) : null,
+          ),
         loaderWasTheLimit: anyWasTheLimit(outcomes),
         qps: load.qps,
         ratePerSecond: planned.case.ratePerSecond,
@@ -235,7 +246,12 @@ async function refuseUselessLoad(
   if (server.answers === 'echo') return;
   const { workload } = workloadOf(context, planned);
   const predicted = context.predictedCodes(server, workload);
-  const problem = codesProblem(load, predicted, deployment.endpoints.length, workload.codes ?? 'counted');
+  const problem = codesProblem(
+    load,
+    predicted,
+    deployment.endpoints.length * context.configuration.loaders,
+    workload.codes ?? 'counted',
+  );
   if (problem !== null) {
     throw new BenchError('E_RESPONSE_CODES', `${server.name} answers differently under load: ${problem}`, {
       evidence: (await deployment.lastLogLines()).slice(-10),

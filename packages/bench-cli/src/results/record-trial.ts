@@ -75,6 +75,25 @@ export const maxRateSchema = z.object({
 });
 export type MaxRate = z.output<typeof maxRateSchema>;
 
+/** Several loaders at once. Times are seconds since all were let go, by one clock. */
+export const severalLoadersSchema = z.object({
+  /** Share of the duration in which all of them sent; null if that is not known. */
+  overlap: ratio.nullable(),
+  each: z.array(
+    z.object({
+      /** The first query, and the last answer or the end of sending. */
+      startSeconds: z.number().nullable(),
+      endSeconds: z.number().nullable(),
+      cpuSeconds: seconds.nullable(),
+      cpuCores: z.number().nonnegative().nullable(),
+      /** Whether it reports that it could not send more; null where it cannot tell. */
+      wasTheLimit: z.boolean().nullable(),
+      /** On a cluster. */
+      node: z.string().optional(),
+    }),
+  ),
+});
+
 const trialBase = {
   /** `<case key>#<round>`; the key by which a run resumes. */
   key: z.string(),
@@ -97,12 +116,14 @@ export const okTrialSchema = z.object({
   checkedAnswers: count,
   /** All loaders merged: counts and rates added, latency weighted by completed queries. */
   load: loadResultSchema,
-  /** One for each instance. */
+  /** One for each loader: one for each instance, or with `--loaders` several. */
   loads: z.array(loadResultSchema),
   server: observationSchema.nullable(),
   loader: observationSchema.nullable(),
   /** On a cluster: the nodes on which the loaders ran, as many as `loads`. */
   loaderNodes: z.array(z.string()).optional(),
+  /** Only with `--loaders`: what each did, in the order of `loads`. */
+  loaders: severalLoadersSchema.optional(),
   /** Each instance separately; null where only their sum was observed. */
   instanceObservations: z.array(instanceObservationSchema).nullable(),
   metrics: trialMetricsSchema,

@@ -86,6 +86,7 @@ describe('pods', () => {
       images: imagesOf(kubernetes, 'dnsperf'),
       loadSeconds: 1,
       serverCores: 1,
+      loaders: 1,
       signal,
       force: signal,
     });

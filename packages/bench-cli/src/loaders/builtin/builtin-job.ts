@@ -3,17 +3,17 @@ import type { DriverEvent } from '@dinodns-bench/load';
 import { BenchError } from '../../errors.ts';
 import type { ClusterRun } from '../../targets/kubernetes/cluster-run.ts';
 import { createQueryUpload, loaderObservation, nodeOf, QUERY_PATH, runLoaderJob } from '../cluster-job.ts';
+import { openGateJob } from '../gate/gate-job.ts';
 import type { Loader, LoadOutcome, LoadRequest } from '../loader.ts';
 import { parseEvent } from './events.ts';
-import { builtinOptions, GENERATOR_NODE_FLAGS } from './options.ts';
+import { driverArguments, GENERATOR_NODE_FLAGS } from './options.ts';
 import { loadResultOf } from './result.ts';
 
 /** Its path in the image of k8s/images/load. */
 const DRIVER = '/app/packages/load/src/driver.ts';
 
 function commandFor(request: LoadRequest): string[] {
-  const options = JSON.stringify(builtinOptions({ ...request, queryFile: QUERY_PATH }));
-  return ['node', ...GENERATOR_NODE_FLAGS, DRIVER, options];
+  return ['node', ...GENERATOR_NODE_FLAGS, DRIVER, ...driverArguments({ ...request, queryFile: QUERY_PATH })];
 }
 
 type End = Extract<DriverEvent, { readonly event: 'result' | 'error' }>;
@@ -36,6 +36,7 @@ export function createBuiltinJob(run: ClusterRun, version: string): Loader {
   return {
     kind: 'builtin',
     version,
+    openGate: (request) => openGateJob(run, request),
     async load(request): Promise<LoadOutcome> {
       const program = commandFor(request);
       const intervals: { atSeconds: number; qps: number }[] = [];

@@ -9,9 +9,10 @@ import type { RunningProcess } from '../../process.ts';
 import type { Observation } from '../../results/record.ts';
 import type { ResourceGroup, ResourceGroups } from '../../targets/local/resource-group.ts';
 import type { World } from '../../world.ts';
+import { openLocalGate } from '../gate/local-gate.ts';
 import type { Loader, LoadOutcome, LoadRequest } from '../loader.ts';
 import { parseEvent } from './events.ts';
-import { builtinOptions, GENERATOR_NODE_FLAGS } from './options.ts';
+import { driverArguments, GENERATOR_NODE_FLAGS } from './options.ts';
 import { loadResultOf } from './result.ts';
 
 export interface BuiltinOptions {
@@ -30,6 +31,7 @@ export function createBuiltin(options: BuiltinOptions): Loader {
   return {
     kind: 'builtin',
     version: cannonVersion(),
+    openGate: ({ loaders }) => openLocalGate(options.world, loaders),
     async load(request) {
       runs += 1;
       const group = await options.groups.create({
@@ -63,7 +65,7 @@ async function runBuiltin(
   group: ResourceGroup,
 ): Promise<LoadOutcome> {
   const program = [world.processes.nodePath, ...GENERATOR_NODE_FLAGS, driverScript()];
-  const command = [...program, JSON.stringify(builtinOptions(request))];
+  const command = [...program, ...driverArguments(request)];
   const heard: Heard = { intervals: [], end: null };
   const running = await world.processes
     .start(group.wrap(command), {

@@ -8,6 +8,12 @@ import type { LoadRequest } from '../loader.ts';
  */
 export const GENERATOR_NODE_FLAGS: readonly string[] = ['--single-threaded', '--min-semi-space-size=16'];
 
+/** Arguments of the generator's driver. */
+export function driverArguments(request: LoadRequest): string[] {
+  const { gate } = request;
+  return [JSON.stringify(builtinOptions(request)), ...(gate === undefined ? [] : [JSON.stringify(gate)])];
+}
+
 /** When queries are sent. */
 function loadOf({ source, openLoop, ratePerSecond, outstanding }: LoadRequest): CannonInput['load'] {
   if (source?.kind === 'pcap') return { kind: 'timed' };

@@ -2,6 +2,8 @@
 import { BenchError } from '../../errors.ts';
 import type { ClusterRun } from '../../targets/kubernetes/cluster-run.ts';
 import { createQueryUpload, loaderObservation, nodeOf, QUERY_PATH, runLoaderJob } from '../cluster-job.ts';
+import { behindGate } from '../gate/gate.ts';
+import { openGateJob } from '../gate/gate-job.ts';
 import type { Loader } from '../loader.ts';
 import { dnsperfArguments } from './command.ts';
 import { isStartOfSending, parseDnsperf, parseInterval } from './parse.ts';
@@ -12,8 +14,10 @@ export function createDnsperfJob(run: ClusterRun, version: string): Loader {
   return {
     kind: 'dnsperf',
     version,
+    openGate: (request) => openGateJob(run, request),
     async load(request) {
-      const program = ['dnsperf', ...dnsperfArguments({ ...request, queryFile: QUERY_PATH })];
+      const dnsperf = ['dnsperf', ...dnsperfArguments({ ...request, queryFile: QUERY_PATH })];
+      const program = behindGate(request.gate, dnsperf);
       const outcome = await runLoaderJob(run, request, await upload(request), program, (line) => {
         if (isStartOfSending(line)) request.onStarted();
         const interval = parseInterval(line);

@@ -6,6 +6,8 @@ import type { RunningProcess } from '../../process.ts';
 import type { Observation } from '../../results/record.ts';
 import type { ResourceGroup, ResourceGroups } from '../../targets/local/resource-group.ts';
 import type { World } from '../../world.ts';
+import { behindGate } from '../gate/gate.ts';
+import { openLocalGate } from '../gate/local-gate.ts';
 import type { Loader, LoadOutcome, LoadRequest } from '../loader.ts';
 import { dnsperfArguments } from './command.ts';
 import { isStartOfSending, parseDnsperf, parseInterval } from './parse.ts';
@@ -29,6 +31,7 @@ export function createDnsperf(options: DnsperfOptions): Loader {
   return {
     kind: 'dnsperf',
     version: options.version,
+    openGate: ({ loaders }) => openLocalGate(options.world, loaders),
     async load(request) {
       runs += 1;
       const group = await options.groups.create({
@@ -51,7 +54,7 @@ async function runDnsperf(
   group: ResourceGroup,
 ): Promise<LoadOutcome> {
   const { world } = options;
-  const command = [options.executable, ...dnsperfArguments(request)];
+  const command = behindGate(request.gate, [options.executable, ...dnsperfArguments(request)]);
   const lines: string[] = [];
   const onLine = (line: string) => {
     lines.push(line);

@@ -11,11 +11,15 @@ export type LoaderKind = 'dnsperf' | 'builtin';
 
 const LOADER_IMAGES: Readonly<Record<LoaderKind, string>> = { dnsperf: 'dnsperf', builtin: 'load' };
 
-/** In a cluster nothing has to be installed: dnsperf, unless the built-in loader was requested or is needed. */
+/**
+ * In a cluster nothing has to be installed: dnsperf, unless the built-in loader was requested or is needed. See
+ * `measure/session.ts` for why dnsperf is not the choice over HTTPS.
+ */
 export function loaderKindOf(
-  { loader, objective }: Pick<RunConfiguration, 'loader' | 'objective'>,
+  { loader, objective, transports }: Pick<RunConfiguration, 'loader' | 'objective' | 'transports'>,
   workloads: readonly BenchWorkload[],
 ): LoaderKind {
+  if (loader === 'auto' && transports.includes('https')) return 'builtin';
   return loader === 'builtin' || needsBuiltin(objective, workloads) ? 'builtin' : 'dnsperf';
 }
 

@@ -21,6 +21,8 @@ export interface OpenRequest {
   readonly loadSeconds: number;
   /** The largest CPU request of the servers of one trial. */
   readonly serverCores: number;
+  /** Loaders at once: they share the CPU that is requested for one. */
+  readonly loaders: number;
   readonly signal: AbortSignal;
   /** Aborted by the second Ctrl-C: do not wait until the namespace is gone. */
   readonly force: AbortSignal;
@@ -170,7 +172,7 @@ async function openRun(
   facts: ClusterFacts,
   observation: ClusterRun['observation'],
 ): Promise<ClusterRun> {
-  const { world, runId, settings, images, loadSeconds, serverCores, signal } = request;
+  const { world, runId, settings, images, loadSeconds, serverCores, loaders, signal } = request;
   const name = namespaceOf(settings.namespacePrefix, runId);
   const { clockOffsetSeconds } = await openNamespace(world, client, { name, runId }, signal);
   const labels = runLabels(runId);
@@ -189,7 +191,7 @@ async function openRun(
     nodeCpus: nodeCpusOf(facts),
     observation,
     loadSeconds,
-    loaderRequestCores: loaderRequest(sharedCpusOf(facts), serverCores),
+    loaderRequestCores: loaderRequest(sharedCpusOf(facts), serverCores) / loaders,
     kept: [],
     jobs: 0,
   };

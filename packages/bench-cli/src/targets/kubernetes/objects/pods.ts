@@ -71,17 +71,23 @@ export function tolerationOf(text: string): V1Toleration {
   };
 }
 
-/** Prefers a node without servers for a loader, because they would compete for CPU. */
-function awayFromServers(labels: PodRequest['labels']): V1Affinity {
-  const matchLabels = { [LABELS.run]: labels[LABELS.run] ?? '', [LABELS.component]: 'server' };
+/**
+ * Prefers a node without servers for a loader, because they would compete for CPU; and after that one without other
+ * loaders, so that several of them are spread over the nodes.
+ */
+function awayFromOthers(labels: PodRequest['labels']): V1Affinity {
+  const awayFrom = (component: Component, weight: number) => ({
+    weight,
+    podAffinityTerm: {
+      labelSelector: {
+        matchLabels: { [LABELS.run]: labels[LABELS.run] ?? '', [LABELS.component]: component },
+      },
+      topologyKey: 'kubernetes.io/hostname',
+    },
+  });
   return {
     podAntiAffinity: {
-      preferredDuringSchedulingIgnoredDuringExecution: [
-        {
-          weight: 100,
-          podAffinityTerm: { labelSelector: { matchLabels }, topologyKey: 'kubernetes.io/hostname' },
-        },
-      ],
+      preferredDuringSchedulingIgnoredDuringExecution: [awayFrom('server', 100), awayFrom('loader', 50)],
     },
   };
 }
@@ -91,7 +97,7 @@ function placement({ settings, component, labels }: PodRequest): Partial<V1PodSp
   const selector = nodeSelectorOf(atServer ? settings.serverNode : settings.loaderNode);
   const tolerations = (atServer ? settings.serverTolerations : settings.loaderTolerations) ?? [];
   return {
-    ...(component === 'loader' ? { affinity: awayFromServers(labels) } : {}),
+    ...(component === 'loader' ? { affinity: awayFromOthers(labels) } : {}),
     ...(selector === undefined ? {} : { nodeSelector: selector }),
     ...(tolerations.length === 0 ? {} : { tolerations: tolerations.map(tolerationOf) }),
   };

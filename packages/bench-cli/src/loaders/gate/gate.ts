@@ -1,0 +1,90 @@
+/** Several loaders at once: they wait for each other at a gate and start at one instant. */
+import type { GateAddress } from '@dinodns-bench/load';
+import { z } from 'zod';
+
+/** When a loader sent queries, in seconds since the gate let all of them go. */
+export interface LoadWindow {
+  readonly startSeconds: number;
+  readonly endSeconds: number;
+}
+
+/** What the gate noted of a loader; a moment that the loader did not report is missing. */
+export interface GateTimes {
+  readonly started?: number;
+  readonly ended?: number;
+}
+
+export interface Gate {
+  readonly address: string;
+  readonly port: number;
+  /** By the loader's number, when all have ended. Never rejects. */
+  readonly times: Promise<ReadonlyMap<number, GateTimes>>;
+  /** Ends the gate. Safe to call twice. */
+  close(): Promise<void>;
+}
+
+const eventSchema = z.discriminatedUnion('event', [
+  z.object({ event: z.literal('listening'), address: z.string(), port: z.number() }),
+  z.object({ event: z.literal('go') }),
+  z.object({ event: z.enum(['started', 'ended']), loader: z.number(), atSeconds: z.number() }),
+]);
+export type GateEvent = z.output<typeof eventSchema>;
+
+/** An event that the gate's program printed; null for any other line. */
+export function parseGateEvent(line: string): GateEvent | null {
+  if (!line.startsWith('{"event":')) return null;
+  try {
+    return eventSchema.safeParse(JSON.parse(line)).data ?? null;
+  } catch {
+    return null;
+  }
+}
+
+/** Collects what the gate says. */
+export class GateLog {
+  readonly #listening = Promise.withResolvers<{ address: string; port: number }>();
+  readonly times = new Map<number, GateTimes>();
+
+  /** Resolves once loaders can connect; rejects with the reason of `fail`. */
+  get listening(): Promise<{ address: string; port: number }> {
+    return this.#listening.promise;
+  }
+
+  hear(line: string): void {
+    const event = parseGateEvent(line);
+    if (event?.event === 'listening') this.#listening.resolve(event);
+    if (event?.event !== 'started' && event?.event !== 'ended') return;
+    this.times.set(event.loader, { ...this.times.get(event.loader), [event.event]: event.atSeconds });
+  }
+
+  fail(reason: unknown): void {
+    this.#listening.promise.catch(() => undefined);
+    this.#listening.reject(reason);
+  }
+}
+
+/** Of a loader that says only when it ended, as dnsperf behind `behindGate`, the start follows from its own run time. */
+export function windowOf({ started, ended }: GateTimes, runTimeSeconds: number): LoadWindow | null {
+  const start = started ?? (ended === undefined ? undefined : ended - runTimeSeconds);
+  return start === undefined ? null : { startSeconds: start, endSeconds: start + runTimeSeconds };
+}
+
+/**
+ * The share of the duration in which all loaders were sending. 1 or nearly so if they started together and none ended
+ * early; their sum is a load that really existed only then.
+ */
+export function overlapOf(windows: readonly LoadWindow[], durationSeconds: number): number {
+  const start = Math.max(...windows.map(({ startSeconds }) => startSeconds));
+  const end = Math.min(...windows.map(({ endSeconds }) => endSeconds));
+  return Math.min(1, Math.max(0, (end - start) / durationSeconds));
+}
+
+/** Not the shell of POSIX: only bash connects. The exit status of a gate that fails is 97, which dnsperf does not use. */
+const SCRIPT =
+  'exec 3<>"/dev/tcp/$1/$2" || exit 97; echo "ready $3" >&3; read -r go <&3 || exit 97; index=$3; shift 3; "$@" 3>&-; status=$?; echo "ended $index" >&3; exit $status';
+
+/** A command that waits at the gate before it begins, and says when it has ended. */
+export function behindGate(gate: GateAddress | undefined, command: readonly string[]): readonly string[] {
+  if (gate === undefined) return command;
+  return ['bash', '-c', SCRIPT, 'gate', gate.address, String(gate.port), String(gate.index), ...command];
+}
