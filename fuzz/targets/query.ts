@@ -99,6 +99,9 @@ function checkAgainst(other: DecodedPacket, message: Buffer, reading: Reading): 
       () => `"${text}" is "${question.name}" to dns-packet`,
     );
   }
+  // dns-packet reads the data of some types without regard to its length, so that all later records are others.
+  const isFirst = message.readUInt16BE(6) + message.readUInt16BE(8) === 0 && message.readUInt16BE(10) === 1;
+  if (!isFirst) return;
   const opt = other.additionals?.find(({ type }) => type === 'OPT');
   if (opt?.type === 'OPT') {
     ensure(reading.optAt !== 0, 'the OPT record is missed');

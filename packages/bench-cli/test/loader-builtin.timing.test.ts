@@ -140,6 +140,7 @@ const request: Omit<LoadRequest, 'endpoint'> = {
   transport: 'udp',
   queryFile: '/tmp/queries.txt',
   source: null,
+  dnssecOk: false,
   durationSeconds: 3,
   ratePerSecond: null,
   openLoop: false,

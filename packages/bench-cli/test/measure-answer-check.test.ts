@@ -5,13 +5,14 @@ import * as fsPromises from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { defineWorkload, defineZoneSet, type Query, workloadFor } from '@dinodns-bench/zones';
-import { decode, encode, type Packet } from 'dns-packet';
+import { type Answer, decode, encode, type Packet } from 'dns-packet';
 import { afterAll, afterEach, describe, expect, it } from 'vitest';
 import { configure } from '../src/config/configuration.ts';
 import { DEFAULTS } from '../src/config/settings.ts';
 import { createDnsClient } from '../src/dns/client.ts';
+import { decodeAnswer } from '../src/dns/message.ts';
 import { BenchError } from '../src/errors.ts';
-import { checkAnswers } from '../src/measure/answer-check.ts';
+import { checkAnswers, judgeSignedAnswer } from '../src/measure/answer-check.ts';
 import { findServer } from '../src/servers/registry.ts';
 import { loadWorkload } from '../src/workload/load-workload.ts';
 import { expectationOf, predictedCodes, zoneSetOf } from '../src/workload/workload.ts';
@@ -63,12 +64,70 @@ async function check(bend: Parameters<typeof serve>[0]): Promise<number> {
       server: coredns,
       zoneSet,
       workload,
+      dnssec: false,
       signal: new AbortController().signal,
     });
   } finally {
     client.close();
   }
 }
+
+describe('the answer of a signed zone', () => {
+  const [zone] = zoneSet.zones();
+  const name = zone?.name ?? '';
+  const rrsig = (typeCovered: string): Answer => ({
+    type: 'RRSIG',
+    name,
+    data: {
+      typeCovered,
+      algorithm: 13,
+      labels: 2,
+      originalTTL: 60,
+      expiration: 2,
+      inception: 1,
+      keyTag: 1,
+      signersName: name,
+      signature: Buffer.alloc(64),
+    },
+  });
+  const address: Answer = { type: 'A', name, data: '127.0.0.1' };
+  const soa: Answer = { type: 'SOA', name, data: { mname: 'a', rname: 'b', serial: 1 } };
+  const nsec: Answer = { type: 'NSEC', name, data: { nextDomain: name, rrtypes: ['A'] } };
+
+  it.each<[string, string, Answer[], Answer[], string | null]>([
+    ['A', 'signed', [address, rrsig('A')], [], null],
+    ['A', 'unsigned', [address], [], 'NOERROR with A "127.0.0.1", without a signature of A'],
+    [
+      'A',
+      'with another signature',
+      [address, rrsig('TXT')],
+      [],
+      'NOERROR with A "127.0.0.1", without a signature of A',
+    ],
+    [
+      'A',
+      'with another address',
+      [{ ...address, data: '127.0.0.2' }, rrsig('A')],
+      [],
+      'NOERROR with A "127.0.0.2"',
+    ],
+    ['TXT', 'with a proof', [], [soa, rrsig('SOA'), nsec, rrsig('NSEC')], null],
+    ['TXT', 'with a proof by hashes', [], [soa, rrsig('SOA'), rrsig('NSEC3')], null],
+    [
+      'TXT',
+      'with an unsigned proof',
+      [],
+      [soa, rrsig('SOA'), nsec],
+      'NOERROR with no answer records, without a signed NSEC or NSEC3 record',
+    ],
+  ])('%s %s', (type, _what, answers, authorities, wrong) => {
+    const query = { name, type };
+    const questions: Packet['questions'] = [{ type: type === 'A' ? 'A' : 'TXT', name }];
+    const packet: Packet = { type: 'response', questions, answers, authorities };
+    const answer = decodeAnswer(encode(packet), query);
+    expect(judgeSignedAnswer(expectationOf(zoneSet, coredns, query), answer)).toBe(wrong);
+  });
+});
 
 async function problem(bend: Parameters<typeof serve>[0]): Promise<string> {
   const error = await check(bend).catch((reason: unknown) => reason);

@@ -2,6 +2,9 @@
 import { flagName, type Setting } from './setting.ts';
 import { SETTING_NAMES, SETTINGS, type Settings } from './settings.ts';
 
+/** Each zone is signed by a process of its own, which takes about 20 ms. */
+const MAX_SIGNED_ZONES = 2000;
+
 /** Settings that are valid on their own but not together. */
 export function crossProblems(settings: Settings, baselineGiven: boolean): string[] {
   const problems: string[] = [];
@@ -21,6 +24,7 @@ export function crossProblems(settings: Settings, baselineGiven: boolean): strin
     );
   }
   problems.push(...openLoopProblems(settings), ...objectiveProblems(settings), ...untilProblems(settings));
+  problems.push(...signingProblems(settings));
   return [...problems, ...repeatedEntries(settings)];
 }
 
@@ -32,6 +36,17 @@ function openLoopProblems({ openLoop, loader, rate: rates }: Settings): string[]
     problems.push('--open-loop: only the built-in loader has an open loop; add --loader builtin');
   if (rates.includes('max'))
     problems.push('--open-loop: a schedule needs a rate; give both, for example --rate 20000');
+  return problems;
+}
+
+/** Zones are signed one by one, on this machine. */
+function signingProblems({ dnssec, zones, target }: Settings): string[] {
+  if (!dnssec) return [];
+  const problems: string[] = [];
+  if (zones > MAX_SIGNED_ZONES)
+    problems.push(`--dnssec: signs at most ${MAX_SIGNED_ZONES} zones; lower --zones (now ${zones})`);
+  if (target === 'kubernetes')
+    problems.push('--dnssec: signed zones are files of this machine; omit --target kubernetes');
   return problems;
 }
 

@@ -298,6 +298,12 @@ export const RUN_SETTINGS = {
     // Of `dnsPolicy: ClusterFirst`.
     default: 5,
   },
+  dnssec: {
+    flag: '--dnssec',
+    description: 'signed zones, and queries with the DO bit (servers that read zone files)',
+    schema: z.preprocess(booleanFromText, z.boolean('must be true or false')),
+    default: false,
+  },
   captureSpeed: {
     flag: '--capture-speed <factor>',
     description: 'replay a capture faster or slower than it was captured',

@@ -2,6 +2,7 @@
 import {
   encodeQuery as encode,
   encodeName,
+  encodeOpt,
   HEADER_BYTES,
   RCODE_MASK,
   rcodeName,
@@ -13,6 +14,8 @@ export interface DnsQuery {
   readonly name: string;
   /** In capitals, as in a zone file; `TYPE65280` for a number. */
   readonly type: string;
+  /** Ask for signatures: an OPT record with the DO bit (RFC 3225). Default: no OPT record. */
+  readonly dnssecOk?: boolean;
 }
 
 export interface DecodedAnswer {
@@ -35,13 +38,13 @@ export interface DecodedAnswer {
 }
 
 /**
- * A query of class IN without recursion desired and without EDNS, as dnsperf sends it.
+ * A query of class IN without recursion desired, as dnsperf sends it; with EDNS only if it asks for signatures.
  * Throws for an unknown type, and for text that is not a domain name.
  */
-export function encodeQuery(id: number, { name, type }: DnsQuery): Buffer {
+export function encodeQuery(id: number, { name, type, dnssecOk = false }: DnsQuery): Buffer {
   const number = typeNumber(type);
   if (number === undefined) throw new Error(`unknown record type ${type}`);
-  return encode({ id, name: encodeName(name), type: number });
+  return encode({ id, name: encodeName(name), type: number, opt: dnssecOk ? encodeOpt({ dnssecOk }) : null });
 }
 
 /** Decodes the answer to `query`. Throws an Error that says what is wrong with the bytes. */
@@ -50,7 +53,7 @@ export function decodeAnswer(bytes: Buffer, query: DnsQuery): DecodedAnswer {
     throw new Error(`${bytes.length} bytes are too few for a DNS header of 12`);
   const packet = decode(bytes);
   if (!packet.flag_qr) throw new Error('it is a query, not a response (QR bit clear)');
-  const asked = encodeQuery(0, query).subarray(HEADER_BYTES);
+  const asked = encodeQuery(0, { name: query.name, type: query.type }).subarray(HEADER_BYTES);
   const question = packet.questions?.[0];
   return {
     id: bytes.readUInt16BE(0),

@@ -15,6 +15,8 @@ export interface LoadRequest {
   readonly queryFile: string;
   /** What only the built-in loader can send, instead of the query file; null: the file. */
   readonly source: WorkloadInput | null;
+  /** Queries have an OPT record with the DO bit (RFC 3225). */
+  readonly dnssecOk: boolean;
   readonly durationSeconds: number;
   /** Queries per second over all clients; null for no limit but the window of outstanding queries. */
   readonly ratePerSecond: number | null;

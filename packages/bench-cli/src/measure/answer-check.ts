@@ -3,8 +3,9 @@
  * set: a server that answers wrongly is not worth measuring.
  */
 import { messageOf } from '@dinodns-bench/program';
-import type { Query, ZoneSet } from '@dinodns-bench/zones';
-import type { DecodedAnswer, DnsClient } from '../dns/client.ts';
+import type { ZoneSet } from '@dinodns-bench/zones';
+import type { Answer } from 'dns-packet';
+import type { DecodedAnswer, DnsClient, DnsQuery } from '../dns/client.ts';
 import { BenchError } from '../errors.ts';
 import type { Server } from '../servers/server.ts';
 import { type BenchWorkload, type Expectation, expectedAnswer } from '../workload/workload.ts';
@@ -64,9 +65,33 @@ export function judgeAnswer(expectation: Expectation, answer: DecodedAnswer): st
   return answer.responseCode === expectation.code && sameRecords ? null : describeAnswer(answer);
 }
 
+/** Types that the RRSIG records among these cover. */
+function coveredTypes(records: readonly Answer[]): Set<string> {
+  return new Set(records.flatMap((record) => (record.type === 'RRSIG' ? [record.data.typeCovered] : [])));
+}
+
+/**
+ * As `judgeAnswer`, for a query with the DO bit about a signed zone: every RRset of the answer has its signature, and
+ * an answer without records a signed proof (RFC 4035, section 3.1). Whether signatures are valid is not checked: the tools
+ * that made them have done so.
+ */
+export function judgeSignedAnswer(expectation: Expectation, answer: DecodedAnswer): string | null {
+  const plain = { ...answer, answers: answer.answers.filter(({ type }) => type !== 'RRSIG') };
+  const problem = judgeAnswer(expectation, plain);
+  if (problem !== null) return problem;
+  const covered = coveredTypes(answer.answers);
+  const bare = plain.answers.find(({ type }) => !covered.has(type));
+  if (bare !== undefined) return `${describeAnswer(plain)}, without a signature of ${bare.type}`;
+  if (plain.answers.length > 0) return null;
+  const proofs = coveredTypes(answer.authorities);
+  return proofs.has('NSEC') || proofs.has('NSEC3')
+    ? null
+    : `${describeAnswer(plain)}, without a signed NSEC or NSEC3 record`;
+}
+
 async function askPatiently(
   client: DnsClient,
-  query: Query,
+  query: DnsQuery,
   signal: AbortSignal,
 ): Promise<DecodedAnswer | string> {
   let failure = '';
@@ -86,6 +111,8 @@ export interface AnswerCheck {
   readonly server: Server;
   readonly zoneSet: ZoneSet;
   readonly workload: BenchWorkload;
+  /** The zones are signed: queries have the DO bit, and answers must have signatures. */
+  readonly dnssec: boolean;
   readonly signal: AbortSignal;
 }
 
@@ -94,7 +121,7 @@ export interface AnswerCheck {
  * @throws BenchError `E_WRONG_ANSWER` with the query, the expected and the actual answer.
  */
 export async function checkAnswers(check: AnswerCheck): Promise<number> {
-  const { client, server, zoneSet, workload, signal } = check;
+  const { client, server, zoneSet, workload, dnssec, signal } = check;
   const queries = workload.queries()[Symbol.iterator]();
   let asked = 0;
   const worker = async () => {
@@ -103,8 +130,10 @@ export async function checkAnswers(check: AnswerCheck): Promise<number> {
       const query = next.value;
       asked += 1;
       const expectation = expectedAnswer(workload, zoneSet, server, query);
-      const answer = await askPatiently(client, query, signal);
-      const problem = typeof answer === 'string' ? answer : judgeAnswer(expectation, answer);
+      const answer = await askPatiently(client, dnssec ? { ...query, dnssecOk: true } : query, signal);
+      const isSigned = dnssec && zoneSet.lookup(query.name, query.type).kind !== 'no-such-zone';
+      const judge = isSigned ? judgeSignedAnswer : judgeAnswer;
+      const problem = typeof answer === 'string' ? answer : judge(expectation, answer);
       if (problem !== null) throw wrongAnswer(server, expectation, problem);
       if (typeof answer !== 'string') workload.settle?.(query, answer.responseCode);
     }

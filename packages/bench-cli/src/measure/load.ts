@@ -85,6 +85,7 @@ export async function runLoaders(
       transport: planned.case.transport,
       queryFile,
       source: workload.builtin?.source ?? null,
+      dnssecOk: configuration.dnssec,
       durationSeconds,
       ratePerSecond: ratePerSecond === null ? null : ratePerSecond / count,
       openLoop,

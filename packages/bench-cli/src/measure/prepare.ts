@@ -60,6 +60,7 @@ async function prepareMachine(request: PrepareRequest): Promise<Prepared> {
     configuration,
     choice: programs.loader,
     cases: plan.cases,
+    signal,
     force,
   });
   return {

@@ -17,11 +17,12 @@ import type { Program, ProvideTool, ProvisionOptions } from '../provision/provis
 import { createProvisioner } from '../provision/provisioner.ts';
 import { isEncrypted, type ProvisionedTool, type ServerRecord, type Transport } from '../results/record.ts';
 import { identityOf, type Server } from '../servers/server.ts';
+import { signZones } from '../signing/sign-zones.ts';
 import { assignCpus, availableCpuNumbers } from '../targets/local/cpu-sets.ts';
 import { createLocalTarget } from '../targets/local/local-target.ts';
 import { createResourceGroups } from '../targets/local/resource-groups.ts';
 import type { Target } from '../targets/target.ts';
-import { type BenchWorkload, needsBuiltin, readinessQueries } from '../workload/workload.ts';
+import { type BenchWorkload, needsBuiltin, readinessQueries, zoneSetOf } from '../workload/workload.ts';
 import type { World } from '../world.ts';
 
 /** Which loader a run uses. */
@@ -164,6 +165,7 @@ export interface SessionRequest {
   readonly configuration: RunConfiguration;
   readonly choice: LoaderChoice;
   readonly cases: readonly Pick<PlannedCase, 'allowances'>[];
+  readonly signal: AbortSignal;
   /** Aborted when servers should be killed at once. */
   readonly force: AbortSignal;
 }
@@ -187,6 +189,11 @@ function createLoader(
 /** Where servers listen, by IP version. */
 const LOOPBACK = { 4: '127.0.0.1', 6: '::1' } as const;
 
+function signerOf({ world, configuration, signal }: SessionRequest): (directory: string) => Promise<void> {
+  const zoneSet = zoneSetOf(configuration.zones, configuration.types);
+  return (directory) => signZones(world, zoneSet, directory, signal);
+}
+
 /** Opens the local target and the loader beside it. The caller must always close it. */
 export async function openLocalSession(request: SessionRequest): Promise<Session> {
   const { world, runId, configuration } = request;
@@ -197,6 +204,7 @@ export async function openLocalSession(request: SessionRequest): Promise<Session
       readinessQueries,
       force: request.force,
       address: LOOPBACK[configuration.ip],
+      ...(configuration.dnssec ? { signZones: signerOf(request) } : {}),
     });
     const cpuSet = groups.method === 'affinity' ? await loaderCpus(world, request.cases) : null;
     const loader = createLoader(request.choice, { world, groups, cpuSet });

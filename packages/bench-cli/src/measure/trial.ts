@@ -221,7 +221,14 @@ async function checkDeployment(
   for (const endpoint of deployment.endpoints) {
     const client = await deployment.openClient(endpoint, workload);
     try {
-      checked += await checkAnswers({ client, server, zoneSet, workload, signal });
+      checked += await checkAnswers({
+        client,
+        server,
+        zoneSet,
+        workload,
+        dnssec: context.configuration.dnssec,
+        signal,
+      });
     } finally {
       client.close();
     }

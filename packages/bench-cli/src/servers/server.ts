@@ -41,6 +41,8 @@ export interface InstanceRequest {
   readonly cpus: number;
   /** CPUs that cluster mode derives its number of workers from; default `cpus`. Differs under `--workers node`. */
   readonly workerCpus?: number;
+  /** Absolute path of a directory with a signed zone file for each zone, `NAME.zone`; only for servers that serve them. */
+  readonly signedZones?: string;
   /** Absolute path of the directory that will hold `files`. Exists only on the target. */
   readonly directory: string;
   /** The server's program on the target: the executable, or an interpreter and its script. */
@@ -102,6 +104,8 @@ export interface ServerDefinition {
   readonly transports?: readonly Transport[];
   /** Why this combination of a mode and one of its transports cannot be run, or null if it can. */
   unsupported(mode: Mode, transport: Transport, ip: IpVersion): string | null;
+  /** It serves signed zone files, with their signatures where a query has the DO bit. Default: it does not. */
+  readonly servesSigned?: true;
   plan(request: InstanceRequest): InstancePlan;
   /** Arguments that make the program print its version, and how to read what it prints. */
   readonly versionArguments: readonly string[];

@@ -3,7 +3,7 @@ import { isIP } from 'node:net';
 import { sharedZoneFile } from '../presentation.ts';
 import { compileZoneText, zoneChunks } from '../zone-text.ts';
 import { defineFormat } from './format.ts';
-import { SHARED_ZONE_FILE } from './paths.ts';
+import { ownZoneFile, SHARED_ZONE_FILE, zoneFileTexts } from './paths.ts';
 
 export const bind = defineFormat({
   name: 'bind',
@@ -36,12 +36,14 @@ logging {
   category security { null; };
 };
 `;
-    const zone = compileZoneText(
-      ({ name }) => `zone "${name}" { type primary; file "${SHARED_ZONE_FILE}"; };\n`,
-    );
+    const { zoneFiles } = settings;
+    const zone = compileZoneText(({ name }) => {
+      const file = zoneFiles === undefined ? SHARED_ZONE_FILE : ownZoneFile(zoneFiles, name);
+      return `zone "${name}" { type primary; file "${file}"; };\n`;
+    });
     return [
       zoneChunks(zoneSet, zone, { head, onProgress: settings.onProgress }),
-      sharedZoneFile(plan.records, heading),
+      ...zoneFileTexts(settings.zoneFiles, sharedZoneFile(plan.records, heading)),
     ];
   },
 });

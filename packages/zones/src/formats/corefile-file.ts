@@ -6,7 +6,7 @@ import { sharedZoneFile } from '../presentation.ts';
 import { compileZoneText, zoneChunks } from '../zone-text.ts';
 import { corednsBlockHead, corednsBlockName } from './coredns.ts';
 import { defineFormat, ENCRYPTED_TRANSPORTS } from './format.ts';
-import { inDirectory, SHARED_ZONE_FILE } from './paths.ts';
+import { inDirectory, ownZoneFile, SHARED_ZONE_FILE, zoneFileTexts } from './paths.ts';
 
 export const corefileFile = defineFormat({
   name: 'corefile-file',
@@ -15,15 +15,16 @@ export const corefileFile = defineFormat({
   files: ['Corefile', SHARED_ZONE_FILE],
   encrypts: ENCRYPTED_TRANSPORTS,
   render({ zoneSet, plan, settings, heading }) {
-    const file = inDirectory(settings.directory, SHARED_ZONE_FILE);
-    const block = compileZoneText(
-      ({ name }) =>
-        `${corednsBlockName(name, settings)} {\n${corednsBlockHead(settings)}  file "${file}"\n}\n`,
-    );
+    const { directory, zoneFiles } = settings;
+    const block = compileZoneText(({ name }) => {
+      const file =
+        zoneFiles === undefined ? inDirectory(directory, SHARED_ZONE_FILE) : ownZoneFile(zoneFiles, name);
+      return `${corednsBlockName(name, settings)} {\n${corednsBlockHead(settings)}  file "${file}"\n}\n`;
+    });
     const head = `# ${heading}\n# Start: coredns -conf Corefile\n\n`;
     return [
       zoneChunks(zoneSet, block, { head, onProgress: settings.onProgress }),
-      sharedZoneFile(plan.records, heading),
+      ...zoneFileTexts(settings.zoneFiles, sharedZoneFile(plan.records, heading)),
     ];
   },
 });

@@ -32,6 +32,11 @@ export interface RenderOptions {
   readonly port?: number | undefined;
   /** Threads or processes that answer queries, if the configuration can set this. Default 1. */
   readonly workers?: number | undefined;
+  /**
+   * Absolute path of a directory with a zone file for each zone, `NAME.zone`, such as signed ones. Default: one file that
+   * all zones share. Only formats with zone files have it.
+   */
+  readonly zoneFiles?: string | undefined;
   readonly coredns?:
     | {
         /** Adds the `multisocket` plugin with this many sockets. */
@@ -66,6 +71,7 @@ export interface Settings {
   readonly address: string;
   readonly port: number;
   readonly workers: number;
+  readonly zoneFiles: string | undefined;
   readonly coredns: {
     readonly multisocket: number | undefined;
     readonly match: boolean;
@@ -117,7 +123,7 @@ export interface FormatDefinition extends Omit<Format, 'render' | 'recordTypes' 
   readonly recordTypes?: readonly RecordType[];
   /** Further reasons why the records cannot be held. */
   readonly unsupported?: (plan: Plan, zoneSet: ZoneSet) => Problem[];
-  /** One entry for each of `files`. */
+  /** One entry for each of `files`; none for the shared zone file if the zones have files of their own. */
   readonly render: (context: RenderContext) => Iterable<string>[];
   /** Further files, whose names depend on the zones. */
   readonly renderMore?: (context: RenderContext) => Iterable<RenderedFile>;
@@ -148,7 +154,7 @@ export function defineFormat(definition: FormatDefinition): Format {
       const heading = headingFor(zoneSet);
       const context = { zoneSet, plan, settings: settingsOf(options), heading };
       const texts = definition.render(context);
-      const named = files.map((path, index) => ({ path, chunks: texts[index] ?? [] }));
+      const named = texts.map((chunks, index) => ({ path: files[index] ?? '', chunks }));
       return definition.renderMore === undefined ? named : inOrder(named, definition.renderMore(context));
     },
   };
@@ -164,6 +170,7 @@ function settingsOf(options: RenderOptions): Settings {
     address: options.address ?? '127.0.0.1',
     port: options.port ?? 5300,
     workers: options.workers ?? 1,
+    zoneFiles: options.zoneFiles,
     coredns: {
       multisocket: options.coredns?.multisocket,
       match: options.coredns?.match ?? false,
@@ -188,7 +195,8 @@ function wholeNumber(value: number | undefined, what: string, max: number): Prob
   return { problem: `${what} cannot be ${value}`, fix: `give a whole number from 1 to ${max}` };
 }
 
-function optionProblems({ directory, address, port, workers, coredns }: RenderOptions): Problem[] {
+function optionProblems(options: RenderOptions): Problem[] {
+  const { directory, address, port, workers, coredns, zoneFiles } = options;
   const problems = [
     wholeNumber(port, 'the port', 65_535),
     wholeNumber(workers, 'the number of workers', MAX_WORKERS),
@@ -200,9 +208,10 @@ function optionProblems({ directory, address, port, workers, coredns }: RenderOp
       fix: 'give an IPv4 or IPv6 address, such as 127.0.0.1, ::1 or 0.0.0.0',
     });
   }
-  if (directory !== undefined && !isPlainPath(directory)) {
+  for (const path of [directory, zoneFiles]) {
+    if (path === undefined || isPlainPath(path)) continue;
     problems.push({
-      problem: `the directory ${JSON.stringify(directory)} has a quote, a backslash or a control character, which some servers cannot read`,
+      problem: `the directory ${JSON.stringify(path)} has a quote, a backslash or a control character, which some servers cannot read`,
       fix: 'use a directory without them',
     });
   }

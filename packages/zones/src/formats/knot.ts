@@ -2,7 +2,7 @@
 import { sharedZoneFile } from '../presentation.ts';
 import { compileZoneText, zoneChunks } from '../zone-text.ts';
 import { defineFormat } from './format.ts';
-import { SHARED_ZONE_FILE } from './paths.ts';
+import { ownZoneFile, SHARED_ZONE_FILE, zoneFileTexts } from './paths.ts';
 
 /** Bytes in the path of a Unix socket on Linux: `sun_path` has 108 with the final null (unix(7)). */
 const MAX_SOCKET_PATH = 107;
@@ -23,7 +23,7 @@ export const knot = defineFormat({
   description: 'knot.conf, and the zone file that all zones share',
   files: ['knot.conf', SHARED_ZONE_FILE],
   render({ zoneSet, plan, settings, heading }) {
-    const { directory, address, port, workers } = settings;
+    const { directory, address, port, workers, zoneFiles } = settings;
     const head = `# ${heading}
 # Start: knotd -c knot.conf
 server:
@@ -47,10 +47,13 @@ template:
     journal-content: none
 zone:
 `;
-    const zone = compileZoneText(({ name }) => `  - domain: ${name}\n`);
+    const zone = compileZoneText(({ name }) => {
+      const file = zoneFiles === undefined ? '' : `    file: "${ownZoneFile(zoneFiles, name)}"\n`;
+      return `  - domain: ${name}\n${file}`;
+    });
     return [
       zoneChunks(zoneSet, zone, { head, onProgress: settings.onProgress }),
-      sharedZoneFile(plan.records, heading),
+      ...zoneFileTexts(settings.zoneFiles, sharedZoneFile(plan.records, heading)),
     ];
   },
 });

@@ -2,7 +2,7 @@
 import { sharedZoneFile } from '../presentation.ts';
 import { compileZoneText, zoneChunks } from '../zone-text.ts';
 import { defineFormat, type Encryption } from './format.ts';
-import { inDirectory, SHARED_ZONE_FILE } from './paths.ts';
+import { inDirectory, ownZoneFile, SHARED_ZONE_FILE, zoneFileTexts } from './paths.ts';
 
 /** All TCP connections to this port are then TLS; NSD still answers over UDP there. */
 function tlsService(port: number, encryption: Encryption | undefined): string {
@@ -20,7 +20,7 @@ export const nsd = defineFormat({
   files: ['nsd.conf', SHARED_ZONE_FILE],
   encrypts: ['tls'],
   render({ zoneSet, plan, settings, heading }) {
-    const { directory, address, port, workers, encryption } = settings;
+    const { directory, address, port, workers, zoneFiles, encryption } = settings;
     const head = `# ${heading}
 # Start: nsd -d -c nsd.conf
 server:
@@ -45,12 +45,14 @@ server:
 ${tlsService(port, encryption)}remote-control:
   control-enable: no
 `;
-    const zone = compileZoneText(
-      ({ name }) => `zone:\n  name: "${name}"\n  zonefile: "${inDirectory(directory, SHARED_ZONE_FILE)}"\n`,
-    );
+    const zone = compileZoneText(({ name }) => {
+      const file =
+        zoneFiles === undefined ? inDirectory(directory, SHARED_ZONE_FILE) : ownZoneFile(zoneFiles, name);
+      return `zone:\n  name: "${name}"\n  zonefile: "${file}"\n`;
+    });
     return [
       zoneChunks(zoneSet, zone, { head, onProgress: settings.onProgress }),
-      sharedZoneFile(plan.records, heading),
+      ...zoneFileTexts(settings.zoneFiles, sharedZoneFile(plan.records, heading)),
     ];
   },
 });

@@ -111,7 +111,13 @@ function noTransport(server: Server, transport: Transport, servers: readonly Ser
 }
 
 /** Every case must be possible. */
-function demandSupport(servers: readonly Server[], plan: Plan, { ip }: RunConfiguration): void {
+function demandSupport(servers: readonly Server[], plan: Plan, { ip, dnssec }: RunConfiguration): void {
+  const unsigned = servers.find(({ servesSigned }) => dnssec && servesSigned !== true);
+  if (unsigned !== undefined) {
+    throw new BenchError('E_CONFIG', `--dnssec: ${unsigned.name} does not serve signed zones`, {
+      fix: 'Compare servers that do: --servers knot,nsd,dinodns,coredns+file',
+    });
+  }
   for (const { server: name, mode, transport } of plan.cases) {
     const server = servers.find((candidate) => candidate.name === name);
     if (server !== undefined && !transportsOf(server).includes(transport))

@@ -138,6 +138,7 @@ function jobManifest(
     endpoint,
     transport: planned.transport,
     queryFile: QUERY_PATH,
+    dnssecOk: configuration.dnssec,
     durationSeconds: configuration.durationSeconds,
     ratePerSecond: planned.ratePerSecond,
     timeoutSeconds: configuration.timeoutSeconds,

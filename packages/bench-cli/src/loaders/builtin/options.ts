@@ -34,6 +34,7 @@ export function builtinOptions(request: LoadRequest): CannonInput {
     transport: request.transport,
     workload: source ?? { kind: 'file', path: request.queryFile },
     load: loadOf(request),
+    ...(request.dnssecOk ? { message: { dnssec: true } } : {}),
     durationSeconds: request.durationSeconds,
     workers: request.threads,
     clients: request.clients,

@@ -11,6 +11,7 @@ export type DnsperfRequest = Pick<
   | 'queryFile'
   | 'durationSeconds'
   | 'ratePerSecond'
+  | 'dnssecOk'
   | 'clients'
   | 'threads'
   | 'outstanding'
@@ -58,6 +59,8 @@ export function dnsperfArguments(request: DnsperfRequest): string[] {
     String(request.timeoutSeconds),
     '-S',
     '1',
+    // With an OPT record.
+    ...(request.dnssecOk ? ['-D'] : []),
     ...(request.transport === 'https' ? httpsOptions(endpoint) : []),
     ...(request.ratePerSecond === null ? [] : ['-Q', String(Math.max(1, Math.round(request.ratePerSecond)))]),
   ];

@@ -41,12 +41,14 @@ function definition({ format, sockets: socketsFor, cache }: Configuration): Serv
     answersUnknownZoneWith: 'REFUSED',
     transports: TRANSPORTS,
     unsupported: () => null,
+    ...(format === 'corefile-file' ? { servesSigned: true as const } : {}),
     plan(request: InstanceRequest) {
       const sockets = socketsFor?.(request.cpus);
       const files = findFormat(format).render(request.zoneSet, {
         directory: request.directory,
         address: request.address,
         port: request.port,
+        zoneFiles: request.signedZones,
         ...encryptionOf(request),
         coredns: { multisocket: sockets, cache },
       });

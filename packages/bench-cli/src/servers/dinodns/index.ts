@@ -31,6 +31,13 @@ function portArguments({ transport, port, certificate }: InstanceRequest): strin
   ];
 }
 
+/** The zones of the run: generated from their description, or signed ones in files. */
+function zoneArguments({ directory, signedZones }: InstanceRequest): string[] {
+  return signedZones === undefined
+    ? ['--zones-spec', `${directory}/${ZONES_SPEC}`]
+    : ['--zone-dir', signedZones];
+}
+
 function definition(profile: Profile): ServerDefinition {
   return {
     program: dinodnsProgram,
@@ -39,6 +46,7 @@ function definition(profile: Profile): ServerDefinition {
     transports: profile.transports,
     unsupported: (_mode, _transport, ip) =>
       ip === 6 && profile.profile === 'stock' ? 'it listens on IPv4 only' : null,
+    ...(profile.profile === 'dinodns' ? { servesSigned: true as const } : {}),
     plan(request: InstanceRequest) {
       const workers = request.mode === 'multi' ? profile.workers(request.workerCpus ?? request.cpus) : 1;
       return {
@@ -53,8 +61,7 @@ function definition(profile: Profile): ServerDefinition {
           '--address',
           request.address,
           ...portArguments(request),
-          '--zones-spec',
-          `${request.directory}/${ZONES_SPEC}`,
+          ...zoneArguments(request),
           ...(request.mode === 'multi' && workers !== null ? ['--workers', String(workers)] : []),
         ],
         env: {},

@@ -14,11 +14,14 @@ const definition: ServerDefinition = {
   // Over TLS only from 3.4 on, which no stable release of Debian had when this was written.
   transports: ['udp', 'tcp'],
   unsupported: () => null,
+  servesSigned: true,
   plan(request: InstanceRequest) {
     const workers = Math.max(1, Math.ceil(request.cpus));
-    const { directory, address, port } = request;
+    const { directory, address, port, signedZones: zoneFiles } = request;
     return {
-      files: [...findFormat('knot').render(request.zoneSet, { directory, address, port, workers })],
+      files: [
+        ...findFormat('knot').render(request.zoneSet, { directory, address, port, workers, zoneFiles }),
+      ],
       command: [...request.program, '-c', `${directory}/knot.conf`],
       env: {},
       readiness: { kind: 'answer' },

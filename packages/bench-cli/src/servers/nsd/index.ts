@@ -13,9 +13,10 @@ const definition: ServerDefinition = {
   answersUnknownZoneWith: 'REFUSED',
   transports: ['udp', 'tcp', 'tls'],
   unsupported: () => null,
+  servesSigned: true,
   plan(request: InstanceRequest) {
     const workers = Math.max(1, Math.ceil(request.cpus));
-    const { directory, address, port } = request;
+    const { directory, address, port, signedZones: zoneFiles } = request;
     return {
       files: [
         ...findFormat('nsd').render(request.zoneSet, {
@@ -23,6 +24,7 @@ const definition: ServerDefinition = {
           address,
           port,
           workers,
+          zoneFiles,
           ...encryptionOf(request),
         }),
       ],

@@ -42,6 +42,8 @@ export interface InstanceSettings {
   readonly endpoint: Endpoint;
   /** Written for the server if the transport is encrypted; else null. */
   readonly certificates: Certificates | null;
+  /** The directory of signed zone files, if the run has them; else null. */
+  readonly signedZones: string | null;
   /** Made by `startInstance`, deleted by `remove`. */
   readonly directory: string;
   readonly group: GroupRequest;
@@ -252,7 +254,7 @@ async function start(
  * reason, and leaves nothing behind.
  */
 export async function startInstance(settings: InstanceSettings): Promise<Instance> {
-  const { world, groups, request, endpoint, directory, allowance, certificates } = settings;
+  const { world, groups, request, endpoint, directory, allowance, certificates, signedZones } = settings;
   let process: RunningProcess | undefined;
   let group: ResourceGroup | undefined;
   let removal: Promise<void> | undefined;
@@ -278,6 +280,7 @@ export async function startInstance(settings: InstanceSettings): Promise<Instanc
       ...(request.workers === 'node' ? { workerCpus: world.machine.cpus.length } : {}),
       directory,
       program: request.program,
+      ...(signedZones === null ? {} : { signedZones }),
       ...(certificates === null ? {} : { certificate: certificateFilesIn(directory) }),
     });
     await world.fs.mkdir(directory, { recursive: true });

@@ -29,6 +29,8 @@ export interface LocalTargetOptions {
   readonly force?: AbortSignal;
   /** Default 0.5. */
   readonly sampleIntervalSeconds?: number;
+  /** Writes signed zone files into a directory, before the first deployment. Default: servers have unsigned zones. */
+  readonly signZones?: (directory: string) => Promise<void>;
 }
 
 const DEFAULT_ADDRESS = '127.0.0.1';
@@ -59,6 +61,7 @@ interface Place {
   readonly cpuSet: readonly number[] | null;
   readonly name: string;
   readonly directory: string;
+  readonly signedZones: string | null;
 }
 
 /** Tries again with another port if the chosen one was taken in the meantime. */
@@ -82,6 +85,7 @@ async function startOnFreePort(
           ...(encryption === null ? {} : { trust: encryption.trust }),
         },
         certificates: encryption?.certificates ?? null,
+        signedZones: place.signedZones,
         directory: place.directory,
         allowance: place.allowance,
         group: { name: place.name, cpuAllowance: place.allowance, cpuSet: place.cpuSet },
@@ -182,6 +186,24 @@ function deploymentOf(
   };
 }
 
+/** The directory of signed zones, null if there are to be none. Leaves nothing behind if it fails. */
+async function makeSignedZones(
+  world: World,
+  runDirectory: string,
+  signZones: LocalTargetOptions['signZones'],
+): Promise<string | null> {
+  if (signZones === undefined) return null;
+  const directory = join(runDirectory, 'signed');
+  try {
+    await world.fs.mkdir(directory);
+    await signZones(directory);
+    return directory;
+  } catch (error) {
+    await world.fs.rm(runDirectory, { recursive: true, force: true });
+    throw error;
+  }
+}
+
 /**
  * The local target. It makes one temporary directory for the run (in TMPDIR, else /tmp) and removes those left by
  * killed runs. `close` removes the remaining deployments, the directory, and the groups.
@@ -189,6 +211,7 @@ function deploymentOf(
 export async function createLocalTarget(world: World, options: LocalTargetOptions): Promise<Target> {
   const { groups } = options;
   const runDirectory = await createRunDirectory(world);
+  const signedZones = await makeSignedZones(world, runDirectory, options.signZones);
   const deployments = new Set<Deployment>();
   const encryptionOf = createEncryption(world, runDirectory, options.address ?? DEFAULT_ADDRESS);
   let deployed = 0;
@@ -210,6 +233,7 @@ export async function createLocalTarget(world: World, options: LocalTargetOption
           cpuSet: cpuSets[index] ?? null,
           name,
           directory: join(runDirectory, name),
+          signedZones,
         };
       });
       await world.fs.mkdir(request.logDirectory, { recursive: true });
