@@ -31,10 +31,22 @@ export function addReportCommands(program: Command, call: Call): void {
     .option(...DELTA)
     .option('--format <names>', 'one or more of the formats below, separated by commas')
     .option('--to <directory>', 'directory for the files (default: beside the record)')
+    .option('--post-author <list>', "authors of a post: keys of Docusaurus' authors.yml, or names")
+    .option('--post-slug <path>', 'its address (default: date and servers)')
+    .option('--post-title <text>', 'its title')
+    .option('--post-tags <list>', 'its tags (default: benchmark, dns and the servers)')
+    .option('--post-date <date>', 'its date (default: the day of the run)')
     .option(...OUT)
     .addHelpText('after', formatsHelp())
-    .action(async (run: string, { delta, format, to, out = DEFAULTS.out }: Values) => {
-      call.status = await reportCommand(world, { run, delta, format, to, out });
+    .action(async (run: string, { delta, format, to, out = DEFAULTS.out, ...values }: Values) => {
+      const post = {
+        author: values.postAuthor,
+        slug: values.postSlug,
+        title: values.postTitle,
+        tags: values.postTags,
+        date: values.postDate,
+      };
+      call.status = await reportCommand(world, { run, delta, format, to, out, post });
     });
   program
     .command('open')

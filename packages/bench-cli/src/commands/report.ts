@@ -14,6 +14,7 @@ import {
 } from '../report/index.ts';
 import { createStore } from '../results/store.ts';
 import type { World } from '../world.ts';
+import { type PostFlags, postSettings } from './post-flags.ts';
 
 export interface ReportOptions {
   /** Id, folder, file, or `latest`. */
@@ -24,6 +25,7 @@ export interface ReportOptions {
   readonly out: string;
   /** Where files go. Default: beside the record. */
   readonly to: string | undefined;
+  readonly post: PostFlags;
 }
 
 export function deltaOf(delta: string | undefined): 'relative' | 'symmetric' | undefined {
@@ -76,12 +78,13 @@ function isShown(format: Format, isTerminal: boolean): boolean {
 export async function reportCommand(world: World, options: ReportOptions): Promise<number> {
   const delta = deltaOf(options.delta);
   const wanted = options.format === undefined ? null : formatsOf(options.format);
+  const post = postSettings(options.post, wanted?.map(({ name }) => name) ?? []);
   const store = createStore(world, options.out);
   const loaded = await store.load(options.run);
   const { record, directory } = loaded;
   const { formats } = experimentOf(loaded);
   const target = options.to === undefined ? directory : resolve(world.cwd, options.to);
-  const look = renderOptions(world, record, delta);
+  const look = { ...renderOptions(world, record, delta), post };
   const shorten = (path: string) => relative(world.cwd, path) || path;
   const tell = (paths: readonly string[]) =>
     world.stderr.write(`\nWritten: ${paths.map(shorten).join(', ')}\n`);

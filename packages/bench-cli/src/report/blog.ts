@@ -5,61 +5,15 @@
  */
 import type { CaseRecord, Delta, RunRecord, SummaryStatistic } from '../results/record.ts';
 import { type DeltaDefinition, deltaFigures } from '../stats/deltas.ts';
-import {
-  caveats,
-  conclusions,
-  contestants,
-  excerpt,
-  listed,
-  methodology,
-  notes,
-  throughputSentences,
-  tldr,
-} from './blog-text.ts';
+import { caveats, conclusions, contestants, excerpt, listed, methodology, notes, tldr } from './blog-text.ts';
 import { marksOf, serverTitle, shapeOf } from './cases.ts';
 import { chartData, type DrawnPlots, drawPlots, FILE_LOOK, standaloneSvg } from './charts/index.ts';
+import { frontMatter } from './front-matter.ts';
 import { repeatCommands } from './markdown-facts.ts';
 import { blocks, codeBlock, plain, table } from './markdown-text.ts';
 import { formatCpus, formatDelta, formatQps } from './numbers.ts';
 import { publishedTable } from './published-table.ts';
 import type { RenderOptions, ReportFile } from './renderer.ts';
-import { runStatus } from './status.ts';
-
-function slugOf(record: RunRecord): string {
-  const words = [
-    'dns-benchmark',
-    record.startedAt.slice(0, 10),
-    ...new Set(record.cases.map(({ server }) => server)),
-  ];
-  return words
-    .join('-')
-    .toLowerCase()
-    .replaceAll(/[^a-z0-9]+/g, '-')
-    .replaceAll(/^-|-$/g, '')
-    .slice(0, 100);
-}
-
-function titleOf(record: RunRecord): string {
-  const servers = [...new Set(record.cases.map(({ server }) => serverTitle(record, server)))];
-  return `How fast do ${listed(servers)} answer?`;
-}
-
-/** JSON strings are valid YAML, so nothing in them can end the front matter. */
-function frontMatter(record: RunRecord): string {
-  const tags = ['benchmark', 'dns', ...new Set(record.cases.map(({ server }) => server))];
-  return [
-    '---',
-    `slug: ${slugOf(record)}`,
-    `title: ${JSON.stringify(titleOf(record))}`,
-    `description: ${JSON.stringify(throughputSentences(record)[0] ?? runStatus(record).headline)}`,
-    `date: ${record.startedAt.slice(0, 10)}`,
-    'authors:',
-    '  - name: dinodns-bench',
-    `    title: ${JSON.stringify(`version ${record.generator.version}`)}`,
-    `tags: ${JSON.stringify(tags)}`,
-    '---',
-  ].join('\n');
-}
 
 function picture({ drawn }: DrawnPlots, name: string): string {
   const plot = drawn.find((candidate) => candidate.name === name);
@@ -120,7 +74,7 @@ function post(record: RunRecord, options: RenderOptions, plots: DrawnPlots): str
   const noted = notes(record);
   const leftOut = plots.missing.map(({ title, reason }) => `“${title}”, because ${reason}`);
   return blocks(
-    frontMatter(record),
+    frontMatter(record, options.post),
     plain(excerpt(record)),
     '<!-- truncate -->',
     '## TL;DR',

@@ -2,6 +2,7 @@
 import type { RawOutput } from '../results/raw-output.ts';
 import type { RunRecord } from '../results/record.ts';
 import type { DeltaDefinition } from '../stats/deltas.ts';
+import type { PostSettings } from './front-matter.ts';
 
 export interface RenderOptions {
   readonly delta: DeltaDefinition;
@@ -9,6 +10,8 @@ export interface RenderOptions {
   readonly color?: boolean;
   /** Width of the terminal in columns. Default: 80. */
   readonly columns?: number;
+  /** For the front matter of a post. Default: what the record says. */
+  readonly post?: PostSettings | undefined;
   /** What tools printed, by trial, for reports that show it. Default: none. */
   readonly raw?: RawOutput;
 }

@@ -1,0 +1,73 @@
+/** What `bench report` takes for the front matter of a post, checked before anything is rendered. */
+import { BenchError } from '../errors.ts';
+import type { PostSettings } from '../report/front-matter.ts';
+
+/** As typed. */
+export interface PostFlags {
+  readonly author: string | undefined;
+  readonly slug: string | undefined;
+  readonly title: string | undefined;
+  readonly tags: string | undefined;
+  readonly date: string | undefined;
+}
+
+const NAMES = ['author', 'slug', 'title', 'tags', 'date'] as const;
+
+/** Letters and digits of any script, and what paths of addresses have unescaped (RFC 3986, section 2.3). */
+const SLUG = /^\/?[\p{L}\p{N}._~-]+(?:\/[\p{L}\p{N}._~-]+)*$/u;
+const DATE = /^\d{4}-\d{2}-\d{2}(?:T\d{2}:\d{2}(?::\d{2}(?:\.\d+)?)?(?:Z|[+-]\d{2}:\d{2})?)?$/;
+
+function wrong(name: (typeof NAMES)[number], value: string, must: string, fix: string): BenchError {
+  return new BenchError('E_USAGE', `--post-${name}: ${JSON.stringify(value)} ${must}`, { fix });
+}
+
+function textOf(name: (typeof NAMES)[number], value: string): string {
+  const text = value.replaceAll(/\s+/g, ' ').trim();
+  if (text === '') throw wrong(name, value, 'is empty', 'Omit it for the default.');
+  return text;
+}
+
+function listOf(name: 'author' | 'tags', value: string): string[] {
+  return [...new Set(value.split(',').map((item) => textOf(name, item)))];
+}
+
+function slugOf(value: string): string {
+  if (SLUG.test(value)) return value;
+  throw wrong(
+    'slug',
+    value,
+    'must be a path of letters, digits and . _ ~ -',
+    'For example --post-slug load-tests.',
+  );
+}
+
+/** A day that does not exist is none: 2026-02-30 would become 2 March. */
+function dateOf(value: string): string {
+  const day = value.slice(0, 10);
+  const moment = DATE.test(value) ? new Date(`${day}T00:00:00Z`) : new Date(Number.NaN);
+  const isReal = !Number.isNaN(moment.getTime()) && moment.toISOString().startsWith(day);
+  if (isReal && !Number.isNaN(Date.parse(value))) return value;
+  throw wrong('date', value, 'is not a date', 'Write it as --post-date 2026-11-22 or 2026-11-22T09:00:00Z.');
+}
+
+/**
+ * The settings of the post; undefined without any flag.
+ * @throws BenchError `E_USAGE` for a value that cannot stand in front matter, or if no post is made.
+ */
+export function postSettings(flags: PostFlags, formats: readonly string[]): PostSettings | undefined {
+  const given = NAMES.filter((name) => flags[name] !== undefined);
+  if (given.length === 0) return undefined;
+  if (!formats.includes('blog')) {
+    throw new BenchError('E_USAGE', `--post-${given[0]} is for posts, and no post is made`, {
+      fix: 'Add --format blog.',
+    });
+  }
+  const { author, slug, title, tags, date } = flags;
+  return {
+    ...(author === undefined ? {} : { authors: listOf('author', author) }),
+    ...(slug === undefined ? {} : { slug: slugOf(slug) }),
+    ...(title === undefined ? {} : { title: textOf('title', title) }),
+    ...(tags === undefined ? {} : { tags: listOf('tags', tags) }),
+    ...(date === undefined ? {} : { date: dateOf(date) }),
+  };
+}

@@ -1,0 +1,79 @@
+/** The front matter of a post: YAML that Docusaurus, Hugo and Jekyll read alike. Pure. */
+
+import type { RunRecord } from '../results/record.ts';
+import { listed, throughputSentences } from './blog-text.ts';
+import { serverTitle } from './cases.ts';
+import { runStatus } from './status.ts';
+
+/** What a user may set; the rest follows from the record. */
+export interface PostSettings {
+  /** A key of Docusaurus' `authors.yml` (`jafayer`), or a name ("Jane Doe"). Default: bench itself. */
+  readonly authors?: readonly string[];
+  /** Default: date and servers. */
+  readonly slug?: string;
+  /** Default: a question about the servers. */
+  readonly title?: string;
+  /** Default: `benchmark`, `dns` and the servers. */
+  readonly tags?: readonly string[];
+  /** `2026-11-22`, also with a time. Default: the day of the run. */
+  readonly date?: string;
+}
+
+/**
+ * A double-quoted scalar on one line. JSON strings are valid YAML but for characters that YAML does not allow
+ * unescaped (YAML 1.2, section 5.1), or that YAML 1.1 takes for line breaks.
+ */
+export function yamlText(text: string): string {
+  return JSON.stringify(text).replaceAll(
+    /[\u007f-\u009f\u2028\u2029\ufeff\ufffe\uffff]/g,
+    (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`,
+  );
+}
+
+function yamlList(items: readonly string[]): string {
+  return `[${items.map(yamlText).join(', ')}]`;
+}
+
+function serversOf(record: RunRecord): string[] {
+  return [...new Set(record.cases.map(({ server }) => server))];
+}
+
+function slugOf(record: RunRecord): string {
+  return ['dns-benchmark', record.startedAt.slice(0, 10), ...serversOf(record)]
+    .join('-')
+    .toLowerCase()
+    .replaceAll(/[^a-z0-9]+/g, '-')
+    .replaceAll(/^-|-$/g, '')
+    .slice(0, 100);
+}
+
+function titleOf(record: RunRecord): string {
+  return `How fast do ${listed(serversOf(record).map((server) => serverTitle(record, server)))} answer?`;
+}
+
+/** Docusaurus takes a bare word for a key of `authors.yml`, and fails where it is none: names are objects. */
+function authorLines(authors: readonly string[] | undefined, version: string): string[] {
+  if (authors === undefined)
+    return ['authors:', '  - name: dinodns-bench', `    title: ${yamlText(`version ${version}`)}`];
+  const isKey = (author: string) => /^[\w-]+$/.test(author);
+  if (authors.every(isKey)) return [`authors: ${yamlList(authors)}`];
+  return [
+    'authors:',
+    ...authors.map((author) => `  - ${isKey(author) ? yamlText(author) : `name: ${yamlText(author)}`}`),
+  ];
+}
+
+/** From `---` to `---`. Nothing in the record or in the settings can end it early. */
+export function frontMatter(record: RunRecord, post: PostSettings = {}): string {
+  const tags = post.tags ?? ['benchmark', 'dns', ...serversOf(record)];
+  return [
+    '---',
+    `slug: ${post.slug === undefined ? slugOf(record) : yamlText(post.slug)}`,
+    `title: ${yamlText(post.title ?? titleOf(record))}`,
+    `description: ${yamlText(throughputSentences(record)[0] ?? runStatus(record).headline)}`,
+    `date: ${post.date ?? record.startedAt.slice(0, 10)}`,
+    ...authorLines(post.authors, record.generator.version),
+    `tags: ${yamlList(tags)}`,
+    '---',
+  ].join('\n');
+}
