@@ -22,13 +22,15 @@ function word(text: string): string {
   return text.replaceAll(/[\s/=]+/g, '_') || '_';
 }
 
-function nameOf({ server, tier, mode, workload, transport, aa }: CaseRecord): string {
+function nameOf({ server, tier, mode, workload, transport, ratePerSecond, aa }: CaseRecord): string {
   const parts = [
     ['server', aa ? `${server}(aa)` : server],
     ['tier', String(tier)],
     ['mode', mode],
     ['workload', workload],
     ['transport', transport],
+    // Without a limit there is no rate: names stay as they were before it was an axis.
+    ...(ratePerSecond === null ? [] : [['rate', String(ratePerSecond)] as const]),
   ] as const;
   return `BenchmarkDNS${parts.map(([key, value]) => `/${key}=${word(value)}`).join('')}`;
 }

@@ -6,12 +6,12 @@
 import type { CaseRecord, Delta, RunRecord, SummaryStatistic } from '../results/record.ts';
 import { type DeltaDefinition, deltaFigures } from '../stats/deltas.ts';
 import { caveats, conclusions, contestants, excerpt, listed, methodology, notes, tldr } from './blog-text.ts';
-import { marksOf, serverTitle, shapeOf } from './cases.ts';
+import { groupAcrossModes, marksOf, serverTitle, shapeOf } from './cases.ts';
 import { chartData, type DrawnPlots, drawPlots, FILE_LOOK, standaloneSvg } from './charts/index.ts';
 import { frontMatter } from './front-matter.ts';
 import { repeatCommands } from './markdown-facts.ts';
 import { blocks, codeBlock, plain, table } from './markdown-text.ts';
-import { formatCpus, formatDelta, formatQps } from './numbers.ts';
+import { formatDelta, formatQps } from './numbers.ts';
 import { publishedTable } from './published-table.ts';
 import type { RenderOptions, ReportFile } from './renderer.ts';
 
@@ -51,26 +51,25 @@ function sureTable(record: RunRecord, cases: readonly CaseRecord[]): string {
   return table(['', 'QPS', 'Δ QPS, relative', 'Δ QPS, symmetric', 'Verdict'], rows, [4]);
 }
 
-function tierSection(record: RunRecord, tier: number, options: RenderOptions): string {
-  const cases = record.cases.filter((item) => item.tier === tier && !item.aa);
-  const baselines = cases.filter(({ server }) => server === record.baseline);
-  const baseline = baselines.find(({ mode }) => mode === 'multi') ?? baselines[0];
+type AcrossModes = ReturnType<typeof groupAcrossModes>[number];
+
+function pointSection(record: RunRecord, point: AcrossModes, options: RenderOptions): string {
+  const { title, cases, baseline } = point;
   const against =
     baseline === undefined
       ? 'There is no case to compare with.'
       : `Differences are of medians, against ${plain(serverTitle(record, record.baseline))} in \`${baseline.mode}\` mode ` +
         `(${options.delta === 'relative' ? 'relative: (value − baseline) ÷ baseline' : 'symmetric: (value − baseline) ÷ mean of both'}).`;
   return blocks(
-    `### ${formatCpus(tier)} CPU`,
+    `### ${plain(title)}`,
     against,
-    publishedTable(record, { tier, baselineCaseKey: baseline?.key ?? '', delta: options.delta }),
+    publishedTable(record, { cases, baselineCaseKey: baseline?.key ?? '', delta: options.delta }),
     'Uncertainty: medians with 95 % intervals, and the difference from the baseline of the same mode in both definitions, from paired trials.',
     sureTable(record, cases),
   );
 }
 
 function post(record: RunRecord, options: RenderOptions, plots: DrawnPlots): string {
-  const tiers = [...new Set(record.cases.map(({ tier }) => tier))];
   const noted = notes(record);
   const leftOut = plots.missing.map(({ title, reason }) => `“${title}”, because ${reason}`);
   return blocks(
@@ -86,7 +85,7 @@ function post(record: RunRecord, options: RenderOptions, plots: DrawnPlots): str
     picture(plots, 'qps'),
     picture(plots, 'latency'),
     picture(plots, 'latency-percentiles'),
-    ...tiers.map((tier) => tierSection(record, tier, options)),
+    ...groupAcrossModes(record).map((point) => pointSection(record, point, options)),
     '## Cost',
     picture(plots, 'cpu-per-query'),
     picture(plots, 'memory'),

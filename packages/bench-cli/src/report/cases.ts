@@ -54,6 +54,32 @@ function rateText(ratePerSecond: number | null): string {
   return ratePerSecond === null ? 'unlimited' : `at ${formatCount(ratePerSecond)} QPS`;
 }
 
+type Words = (item: CaseRecord) => string[];
+
+/** Asked for every case and every trial, so kept as long as the record. */
+const furtherWords = new WeakMap<RunRecord, Words>();
+
+function furtherWordsOf(record: RunRecord): Words {
+  const known = furtherWords.get(record);
+  if (known !== undefined) return known;
+  const varies = (pick: (item: CaseRecord) => unknown) => new Set(record.cases.map(pick)).size > 1;
+  const hasWorkloads = varies(({ workload }) => workload);
+  const hasTransports = varies(({ transport }) => transport);
+  const hasRates = varies(({ ratePerSecond }) => ratePerSecond);
+  const words: Words = ({ workload, transport, ratePerSecond }) => [
+    ...(hasWorkloads ? [`workload ${workload}`] : []),
+    ...(hasTransports ? [transport] : []),
+    ...(hasRates ? [rateText(ratePerSecond)] : []),
+  ];
+  furtherWords.set(record, words);
+  return words;
+}
+
+/** Where a case is beside server, tier and mode: workload, transport and rate, each only if the run has several. */
+export function furtherPoint(record: RunRecord, item: CaseRecord): string[] {
+  return furtherWordsOf(record)(item);
+}
+
 export interface CaseGroup {
   /** "Tier 2, single", with workload, transport and rate where the run has several. */
   readonly title: string;
@@ -63,16 +89,21 @@ export interface CaseGroup {
 /** Cases that are compared with each other, in the order of the plan; without the twins of `--aa`. */
 export function groupCases(record: RunRecord): CaseGroup[] {
   const cases = record.cases.filter(({ aa }) => !aa);
-  const hasSeveralWorkloads = new Set(cases.map(({ workload }) => workload)).size > 1;
-  const hasSeveralTransports = new Set(cases.map(({ transport }) => transport)).size > 1;
-  const hasSeveralRates = new Set(cases.map(({ ratePerSecond }) => ratePerSecond)).size > 1;
-  const titleOf = ({ tier, mode, workload, transport, ratePerSecond }: CaseRecord) =>
-    [
-      `Tier ${formatCpus(tier)}`,
-      mode,
-      ...(hasSeveralWorkloads ? [`workload ${workload}`] : []),
-      ...(hasSeveralTransports ? [transport] : []),
-      ...(hasSeveralRates ? [rateText(ratePerSecond)] : []),
-    ].join(', ');
+  const titleOf = (item: CaseRecord) =>
+    [`Tier ${formatCpus(item.tier)}`, item.mode, ...furtherPoint(record, item)].join(', ');
   return [...Map.groupBy(cases, titleOf)].map(([title, members]) => ({ title, cases: members }));
+}
+
+/** The same with both modes in one group, as the published tables have them: "2 CPU", and what else varies. */
+export function groupAcrossModes(
+  record: RunRecord,
+): (CaseGroup & { readonly baseline: CaseRecord | undefined })[] {
+  const cases = record.cases.filter(({ aa }) => !aa);
+  const titleOf = (item: CaseRecord) =>
+    [`${formatCpus(item.tier)} CPU`, ...furtherPoint(record, item)].join(', ');
+  return [...Map.groupBy(cases, titleOf)].map(([title, members]) => {
+    const baselines = members.filter(({ server }) => server === record.baseline);
+    const baseline = baselines.find(({ mode }) => mode === 'multi') ?? baselines[0];
+    return { title, cases: members, baseline };
+  });
 }

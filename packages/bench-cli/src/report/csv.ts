@@ -42,6 +42,7 @@ const COLUMNS: readonly Column[] = [
   ['memory_bytes', (trial) => (trial.status === 'ok' ? trial.metrics.memoryBytes : null)],
   ['throttled_seconds', (trial) => (trial.status === 'ok' ? trial.metrics.throttledSeconds : null)],
   ['throttled_ratio', (trial) => (trial.status === 'ok' ? throttledShare(trial.server) : null)],
+  ['rate_per_second', (_, item) => item?.ratePerSecond ?? null],
 ];
 
 function field(value: Value): string {

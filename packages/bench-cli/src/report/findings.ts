@@ -7,7 +7,7 @@ import { DIRECTIONS, METRIC_TITLES } from '../stats/metrics.ts';
 import { minTrialsForRanks } from '../stats/sample-test.ts';
 import { MIN_ROUNDS } from '../stats/until.ts';
 import { formatDuration } from '../text.ts';
-import { serverTitle } from './cases.ts';
+import { furtherPoint, serverTitle } from './cases.ts';
 import { formatCpus, formatFixed, formatOutwards, formatP } from './numbers.ts';
 
 function percent(ratio: number): string {
@@ -18,15 +18,15 @@ function plural(count: number, one: string, many: string): string {
   return count === 1 ? one : many;
 }
 
-/** "tier 1 single". */
-function pointOf({ tier, mode }: CaseRecord): string {
-  return `tier ${formatCpus(tier)} ${mode}`;
+/** "tier 1 single", and what else varies in the run. */
+function pointOf(record: RunRecord, item: CaseRecord): string {
+  return [`tier ${formatCpus(item.tier)} ${item.mode}`, ...furtherPoint(record, item)].join(', ');
 }
 
 function caseName(record: RunRecord, key: string): string {
   const item = record.cases.find((candidate) => candidate.key === key);
   if (item === undefined) return key;
-  return `${serverTitle(record, item.server)}${item.aa ? ' (A/A)' : ''} at ${pointOf(item)}`;
+  return `${serverTitle(record, item.server)}${item.aa ? ' (A/A)' : ''} at ${pointOf(record, item)}`;
 }
 
 function aboutUntil(record: RunRecord, until: Until): string {
@@ -53,7 +53,7 @@ function aboutFloor(record: RunRecord, { caseKey, comparison }: NoiseFloor): str
   const item = record.cases.find(({ key }) => key === caseKey);
   if (item === undefined) return [];
   const { low, high, relative, verdict } = comparison.qps;
-  const point = pointOf(item);
+  const point = pointOf(record, item);
   if (low === null || high === null) {
     return [`Noise floor (A/A) at ${point}: the two trials differ by ${percent(relative)}; no interval.`];
   }
@@ -77,7 +77,7 @@ function aboutBelowFloor(record: RunRecord): string[] {
     const { qps } = item.comparison ?? {};
     if (qps === undefined || qps.belowNoiseFloor !== true || qps.verdict === 'no difference shown') return [];
     return [
-      `The difference of ${serverTitle(record, item.server)} at ${pointOf(item)}, ${percent(qps.relative)}, is below ` +
+      `The difference of ${serverTitle(record, item.server)} at ${pointOf(record, item)}, ${percent(qps.relative)}, is below ` +
         'the noise floor: two equal servers may differ as much here.',
     ];
   });

@@ -128,7 +128,7 @@ export function howToRead(record: RunRecord, definition: DeltaDefinition): strin
   return blocks(
     '## How to read this',
     bullets([
-      `Deltas are against ${plain(serverTitle(record, record.baseline))} of the same tier and mode. \`relative\` is (value − ` +
+      `Deltas are against ${plain(serverTitle(record, record.baseline))} of the same tier, mode, workload, transport and rate. \`relative\` is (value − ` +
         `baseline) ÷ baseline.${used('relative')} \`symmetric\` is (value − baseline) ÷ mean of both, the definition of the ` +
         `published DinoDNS tables: 18,584 against 20,855 QPS is −10.89% relative and −11.52% symmetric.${used('symmetric')}`,
       'Figures in square brackets are 95 % confidence intervals. A verdict is given only if the interval of the delta ' +

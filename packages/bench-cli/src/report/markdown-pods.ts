@@ -1,6 +1,6 @@
 /** What the pods of a cluster run used, and how evenly they were loaded. Empty for runs on one machine. */
 import type { CaseRecord, OkTrial, RunRecord } from '../results/record.ts';
-import { serverTitle } from './cases.ts';
+import { furtherPoint, serverTitle } from './cases.ts';
 import { blocks, plain, table } from './markdown-text.ts';
 import { okTrialsByCase, UNEVEN_FROM, unevenness } from './marks.ts';
 import { formatCpus, formatFixed, formatMebibytes } from './numbers.ts';
@@ -28,7 +28,7 @@ function row(record: RunRecord, item: CaseRecord, trials: readonly OkTrial[]): s
   return [
     plain(serverTitle(record, item.server)),
     formatCpus(item.tier),
-    item.mode,
+    plain([item.mode, ...furtherPoint(record, item)].join(', ')),
     plain(places(trials)),
     shown(mean(servers.map(({ cpuCores }) => cpuCores)), cores),
     shown(
@@ -75,6 +75,7 @@ function sidecarTable(record: RunRecord, byCase: ReadonlyMap<string, readonly Ok
     );
     return [...sidecars].map(([name, uses]) => [
       plain(serverTitle(record, item.server)),
+      plain([`tier ${formatCpus(item.tier)}`, item.mode, ...furtherPoint(record, item)].join(', ')),
       plain(name),
       shown(mean(uses.map(({ cpuCores }) => cpuCores)), cores),
       shown(mean(uses.flatMap(({ memoryBytes }) => memoryBytes ?? [])), formatMebibytes),
@@ -84,7 +85,7 @@ function sidecarTable(record: RunRecord, byCase: ReadonlyMap<string, readonly Ok
   return blocks(
     'Sidecars: other containers in the pods of the server, each as a mean over pods and trials. No other figure ' +
       'includes them.',
-    table(['Server', 'Container', 'Cores, mean', 'Memory, mean (MiB)'], rows, [1]),
+    table(['Server', 'Case', 'Container', 'Cores, mean', 'Memory, mean (MiB)'], rows, [1, 2]),
   );
 }
 

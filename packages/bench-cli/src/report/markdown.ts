@@ -1,6 +1,6 @@
 /** `report.md`: the whole run for people, from the verdict down to the command that repeats it. */
 import type { RunRecord } from '../results/record.ts';
-import { groupCases, serverTitle } from './cases.ts';
+import { groupAcrossModes, groupCases, serverTitle } from './cases.ts';
 import { findings } from './findings.ts';
 import {
   environment,
@@ -14,7 +14,6 @@ import {
 import { podsSection } from './markdown-pods.ts';
 import { groupSection } from './markdown-tables.ts';
 import { blocks, bullets, plain } from './markdown-text.ts';
-import { formatCpus } from './numbers.ts';
 import { publishedTable } from './published-table.ts';
 import type { RenderOptions } from './renderer.ts';
 import { runStatus } from './status.ts';
@@ -30,17 +29,13 @@ function verdicts(record: RunRecord): string {
   return bullets(lines);
 }
 
-/** One table per tier over both modes, as published, if the run has both. */
+/** One table for each tier, workload, transport and rate over both modes, as published, if the run has both. */
 function acrossModes(record: RunRecord, options: RenderOptions): string {
-  const tiers = [...new Set(record.cases.map(({ tier }) => tier))];
-  const sections = tiers.flatMap((tier) => {
-    const baseline = record.cases.find(
-      (item) => item.tier === tier && item.server === record.baseline && item.mode === 'multi',
-    );
-    const hasBoth = record.cases.some((item) => item.tier === tier && item.mode === 'single');
-    if (baseline === undefined || !hasBoth) return [];
-    const tableText = publishedTable(record, { tier, baselineCaseKey: baseline.key, delta: options.delta });
-    return [blocks(`### ${formatCpus(tier)} CPU`, tableText)];
+  const sections = groupAcrossModes(record).flatMap(({ title, cases, baseline }) => {
+    const hasBoth = baseline?.mode === 'multi' && cases.some(({ mode }) => mode === 'single');
+    if (!hasBoth) return [];
+    const tableText = publishedTable(record, { cases, baselineCaseKey: baseline.key, delta: options.delta });
+    return [blocks(`### ${plain(title)}`, tableText)];
   });
   if (sections.length === 0) return '';
   return blocks(

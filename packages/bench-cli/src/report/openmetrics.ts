@@ -44,8 +44,9 @@ function familyLines({ name, type, unit, help, samples }: Family): string[] {
 }
 
 function labelsOf(record: RunRecord, item: CaseRecord): Labels {
-  const { server, tier, mode, workload, transport, aa } = item;
-  return { run: record.id, server, tier, mode, workload, transport, twin: String(aa) };
+  const { server, tier, mode, workload, transport, ratePerSecond, aa } = item;
+  const rate = ratePerSecond ?? 'max';
+  return { run: record.id, server, tier, mode, workload, transport, rate, twin: String(aa) };
 }
 
 /** Median and, where there is one, the ends of the 95 % interval. */
@@ -115,7 +116,7 @@ function deltaFamily(record: RunRecord): Family {
     name: `${PREFIX}_delta_ratio`,
     type: 'gauge',
     unit: 'ratio',
-    help: 'Relative difference from the baseline of the same tier and mode, and the ends of its 95 % interval.',
+    help: 'Relative difference from the baseline at the same point of the matrix, and the ends of its 95 % interval.',
     samples,
   };
 }

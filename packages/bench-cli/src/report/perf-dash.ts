@@ -21,9 +21,10 @@ function interval({ median, low, high }: SummaryStatistic, scale: number): Recor
 }
 
 function itemsOf(item: CaseRecord): DataItem[] {
-  const { summary, server, tier, mode, workload, transport } = item;
+  const { summary, server, tier, mode, workload, transport, ratePerSecond } = item;
   if (summary === null || item.aa) return [];
-  const labels = { server, tier: String(tier), mode, workload, transport };
+  const rate = String(ratePerSecond ?? 'max');
+  const labels = { server, tier: String(tier), mode, workload, transport, rate };
   const figure = (name: string, unit: string, statistic: SummaryStatistic | null, scale: number) =>
     statistic === null
       ? []

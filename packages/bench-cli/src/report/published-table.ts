@@ -99,18 +99,19 @@ export function publishedNotes(record: RunRecord, cases: readonly CaseRecord[]):
 }
 
 export interface PublishedTableOptions {
-  readonly tier: number;
+  /** Of one tier, workload, transport and rate; in both modes. */
+  readonly cases: readonly CaseRecord[];
   /** Key of the case that the others are compared with; in the published tables CoreDNS in `multi` mode. */
   readonly baselineCaseKey: string;
   readonly delta: DeltaDefinition;
 }
 
 /**
- * All cases of a tier in one table, over both modes, as published: `CoreDNS (multi, 1 × 2 vCPU)` and
+ * These cases in one table, over both modes, as published: `CoreDNS (multi, 1 × 2 vCPU)` and
  * `CoreDNS (single, 2 × 1 vCPU)` compared with one baseline. Deltas are of medians and are not paired.
  */
 export function publishedTable(record: RunRecord, options: PublishedTableOptions): string {
-  const cases = record.cases.filter(({ tier, aa }) => tier === options.tier && !aa);
+  const { cases } = options;
   const baseline = cases.find(({ key }) => key === options.baselineCaseKey);
   const rows = cases.map((item) => {
     const title = plain(`${serverTitle(record, item.server)} (${item.mode}, ${shapeOf(item)})`);

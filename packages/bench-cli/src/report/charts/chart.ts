@@ -2,7 +2,7 @@
 import type { Config, TopLevelSpec } from 'vega-lite';
 import type { CaseRecord, OkTrial, RunRecord } from '../../results/record.ts';
 import type { DeltaDefinition } from '../../stats/deltas.ts';
-import { type CaseGroup, groupCases, serverTitle } from '../cases.ts';
+import { type CaseGroup, furtherPoint, groupCases, serverTitle } from '../cases.ts';
 import { okTrialsByCase } from '../marks.ts';
 import { formatCpus } from '../numbers.ts';
 import { shortened } from './text-width.ts';
@@ -84,7 +84,8 @@ export function labelLines({ title }: CaseGroup): string[] {
 
 /** `CoreDNS, tier 1, single`, as tooltips begin. */
 export function nameOf({ record }: ChartData, item: CaseRecord): string {
-  return `${serverTitle(record, item.server)}, tier ${formatCpus(item.tier)}, ${item.mode}`;
+  const point = [`tier ${formatCpus(item.tier)}`, item.mode, ...furtherPoint(record, item)];
+  return [serverTitle(record, item.server), ...point].join(', ');
 }
 
 /**

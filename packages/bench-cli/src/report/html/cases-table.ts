@@ -96,9 +96,10 @@ function column(
 const numbers = column.bind(null, true);
 const words = column.bind(null, false);
 
-/** What was measured; the workload and the transport only if the cases differ in them. */
+/** What was measured; workload, transport and rate only if the cases differ in them. */
 function caseColumns(page: PageData): Column[] {
-  const differ = (pick: (item: CaseRecord) => string) => new Set(page.record.cases.map(pick)).size > 1;
+  const differ = (pick: (item: CaseRecord) => string | number | null) =>
+    new Set(page.record.cases.map(pick)).size > 1;
   const workload = words(
     'Workload',
     'Which names and types were queried.',
@@ -110,6 +111,12 @@ function caseColumns(page: PageData): Column[] {
     'The transport of the queries.',
     (item) => item.transport,
     (item) => item.transport,
+  );
+  const rate = numbers(
+    'Rate',
+    'Queries sent per second; max is as many as the server answers.',
+    ({ ratePerSecond }) => ratePerSecond ?? Number.MAX_SAFE_INTEGER,
+    ({ ratePerSecond }) => (ratePerSecond === null ? 'max' : formatQps(ratePerSecond)),
   );
   return [
     words(
@@ -134,6 +141,7 @@ function caseColumns(page: PageData): Column[] {
     ),
     ...(differ((item) => item.workload) ? [workload] : []),
     ...(differ((item) => item.transport) ? [transport] : []),
+    ...(differ((item) => item.ratePerSecond) ? [rate] : []),
   ];
 }
 
@@ -149,7 +157,7 @@ function throughputColumns(page: PageData): Column[] {
     ),
     numbers(
       [...baseline].length <= MAX_HEADING_LENGTH ? `vs ${baseline}` : 'vs baseline',
-      `Difference in queries per second from ${baseline} of the same tier and mode (${page.delta}), with its 95 % interval. A winner is named only where the interval excludes zero.`,
+      `Difference in queries per second from ${baseline} at the same point of the matrix (${page.delta}), with its 95 % interval. A winner is named only where the interval excludes zero.`,
       ({ comparison }) => comparison?.qps.relative ?? null,
       (item) =>
         item.comparison === null && item.server === record.baseline
@@ -250,8 +258,12 @@ function row(item: CaseRecord, columns: readonly Column[], page: PageData, order
       : html`<td ${attributes}>${cell(item)}</td>`;
   });
   const server = page.charts.servers.findIndex((candidate) => candidate.server === item.server);
-  return html`<tr data-order="${order}" data-server="${server}" data-tier="${item.tier}" data-mode="${item.mode}" data-verdict="${item.comparison?.qps.verdict ?? ''}">${cells}</tr>
+  return html`<tr data-order="${order}" data-server="${server}" data-tier="${item.tier}" data-mode="${item.mode}" data-workload="${item.workload}" data-transport="${item.transport}" data-rate="${rateOf(item)}" data-verdict="${item.comparison?.qps.verdict ?? ''}">${cells}</tr>
 `;
+}
+
+function rateOf({ ratePerSecond }: CaseRecord): string {
+  return ratePerSecond === null ? 'max' : String(ratePerSecond);
 }
 
 function choice(
@@ -287,6 +299,9 @@ ${choice(
   [...new Set(cases.map(({ tier }) => tier))].map((tier) => [String(tier), formatCpus(tier)]),
 )}
 ${choice('Mode', 'mode', distinct(cases.map(({ mode }) => mode)))}
+${choice('Workload', 'workload', distinct(cases.map(({ workload }) => workload)))}
+${choice('Transport', 'transport', distinct(cases.map(({ transport }) => transport)))}
+${choice('Rate', 'rate', distinct(cases.map(rateOf)))}
 ${choice('Verdict', 'verdict', distinct(verdicts))}
 <label class="sort-narrow">Sort by <select data-sort-by><option value="">plan</option>${columns.map(({ title }, index) => html`<option value="${index}">${title}</option>`)}</select></label>
 <span class="count" role="status" data-count></span>

@@ -165,7 +165,9 @@
       const fits =
         !hidden.has(row.dataset.server) &&
         words.every((word) => text.includes(word)) &&
-        ['tier', 'mode', 'verdict'].every((name) => !wanted[name] || row.dataset[name] === wanted[name]);
+        ['tier', 'mode', 'workload', 'transport', 'rate', 'verdict'].every(
+          (name) => !wanted[name] || row.dataset[name].toLowerCase() === wanted[name],
+        );
       row.hidden = !fits;
       if (fits) shown += 1;
     }
