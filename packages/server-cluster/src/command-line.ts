@@ -3,6 +3,7 @@ import { openUdpSocket } from '@dinodns-bench/batched-udp';
 import { exitStatusHelp, isHelp, usageError } from '@dinodns-bench/program';
 import { Command, Option } from 'commander';
 import { ServerError } from './errors.ts';
+import { frameworkOf } from './framework/choose.ts';
 import { DEFAULT_IPV4_BITS, DEFAULT_IPV6_BITS, DEFAULT_SLIP } from './limits/rate-limiter.ts';
 import { DEFAULT_LOG_LEVEL, LOG_LEVELS } from './log/log.ts';
 import {
@@ -86,6 +87,10 @@ function command(): Command {
       new Option('--profile <name>', 'dinodns: robust networks and store; stock: the framework as published')
         .choices(PROFILES)
         .default('dinodns'),
+    )
+    .option(
+      '--framework <directory>',
+      'an installed npm package dinodns to use (default: the one beside this program)',
     )
     .addOption(
       new Option('--mode <mode>', 'single: one process; multi: a worker for each usable CPU')
@@ -319,7 +324,7 @@ export async function parseCommandLine(args: readonly string[]): Promise<ServerO
   const parser = command();
   // This opens a socket, so do it only on request.
   const asksVersion = args.includes('--version') || args.includes('-V');
-  parser.version(asksVersion ? describeVersions(await availableBackend()) : '');
+  parser.version(asksVersion ? describeVersions(await availableBackend(), frameworkOf(args)) : '');
   try {
     parser.parse(args, { from: 'user' });
   } catch (error) {

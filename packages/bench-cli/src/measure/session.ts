@@ -40,8 +40,10 @@ export interface Programs {
 }
 
 /** A script, such as the DinoDNS server, runs on the same Node.js as bench. */
-function commandFor(world: World, { executable }: ProvisionedTool): readonly string[] {
-  return /\.[cm]?[jt]s$/.test(executable) ? [world.processes.nodePath, executable] : [executable];
+function commandFor(world: World, { executable, arguments: given = [] }: ProvisionedTool): readonly string[] {
+  return /\.[cm]?[jt]s$/.test(executable)
+    ? [world.processes.nodePath, executable, ...given]
+    : [executable, ...given];
 }
 
 async function describeServer(world: World, server: Server, tool: ProvisionedTool): Promise<ServerRecord> {
@@ -79,6 +81,8 @@ export async function preparePrograms(
     progress: provisionProgress(display, world.clock),
     signal,
   };
+  if (options.allowed)
+    for (const { program, version } of servers) await program?.demandVersion?.(world, { version }, signal);
   // Servers of the same program and version share it.
   const tools = new Map<string, ProvisionedTool>();
   for (const { program, version } of servers) {

@@ -26,10 +26,21 @@ export const provisionedToolSchema = z.object({
   version: z.string(),
   executable: z.string(),
   /** `path`: was on PATH; `cache`: provisioned by an earlier run; `image`: of a container, on the cluster. */
-  source: z.enum(['path', 'cache', 'release-archive', 'go-install', 'package-manager', 'workspace', 'image']),
+  source: z.enum([
+    'path',
+    'cache',
+    'release-archive',
+    'go-install',
+    'package-manager',
+    'npm',
+    'workspace',
+    'image',
+  ]),
   /** Where from, in words or as an address; the checksum if there was one. */
   origin: z.string(),
   sizeBytes: bytes.nullable(),
+  /** Arguments of every call of it; absent without any. */
+  arguments: z.array(z.string()).optional(),
 });
 export type ProvisionedTool = z.output<typeof provisionedToolSchema>;
 

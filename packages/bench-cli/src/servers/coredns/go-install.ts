@@ -12,10 +12,10 @@ import { keepCoredns } from './cache.ts';
 /** A first build on two slow cores takes about ten minutes. */
 const BUILD_SECONDS = 20 * 60;
 
-const MODULE = 'github.com/coredns/coredns';
+export const COREDNS_MODULE = 'github.com/coredns/coredns';
 
 export function corednsGoTarget(version: string): string {
-  return `${MODULE}@v${version}`;
+  return `${COREDNS_MODULE}@v${version}`;
 }
 
 /** What `go install -v` does: it prints a line for each module it downloads and each package it compiles. */

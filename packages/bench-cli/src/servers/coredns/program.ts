@@ -8,12 +8,15 @@ import {
   type Program,
   type ProgramInspection,
   type ProvisionOptions,
+  type WantedVersion,
 } from '../../provision/provision.ts';
+import { demandKnownVersion } from '../../provision/versions.ts';
 import type { ProvisionedTool } from '../../results/record.ts';
 import type { World } from '../../world.ts';
 import { COREDNS_VERSION, corednsDirectory, corednsFromCache } from './cache.ts';
 import { corednsFromGo, corednsGoTarget } from './go-install.ts';
 import { corednsArchiveUrl, corednsFromRelease } from './release.ts';
+import { corednsVersions } from './versions.ts';
 
 const INSTALLED = { name: 'coredns', question: COREDNS_VERSION } as const;
 
@@ -65,9 +68,17 @@ async function inspect(world: World, version: string): Promise<ProgramInspection
   };
 }
 
+async function demandVersion(world: World, { version }: WantedVersion, signal: AbortSignal): Promise<void> {
+  const wanted = version ?? DEFAULTS.corednsVersion;
+  const here = [await corednsFromCache(world, wanted), await toolFromPath(world, INSTALLED, wanted)];
+  if (here.some((attempt) => 'found' in attempt)) return;
+  demandKnownVersion('CoreDNS', wanted, await corednsVersions(world, signal));
+}
+
 export const corednsProgram: Program = {
   name: 'coredns',
   optional: false,
   provide,
+  demandVersion,
   inspect: (world, { version }) => inspect(world, version ?? DEFAULTS.corednsVersion),
 };

@@ -94,6 +94,7 @@ export const dinodnsStock: ServerKind = {
   name: 'dinodns-stock',
   title: 'DinoDNS (stock)',
   description: 'the unmodified npm package with its DefaultStore, as documented',
+  defaultVersion: () => null,
   definition: definition({
     profile: 'stock',
     answersUnknownZoneWith: 'NXDOMAIN',
@@ -108,6 +109,7 @@ export const dinodns: ServerKind = {
   name: 'dinodns',
   title: 'DinoDNS',
   description: 'the same framework with the network and store of this project',
+  defaultVersion: () => null,
   definition: definition({
     profile: 'dinodns',
     answersUnknownZoneWith: 'REFUSED',

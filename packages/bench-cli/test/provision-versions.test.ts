@@ -1,0 +1,110 @@
+/** Versions that a server's name asks for: which exist, and getting another version of the framework. */
+import { readdir } from 'node:fs/promises';
+import { join } from 'node:path';
+import { afterEach, describe, expect, it } from 'vitest';
+import { createProvisioner } from '../src/provision/provisioner.ts';
+import { nearestVersions } from '../src/provision/versions.ts';
+import { corednsProgram } from '../src/servers/coredns/program.ts';
+import { dinodnsProgram } from '../src/servers/dinodns/program.ts';
+import { realWorld, type World } from '../src/world.ts';
+import { emptyMachine, type Machine } from './provision-fixtures.ts';
+
+const KNOWN = ['1.9.0', '1.10.0', '1.11.3', '1.12.0-rc.1', '1.13.1', '1.14.0', '1.15.0'];
+
+const closers: (() => Promise<void>)[] = [];
+afterEach(async () => {
+  for (const close of closers.splice(0).reverse()) await close();
+});
+
+async function machineWith(scripts: Readonly<Record<string, string>>): Promise<Machine> {
+  const machine = await emptyMachine({ GOPROXY: 'http://127.0.0.1:1' });
+  closers.push(machine.remove);
+  for (const [name, text] of Object.entries(scripts)) await machine.script(name, text);
+  return machine;
+}
+
+const { signal } = new AbortController();
+const demandCoredns = (world: World, version: string) =>
+  corednsProgram.demandVersion?.(world, { version }, signal);
+const demandDinodns = (world: World, version: string) =>
+  dinodnsProgram.demandVersion?.(world, { version }, signal);
+
+describe('the nearest versions', () => {
+  it('are the two releases on each side, and the latest', () => {
+    expect(nearestVersions('1.11.4', KNOWN)).toEqual(['1.10.0', '1.11.3', '1.13.1', '1.14.0', '1.15.0']);
+    expect(nearestVersions('2.0.0', KNOWN)).toEqual(['1.14.0', '1.15.0']);
+    expect(nearestVersions('0.1.0', KNOWN)).toEqual(['1.9.0', '1.10.0', '1.15.0']);
+  });
+
+  it('of what is no release are the latest', () => {
+    expect(nearestVersions('newest', KNOWN)).toEqual(['1.15.0']);
+  });
+});
+
+describe('a version of CoreDNS that does not exist', () => {
+  const list = `echo github.com/coredns/coredns ${KNOWN.map((version) => `v${version}`).join(' ')}`;
+
+  it('is refused with the nearest that do, before anything is got', async () => {
+    const { world } = await machineWith({ go: list });
+    await expect(demandCoredns(world, '1.13.2')).rejects.toMatchObject({
+      code: 'E_UNKNOWN_SERVER',
+      exitStatus: 2,
+      message: expect.stringContaining('there is no CoreDNS 1.13.2'),
+      fix: 'The nearest versions are 1.11.3, 1.13.1, 1.14.0, 1.15.0.',
+    });
+    await expect(demandCoredns(world, '1.13.1')).resolves.toBeUndefined();
+  });
+
+  it('passes where nobody can be asked, so that the attempt to get it says why', async () => {
+    const { world } = await machineWith({ go: 'exit 1' });
+    await expect(demandCoredns(world, '1.13.2')).resolves.toBeUndefined();
+  });
+});
+
+describe('another version of the framework', () => {
+  /** npm as far as bench uses it: two versions, of which `install` makes the directories. */
+  const npm = `
+case "$1" in
+  view) echo '["0.0.12","0.0.13"]' ;;
+  install)
+    root=$3
+    for last; do :; done
+    version=\${last#dinodns@}
+    /bin/mkdir -p $root/node_modules/dinodns
+    echo "{\\"packages\\":{\\"node_modules/dinodns\\":{\\"version\\":\\"$version\\",\\"integrity\\":\\"sha512-x\\"}}}" > $root/node_modules/.package-lock.json
+    echo "{\\"name\\":\\"dinodns\\",\\"version\\":\\"$version\\"}" > $root/node_modules/dinodns/package.json ;;
+esac`;
+
+  it('is refused with the nearest that exist', async () => {
+    const { world } = await machineWith({ npm });
+    await expect(demandDinodns(world, '0.1.0')).rejects.toMatchObject({
+      code: 'E_UNKNOWN_SERVER',
+      fix: 'The nearest versions are 0.0.12, 0.0.13.',
+    });
+  });
+
+  it('is installed into the cache once, and the server is told where it is', async () => {
+    const machine = await machineWith({ npm });
+    const world = { ...machine.world, fs: realWorld().fs };
+    const get = (allowed: boolean) =>
+      createProvisioner(world)(dinodnsProgram, { ...machine.options, allowed, version: '0.0.12' });
+    const tool = await get(true);
+    const cache = join(machine.home, 'cache', 'dinodns-bench');
+    expect(tool.arguments).toEqual([
+      '--framework',
+      join(cache, 'dinodns', '0.0.12', 'node_modules', 'dinodns'),
+    ]);
+    expect(tool.origin).toContain('dinodns 0.0.12 (npm install --ignore-scripts dinodns@0.0.12, sha512-x)');
+    expect(await get(false)).toEqual(tool);
+    expect(await readdir(join(cache, 'staging'))).toEqual([]);
+  });
+
+  it('that is the one of the workspace needs no npm', async () => {
+    const machine = await machineWith({});
+    const world = { ...machine.world, fs: realWorld().fs };
+    const options = { ...machine.options, version: '0.0.13' };
+    const tool = await createProvisioner(world)(dinodnsProgram, options);
+    expect(tool).toMatchObject({ source: 'workspace' });
+    expect(tool.arguments).toBeUndefined();
+  });
+});
