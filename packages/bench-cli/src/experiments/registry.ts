@@ -2,10 +2,11 @@
 import { BenchError } from '../errors.ts';
 import type { Format } from '../report/index.ts';
 import type { LoadedRun } from '../results/store.ts';
+import { capacity } from './capacity/index.ts';
 import { compare } from './compare/index.ts';
 import type { Experiment } from './experiment.ts';
 
-export const EXPERIMENTS: readonly Experiment[] = [compare];
+export const EXPERIMENTS: readonly Experiment[] = [compare, capacity];
 
 /** What `--format` takes: the formats of all experiments, each once. */
 export const ALL_FORMATS: readonly Format[] = [...new Set(EXPERIMENTS.flatMap(({ formats }) => formats))];

@@ -1,0 +1,99 @@
+/** Counts of a cluster and the resources of its DNS, with read rights only. Changes nothing. */
+import { z } from 'zod';
+import { BenchError } from '../../errors.ts';
+import { createClient, type KubeClient } from '../../kubernetes-api/client.ts';
+import { connect } from '../../kubernetes-api/connect.ts';
+import { KINDS, type Kind, pathOf } from '../../kubernetes-api/kinds.ts';
+import { parseQuantity } from '../../quantity.ts';
+import { type ClusterDns, findClusterDns } from '../../targets/kubernetes/cluster-dns.ts';
+import type { World } from '../../world.ts';
+import type { ClusterCounts } from './demand.ts';
+
+/** All requests together; each is retried while the API server is away. */
+const LIMIT_SECONDS = 60;
+
+const pageSchema = z.object({
+  metadata: z.object({
+    remainingItemCount: z.number().int().nonnegative().optional(),
+    continue: z.string().default(''),
+  }),
+  items: z.array(z.unknown()).nullable().default([]),
+});
+
+/** As kubectl reads lists. */
+const PAGE_ITEMS = 500;
+
+/**
+ * The first page of a list says how many more there are, so that the objects themselves need not be read; an API server that
+ * does not say it is read page by page.
+ */
+async function countOf(client: KubeClient, kind: Kind, signal: AbortSignal): Promise<number> {
+  const action = `list ${KINDS[kind].plural}`;
+  let count = 0;
+  let next = '';
+  do {
+    const from = next === '' ? '' : `&continue=${encodeURIComponent(next)}`;
+    const text = await client.text(`${pathOf(kind)}?limit=${PAGE_ITEMS}${from}`, action, signal);
+    const { metadata, items } = pageSchema.parse(JSON.parse(text));
+    count += items?.length ?? 0;
+    if (metadata.remainingItemCount !== undefined) return count + metadata.remainingItemCount;
+    next = metadata.continue;
+  } while (next !== '');
+  return count;
+}
+
+/** Null where the cluster has no DNS that bench knows: its size is known all the same. */
+async function clusterDns(client: KubeClient, signal: AbortSignal): Promise<ClusterDns | null> {
+  try {
+    return await findClusterDns(client, signal);
+  } catch (error) {
+    if (error instanceof BenchError && error.code === 'E_CONFIG') return null;
+    throw error;
+  }
+}
+
+/** The memory limit of the container that answers; null where one of the pods has none. */
+function memoryLimitOf({ pods }: ClusterDns): number | null {
+  const limits = pods.map((pod) => {
+    const containers = pod.spec?.containers ?? [];
+    const server = containers.find(({ name }) => name === 'coredns' || name === 'dns') ?? containers[0];
+    return parseQuantity(server?.resources?.limits?.memory);
+  });
+  const known = limits.filter((limit) => limit !== null);
+  return known.length === 0 || known.length < limits.length ? null : Math.min(...known);
+}
+
+/** Whether the Corefile of kubeadm's ConfigMap turns autopath on; false where it may not be read. */
+async function hasAutopath(client: KubeClient, dns: ClusterDns, signal: AbortSignal): Promise<boolean> {
+  try {
+    const map = await client.get('ConfigMap', 'coredns', dns.namespace, signal);
+    return /^\s*autopath\b/m.test(map?.data?.Corefile ?? '');
+  } catch (error) {
+    signal.throwIfAborted();
+    if (error instanceof BenchError && error.code === 'E_CLUSTER_FORBIDDEN') return false;
+    throw error;
+  }
+}
+
+/**
+ * What the cluster of the kubeconfig has.
+ * @throws BenchError as `connect` and the client do: no kubeconfig, an unknown context, a missing right.
+ */
+export async function countCluster(world: World, context: string | undefined): Promise<ClusterCounts> {
+  const client = createClient(await connect(world, context), { clock: world.clock });
+  const signal = AbortSignal.timeout(LIMIT_SECONDS * 1000);
+  const [pods, services, nodes] = [
+    await countOf(client, 'Pod', signal),
+    await countOf(client, 'Service', signal),
+    await countOf(client, 'Node', signal),
+  ];
+  const dns = await clusterDns(client, signal);
+  return {
+    pods,
+    services,
+    nodes,
+    replicas: dns === null ? null : dns.pods.length,
+    memoryLimitBytes: dns === null ? null : memoryLimitOf(dns),
+    autopath: dns !== null && (await hasAutopath(client, dns, signal)),
+  };
+}

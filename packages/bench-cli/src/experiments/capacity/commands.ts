@@ -1,0 +1,32 @@
+/** The commands of the capacity experiment, with their flags. */
+import type { Command } from 'commander';
+import type { Call } from '../experiment.ts';
+import { type PlanFlags, planCommand } from './plan-command.ts';
+
+export function addCapacityCommands(program: Command, call: Call): void {
+  const capacity = program
+    .command('capacity')
+    .description('how much memory and how many replicas the DNS of a cluster needs');
+  capacity
+    .command('plan')
+    .description('memory, replicas and their YAML, from the size of a cluster and published measurements')
+    .option('--from-cluster', 'count pods, services and nodes, and read the DNS pods (read rights only)')
+    .option('--context <name>', 'context of the kubeconfig (default: its current one)')
+    .option('--pods <n>', 'pods of the cluster')
+    .option('--services <n>', 'services of the cluster')
+    .option('--lookups-internal <n>', 'lookups of names of the cluster, per second (default: 0)')
+    .option('--lookups-external <n>', 'lookups of other names, per second (default: 0)')
+    .option('--autopath', 'CoreDNS has the autopath plugin and watches pods')
+    .option('--families <n>', '1: programs ask for A; 2: for A and AAAA (default: 2)')
+    .option('--search-domains <n>', 'domains of the search list (default: 4)')
+    .option('--memory-limit <quantity>', 'memory limit of the DNS pods today: 170Mi')
+    .option('--replicas <n>', 'DNS pods today')
+    .option('--nodes <n>', 'nodes of the cluster')
+    .option('--extrapolate', 'plan for more than twice the objects that were measured')
+    .option('--yaml', 'print a patch with the resources, and the ConfigMap of the autoscaler')
+    .option('--json', 'print the plan as JSON')
+    .addHelpText('after', call.exitStatusHelp)
+    .action(async (flags: PlanFlags) => {
+      call.status = await planCommand(call.world, flags);
+    });
+}

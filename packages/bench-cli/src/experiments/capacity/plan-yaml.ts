@@ -1,0 +1,48 @@
+/** A capacity plan as Kubernetes objects. Pure. */
+import { stringify } from 'yaml';
+import type { CapacityPlan } from './plan.ts';
+
+/** What cluster-proportional-autoscaler's own defaults are, where the cluster's size is not known. */
+const DEFAULT_NODES_PER_REPLICA = 16;
+const DEFAULT_CORES_PER_REPLICA = 256;
+
+/** Megabytes are 10^6 bytes; rounded up to what people write. */
+function memoryQuantity(megabytes: number): string {
+  return `${Math.ceil((megabytes * 1e6) / 2 ** 20)}Mi`;
+}
+
+/** A patch of the DNS Deployment: `kubectl -n kube-system patch deployment coredns --patch-file FILE`. */
+function deploymentPatch({ replicas, memoryRequestMegabytes, memoryLimitMegabytes }: CapacityPlan) {
+  const resources = {
+    requests: { memory: memoryQuantity(memoryRequestMegabytes) },
+    limits: { memory: memoryQuantity(memoryLimitMegabytes) },
+  };
+  return { spec: { replicas, template: { spec: { containers: [{ name: 'coredns', resources }] } } } };
+}
+
+/** What cluster-proportional-autoscaler reads, in `linear` mode. */
+function autoscalerConfigMap({ replicas, demand: { nodes } }: CapacityPlan) {
+  const linear = {
+    nodesPerReplica: nodes === null ? DEFAULT_NODES_PER_REPLICA : Math.max(1, Math.floor(nodes / replicas)),
+    coresPerReplica: DEFAULT_CORES_PER_REPLICA,
+    min: replicas,
+    preventSinglePointFailure: true,
+    includeUnschedulableNodes: true,
+  };
+  return {
+    apiVersion: 'v1',
+    kind: 'ConfigMap',
+    metadata: { name: 'dns-autoscaler', namespace: 'kube-system' },
+    data: { linear: JSON.stringify(linear) },
+  };
+}
+
+/** Two documents: a patch with the resources and the replicas, and the autoscaler's ConfigMap. */
+export function planYaml(plan: CapacityPlan): string {
+  return [
+    '# A patch: kubectl -n kube-system patch deployment coredns --patch-file FILE\n',
+    stringify(deploymentPatch(plan)),
+    '---\n# For cluster-proportional-autoscaler\n',
+    stringify(autoscalerConfigMap(plan)),
+  ].join('');
+}
