@@ -59,6 +59,61 @@ test('a transfer contains every record once and the SOA record twice', needs('di
   expect(dig(ready.port, 'none.example.', 'AXFR')).toContain('Transfer failed');
 });
 
+test(
+  'an IXFR gets the SOA record alone if the client is up to date, else the whole zone',
+  needs('dig'),
+  async () => {
+    const { ready } = await startPrimary('--allow-transfer', '127.0.0.1');
+    const lines = (serial: number) =>
+      dig(ready.port, 'example.', `IXFR=${serial}`, '+noall', '+answer').trim().split('\n');
+    // The zone's serial is 7; 4294967295 comes before it (RFC 1982).
+    expect(lines(7)).toHaveLength(1);
+    expect(lines(8)).toHaveLength(1);
+    expect(lines(7)[0]).toContain('SOA');
+    const all = dig(ready.port, 'example.', 'AXFR', '+noall', '+answer').trim().split('\n');
+    expect(lines(6)).toEqual(all);
+    expect(lines(4_294_967_295)).toEqual(all);
+  },
+);
+
+test('at a zone cut, parent and child transfer what each holds', needs('dig'), async () => {
+  const parent = join(directory, 'parent.zone');
+  const child = join(directory, 'child.zone');
+  const head = '$TTL 60\n@ SOA ns host 7 7200 3600 1209600 300\n@ NS ns\n';
+  writeFileSync(
+    parent,
+    `${head}ns A 192.0.2.1\nsub NS ns.sub\nsub NS ns\nns.sub A 192.0.2.2\nold.sub A 192.0.2.3\n`,
+  );
+  writeFileSync(child, `${head}ns A 192.0.2.4\nwww A 192.0.2.5\n`);
+  const zones = ['--zone', `sub.example.=${child}`, '--zone', `example.=${parent}`];
+  const { ready } = await startServer([...zones, '--allow-transfer', '127.0.0.1']);
+  const records = (zone: string) =>
+    dig(ready.port, zone, 'AXFR', '+noall', '+answer')
+      .trim()
+      .split('\n')
+      .map((line) =>
+        line
+          .split(/\s+/)
+          .filter((_, field) => [0, 3, 4].includes(field))
+          .join(' '),
+      )
+      .filter((line) => !line.includes('SOA'))
+      .sort();
+  expect(records('example.')).toEqual([
+    'example. NS ns.example.',
+    'ns.example. A 192.0.2.1',
+    'ns.sub.example. A 192.0.2.2',
+    'old.sub.example. A 192.0.2.3',
+    'sub.example. NS ns.example.',
+    'sub.example. NS ns.sub.example.',
+  ]);
+  expect(records('sub.example.')).toEqual([
+    'ns.sub.example. A 192.0.2.4',
+    'sub.example. NS ns.sub.example.',
+    'www.sub.example. A 192.0.2.5',
+  ]);
+});
+
 test('zone transfers are refused unless allowed', needs('dig'), async () => {
   const { ready } = await startPrimary();
   expect((await ask('tcp', ready, 'example', 'AXFR')).rcode).toBe(RCODE.REFUSED);

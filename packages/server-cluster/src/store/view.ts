@@ -2,7 +2,7 @@
  * A store's answers as the framework's handlers see them: the records, and the bytes after the question. They
  * equal what the answer table replies to the same question, decoded.
  */
-import { encodeName, FLAG, HEADER_BYTES, MAX_LABELS, MAX_MESSAGE_BYTES } from '@dinodns-bench/wire';
+import { CLASS, encodeName, FLAG, HEADER_BYTES, MAX_MESSAGE_BYTES, QueryReader } from '@dinodns-bench/wire';
 import { OUTSIDE } from '../table/answers.ts';
 import { ReplyWriter } from '../table/reply-writer.ts';
 import type { ZoneData } from '../table/zone-data.ts';
@@ -26,7 +26,7 @@ export class StoreView {
   readonly #data: ZoneData;
   readonly #reply = new ReplyWriter();
   readonly #responder = new ZoneResponder(this.#reply);
-  readonly #labels = new Uint16Array(MAX_LABELS);
+  readonly #query = new QueryReader();
   #message = Buffer.alloc(MAX_MESSAGE_BYTES);
   /** Keyed by question name and answer bytes, which determine the result regardless of changes. */
   readonly #kept = new Map<string, StoredAnswer>();
@@ -47,11 +47,11 @@ export class StoreView {
   #write(owner: Buffer, type: number, dnssecOk: boolean): number {
     const questionEnd = HEADER_BYTES + owner.length + 4;
     for (;;) {
-      owner.copy(this.#message, HEADER_BYTES);
+      writeQuestion(this.#message, owner, type);
+      this.#query.read(this.#message, 0, questionEnd);
+      this.#query.dnssecOk = dnssecOk;
       this.#reply.begin(this.#message, 0, questionEnd, this.#message.length);
-      const count = this.#reply.locate(HEADER_BYTES, this.#labels);
-      const responder = this.#responder;
-      const flags = responder.answer(this.#data, this.#message, 0, this.#labels, count, type, dnssecOk);
+      const flags = this.#responder.answer(this.#data, this.#message, 0, this.#query);
       if (!this.#reply.isFull) return flags;
       // The answer exceeds any message. The network will truncate it, but must see it.
       this.#message = Buffer.alloc(this.#message.length * 2);
@@ -92,4 +92,13 @@ export class StoreView {
     }
     return answer;
   }
+}
+
+/** Writes a query for one name of class IN. */
+function writeQuestion(message: Buffer, name: Buffer, type: number): void {
+  message.fill(0, 0, HEADER_BYTES);
+  message.writeUInt16BE(1, 4);
+  name.copy(message, HEADER_BYTES);
+  const at = message.writeUInt16BE(type, HEADER_BYTES + name.length);
+  message.writeUInt16BE(CLASS.IN, at);
 }

@@ -99,8 +99,7 @@ class AnswerTable implements Responder {
   }
 
   #answer(bytes: Uint8Array, offset: number, query: QueryReader, transport: Transport): number {
-    const { labels, labelCount, type, class: questionClass, dnssecOk } = query;
-    const flags = this.#answers.answer(bytes, offset, labels, labelCount, type, questionClass, dnssecOk);
+    const flags = this.#answers.answer(bytes, offset, query);
     if (flags >= 0) return this.#finish(query, flags, transport);
     if (flags === FRAMEWORK || this.#outside === -1) return TO_FRAMEWORK;
     return this.#refuse(query, this.#outside);

@@ -3,7 +3,7 @@
  * handler does: exact types only, wildcards even beside existing names, TTL 0, AA clear. Unlike there, names
  * compare case-insensitively.
  */
-import { CLASS, canonicalName, encodeName } from '@dinodns-bench/wire';
+import { CLASS, canonicalName, encodeName, type QueryReader } from '@dinodns-bench/wire';
 import type { DefaultStore } from 'dinodns/plugins/storage/index.js';
 import type { SupportedAnswer } from 'dinodns/types/dns.js';
 import { encodeData } from '../wire/rdata.ts';
@@ -51,18 +51,12 @@ export class DefaultStoreAnswers implements Answers {
     };
   }
 
-  answer(
-    bytes: Uint8Array,
-    start: number,
-    labels: Uint16Array,
-    count: number,
-    type: number,
-    questionClass: number,
-  ): number {
+  answer(bytes: Uint8Array, start: number, query: QueryReader): number {
+    const { labels, type } = query;
     // The handler ignores the class. A store with caches behind it tells them about every answer.
-    if (questionClass !== CLASS.IN || this.#store.shouldCache) return FRAMEWORK;
+    if (query.class !== CLASS.IN || this.#store.shouldCache) return FRAMEWORK;
     const data = this.#data;
-    this.#finder.find(data, bytes, start, labels, count);
+    this.#finder.find(data, bytes, start, labels, query.labelCount, 0);
     this.#toRecords();
     const { node, surplus } = this.#finder;
     if (node === NONE) return OUTSIDE;

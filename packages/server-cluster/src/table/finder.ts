@@ -32,47 +32,18 @@ export class Finder {
   redirection = NONE;
   redirectionLabel = 0;
 
-  /** `labels` are offsets from `start`; `count` of them come before the root. */
-  find(data: ZoneData, bytes: Uint8Array, start: number, labels: Uint16Array, count: number): void {
-    const label = this.#descend(data, bytes, start, labels, count, 0);
-    // A name that exists only to hold NSEC3 records does not exist for other queries (RFC 5155, section 7.2.8).
-    if (label === 0 && (this.flags & SHAPE_FLAG.nsec3) !== 0) {
-      this.node = data.names.parentOf(this.node);
-      this.unmatched = 1;
-    }
-  }
-
   /**
-   * If the name is an apex, and we serve a zone above it: goes to what that zone holds at the name, or above it. To
-   * that zone, nothing is at the name if it was found only as the child's apex.
+   * Goes from the root towards the name until `last` of its labels are left, or the next one does not exist. `labels` are
+   * offsets from `start`; `count` of them come before the root.
    */
-  toParentSide(data: ZoneData, bytes: Uint8Array, start: number, labels: Uint16Array, count: number): void {
-    if (this.unmatched > 0 || this.apex !== this.node || count === 0) return;
-    const child = this.node;
-    const { flags } = this;
-    this.#descend(data, bytes, start, labels, count, 1);
-    if (this.apex === NONE) this.find(data, bytes, start, labels, count);
-    else if (this.cut === NONE && this.redirection === NONE) {
-      this.unmatched = 0;
-      const side = data.names.parentSideOf(child);
-      this.node = side === NONE ? child : side;
-      this.flags = flags;
-      if (side !== NONE) this.#note(data, side, 0);
-    }
-  }
-
-  /**
-   * Goes from the root towards the name until `last` of its labels are left, or the next one does not exist. Returns how
-   * many are left.
-   */
-  #descend(
+  find(
     data: ZoneData,
     bytes: Uint8Array,
     start: number,
     labels: Uint16Array,
     count: number,
     last: number,
-  ): number {
+  ): void {
     const { names } = data;
     this.apex = NONE;
     this.cut = NONE;
@@ -87,10 +58,33 @@ export class Finder {
       label--;
       this.#note(data, node, label);
     }
+    // A name that exists only to hold NSEC3 records does not exist for other queries (RFC 5155, section 7.2.8).
+    if (label === 0 && (this.flags & SHAPE_FLAG.nsec3) !== 0) {
+      node = names.parentOf(node);
+      label = 1;
+    }
     this.node = node;
     this.unmatched = label;
     this.surplus = 0;
-    return label;
+  }
+
+  /**
+   * If the name is an apex, and we serve a zone above it: goes to what that zone holds at the name, or above it. To
+   * that zone, nothing is at the name if it was found only as the child's apex.
+   */
+  toParentSide(data: ZoneData, bytes: Uint8Array, start: number, labels: Uint16Array, count: number): void {
+    if (this.unmatched > 0 || this.apex !== this.node || count === 0) return;
+    const child = this.node;
+    const { flags } = this;
+    this.find(data, bytes, start, labels, count, 1);
+    if (this.apex === NONE) this.find(data, bytes, start, labels, count, 0);
+    else if (this.cut === NONE && this.redirection === NONE) {
+      this.unmatched = 0;
+      const side = data.names.parentSideOf(child);
+      this.node = side === NONE ? child : side;
+      this.flags = flags;
+      if (side !== NONE) this.#note(data, side, 0);
+    }
   }
 
   /** Moves to the wildcard directly below `node`; false if there is none. */

@@ -1,5 +1,5 @@
 /** The answers of a `ZoneStore`: those of its handler, from the same records. */
-import { CLASS, FLAG } from '@dinodns-bench/wire';
+import { CLASS, FLAG, type QueryReader } from '@dinodns-bench/wire';
 import type { ZoneStore } from '../store/zone-store.ts';
 import { type Answers, OUTSIDE } from './answers.ts';
 import type { ReplyWriter } from './reply-writer.ts';
@@ -16,18 +16,11 @@ export class ZoneAnswers implements Answers {
     this.#responder = new ZoneResponder(reply);
   }
 
-  answer(
-    bytes: Uint8Array,
-    start: number,
-    labels: Uint16Array,
-    count: number,
-    type: number,
-    questionClass: number,
-    dnssecOk: boolean,
-  ): number {
+  answer(bytes: Uint8Array, start: number, query: QueryReader): number {
+    const questionClass = query.class;
     if (questionClass !== CLASS.IN && questionClass !== CLASS_ANY) return OUTSIDE;
-    if (asksForNoRecords(type)) return OUTSIDE;
-    const flags = this.#responder.answer(this.#store.data, bytes, start, labels, count, type, dnssecOk);
+    if (asksForNoRecords(query.type)) return OUTSIDE;
+    const flags = this.#responder.answer(this.#store.data, bytes, start, query);
     // An answer for class ANY is never authoritative (RFC 1035, section 6.2).
     return questionClass === CLASS.IN || flags < 0 ? flags : flags & ~FLAG.authoritative;
   }

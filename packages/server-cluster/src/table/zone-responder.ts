@@ -3,7 +3,7 @@
  * RFC 4592, RFC 6604, RFC 6672, RFC 8482). A zone starts at a name with an SOA record and ends at its zone cuts:
  * names below it with NS records.
  */
-import { FLAG, MAX_LABELS, RCODE, TYPE } from '@dinodns-bench/wire';
+import { FLAG, MAX_LABELS, type QueryReader, RCODE, TYPE } from '@dinodns-bench/wire';
 import { AddressWriter } from './addresses.ts';
 import { AliasChain } from './alias-chain.ts';
 import { OUTSIDE } from './answers.ts';
@@ -41,38 +41,23 @@ export class ZoneResponder {
 
   /**
    * Writes the answer after the question and returns its flags: RCODE and AA. If there is none, returns `OUTSIDE`
-   * and writes nothing. With `dnssecOk`, answers from signed zones include signatures and denial of existence.
+   * and writes nothing. With DO, answers from signed zones include signatures and denial of existence.
    */
-  answer(
-    data: ZoneData,
-    bytes: Uint8Array,
-    start: number,
-    question: Uint16Array,
-    count: number,
-    type: number,
-    dnssecOk: boolean,
-  ): number {
-    this.#signed.dnssecOk = dnssecOk;
-    const flags = this.#answer(data, bytes, start, question, count, type);
-    if (dnssecOk) this.#denial.flush(data);
+  answer(data: ZoneData, bytes: Uint8Array, start: number, query: QueryReader): number {
+    this.#signed.dnssecOk = query.dnssecOk;
+    const flags = this.#answer(data, bytes, start, query);
+    if (query.dnssecOk) this.#denial.flush(data);
     return flags;
   }
 
-  #answer(
-    data: ZoneData,
-    bytes: Uint8Array,
-    start: number,
-    question: Uint16Array,
-    count: number,
-    type: number,
-  ): number {
+  #answer(data: ZoneData, bytes: Uint8Array, start: number, query: QueryReader): number {
+    const { type } = query;
     const finder = this.#finder;
     const chain = this.#chain;
-    let labels = question;
-    let labelCount = count;
+    let { labels, labelCount } = query;
     chain.begin();
     for (let depth = 0; ; depth++) {
-      finder.find(data, bytes, start, labels, labelCount);
+      finder.find(data, bytes, start, labels, labelCount, 0);
       // DS belongs to the parent (RFC 4035, section 3.1.4.1).
       if (type === TYPE.DS) finder.toParentSide(data, bytes, start, labels, labelCount);
       const nothing = depth === 0 ? OUTSIDE : FLAG.authoritative;

@@ -2,7 +2,7 @@
  * A whole zone as DNS messages (RFC 5936): the SOA record first and last, everything else in between in any order.
  * Messages are generated one at a time, so that the sender can wait.
  */
-import { FLAG, HEADER_BYTES, LOWER_CASE, RCODE, TYPE } from '@dinodns-bench/wire';
+import { FLAG, HEADER_BYTES, LOWER_CASE, RCODE, skipName, TYPE } from '@dinodns-bench/wire';
 import { NONE } from '../table/arena.ts';
 import { labelOffsets } from '../table/name-tree.ts';
 import type { StoredSet } from '../table/stored-set.ts';
@@ -13,6 +13,8 @@ const MESSAGE_BYTES = 16 * 1024;
 /** Maximum names examined per message, including those of other zones. */
 const NAMES_PER_MESSAGE = 2000;
 const RECORD_HEAD_BYTES = 10;
+/** Serial, refresh, retry, expire and minimum. */
+const SOA_NUMBERS_BYTES = 20;
 const CLASS_IN = 1;
 /** A pointer to the question's name, which is the zone's. */
 const ZONE_POINTER = 0xc000 | HEADER_BYTES;
@@ -24,6 +26,43 @@ const AT_CUT: readonly number[] = [TYPE.NS, TYPE.DS];
 export function zoneOf(data: ZoneData, query: Buffer, questionEnd: number): number {
   const node = data.names.find(query.subarray(HEADER_BYTES, questionEnd - 4));
   return node !== NONE && data.readNode(node).some(({ type }) => type === TYPE.SOA) ? node : NONE;
+}
+
+/**
+ * Whether the client of an IXFR has the zone's current version, or a later one: the serial of the SOA record in its
+ * query says which (RFC 1995, section 3). False without one.
+ */
+export function hasCurrent(data: ZoneData, apex: number, query: Buffer, questionEnd: number): boolean {
+  const theirs = serialAt(query, questionEnd);
+  const [soa] = soaOf(data, apex).flatMap(({ records }) => records);
+  if (theirs === undefined || soa === undefined) return false;
+  // Serials are compared by their distance (RFC 1982, section 3.2).
+  return ((theirs - soa.data.readUInt32BE(soa.data.length - SOA_NUMBERS_BYTES)) | 0) >= 0;
+}
+
+/** The serial of the SOA record that begins the authority section. */
+function serialAt(query: Buffer, questionEnd: number): number | undefined {
+  if (query.readUInt16BE(6) !== 0 || query.readUInt16BE(8) === 0) return undefined;
+  const type = skipName(query, questionEnd);
+  const isSoa =
+    type !== -1 && type + RECORD_HEAD_BYTES <= query.length && query.readUInt16BE(type) === TYPE.SOA;
+  if (!isSoa) return undefined;
+  const end = type + RECORD_HEAD_BYTES + query.readUInt16BE(type + 8);
+  const serial = end - SOA_NUMBERS_BYTES;
+  if (end > query.length || serial < type + RECORD_HEAD_BYTES) return undefined;
+  return query.readUInt32BE(serial);
+}
+
+function soaOf(data: ZoneData, apex: number): StoredSet[] {
+  return data.readNode(apex).filter(({ type }) => type === TYPE.SOA);
+}
+
+/** The reply to an IXFR whose client has nothing to transfer: the zone's SOA record alone (RFC 1995, section 4). */
+export function soaMessage(data: ZoneData, apex: number, query: Buffer, questionEnd: number): Buffer {
+  const message = new Message(query, questionEnd, RCODE.NOERROR);
+  const zone = data.names.nameOf(apex);
+  const full = [...message.add(zone, zone, soaOf(data, apex))];
+  return Buffer.concat([...full, message.take()]);
 }
 
 /** A reply without records. */
@@ -43,7 +82,7 @@ export function* zoneMessages(
 ): Generator<Buffer, void, void> {
   const message = new Message(query, questionEnd, RCODE.NOERROR);
   const sets = data.readNode(apex);
-  const soa = sets.filter(({ type }) => type === TYPE.SOA);
+  const soa = soaOf(data, apex);
   const zone = data.names.nameOf(apex);
   yield* message.add(zone, zone, soa);
   yield* message.add(

@@ -6,7 +6,8 @@ import { addressBytes, type ClientNetwork, contains } from '../limits/networks.t
 import type { TcpConnection } from '../network/tcp-connection.ts';
 import type { ZoneStore } from '../store/zone-store.ts';
 import { NONE } from '../table/arena.ts';
-import { emptyReply, zoneMessages, zoneOf } from './messages.ts';
+import type { ZoneData } from '../table/zone-data.ts';
+import { emptyReply, hasCurrent, soaMessage, zoneMessages, zoneOf } from './messages.ts';
 
 /** AXFR, or IXFR, which may also be answered with the whole zone (RFC 1995, section 4). */
 export function isTransfer(type: number): boolean {
@@ -40,10 +41,7 @@ export class Transfers {
   ): Promise<void> {
     const { data } = this.#store;
     const apex = zoneOf(data, query, questionEnd);
-    const messages =
-      apex === NONE
-        ? [emptyReply(query, questionEnd, RCODE.NOTAUTH)]
-        : zoneMessages(data, apex, query, questionEnd);
+    const messages = answerTo(data, apex, query, questionEnd);
     const { socket } = connection;
     for (const message of messages) {
       if (!socket.writable) break;
@@ -57,6 +55,16 @@ export class Transfers {
     }
     connection.skip();
   }
+}
+
+/** An IXFR is answered like an AXFR, unless the client is up to date (RFC 1995, section 4). */
+function answerTo(data: ZoneData, apex: number, query: Buffer, questionEnd: number): Iterable<Buffer> {
+  if (apex === NONE) return [emptyReply(query, questionEnd, RCODE.NOTAUTH)];
+  const isIncremental = query.readUInt16BE(questionEnd - 4) === TYPE.IXFR;
+  if (isIncremental && hasCurrent(data, apex, query, questionEnd)) {
+    return [soaMessage(data, apex, query, questionEnd)];
+  }
+  return zoneMessages(data, apex, query, questionEnd);
 }
 
 /** Resolves when the socket is writable or closed. */
