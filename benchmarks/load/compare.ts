@@ -2,7 +2,7 @@
  * dnscannon and dnsperf against a UDP echo: one worker pinned to one core, the echo on another, in turns within one
  * run, 100 queries outstanding. Prints a Markdown table.
  *
- *     node benchmarks/load/compare.ts [--rounds 7] [--seconds 4] [--echo-core 0] [--loader-core 1]
+ *     node benchmarks/load/compare.ts [--rounds 7] [--seconds 4] [--sockets 1,20] [--echo-core 0] [--loader-core 1]
  *     node benchmarks/load/compare.ts --open-loop 100000 [--seconds 10]     lateness of an open loop
  *     node benchmarks/load/compare.ts --plain-echo                           against udp-echo.c
  *     node benchmarks/load/compare.ts --memory [--seconds 600]              resident memory over time
@@ -24,6 +24,7 @@ const { values } = parseArgs({
   options: {
     rounds: { type: 'string', default: '7' },
     seconds: { type: 'string' },
+    sockets: { type: 'string', default: '1,20' },
     'echo-core': { type: 'string', default: '0' },
     'loader-core': { type: 'string', default: '1' },
     'open-loop': { type: 'string' },
@@ -97,25 +98,42 @@ function cannonLoader(flags: readonly string[]): Loader {
   };
 }
 
-const dnsperf: Loader = async (port, seconds) => {
-  const { output, cpuSeconds } = await pinned([
-    ...['dnsperf', '-s', '127.0.0.1', '-p', String(port), '-d', queries],
-    ...['-l', String(seconds), '-q', '100', '-c', '1', '-T', '1'],
-  ]);
-  const number = (pattern: RegExp) => Number(output.match(pattern)?.[1]);
-  return {
-    qps: number(/Queries per second:\s+([\d.]+)/),
-    completed: number(/Queries completed:\s+(\d+)/),
-    meanSeconds: number(/Average Latency \(s\):\s+([\d.]+)/),
-    cpuSeconds,
+function dnsperfLoader(sockets: string): Loader {
+  return async (port, seconds) => {
+    const { output, cpuSeconds } = await pinned([
+      ...['dnsperf', '-s', '127.0.0.1', '-p', String(port), '-d', queries],
+      ...['-l', String(seconds), '-q', '100', '-c', sockets, '-T', '1'],
+    ]);
+    const number = (pattern: RegExp) => Number(output.match(pattern)?.[1]);
+    return {
+      qps: number(/Queries per second:\s+([\d.]+)/),
+      completed: number(/Queries completed:\s+(\d+)/),
+      meanSeconds: number(/Average Latency \(s\):\s+([\d.]+)/),
+      cpuSeconds,
+    };
   };
-};
+}
 
-const loaders: readonly (readonly [string, Loader])[] = [
-  ['dnsperf', dnsperf],
-  ['dnscannon', cannonLoader([])],
-  ['dnscannon --no-segmentation', cannonLoader(['--no-segmentation'])],
-];
+interface Entry {
+  readonly name: string;
+  readonly load: Loader;
+  /** The name of the entry that it is compared with. */
+  readonly base: string;
+}
+
+const entries: readonly Entry[] = values.sockets.split(',').flatMap((sockets) => {
+  const of = (name: string) => `${name}, ${sockets} ${sockets === '1' ? 'socket' : 'sockets'}`;
+  const base = of('dnsperf');
+  return [
+    { name: base, load: dnsperfLoader(sockets), base },
+    { name: of('dnscannon'), load: cannonLoader(['-c', sockets]), base },
+    {
+      name: of('dnscannon --no-segmentation'),
+      load: cannonLoader(['-c', sockets, '--no-segmentation']),
+      base,
+    },
+  ];
+});
 
 function quantile(samples: readonly number[], share: number): number {
   const sorted = samples.toSorted((a, b) => a - b);
@@ -123,17 +141,18 @@ function quantile(samples: readonly number[], share: number): number {
 }
 
 async function compare(port: number, rounds: number, seconds: number): Promise<void> {
-  const outcomes = new Map<string, Outcome[]>(loaders.map(([name]) => [name, []]));
+  const outcomes = new Map<string, Outcome[]>(entries.map(({ name }) => [name, []]));
   for (let round = 0; round < rounds; round++) {
     // In alternating order, so that machine drift affects all equally.
-    for (const [name, load] of round % 2 === 0 ? loaders : loaders.toReversed()) {
+    for (const { name, load } of round % 2 === 0 ? entries : entries.toReversed()) {
       outcomes.get(name)?.push(await load(port, seconds));
       process.stderr.write(`\rround ${round + 1} of ${rounds}: ${name}${' '.repeat(30)}`);
     }
   }
   process.stderr.write('\r\u001b[K');
-  const base = outcomes.get('dnsperf') ?? [];
-  const rows = [...outcomes].map(([name, runs]) => {
+  const rows = entries.map(({ name, base: baseName }) => {
+    const runs = outcomes.get(name) ?? [];
+    const base = outcomes.get(baseName) ?? [];
     const qps = runs.map((run) => run.qps);
     const ratios = runs.map((run, i) => run.qps / (base[i]?.qps ?? Number.NaN));
     const cpu = runs.map((run) => (run.cpuSeconds / run.completed) * 1e6);

@@ -130,7 +130,7 @@ export interface UdpSocketOptions {
   readonly gatherMicroseconds?: number;
   /**
    * `kernel` (default): datagrams do not pass through the event loop, which saves CPU time. Timers, connections, signals, messages and promises run as before, at most a millisecond later. In the
-   * event loop wait: sockets beyond the eighth of a thread, unreferenced ones, and all where the runtime does not show
+   * event loop wait: sockets beyond 32 of a thread, unreferenced ones, and all where the runtime does not show
    * its event loop; the socket's `waitsIn` tells. DINODNS_UDP_WAIT takes precedence. Native backend only.
    */
   readonly waitIn?: Waiting;

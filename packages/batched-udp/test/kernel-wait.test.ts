@@ -84,10 +84,12 @@ describe.runIf(native)('what a handler leaves', () => {
 });
 
 describe.runIf(native)('who waits in the kernel', () => {
-  it('eight sockets of a thread; the others wait in the event loop, and all answer', async () => {
-    const servers = await Promise.all(Array.from({ length: 20 }, () => open({ address, onBatch: echo })));
+  it('thirty-two sockets of a thread; the others wait in the event loop, and all answer', async () => {
+    const servers = await Promise.all(
+      Array.from({ length: 40 }, () => open({ address, onBatch: echo, waitIn: 'kernel' })),
+    );
     const waiting = () => servers.filter(({ waitsIn }) => waitsIn === 'kernel').length;
-    expect(waiting()).toBe(8);
+    expect(waiting()).toBe(32);
     let answers = 0;
     const clients = await Promise.all(
       servers.map(({ local: { port } }) => {
@@ -97,9 +99,9 @@ describe.runIf(native)('who waits in the kernel', () => {
         return open({ connect: { address, port }, onBatch });
       }),
     );
-    for (let round = 1; round <= 20; round++) {
+    for (let round = 1; round <= 10; round++) {
       for (const client of clients) client.queue(Uint8Array.of(round));
-      await expect.poll(() => answers, { interval: 1 }).toBe(20 * round);
+      await expect.poll(() => answers, { interval: 1 }).toBe(40 * round);
     }
     await servers[0]?.close();
     await servers[1]?.close();

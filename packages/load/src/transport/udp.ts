@@ -12,8 +12,10 @@ import type {
   TransportRequest,
 } from './transport.ts';
 
-/** Up to this many sockets are polled; with more, polling each costs more than waiting for epoll. */
-const MAX_POLLED = 8;
+/** Up to this many sockets are polled, those with queries outstanding; more wait in the event loop. */
+const MAX_POLLED = 64;
+/** Every so many polls look at all sockets, since answers may come that nothing waits for: duplicates, late ones. */
+const POLLS_PER_SWEEP = 64;
 /** Answers without EDNS have at most 512 bytes (RFC 1035); leaves room for a server that exceeds this. */
 const MIN_SLOT_BYTES = 2048;
 /** Maximum datagrams queued on one socket before `flush`. */
@@ -55,18 +57,19 @@ function failureOf(error: Error): LaneFailure {
 /** Opens all sockets. Rejects with a `LoadError` (`E_LIMIT`, `E_SOURCE`, `E_PERMISSION`, `E_UNREACHABLE`). */
 export async function openUdp(request: UdpRequest): Promise<UdpTransport> {
   const sockets: UdpSocket[] = [];
+  const outstanding = new Int32Array(request.lanes);
   try {
     for (let lane = 0; lane < request.lanes; lane++) {
-      sockets.push(await openUdpSocket(socketOptions(request, lane)));
+      sockets.push(await openUdpSocket(socketOptions(request, lane, outstanding)));
     }
   } catch (error) {
     await Promise.all(sockets.map((socket) => socket.close()));
     throw openError(error, request);
   }
-  return new UdpLanes(sockets, request);
+  return new UdpLanes(sockets, outstanding, request);
 }
 
-function socketOptions(request: UdpRequest, lane: number): UdpSocketOptions {
+function socketOptions(request: UdpRequest, lane: number, outstanding: Int32Array): UdpSocketOptions {
   const { server, sources, sourcePort, handler, lanes } = request;
   const source = sources[lane % Math.max(1, sources.length)];
   return {
@@ -79,7 +82,10 @@ function socketOptions(request: UdpRequest, lane: number): UdpSocketOptions {
     sendQueueLength: SEND_QUEUE,
     timestamps: request.timestamps,
     segmentation: request.segmentation,
-    onBatch: (batch) => deliver(batch, lane, handler),
+    onBatch: (batch) => {
+      outstanding[lane] = Math.max(0, (outstanding[lane] ?? 0) - batch.count);
+      deliver(batch, lane, handler);
+    },
     onError: (error) => handler.onLaneFailure(lane, failureOf(error), error),
     onDrain: () => handler.onReady(),
   };
@@ -109,9 +115,13 @@ class UdpLanes implements UdpTransport {
   readonly #sockets: readonly UdpSocket[];
   /** Lanes with datagrams queued since the last flush. */
   readonly #touched: Uint8Array;
+  /** Queries of each lane minus datagrams received: above 0 while an answer may come. */
+  readonly #outstanding: Int32Array;
+  #pollsToSweep = POLLS_PER_SWEEP;
 
-  constructor(sockets: readonly UdpSocket[], { timestamps }: UdpRequest) {
+  constructor(sockets: readonly UdpSocket[], outstanding: Int32Array, { timestamps }: UdpRequest) {
     this.#sockets = sockets;
+    this.#outstanding = outstanding;
     this.lanes = sockets.length;
     this.#touched = new Uint8Array(sockets.length);
     const [first] = sockets;
@@ -147,6 +157,7 @@ class UdpLanes implements UdpTransport {
   commit(lane: number, length: number): void {
     this.#socket(lane).commit(length);
     this.#touched[lane] = 1;
+    this.#outstanding[lane] = (this.#outstanding[lane] ?? 0) + 1;
   }
 
   flush(): void {
@@ -158,8 +169,12 @@ class UdpLanes implements UdpTransport {
   }
 
   poll(): number {
+    const isSweep = --this.#pollsToSweep === 0;
+    if (isSweep) this.#pollsToSweep = POLLS_PER_SWEEP;
     let handled = 0;
-    for (const socket of this.#sockets) handled += socket.receive(1);
+    for (let lane = 0; lane < this.lanes; lane++) {
+      if (isSweep || (this.#outstanding[lane] ?? 0) > 0) handled += this.#socket(lane).receive(1);
+    }
     return handled;
   }
 
