@@ -26,6 +26,7 @@ export const ERROR_CODES = {
   E_POD_TIMEOUT: 'environment',
   E_SERVER_START: 'server',
   E_SERVER_DIED: 'server',
+  E_NO_ANSWER: 'server',
   E_WRONG_ANSWER: 'server',
   E_LOADER_FAILED: 'failedTrials',
   E_ALL_LOST: 'failedTrials',

@@ -9,8 +9,8 @@ import { parseThrottling } from '../src/observe/kubernetes/cadvisor.ts';
 import { parsePodMetrics } from '../src/observe/kubernetes/metrics-api.ts';
 import { podFigures } from '../src/observe/kubernetes/pod-figures.ts';
 import { parseSummary } from '../src/observe/kubernetes/summary.ts';
-import { describeClusterDns } from '../src/targets/kubernetes/cluster-dns.ts';
 import { dnsContainer, observedContainer } from '../src/targets/kubernetes/dns-container.ts';
+import { describeService } from '../src/targets/kubernetes/existing-service.ts';
 
 const fixture = (name: string) => readFileSync(new URL(`fixtures/kubelet/${name}`, import.meta.url), 'utf8');
 const pod: V1Pod = JSON.parse(fixture('pod.json'));
@@ -56,16 +56,20 @@ describe('the DNS container of a pod', () => {
   });
 
   it('is the program of the record, with the others beside it', () => {
-    const record = describeClusterDns({
+    const identity = { name: 'cluster-dns', kind: 'cluster-dns', variant: null, title: 'Cluster DNS' };
+    const record = describeService(identity, {
       namespace: 'openshift-dns',
       name: 'dns-default',
+      port: 53,
       address: '10.0.0.10',
       podPort: 53,
       labels: {},
       pods: [pod],
     });
     expect(record.version).toBe('v1.13.1');
+    expect(record).toMatchObject(identity);
     expect(record.components).toEqual({
+      deployed: 'no',
       service: 'openshift-dns/dns-default',
       pods: '1',
       container: 'dns',

@@ -56,7 +56,9 @@ async function stage(): Promise<{ world: World; temporary: string }> {
 
 describe('on the local target', () => {
   // What is in a cluster already cannot be deployed here.
-  for (const server of findServers(serverNames(), DEFAULTS).filter(({ existing }) => existing !== true)) {
+  for (const server of findServers(serverNames(), DEFAULTS).filter(
+    ({ existing }) => existing === undefined,
+  )) {
     const { name } = server;
     for (const mode of ['single', 'multi'] as const) {
       test(

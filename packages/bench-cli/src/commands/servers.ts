@@ -36,7 +36,7 @@ export async function serversCommand(world: World, options: { json: boolean }): 
       ...row,
       available: tool?.found != null,
       canBeGot: tool?.installMethod != null,
-      availability: definition.existing ? 'in the cluster' : availability(tool),
+      availability: definition.existing !== undefined ? 'in the cluster' : availability(tool),
     };
   });
   if (options.json) {

@@ -1,7 +1,7 @@
 /** Filters of cases, as `--exclude` takes them: `server=knot,transport=tcp;tier=4`. Pure. */
 import { nearest } from '@dinodns-bench/program';
 import { z } from 'zod';
-import { canonicalServerName } from './server-name.ts';
+import { caseNameOf } from './server-name.ts';
 
 /** What tells the cases of a run apart. */
 export const AXES = ['server', 'tier', 'mode', 'workload', 'rate', 'transport'] as const;
@@ -37,7 +37,7 @@ export function axisText(item: FilteredCase, axis: Axis): string | null {
 
 /** `4.0` and `4` are the same tier, `coredns-file` and `coredns+file` the same server. */
 function normalized(axis: Axis, value: string): string {
-  if (axis === 'server') return canonicalServerName(value);
+  if (axis === 'server') return caseNameOf(value);
   return (axis === 'tier' || axis === 'rate') && value !== 'max' ? String(Number(value)) : value;
 }
 

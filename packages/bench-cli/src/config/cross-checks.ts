@@ -1,4 +1,5 @@
 /** Settings that are valid on their own but not together. Pure. */
+import { caseNameOf } from './server-name.ts';
 import { flagName, type Setting } from './setting.ts';
 import { SETTING_NAMES, SETTINGS, type Settings } from './settings.ts';
 
@@ -8,7 +9,7 @@ const MAX_SIGNED_ZONES = 2000;
 /** Settings that are valid on their own but not together. */
 export function crossProblems(settings: Settings, baselineGiven: boolean): string[] {
   const problems: string[] = [];
-  if (baselineGiven && !settings.servers.includes(settings.baseline)) {
+  if (baselineGiven && !settings.servers.map(caseNameOf).includes(settings.baseline)) {
     problems.push(
       `--baseline: "${settings.baseline}" is not among --servers ${settings.servers.join(',')}; add it or choose one of them`,
     );
@@ -80,10 +81,13 @@ function untilProblems({ until, trials, maxTrials, maxTime }: Settings): string[
 function repeatedEntries(settings: Settings): string[] {
   return SETTING_NAMES.flatMap((name) => {
     const setting: Setting = SETTINGS[name];
-    const values = settings[name];
-    if (setting.distinct !== true || !Array.isArray(values) || new Set(values).size === values.length)
-      return [];
-    const list = values.join(',');
-    return [`${flagName(setting)}: ${list} names something twice; every entry is measured once`];
+    const values: unknown = settings[name];
+    if (setting.distinct !== true || !Array.isArray(values)) return [];
+    const identities = values.map((value) => setting.identityOf?.(value) ?? String(value));
+    const repeated = identities.find((identity, index) => identities.indexOf(identity) < index);
+    if (repeated === undefined) return [];
+    return [
+      `${flagName(setting)}: ${values.join(',')} names something twice ("${repeated}"); every entry is measured once, under a name of its own`,
+    ];
   });
 }

@@ -23,6 +23,8 @@ export interface Setting {
   show?(value: unknown): string;
   /** A list of which every entry is measured: no duplicates. */
   readonly distinct?: true;
+  /** What tells the entries of a `distinct` list apart, if it is not all of each. */
+  identityOf?(entry: unknown): string;
   /** Whether the command that repeats a run names it: unless it is the default, always, or never. */
   readonly inCommand?: 'always' | 'never';
 }

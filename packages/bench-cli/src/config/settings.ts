@@ -7,7 +7,7 @@ import { z } from 'zod';
 import { type Mode, TRANSPORTS } from '../results/record.ts';
 import { type CaseFilter, caseFilters, caseFilterText } from './case-filter.ts';
 import { KUBERNETES_SETTINGS } from './kubernetes-settings.ts';
-import { canonicalServerName } from './server-name.ts';
+import { canonicalServerName, caseNameOf } from './server-name.ts';
 import { defaultsOf, type Setting, type SettingsOf, type SettingTable } from './setting.ts';
 import {
   booleanFromText,
@@ -64,13 +64,15 @@ const lostMessage = 'must be a percentage with its sign, for example 0.1%';
 export const RUN_SETTINGS = {
   servers: {
     flag: '--servers <list>',
-    description: 'servers to compare, with version and variant: coredns@1.13.1+file; see `bench servers`',
+    description:
+      'servers to compare: coredns, coredns@1.13.1+file (see `bench servers`), or yours: at=ADDRESS, NAME=FILE',
     schema: list(
       text.transform(canonicalServerName),
       'must be a list of server names, for example coredns,dinodns',
     ),
     default: ['coredns', 'dinodns-stock', 'dinodns'],
     distinct: true,
+    identityOf: (entry) => caseNameOf(String(entry)),
   },
   tier: {
     flag: '--tier <list>',
@@ -93,8 +95,8 @@ export const RUN_SETTINGS = {
   baseline: {
     flag: '--baseline <server>',
     description: 'server to compare the others with (default: coredns, else the first server)',
-    schema: text.transform(canonicalServerName),
-    defaultFor: (servers) => (servers.includes('coredns') ? 'coredns' : (servers[0] ?? 'coredns')),
+    schema: text.transform(caseNameOf),
+    defaultFor: (servers) => (servers.includes('coredns') ? 'coredns' : caseNameOf(servers[0] ?? 'coredns')),
   },
   duration: {
     flag: '--duration <time>',
@@ -256,6 +258,13 @@ export const RUN_SETTINGS = {
     field: 'workloads',
     distinct: true,
   },
+  answers: {
+    flag: '--answers <check>',
+    description:
+      'zones: answers must be those of the zone set; stable: whatever a server answers before the load it must answer under load',
+    schema: choice(['zones', 'stable']),
+    default: 'zones',
+  },
   exclude: {
     flag: '--exclude <cases>',
     description: 'cases to omit: server=knot,transport=tcp;tier=4 (a case that fits any of them)',
@@ -315,6 +324,12 @@ export const RUN_SETTINGS = {
     description: 'on one machine, servers listen on 127.0.0.1 (4) or ::1 (6)',
     schema: z.preprocess(numberFromText, z.literal([4, 6], 'must be 4 or 6')),
     default: 4,
+  },
+  allowRemote: {
+    flag: '--allow-remote',
+    description: 'load may leave this machine: the servers of at=ADDRESS are mine to load',
+    schema: z.preprocess(booleanFromText, z.boolean('must be true or false')),
+    default: false,
   },
   cpu: {
     flag: '--cpu <how>',

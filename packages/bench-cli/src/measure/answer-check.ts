@@ -38,7 +38,7 @@ function describeRecords(records: Iterable<{ type: string; data?: unknown }>): s
 
 function describeExpectation({ code, records, orCode }: Expectation): string {
   const or = orCode === undefined ? '' : `, or ${orCode}`;
-  if (records === null) return `${code}${or}`;
+  if (records === null) return `${code ?? 'any answer'}${or}`;
   const data =
     records.length === 0 ? 'with no answer records' : `with ${describeRecords(records).join(', ')}`;
   return `${code} ${data}${or}`;
@@ -56,6 +56,7 @@ export function judgeAnswer(expectation: Expectation, answer: DecodedAnswer): st
   if (question === null) return 'a response without a question';
   if (!answer.questionEchoed) return `a response to the question "${question.name} ${question.type}"`;
   if (answer.responseCode === expectation.orCode && answer.answers.length === 0) return null;
+  if (expectation.code === null) return null;
   if (expectation.records === null)
     return answer.responseCode === expectation.code ? null : describeAnswer(answer);
   const expected = describeRecords(expectation.records);
@@ -153,7 +154,7 @@ function wrongAnswer(server: Server, expectation: Expectation, problem: string):
         `expected: ${describeExpectation(expectation)}`,
         `received: ${problem}`,
       ],
-      fix: 'A server that answers wrongly is not benchmarked. Fix the server, or choose a workload that it can answer.',
+      fix: 'A server that answers wrongly is not benchmarked. Fix the server, or choose a workload that it can answer. For a server with names of its own: --answers stable --workload FILE.',
     },
   );
 }

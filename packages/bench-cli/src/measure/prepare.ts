@@ -1,4 +1,5 @@
 /** Prepares everything before the first trial, on this machine or on a cluster. */
+import type { ZoneSet } from '@dinodns-bench/zones';
 import type { RunConfiguration } from '../config/configuration.ts';
 import { describeEnvironment } from '../environment/describe.ts';
 import { createBuiltinJob } from '../loaders/builtin/builtin-job.ts';
@@ -8,16 +9,24 @@ import type { Display } from '../progress/display.ts';
 import { parseQuantity } from '../quantity.ts';
 import type { Environment, RunRecord } from '../results/record.ts';
 import type { Server } from '../servers/server.ts';
-import { clusterDnsWarning, findClusterDns } from '../targets/kubernetes/cluster-dns.ts';
-import { clusterWorkload } from '../targets/kubernetes/cluster-workloads.ts';
+import { clusterWorkload, isClusterWorkload } from '../targets/kubernetes/cluster-workloads.ts';
+import { existingServiceWarning, findService } from '../targets/kubernetes/existing-service.ts';
 import { imagesOf, loaderKindOf } from '../targets/kubernetes/images.ts';
 import { inspectImages } from '../targets/kubernetes/inspect-images.ts';
 import { createKubernetesTarget } from '../targets/kubernetes/kubernetes-target.ts';
 import { openCluster } from '../targets/kubernetes/open-cluster.ts';
 import { type BenchWorkload, readinessQueries } from '../workload/workload.ts';
 import type { World } from '../world.ts';
+import { demandRunning } from './preflight.ts';
 import { openLocalSession, type Programs, preparePrograms, type Session } from './session.ts';
-import { clusterWarnings, loaderWarnings, runWarnings, serverWarnings } from './warnings.ts';
+import {
+  answerWarnings,
+  clusterWarnings,
+  existingWarnings,
+  loaderWarnings,
+  runWarnings,
+  serverWarnings,
+} from './warnings.ts';
 
 export interface PrepareRequest {
   readonly world: World;
@@ -26,6 +35,7 @@ export interface PrepareRequest {
   readonly servers: readonly Server[];
   readonly plan: Plan;
   readonly workloads: readonly BenchWorkload[];
+  readonly zoneSet: ZoneSet;
   readonly display: Display;
   readonly signal: AbortSignal;
   /** Aborted by the second Ctrl-C: stop waiting. */
@@ -51,8 +61,11 @@ export function prepareRun(request: PrepareRequest): Promise<Prepared> {
 }
 
 async function prepareMachine(request: PrepareRequest): Promise<Prepared> {
-  const { world, runId, configuration, servers, plan, display, signal, force } = request;
+  const { world, runId, configuration, servers, plan, zoneSet, display, signal, force } = request;
   const environment = await describeEnvironment(world);
+  const [query] = readinessQueries(zoneSet);
+  if (query === undefined) throw new Error('a zone set without a record');
+  await demandRunning(world, servers, plan.cases, query, signal);
   const programs = await preparePrograms(world, servers, configuration, request.workloads, display, signal);
   const session = await openLocalSession({
     world,
@@ -70,6 +83,8 @@ async function prepareMachine(request: PrepareRequest): Promise<Prepared> {
     plan,
     workloads: request.workloads,
     warnings: (cpuLimits) => [
+      ...answerWarnings(configuration),
+      ...existingWarnings(servers),
       ...loaderWarnings(programs.loader),
       ...serverWarnings(programs.servers),
       ...runWarnings(configuration, plan, environment, cpuLimits),
@@ -106,12 +121,22 @@ async function prepareCluster(request: PrepareRequest): Promise<Prepared> {
     display.line(`Namespace ${opened.run.namespace} on ${opened.run.client.context}`);
     display.live('  inspecting the images');
     const inspected = await inspectImages(opened.run, servers, loaderKind, signal);
-    const existing = servers.some((server) => server.existing);
     const { client } = opened.run;
-    const workloads = existing
-      ? await Promise.all(configuration.workloads.map((name) => clusterWorkload(client, name, signal)))
-      : request.workloads;
-    const told = existing ? [clusterDnsWarning(await findClusterDns(opened.run.client, signal))] : [];
+    const inCluster = servers.flatMap(({ name, existing }) =>
+      existing === undefined || existing.kind === 'address' ? [] : [{ name, existing }],
+    );
+    const workloads = await Promise.all(
+      request.workloads.map((workload) =>
+        inCluster.length > 0 && isClusterWorkload(workload.name)
+          ? clusterWorkload(client, workload.name, signal)
+          : workload,
+      ),
+    );
+    const told = await Promise.all(
+      inCluster.map(async ({ name, existing }) =>
+        existingServiceWarning(name, await findService(client, existing, signal)),
+      ),
+    );
     const createLoader = loaderKind === 'builtin' ? createBuiltinJob : createDnsperfJob;
     const target = createKubernetesTarget({ run: opened.run, readinessQueries, force });
     const plan = planRun(configuration, opened.sharedCpus);
@@ -134,6 +159,7 @@ async function prepareCluster(request: PrepareRequest): Promise<Prepared> {
       plan,
       workloads,
       warnings: () => [
+        ...answerWarnings(configuration),
         ...opened.warnings,
         ...serverWarnings(inspected.servers),
         ...told,

@@ -16,7 +16,7 @@ import { provisionProgress } from '../progress/provision-progress.ts';
 import type { Program, ProvideTool, ProvisionOptions } from '../provision/provision.ts';
 import { createProvisioner } from '../provision/provisioner.ts';
 import { isEncrypted, type ProvisionedTool, type ServerRecord, type Transport } from '../results/record.ts';
-import { identityOf, type Server } from '../servers/server.ts';
+import { AS_FOUND, identityOf, type Server, type ServerVersion } from '../servers/server.ts';
 import { signZones } from '../signing/sign-zones.ts';
 import { assignCpus, availableCpuNumbers } from '../targets/local/cpu-sets.ts';
 import { createLocalTarget } from '../targets/local/local-target.ts';
@@ -46,10 +46,18 @@ function commandFor(world: World, { executable, arguments: given = [] }: Provisi
     : [executable, ...given];
 }
 
+async function askVersion(
+  world: World,
+  server: Server,
+  tool: ProvisionedTool,
+): Promise<ServerVersion | null> {
+  if (server.versionArguments.length === 0) return null;
+  const output = await runToEnd(world, [...commandFor(world, tool), ...server.versionArguments]);
+  return server.parseVersion(`${output.stdout}\n${output.stderr}`);
+}
+
 async function describeServer(world: World, server: Server, tool: ProvisionedTool): Promise<ServerRecord> {
-  const program = commandFor(world, tool);
-  const output = await runToEnd(world, [...program, ...server.versionArguments]);
-  const version = server.parseVersion(`${output.stdout}\n${output.stderr}`);
+  const version = await askVersion(world, server, tool);
   return {
     ...identityOf(server),
     version: version?.version ?? tool.version,
@@ -61,6 +69,11 @@ async function describeServer(world: World, server: Server, tool: ProvisionedToo
     },
     files: {},
   };
+}
+
+/** What a record says of a server that was running before: bench cannot ask it for its version. */
+function describeRunning(server: Server): ServerRecord {
+  return { ...identityOf(server), version: 'as found', executable: '', components: AS_FOUND, files: {} };
 }
 
 const programKey = (program: Program | null, version: string | null) => `${program?.name} ${version}`;
@@ -106,9 +119,15 @@ export async function preparePrograms(
   };
   return {
     provisioned: [...tools.values(), ...(loader.kind === 'dnsperf' ? [loader.tool] : [])],
-    servers: await Promise.all(servers.map((server) => describeServer(world, server, toolOf(server)))),
+    servers: await Promise.all(
+      servers.map((server) =>
+        server.existing === undefined
+          ? describeServer(world, server, toolOf(server))
+          : describeRunning(server),
+      ),
+    ),
     loader,
-    programOf: (server) => commandFor(world, toolOf(server)),
+    programOf: (server) => (server.existing === undefined ? commandFor(world, toolOf(server)) : []),
   };
 }
 

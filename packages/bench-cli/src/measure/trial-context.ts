@@ -9,6 +9,7 @@ import type { Target } from '../targets/target.ts';
 import { fileNameOf } from '../text.ts';
 import type { BenchWorkload } from '../workload/workload.ts';
 import type { World } from '../world.ts';
+import type { ServerWorkload } from './learned-answers.ts';
 
 export type TrialPhase =
   | 'starting'
@@ -43,7 +44,9 @@ export interface TrialContext {
   readonly rawDirectory: string;
   /** The program of a server kind. */
   readonly programOf: (server: Server) => readonly string[];
-  /** The response codes of one pass over a workload. */
+  /** A workload with the answers that one server must give. */
+  readonly answersOf: ServerWorkload;
+  /** The response codes of one pass over a workload of `answersOf`, once its answers are known. */
   readonly predictedCodes: (server: Server, workload: BenchWorkload) => ReadonlyMap<string, number>;
   readonly signal: AbortSignal;
 }
@@ -55,9 +58,14 @@ export function rawFolderOf(context: Pick<TrialContext, 'rawDirectory'>, planned
   return `${context.rawDirectory}/${place}-${fileNameOf(server)}-tier${tier}-${mode}-round${planned.round + 1}`;
 }
 
-/** The workload of a trial. */
-export function workloadOf({ workloads }: TrialContext, planned: PlannedTrial): PreparedWorkload {
-  const found = workloads.get(planned.case.workload);
+/** A workload of the run. */
+export function workloadNamed({ workloads }: TrialContext, name: string): PreparedWorkload {
+  const found = workloads.get(name);
   if (found !== undefined) return found;
-  throw new BenchError('E_INTERNAL', `no workload ${planned.case.workload}`, { fix: 'Report this bug.' });
+  throw new BenchError('E_INTERNAL', `no workload ${name}`, { fix: 'Report this bug.' });
+}
+
+/** The workload of a trial. */
+export function workloadOf(context: TrialContext, planned: PlannedTrial): PreparedWorkload {
+  return workloadNamed(context, planned.case.workload);
 }

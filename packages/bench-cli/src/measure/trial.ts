@@ -18,6 +18,7 @@ import type { Server } from '../servers/server.ts';
 import { examineSteadyState } from '../stats/steady-state.ts';
 import type { Deployment } from '../targets/target.ts';
 import { checkAnswers } from './answer-check.ts';
+import { demandUseful } from './learned-answers.ts';
 import {
   anyWasTheLimit,
   enforcedAllowance,
@@ -165,7 +166,8 @@ async function measure(
         // Over the time in which queries were sent: the window also includes the loaders' start.
         serverCores: serverObservation === null ? null : serverObservation.cpuSeconds / load.runTimeSeconds,
         serverAllowance: enforcedAllowance(
-          context.target.cpuLimits.method,
+          // Where it runs, nobody set the run's limit.
+          server.existing?.kind === 'address' ? 'none' : context.target.cpuLimits.method,
           deployment.instances.map(({ cpuAllowance }) => cpuAllowance),
           context.world.machine.availableCpus,
         ),
@@ -216,7 +218,7 @@ async function checkDeployment(
 ): Promise<number> {
   if (server.answers === 'echo') return 0;
   const { zoneSet, signal } = context;
-  const { workload } = workloadOf(context, planned);
+  const workload = context.answersOf(server, workloadOf(context, planned).workload);
   let checked = 0;
   for (const endpoint of deployment.endpoints) {
     const client = await deployment.openClient(endpoint, workload);
@@ -233,6 +235,8 @@ async function checkDeployment(
       client.close();
     }
   }
+  if (context.configuration.answers === 'stable')
+    demandUseful(server, context.predictedCodes(server, workload));
   return checked;
 }
 
@@ -251,7 +255,7 @@ async function refuseUselessLoad(
     });
   }
   if (server.answers === 'echo') return;
-  const { workload } = workloadOf(context, planned);
+  const workload = context.answersOf(server, workloadOf(context, planned).workload);
   const predicted = context.predictedCodes(server, workload);
   const problem = codesProblem(
     load,

@@ -2,6 +2,8 @@
 import type { RunConfiguration } from '../config/configuration.ts';
 import type { Plan, PlannedCase } from '../plan/plan.ts';
 import type { Environment, RunRecord, ServerRecord } from '../results/record.ts';
+import { placeText } from '../servers/at/place.ts';
+import type { Server } from '../servers/server.ts';
 import type { LoaderChoice } from './session.ts';
 
 /**
@@ -89,4 +91,27 @@ export function resumeWarnings(before: Environment, now: Environment): string[] 
       ? []
       : [`resumed where ${field} is ${now[field]}, not ${before[field]} as before`],
   );
+}
+
+/** Says of servers that were running before what their rows in the tables do not. */
+export function existingWarnings(servers: readonly Server[]): string[] {
+  return servers.flatMap(({ name, existing }) => {
+    if (existing?.kind !== 'address') return [];
+    const cpu =
+      existing.observed === null
+        ? 'no process or control group of it was named (/pid=… or /cgroup=…), so its CPU and memory are not known'
+        : `its CPU and memory are those of ${'pid' in existing.observed ? `process ${existing.observed.pid} and its descendants` : existing.observed.cgroup}`;
+    return [
+      `${name} was measured as it was found at ${placeText(existing)}: bench set no CPU limit, so tier and mode say nothing about it; ${cpu}`,
+    ];
+  });
+}
+
+/** Says that nothing is known of the answers but that they stayed the same. */
+export function answerWarnings({ answers }: Pick<RunConfiguration, 'answers'>): string[] {
+  return answers === 'stable'
+    ? [
+        'answers were not compared with known right ones (--answers stable): each server was asked every query once before, and the response codes under load were the same',
+      ]
+    : [];
 }

@@ -41,7 +41,7 @@ function sureTable(record: RunRecord, cases: readonly CaseRecord[]): string {
   const rows = cases.map((item) => {
     const delta = item.comparison?.qps;
     return [
-      plain(`${serverTitle(record, item.server)} (${item.mode}, ${shapeOf(item)})`),
+      plain(`${serverTitle(record, item.server)} (${item.mode}, ${shapeOf(record, item)})`),
       item.summary === null ? NOTHING : figure(item.summary.qps) + marksOf(item),
       intervalOf(delta, 'relative'),
       intervalOf(delta, 'symmetric'),

@@ -1,17 +1,32 @@
 /** How reports name, group and mark cases. */
 import type { CaseRecord, RunRecord } from '../results/record.ts';
 import { describeLimit } from './limits.ts';
-import { CONTENDED, ECHO_EXPLANATION, isEcho, NOT_SERVER_LIMITED, okTrialsByCase } from './marks.ts';
-import { formatCount, formatCpus } from './numbers.ts';
+import {
+  AS_FOUND,
+  AS_FOUND_EXPLANATION,
+  CONTENDED,
+  ECHO_EXPLANATION,
+  isAsFound,
+  isEcho,
+  NOT_SERVER_LIMITED,
+  okTrialsByCase,
+} from './marks.ts';
+import { formatCount, formatCpus, formatFixed } from './numbers.ts';
 
 /** The server's name in tables, "CoreDNS"; its kind if it never started. */
 export function serverTitle(record: RunRecord, server: string): string {
   return record.servers.find(({ name }) => name === server)?.title ?? server;
 }
 
-/** How the tier is shared out: `2 × 1 vCPU`. */
-export function shapeOf({ tier, instances }: CaseRecord): string {
-  return `${instances} × ${formatCpus(tier / instances)} vCPU`;
+/** How the tier is shared out: `2 × 1 vCPU`; of a server that bench did not start, that it was not. */
+export function shapeOf(record: RunRecord, { server, tier, instances }: CaseRecord): string {
+  return isAsFound(record, server) ? AS_FOUND : `${instances} × ${formatCpus(tier / instances)} vCPU`;
+}
+
+/** The CPU that a case used, of what it was given: `0.50 of 0.5`. */
+export function usedOf(record: RunRecord, { server, tier }: CaseRecord, cores: number): string {
+  const used = formatFixed(cores, 2);
+  return isAsFound(record, server) ? used : `${used} of ${formatCpus(tier)}`;
 }
 
 /** Marks behind a throughput figure; empty for a clean one. */
@@ -35,6 +50,11 @@ export function explainMarks(record: RunRecord, cases: readonly CaseRecord[]): s
   const lines: string[] = [];
   const echo = marked.find(({ server }) => isEcho(record, server));
   if (echo !== undefined) lines.push(`${serverTitle(record, echo.server)}: ${ECHO_EXPLANATION}`);
+  const found = marked.filter(({ server }) => isAsFound(record, server));
+  if (found.length > 0) {
+    const names = [...new Set(found.map(({ server }) => serverTitle(record, server)))];
+    lines.push(`${names.join(', ')}: ${AS_FOUND_EXPLANATION}`);
+  }
   if (unlimited.length > 0) {
     lines.push(
       `${NOT_SERVER_LIMITED} Not limited by the server in every trial, so the server may be able to do more. ${reasons(unlimited).join('; ')}.`,

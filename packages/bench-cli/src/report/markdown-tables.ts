@@ -1,16 +1,14 @@
 /** The tables of one group of cases in the Markdown report. */
 import type { CaseRecord, Delta, RunRecord, SummaryStatistic } from '../results/record.ts';
 import { type DeltaDefinition, deltaFigures } from '../stats/deltas.ts';
-import { type CaseGroup, marksOf, serverTitle, shapeOf } from './cases.ts';
+import { type CaseGroup, marksOf, serverTitle, shapeOf, usedOf } from './cases.ts';
 import { limitWord } from './limits.ts';
 import { lookupsOf } from './lookups.ts';
 import { blocks, bullets, code, plain, table } from './markdown-text.ts';
 import { okTrialsByCase } from './marks.ts';
 import {
   formatCount,
-  formatCpus,
   formatDelta,
-  formatFixed,
   formatMebibytes,
   formatMicroseconds,
   formatQps,
@@ -140,8 +138,8 @@ function cost(record: RunRecord, cases: readonly CaseRecord[], definition: Delta
     const throttled = throttledShareOf(trials.get(item.key) ?? []);
     return [
       rowTitle(record, item),
-      shapeOf(item).replace(' vCPU', ''),
-      cores === null ? NOTHING : `${formatFixed(cores.median, 2)} of ${formatCpus(item.tier)}`,
+      shapeOf(record, item).replace(' vCPU', ''),
+      cores === null ? NOTHING : usedOf(record, item, cores.median),
       throttled === null ? NOTHING : formatThrottled(throttled),
       figure(summary?.cpuSecondsPerQuery ?? null, formatMicroseconds),
       deltaFigure(comparison?.cpuSecondsPerQuery, definition),
@@ -169,7 +167,7 @@ function responseCodes(record: RunRecord, cases: readonly CaseRecord[]): string 
   });
   const workload = workloadOf(record, cases);
   const predicted =
-    workload === undefined
+    workload === undefined || record.configuration.answers === 'stable'
       ? ''
       : `The workload predicts ${formatShare(workload.existingRatio)} of answers with records; for the other names NXDOMAIN and REFUSED are both right, depending on the server.`;
   return blocks(`Response codes. ${predicted}`, table(['', ...codes.map(plain)], rows));

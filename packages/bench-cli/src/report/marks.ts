@@ -39,6 +39,16 @@ export function isEcho(record: RunRecord, server: string): boolean {
   return record.servers.find(({ name }) => name === server)?.components.answers === 'echo';
 }
 
+/** In the place of a number of instances. */
+export const AS_FOUND = 'as found';
+export const AS_FOUND_EXPLANATION =
+  'Measured as it was found: bench started nothing and set no CPU limit, so tier and mode say nothing about it.';
+
+/** Whether a server was running before the run. */
+export function isAsFound(record: RunRecord, server: string): boolean {
+  return record.servers.find(({ name }) => name === server)?.components.deployed === 'no';
+}
+
 /** One instance answers more than this many times the average of its trial: the load was not spread evenly. */
 export const UNEVEN_FROM = 1.2;
 

@@ -114,7 +114,7 @@ export function publishedTable(record: RunRecord, options: PublishedTableOptions
   const { cases } = options;
   const baseline = cases.find(({ key }) => key === options.baselineCaseKey);
   const rows = cases.map((item) => {
-    const title = plain(`${serverTitle(record, item.server)} (${item.mode}, ${shapeOf(item)})`);
+    const title = plain(`${serverTitle(record, item.server)} (${item.mode}, ${shapeOf(record, item)})`);
     const none = { qps: null, latencySeconds: null };
     return publishedRow(title, item, baseline ? deltasBetween(item, baseline, options.delta) : none);
   });

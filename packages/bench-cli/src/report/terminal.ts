@@ -3,14 +3,13 @@ import { Ansis } from 'ansis';
 import Table from 'cli-table3';
 import type { CaseRecord, Delta, RunRecord, SummaryStatistic } from '../results/record.ts';
 import { type DeltaDefinition, deltaFigures } from '../stats/deltas.ts';
-import { type CaseGroup, explainMarks, groupCases, marksOf, serverTitle, shapeOf } from './cases.ts';
+import { type CaseGroup, explainMarks, groupCases, marksOf, serverTitle, shapeOf, usedOf } from './cases.ts';
 import { findings } from './findings.ts';
 import { limitWord } from './limits.ts';
 import { lookupRateText, lookupsOf } from './lookups.ts';
 import { okTrialsByCase } from './marks.ts';
 import {
   formatBytes,
-  formatCpus,
   formatFixed,
   formatOutwards,
   formatQps,
@@ -65,7 +64,7 @@ function lostCell(record: RunRecord, item: CaseRecord): Cell {
 
 function cellsOf(record: RunRecord, item: CaseRecord, definition: DeltaDefinition, paint: Paint): Cell[] {
   const { summary, comparison } = item;
-  const title: Cell = [paint.bold(serverTitle(record, item.server)), shapeOf(item)];
+  const title: Cell = [paint.bold(serverTitle(record, item.server)), shapeOf(record, item)];
   if (summary === null) {
     const { failed } = item.trials;
     return [title, [failed === 0 ? 'no trial' : paint.red('failed'), failed > 1 ? `${failed} times` : '']];
@@ -81,7 +80,7 @@ function cellsOf(record: RunRecord, item: CaseRecord, definition: DeltaDefinitio
     latencySeconds === null ? ['–', ''] : [formatTime(latencySeconds.median), spread(latencySeconds)],
     [
       cpuSecondsPerQuery === null ? '–' : formatTime(cpuSecondsPerQuery.median),
-      cpuCores === null ? '' : `${formatFixed(cpuCores.median, 2)} of ${formatCpus(item.tier)}`,
+      cpuCores === null ? '' : usedOf(record, item, cpuCores.median),
     ],
     [memoryBytes === null ? '–' : formatBytes(memoryBytes.median), ''],
     lostCell(record, item),

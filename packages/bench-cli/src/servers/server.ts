@@ -54,7 +54,12 @@ export type Readiness =
   /** The first line of standard output is a JSON object with `"ready": true` (and perhaps `workers`). */
   | { readonly kind: 'stdout-json' }
   /** A query for the first name of the workload is answered. */
-  | { readonly kind: 'answer' };
+  | { readonly kind: 'answer' }
+  /** A line of its output, on either stream, contains this text. */
+  | { readonly kind: 'line'; readonly text: string };
+
+/** SIGKILL for programs that ignore the others. */
+export type StopSignal = 'SIGTERM' | 'SIGINT' | 'SIGHUP' | 'SIGKILL';
 
 /** How to run one instance. */
 export interface InstancePlan {
@@ -67,6 +72,10 @@ export interface InstancePlan {
   readonly workers: number | null;
   /** File relative to the directory that it logs to before it can log to standard error; shown if it does not start. */
   readonly logFile?: string;
+  /** Absolute path of the directory it runs in on this machine; default: that of its files. */
+  readonly cwd?: string;
+  /** Asks it to end; default SIGTERM. On a cluster the image says it. */
+  readonly stopSignal?: StopSignal;
 }
 
 /** What decides which image a server runs in. */
@@ -85,21 +94,51 @@ export interface ServerImage {
   readonly needsBindService?: true;
 }
 
+/** A server that answers at an address. */
+export interface AddressServer {
+  readonly kind: 'address';
+  /** An IP address or a host name. */
+  readonly host: string;
+  readonly port: number;
+  /** The address behind `host`; null until it was looked up. */
+  readonly address: string | null;
+  /** The process with its descendants, or the control group, whose CPU and memory count; null if none was named. */
+  readonly observed: { readonly pid: number } | { readonly cgroup: string } | null;
+}
+
+/** A Service of a cluster, whatever is behind it. */
+export interface ServiceServer {
+  readonly kind: 'service';
+  readonly namespace: string;
+  readonly name: string;
+  readonly port: number;
+}
+
+/** A server that runs already: found, measured and left unchanged, never deployed. */
+export type ExistingServer = AddressServer | ServiceServer | { readonly kind: 'cluster-dns' };
+
+/** In a record, among the components of such a server: how reports know it. */
+export const AS_FOUND = { deployed: 'no' } as const;
+
 /** How a server is run: what a kind's folder says of one of its variants. */
 export interface ServerDefinition {
   /** How its program gets onto a machine, and what `bench doctor` says of it; null if it runs in clusters only. */
   readonly program: Program | null;
   /** Null if it does not run in clusters. */
   readonly image: ServerImage | null;
-  /** Already in the cluster: found, measured and left unchanged, never deployed. */
-  readonly existing?: true;
+  readonly existing?: ExistingServer;
   /**
    * Not a DNS server: it sends queries back as they came. There are no answers or response codes to check, and
    * reports mark its figures. Default: a DNS server.
    */
   readonly answers?: 'echo';
-  /** How this server answers for a name outside all of its zones; both are correct (RFC 9499: "lame"). */
-  readonly answersUnknownZoneWith: 'NXDOMAIN' | 'REFUSED';
+  /** Described by the user: it is started and asked once before the first trial, so that a mistake shows at once. */
+  readonly triedFirst?: true;
+  /**
+   * How this server answers for a name outside all of its zones; both are correct (RFC 9499: "lame"). `either`: not
+   * known; its first such answer decides, and all others must be the same.
+   */
+  readonly answersUnknownZoneWith: 'NXDOMAIN' | 'REFUSED' | 'either';
   /** What it can be configured to answer over. Default: `udp` and `tcp`. */
   readonly transports?: readonly Transport[];
   /** Why this combination of a mode and one of its transports cannot be run, or null if it can. */
@@ -107,7 +146,7 @@ export interface ServerDefinition {
   /** It serves signed zone files, with their signatures where a query has the DO bit. Default: it does not. */
   readonly servesSigned?: true;
   plan(request: InstanceRequest): InstancePlan;
-  /** Arguments that make the program print its version, and how to read what it prints. */
+  /** Arguments that make the program print its version, and how to read what it prints. Empty: it is not asked. */
   readonly versionArguments: readonly string[];
   parseVersion(output: string): ServerVersion | null;
 }

@@ -21,6 +21,8 @@ export interface DeployRequest {
   readonly allowances: readonly number[];
   /** What cluster mode derives its number of workers from: the allowance, or all cores of the machine. Default `quota`. */
   readonly workers?: 'quota' | 'node';
+  /** False where nothing is measured, only tried: the logs are not kept. Default true. */
+  readonly isTrial?: boolean;
   /** Directory that receives the raw logs of the instances. */
   readonly logDirectory: string;
   /** Aborted when the run is interrupted: the deployment is abandoned and removed. */

@@ -1,7 +1,7 @@
 /** The cluster's own DNS, measured as it is. */
 import { describe, expect, it } from 'vitest';
-import { findClusterDns } from '../../src/targets/kubernetes/cluster-dns.ts';
 import { CLUSTER_WORKLOADS } from '../../src/targets/kubernetes/cluster-workloads.ts';
+import { findClusterDns } from '../../src/targets/kubernetes/existing-service.ts';
 import { adminClient, leftovers } from './support/admin.ts';
 import { clusterWorld, recordOf } from './support/bench.ts';
 

@@ -12,9 +12,10 @@ import { type Plan, planRun } from '../../plan/plan.ts';
 import type { RunRecord, Transport } from '../../results/record.ts';
 import { newRunId } from '../../results/run-id.ts';
 import { createStore, type RunStore } from '../../results/store.ts';
-import { findServers } from '../../servers/registry.ts';
+import { locateServers } from '../../servers/at/index.ts';
+import { loadServers } from '../../servers/load.ts';
 import { type Server, transportsOf } from '../../servers/server.ts';
-import { CLUSTER_WORKLOADS } from '../../targets/kubernetes/cluster-workloads.ts';
+import { CLUSTER_WORKLOADS, isClusterWorkload } from '../../targets/kubernetes/cluster-workloads.ts';
 import { noImage } from '../../targets/kubernetes/objects/server.ts';
 import { loadWorkload } from '../../workload/load-workload.ts';
 import { type BenchWorkload, zoneSetOf } from '../../workload/workload.ts';
@@ -67,27 +68,50 @@ async function readConfigurationFile(world: World, path: string | undefined) {
 
 /** What can be compared with what, and where. */
 function demandTarget(servers: readonly Server[], { kubernetes, workloads }: RunConfiguration): void {
-  const existing = servers.find((server) => server.existing);
   const problem = (message: string, fix: string) => new BenchError('E_CONFIG', message, { fix });
   if (kubernetes.target === 'kubernetes') {
-    const imageless = servers.find((server) => server.image === null && !server.existing);
+    const imageless = servers.find((server) => server.image === null && server.existing === undefined);
     if (imageless !== undefined) throw noImage(imageless);
+    const outside = servers.find(({ existing }) => existing?.kind === 'address');
+    if (outside !== undefined) {
+      throw problem(
+        `${outside.name}: an address says nothing about the pods of a cluster, which are observed`,
+        'Name its Service: at=NAMESPACE/SERVICE.',
+      );
+    }
+  } else {
+    const inCluster = servers.find(({ existing }) => existing !== undefined && existing.kind !== 'address');
+    if (inCluster !== undefined) {
+      throw problem(`${inCluster.name} is part of a cluster`, 'Add --target kubernetes.');
+    }
   }
-  if (existing === undefined) return;
-  if (kubernetes.target !== 'kubernetes') {
-    throw problem(`${existing.name} is part of a cluster`, 'Add --target kubernetes.');
-  }
-  if (servers.length > 1) {
+  demandNames(servers, workloads);
+}
+
+/** The names of a cluster are known to its own servers only, and those know no others. */
+function demandNames(servers: readonly Server[], workloads: readonly string[]): void {
+  const problem = (message: string, fix: string) => new BenchError('E_CONFIG', message, { fix });
+  const clusterDns = servers.find(({ existing }) => existing?.kind === 'cluster-dns');
+  const foreign = workloads.find((workload) => !isClusterWorkload(workload));
+  if (clusterDns !== undefined && foreign !== undefined) {
     throw problem(
-      `${existing.name} is queried for names of its cluster, which other servers do not have`,
-      `Measure it alone: --servers ${existing.name}.`,
+      `--workload: "${foreign}" is not a workload for ${clusterDns.name}`,
+      `Use one of ${CLUSTER_WORKLOADS.join(', ')}.`,
     );
   }
-  const foreign = workloads.find((workload) => !(CLUSTER_WORKLOADS as readonly string[]).includes(workload));
-  if (foreign !== undefined) {
+  const ofCluster = workloads.find(isClusterWorkload);
+  const deployed = servers.find(({ existing }) => existing === undefined || existing.kind === 'address');
+  if (ofCluster === undefined || deployed === undefined) return;
+  if (clusterDns !== undefined) {
     throw problem(
-      `--workload: "${foreign}" is not a workload for ${existing.name}`,
-      `Use one of ${CLUSTER_WORKLOADS.join(', ')}.`,
+      `${clusterDns.name} is queried for names of its cluster, which ${deployed.name} does not have`,
+      `Measure it without: --servers ${clusterDns.name}.`,
+    );
+  }
+  if (servers.some(({ existing }) => existing?.kind === 'service')) {
+    throw problem(
+      `--workload: "${ofCluster}" asks for names of the cluster, which ${deployed.name} does not have`,
+      `Measure without ${deployed.name}, or with a workload over the zone set.`,
     );
   }
 }
@@ -173,17 +197,20 @@ async function planFor(
   world: World,
   configuration: RunConfiguration,
 ): Promise<Pick<DecidedRun, 'servers' | 'plan' | 'zoneSet' | 'workloads'>> {
-  const servers = findServers(configuration.servers, configuration);
-  demandTarget(servers, configuration);
+  const named = await loadServers(world, configuration.servers, configuration);
+  demandTarget(named, configuration);
+  const servers = await locateServers(named, configuration);
   // The cluster's nodes are only known once it is asked; this machine's CPUs say nothing about them.
   const onCluster = configuration.kubernetes.target === 'kubernetes';
   const plan = planRun(configuration, onCluster ? Number.POSITIVE_INFINITY : world.machine.availableCpus);
   demandSupport(servers, plan, configuration);
   const zoneSet = zoneSetOf(configuration.zones, configuration.types);
-  const existing = servers.some((server) => server.existing);
+  const inCluster = servers.some(({ existing }) => existing !== undefined && existing.kind !== 'address');
   const workloads = await Promise.all(
     configuration.workloads.map((name) =>
-      existing ? clusterPlaceholder(name) : loadWorkload(world, name, { ...configuration, zoneSet }),
+      inCluster && isClusterWorkload(name)
+        ? clusterPlaceholder(name)
+        : loadWorkload(world, name, { ...configuration, zoneSet }),
     ),
   );
   demandLoader(configuration, plan, workloads);

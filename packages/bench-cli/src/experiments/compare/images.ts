@@ -1,6 +1,6 @@
 /** `bench images`: the images that a run on a cluster uses, and where each comes from. */
 import { dinodnsImage } from '../../servers/dinodns/index.ts';
-import { findServers } from '../../servers/registry.ts';
+import { loadServers } from '../../servers/load.ts';
 import { imagesOf, loaderKindOf } from '../../targets/kubernetes/images.ts';
 import { wrapText } from '../../text.ts';
 import type { World } from '../../world.ts';
@@ -12,15 +12,16 @@ const LOADER_ORIGINS = {
 } as const;
 
 /** Prints one line for each image, or JSON. */
-export function imagesCommand(
+export async function imagesCommand(
   world: World,
   { configuration, workloads }: Pick<DecidedRun, 'configuration' | 'workloads'>,
   options: { readonly json: boolean },
-): number {
+): Promise<number> {
   const { kubernetes } = configuration;
   const loader = loaderKindOf(configuration, workloads);
   const images = imagesOf(kubernetes, loader);
-  const ofServers = findServers(configuration.servers, configuration).flatMap((server) =>
+  const loaded = await loadServers(world, configuration.servers, configuration);
+  const ofServers = loaded.flatMap((server) =>
     server.image === null ? [] : [[images.of(server), server.image.origin] as const],
   );
   // The answer check always runs in the DinoDNS image.

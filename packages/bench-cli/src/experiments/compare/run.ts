@@ -4,10 +4,12 @@ import { DEFAULTS } from '../../config/settings.ts';
 import { BenchError } from '../../errors.ts';
 import { updateHistory } from '../../history/history.ts';
 import { type Interruption, listenForInterruption } from '../../interruption.ts';
+import { serverWorkloads } from '../../measure/learned-answers.ts';
 import { newRecord } from '../../measure/new-record.ts';
 import { prepareRun } from '../../measure/prepare.ts';
 import { executeRun } from '../../measure/run.ts';
 import type { PreparedWorkload, TrialContext } from '../../measure/trial-context.ts';
+import { tryServers } from '../../measure/try-servers.ts';
 import { resumeWarnings } from '../../measure/warnings.ts';
 import { renderPlan } from '../../plan/render.ts';
 import { createDisplay, type Display } from '../../progress/display.ts';
@@ -104,6 +106,7 @@ async function measure(
     servers: run.servers,
     plan: run.plan,
     workloads: run.workloads,
+    zoneSet,
     display,
     signal,
     force,
@@ -128,13 +131,16 @@ async function measure(
     display.line(announcement(run, record));
     for (const warning of record.warnings) display.line(`Note: ${warning}`);
     const context = { world, configuration, zoneSet, workloads: prepared, ...session };
-    return await runPlan({ ...run, plan }, record, display, {
+    const trialContext: TrialContext = {
       ...context,
       rawDirectory: `${directory}/raw`,
       programOf: programs.programOf,
+      answersOf: serverWorkloads(zoneSet, configuration),
       predictedCodes: memoizedCodes(zoneSet),
       signal,
-    });
+    };
+    await tryServers(trialContext, plan.cases, run.servers);
+    return await runPlan({ ...run, plan }, record, display, trialContext);
   } finally {
     await session.close();
   }

@@ -131,7 +131,7 @@ function caseColumns(page: PageData): Column[] {
       'Tier',
       'vCPUs in total.',
       ({ tier }) => tier,
-      (item) => [formatCpus(item.tier), html`<small>${shapeOf(item)}</small>`],
+      (item) => [formatCpus(item.tier), html`<small>${shapeOf(page.record, item)}</small>`],
     ),
     words(
       'Mode',

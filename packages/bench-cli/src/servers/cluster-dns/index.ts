@@ -4,7 +4,7 @@ import type { ServerDefinition, ServerKind } from '../server.ts';
 const definition: ServerDefinition = {
   program: null,
   image: null,
-  existing: true,
+  existing: { kind: 'cluster-dns' },
   answersUnknownZoneWith: 'NXDOMAIN',
   unsupported: () => null,
   plan: () => {

@@ -10,6 +10,11 @@ import type { BenchWorkload, Expectation } from '../../workload/workload.ts';
 export const CLUSTER_WORKLOADS = ['service', 'pod-ip', 'nx', 'outside'] as const;
 export type ClusterWorkloadName = (typeof CLUSTER_WORKLOADS)[number];
 
+/** Whether a workload asks for names of the cluster, not of the zone set. */
+export function isClusterWorkload(name: string): name is ClusterWorkloadName {
+  return CLUSTER_WORKLOADS.some((known) => known === name);
+}
+
 /** Kubernetes' default; a cluster with another domain answers none of the names. */
 const DOMAIN = 'cluster.local';
 

@@ -2,8 +2,8 @@
 import { DNSPERF_VERSION, readVersion } from '../../provision/tool-version.ts';
 import type { ProvisionedTool, ServerRecord } from '../../results/record.ts';
 import { identityOf, type Server } from '../../servers/server.ts';
-import { describeClusterDns, findClusterDns } from './cluster-dns.ts';
 import type { ClusterRun } from './cluster-run.ts';
+import { describeService, findService, imageTag } from './existing-service.ts';
 import type { LoaderKind } from './images.ts';
 import { jobOf } from './objects/job.ts';
 import { unitLabels, unitSelector } from './objects/labels.ts';
@@ -118,7 +118,7 @@ function questionsFor(
 ): Map<string, Question> {
   const questions = new Map<string, Question>();
   for (const server of servers) {
-    if (server.existing) continue;
+    if (server.existing !== undefined || server.versionArguments.length === 0) continue;
     const image = images.of(server);
     // Servers that share an image are asked once.
     if (questions.has(image)) continue;
@@ -146,11 +146,19 @@ export async function inspectImages(
   const records: ServerRecord[] = [];
   const tools = new Map<string, ProvisionedTool>();
   for (const server of servers) {
-    if (server.existing) records.push(describeClusterDns(await findClusterDns(run.client, signal)));
+    const { existing } = server;
+    if (existing !== undefined && existing.kind !== 'address') {
+      records.push(describeService(identityOf(server), await findService(run.client, existing, signal)));
+    }
     if (server.image === null) continue;
     const image = images.of(server);
     const answer = answers.get(image);
-    if (answer === undefined) continue;
+    if (answer === undefined) {
+      // Nobody said how to ask it.
+      const files = { version: imageTag(image), executable: image, components: {}, files: {} };
+      records.push({ ...identityOf(server), ...files });
+      continue;
+    }
     const known = server.parseVersion(answer.text);
     const version = known?.version ?? 'unknown';
     if (!tools.has(image))

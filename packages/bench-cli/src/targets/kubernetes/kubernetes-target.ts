@@ -7,9 +7,9 @@ import type { DnsQuery } from '../../dns/client.ts';
 import { BenchError } from '../../errors.ts';
 import { isEncrypted } from '../../results/record.ts';
 import type { Deployment, DeployRequest, Target } from '../target.ts';
-import { adoptClusterDns } from './cluster-dns.ts';
 import type { ClusterRun } from './cluster-run.ts';
 import { deploymentOf } from './deployment.ts';
+import { adoptService } from './existing-service.ts';
 import { trustOf } from './objects/encryption.ts';
 import { POD_PORT, SERVICE_PORT, type ServerObjects, serverObjects } from './objects/server.ts';
 import { waitForPods, waitUntilGone } from './wait-for-pods.ts';
@@ -168,9 +168,11 @@ export function createKubernetesTarget(options: KubernetesTargetOptions): Target
       for (const removeKept of run.kept.splice(0)) await removeKept();
       await run.world.fs.mkdir(request.logDirectory, { recursive: true });
       const unit = `${String(deployed).padStart(3, '0')}-${request.server.name}`;
-      const deployment = request.server.existing
-        ? await adoptClusterDns(run, request)
-        : await deployServer({ ...options, certificates }, request, unit);
+      const { existing } = request.server;
+      const deployment =
+        existing !== undefined && existing.kind !== 'address'
+          ? await adoptService(run, request, existing)
+          : await deployServer({ ...options, certificates }, request, unit);
       deployments.add(deployment);
       return deployment;
     },

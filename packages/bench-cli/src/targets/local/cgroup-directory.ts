@@ -43,7 +43,8 @@ export async function removeCgroup(world: World, directory: string): Promise<boo
   }
 }
 
-async function childGroups(world: World, directory: string): Promise<string[]> {
+/** Directories of the groups in a group; empty if it is gone. */
+export async function childGroups(world: World, directory: string): Promise<string[]> {
   try {
     const entries = await world.fs.readdir(directory, { withFileTypes: true });
     return entries.filter((entry) => entry.isDirectory()).map((entry) => join(directory, entry.name));

@@ -10,10 +10,15 @@ import { BenchError } from '../../errors.ts';
 import { readIfThere } from '../../machine/proc-files.ts';
 import type { Exit, RunningProcess } from '../../process.ts';
 import type { InstanceRecord } from '../../results/record.ts';
-import type { CertificateFiles, ConfigurationFile, InstancePlan } from '../../servers/server.ts';
+import type {
+  CertificateFiles,
+  ConfigurationFile,
+  InstancePlan,
+  StopSignal,
+} from '../../servers/server.ts';
 import type { World } from '../../world.ts';
 import type { DeployRequest } from '../target.ts';
-import { type Ready, waitUntilReady } from './readiness.ts';
+import { isReadyLine, type Ready, waitUntilReady } from './readiness.ts';
 import type { GroupRequest, ResourceGroup, ResourceGroups } from './resource-group.ts';
 
 /** What is shown of a server's log in an error. */
@@ -174,7 +179,7 @@ function startError(
     'E_SERVER_START',
     `${request.server.name} did not start on ${endpoint.address}:${endpoint.port}: ${problem}`,
     {
-      fix: `Its last log lines are above, all of them in ${logFile}. It was called as: ${command.join(' ')}${isForbidden ? ` ${CONFINED}` : ''}`,
+      fix: `Its last log lines are above${request.isTrial === false ? '' : `, all of them in ${logFile}`}. It was called as: ${command.join(' ')}${isForbidden ? ` ${CONFINED}` : ''}`,
       evidence,
     },
   );
@@ -198,8 +203,12 @@ async function endWithin(
   return ended;
 }
 
-async function stop(settings: InstanceSettings, process: RunningProcess): Promise<void> {
-  process.kill('SIGTERM');
+async function stop(
+  settings: InstanceSettings,
+  process: RunningProcess,
+  signal: StopSignal = 'SIGTERM',
+): Promise<void> {
+  process.kill(signal);
   const { world, stopSeconds, force } = settings;
   if (!(await endWithin(world, process, stopSeconds, force))) process.kill('SIGKILL');
 }
@@ -212,16 +221,20 @@ async function start(
   own: (process: RunningProcess) => void,
 ): Promise<{ process: RunningProcess; ready: Ready }> {
   const { world, request, endpoint, directory, logFile } = settings;
-  let onFirstLine: (line: string) => void = () => undefined;
-  const firstLine = new Promise<string>((resolve) => {
-    onFirstLine = resolve;
+  let onReadyLine: (line: string) => void = () => undefined;
+  const readyLine = new Promise<string>((resolve) => {
+    onReadyLine = resolve;
   });
+  const onLine = (stream: 'stdout' | 'stderr') => (line: string) => {
+    if (isReadyLine(plan.readiness, stream, line)) onReadyLine(line);
+  };
   let process: RunningProcess;
   try {
     process = await world.processes.start(group.wrap(plan.command), {
-      cwd: directory,
+      cwd: plan.cwd ?? directory,
       env: plan.env,
-      onStdoutLine: (line) => onFirstLine(line),
+      onStdoutLine: onLine('stdout'),
+      onStderrLine: onLine('stderr'),
       stdoutFile: logFile,
       stderrFile: logFile,
     });
@@ -237,7 +250,7 @@ async function start(
     zones: request.zoneSet.size,
     queries: settings.readinessQueries,
     process,
-    firstLine,
+    readyLine,
     signal: request.signal,
   });
   if ('problem' in outcome) {
@@ -257,9 +270,10 @@ export async function startInstance(settings: InstanceSettings): Promise<Instanc
   const { world, groups, request, endpoint, directory, allowance, certificates, signedZones } = settings;
   let process: RunningProcess | undefined;
   let group: ResourceGroup | undefined;
+  let stopSignal: StopSignal | undefined;
   let removal: Promise<void> | undefined;
   const removeAll = async () => {
-    if (process !== undefined) await stop(settings, process);
+    if (process !== undefined) await stop(settings, process, stopSignal);
     await group?.remove();
     // Bounded: a process that escaped from its group could hold the output open for ever.
     if (process !== undefined) await endWithin(world, process, OUTPUT_SECONDS);
@@ -283,6 +297,7 @@ export async function startInstance(settings: InstanceSettings): Promise<Instanc
       ...(signedZones === null ? {} : { signedZones }),
       ...(certificates === null ? {} : { certificate: certificateFilesIn(directory) }),
     });
+    stopSignal = plan.stopSignal;
     await world.fs.mkdir(directory, { recursive: true });
     if (certificates !== null) await writeCertificates(world, directory, certificates);
     const files = await writeConfiguration(world, directory, plan.files);

@@ -13,6 +13,7 @@ import { assignCpus, availableCpuNumbers } from './cpu-sets.ts';
 import { findFreePort } from './free-port.ts';
 import { describeExit, type Instance, type LocalEncryption, logTail, startInstance } from './instance.ts';
 import type { ResourceGroups } from './resource-group.ts';
+import { adoptRunning } from './running-server.ts';
 
 export interface LocalTargetOptions {
   /** The run's groups; the target closes them. */
@@ -237,6 +238,8 @@ export async function createLocalTarget(world: World, options: LocalTargetOption
         };
       });
       await world.fs.mkdir(request.logDirectory, { recursive: true });
+      const { existing } = request.server;
+      if (existing?.kind === 'address') return adoptRunning(world, request, existing);
       const encryption = isEncrypted(request.transport) ? await encryptionOf() : null;
       const instances = await startAll(world, options, request, places, encryption);
       const deployment = deploymentOf(world, options, request, instances);

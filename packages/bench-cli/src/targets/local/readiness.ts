@@ -30,8 +30,8 @@ export interface ReadinessRequest {
   /** Names that exist; asked one after the other under readiness kind `answer`. */
   readonly queries: readonly DnsQuery[];
   readonly process: RunningProcess;
-  /** The first line of standard output, once there is one. */
-  readonly firstLine: Promise<string>;
+  /** The line that says it is ready, once there is one: see `isReadyLine`. */
+  readonly readyLine: Promise<string>;
   readonly signal: AbortSignal;
 }
 
@@ -109,18 +109,43 @@ async function askAll(world: World, request: ReadinessRequest, signal: AbortSign
   }
 }
 
+/** Whether a line of output may say that the server is ready. */
+export function isReadyLine(readiness: Readiness, stream: 'stdout' | 'stderr', line: string): boolean {
+  switch (readiness.kind) {
+    case 'stdout-json':
+      return stream === 'stdout';
+    case 'line':
+      return line.includes(readiness.text);
+    case 'answer':
+      return false;
+  }
+}
+
+function untilReady(world: World, request: ReadinessRequest, signal: AbortSignal): Promise<ReadinessOutcome> {
+  switch (request.readiness.kind) {
+    case 'stdout-json':
+      return request.readyLine.then(parseReadyLine);
+    case 'line':
+      return request.readyLine.then(() => ({ workers: null }));
+    case 'answer':
+      return askAll(world, request, signal);
+  }
+}
+
+/** What did not happen in time. */
+function lateProblem({ readiness }: ReadinessRequest, seconds: number): string {
+  return readiness.kind === 'line'
+    ? `it did not print a line with "${readiness.text}" within ${seconds} seconds`
+    : `it did not answer within ${seconds} seconds`;
+}
+
 /** Resolves with what is known of the ready server, or with the problem. Rejects only with the signal's reason. */
 export async function waitUntilReady(world: World, request: ReadinessRequest): Promise<ReadinessOutcome> {
   const stop = new AbortController();
   const signal = AbortSignal.any([stop.signal, request.signal]);
-  const ready: Promise<ReadinessOutcome> =
-    request.readiness.kind === 'stdout-json'
-      ? request.firstLine.then(parseReadyLine)
-      : askAll(world, request, signal);
+  const ready = untilReady(world, request, signal);
   const seconds = Math.ceil(READY_WITHIN_SECONDS + loadingSeconds(request));
-  const late = world.clock
-    .sleep(seconds, signal)
-    .then(() => ({ problem: `it did not answer within ${seconds} seconds` }));
+  const late = world.clock.sleep(seconds, signal).then(() => ({ problem: lateProblem(request, seconds) }));
   const ended = request.process.exited.then((exit) => ({ problem: exitProblem(exit) }));
   try {
     return await Promise.race([ready, late, ended]);
