@@ -114,7 +114,9 @@ describe('on the local target', () => {
 });
 
 describe('over an encrypted transport', () => {
-  for (const server of findServers(serverNames(), DEFAULTS).filter(({ existing }) => existing !== true)) {
+  for (const server of findServers(serverNames(), DEFAULTS).filter(
+    ({ existing }) => existing === undefined,
+  )) {
     for (const transport of transportsOf(server).filter(isEncrypted)) {
       test(
         `${server.name} answers over ${transport} with the certificate of the run`,

@@ -1,13 +1,11 @@
 /** `--servers at=…`: servers that were running before, measured and left as they are. */
-import { createSocket, type Socket } from 'node:dgram';
 import { readdir, readFile, writeFile } from 'node:fs/promises';
-import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
-import { decode, encode, type RecordType } from 'dns-packet';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { type RunRecord, recordSchema } from '../src/results/record.ts';
 import { parsePlace } from '../src/servers/at/place.ts';
 import { type TestWorld, testWorld } from './support/test-world.ts';
+import { type CodeOf, NXDOMAIN, REFUSED, startUdpServer, zoneSetCode } from './support/udp-server.ts';
 
 let world: TestWorld;
 const closers: (() => void)[] = [];
@@ -19,33 +17,11 @@ afterEach(async () => {
   await world.remove();
 });
 
-const NXDOMAIN = 3;
-const REFUSED = 5;
-
-/** Null: no answer. */
-type Code = (name: string, asked: number) => number | null;
-
-/** A DNS server in this process; `codeOf` decides how it answers. Resolves with its port. */
-async function startServer(codeOf: Code, address = '127.0.0.1'): Promise<number> {
-  const socket: Socket = createSocket(address.includes(':') ? 'udp6' : 'udp4');
-  const times = new Map<string, number>();
-  socket.on('message', (message, from) => {
-    const { id = 0, questions = [] } = decode(message);
-    const name = questions[0]?.name ?? '';
-    const asked = (times.get(name) ?? 0) + 1;
-    times.set(name, asked);
-    const code = codeOf(name, asked);
-    if (code === null) return;
-    const answers = code === 0 ? [{ name, type: 'A' as RecordType & 'A', ttl: 60, data: '127.0.0.1' }] : [];
-    socket.send(encode({ type: 'response', id, flags: code, questions, answers }), from.port, from.address);
-  });
-  await new Promise<void>((resolve) => socket.bind(0, address, resolve));
-  closers.push(() => socket.close());
-  return (socket.address() as AddressInfo).port;
+async function startServer(codeOf?: CodeOf, address?: string): Promise<number> {
+  const server = await startUdpServer(codeOf, address);
+  closers.push(server.close);
+  return server.port;
 }
-
-/** Zones of the run with odd numbers exist. */
-const zoneSetCode: Code = (name) => (/^example\d*[13579]\.com$/i.test(name) ? 0 : REFUSED);
 
 const SHORT = [
   ...['--duration', '1', '--warmup', '0', '--trials', '1', '--zones', '5'],
@@ -66,7 +42,7 @@ async function recordOf(): Promise<RunRecord> {
 /** Programs that bench started, without loaders and questions for the environment and for versions. */
 function started(): readonly string[][] {
   return world.started
-    .filter(({ program }) => program !== 'git' && program !== 'driver.ts')
+    .filter(({ program }) => !/git$|driver\.ts$|systemd-detect-virt$/.test(program))
     .map(({ command }) => [...command])
     .filter((command) => !command.includes('--version') && !command.join(' ').includes('/probe/'));
 }

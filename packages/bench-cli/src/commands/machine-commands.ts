@@ -1,6 +1,7 @@
 /** The flags of the commands about this machine or a cluster: servers, doctor, cleanup. */
 import { type Command, Option } from 'commander';
 import type { Call } from '../experiments/experiment.ts';
+import { checkServerCommand } from './check-server.ts';
 import { cleanupCommand, cleanupOptions } from './cleanup.ts';
 import { doctorCommand } from './doctor.ts';
 import { serversCommand } from './servers.ts';
@@ -10,9 +11,14 @@ export function addMachineCommands(program: Command, call: Call): void {
   program
     .command('servers')
     .description('list the servers that can be compared, and whether they are installed')
+    .option('--check <server>', 'start this one and check its answers, as a run would: my=./server.yaml')
     .option('--json', 'as JSON')
-    .action(async (values: { json?: boolean }) => {
-      call.status = await serversCommand(world, { json: values.json === true });
+    .action(async (values: { check?: string; json?: boolean }) => {
+      const options = { json: values.json === true };
+      call.status =
+        values.check === undefined
+          ? await serversCommand(world, options)
+          : await checkServerCommand(world, values.check, options);
     });
   program
     .command('doctor')

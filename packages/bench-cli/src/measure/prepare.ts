@@ -62,10 +62,10 @@ export function prepareRun(request: PrepareRequest): Promise<Prepared> {
 
 async function prepareMachine(request: PrepareRequest): Promise<Prepared> {
   const { world, runId, configuration, servers, plan, zoneSet, display, signal, force } = request;
-  const environment = await describeEnvironment(world);
   const [query] = readinessQueries(zoneSet);
   if (query === undefined) throw new Error('a zone set without a record');
   await demandRunning(world, servers, plan.cases, query, signal);
+  const environment = await describeEnvironment(world);
   const programs = await preparePrograms(world, servers, configuration, request.workloads, display, signal);
   const session = await openLocalSession({
     world,

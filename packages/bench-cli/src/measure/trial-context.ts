@@ -59,7 +59,10 @@ export function rawFolderOf(context: Pick<TrialContext, 'rawDirectory'>, planned
 }
 
 /** A workload of the run. */
-export function workloadNamed({ workloads }: TrialContext, name: string): PreparedWorkload {
+export function workloadNamed(
+  { workloads }: Pick<TrialContext, 'workloads'>,
+  name: string,
+): PreparedWorkload {
   const found = workloads.get(name);
   if (found !== undefined) return found;
   throw new BenchError('E_INTERNAL', `no workload ${name}`, { fix: 'Report this bug.' });

@@ -1,22 +1,33 @@
 /**
- * Starts every server that a user described once, and checks its answers, before anything is measured: a mistake in
- * the description then shows after a second, not in every trial.
+ * Starts servers and checks their answers without measuring anything. A run does so with every server that a user
+ * described, before the first trial: a mistake in the description then shows after a second, not in every trial.
  */
 import type { PlannedCase } from '../plan/plan.ts';
+import type { Transport } from '../results/record.ts';
 import type { Server } from '../servers/server.ts';
 import { fileNameOf } from '../text.ts';
 import { checkAnswers } from './answer-check.ts';
 import { type TrialContext, workloadNamed } from './trial-context.ts';
 
-async function tryCase(context: TrialContext, planned: PlannedCase, server: Server): Promise<void> {
+export type TryContext = Omit<TrialContext, 'world' | 'loader' | 'predictedCodes'>;
+
+/** A server that was tried: what it answered correctly. */
+export interface Tried {
+  readonly server: Server;
+  readonly transport: Transport;
+  readonly queries: number;
+}
+
+async function tryCase(context: TryContext, planned: PlannedCase, server: Server): Promise<Tried> {
   const { zoneSet, signal } = context;
+  const { mode, transport, allowances } = planned;
   const deployment = await context.target.deploy({
     server,
     program: context.programOf(server),
     zoneSet,
-    mode: planned.mode,
-    transport: planned.transport,
-    allowances: planned.allowances,
+    mode,
+    transport,
+    allowances,
     workers: context.configuration.kubernetes.workers,
     isTrial: false,
     logDirectory: `${context.rawDirectory}/try-${fileNameOf(server.name)}`,
@@ -24,30 +35,37 @@ async function tryCase(context: TrialContext, planned: PlannedCase, server: Serv
   });
   try {
     const { workload } = workloadNamed(context, planned.workload);
-    const [endpoint] = deployment.endpoints;
-    if (endpoint === undefined) return;
-    const client = await deployment.openClient(endpoint, workload);
-    try {
-      const check = { client, server, zoneSet, workload: context.answersOf(server, workload), signal };
-      await Promise.race([checkAnswers(check), deployment.died]);
-    } finally {
-      client.close();
+    let queries = 0;
+    for (const endpoint of deployment.endpoints) {
+      const client = await deployment.openClient(endpoint, workload);
+      try {
+        const check = { client, server, zoneSet, workload: context.answersOf(server, workload), signal };
+        queries += await Promise.race([checkAnswers(check), deployment.died]);
+      } finally {
+        client.close();
+      }
     }
+    return { server, transport, queries };
   } finally {
     await deployment.remove();
   }
 }
 
-/** Tries one case for each transport of each such server. @throws BenchError as a trial fails. */
+/**
+ * Tries one case of each transport of each server, one after the other.
+ * @throws BenchError as a trial fails: `E_SERVER_START`, `E_SERVER_DIED`, `E_WRONG_ANSWER`.
+ */
 export async function tryServers(
-  context: TrialContext,
+  context: TryContext,
   cases: readonly PlannedCase[],
   servers: readonly Server[],
-): Promise<void> {
-  for (const server of servers.filter(({ triedFirst }) => triedFirst === true)) {
+): Promise<Tried[]> {
+  const tried: Tried[] = [];
+  for (const server of servers) {
     const own = cases.filter((planned) => planned.server === server.name);
     for (const [planned] of Map.groupBy(own, ({ transport }) => transport).values()) {
-      if (planned !== undefined) await tryCase(context, planned, server);
+      if (planned !== undefined) tried.push(await tryCase(context, planned, server));
     }
   }
+  return tried;
 }

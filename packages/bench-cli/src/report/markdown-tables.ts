@@ -9,6 +9,7 @@ import { okTrialsByCase } from './marks.ts';
 import {
   formatCount,
   formatDelta,
+  formatFixed,
   formatMebibytes,
   formatMicroseconds,
   formatQps,

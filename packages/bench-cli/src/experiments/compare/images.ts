@@ -1,6 +1,5 @@
 /** `bench images`: the images that a run on a cluster uses, and where each comes from. */
 import { dinodnsImage } from '../../servers/dinodns/index.ts';
-import { loadServers } from '../../servers/load.ts';
 import { imagesOf, loaderKindOf } from '../../targets/kubernetes/images.ts';
 import { wrapText } from '../../text.ts';
 import type { World } from '../../world.ts';
@@ -12,15 +11,14 @@ const LOADER_ORIGINS = {
 } as const;
 
 /** Prints one line for each image, or JSON. */
-export async function imagesCommand(
+export function imagesCommand(
   world: World,
-  { configuration, workloads }: Pick<DecidedRun, 'configuration' | 'workloads'>,
+  { configuration, servers: loaded, workloads }: Pick<DecidedRun, 'configuration' | 'servers' | 'workloads'>,
   options: { readonly json: boolean },
-): Promise<number> {
+): number {
   const { kubernetes } = configuration;
   const loader = loaderKindOf(configuration, workloads);
   const images = imagesOf(kubernetes, loader);
-  const loaded = await loadServers(world, configuration.servers, configuration);
   const ofServers = loaded.flatMap((server) =>
     server.image === null ? [] : [[images.of(server), server.image.origin] as const],
   );

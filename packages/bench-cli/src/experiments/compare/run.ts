@@ -139,7 +139,8 @@ async function measure(
       predictedCodes: memoizedCodes(zoneSet),
       signal,
     };
-    await tryServers(trialContext, plan.cases, run.servers);
+    const described = run.servers.filter(({ triedFirst }) => triedFirst === true);
+    await tryServers(trialContext, plan.cases, described);
     return await runPlan({ ...run, plan }, record, display, trialContext);
   } finally {
     await session.close();

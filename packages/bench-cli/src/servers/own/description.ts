@@ -57,12 +57,9 @@ export const descriptionSchema = z.strictObject({
   stop: oneOf(STOP_SIGNALS)
     .default('SIGTERM')
     .meta({ description: 'The signal that ends it. After 3 s it is killed.' }),
-  version: z
-    .strictObject({ command: words, pattern })
-    .optional()
-    .meta({
-      description: 'A command that prints the version, and a regular expression with one group around it.',
-    }),
+  version: z.strictObject({ command: words, pattern }).optional().meta({
+    description: 'A command that prints the version, and a regular expression with one group around it.',
+  }),
   transports: z
     .array(oneOf(TRANSPORTS), 'must be a list of transports')
     .min(1, 'must not be empty')
@@ -75,17 +72,24 @@ export const descriptionSchema = z.strictObject({
     .meta({
       description: 'single: one thread is enough; multi: it can use several cores, for example {workers}.',
     }),
-  unknownZones: oneOf(['NXDOMAIN', 'REFUSED', 'either'])
-    .default('either')
-    .meta({
-      description: 'How it answers for a name outside its zones. either: its first such answer decides.',
-    }),
+  unknownZones: oneOf(['NXDOMAIN', 'REFUSED', 'either']).default('either').meta({
+    description: 'How it answers for a name outside its zones. either: its first such answer decides.',
+  }),
   image: text.optional().meta({ description: 'Container image for --target kubernetes.' }),
   imageArguments: words
     .optional()
     .meta({ description: "Arguments for the image's entry point. Default: those of command." }),
 });
 export type Description = z.output<typeof descriptionSchema>;
+
+/** Where a description is, and its text. */
+export interface OwnFile {
+  /** As typed. */
+  readonly path: string;
+  readonly text: string;
+  /** Absolute path of the directory where the program runs. */
+  readonly directory: string;
+}
 
 type Issue = z.core.$ZodIssue;
 

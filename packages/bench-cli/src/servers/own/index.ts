@@ -5,7 +5,7 @@ import { findFormat } from '@dinodns-bench/zones';
 import { BenchError } from '../../errors.ts';
 import type { World } from '../../world.ts';
 import type { ConfigurationFile, InstancePlan, InstanceRequest, Server } from '../server.ts';
-import { type Description, parseDescription } from './description.ts';
+import { type Description, type OwnFile, parseDescription } from './description.ts';
 import { filled, type Values, workersFor } from './placeholders.ts';
 import { ownProgram } from './program.ts';
 
@@ -15,17 +15,8 @@ const KIND = 'own';
 /** The file itself is in the record, under this name. */
 export const DESCRIPTION_FILE = 'server.yaml';
 
-/** Where a description is, and its text. */
-export interface OwnFile {
-  /** As typed. */
-  readonly path: string;
-  readonly text: string;
-  /** Absolute path of the directory where the program runs. */
-  readonly directory: string;
-}
-
 function valuesFor(description: Description, request: InstanceRequest, node: string): Values {
-  const { address, port, directory, mode, cpus } = request;
+  const { address, port, transport, certificate, directory, mode, cpus } = request;
   const format = description.zones?.format;
   const [zoneFile = ''] = format === undefined ? [] : findFormat(format).files;
   return {
@@ -33,6 +24,9 @@ function valuesFor(description: Description, request: InstanceRequest, node: str
     port: String(port),
     zones: directory,
     'zone-file': join(directory, zoneFile),
+    transport,
+    certificate: certificate?.certificateFile ?? '',
+    key: certificate?.keyFile ?? '',
     mode,
     workers: String(workersFor(request)),
     cpus: String(cpus),
@@ -93,12 +87,8 @@ function serverOf(name: string, description: Description, file: OwnFile, node: s
       image === undefined ? null : { reference: () => image, origin: `its own image: docker build -t IMAGE` },
     triedFirst: true,
     answersUnknownZoneWith: unknownZones,
-    unsupported: (mode, transport) => {
-      if (!modes.includes(mode)) return `${file.path} has modes: [${modes.join(', ')}]`;
-      return transports.includes(transport)
-        ? null
-        : `${file.path} has transports: [${transports.join(', ')}]`;
-    },
+    transports,
+    unsupported: (mode) => (modes.includes(mode) ? null : `${file.path} has modes: [${modes.join(', ')}]`),
     plan: (request) => planFor(description, file, request, node),
     versionArguments: [],
     parseVersion: () => null,

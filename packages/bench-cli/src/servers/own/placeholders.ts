@@ -5,9 +5,12 @@ import type { InstanceRequest } from '../server.ts';
 /** What each stands for, as the documentation and the error for an unknown one have it. */
 export const PLACEHOLDERS = {
   address: 'the address to listen on',
-  port: 'the port to listen on, for UDP and TCP',
+  port: 'the port to listen on',
   zones: 'the directory of the zone files, which is new for each start',
   'zone-file': 'the first file of zones.format',
+  transport: 'udp, tcp, tls or https; the port is for this one',
+  certificate: 'the certificate of the run (PEM), for tls and https',
+  key: 'its private key (PEM)',
   mode: 'single or multi',
   workers: 'threads or processes that should answer queries',
   cpus: 'the CPU allowance in cores, perhaps a fraction',

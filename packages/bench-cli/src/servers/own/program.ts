@@ -6,8 +6,7 @@ import { runToEnd } from '../../process.ts';
 import { inspectionOf, type Program } from '../../provision/provision.ts';
 import type { ProvisionedTool } from '../../results/record.ts';
 import type { World } from '../../world.ts';
-import type { Description } from './description.ts';
-import type { OwnFile } from './index.ts';
+import type { Description, OwnFile } from './description.ts';
 
 /** Node.js runs these, so they need not be executable. */
 const SCRIPT = /\.[cm]?[jt]s$/;

@@ -10,12 +10,7 @@ import { BenchError } from '../../errors.ts';
 import { readIfThere } from '../../machine/proc-files.ts';
 import type { Exit, RunningProcess } from '../../process.ts';
 import type { InstanceRecord } from '../../results/record.ts';
-import type {
-  CertificateFiles,
-  ConfigurationFile,
-  InstancePlan,
-  StopSignal,
-} from '../../servers/server.ts';
+import type { CertificateFiles, ConfigurationFile, InstancePlan, StopSignal } from '../../servers/server.ts';
 import type { World } from '../../world.ts';
 import type { DeployRequest } from '../target.ts';
 import { isReadyLine, type Ready, waitUntilReady } from './readiness.ts';

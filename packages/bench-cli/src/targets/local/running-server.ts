@@ -16,7 +16,7 @@ const LOOK_SECONDS = 0.5;
 
 function noProcess(server: string, pid: number): BenchError {
   return new BenchError('E_CONFIG', `${server}: there is no process ${pid}`, {
-    fix: `\`ss -lnup\` shows which process listens; name it with /pid=…, or omit it and measure without CPU and memory.`,
+    fix: `\`ss -lntup\` shows which process listens; name it with /pid=…, or omit it and measure without CPU and memory.`,
   });
 }
 
