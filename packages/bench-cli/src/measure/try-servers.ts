@@ -19,7 +19,7 @@ export interface Tried {
 }
 
 async function tryCase(context: TryContext, planned: PlannedCase, server: Server): Promise<Tried> {
-  const { zoneSet, signal } = context;
+  const { zoneSet, signal, configuration } = context;
   const { mode, transport, allowances } = planned;
   const deployment = await context.target.deploy({
     server,
@@ -28,7 +28,7 @@ async function tryCase(context: TryContext, planned: PlannedCase, server: Server
     mode,
     transport,
     allowances,
-    workers: context.configuration.kubernetes.workers,
+    workers: configuration.kubernetes.workers,
     isTrial: false,
     logDirectory: `${context.rawDirectory}/try-${fileNameOf(server.name)}`,
     signal,
@@ -39,7 +39,14 @@ async function tryCase(context: TryContext, planned: PlannedCase, server: Server
     for (const endpoint of deployment.endpoints) {
       const client = await deployment.openClient(endpoint, workload);
       try {
-        const check = { client, server, zoneSet, workload: context.answersOf(server, workload), signal };
+        const check = {
+          client,
+          server,
+          zoneSet,
+          workload: context.answersOf(server, workload),
+          dnssec: configuration.dnssec,
+          signal,
+        };
         queries += await Promise.race([checkAnswers(check), deployment.died]);
       } finally {
         client.close();

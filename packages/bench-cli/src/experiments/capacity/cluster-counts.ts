@@ -5,7 +5,7 @@ import { createClient, type KubeClient } from '../../kubernetes-api/client.ts';
 import { connect } from '../../kubernetes-api/connect.ts';
 import { KINDS, type Kind, pathOf } from '../../kubernetes-api/kinds.ts';
 import { parseQuantity } from '../../quantity.ts';
-import { type ClusterDns, findClusterDns } from '../../targets/kubernetes/cluster-dns.ts';
+import { type FoundService, findClusterDns } from '../../targets/kubernetes/existing-service.ts';
 import type { World } from '../../world.ts';
 import type { ClusterCounts } from './demand.ts';
 
@@ -43,7 +43,7 @@ async function countOf(client: KubeClient, kind: Kind, signal: AbortSignal): Pro
 }
 
 /** Null where the cluster has no DNS that bench knows: its size is known all the same. */
-async function clusterDns(client: KubeClient, signal: AbortSignal): Promise<ClusterDns | null> {
+async function clusterDns(client: KubeClient, signal: AbortSignal): Promise<FoundService | null> {
   try {
     return await findClusterDns(client, signal);
   } catch (error) {
@@ -53,7 +53,7 @@ async function clusterDns(client: KubeClient, signal: AbortSignal): Promise<Clus
 }
 
 /** The memory limit of the container that answers; null where one of the pods has none. */
-function memoryLimitOf({ pods }: ClusterDns): number | null {
+function memoryLimitOf({ pods }: FoundService): number | null {
   const limits = pods.map((pod) => {
     const containers = pod.spec?.containers ?? [];
     const server = containers.find(({ name }) => name === 'coredns' || name === 'dns') ?? containers[0];
@@ -64,7 +64,7 @@ function memoryLimitOf({ pods }: ClusterDns): number | null {
 }
 
 /** Whether the Corefile of kubeadm's ConfigMap turns autopath on; false where it may not be read. */
-async function hasAutopath(client: KubeClient, dns: ClusterDns, signal: AbortSignal): Promise<boolean> {
+async function hasAutopath(client: KubeClient, dns: FoundService, signal: AbortSignal): Promise<boolean> {
   try {
     const map = await client.get('ConfigMap', 'coredns', dns.namespace, signal);
     return /^\s*autopath\b/m.test(map?.data?.Corefile ?? '');
