@@ -3,8 +3,7 @@
  * with a delay, the stock Corefile, and what every name's answer is.
  */
 export { EXIT_STATUS, type Problem } from '@dinodns-bench/program';
-export type { Churn, ServiceChange } from './api-server/churn.ts';
-export { MAX_CHURN_RATE } from './api-server/control.ts';
+export { type Churn, MAX_CHURN_RATE, type ServiceChange } from './api-server/churn.ts';
 export { type ApiServer, type ApiServerOptions, type Served, startApiServer } from './api-server/server.ts';
 export {
   type Cluster,
@@ -50,7 +49,6 @@ export {
 export { INTERNAL_MIX, internalQuestions, type Mix, type QuestionKind } from './names/mix.ts';
 export type { AnswerRecord, Expected, Question, QuestionType } from './names/question.ts';
 export {
-  MAX_DELAY_SECONDS,
   startUpstream,
   type Upstream,
   type UpstreamOptions,

@@ -1,6 +1,7 @@
 /** The API server over HTTP, as clients other than CoreDNS see it. */
+import { once } from 'node:events';
+import { get as httpGet, type IncomingMessage } from 'node:http';
 import { createInterface } from 'node:readline';
-import { Readable } from 'node:stream';
 import { setTimeout } from 'node:timers/promises';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { type ApiServer, ClusterError, defineCluster, startApiServer } from '../src/index.ts';
@@ -44,16 +45,17 @@ interface WatchEvent {
 
 /** The events of a watch, until it ends or is left. */
 async function* watch(path: string): AsyncGenerator<WatchEvent, void, void> {
-  const controller = new AbortController();
+  const request = httpGet(server.url + path);
+  // Leaving a watch is an error of all that read it.
+  request.on('error', () => undefined);
   try {
-    const response = await fetch(server.url + path, { signal: controller.signal });
-    if (response.body === null) throw new Error('no body');
-    const lines = createInterface({
-      input: Readable.fromWeb(response.body as import('node:stream/web').ReadableStream),
-    });
+    const [response]: IncomingMessage[] = await once(request, 'response');
+    if (response === undefined) throw new Error('no response');
+    const lines = createInterface({ input: response });
+    for (const stream of [response, lines]) stream.on('error', () => undefined);
     for await (const line of lines) yield JSON.parse(line);
   } finally {
-    controller.abort();
+    request.destroy();
   }
 }
 

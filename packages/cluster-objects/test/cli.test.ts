@@ -48,6 +48,30 @@ describe('api', () => {
   });
 });
 
+it('with --with-parent a server ends when the process that started it is gone, however that ended', async () => {
+  const program = JSON.stringify([PROGRAM, 'upstream', '--with-parent']);
+  const script = `const { spawn } = require('node:child_process');
+    spawn(process.execPath, ${program}, { stdio: ['ignore', 'inherit', 'inherit'] }); setInterval(() => 0, 1000);`;
+  const parent = spawn(process.execPath, ['-e', script], { stdio: ['ignore', 'pipe', 'inherit'] });
+  running.push(parent);
+  for await (const line of createInterface(parent.stdout)) {
+    const { pid } = JSON.parse(line);
+    parent.kill('SIGKILL');
+    // Signal 0 only asks whether the process exists.
+    await expect.poll(() => exists(pid)).toBe(false);
+    return;
+  }
+  throw new Error('nothing was ready');
+});
+
+function exists(pid: number): boolean {
+  try {
+    return process.kill(pid, 0);
+  } catch {
+    return false;
+  }
+}
+
 describe('upstream', () => {
   it('says when it is ready, answers, and ends on SIGINT with 0', async () => {
     const { child, ready } = await start('upstream', '--delay', '1', '--names', '10');

@@ -5,6 +5,9 @@ import { serviceObject } from '../kubernetes/objects.ts';
 import { SERVICES } from '../kubernetes/resources.ts';
 import type { Store } from './store.ts';
 
+/** Changes per second; more is more than one process can send in time. */
+export const MAX_CHURN_RATE = 1000;
+
 export interface ServiceChange {
   readonly type: 'ADDED' | 'DELETED';
   /** Its DNS name, without a trailing dot. */

@@ -4,11 +4,8 @@
  * `GET /control/changes?after=VERSION`, `/control/status`.
  */
 import type { JsonObject } from '../kubernetes/object.ts';
-import type { Churn } from './churn.ts';
+import { type Churn, MAX_CHURN_RATE } from './churn.ts';
 import { badRequest, type Failure, notFound } from './status.ts';
-
-/** Changes per second; more is more than one process can send in time. */
-export const MAX_CHURN_RATE = 1000;
 
 export interface Controls {
   readonly churn: Churn;

@@ -129,7 +129,7 @@ class Serving implements Controls {
 
   #send(response: ServerResponse, encoding: Encoding, answer: JsonObject | Failure): void {
     const failed = isFailure(answer);
-    const bytes = encoding.object(failed ? statusObject(answer) : answer);
+    const bytes = Buffer.from(encoding.object(failed ? statusObject(answer) : answer));
     response.writeHead(failed ? answer.code : 200, {
       'content-type': encoding.contentType,
       'content-length': bytes.length,

@@ -73,12 +73,14 @@ export function externalOf({ names, externalDomain }: ExternalFlags): External {
 export interface ListenFlags {
   readonly address: string;
   readonly port: number;
+  readonly withParent?: boolean;
 }
 
 export function addListenFlags(command: Command): Command {
   return command
     .option('--address <address>', 'where it listens', '127.0.0.1')
-    .option('--port <number>', 'its port; 0 lets the system choose', portOf, 0);
+    .option('--port <number>', 'its port; 0 lets the system choose', portOf, 0)
+    .option('--with-parent', 'end when the process that started it has ended');
 }
 
 /** @throws ClusterError `E_USAGE` */

@@ -2,9 +2,8 @@
 import { once } from 'node:events';
 import { onLauncherDeath, writeOut } from '@dinodns-bench/program';
 import type { Command } from 'commander';
-import { MAX_CHURN_RATE } from '../api-server/control.ts';
-import { startApiServer } from '../api-server/server.ts';
-import { MAX_DELAY_SECONDS, startUpstream } from '../upstream/upstream.ts';
+import { MAX_CHURN_RATE } from '../api-server/churn.ts';
+import { MAX_DELAY_SECONDS } from '../upstream/delay.ts';
 import {
   addClusterFlags,
   addExternalFlags,
@@ -18,16 +17,34 @@ import {
 } from './options.ts';
 import type { CliWorld } from './world.ts';
 
+// Each command loads only what it needs: the API server must stay small beside the server that is measured.
+
+const PARENT_POLL_MILLISECONDS = 500;
+
+/** Calls `handler` once this process has been handed to another parent, because its own has ended. */
+function onParentDeath(handler: () => void): () => void {
+  const parent = process.ppid;
+  const timer = setInterval(() => {
+    if (process.ppid !== parent) handler();
+  }, PARENT_POLL_MILLISECONDS);
+  return () => clearInterval(timer);
+}
+
 /** Says that the server is ready, and resolves when it must end. */
-async function serveUntilEnd(world: CliWorld, ready: Readonly<Record<string, unknown>>): Promise<void> {
+async function serveUntilEnd(
+  world: CliWorld,
+  { withParent = false }: ListenFlags,
+  ready: Readonly<Record<string, unknown>>,
+): Promise<void> {
   const end = new AbortController();
-  const stopWatching = onLauncherDeath(() => end.abort());
+  const onEnd = () => end.abort();
+  const watchers = [onLauncherDeath(onEnd), ...(withParent ? [onParentDeath(onEnd)] : [])];
   try {
     await writeOut(world, `${JSON.stringify({ ready: true, ...ready, pid: process.pid })}\n`);
     const signal = AbortSignal.any([world.signal, end.signal]);
     if (!signal.aborted) await once(signal, 'abort');
   } finally {
-    stopWatching();
+    for (const stopWatching of watchers) stopWatching();
   }
 }
 
@@ -48,10 +65,11 @@ export function addApi(program: Command, world: CliWorld): Command {
     )
     .action(async (flags: ApiFlags) => {
       const { address, port, churn } = flags;
+      const { startApiServer } = await import('../api-server/server.ts');
       const server = await startApiServer({ cluster: clusterOf(flags), address, port });
       try {
         server.churn.run(churn);
-        await serveUntilEnd(world, { address, port: server.port, url: server.url });
+        await serveUntilEnd(world, flags, { address, port: server.port, url: server.url });
       } finally {
         await server.close();
       }
@@ -78,10 +96,11 @@ export function addUpstream(program: Command, world: CliWorld): Command {
     .option('--ttl <seconds>', 'TTL of all answers', (text) => numberIn('--ttl', text, 0, MAX_TTL, true), 30)
     .action(async (flags: UpstreamFlags) => {
       const { address, port, delay, ttl } = flags;
+      const { startUpstream } = await import('../upstream/upstream.ts');
       const options = { external: externalOf(flags), address, port, delaySeconds: delay / 1000, ttl };
       const upstream = await startUpstream(options);
       try {
-        await serveUntilEnd(world, { address, port: upstream.port, backend: upstream.backend });
+        await serveUntilEnd(world, flags, { address, port: upstream.port, backend: upstream.backend });
       } finally {
         await upstream.close();
       }

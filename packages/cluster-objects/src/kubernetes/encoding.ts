@@ -4,7 +4,7 @@
  */
 import { setImmediate } from 'node:timers/promises';
 import type { JsonObject, KubeObject } from './object.ts';
-import { delimitedHeader, encodeMessage, stringField } from './protobuf.ts';
+import { ProtobufWriter } from './protobuf.ts';
 
 export interface ListHead {
   readonly apiVersion: string;
@@ -20,51 +20,60 @@ export interface Items {
   [Symbol.iterator](): Iterator<KubeObject>;
 }
 
+/** Part of an answer. Bytes are valid until the next part is made: whoever gets them copies them at once. */
+export type Piece = string | Uint8Array;
+
 export interface Encoding {
   /** Of single objects and lists. */
   readonly contentType: string;
   readonly watchContentType: string;
-  object(value: JsonObject): Buffer;
-  list(head: ListHead, items: Items): Iterable<Buffer> | AsyncIterable<Buffer>;
-  watchEvent(type: string, object: JsonObject): Buffer;
+  object(value: JsonObject): Piece;
+  list(head: ListHead, items: Items): Iterable<Piece> | AsyncIterable<Piece>;
+  watchEvent(type: string, object: JsonObject): Piece;
 }
 
-const jsonBytes = (value: JsonObject) => Buffer.from(`${JSON.stringify(value)}\n`);
+const jsonLine = (value: JsonObject) => `${JSON.stringify(value)}\n`;
 
 export const JSON_ENCODING: Encoding = {
   contentType: 'application/json',
   watchContentType: 'application/json',
-  object: jsonBytes,
+  object: jsonLine,
   *list({ apiVersion, kind, metadata }, items) {
-    yield Buffer.from(`${JSON.stringify({ kind, apiVersion, metadata }).slice(0, -1)},"items":[`);
+    yield `${JSON.stringify({ kind, apiVersion, metadata }).slice(0, -1)},"items":[`;
     let separator = '';
     for (const item of items) {
-      yield Buffer.from(separator + JSON.stringify(item));
+      yield separator + JSON.stringify(item);
       separator = ',';
     }
-    yield Buffer.from(']}\n');
+    yield ']}\n';
   },
-  watchEvent: (type, object) => jsonBytes({ type, object }),
+  watchEvent: (type, object) => jsonLine({ type, object }),
 };
 
 /** Before every protobuf object, so that it is told from JSON (apimachinery, runtime/serializer/protobuf). */
 const MAGIC = Buffer.from('k8s\0');
 
-/** `runtime.Unknown`: the type (1) and the bytes (2) of an object; only the head of the bytes. */
-function envelope(apiVersion: string, kind: string, size: number): Buffer {
-  const type = Buffer.concat([stringField(1, apiVersion), stringField(2, kind)]);
-  return Buffer.concat([MAGIC, delimitedHeader(1, type.length), type, delimitedHeader(2, size)]);
+/** For what is copied before anything else can run; each list, whose parts wait for each other, has its own. */
+const shared = new ProtobufWriter();
+
+/** The head of `runtime.Unknown`: the object's type (1). Its bytes (2) follow. */
+function writeEnvelope(writer: ProtobufWriter, apiVersion: string, kind: string): void {
+  writer.raw(MAGIC);
+  writer.delimitedField(1, () => {
+    writer.stringField(1, apiVersion);
+    writer.stringField(2, kind);
+  });
 }
 
-function protobufObject(value: JsonObject): Buffer {
+function writeObject(writer: ProtobufWriter, value: JsonObject): void {
   const kind = String(value.kind);
-  const bytes = encodeMessage(kind, value);
-  return Buffer.concat([envelope(String(value.apiVersion), kind, bytes.length), bytes]);
+  writeEnvelope(writer, String(value.apiVersion), kind);
+  writer.delimitedField(2, () => writer.message(kind, value));
 }
 
-function itemBytes(item: KubeObject): Buffer {
-  const bytes = encodeMessage(item.kind, item);
-  return Buffer.concat([delimitedHeader(2, bytes.length), bytes]);
+function itemBytes(writer: ProtobufWriter, item: KubeObject): Uint8Array {
+  writer.delimitedField(2, () => writer.message(item.kind, item));
+  return writer.take();
 }
 
 /** A few milliseconds of work, so that other requests are answered in between. */
@@ -80,7 +89,7 @@ class ListSizes {
     let size = 0;
     let count = 0;
     for (const item of items) {
-      size += itemBytes(item).length;
+      size += itemBytes(shared, item).length;
       if (++count % ITEMS_BETWEEN_PAUSES === 0) await setImmediate();
     }
     if (items.sizeKey !== null) this.#known.set(items.sizeKey, size);
@@ -94,27 +103,33 @@ export function protobufEncoding(): Encoding {
   return {
     contentType: 'application/vnd.kubernetes.protobuf',
     watchContentType: 'application/vnd.kubernetes.protobuf;stream=watch',
-    object: protobufObject,
+    object(value) {
+      writeObject(shared, value);
+      return shared.take();
+    },
     async *list({ apiVersion, kind, metadata }, items) {
-      const meta = encodeMessage('ListMeta', metadata);
-      const metaHeader = delimitedHeader(1, meta.length);
-      yield envelope(apiVersion, kind, metaHeader.length + meta.length + (await sizes.of(items)));
-      yield metaHeader;
-      yield meta;
-      for (const item of items) yield itemBytes(item);
+      const writer = new ProtobufWriter();
+      const itemsSize = await sizes.of(items);
+      writer.delimitedField(1, () => writer.message('ListMeta', metadata));
+      const meta = Buffer.from(writer.take());
+      writeEnvelope(writer, apiVersion, kind);
+      writer.delimitedHead(2, meta.length + itemsSize);
+      writer.raw(meta);
+      yield writer.take();
+      for (const item of items) yield itemBytes(writer, item);
     },
     watchEvent: protobufEvent,
   };
 }
 
+const FRAME_HEAD_BYTES = 4;
+
 /** A frame: four bytes of length, then `meta.v1.WatchEvent` with the type (1) and the object (2) as `RawExtension` (1). */
-function protobufEvent(type: string, object: JsonObject): Buffer {
-  const bytes = protobufObject(object);
-  const rawHeader = delimitedHeader(1, bytes.length);
-  const typeField = stringField(1, type);
-  const objectHeader = delimitedHeader(2, rawHeader.length + bytes.length);
-  const parts = [typeField, objectHeader, rawHeader, bytes];
-  const length = Buffer.alloc(4);
-  length.writeUInt32BE(parts.reduce((sum, part) => sum + part.length, 0));
-  return Buffer.concat([length, ...parts]);
+function protobufEvent(type: string, object: JsonObject): Uint8Array {
+  shared.raw(new Uint8Array(FRAME_HEAD_BYTES));
+  shared.stringField(1, type);
+  shared.delimitedField(2, () => shared.delimitedField(1, () => writeObject(shared, object)));
+  const frame = shared.take();
+  frame.writeUInt32BE(frame.length - FRAME_HEAD_BYTES);
+  return frame;
 }

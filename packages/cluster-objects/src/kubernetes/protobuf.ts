@@ -156,8 +156,8 @@ const MESSAGES: Readonly<Record<string, Message>> = {
 const VARINT = 0;
 const DELIMITED = 2;
 
-/** Bytes that grow as they are written. */
-class Writer {
+/** Bytes that grow as they are written, in memory that is used again for every message. */
+export class ProtobufWriter {
   #bytes = Buffer.allocUnsafe(4096);
   #length = 0;
 
@@ -219,14 +219,40 @@ class Writer {
     return Buffer.from(this.#bytes.subarray(start, this.#length));
   }
 
+  /** What was written since the last call. It is overwritten by what is written next: copy it before. */
   take(): Buffer {
-    const written = this.copyFrom(0);
+    const written = this.#bytes.subarray(0, this.#length);
     this.#length = 0;
     return written;
   }
+
+  stringField(number: number, value: string): void {
+    this.varint(number * 8 + DELIMITED);
+    this.string(value);
+  }
+
+  /** A field with a message or with bytes, which `write` writes. */
+  delimitedField(number: number, write: () => void): void {
+    this.varint(number * 8 + DELIMITED);
+    this.delimited(write);
+  }
+
+  /** The head of such a field, for `size` bytes that follow. */
+  delimitedHead(number: number, size: number): void {
+    this.varint(number * 8 + DELIMITED);
+    this.varint(size);
+  }
+
+  /**
+   * The fields of one message; `name` is its kind. @throws TypeError if the table lacks one of them: it must never be lost
+   * silently.
+   */
+  message(name: string, value: JsonObject): void {
+    writeMessage(this, name, value);
+  }
 }
 
-export function varintBytes(value: number): number {
+function varintBytes(value: number): number {
   let size = 1;
   for (let rest = value; rest > 127; rest = Math.floor(rest / 128)) size++;
   return size;
@@ -239,7 +265,7 @@ const isObject = (value: Json): value is JsonObject =>
 /** The bytes of values that never change, and that many objects share. */
 const frozen = new WeakMap<object, Buffer>();
 
-function writeMessage(writer: Writer, name: string, value: Json): void {
+function writeMessage(writer: ProtobufWriter, name: string, value: Json): void {
   const fields = MESSAGES[name];
   if (fields === undefined || !isObject(value))
     throw new TypeError(`a ${name} cannot be ${JSON.stringify(value)}`);
@@ -256,7 +282,7 @@ function writeMessage(writer: Writer, name: string, value: Json): void {
   }
 }
 
-function writeField(writer: Writer, field: Field, content: Json): void {
+function writeField(writer: ProtobufWriter, field: Field, content: Json): void {
   if (typeof content !== 'object' || content === null || !Object.isFrozen(content)) {
     writeValues(writer, field, content);
     return;
@@ -271,7 +297,7 @@ function writeField(writer: Writer, field: Field, content: Json): void {
   frozen.set(content, writer.copyFrom(start));
 }
 
-function writeValues(writer: Writer, [number, type, shape]: Field, content: Json): void {
+function writeValues(writer: ProtobufWriter, [number, type, shape]: Field, content: Json): void {
   if (shape === 'map') {
     for (const [key, value] of Object.entries(isObject(content) ? content : {})) {
       writer.varint(number * 8 + DELIMITED);
@@ -285,7 +311,7 @@ function writeValues(writer: Writer, [number, type, shape]: Field, content: Json
   for (const value of isList(content) ? content : [content]) writeOne(writer, number, type, value);
 }
 
-function writeOne(writer: Writer, number: number, type: string, value: Json): void {
+function writeOne(writer: ProtobufWriter, number: number, type: string, value: Json): void {
   const wireType = type === 'int' || type === 'bool' ? VARINT : DELIMITED;
   writer.varint(number * 8 + wireType);
   if (wireType === VARINT) writer.varint(Number(value));
@@ -297,7 +323,7 @@ function writeOne(writer: Writer, number: number, type: string, value: Json): vo
 }
 
 /** Scalars of the JSON that are messages here. */
-function writeScalar(writer: Writer, type: string, value: Json): void {
+function writeScalar(writer: ProtobufWriter, type: string, value: Json): void {
   if (type === 'time') writeOne(writer, 1, 'int', Math.floor(Date.parse(String(value)) / 1000));
   else if (type === 'quantity') writeOne(writer, 1, 'string', value);
   else if (typeof value === 'number') writeOne(writer, 2, 'int', value);
@@ -305,24 +331,4 @@ function writeScalar(writer: Writer, type: string, value: Json): void {
     writeOne(writer, 1, 'int', 1);
     writeOne(writer, 3, 'string', value);
   }
-}
-
-const shared = new Writer();
-
-/** One message; `name` is its kind. @throws TypeError if the table lacks one of its fields: it must never be lost silently. */
-export function encodeMessage(name: string, value: JsonObject): Buffer {
-  writeMessage(shared, name, value);
-  return shared.take();
-}
-
-/** A field with bytes: its key, its length, and then, elsewhere, the bytes. */
-export function delimitedHeader(number: number, size: number): Buffer {
-  shared.varint(number * 8 + DELIMITED);
-  shared.varint(size);
-  return shared.take();
-}
-
-export function stringField(number: number, value: string): Buffer {
-  writeOne(shared, number, 'string', value);
-  return shared.take();
 }

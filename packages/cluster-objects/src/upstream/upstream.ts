@@ -10,9 +10,8 @@ import { MAX_MESSAGE_BYTES } from '@dinodns-bench/wire';
 import { ClusterError } from '../errors.ts';
 import type { External } from '../names/external.ts';
 import { Answerer } from './answer.ts';
+import { MAX_DELAY_SECONDS } from './delay.ts';
 import { DelayQueue } from './delay-queue.ts';
-
-export const MAX_DELAY_SECONDS = 10;
 
 export interface UpstreamOptions {
   readonly external: External;
