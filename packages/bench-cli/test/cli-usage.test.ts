@@ -16,6 +16,20 @@ describe('bench with wrong input', () => {
     ['an unknown command', ['rnu'], 2, 'unknown command "rnu"', 'Did you mean "run"'],
     ['an unknown server', ['--servers', 'coredns,dinodsn'], 2, '"dinodsn"', 'Did you mean "dinodns"'],
     ['an unknown workload', ['--workload', 'hafl'], 2, '"hafl"', 'Did you mean "half"'],
+    [
+      'names of a generated cluster for a server without one',
+      ['--servers', 'dinodns', '--workload', 'internal'],
+      2,
+      'dinodns has no names for the workload "internal"',
+      'coredns-cluster',
+    ],
+    [
+      'zones for a server that has none',
+      ['--servers', 'coredns-cluster'],
+      2,
+      'coredns-cluster has no names for the workload "half"',
+      '--workload internal,external',
+    ],
     ['a wrong value', ['--tier', 'two'], 2, '--tier: "two"', 'for example 1,2,4'],
     ['a missing configuration file', ['--config', 'no.yaml'], 2, 'no.yaml: does not exist', '--config'],
     [

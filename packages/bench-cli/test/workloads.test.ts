@@ -147,7 +147,10 @@ describe('files', () => {
 
   it.each([
     ['halv', 'Did you mean "half"'],
-    ['missing.pcap', 'Use one of half, existing, missing, lookup, or the path of a capture'],
+    [
+      'missing.pcap',
+      'Use one of half, existing, missing, lookup, internal, external, or the path of a capture',
+    ],
   ])('%s is neither a workload nor a file: %s', async (name, fix) => {
     await expect(load(name)).rejects.toMatchObject({ code: 'E_CONFIG', fix: expect.stringContaining(fix) });
   });
@@ -158,5 +161,33 @@ describe('files', () => {
       Buffer.from('d4c3b2a1020004000000000000000000ffff000001000000', 'hex'),
     );
     await expect(load('empty.pcap')).rejects.toMatchObject({ code: 'E_PCAP' });
+  });
+});
+
+describe('names of a generated cluster', () => {
+  const server = findServer('coredns-cluster', DEFAULTS);
+  const zoneSet = zoneSetOf(100);
+
+  it('are its own, in the stated mix, with their answers', async () => {
+    const internal = await load('internal');
+    const types = [...sentQueries(internal)].map(({ type }) => type);
+    const count = (type: string) => types.filter((other) => other === type).length;
+    // 45 % + 10 % + 5 % + 4 % of A, and so on.
+    expect([count('A'), count('AAAA'), count('SRV'), count('PTR')]).toEqual([1280, 500, 100, 120]);
+    expect([...predictedCodes(zoneSet, server, internal)]).toEqual([['NOERROR', 2000]]);
+    const first = expectedAnswer(internal, zoneSet, server, {
+      name: 'web-00000.team-000.svc.cluster.local',
+      type: 'A',
+    });
+    expect(first).toMatchObject({ code: 'NOERROR', records: [{ type: 'A', data: '10.96.1.0' }] });
+  });
+
+  it('are those that it forwards', async () => {
+    const external = await load('external');
+    const query = { name: 'www7.example.org', type: 'A' };
+    expect([...external.queries()]).toContainEqual(query);
+    expect(expectedAnswer(external, zoneSet, server, query).records).toEqual([
+      { type: 'A', data: '198.18.0.7' },
+    ]);
   });
 });

@@ -6,6 +6,7 @@ import { BenchError } from '../errors.ts';
 import { bind } from './bind/index.ts';
 import { clusterDns } from './cluster-dns/index.ts';
 import { coredns } from './coredns/index.ts';
+import { corednsCluster } from './coredns-cluster/index.ts';
 import { dinodns, dinodnsStock } from './dinodns/index.ts';
 import { dnsmasq } from './dnsmasq/index.ts';
 import { echo } from './echo/index.ts';
@@ -17,6 +18,7 @@ import { unbound } from './unbound/index.ts';
 
 export const SERVER_KINDS: readonly ServerKind[] = [
   coredns,
+  corednsCluster,
   dinodnsStock,
   dinodns,
   knot,

@@ -47,6 +47,19 @@ export interface InstanceRequest {
   readonly directory: string;
   /** The server's program on the target: the executable, or an interpreter and its script. */
   readonly program: readonly string[];
+  /** Where its companions listen, at `address`. */
+  readonly companionPorts?: Readonly<Record<string, number>>;
+}
+
+/**
+ * A program of Node.js that a server needs beside it. The first line of its standard output is a JSON object with
+ * `"ready": true` and its `port`.
+ */
+export interface Companion {
+  /** Unique for the server. */
+  readonly name: string;
+  readonly script: string;
+  readonly arguments: readonly string[];
 }
 
 /** How bench knows that an instance answers. Both are bounded in time, and end early if the instance exits. */
@@ -132,6 +145,10 @@ export interface ServerDefinition {
    * reports mark its figures. Default: a DNS server.
    */
   readonly answers?: 'echo';
+  /** It has the names of a generated cluster and no others; default: those of the zone set. */
+  readonly answersNamesOf?: 'generated-cluster';
+  /** What must run beside each instance, on the same address of one machine. Default: nothing. */
+  companions?(address: string): readonly Companion[];
   /** Described by the user: it is started and asked once before the first trial, so that a mistake shows at once. */
   readonly triedFirst?: true;
   /**

@@ -6,6 +6,7 @@ import type { Query, ZoneSet } from '@dinodns-bench/zones';
 import { BenchError } from '../errors.ts';
 import type { World } from '../world.ts';
 import { captureWorkload, isCaptureName } from './capture.ts';
+import { GENERATED_CLUSTER_WORKLOADS, generatedClusterWorkload } from './cluster-names.ts';
 import { type LookupOptions, lookupWorkload } from './lookup.ts';
 import { NAMED_WORKLOADS, type NamedOptions, namedWorkload } from './named.ts';
 import { drawn } from './popularity.ts';
@@ -67,6 +68,8 @@ export async function loadWorkload(
   const named = namedWorkload(name, settings.zoneSet, settings);
   if (named !== null) return named;
   if (name === LOOKUP) return lookupOfZones(name, settings);
+  const ofCluster = generatedClusterWorkload(name);
+  if (ofCluster !== null) return drawn(ofCluster, settings);
   const path = name.startsWith('/') ? name : `${world.cwd}/${name}`;
   try {
     const content = isCaptureName(name) ? null : await world.fs.readFile(path);
@@ -79,7 +82,7 @@ export async function loadWorkload(
 }
 
 function unknownWorkload(name: string, cause: unknown): BenchError {
-  const known = [...NAMED_WORKLOADS, LOOKUP];
+  const known = [...NAMED_WORKLOADS, LOOKUP, ...GENERATED_CLUSTER_WORKLOADS];
   const reason = systemErrorCode(cause) === 'ENOENT' ? 'no such file' : messageOf(cause);
   const suggestion = nearest(name, known);
   return new BenchError(

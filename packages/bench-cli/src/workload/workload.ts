@@ -1,6 +1,6 @@
 /** The workload of a run: which names and types are queried, and what the answers must be. */
 import type { WorkloadInput } from '@dinodns-bench/load';
-import { defineZoneSet, type Lookup, type Query, type ZoneSet } from '@dinodns-bench/zones';
+import { defineZoneSet, type Query, type ZoneSet } from '@dinodns-bench/zones';
 import type { DnsQuery } from '../dns/client.ts';
 import type { Server } from '../servers/server.ts';
 
@@ -56,13 +56,19 @@ export interface BenchWorkload {
   settle?(query: Query, code: string): void;
 }
 
+/** A record as the DNS client decodes it. */
+export interface ExpectedRecord {
+  readonly type: string;
+  readonly data: unknown;
+}
+
 /** The correct answer to one query. */
 export interface Expectation {
   readonly query: Query;
   /** Null: any; see `--answers stable`. */
   readonly code: string | null;
   /** Records of the answer section; empty for NODATA, null where they are not known in advance. */
-  readonly records: Extract<Lookup, { kind: 'answer' }>['records'] | null;
+  readonly records: readonly ExpectedRecord[] | null;
   /** Also correct, then without records: whether a server knows such names depends on its configuration. */
   readonly orCode?: string;
 }

@@ -17,6 +17,7 @@ import { loadServers } from '../../servers/load.ts';
 import { type Server, transportsOf } from '../../servers/server.ts';
 import { CLUSTER_WORKLOADS, isClusterWorkload } from '../../targets/kubernetes/cluster-workloads.ts';
 import { noImage } from '../../targets/kubernetes/objects/server.ts';
+import { GENERATED_CLUSTER_WORKLOADS } from '../../workload/cluster-names.ts';
 import { loadWorkload } from '../../workload/load-workload.ts';
 import { type BenchWorkload, zoneSetOf } from '../../workload/workload.ts';
 import type { World } from '../../world.ts';
@@ -116,6 +117,25 @@ function demandNames(servers: readonly Server[], workloads: readonly string[]): 
   }
 }
 
+/** The names of a generated cluster belong to servers that have it, and only to them. */
+function demandSameNames(servers: readonly Server[], { workloads }: RunConfiguration): void {
+  const isOfCluster = (workload: string) => GENERATED_CLUSTER_WORKLOADS.includes(workload);
+  for (const server of servers.filter(({ existing }) => !existing)) {
+    const hasCluster = server.answersNamesOf === 'generated-cluster';
+    const foreign = workloads.find((workload) => isOfCluster(workload) !== hasCluster);
+    if (foreign === undefined) continue;
+    throw new BenchError(
+      'E_CONFIG',
+      `--workload: ${server.name} has no names for the workload "${foreign}"`,
+      {
+        fix: hasCluster
+          ? `Give --workload ${GENERATED_CLUSTER_WORKLOADS.join(',')}, or one of them.`
+          : 'Use it with coredns-cluster alone: its names are those of a generated cluster.',
+      },
+    );
+  }
+}
+
 /** Until the cluster has been asked what names it has. */
 function clusterPlaceholder(name: string): BenchWorkload {
   return { name, description: `names of the cluster (${name})`, size: 0, queries: () => [] };
@@ -199,6 +219,7 @@ async function planFor(
 ): Promise<Pick<DecidedRun, 'servers' | 'plan' | 'zoneSet' | 'workloads'>> {
   const named = await loadServers(world, configuration.servers, configuration);
   demandTarget(named, configuration);
+  demandSameNames(named, configuration);
   const servers = await locateServers(named, configuration);
   // The cluster's nodes are only known once it is asked; this machine's CPUs say nothing about them.
   const onCluster = configuration.kubernetes.target === 'kubernetes';

@@ -13,6 +13,7 @@ import type { InstanceRecord } from '../../results/record.ts';
 import type { CertificateFiles, ConfigurationFile, InstancePlan, StopSignal } from '../../servers/server.ts';
 import type { World } from '../../world.ts';
 import type { DeployRequest } from '../target.ts';
+import { NO_COMPANIONS, startCompanions } from './companions.ts';
 import { isReadyLine, type Ready, waitUntilReady } from './readiness.ts';
 import type { GroupRequest, ResourceGroup, ResourceGroups } from './resource-group.ts';
 
@@ -262,16 +263,19 @@ async function start(
  * reason, and leaves nothing behind.
  */
 export async function startInstance(settings: InstanceSettings): Promise<Instance> {
-  const { world, groups, request, endpoint, directory, allowance, certificates, signedZones } = settings;
+  const { world, groups, request, endpoint, directory, allowance, certificates, signedZones, logFile } =
+    settings;
   let process: RunningProcess | undefined;
   let group: ResourceGroup | undefined;
   let stopSignal: StopSignal | undefined;
   let removal: Promise<void> | undefined;
+  let companions = NO_COMPANIONS;
   const removeAll = async () => {
     if (process !== undefined) await stop(settings, process, stopSignal);
     await group?.remove();
     // Bounded: a process that escaped from its group could hold the output open for ever.
     if (process !== undefined) await endWithin(world, process, OUTPUT_SECONDS);
+    await companions.stop();
     await world.fs.rm(directory, { recursive: true, force: true });
   };
   const remove = () => {
@@ -279,6 +283,8 @@ export async function startInstance(settings: InstanceSettings): Promise<Instanc
     return removal;
   };
   try {
+    const needed = request.server.companions?.(endpoint.address) ?? [];
+    if (needed.length > 0) companions = await startCompanions(world, needed, `${logFile}.companions`);
     const plan = request.server.plan({
       zoneSet: request.zoneSet,
       address: endpoint.address,
@@ -290,6 +296,7 @@ export async function startInstance(settings: InstanceSettings): Promise<Instanc
       directory,
       program: request.program,
       ...(signedZones === null ? {} : { signedZones }),
+      companionPorts: companions.ports,
       ...(certificates === null ? {} : { certificate: certificateFilesIn(directory) }),
     });
     stopSignal = plan.stopSignal;

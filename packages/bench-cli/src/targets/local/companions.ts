@@ -1,0 +1,105 @@
+/** Programs that an instance needs beside it: started before it, outside its CPU limit, and stopped after it. */
+import { join } from 'node:path';
+import { z } from 'zod';
+import { BenchError } from '../../errors.ts';
+import type { RunningProcess } from '../../process.ts';
+import type { Companion } from '../../servers/server.ts';
+import type { World } from '../../world.ts';
+
+/** Node.js starts in less than a second, even if the machine is busy. */
+const READY_SECONDS = 20;
+const STOP_SECONDS = 3;
+
+const readyLine = z.object({ ready: z.literal(true), port: z.int() });
+
+export interface RunningCompanions {
+  /** By the names of the companions. */
+  readonly ports: Readonly<Record<string, number>>;
+  /** SIGTERM, then SIGKILL. Safe to call twice. */
+  stop(): Promise<void>;
+}
+
+export const NO_COMPANIONS: RunningCompanions = { ports: {}, stop: async () => undefined };
+
+async function stopProcess(world: World, process: RunningProcess): Promise<void> {
+  process.kill('SIGTERM');
+  const ended = new AbortController();
+  const late = world.clock.sleep(STOP_SECONDS, ended.signal).then(
+    () => process.kill('SIGKILL'),
+    () => undefined,
+  );
+  await process.exited;
+  ended.abort();
+  await late;
+}
+
+function portIn(line: string): number | null {
+  try {
+    return readyLine.parse(JSON.parse(line)).port;
+  } catch {
+    return null;
+  }
+}
+
+function didNotStart({ name }: Companion, process: RunningProcess, logFile: string): BenchError {
+  return new BenchError('E_SERVER_START', `the ${name} program beside the server did not start`, {
+    evidence: process.lastLines.filter((line) => line.trim() !== ''),
+    fix: `Its last lines are above, all of them in ${logFile}.`,
+  });
+}
+
+/** Starts one and resolves with its port. */
+async function startCompanion(
+  world: World,
+  companion: Companion,
+  logFile: string,
+  own: (process: RunningProcess) => void,
+): Promise<number> {
+  let onFirstLine: (line: string) => void = () => undefined;
+  const firstLine = new Promise<string>((resolve) => {
+    onFirstLine = resolve;
+  });
+  const command = [world.processes.nodePath, companion.script, ...companion.arguments];
+  const process = await world.processes.start(command, {
+    onStdoutLine: (line) => onFirstLine(line),
+    stdoutFile: logFile,
+    stderrFile: logFile,
+  });
+  own(process);
+  const waiting = new AbortController();
+  const tooLate = world.clock.sleep(READY_SECONDS, waiting.signal).then(
+    () => '',
+    () => '',
+  );
+  const line = await Promise.race([firstLine, process.exited.then(() => ''), tooLate]);
+  waiting.abort();
+  const port = portIn(line);
+  if (port === null) throw didNotStart(companion, process, logFile);
+  return port;
+}
+
+/** Starts all; if one fails, those before it are stopped. @throws BenchError `E_SERVER_START` */
+export async function startCompanions(
+  world: World,
+  companions: readonly Companion[],
+  logDirectory: string,
+): Promise<RunningCompanions> {
+  const running: RunningProcess[] = [];
+  const ports: Record<string, number> = {};
+  const stop = async () => {
+    await Promise.all(running.splice(0).map((process) => stopProcess(world, process)));
+  };
+  try {
+    await world.fs.mkdir(logDirectory, { recursive: true });
+    for (const companion of companions) {
+      const logFile = join(logDirectory, `${companion.name}.log`);
+      ports[companion.name] = await startCompanion(world, companion, logFile, (process) =>
+        running.push(process),
+      );
+    }
+  } catch (error) {
+    await stop();
+    throw error;
+  }
+  return { ports, stop };
+}
