@@ -1,7 +1,8 @@
 #!/usr/bin/env node
 /**
- * CPU time per datagram of three echo servers under dnsperf, interleaved: the C program, this project's over recvmmsg
- * and sendmmsg, and the same over node:dgram. Needs Linux, cc and dnsperf; with taskset and two
+ * CPU time per datagram of four echo servers under dnsperf, interleaved: the C program, this project's over recvmmsg
+ * and sendmmsg, waiting in the kernel or in the event loop, and the same over node:dgram. `--rate 20000` limits the
+ * queries per second. Needs Linux, cc and dnsperf; with taskset and two
  * CPUs, the server has the first and dnsperf the second.
  */
 import { execFile, spawn } from 'node:child_process';
@@ -17,7 +18,11 @@ const here = (path: string) => fileURLToPath(new URL(path, import.meta.url));
 const echo = here('../../packages/batched-udp/src/udp-echo.ts');
 
 const { values } = parseArgs({
-  options: { rounds: { type: 'string', default: '7' }, seconds: { type: 'string', default: '2' } },
+  options: {
+    rounds: { type: 'string', default: '7' },
+    seconds: { type: 'string', default: '2' },
+    rate: { type: 'string' },
+  },
 });
 const rounds = Number(values.rounds);
 const directory = mkdtempSync(join(tmpdir(), 'udp-echo-'));
@@ -27,6 +32,10 @@ const queries = join(directory, 'queries');
 const servers: readonly { name: string; command: readonly string[] }[] = [
   { name: 'C, recvmmsg and sendmmsg', command: [binary] },
   { name: 'batched-udp, native', command: [process.execPath, echo, '--backend', 'native'] },
+  {
+    name: 'the same, waiting in the event loop',
+    command: [process.execPath, echo, '--backend', 'native', '--wait-in', 'event-loop'],
+  },
   { name: 'batched-udp, dgram', command: [process.execPath, echo, '--backend', 'dgram'] },
 ];
 
@@ -43,8 +52,10 @@ function ticks(pid: number): number {
 async function ask(
   port: number,
   seconds: string,
+  rate?: string,
 ): Promise<{ completed: number; perSecond: number; lost: number }> {
   const args = ['-s', '127.0.0.1', '-p', String(port), '-d', queries, '-c', '20', '-l', seconds];
+  if (rate !== undefined) args.push('-Q', rate);
   const [command = '', ...rest] = on(1, ['dnsperf', ...args]);
   const { stdout } = await run(command, rest);
   const number = (label: string) => Number(new RegExp(`${label}: +([\\d.]+)`).exec(stdout)?.[1]);
@@ -65,7 +76,7 @@ async function trial(
     const { port, pid } = JSON.parse(String(line));
     await ask(port, '1');
     const before = ticks(pid);
-    const { completed, perSecond, lost } = await ask(port, values.seconds);
+    const { completed, perSecond, lost } = await ask(port, values.seconds, values.rate);
     return { microseconds: ((ticks(pid) - before) * 10_000) / completed, perSecond, lost };
   } finally {
     child.kill();
