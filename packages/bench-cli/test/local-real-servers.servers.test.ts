@@ -39,12 +39,20 @@ async function programOf(world: World, kind: Server): Promise<readonly string[]>
 }
 
 /** The servers' programs from outside of the workspace. */
-const PROGRAMS = ['coredns', 'knotd', 'nsd', 'named', 'pdns_server', 'unbound', 'dnsmasq'] as const;
+const PROGRAMS = [
+  'coredns',
+  'knotd',
+  'nsd',
+  'named',
+  'pdns_server',
+  'unbound',
+  'dnsmasq',
+  'redis-server',
+] as const;
 
 /** What a test of this server needs beyond the workspace. */
-function needsOf({ program }: Server) {
-  const tool = PROGRAMS.find((name) => name === program?.name);
-  return tool === undefined ? needs() : needs(tool);
+function needsOf({ program, beside }: Server) {
+  return needs(...PROGRAMS.filter((name) => name === program?.name || name === beside?.name));
 }
 
 async function stage(): Promise<{ world: World; temporary: string }> {
@@ -183,10 +191,8 @@ describe('when bench is killed', () => {
   const kinds = SERVER_KINDS.filter(
     ({ definition: { answers, existing } }) => answers !== 'echo' && !existing,
   );
-  for (const server of findServers(
-    kinds.map(({ name }) => name),
-    DEFAULTS,
-  )) {
+  const names = [...kinds.map(({ name }) => name), 'dinodns+redis'];
+  for (const server of findServers(names, DEFAULTS)) {
     const { name } = server;
     test(`${name} ends with it, all of its processes`, needsOf(server), async () => {
       const { world, temporary } = await stage();

@@ -146,6 +146,37 @@ describe('a deployment', () => {
   });
 });
 
+describe('what runs beside a server', () => {
+  const beside = [['sh', '-c', 'echo $$ > beside.pid; exec sleep 60']];
+  const besidePid = async (temporary: string) => {
+    const [path] = await readdir(temporary, { recursive: true }).then((paths) =>
+      paths.filter((entry) => entry.endsWith('beside.pid')),
+    );
+    return Number(await readFile(join(temporary, path ?? 'none'), 'utf8'));
+  };
+
+  test('is in its group and ends with it', async () => {
+    const { deploy, temporary } = await stage();
+    const deployment = await deploy(scriptServer(ECHO_SERVER, { beside }));
+    const pid = await besidePid(temporary);
+    expect(await runs(pid)).toBe(true);
+    const window = await deployment.observe();
+    await world.clock.sleep(0.2);
+    expect((await window.end())?.processes).toBe(2);
+    await deployment.remove();
+    expect(await runs(pid)).toBe(false);
+  });
+
+  test('ends when the server does', async () => {
+    const { deploy, temporary } = await stage();
+    const deployment = await deploy(scriptServer(ECHO_SERVER, { beside }));
+    const pid = await besidePid(temporary);
+    process.kill(deployment.instances[0]?.pid ?? 0, 'SIGKILL');
+    await expect(deployment.died).rejects.toMatchObject({ code: 'E_SERVER_DIED' });
+    await expect.poll(() => runs(pid)).toBe(false);
+  });
+});
+
 describe('a server that does not start', () => {
   test('and exits is reported at once with its status and its last lines', async () => {
     const { deploy, temporary } = await stage();
@@ -159,6 +190,17 @@ describe('a server that does not start', () => {
     expect(world.clock.monotonicSeconds() - began).toBeLessThan(5);
     const runDirectory = (await readdir(temporary)).find((name) => name.startsWith('dinodns-bench-'));
     expect(await readdir(join(temporary, runDirectory ?? ''))).toEqual([]);
+  });
+
+  test('is shown with what it logged to a file, and where its rights may come from', async () => {
+    const { deploy } = await stage();
+    const early = `require('node:fs').writeFileSync('early.log', 'open: named.conf: permission denied\\n');
+      console.error('exiting'); process.exit(1)`;
+    await expect(deploy(scriptServer(early, { logFile: 'early.log' }))).rejects.toMatchObject({
+      code: 'E_SERVER_START',
+      evidence: ['open: named.conf: permission denied', 'exiting'],
+      fix: expect.stringContaining('AppArmor'),
+    });
   });
 
   test('because its program is not there is reported with its name', async () => {

@@ -105,6 +105,12 @@ export interface ServerOptions {
    */
   readonly zoneFiles?: ZoneFilesOptions;
   /**
+   * A database that holds the records instead of this process, and is asked for each query: `sqlite:FILE`,
+   * `redis:HOST:PORT` or `redis:/PATH-OF-A-SOCKET`. It is filled with the zones at the start and at each reload. Default:
+   * none.
+   */
+  readonly store?: string;
+  /**
    * UDP backend. `auto` uses system calls that handle many datagrams at once where the machine has them. Default:
    * `auto`.
    */
@@ -153,6 +159,7 @@ export interface ResolvedOptions {
   readonly zones: ZoneLoader;
   readonly zonesFile: string | undefined;
   readonly zoneFiles: ZoneFilesOptions | undefined;
+  readonly store: string | undefined;
   readonly udpBackend: UdpBackend;
   readonly balance: Balance;
   /** Undefined: depends on the number of workers. */
@@ -308,6 +315,7 @@ export function resolveOptions(options: ServerOptions, defaultZones: () => ZoneS
     zones: resolveZones(options, defaultZones),
     zonesFile: options.zonesFile,
     zoneFiles: options.zoneFiles,
+    store: options.store,
     udpBackend: oneOf('UDP backend', options.udpBackend ?? 'auto', UDP_BACKENDS),
     balance: oneOf('balance', options.balance ?? DEFAULT_BALANCE, BALANCES),
     gatherMicroseconds,

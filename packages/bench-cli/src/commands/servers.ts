@@ -1,5 +1,6 @@
 /** `bench servers`: the server kinds, and whether their programs are here. */
 import { inspectTools, type ToolInspection } from '../doctor/inspect-tools.ts';
+import type { Program } from '../provision/provision.ts';
 import { SERVER_KINDS } from '../servers/registry.ts';
 import type { ServerKind } from '../servers/server.ts';
 import { wrapText } from '../text.ts';
@@ -28,10 +29,44 @@ function describeKind({ name, title, description, definition, variants = {}, def
   ];
 }
 
+type Row = Omit<ReturnType<typeof describeKind>[number], 'definition'> & { readonly availability: string };
+
+/** A kind with its availability; a variant below it, with its own only where that differs. */
+function describeRow(
+  { name, description, hasVersions, availability: here }: Row,
+  kind: Row | undefined,
+): string {
+  if (kind !== undefined && kind.availability === here) return description;
+  return `${description}. ${here}${hasVersions && kind === undefined ? `; others: ${name}@VERSION` : ''}`;
+}
+
+/** A variant's name without that of its kind: `  +file`. */
+function labelOf({ name }: Row, kind: Row | undefined): string {
+  return kind === undefined ? name : `  ${name.slice(kind.name.length)}`;
+}
+
+function render(rows: readonly Row[], columns: number): string {
+  const kindOf = ({ name }: Row) =>
+    name.includes('+') ? rows.find((row) => row.name === name.split('+')[0]) : undefined;
+  const width = Math.max(...rows.map((row) => labelOf(row, kindOf(row)).length));
+  const indent = `\n${' '.repeat(width + 2)}`;
+  return rows
+    .map((row) => {
+      const kind = kindOf(row);
+      const text = wrapText(describeRow(row, kind), columns - width - 2);
+      return `${labelOf(row, kind).padEnd(width)}  ${text.join(indent)}\n`;
+    })
+    .join('');
+}
+
 export async function serversCommand(world: World, options: { json: boolean }): Promise<number> {
   const tools = await inspectTools(world);
   const rows = SERVER_KINDS.flatMap(describeKind).map(({ definition, ...row }) => {
-    const tool = tools.find(({ program }) => program === definition.program);
+    const toolOf = (wanted: Program | null | undefined) => tools.find(({ program }) => program === wanted);
+    const own = toolOf(definition.program);
+    // What is missing decides.
+    const beside = toolOf(definition.beside);
+    const tool = beside?.found === null ? beside : own;
     return {
       ...row,
       available: tool?.found != null,
@@ -39,15 +74,8 @@ export async function serversCommand(world: World, options: { json: boolean }): 
       availability: definition.existing !== undefined ? 'in the cluster' : availability(tool),
     };
   });
-  if (options.json) {
-    world.stdout.write(`${JSON.stringify(rows, null, 2)}\n`);
-    return 0;
-  }
-  const width = Math.max(...rows.map(({ name }) => name.length));
-  const columns = world.stdout.columns ?? 80;
-  for (const { name, description, availability: here } of rows) {
-    const text = wrapText(`${description}. ${here}`, columns - width - 2);
-    world.stdout.write(`${name.padEnd(width)}  ${text.join(`\n${' '.repeat(width + 2)}`)}\n`);
-  }
+  world.stdout.write(
+    options.json ? `${JSON.stringify(rows, null, 2)}\n` : render(rows, world.stdout.columns ?? 80),
+  );
   return 0;
 }

@@ -56,7 +56,12 @@ async function askVersion(
   return server.parseVersion(`${output.stdout}\n${output.stderr}`);
 }
 
-async function describeServer(world: World, server: Server, tool: ProvisionedTool): Promise<ServerRecord> {
+async function describeServer(
+  world: World,
+  server: Server,
+  tool: ProvisionedTool,
+  beside: ProvisionedTool | undefined,
+): Promise<ServerRecord> {
   const version = await askVersion(world, server, tool);
   return {
     ...identityOf(server),
@@ -64,6 +69,7 @@ async function describeServer(world: World, server: Server, tool: ProvisionedToo
     executable: tool.executable,
     components: {
       ...version?.components,
+      ...(beside === undefined ? {} : { [beside.tool]: `${beside.version}, under the same CPU limit` }),
       // Reports mark what is not a DNS server by this.
       ...(server.answers === undefined ? {} : { answers: server.answers }),
     },
@@ -98,7 +104,11 @@ export async function preparePrograms(
     for (const { program, version } of servers) await program?.demandVersion?.(world, { version }, signal);
   // Servers of the same program and version share it.
   const tools = new Map<string, ProvisionedTool>();
-  for (const { program, version } of servers) {
+  const wantedPrograms = servers.flatMap(({ program, version, beside }) => [
+    { program, version },
+    { program: beside ?? null, version: null },
+  ]);
+  for (const { program, version } of wantedPrograms) {
     const key = programKey(program, version);
     if (program === null || tools.has(key)) continue;
     tools.set(key, await provide(program, { ...options, version }));
@@ -122,7 +132,7 @@ export async function preparePrograms(
     servers: await Promise.all(
       servers.map((server) =>
         server.existing === undefined
-          ? describeServer(world, server, toolOf(server))
+          ? describeServer(world, server, toolOf(server), tools.get(programKey(server.beside ?? null, null)))
           : describeRunning(server),
       ),
     ),

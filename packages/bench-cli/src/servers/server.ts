@@ -83,6 +83,11 @@ export interface InstancePlan {
   readonly readiness: Readiness;
   /** Threads or processes that will answer queries, if the plan decides it. */
   readonly workers: number | null;
+  /**
+   * Commands of programs that run beside it, started before it in the same directory and under the same CPU limit:
+   * what a server needs to answer is part of its cost. They end with it.
+   */
+  readonly beside?: readonly (readonly string[])[];
   /** File relative to the directory that it logs to before it can log to standard error; shown if it does not start. */
   readonly logFile?: string;
   /** Absolute path of the directory it runs in on this machine; default: that of its files. */
@@ -137,6 +142,8 @@ export const AS_FOUND = { deployed: 'no' } as const;
 export interface ServerDefinition {
   /** How its program gets onto a machine, and what `bench doctor` says of it; null if it runs in clusters only. */
   readonly program: Program | null;
+  /** A program that its plan runs beside it, found in PATH. Default: none. */
+  readonly beside?: Program;
   /** Null if it does not run in clusters. */
   readonly image: ServerImage | null;
   readonly existing?: ExistingServer;

@@ -2,6 +2,10 @@
  * DinoDNS: the unmodified framework (`dinodns-stock`), and the same framework with this project's plugins
  * (`dinodns`). Both run in `dinodns-server`, which only sets them up.
  */
+
+import { installedProgram } from '../../provision/path-tools.ts';
+import type { Program } from '../../provision/provision.ts';
+import type { VersionQuestion } from '../../provision/tool-version.ts';
 import { TRANSPORTS, type Transport } from '../../results/record.ts';
 import { BENCH_VERSION } from '../../version.ts';
 import type { InstanceRequest, ServerDefinition, ServerImage, ServerKind } from '../server.ts';
@@ -20,6 +24,10 @@ interface Profile {
   /** Worker processes in cluster mode; null where the framework decides by itself. */
   readonly workers: (cpus: number) => number | null;
   readonly transports: readonly Transport[];
+  /** A database that keeps the records, by the directory of the instance. Default: memory. */
+  readonly store?: (directory: string) => string;
+  /** What runs beside the server. Default: nothing. */
+  readonly beside?: { readonly program: Program; readonly command: readonly string[] };
 }
 
 /** The server always answers over UDP and TCP too; the port of an encrypted transport is one of its own. */
@@ -41,12 +49,14 @@ function zoneArguments({ directory, signedZones }: InstanceRequest): string[] {
 function definition(profile: Profile): ServerDefinition {
   return {
     program: dinodnsProgram,
-    image: dinodnsImage,
+    ...(profile.beside === undefined ? {} : { beside: profile.beside.program }),
+    // The image has no database.
+    image: profile.store === undefined ? dinodnsImage : null,
     answersUnknownZoneWith: profile.answersUnknownZoneWith,
     transports: profile.transports,
     unsupported: (_mode, _transport, ip) =>
       ip === 6 && profile.profile === 'stock' ? 'it listens on IPv4 only' : null,
-    ...(profile.profile === 'dinodns' ? { servesSigned: true as const } : {}),
+    ...(profile.profile === 'dinodns' && profile.store === undefined ? { servesSigned: true as const } : {}),
     plan(request: InstanceRequest) {
       const workers = request.mode === 'multi' ? profile.workers(request.workerCpus ?? request.cpus) : 1;
       return {
@@ -62,11 +72,13 @@ function definition(profile: Profile): ServerDefinition {
           request.address,
           ...portArguments(request),
           ...zoneArguments(request),
+          ...(profile.store === undefined ? [] : ['--store', profile.store(request.directory)]),
           ...(request.mode === 'multi' && workers !== null ? ['--workers', String(workers)] : []),
         ],
         env: {},
         readiness: { kind: 'stdout-json' },
         workers,
+        ...(profile.beside === undefined ? {} : { beside: [profile.beside.command] }),
       };
     },
     versionArguments: ['--version'],
@@ -90,6 +102,30 @@ function definition(profile: Profile): ServerDefinition {
   };
 }
 
+/** `Redis server v=7.0.15 sha=00000000:0 malloc=jemalloc-5.3.0 bits=64 build=ae4d7c971a948f0` */
+const REDIS_VERSION: VersionQuestion = { arguments: ['--version'], pattern: /\bv=(\S+)/ };
+const REDIS_SOCKET = 'redis.sock';
+
+/** Redis as a cache of nothing: no port, no files, only a socket in the working directory. */
+const REDIS = {
+  program: installedProgram(
+    { name: 'redis-server', question: REDIS_VERSION },
+    { 'apt-get': 'redis-server', dnf: 'redis', apk: 'redis' },
+  ),
+  command: [
+    'redis-server',
+    ...['--port', '0', '--unixsocket', REDIS_SOCKET],
+    ...['--save', '', '--appendonly', 'no', '--daemonize', 'no'],
+  ],
+} as const;
+
+const OURS = {
+  profile: 'dinodns',
+  answersUnknownZoneWith: 'REFUSED',
+  workers: (cpus) => Math.max(1, Math.ceil(cpus)),
+  transports: TRANSPORTS,
+} as const satisfies Profile;
+
 export const dinodnsStock: ServerKind = {
   name: 'dinodns-stock',
   title: 'DinoDNS (stock)',
@@ -110,10 +146,22 @@ export const dinodns: ServerKind = {
   title: 'DinoDNS',
   description: 'the same framework with the network and store of this project',
   defaultVersion: () => null,
-  definition: definition({
-    profile: 'dinodns',
-    answersUnknownZoneWith: 'REFUSED',
-    workers: (cpus) => Math.max(1, Math.ceil(cpus)),
-    transports: TRANSPORTS,
-  }),
+  definition: definition(OURS),
+  variants: {
+    sqlite: {
+      title: 'SQLite',
+      description: 'the same with its records in SQLite, which is asked for each query',
+      definition: definition({ ...OURS, store: (directory) => `sqlite:${directory}/records.db` }),
+    },
+    redis: {
+      title: 'Redis',
+      description: 'the same with its records in a Redis beside it, under the same CPU limit (if installed)',
+      definition: definition({
+        ...OURS,
+        // The path of a socket has at most 107 octets (unix(7)): it goes through the working directory.
+        store: () => `redis:/proc/self/cwd/${REDIS_SOCKET}`,
+        beside: REDIS,
+      }),
+    },
+  },
 };

@@ -7,6 +7,7 @@ import { CERTIFICATE_FILE, type Certificates, KEY_FILE } from '../../certificate
 import type { DnsQuery } from '../../dns/client.ts';
 import type { Endpoint, Trust } from '../../dns/endpoint.ts';
 import { BenchError } from '../../errors.ts';
+import { findExecutable } from '../../machine/find-executable.ts';
 import { readIfThere } from '../../machine/proc-files.ts';
 import type { Exit, RunningProcess } from '../../process.ts';
 import type { InstanceRecord } from '../../results/record.ts';
@@ -16,6 +17,7 @@ import type { DeployRequest } from '../target.ts';
 import { NO_COMPANIONS, startCompanions } from './companions.ts';
 import { isReadyLine, type Ready, waitUntilReady } from './readiness.ts';
 import type { GroupRequest, ResourceGroup, ResourceGroups } from './resource-group.ts';
+import { withBeside } from './wrapping.ts';
 
 /** What is shown of a server's log in an error. */
 const LOG_LINES_SHOWN = 15;
@@ -209,6 +211,11 @@ async function stop(
   if (!(await endWithin(world, process, stopSeconds, force))) process.kill('SIGKILL');
 }
 
+/** One command, because a group may be able to run only one. */
+async function withWhatRunsBeside(world: World, { command, beside = [] }: InstancePlan) {
+  return withBeside(beside.length === 0 ? null : await findExecutable(world, 'setpriv'), beside, command);
+}
+
 /** Starts the plan's command in the group and waits until it answers. What it leaves on failure, `remove` deletes. */
 async function start(
   settings: InstanceSettings,
@@ -226,7 +233,7 @@ async function start(
   };
   let process: RunningProcess;
   try {
-    process = await world.processes.start(group.wrap(plan.command), {
+    process = await world.processes.start(group.wrap(await withWhatRunsBeside(world, plan)), {
       cwd: plan.cwd ?? directory,
       env: plan.env,
       onStdoutLine: onLine('stdout'),

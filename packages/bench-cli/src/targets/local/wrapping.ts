@@ -1,4 +1,5 @@
 /** Commands put before a server's own, each replacing itself with the next (exec), so that the PID stays the same. */
+import { shellCommand } from '../../text.ts';
 
 /**
  * Makes the kernel kill the process when the thread that started it ends, even by SIGKILL
@@ -8,6 +9,21 @@
  */
 export function withParentDeathSignal(setpriv: string | null, command: readonly string[]): readonly string[] {
   return setpriv === null ? command : [setpriv, '--pdeathsig', 'KILL', '--', ...command];
+}
+
+/**
+ * Starts other commands first, in the background, and then becomes the command. What they print is on standard error,
+ * because the command's own first line may say that it is ready. They end with it: the kernel kills them
+ * when it ends, if there is `setpriv`, and else the removal of their group does.
+ */
+export function withBeside(
+  setpriv: string | null,
+  beside: readonly (readonly string[])[],
+  command: readonly string[],
+): readonly string[] {
+  if (beside.length === 0) return command;
+  const starts = beside.map((other) => `${shellCommand(withParentDeathSignal(setpriv, other))} >&2 &`);
+  return ['/bin/sh', '-c', [...starts, 'exec "$@"'].join('\n'), 'beside', ...command];
 }
 
 /** Ends with status 125, which no server uses, if a group cannot be joined. */
