@@ -11,15 +11,10 @@ export type Axis = (typeof AXES)[number];
 export type CaseFilter = Readonly<Partial<Record<Axis, string>>>;
 
 /** A case as filters see it; null for what an imported measurement does not say. */
-export interface FilteredCase {
-  readonly server: string | null;
-  readonly tier: number | null;
-  readonly mode: string | null;
-  readonly workload: string | null;
-  readonly transport: string | null;
+export type FilteredCase = Readonly<Record<Exclude<Axis, 'rate'>, string | number | null>> & {
   /** Null for no limit, `rate=max`. */
   readonly ratePerSecond: number | null;
-}
+};
 
 /** `server=knot,tier=4` */
 export function caseFilterText(filter: CaseFilter): string {
