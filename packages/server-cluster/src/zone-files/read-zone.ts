@@ -56,10 +56,10 @@ export async function readInto(path: string, { file, origin }: ZoneFileOption): 
   return zoneFileName(zone).toLowerCase();
 }
 
-/** A finding without a record does not name the file. */
+/** A finding without a record, or of a large zone, does not name the file. */
 function withFile(file: string): (finding: ZoneFinding) => Problem {
   return ({ problem, fix, record }) => ({
-    problem: record === undefined ? `${file}: ${problem}` : problem,
+    problem: record?.file === undefined ? `${file}: ${problem}` : problem,
     fix,
   });
 }

@@ -38,7 +38,7 @@ export class Entries {
   /** Line of the current entry's first token, from 1. */
   line = 1;
   readonly #chunks: Iterator<Uint8Array>;
-  #bytes = Buffer.allocUnsafe(INITIAL_BUFFER_BYTES);
+  #bytes: Buffer;
   /** Start and end of each token, relative to the start of the entry; the end of a quoted one is negative. */
   #places = new Int32Array(2 * INITIAL_TOKENS);
   /** Where the entry starts; the bytes before it are no longer needed. */
@@ -54,8 +54,10 @@ export class Entries {
   #openLine = 0;
   #openColumn = 0;
 
-  constructor(chunks: Iterable<Uint8Array>) {
+  /** `bufferBytes` is the size of the buffer to begin with; it grows if a chunk or an entry needs more. */
+  constructor(chunks: Iterable<Uint8Array>, bufferBytes: number = INITIAL_BUFFER_BYTES) {
     this.#chunks = chunks[Symbol.iterator]();
+    this.#bytes = Buffer.allocUnsafe(bufferBytes);
   }
 
   /** Goes to the next entry that has tokens. False at the end. Throws a `LexicalError`. */

@@ -69,7 +69,8 @@ export class RecordGenerator {
     if (text.length > MAX_TEMPLATE_BYTES) {
       throw new TokenError('the data of $GENERATE is too long', 'shorten it', token);
     }
-    const entries = new Entries([Buffer.from(text, 'latin1')]);
+    const bytes = Buffer.from(text, 'latin1');
+    const entries = new Entries([bytes], bytes.length);
     try {
       entries.next();
       const { class: classCode, out } = this.#context;
