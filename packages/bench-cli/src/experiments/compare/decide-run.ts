@@ -13,6 +13,7 @@ import type { RunRecord, Transport } from '../../results/record.ts';
 import { newRunId } from '../../results/run-id.ts';
 import { createStore, type RunStore } from '../../results/store.ts';
 import { locateServers } from '../../servers/at/index.ts';
+import { withClusterNames } from '../../servers/coredns-cluster/index.ts';
 import { loadServers } from '../../servers/load.ts';
 import { type Server, transportsOf } from '../../servers/server.ts';
 import { CLUSTER_WORKLOADS, isClusterWorkload } from '../../targets/kubernetes/cluster-workloads.ts';
@@ -117,6 +118,11 @@ function demandNames(servers: readonly Server[], workloads: readonly string[]): 
   }
 }
 
+/** Whether all workloads are of the names of a generated cluster. */
+function asksForClusterNames({ workloads }: RunConfiguration): boolean {
+  return workloads.every((workload) => GENERATED_CLUSTER_WORKLOADS.includes(workload));
+}
+
 /** The names of a generated cluster belong to servers that have it, and only to them. */
 function demandSameNames(servers: readonly Server[], { workloads }: RunConfiguration): void {
   const isOfCluster = (workload: string) => GENERATED_CLUSTER_WORKLOADS.includes(workload);
@@ -130,7 +136,7 @@ function demandSameNames(servers: readonly Server[], { workloads }: RunConfigura
       {
         fix: hasCluster
           ? `Give --workload ${GENERATED_CLUSTER_WORKLOADS.join(',')}, or one of them.`
-          : 'Use it with coredns-cluster alone: its names are those of a generated cluster.',
+          : `Use it with coredns or coredns-cluster, and with no other workloads than ${GENERATED_CLUSTER_WORKLOADS.join(' and ')}: its names are those of a generated cluster.`,
       },
     );
   }
@@ -217,7 +223,8 @@ async function planFor(
   world: World,
   configuration: RunConfiguration,
 ): Promise<Pick<DecidedRun, 'servers' | 'plan' | 'zoneSet' | 'workloads'>> {
-  const named = await loadServers(world, configuration.servers, configuration);
+  const loaded = await loadServers(world, configuration.servers, configuration);
+  const named = asksForClusterNames(configuration) ? loaded.map(withClusterNames) : loaded;
   demandTarget(named, configuration);
   demandSameNames(named, configuration);
   const servers = await locateServers(named, configuration);

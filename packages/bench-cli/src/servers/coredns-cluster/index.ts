@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { type CorefileOptions, renderCorefile } from '@dinodns-bench/cluster-objects';
 import { coredns } from '../coredns/index.ts';
-import type { Companion, InstanceRequest, ServerDefinition, ServerKind, Variant } from '../server.ts';
+import type { Companion, InstanceRequest, Server, ServerDefinition, ServerKind, Variant } from '../server.ts';
 import { CLUSTER, UPSTREAM_DELAY_SECONDS } from './cluster.ts';
 
 /** The program of the package, from its sources in the workspace, from what was built from them elsewhere. */
@@ -102,3 +102,13 @@ export const corednsCluster: ServerKind = {
   },
   ...(coredns.defaultVersion === undefined ? {} : { defaultVersion: coredns.defaultVersion }),
 };
+
+/**
+ * `coredns` where only names of a cluster are asked for: as clusters run it, under its own name. So
+ * `--servers coredns@1.11.3,coredns@1.13.1 --workload internal,external` compares the versions.
+ */
+export function withClusterNames(server: Server): Server {
+  return server.kind === coredns.name && server.variant === null
+    ? { ...server, ...corednsCluster.definition }
+    : server;
+}
