@@ -223,7 +223,10 @@ function explainInterruption(error: unknown, run: DecidedRun, done: number | nul
 function announcement(run: DecidedRun, record: RunRecord): string {
   const missing = run.plan.trials.length - record.trials.length;
   const share = run.plan.estimatedSeconds / Math.max(1, run.plan.trials.length);
-  const versions = record.servers.map((server) => `${server.title} ${server.version}`).join(', ');
+  // The title of a server that names its version has it already.
+  const versions = record.servers
+    .map(({ title, version }) => (title.split(' ').includes(version) ? title : `${title} ${version}`))
+    .join(', ');
   return `${versions}; ${record.loader.kind} ${record.loader.version}\n${run.plan.cases.length} cases, ${missing} trials, about ${formatDuration(missing * share)}`;
 }
 

@@ -3,7 +3,8 @@
  * or with a cache, zone files, and a hosts file.
  *
  * GOMAXPROCS is left to CoreDNS, which reads the CPU quota at start (go.uber.org/automaxprocs), exactly as it
- * does in a pod: under a quota of one CPU it uses one.
+ * does in a pod: under a quota of one CPU it uses one. Old versions do not (1.11.3 has no automaxprocs): they start as
+ * many threads as the machine has CPUs, and the quota throttles them.
  */
 import { findFormat } from '@dinodns-bench/zones';
 import { readVersion } from '../../provision/tool-version.ts';
