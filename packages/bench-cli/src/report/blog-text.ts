@@ -1,6 +1,6 @@
 /** The paragraphs of the blog post: what was measured, how, and what to keep in mind. */
 import type { RunRecord } from '../results/record.ts';
-import { groupCases, serverTitle } from './cases.ts';
+import { groupCases, serverTitle, titleWithVersion } from './cases.ts';
 import { numberSetting } from './facts.ts';
 import { findings } from './findings.ts';
 import { explainCaseMarks } from './mark-notes.ts';
@@ -19,8 +19,8 @@ export function listed(words: readonly string[]): string {
 /** "CoreDNS 1.15.0, DinoDNS 0.0.13": each with its version once. */
 export function contestants(record: RunRecord): string[] {
   return [...new Set(record.cases.map(({ server }) => server))].map((name) => {
-    const version = record.servers.find((server) => server.name === name)?.version;
-    return version === undefined ? serverTitle(record, name) : `${serverTitle(record, name)} ${version}`;
+    const server = record.servers.find((candidate) => candidate.name === name);
+    return server === undefined ? serverTitle(record, name) : titleWithVersion(server);
   });
 }
 

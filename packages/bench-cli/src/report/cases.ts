@@ -1,5 +1,5 @@
 /** How reports name, group and mark cases. */
-import type { CaseRecord, RunRecord } from '../results/record.ts';
+import type { CaseRecord, RunRecord, ServerRecord } from '../results/record.ts';
 import { describeLimit } from './limits.ts';
 import {
   AS_FOUND,
@@ -16,6 +16,11 @@ import { formatCount, formatCpus, formatFixed } from './numbers.ts';
 /** The server's name in tables, "CoreDNS"; its kind if it never started. */
 export function serverTitle(record: RunRecord, server: string): string {
   return record.servers.find(({ name }) => name === server)?.title ?? server;
+}
+
+/** `CoreDNS 1.15.0`: a title with the version, which the name of the server may have put there already. */
+export function titleWithVersion({ title, version }: Pick<ServerRecord, 'title' | 'version'>): string {
+  return title.split(' ').includes(version) ? title : `${title} ${version}`;
 }
 
 /** How the tier is shared out: `2 × 1 vCPU`; of a server that bench did not start, that it was not. */

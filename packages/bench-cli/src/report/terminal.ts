@@ -4,6 +4,7 @@ import Table from 'cli-table3';
 import type { CaseRecord, Delta, RunRecord, SummaryStatistic } from '../results/record.ts';
 import { type DeltaDefinition, deltaFigures } from '../stats/deltas.ts';
 import { type CaseGroup, explainMarks, groupCases, marksOf, serverTitle, shapeOf, usedOf } from './cases.ts';
+import { type Decisive, decisiveDelta } from './decisive.ts';
 import { findings } from './findings.ts';
 import { limitWord } from './limits.ts';
 import { lookupRateText, lookupsOf } from './lookups.ts';
@@ -51,7 +52,8 @@ function deltaCell(delta: Delta, definition: DeltaDefinition, paint: Paint): Cel
   const ends = formatOutwards(low * 100, high * 100, 0);
   const range = `${signed(ends.low)}…${signed(ends.high)} %`;
   if (delta.verdict === 'no difference shown') return [paint.dim(`${UNDECIDED} ${size}`), paint.dim(range)];
-  return [delta.verdict === 'faster' ? paint.green(size) : paint.red(size), range];
+  const isBetter = delta.verdict === 'faster' || delta.verdict === 'less';
+  return [isBetter ? paint.green(size) : paint.red(size), range];
 }
 
 function lostCell(record: RunRecord, item: CaseRecord): Cell {
@@ -62,8 +64,15 @@ function lostCell(record: RunRecord, item: CaseRecord): Cell {
   return [text, limitWord(item, okTrialsByCase(record).get(item.key) ?? [])];
 }
 
+/** A difference that is not of throughput says so. */
+function comparedCell({ metric, delta }: Decisive, definition: DeltaDefinition, paint: Paint): Cell {
+  const [size, interval] = deltaCell(delta, definition, paint);
+  return metric === 'qps' ? [size, interval] : [`${size} CPU`, interval];
+}
+
 function cellsOf(record: RunRecord, item: CaseRecord, definition: DeltaDefinition, paint: Paint): Cell[] {
-  const { summary, comparison } = item;
+  const { summary } = item;
+  const decisive = decisiveDelta(item, record);
   const title: Cell = [paint.bold(serverTitle(record, item.server)), shapeOf(record, item)];
   if (summary === null) {
     const { failed } = item.trials;
@@ -74,9 +83,7 @@ function cellsOf(record: RunRecord, item: CaseRecord, definition: DeltaDefinitio
   return [
     title,
     [formatQps(qps.median) + marksOf(item), spread(qps)],
-    comparison === null
-      ? [isBaseline ? 'baseline' : 'no pair', '']
-      : deltaCell(comparison.qps, definition, paint),
+    decisive === null ? [isBaseline ? 'baseline' : 'no pair', ''] : comparedCell(decisive, definition, paint),
     latencySeconds === null ? ['–', ''] : [formatTime(latencySeconds.median), spread(latencySeconds)],
     [
       cpuSecondsPerQuery === null ? '–' : formatTime(cpuSecondsPerQuery.median),

@@ -4,6 +4,7 @@
  */
 import type { CaseRecord, Delta, RunRecord } from '../results/record.ts';
 import { serverTitle } from './cases.ts';
+import { type Decisive, type DecisiveMetric, decisiveDelta } from './decisive.ts';
 import { mixedLimit } from './limits.ts';
 import { okTrialsByCase } from './marks.ts';
 import { formatFixed, formatOutwards, formatP, formatQps } from './numbers.ts';
@@ -11,69 +12,96 @@ import { formatFixed, formatOutwards, formatP, formatQps } from './numbers.ts';
 /** From 1.5 times on, a multiple is easier to grasp than a percentage. */
 const MULTIPLE_FROM = 1.5;
 
-const WITH_UNIT = 'queries per second';
+/** What a metric is called, and how its differences are told. */
+interface Words {
+  /** `answered 5 % more queries per second`. */
+  readonly verb: string;
+  readonly unit: string;
+  readonly higher: string;
+  readonly lower: string;
+  /** `No difference in CPU per query shown`; empty where the sentence needs none. */
+  readonly of: string;
+}
+
+const WORDS: Readonly<Record<DecisiveMetric, Words>> = {
+  qps: { verb: 'answered', unit: 'queries per second', higher: 'more', lower: 'fewer', of: '' },
+  cpuSecondsPerQuery: {
+    verb: 'used',
+    unit: 'CPU per query',
+    higher: 'more',
+    lower: 'less',
+    of: ' in CPU per query',
+  },
+};
+
+const WITH_UNIT = WORDS.qps.unit;
 
 function asPercent(value: number, digits: number): string {
   return formatFixed(Math.abs(value) * 100, digits);
 }
 
 /** "32 % more" or "1.9 × as many", with the interval in the same terms, for a delta with a verdict. */
-function difference(delta: Delta, low: number, high: number): { text: string; interval: string } {
+function difference(
+  delta: Delta,
+  low: number,
+  high: number,
+  words: Words,
+): { text: string; interval: string } {
   if (delta.verdict === 'faster' && 1 + delta.relative >= MULTIPLE_FROM) {
     const ends = formatOutwards(1 + low, 1 + high, 1);
     const value = formatFixed(1 + delta.relative, ends.digits);
-    return { text: `${value} × as many ${WITH_UNIT}`, interval: `${ends.low}–${ends.high}` };
+    return { text: `${value} × as many ${words.unit}`, interval: `${ends.low}–${ends.high}` };
   }
-  const word = delta.relative >= 0 ? 'more' : 'fewer';
+  const word = delta.relative >= 0 ? words.higher : words.lower;
   const [near, far] = delta.relative >= 0 ? [low, high] : [-high, -low];
   const ends = formatOutwards(near * 100, far * 100, 0);
   return {
-    text: `${asPercent(delta.relative, ends.digits)} % ${word} ${WITH_UNIT}`,
+    text: `${asPercent(delta.relative, ends.digits)} % ${word} ${words.unit}`,
     interval: `${ends.low}–${ends.high} % ${word}`,
   };
 }
 
-function signedEnd(text: string): string {
+function signedEnd(text: string, { higher, lower }: Words): string {
   if (Number.parseFloat(text) === 0) return 'no difference';
-  return text.startsWith('-') ? `${text.slice(1)} % fewer` : `${text} % more`;
+  return text.startsWith('-') ? `${text.slice(1)} % ${lower}` : `${text} % ${higher}`;
 }
 
-function compared(name: string, baseline: string, delta: Delta): string {
+function compared(name: string, baseline: string, { metric, delta }: Decisive): string {
+  const words = WORDS[metric];
   const { low, high, n } = delta;
   if (low === null || high === null) {
-    const word = delta.relative >= 0 ? 'more' : 'fewer';
-    const size = `${asPercent(delta.relative, 1)} % ${word} ${WITH_UNIT}`;
-    return `${name} answered ${size} than ${baseline} in one trial of each: no interval, so nothing is shown yet`;
+    const word = delta.relative >= 0 ? words.higher : words.lower;
+    const size = `${asPercent(delta.relative, 1)} % ${word} ${words.unit}`;
+    return `${name} ${words.verb} ${size} than ${baseline} in one trial of each: no interval, so nothing is shown yet`;
   }
   if (delta.undecided === 'correction') {
     const ends = formatOutwards(low * 100, high * 100, 0);
     return (
-      `No difference shown between ${name} and ${baseline}: the interval of this comparison alone runs from ` +
-      `${signedEnd(ends.low)} to ${signedEnd(ends.high)} ${WITH_UNIT}, but with ${delta.comparisons} comparisons ` +
+      `No difference${words.of} shown between ${name} and ${baseline}: the interval of this comparison alone runs from ` +
+      `${signedEnd(ends.low, words)} to ${signedEnd(ends.high, words)} ${words.unit}, but with ${delta.comparisons} comparisons ` +
       `that happens by chance too often (adjusted p ${formatP(delta.adjustedPValue ?? 1)}; ${n} paired trials)`
     );
   }
   if (delta.verdict === 'no difference shown') {
     const ends = formatOutwards(low * 100, high * 100, 0);
     return (
-      `No difference shown between ${name} and ${baseline}: the 95 % interval runs from ` +
-      `${signedEnd(ends.low)} to ${signedEnd(ends.high)} ${WITH_UNIT} (${n} paired trials)`
+      `No difference${words.of} shown between ${name} and ${baseline}: the 95 % interval runs from ` +
+      `${signedEnd(ends.low, words)} to ${signedEnd(ends.high, words)} ${words.unit} (${n} paired trials)`
     );
   }
-  const { text, interval } = difference(delta, low, high);
+  const { text, interval } = difference(delta, low, high, words);
   const than = text.includes('×') ? 'as' : 'than';
-  return `${name} answered ${text} ${than} ${baseline} (95 % interval ${interval})`;
+  return `${name} ${words.verb} ${text} ${than} ${baseline} (95 % interval ${interval})`;
 }
 
 /** Says that a difference within the noise floor means little. */
-function noise(comparison: CaseRecord['comparison']): string[] {
-  const delta = comparison?.qps;
+function noise(delta: Delta | undefined): string[] {
   if (delta?.belowNoiseFloor !== true || delta.verdict === 'no difference shown') return [];
   return ['the baseline differs from itself by as much (noise floor)'];
 }
 
 /** Why the figures do not describe the servers alone, as clauses. */
-function reservations(record: RunRecord, cases: readonly CaseRecord[]): string[] {
+function reservations(record: RunRecord, cases: readonly CaseRecord[], decisive: Decisive | null): string[] {
   const trials = okTrialsByCase(record);
   const limits = cases.map((item) => ({
     name: serverTitle(record, item.server),
@@ -87,7 +115,9 @@ function reservations(record: RunRecord, cases: readonly CaseRecord[]): string[]
   );
   const clauses: string[] = [];
   if (loader) clauses.push(`the load generator, not the server, limited ${loader}`);
-  if (rate) clauses.push(`${rate} ran at a fixed rate, so this is not a maximum`);
+  // A comparison of what the rate costs is not about a maximum.
+  if (rate && decisive?.metric !== 'cpuSecondsPerQuery')
+    clauses.push(`${rate} ran at a fixed rate, so this is not a maximum`);
   if (unknown) clauses.push(`what limited ${unknown} is unknown`);
   const mixed = limits.flatMap((item) =>
     item.mixed === null ? [] : [`${item.name} was the limit in ${item.mixed}`],
@@ -117,9 +147,10 @@ export function verdictSentence(item: CaseRecord, record: RunRecord): string {
   const { comparison } = item;
   const baseline = record.cases.find(({ key }) => key === comparison?.baseline);
   const involved = baseline === undefined ? [item] : [item, baseline];
-  const clauses = [...noise(comparison), ...reservations(record, involved)];
+  const decisive = decisiveDelta(item, record);
+  const clauses = [...noise(decisive?.delta), ...reservations(record, involved, decisive)];
   const but = clauses.length === 0 ? '' : `; but ${clauses.join(', and ')}`;
-  if (comparison !== null) return `${compared(name, baselineName, comparison.qps)}${but}.`;
+  if (decisive !== null) return `${compared(name, baselineName, decisive)}${but}.`;
   if (item.server === record.baseline) return `${name}, the baseline, answered ${rateOf(item)}${but}.`;
   return (
     `${name} answered ${rateOf(item)}; it cannot be compared, because no round also has ` +

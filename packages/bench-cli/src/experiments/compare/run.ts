@@ -13,6 +13,7 @@ import { tryServers } from '../../measure/try-servers.ts';
 import { resumeWarnings } from '../../measure/warnings.ts';
 import { renderPlan } from '../../plan/render.ts';
 import { createDisplay, type Display } from '../../progress/display.ts';
+import { titleWithVersion } from '../../report/cases.ts';
 import { withPortablePaths } from '../../results/portable-paths.ts';
 import type { Environment, RunRecord } from '../../results/record.ts';
 import { fileNameOf, formatDuration, shellQuote } from '../../text.ts';
@@ -223,10 +224,7 @@ function explainInterruption(error: unknown, run: DecidedRun, done: number | nul
 function announcement(run: DecidedRun, record: RunRecord): string {
   const missing = run.plan.trials.length - record.trials.length;
   const share = run.plan.estimatedSeconds / Math.max(1, run.plan.trials.length);
-  // The title of a server that names its version has it already.
-  const versions = record.servers
-    .map(({ title, version }) => (title.split(' ').includes(version) ? title : `${title} ${version}`))
-    .join(', ');
+  const versions = record.servers.map(titleWithVersion).join(', ');
   return `${versions}; ${record.loader.kind} ${record.loader.version}\n${run.plan.cases.length} cases, ${missing} trials, about ${formatDuration(missing * share)}`;
 }
 

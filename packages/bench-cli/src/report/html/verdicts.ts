@@ -2,6 +2,7 @@
 import type { CaseRecord, RunRecord } from '../../results/record.ts';
 import { deltaFigures } from '../../stats/deltas.ts';
 import { type CaseGroup, groupCases, serverTitle } from '../cases.ts';
+import { decisiveDelta } from '../decisive.ts';
 import { findings } from '../findings.ts';
 import { formatFixed, formatOutwards, signed } from '../numbers.ts';
 import { runStatus } from '../status.ts';
@@ -29,12 +30,13 @@ function badge(item: CaseRecord, page: PageData): Html {
     const isBaseline = item.server === page.record.baseline;
     return html`<span class="badge even">${isBaseline ? 'baseline' : item.summary === null ? 'no result' : 'not compared'}</span>`;
   }
-  const { value, low, high } = deltaFigures(comparison.qps, page.delta);
-  const size = `${signed(formatFixed(value * 100, 1))} %`;
+  const { metric, delta } = decisiveDelta(item, page.record) ?? { metric: 'qps', delta: comparison.qps };
+  const { value, low, high } = deltaFigures(delta, page.delta);
+  const size = `${signed(formatFixed(value * 100, 1))} %${metric === 'qps' ? '' : ' CPU'}`;
   if (low === null || high === null) return html`<span class="badge even">${size}, one trial</span>`;
   const ends = formatOutwards(low * 100, high * 100, 0);
-  const { verdict } = comparison.qps;
-  const word = verdict === 'no difference shown' ? '≈' : verdict === 'faster' ? '▲' : '▼';
+  const { verdict } = delta;
+  const word = verdict === 'no difference shown' ? '≈' : value >= 0 ? '▲' : '▼';
   return html`<span class="badge ${toneOf(verdict)}"><b>${word} ${size}</b> <small>${signed(ends.low)} … ${signed(ends.high)} %</small></span>`;
 }
 
