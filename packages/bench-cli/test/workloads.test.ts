@@ -128,6 +128,16 @@ describe('lookups', () => {
     expect(seen({ NOERROR: 99, SERVFAIL: 1 })).toContain('predicts only NOERROR, REFUSED');
   });
 
+  it('of a cluster: a service of the own namespace is found at once, an outside name after four searches', async () => {
+    const internal = await load('lookup-internal');
+    const external = await load('lookup-external');
+    const codesOf = (workload: typeof internal) =>
+      Array.from(workload.queries(), (query) => workload.expectation?.(query)?.code).slice(0, 5);
+    expect(codesOf(internal)).toEqual(['NOERROR', 'NXDOMAIN', 'NXDOMAIN', 'NXDOMAIN', 'NXDOMAIN']);
+    expect(codesOf(external)).toEqual(['NXDOMAIN', 'NXDOMAIN', 'NXDOMAIN', 'NXDOMAIN', 'NOERROR']);
+    expect(external.builtin?.source).toMatchObject({ kind: 'kubernetes', namespace: 'team-000' });
+  });
+
   it('of too many names are refused: each query is checked before every trial', async () => {
     await expect(load('lookup', { zones: 20_001 })).rejects.toThrow('takes at most 20000 zones');
   });
@@ -149,7 +159,7 @@ describe('files', () => {
     ['halv', 'Did you mean "half"'],
     [
       'missing.pcap',
-      'Use one of half, existing, missing, lookup, internal, external, or the path of a capture',
+      'Use one of half, existing, missing, lookup, internal, external, lookup-internal, lookup-external, or the path',
     ],
   ])('%s is neither a workload nor a file: %s', async (name, fix) => {
     await expect(load(name)).rejects.toMatchObject({ code: 'E_CONFIG', fix: expect.stringContaining(fix) });

@@ -250,7 +250,7 @@ export const RUN_SETTINGS = {
   workload: {
     flag: '--workload <list>',
     description:
-      'names to query: half (exist), existing, missing, lookup, internal, external, a query file or a capture; or several',
+      'names to query: half (exist), existing, missing, lookup, internal, external, lookup-internal, lookup-external, a query file or a capture; or several',
     schema: list(text, 'must be a list of workloads, for example existing,missing'),
     default: ['half'],
     // The cluster's own DNS does not serve the names of the zone set.

@@ -4,16 +4,25 @@ import {
   externalQuestions,
   internalQuestions,
   type Question,
+  type Service,
+  serviceQuestion,
 } from '@dinodns-bench/cluster-objects';
 import type { Query } from '@dinodns-bench/zones';
 import { CLUSTER, EXTERNAL, UPSTREAM_DELAY_SECONDS } from '../servers/coredns-cluster/cluster.ts';
+import { type LookupOptions, lookupWorkload } from './lookup.ts';
 import type { BenchWorkload, Expectation } from './workload.ts';
 
 /** All of them fit into CoreDNS's cache (9,984 entries), and each is checked before every trial. */
 const QUESTIONS = 2000;
 
+/** What a pod of the cluster's first namespace looks up: its own services, and names outside the cluster. */
+const LOOKUPS = ['lookup-internal', 'lookup-external'] as const;
+
 /** The names of these workloads. */
-export const GENERATED_CLUSTER_WORKLOADS: readonly string[] = ['internal', 'external'];
+export const GENERATED_CLUSTER_WORKLOADS: readonly string[] = ['internal', 'external', ...LOOKUPS];
+
+/** Each is five queries, which are checked before every trial. */
+const LOOKED_UP = 400;
 
 const keyOf = ({ name, type }: Query) => `${name} ${type}`;
 
@@ -45,6 +54,45 @@ function workloadOf(name: string, description: string, questions: readonly Quest
 
 const MIX =
   'A 45 %, AAAA 25 %, A of headless services 10 % and of their pods 5 %, SRV 5 %, pods by address 4 %, PTR 6 %';
+
+/** What the cluster and its upstream know of a name; addresses only. */
+function addressQuestion(services: ReadonlyMap<string, Service>, { name, type }: Query): Question {
+  const family = type === 'AAAA' ? 'AAAA' : 'A';
+  const service = services.get(name);
+  if (service !== undefined) return serviceQuestion(CLUSTER, service, family);
+  const addresses = EXTERNAL.addressesOf(name);
+  if (addresses === null) return { name, type: family, expected: { rcode: 'NXDOMAIN', answers: [] } };
+  const answers = addresses
+    .filter((address) => address.includes(':') === (family === 'AAAA'))
+    .map((data) => ({ type: family, data }) as const);
+  return { name, type: family, expected: { rcode: 'NOERROR', answers } };
+}
+
+/** Services of a namespace that have addresses, by their whole names. */
+function servicesOf(namespace: string): Map<string, Service> {
+  const found = new Map<string, Service>();
+  for (let index = 0; index < CLUSTER.spec.services; index += 1) {
+    const service = CLUSTER.service(index);
+    if (service.namespace === namespace && !service.headless)
+      found.set(`${service.name}.${namespace}.svc.${CLUSTER.spec.domain}`, service);
+  }
+  return found;
+}
+
+/** Lookups as a pod's resolver makes them; null if there is no workload of this name. */
+export function generatedClusterLookup(name: string, options: LookupOptions): BenchWorkload | null {
+  if (!LOOKUPS.some((known) => known === name)) return null;
+  const namespace = CLUSTER.namespaceName(0);
+  const services = servicesOf(namespace);
+  const [names, what] =
+    name === 'lookup-internal'
+      ? [Array.from(services.values(), (service) => service.name), `services of the pod's own namespace`]
+      : [Array.from({ length: LOOKED_UP }, (_, index) => EXTERNAL.name(index)), 'names outside the cluster'];
+  return {
+    ...lookupWorkload(name, names, what, options, namespace),
+    expectation: (query) => expectationOf(addressQuestion(services, query)),
+  };
+}
 
 /** Null if there is no workload of this name. */
 export function generatedClusterWorkload(name: string): BenchWorkload | null {

@@ -6,7 +6,11 @@ import type { Query, ZoneSet } from '@dinodns-bench/zones';
 import { BenchError } from '../errors.ts';
 import type { World } from '../world.ts';
 import { captureWorkload, isCaptureName } from './capture.ts';
-import { GENERATED_CLUSTER_WORKLOADS, generatedClusterWorkload } from './cluster-names.ts';
+import {
+  GENERATED_CLUSTER_WORKLOADS,
+  generatedClusterLookup,
+  generatedClusterWorkload,
+} from './cluster-names.ts';
 import { type LookupOptions, lookupWorkload } from './lookup.ts';
 import { NAMED_WORKLOADS, type NamedOptions, namedWorkload } from './named.ts';
 import { drawn } from './popularity.ts';
@@ -68,6 +72,8 @@ export async function loadWorkload(
   const named = namedWorkload(name, settings.zoneSet, settings);
   if (named !== null) return named;
   if (name === LOOKUP) return lookupOfZones(name, settings);
+  const lookup = generatedClusterLookup(name, settings);
+  if (lookup !== null) return lookup;
   const ofCluster = generatedClusterWorkload(name);
   if (ofCluster !== null) return drawn(ofCluster, settings);
   const path = name.startsWith('/') ? name : `${world.cwd}/${name}`;

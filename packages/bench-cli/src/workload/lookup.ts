@@ -10,6 +10,7 @@ export interface LookupOptions {
   readonly types: readonly string[];
 }
 
+/** The namespace of the pod that asks; a name of a service in it costs one query. */
 const NAMESPACE = 'default';
 const CLUSTER_DOMAIN = 'cluster.local';
 
@@ -29,9 +30,10 @@ export function lookupWorkload(
   names: readonly string[],
   what: string,
   { search, ndots, types }: LookupOptions,
+  namespace = NAMESPACE,
 ): BenchWorkload {
   const asked = addressTypes(types);
-  const rules = { namespace: NAMESPACE, clusterDomain: CLUSTER_DOMAIN, search, ndots };
+  const rules = { namespace, clusterDomain: CLUSTER_DOMAIN, search, ndots };
   const candidates = new Set(names.flatMap((text) => candidateNames(text, rules)));
   const queries = function* (): Generator<Query> {
     for (const candidate of candidates)

@@ -95,10 +95,14 @@ export const corednsCluster: ServerKind = {
       cache: 'no-denial',
     }),
     verified: variant('pods verified', 'the same, with all pods in memory', { pods: 'verified' }),
-    autopath: variant('autopath', 'the same, with `autopath` and all pods in memory', {
-      pods: 'verified',
-      autopath: true,
-    }),
+    autopath: variant(
+      'autopath',
+      'the same, with all pods in memory and `autopath`, which serves pods of the namespace `default` only',
+      {
+        pods: 'verified',
+        autopath: true,
+      },
+    ),
   },
   ...(coredns.defaultVersion === undefined ? {} : { defaultVersion: coredns.defaultVersion }),
 };
