@@ -199,9 +199,10 @@ function wrap(text: string, columns: number, indent: string): string {
 }
 
 function legend(record: RunRecord, options: RenderOptions): string[] {
-  const hasUndecided = record.cases.some(
-    ({ comparison }) => comparison?.qps.verdict === 'no difference shown' && comparison.qps.low !== null,
-  );
+  const hasUndecided = record.cases.some((item) => {
+    const delta = decisiveDelta(item, record)?.delta;
+    return delta?.verdict === 'no difference shown' && delta.low !== null;
+  });
   return [
     ...(hasUndecided
       ? [`${UNDECIDED} No difference shown: the interval contains zero, or the sentence above says why not.`]
