@@ -10,7 +10,7 @@ import type { Mode, Transport } from '../../../results/record.ts';
 import type { InstancePlan, Server } from '../../../servers/server.ts';
 import { configMapOf } from './config-map.ts';
 import { certificateFiles, certificatePaths, withoutCertificates } from './encryption.ts';
-import { LABELS, unitLabels, unitSelector } from './labels.ts';
+import { LABELS, labelValue, unitLabels, unitSelector } from './labels.ts';
 import { podTemplate } from './pods.ts';
 
 /** In the pod, because a port below 1024 needs a capability. The Service uses port 53. */
@@ -77,7 +77,7 @@ export function objectName(unit: string): string {
 export function serverObjects(request: ServerRequest): ServerObjects {
   const { settings, namespace, runId, unit, server, image, allowances, pullSecrets } = request;
   const name = objectName(unit);
-  const labels = { ...unitLabels(runId, 'server', unit), [LABELS.name]: server.name };
+  const labels = { ...unitLabels(runId, 'server', unit), [LABELS.name]: labelValue(server.name) };
   const metadata = { name, namespace, labels };
   const plan = planOf(request);
   const { certificates } = request;
