@@ -40,3 +40,8 @@ export function wrapText(text: string, columns: number): string[] {
 export function fileNameOf(text: string): string {
   return text.replaceAll(/[^A-Za-z0-9._+@-]+/g, '-').replace(/^[.-]+/, '');
 }
+
+/** `1 case`, `2 cases`: of words that take an `s`. */
+export function counted(count: number, word: string): string {
+  return `${count} ${word}${count === 1 ? '' : 's'}`;
+}

@@ -2,7 +2,7 @@
 import Table from 'cli-table3';
 import type { RunConfiguration } from '../config/configuration.ts';
 import { percentText } from '../config/value-schemas.ts';
-import { formatDuration } from '../text.ts';
+import { counted, formatDuration } from '../text.ts';
 import type { Plan, PlannedCase } from './plan.ts';
 
 function instancesLabel({ allowances }: PlannedCase): string {
@@ -78,7 +78,7 @@ export function renderPlan(plan: Plan, configuration: RunConfiguration): string 
     'Order of the trials:',
     ...rounds,
     '',
-    `${plan.cases.length} cases, ${plan.trials.length} trials of ${formatDuration(warmupSeconds)} warm-up and ${formatDuration(durationSeconds)} measured time: about ${formatDuration(plan.estimatedSeconds)}`,
+    `${counted(plan.cases.length, 'case')}, ${counted(plan.trials.length, 'trial')} of ${formatDuration(warmupSeconds)} warm-up and ${formatDuration(durationSeconds)} measured time: about ${formatDuration(plan.estimatedSeconds)}`,
     ...untilLines(configuration, plan),
     '',
   ].join('\n');

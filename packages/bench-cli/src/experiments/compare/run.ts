@@ -16,7 +16,7 @@ import { createDisplay, type Display } from '../../progress/display.ts';
 import { titleWithVersion } from '../../report/cases.ts';
 import { withPortablePaths } from '../../results/portable-paths.ts';
 import type { Environment, RunRecord } from '../../results/record.ts';
-import { fileNameOf, formatDuration, shellQuote } from '../../text.ts';
+import { counted, fileNameOf, formatDuration, shellQuote } from '../../text.ts';
 import { writeQueryFile } from '../../workload/load-workload.ts';
 import { type BenchWorkload, existingRatio, predictedCodes } from '../../workload/workload.ts';
 import type { World } from '../../world.ts';
@@ -225,7 +225,7 @@ function announcement(run: DecidedRun, record: RunRecord): string {
   const missing = run.plan.trials.length - record.trials.length;
   const share = run.plan.estimatedSeconds / Math.max(1, run.plan.trials.length);
   const versions = record.servers.map(titleWithVersion).join(', ');
-  return `${versions}; ${record.loader.kind} ${record.loader.version}\n${run.plan.cases.length} cases, ${missing} trials, about ${formatDuration(missing * share)}`;
+  return `${versions}; ${record.loader.kind} ${record.loader.version}\n${counted(run.plan.cases.length, 'case')}, ${counted(missing, 'trial')}, about ${formatDuration(missing * share)}`;
 }
 
 /** The machine may have changed since: the record must say so. */
