@@ -1,7 +1,8 @@
-/** Records which tests were left out, and why, for the closing lines. */
+/** Records which tests were left out, and why, and which failed, for the closing lines. */
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join, relative } from 'node:path';
 import type { Reporter, TestModule } from 'vitest/node';
+import { type Counts, type FailedFile, OUTCOME_FILE, type Outcome } from './failed-files.ts';
 import { FOLDER_VARIABLE } from './marks.ts';
 import { LEFT_OUT_FILES } from './needs.ts';
 
@@ -37,12 +38,29 @@ function leftOutOf(module: TestModule, files: readonly LeftOutFile[]): LeftOutTe
   return { file: relative(process.cwd(), module.moduleId), count: skipped.length, reasons: [...reasons] };
 }
 
-export default class LeftOutReporter implements Reporter {
+function countsOf(modules: readonly TestModule[]): Counts {
+  const count = (state: keyof Counts) =>
+    modules.reduce((sum, module) => sum + [...module.children.allTests(state)].length, 0);
+  return { passed: count('passed'), failed: count('failed'), skipped: count('skipped') };
+}
+
+function failedFileOf(module: TestModule): FailedFile {
+  const tests = [...module.children.allTests('failed')].map((test) => test.fullName);
+  return { file: relative(process.cwd(), module.moduleId), tests, ...countsOf([module]) };
+}
+
+function outcomeOf(modules: readonly TestModule[]): Outcome {
+  const failed = modules.filter((module) => module.state() === 'failed');
+  return { ...countsOf(modules), failedFiles: failed.map(failedFileOf) };
+}
+
+export default class ClosingReporter implements Reporter {
   onTestRunEnd(modules: readonly TestModule[]): void {
     const folder = process.env[FOLDER_VARIABLE];
     if (folder === undefined) return;
     const files = leftOutFiles(folder);
     const leftOut = modules.map((module) => leftOutOf(module, files)).filter((entry) => entry !== null);
     writeFileSync(join(folder, LEFT_OUT_FILE), JSON.stringify(leftOut));
+    writeFileSync(join(folder, OUTCOME_FILE), JSON.stringify(outcomeOf(modules)));
   }
 }

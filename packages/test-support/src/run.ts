@@ -1,6 +1,7 @@
 /**
- * Runs test suites: `node run.ts SUITE… [arguments of vitest]`, where SUITE is one of `SUITES` or `all`. Vitest's
- * summary is followed by the run's leftovers, which are removed and fail the run, and by the tests that were left out.
+ * Runs test suites: `node run.ts SUITE… [--again] [arguments of vitest]`, where SUITE is one of `SUITES` or `all`.
+ * Vitest's summary is followed by the run's leftovers, which are removed and fail the run, by the tests that failed, and
+ * by those that were left out. With `--again`, a few failed files are run once more, alone, and that result counts.
  * The exit status is 0 only if all tests that ran passed and there were no leftovers.
  */
 import { type ChildProcess, spawn } from 'node:child_process';
@@ -11,6 +12,14 @@ import { constants, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { closingLines, type OtherSuite } from './closing-lines.ts';
+import {
+  AGAIN_FLAG,
+  failedLines,
+  isWorthRepeating,
+  OUTCOME_FILE,
+  readOutcome,
+  totalLine,
+} from './failed-files.ts';
 import { makeFreshPath } from './fresh-path.ts';
 import { type LeftBy, lastingLeftovers, removeLeftovers } from './leftovers.ts';
 import {
@@ -41,14 +50,28 @@ interface Run {
   readonly temporary: string;
   /** The runner's own files. */
   readonly folder: string;
+  /** The programs of a fresh machine. */
+  readonly freshPath: string;
 }
 
-function parse(words: readonly string[]): { suites: readonly Suite[]; rest: readonly string[] } {
+interface Request {
+  readonly suites: readonly Suite[];
+  readonly isRepeated: boolean;
+  /** Arguments of vitest. */
+  readonly rest: readonly string[];
+}
+
+function parse(words: readonly string[]): Request {
   const end = words.findIndex((word) => word !== 'all' && !SUITES.some((suite) => suite === word));
   const names = end === -1 ? words : words.slice(0, end);
   const suites = names.includes('all') ? ALL_SUITES : SUITES.filter((suite) => names.includes(suite));
   if (suites.length === 0) throw new Error(`Which suite? One of ${SUITES.join(', ')}, or all.`);
-  return { suites, rest: end === -1 ? [] : words.slice(end) };
+  const others = end === -1 ? [] : words.slice(end);
+  return {
+    suites,
+    isRepeated: others.includes(AGAIN_FLAG),
+    rest: others.filter((word) => word !== AGAIN_FLAG),
+  };
 }
 
 function beginRun(): Run {
@@ -58,7 +81,7 @@ function beginRun(): Run {
   mkdirSync(temporary);
   // Tests that become another user must reach their files.
   chmodSync(folder, 0o755);
-  return { id, folder, temporary };
+  return { id, folder, temporary, freshPath: makeFreshPath(join(folder, 'bin')) };
 }
 
 /** Vitest with these suites, as a child in the same terminal. */
@@ -70,12 +93,12 @@ function startVitest(run: Run, suites: readonly Suite[], rest: readonly string[]
     ...process.env,
     [RUN_VARIABLE]: run.id,
     [FOLDER_VARIABLE]: run.folder,
-    [PATH_VARIABLE]: makeFreshPath(join(run.folder, 'bin')),
+    [PATH_VARIABLE]: run.freshPath,
     // Hundreds of tests start one of our programs. With the compile cache, all but the first start twice as fast.
     NODE_COMPILE_CACHE: join(run.folder, 'compile-cache'),
   };
   // Tests of this runner use a configuration of their own, which has no such projects.
-  const chosen = rest.includes('--config') ? [] : projects;
+  const chosen = rest.some((word) => word.startsWith('--config')) ? [] : projects;
   return spawn(process.execPath, [VITEST, 'run', ...chosen, ...rest], { cwd: ROOT, env, stdio: 'inherit' });
 }
 
@@ -137,16 +160,47 @@ function print(lines: readonly string[]): void {
   if (lines.length > 0) process.stderr.write(`\n${lines.join('\n')}\n`);
 }
 
-async function main(): Promise<number> {
-  const { suites, rest } = parse(process.argv.slice(2));
-  const run = beginRun();
-  const watchdog = startWatchdog(run);
-  const vitest = startVitest(run, suites, rest);
-  const around = lookAround(run, () => process.kill(process.pid, 'SIGKILL'));
+interface Exit {
+  readonly code: number;
+  readonly signal: NodeJS.Signals | null;
+}
+
+/** Runs vitest to its end, and the few files that failed once more if that is asked for. */
+async function runVitest(run: Run, { suites, isRepeated, rest }: Request): Promise<Exit> {
+  let vitest: ChildProcess;
   // A terminal sends Ctrl-C to vitest as well; signals sent only to this process are forwarded.
   process.on('SIGINT', () => undefined);
   for (const signal of ['SIGTERM', 'SIGHUP'] as const) process.on(signal, () => vitest.kill(signal));
-  const [code, signal] = await once(vitest, 'exit');
+  const end = async (words: readonly string[]): Promise<Exit> => {
+    rmSync(join(run.folder, OUTCOME_FILE), { force: true });
+    vitest = startVitest(run, suites, words);
+    const [code, signal] = await once(vitest, 'exit');
+    return { code, signal };
+  };
+  const exit = await end(rest);
+  const first = readOutcome(run.folder);
+  if (first === null) return exit;
+  const repeats = isRepeated && exit.signal === null && isWorthRepeating(first);
+  if (!repeats) {
+    print(failedLines(first.failedFiles, null));
+    return exit;
+  }
+  print(['Once more, alone, what failed:']);
+  const options = rest.filter((word) => word.startsWith('--'));
+  const files = first.failedFiles.map(({ file }) => file);
+  const second = await end([...options, '--no-file-parallelism', ...files]);
+  const again = readOutcome(run.folder);
+  if (again === null) return second;
+  print([...failedLines(first.failedFiles, again.failedFiles), totalLine(first, again)]);
+  return second;
+}
+
+async function main(): Promise<number> {
+  const request = parse(process.argv.slice(2));
+  const run = beginRun();
+  const watchdog = startWatchdog(run);
+  const around = lookAround(run, () => process.kill(process.pid, 'SIGKILL'));
+  const { code, signal } = await runVitest(run, request);
   around.stop();
   const by: LeftBy = {
     mark: `${RUN_VARIABLE}=${run.id}`,
@@ -162,10 +216,10 @@ async function main(): Promise<number> {
       ? []
       : ['Left behind by the tests, and removed now:', ...left.map(({ name }) => `  ${name}`)],
   );
-  print(closingLines(readLeftOut(run), otherSuites(suites)));
+  print(closingLines(readLeftOut(run), otherSuites(request.suites)));
   rmSync(run.folder, { recursive: true, force: true });
   await watchdog.dismiss();
-  if (signal !== null) return 128 + (constants.signals[signal as NodeJS.Signals] ?? 0);
+  if (signal !== null) return 128 + constants.signals[signal];
   return left.length > 0 ? code || 1 : code;
 }
 

@@ -3,7 +3,7 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtemp, readdir, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { basename, join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { fileURLToPath } from 'node:url';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
@@ -29,8 +29,8 @@ afterEach(async () => {
 });
 
 /** A run of its own in this one: the fixture's tests, with its temporary files in `directory`. */
-function startRun(fixture: string, env: NodeJS.ProcessEnv = {}) {
-  const child = spawn(process.execPath, [RUNNER, 'workspace', '--config', CONFIG, fixture], {
+function startRun(fixture: string, env: NodeJS.ProcessEnv = {}, ...words: string[]) {
+  const child = spawn(process.execPath, [RUNNER, 'workspace', ...words, `--config=${CONFIG}`, fixture], {
     stdio: ['ignore', 'pipe', 'pipe'],
     env: { ...process.env, NO_COLOR: '1', TMPDIR: directory, ...CLEAN, ...env },
   });
@@ -38,8 +38,8 @@ function startRun(fixture: string, env: NodeJS.ProcessEnv = {}) {
   return { child, ended: Promise.all([text(child.stdout), text(child.stderr), once(child, 'exit')]) };
 }
 
-async function run(fixture: string, env?: NodeJS.ProcessEnv) {
-  const [stdout, stderr, [status]] = await startRun(fixture, env).ended;
+async function run(fixture: string, env?: NodeJS.ProcessEnv, ...words: string[]) {
+  const [stdout, stderr, [status]] = await startRun(fixture, env, ...words).ended;
   return { stdout, stderr, status };
 }
 
@@ -149,5 +149,35 @@ describe('what a test needs and this machine lacks', PATIENCE, () => {
     });
     expect(status).toBe(1);
     expect(`${stdout}${stderr}`).toContain('Move it to a file named *.servers.test.ts');
+  });
+});
+
+describe('--again', PATIENCE, () => {
+  const chance = (failures: number) => ({
+    FIXTURE_COUNTER: join(directory, '..', `${basename(directory)}-count`),
+    FIXTURE_FAILURES: String(failures),
+  });
+  afterEach(() => rm(chance(0).FIXTURE_COUNTER, { force: true }));
+
+  it('passes, and names the test, if it failed only at first', async () => {
+    const { stderr, status } = await run('chance', chance(1), '--again');
+    expect(status, stderr).toBe(0);
+    expect(stderr).toMatch(
+      /Failed at first, and passed alone:\n {2}\S*chance\.fixture\.ts: fails by chance\n/,
+    );
+    expect(stderr).toContain('Tests  2 passed (2)');
+  });
+
+  it('fails, and names the test, if it fails twice', async () => {
+    const { stderr, status } = await run('chance', chance(2), '--again');
+    expect(status).toBe(1);
+    expect(stderr).toMatch(/Failed twice:\n {2}\S*chance\.fixture\.ts: fails by chance\n/);
+    expect(stderr).toContain('Tests  1 failed | 1 passed (2)');
+  });
+
+  it('is not the default', async () => {
+    const { stderr, status } = await run('chance', chance(1));
+    expect(status).toBe(1);
+    expect(stderr).toMatch(/Failed:\n {2}\S*chance\.fixture\.ts: fails by chance\n/);
   });
 });
