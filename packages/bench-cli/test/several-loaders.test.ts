@@ -2,6 +2,7 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { connect } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
@@ -41,13 +42,13 @@ describe('the gate', () => {
   });
 
   it('ends, and with it every command that waits, when one of them leaves', async () => {
-    const gate = await openLocalGate(realWorld(), 2);
+    const gate = await openLocalGate(realWorld(), 3);
     const [command = '', ...args] = behindGate({ ...gate, index: 0 }, ['true']);
     const waiting = spawn(command, args, { stdio: 'ignore' });
-    const [other = '', ...more] = behindGate({ ...gate, index: 0 }, ['true']);
-    const leaving = spawn(other, more, { stdio: 'ignore' });
-    await new Promise((resolve) => setTimeout(resolve, 300));
-    leaving.kill('SIGKILL');
+    // Ready, and gone: the gate hears of both in this order, whenever that is.
+    connect(gate.port, gate.address)
+      .on('error', () => undefined)
+      .end('ready 1\n');
     expect((await once(waiting, 'exit'))[0]).toBe(97);
     await gate.close();
   });
