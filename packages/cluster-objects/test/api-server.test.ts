@@ -153,12 +153,14 @@ describe('a watch', () => {
 
   it('streams a list, and says where it ends', async () => {
     const query = 'watch=1&sendInitialEvents=true&resourceVersionMatch=NotOlderThan&allowWatchBookmarks=true';
+    const before = server.served.reads.pods ?? 0;
     const events = await take(watch(`/api/v1/pods?${query}`), 51);
     expect(events.slice(0, 50).map(({ type }) => type)).toEqual(Array(50).fill('ADDED'));
     expect(events.at(-1)).toMatchObject({
       type: 'BOOKMARK',
       object: { kind: 'Pod', metadata: { annotations: { 'k8s.io/initial-events-end': 'true' } } },
     });
+    expect(server.served.reads.pods).toBe(before + 1);
   });
 
   it('ends when its time is up', async () => {

@@ -1,6 +1,7 @@
 /** `dinodns-cluster` as a program. */
 import { type ChildProcess, execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
+import { readFile } from 'node:fs/promises';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
@@ -47,6 +48,30 @@ describe('api', () => {
     expect(await once(child, 'exit')).toEqual([0, null]);
   });
 });
+
+/** What belongs to it alone, and its part of what it shares with others. */
+async function ownMegabytes(pid: number): Promise<number> {
+  const rollup = await readFile(`/proc/${pid}/smaps_rollup`, 'utf8');
+  return Number(/^Pss:\s+(\d+) kB$/m.exec(rollup)?.[1]) / 1000;
+}
+
+it('the API server stays below 100 MB while all of 158,200 objects are read, and read again', async () => {
+  const { ready } = await start('api', '--services', '8200', '--pods', '150000');
+  const accept = 'application/vnd.kubernetes.protobuf';
+  const read = async (path: string) => {
+    const response = await fetch(`${ready.url}${path}`, { headers: { accept } });
+    let bytes = 0;
+    for await (const chunk of response.body ?? []) bytes += chunk.length;
+    return bytes;
+  };
+  const whole = '?resourceVersion=0';
+  const streamed = '?watch=1&sendInitialEvents=true&allowWatchBookmarks=true&timeoutSeconds=1';
+  expect(await read(`/api/v1/pods${whole}`)).toBeGreaterThan(100e6);
+  await fetch(`${ready.url}/control/expire`, { method: 'POST' });
+  const lists = ['/api/v1/services', '/apis/discovery.k8s.io/v1/endpointslices'];
+  await Promise.all([`/api/v1/pods${streamed}`, ...lists.map((path) => path + whole)].map(read));
+  expect(await ownMegabytes(ready.pid)).toBeLessThan(100);
+}, 120_000);
 
 it('with --with-parent a server ends when the process that started it is gone, however that ended', async () => {
   const program = JSON.stringify([PROGRAM, 'upstream', '--with-parent']);

@@ -12,6 +12,8 @@ import type { Store } from './store.ts';
 
 export interface ListAnswer extends Items {
   readonly head: ListHead;
+  /** Whether no page follows. */
+  readonly isEnd: boolean;
 }
 
 const tokenSchema = z.object({ version: z.number(), position: z.number() });
@@ -77,6 +79,7 @@ export function answerList(
   const objects = page.map(asListed);
   return {
     head: headOf(resource, paged, asListed),
+    isEnd: next === null,
     sizeKey: null,
     [Symbol.iterator]: () => objects.values(),
   };
@@ -105,5 +108,5 @@ function wholeList(
   const objects = function* () {
     for (const { object } of snapshot.entries()) if (matches(object)) yield asListed(object);
   };
-  return { head, sizeKey, [Symbol.iterator]: objects };
+  return { head, isEnd: true, sizeKey, [Symbol.iterator]: objects };
 }

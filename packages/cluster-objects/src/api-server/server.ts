@@ -9,7 +9,7 @@ import type { Cluster } from '../cluster/cluster.ts';
 import { ClusterError } from '../errors.ts';
 import { type Encoding, JSON_ENCODING, protobufEncoding } from '../kubernetes/encoding.ts';
 import type { JsonObject, KubeObject } from '../kubernetes/object.ts';
-import { RESOURCES } from '../kubernetes/resources.ts';
+import { RESOURCES, type Resource } from '../kubernetes/resources.ts';
 import { Churn } from './churn.ts';
 import { answerControl, type Controls } from './control.ts';
 import { discoveryDocument } from './discovery.ts';
@@ -40,6 +40,8 @@ export interface ApiServerOptions {
 export interface Served {
   readonly lists: Readonly<Record<string, number>>;
   readonly watches: Readonly<Record<string, number>>;
+  /** How often somebody has got all objects, to the last one: as a list, its pages, or the start of a watch. */
+  readonly reads: Readonly<Record<string, number>>;
 }
 
 export interface ApiServer extends Controls {
@@ -56,6 +58,10 @@ function metadataOf(object: KubeObject): KubeObject {
   return { apiVersion: 'meta.k8s.io/v1', kind: 'PartialObjectMetadata', metadata: object.metadata };
 }
 
+function increment(counts: Record<string, number>, { name }: Resource): void {
+  counts[name] = (counts[name] ?? 0) + 1;
+}
+
 const asItIs = (object: KubeObject): KubeObject => object;
 
 const isFailure = (answer: object): answer is Failure =>
@@ -65,6 +71,7 @@ class Serving implements Controls {
   readonly churn: Churn;
   readonly lists: Record<string, number> = {};
   readonly watches: Record<string, number> = {};
+  readonly reads: Record<string, number> = {};
   readonly #store: Store;
   readonly #protobuf: Encoding = protobufEncoding();
   #watching = new AbortController();
@@ -94,6 +101,7 @@ class Serving implements Controls {
       objects,
       lists: { ...this.lists },
       watches: { ...this.watches },
+      reads: { ...this.reads },
       openWatches: this.#openWatches,
       rssBytes: rss,
       heapUsedBytes: heapUsed,
@@ -154,11 +162,12 @@ class Serving implements Controls {
   ): Promise<void> {
     const answer = answerList(this.#store, resource, options, metadataOnly ? metadataOf : asItIs);
     if (isFailure(answer)) return this.#send(response, encoding, answer);
-    this.lists[resource.name] = (this.lists[resource.name] ?? 0) + 1;
+    increment(this.lists, resource);
     response.writeHead(200, { 'content-type': encoding.contentType });
     const output = new ChunkedOutput(response, goneSignal(response));
     for await (const piece of encoding.list(answer.head, answer)) await output.add(piece);
     await output.flush();
+    if (answer.isEnd) increment(this.reads, resource);
     response.end();
   }
 
@@ -168,14 +177,15 @@ class Serving implements Controls {
     { encoding, metadataOnly }: Accepted,
     response: ServerResponse,
   ): Promise<void> {
-    this.watches[resource.name] = (this.watches[resource.name] ?? 0) + 1;
+    increment(this.watches, resource);
     const signal = AbortSignal.any([goneSignal(response), this.#watching.signal]);
     response.writeHead(200, { 'content-type': encoding.watchContentType });
     response.flushHeaders();
     this.#openWatches++;
     try {
       const asListed = metadataOnly ? metadataOf : asItIs;
-      const watch = { store: this.#store, resource, options, encoding, asListed, signal };
+      const onAllSent = () => increment(this.reads, resource);
+      const watch = { store: this.#store, resource, options, encoding, asListed, onAllSent, signal };
       await serveWatch(watch, new ChunkedOutput(response, signal));
     } finally {
       this.#openWatches--;
@@ -240,7 +250,7 @@ export async function startApiServer(options: ApiServerOptions): Promise<ApiServ
     port,
     url: `http://${host}:${port}`,
     churn: serving.churn,
-    served: { lists: serving.lists, watches: serving.watches },
+    served: { lists: serving.lists, watches: serving.watches, reads: serving.reads },
     closeWatches: () => serving.closeWatches(),
     expire: () => serving.expire(),
     status: () => serving.status(),

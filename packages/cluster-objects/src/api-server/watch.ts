@@ -24,6 +24,8 @@ export interface Watch {
   readonly options: ListOptions;
   readonly encoding: Encoding;
   asListed(object: KubeObject): KubeObject;
+  /** Called once all objects are with the client, if it began with them. */
+  onAllSent(): void;
   /** Aborted when the client has gone, or the server ends all watches. */
   readonly signal: AbortSignal;
 }
@@ -52,6 +54,7 @@ export async function serveWatch(watch: Watch, output: ChunkedOutput): Promise<v
   if (start === 'all') await sendAll(watch, output);
   const until = performance.now() + 1000 * (options.timeoutSeconds ?? DEFAULT_WATCH_SECONDS);
   await output.flush();
+  if (start === 'all') watch.onAllSent();
   while (performance.now() < until) {
     const events = version < 0 ? null : store.log.after(version);
     if (events === null) {

@@ -1,5 +1,6 @@
 /** The commands that serve: a line of JSON when they are ready, and the end on SIGTERM, Ctrl-C or with their launcher. */
 import { once } from 'node:events';
+import { setFlagsFromString } from 'node:v8';
 import { onLauncherDeath, writeOut } from '@dinodns-bench/program';
 import type { Command } from 'commander';
 import { MAX_CHURN_RATE } from '../api-server/churn.ts';
@@ -48,6 +49,15 @@ async function serveUntilEnd(
   }
 }
 
+/**
+ * Keeps the young generation at its first size, 1 MB. Every object is garbage as soon as it is sent, and V8 would grow that
+ * space to three times 16 MB for it. Measured with 158,200 objects read twice: 65 MB of memory of its own (PSS) instead of
+ * 120 MB, and no slower.
+ */
+function keepYoungGenerationSmall(): void {
+  setFlagsFromString('--semi-space-growth-factor=1');
+}
+
 interface ApiFlags extends ClusterFlags, ListenFlags {
   readonly churn: number;
 }
@@ -65,6 +75,7 @@ export function addApi(program: Command, world: CliWorld): Command {
     )
     .action(async (flags: ApiFlags) => {
       const { address, port, churn } = flags;
+      keepYoungGenerationSmall();
       const { startApiServer } = await import('../api-server/server.ts');
       const server = await startApiServer({ cluster: clusterOf(flags), address, port });
       try {
