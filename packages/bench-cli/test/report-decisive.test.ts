@@ -2,7 +2,7 @@
 import { describe, expect, it } from 'vitest';
 import { titleWithVersion } from '../src/report/cases.ts';
 import { decisiveDelta } from '../src/report/decisive.ts';
-import { findRenderer } from '../src/report/index.ts';
+import { findRenderer, renderers } from '../src/report/index.ts';
 import { verdictSentence } from '../src/report/verdict-sentence.ts';
 import type { CaseRecord, RunRecord } from '../src/results/record.ts';
 import { makeRecord } from './fixtures/make-record.ts';
@@ -42,7 +42,9 @@ describe('a comparison at a fixed rate', () => {
 
   it('marks the difference as one of CPU in the terminal', () => {
     const record = atRate(0.8);
-    expect(findRenderer('terminal')?.render(record, { delta: 'relative' })).toMatch(/-20\.0 % CPU/);
+    expect(findRenderer('terminal', renderers)?.render(record, { delta: 'relative' })).toMatch(
+      /-20\.0 % CPU/,
+    );
   });
 
   it('is about throughput where a server was the limit', () => {

@@ -6,7 +6,7 @@ import { parse } from 'yaml';
 import { blogFiles } from '../src/report/blog.ts';
 import { renderCsv } from '../src/report/csv.ts';
 import { renderGithub } from '../src/report/github.ts';
-import { filesOf, findFormat, findRenderer } from '../src/report/index.ts';
+import { filesOf, findFormat, findRenderer, formats } from '../src/report/index.ts';
 import { overallSentence, reservation } from '../src/report/overall.ts';
 import type { ReportFile } from '../src/report/renderer.ts';
 import { renderTerminal } from '../src/report/terminal.ts';
@@ -50,7 +50,7 @@ it('a post has its reservation as one sentence of the TL;DR', async () => {
 
 describe('the stored reference', () => {
   it.each(['markdown'])('is what the renderer makes of its record: %s', async (name) => {
-    const renderer = findRenderer(name);
+    const renderer = findRenderer(name, formats);
     const stored = await readFile(new URL(renderer?.fileName ?? '', REFERENCE), 'utf8');
     expect(renderer?.render(reference, { delta: reference.deltaDefinition })).toBe(stored);
   });
@@ -232,7 +232,7 @@ describe('texts that others interpret', () => {
 it('every format has a file or is shown, and no two write the same', async () => {
   const paths: string[] = [];
   const wanted = ['md', 'blog', 'github', 'html', 'csv', 'json', 'svg', 'png'].flatMap(
-    (name) => findFormat(name) ?? [],
+    (name) => findFormat(name, formats) ?? [],
   );
   expect(wanted).toHaveLength(8);
   for await (const { path, content } of filesOf(

@@ -163,14 +163,16 @@ describe('the table in the terminal', () => {
 describe('the registry of reports', () => {
   it('finds each by its name, and each ends with a line break', () => {
     for (const renderer of renderers) {
-      expect(findRenderer(renderer.name)).toBe(renderer);
+      expect(findRenderer(renderer.name, renderers)).toBe(renderer);
       expect(renderer.render(wide, { delta: 'relative' }).endsWith('\n')).toBe(true);
     }
-    expect(findRenderer('pdf')).toBeUndefined();
+    expect(findRenderer('pdf', renderers)).toBeUndefined();
   });
 
   it('has the record as JSON', () => {
-    expect(JSON.parse(findRenderer('json')?.render(wide, { delta: 'relative' }) ?? '')).toEqual(wide);
+    expect(JSON.parse(findRenderer('json', renderers)?.render(wide, { delta: 'relative' }) ?? '')).toEqual(
+      wide,
+    );
   });
 
   it('has one CSV line for each trial, unrounded, empty where there is no figure, quoted where it must be', () => {
@@ -185,7 +187,7 @@ describe('the registry of reports', () => {
     });
     const first = record.cases[0];
     if (first === undefined) throw new Error('no case');
-    const text = findRenderer('csv')?.render(
+    const text = findRenderer('csv', renderers)?.render(
       { ...record, cases: [{ ...first, workload: 'a "b", c' }] },
       { delta: 'relative' },
     );

@@ -3,8 +3,9 @@ import { describe, expect, it } from 'vitest';
 import { configure } from '../src/config/configuration.ts';
 import { BenchError } from '../src/errors.ts';
 import { planRun } from '../src/plan/plan.ts';
+import { compareKind } from '../src/results/compare-kind.ts';
 import { formatJson } from '../src/results/json-text.ts';
-import { migrate, OLDEST_VERSION } from '../src/results/migrate.ts';
+import { migrate, oldestVersion } from '../src/results/migrate.ts';
 import { parseRecord } from '../src/results/parse-record.ts';
 import { recordSchema, SCHEMA_VERSION } from '../src/results/record.ts';
 import { makeRecord } from './fixtures/make-record.ts';
@@ -54,7 +55,7 @@ describe('a stored record', () => {
       STORED.map(async (file) => JSON.parse(await readFile(file, 'utf8')).schemaVersion),
     );
     expect(versions).toEqual(
-      Array.from({ length: SCHEMA_VERSION - OLDEST_VERSION }, (_, index) => OLDEST_VERSION + index),
+      Array.from({ length: compareKind.migrations.length }, (_, index) => oldestVersion(compareKind) + index),
     );
   });
 
@@ -118,7 +119,7 @@ describe('a stored record', () => {
     const failure = { code: 'E_ALL_LOST', message: 'lost', fix: 'Look.', evidence: [] };
     stored.trials[0] = { ...base, status: 'failed', failure };
     stored.cases[0] = { ...stored.cases[0], summary: null, comparison: null };
-    expect(parseRecord(JSON.stringify(stored), 'run.json')).toMatchObject(migrate(stored, 1));
+    expect(parseRecord(JSON.stringify(stored), 'run.json')).toMatchObject(migrate(compareKind, stored, 1));
   });
 
   it('that was damaged by hand is refused at the place of the damage, whatever its version', async () => {
@@ -155,6 +156,6 @@ describe('a record of a version that is not known', () => {
 
 it('a record of this version passes as it is', () => {
   const record = makeRecord({ cases: [{ server: 'coredns', trials: [{ qps: 100 }] }] });
-  expect(migrate(record, SCHEMA_VERSION)).toEqual(record);
+  expect(migrate(compareKind, record, SCHEMA_VERSION)).toEqual(record);
   expect(recordSchema.parse(record)).toEqual(record);
 });

@@ -10,6 +10,7 @@ import { POOL_SIGN, poolSelected } from '../history/pool.ts';
 import { findRun, loadEntry, type RunIndex } from '../history/resolve.ts';
 import { parseReference, type Selected, type Selector, selectCases } from '../history/select.ts';
 import { readTags } from '../history/tags.ts';
+import { compareKind } from '../results/compare-kind.ts';
 import { COMPARED_METRICS, type ComparedMetric, findMetric, METRIC_NAMES } from '../stats/metrics.ts';
 import { INTERVAL_CHOICES, type IntervalChoice } from '../stats/sample-test.ts';
 import type { World } from '../world.ts';
@@ -31,6 +32,17 @@ export async function knownRuns(world: World, out: string): Promise<KnownRuns> {
   }
 }
 
+/** What comparisons, trends and gates work on. */
+const { experiment: COMPARABLE } = compareKind;
+
+/** Throws `E_USAGE` for a run of an experiment that has no cases like those of a comparison. */
+function refuseOther({ id, experiment }: Entry): void {
+  if (experiment === COMPARABLE) return;
+  throw new BenchError('E_USAGE', `run ${id} is one of "${experiment}", which has no cases to compare`, {
+    fix: `Give a run of bench run or bench matrix. What this one found: bench report ${id}.`,
+  });
+}
+
 /** The cases of a run, as a user writes them: `latest:server=dinodns`. `further` narrows them down. */
 export async function selectRun(
   world: World,
@@ -40,7 +52,11 @@ export async function selectRun(
   except: string | null = null,
 ): Promise<Selected> {
   const { run, selector } = parseReference(reference);
-  const entry = await loadEntry(world, known.resultsDirectory, known, run, except);
+  const entry = await loadEntry(world, known.resultsDirectory, known, run, {
+    except,
+    experiment: COMPARABLE,
+  });
+  refuseOther(entry);
   return selectCases(entry, { ...further, ...selector });
 }
 
@@ -57,7 +73,7 @@ function splitPool(reference: string, known: KnownRuns): string[] {
     const last = parts.at(-1);
     const [name = ''] = part.split(',');
     const isVariant = last !== undefined && ENDS_WITH_SERVER.test(last) && VARIANT.test(name);
-    if (isVariant && findRun(known, name, null) === undefined) parts[parts.length - 1] = `${last}+${part}`;
+    if (isVariant && findRun(known, name) === undefined) parts[parts.length - 1] = `${last}+${part}`;
     else parts.push(part);
   }
   return parts;
@@ -71,7 +87,7 @@ export async function selectSide(
   metrics: readonly ComparedMetric[],
 ): Promise<Selected> {
   // A branch may have the sign in its name.
-  const isName = !reference.includes(':') && findRun(known, reference, null) !== undefined;
+  const isName = !reference.includes(':') && findRun(known, reference) !== undefined;
   const parts: Selected[] = [];
   for (const part of isName ? [reference] : splitPool(reference, known))
     parts.push(await selectRun(world, known, part));

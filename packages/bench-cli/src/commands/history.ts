@@ -2,6 +2,7 @@
 import { resolve } from 'node:path';
 import { canonicalServerName, parseServerName } from '../config/server-name.ts';
 import { BenchError } from '../errors.ts';
+import { openRun } from '../experiments/registry.ts';
 import type { RunRow } from '../history/database.ts';
 import { openHistory, rebuild } from '../history/history.ts';
 import { publishedRows } from '../history/published.ts';
@@ -9,6 +10,8 @@ import { readEntry } from '../history/read-entry.ts';
 import { loadEntry } from '../history/resolve.ts';
 import { removeTag, writeTag } from '../history/tags.ts';
 import { renderRuns } from '../history/text/render-list.ts';
+import { compareKind } from '../results/compare-kind.ts';
+import { createStore } from '../results/store.ts';
 import type { World } from '../world.ts';
 import { DEFAULT_COLUMNS, knownRuns, paintFor, printJson } from './history-options.ts';
 
@@ -72,6 +75,21 @@ function filterOf(options: HistoryOptions, tags: ReadonlyMap<string, string>): (
     (until === null || Date.parse(run.startedAt) < until);
 }
 
+/** What experiments other than the comparison say of their runs, by ID; of one that cannot be read, nothing. */
+async function summariesOf(world: World, runs: readonly RunRow[]): Promise<Map<string, string>> {
+  const store = createStore(world, '.');
+  const others = runs.filter(({ experiment }) => experiment !== compareKind.experiment);
+  const told = others.map(async ({ id, path }): Promise<[string, string][]> => {
+    try {
+      return [[id, openRun(await store.find(path)).summary]];
+    } catch (error) {
+      if (error instanceof BenchError) return [];
+      throw error;
+    }
+  });
+  return new Map((await Promise.all(told)).flat());
+}
+
 export async function historyCommand(world: World, options: HistoryOptions): Promise<number> {
   const limit = limitFrom(options.limit);
   // Reports a wrong filter before anything is read.
@@ -81,10 +99,11 @@ export async function historyCommand(world: World, options: HistoryOptions): Pro
   const matching = listed.filter(filterOf(options, known.tags));
   const shown = matching.slice(0, limit);
   const tagsOf = (id: string) => [...known.tags].flatMap(([name, tagged]) => (tagged === id ? [name] : []));
+  const summaries = await summariesOf(world, shown);
   if (options.json) {
     printJson(
       world,
-      shown.map((run) => ({ ...run, tags: tagsOf(run.id) })),
+      shown.map((run) => ({ ...run, summary: summaries.get(run.id) ?? null, tags: tagsOf(run.id) })),
     );
     return 0;
   }
@@ -97,7 +116,7 @@ export async function historyCommand(world: World, options: HistoryOptions): Pro
     return 0;
   }
   const columns = world.stdout.columns ?? DEFAULT_COLUMNS;
-  world.stdout.write(renderRuns(shown, tagsOf, columns, paintFor(world)));
+  world.stdout.write(renderRuns(shown, tagsOf, (id) => summaries.get(id) ?? null, columns, paintFor(world)));
   if (matching.length > shown.length) {
     world.stderr.write(`${matching.length - shown.length} older runs: --limit ${matching.length}\n`);
   }

@@ -4,10 +4,10 @@ import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { messageOf } from '@dinodns-bench/program';
 import { BenchError } from '../errors.ts';
-import { experimentOf } from '../experiments/registry.ts';
+import { openRun, recordsFor } from '../experiments/registry.ts';
 import { renderOptions, withRawOutput, writeFiles } from '../experiments/write-reports.ts';
 import { findExecutable } from '../machine/find-executable.ts';
-import { filesOf, findFormat, HTML_NAME } from '../report/index.ts';
+import { HTML_NAME } from '../report/index.ts';
 import { createStore } from '../results/store.ts';
 import type { World } from '../world.ts';
 import { deltaOf } from './report.ts';
@@ -56,18 +56,14 @@ async function open(world: World, command: readonly string[]): Promise<string | 
 /** The page's path always goes to stdout. Without an opener that is all, and stderr says why. */
 export async function openCommand(world: World, options: OpenOptions): Promise<number> {
   const store = createStore(world, options.out);
-  const loaded = await store.load(options.run);
-  const { record, directory } = loaded;
-  const { name, formats } = experimentOf(loaded);
-  const html = findFormat('html', formats);
-  if (html === undefined)
-    throw new BenchError('E_INTERNAL', `${name} has no page`, { fix: 'Report this bug.' });
-  const look = renderOptions(world, record, deltaOf(options.delta));
-  await writeFiles(
-    store,
-    directory,
-    filesOf([html], record, await withRawOutput(world, look, directory, record)),
-  );
+  const found = await store.find(options.run);
+  const { directory, experiment } = found;
+  if (!recordsFor(found).formats.some(({ name }) => name === 'html'))
+    throw new BenchError('E_INTERNAL', `${experiment} has no page`, { fix: 'Report this bug.' });
+  const opened = openRun(found);
+  const look = renderOptions(world, deltaOf(options.delta) ?? opened.delta);
+  const withRaw = await withRawOutput(world, look, directory, opened.trials);
+  await writeFiles(store, directory, opened.files(['html'], withRaw));
   const path = join(directory, HTML_NAME);
   world.stdout.write(`${path}\n`);
   const opener = await findOpener(world, path);

@@ -2,17 +2,11 @@
 import { relative, resolve } from 'node:path';
 import { nearest } from '@dinodns-bench/program';
 import { BenchError } from '../errors.ts';
-import { ALL_FORMATS, experimentOf } from '../experiments/registry.ts';
+import type { FormatFacts } from '../experiments/records.ts';
+import { ALL_FORMATS, openRun, recordsFor } from '../experiments/registry.ts';
 import { renderOptions, routineFormats, withRawOutput, writeFiles } from '../experiments/write-reports.ts';
-import {
-  type Format,
-  filesOf,
-  findFormat,
-  findRenderer,
-  isBundle,
-  type ReportFile,
-} from '../report/index.ts';
-import { createStore } from '../results/store.ts';
+import { findFormat, type ReportFile } from '../report/index.ts';
+import { createStore, type FoundRun } from '../results/store.ts';
 import type { World } from '../world.ts';
 import { type PostFlags, postSettings } from './post-flags.ts';
 
@@ -36,7 +30,7 @@ export function deltaOf(delta: string | undefined): 'relative' | 'symmetric' | u
 }
 
 /** Every requested format once, in the order given. */
-function formatsOf(text: string): Format[] {
+function formatsOf(text: string): FormatFacts[] {
   const names = text
     .split(',')
     .map((name) => name.trim())
@@ -56,6 +50,19 @@ function formatsOf(text: string): Format[] {
   return [...new Set(wanted)];
 }
 
+/** The same formats, if the run's experiment has them all. */
+function checkFormats(wanted: readonly FormatFacts[] | null, run: FoundRun): readonly FormatFacts[] | null {
+  const { formats, kind } = recordsFor(run);
+  const missing = wanted?.find(({ name }) => findFormat(name, formats) === undefined);
+  if (missing === undefined)
+    return (
+      wanted?.map(({ name }) => findFormat(name, formats)).filter((format) => format !== undefined) ?? null
+    );
+  throw new BenchError('E_USAGE', `--format: a run of "${kind.experiment}" has no format "${missing.name}"`, {
+    fix: `Choose from ${formats.map(({ name }) => name).join(', ')}.`,
+  });
+}
+
 /** The same files; calls `look` with each as it passes. */
 async function* passing(files: AsyncIterable<ReportFile>, look: (file: ReportFile) => void) {
   for await (const file of files) {
@@ -65,8 +72,8 @@ async function* passing(files: AsyncIterable<ReportFile>, look: (file: ReportFil
 }
 
 /** True if `format`, asked for alone, goes to stdout. */
-function isShown(format: Format, isTerminal: boolean): boolean {
-  return !isBundle(format) || format.shown === 'always' || (format.shown === 'piped' && !isTerminal);
+function isShown({ shown }: FormatFacts, isTerminal: boolean): boolean {
+  return shown === 'text' || shown === 'always' || (shown === 'piped' && !isTerminal);
 }
 
 /**
@@ -77,28 +84,30 @@ function isShown(format: Format, isTerminal: boolean): boolean {
  */
 export async function reportCommand(world: World, options: ReportOptions): Promise<number> {
   const delta = deltaOf(options.delta);
-  const wanted = options.format === undefined ? null : formatsOf(options.format);
-  const post = postSettings(options.post, wanted?.map(({ name }) => name) ?? []);
+  const asked = options.format === undefined ? null : formatsOf(options.format);
+  const post = postSettings(options.post, asked?.map(({ name }) => name) ?? []);
   const store = createStore(world, options.out);
-  const loaded = await store.load(options.run);
-  const { record, directory } = loaded;
-  const { formats } = experimentOf(loaded);
+  const found = await store.find(options.run);
+  const wanted = checkFormats(asked, found);
+  const { directory } = found;
+  const opened = openRun(found);
   const target = options.to === undefined ? directory : resolve(world.cwd, options.to);
-  const look = { ...renderOptions(world, record, delta), post };
+  const look = { ...renderOptions(world, delta ?? opened.delta), post };
   const shorten = (path: string) => relative(world.cwd, path) || path;
   const tell = (paths: readonly string[]) =>
     world.stderr.write(`\nWritten: ${paths.map(shorten).join(', ')}\n`);
 
   const alone = wanted?.length === 1 && options.to === undefined ? wanted[0] : undefined;
   const shown = alone !== undefined && isShown(alone, world.stdout.isTerminal) ? alone : null;
-  if (shown !== null && !isBundle(shown)) {
-    world.stdout.write(shown.render(record, look));
+  if (shown?.shown === 'text') {
+    world.stdout.write(opened.render(shown.name, look) ?? '');
     return 0;
   }
-  const render = await withRawOutput(world, look, directory, record);
-  if (wanted === null) world.stdout.write(findRenderer('terminal')?.render(record, look) ?? '');
+  const render = await withRawOutput(world, look, directory, opened.trials);
+  if (wanted === null) world.stdout.write(opened.render('terminal', look) ?? '');
   let isFirst = true;
-  const files = passing(filesOf(wanted ?? routineFormats(formats), record, render), ({ content }) => {
+  const names = (wanted ?? routineFormats(recordsFor(found).formats)).map(({ name }) => name);
+  const files = passing(opened.files(names, render), ({ content }) => {
     if (shown !== null && isFirst && typeof content === 'string') world.stdout.write(content);
     isFirst = false;
   });

@@ -3,8 +3,8 @@
  * the pipeline, and one line in `registry.ts`.
  */
 import type { Command } from 'commander';
-import type { Format } from '../report/index.ts';
 import type { World } from '../world.ts';
+import type { Records } from './records.ts';
 
 /** One invocation of bench: the input of its commands, and where they put the exit status. */
 export interface Call {
@@ -23,6 +23,6 @@ export interface Experiment {
   readonly question: string;
   /** Adds its commands to the program, each with its flags. */
   addCommands(program: Command, call: Call): void;
-  /** How its records can be rendered, in the order of `--format`. */
-  readonly formats: readonly Format[];
+  /** What it keeps of its runs; null for one that only prints. */
+  readonly records: Records | null;
 }

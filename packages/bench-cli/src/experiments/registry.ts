@@ -1,27 +1,37 @@
 /** Every experiment, in the order of `bench --help`. To add one, add a folder and a line here. */
 import { BenchError } from '../errors.ts';
-import type { Format } from '../report/index.ts';
-import type { LoadedRun } from '../results/store.ts';
+import type { FoundRun } from '../results/store.ts';
 import { capacity } from './capacity/index.ts';
 import { compare } from './compare/index.ts';
 import type { Experiment } from './experiment.ts';
+import type { FormatFacts, OpenedRecord, Records } from './records.ts';
 
 export const EXPERIMENTS: readonly Experiment[] = [compare, capacity];
 
-/** What `--format` takes: the formats of all experiments, each once. */
-export const ALL_FORMATS: readonly Format[] = [...new Set(EXPERIMENTS.flatMap(({ formats }) => formats))];
+/** Every kind of record. */
+export const ALL_RECORDS: readonly Records[] = EXPERIMENTS.flatMap(({ records }) => records ?? []);
+
+/** What `--format` takes: the formats of all experiments, each name once. */
+export const ALL_FORMATS: readonly FormatFacts[] = [
+  ...Map.groupBy(
+    ALL_RECORDS.flatMap(({ formats }) => formats),
+    ({ name }) => name,
+  ).values(),
+].flatMap(([first]) => first ?? []);
 
 /**
- * The experiment whose record this is.
+ * The kind of record that this is.
  * @throws BenchError `E_RECORD_VERSION` for an experiment that this version does not know.
  */
-export function experimentOf({
-  experiment,
-  directory,
-}: Pick<LoadedRun, 'experiment' | 'directory'>): Experiment {
-  const found = EXPERIMENTS.find(({ name }) => name === experiment);
+export function recordsFor({ experiment, directory }: Pick<FoundRun, 'experiment' | 'directory'>): Records {
+  const found = ALL_RECORDS.find(({ kind }) => kind.experiment === experiment);
   if (found !== undefined) return found;
   throw new BenchError('E_RECORD_VERSION', `${directory} is a run of the experiment "${experiment}"`, {
-    fix: `This version of bench knows ${EXPERIMENTS.map(({ name }) => name).join(', ')}: use the one that wrote it.`,
+    fix: `This version of bench knows ${ALL_RECORDS.map(({ kind }) => kind.experiment).join(', ')}: use the one that wrote it.`,
   });
+}
+
+/** Reads a run of any experiment. Throws as `recordsFor` and the record's parser do. */
+export function openRun(run: FoundRun): OpenedRecord {
+  return recordsFor(run).open(run);
 }

@@ -1,19 +1,14 @@
 /** Reports beside the record: how they look, and where they go. For the end of every run and for `bench report`. */
-import type { Format, RenderOptions, ReportFile } from '../report/index.ts';
+import type { RenderOptions, ReportFile } from '../report/index.ts';
 import { readRawOutput } from '../results/raw-output.ts';
-import type { RunRecord } from '../results/record.ts';
 import type { RunStore } from '../results/store.ts';
 import type { World } from '../world.ts';
 
 /** How reports look here: colours only on a terminal, and unless NO_COLOR says otherwise. */
-export function renderOptions(
-  world: World,
-  record: RunRecord,
-  delta?: RenderOptions['delta'],
-): RenderOptions {
+export function renderOptions(world: World, delta: RenderOptions['delta']): RenderOptions {
   const { stdout } = world;
   return {
-    delta: delta ?? record.deltaDefinition,
+    delta,
     color: stdout.isTerminal && (world.env.NO_COLOR ?? '') === '',
     columns: stdout.columns ?? 80,
   };
@@ -24,13 +19,13 @@ export async function withRawOutput(
   world: World,
   options: RenderOptions,
   runDirectory: string,
-  record: RunRecord,
+  trials: Parameters<typeof readRawOutput>[2],
 ): Promise<RenderOptions> {
-  return { ...options, raw: await readRawOutput(world, runDirectory, record) };
+  return { ...options, raw: await readRawOutput(world, runDirectory, trials) };
 }
 
 /** The formats that every run leaves beside its record. */
-export function routineFormats(formats: readonly Format[]): Format[] {
+export function routineFormats<F extends { readonly isRoutine?: boolean }>(formats: readonly F[]): F[] {
   return formats.filter(({ isRoutine }) => isRoutine === true);
 }
 

@@ -11,7 +11,7 @@ import { COMPARED_METRICS, type ComparedMetric } from '../stats/metrics.ts';
 import { type Entry, type EntryCase, valuesOf } from './entry.ts';
 
 /** Incremented whenever a table or its content changes; an index of another version is rebuilt. */
-export const INDEX_VERSION = 3;
+export const INDEX_VERSION = 4;
 
 /** How long to wait for another bench that is writing. */
 const BUSY_MILLISECONDS = 10_000;
@@ -20,7 +20,8 @@ const SCHEMA = `
   CREATE TABLE files (path TEXT PRIMARY KEY, stamp TEXT NOT NULL, run_id TEXT, problem TEXT) STRICT;
   CREATE TABLE runs (
     id TEXT PRIMARY KEY, path TEXT NOT NULL, kind TEXT NOT NULL, status TEXT NOT NULL, started_at TEXT NOT NULL,
-    machine TEXT NOT NULL, git_commit TEXT, git_branch TEXT, git_dirty INTEGER
+    machine TEXT NOT NULL, git_commit TEXT, git_branch TEXT, git_dirty INTEGER, experiment TEXT NOT NULL,
+    servers TEXT NOT NULL
   ) STRICT;
   CREATE TABLE cases (
     run_id TEXT NOT NULL, key TEXT NOT NULL, server TEXT, tier REAL, mode TEXT, workload TEXT, transport TEXT,
@@ -41,6 +42,7 @@ export interface RunRow {
   readonly path: string;
   /** `published` for those that ship with bench, which no index has. */
   readonly kind: 'run' | 'imported' | 'published';
+  readonly experiment: string;
   readonly status: string;
   readonly startedAt: string;
   readonly machine: string;
@@ -109,7 +111,7 @@ function figureOf(item: EntryCase, metric: ComparedMetric) {
 
 function insertEntry(db: DatabaseSync, path: string, entry: Entry): void {
   const { git } = entry;
-  db.prepare('INSERT OR REPLACE INTO runs VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)').run(
+  db.prepare('INSERT OR REPLACE INTO runs VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)').run(
     entry.id,
     path,
     entry.kind,
@@ -119,6 +121,8 @@ function insertEntry(db: DatabaseSync, path: string, entry: Entry): void {
     git?.commit ?? null,
     git?.branch ?? null,
     git === null ? null : Number(git.dirty),
+    entry.experiment,
+    entry.servers.join(','),
   );
   const insertCase = db.prepare(
     'INSERT OR REPLACE INTO cases VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)',
@@ -170,7 +174,7 @@ function inTransaction(db: DatabaseSync, work: () => void): void {
 }
 
 const RUNS = `
-  SELECT runs.*, group_concat(DISTINCT cases.server) AS servers, count(cases.key) AS cases,
+  SELECT runs.*, count(cases.key) AS cases,
     coalesce(sum(cases.ok), 0) AS ok, coalesce(sum(cases.failed), 0) AS failed
   FROM runs LEFT JOIN cases ON cases.run_id = runs.id GROUP BY runs.id ORDER BY started_at DESC, runs.id DESC`;
 
@@ -186,13 +190,14 @@ function runRow(row: Row): RunRow {
     id: text(row, 'id') ?? '',
     path: text(row, 'path') ?? '',
     kind: row.kind === 'imported' ? 'imported' : 'run',
+    experiment: text(row, 'experiment') ?? '',
     status: text(row, 'status') ?? '',
     startedAt: text(row, 'started_at') ?? '',
     machine: text(row, 'machine') ?? '',
     commit: text(row, 'git_commit'),
     branch: text(row, 'git_branch'),
     dirty: row.git_dirty === 1,
-    servers: text(row, 'servers')?.split(',') ?? [],
+    servers: (text(row, 'servers') ?? '').split(',').filter((name) => name !== ''),
     cases: number(row, 'cases') ?? 0,
     okTrials: number(row, 'ok') ?? 0,
     failedTrials: number(row, 'failed') ?? 0,

@@ -2,6 +2,8 @@
  * One view of everything that can be compared: runs of bench and imported measurements, as cases with the figures of
  * their trials. History, comparisons and gates work on it.
  */
+import { compareKind } from '../results/compare-kind.ts';
+import type { parseHeader } from '../results/parse-record.ts';
 import type { RunRecord } from '../results/record.ts';
 import type { ComparedMetric } from '../stats/metrics.ts';
 import type { ImportedRecord } from './imported.ts';
@@ -35,6 +37,8 @@ export interface EntryCase {
 export interface Entry {
   readonly id: string;
   readonly kind: 'run' | 'imported';
+  /** Only entries of `compare` have cases; of the others, the history knows what all records say. */
+  readonly experiment: string;
   readonly status: string;
   /** When it was measured, as far as that is known; else when it was imported. */
   readonly startedAt: string;
@@ -46,7 +50,17 @@ export interface Entry {
    * lines of a trend.
    */
   readonly machine: string;
+  /** Names of the servers. */
+  readonly servers: readonly string[];
   readonly cases: readonly EntryCase[];
+}
+
+function serversOf(cases: readonly EntryCase[]): string[] {
+  return [...new Set(cases.flatMap(({ server }) => server ?? []))];
+}
+
+function machineOf({ hostname, cpuModel, cluster }: RunRecord['environment']): string {
+  return `${hostname}, ${cpuModel}${cluster === null ? '' : ` cluster ${cluster.version}`}`;
 }
 
 function asText(value: unknown): string {
@@ -125,7 +139,6 @@ function environmentOf(record: RunRecord): Record<string, string> {
 
 function fromRun(record: RunRecord): Entry {
   const { environment } = record;
-  const cluster = environment.cluster === null ? '' : ` cluster ${environment.cluster.version}`;
   const trialsOf = Map.groupBy(record.trials, ({ caseKey }) => caseKey);
   const cases = record.cases
     .filter(({ aa }) => !aa)
@@ -153,11 +166,13 @@ function fromRun(record: RunRecord): Entry {
   return {
     id: record.id,
     kind: 'run',
+    experiment: compareKind.experiment,
     status: record.status,
     startedAt: record.startedAt,
     git: environment.git,
     environment: environmentOf(record),
-    machine: `${environment.hostname}, ${environment.cpuModel}${cluster}, load from ${record.loader.kind}`,
+    machine: `${machineOf(environment)}, load from ${record.loader.kind}`,
+    servers: serversOf(cases),
     cases,
   };
 }
@@ -170,21 +185,8 @@ function publishedAt(date: string | null | undefined): string | null {
 function fromImported(record: ImportedRecord): Entry {
   const { environment, source } = record;
   const told = Object.entries(environment).map(([name, value]) => [name, String(value)]);
-  return {
-    id: record.id,
-    kind: 'imported',
-    status: 'imported',
-    startedAt: record.measuredAt ?? publishedAt(record.publication?.date) ?? record.importedAt,
-    git: null,
-    environment: Object.fromEntries([
-      ...(source.format === 'publication'
-        ? []
-        : [['loader', source.version === null ? source.format : `${source.format} ${source.version}`]]),
-      ...told,
-    ]),
-    // Nothing says that two files were measured on the same machine.
-    machine: `unknown (${record.publication?.name ?? source.format})`,
-    cases: record.cases.map((item) => ({
+  const cases = record.cases.map(
+    (item): EntryCase => ({
       key: item.key,
       server: item.server,
       tier: item.tier,
@@ -199,7 +201,42 @@ function fromImported(record: ImportedRecord): Entry {
         .filter(({ failure }) => failure === null)
         .map(({ startedAt, metrics }) => ({ round: null, startedAt, metrics })),
       failedTrials: item.trials.filter(({ failure }) => failure !== null).length,
-    })),
+    }),
+  );
+  return {
+    id: record.id,
+    kind: 'imported',
+    experiment: compareKind.experiment,
+    status: 'imported',
+    startedAt: record.measuredAt ?? publishedAt(record.publication?.date) ?? record.importedAt,
+    git: null,
+    environment: Object.fromEntries([
+      ...(source.format === 'publication'
+        ? []
+        : [['loader', source.version === null ? source.format : `${source.format} ${source.version}`]]),
+      ...told,
+    ]),
+    // Nothing says that two files were measured on the same machine.
+    machine: `unknown (${record.publication?.name ?? source.format})`,
+    servers: serversOf(cases),
+    cases,
+  };
+}
+
+/** The view of a run of another experiment: nothing that could be compared, but enough to list and to find it. */
+export function entryOfHeader(header: ReturnType<typeof parseHeader>, experiment: string): Entry {
+  const { id, status, startedAt, environment, servers } = header;
+  return {
+    id,
+    kind: 'run',
+    experiment,
+    status,
+    startedAt,
+    git: environment.git,
+    environment: {},
+    machine: machineOf(environment),
+    servers,
+    cases: [],
   };
 }
 

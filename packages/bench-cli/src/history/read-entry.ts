@@ -3,9 +3,10 @@
 import { join } from 'node:path';
 import { messageOf } from '@dinodns-bench/program';
 import { BenchError } from '../errors.ts';
-import { listProblems, parseRecord } from '../results/parse-record.ts';
+import { compareKind } from '../results/compare-kind.ts';
+import { experimentNameIn, listProblems, parseHeader, parseRecord } from '../results/parse-record.ts';
 import type { World } from '../world.ts';
-import { type Entry, entryOf } from './entry.ts';
+import { type Entry, entryOf, entryOfHeader } from './entry.ts';
 import { IMPORTED_SCHEMA_VERSION, type ImportedRecord, importedRecordSchema } from './imported.ts';
 
 export const RECORD_FILES = ['run.json', 'imported.json'] as const;
@@ -38,7 +39,7 @@ export function parseImported(text: string, path: string): ImportedRecord {
   });
 }
 
-/** The record in the file at `path`, of either kind by the file's name. */
+/** The record in the file at `path`, imported or of a run by the file's name, of any experiment. */
 export async function readEntry({ fs }: Pick<World, 'fs'>, path: string): Promise<Entry> {
   let text: string;
   try {
@@ -49,7 +50,11 @@ export async function readEntry({ fs }: Pick<World, 'fs'>, path: string): Promis
       cause,
     });
   }
-  return entryOf(path.endsWith('imported.json') ? parseImported(text, path) : parseRecord(text, path));
+  if (path.endsWith('imported.json')) return entryOf(parseImported(text, path));
+  const experiment = experimentNameIn(text);
+  return experiment === compareKind.experiment
+    ? entryOf(parseRecord(text, path))
+    : entryOfHeader(parseHeader(text, path), experiment);
 }
 
 export interface FoundFile {

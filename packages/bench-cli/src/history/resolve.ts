@@ -34,6 +34,14 @@ async function recordAt(world: Pick<World, 'fs' | 'cwd'>, reference: string): Pr
   return null;
 }
 
+/** What `latest`, a branch and a commit may mean; an ID, a name or a path means its run in any case. */
+export interface Wanted {
+  /** The ID of a run to skip: the gated run is not its own reference. Default: none. */
+  readonly except?: string | null;
+  /** Only runs of this experiment. Default: of any. */
+  readonly experiment?: string;
+}
+
 /** Of a branch or commit the newest run that is complete, else the newest of all. */
 function newest(runs: readonly RunRow[]): RunRow | undefined {
   return runs.find(({ status }) => status === 'complete') ?? runs[0];
@@ -42,14 +50,15 @@ function newest(runs: readonly RunRow[]): RunRow | undefined {
 /**
  * The run that `reference` means, from the index alone. In this order: a name given with `bench history tag`; `latest`;
  * the ID of a run or a unique prefix of it; the newest complete run of a git branch; the newest of a git commit.
- * `except` is the ID of a run to skip: the gated run is not its own reference.
  */
 export function findRun(
   { runs, tags }: RunIndex,
   reference: string,
-  except: string | null,
+  { except = null, experiment }: Wanted = {},
 ): RunRow | undefined {
-  const others = runs.filter(({ id }) => id !== except);
+  const others = runs.filter(
+    (run) => run.id !== except && (experiment === undefined || run.experiment === experiment),
+  );
   const tagged = tags.get(reference);
   if (tagged !== undefined) return runs.find(({ id }) => id === tagged);
   if (reference === 'latest') return others.find(({ kind }) => kind === 'run');
@@ -95,9 +104,9 @@ export async function loadEntry(
   resultsDirectory: string,
   index: RunIndex,
   reference: string,
-  except: string | null = null,
+  wanted: Wanted = {},
 ): Promise<Entry> {
-  const found = findRun(index, reference, except);
+  const found = findRun(index, reference, wanted);
   if (found !== undefined) return readEntry(world, found.path);
   const path = await recordAt(world, reference);
   if (path !== null) return readEntry(world, path);

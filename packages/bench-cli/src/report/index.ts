@@ -96,16 +96,20 @@ export const bundles: readonly Bundle[] = [
 export const formats: readonly Format[] = [...renderers, ...bundles];
 
 /** The format of that name or alias, or undefined. */
-export function findFormat(name: string, among: readonly Format[] = formats): Format | undefined {
+export function findFormat<F extends Pick<Format, 'name' | 'aliases'>>(
+  name: string,
+  among: readonly F[],
+): F | undefined {
   return among.find((format) => format.name === name || format.aliases?.includes(name));
 }
 
 /** The text report of that name or alias, or undefined. */
-export function findRenderer(name: string): Renderer | undefined {
-  return renderers.find((renderer) => renderer.name === name || renderer.aliases?.includes(name));
+export function findRenderer<R>(name: string, among: readonly Format<R>[]): Renderer<R> | undefined {
+  const format = findFormat(name, among);
+  return format === undefined || isBundle(format) ? undefined : format;
 }
 
-function* textFile(format: Renderer, record: RunRecord, options: RenderOptions): Generator<ReportFile> {
+function* textFile<R>(format: Renderer<R>, record: R, options: RenderOptions): Generator<ReportFile> {
   if (format.fileName !== null) yield { path: format.fileName, content: format.render(record, options) };
 }
 
@@ -113,9 +117,9 @@ function* textFile(format: Renderer, record: RunRecord, options: RenderOptions):
 const LARGE = 1_000_000;
 
 /** What the formats leave on disk, in their order: nothing for one that is only shown. */
-export async function* filesOf(
-  wanted: readonly Format[],
-  record: RunRecord,
+export async function* filesOf<R>(
+  wanted: readonly Format<R>[],
+  record: R,
   options: RenderOptions,
 ): AsyncGenerator<ReportFile> {
   const plain = { ...options, color: false };

@@ -25,13 +25,13 @@ interface Named {
 }
 
 /** A report that is one text: to stdout when asked for alone, else a file. */
-export interface Renderer extends Named {
+export interface Renderer<R = RunRecord> extends Named {
   /** Name of the file beside the record; null for one that is only shown. */
   readonly fileName: string | null;
   /** True for a file that every run leaves beside its record; the others are made on request. Default: false. */
   readonly isRoutine?: boolean;
   /** Pure; ends with a line break. */
-  render(record: RunRecord, options: RenderOptions): string;
+  render(record: R, options: RenderOptions): string;
 }
 
 export interface ReportFile {
@@ -41,7 +41,7 @@ export interface ReportFile {
 }
 
 /** A report that is a file that needs time to be made, or several files. */
-export interface Bundle extends Named {
+export interface Bundle<R = RunRecord> extends Named {
   readonly isRoutine?: boolean;
   /**
    * Whether the first file, if this format alone is asked for, goes to stdout too: `always`, or `piped`, only where
@@ -49,11 +49,12 @@ export interface Bundle extends Named {
    */
   readonly shown: 'always' | 'piped' | 'never';
   /** Pure. One after the other, so that a large one can be written and forgotten before the next is made. */
-  files(record: RunRecord, options: RenderOptions): AsyncIterable<ReportFile>;
+  files(record: R, options: RenderOptions): AsyncIterable<ReportFile>;
 }
 
-export type Format = Renderer | Bundle;
+/** A report on records of one kind, by default those of `compare`. */
+export type Format<R = RunRecord> = Renderer<R> | Bundle<R>;
 
-export function isBundle(format: Format): format is Bundle {
+export function isBundle<R>(format: Format<R>): format is Bundle<R> {
   return 'files' in format;
 }

@@ -1,10 +1,12 @@
 /** From the text of a `run.json` to a checked record, or to an error that says what is wrong with it. */
 import { z } from 'zod';
 import { BenchError } from '../errors.ts';
+import { compareKind } from './compare-kind.ts';
 import { describeForeignJson, describeForeignText } from './foreign.ts';
 import { jsonErrorOffset, lineAndColumn } from './json-text.ts';
-import { isReadable, migrate, OLDEST_VERSION } from './migrate.ts';
-import { type RunRecord, recordSchema, SCHEMA_VERSION } from './record.ts';
+import { isReadable, migrate, oldestVersion } from './migrate.ts';
+import type { RunRecord } from './record.ts';
+import { headerSchema, type RecordKind } from './record-kind.ts';
 
 /** Enough to see the kind of damage. */
 const MAX_PROBLEMS = 10;
@@ -14,17 +16,15 @@ const generatedByBench = z.looseObject({
   generator: z.object({ name: z.literal('dinodns-bench'), version: z.unknown() }),
 });
 
-/** The first experiment's records do not name it. */
-const FIRST_EXPERIMENT = 'compare';
-
 /**
- * The experiment that a record's text names, by default `compare`. Does not check whether the text is a record.
+ * The experiment that a record's text names, by default `compare`, whose records do not name it. Does not check
+ * whether the text is a record.
  */
 export function experimentNameIn(text: string): string {
   try {
     return z.object({ experiment: z.string() }).parse(JSON.parse(text)).experiment;
   } catch {
-    return FIRST_EXPERIMENT;
+    return compareKind.experiment;
   }
 }
 
@@ -69,31 +69,52 @@ function foreignRecord(path: string, description: string): BenchError {
   );
 }
 
-function unreadableVersion(path: string, version: unknown, writtenBy: unknown): BenchError {
+function unreadableVersion(
+  kind: RecordKind<unknown>,
+  path: string,
+  version: unknown,
+  writtenBy: unknown,
+): BenchError {
   const found = JSON.stringify(version) ?? 'none';
-  const isNewer = typeof version === 'number' && version > SCHEMA_VERSION;
+  const isNewer = typeof version === 'number' && version > kind.schemaVersion;
   const fix = isNewer
     ? `It was written by bench ${String(writtenBy)}, which is newer: update this one (git pull), or use that one.`
     : `Use the version of bench that wrote it: ${String(writtenBy)}.`;
   return new BenchError(
     'E_RECORD_VERSION',
-    `${path} has schema version ${found}, this version of bench reads ${OLDEST_VERSION} to ${SCHEMA_VERSION}`,
+    `${path} has schema version ${found}, this version of bench reads ${readableVersions(kind)}`,
     { fix },
   );
+}
+
+/** `1 to 3` */
+function readableVersions(kind: RecordKind<unknown>): string {
+  const oldest = oldestVersion(kind);
+  return oldest === kind.schemaVersion ? String(oldest) : `${oldest} to ${kind.schemaVersion}`;
+}
+
+/** A record of another experiment than the one that was asked for. */
+function otherExperiment(path: string, found: string, wanted: string): BenchError {
+  return new BenchError('E_RECORD_FOREIGN', `${path} is a record of the experiment "${found}"`, {
+    fix: `This needs a run of "${wanted}". To see this one: bench report, bench open.`,
+  });
 }
 
 /**
  * The record in `text`, migrated if it is of an older schema version; `path` is only named in errors. Fields
  * that this version does not know are dropped. Throws `E_RECORD_UNREADABLE` (not JSON, or breaking the schema),
- * `E_RECORD_FOREIGN` (other JSON) or `E_RECORD_VERSION` (ours, but of a schema version that is not known).
+ * `E_RECORD_FOREIGN` (other JSON, or a record of another experiment) or `E_RECORD_VERSION` (ours, but of a schema
+ * version that is not known).
  */
-export function parseRecord(text: string, path: string): RunRecord {
+export function parseRecordAs<R>(kind: RecordKind<R>, text: string, path: string): R {
   const value = parseJson(text, path);
   const header = generatedByBench.safeParse(value);
   if (!header.success) throw foreignRecord(path, describeForeignJson(value));
   const { schemaVersion, generator } = header.data;
-  if (!isReadable(schemaVersion)) throw unreadableVersion(path, schemaVersion, generator.version);
-  const record = recordSchema.safeParse(migrate(header.data, schemaVersion));
+  const experiment = experimentNameIn(text);
+  if (experiment !== kind.experiment) throw otherExperiment(path, experiment, kind.experiment);
+  if (!isReadable(kind, schemaVersion)) throw unreadableVersion(kind, path, schemaVersion, generator.version);
+  const record = kind.schema.safeParse(migrate(kind, header.data, schemaVersion));
   if (record.success) return record.data;
   const problems = record.error.issues.length;
   throw new BenchError(
@@ -104,4 +125,21 @@ export function parseRecord(text: string, path: string): RunRecord {
       evidence: listProblems(record.error),
     },
   );
+}
+
+/** The record of the experiment `compare` in `text`. */
+export function parseRecord(text: string, path: string): RunRecord {
+  return parseRecordAs(compareKind, text, path);
+}
+
+/** What every experiment's record says of itself. Throws `E_RECORD_UNREADABLE` or `E_RECORD_FOREIGN`. */
+export function parseHeader(text: string, path: string) {
+  const value = parseJson(text, path);
+  if (!generatedByBench.safeParse(value).success) throw foreignRecord(path, describeForeignJson(value));
+  const header = headerSchema.safeParse(value);
+  if (header.success) return header.data;
+  throw new BenchError('E_RECORD_UNREADABLE', `${path} lacks what every record has`, {
+    fix: 'Undo any manual changes to the file, or measure again.',
+    evidence: listProblems(header.error),
+  });
 }

@@ -1,7 +1,6 @@
 /** What the tools printed in the trials of a run: the text files in `raw/`, by trial. */
 import { join } from 'node:path';
 import type { World } from '../world.ts';
-import type { RunRecord } from './record.ts';
 
 /** What a tool printed in a trial. */
 export interface RawFile {
@@ -40,12 +39,16 @@ async function textFiles({ fs }: Reader, directory: string, folder: string): Pro
  * Reads the raw output in the run's folder; empty where there is none. Folders are named by the trial's place in the
  * run (`007-…`). Never rejects: a file that cannot be read is omitted.
  */
-export async function readRawOutput(world: Reader, directory: string, record: RunRecord): Promise<RawOutput> {
+export async function readRawOutput(
+  world: Reader,
+  directory: string,
+  trials: readonly { readonly key: string; readonly order: number }[],
+): Promise<RawOutput> {
   const folders = await world.fs.readdir(join(directory, 'raw')).catch((): string[] => []);
   const byPlace = new Map(folders.map((folder) => [Number.parseInt(folder, 10), folder]));
   const output = new Map<string, readonly RawFile[]>();
   let characters = 0;
-  for (const { key, order } of record.trials) {
+  for (const { key, order } of trials) {
     const folder = byPlace.get(order + 1);
     if (folder === undefined) continue;
     const files = (await textFiles(world, directory, folder)).map((file): RawFile => {

@@ -7,10 +7,12 @@ import { basename, dirname, isAbsolute, join, resolve } from 'node:path';
 import { messageOf, nearest, systemErrorCode } from '@dinodns-bench/program';
 import { BenchError } from '../errors.ts';
 import type { World } from '../world.ts';
+import { compareKind } from './compare-kind.ts';
 import { formatJson } from './json-text.ts';
 import { makeDirectories } from './make-directories.ts';
-import { experimentNameIn, listProblems, parseRecord } from './parse-record.ts';
-import { type RunRecord, recordSchema } from './record.ts';
+import { experimentNameIn, listProblems, parseRecordAs } from './parse-record.ts';
+import type { RunRecord } from './record.ts';
+import type { RecordKind } from './record-kind.ts';
 import { RUN_ID_PATTERN } from './run-id.ts';
 import { lockRun } from './run-lock.ts';
 import { writeError, writeWhole } from './write-whole.ts';
@@ -20,8 +22,20 @@ const RECORD_NAME = 'run.json';
 /** How many runs an error lists. */
 const MAX_RUNS = 5;
 
-export interface LoadedRun {
-  readonly record: RunRecord;
+/** A run whose record has not been read beyond the name of its experiment. */
+export interface FoundRun {
+  /** The record's text. */
+  readonly text: string;
+  /** Absolute path of the record. */
+  readonly path: string;
+  /** The experiment that wrote it. */
+  readonly experiment: string;
+  /** Absolute path of the run's folder. */
+  readonly directory: string;
+}
+
+export interface LoadedRun<R = RunRecord> {
+  readonly record: R;
   /** The experiment that wrote it. */
   readonly experiment: string;
   /** Absolute path of the run's folder. */
@@ -40,15 +54,28 @@ export interface RunStore {
    * that violates its schema; the previously saved record stays.
    */
   save(record: RunRecord, directory?: string): Promise<void>;
+  /** The same for a record of another kind. */
+  saveAs<R extends { readonly id: string }>(
+    kind: RecordKind<R>,
+    record: R,
+    directory?: string,
+  ): Promise<void>;
   /** Writes a file such as a report beside the record, atomically; `name` may be a path. Returns its path. */
   writeBeside(directory: string, name: string, content: string | Uint8Array): Promise<string>;
   /** Ids of the runs that have a record, oldest first. */
   list(): Promise<string[]>;
   /**
-   * Loads a run by `latest`, its ID or a unique prefix of it, or the path of its folder or file.
-   * Rejects with `E_RECORD_UNREADABLE`, `E_RECORD_FOREIGN` or `E_RECORD_VERSION`.
+   * Finds a run of any experiment by `latest`, its ID or a unique prefix of it, or the path of its folder or file.
+   * Rejects with `E_RECORD_UNREADABLE` or `E_RECORD_FOREIGN`.
+   */
+  find(reference: string): Promise<FoundRun>;
+  /**
+   * Finds and reads a run of the experiment `compare`.
+   * Rejects with `E_RECORD_UNREADABLE`, `E_RECORD_FOREIGN` (also for a run of another experiment) or `E_RECORD_VERSION`.
    */
   load(reference: string): Promise<LoadedRun>;
+  /** The same for a run of another experiment. */
+  loadAs<R>(kind: RecordKind<R>, reference: string): Promise<LoadedRun<R>>;
   /** Keeps other benches from writing to the run until the returned function is called. See `lockRun`. */
   lock(directory: string): Promise<() => Promise<void>>;
 }
@@ -134,8 +161,8 @@ async function readRecordText({ fs }: StoreWorld, path: string): Promise<string>
   }
 }
 
-function checked(record: RunRecord): RunRecord {
-  const result = recordSchema.safeParse(record);
+function checked<R extends { readonly id: string }>({ schema }: RecordKind<R>, record: R): R {
+  const result = schema.safeParse(record);
   if (result.success) return record;
   throw new BenchError('E_INTERNAL', `the record of run ${record.id} violates its schema`, {
     fix: 'This is a bug in bench: please report it with the lines above. Everything saved earlier is kept.',
@@ -160,8 +187,9 @@ export function createStore(world: StoreWorld, resultsDirectory: string): RunSto
       });
       return path;
     },
-    async save(record, directory = store.directoryOf(record.id)) {
-      await write(join(directory, RECORD_NAME), formatJson(checked(record)));
+    save: (record, directory) => store.saveAs(compareKind, record, directory),
+    async saveAs(kind, record, directory = store.directoryOf(record.id)) {
+      await write(join(directory, RECORD_NAME), formatJson(checked(kind, record)));
     },
     async writeBeside(directory, name, content) {
       const path = join(directory, name);
@@ -171,11 +199,15 @@ export function createStore(world: StoreWorld, resultsDirectory: string): RunSto
     async list() {
       return (await foldersWithRecord(world, root)).filter((name) => RUN_ID_PATTERN.test(name));
     },
-    async load(reference) {
+    async find(reference) {
       const path = await resolveReference(world, root, reference);
       const text = await readRecordText(world, path);
-      const experiment = experimentNameIn(text);
-      return { record: parseRecord(text, path), experiment, directory: dirname(path) };
+      return { text, path, experiment: experimentNameIn(text), directory: dirname(path) };
+    },
+    load: (reference) => store.loadAs(compareKind, reference),
+    async loadAs(kind, reference) {
+      const { text, path, experiment, directory } = await store.find(reference);
+      return { record: parseRecordAs(kind, text, path), experiment, directory };
     },
     lock: (directory) => lockRun(world, directory),
   };

@@ -7,5 +7,5 @@ export const capacity: Experiment = {
   question: 'How much memory and how many replicas does cluster DNS need?',
   addCommands: addCapacityCommands,
   // A plan is printed, not kept: there is no record to render.
-  formats: [],
+  records: null,
 };

@@ -14,10 +14,10 @@ export async function finishRun(
   record: RunRecord,
   json: boolean,
 ): Promise<number> {
-  const options = renderOptions(world, record);
-  const withRaw = await withRawOutput(world, options, directory, record);
+  const options = renderOptions(world, record.deltaDefinition);
+  const withRaw = await withRawOutput(world, options, directory, record.trials);
   const paths = await writeFiles(store, directory, filesOf(routineFormats(formats), record, withRaw));
-  world.stdout.write(findRenderer(json ? 'json' : 'terminal')?.render(record, options) ?? '');
+  world.stdout.write(findRenderer(json ? 'json' : 'terminal', formats)?.render(record, options) ?? '');
   const shown = [`${directory}/run.json`, ...paths].map((path) => relative(world.cwd, path) || path);
   world.stderr.write(`\nWritten: ${shown.join(', ')}\n`);
   return runStatus(record).exitStatus;

@@ -1,5 +1,6 @@
 /** The list of runs as text for a terminal. Pure. */
 import type { Ansis } from 'ansis';
+import { compareKind } from '../../results/compare-kind.ts';
 import type { RunRow } from '../database.ts';
 import { columnsOf, formatTimestamp } from './words.ts';
 
@@ -10,21 +11,31 @@ function cut(text: string, width: number): string {
   return characters.length <= width ? text : `${characters.slice(0, Math.max(0, width - 1)).join('')}…`;
 }
 
-/** Two lines per run: ID, time, state, trials and names; then commit and servers. */
+/** `8 trials, 1 failed`; of other experiments, their name: what a trial is there, only they know. */
+function trialsText({ experiment, okTrials, failedTrials }: RunRow): string {
+  if (experiment !== compareKind.experiment) return experiment;
+  const failed = failedTrials === 0 ? '' : `, ${failedTrials} failed`;
+  return `${okTrials} ${okTrials === 1 ? 'trial' : 'trials'}${failed}`;
+}
+
+/**
+ * Two lines per run: ID, time, state, trials and names; then commit and servers, or where there is one the summary of
+ * its experiment.
+ */
 export function renderRuns(
   runs: readonly RunRow[],
   tagsOf: (id: string) => readonly string[],
+  summaryOf: (id: string) => string | null,
   columns: number,
   paint: Paint,
 ): string {
   const rows = runs.map((run) => {
-    const failed = run.failedTrials === 0 ? '' : `, ${run.failedTrials} failed`;
     const names = tagsOf(run.id);
     return [
       run.id,
       formatTimestamp(run.startedAt),
       run.status,
-      `${run.okTrials} ${run.okTrials === 1 ? 'trial' : 'trials'}${failed}`,
+      trialsText(run),
       names.length === 0 ? '' : `(${names.join(', ')})`,
     ];
   });
@@ -36,7 +47,8 @@ export function renderRuns(
           ? []
           : [`${run.branch ?? 'detached'}@${run.commit.slice(0, 8)}${run.dirty ? ' (changed)' : ''}`];
       const servers = run.servers.length === 0 ? 'unknown servers' : run.servers.join(', ');
-      const detail = [servers, `${run.cases} ${run.cases === 1 ? 'case' : 'cases'}`, ...commit].join(' · ');
+      const what = summaryOf(run.id) ?? `${run.cases} ${run.cases === 1 ? 'case' : 'cases'}`;
+      const detail = [servers, what, ...commit].join(' · ');
       return [cut(lines[index] ?? '', columns), paint.dim(cut(`  ${detail}`, columns))];
     })
     .concat('')

@@ -1,0 +1,133 @@
+/** Records of several experiments in one store and one history. */
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { z } from 'zod';
+import { recordsOf } from '../src/experiments/records.ts';
+import { ALL_RECORDS, recordsFor } from '../src/experiments/registry.ts';
+import { openHistory } from '../src/history/history.ts';
+import { findRun } from '../src/history/resolve.ts';
+import { envelope, type RecordKind } from '../src/results/record-kind.ts';
+import { createStore } from '../src/results/store.ts';
+import { realWorld } from '../src/world.ts';
+import { makeRecord } from './fixtures/make-record.ts';
+import { type TestWorld, testWorld } from './support/test-world.ts';
+
+const schema = z.object({ ...envelope('tides', 2), heights: z.array(z.number()) });
+type Tides = z.output<typeof schema>;
+
+const tides: RecordKind<Tides> = {
+  experiment: 'tides',
+  schemaVersion: 2,
+  schema,
+  migrations: [({ levels, ...rest }) => ({ ...rest, heights: levels })],
+  schemaFile: 'tides.schema.json',
+  title: 'Record of tides',
+};
+
+const compared = makeRecord({ cases: [{ server: 'coredns', trials: [{ qps: 100 }] }] });
+/** The schema drops what is not of its kind. */
+const record: Tides = schema.parse({
+  ...compared,
+  id: '20261122-080000-0001',
+  schemaVersion: 2,
+  experiment: 'tides',
+  servers: ['moon'],
+  heights: [1],
+});
+
+let world: TestWorld;
+let directory = '';
+beforeEach(async () => {
+  world = await testWorld();
+  directory = join(world.directory, 'results');
+});
+afterEach(() => world.remove());
+
+const store = () => createStore(realWorld(), directory);
+
+describe('a record of another experiment', () => {
+  it('is saved and loaded by its own schema, and found by its experiment', async () => {
+    await store().saveAs(tides, record);
+    expect((await store().loadAs(tides, 'latest')).record).toEqual(record);
+    expect(await store().find(record.id)).toMatchObject({
+      experiment: 'tides',
+      directory: join(directory, record.id),
+    });
+    await expect(store().saveAs(tides, { ...record, heights: [Number.NaN] })).rejects.toThrow(
+      /violates its schema/,
+    );
+  });
+
+  it('is migrated by its own steps', async () => {
+    const { heights, ...rest } = record;
+    const text = JSON.stringify({ ...rest, levels: heights, schemaVersion: 1 });
+    await store().writeBeside(join(directory, record.id), 'run.json', text);
+    expect((await store().loadAs(tides, record.id)).record).toEqual(record);
+    await store().writeBeside(
+      join(directory, record.id),
+      'run.json',
+      text.replace('"schemaVersion":1', '"schemaVersion":3'),
+    );
+    await expect(store().loadAs(tides, record.id)).rejects.toThrow(
+      /schema version 3, this version of bench reads 1 to 2/,
+    );
+  });
+
+  it('is refused where a comparison is needed, and the other way round', async () => {
+    await store().saveAs(tides, record);
+    await store().save(compared);
+    await expect(store().load(record.id)).rejects.toThrow('is a record of the experiment "tides"');
+    await expect(store().loadAs(tides, compared.id)).rejects.toThrow(
+      'is a record of the experiment "compare"',
+    );
+  });
+
+  it('is in the history, but `latest` of comparisons passes it over', async () => {
+    await store().saveAs(tides, record);
+    await store().save(compared);
+    const { database } = await openHistory(realWorld(), directory);
+    const runs = database.runs();
+    database.close();
+    expect(runs.find(({ id }) => id === record.id)).toMatchObject({
+      experiment: 'tides',
+      servers: ['moon'],
+      cases: 0,
+    });
+    expect(findRun({ runs, tags: new Map() }, 'latest', { experiment: 'compare' })?.id).toBe(compared.id);
+    expect(findRun({ runs, tags: new Map() }, record.id, { experiment: 'compare' })?.id).toBe(record.id);
+  });
+
+  it('can be read, rendered and summarized without knowing its type', async () => {
+    await store().saveAs(tides, record);
+    const records = recordsOf({
+      kind: tides,
+      formats: [
+        { name: 'terminal', fileName: null, description: 'x', render: ({ heights }) => `${heights}\n` },
+      ],
+      summarize: ({ heights }) => `${heights.length} heights`,
+    });
+    const opened = records.open(await store().find('latest'));
+    expect(opened.summary).toBe('1 heights');
+    expect(opened.render('terminal', { delta: 'relative' })).toBe('1\n');
+    expect(opened.render('pdf', { delta: 'relative' })).toBeUndefined();
+  });
+
+  it.each([
+    [['report', 'latest'], 'This version of bench knows'],
+    [['compare', 'latest', '20261122-080000-0001'], 'which has no cases to compare'],
+    [['gate', '20261122-080000-0001', '--against', 'latest'], 'which has no cases to compare'],
+  ])('that this version does not know: bench %j says so', async (argv, message) => {
+    await store().save(compared);
+    await store().saveAs(tides, record);
+    expect(await world.bench(...argv)).not.toBe(0);
+    expect(world.err()).toContain(message);
+  });
+});
+
+it('every kind of record has a name and a schema file of its own', () => {
+  const names = ALL_RECORDS.map(({ kind }) => kind.experiment);
+  const files = ALL_RECORDS.map(({ kind }) => kind.schemaFile);
+  expect(new Set(names).size).toBe(names.length);
+  expect(new Set(files).size).toBe(files.length);
+  expect(recordsFor({ experiment: 'compare', directory: '' }).kind.schemaFile).toBe('run.schema.json');
+});
