@@ -45,7 +45,7 @@ describe('the sentence about a case', () => {
   it('names no winner where the interval contains zero', () => {
     const text = sentence({ baseline: [100, 105, 95], values: [120, 100, 110] });
     expect(text).toMatch(
-      /^No difference shown between DinoDNS and CoreDNS: the 95 % interval runs from \d+ % fewer to \d+ % more queries per second \(3 paired trials\)\.$/,
+      /^No difference shown between DinoDNS and CoreDNS: the 95 % interval runs from \d+ % fewer to \d+ % more queries per second \(3 paired trials; a difference of less than about [\d.]+ % would not have shown\)\.$/,
     );
     expect(text).not.toContain('answered');
   });
@@ -65,13 +65,39 @@ describe('the sentence about a case', () => {
     expect(Number(high)).toBeGreaterThanOrEqual(0.1496);
   });
 
+  it('says so where a fixed rate was the limit of one of them', () => {
+    expect(sentence({ baseline: [100, 100, 101], values: [200, 201, 202], limitedBy: 'rate' })).toContain(
+      '; but DinoDNS ran at a fixed rate',
+    );
+  });
+
   it.each([
     ['loader', 'the load generator, not the server, limited DinoDNS'],
-    ['rate', 'DinoDNS ran at a fixed rate'],
     ['unknown', 'what limited DinoDNS is unknown'],
-  ] as const)('says so where the limit was: %s', (limitedBy, words) => {
-    expect(sentence({ baseline: [100, 100, 101], values: [200, 201, 202], limitedBy })).toContain(
-      `; but ${words}`,
+  ] as const)('is about CPU per query where the limit was not the server but: %s', (limitedBy, words) => {
+    expect(sentence({ baseline: [100, 100, 101], values: [200, 201, 202], limitedBy })).toBe(
+      'DinoDNS used 50 % less CPU per query than CoreDNS (95 % interval 49–51 % less). ' +
+        `DinoDNS answered at least 201 queries per second, CoreDNS 100: ${words}.`,
+    );
+  });
+
+  it('is about throughput, with the limit, where no CPU was observed', () => {
+    const trials = (qps: number) =>
+      [0, 1, 2].map((noise) => ({
+        qps: qps + noise,
+        cpuSecondsPerQuery: null,
+        limitedBy: 'unknown' as const,
+      }));
+    const record = makeRecord({
+      cases: [
+        { server: 'coredns', trials: trials(100) },
+        { server: 'dinodns', trials: trials(200) },
+      ],
+    });
+    const [, item] = record.cases;
+    if (item === undefined) throw new Error('no case');
+    expect(verdictSentence(item, record)).toMatch(
+      /2\.0 × as many.*; but what limited DinoDNS and CoreDNS is unknown/,
     );
   });
 
@@ -87,7 +113,7 @@ describe('the sentence about a case', () => {
     if (item === undefined) throw new Error('no case');
     const counted = '1 of 6 trials (load generator in 3, unknown in 2)';
     expect(item.limitedBy).toBe('unknown');
-    expect(verdictSentence(item, record)).toContain(`; but DinoDNS was the limit in ${counted}.`);
+    expect(verdictSentence(item, record)).toContain(`: DinoDNS was the limit in ${counted}.`);
     expect(explainCaseMarks(record)).toEqual([
       `† DinoDNS, tier 1 single: Not limited by the server in every trial, so the server may be able to do more: the server was the limit in ${counted}.`,
     ]);

@@ -6,6 +6,7 @@ import {
   symmetricDelta,
   symmetricFromRelative,
 } from '../src/stats/deltas.ts';
+import { smallestShown } from '../src/stats/detectable.ts';
 import { median, orderStatisticInterval, studentInterval } from '../src/stats/intervals.ts';
 import { compare, summarize } from '../src/stats/summarize.ts';
 
@@ -179,5 +180,18 @@ describe('deltas', () => {
     expect(deltaOf(1, 0, 'symmetric')).toBeNull();
     expect(deltaOf(3, 1, 'relative')).toBe(2);
     expect(deltaOf(3, 1, 'symmetric')).toBe(1);
+  });
+});
+
+describe('the smallest difference that a comparison could have shown', () => {
+  it('is half the width of its interval as a ratio', () => {
+    // From 1 ÷ 1.21 to 1.21 is 1.21 on either side of 1; from 1 to 1.21, 1.1 on either side of 1.1.
+    expect(smallestShown({ low: 1 / 1.21 - 1, high: 0.21 })).toBeCloseTo(0.21, 12);
+    expect(smallestShown({ low: 0, high: 0.21 })).toBeCloseTo(0.1, 12);
+  });
+
+  it('is unknown without an interval', () => {
+    expect(smallestShown({ low: null, high: null })).toBeNull();
+    expect(smallestShown({ low: -1, high: 0.5 })).toBeNull();
   });
 });

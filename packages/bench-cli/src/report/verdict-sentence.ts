@@ -3,8 +3,15 @@
  * interval: its ends are rounded outwards, and without a verdict no winner is named.
  */
 import type { CaseRecord, Delta, RunRecord } from '../results/record.ts';
+import { smallestShown } from '../stats/detectable.ts';
 import { serverTitle } from './cases.ts';
-import { type Decisive, type DecisiveMetric, decisiveDelta } from './decisive.ts';
+import {
+  type Decisive,
+  type DecisiveMetric,
+  type DecisiveReason,
+  decisiveDelta,
+  isLowerBound,
+} from './decisive.ts';
 import { mixedLimit } from './limits.ts';
 import { okTrialsByCase } from './marks.ts';
 import { formatFixed, formatOutwards, formatP, formatQps } from './numbers.ts';
@@ -86,12 +93,20 @@ function compared(name: string, baseline: string, { metric, delta }: Decisive): 
     const ends = formatOutwards(low * 100, high * 100, 0);
     return (
       `No difference${words.of} shown between ${name} and ${baseline}: the 95 % interval runs from ` +
-      `${signedEnd(ends.low, words)} to ${signedEnd(ends.high, words)} ${words.unit} (${n} paired trials)`
+      `${signedEnd(ends.low, words)} to ${signedEnd(ends.high, words)} ${words.unit} (${n} paired trials${couldShow(delta)})`
     );
   }
   const { text, interval } = difference(delta, low, high, words);
   const than = text.includes('×') ? 'as' : 'than';
   return `${name} ${words.verb} ${text} ${than} ${baseline} (95 % interval ${interval})`;
+}
+
+/** What a run without a verdict could have shown, so that "no difference shown" is not read as "equal". */
+function couldShow(delta: Delta): string {
+  const smallest = smallestShown(delta);
+  return smallest === null
+    ? ''
+    : `; a difference of less than about ${formatOutwards(0, smallest * 100, 0).high} % would not have shown`;
 }
 
 /** Says that a difference within the noise floor means little. */
@@ -100,8 +115,12 @@ function noise(delta: Delta | undefined): string[] {
   return ['the baseline differs from itself by as much (noise floor)'];
 }
 
-/** Why the figures do not describe the servers alone, as clauses. */
-function reservations(record: RunRecord, cases: readonly CaseRecord[], decisive: Decisive | null): string[] {
+/** What limited throughput other than the server, as clauses. */
+function limitClauses(
+  record: RunRecord,
+  cases: readonly CaseRecord[],
+  reason: DecisiveReason | null,
+): string[] {
   const trials = okTrialsByCase(record);
   const limits = cases.map((item) => ({
     name: serverTitle(record, item.server),
@@ -113,20 +132,43 @@ function reservations(record: RunRecord, cases: readonly CaseRecord[], decisive:
   const [loader, rate, unknown] = [named('loader'), named('rate'), named('unknown')].map((names) =>
     [...new Set(names)].join(' and '),
   );
-  const clauses: string[] = [];
-  if (loader) clauses.push(`the load generator, not the server, limited ${loader}`);
-  // A comparison of what the rate costs is not about a maximum.
-  if (rate && decisive?.metric !== 'cpuSecondsPerQuery')
-    clauses.push(`${rate} ran at a fixed rate, so this is not a maximum`);
-  if (unknown) clauses.push(`what limited ${unknown} is unknown`);
   const mixed = limits.flatMap((item) =>
     item.mixed === null ? [] : [`${item.name} was the limit in ${item.mixed}`],
   );
-  if (mixed.length > 0) clauses.push(mixed.join(', and '));
-  if (cases.some(({ contended }) => contended)) {
-    clauses.push('the machine has fewer cores than servers and load generators need (contended)');
-  }
-  return clauses;
+  return [
+    ...(loader ? [`the load generator, not the server, limited ${loader}`] : []),
+    // A comparison of what the rate costs is not about a maximum.
+    ...(rate && reason !== 'rate held' ? [`${rate} ran at a fixed rate, so this is not a maximum`] : []),
+    ...(unknown ? [`what limited ${unknown} is unknown`] : []),
+    ...(mixed.length > 0 ? [mixed.join(', and ')] : []),
+  ];
+}
+
+/** Why the figures do not describe the servers alone, as clauses. */
+function reservations(record: RunRecord, cases: readonly CaseRecord[], decisive: Decisive | null): string[] {
+  const limits = decidesByCost(decisive) ? [] : limitClauses(record, cases, decisive?.reason ?? null);
+  return cases.some(({ contended }) => contended)
+    ? [...limits, 'the machine has fewer cores than servers and load generators need (contended)']
+    : limits;
+}
+
+/** The limits of throughput do not qualify a comparison of CPU per query; they are told of the throughput. */
+function decidesByCost(decisive: Decisive | null): boolean {
+  return decisive?.metric === 'cpuSecondsPerQuery' && decisive.reason === 'lower bound';
+}
+
+/**
+ * What is known of the throughput where it does not decide: "DinoDNS answered at least 73,912 queries per second, CoreDNS
+ * 51,203; the load generator, not the server, limited DinoDNS."
+ */
+function throughput(record: RunRecord, cases: readonly CaseRecord[]): string {
+  const rates = cases.flatMap((item, index) => {
+    if (item.summary === null) return [];
+    const rate = `${isLowerBound(item) ? 'at least ' : ''}${formatQps(item.summary.qps.median)}`;
+    const name = serverTitle(record, item.server);
+    return [index === 0 ? `${name} answered ${rate} ${WITH_UNIT}` : `${name} ${rate}`];
+  });
+  return ` ${rates.join(', ')}: ${limitClauses(record, cases, 'lower bound').join(', and ')}.`;
 }
 
 function rateOf({ summary }: CaseRecord): string {
@@ -150,7 +192,10 @@ export function verdictSentence(item: CaseRecord, record: RunRecord): string {
   const decisive = decisiveDelta(item, record);
   const clauses = [...noise(decisive?.delta), ...reservations(record, involved, decisive)];
   const but = clauses.length === 0 ? '' : `; but ${clauses.join(', and ')}`;
-  if (decisive !== null) return `${compared(name, baselineName, decisive)}${but}.`;
+  if (decisive !== null) {
+    const rates = decidesByCost(decisive) ? throughput(record, involved) : '';
+    return `${compared(name, baselineName, decisive)}${but}.${rates}`;
+  }
   if (item.server === record.baseline) return `${name}, the baseline, answered ${rateOf(item)}${but}.`;
   return (
     `${name} answered ${rateOf(item)}; it cannot be compared, because no round also has ` +

@@ -86,7 +86,8 @@ export function verdicts(page: PageData): Html {
   const found = findings(record);
   const notes = [...record.warnings, ...found];
   return html`<section id="verdicts"><h2>What was shown</h2>
-<p class="lead">Throughput against ${serverTitle(record, record.baseline)} of the same tier, mode, workload, transport and rate. A winner is named only where the
+<p class="lead">Against ${serverTitle(record, record.baseline)} of the same tier, mode, workload, transport and rate: throughput where the servers were the limit,
+else CPU per query. A winner is named only where the
 95&nbsp;% interval of the difference leaves out zero; ≈ means that no difference was shown, which is not the same as equal.</p>
 <div class="cards">${groups.map((group) => groupCard(group, page))}</div>
 ${notes.length > 0 && html`<div class="notice"><b>Read with care</b><ul>${notes.map((note) => html`<li>${prose(note)}</li>`)}</ul></div>`}
