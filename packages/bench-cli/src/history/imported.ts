@@ -43,6 +43,10 @@ export const importedTrialSchema = z.object({
   /** Of completed queries by ascending percentile, as far as the format has them. */
   latencyPercentiles: z.array(z.object({ percentile: z.number().min(0).max(100), seconds })).nullable(),
   metrics: importedMetricsSchema,
+  /** Further figures of the format, in base units that their names end with. */
+  figures: z.record(z.string(), z.number()).optional(),
+  /** This measurement as it stands in the file, for formats that are kept whole. */
+  original: z.record(z.string(), z.unknown()).optional(),
   /** Position in `source.files`. */
   file: count,
   /** Why it does not count: the other program's own error. Null for a good one. */

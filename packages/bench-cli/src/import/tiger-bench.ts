@@ -1,4 +1,5 @@
 /** tiger-bench's `results.json`: of its tests, only `dnsperf` is about DNS. */
+import { parseResults, type TigerElement } from '../tiger-bench/results-file.ts';
 import { asNumber, asObject, asText, type Importer, type Measurement, NOTHING_KNOWN } from './format.ts';
 
 const PERCENTILES = [
@@ -29,23 +30,61 @@ function environmentOf(
   return Object.fromEntries(told);
 }
 
-function measurementOf(element: unknown): Measurement[] {
-  const test = asObject(element);
-  const config = asObject(test.config);
+/** Under the names of the published sample's figures, which `bench reproduce lookup` compares. */
+const SUMMARY_FIGURES = [
+  ['min', 'MinSeconds'],
+  ['avg', 'MeanSeconds'],
+  ['P50', 'P50Seconds'],
+  ['P75', 'P75Seconds'],
+  ['P90', 'P90Seconds'],
+  ['P99', 'P99Seconds'],
+  ['max', 'MaxSeconds'],
+  ['datapoints', 'Samples'],
+] as const;
+
+const COUNT_FIGURES = [
+  ['SuccessfulCurls', 'successfulCurls'],
+  ['FailedCurls', 'failedCurls'],
+  ['DuplicateSYN', 'duplicateSyns'],
+  ['DuplicateSYNACK', 'duplicateSynAcks'],
+] as const;
+
+type DnsPerf = NonNullable<TigerElement['dnsperf']>;
+
+function summaryFigures(prefix: string, summary: DnsPerf['LookupTime'] = {}): [string, number][] {
+  return SUMMARY_FIGURES.flatMap(([key, suffix]) => {
+    const value = summary[key];
+    return value === undefined ? [] : [[`${prefix}${suffix}`, value]];
+  });
+}
+
+function figuresOf(dnsperf: DnsPerf): Record<string, number> {
+  const counts = COUNT_FIGURES.flatMap(([key, name]): [string, number][] => {
+    const value = dnsperf[key];
+    return value === undefined ? [] : [[name, value]];
+  });
+  return Object.fromEntries([
+    ...summaryFigures('lookup', dnsperf.LookupTime),
+    ...summaryFigures('connect', dnsperf.ConnectTime),
+    ...counts,
+  ]);
+}
+
+function measurementOf(element: TigerElement): Measurement[] {
+  const { config, dnsperf, error, status } = element;
   if (config.TestKind !== 'dnsperf') return [];
-  const dnsperf = asObject(test.dnsperf);
-  const lookup = asObject(dnsperf.LookupTime);
-  const error = asText(test.error);
+  const lookup = asObject(dnsperf?.LookupTime);
   const percentiles = PERCENTILES.flatMap(([percentile, key]) => {
     const seconds = asNumber(lookup[key]);
     return seconds === null ? [] : [{ percentile, seconds }];
   });
-  const isFailed = error !== null || test.status === 'failed';
+  const reason = asText(error);
+  const isFailed = reason !== null || status === 'failed';
   return [
     {
       server: null,
       tier: null,
-      workload: asText(asObject(config.DNSPerf).TargetURL),
+      workload: asText(config.DNSPerf?.TargetURL),
       transport: null,
       parameters: config,
       part: null,
@@ -54,7 +93,9 @@ function measurementOf(element: unknown): Measurement[] {
         durationSeconds: asNumber(config.Duration) || null,
         latencyPercentiles: percentiles.length === 0 ? null : percentiles,
         metrics: { ...NOTHING_KNOWN.metrics, latencySeconds: asNumber(lookup.avg) },
-        failure: isFailed ? (error ?? 'tiger-bench reports that it failed') : null,
+        ...(dnsperf === undefined ? {} : { figures: figuresOf(dnsperf) }),
+        original: element,
+        failure: isFailed ? (reason ?? 'tiger-bench reports that it failed') : null,
       },
     },
   ];
@@ -71,15 +112,14 @@ export const tigerBenchImporter: Importer = {
     return /"TestKind"/.test(text);
   },
   parse(text) {
-    const elements: unknown = JSON.parse(text);
-    if (!Array.isArray(elements)) throw new Error('it is not a list of tests');
+    const elements = parseResults(text);
     const measurements = elements.flatMap(measurementOf);
     const others = elements.length - measurements.length;
     if (measurements.length === 0) throw new Error(`none of its ${elements.length} tests is a dnsperf test`);
-    const first = elements.find((element) => asObject(asObject(element).config).TestKind === 'dnsperf');
+    const first = elements.find(({ config }) => config.TestKind === 'dnsperf');
     return {
       version: null,
-      environment: environmentOf(asObject(asObject(first).ClusterDetails)),
+      environment: environmentOf(first?.ClusterDetails ?? {}),
       measurements,
       notes: others === 0 ? [] : [`${others} tests of other kinds are omitted.`],
     };
