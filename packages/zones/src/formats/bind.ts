@@ -2,23 +2,38 @@
 import { isIP } from 'node:net';
 import { sharedZoneFile } from '../presentation.ts';
 import { compileZoneText, zoneChunks } from '../zone-text.ts';
-import { defineFormat } from './format.ts';
+import { defineFormat, type Encryption } from './format.ts';
 import { ownZoneFile, SHARED_ZONE_FILE, zoneFileTexts } from './paths.ts';
+
+/** The name of our own `tls` and `http` blocks. */
+const OWN = 'own';
+
+/** What stands behind the port in `listen-on`, and the blocks that it names. DNS over HTTPS has BIND's own limit lifted. */
+function listener(encryption: Encryption | undefined): { readonly suffix: string; readonly blocks: string } {
+  if (encryption === undefined) return { suffix: '', blocks: '' };
+  const tls = `tls ${OWN} { cert-file "${encryption.certificateFile}"; key-file "${encryption.keyFile}"; };\n`;
+  if (encryption.transport === 'tls') return { suffix: ` tls ${OWN}`, blocks: tls };
+  // By default, each address takes 300 connections with 100 streams each.
+  const http = `http ${OWN} { endpoints { "/dns-query"; }; listener-clients 0; };\n`;
+  return { suffix: ` tls ${OWN} http ${OWN}`, blocks: tls + http };
+}
 
 export const bind = defineFormat({
   name: 'bind',
   title: 'BIND',
   description: 'named.conf, and the zone file that all zones share',
   files: ['named.conf', SHARED_ZONE_FILE],
+  encrypts: ['tls', 'https'],
   render({ zoneSet, plan, settings, heading }) {
-    const { directory, address, port, workers } = settings;
+    const { directory, address, port, workers, encryption } = settings;
+    const { suffix, blocks } = listener(encryption);
     const [v4, v6] = isIP(address) === 6 ? ['none', address] : [address, 'none'];
     const head = `// ${heading}
 // Start: named -f -L named.log -c named.conf -n ${workers}
-options {
+${blocks}options {
   directory "${directory}";
-  listen-on port ${port} { ${v4}; };
-  listen-on-v6 port ${port} { ${v6}; };
+  listen-on port ${port}${suffix} { ${v4}; };
+  listen-on-v6 port ${port}${suffix} { ${v6}; };
   pid-file none;
   session-keyfile none;
   recursion no;

@@ -2,7 +2,7 @@
 import { findFormat } from '@dinodns-bench/zones';
 import type { VersionQuestion } from '../../provision/tool-version.ts';
 import { installedServer } from '../installed.ts';
-import type { ServerKind } from '../server.ts';
+import { encryptionOf, type ServerKind } from '../server.ts';
 
 /** `BIND 9.18.49-1~deb12u3-Debian (Extended Support Version) <id:>` */
 const VERSION: VersionQuestion = { arguments: ['-v'], pattern: /^BIND (\d+(?:\.\d+)*)/m };
@@ -14,16 +14,22 @@ const definition = installedServer({
   executable: 'named',
   packages: { 'apt-get': 'bind9', dnf: 'bind', apk: 'bind' },
   question: VERSION,
-  plan: ({ zoneSet, directory, address, port, program }, workers) => ({
-    files: [...findFormat('bind').render(zoneSet, { directory, address, port, workers })],
-    // -f: stay in the foreground. -g would log every query that it refuses.
-    command: [
-      ...program,
-      ...['-f', '-L', `${directory}/${EARLY_LOG}`, '-n', String(workers)],
-      ...['-c', `${directory}/named.conf`],
-    ],
-    logFile: EARLY_LOG,
-  }),
+  // Not https: 9.18 cancels all streams of a connection on which some dozens of queries arrive at once.
+  transports: ['udp', 'tcp', 'tls'],
+  plan(request, workers) {
+    const { zoneSet, directory, address, port, program } = request;
+    const options = { directory, address, port, workers, ...encryptionOf(request) };
+    return {
+      files: [...findFormat('bind').render(zoneSet, options)],
+      // -f: stay in the foreground. -g would log every query that it refuses.
+      command: [
+        ...program,
+        ...['-f', '-L', `${directory}/${EARLY_LOG}`, '-n', String(workers)],
+        ...['-c', `${directory}/named.conf`],
+      ],
+      logFile: EARLY_LOG,
+    };
+  },
 });
 
 export const bind: ServerKind = {

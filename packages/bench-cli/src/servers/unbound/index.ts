@@ -2,7 +2,7 @@
 import { findFormat } from '@dinodns-bench/zones';
 import type { VersionQuestion } from '../../provision/tool-version.ts';
 import { installedServer } from '../installed.ts';
-import type { ServerKind } from '../server.ts';
+import { encryptionOf, type ServerKind } from '../server.ts';
 
 /** `Version 1.17.1` */
 const VERSION: VersionQuestion = { arguments: ['-V'], pattern: /^Version (\d[\w.]*)/m };
@@ -11,11 +11,16 @@ const definition = installedServer({
   executable: 'unbound',
   packages: 'unbound',
   question: VERSION,
-  plan: ({ zoneSet, directory, address, port, program }, workers) => ({
-    files: [...findFormat('unbound').render(zoneSet, { directory, address, port, workers })],
-    // -d: stay in the foreground; the threads are the same.
-    command: [...program, '-d', '-c', `${directory}/unbound.conf`],
-  }),
+  transports: ['udp', 'tcp', 'tls', 'https'],
+  plan(request, workers) {
+    const { zoneSet, directory, address, port, program } = request;
+    const options = { directory, address, port, workers, ...encryptionOf(request) };
+    return {
+      files: [...findFormat('unbound').render(zoneSet, options)],
+      // -d: stay in the foreground; the threads are the same.
+      command: [...program, '-d', '-c', `${directory}/unbound.conf`],
+    };
+  },
 });
 
 export const unbound: ServerKind = {
