@@ -9,7 +9,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
 import { buildTable } from '@dinodns-bench/server-cluster';
 import { defineZoneSet } from '@dinodns-bench/zones';
-import { answerCase } from './answer-table/suite.ts';
+import { answerCase } from './answer-table/cases.ts';
 import { type Measurement, measure, nodeFlags, type Suite } from './harness.ts';
 
 const SMALLEST = 100;

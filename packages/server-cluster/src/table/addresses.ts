@@ -1,7 +1,7 @@
 /** Adds name server addresses to the additional section: glue in a referral, or with NS records in an answer. */
 import { MAX_LABELS, TYPE, u16 } from '@dinodns-bench/wire';
 import { NONE } from './arena.ts';
-import { RECORD_HEAD, SHAPE_FLAG, SHAPE_WORD } from './block-layout.ts';
+import { RECORD_HEAD, SHAPE_FLAG } from './block-layout.ts';
 import { findSet } from './find-set.ts';
 import { KEEP_TTL, type ReplyWriter } from './reply-writer.ts';
 import type { SignedWriter } from './signed-writer.ts';
@@ -61,20 +61,15 @@ function findInZone(
   let isBelowCut = false;
   for (let label = count - 1; label >= 0; label--) {
     // DNAME records below a cut are the child's.
-    if (isInside && !isBelowCut && (flagsOf(data, node) & SHAPE_FLAG.dname) !== 0) return NONE;
+    if (isInside && !isBelowCut && (data.flagsOf(node) & SHAPE_FLAG.dname) !== 0) return NONE;
     node = names.child(node, bytes, start + (labels[label] ?? 0));
     if (node === NONE) return NONE;
     if (node === apex) isInside = true;
     else if (isInside) {
-      if ((flagsOf(data, node) & SHAPE_FLAG.soa) !== 0) node = names.parentSideOf(node);
+      if ((data.flagsOf(node) & SHAPE_FLAG.soa) !== 0) node = names.parentSideOf(node);
       if (node === NONE) return NONE;
-      if ((flagsOf(data, node) & SHAPE_FLAG.ns) !== 0) isBelowCut = true;
+      if ((data.flagsOf(node) & SHAPE_FLAG.ns) !== 0) isBelowCut = true;
     }
   }
   return isInside ? node : NONE;
-}
-
-function flagsOf(data: ZoneData, node: number): number {
-  const shape = data.names.shapeOf(node);
-  return shape === NONE ? 0 : (data.sets.arena.words[shape + SHAPE_WORD.flags] ?? 0);
 }

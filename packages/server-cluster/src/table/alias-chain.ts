@@ -22,6 +22,8 @@ export class AliasChain {
   readonly #redirections = new Int32Array(MAX_CHAIN);
   readonly #records = new Uint16Array(MAX_CHAIN);
   readonly #prefixes = new Uint8Array(MAX_CHAIN);
+  /** Offset in the message of the target of the CNAME record that `follow` or `redirect` wrote last. */
+  target = 0;
   #length = 0;
   #redirected = 0;
 
@@ -45,12 +47,12 @@ export class AliasChain {
     return false;
   }
 
-  /** Writes the CNAME record of the name found. Returns the offset of its target; 0 if it does not fit. */
-  follow(data: ZoneData, { node, surplus }: Finder, labels: Uint16Array): number {
+  /** Writes the CNAME record of the name found. False if it does not fit. */
+  follow(data: ZoneData, { node, surplus }: Finder, labels: Uint16Array): boolean {
     const record = this.#writeOne(data, TYPE.CNAME, node, labels, 0, surplus);
-    if (record === 0) return 0;
-    this.#names[this.#length++] = labels[0] ?? 0;
-    return record + RECORD_HEAD;
+    if (record === 0) return false;
+    this.#advance(labels, record + RECORD_HEAD);
+    return true;
   }
 
   /**
@@ -64,24 +66,29 @@ export class AliasChain {
 
   /**
    * Writes the DNAME record above the queried name, unless it is already there, and the CNAME record synthesized
-   * from it. Returns the offset of the CNAME's target; 0 if the target is too long or does not fit.
+   * from it. False if the target is too long or does not fit.
    */
-  redirect(data: ZoneData, { redirection, redirectionLabel }: Finder, labels: Uint16Array): number {
+  redirect(data: ZoneData, { redirection, redirectionLabel }: Finder, labels: Uint16Array): boolean {
     const reply = this.#reply;
     const index = this.#indexOf(redirection);
     if (index === this.#redirected) {
       const record = this.#writeOne(data, TYPE.DNAME, redirection, labels, redirectionLabel, 0);
-      if (record === 0) return 0;
+      if (record === 0) return false;
       this.#redirections[index] = redirection;
       this.#records[index] = record;
       this.#redirected++;
     }
     const target = reply.writeSynthesized(this.#records[index] ?? 0, labels, redirectionLabel);
-    if (target === 0) return 0;
+    if (target === 0) return false;
     reply.answers++;
     this.#prefixes[index] = redirectionLabel;
+    this.#advance(labels, target);
+    return true;
+  }
+
+  #advance(labels: Uint16Array, target: number): void {
     this.#names[this.#length++] = labels[0] ?? 0;
-    return target;
+    this.target = target;
   }
 
   #indexOf(redirection: number): number {

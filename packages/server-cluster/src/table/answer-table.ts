@@ -2,18 +2,8 @@
  * The answer table: answers queries in place from a store's records, without the framework. It leaves to the chain
  * whatever it cannot answer exactly as the store's handler would there.
  */
-import {
-  EDNS_UDP_BYTES,
-  FLAG,
-  GOOD,
-  HEADER_BYTES,
-  IGNORE,
-  MAX_MESSAGE_BYTES,
-  OPT_BYTES,
-  PLAIN_UDP_BYTES,
-  QueryReader,
-  RCODE,
-} from '@dinodns-bench/wire';
+import * as wire from '@dinodns-bench/wire';
+import { QueryReader } from '@dinodns-bench/wire';
 import type { DefaultStore } from 'dinodns/plugins/storage/index.js';
 import { isDefaultStore } from '../recognise.ts';
 import type { ZoneStore } from '../store/zone-store.ts';
@@ -22,6 +12,19 @@ import { DefaultStoreAnswers } from './default-store.ts';
 import { ReplyWriter } from './reply-writer.ts';
 import { DROP, type Responder, TO_FRAMEWORK, type Transport } from './responder.ts';
 import { ZoneAnswers } from './zone-answers.ts';
+
+// Copies, because V8 compiles a module's own constants into the code and loads imported ones anew at each use.
+const {
+  EDNS_UDP_BYTES,
+  FLAG,
+  GOOD,
+  HEADER_BYTES,
+  IGNORE,
+  MAX_MESSAGE_BYTES,
+  OPT_BYTES,
+  PLAIN_UDP_BYTES,
+  RCODE,
+} = wire;
 
 const OUTSIDE_CODES = { refuse: RCODE.REFUSED, nxdomain: RCODE.NXDOMAIN, framework: -1 } as const;
 

@@ -4,7 +4,7 @@
  */
 import { LOWER_CASE, TYPE, u16 } from '@dinodns-bench/wire';
 import { NONE } from './arena.ts';
-import { RECORD_HEAD, SHAPE_FLAG, SHAPE_WORD } from './block-layout.ts';
+import { RECORD_HEAD, SHAPE_FLAG } from './block-layout.ts';
 import { findSet } from './find-set.ts';
 import type { ZoneData } from './zone-data.ts';
 
@@ -34,7 +34,7 @@ export class DenialIndex {
     const plain = new Map<number, number[]>();
     const hashed = new Map<number, number[]>();
     for (const node of data.names.nodes()) {
-      const flags = flagsOf(data, node);
+      const flags = data.flagsOf(node);
       if ((flags & (SHAPE_FLAG.nsec | SHAPE_FLAG.nsec3)) === 0) continue;
       const groups = (flags & SHAPE_FLAG.nsec) === 0 ? hashed : plain;
       const apex = apexOf(data, node);
@@ -53,14 +53,9 @@ export class DenialIndex {
   }
 }
 
-function flagsOf(data: ZoneData, node: number): number {
-  const shape = data.names.shapeOf(node);
-  return shape === NONE ? 0 : (data.sets.arena.words[shape + SHAPE_WORD.flags] ?? 0);
-}
-
 function apexOf(data: ZoneData, node: number): number {
   let apex = node;
-  while (apex !== data.names.root && (flagsOf(data, apex) & SHAPE_FLAG.soa) === 0)
+  while (apex !== data.names.root && (data.flagsOf(apex) & SHAPE_FLAG.soa) === 0)
     apex = data.names.parentOf(apex);
   return apex;
 }

@@ -1,8 +1,13 @@
 /** Finds a record set among those of a name. */
-import { TYPE } from '@dinodns-bench/wire';
-import { NONE } from './arena.ts';
-import { SHAPE_WORD } from './block-layout.ts';
+import * as wire from '@dinodns-bench/wire';
+import * as arena from './arena.ts';
+import * as layout from './block-layout.ts';
 import type { ZoneData } from './zone-data.ts';
+
+// Copies, because V8 compiles a module's own constants into the code and loads imported ones anew at each use.
+const { TYPE } = wire;
+const { NONE } = arena;
+const { SHAPE_WORD } = layout;
 
 /** The record set of that type, or the first one for ANY (RFC 8482, section 4.1); NONE if there is none. */
 export function findSet(data: ZoneData, shape: number, type: number): number {

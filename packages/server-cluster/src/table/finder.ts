@@ -2,12 +2,16 @@
  * Finds a name in the tree, its zone, and the delegation above it, if any. This takes one look-up per label from
  * the root down and ends at the first label that does not exist.
  */
-import { NONE } from './arena.ts';
-import { SHAPE_FLAG, SHAPE_WORD } from './block-layout.ts';
+import * as arena from './arena.ts';
+import * as layout from './block-layout.ts';
 import type { ZoneData } from './zone-data.ts';
 
-/** What ends a zone or redirects below its apex. */
-const NOTED = SHAPE_FLAG.ns | SHAPE_FLAG.dname;
+// Copies, because V8 compiles a module's own constants into the code and loads imported ones anew at each use.
+const { NONE } = arena;
+const { SHAPE_FLAG } = layout;
+
+/** What begins or ends a zone, or redirects what is below. */
+const NOTED = SHAPE_FLAG.soa | SHAPE_FLAG.ns | SHAPE_FLAG.dname;
 
 export class Finder {
   /** The name, or its closest encloser (RFC 4592, section 3.3.1). */
@@ -50,13 +54,13 @@ export class Finder {
     this.redirection = NONE;
     let node = names.root;
     let label = count;
-    this.#note(data, node, label);
-    while (label > last) {
+    for (;;) {
+      this.#note(data, node, label);
+      if (label <= last) break;
       const child = names.child(node, bytes, start + (labels[label - 1] ?? 0));
       if (child === NONE) break;
       node = child;
       label--;
-      this.#note(data, node, label);
     }
     // A name that exists only to hold NSEC3 records does not exist for other queries (RFC 5155, section 7.2.8).
     if (label === 0 && (this.flags & SHAPE_FLAG.nsec3) !== 0) {
@@ -98,12 +102,14 @@ export class Finder {
     return true;
   }
 
+  /** Small, so that V8 compiles it into `find`: few names have something to note. */
   #note(data: ZoneData, node: number, label: number): void {
-    const shape = data.names.shapeOf(node);
-    this.flags = 0;
-    if (shape === NONE) return;
-    const flags = data.sets.arena.words[shape + SHAPE_WORD.flags] ?? 0;
+    const flags = data.flagsOf(node);
     this.flags = flags;
+    if ((flags & NOTED) !== 0) this.#noteBoundary(node, label, flags);
+  }
+
+  #noteBoundary(node: number, label: number, flags: number): void {
     if ((flags & SHAPE_FLAG.soa) !== 0) {
       this.apex = node;
       this.apexLabel = label;
@@ -112,7 +118,6 @@ export class Finder {
       if ((flags & SHAPE_FLAG.dname) !== 0) this.#noteRedirection(node, label);
     } else if (this.apex !== NONE && this.cut === NONE && this.redirection === NONE) {
       // Beside NS records, a DNAME record belongs to the child zone (RFC 6672, section 2.3).
-      if ((flags & NOTED) === 0) return;
       if ((flags & SHAPE_FLAG.ns) === 0) this.#noteRedirection(node, label);
       else {
         this.cut = node;

@@ -6,10 +6,15 @@
  * A zone cut with both zones in the store has two nodes of the same name and parent: the child's apex, which look-ups
  * find, and the parent's side, below which are the names that the parent holds there, such as glue.
  */
-import { LOWER_CASE, MAX_LABELS } from '@dinodns-bench/wire';
-import { Arena, NONE } from './arena.ts';
+import * as wire from '@dinodns-bench/wire';
+import * as arena from './arena.ts';
+import { Arena } from './arena.ts';
 import { hashLabel } from './hash.ts';
 import { HashIndex } from './hash-index.ts';
+
+// Copies, because V8 compiles a module's own constants into the code and loads imported ones anew at each use.
+const { LOWER_CASE, MAX_LABELS } = wire;
+const { NONE } = arena;
 
 /** Words of a name's block. The label follows, in lower case with its length byte. */
 export const PARENT = 0;

@@ -2,21 +2,16 @@
  * Writes a reply over its query. Header and question stay in place, which echoes the ID and the name in the case
  * asked, and records follow. Owners are compression pointers to the question or to names written before.
  */
-import {
-  FLAG,
-  HEADER_BYTES,
-  LOWER_CASE,
-  MAX_LABELS,
-  MAX_NAME_BYTES,
-  OPT_BYTES,
-  TYPE,
-  u8,
-  u16,
-} from '@dinodns-bench/wire';
-import { NONE } from './arena.ts';
-import { EXPANSION, RECORD_HEAD, SET } from './block-layout.ts';
+import * as wire from '@dinodns-bench/wire';
+import * as arena from './arena.ts';
+import * as layout from './block-layout.ts';
 import type { NameTree } from './name-tree.ts';
 import type { RecordSets } from './record-sets.ts';
+
+// Copies, because V8 compiles a module's own constants into the code and loads imported ones anew at each use.
+const { FLAG, HEADER_BYTES, LOWER_CASE, MAX_LABELS, MAX_NAME_BYTES, OPT_BYTES, TYPE, u8, u16 } = wire;
+const { NONE } = arena;
+const { EXPANSION, RECORD_HEAD, SET } = layout;
 
 /** Compression pointers have 14 bits (RFC 1035, section 4.1.4). */
 const LAST_POINTER = 0x3fff;

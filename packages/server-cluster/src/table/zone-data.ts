@@ -3,12 +3,16 @@
  * entirely in typed arrays.
  */
 import { lowerCaseName } from '@dinodns-bench/wire';
-import { NONE } from './arena.ts';
-import { SHAPE_FLAG, SHAPE_WORD } from './block-layout.ts';
+import * as arena from './arena.ts';
+import * as layout from './block-layout.ts';
 import { NameTree } from './name-tree.ts';
 import { RecordSets } from './record-sets.ts';
 import { joinSignatures, splitSignatures } from './signatures.ts';
 import type { StoredSet } from './stored-set.ts';
+
+// Copies, because V8 compiles a module's own constants into the code and loads imported ones anew at each use.
+const { NONE } = arena;
+const { SHAPE_FLAG, SHAPE_WORD } = layout;
 
 const DENIALS = SHAPE_FLAG.nsec | SHAPE_FLAG.nsec3;
 
@@ -57,7 +61,7 @@ export class ZoneData {
 
   /** Whether a zone starts at the name. */
   isApex(node: number): boolean {
-    return (this.#flagsOf(this.names.shapeOf(node)) & SHAPE_FLAG.soa) !== 0;
+    return (this.flagsOf(node) & SHAPE_FLAG.soa) !== 0;
   }
 
   /** Assigns a shape to a name that holds nothing yet. */
@@ -65,14 +69,19 @@ export class ZoneData {
     this.#setShape(node, shape);
   }
 
-  #flagsOf(shape: number): number {
+  /** Which record types that matter to others the name holds, as bits of `SHAPE_FLAG`. */
+  flagsOf(node: number): number {
+    return this.#flagsOfShape(this.names.shapeOf(node));
+  }
+
+  #flagsOfShape(shape: number): number {
     return shape === NONE ? 0 : (this.sets.arena.words[shape + SHAPE_WORD.flags] ?? 0);
   }
 
   #setShape(node: number, shape: number): void {
     const before = this.names.shapeOf(node);
-    const flags = this.#flagsOf(shape);
-    if (((this.#flagsOf(before) | flags) & DENIALS) !== 0) this.denialChanges++;
+    const flags = this.#flagsOfShape(shape);
+    if (((this.#flagsOfShape(before) | flags) & DENIALS) !== 0) this.denialChanges++;
     if ((flags & SHAPE_FLAG.soa) !== 0)
       this.longestZone = Math.max(this.longestZone, this.names.labelCount(node));
     this.sets.retain(shape);

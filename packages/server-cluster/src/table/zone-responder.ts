@@ -3,12 +3,14 @@
  * RFC 4592, RFC 6604, RFC 6672, RFC 8482). A zone starts at a name with an SOA record and ends at its zone cuts:
  * names below it with NS records.
  */
-import { FLAG, MAX_LABELS, type QueryReader, RCODE, TYPE } from '@dinodns-bench/wire';
+
+import type { QueryReader } from '@dinodns-bench/wire';
+import * as wire from '@dinodns-bench/wire';
 import { AddressWriter } from './addresses.ts';
 import { AliasChain } from './alias-chain.ts';
 import { OUTSIDE } from './answers.ts';
-import { NONE } from './arena.ts';
-import { SHAPE_FLAG, SHAPE_WORD } from './block-layout.ts';
+import * as arena from './arena.ts';
+import * as layout from './block-layout.ts';
 import { DenialWriter } from './denial.ts';
 import { findSet } from './find-set.ts';
 import { Finder } from './finder.ts';
@@ -16,6 +18,22 @@ import { KEEP_TTL, type ReplyWriter } from './reply-writer.ts';
 import { SIGNATURES } from './signatures.ts';
 import { SignedWriter } from './signed-writer.ts';
 import type { ZoneData } from './zone-data.ts';
+
+// Copies, because V8 compiles a module's own constants into the code and loads imported ones anew at each use.
+const { FLAG, MAX_LABELS, RCODE, TYPE } = wire;
+const { NONE } = arena;
+const { SHAPE_FLAG, SHAPE_WORD } = layout;
+
+/** Not flags: the answer so far ends with a CNAME record whose target comes next. */
+const ALIAS = -2;
+
+/** Names at which sets may be accompanied by signatures or addresses. */
+const ACCOMPANIED = SHAPE_FLAG.signed | SHAPE_FLAG.ns;
+
+/** The flags if the name is in no zone; after an alias, what has been written so far is the answer. */
+function nothing(depth: number): number {
+  return depth === 0 ? OUTSIDE : FLAG.authoritative;
+}
 
 /** IXFR, AXFR, MAILB, MAILA, TKEY, TSIG and OPT: these ask for something else than records (RFC 6895, section 3.1). */
 export function asksForNoRecords(type: number): boolean {
@@ -53,81 +71,106 @@ export class ZoneResponder {
   #answer(data: ZoneData, bytes: Uint8Array, start: number, query: QueryReader): number {
     const { type } = query;
     const finder = this.#finder;
-    const chain = this.#chain;
     let { labels, labelCount } = query;
-    chain.begin();
+    this.#chain.begin();
     for (let depth = 0; ; depth++) {
       finder.find(data, bytes, start, labels, labelCount, 0);
       // DS belongs to the parent (RFC 4035, section 3.1.4.1).
       if (type === TYPE.DS) finder.toParentSide(data, bytes, start, labels, labelCount);
-      const nothing = depth === 0 ? OUTSIDE : FLAG.authoritative;
-      if (finder.redirection !== NONE) {
-        if (chain.isClosed(labels) || chain.isGrowing(finder)) return FLAG.authoritative;
-        const target = chain.redirect(data, finder, labels);
-        if (target === 0) return FLAG.authoritative | (this.#reply.isFull ? 0 : RCODE.YXDOMAIN);
-        // The synthesized CNAME record is the answer.
-        if (type === TYPE.CNAME) return FLAG.authoritative;
-        labels = this.#labels;
-        labelCount = this.#reply.locate(target, labels);
-        continue;
-      }
-      if (finder.unmatched > 0) {
-        if (finder.apex === NONE) return nothing;
-        if (finder.cut !== NONE) return this.#referral(data, bytes, start, labels, depth);
-        if (!finder.toWildcard(data)) {
-          this.#denial.noName(data, bytes, start, finder, labels);
-          return this.#negative(data, labels, RCODE.NXDOMAIN);
-        }
-      }
-      const { node } = finder;
-      if (finder.cut !== NONE && !(finder.cut === node && type === TYPE.DS)) {
-        return this.#referral(data, bytes, start, labels, depth);
-      }
-      const shape = data.names.shapeOf(node);
-      if (shape === NONE) {
-        if (finder.apex === NONE) return nothing;
-        return this.#noData(data, bytes, start, labels);
-      }
-      const set = findSet(data, shape, type);
-      if (set !== NONE) return this.#positive(data, bytes, start, set, labels);
-      const { flags } = finder;
-      if (type === TYPE.RRSIG && (flags & SHAPE_FLAG.signed) !== 0) return this.#allSignatures(data, labels);
-      if ((flags & SHAPE_FLAG.cname) === 0) return this.#noData(data, bytes, start, labels);
-      if (chain.isClosed(labels)) return FLAG.authoritative;
-      if (finder.unmatched > 0) this.#denial.wildcard(data, bytes, start, finder, labels);
-      const target = chain.follow(data, finder, labels);
-      if (target === 0) return FLAG.authoritative;
+      const flags = this.#answerName(data, bytes, start, labels, type, depth);
+      if (flags !== ALIAS) return flags;
       labels = this.#labels;
-      labelCount = this.#reply.locate(target, labels);
+      labelCount = this.#reply.locate(this.#chain.target, labels);
     }
   }
 
-  /**
-   * Writes the records asked for; with NS records, which a resolver may prime with (RFC 9609), also their
-   * addresses.
-   */
+  /** Answers for the name found. Returns what `answer` does, or `ALIAS` if the answer goes on at the chain's target. */
+  #answerName(
+    data: ZoneData,
+    bytes: Uint8Array,
+    start: number,
+    labels: Uint16Array,
+    type: number,
+    depth: number,
+  ): number {
+    const finder = this.#finder;
+    if (finder.redirection !== NONE) return this.#redirected(data, labels, type);
+    if (finder.unmatched > 0) {
+      if (finder.apex === NONE) return nothing(depth);
+      if (finder.cut !== NONE) return this.#referral(data, bytes, start, labels, depth);
+      if (!finder.toWildcard(data)) return this.#noName(data, bytes, start, labels);
+    }
+    if (finder.cut !== NONE && !(finder.cut === finder.node && type === TYPE.DS)) {
+      return this.#referral(data, bytes, start, labels, depth);
+    }
+    const set = findSet(data, data.names.shapeOf(finder.node), type);
+    if (set === NONE) return this.#withoutSet(data, bytes, start, labels, type, depth);
+    return this.#positive(data, bytes, start, set, labels);
+  }
+
+  /** Follows the DNAME record above the name. */
+  #redirected(data: ZoneData, labels: Uint16Array, type: number): number {
+    const chain = this.#chain;
+    if (chain.isClosed(labels) || chain.isGrowing(this.#finder)) return FLAG.authoritative;
+    if (!chain.redirect(data, this.#finder, labels)) {
+      return FLAG.authoritative | (this.#reply.isFull ? 0 : RCODE.YXDOMAIN);
+    }
+    // The synthesized CNAME record is the answer.
+    return type === TYPE.CNAME ? FLAG.authoritative : ALIAS;
+  }
+
+  /** Answers for a name that does not hold the type asked for: follows a CNAME record, or says that there is nothing. */
+  #withoutSet(
+    data: ZoneData,
+    bytes: Uint8Array,
+    start: number,
+    labels: Uint16Array,
+    type: number,
+    depth: number,
+  ): number {
+    const finder = this.#finder;
+    const { flags } = finder;
+    if (finder.apex === NONE && data.names.shapeOf(finder.node) === NONE) return nothing(depth);
+    if (type === TYPE.RRSIG && (flags & SHAPE_FLAG.signed) !== 0) return this.#allSignatures(data, labels);
+    if ((flags & SHAPE_FLAG.cname) === 0) return this.#noData(data, bytes, start, labels);
+    if (this.#chain.isClosed(labels)) return FLAG.authoritative;
+    if (finder.unmatched > 0) this.#denial.wildcard(data, bytes, start, finder, labels);
+    return this.#chain.follow(data, finder, labels) ? ALIAS : FLAG.authoritative;
+  }
+
   #positive(data: ZoneData, bytes: Uint8Array, start: number, set: number, labels: Uint16Array): number {
-    const { node, surplus, apex, unmatched, flags } = this.#finder;
+    const { node, surplus, flags } = this.#finder;
     const reply = this.#reply;
     const first = reply.at;
     reply.answers += reply.writeSet(data.sets, data.names, set, node, labels, 0, surplus, KEEP_TTL);
+    if ((flags & ACCOMPANIED) !== 0) this.#accompany(data, bytes, start, set, labels, first);
+    return FLAG.authoritative;
+  }
+
+  /**
+   * Adds what accompanies a set of records, which begin at `first`: with DO its signatures, and with NS records, which a resolver
+   * may prime with (RFC 9609), also their addresses.
+   */
+  #accompany(
+    data: ZoneData,
+    bytes: Uint8Array,
+    start: number,
+    set: number,
+    labels: Uint16Array,
+    first: number,
+  ): void {
+    const { node, surplus, apex, unmatched, flags } = this.#finder;
+    const reply = this.#reply;
     const end = reply.at;
+    const type = data.sets.typeOf(set);
     if (this.#signed.dnssecOk && (flags & SHAPE_FLAG.signed) !== 0) {
-      const type = data.sets.typeOf(set);
       reply.answers += this.#signed.writeSignatures(data, type, node, labels, 0, surplus, KEEP_TTL);
       if (unmatched > 0) this.#denial.wildcard(data, bytes, start, this.#finder, labels);
     }
-    if (
-      (flags & SHAPE_FLAG.ns) !== 0 &&
-      data.sets.typeOf(set) === TYPE.NS &&
-      apex !== NONE &&
-      !reply.isFull
-    ) {
-      this.#denial.flush(data);
-      reply.endRequired();
-      this.#addresses.write(data, bytes, start, first, end, apex);
-    }
-    return FLAG.authoritative;
+    if (type !== TYPE.NS || apex === NONE || reply.isFull) return;
+    this.#denial.flush(data);
+    reply.endRequired();
+    this.#addresses.write(data, bytes, start, first, end, apex);
   }
 
   /** Writes the signatures of all sets of the name. */
@@ -152,6 +195,11 @@ export class ZoneResponder {
       );
     }
     return FLAG.authoritative;
+  }
+
+  #noName(data: ZoneData, bytes: Uint8Array, start: number, labels: Uint16Array): number {
+    this.#denial.noName(data, bytes, start, this.#finder, labels);
+    return this.#negative(data, labels, RCODE.NXDOMAIN);
   }
 
   #noData(data: ZoneData, bytes: Uint8Array, start: number, labels: Uint16Array): number {
