@@ -51,10 +51,16 @@ function field(value: Value): string {
   return /[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
 }
 
+/** A table of base units as text; see above. */
+export function csvText(columns: readonly string[], rows: readonly (readonly Value[])[]): string {
+  const lines = rows.map((row) => row.map(field).join(','));
+  return `${[columns.map(field).join(','), ...lines].join('\n')}\n`;
+}
+
 export function renderCsv(record: RunRecord): string {
   const cases = new Map(record.cases.map((item) => [item.key, item]));
-  const lines = record.trials.map((trial) =>
-    COLUMNS.map(([, value]) => field(value(trial, cases.get(trial.caseKey)))).join(','),
+  return csvText(
+    COLUMNS.map(([name]) => name),
+    record.trials.map((trial) => COLUMNS.map(([, value]) => value(trial, cases.get(trial.caseKey)))),
   );
-  return `${[COLUMNS.map(([name]) => name).join(','), ...lines].join('\n')}\n`;
 }

@@ -38,15 +38,6 @@ function serversOf(record: RunRecord): string[] {
   return [...new Set(record.cases.map(({ server }) => server))];
 }
 
-function slugOf(record: RunRecord): string {
-  return ['dns-benchmark', record.startedAt.slice(0, 10), ...serversOf(record)]
-    .join('-')
-    .toLowerCase()
-    .replaceAll(/[^a-z0-9]+/g, '-')
-    .replaceAll(/^-|-$/g, '')
-    .slice(0, 100);
-}
-
 function titleOf(record: RunRecord): string {
   return `How fast do ${listed(serversOf(record).map((server) => serverTitle(record, server)))} answer?`;
 }
@@ -63,17 +54,50 @@ function authorLines(authors: readonly string[] | undefined, version: string): s
   ];
 }
 
-/** From `---` to `---`. Nothing in the record or in the settings can end it early. */
-export function frontMatter(record: RunRecord, post: PostSettings = {}): string {
-  const tags = post.tags ?? ['benchmark', 'dns', ...serversOf(record)];
+/** What a post says of itself unless the user says otherwise. */
+export interface PostFacts {
+  readonly slug: string;
+  readonly title: string;
+  readonly description: string;
+  readonly date: string;
+  readonly tags: readonly string[];
+  /** Of bench. */
+  readonly version: string;
+}
+
+/** At most 100 letters, digits and hyphens. */
+export function slugFrom(words: readonly string[]): string {
+  return words
+    .join('-')
+    .toLowerCase()
+    .replaceAll(/[^a-z0-9]+/g, '-')
+    .replaceAll(/^-|-$/g, '')
+    .slice(0, 100);
+}
+
+/** From `---` to `---`. Nothing in the facts or in the settings can end it early. */
+export function frontMatterOf(facts: PostFacts, post: PostSettings = {}): string {
   return [
     '---',
-    `slug: ${post.slug === undefined ? slugOf(record) : yamlText(post.slug)}`,
-    `title: ${yamlText(post.title ?? titleOf(record))}`,
-    `description: ${yamlText(throughputSentences(record)[0] ?? runStatus(record).headline)}`,
-    `date: ${post.date ?? record.startedAt.slice(0, 10)}`,
-    ...authorLines(post.authors, record.generator.version),
-    `tags: ${yamlList(tags)}`,
+    `slug: ${post.slug === undefined ? slugFrom([facts.slug]) : yamlText(post.slug)}`,
+    `title: ${yamlText(post.title ?? facts.title)}`,
+    `description: ${yamlText(facts.description)}`,
+    `date: ${post.date ?? facts.date}`,
+    ...authorLines(post.authors, facts.version),
+    `tags: ${yamlList(post.tags ?? facts.tags)}`,
     '---',
   ].join('\n');
+}
+
+export function frontMatter(record: RunRecord, post: PostSettings = {}): string {
+  const date = record.startedAt.slice(0, 10);
+  const facts = {
+    slug: ['dns-benchmark', date, ...serversOf(record)].join('-'),
+    title: titleOf(record),
+    description: throughputSentences(record)[0] ?? runStatus(record).headline,
+    date,
+    tags: ['benchmark', 'dns', ...serversOf(record)],
+    version: record.generator.version,
+  };
+  return frontMatterOf(facts, post);
 }

@@ -60,6 +60,14 @@ export interface Chart {
 /** Longer names would leave no room for the figures. */
 const MAX_TITLE_LENGTH = 32;
 
+/** The sign of each: colour and shape, in their order. */
+export function seriesFrom(named: readonly Pick<ChartServer, 'server' | 'title'>[]): ChartServer[] {
+  return named.map(({ server, title }, index) => {
+    const { light, shape } = serverStyle(index);
+    return { server, title: shortened(title, MAX_TITLE_LENGTH), color: light, shape };
+  });
+}
+
 export function chartData(record: RunRecord, delta: DeltaDefinition): ChartData {
   const trials = okTrialsByCase(record);
   // The baseline first, so that it is grey in every report.
@@ -68,10 +76,7 @@ export function chartData(record: RunRecord, delta: DeltaDefinition): ChartData 
   return {
     record,
     delta,
-    servers: present.map((server, index) => {
-      const { light, shape } = serverStyle(index);
-      return { server, title: shortened(serverTitle(record, server), MAX_TITLE_LENGTH), color: light, shape };
-    }),
+    servers: seriesFrom(present.map((server) => ({ server, title: serverTitle(record, server) }))),
     groups: groupCases(record),
     trialsOf: (item) => trials.get(item.key) ?? [],
   };
@@ -97,7 +102,7 @@ export function labelExpression(labels: readonly (readonly string[])[]): string 
 }
 
 /** Colour and shape by server. The legend is not Vega's: a page has its own, a file gets one from `compose.ts`. */
-export function serverChannels({ servers }: ChartData) {
+export function serverChannels({ servers }: Pick<ChartData, 'servers'>) {
   const channel = (range: readonly string[]) => ({
     field: 'server',
     type: 'nominal' as const,

@@ -3,7 +3,7 @@ import type { CaseGroup } from '../cases.ts';
 import type { Look } from './chart.ts';
 
 /** The grid of panels: at most two columns on a page, three in a file. */
-export function panelGrid(groups: readonly CaseGroup[], look: Look) {
+export function panelGrid(groups: readonly unknown[], look: Look) {
   const most = look.standalone ? 3 : 2;
   // Four panels in a row of three and one would leave two empty places, each with an axis.
   const columns = Math.max(1, groups.length === 4 ? Math.min(2, most) : Math.min(groups.length, most));
@@ -18,7 +18,7 @@ export function panelGrid(groups: readonly CaseGroup[], look: Look) {
 }
 
 /** The field that facets a chart by group, in the order of the groups. */
-export function panelFacet(groups: readonly CaseGroup[]) {
+export function panelFacet(groups: readonly Pick<CaseGroup, 'title'>[]) {
   return {
     field: 'panel',
     type: 'nominal' as const,

@@ -7,7 +7,7 @@ import { describeWorkload } from '../workloads.ts';
 import { type Content, type Html, html } from './markup.ts';
 import type { PageData } from './page-data.ts';
 
-function factList(facts: readonly Fact[]): Html {
+export function factList(facts: readonly Fact[]): Html {
   return html`<dl class="facts">${facts.map(([name, value]) => html`<div><dt>${name}</dt><dd>${value}</dd></div>`)}</dl>`;
 }
 

@@ -5,7 +5,10 @@ import { type Html, html, trusted } from './markup.ts';
 import type { PageData } from './page-data.ts';
 
 /** The sign that a server has in every chart. */
-export function serverSign({ charts }: PageData, server: string): Html {
+export function serverSign(
+  { charts }: { readonly charts: Pick<PageData['charts'], 'servers'> },
+  server: string,
+): Html {
   const found = charts.servers.find((candidate) => candidate.server === server);
   if (found === undefined) return html``;
   return html`<svg class="sign" viewBox="-8 -8 16 16" aria-hidden="true">${trusted(legendSign(found, 6))}</svg>`;

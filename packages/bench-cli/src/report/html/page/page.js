@@ -126,6 +126,9 @@
     });
   }
 
+  // Shows the rows that fit, where there is a table of cases.
+  let filter = () => undefined;
+
   // Servers: hidden in charts and table alike by click, brought out by hovering and focus.
   const hidden = new Set();
   for (const chip of all('.chip')) {
@@ -147,68 +150,72 @@
     }
   }
 
-  // The table of cases.
-  const table = document.querySelector('table.cases');
-  const body = table.tBodies[0];
-  const rows = [...body.rows];
-  const fields = all('[data-filter]');
-  const count = document.querySelector('[data-count]');
-  const empty = document.querySelector('.empty');
-  function filter() {
-    const wanted = Object.fromEntries(
-      fields.map((field) => [field.dataset.filter, field.value.trim().toLowerCase()]),
-    );
-    const words = wanted.text.split(/\s+/).filter(Boolean);
-    let shown = 0;
-    for (const row of rows) {
-      const text = row.textContent.toLowerCase();
-      const fits =
-        !hidden.has(row.dataset.server) &&
-        words.every((word) => text.includes(word)) &&
-        ['tier', 'mode', 'workload', 'transport', 'rate', 'verdict'].every(
-          (name) => !wanted[name] || row.dataset[name].toLowerCase() === wanted[name],
-        );
-      row.hidden = !fits;
-      if (fits) shown += 1;
-    }
-    count.textContent = shown === rows.length ? `${shown} cases` : `${shown} of ${rows.length} cases`;
-    empty.hidden = shown > 0;
-  }
-  for (const field of fields) field.addEventListener('input', filter);
-  filter();
+  // The table of cases: reports of other experiments have none.
+  function exploreCases(table) {
+    const body = table.tBodies[0];
+    const rows = [...body.rows];
+    const fields = all('[data-filter]');
+    const count = document.querySelector('[data-count]');
+    const empty = document.querySelector('.empty');
+    filter = () => {
+      const wanted = Object.fromEntries(
+        fields.map((field) => [field.dataset.filter, field.value.trim().toLowerCase()]),
+      );
+      const words = wanted.text.split(/\s+/).filter(Boolean);
+      let shown = 0;
+      for (const row of rows) {
+        const text = row.textContent.toLowerCase();
+        const fits =
+          !hidden.has(row.dataset.server) &&
+          words.every((word) => text.includes(word)) &&
+          ['tier', 'mode', 'workload', 'transport', 'rate', 'verdict'].every(
+            (name) => !wanted[name] || row.dataset[name].toLowerCase() === wanted[name],
+          );
+        row.hidden = !fits;
+        if (fits) shown += 1;
+      }
+      count.textContent = shown === rows.length ? `${shown} cases` : `${shown} of ${rows.length} cases`;
+      empty.hidden = shown > 0;
+    };
+    for (const field of fields) field.addEventListener('input', filter);
+    filter();
 
-  const headings = [...table.tHead.rows[0].cells];
-  const sortBox = document.querySelector('[data-sort-by]');
-  function sort(index, direction) {
-    for (const heading of headings) heading.removeAttribute('aria-sort');
-    if (index !== null) headings[index].setAttribute('aria-sort', direction > 0 ? 'ascending' : 'descending');
-    const isNumber = index !== null && headings[index].classList.contains('number');
-    const keyOf = (row) => (index === null ? row.dataset.order : row.cells[index].dataset.sort);
-    const ordered = [...rows].sort((a, b) => {
-      const [left, right] = [keyOf(a), keyOf(b)];
-      // What has no figure stands at the end either way.
-      if (left === '' || right === '') return (left === '' ? 1 : 0) - (right === '' ? 1 : 0);
-      const difference =
-        isNumber || index === null ? Number(left) - Number(right) : left.localeCompare(right, 'en');
-      return direction * difference || a.dataset.order - b.dataset.order;
+    const headings = [...table.tHead.rows[0].cells];
+    const sortBox = document.querySelector('[data-sort-by]');
+    function sort(index, direction) {
+      for (const heading of headings) heading.removeAttribute('aria-sort');
+      if (index !== null)
+        headings[index].setAttribute('aria-sort', direction > 0 ? 'ascending' : 'descending');
+      const isNumber = index !== null && headings[index].classList.contains('number');
+      const keyOf = (row) => (index === null ? row.dataset.order : row.cells[index].dataset.sort);
+      const ordered = [...rows].sort((a, b) => {
+        const [left, right] = [keyOf(a), keyOf(b)];
+        // What has no figure stands at the end either way.
+        if (left === '' || right === '') return (left === '' ? 1 : 0) - (right === '' ? 1 : 0);
+        const difference =
+          isNumber || index === null ? Number(left) - Number(right) : left.localeCompare(right, 'en');
+        return direction * difference || a.dataset.order - b.dataset.order;
+      });
+      body.append(...ordered);
+      sortBox.value = index === null ? '' : String(index);
+    }
+    for (const [index, heading] of headings.entries()) {
+      heading.querySelector('button').addEventListener('click', () => {
+        const now = heading.getAttribute('aria-sort');
+        // First click: the largest number or the first word on top; third click: back to the plan.
+        const first = heading.classList.contains('number') ? 'descending' : 'ascending';
+        if (now === null) sort(index, first === 'ascending' ? 1 : -1);
+        else if (now === first) sort(index, first === 'ascending' ? -1 : 1);
+        else sort(null, 1);
+      });
+    }
+    sortBox.addEventListener('change', () => {
+      const index = sortBox.value === '' ? null : Number(sortBox.value);
+      sort(index, index !== null && headings[index].classList.contains('number') ? -1 : 1);
     });
-    body.append(...ordered);
-    sortBox.value = index === null ? '' : String(index);
   }
-  for (const [index, heading] of headings.entries()) {
-    heading.querySelector('button').addEventListener('click', () => {
-      const now = heading.getAttribute('aria-sort');
-      // First click: the largest number or the first word on top; third click: back to the plan.
-      const first = heading.classList.contains('number') ? 'descending' : 'ascending';
-      if (now === null) sort(index, first === 'ascending' ? 1 : -1);
-      else if (now === first) sort(index, first === 'ascending' ? -1 : 1);
-      else sort(null, 1);
-    });
-  }
-  sortBox.addEventListener('change', () => {
-    const index = sortBox.value === '' ? null : Number(sortBox.value);
-    sort(index, index !== null && headings[index].classList.contains('number') ? -1 : 1);
-  });
+  const cases = document.querySelector('table.cases');
+  if (cases !== null) exploreCases(cases);
 
   // A link to a case's trials opens them.
   function openTarget() {

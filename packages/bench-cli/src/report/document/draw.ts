@@ -1,0 +1,38 @@
+/** The charts of a document, in the look of all reports. */
+import type { TopLevelSpec } from 'vega-lite';
+import { type ChartServer, frame, type Look, seriesFrom } from '../charts/chart.ts';
+import { type DrawnPlot, renderPlot } from '../charts/render.ts';
+import { chartsOf, type DocumentChart, type ReportDocument } from './document.ts';
+import { intervalSpec } from './interval-chart.ts';
+import { lineSpec } from './line-chart.ts';
+
+export function seriesOf({ series }: ReportDocument): ChartServer[] {
+  return seriesFrom(series.map(({ name, title }) => ({ server: name, title })));
+}
+
+function specOf(chart: DocumentChart, series: readonly ChartServer[], look: Look): TopLevelSpec {
+  const body = chart.type === 'intervals' ? intervalSpec(chart, series, look) : lineSpec(chart, series, look);
+  return { ...frame(look), ...body };
+}
+
+/** Several formats use the same charts, so they are kept as long as the document. */
+const kept = new WeakMap<ReportDocument, Map<Look, Promise<DrawnPlot[]>>>();
+
+async function drawAll(document: ReportDocument, look: Look): Promise<DrawnPlot[]> {
+  const series = seriesOf(document);
+  const drawn: DrawnPlot[] = [];
+  for (const chart of chartsOf(document)) {
+    const { name, title, caption } = chart;
+    drawn.push({ name, title, caption, plot: await renderPlot(specOf(chart, series, look)) });
+  }
+  return drawn;
+}
+
+/** Every chart of the document, in its order. */
+export function drawCharts(document: ReportDocument, look: Look): Promise<DrawnPlot[]> {
+  const byLook = kept.get(document) ?? new Map<Look, Promise<DrawnPlot[]>>();
+  kept.set(document, byLook);
+  const plots = byLook.get(look) ?? drawAll(document, look);
+  byLook.set(look, plots);
+  return plots;
+}

@@ -1,0 +1,114 @@
+/** The formats of an experiment that makes a document of its record. */
+import { formatJson } from '../../results/json-text.ts';
+import { FILE_LOOK } from '../charts/chart.ts';
+import { darkened, pngOf, standaloneSvg } from '../charts/index.ts';
+import type { Format, RenderOptions, ReportFile } from '../renderer.ts';
+import { documentCsv } from './csv.ts';
+import { type ReportDocument, withoutEmpty } from './document.ts';
+import { drawCharts, seriesOf } from './draw.ts';
+import { documentMarkdown, documentPost } from './markdown.ts';
+import { documentPage } from './page.ts';
+import { documentText } from './terminal.ts';
+
+interface NamedSvg {
+  readonly name: string;
+  readonly svg: string;
+  readonly series: number;
+}
+
+async function* svgs(document: ReportDocument): AsyncGenerator<NamedSvg> {
+  const series = seriesOf(document);
+  for (const plot of await drawCharts(document, FILE_LOOK))
+    yield { name: plot.name, svg: standaloneSvg(plot, series, FILE_LOOK), series: series.length };
+}
+
+async function* svgFiles(document: ReportDocument, folder: string): AsyncGenerator<ReportFile> {
+  for await (const { name, svg } of svgs(document)) yield { path: `${folder}/${name}.svg`, content: svg };
+}
+
+async function* pngFiles(document: ReportDocument): AsyncGenerator<ReportFile> {
+  for await (const { name, svg, series } of svgs(document)) {
+    yield { path: `charts/${name}.png`, content: pngOf(svg) };
+    yield { path: `charts/${name}-dark.png`, content: pngOf(darkened(svg, series)) };
+  }
+}
+
+async function* blogFiles(document: ReportDocument, options: RenderOptions): AsyncGenerator<ReportFile> {
+  yield { path: 'blog/index.md', content: documentPost(document, options) };
+  yield* svgFiles(document, 'blog');
+}
+
+async function* pageFile(document: ReportDocument): AsyncGenerator<ReportFile> {
+  yield { path: 'report.html', content: await documentPage(document) };
+}
+
+/**
+ * Every format for records of which `toDocument` makes a document: a pure function. The document is kept as long as
+ * its record, so that formats share its charts; only the definition of differences makes another one.
+ */
+export function documentFormats<R extends object>(
+  toDocument: (record: R, options: Pick<RenderOptions, 'delta'>) => ReportDocument,
+): Format<R>[] {
+  const kept = new WeakMap<R, Map<string, ReportDocument>>();
+  const documentOf = (record: R, { delta }: RenderOptions): ReportDocument => {
+    const known = kept.get(record) ?? new Map<string, ReportDocument>();
+    kept.set(record, known);
+    const before = known.get(delta);
+    if (before !== undefined) return before;
+    const made = toDocument(record, { delta });
+    const document = { ...made, sections: withoutEmpty(made.sections) };
+    known.set(delta, document);
+    return document;
+  };
+  return [
+    {
+      name: 'terminal',
+      fileName: null,
+      description: 'what a run shows at its end',
+      render: (record, options) => documentText(documentOf(record, options), options),
+    },
+    {
+      name: 'markdown',
+      aliases: ['md'],
+      fileName: 'report.md',
+      isRoutine: true,
+      description: 'the whole report',
+      render: (record, options) => documentMarkdown(documentOf(record, options)),
+    },
+    {
+      name: 'csv',
+      fileName: 'trials.csv',
+      isRoutine: true,
+      description: 'the figures for spreadsheets',
+      render: (record, options) => documentCsv(documentOf(record, options)),
+    },
+    { name: 'json', fileName: 'record.json', description: 'the record (run.json)', render: formatJson },
+    {
+      name: 'html',
+      isRoutine: true,
+      shown: 'piped',
+      description: 'one page to explore, works offline',
+      files: (record, options) => pageFile(documentOf(record, options)),
+    },
+    {
+      name: 'blog',
+      shown: 'always',
+      description: 'a post for a Docusaurus blog, with its charts',
+      files: (record, options) => blogFiles(documentOf(record, options), options),
+    },
+    {
+      name: 'svg',
+      shown: 'never',
+      description: 'the charts, for light and dark',
+      files: (record, options) => svgFiles(documentOf(record, options), 'charts'),
+    },
+    {
+      name: 'png',
+      shown: 'never',
+      description: 'the charts as pictures, light and dark',
+      files: (record, options) => pngFiles(documentOf(record, options)),
+    },
+  ];
+}
+
+export { chart, code, facts, list, type ReportDocument, table, text } from './document.ts';

@@ -1,0 +1,82 @@
+/** One document in every format. */
+import { describe, expect, it } from 'vitest';
+import { documentFormats, type ReportDocument } from '../src/report/document/index.ts';
+import { filesOf, findRenderer, type RenderOptions } from '../src/report/index.ts';
+import { makeDocument } from './fixtures/make-document.ts';
+
+const formats = documentFormats((document: ReportDocument) => document);
+const relative: RenderOptions = { delta: 'relative' };
+
+function rendered(name: string, document: ReportDocument, options = relative): string {
+  return findRenderer(name, formats)?.render(document, options) ?? '';
+}
+
+async function files(names: readonly string[], document: ReportDocument) {
+  const wanted = formats.filter(({ name }) => names.includes(name));
+  const found = new Map<string, string | Uint8Array>();
+  for await (const { path, content } of filesOf(wanted, document, relative)) found.set(path, content);
+  return found;
+}
+
+describe('in a terminal, a document', () => {
+  it.each([40, 60, 80, 120])('fits into %i columns and keeps its words', (columns) => {
+    const shown = rendered('terminal', makeDocument(), { ...relative, columns });
+    expect(Math.max(...shown.split('\n').map((line) => [...line].length))).toBeLessThanOrEqual(columns);
+    for (const word of ['1.13.1', '+13m [+1m, +25m]', 'no difference', 'not visible'])
+      expect(shown.replaceAll(/\s+/g, ' ')).toContain(word);
+  });
+
+  it('too narrow for words of a table shows each row as a list', () => {
+    expect(rendered('terminal', makeDocument(), { ...relative, columns: 40 })).toContain(
+      'Verdict: no difference shown',
+    );
+  });
+
+  it('shows no control character of a record', () => {
+    const title = 'red \u001b[31m and \u202ereversed';
+    expect(rendered('terminal', makeDocument({ title }))).not.toMatch(/(?!\n)[\p{Cc}\p{Cf}]/u);
+  });
+});
+
+it('as Markdown escapes what would be markup, and has no pictures', () => {
+  const shown = rendered('markdown', makeDocument());
+  expect(shown).toMatch(/^# CoreDNS 1.11.3 and 1.13.1\n/);
+  expect(shown).toContain('| Version | Workload | Placements |');
+  expect(shown).toContain('&lt;CPU&gt;');
+  expect(shown).not.toContain('](');
+});
+
+it('for spreadsheets has base units, and no cell that is a formula', () => {
+  expect(rendered('csv', makeDocument())).toBe("version,net_cores\n'=1.11.3,0.08\n1.13.1,\n");
+});
+
+it('as a page has every section, chart and table, and escapes texts', async () => {
+  const page = String((await files(['html'], makeDocument())).get('report.html'));
+  for (const part of [
+    'id="chart-net"',
+    'id="chart-over-time"',
+    'figures-table',
+    '&lt;CPU&gt;',
+    'data-copy="code-1-2"',
+  ])
+    expect(page).toContain(part);
+  expect(page).not.toContain('<CPU>');
+});
+
+it('as a post refers to exactly the pictures that lie beside it', async () => {
+  const found = await files(['blog'], makeDocument());
+  const text = String(found.get('blog/index.md'));
+  const named = [...text.matchAll(/\]\(\.\/(\S+\.svg)\)/g)].map(([, name]) => `blog/${name}`);
+  expect(named).toEqual(['blog/net.svg', 'blog/over-time.svg']);
+  expect([...found.keys()]).toEqual(['blog/index.md', ...named]);
+  expect(text).toMatch(/^---\nslug: swap\n/);
+});
+
+it('as pictures shows bands, whiskers and samples', async () => {
+  const found = await files(['svg'], makeDocument());
+  const net = String(found.get('charts/net.svg'));
+  expect(net.match(/aria-label="1\.1[13]\.[13], (in|ex)ternal"/g)).toHaveLength(4);
+  const time = String(found.get('charts/over-time.svg'));
+  expect(time.match(/aria-label="after \d+ s"/g)).toHaveLength(40);
+  expect(time).toContain('limit');
+});
