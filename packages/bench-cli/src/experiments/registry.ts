@@ -5,8 +5,9 @@ import { capacity } from './capacity/index.ts';
 import { compare } from './compare/index.ts';
 import type { Experiment } from './experiment.ts';
 import type { FormatFacts, OpenedRecord, Records } from './records.ts';
+import { swap } from './swap/index.ts';
 
-export const EXPERIMENTS: readonly Experiment[] = [compare, capacity];
+export const EXPERIMENTS: readonly Experiment[] = [compare, capacity, swap];
 
 /** Every kind of record. */
 export const ALL_RECORDS: readonly Records[] = EXPERIMENTS.flatMap(({ records }) => records ?? []);

@@ -1,6 +1,7 @@
 /** The kinds of objects that bench reads or writes: their paths, and their types in client-node. */
 import type {
   V1ConfigMap,
+  V1DaemonSet,
   V1Deployment,
   V1EndpointSlice,
   CoreV1Event as V1Event,
@@ -11,11 +12,13 @@ import type {
   V1Secret,
   V1Service,
   V1ServiceAccount,
+  V1StatefulSet,
 } from '@kubernetes/client-node';
 
 /** Objects as they come over the wire: client-node's types, but times are text. */
 export interface Kinds {
   readonly ConfigMap: V1ConfigMap;
+  readonly DaemonSet: V1DaemonSet;
   readonly Deployment: V1Deployment;
   readonly EndpointSlice: V1EndpointSlice;
   readonly Event: V1Event;
@@ -26,6 +29,7 @@ export interface Kinds {
   readonly Secret: V1Secret;
   readonly Service: V1Service;
   readonly ServiceAccount: V1ServiceAccount;
+  readonly StatefulSet: V1StatefulSet;
 }
 
 export type Kind = keyof Kinds;
@@ -38,6 +42,7 @@ interface KindDescription {
 
 export const KINDS: { readonly [K in Kind]: KindDescription } = {
   ConfigMap: { apiVersion: 'v1', plural: 'configmaps', namespaced: true },
+  DaemonSet: { apiVersion: 'apps/v1', plural: 'daemonsets', namespaced: true },
   Deployment: { apiVersion: 'apps/v1', plural: 'deployments', namespaced: true },
   EndpointSlice: { apiVersion: 'discovery.k8s.io/v1', plural: 'endpointslices', namespaced: true },
   Event: { apiVersion: 'v1', plural: 'events', namespaced: true },
@@ -48,6 +53,7 @@ export const KINDS: { readonly [K in Kind]: KindDescription } = {
   Secret: { apiVersion: 'v1', plural: 'secrets', namespaced: true },
   Service: { apiVersion: 'v1', plural: 'services', namespaced: true },
   ServiceAccount: { apiVersion: 'v1', plural: 'serviceaccounts', namespaced: true },
+  StatefulSet: { apiVersion: 'apps/v1', plural: 'statefulsets', namespaced: true },
 };
 
 /** The path of a kind's objects, in one namespace or in all. */

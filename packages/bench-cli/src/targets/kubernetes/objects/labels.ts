@@ -15,7 +15,7 @@ export const LABELS = {
 export const OWNER_ANNOTATION = 'dinodns-bench/owner';
 export const HOST_ANNOTATION = 'dinodns-bench/host';
 
-export type Component = 'server' | 'loader' | 'checker' | 'inspector';
+export type Component = 'server' | 'loader' | 'checker' | 'inspector' | 'guard' | 'canary';
 
 /** A label's value: at most 63 letters, digits, dots, underscores, hyphens. */
 export function labelValue(text: string): string {

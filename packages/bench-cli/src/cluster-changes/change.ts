@@ -1,0 +1,132 @@
+/**
+ * A change of an object of the cluster, and its inverse. Pure. Needs nothing: the guard runs this file, too.
+ *
+ * While a change is pending, the object carries a label with the run's token. A forward patch tests it, and whoever puts
+ * the object back removes it: so a patch that was on its way while its sender slept past its lease is refused.
+ */
+import { isEqual, isObject, type Json, type PatchOperation, pointerOf, textAt, valueAt } from './json.ts';
+
+/** On every object with a pending change: which run changes it. A label, because controllers copy annotations. */
+export const MARK = 'dinodns-bench/changed-by';
+
+/** One value of the object; null stands for none. */
+export interface Edit {
+  readonly pointer: string;
+  readonly before: Json;
+  readonly after: Json;
+}
+
+export interface ChangedObject {
+  /** Of the API: `/apis/apps/v1/namespaces/kube-system/deployments/coredns`. */
+  readonly path: string;
+  /** For people: `Deployment kube-system/coredns`. */
+  readonly title: string;
+  readonly uid: string;
+}
+
+/** What is to be changed; see `planEdit`. */
+export interface PlannedEdit {
+  /** For people: `image of container coredns`. */
+  readonly what: string;
+  readonly object: ChangedObject;
+  readonly edits: readonly Edit[];
+  /** Values beside the edited ones that say it is still the right place, such as the name of a container. */
+  readonly pinned: readonly { readonly pointer: string; readonly value: Json }[];
+}
+
+/** `superseded`: somebody else has changed it since, and theirs stays. */
+export type ChangeState = 'planned' | 'applied' | 'reverted' | 'superseded';
+
+export interface Change extends PlannedEdit {
+  readonly state: ChangeState;
+  /** Puts it back: for the guard, and for people with kubectl. */
+  readonly inverse: readonly PatchOperation[];
+  /** Of a superseded change: what was found. */
+  readonly found: string | null;
+}
+
+const UID = '/metadata/uid';
+const LABELS = '/metadata/labels';
+const MARK_POINTER = pointerOf('metadata', 'labels', MARK);
+
+const test = (path: string, value: Json): PatchOperation => ({ op: 'test', path, value });
+
+function setOperation({ pointer }: Edit, from: Json, to: Json): PatchOperation {
+  if (to === null) return { op: 'remove', path: pointer };
+  return { op: from === null ? 'add' : 'replace', path: pointer, value: to };
+}
+
+function testsOf({ object, pinned }: PlannedEdit): PatchOperation[] {
+  return [test(UID, object.uid), ...pinned.map(({ pointer, value }) => test(pointer, value))];
+}
+
+/** From before to after, and only from there. */
+export function forwardPatch(change: PlannedEdit): PatchOperation[] {
+  return [
+    ...testsOf(change),
+    ...change.edits.map(({ pointer, before }) => test(pointer, before)),
+    ...change.edits.map((edit) => setOperation(edit, edit.before, edit.after)),
+  ];
+}
+
+/** From after to before, and only from there. */
+export function inversePatch(change: PlannedEdit): PatchOperation[] {
+  return [
+    ...testsOf(change),
+    ...change.edits.map(({ pointer, after }) => test(pointer, after)),
+    ...change.edits.map((edit) => setOperation(edit, edit.after, edit.before)),
+  ];
+}
+
+export const testMark = (token: string): PatchOperation => test(MARK_POINTER, token);
+
+/** Marks an object that is not marked. */
+export function markPatch(change: PlannedEdit, object: unknown, token: string): PatchOperation[] {
+  const hasLabels = isObject(valueAt(object, LABELS));
+  return [
+    test(UID, change.object.uid),
+    test(hasLabels ? MARK_POINTER : LABELS, null),
+    hasLabels
+      ? { op: 'add', path: MARK_POINTER, value: token }
+      : { op: 'add', path: LABELS, value: { [MARK]: token } },
+  ];
+}
+
+export function markOf(object: unknown): string {
+  return textAt(object, MARK_POINTER);
+}
+
+/** Removes the mark of this run. */
+export function unmarkPatch(token: string): PatchOperation[] {
+  return [testMark(token), { op: 'remove', path: MARK_POINTER }];
+}
+
+/** What an object is like now, compared with a change. */
+export type Finding =
+  | { readonly kind: 'before' | 'after' }
+  | { readonly kind: 'foreign'; readonly found: string };
+
+const shown = (value: unknown) => (value === null ? 'none' : JSON.stringify(value));
+
+export function findingOf(change: PlannedEdit, object: unknown): Finding {
+  if (object === null) return { kind: 'foreign', found: 'it is gone' };
+  if (textAt(object, UID) !== change.object.uid)
+    return { kind: 'foreign', found: 'it was deleted and created again' };
+  const moved = change.pinned.find(({ pointer, value }) => !isEqual(valueAt(object, pointer), value));
+  if (moved !== undefined) {
+    const now = shown(valueAt(object, moved.pointer));
+    return { kind: 'foreign', found: `${moved.pointer} is ${now}, not ${shown(moved.value)}` };
+  }
+  const isAt = (side: 'before' | 'after') =>
+    change.edits.every((edit) => isEqual(valueAt(object, edit.pointer), edit[side]));
+  if (isAt('before')) return { kind: 'before' };
+  if (isAt('after')) return { kind: 'after' };
+  const found = change.edits.map(({ pointer }) => `${pointer} is ${shown(valueAt(object, pointer))}`);
+  return { kind: 'foreign', found: found.join(', ') };
+}
+
+/** `image of container coredns in Deployment kube-system/coredns: "a" → "b"`. */
+export function describeChange({ what, object, edits }: PlannedEdit): string {
+  const values = edits.map(({ before, after }) => `${shown(before)} → ${shown(after)}`);
+  return `${what} in ${object.title}: ${values.join(', ')}`;
+}

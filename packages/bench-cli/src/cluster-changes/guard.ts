@@ -1,0 +1,212 @@
+/** Deploys the guard: its program, its account, and rights on exactly the objects that the run may change. */
+import { extname } from 'node:path';
+import type { V1PolicyRule } from '@kubernetes/client-node';
+import type { ClusterRun } from '../targets/kubernetes/cluster-run.ts';
+import { configMapOf } from '../targets/kubernetes/objects/config-map.ts';
+import { LABELS, runLabels, unitLabels, unitSelector } from '../targets/kubernetes/objects/labels.ts';
+import { podTemplate } from '../targets/kubernetes/objects/pods.ts';
+import { waitForPods } from '../targets/kubernetes/wait-for-pods.ts';
+import { type ClusterApi, create, read } from './cluster-api.ts';
+import { JOURNAL_NAME } from './journal.ts';
+import { textAt } from './json.ts';
+import { LEASE_NAME } from './lease.ts';
+import { type Place, placeOf } from './place.ts';
+import { type Right, rightsOn } from './rights.ts';
+
+const NAME = 'guard';
+const DIRECTORY = '/guard';
+const PORT = 8080;
+const RBAC = 'rbac.authorization.k8s.io';
+
+/** Run from their sources; in a package from npm they are compiled. */
+const EXTENSION = extname(import.meta.url);
+const MODULES = [
+  'change',
+  'cluster-api',
+  'guard-program',
+  'journal',
+  'json',
+  'lease',
+  'restore',
+  'rollout',
+  'take-over',
+].map((name) => `${name}${EXTENSION}`);
+
+export interface GuardRequest {
+  readonly run: ClusterRun;
+  readonly api: ClusterApi;
+  /** With Node.js. */
+  readonly image: string;
+  readonly leaseNamespace: string;
+  readonly holder: string;
+  readonly token: string;
+  /** Paths of the objects that the run may change. */
+  readonly paths: readonly string[];
+  readonly signal: AbortSignal;
+}
+
+/** The Lease and the journal. */
+function bookPlaces(namespace: string): Place[] {
+  return [
+    { group: 'coordination.k8s.io', resource: 'leases', namespace, name: LEASE_NAME },
+    { group: '', resource: 'configmaps', namespace, name: JOURNAL_NAME },
+  ];
+}
+
+/** What the guard may do: nobody may give it more than he has himself. */
+export function guardRights(paths: readonly string[], leaseNamespace: string, runNamespace: string): Right[] {
+  const own: Place = { group: '', resource: 'namespaces', namespace: null, name: runNamespace };
+  return [
+    ...paths.flatMap((path) => rightsOn(placeOf(path), 'get', 'patch')),
+    ...bookPlaces(leaseNamespace).flatMap((place) => rightsOn(place, 'get', 'update', 'delete')),
+    // Not of one name: there is none yet. For a Lease that somebody has removed.
+    ...rightsOn(
+      { group: 'coordination.k8s.io', resource: 'leases', namespace: leaseNamespace, name: '' },
+      'create',
+    ),
+    ...rightsOn(own, 'delete'),
+  ];
+}
+
+/** What the run itself needs beside that, to keep the journal and to deploy the guard. */
+export function sessionRights(
+  paths: readonly string[],
+  leaseNamespace: string,
+  runNamespace: string,
+): Right[] {
+  const guard = guardRights(paths, leaseNamespace, runNamespace);
+  const namespaces = [...new Set(guard.map(({ namespace }) => namespace))];
+  const rbac = namespaces.flatMap((namespace) => {
+    const kinds = namespace === null ? ['clusterroles', 'clusterrolebindings'] : ['roles', 'rolebindings'];
+    return kinds.flatMap((resource) => rightsOn({ group: RBAC, resource, namespace, name: '' }, 'create'));
+  });
+  return [
+    ...guard,
+    ...rightsOn({ group: '', resource: 'configmaps', namespace: leaseNamespace, name: '' }, 'create'),
+    ...rbac,
+  ];
+}
+
+function ruleOf({ group, resource, name, verb }: Right): V1PolicyRule {
+  return {
+    apiGroups: [group],
+    resources: [resource],
+    verbs: [verb],
+    ...(name === '' ? {} : { resourceNames: [name] }),
+  };
+}
+
+/** A role and its binding, in one namespace or for the whole cluster. */
+function rbacObjects(
+  { run, paths, leaseNamespace }: GuardRequest,
+  owner: Readonly<Record<string, unknown>>,
+): { readonly path: string; readonly object: unknown }[] {
+  const rights = guardRights(paths, leaseNamespace, run.namespace);
+  const namespaces = [...new Set(rights.map(({ namespace }) => namespace))];
+  return namespaces.flatMap((namespace) => {
+    const [role, binding] =
+      namespace === null ? ['ClusterRole', 'ClusterRoleBinding'] : ['Role', 'RoleBinding'];
+    const scope = namespace === null ? '' : `/namespaces/${namespace}`;
+    const metadata = {
+      // Beside those of other runs, outside the namespace of this one.
+      name: `${run.namespace}-${NAME}`,
+      ...(namespace === null ? {} : { namespace }),
+      labels: runLabels(run.runId),
+      // They are removed together with the namespace of the run, whoever deletes it.
+      ownerReferences: [owner],
+    };
+    const subjects = [{ kind: 'ServiceAccount', name: NAME, namespace: run.namespace }];
+    const roleRef = { apiGroup: RBAC, kind: role, name: metadata.name };
+    const rules = rights.filter((right) => right.namespace === namespace).map(ruleOf);
+    const base = `/apis/${RBAC}/v1${scope}`;
+    const typed = (kind: string | undefined) => ({ apiVersion: `${RBAC}/v1`, kind, metadata });
+    return [
+      { path: `${base}/${role?.toLowerCase()}s`, object: { ...typed(role), rules } },
+      { path: `${base}/${binding?.toLowerCase()}s`, object: { ...typed(binding), subjects, roleRef } },
+    ];
+  });
+}
+
+async function ownerReference({ api, run }: GuardRequest): Promise<Readonly<Record<string, unknown>>> {
+  const object = await read(api, `/api/v1/namespaces/${run.namespace}`);
+  return { apiVersion: 'v1', kind: 'Namespace', name: run.namespace, uid: textAt(object, '/metadata/uid') };
+}
+
+async function programFiles({ world }: ClusterRun): Promise<{ path: string; chunks: string[] }[]> {
+  const files = MODULES.map(async (name) => {
+    const text = await world.fs.readFile(new URL(`./${name}`, import.meta.url), 'utf8');
+    return { path: name, chunks: [text] };
+  });
+  // Modules in the sense of Node.js, whatever their extension.
+  return [{ path: 'package.json', chunks: ['{"type":"module"}'] }, ...(await Promise.all(files))];
+}
+
+function guardTemplate(
+  request: GuardRequest,
+  labels: Record<string, string>,
+  mount: Parameters<typeof mounted>[0],
+) {
+  const { run, image, leaseNamespace, holder, token } = request;
+  const { settings, pullSecrets, namespace } = run;
+  const template = podTemplate({
+    settings: { ...settings, serviceAccount: NAME },
+    labels,
+    component: 'checker',
+    image,
+    command: ['node', `${DIRECTORY}/guard-program${EXTENSION}`],
+    args: [],
+    env: { LEASE_NAMESPACE: leaseNamespace, NAMESPACE: namespace, TOKEN: token, HOLDER: holder },
+    resources: { requests: { cpu: '10m', memory: '64Mi' }, limits: { memory: '192Mi' } },
+    mounts: mounted(mount),
+    pullSecrets,
+    restartPolicy: 'Always',
+  });
+  const { spec } = template;
+  if (spec === undefined) throw new Error('a template without a specification');
+  const readinessProbe = { httpGet: { path: '/', port: PORT }, periodSeconds: 1 };
+  return {
+    ...template,
+    spec: {
+      ...spec,
+      automountServiceAccountToken: true,
+      containers: spec.containers.map((container) => ({ ...container, readinessProbe })),
+    },
+  };
+}
+
+const mounted = (mount: ReturnType<typeof configMapOf>['mount']) => ({ [DIRECTORY]: mount });
+
+/** Resolves when the guard has read the journal: from then on changes may be made. */
+export async function deployGuard(request: GuardRequest): Promise<void> {
+  const { run, api, signal } = request;
+  const { client, namespace, runId, settings } = run;
+  const labels = { ...unitLabels(runId, 'guard', NAME), [LABELS.name]: NAME };
+  const metadata = { name: NAME, namespace, labels };
+  const owner = await ownerReference(request);
+  await client.create('ServiceAccount', { metadata }, signal);
+  for (const { path, object } of rbacObjects(request, owner)) {
+    if ((await create(api, path, object)) === null) throw new Error(`${path} of this run exists already`);
+  }
+  const { object, mount } = configMapOf(metadata, 'the guard', await programFiles(run));
+  await client.create('ConfigMap', object, signal);
+  const selector = unitSelector(runId, NAME);
+  await client.create(
+    'Deployment',
+    {
+      metadata,
+      spec: {
+        replicas: 1,
+        strategy: { type: 'Recreate' },
+        selector: { matchLabels: selector },
+        template: guardTemplate(request, labels, mount),
+      },
+    },
+    signal,
+  );
+  await waitForPods({ client, namespace, labels: selector, what: 'the guard', signal }, NAME, {
+    pods: 1,
+    until: 'ready',
+    seconds: settings.readyTime,
+    scheduleSeconds: settings.scheduleTime,
+  });
+}

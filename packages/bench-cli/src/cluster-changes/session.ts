@@ -1,0 +1,214 @@
+/**
+ * Changes of a cluster by this process, each written into the journal before it is made. If this process ends, sleeps or
+ * loses the cluster, its Lease expires and the guard puts everything back.
+ */
+import type { Clock } from '../world.ts';
+import {
+  type Change,
+  describeChange,
+  findingOf,
+  forwardPatch,
+  inversePatch,
+  markOf,
+  markPatch,
+  type PlannedEdit,
+  testMark,
+  unmarkPatch,
+} from './change.ts';
+import { type ClusterApi, patch, read } from './cluster-api.ts';
+import {
+  createJournal,
+  isPending,
+  type Journal,
+  JournalLost,
+  readJournal,
+  removeJournal,
+  type StoredJournal,
+  withChange,
+  writeJournal,
+} from './journal.ts';
+import { keepLease, type LeaseKeeper, LeaseLost } from './lease-keeper.ts';
+import { revert, revertAll, unsettled } from './restore.ts';
+
+/** What happens to the journal, in its words. */
+export interface ChangeEvent {
+  readonly state: 'planned' | 'applied' | 'reverting' | 'reverted' | 'superseded';
+  /** For people. */
+  readonly text: string;
+}
+
+export interface SessionRequest {
+  readonly api: ClusterApi;
+  readonly clock: Clock;
+  /** Of the Lease and the journal. */
+  readonly leaseNamespace: string;
+  readonly leaseSeconds: number;
+  readonly runId: string;
+  readonly experiment: string;
+  /** Of the run and the guard. */
+  readonly namespace: string;
+  /** For people: which process on which machine. */
+  readonly holder: string;
+  /** For the Lease and the journal. */
+  readonly labels: Readonly<Record<string, string>>;
+  readonly onEvent: (event: ChangeEvent) => void;
+}
+
+/** A change that the cluster did not accept, because it is not as it was when the change was planned. */
+export class ChangeRefused extends Error {
+  override readonly name = 'ChangeRefused';
+}
+
+export interface ChangeSession {
+  /** Aborted with a `LeaseLost`; from then on nothing is changed. */
+  readonly signal: AbortSignal;
+  /**
+   * Writes a change into the journal and makes it. Resolves with its number.
+   * @throws ChangeRefused if the object is not as planned; LeaseLost, JournalLost.
+   */
+  apply(edit: PlannedEdit): Promise<number>;
+  /** Puts one change back. Resolves with what became of it. */
+  revert(number: number): Promise<Change>;
+  /** Puts all changes back, the last one first. Resolves with those that somebody else has changed since. */
+  revertAll(): Promise<readonly Change[]>;
+  /** What is not as before yet, in words. */
+  unsettled(): Promise<readonly string[]>;
+  /** Removes the journal and gives the Lease back: only when everything was put back. */
+  close(): Promise<void>;
+  /** Leaves everything to the guard. */
+  abandon(): void;
+  /** Whether no change is pending. */
+  isUnchanged(): boolean;
+}
+
+/** Another run has changes that were not undone, or is just making them. */
+export class JournalPending extends Error {
+  override readonly name = 'JournalPending';
+  readonly journal: Journal;
+
+  constructor(journal: Journal) {
+    super(`run ${journal.runId} has changed the cluster, and not everything is put back`);
+    this.journal = journal;
+  }
+}
+
+async function mark(api: ClusterApi, edit: PlannedEdit, token: string): Promise<void> {
+  const object = await read(api, edit.object.path);
+  const finding = findingOf(edit, object);
+  if (finding.kind !== 'before') {
+    const found = finding.kind === 'foreign' ? finding.found : 'it is so already';
+    throw new ChangeRefused(`${edit.object.title} is not as it was found: ${found}`);
+  }
+  if (markOf(object) === token) return;
+  const marked = await patch(api, edit.object.path, markPatch(edit, object, token));
+  if (marked !== null) return;
+  // The answer to the first attempt was lost, but it counted.
+  if (markOf(await read(api, edit.object.path)) === token) return;
+  throw new ChangeRefused(`${edit.object.title} was written by somebody else meanwhile`);
+}
+
+async function makeChange(
+  { api }: Pick<SessionRequest, 'api'>,
+  keeper: LeaseKeeper,
+  edit: PlannedEdit,
+  token: string,
+): Promise<void> {
+  const { path, title } = edit.object;
+  await keeper.confirm();
+  await mark(api, edit, token);
+  try {
+    // Whoever takes the Lease over from here on removes the mark, and so refuses the patch.
+    await keeper.confirm();
+  } catch (error) {
+    await patch(api, path, unmarkPatch(token));
+    throw error;
+  }
+  const changed = await patch(api, path, [testMark(token), ...forwardPatch(edit)]);
+  if (changed !== null) return;
+  const object = await read(api, path);
+  // The answer to the first attempt was lost, but it counted.
+  if (findingOf(edit, object).kind === 'after' && markOf(object) === token) return;
+  await keeper.confirm();
+  throw new ChangeRefused(`${title} was written by somebody else meanwhile`);
+}
+
+/**
+ * Takes the Lease and creates the journal.
+ * @throws LeaseTaken, JournalPending if another run changes the cluster or has not put everything back.
+ */
+export async function openSession(request: SessionRequest): Promise<ChangeSession> {
+  const { api, leaseNamespace, leaseSeconds, runId, namespace, holder, labels, experiment, onEvent } =
+    request;
+  const pending = await readJournal(api, leaseNamespace);
+  if (pending !== null) throw new JournalPending(pending.journal);
+  const keeper = await keepLease({
+    api,
+    clock: request.clock,
+    namespace: leaseNamespace,
+    holder,
+    durationSeconds: leaseSeconds,
+    labels,
+  });
+  const token = runId;
+  let stored: StoredJournal;
+  try {
+    stored = await createJournal(api, leaseNamespace, { runId, experiment, namespace, token, labels });
+    await keeper.confirm();
+  } catch (error) {
+    await keeper.release();
+    throw error;
+  }
+  const write = async (journal: Journal) => {
+    stored = await writeJournal(api, stored, journal);
+  };
+  const changeAt = (number: number): Change => {
+    const change = stored.journal.changes[number];
+    if (change === undefined) throw new Error(`there is no change ${number}`);
+    return change;
+  };
+  const tell = (state: ChangeEvent['state'], change: PlannedEdit, more = '') =>
+    onEvent({ state, text: `${describeChange(change)}${more}` });
+
+  return {
+    signal: keeper.signal,
+    async apply(edit) {
+      await keeper.confirm();
+      const number = stored.journal.changes.length;
+      const change: Change = { ...edit, state: 'planned', inverse: inversePatch(edit), found: null };
+      await write({ ...stored.journal, changes: [...stored.journal.changes, change] });
+      tell('planned', edit);
+      await makeChange(request, keeper, edit, token);
+      await write(withChange(stored.journal, number, { state: 'applied' }));
+      tell('applied', edit);
+      return number;
+    },
+    async revert(number) {
+      const change = changeAt(number);
+      tell('reverting', change);
+      const next = await revert(api, change, token);
+      await write(withChange(stored.journal, number, next));
+      tell(next.state === 'superseded' ? 'superseded' : 'reverted', change, next.found ?? '');
+      return { ...change, ...next };
+    },
+    async revertAll() {
+      for (const change of stored.journal.changes.toReversed())
+        if (change.state === 'applied' || change.state === 'planned') tell('reverting', change);
+      stored = await revertAll(api, stored, (change) =>
+        tell(change.state === 'superseded' ? 'superseded' : 'reverted', change, change.found ?? ''),
+      );
+      return stored.journal.changes.filter(({ state }) => state === 'superseded');
+    },
+    unsettled: () => unsettled(api, stored.journal),
+    async close() {
+      await removeJournal(api, leaseNamespace);
+      await keeper.release();
+    },
+    abandon: () => keeper.abandon(),
+    isUnchanged: () => !stored.journal.changes.some(isPending),
+  };
+}
+
+/** Whether somebody else, the guard above all, has taken over what this process began. */
+export function isLost(error: unknown): boolean {
+  return error instanceof LeaseLost || error instanceof JournalLost;
+}

@@ -1,0 +1,113 @@
+/** The commands of the swap experiment, with their flags. */
+import type { Command } from 'commander';
+import { KUBERNETES_DEFAULTS } from '../../config/kubernetes-settings.ts';
+import { type Setting, shownValue } from '../../config/setting.ts';
+import { SETTINGS } from '../../config/settings.ts';
+import type { Call } from '../experiment.ts';
+import { explainFailure } from './explain.ts';
+import { SHARED_SETTINGS, SWAP_DEFAULTS } from './flags.ts';
+import { inPlaceCommand } from './in-place-command.ts';
+import { restoreCommand } from './restore.ts';
+import { statusCommand } from './status.ts';
+
+function addSharedSettings(command: Command): Command {
+  for (const name of SHARED_SETTINGS) {
+    const setting: Setting = SETTINGS[name];
+    const value = setting.default;
+    const hint = value === undefined ? '' : ` (default: ${shownValue(setting, value)})`;
+    command.option(setting.flag, setting.description + hint);
+  }
+  return command;
+}
+
+const LEASE_NAMESPACE = [
+  '--lease-namespace <name>',
+  `namespace of the Lease and the journal (default: ${SWAP_DEFAULTS.leaseNamespace})`,
+] as const;
+
+const CONTEXT = ['--context <name>', 'context of the kubeconfig (default: its current one)'] as const;
+
+function textOf(values: Record<string, unknown>, name: string): string | undefined {
+  return values[name] === undefined ? undefined : String(values[name]);
+}
+
+/** `bench swap status` and `bench swap restore`. */
+function addRescue(swap: Command, call: Call): void {
+  const leaseNamespace = (values: Record<string, unknown>) =>
+    textOf(values, 'leaseNamespace') ?? SWAP_DEFAULTS.leaseNamespace;
+  const explained = async (promise: Promise<number>) => {
+    call.status = await promise.catch((error: unknown) => {
+      throw explainFailure(error);
+    });
+  };
+  swap
+    .command('status')
+    .description('what a swap has changed in this cluster, and what of it is put back')
+    .option(...CONTEXT)
+    .option(...LEASE_NAMESPACE)
+    .option('--json', 'print it as JSON')
+    .addHelpText('after', call.exitStatusHelp)
+    .action((_flags: unknown, command: Command) => {
+      const values = command.optsWithGlobals();
+      return explained(
+        statusCommand(call.world, {
+          context: textOf(values, 'context'),
+          leaseNamespace: leaseNamespace(values),
+          json: values.json === true,
+        }),
+      );
+    });
+  swap
+    .command('restore')
+    .description('put back what a swap has changed, from any machine; a swap that still runs stops')
+    .option('--run <id>', 'only if it is this run')
+    .option(...CONTEXT)
+    .option(...LEASE_NAMESPACE)
+    .addHelpText('after', call.exitStatusHelp)
+    .action((_flags: unknown, command: Command) => {
+      const values = command.optsWithGlobals();
+      return explained(
+        restoreCommand(call.world, {
+          context: textOf(values, 'context'),
+          leaseNamespace: leaseNamespace(values),
+          run: textOf(values, 'run'),
+          settleSeconds: KUBERNETES_DEFAULTS.readyTime,
+        }),
+      );
+    });
+}
+
+export function addSwapCommands(program: Command, call: Call): void {
+  const swap = program
+    .command('swap')
+    .description(
+      'does another version of CoreDNS cost more in this cluster? Changes nothing unless it is told to',
+    )
+    .option('--to <version>', 'version or image to compare with the one that runs: 1.13.1')
+    .option('--method <name>', 'in-place: change the image of the cluster’s own DNS, and put it back')
+    .option(
+      '--placements <sequence>',
+      `A: the version that runs, B: the other (default: ${SWAP_DEFAULTS.placements})`,
+    )
+    .option('--rate <n>', `queries per second (default: ${SWAP_DEFAULTS.rate})`)
+    .option('--duration <time>', `of each load (default: ${SWAP_DEFAULTS.duration})`)
+    .option('--idle <time>', `of each window without load (default: ${SWAP_DEFAULTS.idle})`)
+    .option('--settle <time>', `after each rollout (default: ${SWAP_DEFAULTS.settle})`)
+    .option('--workload <name>', 'what is swapped, NAMESPACE/KIND/NAME (default: the DNS of the cluster)')
+    .option('--container <name>', 'its container (default: the one that serves DNS)')
+    .option('--service <name>', 'the Service in front of it (default: the one for its pods)')
+    .option(
+      '--lease <time>',
+      `without a sign of life for so long, the guard puts everything back (default: ${SWAP_DEFAULTS.lease})`,
+    )
+    .option(...LEASE_NAMESPACE)
+    .option('--yes-change-cluster-dns', 'agree that the DNS of the cluster is changed')
+    .option('--dry-run', 'print what would be found, changed and put back, and the rights that it takes')
+    .option('--json', 'print the result as JSON');
+  addSharedSettings(swap)
+    .addHelpText('after', call.exitStatusHelp)
+    .action(async (values: Record<string, unknown>) => {
+      call.status = await inPlaceCommand(call.world, values);
+    });
+  addRescue(swap, call);
+}

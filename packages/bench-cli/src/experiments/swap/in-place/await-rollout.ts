@@ -1,0 +1,105 @@
+/** Waits for the pods of the DNS to run an image; ends early when they never will. */
+import type { V1Pod } from '@kubernetes/client-node';
+import { type ClusterApi, read } from '../../../cluster-changes/cluster-api.ts';
+import { textAt } from '../../../cluster-changes/json.ts';
+import { rolloutOf } from '../../../cluster-changes/rollout.ts';
+import { BenchError } from '../../../errors.ts';
+import type { KubeClient } from '../../../kubernetes-api/client.ts';
+import { lastLogLines } from '../../../kubernetes-api/logs.ts';
+import { assessPod, type PodFailure } from '../../../targets/kubernetes/pod-state.ts';
+import type { DnsWorkload } from './find-workload.ts';
+
+export interface RolloutRequest {
+  readonly client: KubeClient;
+  readonly api: ClusterApi;
+  readonly workload: DnsWorkload;
+  readonly image: string;
+  /** How long all pods together may take. */
+  readonly seconds: number;
+  readonly signal: AbortSignal;
+}
+
+const POLL_SECONDS = 0.5;
+const LOG_LINES = 15;
+
+export const imagePointer = ({ containerIndex }: DnsWorkload) =>
+  `/spec/template/spec/containers/${containerIndex}/image`;
+
+/** Somebody else has changed the image: a reconciler, above all. */
+export function reverted(workload: DnsWorkload, expected: string, found: string): BenchError {
+  return new BenchError(
+    'E_CLUSTER_CHANGED',
+    `${workload.title}: somebody else set the image of ${workload.container} to ${found || 'nothing'}, instead of ${expected}`,
+    {
+      fix: 'Find out who manages it (an operator, a managed add-on, GitOps) and pause that first; `kubectl get --show-managed-fields` names the last writer.',
+    },
+  );
+}
+
+/** Pods of a workload that are not being deleted. */
+export async function podsOf(
+  client: KubeClient,
+  { namespace, labels }: DnsWorkload,
+  signal: AbortSignal,
+): Promise<V1Pod[]> {
+  const { items } = await client.list('Pod', { namespace, labels }, signal);
+  return items.filter(({ metadata }) => metadata?.deletionTimestamp === undefined);
+}
+
+export function imageIn(pod: V1Pod, { container }: DnsWorkload): string {
+  return pod.spec?.containers.find(({ name }) => name === container)?.image ?? '';
+}
+
+/** The failure of any of its containers; sidecars count, too. */
+function failureOf(pod: V1Pod): { failure: PodFailure; container: string } | null {
+  for (const status of pod.status?.containerStatuses ?? []) {
+    const verdict = assessPod({ ...pod, status: { ...pod.status, containerStatuses: [status] } });
+    if (verdict.kind === 'failed') return { failure: verdict, container: status.name };
+  }
+  return null;
+}
+
+async function demandNoFailure({ client, workload, image, signal }: RolloutRequest): Promise<void> {
+  for (const pod of await podsOf(client, workload, signal)) {
+    if (imageIn(pod, workload) !== image) continue;
+    const found = failureOf(pod);
+    if (found === null) continue;
+    const { failure, container } = found;
+    const reference = { namespace: workload.namespace, pod: pod.metadata?.name ?? '', container };
+    throw new BenchError(failure.code, `${workload.title}: pod ${reference.pod} ${failure.message}`, {
+      fix: failure.fix,
+      evidence: failure.hasLog ? await lastLogLines(client, reference, LOG_LINES, signal) : [],
+    });
+  }
+}
+
+/**
+ * Resolves with the seconds that it took.
+ * @throws BenchError with the pod's own reason, `E_POD_TIMEOUT`, or `E_CLUSTER_CHANGED` if the image is changed meanwhile.
+ */
+export async function awaitRollout(request: RolloutRequest): Promise<number> {
+  const { client, api, workload, image, seconds, signal } = request;
+  const { clock } = client;
+  const startedAt = clock.monotonicSeconds();
+  for (;;) {
+    signal.throwIfAborted();
+    const object = await read(api, workload.path);
+    const found = textAt(object, imagePointer(workload));
+    if (found !== image) throw reverted(workload, image, found);
+    const state = rolloutOf(object);
+    const spent = clock.monotonicSeconds() - startedAt;
+    if (state === null) return spent;
+    await demandNoFailure(request);
+    if (spent > seconds) {
+      throw new BenchError(
+        'E_POD_TIMEOUT',
+        `${workload.title} has not rolled out within ${seconds} seconds`,
+        {
+          evidence: [state],
+          fix: 'Raise --ready-time if its nodes just need longer, for example for a slow rolling update.',
+        },
+      );
+    }
+    await clock.sleep(POLL_SECONDS, signal);
+  }
+}

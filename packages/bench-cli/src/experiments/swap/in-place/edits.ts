@@ -1,0 +1,84 @@
+/** The changes of an in-place swap: the image, and the reconcilers that would put it back. */
+import type { PlannedEdit } from '../../../cluster-changes/change.ts';
+import { forwardPatch } from '../../../cluster-changes/change.ts';
+import { type ClusterApi, patch, read } from '../../../cluster-changes/cluster-api.ts';
+import { textAt, valueAt } from '../../../cluster-changes/json.ts';
+import type { DnsWorkload } from './find-workload.ts';
+
+/** The image of the DNS container; nothing else of the workload. */
+export function imageEdit(workload: DnsWorkload, image: string): PlannedEdit {
+  const { container, containerIndex, title, path, uid } = workload;
+  const place = `/spec/template/spec/containers/${containerIndex}`;
+  return {
+    what: `image of container ${container}`,
+    object: { path, title, uid },
+    edits: [{ pointer: `${place}/image`, before: workload.image, after: image }],
+    pinned: [{ pointer: `${place}/name`, value: container }],
+  };
+}
+
+/** OpenShift's resource of its DNS: `Unmanaged` makes its operator leave the DaemonSet alone. */
+const DNS_RESOURCE = '/apis/operator.openshift.io/v1/dnses/default';
+const MANAGEMENT = '/spec/managementState';
+const UNMANAGED = 'Unmanaged';
+
+/** The one above comes first: it would scale the other up again. */
+const OPERATORS = [
+  { namespace: 'openshift-cluster-version', name: 'cluster-version-operator' },
+  { namespace: 'openshift-dns-operator', name: 'dns-operator' },
+] as const;
+
+const OPENSHIFT_NAMESPACE = 'openshift-dns';
+
+/** Null where the resource does not exist, or knows no management state. */
+async function unmanagedEdit(api: ClusterApi): Promise<PlannedEdit | null> {
+  const resource = await read(api, DNS_RESOURCE);
+  if (resource === null) return null;
+  const state = textAt(resource, MANAGEMENT);
+  const edit: PlannedEdit = {
+    what: 'managementState',
+    object: {
+      path: DNS_RESOURCE,
+      title: 'dns.operator.openshift.io default',
+      uid: textAt(resource, '/metadata/uid'),
+    },
+    edits: [{ pointer: MANAGEMENT, before: state === '' ? null : state, after: UNMANAGED }],
+    pinned: [],
+  };
+  // A schema without the field drops it silently.
+  const tried = await patch(api, DNS_RESOURCE, forwardPatch(edit), { dryRun: true });
+  return textAt(tried, MANAGEMENT) === UNMANAGED ? edit : null;
+}
+
+/** Null for an operator that does not run. */
+async function scaleEdit(
+  api: ClusterApi,
+  { namespace, name }: (typeof OPERATORS)[number],
+): Promise<PlannedEdit | null> {
+  const path = `/apis/apps/v1/namespaces/${namespace}/deployments/${name}`;
+  const operator = await read(api, path);
+  const replicas = valueAt(operator, '/spec/replicas');
+  if (typeof replicas !== 'number' || replicas === 0) return null;
+  return {
+    what: 'replicas',
+    object: { path, title: `Deployment ${namespace}/${name}`, uid: textAt(operator, '/metadata/uid') },
+    edits: [{ pointer: '/spec/replicas', before: replicas, after: 0 }],
+    pinned: [],
+  };
+}
+
+/** What has to be paused, in this order, so that nobody puts the image back. */
+export async function reconcilerEdits(api: ClusterApi, workload: DnsWorkload): Promise<PlannedEdit[]> {
+  if (workload.namespace !== OPENSHIFT_NAMESPACE) return [];
+  const unmanaged = await unmanagedEdit(api);
+  if (unmanaged !== null) {
+    const isAlready = unmanaged.edits.every(({ before, after }) => before === after);
+    return isAlready ? [] : [unmanaged];
+  }
+  const edits: PlannedEdit[] = [];
+  for (const operator of OPERATORS) {
+    const edit = await scaleEdit(api, operator);
+    if (edit !== null) edits.push(edit);
+  }
+  return edits;
+}

@@ -1,0 +1,102 @@
+/** Pulls an image on each node that runs DNS, and asks the program in it for its version: before anything is changed. */
+import { BenchError } from '../../../errors.ts';
+import type { ClusterRun } from '../../../targets/kubernetes/cluster-run.ts';
+import { jobOf } from '../../../targets/kubernetes/objects/job.ts';
+import { unitLabels, unitSelector } from '../../../targets/kubernetes/objects/labels.ts';
+import { runJob } from '../../../targets/kubernetes/run-job.ts';
+
+export interface CheckedImage {
+  readonly image: string;
+  /** Each image ID that nodes resolved it to, with the version of the program. */
+  readonly versions: ReadonlyMap<string, string>;
+}
+
+/** Printing a version takes a moment. */
+const RUN_SECONDS = 30;
+
+/** `CoreDNS-1.13.1\nlinux/amd64, go1.25, …` → `1.13.1`. */
+export function versionPrinted(text: string): string | null {
+  return /^CoreDNS-(\d\S*)/m.exec(text)?.[1] ?? null;
+}
+
+function explain(image: string, node: string, lines: readonly string[], exitCode: number | null): BenchError {
+  const isForeign = lines.some((line) => /exec format error/i.test(line));
+  return isForeign
+    ? new BenchError('E_POD_IMAGE', `${image} is built for another architecture than node ${node}`, {
+        fix: 'Give an image for the architecture of the nodes, or a multi-architecture one. Nothing was changed.',
+        evidence: lines.slice(-5),
+      })
+    : new BenchError(
+        'E_POD_IMAGE',
+        `${image} on node ${node}: \`coredns -version\` fails (exit status ${exitCode ?? 'unknown'})`,
+        {
+          fix: 'Give an image of CoreDNS that starts there. Nothing was changed.',
+          evidence: lines.slice(-10),
+        },
+      );
+}
+
+async function askOn(
+  run: ClusterRun,
+  image: string,
+  node: string,
+  signal: AbortSignal,
+): Promise<{ id: string; version: string }> {
+  const { client, namespace, runId, settings, pullSecrets } = run;
+  run.jobs += 1;
+  const unit = `image-${run.jobs}`;
+  const lines: string[] = [];
+  const job = jobOf({
+    name: unit,
+    namespace,
+    labels: unitLabels(runId, 'inspector', unit),
+    settings,
+    component: 'server',
+    image,
+    args: ['-version'],
+    pullSecrets,
+    needsBindService: true,
+    deadlineSeconds: settings.readyTime + RUN_SECONDS,
+  });
+  const template = job.spec?.template.spec;
+  // This very node, whatever it repels: its DNS pod tolerates that.
+  if (template !== undefined) {
+    template.nodeName = node;
+    template.tolerations = [{ operator: 'Exists' }];
+  }
+  const { pod, exitCode } = await runJob({
+    client,
+    namespace,
+    labels: unitSelector(runId, unit),
+    what: `the check of ${image}`,
+    signal,
+    job,
+    scheduleSeconds: settings.scheduleTime,
+    startSeconds: settings.readyTime,
+    runSeconds: RUN_SECONDS,
+    onLine: (line) => {
+      lines.push(line);
+    },
+  });
+  const [status] = pod.status?.containerStatuses ?? [];
+  const version = versionPrinted(lines.join('\n'));
+  // What the container runtime says of a program that it cannot start.
+  const said = status?.state?.terminated?.message ?? '';
+  if (version === null) throw explain(image, node, said === '' ? lines : [...lines, said], exitCode);
+  return { id: status?.imageID ?? '', version };
+}
+
+/** @throws BenchError `E_POD_IMAGE` if it cannot be pulled, is of another architecture, or does not start. */
+export async function checkImage(
+  run: ClusterRun,
+  image: string,
+  nodes: readonly string[],
+  signal: AbortSignal,
+): Promise<CheckedImage> {
+  const versions = new Map<string, string>();
+  for (const node of nodes) {
+    const { id, version } = await askOn(run, image, node, signal);
+    versions.set(id, version);
+  }
+  return { image, versions };
+}

@@ -1,0 +1,114 @@
+/** Measures one phase of a placement: CPU of the DNS containers, idle or under load. */
+import type { V1Pod } from '@kubernetes/client-node';
+import type { Loader, LoadOutcome } from '../../../loaders/loader.ts';
+import { loadFor } from '../../../measure/load.ts';
+import { observeMetrics } from '../../../observe/kubernetes/observe-metrics.ts';
+import { observePods } from '../../../observe/kubernetes/observe-pods.ts';
+import { podSource } from '../../../observe/kubernetes/pod-source.ts';
+import type { ObservationWindow } from '../../../observe/window.ts';
+import type { InstanceObservation, LoadResult, Observation } from '../../../results/record.ts';
+import type { ClusterRun } from '../../../targets/kubernetes/cluster-run.ts';
+import type { DnsWorkload } from './find-workload.ts';
+
+export type PhaseKind = 'idle' | 'internal' | 'external';
+
+export interface MeasuredPhase {
+  readonly kind: PhaseKind;
+  readonly startedAt: string;
+  readonly endedAt: string;
+  readonly load: LoadResult | null;
+  /** Null where nothing could be observed. */
+  readonly observation: Observation | null;
+  /** Each pod by itself; null where only their sum was observed. */
+  readonly instances: readonly InstanceObservation[] | null;
+}
+
+export interface PhaseRequest {
+  readonly run: ClusterRun;
+  readonly loader: Loader;
+  readonly workload: DnsWorkload;
+  readonly pods: readonly V1Pod[];
+  readonly kind: PhaseKind;
+  readonly seconds: number;
+  readonly ratePerSecond: number;
+  readonly queryFile: string;
+  readonly outputFile: string;
+  readonly signal: AbortSignal;
+}
+
+const TIMEOUT_SECONDS = 5;
+/** As dnsperf's defaults: 100 queries in flight from each of its clients. */
+const LOAD = { clients: 20, threads: 1, outstanding: 100 };
+
+async function openWindow({
+  run,
+  workload,
+  pods,
+  seconds,
+  signal,
+}: PhaseRequest): Promise<ObservationWindow> {
+  const { client, observation, clockOffsetSeconds } = run;
+  const places = pods.map((pod) => ({
+    name: pod.metadata?.name ?? '',
+    node: pod.spec?.nodeName ?? '',
+    container: (pod.spec?.containers.length ?? 0) > 1 ? workload.container : null,
+  }));
+  const source = podSource(client, workload.namespace, places, signal);
+  const common = { clock: client.clock, pods: places, source, signal };
+  if (observation === 'summary') return observePods({ ...common, loadSeconds: seconds });
+  if (observation === 'metrics') return observeMetrics({ ...common, clockOffsetSeconds });
+  return { end: async () => null };
+}
+
+async function underLoad(request: PhaseRequest, window: ObservationWindow): Promise<LoadOutcome> {
+  const { run, loader, workload, pods, seconds, ratePerSecond, queryFile, outputFile, signal } = request;
+  const { clock } = run.client;
+  const endpoint = { address: workload.service.address, port: 53, instances: pods.length };
+  const started = Promise.withResolvers<void>();
+  const loading = loader.load({
+    endpoint,
+    transport: 'udp',
+    queryFile,
+    source: null,
+    dnssecOk: false,
+    durationSeconds: seconds,
+    ratePerSecond,
+    openLoop: loader.kind === 'builtin',
+    ...loadFor(LOAD, endpoint),
+    timeoutSeconds: TIMEOUT_SECONDS,
+    outputFile,
+    onStarted: () => {
+      window.started?.();
+      started.resolve();
+    },
+    onProgress: () => undefined,
+    signal,
+  });
+  // The loader then waits for lost answers; that time is no part of the window.
+  const over = started.promise.then(() => clock.sleep(seconds, signal));
+  over.catch(() => undefined);
+  await Promise.race([loading, over]);
+  await window.end();
+  return loading;
+}
+
+export async function measurePhase(request: PhaseRequest): Promise<MeasuredPhase> {
+  const { run, kind, seconds, signal } = request;
+  const { clock } = run.client;
+  const window = await openWindow(request);
+  const startedAt = clock.now().toISOString();
+  try {
+    let load: LoadResult | null = null;
+    if (kind === 'idle') {
+      window.started?.();
+      await clock.sleep(seconds, signal);
+    } else {
+      load = (await underLoad(request, window)).result;
+    }
+    const endedAt = clock.now().toISOString();
+    const observation = await window.end();
+    return { kind, startedAt, endedAt, load, observation, instances: window.instances?.() ?? null };
+  } finally {
+    await window.end().catch(() => undefined);
+  }
+}

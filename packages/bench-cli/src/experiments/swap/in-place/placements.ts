@@ -1,0 +1,221 @@
+/** The placements of an in-place swap: each puts one version in place, waits, and measures it idle and under load. */
+import type { V1Pod } from '@kubernetes/client-node';
+import { type ClusterApi, read } from '../../../cluster-changes/cluster-api.ts';
+import { textAt } from '../../../cluster-changes/json.ts';
+import type { ChangeSession } from '../../../cluster-changes/session.ts';
+import { BenchError } from '../../../errors.ts';
+import type { Loader } from '../../../loaders/loader.ts';
+import type { ClusterRun } from '../../../targets/kubernetes/cluster-run.ts';
+import { restartsOf } from '../../../targets/kubernetes/pod-state.ts';
+import { awaitRollout, imagePointer, podsOf, reverted } from './await-rollout.ts';
+import type { Canary, CanaryCount } from './canary.ts';
+import { imageEdit } from './edits.ts';
+import type { DnsWorkload } from './find-workload.ts';
+import { type MeasuredPhase, measurePhase, type PhaseKind } from './measure-phase.ts';
+import { type PodVersion, podVersions } from './pod-versions.ts';
+
+/** A: what ran before; B: what is compared with it. */
+export type Side = 'A' | 'B';
+
+export interface Placement {
+  /** From 1. */
+  readonly number: number;
+  readonly side: Side;
+  readonly image: string;
+  readonly startedAt: string;
+  readonly endedAt: string;
+  /** Null if the version was in place already. */
+  readonly rolloutSeconds: number | null;
+  /** What a client saw from the change until the pods were ready. */
+  readonly rolloutCanary: CanaryCount | null;
+  /** What a client saw afterwards. */
+  readonly canary: CanaryCount;
+  readonly pods: readonly PodVersion[];
+  readonly phases: readonly MeasuredPhase[];
+  /** Why it does not count; null if it does. */
+  readonly failure: { readonly reason: 'restarted' | 'mixed-versions'; readonly message: string } | null;
+}
+
+/** @throws BenchError `E_CONFIG` for a sequence that does not consist of pairs of one A and one B each. */
+export function parseSequence(text: string): Side[] {
+  const sides = [...text.toUpperCase()];
+  const known = sides.flatMap((side): Side[] => (side === 'A' || side === 'B' ? [side] : []));
+  const isPaired = known.every((side, index) => index % 2 === 0 || side !== known[index - 1]);
+  const isWhole = known.length === sides.length && known.length >= 2 && known.length % 2 === 0;
+  if (isWhole && isPaired) return known;
+  throw new BenchError('E_CONFIG', `--placements: "${text}" cannot be paired`, {
+    fix: 'Give pairs of one A and one B each, in any order: AB, ABBA, or ABBAABBA (the default).',
+  });
+}
+
+export interface PlacementsRequest {
+  readonly run: ClusterRun;
+  readonly api: ClusterApi;
+  readonly session: ChangeSession;
+  readonly canary: Canary;
+  readonly loader: Loader;
+  /** As found: its image is that of side A. */
+  readonly workload: DnsWorkload;
+  readonly imageB: string;
+  readonly sequence: readonly Side[];
+  readonly settleSeconds: number;
+  readonly idleSeconds: number;
+  readonly durationSeconds: number;
+  readonly ratePerSecond: number;
+  /** How long a rollout may take. */
+  readonly rolloutSeconds: number;
+  /** Versions by image ID. */
+  readonly knownVersions: ReadonlyMap<string, string>;
+  readonly queryFiles: Readonly<Record<'internal' | 'external', string>>;
+  readonly rawDirectory: string;
+  readonly say: (text: string) => void;
+  readonly onPlacement: (placement: Placement) => Promise<void>;
+  readonly signal: AbortSignal;
+}
+
+const WATCH_SECONDS = 2;
+
+/** Rejects as soon as the workload has another image than the one that is measured. */
+async function watchImage(request: PlacementsRequest, image: string, signal: AbortSignal): Promise<never> {
+  const { api, run, workload } = request;
+  for (;;) {
+    await run.client.clock.sleep(WATCH_SECONDS, signal);
+    const found = textAt(await read(api, workload.path), imagePointer(workload));
+    if (found !== image) throw reverted(workload, image, found);
+  }
+}
+
+/** Both placements of a pair have the same order, so that it does not count in their difference. */
+function phasesOf({ idleSeconds, durationSeconds }: PlacementsRequest, index: number) {
+  const loads: PhaseKind[] =
+    Math.floor(index / 2) % 2 === 0 ? ['internal', 'external'] : ['external', 'internal'];
+  const kinds: PhaseKind[] = ['idle', ...loads, 'idle'];
+  return kinds
+    .map((kind) => ({ kind, seconds: kind === 'idle' ? idleSeconds : durationSeconds }))
+    .filter(({ seconds }) => seconds > 0);
+}
+
+async function measureAll(
+  request: PlacementsRequest,
+  index: number,
+  pods: readonly V1Pod[],
+  signal: AbortSignal,
+): Promise<MeasuredPhase[]> {
+  const { run, loader, workload, ratePerSecond, queryFiles, rawDirectory, settleSeconds, say } = request;
+  const number = index + 1;
+  say(`placement ${number}: settling for ${settleSeconds} s`);
+  await run.client.clock.sleep(settleSeconds, signal);
+  const phases: MeasuredPhase[] = [];
+  for (const { kind, seconds } of phasesOf(request, index)) {
+    say(`placement ${number}: measuring ${kind} for ${seconds} s`);
+    phases.push(
+      await measurePhase({
+        run,
+        loader,
+        workload,
+        pods,
+        kind,
+        seconds,
+        ratePerSecond,
+        queryFile: kind === 'external' ? queryFiles.external : queryFiles.internal,
+        outputFile: `${rawDirectory}/placement-${number}-${kind}.txt`,
+        signal,
+      }),
+    );
+  }
+  return phases;
+}
+
+function failureOf(
+  versions: readonly PodVersion[],
+  before: readonly V1Pod[],
+  after: readonly V1Pod[],
+): Placement['failure'] {
+  const distinct = new Set(versions.map(({ version, imageId }) => version ?? imageId));
+  if (distinct.size > 1) {
+    const list = [...distinct].join(' and ');
+    return { reason: 'mixed-versions', message: `its pods ran different versions: ${list}` };
+  }
+  const restarts = new Map(before.map((pod) => [pod.metadata?.uid, restartsOf(pod)]));
+  const isSame =
+    before.length === after.length &&
+    after.every((pod) => restarts.get(pod.metadata?.uid) === restartsOf(pod));
+  return isSame
+    ? null
+    : { reason: 'restarted', message: 'pods were restarted or replaced while it was measured' };
+}
+
+/** Changes the image, if it is another one, and waits for the pods. */
+async function putInPlace(
+  request: PlacementsRequest,
+  side: Side,
+  applied: { change: number | null },
+  signal: AbortSignal,
+): Promise<Pick<Placement, 'rolloutSeconds' | 'rolloutCanary'>> {
+  const { session, workload, imageB, run, api, rolloutSeconds: seconds, canary, say } = request;
+  const isThere = (side === 'B') === (applied.change !== null);
+  if (isThere) return { rolloutSeconds: null, rolloutCanary: null };
+  canary.take();
+  if (applied.change === null) {
+    applied.change = await session.apply(imageEdit(workload, imageB));
+  } else {
+    const { state, found } = await session.revert(applied.change);
+    if (state === 'superseded') throw reverted(workload, imageB, found ?? '');
+    applied.change = null;
+  }
+  const image = side === 'B' ? imageB : workload.image;
+  say(`rolling out ${image}`);
+  const spent = await awaitRollout({ client: run.client, api, workload, image, seconds, signal });
+  return { rolloutSeconds: spent, rolloutCanary: canary.take() };
+}
+
+async function place(
+  request: PlacementsRequest,
+  index: number,
+  side: Side,
+  applied: { change: number | null },
+): Promise<Placement> {
+  const { run, workload, imageB, knownVersions, canary } = request;
+  const { client } = run;
+  const image = side === 'B' ? imageB : workload.image;
+  const over = new AbortController();
+  const signal = AbortSignal.any([request.signal, over.signal]);
+  const startedAt = client.clock.now().toISOString();
+  const rollout = await putInPlace(request, side, applied, signal);
+  const pods = await podsOf(client, workload, signal);
+  const versions = await podVersions(client, workload, pods, knownVersions, signal);
+  const watching = watchImage(request, image, signal);
+  // Its rejection ends the measuring through the signal.
+  watching.catch((error: unknown) => over.abort(error));
+  try {
+    const phases = await measureAll(request, index, pods, signal);
+    return {
+      number: index + 1,
+      side,
+      image,
+      startedAt,
+      endedAt: client.clock.now().toISOString(),
+      ...rollout,
+      canary: canary.take(),
+      pods: versions,
+      phases,
+      failure: failureOf(versions, pods, await podsOf(client, workload, signal)),
+    };
+  } catch (error) {
+    throw over.signal.aborted ? over.signal.reason : error;
+  } finally {
+    over.abort(new Error('the placement is over'));
+  }
+}
+
+/** Carries out the placements, one after the other; rejects with the reason that ends them. Puts nothing back at the end. */
+export async function runPlacements(request: PlacementsRequest): Promise<Placement[]> {
+  const placements: Placement[] = [];
+  const applied: { change: number | null } = { change: null };
+  for (const [index, side] of request.sequence.entries()) {
+    const placement = await place(request, index, side, applied);
+    placements.push(placement);
+    await request.onPlacement(placement);
+  }
+  return placements;
+}

@@ -1,0 +1,15 @@
+/** What `--to` means. Pure. */
+
+/** The repository and tag of an image without its digest; a port is no tag. */
+const IMAGE = /^(?<repository>.*?)(?::(?<tag>[\w][\w.-]*))?(?:@.*)?$/;
+
+/**
+ * `1.13.1` is that version of the image that runs (`registry.k8s.io/coredns/coredns:v1.11.3` → `…:v1.13.1`, with the `v` of
+ * its tag); anything else is an image itself.
+ */
+export function targetImage(to: string, current: string): string {
+  const version = /^v?(\d+\.\d+\.\d+\S*)$/.exec(to)?.[1];
+  if (version === undefined) return to;
+  const { repository = '', tag = '' } = IMAGE.exec(current)?.groups ?? {};
+  return `${repository}:${tag.startsWith('v') ? 'v' : ''}${version}`;
+}

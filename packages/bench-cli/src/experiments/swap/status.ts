@@ -1,0 +1,52 @@
+/** `bench swap status`: what a run has changed, and what of it is put back. Changes nothing. */
+import { EXIT_STATUS } from '@dinodns-bench/program';
+import { describeChange } from '../../cluster-changes/change.ts';
+import { isPending, type Journal, readJournal } from '../../cluster-changes/journal.ts';
+import { type Lease, readLease } from '../../cluster-changes/lease.ts';
+import { counted } from '../../text.ts';
+import type { World } from '../../world.ts';
+import { openSwapCluster } from './cluster.ts';
+
+export interface StatusOptions {
+  readonly context: string | undefined;
+  readonly leaseNamespace: string;
+  readonly json: boolean;
+}
+
+const LIMIT_MS = 60_000;
+
+function leaseLine(lease: Lease | null, now: Date): string {
+  if (lease === null) return 'Nobody holds the Lease.';
+  const age = Math.round((now.getTime() - Date.parse(lease.renewedAt)) / 1000);
+  const state = age > lease.durationSeconds ? 'expired' : 'held';
+  return `Lease: ${state}, by ${lease.holder}, renewed ${age} s ago (lasts ${lease.durationSeconds} s)`;
+}
+
+function journalLines(journal: Journal | null): string[] {
+  if (journal === null) return ['No journal: nothing of this cluster is changed.'];
+  const pending = journal.changes.filter(isPending).length;
+  return [
+    `Run ${journal.runId} (${journal.experiment}), in namespace ${journal.namespace}: ${counted(pending, 'change')} to put back`,
+    ...journal.changes.map((change) => {
+      const found = change.found === null ? '' : ` (${change.found})`;
+      return `  ${change.state.padEnd(10)}  ${describeChange(change)}${found}`;
+    }),
+    ...(journal.changes.some(({ state }) => state === 'superseded')
+      ? ['Superseded changes were left alone, because somebody else has changed them since.']
+      : []),
+  ];
+}
+
+export async function statusCommand(world: World, options: StatusOptions): Promise<number> {
+  const { api } = await openSwapCluster(world, options.context, AbortSignal.timeout(LIMIT_MS));
+  const lease = await readLease(api, options.leaseNamespace);
+  const journal = (await readJournal(api, options.leaseNamespace))?.journal ?? null;
+  if (options.json) {
+    const { holder = null, renewedAt = null, durationSeconds = null } = lease ?? {};
+    world.stdout.write(`${JSON.stringify({ holder, renewedAt, durationSeconds, journal }, null, 2)}\n`);
+  } else {
+    const lines = [leaseLine(lease, world.clock.now()), ...journalLines(journal)];
+    world.stdout.write(`${lines.join('\n')}\n`);
+  }
+  return EXIT_STATUS.success;
+}
