@@ -1,5 +1,7 @@
 /** The kinds of objects that bench reads or writes: their paths, and their types in client-node. */
 import type {
+  V1ClusterRole,
+  V1ClusterRoleBinding,
   V1ConfigMap,
   V1DaemonSet,
   V1Deployment,
@@ -17,6 +19,8 @@ import type {
 
 /** Objects as they come over the wire: client-node's types, but times are text. */
 export interface Kinds {
+  readonly ClusterRole: V1ClusterRole;
+  readonly ClusterRoleBinding: V1ClusterRoleBinding;
   readonly ConfigMap: V1ConfigMap;
   readonly DaemonSet: V1DaemonSet;
   readonly Deployment: V1Deployment;
@@ -41,6 +45,12 @@ interface KindDescription {
 }
 
 export const KINDS: { readonly [K in Kind]: KindDescription } = {
+  ClusterRole: { apiVersion: 'rbac.authorization.k8s.io/v1', plural: 'clusterroles', namespaced: false },
+  ClusterRoleBinding: {
+    apiVersion: 'rbac.authorization.k8s.io/v1',
+    plural: 'clusterrolebindings',
+    namespaced: false,
+  },
   ConfigMap: { apiVersion: 'v1', plural: 'configmaps', namespaced: true },
   DaemonSet: { apiVersion: 'apps/v1', plural: 'daemonsets', namespaced: true },
   Deployment: { apiVersion: 'apps/v1', plural: 'deployments', namespaced: true },

@@ -42,6 +42,30 @@ async function countOf(client: KubeClient, kind: Kind, signal: AbortSignal): Pro
   return count;
 }
 
+const slicesSchema = z.array(z.object({ endpoints: z.array(z.unknown()).nullish() }));
+
+/** Addresses behind all Services; null where EndpointSlices may not be read. They have to be read, page by page. */
+async function countEndpoints(client: KubeClient, signal: AbortSignal): Promise<number | null> {
+  let count = 0;
+  let next = '';
+  try {
+    do {
+      const from = next === '' ? '' : `&continue=${encodeURIComponent(next)}`;
+      const path = `${pathOf('EndpointSlice')}?limit=${PAGE_ITEMS}${from}`;
+      const { metadata, items } = pageSchema.parse(
+        JSON.parse(await client.text(path, 'list endpointslices', signal)),
+      );
+      for (const { endpoints } of slicesSchema.parse(items ?? [])) count += endpoints?.length ?? 0;
+      next = metadata.continue;
+    } while (next !== '');
+    return count;
+  } catch (error) {
+    signal.throwIfAborted();
+    if (error instanceof BenchError && error.code === 'E_CLUSTER_FORBIDDEN') return null;
+    throw error;
+  }
+}
+
 /** Null where the cluster has no DNS that bench knows: its size is known all the same. */
 async function clusterDns(client: KubeClient, signal: AbortSignal): Promise<FoundService | null> {
   try {
@@ -82,15 +106,17 @@ async function hasAutopath(client: KubeClient, dns: FoundService, signal: AbortS
 export async function countCluster(world: World, context: string | undefined): Promise<ClusterCounts> {
   const client = createClient(await connect(world, context), { clock: world.clock });
   const signal = AbortSignal.timeout(LIMIT_SECONDS * 1000);
-  const [pods, services, nodes] = [
+  const [pods, services, nodes, endpoints] = [
     await countOf(client, 'Pod', signal),
     await countOf(client, 'Service', signal),
     await countOf(client, 'Node', signal),
+    await countEndpoints(client, signal),
   ];
   const dns = await clusterDns(client, signal);
   return {
     pods,
     services,
+    endpoints,
     nodes,
     replicas: dns === null ? null : dns.pods.length,
     memoryLimitBytes: dns === null ? null : memoryLimitOf(dns),

@@ -1,19 +1,20 @@
 /** The commands of the capacity experiment, with their flags. */
 import type { Command } from 'commander';
 import type { Call } from '../experiment.ts';
-import { type PlanFlags, planCommand } from './plan-command.ts';
+import { addClusterFlags } from './cluster/cluster-flags.ts';
+import { DEFAULT_MAX_OBJECTS, type PlanFlags, planCommand } from './plan-command.ts';
 
 export function addCapacityCommands(program: Command, call: Call): void {
   const capacity = program
     .command('capacity')
     .description('how much memory and how many replicas the DNS of a cluster needs');
-  capacity
-    .command('plan')
+  addClusterFlags(capacity.command('plan'))
     .description('memory, replicas and their YAML, from the size of a cluster and published measurements')
     .option('--from-cluster', 'count pods, services and nodes, and read the DNS pods (read rights only)')
     .option('--context <name>', 'context of the kubeconfig (default: its current one)')
     .option('--pods <n>', 'pods of the cluster')
     .option('--services <n>', 'services of the cluster')
+    .option('--endpoints <n>', 'addresses behind the services (default: every pod is behind one service)')
     .option('--lookups-internal <n>', 'lookups of names of the cluster, per second (default: 0)')
     .option('--lookups-external <n>', 'lookups of other names, per second (default: 0)')
     .option('--autopath', 'CoreDNS has the autopath plugin and watches pods')
@@ -23,6 +24,17 @@ export function addCapacityCommands(program: Command, call: Call): void {
     .option('--replicas <n>', 'DNS pods today')
     .option('--nodes <n>', 'nodes of the cluster')
     .option('--extrapolate', 'plan for more than twice the objects that were measured')
+    .option('--verify', 'start what the plan recommends, with objects and queries, and see whether it holds')
+    .option(
+      '--target <name>',
+      'where to verify: local, or kubernetes (default: with --from-cluster, the cluster)',
+    )
+    .option(
+      '--max-objects <n>',
+      `pods and services to create on a cluster, at most (default: ${DEFAULT_MAX_OBJECTS})`,
+    )
+    .option('--verify-limit <quantity>', 'verify this memory limit instead of the recommended one: 120Mi')
+    .option('--coredns <version>', 'version of CoreDNS to verify')
     .option('--yaml', 'print a patch with the resources, and the ConfigMap of the autoscaler')
     .option('--json', 'print the plan as JSON')
     .addHelpText('after', call.exitStatusHelp)

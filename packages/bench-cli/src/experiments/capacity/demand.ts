@@ -8,6 +8,7 @@ import { MAX_PUBLISHED_OBJECTS } from './published.ts';
 export interface DemandFlags {
   readonly pods?: string;
   readonly services?: string;
+  readonly endpoints?: string;
   readonly lookupsInternal?: string;
   readonly lookupsExternal?: string;
   readonly families?: string;
@@ -23,6 +24,8 @@ export interface DemandFlags {
 export interface ClusterCounts {
   readonly pods: number;
   readonly services: number;
+  /** Null where EndpointSlices may not be read. */
+  readonly endpoints: number | null;
   readonly nodes: number;
   readonly replicas: number | null;
   readonly memoryLimitBytes: number | null;
@@ -35,7 +38,7 @@ const SEARCH_DOMAINS = 4;
 const usage = (message: string, fix: string) => new BenchError('E_USAGE', message, { fix });
 
 /** A whole number from `least`; `missing` where the flag was not given. */
-function wholeNumber<T>(flag: string, text: string | undefined, missing: T, least = 0): number | T {
+export function wholeNumber<T>(flag: string, text: string | undefined, missing: T, least = 0): number | T {
   if (text === undefined) return missing;
   const value = Number(text);
   if (text.trim() !== '' && Number.isInteger(value) && value >= least) return value;
@@ -48,11 +51,26 @@ function familiesOf(text: string | undefined): 1 | 2 {
   throw usage(`--families: "${text}" must be 1 or 2`, '1: programs ask for A only; 2: for A and AAAA.');
 }
 
-function bytesOf(text: string | undefined): number | null {
+/** An amount of memory in bytes; null where the flag was not given. */
+export function bytesOf(flag: string, text: string | undefined): number | null {
   if (text === undefined) return null;
   const bytes = parseQuantity(text);
   if (bytes !== null && bytes > 0) return bytes;
-  throw usage(`--memory-limit: "${text}" must be an amount of memory`, 'Write it as Kubernetes does: 170Mi.');
+  throw usage(`${flag}: "${text}" must be an amount of memory`, 'Write it as Kubernetes does: 170Mi.');
+}
+
+/** Endpoints need services and pods that they belong to. */
+function endpointsOf(
+  text: string | undefined,
+  { pods, services }: { readonly pods: number; readonly services: number },
+  cluster: ClusterCounts | null,
+): number | null {
+  const endpoints = wholeNumber('--endpoints', text, cluster?.endpoints ?? null);
+  if (endpoints === null || endpoints === 0 || (pods > 0 && services > 0)) return endpoints;
+  throw usage(
+    `--endpoints: ${endpoints} endpoints need pods and services, but there are ${pods} pods and ${services} services`,
+    'Give at least one of each, or no endpoints.',
+  );
 }
 
 /** @throws BenchError `E_USAGE` for what is not a count, for too little, and for more than may be extrapolated. */
@@ -75,12 +93,13 @@ export function demandOf(flags: DemandFlags, cluster: ClusterCounts | null): Dem
   return {
     pods,
     services,
+    endpoints: endpointsOf(flags.endpoints, { pods, services }, cluster),
     internalLookups: wholeNumber('--lookups-internal', flags.lookupsInternal, 0),
     externalLookups: wholeNumber('--lookups-external', flags.lookupsExternal, 0),
     autopath: flags.autopath ?? cluster?.autopath ?? false,
     families: familiesOf(flags.families),
     searchDomains: wholeNumber('--search-domains', flags.searchDomains, SEARCH_DOMAINS),
-    memoryLimitBytes: bytesOf(flags.memoryLimit) ?? cluster?.memoryLimitBytes ?? null,
+    memoryLimitBytes: bytesOf('--memory-limit', flags.memoryLimit) ?? cluster?.memoryLimitBytes ?? null,
     replicas: wholeNumber('--replicas', flags.replicas, cluster?.replicas ?? null, 1),
     nodes: wholeNumber('--nodes', flags.nodes, cluster?.nodes ?? null, 1),
   };

@@ -1,27 +1,87 @@
-/** `bench capacity plan`: from the size of a cluster to memory, replicas and their YAML. */
+/** `bench capacity plan`: from the size of a cluster to memory, replicas and their YAML, and whether that holds. */
 import { EXIT_STATUS } from '@dinodns-bench/program';
+import { BenchError } from '../../errors.ts';
+import { listenForInterruption } from '../../interruption.ts';
+import { createDisplay } from '../../progress/display.ts';
 import type { World } from '../../world.ts';
+import { clusterSettings } from './cluster/cluster-flags.ts';
 import { countCluster } from './cluster-counts.ts';
-import { type DemandFlags, demandOf } from './demand.ts';
-import { planCapacity } from './plan.ts';
+import { bytesOf, type DemandFlags, demandOf, wholeNumber } from './demand.ts';
+import { type CapacityPlan, planCapacity } from './plan.ts';
 import { planYaml } from './plan-yaml.ts';
 import { renderPlan } from './render-plan.ts';
+import { renderVerification } from './verify/render-verification.ts';
+import type { Verification } from './verify/verification.ts';
+import { verifyPlan } from './verify/verify-plan.ts';
 
 export interface PlanFlags extends DemandFlags {
   readonly fromCluster?: boolean;
   readonly context?: string;
+  readonly verify?: boolean;
+  readonly target?: string;
+  readonly maxObjects?: string;
+  readonly coredns?: string;
+  readonly verifyLimit?: string;
   readonly json?: boolean;
   readonly yaml?: boolean;
 }
 
 const COLUMNS = 80;
 
-/** The plan on stdout: as text, as YAML for kubectl, or as JSON. */
+/** On somebody's cluster; twice the smallest published size still fits. */
+export const DEFAULT_MAX_OBJECTS = 20_000;
+
+function targetOf({ target, fromCluster }: PlanFlags): 'local' | 'kubernetes' {
+  const chosen = target ?? (fromCluster === true ? 'kubernetes' : 'local');
+  if (chosen === 'local' || chosen === 'kubernetes') return chosen;
+  throw new BenchError('E_USAGE', `--target: "${chosen}" must be local or kubernetes`, {
+    fix: 'local: this machine; kubernetes: the cluster of the kubeconfig.',
+  });
+}
+
+/** The flags that say how a plan is verified, checked before anything is done. */
+function verificationOf(world: World, flags: PlanFlags) {
+  return {
+    target: targetOf(flags),
+    settings: clusterSettings({ ...flags }, world.env),
+    maxObjects: wholeNumber('--max-objects', flags.maxObjects, DEFAULT_MAX_OBJECTS, 1),
+    memoryLimitBytes: bytesOf('--verify-limit', flags.verifyLimit),
+    version: flags.coredns ?? null,
+  };
+}
+
+async function verify(world: World, flags: PlanFlags, plan: CapacityPlan): Promise<Verification> {
+  const display = createDisplay(world.stderr);
+  const interruption = listenForInterruption(world, (text) => display.line(text));
+  try {
+    return await verifyPlan({
+      world,
+      plan,
+      ...verificationOf(world, flags),
+      display,
+      signal: interruption.signal,
+    });
+  } finally {
+    interruption.release();
+    display.clear();
+  }
+}
+
+/** The plan on stdout: as text, as YAML for kubectl, or as JSON. With `--verify`, exit status 9 if it does not hold. */
 export async function planCommand(world: World, flags: PlanFlags): Promise<number> {
+  if (flags.verify === true) verificationOf(world, flags);
   const cluster = flags.fromCluster === true ? await countCluster(world, flags.context) : null;
   const plan = planCapacity(demandOf(flags, cluster));
-  if (flags.json === true) world.stdout.write(`${JSON.stringify(plan, null, 2)}\n`);
-  else if (flags.yaml === true) world.stdout.write(planYaml(plan));
-  else world.stdout.write(renderPlan(plan, world.stdout.columns ?? COLUMNS));
-  return EXIT_STATUS.success;
+  const verification = flags.verify === true ? await verify(world, flags, plan) : null;
+  const columns = world.stdout.columns ?? COLUMNS;
+  if (flags.json === true) {
+    const shown = verification === null ? plan : { ...plan, verification };
+    world.stdout.write(`${JSON.stringify(shown, null, 2)}\n`);
+  } else if (flags.yaml === true) world.stdout.write(planYaml(plan));
+  else world.stdout.write(renderPlan(plan, columns));
+  if (verification === null) return EXIT_STATUS.success;
+  if (flags.json !== true && flags.yaml !== true) {
+    world.stdout.write(renderVerification(verification, columns));
+  }
+  return verification.held ? EXIT_STATUS.success : EXIT_STATUS.threshold;
 }

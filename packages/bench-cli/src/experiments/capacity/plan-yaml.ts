@@ -7,7 +7,7 @@ const DEFAULT_NODES_PER_REPLICA = 16;
 const DEFAULT_CORES_PER_REPLICA = 256;
 
 /** Megabytes are 10^6 bytes; rounded up to what people write. */
-function memoryQuantity(megabytes: number): string {
+export function memoryQuantity(megabytes: number): string {
   return `${Math.ceil((megabytes * 1e6) / 2 ** 20)}Mi`;
 }
 

@@ -14,6 +14,8 @@ import {
 export interface Demand {
   readonly pods: number;
   readonly services: number;
+  /** Addresses behind the services; null: every pod is behind one. */
+  readonly endpoints: number | null;
   /** Lookups that programs make, per second over the whole cluster. */
   readonly internalLookups: number;
   readonly externalLookups: number;
@@ -52,6 +54,8 @@ export interface CapacityPlan {
   readonly configuration: Configuration;
   readonly objects: number;
   readonly figures: readonly Figure[];
+  /** Of all replicas together. */
+  readonly queriesPerSecond: number;
   readonly replicas: number;
   readonly memoryRequestMegabytes: number;
   readonly memoryLimitMegabytes: number;
@@ -210,6 +214,7 @@ export function planCapacity(demand: Demand): CapacityPlan {
     configuration,
     objects,
     figures,
+    queriesPerSecond: queries.internal + queries.external,
     replicas,
     memoryRequestMegabytes: round(steady),
     memoryLimitMegabytes: round(limit),

@@ -1,0 +1,63 @@
+/** What the program beside a private CoreDNS prints: one line for each phase. Pure. */
+import { z } from 'zod';
+
+/**
+ * What is done with a CoreDNS, in any order that begins with `cold-start`: until it has everything; left alone; with a full
+ * cache; under queries, which go on from then; while it reads all objects again.
+ */
+export const PHASES = ['cold-start', 'steady', 'cache', 'load', 'relist'] as const;
+export type Phase = (typeof PHASES)[number];
+
+const bytes = z.number().nonnegative().nullable();
+
+const queriesSchema = z.object({
+  sent: z.number(),
+  answered: z.number(),
+  /** Not answered within 5 seconds. */
+  lost: z.number(),
+  /** Answered with another response code than expected. */
+  wrong: z.number(),
+});
+export type QueryCounts = z.output<typeof queriesSchema>;
+
+const phaseSchema = z.object({
+  phase: z.enum(PHASES),
+  /**
+   * Anonymous memory, which is what counts against a limit: of samples four times a second, and the largest of a look every
+   * 20 ms and of what the kernel saw.
+   */
+  medianBytes: bytes,
+  p95Bytes: bytes,
+  peakBytes: z.number().nonnegative(),
+  /** With the pages of the program's file, at the end of the phase; the proportional share where it may be read. */
+  rssBytes: bytes,
+  pssBytes: bytes,
+  /** From the start of the pod's programs until CoreDNS has all objects. */
+  readySeconds: z.number().optional(),
+  lists: z.number().optional(),
+  heapAllocBytes: bytes,
+  heapInuseBytes: bytes,
+  heapSysBytes: bytes,
+  nextCollectionBytes: bytes,
+  queries: queriesSchema,
+});
+export type PhaseFigures = z.output<typeof phaseSchema>;
+
+const lineSchema = z.union([
+  phaseSchema,
+  z.object({ done: z.literal(true), queries: queriesSchema }),
+  z.object({ ended: z.string() }),
+  z.object({ failed: z.string() }),
+]);
+export type PhaseLine = z.output<typeof lineSchema>;
+
+/** Null for a line that is not the program's: a warning of Node.js, for example. */
+export function parsePhaseLine(line: string): PhaseLine | null {
+  if (!line.startsWith('{')) return null;
+  try {
+    return lineSchema.safeParse(JSON.parse(line)).data ?? null;
+  } catch {
+    // Not JSON after all.
+    return null;
+  }
+}

@@ -1,0 +1,116 @@
+/** Asks CoreDNS: names once, to fill its cache, or at a fixed rate, with every query accounted for. */
+import { createSocket } from 'node:dgram';
+
+/** As long as the resolver of the C library waits (resolv.conf(5), `timeout`). */
+const LOST_AFTER_MS = 5000;
+const TICK_MS = 5;
+/** While a cache is filled. */
+const IN_FLIGHT = 200;
+/** Ids of a socket are 16 bits; half of them may be in use. */
+const MAX_PENDING = 32_768;
+
+const TYPES = { A: 1, AAAA: 28 };
+
+export function encodeQuery(id, name, type) {
+  const labels = name.split('.').filter((label) => label !== '');
+  const length = labels.reduce((sum, label) => sum + 1 + label.length, 0);
+  const message = Buffer.alloc(12 + length + 1 + 4);
+  message.writeUInt16BE(id, 0);
+  message.writeUInt16BE(0x0100, 2);
+  message.writeUInt16BE(1, 4);
+  let at = 12;
+  for (const label of labels) {
+    message[at] = label.length;
+    message.write(label, at + 1, 'latin1');
+    at += 1 + label.length;
+  }
+  message.writeUInt16BE(TYPES[type], at + 1);
+  message.writeUInt16BE(1, at + 3);
+  return message;
+}
+
+/** @param questions functions of a number: `(n) => ({ name, type, code })`, with the expected response code */
+export async function openAsker({ address, port }) {
+  const socket = createSocket('udp4');
+  await new Promise((resolve, reject) => {
+    socket.once('error', reject);
+    socket.connect(port, address, resolve);
+  });
+  const pending = new Map();
+  const counts = { sent: 0, answered: 0, lost: 0, wrong: 0 };
+  let next = 0;
+  let number = 0;
+  // A refused datagram is a query without an answer, and is counted as one.
+  socket.on('error', () => undefined);
+  socket.on('message', (message) => {
+    if (message.length < 12) return;
+    const id = message.readUInt16BE(0);
+    const query = pending.get(id);
+    if (query === undefined) return;
+    pending.delete(id);
+    counts.answered += 1;
+    if ((message.readUInt16BE(2) & 0xf) !== query.code) counts.wrong += 1;
+  });
+  function loseOld() {
+    const end = Date.now() - LOST_AFTER_MS;
+    for (const [id, { sentAt }] of pending) {
+      if (sentAt > end) break;
+      pending.delete(id);
+      counts.lost += 1;
+    }
+  }
+  function send(question) {
+    const { name, type, code } = question(number);
+    number += 1;
+    next = (next + 1) % 0x10000;
+    if (pending.has(next)) {
+      pending.delete(next);
+      counts.lost += 1;
+    }
+    pending.set(next, { sentAt: Date.now(), code });
+    counts.sent += 1;
+    socket.send(encodeQuery(next, name, type));
+  }
+  const sleep = (ms) => new Promise((resolve) => setTimeout(resolve, ms));
+  async function settle(demandLife) {
+    while (pending.size > 0) {
+      demandLife();
+      loseOld();
+      await sleep(TICK_MS);
+    }
+  }
+  return {
+    counts: () => ({ ...counts }),
+    /** `count` queries as fast as they are answered, with some in flight; rejects with what `demandLife` throws. */
+    async once(question, count, demandLife) {
+      for (let sent = 0; sent < count; ) {
+        demandLife();
+        loseOld();
+        while (pending.size < IN_FLIGHT && sent < count) {
+          send(question);
+          sent += 1;
+        }
+        await sleep(1);
+      }
+      await settle(demandLife);
+    },
+    /** Asks at a rate until the returned function is called, which resolves when all queries are accounted for. */
+    steadily(question, queriesPerSecond) {
+      const begin = Date.now();
+      let sent = 0;
+      const timer = setInterval(() => {
+        loseOld();
+        const due = Math.floor(((Date.now() - begin) / 1000) * queriesPerSecond);
+        while (sent < due && pending.size < MAX_PENDING) {
+          send(question);
+          sent += 1;
+        }
+      }, TICK_MS);
+      return async (demandLife) => {
+        clearInterval(timer);
+        await settle(demandLife);
+      };
+    },
+    close: () => socket.close(),
+  };
+}

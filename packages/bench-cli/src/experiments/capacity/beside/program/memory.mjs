@@ -1,0 +1,103 @@
+/** Memory of the CoreDNS process, from /proc, and of its heap, from its metrics. */
+import { readdirSync, readFileSync } from 'node:fs';
+
+/** A peak lasts about as long as a list takes to decode; 20 ms see it even for small lists. */
+const PEAK_INTERVAL_MS = 20;
+const SAMPLE_INTERVAL_MS = 250;
+
+const field = (text, name) => {
+  const match = new RegExp(`^${name}:\\s+(\\d+) kB$`, 'm').exec(text);
+  return match === null ? null : Number(match[1]) * 1024;
+};
+
+function read(path) {
+  try {
+    return readFileSync(path, 'utf8');
+  } catch {
+    // The process has ended, or its details are not ours to read.
+    return '';
+  }
+}
+
+/** Id of the process with this name; null if there is none. */
+export function findProcess(name) {
+  const pids = readdirSync('/proc').filter((entry) => /^\d+$/.test(entry));
+  const pid = pids.find((entry) => read(`/proc/${entry}/comm`).trim() === name);
+  return pid === undefined ? null : Number(pid);
+}
+
+export function isAlive(pid) {
+  const state = /^State:\s+(\w)/m.exec(read(`/proc/${pid}/status`))?.[1];
+  return state !== undefined && state !== 'Z' && state !== 'X';
+}
+
+/**
+ * In bytes: `anonymous` memory, which is what counts against a limit, because the kernel can drop the pages of the program's
+ * file at any time; all resident memory and the part of it that is mapped from files; where it may be read, the proportional
+ * set size; and the largest resident one since the start.
+ */
+export function memoryOf(pid) {
+  const status = read(`/proc/${pid}/status`);
+  return {
+    anonymousBytes: field(status, 'RssAnon'),
+    fileBytes: field(status, 'RssFile'),
+    rssBytes: field(status, 'VmRSS'),
+    pssBytes: field(read(`/proc/${pid}/smaps_rollup`), 'Pss'),
+    highestBytes: field(status, 'VmHWM'),
+  };
+}
+
+/** Watches a process until `end` is called, which tells what was seen. `isNew`: its whole life is watched. */
+export function watchMemory(pid, isNew) {
+  const before = memoryOf(pid);
+  let peakBytes = before.anonymousBytes ?? 0;
+  const samples = [];
+  const look = setInterval(() => {
+    const anonymous = field(read(`/proc/${pid}/status`), 'RssAnon');
+    if (anonymous !== null) peakBytes = Math.max(peakBytes, anonymous);
+  }, PEAK_INTERVAL_MS);
+  const sampling = setInterval(() => {
+    const { anonymousBytes } = memoryOf(pid);
+    if (anonymousBytes !== null) samples.push(anonymousBytes);
+  }, SAMPLE_INTERVAL_MS);
+  return {
+    end() {
+      clearInterval(look);
+      clearInterval(sampling);
+      const { anonymousBytes, fileBytes, rssBytes, pssBytes, highestBytes } = memoryOf(pid);
+      samples.push(anonymousBytes ?? 0);
+      const sorted = samples.toSorted((a, b) => a - b);
+      const at = (share) => sorted[Math.min(sorted.length - 1, Math.floor(share * sorted.length))] ?? null;
+      // The kernel misses nothing between two looks: what it saw counts, without the file, if it rose meanwhile.
+      const hasRisen = isNew || (highestBytes ?? 0) > (before.highestBytes ?? 0);
+      const seen = hasRisen ? (highestBytes ?? 0) - (fileBytes ?? 0) : 0;
+      return {
+        medianBytes: at(0.5),
+        p95Bytes: at(0.95),
+        peakBytes: Math.max(peakBytes, seen),
+        rssBytes,
+        pssBytes,
+      };
+    },
+  };
+}
+
+const GO_METRICS = {
+  heapAllocBytes: 'go_memstats_heap_alloc_bytes',
+  heapInuseBytes: 'go_memstats_heap_inuse_bytes',
+  heapSysBytes: 'go_memstats_heap_sys_bytes',
+  nextCollectionBytes: 'go_memstats_next_gc_bytes',
+};
+
+/** Go's own figures; null for each that the metrics do not have. */
+export async function heapOf(metricsUrl) {
+  const text = await fetch(metricsUrl).then(
+    (answer) => answer.text(),
+    () => '',
+  );
+  const metric = (name) => {
+    const match = new RegExp(`^${name} (\\S+)$`, 'm').exec(text);
+    return match === null ? null : Number(match[1]);
+  };
+  return Object.fromEntries(Object.entries(GO_METRICS).map(([key, name]) => [key, metric(name)]));
+}

@@ -1,0 +1,133 @@
+/**
+ * Watches the cluster's own DNS while objects are created: it reads them as well, and must not run out of memory for
+ * them. Read rights only.
+ */
+import { BenchError } from '../../../errors.ts';
+import type { KubeClient } from '../../../kubernetes-api/client.ts';
+import { parseSummary } from '../../../observe/kubernetes/summary.ts';
+import { parseQuantity } from '../../../quantity.ts';
+import { dnsContainer } from '../../../targets/kubernetes/dns-container.ts';
+import { type FoundService, findClusterDns } from '../../../targets/kubernetes/existing-service.ts';
+import { restartsOf } from '../../../targets/kubernetes/pod-state.ts';
+
+/** Of its limit: a list of everything, should it come now, takes about twice the steady memory of small clusters. */
+const MAX_SHARE = 0.6;
+
+/** The kubelet reads the figures every ten to fifteen seconds. */
+const INTERVAL_SECONDS = 5;
+
+/** What is known of the cluster's DNS at one moment. Null where the kubelet may not be asked. */
+export interface ClusterDnsState {
+  readonly pods: number;
+  readonly restarts: number;
+  /** Working set of the largest. */
+  readonly memoryBytes: number | null;
+  readonly memoryLimitBytes: number | null;
+}
+
+export interface ClusterDnsGuard {
+  readonly before: ClusterDnsState | null;
+  /** Aborted, with the error to report, when it must not get more objects. */
+  readonly signal: AbortSignal;
+  /** Its state now; null if the cluster has none that bench knows. */
+  now(): Promise<ClusterDnsState | null>;
+  stop(): void;
+}
+
+async function findDns(client: KubeClient, signal: AbortSignal): Promise<FoundService | null> {
+  try {
+    return await findClusterDns(client, signal);
+  } catch (error) {
+    if (error instanceof BenchError && (error.code === 'E_CONFIG' || error.code === 'E_CLUSTER_FORBIDDEN')) {
+      return null;
+    }
+    throw error;
+  }
+}
+
+async function memoryOf(client: KubeClient, dns: FoundService, signal: AbortSignal): Promise<number | null> {
+  const containers = new Map(
+    dns.pods.map((pod) => [pod.metadata?.name ?? '', dnsContainer(pod, dns.podPort)?.name ?? null]),
+  );
+  const nodes = [...new Set(dns.pods.map((pod) => pod.spec?.nodeName ?? ''))];
+  const values: number[] = [];
+  for (const node of nodes) {
+    const text = await client
+      .text(`/api/v1/nodes/${node}/proxy/stats/summary`, 'get nodes/proxy', signal)
+      .catch((error: unknown) => {
+        signal.throwIfAborted();
+        if (error instanceof BenchError) return null;
+        throw error;
+      });
+    if (text === null) return null;
+    for (const { memoryBytes } of parseSummary(text, dns.namespace, containers).values()) {
+      if (memoryBytes !== null) values.push(memoryBytes);
+    }
+  }
+  return values.length === 0 ? null : Math.max(...values);
+}
+
+function limitOf({ pods, podPort }: FoundService): number | null {
+  const limits = pods.map((pod) => parseQuantity(dnsContainer(pod, podPort)?.resources?.limits?.memory));
+  const known = limits.filter((limit) => limit !== null);
+  return known.length === 0 ? null : Math.min(...known);
+}
+
+export async function clusterDnsState(
+  client: KubeClient,
+  signal: AbortSignal,
+): Promise<ClusterDnsState | null> {
+  const dns = await findDns(client, signal);
+  if (dns === null) return null;
+  return {
+    pods: dns.pods.length,
+    restarts: dns.pods.reduce((sum, pod) => sum + restartsOf(pod), 0),
+    memoryBytes: await memoryOf(client, dns, signal),
+    memoryLimitBytes: limitOf(dns),
+  };
+}
+
+/** Why the cluster's DNS must not get more objects; null if it may. */
+export function dangerOf(before: ClusterDnsState, now: ClusterDnsState): string | null {
+  const { memoryBytes, memoryLimitBytes } = now;
+  if (now.restarts > before.restarts) return 'a pod of it was restarted';
+  if (now.pods < before.pods) return `it has ${now.pods} ready pods, ${before.pods} before`;
+  if (memoryBytes === null || memoryLimitBytes === null || memoryBytes <= MAX_SHARE * memoryLimitBytes)
+    return null;
+  const mebibytes = (bytes: number) => `${Math.round(bytes / 2 ** 20)} MiB`;
+  return `it uses ${mebibytes(memoryBytes)} of its limit of ${mebibytes(memoryLimitBytes)}`;
+}
+
+/** Looks every five seconds, until `stop`. */
+export async function guardClusterDns(client: KubeClient, signal: AbortSignal): Promise<ClusterDnsGuard> {
+  const before = await clusterDnsState(client, signal);
+  const danger = new AbortController();
+  let busy = false;
+  const look = async () => {
+    if (busy || before === null) return;
+    busy = true;
+    try {
+      const now = await clusterDnsState(client, signal);
+      const why = now === null ? 'it has no ready pods any more' : dangerOf(before, now);
+      if (why === null) return;
+      const message = `the cluster's own DNS is in danger: ${why}`;
+      danger.abort(
+        new BenchError('E_CLUSTER_REFUSED', message, {
+          fix: 'Its objects are deleted again. Raise the memory limit of the cluster DNS first, or give fewer --objects.',
+        }),
+      );
+    } finally {
+      busy = false;
+    }
+  };
+  const stop = client.clock.every(INTERVAL_SECONDS, () => {
+    // What cannot be read now can be read in five seconds; the run has its own requests, which fail loudly.
+    look().catch(() => undefined);
+  });
+  return {
+    before,
+    signal: danger.signal,
+    now: () => clusterDnsState(client, signal),
+    stop,
+  };
+}

@@ -1,0 +1,156 @@
+/**
+ * The memory of a CoreDNS on a cluster: synthetic objects, a private CoreDNS that is started several times, and what became
+ * of the cluster's own DNS meanwhile. Everything is deleted at the end.
+ */
+import { type Cluster, ENDPOINT_SLICES, PODS, SERVICES } from '@dinodns-bench/cluster-objects';
+import type { KubernetesSettings } from '../../../config/kubernetes-settings.ts';
+import { BenchError } from '../../../errors.ts';
+import type { KubeClient } from '../../../kubernetes-api/client.ts';
+import { corednsImageReference } from '../../../servers/coredns/image.ts';
+import { checkerImage } from '../../../targets/kubernetes/images.ts';
+import { namespaceOf, runLabels } from '../../../targets/kubernetes/objects/labels.ts';
+import { copyPullSecrets } from '../../../targets/kubernetes/pull-secrets.ts';
+import type { World } from '../../../world.ts';
+import { existingNames } from '../beside/existing-names.ts';
+import type { Phase } from '../beside/phases.ts';
+import type { Configuration } from '../published.ts';
+import type { ClusterDnsState } from './cluster-dns-guard.ts';
+import type { Paced } from './create-paced.ts';
+import { dnsFiles } from './dns-job.ts';
+import { type StartResult, startDns } from './start-dns.ts';
+import { type SyntheticSize, syntheticCluster } from './synthetic-objects.ts';
+import { openSyntheticRun, type SyntheticRun } from './synthetic-run.ts';
+
+export interface ClusterMemoryRequest {
+  readonly world: World;
+  readonly client: KubeClient;
+  readonly settings: KubernetesSettings;
+  readonly runId: string;
+  readonly size: SyntheticSize;
+  /** Refused before anything is created if the size has more pods and services. */
+  readonly maxObjects: number;
+  readonly configuration: Configuration;
+  /** The version of `--coredns-image`; null for the default one. */
+  readonly version: string | null;
+  readonly starts: number;
+  readonly phases: readonly Phase[];
+  readonly seconds: number;
+  readonly queriesPerSecond: number;
+  readonly memory: { readonly request: string; readonly limit: string } | null;
+  /** What is being done, as a short sentence. */
+  readonly tell: (text: string) => void;
+  readonly signal: AbortSignal;
+}
+
+export interface ClusterMemoryResult {
+  readonly corednsImage: string;
+  /** Objects that CoreDNS could read, those of the cluster included. */
+  readonly counts: {
+    readonly services: number;
+    readonly endpointSlices: number;
+    readonly endpoints: number;
+    readonly pods: number;
+  };
+  readonly creation: Paced;
+  readonly clusterDns: { readonly before: ClusterDnsState; readonly after: ClusterDnsState } | null;
+  readonly starts: readonly StartResult[];
+}
+
+function demandBounded({ size, maxObjects, settings }: ClusterMemoryRequest): void {
+  const objects = size.pods + size.services;
+  if (objects <= maxObjects) return;
+  throw new BenchError(
+    'E_USAGE',
+    `${objects} objects are more than --max-objects allows on a cluster (${maxObjects})`,
+    {
+      fix: `Give --max-objects ${objects} if ${settings.context ?? 'the cluster'} may have so many, or fewer objects.`,
+    },
+  );
+}
+
+/** CoreDNS watches pods only with `pods verified`, which autopath needs: without them, they need not exist. */
+const needsPods = (configuration: Configuration) => configuration === 'autopath';
+
+const corefileOf = (configuration: Configuration) =>
+  configuration === 'autopath' ? ({ pods: 'verified', autopath: '@kubernetes' } as const) : {};
+
+async function startAll(
+  request: ClusterMemoryRequest,
+  namespace: string,
+  cluster: Cluster,
+  corednsImage: string,
+): Promise<StartResult[]> {
+  const { client, settings, runId, starts, signal } = request;
+  const labels = runLabels(runId);
+  const pullSecrets = await copyPullSecrets(client, settings.pullSecrets ?? [], namespace, labels, signal);
+  const files = dnsFiles({
+    namespace,
+    runId,
+    name: 'dns',
+    corefile: corefileOf(request.configuration),
+    names: existingNames(cluster),
+  });
+  await client.create('ConfigMap', files.object, signal);
+  const results: StartResult[] = [];
+  for (let start = 1; start <= starts; start += 1) {
+    request.tell(`start ${start} of ${starts} of the private CoreDNS`);
+    results.push(
+      await startDns({
+        ...request,
+        namespace,
+        unit: `start-${start}`,
+        corednsImage,
+        observerImage: checkerImage(settings),
+        mount: files.mount,
+        pullSecrets,
+      }),
+    );
+  }
+  return results;
+}
+
+/**
+ * @throws BenchError `E_USAGE` above `maxObjects`, `E_CLUSTER_FORBIDDEN` without a right, `E_CLUSTER_REFUSED` if the API server
+ * gets slow or the cluster's own DNS would be in danger. Nothing is left in any case.
+ */
+export async function measureOnCluster(request: ClusterMemoryRequest): Promise<ClusterMemoryResult> {
+  demandBounded(request);
+  const { world, client, settings, runId, size, configuration, signal } = request;
+  const namespace = namespaceOf(settings.namespacePrefix, runId);
+  const cluster = syntheticCluster(size, namespace);
+  const corednsImage = corednsImageReference({
+    settings,
+    version: request.version,
+    isNamed: request.version !== null,
+  });
+  const withPods = needsPods(configuration);
+  request.tell('creating objects');
+  const run: SyntheticRun = await openSyntheticRun({
+    world,
+    client,
+    runId,
+    namespace,
+    cluster,
+    withPods,
+    onProgress: () => undefined,
+    signal,
+  });
+  try {
+    const starts = await startAll(request, namespace, cluster, corednsImage);
+    return {
+      corednsImage,
+      counts: {
+        services: SERVICES.count(cluster),
+        endpointSlices: ENDPOINT_SLICES.count(cluster),
+        endpoints: cluster.spec.endpoints,
+        pods: withPods ? PODS.count(cluster) : 0,
+      },
+      creation: run.creation,
+      clusterDns: run.clusterDns,
+      starts,
+    };
+  } finally {
+    request.tell('deleting everything');
+    await run.close();
+  }
+}

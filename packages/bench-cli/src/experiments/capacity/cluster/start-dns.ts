@@ -1,0 +1,115 @@
+/** Starts a private CoreDNS on a cluster, once, and says what was measured in each phase, or how it ended. */
+import type { KubernetesSettings } from '../../../config/kubernetes-settings.ts';
+import { BenchError } from '../../../errors.ts';
+import type { KubeClient } from '../../../kubernetes-api/client.ts';
+import { parseSummary } from '../../../observe/kubernetes/summary.ts';
+import { unitSelector } from '../../../targets/kubernetes/objects/labels.ts';
+import type { ConfigMapMount } from '../../../targets/kubernetes/objects/pods.ts';
+import { runJob } from '../../../targets/kubernetes/run-job.ts';
+import type { Phase, PhaseFigures, QueryCounts } from '../beside/phases.ts';
+import { readPhases } from '../beside/read-phases.ts';
+import { DNS_CONTAINER, dnsJob } from './dns-job.ts';
+
+export interface StartRequest {
+  readonly client: KubeClient;
+  readonly settings: KubernetesSettings;
+  readonly runId: string;
+  readonly namespace: string;
+  readonly unit: string;
+  readonly corednsImage: string;
+  readonly observerImage: string;
+  readonly mount: ConfigMapMount;
+  readonly pullSecrets: readonly string[];
+  readonly phases: readonly Phase[];
+  readonly seconds: number;
+  readonly queriesPerSecond: number;
+  readonly memory: { readonly request: string; readonly limit: string } | null;
+  readonly signal: AbortSignal;
+}
+
+export interface PhaseResult extends PhaseFigures {
+  /** What Kubernetes compares with the limit, read by the kubelet within the last 15 seconds; null where it may not be read. */
+  readonly workingSetBytes: number | null;
+}
+
+export interface StartResult {
+  readonly phases: readonly PhaseResult[];
+  /** Of all phases; null if they did not come to their end. */
+  readonly queries: QueryCounts | null;
+  /** Why CoreDNS ended before all phases were over: killed for its memory, for example; null if it did not. */
+  readonly death: string | null;
+}
+
+/** Getting ready and reading again may take two minutes each, and the cache is filled meanwhile. */
+const SECONDS_BESIDE_PHASES = 400;
+
+async function workingSetOf(
+  client: KubeClient,
+  { namespace, pod, node }: { namespace: string; pod: string; node: string },
+  signal: AbortSignal,
+): Promise<number | null> {
+  try {
+    const text = await client.text(`/api/v1/nodes/${node}/proxy/stats/summary`, 'get nodes/proxy', signal);
+    const reading = parseSummary(text, namespace, new Map([[pod, DNS_CONTAINER]])).get(pod);
+    // A container that has just ended has 0.
+    return reading?.memoryBytes || null;
+  } catch (error) {
+    signal.throwIfAborted();
+    if (error instanceof BenchError) return null;
+    throw error;
+  }
+}
+
+async function placeOf(
+  { client, namespace, runId, unit }: StartRequest,
+  signal: AbortSignal,
+): Promise<{ namespace: string; pod: string; node: string } | null> {
+  const { items } = await client.list('Pod', { namespace, labels: unitSelector(runId, unit) }, signal);
+  const [pod] = items;
+  const { name } = pod?.metadata ?? {};
+  const node = pod?.spec?.nodeName;
+  return name === undefined || node === undefined ? null : { namespace, pod: name, node };
+}
+
+/**
+ * Resolves when all phases are over, or CoreDNS has ended before.
+ * @throws BenchError if the pod cannot be started, or its program fails: not a finding about CoreDNS.
+ */
+export async function startDns(request: StartRequest): Promise<StartResult> {
+  const { client, settings, namespace, runId, unit, phases, seconds, signal } = request;
+  const workingSets: Promise<number | null>[] = [];
+  const runSeconds = SECONDS_BESIDE_PHASES + seconds * phases.length;
+  const readWorkingSet = async () => {
+    const place = await placeOf(request, signal);
+    return place === null ? null : workingSetOf(client, place, signal);
+  };
+  const reader = readPhases(() => workingSets.push(readWorkingSet().catch(() => null)));
+  let death: string | null = null;
+  let isKilled = false;
+  try {
+    await runJob({
+      client,
+      namespace,
+      labels: unitSelector(runId, unit),
+      what: 'the private CoreDNS',
+      signal,
+      job: dnsJob({ ...request, deadlineSeconds: settings.readyTime + runSeconds }),
+      scheduleSeconds: settings.scheduleTime,
+      startSeconds: settings.readyTime,
+      runSeconds,
+      onLine: reader.onLine,
+    });
+    if (reader.total === null) death = 'CoreDNS ended by itself';
+  } catch (error) {
+    if (!(error instanceof BenchError) || error.code !== 'E_SERVER_DIED') throw error;
+    death = error.message;
+    isKilled = true;
+  }
+  if (death !== null && !isKilled) reader.demandSound();
+  const read = await Promise.all(workingSets);
+  return {
+    phases: reader.figures.map((phase, index) => ({ ...phase, workingSetBytes: read[index] ?? null })),
+    queries: reader.total,
+    death: reader.total === null ? death : null,
+  };
+}

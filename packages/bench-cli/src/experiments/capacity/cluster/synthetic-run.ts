@@ -1,0 +1,142 @@
+/**
+ * A cluster for a private CoreDNS: a namespace with synthetic objects in it and an account that may read, all of which
+ * goes with the namespace.
+ */
+import type { Cluster } from '@dinodns-bench/cluster-objects';
+import type { KubeClient } from '../../../kubernetes-api/client.ts';
+import { LABELS, labelValue } from '../../../targets/kubernetes/objects/labels.ts';
+import { demandPermissions, type Permission } from '../../../targets/kubernetes/permissions.ts';
+import {
+  NAMESPACE_GONE_SECONDS,
+  openNamespace,
+  waitUntilNamespaceGone,
+} from '../../../targets/kubernetes/run-namespace.ts';
+import type { World } from '../../../world.ts';
+import { type ClusterDnsState, guardClusterDns } from './cluster-dns-guard.ts';
+import { createPaced, type Paced } from './create-paced.ts';
+import { dnsAccount } from './dns-job.ts';
+import { type SyntheticObject, syntheticCount, syntheticObjects } from './synthetic-objects.ts';
+
+/** Objects are deleted at some hundred a second; this is for a slow API server. */
+const SECONDS_PER_DELETED_OBJECT = 0.05;
+
+const inNamespace = (group: string, resource: string, verbs: readonly string[]): Permission[] =>
+  verbs.map((verb) => ({ verb, group, resource, scope: 'namespace' }));
+const inCluster = (group: string, resource: string, verbs: readonly string[]): Permission[] =>
+  verbs.map((verb) => ({ verb, group, resource, scope: 'cluster' }));
+
+/** What synthetic objects need, in `k8s/rbac.yaml` the role `dinodns-bench-capacity`, besides that of every run. */
+const PERMISSIONS: readonly Permission[] = [
+  ...inCluster('', 'namespaces', ['create', 'get', 'list', 'watch', 'delete']),
+  ...inNamespace('', 'serviceaccounts', ['create']),
+  ...inNamespace('', 'configmaps', ['create', 'delete']),
+  ...inNamespace('', 'services', ['create']),
+  ...inNamespace('discovery.k8s.io', 'endpointslices', ['create']),
+  ...inNamespace('', 'pods/log', ['get']),
+  ...inNamespace('batch', 'jobs', ['create', 'delete']),
+  ...inCluster('rbac.authorization.k8s.io', 'clusterroles', ['create', 'delete']),
+  ...inCluster('rbac.authorization.k8s.io', 'clusterrolebindings', ['create', 'delete']),
+  ...inCluster('', 'services', ['list', 'watch']),
+  ...inCluster('', 'endpoints', ['list', 'watch']),
+  ...inCluster('', 'pods', ['list', 'watch']),
+  ...inCluster('discovery.k8s.io', 'endpointslices', ['list', 'watch']),
+];
+
+const POD_PERMISSIONS: readonly Permission[] = [
+  ...inNamespace('', 'pods', ['create']),
+  ...inNamespace('', 'pods/status', ['patch']),
+];
+
+export interface SyntheticRequest {
+  readonly world: World;
+  readonly client: KubeClient;
+  readonly runId: string;
+  /** Of the run, and of all objects. */
+  readonly namespace: string;
+  readonly cluster: Cluster;
+  readonly withPods: boolean;
+  readonly onProgress: (created: number) => void;
+  readonly signal: AbortSignal;
+}
+
+export interface SyntheticRun {
+  readonly creation: Paced;
+  /** The cluster's own DNS before and after the creation; null where there is none that bench knows. */
+  readonly clusterDns: { readonly before: ClusterDnsState; readonly after: ClusterDnsState } | null;
+  /** Deletes the namespace and waits until it and all that belongs to it is gone. */
+  close(): Promise<void>;
+}
+
+async function createOne(client: KubeClient, item: SyntheticObject, signal: AbortSignal): Promise<void> {
+  switch (item.kind) {
+    case 'Service':
+      await client.create('Service', item.object, signal);
+      return;
+    case 'EndpointSlice':
+      await client.create('EndpointSlice', item.object, signal);
+      return;
+    case 'Pod':
+      await client.create('Pod', item.object, signal);
+      return;
+  }
+}
+
+/** The account of the private CoreDNS, with its role and binding, which belong to the namespace. */
+async function createAccount(
+  client: KubeClient,
+  name: string,
+  runId: string,
+  signal: AbortSignal,
+): Promise<void> {
+  const namespace = await client.get('Namespace', name, undefined, signal);
+  if (namespace === null) throw new Error(`the namespace ${name} is gone`);
+  const { account, role, binding } = dnsAccount(namespace, runId);
+  await client.create('ServiceAccount', account, signal);
+  await client.create('ClusterRole', role, signal);
+  await client.create('ClusterRoleBinding', binding, signal);
+}
+
+async function isOfRun(client: KubeClient, name: string, runId: string): Promise<boolean> {
+  const found = await client.get('Namespace', name, undefined, AbortSignal.timeout(10_000)).catch(() => null);
+  return found?.metadata?.labels?.[LABELS.run] === labelValue(runId);
+}
+
+async function removeAll(client: KubeClient, namespace: string, objects: number): Promise<void> {
+  const seconds = NAMESPACE_GONE_SECONDS + objects * SECONDS_PER_DELETED_OBJECT;
+  const signal = AbortSignal.timeout((seconds + 30) * 1000);
+  await client.delete('Namespace', namespace, undefined, signal);
+  // Sooner than the garbage collector would.
+  await client.delete('ClusterRoleBinding', `${namespace}-dns`, undefined, signal);
+  await client.delete('ClusterRole', `${namespace}-dns`, undefined, signal);
+  await waitUntilNamespaceGone(client, namespace, signal, seconds);
+}
+
+/** Creates everything; on any failure everything is deleted again. */
+export async function openSyntheticRun(request: SyntheticRequest): Promise<SyntheticRun> {
+  const { world, client, runId, namespace: name, cluster, withPods, signal } = request;
+  await demandPermissions(client, [...PERMISSIONS, ...(withPods ? POD_PERMISSIONS : [])], name, signal);
+  const guard = await guardClusterDns(client, signal);
+  const expected = syntheticCount(cluster, { withPods });
+  try {
+    await openNamespace(world, client, { name, runId }, signal);
+    await createAccount(client, name, runId, signal);
+    const limit = AbortSignal.any([signal, guard.signal]);
+    const creation = await createPaced(
+      syntheticObjects(cluster, { withPods }),
+      (item) => createOne(client, item, limit),
+      { clock: world.clock, signal: limit, onProgress: request.onProgress },
+    );
+    const after = await guard.now();
+    return {
+      creation,
+      clusterDns: guard.before === null || after === null ? null : { before: guard.before, after },
+      close: () => removeAll(client, name, expected),
+    };
+  } catch (error) {
+    // Only what this run made: a namespace of the same name that is somebody else's was refused above.
+    if (await isOfRun(client, name, runId)) await removeAll(client, name, expected).catch(() => undefined);
+    throw error;
+  } finally {
+    guard.stop();
+  }
+}

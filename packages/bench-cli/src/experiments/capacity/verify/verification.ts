@@ -1,0 +1,105 @@
+/** Whether a recommendation held: what was tried, what was seen, and the verdict. Pure. */
+import type { PhaseFigures, QueryCounts } from '../beside/phases.ts';
+import type { Demand } from '../plan.ts';
+
+/** What was tried. */
+export interface Trial {
+  readonly target: 'local' | 'kubernetes';
+  /** Version or image. */
+  readonly coredns: string;
+  readonly memoryLimitBytes: number;
+  /** Asked of the one replica that was started. */
+  readonly queriesPerSecond: number;
+  readonly services: number;
+  readonly pods: number;
+  readonly endpoints: number;
+}
+
+export interface Verification extends Trial {
+  readonly held: boolean;
+  /** One sentence. */
+  readonly because: string;
+  /** Anonymous memory under queries, 95th percentile; null if it did not get there. */
+  readonly steadyBytes: number | null;
+  /** The largest of all phases; null without any. */
+  readonly peakBytes: number | null;
+  /** Which part of the limit was left at the peak; null without a peak. */
+  readonly marginRatio: number | null;
+  readonly queries: QueryCounts;
+  readonly phases: readonly PhaseFigures[];
+}
+
+/** What a CoreDNS was put through under the limit: queries go on while the API server is away and everything is read again. */
+export const VERIFIED_PHASES = ['cold-start', 'cache', 'load', 'relist'] as const;
+
+/**
+ * More than this is not asked: the program that asks runs beside it and would take the CPU from it. Memory hardly depends on
+ * the rate; how many queries a replica can answer is measured by `bench capacity throughput`.
+ */
+const MAX_QUERIES_PER_SECOND = 2000;
+
+/** Asked where the lookups of the cluster are not known. */
+const DEFAULT_QUERIES_PER_SECOND = 500;
+
+/** The share of one replica, all spare ones aside. */
+export function queriesForOne(queriesPerSecond: number, replicas: number): number {
+  if (queriesPerSecond === 0) return DEFAULT_QUERIES_PER_SECOND;
+  const share = Math.ceil(queriesPerSecond / Math.max(1, replicas - 1));
+  return Math.min(MAX_QUERIES_PER_SECOND, share);
+}
+
+/** Endpoints of the demand; every pod backs one service where they were not given. */
+export function endpointsOf({ endpoints, pods, services }: Demand): number {
+  return endpoints ?? (services === 0 ? 0 : pods);
+}
+
+const NO_QUERIES: QueryCounts = { sent: 0, answered: 0, lost: 0, wrong: 0 };
+
+function sumOf(phases: readonly PhaseFigures[]): QueryCounts {
+  return phases.reduce(
+    (sum, { queries }) => ({
+      sent: sum.sent + queries.sent,
+      answered: sum.answered + queries.answered,
+      lost: sum.lost + queries.lost,
+      wrong: sum.wrong + queries.wrong,
+    }),
+    NO_QUERIES,
+  );
+}
+
+const megabytes = (bytes: number) => `${(bytes / 1e6).toFixed(1)} MB`;
+
+function reasonOf(
+  { memoryLimitBytes }: Trial,
+  death: string | null,
+  queries: QueryCounts,
+  peakBytes: number | null,
+): string {
+  if (death !== null) return `under a limit of ${megabytes(memoryLimitBytes)} ${death}`;
+  if (queries.lost > 0) return `${queries.lost} of ${queries.sent} queries had no answer within 5 seconds`;
+  if (queries.wrong > 0) return `${queries.wrong} of ${queries.answered} answers had a wrong response code`;
+  const used = peakBytes === null ? 'an unknown part' : megabytes(peakBytes);
+  return `used ${used} of ${megabytes(memoryLimitBytes)} at most, was not killed, and answered all ${queries.sent} queries`;
+}
+
+/** What a start has shown. */
+interface Shown {
+  readonly phases: readonly PhaseFigures[];
+  readonly queries: QueryCounts | null;
+  readonly death: string | null;
+}
+
+export function judge(trial: Trial, { phases, queries: total, death }: Shown): Verification {
+  const queries = total ?? sumOf(phases);
+  const peakBytes = phases.length === 0 ? null : Math.max(...phases.map((phase) => phase.peakBytes));
+  return {
+    ...trial,
+    held: death === null && queries.lost === 0 && queries.wrong === 0,
+    because: reasonOf(trial, death, queries, peakBytes),
+    steadyBytes: phases.find(({ phase }) => phase === 'load')?.p95Bytes ?? null,
+    peakBytes,
+    marginRatio: peakBytes === null ? null : 1 - peakBytes / trial.memoryLimitBytes,
+    queries,
+    phases,
+  };
+}

@@ -1,0 +1,108 @@
+/** Checks a plan: starts what it recommends, on this machine or on a cluster, and sees whether it holds. */
+import { defineCluster } from '@dinodns-bench/cluster-objects';
+import type { KubernetesSettings } from '../../../config/kubernetes-settings.ts';
+import type { Display } from '../../../progress/display.ts';
+import { provisionProgress } from '../../../progress/provision-progress.ts';
+import { newRunId } from '../../../results/run-id.ts';
+import { corednsProgram } from '../../../servers/coredns/program.ts';
+import { openClient } from '../../../targets/kubernetes/open-cluster.ts';
+import type { World } from '../../../world.ts';
+import { measureOnCluster } from '../cluster/measure-on-cluster.ts';
+import type { CapacityPlan } from '../plan.ts';
+import { memoryQuantity } from '../plan-yaml.ts';
+import { startLocally } from './start-locally.ts';
+import { endpointsOf, judge, queriesForOne, VERIFIED_PHASES, type Verification } from './verification.ts';
+
+export interface VerifyRequest {
+  readonly world: World;
+  readonly plan: CapacityPlan;
+  readonly target: 'local' | 'kubernetes';
+  readonly settings: KubernetesSettings;
+  readonly maxObjects: number;
+  /** Of CoreDNS; null for the default one. */
+  readonly version: string | null;
+  /** Default: the recommended one. */
+  readonly memoryLimitBytes: number | null;
+  readonly display: Display;
+  readonly signal: AbortSignal;
+}
+
+/** How long queries are asked before everything is read again. */
+const LOAD_SECONDS = 15;
+
+const BYTES_PER_MEGABYTE = 1e6;
+
+function limitOf({ plan, memoryLimitBytes }: VerifyRequest): number {
+  return memoryLimitBytes ?? plan.memoryLimitMegabytes * BYTES_PER_MEGABYTE;
+}
+
+function trialOf(request: VerifyRequest, coredns: string) {
+  const { plan, target } = request;
+  const { demand } = plan;
+  return {
+    target,
+    coredns,
+    memoryLimitBytes: limitOf(request),
+    queriesPerSecond: queriesForOne(plan.queriesPerSecond, plan.replicas),
+    services: demand.services,
+    pods: demand.pods,
+    endpoints: endpointsOf(demand),
+  };
+}
+
+async function verifyLocally(request: VerifyRequest): Promise<Verification> {
+  const { world, display, signal, plan } = request;
+  const { executable, version } = await corednsProgram.provide(world, {
+    version: request.version,
+    allowed: world.env.DINODNS_BENCH_PROVISION !== 'false',
+    progress: provisionProgress(display, world.clock),
+    signal,
+  });
+  const trial = trialOf(request, `CoreDNS ${version}`);
+  const { services, pods, endpoints, queriesPerSecond, memoryLimitBytes } = trial;
+  display.line(`verifying: one CoreDNS under ${memoryQuantity(memoryLimitBytes / BYTES_PER_MEGABYTE)}`);
+  const start = await startLocally({
+    world,
+    coredns: executable,
+    cluster: defineCluster({ services, pods, endpoints }),
+    corefile: plan.demand.autopath ? { pods: 'verified', autopath: true } : {},
+    phases: VERIFIED_PHASES,
+    seconds: LOAD_SECONDS,
+    queriesPerSecond,
+    memoryLimitBytes,
+    signal,
+  });
+  return judge(trial, start);
+}
+
+async function verifyOnCluster(request: VerifyRequest): Promise<Verification> {
+  const { world, display, settings, signal, plan } = request;
+  const trial = trialOf(request, '');
+  const limit = memoryQuantity(trial.memoryLimitBytes / BYTES_PER_MEGABYTE);
+  const requested = Math.min(plan.memoryRequestMegabytes, trial.memoryLimitBytes / BYTES_PER_MEGABYTE);
+  const { corednsImage, starts } = await measureOnCluster({
+    world,
+    client: await openClient(world, settings.context),
+    settings,
+    runId: newRunId(world.clock.now()),
+    size: { services: trial.services, pods: trial.pods, endpoints: trial.endpoints },
+    maxObjects: request.maxObjects,
+    configuration: plan.configuration,
+    version: request.version,
+    starts: 1,
+    phases: VERIFIED_PHASES,
+    seconds: LOAD_SECONDS,
+    queriesPerSecond: trial.queriesPerSecond,
+    memory: { request: memoryQuantity(requested), limit },
+    tell: (text) => display.line(`verifying: ${text}`),
+    signal,
+  });
+  const [start] = starts;
+  if (start === undefined) throw new Error('a verification without a start');
+  return judge({ ...trial, coredns: corednsImage }, start);
+}
+
+/** @throws BenchError if it cannot be tried; that it does not hold is a result. */
+export function verifyPlan(request: VerifyRequest): Promise<Verification> {
+  return request.target === 'local' ? verifyLocally(request) : verifyOnCluster(request);
+}

@@ -1,0 +1,124 @@
+/**
+ * A control group with a memory limit, as a container has: version 2 (memory.max), else version 1
+ * (memory.limit_in_bytes). A process that needs more is killed by the kernel.
+ * https://docs.kernel.org/admin-guide/cgroup-v2.html, https://docs.kernel.org/admin-guide/cgroup-v1/memory.html
+ */
+import { dirname, join } from 'node:path';
+import { BenchError } from '../../errors.ts';
+import { ownedName, thisOwner } from '../../machine/owner.ts';
+import { readIfThere } from '../../machine/proc-files.ts';
+import type { World } from '../../world.ts';
+import { cgroupProblem, removeAbandonedCgroups, removeCgroup } from './cgroup-directory.ts';
+import { ownCgroupDirectory } from './cgroup-mounts.ts';
+import { joiningCgroups } from './wrapping.ts';
+
+export interface MemoryGroup {
+  readonly version: 'cgroup-v1' | 'cgroup-v2';
+  /** Turns a command into one that runs inside the group from its first instruction. */
+  wrap(command: readonly string[]): readonly string[];
+  /** How many processes the kernel has killed for the limit. */
+  kills(): Promise<number>;
+  /** Kills what is left in it and deletes it. */
+  remove(): Promise<void>;
+}
+
+/** The files of one version, with what is written to each before the first process. */
+interface Version {
+  readonly version: MemoryGroup['version'];
+  /** The directory that the group is made in; null where there is none. */
+  parent(world: World, mountinfo: string, own: string): Promise<string | null>;
+  readonly limits: (bytes: number) => readonly { file: string; text: string; isOptional?: true }[];
+  /** Where `oom_kill N` is. */
+  readonly eventsFile: string;
+}
+
+/** The nearest directory above our own that passes the memory controller on. */
+async function delegatingParent(world: World, mountinfo: string, own: string): Promise<string | null> {
+  const found = ownCgroupDirectory(mountinfo, own, null);
+  if (found === null) return null;
+  for (let directory = found.directory; ; directory = dirname(directory)) {
+    const passedOn = (await readIfThere(world, join(directory, 'cgroup.subtree_control'))) ?? '';
+    if (passedOn.split(/\s+/).includes('memory')) return directory;
+    if (directory === found.mountPoint || !directory.startsWith(found.mountPoint)) return null;
+  }
+}
+
+const VERSIONS: readonly Version[] = [
+  {
+    version: 'cgroup-v2',
+    parent: delegatingParent,
+    limits: (bytes) => [
+      { file: 'memory.max', text: String(bytes) },
+      { file: 'memory.swap.max', text: '0', isOptional: true },
+    ],
+    eventsFile: 'memory.events',
+  },
+  {
+    version: 'cgroup-v1',
+    parent: async (_world, mountinfo, own) => ownCgroupDirectory(mountinfo, own, 'memory')?.directory ?? null,
+    limits: (bytes) => [
+      { file: 'memory.limit_in_bytes', text: String(bytes) },
+      // Only where the kernel accounts for swap.
+      { file: 'memory.memsw.limit_in_bytes', text: String(bytes), isOptional: true },
+    ],
+    eventsFile: 'memory.oom_control',
+  },
+];
+
+async function openIn(
+  world: World,
+  { version, limits, eventsFile }: Version,
+  directory: string,
+  limitBytes: number,
+): Promise<MemoryGroup> {
+  await world.fs.mkdir(directory);
+  try {
+    for (const { file, text, isOptional } of limits(limitBytes)) {
+      const path = join(directory, file);
+      if (isOptional === true && (await readIfThere(world, path)) === null) continue;
+      await world.fs.writeFile(path, text);
+    }
+  } catch (error) {
+    await removeCgroup(world, directory).catch(() => undefined);
+    throw error;
+  }
+  return {
+    version,
+    wrap: (command) => joiningCgroups([join(directory, 'cgroup.procs')], command),
+    kills: async () => {
+      const text = (await readIfThere(world, join(directory, eventsFile))) ?? '';
+      return Number(/^oom_kill (\d+)$/m.exec(text)?.[1] ?? 0);
+    },
+    remove: async () => {
+      await removeCgroup(world, directory);
+    },
+  };
+}
+
+/**
+ * Groups of killed runs in the same place are removed first.
+ * @throws BenchError `E_LIMITS_UNAVAILABLE` where no group with a memory limit can be made.
+ */
+export async function openMemoryGroup(world: World, name: string, limitBytes: number): Promise<MemoryGroup> {
+  const mountinfo = (await readIfThere(world, '/proc/self/mountinfo')) ?? '';
+  const own = (await readIfThere(world, '/proc/self/cgroup')) ?? '';
+  const owned = ownedName(name, await thisOwner(world));
+  const problems: string[] = [];
+  for (const version of VERSIONS) {
+    const parent = await version.parent(world, mountinfo, own);
+    if (parent === null) {
+      problems.push(`${version.version}: there is no group that may limit memory`);
+      continue;
+    }
+    await removeAbandonedCgroups(world, parent);
+    try {
+      return await openIn(world, version, join(parent, owned), limitBytes);
+    } catch (error) {
+      problems.push(`${version.version}: ${cgroupProblem(error, parent)}`);
+    }
+  }
+  throw new BenchError('E_LIMITS_UNAVAILABLE', 'no memory limit can be set on this machine', {
+    evidence: problems,
+    fix: 'Run as a user who may make control groups (root, in a container with them), or verify on a cluster: --target kubernetes.',
+  });
+}

@@ -1,0 +1,230 @@
+/** Synthetic objects for a cluster that belongs to others, and the pace of their creation. */
+import { ENDPOINT_SLICES, SERVICES } from '@dinodns-bench/cluster-objects';
+import { describe, expect, it } from 'vitest';
+import { existingNames } from '../src/experiments/capacity/beside/existing-names.ts';
+import { parsePhaseLine } from '../src/experiments/capacity/beside/phases.ts';
+import { dangerOf } from '../src/experiments/capacity/cluster/cluster-dns-guard.ts';
+import { clusterSettings } from '../src/experiments/capacity/cluster/cluster-flags.ts';
+import { createPaced, MAX_CREATION_RATE, p99 } from '../src/experiments/capacity/cluster/create-paced.ts';
+import { dnsAccount, dnsFiles, dnsJob } from '../src/experiments/capacity/cluster/dns-job.ts';
+import {
+  headlessShare,
+  syntheticAddress,
+  syntheticCluster,
+  syntheticCount,
+  syntheticObjects,
+} from '../src/experiments/capacity/cluster/synthetic-objects.ts';
+import { realWorld } from '../src/world.ts';
+
+const cluster = syntheticCluster({ services: 50, pods: 950 }, 'bench-1');
+const made = [...syntheticObjects(cluster, { withPods: true })];
+
+describe('synthetic objects', () => {
+  it('are as many as were announced, all in the namespace of the run', () => {
+    expect(made).toHaveLength(syntheticCount(cluster, { withPods: true }));
+    expect(made).toHaveLength(SERVICES.count(cluster) + ENDPOINT_SLICES.count(cluster) + 950);
+    expect(new Set(made.map(({ object }) => object.metadata?.namespace))).toEqual(new Set(['bench-1']));
+    expect([...syntheticObjects(cluster, { withPods: false })].some(({ kind }) => kind === 'Pod')).toBe(
+      false,
+    );
+  });
+
+  it('are left alone by the controllers of Services and by kube-proxy', () => {
+    for (const { kind, object } of made) {
+      if (kind === 'Service') expect(object.spec?.selector).toBeUndefined();
+      if (kind === 'EndpointSlice') {
+        expect(object.metadata?.labels?.['endpointslice.kubernetes.io/managed-by']).toBe('dinodns-bench');
+        expect(object.metadata?.ownerReferences).toBeUndefined();
+      }
+      if (kind === 'Pod') {
+        expect(object.spec?.schedulerName).toBe('dinodns-bench-never');
+        expect(object.spec?.nodeName).toBeUndefined();
+        continue;
+      }
+      expect(object.metadata?.labels?.['service.kubernetes.io/service-proxy-name']).toBe('dinodns-bench');
+    }
+  });
+
+  it('take few of the addresses of a cluster, and mark the slices of the Services without one', () => {
+    const services = made.filter(({ kind }) => kind === 'Service');
+    const headless = new Set(
+      services.flatMap(({ object }) =>
+        'spec' in object &&
+        object.spec !== undefined &&
+        'clusterIP' in object.spec &&
+        object.spec.clusterIP === 'None'
+          ? [object.metadata?.name ?? '']
+          : [],
+      ),
+    );
+    expect(headless.size).toBe(45);
+    for (const { kind, object } of made) {
+      if (kind !== 'EndpointSlice') continue;
+      const service = object.metadata?.labels?.['kubernetes.io/service-name'] ?? '';
+      expect('service.kubernetes.io/headless' in (object.metadata?.labels ?? {})).toBe(headless.has(service));
+    }
+    // 20,000 Services would be 2,000 addresses at 90 %.
+    expect(20_000 * (1 - headlessShare(20_000))).toBeCloseTo(100, 6);
+  });
+
+  it('have addresses of 198.18.0.0/15, each its own', () => {
+    const addresses = made.flatMap(({ kind, object }) =>
+      kind === 'EndpointSlice' ? (object.endpoints ?? []).flatMap(({ addresses: all }) => all) : [],
+    );
+    expect(addresses).toHaveLength(950);
+    expect(new Set(addresses).size).toBe(950);
+    for (const address of addresses) expect(address).toMatch(/^198\.1[89]\.\d+\.\d+$/);
+    expect(syntheticAddress(2 ** 17 - 1)).toBe('198.19.255.255');
+    expect(syntheticAddress(2 ** 17)).toBe('198.18.0.0');
+  });
+
+  it('are asked for only where they have an answer', () => {
+    const empty = syntheticCluster({ services: 20, pods: 0 }, 'x');
+    // Headless Services without endpoints do not exist, as far as DNS is concerned.
+    expect(existingNames(empty)).toHaveLength(2);
+    expect(existingNames(cluster)).toHaveLength(50);
+  });
+});
+
+describe('the pace of creation', () => {
+  const clock = realWorld().clock;
+  const signal = new AbortController().signal;
+
+  it('is bounded, also after a pause of the API server', async () => {
+    const at: number[] = [];
+    const create = async (index: number) => {
+      at.push(clock.monotonicSeconds());
+      if (index === 5) await clock.sleep(0.2);
+    };
+    const { created } = await createPaced(Array(40).keys(), create, { clock, signal, perSecond: 200 });
+    expect(created).toBe(40);
+    expect(MAX_CREATION_RATE).toBe(50);
+    for (const [index, time] of at.entries()) {
+      const earlier = at[index - 10];
+      // Ten creations at 200 a second; timers may be a little early.
+      if (earlier !== undefined) expect(time - earlier).toBeGreaterThan(0.04);
+    }
+  });
+
+  it('ends when the API server gets slow, and says after how many', async () => {
+    let calls = 0;
+    const create = async () => {
+      calls += 1;
+      await clock.sleep(0.03);
+    };
+    const pace = { clock, signal, perSecond: 1000, maxP99Seconds: 0.02 };
+    await expect(createPaced(Array(1000).keys(), create, pace)).rejects.toMatchObject({
+      code: 'E_CLUSTER_REFUSED',
+      message: expect.stringMatching(/the API server got slow: 99 % of the last 20 creations/),
+    });
+    expect(calls).toBeLessThan(40);
+  });
+
+  it('ends with the first creation that fails, and with the signal', async () => {
+    const broken = createPaced([1, 2, 3], () => Promise.reject(new Error('no')), { clock, signal });
+    await expect(broken).rejects.toThrow('no');
+    const stop = new AbortController();
+    const stopped = createPaced(
+      Array(1000).keys(),
+      async (index) => {
+        if (index === 3) stop.abort(new Error('Ctrl-C'));
+      },
+      { clock, signal: stop.signal },
+    );
+    await expect(stopped).rejects.toThrow('Ctrl-C');
+  });
+
+  it('takes the 99th percentile by nearest rank', () => {
+    expect(p99(Array.from({ length: 100 }, (_, index) => index + 1))).toBe(99);
+    expect(p99([5])).toBe(5);
+  });
+});
+
+describe("the cluster's own DNS", () => {
+  const before = { pods: 2, restarts: 0, memoryBytes: 50e6, memoryLimitBytes: 170e6 };
+
+  it.each([
+    [{ memoryBytes: 90e6 }, null],
+    [{ memoryBytes: 110e6 }, /105 MiB of its limit of 162 MiB/],
+    [{ memoryBytes: 110e6, memoryLimitBytes: null }, null],
+    [{ restarts: 1 }, /restarted/],
+    [{ pods: 1 }, /1 ready pods, 2 before/],
+  ])('%j: %s', (change, danger) => {
+    const found = dangerOf(before, { ...before, ...change });
+    if (danger === null) expect(found).toBeNull();
+    else expect(found).toMatch(danger);
+  });
+});
+
+describe('the private CoreDNS', () => {
+  const settings = clusterSettings({}, {});
+
+  it('may read and nothing else, and its role goes with the namespace', () => {
+    const { role, binding } = dnsAccount({ metadata: { name: 'n', uid: 'u' } }, 'run');
+    expect(new Set(role.rules?.flatMap(({ verbs }) => verbs))).toEqual(new Set(['list', 'watch']));
+    for (const { metadata } of [role, binding]) {
+      expect(metadata?.ownerReferences).toEqual([
+        { apiVersion: 'v1', kind: 'Namespace', name: 'n', uid: 'u' },
+      ]);
+    }
+  });
+
+  it('reads through the program beside it, and does not use the DNS of the cluster', () => {
+    const { object, mount } = dnsFiles({
+      namespace: 'n',
+      runId: 'run',
+      name: 'dns',
+      corefile: { pods: 'verified', autopath: '@kubernetes' },
+      names: ['a.n.svc.cluster.local'],
+    });
+    expect(object.data?.Corefile).toContain('endpoint http://127.0.0.1:8001');
+    expect(object.data?.Corefile).toContain('autopath @kubernetes');
+    expect(Object.keys(object.data ?? {})).toContain('relay.mjs');
+    const { spec } = dnsJob({
+      settings,
+      namespace: 'n',
+      runId: 'run',
+      unit: 'start-1',
+      corednsImage: 'coredns/coredns:1',
+      observerImage: 'node:1',
+      mount,
+      pullSecrets: [],
+      phases: ['cold-start'],
+      seconds: 1,
+      queriesPerSecond: 0,
+      memory: { request: '70Mi', limit: '170Mi' },
+      deadlineSeconds: 60,
+    });
+    const pod = spec?.template.spec;
+    expect(pod).toMatchObject({
+      dnsPolicy: 'Default',
+      shareProcessNamespace: true,
+      serviceAccountName: 'dns',
+    });
+    expect(pod?.containers.map(({ name }) => name)).toEqual(['dns', 'main']);
+    expect(pod?.containers[0]?.resources).toEqual({
+      requests: { memory: '70Mi' },
+      limits: { memory: '170Mi' },
+    });
+  });
+
+  it('is measured by lines of JSON; others are not its', () => {
+    expect(parsePhaseLine('(node:7) Warning: something')).toBeNull();
+    expect(parsePhaseLine('{"phase":"unknown"}')).toBeNull();
+    expect(parsePhaseLine('{broken')).toBeNull();
+    expect(parsePhaseLine('{"ended":"CoreDNS has ended"}')).toEqual({ ended: 'CoreDNS has ended' });
+  });
+});
+
+describe('flags of the cluster', () => {
+  it('come from the command line, else from the environment; what is not valid is named', () => {
+    const env = { DINODNS_BENCH_NAMESPACE_PREFIX: 'dns-team', DINODNS_BENCH_PULL_POLICY: 'Never' };
+    expect(clusterSettings({ pullPolicy: 'Always' }, env)).toMatchObject({
+      namespacePrefix: 'dns-team',
+      pullPolicy: 'Always',
+    });
+    expect(() => clusterSettings({ pullPolicy: 'Sometimes' }, {})).toThrow(
+      /--pull-policy: "Sometimes" must be/,
+    );
+  });
+});
