@@ -4,7 +4,7 @@ import { formatBytes, formatCpus } from './numbers.ts';
 
 export type Fact = readonly [name: string, value: string];
 
-function clusterFacts({ environment: { cluster } }: RunRecord): Fact[] {
+function clusterFacts({ environment: { cluster } }: Pick<RunRecord, 'environment'>): Fact[] {
   if (cluster === null) return [];
   const nodes = cluster.nodes.map((node) => {
     const roles = node.roles.length === 0 ? '' : ` (${node.roles.join(', ')})`;
@@ -20,8 +20,11 @@ function clusterFacts({ environment: { cluster } }: RunRecord): Fact[] {
   ];
 }
 
+/** What a record of any experiment says of where and when. */
+type Described = Pick<RunRecord, 'environment' | 'generator' | 'id' | 'startedAt' | 'endedAt'>;
+
 /** The machine, the program, the time. */
-export function environmentFacts(record: RunRecord): Fact[] {
+export function environmentFacts(record: Described): Fact[] {
   const { environment: host } = record;
   const buffer = host.socketReceiveBufferBytes;
   const commit =

@@ -32,6 +32,8 @@ export interface DeployRequest {
 export interface Deployment {
   readonly instances: readonly InstanceRecord[];
   readonly endpoints: readonly Endpoint[];
+  /** Ports of what runs beside the first instance, by the names of `Server.companions`; absent without any. */
+  readonly companionPorts?: Readonly<Record<string, number>>;
   /** Configuration files of the first instance by name, for the record. */
   readonly files: Readonly<Record<string, string>>;
   /** A client beside the loader, for the answer check: it reaches the endpoint as the loader does. */

@@ -2,12 +2,14 @@
 import type { Command } from 'commander';
 import type { Call } from '../experiment.ts';
 import { addClusterFlags } from './cluster/cluster-flags.ts';
+import { addMeasureCommands } from './measure-commands.ts';
 import { DEFAULT_MAX_OBJECTS, type PlanFlags, planCommand } from './plan-command.ts';
 
 export function addCapacityCommands(program: Command, call: Call): void {
   const capacity = program
     .command('capacity')
     .description('how much memory and how many replicas the DNS of a cluster needs');
+  addMeasureCommands(capacity, call);
   addClusterFlags(capacity.command('plan'))
     .description('memory, replicas and their YAML, from the size of a cluster and published measurements')
     .option('--from-cluster', 'count pods, services and nodes, and read the DNS pods (read rights only)')

@@ -65,6 +65,8 @@ export interface Instance {
   readonly files: Readonly<Record<string, string>>;
   readonly group: ResourceGroup;
   readonly process: RunningProcess;
+  /** Where its companions listen, by their names. */
+  readonly companionPorts: Readonly<Record<string, number>>;
   /** SIGTERM, then SIGKILL if needed, then deletes group and directory. Safe to call twice. */
   remove(): Promise<void>;
 }
@@ -327,6 +329,7 @@ export async function startInstance(settings: InstanceSettings): Promise<Instanc
       files,
       group,
       process: started.process,
+      companionPorts: companions.ports,
       remove,
     };
   } catch (error) {

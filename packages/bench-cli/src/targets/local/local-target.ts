@@ -171,6 +171,7 @@ function deploymentOf(
   return {
     instances: instances.map(({ record }) => record),
     endpoints: instances.map(({ endpoint }) => endpoint),
+    companionPorts: instances[0]?.companionPorts ?? {},
     files: instances[0]?.files ?? {},
     openClient: async (endpoint) => createDnsClient(endpoint, request.transport, world.clock),
     observe: () =>

@@ -1,0 +1,29 @@
+/** Figures of this experiment as people read them. Pure. */
+import { formatFixed, formatShort } from '../../report/numbers.ts';
+
+/** Megabytes are 10⁶ bytes, as in the published formulas. */
+export const BYTES_PER_MEGABYTE = 1e6;
+
+/** `69.8`, `1,234`: megabytes as a bare number. */
+export function megabytes(bytes: number): string {
+  return formatShort(bytes / BYTES_PER_MEGABYTE);
+}
+
+interface Summary {
+  readonly median: number;
+  readonly low: number | null;
+  readonly high: number | null;
+}
+
+/** `69.8 [68.1, 71.2]`, with words kept on one line; `–` for none. */
+export function withInterval(summary: Summary | null, show: (value: number) => string): string {
+  if (summary === null) return '–';
+  const { median, low, high } = summary;
+  if (low === null || high === null) return show(median);
+  return `${show(median)}\u00a0[${show(low)},\u00a0${show(high)}]`;
+}
+
+/** `1,165 objects/MB` is the published form of a slope; bytes for each object is ours. */
+export function kilobytesEach(bytes: number): string {
+  return `${formatFixed(bytes / 1000, 2)} kB`;
+}

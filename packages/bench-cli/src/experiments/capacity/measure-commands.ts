@@ -1,0 +1,73 @@
+/** The measuring commands of the capacity experiment, with their flags. */
+import type { Command } from 'commander';
+import { type Setting, shownValue } from '../../config/setting.ts';
+import type { Call } from '../experiment.ts';
+import type { CommonFlags } from './machine.ts';
+import { memoryCommand } from './memory/run.ts';
+import { MEMORY_SETTINGS } from './memory/settings.ts';
+
+const pick = (values: Readonly<Record<string, unknown>>, names: readonly string[]) =>
+  Object.fromEntries(names.map((name) => [name, values[name]]));
+
+/** The flag's name, as commander stores it: `--service-share` is `serviceShare`. */
+function storedName({ flag }: Setting): string {
+  const name = flag.split(' ')[0]?.slice(2) ?? '';
+  return name.replaceAll(/-(.)/g, (_, letter: string) => letter.toUpperCase());
+}
+
+function addSettings(command: Command, settings: Readonly<Record<string, Setting>>): Command {
+  for (const setting of Object.values(settings)) {
+    const { default: value } = setting;
+    const isShown =
+      value !== undefined && typeof value !== 'boolean' && !setting.description.includes('default:');
+    command.option(
+      setting.flag,
+      setting.description + (isShown ? ` (default: ${shownValue(setting, value)})` : ''),
+    );
+  }
+  return command;
+}
+
+/** What was typed, under the names of the settings. */
+function givenSettings(
+  values: Readonly<Record<string, unknown>>,
+  settings: Readonly<Record<string, Setting>>,
+) {
+  return Object.fromEntries(
+    Object.entries(settings).map(([name, setting]) => [name, values[storedName(setting)]]),
+  );
+}
+
+function addCommon(command: Command): Command {
+  return command
+    .option('--out <directory>', 'directory of the runs (default: results)')
+    .option('--loader <name>', 'dnsperf, builtin or auto (default: auto)')
+    .option('--coredns-version <version>', 'version of CoreDNS where --servers names none')
+    .option('--no-provision', 'never install a missing tool');
+}
+
+const commonOf = (values: Readonly<Record<string, unknown>>): CommonFlags =>
+  pick(values, ['out', 'loader', 'corednsVersion', 'provision']);
+
+function addMemory(capacity: Command, call: Call): void {
+  addCommon(addSettings(capacity.command('memory'), MEMORY_SETTINGS))
+    .description('how much memory CoreDNS needs for how many objects, measured on this machine')
+    .option('--resume <run>', 'continue an interrupted run: its id, or latest')
+    .option('--dry-run', 'print what would be measured and how long it will take, then exit')
+    .option('--json', 'print the record instead of the table')
+    .addHelpText('after', call.exitStatusHelp)
+    .action(async (values: Record<string, unknown>) => {
+      call.status = await memoryCommand(call.world, {
+        given: givenSettings(values, MEMORY_SETTINGS),
+        common: commonOf(values),
+        resume: values.resume === undefined ? undefined : String(values.resume),
+        dryRun: values.dryRun === true,
+        json: values.json === true,
+        argv: call.argv,
+      });
+    });
+}
+
+export function addMeasureCommands(capacity: Command, call: Call): void {
+  addMemory(capacity, call);
+}

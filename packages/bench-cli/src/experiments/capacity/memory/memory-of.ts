@@ -1,0 +1,64 @@
+/** The memory of a process, as the kernel and Go see it. */
+import { readIfThere } from '../../../machine/proc-files.ts';
+import type { World } from '../../../world.ts';
+import type { GoHeap, MemoryReading } from './memory-record.ts';
+
+function kilobytes(text: string, field: string): number {
+  return Number(new RegExp(`^${field}:\\s+(\\d+) kB$`, 'm').exec(text)?.[1] ?? 0) * 1024;
+}
+
+/** Null once the process has ended. */
+export async function readMemory(world: World, pid: number): Promise<MemoryReading | null> {
+  const [status, rollup] = await Promise.all([
+    readIfThere(world, `/proc/${pid}/status`),
+    readIfThere(world, `/proc/${pid}/smaps_rollup`),
+  ]);
+  if (status === null || !status.includes('VmRSS')) return null;
+  return {
+    residentBytes: kilobytes(status, 'VmRSS'),
+    anonymousBytes: kilobytes(status, 'RssAnon'),
+    proportionalBytes: rollup === null ? null : kilobytes(rollup, 'Pss'),
+  };
+}
+
+/** What is known of a peak at one moment. */
+export interface PeakReading {
+  /** The most resident memory since the start of the process or since `forgetPeak`: the kernel keeps it. */
+  readonly residentBytes: number;
+  /** The anonymous part of that, at least: what is not of files now. Pages of the program are read once and stay. */
+  readonly anonymousBytes: number;
+}
+
+/** The peak so far; zeros once the process has ended. */
+export async function readPeak(world: World, pid: number): Promise<PeakReading> {
+  const status = (await readIfThere(world, `/proc/${pid}/status`)) ?? '';
+  const residentBytes = kilobytes(status, 'VmHWM');
+  const files = kilobytes(status, 'RssFile') + kilobytes(status, 'RssShmem');
+  const anonymousBytes = Math.max(kilobytes(status, 'RssAnon'), residentBytes - files);
+  return { residentBytes, anonymousBytes };
+}
+
+/** Begins a new peak (proc(5), `clear_refs`: 5). */
+export async function forgetPeak(world: World, pid: number): Promise<void> {
+  await world.fs.writeFile(`/proc/${pid}/clear_refs`, '5');
+}
+
+/** A value of a Prometheus exposition, the sum of all with this name; null without any. */
+export function metricIn(text: string, name: string, labels = ''): number | null {
+  const pattern = new RegExp(`^${name}(?:\\{([^}]*)\\})? (\\S+)$`, 'gm');
+  const values = [...text.matchAll(pattern)].filter(([, found = '']) => found.includes(labels));
+  return values.length === 0 ? null : values.reduce((sum, [, , value]) => sum + Number(value), 0);
+}
+
+/** What Go says of its heap. */
+export function goHeapIn(metrics: string): GoHeap {
+  const bytes = (name: string) => metricIn(metrics, `go_memstats_${name}_bytes`) ?? 0;
+  return {
+    allocatedBytes: bytes('heap_alloc'),
+    inUseBytes: bytes('heap_inuse'),
+    releasedBytes: bytes('heap_released'),
+    systemBytes: bytes('sys'),
+    nextCollectionBytes: bytes('next_gc'),
+    collections: metricIn(metrics, 'go_gc_duration_seconds_count') ?? 0,
+  };
+}

@@ -1,0 +1,260 @@
+/**
+ * One start of CoreDNS, measured through all its stages: read everything, settle, fill the cache, answer queries, and
+ * read everything again.
+ *
+ * Go returns memory to the system late. After the objects are read, the heap is mostly garbage, and without load the next
+ * collection comes only after two minutes. So the settled state is reached by load, as in a cluster, where it never
+ * stops: queries for a few names until several collections are over and memory falls no more.
+ */
+import { BenchError } from '../../../errors.ts';
+import type { LoadOutcome } from '../../../loaders/loader.ts';
+import type { World } from '../../../world.ts';
+import { watchesPods } from '../configurations.ts';
+import { type ApiControl, corednsMetrics, isCorednsReady } from './api-control.ts';
+import { forgetPeak, goHeapIn, metricIn, type PeakReading, readMemory, readPeak } from './memory-of.ts';
+import type { CompleteStart, MemoryReading, MemoryStage } from './memory-record.ts';
+import type { MemoryPoint } from './points.ts';
+import { CACHE_ENTRIES, type QueryFiles } from './queries.ts';
+import { readFor, readUntil, summarizeReadings } from './stage.ts';
+
+export const PHASES = ['start', 'settle', 'fill the cache', 'load', 'read again'] as const;
+export type Phase = (typeof PHASES)[number];
+
+/** A CoreDNS that was started beside its API server, and what a measurement needs of both. */
+export interface RunningPoint {
+  readonly pid: number;
+  readonly metricsPort: number;
+  readonly readyPort: number;
+  readonly api: ApiControl;
+  readonly startedAtSeconds: number;
+  /** Rejects when CoreDNS ends. */
+  readonly died: Promise<never>;
+}
+
+export interface StartContext {
+  readonly world: World;
+  readonly point: MemoryPoint;
+  readonly running: RunningPoint;
+  readonly queries: QueryFiles;
+  /** Queries per second under load. */
+  readonly rate: number;
+  readonly pace: Pace;
+  /** Sends the queries of a file for some seconds; only one start at a time does. */
+  load(file: string, seconds: number, stage: string): Promise<LoadOutcome>;
+  onPhase(phase: Phase): void;
+  readonly signal: AbortSignal;
+}
+
+type Measured = Pick<
+  CompleteStart,
+  'coldStart' | 'relist' | 'stages' | 'settling' | 'cacheEntries' | 'load' | 'apiServerBytes'
+>;
+
+/** Between two looks at programs that are working. */
+const POLL_SECONDS = 0.1;
+
+/** How long the parts of a start last. */
+export interface Pace {
+  /** What is read counts as processed when the peak of memory has not risen for this long. */
+  readonly quietSeconds: number;
+  /** Readings of a stage without load. */
+  readonly stageSeconds: number;
+  /** Chunks of load, between which memory is looked at. */
+  readonly chunkSeconds: number;
+  readonly loadSeconds: number;
+}
+
+export const PACE: Pace = { quietSeconds: 2, stageSeconds: 2, chunkSeconds: 3, loadSeconds: 8 };
+
+/** Whole seconds are the least that loaders take. */
+export const QUICK_PACE: Pace = { quietSeconds: 0.5, stageSeconds: 0.5, chunkSeconds: 1, loadSeconds: 1 };
+
+/** A busy machine reads a few thousand objects a second. */
+const MIN_OBJECTS_PER_SECOND = 1000;
+const READ_SECONDS = 120;
+
+/** Collections after which the garbage of reading is gone: each returns a part of what the one before has freed. */
+const MIN_COLLECTIONS = 4;
+/** A fall by less than this between two chunks is none. */
+const STABLE_RATIO = 0.02;
+const SETTLE_SECONDS = 90;
+
+/** The cache is full when this part of its entries is in use: the shards do not fill evenly. */
+const FULL_RATIO = 0.97;
+const FILL_CHUNKS = 10;
+
+/** Resources that CoreDNS reads in this configuration. */
+export function resourcesOf({ configuration }: Pick<MemoryPoint, 'configuration'>): readonly string[] {
+  const always = ['namespaces', 'services', 'endpointslices'];
+  return watchesPods(configuration) ? [...always, 'pods'] : always;
+}
+
+function tooLate({ point }: StartContext, what: string, seconds: number): BenchError {
+  return new BenchError(
+    'E_NO_ANSWER',
+    `${point.key}: CoreDNS had not ${what} after ${Math.round(seconds)} s`,
+    {
+      fix: 'Its log is in the run folder under raw/. If the machine is busy with something else, measure again.',
+    },
+  );
+}
+
+/** Polls until `isDone`, for at most `seconds`. */
+async function until(
+  context: StartContext,
+  what: string,
+  seconds: number,
+  isDone: () => Promise<boolean>,
+): Promise<void> {
+  const { world, running, signal } = context;
+  const end = world.clock.monotonicSeconds() + seconds;
+  while (!(await Promise.race([isDone(), running.died]))) {
+    if (world.clock.monotonicSeconds() > end) throw tooLate(context, what, seconds);
+    await world.clock.sleep(POLL_SECONDS, signal);
+  }
+}
+
+/** Until every resource was read to its end more often than `before` says, and is watched. */
+async function untilRead(context: StartContext, before: Readonly<Record<string, number>>): Promise<void> {
+  const { point, running } = context;
+  const resources = resourcesOf(point);
+  const seconds = READ_SECONDS + (point.objects + point.cluster.endpoints) / MIN_OBJECTS_PER_SECOND;
+  await until(context, 'read all objects', seconds, async () => {
+    const { reads, openWatches } = await running.api.status();
+    const isRead = resources.every((name) => (reads[name] ?? 0) > (before[name] ?? 0));
+    return isRead && openWatches >= resources.length;
+  });
+}
+
+/** Until memory has not risen for a while; resolves with the peak, and when it last rose. */
+async function untilQuiet(context: StartContext): Promise<{ peak: PeakReading; atSeconds: number }> {
+  const { world, running, pace, signal } = context;
+  let peak = await readPeak(world, running.pid);
+  let roseAt = world.clock.monotonicSeconds();
+  while (world.clock.monotonicSeconds() - roseAt < pace.quietSeconds) {
+    await Promise.race([world.clock.sleep(POLL_SECONDS, signal), running.died]);
+    const now = await readPeak(world, running.pid);
+    if (now.residentBytes > peak.residentBytes) roseAt = world.clock.monotonicSeconds();
+    peak = now.residentBytes > peak.residentBytes ? now : peak;
+  }
+  return { peak, atSeconds: roseAt };
+}
+
+async function heapNow({ running, signal }: StartContext) {
+  return goHeapIn(await corednsMetrics(running.metricsPort, signal));
+}
+
+async function stageOf(context: StartContext, readings: readonly MemoryReading[]): Promise<MemoryStage> {
+  return summarizeReadings(readings, await heapNow(context));
+}
+
+async function quietStage(context: StartContext): Promise<MemoryStage> {
+  const { world, running, pace, signal } = context;
+  return stageOf(context, await readFor(world, running.pid, pace.stageSeconds, signal));
+}
+
+async function coldStart(context: StartContext): Promise<Measured['coldStart']> {
+  const { running, signal } = context;
+  await untilRead(context, {});
+  await until(context, 'become ready', READ_SECONDS, () => isCorednsReady(running.readyPort, signal));
+  const { peak, atSeconds } = await untilQuiet(context);
+  return { peak, seconds: Math.max(0, atSeconds - running.startedAtSeconds) };
+}
+
+async function settle(context: StartContext): Promise<Measured['settling']> {
+  const { world, running, queries, pace } = context;
+  const residentNow = async () => (await readMemory(world, running.pid))?.residentBytes ?? 0;
+  const begin = world.clock.monotonicSeconds();
+  const { collections: before } = await heapNow(context);
+  let last = await residentNow();
+  for (;;) {
+    await context.load(queries.few, pace.chunkSeconds, 'settle');
+    const { collections } = await heapNow(context);
+    const now = await residentNow();
+    const seconds = world.clock.monotonicSeconds() - begin;
+    const isStable = collections - before >= MIN_COLLECTIONS && last - now < STABLE_RATIO * last;
+    if (isStable || seconds > SETTLE_SECONDS) return { seconds, collections: collections - before, isStable };
+    last = now;
+  }
+}
+
+async function cacheEntriesNow({ running, signal }: StartContext) {
+  const metrics = await corednsMetrics(running.metricsPort, signal);
+  const entries = (type: string) => metricIn(metrics, 'coredns_cache_entries', `type="${type}"`) ?? 0;
+  return { success: entries('success'), denial: entries('denial') };
+}
+
+/** Null where this configuration caches nothing of the kind. */
+async function fillCache(context: StartContext): Promise<Measured['cacheEntries']> {
+  const { configuration } = context.point;
+  if (configuration === 'nocache') return null;
+  const isFull = (count: number) => count >= FULL_RATIO * CACHE_ENTRIES;
+  for (let chunk = 1; ; chunk += 1) {
+    await context.load(context.queries.fill, context.pace.chunkSeconds, `fill-${chunk}`);
+    const entries = await cacheEntriesNow(context);
+    const isDone = isFull(entries.success) && (configuration === 'no-denial' || isFull(entries.denial));
+    if (isDone || chunk === FILL_CHUNKS) return entries;
+  }
+}
+
+async function underLoad(context: StartContext): Promise<{ stage: MemoryStage; load: Measured['load'] }> {
+  const { world, running, queries, rate, pace, signal } = context;
+  const ended = new AbortController();
+  const reading = readUntil(world, running.pid, AbortSignal.any([ended.signal, signal]));
+  try {
+    const { result } = await context.load(queries.load, pace.loadSeconds, 'load');
+    ended.abort();
+    const stage = await stageOf(context, await reading);
+    const { queriesSent, queriesCompleted, queriesLost, runTimeSeconds } = result;
+    return {
+      stage,
+      load: {
+        wantedQps: rate,
+        heldQps: queriesCompleted / runTimeSeconds,
+        lostRatio: queriesSent === 0 ? 0 : queriesLost / queriesSent,
+      },
+    };
+  } finally {
+    ended.abort();
+    await reading;
+  }
+}
+
+async function relist(context: StartContext): Promise<Measured['relist']> {
+  const { world, running } = context;
+  const { reads } = await running.api.status();
+  await forgetPeak(world, running.pid);
+  const begin = world.clock.monotonicSeconds();
+  await running.api.expire();
+  await untilRead(context, reads);
+  const { peak, atSeconds } = await untilQuiet(context);
+  return { peak, seconds: Math.max(0, atSeconds - begin) };
+}
+
+/** Measures a CoreDNS that has just been started. @throws BenchError, or the reason of the signal */
+export async function measureStart(context: StartContext): Promise<Measured> {
+  const { onPhase, running } = context;
+  onPhase('start');
+  const cold = await coldStart(context);
+  const loaded = await quietStage(context);
+  onPhase('settle');
+  const settling = await settle(context);
+  const settled = await quietStage(context);
+  onPhase('fill the cache');
+  const cacheEntries = await fillCache(context);
+  const fullCache = cacheEntries === null ? null : await quietStage(context);
+  onPhase('load');
+  const { stage, load } = await underLoad(context);
+  onPhase('read again');
+  const again = await relist(context);
+  const reread = await quietStage(context);
+  return {
+    coldStart: cold,
+    relist: again,
+    stages: { loaded, settled, fullCache, underLoad: stage, reread },
+    settling,
+    cacheEntries,
+    load,
+    apiServerBytes: (await running.api.status()).rssBytes,
+  };
+}

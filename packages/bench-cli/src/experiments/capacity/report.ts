@@ -1,0 +1,22 @@
+/** The reports of this experiment: one document for each of its measurements. Pure. */
+import { documentFormats, type ReportDocument } from '../../report/document/index.ts';
+import { memoryDocument, memorySummary } from './memory/document.ts';
+import type { CapacityRecord } from './record.ts';
+
+function documentOf(record: CapacityRecord): ReportDocument {
+  const { measured } = record;
+  switch (measured.what) {
+    case 'memory':
+      return memoryDocument(record, measured);
+  }
+}
+
+export const capacityFormats = documentFormats(documentOf);
+
+/** The result in one line, for lists of runs. */
+export function summarizeCapacity({ measured }: CapacityRecord): string {
+  switch (measured.what) {
+    case 'memory':
+      return memorySummary(measured);
+  }
+}

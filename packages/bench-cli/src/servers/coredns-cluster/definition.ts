@@ -1,0 +1,112 @@
+/**
+ * CoreDNS as clusters run it: the stock Corefile of Kubernetes. Its `kubernetes` plugin reads an API server of ours, and
+ * it forwards other names to an upstream of ours with a programmed delay; both run beside it, outside its CPU limit.
+ */
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { type ClusterSpec, type CorefileOptions, renderCorefile } from '@dinodns-bench/cluster-objects';
+import { coredns } from '../coredns/index.ts';
+import type { Companion, InstanceRequest, ServerDefinition } from '../server.ts';
+import { CLUSTER, UPSTREAM_DELAY_SECONDS } from './cluster.ts';
+
+/** The names of the programs beside it. */
+export const API_SERVER = 'api';
+export const UPSTREAM = 'upstream';
+
+/** What its Corefile varies. */
+export type Choice = Pick<CorefileOptions, 'pods' | 'cache'> & { readonly autopath?: true };
+
+/** Where and beside what it runs; every part has a default. */
+export interface Surroundings {
+  /** The cluster that its API server serves; default: the one of the workloads. */
+  readonly spec?: ClusterSpec;
+  /** Default `UPSTREAM_DELAY_SECONDS`. */
+  readonly upstreamDelaySeconds?: number;
+  /** Ports of `/ready` and `/metrics`; default: any. */
+  readonly readyPort?: number;
+  readonly metricsPort?: number;
+}
+
+/** The program of the package, from its sources in the workspace, from what was built from them elsewhere. */
+function clusterProgram(): string {
+  const entry = fileURLToPath(import.meta.resolve('@dinodns-bench/cluster-objects'));
+  return entry.replace(/index\.(ts|js)$/, 'cli.$1');
+}
+
+/** Ends with bench, also if bench is killed. */
+const ENDS_WITH_BENCH = '--with-parent';
+
+function clusterFlags(spec: ClusterSpec): string[] {
+  const { namespaces, services, pods, endpoints, headless, dualStack, seed, domain } = spec;
+  const values = { namespaces, services, pods, endpoints, headless, seed, domain };
+  const flags = Object.entries(values).flatMap(([name, value]) => [`--${name}`, String(value)]);
+  return dualStack ? [...flags, '--dual-stack'] : flags;
+}
+
+function companionsFor({ spec = CLUSTER.spec, upstreamDelaySeconds = UPSTREAM_DELAY_SECONDS }: Surroundings) {
+  return (address: string): readonly Companion[] => {
+    const script = clusterProgram();
+    const listen = ['--address', address, ENDS_WITH_BENCH];
+    const delay = ['--delay', String(upstreamDelaySeconds * 1000)];
+    return [
+      { name: API_SERVER, script, arguments: ['api', ...clusterFlags(spec), ...listen] },
+      { name: UPSTREAM, script, arguments: ['upstream', ...delay, ...listen] },
+    ];
+  };
+}
+
+function hostPort(address: string, port: number): string {
+  return `${address.includes(':') ? `[${address}]` : address}:${port}`;
+}
+
+function companionAt({ companionPorts = {}, address }: InstanceRequest, name: string): string {
+  const port = companionPorts[name];
+  if (port === undefined) throw new Error(`coredns-cluster was planned without its companion "${name}"`);
+  return hostPort(address, port);
+}
+
+/** A pod's search list, as in the published measurements (`autopath` in a file). */
+const RESOLV_CONF =
+  'search default.svc.cluster.local svc.cluster.local cluster.local mydomain.com\noptions ndots:5\n';
+
+/** How it is run with this configuration. */
+export function definitionOf(
+  { autopath, ...corefile }: Choice,
+  surroundings: Surroundings = {},
+): ServerDefinition {
+  const { transports: _transports, ...base } = coredns.definition;
+  return {
+    ...base,
+    // Its names and the machinery around it exist on one machine.
+    image: null,
+    answersNamesOf: 'generated-cluster',
+    companions: companionsFor(surroundings),
+    plan(request) {
+      const { address, port, directory, program } = request;
+      const { readyPort = 0, metricsPort = 0 } = surroundings;
+      const resolvConf = join(directory, 'resolv.conf');
+      const text = renderCorefile({
+        ...corefile,
+        ...(autopath === undefined ? {} : { autopath: resolvConf }),
+        endpoint: `http://${companionAt(request, API_SERVER)}`,
+        upstream: companionAt(request, UPSTREAM),
+        address,
+        port,
+        // Bench waits for its end; and several can run on one machine.
+        lameduckSeconds: 0,
+        health: hostPort(address, 0),
+        ready: hostPort(address, readyPort),
+        metrics: hostPort(address, metricsPort),
+      });
+      const files = [{ path: 'Corefile', chunks: [text] }];
+      if (autopath !== undefined) files.push({ path: 'resolv.conf', chunks: [RESOLV_CONF] });
+      return {
+        files,
+        command: [...program, '-conf', join(directory, 'Corefile')],
+        env: {},
+        readiness: { kind: 'answer' },
+        workers: null,
+      };
+    },
+  };
+}

@@ -1,0 +1,299 @@
+/** The pure parts of `bench capacity memory`, and its messages. */
+import { readFile } from 'node:fs/promises';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { nextStart, oneAtATime, runLanes } from '../src/experiments/capacity/memory/lanes.ts';
+import { goHeapIn, metricIn } from '../src/experiments/capacity/memory/memory-of.ts';
+import type { CompleteStart } from '../src/experiments/capacity/memory/memory-record.ts';
+import {
+  expectedBytes,
+  type MemoryPoint,
+  memoryPoints,
+  planStarts,
+} from '../src/experiments/capacity/memory/points.ts';
+import { sideOf } from '../src/experiments/capacity/memory/published-side.ts';
+import { memorySettings } from '../src/experiments/capacity/memory/settings.ts';
+import { percentile95 } from '../src/experiments/capacity/memory/stage.ts';
+import { summarizeMemory } from '../src/experiments/capacity/memory/summarize.ts';
+import { capacityKind } from '../src/experiments/capacity/record.ts';
+import { recordJsonSchema } from '../src/results/json-schema.ts';
+import { leastSquares } from '../src/stats/least-squares.ts';
+import { type TestWorld, testWorld } from './support/test-world.ts';
+
+const MB = 1e6;
+
+describe('the points of a measurement', () => {
+  it('are all combinations, in the published proportions unless told otherwise', () => {
+    const points = memoryPoints(memorySettings({ objects: '0,15820', configurations: 'default,autopath' }));
+    expect(points.map(({ key }) => key)).toEqual([
+      'coredns-cluster/default/0',
+      'coredns-cluster/default/15820',
+      'coredns-cluster/autopath/0',
+      'coredns-cluster/autopath/15820',
+    ]);
+    expect(points[1]?.cluster).toMatchObject({
+      services: 820,
+      pods: 15_000,
+      endpoints: 15_000,
+      headless: 0.1,
+    });
+  });
+
+  it('with other shares have other names', () => {
+    const settings = memorySettings({
+      objects: '1000',
+      configurations: 'default',
+      serviceShares: '0.5',
+      headless: '0.1,1',
+    });
+    expect(memoryPoints(settings).map(({ key }) => key)).toEqual([
+      'coredns-cluster/default/1000/services=0.5',
+      'coredns-cluster/default/1000/services=0.5/headless=1',
+    ]);
+  });
+
+  it('are measured in rounds, the largest of a round first', () => {
+    const points = memoryPoints(memorySettings({ objects: '0,15820', configurations: 'default,autopath' }));
+    const starts = planStarts(points, 2).map(
+      ({ point, start }) => `${start} ${point.configuration} ${point.objects}`,
+    );
+    expect(starts.slice(0, 4)).toEqual([
+      '1 autopath 15820',
+      '1 default 15820',
+      '1 default 0',
+      '1 autopath 0',
+    ]);
+    expect(starts.slice(4)).toEqual(starts.slice(0, 4).map((text) => text.replace('1 ', '2 ')));
+  });
+});
+
+describe('starts side by side', () => {
+  const starts = planStarts(
+    memoryPoints(memorySettings({ objects: '0,158200', configurations: 'autopath' })),
+    1,
+  );
+
+  it('stay within the memory and the number of lanes', () => {
+    const [large, small] = starts;
+    if (large === undefined || small === undefined) throw new Error('two starts');
+    const budget = expectedBytes(large.point) + 1;
+    expect(nextStart(starts, [], budget, 4)).toBe(large);
+    expect(nextStart([small], [large], budget, 4)).toBeUndefined();
+    expect(nextStart(starts, [small], budget, 4)).toBe(small);
+    expect(nextStart([small], [], budget, 4)).toBe(small);
+    expect(nextStart([small], [small], Number.POSITIVE_INFINITY, 1)).toBeUndefined();
+  });
+
+  it('all run; a failure lets those end that run, and begins no other', async () => {
+    const six = starts
+      .slice(1)
+      .flatMap((small) => Array.from({ length: 6 }, (_, index) => ({ ...small, start: index + 1 })));
+    const ended: number[] = [];
+    const run = (bad: number) =>
+      runLanes(six, {
+        budgetBytes: Number.POSITIVE_INFINITY,
+        lanes: 2,
+        async run({ start }) {
+          await new Promise((resolve) => setImmediate(resolve));
+          if (start === bad) throw new Error('no more');
+          ended.push(start);
+        },
+      });
+    await run(0);
+    expect(ended.splice(0).toSorted()).toEqual([1, 2, 3, 4, 5, 6]);
+    await expect(run(1)).rejects.toThrow('no more');
+    expect(ended).toEqual([2]);
+  });
+
+  it('load one after the other, also after a failure', async () => {
+    const alone = oneAtATime();
+    let busy = 0;
+    const work = (fails: boolean) =>
+      alone(async () => {
+        expect(++busy).toBe(1);
+        await new Promise((resolve) => setImmediate(resolve));
+        busy -= 1;
+        if (fails) throw new Error('failed');
+      });
+    const results = await Promise.allSettled([work(false), work(true), work(false)]);
+    expect(results.map(({ status }) => status)).toEqual(['fulfilled', 'rejected', 'fulfilled']);
+  });
+});
+
+describe('least squares', () => {
+  it('finds the coefficients of exact values, whatever their sizes', () => {
+    const services = [0, 100, 100, 5000, 9000];
+    const pods = [0, 10, 90_000, 50, 100_000];
+    const values = services.map((count, at) => 50 * MB + 900 * count + 12_000 * (pods[at] ?? 0));
+    const fit = leastSquares([services.map(() => 1), services, pods], values);
+    expect(fit?.coefficients.map(({ estimate }) => Math.round(estimate))).toEqual([50 * MB, 900, 12_000]);
+    expect(fit?.residual).toBeLessThan(1);
+  });
+
+  it('agrees with a published example: height and weight of fifteen women, Hubble-like line', () => {
+    // The `women` data set of R: lm(weight ~ height) is -87.5167 + 3.45 × height, residual standard error 1.525, and
+    // confint gives 3.253112 to 3.646888 for the slope.
+    const height = Array.from({ length: 15 }, (_, index) => 58 + index);
+    const weight = [115, 117, 120, 123, 126, 129, 132, 135, 139, 142, 146, 150, 154, 159, 164];
+    const fit = leastSquares([height.map(() => 1), height], weight);
+    expect(fit?.coefficients[0]?.estimate).toBeCloseTo(-87.51667, 4);
+    expect(fit?.coefficients[1]?.estimate).toBeCloseTo(3.45, 6);
+    expect(fit?.coefficients[1]?.low).toBeCloseTo(3.253112, 5);
+    expect(fit?.coefficients[1]?.high).toBeCloseTo(3.646888, 5);
+    expect(fit?.residual).toBeCloseTo(1.525, 3);
+  });
+
+  it('says nothing of columns that go together, nor of too few values', () => {
+    const objects = [0, 1000, 2000, 3000];
+    const services = objects.map((count) => Math.round(count * 0.0518));
+    expect(leastSquares([objects.map(() => 1), objects, services], objects)).toBeNull();
+    expect(
+      leastSquares(
+        [
+          [1, 1],
+          [1, 2],
+        ],
+        [3, 4],
+      ),
+    ).toBeNull();
+  });
+});
+
+/** A start of a point, with these bytes at every stage. */
+function startOf(point: MemoryPoint, start: number, bytes: number): CompleteStart {
+  const heap = {
+    allocatedBytes: 1,
+    inUseBytes: 1,
+    releasedBytes: 0,
+    systemBytes: 1,
+    nextCollectionBytes: 1,
+    collections: 9,
+  };
+  const stage = { anonymousBytes: bytes, residentBytes: bytes, proportionalBytes: null, readings: 4, heap };
+  const peak = { anonymousBytes: 2 * bytes, residentBytes: 2 * bytes };
+  return {
+    point: point.key,
+    start,
+    startedAt: '2026-11-22T08:00:00.000Z',
+    durationSeconds: 30,
+    neighbours: 0,
+    status: 'ok',
+    coldStart: { peak, seconds: 1 },
+    relist: { peak, seconds: 1 },
+    stages: { loaded: stage, settled: stage, fullCache: null, underLoad: stage, reread: stage },
+    settling: { seconds: 3, collections: 4, isStable: true },
+    cacheEntries: null,
+    load: { wantedQps: 30_000, heldQps: 29_990, lostRatio: 0 },
+    apiServerBytes: 60 * MB,
+  };
+}
+
+describe('the line through the starts', () => {
+  const fitOf = (given: Record<string, unknown>, bytesOf: (point: MemoryPoint) => number) => {
+    const points = memoryPoints(memorySettings(given));
+    const starts = points.flatMap((point) =>
+      [1, 2].map((start) => startOf(point, start, bytesOf(point) + start)),
+    );
+    return summarizeMemory(points, starts).fits.find(({ figure }) => figure === 'steady');
+  };
+
+  it('is over objects where services, pods and endpoints grew together, and says so', () => {
+    const fit = fitOf(
+      { objects: '0,15820,63280', configurations: 'autopath' },
+      ({ objects }) => 56 * MB + 4000 * objects,
+    );
+    expect(fit?.terms.map(({ of, bytes }) => [of, Math.round(bytes / 10)])).toEqual([
+      ['constant', 5_600_000],
+      ['objects', 400],
+    ]);
+    expect(fit?.merged).toMatch(/grew together/);
+  });
+
+  it('tells services, pods and endpoints apart where the design does', () => {
+    const design = {
+      objects: '0,10000,50000',
+      configurations: 'autopath',
+      serviceShares: '0.05,0.5',
+      endpointsPerPod: '0.5,2',
+    };
+    const fit = fitOf(
+      design,
+      ({ cluster }) => 20 * MB + 900 * cluster.services + 8000 * cluster.pods + 300 * cluster.endpoints,
+    );
+    expect(fit?.merged).toBeNull();
+    expect(
+      Object.fromEntries(fit?.terms.map(({ of, bytes }) => [of, Math.round(bytes)]) ?? []),
+    ).toMatchObject({
+      services: 900,
+      pods: 8000,
+      endpoints: 300,
+    });
+  });
+});
+
+it('a published figure lies within our interval, below or above it', () => {
+  const ours = { median: 100, low: 90, high: 110, n: 5 };
+  expect([89, 90, 105, 111].map((published) => sideOf(published, ours))).toEqual([
+    'below',
+    'within',
+    'within',
+    'above',
+  ]);
+  expect(sideOf(1, null)).toBeNull();
+});
+
+it('the 95th percentile is the smallest value that 95 % do not exceed', () => {
+  expect(percentile95(Array.from({ length: 100 }, (_, index) => index + 1))).toBe(95);
+  expect(percentile95([3])).toBe(3);
+});
+
+it('metrics of Prometheus are summed over their labels', () => {
+  const text = `# HELP x y\ncoredns_cache_entries{server="dns://:53",type="denial"} 9964\ncoredns_cache_entries{server="dns://:53",type="success"} 9984\ngo_memstats_heap_alloc_bytes 1.5e+06\ngo_gc_duration_seconds_count 12\n`;
+  expect(metricIn(text, 'coredns_cache_entries', 'type="denial"')).toBe(9964);
+  expect(metricIn(text, 'coredns_cache_entries')).toBe(19_948);
+  expect(metricIn(text, 'absent')).toBeNull();
+  expect(goHeapIn(text)).toMatchObject({ allocatedBytes: 1_500_000, collections: 12 });
+});
+
+it('capacity.schema.json is up to date; if not, run `node scripts/write-schemas.ts`', async () => {
+  const file = new URL('../capacity.schema.json', import.meta.url);
+  expect(await readFile(file, 'utf8')).toBe(recordJsonSchema(capacityKind));
+});
+
+describe('bad input', () => {
+  let world: TestWorld;
+  beforeEach(async () => {
+    world = await testWorld();
+  });
+  afterEach(() => world.remove());
+
+  it.each([
+    [['--objects', '-5'], /--objects: "-5" must be a list of whole numbers from 0/],
+    [['--objects', '10,10'], /--objects: "10,10" names something twice/],
+    [['--config', 'fast'], /--config: "fast" must be a list of default, autopath/],
+    [['--starts', '0'], /--starts: "0" must be a whole number from 1 to 100/],
+    [['--headless', '2'], /--headless: "2" must be a list of shares/],
+    [['--memory', '1Ki'], /--memory: "1Ki" must be an amount of memory of at least 256 MiB/],
+    [
+      ['--memory', '1Gi', '--config', 'autopath'],
+      /is expected to need 2\.\d GB, and --memory allows 1\.1 GB/,
+    ],
+    [['--servers', 'dnsmasq'], /--servers: "dnsmasq" is not coredns-cluster/],
+    [['--servers', 'coredns-cluster+autopath'], /names a variant[\s\S]*--config/],
+  ])('%j is one clear message', async (flags, message) => {
+    expect(await world.bench('capacity', 'memory', ...flags)).toBe(2);
+    expect(world.err()).toMatch(message);
+    expect(world.started.filter(({ program }) => program === 'coredns')).toEqual([]);
+  });
+
+  it('several problems are all listed', async () => {
+    expect(await world.bench('capacity', 'memory', '--objects', 'many', '--starts', 'x')).toBe(2);
+    expect(world.err()).toMatch(/2 settings are wrong[\s\S]*--objects[\s\S]*--starts/);
+  });
+
+  it('a dry run says what would be measured, and starts nothing', async () => {
+    expect(await world.bench('capacity', 'memory', '--dry-run', '--starts', '3')).toBe(0);
+    expect(world.out()).toMatch(/autopath\/158200 {2}8200 services, 150000 pods, 150000 endpoints/);
+    expect(world.out()).toMatch(/8 points, 24 starts, .* about \d+ min/);
+    expect(world.started).toEqual([]);
+  });
+});
