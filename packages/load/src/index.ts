@@ -29,6 +29,7 @@ export {
   type ReadCaptureOptions,
   readCapture,
 } from './pcap/read-capture.ts';
+export { readTcpSegments, TCP_FLAG, type TcpSegment } from './pcap/tcp-segments.ts';
 export type {
   CannonResult,
   EndedBy,

@@ -49,7 +49,7 @@ export function checkZoneSet(spec: Partial<ZoneSetSpec>): Problem[] {
     problems.push(rangeProblem(from, to, parity));
     range = numberRange(from, to, parity);
   }
-  const ownPatternProblem = pattern === undefined ? undefined : patternProblem(pattern, range?.last ?? 0);
+  const ownPatternProblem = pattern === undefined ? undefined : patternProblem(pattern, range?.last);
   problems.push(ownPatternProblem);
   const { records, hosts, ttl } = spec;
   if (records !== undefined && hosts !== undefined && ttl !== undefined) {

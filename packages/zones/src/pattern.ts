@@ -24,10 +24,16 @@ export interface Pattern {
   readonly suffix: string;
   /** Number of labels in every name. */
   readonly labels: number;
+  /** The pattern is the name of one zone, whose number is 0. */
+  readonly isName?: true;
 }
 
 /** Parses a pattern that `patternProblem` accepts. */
 export function parsePattern(text: string): Pattern {
+  if (!text.includes(NUMBER_PLACEHOLDER)) {
+    const prefix = normalizeName(text);
+    return { prefix, suffix: '', labels: prefix.split('.').length, isName: true };
+  }
   const [before = '', after = ''] = text.split(NUMBER_PLACEHOLDER);
   const prefix = before.toLowerCase();
   const suffix = after === '.' ? '' : normalizeName(after);
@@ -35,12 +41,13 @@ export function parsePattern(text: string): Pattern {
 }
 
 export function nameOf(pattern: Pattern, number: number): string {
-  return pattern.prefix + number + pattern.suffix;
+  return pattern.isName ? pattern.prefix : pattern.prefix + number + pattern.suffix;
 }
 
 /** The number in `name` (normalized), or undefined if the pattern does not make that name. */
 export function numberIn(pattern: Pattern, name: string): number | undefined {
   const { prefix, suffix } = pattern;
+  if (pattern.isName) return name === prefix ? 0 : undefined;
   if (!name.startsWith(prefix) || !name.endsWith(suffix)) return undefined;
   const digits = name.slice(prefix.length, name.length - suffix.length);
   // No leading zeros: the pattern makes example7.com, so example07.com is another name.
@@ -68,17 +75,20 @@ export function isInRange(range: NumberRange, number: number): boolean {
   return number >= range.first && number <= range.last && (number - range.first) % range.step === 0;
 }
 
-/** What is wrong with a pattern, if anything; lengths are those of the name with `largest`. */
-export function patternProblem(text: string, largest: number): Problem | undefined {
+/**
+ * What is wrong with a pattern, if anything; lengths are those of the name with `largest`. Without a place for the number
+ * it names one zone, if `largest` is 0.
+ */
+export function patternProblem(text: string, largest: number | undefined): Problem | undefined {
   const places = text.split(NUMBER_PLACEHOLDER).length - 1;
-  if (places === 0) return missingPlaceholder(text);
+  if (places === 0 && largest !== 0) return missingPlaceholder(text);
   if (places > 1) {
     return {
       problem: `the pattern "${text}" has ${NUMBER_PLACEHOLDER} ${places} times`,
       fix: `keep ${NUMBER_PLACEHOLDER} once: it is replaced by the number`,
     };
   }
-  const name = normalizeName(text.replace(NUMBER_PLACEHOLDER, String(largest)));
+  const name = normalizeName(text.replace(NUMBER_PLACEHOLDER, String(largest ?? 0)));
   return nameProblem(name, `the pattern "${text}" gives an invalid name:`);
 }
 

@@ -16,7 +16,7 @@ const patternSchema = z.string();
 const numberSchema = z.int().min(0).max(MAX_NUMBER);
 
 export const zoneSetSpecSchema = z.strictObject({
-  /** Name of the zones; `{X}` is replaced by the number. */
+  /** Name of the zones; `{X}` is replaced by the number. Without it, the name of one zone: `from` and `to` are 0 then. */
   pattern: patternSchema.default('example{X}.com'),
   /** First and last number, both included. */
   from: numberSchema.default(1),

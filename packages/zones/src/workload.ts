@@ -86,7 +86,7 @@ function crossProblems({ pattern, from, to, parity = 'all', hosts = [] }: Partia
   const range = known ? numberRange(from, to, parity) : undefined;
   const found = [
     known ? rangeProblem(from, to, parity) : undefined,
-    pattern === undefined ? undefined : patternProblem(pattern, range?.last ?? 0),
+    pattern === undefined ? undefined : patternProblem(pattern, range?.last),
   ].filter((problem) => problem !== undefined);
   if (found.length > 0 || pattern === undefined || range === undefined) return found;
   const zone = nameOf(parsePattern(pattern), range.last);

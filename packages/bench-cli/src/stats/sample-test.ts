@@ -104,6 +104,25 @@ export function testPaired(ratios: readonly number[], options: TestOptions = {})
     : asRatio(studentLocation(logs), 'student-t', rankTest);
 }
 
+/** An interval of the centre of differences, with the p value of "it is zero". */
+export interface DifferenceTest extends LogInterval {
+  readonly method: 'signed-rank' | 'student-t';
+}
+
+/**
+ * The differences of paired trials, in their own unit: for quantities that can be zero, whose noise adds up. Null for
+ * fewer than two.
+ */
+export function testDifferences(
+  differences: readonly number[],
+  { comparisons = 1 }: Pick<TestOptions, 'comparisons'> = {},
+): DifferenceTest | null {
+  if (differences.length < 2) return null;
+  return smallestSignedRankP(differences.length) * comparisons <= LEVEL
+    ? { ...signedRankInterval(differences, signedRankTest(differences)), method: 'signed-rank' }
+    : { ...studentLocation(differences), method: 'student-t' };
+}
+
 /**
  * Values of one run against those of another; nothing pairs them. Null where a side has fewer than two values or
  * one that is not above zero.

@@ -11,8 +11,8 @@ const LANCZOS = [
   12.507343278686905, -0.13857109526572012, 9.9843695780195716e-6, 1.5056327351493116e-7,
 ] as const;
 
-/** ln Γ(x) for x ≥ 0.5, which is all that the beta function of this file needs. */
-function logGamma(x: number): number {
+/** ln Γ(x) for x ≥ 0.5. */
+export function logGamma(x: number): number {
   const z = x - 1;
   let sum: number = LANCZOS[0];
   for (const [index, coefficient] of LANCZOS.entries()) {

@@ -57,17 +57,29 @@ export function clusterOf(flags: ClusterFlags): Cluster {
 export interface ExternalFlags {
   readonly names?: unknown;
   readonly externalDomain?: string;
+  readonly host?: Readonly<Record<string, string[]>>;
+}
+
+/** `NAME=ADDRESS,ADDRESS`, added to those before. @throws ClusterError `E_USAGE` */
+function hostsWith(text: string, before: Readonly<Record<string, string[]>>): Record<string, string[]> {
+  const [, name, addresses] = /^([^=]+)=(.+)$/.exec(text) ?? [];
+  if (name !== undefined && addresses !== undefined) {
+    return { ...before, [name.toLowerCase().replace(/\.$/, '')]: addresses.split(',') };
+  }
+  const fix = 'give a name and its addresses, for example --host www.example.com=192.0.2.1,2001:db8::1';
+  throw new ClusterError('E_USAGE', '--host', [{ problem: `--host cannot be "${text}"`, fix }]);
 }
 
 export function addExternalFlags(command: Command): Command {
   return command
     .option('--names <number>', 'external names that exist (default: 1000000)', numberOrText)
-    .option('--external-domain <name>', 'the domain of the external names (default: example.org)');
+    .option('--external-domain <name>', 'the domain of the external names (default: example.org)')
+    .option('--host <name=addresses>', 'one more external name; can be repeated', hostsWith, {});
 }
 
 /** @throws ClusterError `E_CLUSTER` */
-export function externalOf({ names, externalDomain }: ExternalFlags): External {
-  return defineExternal(given({ names, domain: externalDomain }));
+export function externalOf({ names, externalDomain, host }: ExternalFlags): External {
+  return defineExternal(given({ names, domain: externalDomain, hosts: host }));
 }
 
 export interface ListenFlags {

@@ -12,6 +12,11 @@ export const externalSpecSchema = z.strictObject({
     .regex(/^([a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?\.)*[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?$/)
     .max(200)
     .default('example.org'),
+  /** Further names, in lower case and without a trailing dot, with their IPv4 and IPv6 addresses; default: none. */
+  hosts: z
+    .record(z.string().min(1).max(253), z.array(z.union([z.ipv4(), z.ipv6()])))
+    .readonly()
+    .default({}),
 });
 
 export type ExternalInput = z.input<typeof externalSpecSchema>;
@@ -20,6 +25,7 @@ export type ExternalSpec = Readonly<z.output<typeof externalSpecSchema>>;
 const HELP = {
   names: 'give a whole number from 1 to 1,000,000',
   domain: 'give a domain name in lower case, such as example.org',
+  hosts: 'give names with lists of IP addresses',
 };
 
 /** 198.18.0.0/15, which RFC 2544 sets aside for benchmarks, has this many addresses; names share them. */
@@ -48,6 +54,7 @@ export function defineExternal(input: ExternalInput = {}): External {
     spec,
     name: (index) => `www${index}${ending}`,
     addressesOf(name) {
+      if (Object.hasOwn(spec.hosts, name)) return spec.hosts[name] ?? [];
       if (name === spec.domain) return [];
       if (!name.endsWith(ending)) return null;
       const number = /^www(0|[1-9]\d{0,6})$/.exec(name.slice(0, -ending.length))?.[1];

@@ -180,6 +180,26 @@ function tcp(bytes: Uint8Array, at: number, end: number, port: number, onMessage
   return null;
 }
 
+/** A transport segment of a frame: where its header is, and where it ends by the IP header. */
+export interface FoundSegment {
+  readonly ipAt: number;
+  /** 4 or 6. */
+  readonly ipVersion: number;
+  /** As in the IP header: 6 for TCP, 17 for UDP. */
+  readonly protocol: number;
+  readonly at: number;
+  readonly end: number;
+}
+
+/** The segment in a frame, or why there is none. */
+export function findSegment(linkType: number, frame: Uint8Array): FoundSegment | Skipped {
+  const network = networkOf(linkType, frame);
+  if (typeof network === 'string') return network;
+  const segment = segmentOf(frame, network.at);
+  if (typeof segment === 'string') return segment;
+  return { ipAt: network.at, ipVersion: (frame[network.at] ?? 0) >> 4, ...segment };
+}
+
 /** Calls `onQuery` for each DNS query to `port` in a frame; returns why there is none, or why it stopped. */
 export function readPacket(
   linkType: number,
@@ -187,14 +207,11 @@ export function readPacket(
   port: number,
   onQuery: OnQuery,
 ): Skipped | null {
-  const network = networkOf(linkType, frame);
-  if (typeof network === 'string') return network;
-  const segment = segmentOf(frame, network.at);
+  const segment = findSegment(linkType, frame);
   if (typeof segment === 'string') return segment;
-  const { protocol, at, end } = segment;
-  const ipVersion = (frame[network.at] ?? 0) >> 4;
+  const { ipAt, ipVersion, protocol, at, end } = segment;
   const onMessage = (transport: 'udp' | 'tcp') => (from: number, to: number) =>
-    onQuery(frame, from, to, { ipAt: network.at, ipVersion, transport, transportAt: at });
+    onQuery(frame, from, to, { ipAt, ipVersion, transport, transportAt: at });
   if (protocol === PROTOCOL.udp) return udp(frame, at, end, port, onMessage('udp'));
   if (protocol === PROTOCOL.tcp) return tcp(frame, at, end, port, onMessage('tcp'));
   return 'other traffic';

@@ -1,5 +1,4 @@
 /** The DNS queries of a capture file, one after the other, in constant memory. */
-import { SocketAddress } from 'node:net';
 import {
   className,
   findNameEnd,
@@ -9,6 +8,7 @@ import {
   typeName,
   u16,
 } from '@dinodns-bench/wire';
+import { addressText } from './address-text.ts';
 import { feedFile, noQueries } from './capture-file.ts';
 import { createCaptureReader } from './file-format.ts';
 import { type Headers, readPacket, type Skipped } from './packet.ts';
@@ -36,12 +36,12 @@ export interface CapturedQuery {
 export interface ReadCaptureOptions {
   /** Queries to this port; default 53. */
   readonly port?: number;
+  /** A capture without any query is no error. Default: it is. */
+  readonly mayBeEmpty?: boolean;
 }
 
-function addressText(frame: Uint8Array, { ipAt, ipVersion }: Headers): string {
-  if (ipVersion === 4) return frame.subarray(ipAt + 12, ipAt + 16).join('.');
-  const groups = Array.from({ length: 8 }, (_, group) => u16(frame, ipAt + 8 + 2 * group).toString(16));
-  return new SocketAddress({ address: groups.join(':'), family: 'ipv6' }).address;
+function clientAddress(frame: Uint8Array, { ipAt, ipVersion }: Headers): string {
+  return addressText(frame, ipVersion === 4 ? ipAt + 12 : ipAt + 8, ipVersion);
 }
 
 /** A capture being read: iterate over it once. */
@@ -56,8 +56,10 @@ export class Capture implements AsyncIterable<CapturedQuery> {
   isComplete = false;
   readonly #skipped = new Map<Skipped, number>();
   readonly #reader = new QueryReader();
+  readonly #mayBeEmpty: boolean;
 
-  constructor(path: string, { port = 53 }: ReadCaptureOptions = {}) {
+  constructor(path: string, { port = 53, mayBeEmpty = false }: ReadCaptureOptions = {}) {
+    this.#mayBeEmpty = mayBeEmpty;
     this.path = path;
     this.port = port;
     this.skipped = this.#skipped;
@@ -78,7 +80,7 @@ export class Capture implements AsyncIterable<CapturedQuery> {
       this.queries += read.length;
       yield* read;
     }
-    if (this.queries === 0) throw noQueries(this.path, this.port, this.#skipped);
+    if (this.queries === 0 && !this.#mayBeEmpty) throw noQueries(this.path, this.port, this.#skipped);
   }
 
   #query(seconds: number, frame: Uint8Array, start: number, end: number, headers: Headers): CapturedQuery {
@@ -89,7 +91,7 @@ export class Capture implements AsyncIterable<CapturedQuery> {
     const after = findNameEnd(message, HEADER_BYTES);
     return {
       seconds,
-      client: { address: addressText(frame, headers), port: u16(frame, headers.transportAt) },
+      client: { address: clientAddress(frame, headers), port: u16(frame, headers.transportAt) },
       transport: headers.transport,
       message,
       name: nameText(message, HEADER_BYTES),

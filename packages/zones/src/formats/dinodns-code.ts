@@ -37,7 +37,8 @@ export const dinodnsCode = defineFormat({
   recordTypes: WITHOUT_DNAME,
   render({ zoneSet, plan, settings, heading }) {
     const { pattern, from, to, parity } = zoneSet.spec;
-    const { prefix, suffix } = parsePattern(pattern);
+    const { prefix, suffix, isName } = parsePattern(pattern);
+    const name = isName ? prefix : `${prefix}\${x}${suffix}`;
     const range = numberRange(from, to, parity);
     if (range === undefined) throw new Error('dinodns-code: a zone set is never empty');
     const increment = range.step === 1 ? 'x++' : `x += ${range.step}`;
@@ -52,7 +53,7 @@ import { DefaultStore } from 'dinodns/plugins/storage/index.js';
 
 const store = new DefaultStore();
 for (let x = ${range.first}; x <= ${range.last}; ${increment}) {
-  const zone = \`${prefix}\${x}${suffix}\`;
+  const zone = \`${name}\`;
 ${sets.join('')}}
 
 const server = new DefaultServer({

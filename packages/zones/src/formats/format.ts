@@ -6,6 +6,7 @@
 import { isIP } from 'node:net';
 import type { Problem } from '@dinodns-bench/program';
 import { ZonesError } from '../errors.ts';
+import { parsePattern } from '../pattern.ts';
 import { type Plan, type PlannedRecord, planOf } from '../plan.ts';
 import { RECORD_TYPES, type RecordType } from '../records.ts';
 import type { ZoneSet } from '../zone-set.ts';
@@ -257,6 +258,7 @@ function typeProblems(zoneSet: ZoneSet, name: string, types: readonly RecordType
 }
 
 function headingFor({ size, spec }: ZoneSet): string {
+  if (parsePattern(spec.pattern).isName) return `1 zone: ${spec.pattern}. Made by dinodns-zones.`;
   const parity = spec.parity === 'all' ? '' : `${spec.parity} `;
   const count = size === 1 ? '1 zone' : `${size} zones`;
   return `${count}: ${spec.pattern} with ${parity}X from ${spec.from} to ${spec.to}. Made by dinodns-zones.`;
