@@ -1,0 +1,105 @@
+/** A capture by tcpdump: confirmed to be running, stopped when everything is in the file, its counters read. */
+import { systemErrorCode } from '@dinodns-bench/program';
+import { BenchError } from '../../../errors.ts';
+import type { RunningProcess } from '../../../process.ts';
+import type { World } from '../../../world.ts';
+import { type CaptureCounters, isListening, readCounters } from './counters.ts';
+import { tcpdumpArguments } from './filter.ts';
+
+export interface CaptureRequest {
+  /** Path of tcpdump. */
+  readonly executable: string;
+  readonly interface: string;
+  /** Port of the connections to be seen. */
+  readonly port: number;
+  /** Absolute path of the file that receives the capture. */
+  readonly file: string;
+  /** Puts a command where the packets are: into a network namespace. */
+  readonly enter: (command: readonly string[]) => readonly string[];
+}
+
+export interface Capture {
+  readonly file: string;
+  /** Ends it. Null if tcpdump did not print its counters. */
+  stop(): Promise<CaptureCounters | null>;
+}
+
+const START_SECONDS = 10;
+const STOP_SECONDS = 5;
+/** The file counts as whole when it has not grown for two of these; with `--immediate-mode` packets are written at once. */
+const SETTLE_SECONDS = 0.05;
+const MAX_SETTLE_SECONDS = 2;
+
+/** Redirected by a shell, so that the file is ours: tcpdump gives up root's rights where it was built to. */
+function shellCommand({ executable, interface: name, port, file }: CaptureRequest): readonly string[] {
+  const arguments_ = [executable, ...tcpdumpArguments(name, port)];
+  return ['/bin/sh', '-c', 'file=$1; shift; exec "$@" > "$file"', 'capture', file, ...arguments_];
+}
+
+function notStarted({ interface: name }: CaptureRequest, process: RunningProcess): BenchError {
+  return new BenchError('E_TOOL_MISSING', `tcpdump does not capture on ${name}`, {
+    evidence: process.lastLines.filter((line) => line.trim() !== ''),
+    fix: 'Its last lines are above. Run bench as root, or without --capture.',
+  });
+}
+
+async function sizeOf({ fs }: World, file: string): Promise<number> {
+  try {
+    return (await fs.stat(file)).size;
+  } catch (error) {
+    if (systemErrorCode(error) === 'ENOENT') return 0;
+    throw error;
+  }
+}
+
+async function untilSettled(world: World, file: string): Promise<void> {
+  const deadline = world.clock.monotonicSeconds() + MAX_SETTLE_SECONDS;
+  let sizes = [-2, -1];
+  while (sizes.some((size) => size !== sizes[0]) && world.clock.monotonicSeconds() < deadline) {
+    await world.clock.sleep(SETTLE_SECONDS);
+    sizes = [sizes[1] ?? -1, await sizeOf(world, file)];
+  }
+}
+
+/** Starts it and resolves once it sees packets. Rejects with `E_TOOL_MISSING` and what tcpdump said. */
+export async function startCapture(
+  world: World,
+  request: CaptureRequest,
+  signal: AbortSignal,
+): Promise<Capture> {
+  let onListening: (isListening: boolean) => void = () => undefined;
+  const listening = new Promise<boolean>((resolve) => {
+    onListening = resolve;
+  });
+  const errors: string[] = [];
+  const process = await world.processes.start(request.enter(shellCommand(request)), {
+    onStderrLine: (line) => {
+      errors.push(line);
+      if (isListening(line)) onListening(true);
+    },
+  });
+  const waiting = new AbortController();
+  const late = world.clock
+    .sleep(START_SECONDS, AbortSignal.any([waiting.signal, signal]))
+    .catch(() => undefined)
+    .then(() => false);
+  const isRunning = await Promise.race([listening, process.exited.then(() => false), late]);
+  waiting.abort();
+  if (!isRunning) {
+    process.kill('SIGKILL');
+    await process.exited;
+    signal.throwIfAborted();
+    throw notStarted(request, process);
+  }
+  return {
+    file: request.file,
+    stop: async () => {
+      await untilSettled(world, request.file);
+      process.kill('SIGINT');
+      const cancel = world.clock.after(STOP_SECONDS, () => process.kill('SIGKILL'));
+      await process.exited;
+      cancel();
+      return readCounters(errors);
+    },
+  };
+}

@@ -1,0 +1,47 @@
+/** The command of the lookup experiment, with its flags. */
+import type { Command } from 'commander';
+import type { Call } from '../experiment.ts';
+import { LOOKUP_DEFAULTS, type LookupFlags, lookupOptions } from './options.ts';
+import { POLICY_MODES } from './policy/modes.ts';
+import { runLookup } from './run.ts';
+import { CLIENTS } from './sampling/sampler.ts';
+
+export function addLookupCommands(program: Command, call: Call): void {
+  program
+    .command('lookup')
+    .description('how long a client waits for a name and a connection, each sample a new process')
+    .option(
+      '--url <url>',
+      `page behind a name (default: ${LOOKUP_DEFAULTS.url}; with --local ${LOOKUP_DEFAULTS.localUrl})`,
+    )
+    .option(
+      '--duration <time>',
+      `time of each resolver, mode or client, over all trials (default: ${LOOKUP_DEFAULTS.duration})`,
+    )
+    .option('--trials <n>', `rounds, in which everything takes its turn (default: ${LOOKUP_DEFAULTS.trials})`)
+    .option('--client <list>', `what takes samples: ${CLIENTS.join(', ')} (default: curl)`)
+    .option(
+      '--local',
+      'measure between two network namespaces of this machine, with servers of bench as resolvers (root)',
+    )
+    .option('--servers <list>', `with --local: the resolvers (default: ${LOOKUP_DEFAULTS.server})`)
+    .option('--search <domains>', 'with --local: search list of the client (default: none)')
+    .option('--ndots <n>', `with --local: ndots of the client (default: ${LOOKUP_DEFAULTS.ndots})`)
+    .option('--ipv6', 'with --local: the site has an IPv6 address, too')
+    .option('--ecn', 'with --local: the client asks for ECN')
+    .option('--simulate-policy <modes>', `with --local: simulate DNS policy: ${POLICY_MODES.join(', ')}`)
+    .option(
+      '--program-delay <time>',
+      `delay of the simulated policy agent (default: ${LOOKUP_DEFAULTS.programDelay})`,
+    )
+    .option('--coredns-version <version>', 'with --local: version of CoreDNS')
+    .option('--domains <n>', 'names that a DNS policy allows, the first of them that of --url')
+    .option('--no-capture', 'do not capture packets: no duplicates, no queries')
+    .option('--no-provision', 'use only programs that are there')
+    .option('--out <directory>', `where results go (default: ${LOOKUP_DEFAULTS.out})`)
+    .option('--json', 'print the record instead of the tables')
+    .addHelpText('after', call.exitStatusHelp)
+    .action(async (flags: LookupFlags) => {
+      call.status = await runLookup(call.world, lookupOptions(flags), call.argv);
+    });
+}

@@ -1,0 +1,65 @@
+/** Distributions of times: exact percentiles, and a histogram. */
+
+import type { PhaseDistributions } from './record.ts';
+import { type Distribution, RESULT_PERCENTILES } from './record.ts';
+import { PHASES, type Phases } from './sampling/sample.ts';
+
+/** Beside the percentiles of results. */
+const PERCENTILES = [...RESULT_PERCENTILES, 99.9] as const;
+
+const BINS_PER_DECADE = 20;
+
+/** Item ⌈n · p ÷ 100⌉ of ascending values, counted from 1; the first for p = 0. NaN for no values. */
+export function nearestRank(ascending: Float64Array, percentile: number): number {
+  // The product of whole numbers and halves is exact; of 99.9 it may be just above a whole number.
+  const rank = Math.ceil(Number(((ascending.length * percentile) / 100).toPrecision(12)));
+  return ascending[Math.max(1, rank) - 1] ?? Number.NaN;
+}
+
+function edge(bin: number): number {
+  return Number((10 ** (bin / BINS_PER_DECADE)).toPrecision(6));
+}
+
+function histogramOf(ascending: Float64Array): Distribution['histogram'] {
+  const counts = new Map<number, number>();
+  for (const value of ascending) {
+    // Times of less than a nanosecond are zero.
+    const bin = Math.floor(Math.log10(Math.max(value, 1e-9)) * BINS_PER_DECADE);
+    counts.set(bin, (counts.get(bin) ?? 0) + 1);
+  }
+  return [...counts].map(([bin, count]) => ({ lowSeconds: edge(bin), highSeconds: edge(bin + 1), count }));
+}
+
+/** Null for no values. */
+export function distributionOf(values: readonly number[]): Distribution | null {
+  const ascending = Float64Array.from(values).sort();
+  const [min] = ascending;
+  const max = ascending.at(-1);
+  if (min === undefined || max === undefined) return null;
+  return {
+    n: ascending.length,
+    min,
+    max,
+    mean: ascending.reduce((sum, value) => sum + value, 0) / ascending.length,
+    percentiles: PERCENTILES.map((percentile) => ({
+      percentile,
+      seconds: nearestRank(ascending, percentile),
+    })),
+    histogram: histogramOf(ascending),
+  };
+}
+
+/** Each phase's distribution; null for no samples. */
+export function phaseDistributions(samples: readonly Phases[]): PhaseDistributions | null {
+  const entries = PHASES.map(
+    (phase) => [phase, distributionOf(samples.map((sample) => sample[phase]))] as const,
+  );
+  const [lookup, connect, firstByte, total] = entries.map(([, distribution]) => distribution);
+  if (!lookup || !connect || !firstByte || !total) return null;
+  return { lookup, connect, firstByte, total };
+}
+
+/** The value of that percentile; NaN if the distribution does not have it. */
+export function percentileOf({ percentiles }: Distribution, percentile: number): number {
+  return percentiles.find((entry) => entry.percentile === percentile)?.seconds ?? Number.NaN;
+}

@@ -1,0 +1,109 @@
+/** The laboratory as the place of samples: its resolvers, its site, and a simulated policy agent. */
+import { fileURLToPath } from 'node:url';
+import { createRunDirectory } from '../../machine/run-directory.ts';
+import type { Programs } from '../../measure/session.ts';
+import type { Server } from '../../servers/server.ts';
+import { startCompanions } from '../../targets/local/companions.ts';
+import type { World } from '../../world.ts';
+import { synRepeatsIn } from './kernel-counter.ts';
+import { addResolvers, findNamespaceTools, type Lab, openLab } from './lab/lab.ts';
+import { type SiteName, startResolvers } from './lab/resolvers.ts';
+import type { Place } from './place.ts';
+import type { PolicyMode } from './policy/modes.ts';
+import type { Subject } from './record.ts';
+
+export interface LabPlaceRequest {
+  readonly world: World;
+  readonly servers: readonly Server[];
+  readonly programOf: Programs['programOf'];
+  readonly host: string;
+  readonly port: number;
+  readonly hasPolicy: boolean;
+  readonly programDelaySeconds: number;
+  readonly hasIpv6: boolean;
+  /** The client asks for ECN in its SYN packets (net.ipv4.tcp_ecn=1). */
+  readonly hasEcn: boolean;
+  readonly search: readonly string[];
+  readonly ndots: number;
+  readonly logDirectory: string;
+  readonly signal: AbortSignal;
+  readonly force: AbortSignal;
+}
+
+const script = (path: string) => fileURLToPath(new URL(path, import.meta.url));
+const SITE = script('./lab/site-program.mjs');
+const AGENT = script('./policy/agent-program.mjs');
+const DNS_PORT = 53;
+
+function resolvConf({ search, ndots }: LabPlaceRequest, address: string): string {
+  const domains = search.length === 0 ? '' : `search ${search.join(' ')}\n`;
+  return `nameserver ${address}\n${domains}options ndots:${ndots}\n`;
+}
+
+function siteAddresses({ addresses }: Lab, { hasPolicy, hasIpv6 }: LabPlaceRequest): string[] {
+  if (hasPolicy) return addresses.rotating.addresses.slice(0, 1);
+  return hasIpv6 ? [addresses.site.ipv4, addresses.site.ipv6] : [addresses.site.ipv4];
+}
+
+/** What the agent is told; it stands between the pod and the resolver at `upstream`. */
+function agentSettings(
+  lab: Lab,
+  ip: string,
+  mode: PolicyMode,
+  delaySeconds: number,
+  upstream: string,
+): string {
+  const { siteLink, addresses } = lab;
+  if (siteLink === null) throw new Error('a policy without a link to the site');
+  return JSON.stringify({
+    mode,
+    delaySeconds,
+    listen: { address: addresses.node, port: DNS_PORT },
+    upstream: { address: upstream, port: DNS_PORT },
+    addresses: addresses.rotating.addresses,
+    interface: siteLink.interface,
+    mac: siteLink.siteMac,
+    ip,
+  });
+}
+
+/** Makes everything; rejects, with nothing left, if a part of it cannot be started. */
+export async function labPlace(request: LabPlaceRequest): Promise<Place> {
+  const { world, servers, hasPolicy, hasIpv6, logDirectory } = request;
+  const tools = await findNamespaceTools(world);
+  const directory = await createRunDirectory(world);
+  const closing: (() => Promise<void>)[] = [() => world.fs.rm(directory, { recursive: true, force: true })];
+  const close = async () => {
+    for (const step of closing.splice(0).reverse()) await step();
+  };
+  try {
+    const lab = await openLab(world, { directory, hasPolicy, hasIpv6 });
+    closing.push(lab.close);
+    if (request.hasEcn) await lab.pod.run(['/bin/sh', '-c', 'echo 1 > /proc/sys/net/ipv4/tcp_ecn']);
+    await addResolvers(lab, tools, servers.length);
+    const site: SiteName = { host: request.host, addresses: siteAddresses(lab, request) };
+    closing.push(await startResolvers({ ...request, lab, site }));
+    const page = { name: 'site', script: SITE, arguments: [String(request.port)] };
+    closing.push((await startCompanions(lab.site.world, [page], logDirectory)).stop);
+    const prepare = async ({ resolver, policy }: Subject) => {
+      const address = lab.addresses.resolver(servers.findIndex(({ name }) => name === resolver));
+      await lab.setResolver(resolvConf(request, policy === null ? address : lab.addresses.node));
+      if (policy === null) return async () => undefined;
+      const settings = agentSettings(lab, tools.ip, policy, request.programDelaySeconds, address);
+      const agent = { name: 'agent', script: AGENT, arguments: [settings] };
+      return (await startCompanions(lab.node.world, [agent], logDirectory)).stop;
+    };
+    return {
+      name: 'pod',
+      enter: lab.pod.enter,
+      taps: [{ interface: lab.podInterface, enter: lab.node.enter }],
+      scope: 'namespace',
+      siteRepeats: async () => synRepeatsIn((await lab.site.run(['cat', '/proc/net/netstat'])).stdout),
+      prepare,
+      close,
+    };
+  } catch (error) {
+    await close();
+    throw error;
+  }
+}

@@ -1,0 +1,49 @@
+/**
+ * The addresses of a laboratory: a /22 of 198.18.0.0/15, which RFC 2544 sets aside for benchmarks, and a /48 of unique
+ * local IPv6 addresses (RFC 4193). Several runs on one machine have different ones.
+ */
+
+export interface LabAddresses {
+  /** The network between pod and node; routed from the machine's own namespace, so that bench reaches resolvers. */
+  readonly podNetwork: string;
+  readonly node: string;
+  readonly pod: string;
+  /** Of the resolver with this number, from 0. */
+  resolver(index: number): string;
+  /** Where the site answers, with or without simulated policy. */
+  readonly site: { readonly ipv4: string; readonly ipv6: string };
+  readonly node6: string;
+  readonly pod6: string;
+  /** Addresses of the site that a simulated agent gives out in turn, and their network. */
+  readonly rotating: { readonly network: string; readonly addresses: readonly string[] };
+  /** Between node and site. */
+  readonly siteLink: { readonly node: string; readonly site: string };
+  /** Between the machine's own namespace and the node. */
+  readonly bench: { readonly machine: string; readonly node: string };
+}
+
+/** Runs at the same time that find an address of their own. */
+export const LAB_NETWORKS = 64;
+
+/** Names of a network without the two at its ends. */
+const ROTATING = 250;
+
+export function labAddresses(index: number): LabAddresses {
+  const v4 = (third: number, fourth: number) => `198.18.${4 * index + third}.${fourth}`;
+  const v6 = (rest: string) => `fd62:656e:6368:${index.toString(16)}::${rest}`;
+  return {
+    podNetwork: `${v4(0, 0)}/24`,
+    node: v4(0, 1),
+    pod: v4(0, 2),
+    resolver: (number) => v4(0, 53 + number),
+    site: { ipv4: v4(1, 1), ipv6: v6('100') },
+    node6: v6('1'),
+    pod6: v6('2'),
+    rotating: {
+      network: `${v4(2, 0)}/24`,
+      addresses: Array.from({ length: ROTATING }, (_, number) => v4(2, number + 1)),
+    },
+    siteLink: { node: v4(3, 1), site: v4(3, 2) },
+    bench: { machine: v4(3, 129), node: v4(3, 130) },
+  };
+}

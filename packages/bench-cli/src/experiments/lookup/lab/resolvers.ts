@@ -1,0 +1,113 @@
+/** The resolvers of the laboratory: servers of any kind, each at an address of its own on the node, port 53. */
+import { join } from 'node:path';
+import { defineZoneSet, type ZoneSet } from '@dinodns-bench/zones';
+import { BenchError } from '../../../errors.ts';
+import type { Programs } from '../../../measure/session.ts';
+import type { Server } from '../../../servers/server.ts';
+import { createLocalTarget } from '../../../targets/local/local-target.ts';
+import { createProcessGroup } from '../../../targets/local/process-group.ts';
+import type { ResourceGroups } from '../../../targets/local/resource-group.ts';
+import type { Target } from '../../../targets/target.ts';
+import type { World } from '../../../world.ts';
+import type { Lab } from './lab.ts';
+
+export interface SiteName {
+  readonly host: string;
+  readonly addresses: readonly string[];
+}
+
+/** A zone with the site's name: the domain above it, or the name itself where that is a domain of two labels. */
+export function siteZone({ host, addresses }: SiteName): ZoneSet {
+  const labels = host.split('.');
+  const isApex = labels.length < 3;
+  const name = isApex ? '@' : (labels[0] ?? '@');
+  return defineZoneSet({
+    pattern: isApex ? host : labels.slice(1).join('.'),
+    from: 0,
+    to: 0,
+    parity: 'all',
+    records: addresses.map((data) => ({ name, type: data.includes(':') ? 'AAAA' : 'A', data })),
+  });
+}
+
+/** @throws BenchError `E_CONFIG` for a server that cannot be a resolver here */
+export function demandResolver({ name, existing, answers }: Server): void {
+  if (existing === undefined && answers === undefined) return;
+  const why = existing === undefined ? 'is not a DNS server' : 'runs already, outside of the namespaces';
+  throw new BenchError('E_CONFIG', `--servers: ${name} ${why}`, {
+    fix: 'Name servers that bench starts; `bench servers` lists them.',
+  });
+}
+
+/** CoreDNS of a generated cluster gets names outside the cluster from an upstream: that one knows the site. */
+function knowingSite(server: Server, { host, addresses }: SiteName): Server {
+  const { companions } = server;
+  if (companions === undefined) return server;
+  return {
+    ...server,
+    companions: (address) =>
+      companions(address).map((companion) =>
+        companion.name === 'upstream'
+          ? { ...companion, arguments: [...companion.arguments, '--host', `${host}=${addresses.join(',')}`] }
+          : companion,
+      ),
+  };
+}
+
+/** No limits: what is measured is how long a client waits. */
+function unlimitedGroups(world: World): ResourceGroups {
+  return {
+    method: 'none',
+    reason: null,
+    create: () => createProcessGroup(world),
+    close: async () => undefined,
+  };
+}
+
+export interface ResolversRequest {
+  readonly lab: Lab;
+  readonly servers: readonly Server[];
+  readonly programOf: Programs['programOf'];
+  readonly site: SiteName;
+  readonly logDirectory: string;
+  readonly signal: AbortSignal;
+  readonly force: AbortSignal;
+}
+
+const DNS_PORT = 53;
+
+/** Starts all of them; what it resolves with stops them. */
+export async function startResolvers(request: ResolversRequest): Promise<() => Promise<void>> {
+  const { lab, servers, site, signal, force } = request;
+  const { world } = lab.node;
+  const targets: Target[] = [];
+  const stop = async () => {
+    await Promise.all(targets.splice(0).map((target) => target.close()));
+  };
+  try {
+    for (const [index, server] of servers.entries()) {
+      const target = await createLocalTarget(world, {
+        groups: unlimitedGroups(world),
+        readinessQueries: () => [{ name: site.host, type: 'A' }],
+        address: lab.addresses.resolver(index),
+        choosePort: async () => DNS_PORT,
+        force,
+      });
+      targets.push(target);
+      await target.deploy({
+        server: knowingSite(server, site),
+        program: request.programOf(server),
+        zoneSet: siteZone(site),
+        mode: 'multi',
+        transport: 'udp',
+        allowances: [1],
+        logDirectory: join(request.logDirectory, 'servers'),
+        signal,
+      });
+    }
+    return stop;
+  } catch (error) {
+    await stop();
+    throw error;
+  }
+}

@@ -1,0 +1,176 @@
+/** One trial: capture, samples, counters; and what was counted. */
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { type CapturedQuery, readCapture, readTcpSegments, type TcpSegment } from '@dinodns-bench/load';
+import { runToEnd } from '../../process.ts';
+import { fileNameOf } from '../../text.ts';
+import type { World } from '../../world.ts';
+import { type Capture, startCapture } from './capture/capture.ts';
+import type { CaptureCounters } from './capture/counters.ts';
+import { countHandshakes } from './capture/duplicates.ts';
+import { countSearches } from './capture/searches.ts';
+import type { Place } from './place.ts';
+import type { LookupTrial, Packets, Subject } from './record.ts';
+import type { Phases } from './sampling/sample.ts';
+import {
+  BUILTIN_PROGRAM,
+  curlCommand,
+  readSampled,
+  SAMPLE_LIMIT_SECONDS,
+  type Sampled,
+} from './sampling/sampler.ts';
+import { isSuccessful, type TrialHead, trialOf } from './trial.ts';
+
+export interface MeasureRequest {
+  readonly world: World;
+  readonly place: Place;
+  readonly subject: Subject;
+  readonly head: Omit<TrialHead, 'startedAt'>;
+  readonly url: string;
+  /** Port of the connections. */
+  readonly port: number;
+  /** Path of tcpdump; null for no capture. */
+  readonly tcpdump: string | null;
+  /** Of the run; receives what samplers print. */
+  readonly rawDirectory: string;
+  readonly signal: AbortSignal;
+}
+
+export interface Measured {
+  readonly trial: LookupTrial;
+  /** Of the samples that succeeded; empty if the trial failed. */
+  readonly phases: readonly Phases[];
+}
+
+/** Beyond the samples' own limits: the start of the programs. */
+const GRACE_SECONDS = 20;
+
+function clientCommand(world: World, { client }: Subject, url: string, seconds: number): readonly string[] {
+  return client === 'curl'
+    ? curlCommand(url, seconds)
+    : [world.processes.nodePath, fileURLToPath(BUILTIN_PROGRAM), url, String(seconds)];
+}
+
+async function sample({
+  world,
+  place,
+  subject,
+  head,
+  url,
+  rawDirectory,
+  signal,
+}: MeasureRequest): Promise<Sampled> {
+  const lines: string[] = [];
+  const file = join(rawDirectory, `${head.order}-${fileNameOf(head.key)}.txt`);
+  const command = place.enter(clientCommand(world, subject, url, head.seconds));
+  const stop = new AbortController();
+  const running = runToEnd(
+    {
+      clock: world.clock,
+      processes: {
+        start: async (...call) => {
+          const process = await world.processes.start(...call);
+          const kill = () => process.kill('SIGKILL');
+          signal.addEventListener('abort', kill, { once: true, signal: stop.signal });
+          return process;
+        },
+      },
+    },
+    command,
+    {
+      timeoutSeconds: head.seconds + SAMPLE_LIMIT_SECONDS + GRACE_SECONDS,
+      onStdoutLine: (line) => lines.push(line),
+      stdoutFile: file,
+      stderrFile: file,
+    },
+  );
+  await running.finally(() => stop.abort());
+  signal.throwIfAborted();
+  return readSampled(lines);
+}
+
+async function startCaptures(request: MeasureRequest): Promise<Capture[]> {
+  const { world, place, tcpdump, port, rawDirectory, signal } = request;
+  if (tcpdump === null) return [];
+  const started: Capture[] = [];
+  try {
+    for (const [index, tap] of place.taps.entries()) {
+      const file = join(rawDirectory, `capture-${index}.pcap`);
+      started.push(await startCapture(world, { executable: tcpdump, port, file, ...tap }, signal));
+    }
+    return started;
+  } catch (error) {
+    await Promise.all(started.map((capture) => capture.stop()));
+    throw error;
+  }
+}
+
+async function* segmentsOf(captures: readonly Capture[]): AsyncGenerator<TcpSegment> {
+  for (const { file } of captures) yield* readTcpSegments(file);
+}
+
+async function* queriesOf(captures: readonly Capture[]): AsyncGenerator<CapturedQuery> {
+  for (const { file } of captures) yield* readCapture(file, { mayBeEmpty: true });
+}
+
+/** Null if a capture did not say what it saw. */
+async function packetsOf(
+  { place, port }: MeasureRequest,
+  captures: readonly Capture[],
+  counters: readonly (CaptureCounters | null)[],
+): Promise<Packets | null> {
+  const known = counters.filter((each) => each !== null);
+  if (captures.length === 0 || known.length < captures.length) return null;
+  const total = (of: (counter: CaptureCounters) => number) => known.reduce((sum, each) => sum + of(each), 0);
+  const capture = {
+    interfaces: place.taps.map((tap) => tap.interface),
+    captured: total((each) => each.captured),
+    received: total((each) => each.received),
+    dropped: total((each) => each.dropped),
+  };
+  return {
+    handshakes: await countHandshakes(segmentsOf(captures), port),
+    searches: await countSearches(queriesOf(captures)),
+    capture,
+    isWhole: capture.dropped === 0 && capture.captured === capture.received,
+  };
+}
+
+/** Takes the samples between two readings of everything that counts packets. */
+async function observe(request: MeasureRequest, captures: readonly Capture[]) {
+  const stop = () => Promise.all(captures.map((capture) => capture.stop()));
+  const { place } = request;
+  try {
+    const before = await place.siteRepeats();
+    const sampled = await sample(request);
+    const after = await place.siteRepeats();
+    const siteRepeats = before === null || after === null ? null : after - before;
+    return { sampled, siteRepeats, counters: await stop() };
+  } catch (error) {
+    await stop();
+    throw error;
+  }
+}
+
+export async function measureTrial(request: MeasureRequest): Promise<Measured> {
+  const { world, place, subject } = request;
+  const undo = await place.prepare(subject);
+  try {
+    const captures = await startCaptures(request);
+    const startedAt = world.clock.now().toISOString();
+    const { sampled, siteRepeats, counters } = await observe(request, captures);
+    const packets = await packetsOf(request, captures, counters);
+    await Promise.all(captures.map(({ file }) => world.fs.rm(file, { force: true })));
+    const trial = trialOf({
+      head: { ...request.head, startedAt },
+      samplers: [{ ...sampled, name: place.name, node: null }],
+      packets,
+      kernel: { syn: sampled.kernelRepeats, synAck: siteRepeats, scope: place.scope },
+    });
+    const phases =
+      trial.failure === null ? sampled.samples.filter(isSuccessful).map((each) => each.phases) : [];
+    return { trial, phases };
+  } finally {
+    await undo();
+  }
+}

@@ -1,0 +1,24 @@
+/** Where the samples of a run are taken: this machine as it is, or the laboratory. */
+import type { Subject } from './record.ts';
+
+/** An interface on which packets of the samples are seen, each once. */
+export interface Tap {
+  readonly interface: string;
+  /** Puts a command into the network namespace of the interface. */
+  readonly enter: (command: readonly string[]) => readonly string[];
+}
+
+export interface Place {
+  /** In records: `pod`, `this machine`. */
+  readonly name: string;
+  /** Puts a command where names are looked up. */
+  enter(command: readonly string[]): readonly string[];
+  readonly taps: readonly Tap[];
+  /** Whether the kernel's counters are about the samples alone. */
+  readonly scope: 'namespace' | 'machine';
+  /** SYN-ACK packets that the site's kernel repeated so far; null where nobody can ask it. */
+  siteRepeats(): Promise<number | null>;
+  /** Makes it ready for the samples of a subject; what it resolves with undoes that. */
+  prepare(subject: Subject): Promise<() => Promise<void>>;
+  close(): Promise<void>;
+}

@@ -1,0 +1,92 @@
+/** One sample: a name looked up and a connection made by a fresh process, and how its line is read. */
+
+/** Seconds of the parts of a sample, one after the other; `total` is all of it. */
+export interface Phases {
+  /** From the start to the address: curl's `time_namelookup`. */
+  readonly lookup: number;
+  /** From the address to the connection: curl's `time_connect` − `time_namelookup`. */
+  readonly connect: number;
+  /** From the connection to the first byte of the answer: curl's `time_starttransfer` − `time_connect`. */
+  readonly firstByte: number;
+  /** curl's `time_total`. */
+  readonly total: number;
+}
+
+export const PHASES = [
+  'lookup',
+  'connect',
+  'firstByte',
+  'total',
+] as const satisfies readonly (keyof Phases)[];
+export type Phase = (typeof PHASES)[number];
+
+export interface SuccessfulSample {
+  readonly outcome: 'ok';
+  /** By the machine's uptime, in hundredths of a second. */
+  readonly atSeconds: number;
+  readonly phases: Phases;
+  /** The address that was connected to, as text. */
+  readonly address: string;
+  readonly localPort: number;
+  readonly httpStatus: number;
+}
+
+export interface FailedSample {
+  readonly outcome: 'failed';
+  readonly atSeconds: number;
+  /** The client's exit status; null if its output could not be read. */
+  readonly exitCode: number | null;
+}
+
+export type Sample = SuccessfulSample | FailedSample;
+
+/** What curl's `-w` prints between the time and the exit status of a line; the built-in client prints the same. */
+export const CURL_FORMAT =
+  '%{time_namelookup}|%{time_connect}|%{time_starttransfer}|%{time_total}|%{remote_ip}|%{local_port}|%{http_code}';
+
+/** Line: `sample|uptime in hundredths|lookup|connect|first byte|total|address|port|status|exit status`. */
+const PREFIX = 'sample|';
+const CURL_FIELDS = CURL_FORMAT.split('|').length;
+
+function isTime(value: number): boolean {
+  return Number.isFinite(value) && value >= 0;
+}
+
+function unreadable(atSeconds: number): FailedSample {
+  return { outcome: 'failed', atSeconds, exitCode: null };
+}
+
+/** Without the noise of binary fractions: clients print microseconds or nanoseconds. */
+function difference(from: number, to: number): number {
+  return Number((to - from).toFixed(9));
+}
+
+/** The phases, if the times are in the order in which they must be. */
+function phasesOf(times: readonly number[]): Phases | null {
+  const [lookup = Number.NaN, connected = Number.NaN, firstByte = Number.NaN, total = Number.NaN] = times;
+  if (!times.every(isTime) || connected < lookup || firstByte < connected || total < firstByte) return null;
+  return {
+    lookup,
+    connect: difference(lookup, connected),
+    firstByte: difference(connected, firstByte),
+    total,
+  };
+}
+
+/**
+ * The sample of a line; null for a line that is not a sample's. A sample whose times cannot be read is a failure, even
+ * if its exit status is 0.
+ */
+export function parseSampleLine(line: string): Sample | null {
+  if (!line.startsWith(PREFIX)) return null;
+  const [at = '', ...rest] = line.slice(PREFIX.length).split('|');
+  const atSeconds = /^\d+$/.test(at) ? Number(at) / 100 : 0;
+  const exit = rest.pop() ?? '';
+  if (!/^\d{1,3}$/.test(exit)) return unreadable(atSeconds);
+  const exitCode = Number(exit);
+  if (exitCode !== 0) return { outcome: 'failed', atSeconds, exitCode };
+  const phases = phasesOf(rest.slice(0, 4).map((text) => (text === '' ? Number.NaN : Number(text))));
+  const [address = '', port = '', status = ''] = rest.slice(4);
+  if (phases === null || rest.length !== CURL_FIELDS || address === '') return unreadable(atSeconds);
+  return { outcome: 'ok', atSeconds, phases, address, localPort: Number(port), httpStatus: Number(status) };
+}

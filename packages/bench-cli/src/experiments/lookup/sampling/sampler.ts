@@ -1,0 +1,84 @@
+/**
+ * The loop that takes samples: a shell script that needs nothing but a POSIX shell, /proc and curl, so that it runs on
+ * this machine, in a network namespace and in a pod alike; or the built-in client, which needs Node.js instead.
+ *
+ * Its output is one line for each sample (see `sample.ts`), and the kernel's counter of repeated SYN packets before
+ * the first and after the last: `kernel|begin|12`, `kernel|end|12`.
+ */
+import { CURL_FORMAT, parseSampleLine, type Sample } from './sample.ts';
+
+export const CLIENTS = ['curl', 'builtin'] as const;
+export type Client = (typeof CLIENTS)[number];
+
+/** Limit of one sample, as in tiger-bench's `curl -m 8`. */
+export const SAMPLE_LIMIT_SECONDS = 8;
+
+/**
+ * Arguments: the URL, and for how long in hundredths of a second. /proc/uptime is read by the shell itself: `date` would cost a process each time.
+ * The last sample may end after the time is over; none is cut off. A proxy of the environment would look the name up
+ * in our place, and ~/.curlrc could change what is measured.
+ */
+export const CURL_LOOP = `unset http_proxy https_proxy all_proxy HTTP_PROXY HTTPS_PROXY ALL_PROXY
+counter() {
+  names=
+  while read -r kind rest; do
+    [ "$kind" = TcpExt: ] || continue
+    if [ -z "$names" ]; then names=$rest; continue; fi
+    set -- $rest
+    for name in $names; do
+      if [ "$name" = TCPSynRetrans ]; then echo "kernel|$moment|$1"; return; fi
+      shift
+    done
+  done < /proc/net/netstat
+}
+now() {
+  read -r up rest < /proc/uptime
+  at=\${up%.*}\${up#*.}
+}
+command -v curl > /dev/null || { echo 'curl is not there' >&2; exit 127; }
+url=$1
+now
+end=$((at + $2))
+moment=begin; counter
+while :; do
+  now
+  [ "$at" -lt "$end" ] || break
+  printf 'sample|%s|' "$at"
+  curl -q -m ${SAMPLE_LIMIT_SECONDS} -s -o /dev/null -w '${CURL_FORMAT}|' "$url"
+  echo $?
+done
+moment=end; counter
+`;
+
+/** The program of the built-in client: see the file. */
+export const BUILTIN_PROGRAM = new URL('./client-program.mjs', import.meta.url);
+
+/** The command that samples with curl for this long. */
+export function curlCommand(url: string, seconds: number): readonly string[] {
+  return ['/bin/sh', '-c', CURL_LOOP, 'sampler', url, String(Math.max(1, Math.round(seconds * 100)))];
+}
+
+/** What a sampler printed. */
+export interface Sampled {
+  readonly samples: readonly Sample[];
+  /** SYN packets that the kernel of the network namespace repeated meanwhile; null if it does not say. */
+  readonly kernelRepeats: number | null;
+  /** Whether the loop came to its end. */
+  readonly isComplete: boolean;
+}
+
+function counterIn(lines: readonly string[], moment: 'begin' | 'end'): number | null {
+  const prefix = `kernel|${moment}|`;
+  const text = lines.find((line) => line.startsWith(prefix))?.slice(prefix.length) ?? '';
+  return /^\d+$/.test(text) ? Number(text) : null;
+}
+
+/** Reads the lines of a sampler; lines of other programs are skipped. */
+export function readSampled(lines: readonly string[]): Sampled {
+  const [begin, end] = [counterIn(lines, 'begin'), counterIn(lines, 'end')];
+  return {
+    samples: lines.flatMap((line) => parseSampleLine(line) ?? []),
+    kernelRepeats: begin === null || end === null ? null : end - begin,
+    isComplete: end !== null,
+  };
+}

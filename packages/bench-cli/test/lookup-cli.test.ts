@@ -1,0 +1,54 @@
+/** `bench lookup` at its edges: what it refuses before anything starts. */
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { type TestWorld, testWorld } from './support/test-world.ts';
+
+let world: TestWorld;
+beforeEach(async () => {
+  world = await testWorld();
+});
+afterEach(() => world.remove());
+
+describe('bench lookup refuses', () => {
+  it.each([
+    [
+      'an address instead of a name',
+      ['--url', 'http://192.0.2.1/'],
+      '192.0.2.1 is an address: there is no name',
+    ],
+    ['an IPv6 address', ['--url', 'http://[2001:db8::1]/'], '2001:db8::1 is an address: there is no name'],
+    ['what is no URL', ['--url', 'example'], '"example" is not the URL of a web page'],
+    ['an unknown mode', ['--local', '--simulate-policy', 'Inlin'], 'Did you mean "Inline"?'],
+    ['zero domains', ['--domains', '0'], '--domains: "0" is not allowed'],
+    ['servers without namespaces', ['--servers', 'knot'], '--servers needs --local'],
+    ['a delay without a policy', ['--local', '--program-delay', '50ms'], 'the delay of a simulated policy'],
+    [
+      'a delay that curl would not wait for',
+      ['--local', '--simulate-policy', 'Inline', '--program-delay', '20s'],
+      'is not a time from 0 to 5 s',
+    ],
+    ['trials of less than a second', ['--duration', '3', '--trials', '6'], '3 s are too short for 6 trials'],
+    ['https in the laboratory', ['--local', '--url', 'https://site.example.com'], 'answers http only'],
+    ['an unknown client', ['--client', 'wget'], '--client: there is no "wget"'],
+    ['a host without a domain', ['--local', '--url', 'http://site/'], '"site" has no domain'],
+  ])('%s', async (_, argv, message) => {
+    expect(await world.bench('lookup', ...argv)).toBe(2);
+    expect(world.err()).toContain(message);
+    expect(world.started).toEqual([]);
+  });
+
+  it('a name that does not resolve, and leaves nothing behind', async () => {
+    expect(await world.bench('lookup', '--url', 'http://nothing.invalid/')).toBe(4);
+    expect(world.err()).toContain("this machine's resolver finds no address of nothing.invalid");
+    expect(await world.fs.readdir(`${world.directory}/results`)).toEqual([]);
+  });
+
+  it('namespaces without root, and says what works without', async () => {
+    await world.remove();
+    world = await testWorld({ machine: { userId: 1000 } });
+    expect(await world.bench('lookup', '--local')).toBe(3);
+    expect(world.err()).toContain('for which bench must be root');
+    expect(world.err()).toContain(
+      'Without --local, this machine is measured as it is, which needs no rights.',
+    );
+  });
+});

@@ -1,0 +1,113 @@
+/** `bench lookup --local`: real packets between network namespaces, and policies with a programmed delay. */
+import { needs } from '@dinodns-bench/test-support';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { type LookupRecord, lookupKind } from '../src/experiments/lookup/record.ts';
+import { createStore } from '../src/results/store.ts';
+import { type TestWorld, testWorld } from './support/test-world.ts';
+
+let world: TestWorld;
+beforeEach(async () => {
+  world = await testWorld();
+});
+afterEach(() => world.remove());
+
+async function run(...argv: readonly string[]): Promise<LookupRecord> {
+  expect(await world.bench('lookup', '--local', ...argv), world.err()).toBe(0);
+  return (await createStore(world, 'results').loadAs(lookupKind, 'latest')).record;
+}
+
+/** What the kernel counted must be what the capture shows, in every trial. */
+function expectAgreement({ trials, results }: LookupRecord): void {
+  for (const { packets, kernel } of trials) {
+    expect(packets?.isWhole).toBe(true);
+    expect(packets?.handshakes.duplicateSyn).toBe(kernel?.syn);
+    expect(packets?.handshakes.duplicateSynAck).toBe(kernel?.synAck);
+  }
+  for (const { duplicates } of results) expect(duplicates?.kernelAgrees).toBe(true);
+}
+
+const MODES = 'Inline,NoDelay,DelayDeniedPacket,DelayDNSResponse';
+
+describe('a simulated policy', () => {
+  it.each([
+    ['0', 2],
+    ['50ms', 4],
+    ['200ms', 4],
+    ['1500ms', 9],
+  ])(
+    'that needs %s shows in each mode as programmed, and says that it is simulated',
+    { timeout: 90_000, ...needs('root', 'tcpdump') },
+    async (delay, seconds) => {
+      const record = await run(
+        ...['--simulate-policy', MODES, '--program-delay', delay],
+        ...['--duration', String(seconds), '--trials', '1'],
+      );
+      expectAgreement(record);
+      for (const { subject, agreement } of record.results) {
+        expect(agreement, `${subject}: ${JSON.stringify(agreement)}`).toMatchObject({
+          timesAgree: true,
+          duplicatesAgree: true,
+        });
+      }
+      expect(world.out()).toContain("SIMULATION, not a product's figures");
+      expect(world.err()).toContain('SIMULATION');
+    },
+  );
+});
+
+describe('resolvers', () => {
+  it('are compared by lookups through each of them, with a search list that costs queries', {
+    timeout: 60_000,
+    ...needs('root', 'tcpdump', 'unbound', 'knotd'),
+  }, async () => {
+    const record = await run('--servers', 'unbound,knot', '--duration', '4', '--trials', '2');
+    expectAgreement(record);
+    expect(record.subjects.map(({ key }) => key)).toEqual(['unbound', 'knot']);
+    for (const { samples, queriesPerLookup, families } of record.results) {
+      expect(samples.failed).toEqual([]);
+      expect(samples.taken).toBeGreaterThan(20);
+      expect(queriesPerLookup).toBe(2);
+      expect(families).toEqual({ ipv4: samples.taken, ipv6: 0 });
+    }
+  });
+
+  it('of a cluster cost a query for each name of the search list', {
+    timeout: 60_000,
+    ...needs('root', 'tcpdump', 'coredns'),
+  }, async () => {
+    const record = await run(
+      ...['--servers', 'coredns-cluster', '--duration', '2', '--trials', '1', '--ipv6', '--ecn'],
+      ...['--search', 'default.svc.cluster.local,svc.cluster.local,cluster.local', '--ndots', '5'],
+    );
+    expectAgreement(record);
+    const [result] = record.results;
+    expect(result?.samples.failed).toEqual([]);
+    expect(result?.queriesPerLookup).toBe(8);
+    // getaddrinfo prefers IPv6 where both have it (RFC 6724).
+    expect(result?.families.ipv4).toBe(0);
+    const [trial] = record.trials;
+    expect(trial?.packets?.handshakes.syn).toMatchObject({ ipv4: 0, ipv6: result?.samples.taken });
+    expect(trial?.packets?.handshakes.syn.ecn).toBe(result?.samples.taken);
+  });
+});
+
+it('the built-in client agrees with curl within 0.2 ms at the median', {
+  timeout: 60_000,
+  ...needs('root', 'tcpdump', 'unbound'),
+}, async () => {
+  const record = await run(
+    '--servers',
+    'unbound',
+    '--client',
+    'curl,builtin',
+    '--duration',
+    '8',
+    '--trials',
+    '4',
+  );
+  const [curl, builtin] = record.results.map(({ phases }) => phases);
+  const median = (phases: typeof curl, phase: 'lookup' | 'connect') =>
+    phases?.[phase].percentiles.find(({ percentile }) => percentile === 50)?.seconds ?? Number.NaN;
+  for (const phase of ['lookup', 'connect'] as const)
+    expect(Math.abs(median(curl, phase) - median(builtin, phase))).toBeLessThan(0.0002);
+});

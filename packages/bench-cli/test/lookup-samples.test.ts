@@ -1,0 +1,234 @@
+/** Samples, repeated packets and queries of lookups, as they are read and counted. */
+import { TCP_FLAG, type TcpSegment } from '@dinodns-bench/load';
+import { describe, expect, it } from 'vitest';
+import { readCounters } from '../src/experiments/lookup/capture/counters.ts';
+import { countHandshakes } from '../src/experiments/lookup/capture/duplicates.ts';
+import { distributionOf, percentileOf } from '../src/experiments/lookup/distribution.ts';
+import { synRepeatsIn } from '../src/experiments/lookup/kernel-counter.ts';
+import { nameServersIn } from '../src/experiments/lookup/machine-place.ts';
+import { predict, synRepeats } from '../src/experiments/lookup/policy/modes.ts';
+import { exitText } from '../src/experiments/lookup/sampling/exit-codes.ts';
+import { parseSampleLine } from '../src/experiments/lookup/sampling/sample.ts';
+import { readSampled } from '../src/experiments/lookup/sampling/sampler.ts';
+import { interleaved, subjectsOf } from '../src/experiments/lookup/subjects.ts';
+import { trialOf } from '../src/experiments/lookup/trial.ts';
+
+const OK = 'sample|123456|0.010000|0.012500|0.013000|0.014000|192.0.2.1|40000|200|0';
+
+describe('a line of the sampler', () => {
+  it('gives the phases one after the other', () => {
+    expect(parseSampleLine(OK)).toEqual({
+      outcome: 'ok',
+      atSeconds: 1234.56,
+      phases: { lookup: 0.01, connect: 0.0025, firstByte: 0.0005, total: 0.014 },
+      address: '192.0.2.1',
+      localPort: 40000,
+      httpStatus: 200,
+    });
+  });
+
+  it.each([
+    ['a failed connection', OK.replace(/0$/, '7'), 7],
+    ['a client that a signal ended', 'sample|5|139', 139],
+    ['times that are no numbers', OK.replace('0.010000', 'x'), null],
+    ['a connection before the lookup', OK.replace('0.012500', '0.000001'), null],
+    ['a success without an address', OK.replace('192.0.2.1', ''), null],
+    ['a line that was cut off', 'sample|5|0.01|0.0', null],
+  ])('that tells of %s is a failure', (_, line, exitCode) => {
+    expect(parseSampleLine(line)).toMatchObject({ outcome: 'failed', exitCode });
+  });
+
+  it('of another program is none', () => {
+    expect(parseSampleLine('* Connected to example.com')).toBeNull();
+  });
+});
+
+it('the kernel counts what was repeated between the first sample and the last', () => {
+  const lines = ['kernel|begin|7', OK, OK, 'kernel|end|9'];
+  expect(readSampled(lines)).toMatchObject({ kernelRepeats: 2, isComplete: true });
+  expect(readSampled(lines.slice(0, 2))).toMatchObject({ kernelRepeats: null, isComplete: false });
+  expect(synRepeatsIn('TcpExt: A TCPSynRetrans B\nTcpExt: 1 22 3\nIpExt: A\nIpExt: 5\n')).toBe(22);
+  expect(synRepeatsIn('TcpExt: A\nTcpExt: 1\n')).toBeNull();
+});
+
+const segment = (part: Partial<TcpSegment>): TcpSegment => ({
+  seconds: 0,
+  ipVersion: 4,
+  source: '192.0.2.1',
+  sourcePort: 40_000,
+  destination: '192.0.2.2',
+  destinationPort: 80,
+  sequence: 1,
+  flags: TCP_FLAG.syn,
+  ...part,
+});
+const ECN = TCP_FLAG.syn | TCP_FLAG.ece | TCP_FLAG.cwr;
+const answer = (part: Partial<TcpSegment> = {}) =>
+  segment({
+    source: '192.0.2.2',
+    sourcePort: 80,
+    destination: '192.0.2.1',
+    destinationPort: 40_000,
+    flags: TCP_FLAG.syn | TCP_FLAG.ack,
+    ...part,
+  });
+
+describe('repeated packets', () => {
+  it('are those with the same addresses, ports and sequence number', async () => {
+    const packets = [segment({}), segment({}), segment({}), answer(), answer()];
+    expect(await countHandshakes(packets, 80)).toMatchObject({
+      connections: 1,
+      connectionsRepeated: 1,
+      duplicateSyn: 2,
+      duplicateSynAck: 1,
+      tigerRule: { duplicateSyn: 2, duplicateSynAck: 1 },
+    });
+  });
+
+  it('are not those of a port that is used again, nor of other ports', async () => {
+    const packets = [segment({}), segment({ sequence: 2 }), segment({ destinationPort: 443 })];
+    expect(await countHandshakes(packets, 80)).toMatchObject({ connections: 2, duplicateSyn: 0 });
+  });
+
+  it("are counted over IPv6 and with ECN, which tiger-bench's rule leaves out", async () => {
+    const six = { ipVersion: 6, source: '2001:db8::1', destination: '2001:db8::2' } as const;
+    const ecn = { flags: ECN, sourcePort: 40_001 };
+    const packets = [segment(six), segment(six), segment(ecn), segment(ecn)];
+    expect(await countHandshakes(packets, 80)).toMatchObject({
+      syn: { ipv4: 2, ipv6: 2, ecn: 2 },
+      connections: 2,
+      duplicateSyn: 2,
+      tigerRule: { duplicateSyn: 0, duplicateSynAck: 0 },
+    });
+  });
+
+  it("count by tiger-bench's rule only directly after one another", async () => {
+    const packets = [segment({}), segment({ sequence: 2 }), segment({})];
+    expect(await countHandshakes(packets, 80)).toMatchObject({
+      duplicateSyn: 1,
+      tigerRule: { duplicateSyn: 0, duplicateSynAck: 0 },
+    });
+  });
+});
+
+it("tcpdump's counters are read from its last lines", () => {
+  const lines = ['listening on pod0, …', '444 packets captured', '445 packets received by filter'];
+  expect(readCounters([...lines, '1 packet dropped by kernel'])).toEqual({
+    captured: 444,
+    received: 445,
+    dropped: 1,
+  });
+  expect(readCounters(lines)).toBeNull();
+});
+
+describe('predictions of a policy', () => {
+  it('follow the times at which Linux repeats a SYN', () => {
+    expect(synRepeats(7, 4)).toEqual([1, 2, 3, 4, 5, 7, 11]);
+    expect(synRepeats(3, 0)).toEqual([1, 3, 7]);
+  });
+
+  it.each([
+    ['NoDelay', 0, 0, 0, 0],
+    ['NoDelay', 0.05, 0, 1, 1],
+    ['NoDelay', 1.5, 0, 2, 2],
+    ['DelayDeniedPacket', 0.2, 0, 0.2, 0],
+    ['DelayDeniedPacket', 1.5, 0, 1.5, 1],
+    ['DelayDNSResponse', 0.2, 0.2, 0, 0],
+    ['Inline', 1.5, 0, 0, 0],
+  ] as const)('%s with a delay of %f s', (mode, delay, lookupSeconds, connectSeconds, duplicateSyn) => {
+    expect(predict(mode, delay)).toEqual({ lookupSeconds, connectSeconds, duplicateSyn });
+  });
+});
+
+describe('a distribution', () => {
+  it("has percentiles by nearest rank, as tiger-bench's, and every value in one bin", () => {
+    const distribution = distributionOf([0.004, 0.001, 0.003, 0.002]);
+    expect(distribution).toMatchObject({ n: 4, min: 0.001, max: 0.004, mean: 0.0025 });
+    if (distribution === null) throw new Error('no distribution');
+    expect([50, 75, 99].map((p) => percentileOf(distribution, p))).toEqual([0.002, 0.003, 0.004]);
+    expect(distribution.histogram.reduce((sum, { count }) => sum + count, 0)).toBe(4);
+    for (const { lowSeconds, highSeconds } of distribution.histogram)
+      expect(highSeconds / lowSeconds).toBeCloseTo(10 ** (1 / 20), 4);
+  });
+
+  it('of nothing is none', () => {
+    expect(distributionOf([])).toBeNull();
+  });
+});
+
+describe('a trial', () => {
+  const head = {
+    key: 'a#0',
+    subject: 'a',
+    round: 0,
+    order: 0,
+    startedAt: '2026-11-22T09:00:00.000Z',
+    seconds: 1,
+  };
+  const trialFrom = (lines: readonly string[]) =>
+    trialOf({
+      head,
+      samplers: [{ ...readSampled(lines), name: 'pod', node: null }],
+      packets: null,
+      kernel: null,
+    });
+  const all = (lines: readonly string[]) => ['kernel|begin|0', ...lines, 'kernel|end|0'];
+
+  it('counts failures apart, and the families of addresses', () => {
+    const trial = trialFrom(all([OK, OK.replace('192.0.2.1', '2001:db8::1'), OK, OK.replace(/0$/, '28')]));
+    expect(trial).toMatchObject({
+      failure: null,
+      samples: { taken: 4, succeeded: 3, failed: [{ exitCode: 28, count: 1 }] },
+      families: { ipv4: 2, ipv6: 1 },
+      phases: { lookup: { n: 3 } },
+    });
+  });
+
+  it('fails if more than half of its samples do, with the commonest reason', () => {
+    const failed = OK.replace(/0$/, '6');
+    expect(trialFrom(all([OK, failed, failed, OK.replace(/0$/, '7')])).failure).toBe(
+      '3 of 4 samples failed; most often exit status 6 (the name could not be resolved)',
+    );
+    expect(trialFrom([]).failure).toBe('the sampler ended before its first sample');
+  });
+
+  it('says what exit statuses mean', () => {
+    expect([139, 200, null].map(exitText)).toEqual([
+      '139 (signal 11)',
+      '200 (signal 72)',
+      'unreadable output',
+    ]);
+  });
+});
+
+it('the name servers of a machine are those of its resolv.conf', () => {
+  expect(nameServersIn('# none\nnameserver 192.0.2.53\nnameserver fe80::1%eth0\nnameserver x\n')).toEqual([
+    '192.0.2.53',
+    'fe80::1',
+  ]);
+});
+
+describe('the plan', () => {
+  const subjects = (
+    resolvers: readonly string[],
+    policies: readonly ('NoDelay' | 'Inline')[],
+    clients: readonly ('curl' | 'builtin')[],
+  ) => subjectsOf({ policies, clients, programDelaySeconds: 0.2 }, resolvers, 4).map(({ key }) => key);
+
+  it('names subjects by what tells them apart', () => {
+    expect(subjects(['knot'], [], ['curl'])).toEqual(['knot']);
+    expect(subjects(['knot', 'nsd'], [], ['curl'])).toEqual(['knot', 'nsd']);
+    expect(subjects(['knot'], ['NoDelay', 'Inline'], ['curl'])).toEqual(['NoDelay', 'Inline']);
+    expect(subjects(['knot'], [], ['curl', 'builtin'])).toEqual(['curl', 'builtin']);
+    expect(subjects(['knot', 'nsd'], ['NoDelay', 'Inline'], ['curl'])).toContain('nsd/Inline');
+    expect(new Set(subjects(['knot', 'nsd'], ['NoDelay'], ['curl', 'builtin'])).size).toBe(4);
+  });
+
+  it('runs every second round backwards', () => {
+    expect(
+      interleaved(['a', 'b', 'c'], 2)
+        .map(({ subject }) => subject)
+        .join(''),
+    ).toBe('abccba');
+  });
+});

@@ -1,0 +1,144 @@
+/** Verdicts of lookup runs: exact intervals and tests of shares, differences of rounds. */
+import { describe, expect, it } from 'vitest';
+import { comparisonsOf } from '../src/experiments/lookup/comparisons.ts';
+import type { LookupTrial, Subject } from '../src/experiments/lookup/record.ts';
+import { resultsOf } from '../src/experiments/lookup/results.ts';
+import { trialOf } from '../src/experiments/lookup/trial.ts';
+import { binomialInterval, fisherTest } from '../src/stats/binomial.ts';
+
+describe('the interval of Clopper and Pearson', () => {
+  // Exact sums of rational numbers, solved by bisection.
+  it.each([
+    [0, 1000, 0, 0.003682083896865672],
+    [5, 100, 0.01643187918205219, 0.11283491110546279],
+    [10, 10, 0.691502892, 1],
+  ])('of %i of %i', (successes, n, low, high) => {
+    const interval = binomialInterval(successes, n);
+    expect(interval.low).toBeCloseTo(low, 8);
+    expect(interval.high).toBeCloseTo(high, 8);
+  });
+
+  it('covers the truth at least as often as it says, whatever the truth', () => {
+    const n = 40;
+    for (const truth of [0.003, 0.02, 0.1, 0.5]) {
+      let [covered, probability] = [0, (1 - truth) ** n];
+      for (let k = 0; k <= n; k += 1) {
+        const { low, high } = binomialInterval(k, n);
+        if (low <= truth && truth <= high) covered += probability;
+        probability *= ((n - k) / (k + 1)) * (truth / (1 - truth));
+      }
+      expect(covered).toBeGreaterThanOrEqual(0.95);
+    }
+  });
+
+  it('is refused for what is no share', () => {
+    expect(() => binomialInterval(2, 1)).toThrow(RangeError);
+    expect(() => binomialInterval(0, 0)).toThrow(RangeError);
+  });
+});
+
+it("Fisher's exact test gives exact p values", () => {
+  // The lady tasting tea; and exact sums of rational numbers.
+  expect(fisherTest({ successes: 3, n: 4 }, { successes: 1, n: 4 })).toBeCloseTo(0.4857142857, 8);
+  expect(fisherTest({ successes: 10, n: 100 }, { successes: 2, n: 100 })).toBeCloseTo(
+    0.033040109324184976,
+    10,
+  );
+  expect(fisherTest({ successes: 0, n: 50 }, { successes: 0, n: 60 })).toBe(1);
+});
+
+const subject = (key: string): Subject => ({
+  key,
+  resolver: key,
+  client: 'curl',
+  policy: null,
+  conditions: {},
+  prediction: null,
+});
+
+function trial(key: string, round: number, lookup: number, repeated: number | null): LookupTrial {
+  const phases = { lookup, connect: 0.001, firstByte: 0.0001, total: lookup + 0.0011 };
+  const sample = {
+    outcome: 'ok',
+    atSeconds: 0,
+    phases,
+    address: '192.0.2.1',
+    localPort: 1,
+    httpStatus: 200,
+  } as const;
+  const samples = Array.from({ length: 100 }, () => sample);
+  const counts = { ipv4: 100, ipv6: 0 };
+  return trialOf({
+    head: {
+      key: `${key}#${round}`,
+      subject: key,
+      round,
+      order: round,
+      startedAt: '2026-11-22T09:00:00.000Z',
+      seconds: 2,
+    },
+    samplers: [{ name: 'pod', node: null, samples, kernelRepeats: repeated, isComplete: true }],
+    packets:
+      repeated === null
+        ? null
+        : {
+            handshakes: {
+              connections: 100,
+              connectionsRepeated: repeated,
+              syn: { ...counts, ecn: 0 },
+              synAck: counts,
+              duplicateSyn: repeated,
+              duplicateSynAck: 0,
+              tigerRule: { duplicateSyn: repeated, duplicateSynAck: 0 },
+            },
+            searches: { queries: 200, repeated: 0, questions: [] },
+            capture: { interfaces: ['pod0'], captured: 500, received: 500, dropped: 0 },
+            isWhole: true,
+          },
+    kernel: { syn: repeated, synAck: 0, scope: 'namespace' },
+  });
+}
+
+/** Lookup times of six rounds, a tenth of a millisecond of noise. */
+const NOISE = [0.0001, -0.0001, 0.00005, -0.00005, 0.00002, -0.00003];
+
+function compared(lookups: readonly [number, number], repeated: readonly [number | null, number | null]) {
+  const trials = NOISE.flatMap((noise, round) => [
+    trial('a', round, lookups[0] + noise, repeated[0]),
+    trial('b', round, lookups[1] - noise / 2, repeated[1]),
+  ]);
+  const results = resultsOf([subject('a'), subject('b')], trials, new Map());
+  const comparisons = comparisonsOf('a', results, trials);
+  return { results, verdict: (metric: string) => comparisons.find((each) => each.metric === metric) };
+}
+
+describe('a comparison', () => {
+  it('tells a longer lookup, its size, and that the connection is no different', () => {
+    const { verdict } = compared([0.01, 0.03], [0, 0]);
+    expect(verdict('lookup p50')).toMatchObject({ verdict: 'longer' });
+    expect(verdict('lookup p50')?.difference?.estimate).toBeCloseTo(0.02, 3);
+    expect(verdict('connect p50')).toMatchObject({ verdict: 'no difference shown' });
+    expect(verdict('duplicates')).toMatchObject({ verdict: 'no difference shown' });
+  });
+
+  it('shows no difference that the noise can explain', () => {
+    expect(compared([0.01, 0.01001], [0, 0]).verdict('lookup p50')).toMatchObject({
+      verdict: 'no difference shown',
+    });
+  });
+
+  it('tells more duplicates with the exact interval of each side', () => {
+    const { results, verdict } = compared([0.01, 0.01], [0, 10]);
+    expect(verdict('duplicates')).toMatchObject({ verdict: 'more', method: 'fisher' });
+    expect(results[1]?.duplicates).toMatchObject({ duplicateSyn: 60, connections: 600, kernelAgrees: true });
+    expect(results[1]?.duplicates?.share).toMatchObject({ value: 0.1, ...binomialInterval(60, 600) });
+    expect(results[1]?.queriesPerLookup).toBe(2);
+  });
+
+  it('of duplicates is not supported without a capture', () => {
+    expect(compared([0.01, 0.01], [0, null]).verdict('duplicates')).toMatchObject({
+      difference: null,
+      verdict: 'not supported here',
+    });
+  });
+});
