@@ -4,7 +4,10 @@ import { join } from 'node:path';
 import { defineCluster, startApiServer } from '@dinodns-bench/cluster-objects';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { parseAllDocuments } from 'yaml';
-import type { CapacityPlan } from '../src/experiments/capacity/plan.ts';
+import { measuredBasis } from '../src/experiments/capacity/measured-basis.ts';
+import { covers } from '../src/experiments/capacity/memory-basis.ts';
+import { type CapacityPlan, planCapacity } from '../src/experiments/capacity/plan.ts';
+import { planSvg } from '../src/experiments/capacity/plan-svg.ts';
 import { fittedLine, PUBLISHED_POINTS } from '../src/experiments/capacity/published.ts';
 import { type TestWorld, testWorld } from './support/test-world.ts';
 
@@ -51,6 +54,103 @@ describe('memory', () => {
   ])('a limit of %s: %s', async (limit, fit) => {
     const { verdicts } = await plan(...SIZE, '--memory-limit', limit);
     expect(verdicts.find(({ about }) => about === 'memory')?.fit).toBe(fit);
+  });
+});
+
+/** 1 kB for each object and 40 MB; peaks of 2 kB and 20 MB, and 3 kB and 20 MB. */
+function measured(bytesEach: number, constant: number, figure: 'steady' | 'coldStartPeak' | 'relistPeak') {
+  return {
+    server: 'coredns-cluster@1.15.0',
+    configuration: 'default',
+    figure,
+    terms: [
+      { of: 'constant' as const, bytes: constant, low: constant, high: constant },
+      { of: 'objects' as const, bytes: bytesEach, low: bytesEach, high: bytesEach },
+    ],
+    residualBytes: 1e6,
+    starts: 12,
+    maxObjects: 20_000,
+    merged: null,
+  };
+}
+
+describe('memory by what was measured here', () => {
+  const record = {
+    id: '20261122-090000-abcd',
+    programs: [],
+    measured: {
+      what: 'memory' as const,
+      starts: [],
+      points: [],
+      fits: [
+        measured(1000, 40e6, 'steady'),
+        measured(2000, 20e6, 'coldStartPeak'),
+        measured(3000, 20e6, 'relistPeak'),
+      ],
+    },
+  };
+  const options = { configuration: 'default', version: null, origin: "this machine's history" } as const;
+  const basis = measuredBasis(record, options);
+  const demand = {
+    pods: 9500,
+    services: 500,
+    endpoints: null,
+    source: 'given',
+    internalLookups: 0,
+    externalLookups: 0,
+    autopath: false,
+    families: 2,
+    searchDomains: 4,
+    memoryLimitBytes: null,
+    replicas: null,
+    nodes: null,
+  } as const;
+  const planned = (memoryLimitBytes: number | null = null) => {
+    if (basis === null) throw new Error('no basis');
+    return planCapacity({ ...demand, memoryLimitBytes }, basis);
+  };
+
+  it('requests the upper end of steady memory, and limits to 1.25 times the upper end of the largest peak', () => {
+    // Student's t for 10 degrees of freedom: 2.228 MB around each line.
+    expect(figureOf(planned(), 'steady memory')).toBe(50);
+    expect(planned().memoryRequestMegabytes).toBeCloseTo(52.23, 2);
+    expect(planned().memoryLimitMegabytes).toBeCloseTo(65.29, 2);
+    expect(figureOf(planned(), 'steady memory, by the published formula')).toBe(64);
+    const bases = planned().figures.map((figure) => figure.basis);
+    expect(bases.join('\n')).toContain(
+      "this machine's history, run 20261122-090000-abcd (CoreDNS 1.15.0, default, 12 starts with up to 20,000 objects)",
+    );
+  });
+
+  it.each([
+    [45e6, 'does not fit', /steady use/],
+    [47e6, 'does not fit', /less than the 50 MB of steady use/],
+    [51e6, 'cannot tell', /within the interval of the peak/],
+    [60e6, 'fits', /below the recommended 65.29 MB/],
+    [66e6, 'fits', /at least the recommended/],
+  ])('a limit of %d bytes %s', (limit, fit, because) => {
+    const verdict = planned(limit).verdicts.find(({ about }) => about === 'memory');
+    expect(verdict?.fit).toBe(fit);
+    expect(verdict?.because).toMatch(because);
+  });
+
+  it('is used up to twice its range, and only for its configuration and version', () => {
+    if (basis === null) throw new Error('no basis');
+    expect(covers(basis, 40_000)).toBe(true);
+    expect(covers(basis, 40_001)).toBe(false);
+    expect(measuredBasis(record, { ...options, configuration: 'autopath' })).toBeNull();
+    expect(measuredBasis(record, { ...options, version: '1.11.3' })).toBeNull();
+    expect(measuredBasis(record, { ...options, version: '1.15.0' })).not.toBeNull();
+  });
+
+  it("is drawn: the published line, the measured ones, today's limit and the recommended one", async () => {
+    if (basis === null) throw new Error('no basis');
+    const svg = await planSvg(planned(170e6), basis);
+    expect(svg).toMatch(/^<svg /);
+    for (const text of ['published formula', 'steady, measured', 'recommended limit', "today's limit"]) {
+      expect(svg).toContain(text);
+    }
+    expect(svg).toContain('10,000 objects of the plan');
   });
 });
 
@@ -143,6 +243,24 @@ describe('is refused with one message and a fix', () => {
     expect(world.err()).toContain(message);
     expect(world.err()).toContain('fix:');
     expect(world.out()).toBe('');
+  });
+
+  it.each([
+    [['--basis', '20200101-000000-0000'], 6, 'there is no run "20200101-000000-0000"'],
+    [['--target', 'moon', '--verify'], 2, '--target: "moon" must be local or kubernetes'],
+    [['--verify', '--max-objects', '-5'], 2, '--max-objects: "-5" must be a whole number from 1'],
+    [['--verify', '--verify-limit', 'none'], 2, '--verify-limit: "none" must be an amount of memory'],
+    [['--endpoints', '-1'], 2, '--endpoints: "-1" must be a whole number from 0'],
+  ])('%j', async (flags, status, message) => {
+    expect(await world.bench('capacity', 'plan', ...SIZE, ...flags)).toBe(status);
+    expect(world.err()).toContain(message);
+    expect(world.out()).toBe('');
+  });
+
+  it('endpoints without services, which they would belong to', async () => {
+    const flags = ['--pods', '5', '--services', '0', '--endpoints', '5'];
+    expect(await world.bench('capacity', 'plan', ...flags)).toBe(2);
+    expect(world.err()).toContain('5 endpoints need pods and services, but there are 5 pods and 0 services');
   });
 
   it('but is made beyond the range where it is asked for', async () => {

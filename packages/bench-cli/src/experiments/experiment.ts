@@ -23,6 +23,6 @@ export interface Experiment {
   readonly question: string;
   /** Adds its commands to the program, each with its flags. */
   addCommands(program: Command, call: Call): void;
-  /** What it keeps of its runs; null for one that only prints. */
-  readonly records: Records | null;
+  /** What it keeps of its runs; several kinds for one that measures several things; null for one that only prints. */
+  readonly records: Records | readonly Records[] | null;
 }

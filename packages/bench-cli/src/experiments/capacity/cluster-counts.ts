@@ -114,6 +114,7 @@ export async function countCluster(world: World, context: string | undefined): P
   ];
   const dns = await clusterDns(client, signal);
   return {
+    source: `counted: cluster of the context ${client.context}`,
     pods,
     services,
     endpoints,

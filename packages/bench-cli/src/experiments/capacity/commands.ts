@@ -11,7 +11,9 @@ export function addCapacityCommands(program: Command, call: Call): void {
     .description('how much memory and how many replicas the DNS of a cluster needs');
   addMeasureCommands(capacity, call);
   addClusterFlags(capacity.command('plan'))
-    .description('memory, replicas and their YAML, from the size of a cluster and published measurements')
+    .description(
+      'memory, replicas and their YAML, from the size of a cluster and what was measured or published',
+    )
     .option('--from-cluster', 'count pods, services and nodes, and read the DNS pods (read rights only)')
     .option('--context <name>', 'context of the kubeconfig (default: its current one)')
     .option('--pods <n>', 'pods of the cluster')
@@ -25,6 +27,12 @@ export function addCapacityCommands(program: Command, call: Call): void {
     .option('--memory-limit <quantity>', 'memory limit of the DNS pods today: 170Mi')
     .option('--replicas <n>', 'DNS pods today')
     .option('--nodes <n>', 'nodes of the cluster')
+    .option(
+      '--basis <run>',
+      "a run of bench capacity memory, or published (default: this machine's newest that fits)",
+    )
+    .option('--out <directory>', 'directory of the runs (default: results)')
+    .option('--chart <file>', 'write memory against objects as an SVG')
     .option('--extrapolate', 'plan for more than twice the objects that were measured')
     .option('--verify', 'start what the plan recommends, with objects and queries, and see whether it holds')
     .option(
@@ -36,11 +44,11 @@ export function addCapacityCommands(program: Command, call: Call): void {
       `pods and services to create on a cluster, at most (default: ${DEFAULT_MAX_OBJECTS})`,
     )
     .option('--verify-limit <quantity>', 'verify this memory limit instead of the recommended one: 120Mi')
-    .option('--coredns <version>', 'version of CoreDNS to verify')
+    .option('--coredns-version <version>', 'version of CoreDNS to plan for and to verify')
     .option('--yaml', 'print a patch with the resources, and the ConfigMap of the autoscaler')
     .option('--json', 'print the plan as JSON')
     .addHelpText('after', call.exitStatusHelp)
     .action(async (flags: PlanFlags) => {
-      call.status = await planCommand(call.world, flags);
+      call.status = await planCommand(call.world, flags, call.argv);
     });
 }

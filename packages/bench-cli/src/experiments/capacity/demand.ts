@@ -1,8 +1,7 @@
 /** What the flags of `bench capacity plan` say of a cluster, checked. Pure. */
 import { BenchError } from '../../errors.ts';
 import { parseQuantity } from '../../quantity.ts';
-import { type Demand, EXTRAPOLATION, maxPlannedObjects } from './plan.ts';
-import { MAX_PUBLISHED_OBJECTS } from './published.ts';
+import type { Demand } from './plan.ts';
 
 /** Flags as commander gives them. */
 export interface DemandFlags {
@@ -22,6 +21,8 @@ export interface DemandFlags {
 
 /** What a cluster says of itself; what is not known is null. */
 export interface ClusterCounts {
+  /** `counted: cluster NAME`. */
+  readonly source: string;
   readonly pods: number;
   readonly services: number;
   /** Null where EndpointSlices may not be read. */
@@ -73,7 +74,7 @@ function endpointsOf(
   );
 }
 
-/** @throws BenchError `E_USAGE` for what is not a count, for too little, and for more than may be extrapolated. */
+/** @throws BenchError `E_USAGE` for what is not a count, and for too little. */
 export function demandOf(flags: DemandFlags, cluster: ClusterCounts | null): Demand {
   const pods = wholeNumber('--pods', flags.pods, cluster?.pods ?? null);
   const services = wholeNumber('--services', flags.services, cluster?.services ?? null);
@@ -83,16 +84,11 @@ export function demandOf(flags: DemandFlags, cluster: ClusterCounts | null): Dem
       'Give --pods and --services, or --from-cluster to count them.',
     );
   }
-  const objects = pods + services;
-  if (objects > maxPlannedObjects() && flags.extrapolate !== true) {
-    throw usage(
-      `${objects} objects are more than ${EXTRAPOLATION} times what was measured (${MAX_PUBLISHED_OBJECTS})`,
-      'Add --extrapolate to use the line beyond its range, and verify the result.',
-    );
-  }
+  const isGiven = flags.pods !== undefined && flags.services !== undefined;
   return {
     pods,
     services,
+    source: isGiven ? 'given' : (cluster?.source ?? 'given'),
     endpoints: endpointsOf(flags.endpoints, { pods, services }, cluster),
     internalLookups: wholeNumber('--lookups-internal', flags.lookupsInternal, 0),
     externalLookups: wholeNumber('--lookups-external', flags.lookupsExternal, 0),

@@ -2,12 +2,17 @@
 import type { Experiment } from '../experiment.ts';
 import { recordsOf } from '../records.ts';
 import { addCapacityCommands } from './commands.ts';
+import { planSummary } from './plan-document.ts';
+import { planKind } from './plan-record.ts';
 import { capacityKind } from './record.ts';
-import { capacityFormats, summarizeCapacity } from './report.ts';
+import { capacityFormats, planFormats, summarizeCapacity } from './report.ts';
 
 export const capacity: Experiment = {
   name: 'capacity',
   question: 'How much memory and how many replicas does cluster DNS need?',
   addCommands: addCapacityCommands,
-  records: recordsOf({ kind: capacityKind, formats: capacityFormats, summarize: summarizeCapacity }),
+  records: [
+    recordsOf({ kind: capacityKind, formats: capacityFormats, summarize: summarizeCapacity }),
+    recordsOf({ kind: planKind, formats: planFormats, summarize: planSummary }),
+  ],
 };

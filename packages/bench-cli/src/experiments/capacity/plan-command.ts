@@ -1,15 +1,20 @@
 /** `bench capacity plan`: from the size of a cluster to memory, replicas and their YAML, and whether that holds. */
+import { resolve } from 'node:path';
 import { EXIT_STATUS } from '@dinodns-bench/program';
 import { BenchError } from '../../errors.ts';
 import { listenForInterruption } from '../../interruption.ts';
 import { createDisplay } from '../../progress/display.ts';
+import { writeWhole } from '../../results/write-whole.ts';
 import type { World } from '../../world.ts';
+import { chooseBasis } from './choose-basis.ts';
 import { clusterSettings } from './cluster/cluster-flags.ts';
 import { countCluster } from './cluster-counts.ts';
 import { bytesOf, type DemandFlags, demandOf, wholeNumber } from './demand.ts';
-import { type CapacityPlan, planCapacity } from './plan.ts';
+import { type CapacityPlan, type Demand, planCapacity, sizeOf } from './plan.ts';
+import { planSvg } from './plan-svg.ts';
 import { planYaml } from './plan-yaml.ts';
 import { renderPlan } from './render-plan.ts';
+import { savePlan } from './save-plan.ts';
 import { renderVerification } from './verify/render-verification.ts';
 import type { Verification } from './verify/verification.ts';
 import { verifyPlan } from './verify/verify-plan.ts';
@@ -20,8 +25,11 @@ export interface PlanFlags extends DemandFlags {
   readonly verify?: boolean;
   readonly target?: string;
   readonly maxObjects?: string;
-  readonly coredns?: string;
+  readonly corednsVersion?: string;
   readonly verifyLimit?: string;
+  readonly basis?: string;
+  readonly chart?: string;
+  readonly out?: string;
   readonly json?: boolean;
   readonly yaml?: boolean;
 }
@@ -46,8 +54,21 @@ function verificationOf(world: World, flags: PlanFlags) {
     settings: clusterSettings({ ...flags }, world.env),
     maxObjects: wholeNumber('--max-objects', flags.maxObjects, DEFAULT_MAX_OBJECTS, 1),
     memoryLimitBytes: bytesOf('--verify-limit', flags.verifyLimit),
-    version: flags.coredns ?? null,
+    version: flags.corednsVersion ?? null,
   };
+}
+
+const outOf = (world: World, { out }: PlanFlags) => out ?? world.env.DINODNS_BENCH_OUT ?? 'results';
+
+function basisOf(world: World, flags: PlanFlags, demand: Demand) {
+  return chooseBasis(world, {
+    configuration: demand.autopath ? 'autopath' : 'default',
+    size: sizeOf(demand),
+    version: flags.corednsVersion ?? null,
+    wanted: flags.basis,
+    out: outOf(world, flags),
+    extrapolate: flags.extrapolate === true,
+  });
 }
 
 async function verify(world: World, flags: PlanFlags, plan: CapacityPlan): Promise<Verification> {
@@ -68,10 +89,18 @@ async function verify(world: World, flags: PlanFlags, plan: CapacityPlan): Promi
 }
 
 /** The plan on stdout: as text, as YAML for kubectl, or as JSON. With `--verify`, exit status 9 if it does not hold. */
-export async function planCommand(world: World, flags: PlanFlags): Promise<number> {
+export async function planCommand(world: World, flags: PlanFlags, argv: readonly string[]): Promise<number> {
+  const startedAt = world.clock.now();
   if (flags.verify === true) verificationOf(world, flags);
   const cluster = flags.fromCluster === true ? await countCluster(world, flags.context) : null;
-  const plan = planCapacity(demandOf(flags, cluster));
+  const demand = demandOf(flags, cluster);
+  const { basis, notes } = await basisOf(world, flags, demand);
+  const made = planCapacity(demand, basis);
+  const plan = { ...made, notes: [...notes, ...made.notes] };
+  if (flags.chart !== undefined) {
+    const path = resolve(world.cwd, flags.chart);
+    await writeWhole(world.fs, world.processes.ownPid, path, await planSvg(plan, basis));
+  }
   const verification = flags.verify === true ? await verify(world, flags, plan) : null;
   const columns = world.stdout.columns ?? COLUMNS;
   if (flags.json === true) {
@@ -83,5 +112,6 @@ export async function planCommand(world: World, flags: PlanFlags): Promise<numbe
   if (flags.json !== true && flags.yaml !== true) {
     world.stdout.write(renderVerification(verification, columns));
   }
+  await savePlan(world, { plan, basis, verification, startedAt, argv, out: outOf(world, flags) });
   return verification.held ? EXIT_STATUS.success : EXIT_STATUS.threshold;
 }

@@ -1,8 +1,8 @@
 /** How much memory and how many replicas the DNS of a cluster needs. Pure. Every line names its basis. */
+import type { Expected, MemoryBasis, Size } from './memory-basis.ts';
 import {
   type Configuration,
   fittedLine,
-  MAX_PUBLISHED_OBJECTS,
   megabytesOf,
   PUBLISHED_BASIS,
   PUBLISHED_LINES,
@@ -16,6 +16,8 @@ export interface Demand {
   readonly services: number;
   /** Addresses behind the services; null: every pod is behind one. */
   readonly endpoints: number | null;
+  /** Where the counts come from: `given`, or which cluster. */
+  readonly source: string;
   /** Lookups that programs make, per second over the whole cluster. */
   readonly internalLookups: number;
   readonly externalLookups: number;
@@ -74,20 +76,12 @@ const SPARE_REPLICAS = 1;
  * Peak ÷ steady while CoreDNS reads all objects again. The published measurements have no peak; 82 MB steady did not fit
  * into 170 MiB at such a moment (kubernetes/kubernetes#139117), so it is at least 2.17.
  */
-const ASSUMED_PEAK_RATIO = 2.17;
+export const ASSUMED_PEAK_RATIO = 2.17;
 
 /** The limit above the largest peak: for growth, and for what no measurement has seen. */
 const LIMIT_MARGIN = 1.25;
 
-/** A line is used up to twice the range that it was measured over. */
-export const EXTRAPOLATION = 2;
-
 const BYTES_PER_MEGABYTE = 1e6;
-
-/** The largest number of objects that may be planned for without `--extrapolate`. */
-export function maxPlannedObjects(): number {
-  return EXTRAPOLATION * MAX_PUBLISHED_OBJECTS;
-}
 
 /** Queries that the lookups make: an external name is searched for in every domain first, unless autopath finds it. */
 function queriesOf(demand: Demand): { internal: number; external: number } {
@@ -96,6 +90,11 @@ function queriesOf(demand: Demand): { internal: number; external: number } {
     internal: internalLookups * families,
     external: externalLookups * families * (autopath ? 1 : searchDomains + 1),
   };
+}
+
+/** Every pod is behind one service, where that is not known. */
+export function sizeOf({ services, pods, endpoints }: Demand): Size {
+  return { services, pods, endpoints: endpoints ?? (services === 0 ? 0 : pods) };
 }
 
 /** At least two, so that one may be missing. */
@@ -108,8 +107,46 @@ function replicasFor(demand: Demand, configuration: Configuration): number {
 
 const round = (megabytes: number) => Number(megabytes.toFixed(2));
 
-function memoryVerdict(demand: Demand, steady: number, limit: number): Verdict {
-  const { memoryLimitBytes } = demand;
+/** What the plan says of the memory of one replica. Megabytes. */
+interface Memory {
+  readonly steady: Expected;
+  /** The largest peak. */
+  readonly peak: Expected;
+  readonly isPeakMeasured: boolean;
+  readonly limit: number;
+}
+
+function memoryOf(basis: MemoryBasis, size: Size): Memory {
+  const steady = basis.steady(size);
+  const peaks = [basis.coldStartPeak(size), basis.relistPeak(size)].filter((peak) => peak !== null);
+  const largest = peaks.toSorted((a, b) => b.high - a.high)[0];
+  const assumed = {
+    value: steady.value * ASSUMED_PEAK_RATIO,
+    low: steady.value,
+    high: steady.high * ASSUMED_PEAK_RATIO,
+  };
+  // Steady memory with a full cache can be more than the peaks of a small cluster.
+  const peak = largest === undefined ? assumed : largest.high < steady.high ? steady : largest;
+  return { steady, peak, isPeakMeasured: largest !== undefined, limit: peak.high * LIMIT_MARGIN };
+}
+
+function memoryFit({ steady, peak, isPeakMeasured, limit }: Memory, today: number): [Fit, string] {
+  if (today < steady.value) return ['does not fit', `less than the ${round(steady.value)} MB of steady use`];
+  if (today >= limit) return ['fits', `at least the recommended ${round(limit)} MB`];
+  if (isPeakMeasured && today < peak.low) {
+    return ['does not fit', `less than the ${round(peak.value)} MB of the peak while all objects are read`];
+  }
+  if (isPeakMeasured && today >= peak.high) {
+    return [
+      'fits',
+      `above the peak of ${round(peak.value)} MB, but below the recommended ${round(limit)} MB`,
+    ];
+  }
+  const why = isPeakMeasured ? 'it is within the interval of the peak' : 'the peak is assumed, not measured';
+  return ['cannot tell', `more than steady use, less than the recommended ${round(limit)} MB, and ${why}`];
+}
+
+function memoryVerdict({ memoryLimitBytes }: Demand, memory: Memory): Verdict {
   if (memoryLimitBytes === null) {
     return {
       about: 'memory',
@@ -118,20 +155,9 @@ function memoryVerdict(demand: Demand, steady: number, limit: number): Verdict {
     };
   }
   const today = memoryLimitBytes / BYTES_PER_MEGABYTE;
-  const told = `the limit is ${round(today)} MB`;
-  if (today < steady)
-    return {
-      about: 'memory',
-      fit: 'does not fit',
-      because: `${told}, less than the ${round(steady)} MB of steady use`,
-    };
-  if (today >= limit)
-    return { about: 'memory', fit: 'fits', because: `${told}, at least the recommended ${round(limit)} MB` };
-  return {
-    about: 'memory',
-    fit: 'cannot tell',
-    because: `${told}: more than steady use, less than the recommended ${round(limit)} MB, and the peak is assumed, not measured`,
-  };
+  const [fit, because] = memoryFit(memory, today);
+  const link = because.startsWith('more') ? ': ' : ', ';
+  return { about: 'memory', fit, because: `the limit is ${round(today)} MB${link}${because}` };
 }
 
 function replicaVerdict({ replicas, internalLookups, externalLookups }: Demand, needed: number): Verdict {
@@ -149,65 +175,99 @@ function replicaVerdict({ replicas, internalLookups, externalLookups }: Demand, 
   return { about: 'replicas', fit: replicas >= needed ? 'fits' : 'does not fit', because };
 }
 
-function notesOf(configuration: Configuration): string[] {
+function memoryNotes(configuration: Configuration, basis: MemoryBasis): string[] {
   const data = fittedLine(PUBLISHED_POINTS[configuration]);
+  const published = `The published formula is of CoreDNS 1.2.5 and was made from ${PUBLISHED_POINTS[configuration].length} sizes; least squares through its own data gives (pods + services) ÷ ${Math.round(data.objectsPerMegabyte)} + ${data.baseMegabytes.toFixed(1)} MB.`;
+  if (basis.kind === 'measured') {
+    const upper =
+      'Steady memory and peaks are anonymous memory, which is what counts against a limit; request and limit use the upper end of the interval that 95 % of all starts are in.';
+    return [upper, published];
+  }
   return [
-    `The published formula is of CoreDNS 1.2.5 and was made from ${PUBLISHED_POINTS[configuration].length} sizes; least squares through its own data gives (pods + services) ÷ ${Math.round(data.objectsPerMegabyte)} + ${data.baseMegabytes.toFixed(1)} MB.`,
+    published,
     `The peak while all objects are read again was not published: it is assumed to be ${ASSUMED_PEAK_RATIO} times the steady use, because 82 MB did not fit into 170 MiB (kubernetes/kubernetes#139117).`,
-    `Throughput was measured on nodes with two vCPUs, and ${UTILIZATION * 100} % of it is planned for; one replica is to spare.`,
   ];
 }
 
-/** The plan for a demand, from the published measurements. */
-export function planCapacity(demand: Demand): CapacityPlan {
+function figure(name: string, value: number, unit: Figure['unit'], basis: string): Figure {
+  return { name, value: unit === 'MB' ? round(value) : value, unit, basis };
+}
+
+function withRange({ low, high }: Expected): string {
+  return low === high ? '' : `; 95 % of all starts: ${round(low)} to ${round(high)} MB`;
+}
+
+function steadyFigures(configuration: Configuration, basis: MemoryBasis, size: Size): Figure[] {
+  const objects = size.pods + size.services;
+  const steady = basis.steady(size);
+  const line = `${basis.source}: ${basis.formula}`;
+  const published = megabytesOf(PUBLISHED_LINES[configuration], objects);
+  const data = megabytesOf(fittedLine(PUBLISHED_POINTS[configuration]), objects);
+  return [
+    figure('steady memory', steady.value, 'MB', line + withRange(steady)),
+    ...(basis.kind === 'published'
+      ? []
+      : [figure('steady memory, by the published formula', published, 'MB', PUBLISHED_BASIS)]),
+    figure('steady memory, by the published data', data, 'MB', 'least squares through the published points'),
+  ];
+}
+
+function peakFigures(basis: MemoryBasis, size: Size, { peak, isPeakMeasured }: Memory): Figure[] {
+  const name = 'peak while objects are read again';
+  if (!isPeakMeasured) return [figure(name, peak.value, 'MB', `assumed: ${ASSUMED_PEAK_RATIO} × steady`)];
+  const measured = (title: string, expected: Expected | null) =>
+    expected === null ? [] : [figure(title, expected.value, 'MB', basis.source + withRange(expected))];
+  return [
+    ...measured('peak on a cold start', basis.coldStartPeak(size)),
+    ...measured(name, basis.relistPeak(size)),
+  ];
+}
+
+function queryFigures(
+  { families, autopath, searchDomains }: Demand,
+  queries: ReturnType<typeof queriesOf>,
+): Figure[] {
+  const external = autopath
+    ? `lookups × ${families}: autopath finds them at once`
+    : `lookups × ${families} × ${searchDomains + 1}: ${searchDomains} search domains, then the name`;
+  return [
+    figure('queries for names of the cluster', queries.internal, 'queries/s', `lookups × ${families}`),
+    figure('queries for other names', queries.external, 'queries/s', external),
+  ];
+}
+
+/** The plan for a demand, from what was measured here, or published. */
+export function planCapacity(demand: Demand, basis: MemoryBasis): CapacityPlan {
   const configuration: Configuration = demand.autopath ? 'autopath' : 'default';
+  const size = sizeOf(demand);
   const objects = demand.pods + demand.services;
-  const steady = megabytesOf(PUBLISHED_LINES[configuration], objects);
-  const fromData = megabytesOf(fittedLine(PUBLISHED_POINTS[configuration]), objects);
-  const peak = steady * ASSUMED_PEAK_RATIO;
-  const limit = peak * LIMIT_MARGIN;
+  const memory = memoryOf(basis, size);
   const queries = queriesOf(demand);
   const replicas = replicasFor(demand, configuration);
-  const formula =
-    configuration === 'autopath' ? '(pods + services) ÷ 250 + 56' : '(pods + services) ÷ 1000 + 54';
-  const given = 'given';
+  const isExact = memory.steady.low === memory.steady.high;
   const figures: Figure[] = [
-    { name: 'pods and services', value: objects, unit: 'objects', basis: given },
-    {
-      name: 'queries for names of the cluster',
-      value: queries.internal,
-      unit: 'queries/s',
-      basis: `lookups × ${demand.families}`,
-    },
-    {
-      name: 'queries for other names',
-      value: queries.external,
-      unit: 'queries/s',
-      basis: demand.autopath
-        ? `lookups × ${demand.families}: autopath finds them at once`
-        : `lookups × ${demand.families} × ${demand.searchDomains + 1}: ${demand.searchDomains} search domains, then the name`,
-    },
-    { name: 'steady memory', value: round(steady), unit: 'MB', basis: `${PUBLISHED_BASIS}: ${formula}` },
-    {
-      name: 'steady memory, by the published data',
-      value: round(fromData),
-      unit: 'MB',
-      basis: 'least squares through the published points',
-    },
-    {
-      name: 'peak while objects are read again',
-      value: round(peak),
-      unit: 'MB',
-      basis: `assumed: ${ASSUMED_PEAK_RATIO} × steady`,
-    },
-    { name: 'memory request', value: round(steady), unit: 'MB', basis: 'steady memory' },
-    { name: 'memory limit', value: round(limit), unit: 'MB', basis: `${LIMIT_MARGIN} × peak` },
-    {
-      name: 'replicas',
-      value: replicas,
-      unit: 'replicas',
-      basis: `${PUBLISHED_BASIS}: throughput of one, ${UTILIZATION * 100} % used, one to spare`,
-    },
+    figure('pods and services', objects, 'objects', demand.source),
+    ...queryFigures(demand, queries),
+    ...steadyFigures(configuration, basis, size),
+    ...peakFigures(basis, size, memory),
+    figure(
+      'memory request',
+      memory.steady.high,
+      'MB',
+      isExact ? 'steady memory' : 'upper end of steady memory',
+    ),
+    figure(
+      'memory limit',
+      memory.limit,
+      'MB',
+      `${LIMIT_MARGIN} × ${isExact ? '' : 'upper end of the largest '}peak`,
+    ),
+    figure(
+      'replicas',
+      replicas,
+      'replicas',
+      `${PUBLISHED_BASIS}: throughput of one, ${UTILIZATION * 100} % used, one to spare`,
+    ),
   ];
   return {
     demand,
@@ -216,9 +276,12 @@ export function planCapacity(demand: Demand): CapacityPlan {
     figures,
     queriesPerSecond: queries.internal + queries.external,
     replicas,
-    memoryRequestMegabytes: round(steady),
-    memoryLimitMegabytes: round(limit),
-    verdicts: [memoryVerdict(demand, steady, limit), replicaVerdict(demand, replicas)],
-    notes: notesOf(configuration),
+    memoryRequestMegabytes: round(memory.steady.high),
+    memoryLimitMegabytes: round(memory.limit),
+    verdicts: [memoryVerdict(demand, memory), replicaVerdict(demand, replicas)],
+    notes: [
+      ...memoryNotes(configuration, basis),
+      `Throughput was measured on nodes with two vCPUs, and ${UTILIZATION * 100} % of it is planned for; one replica is to spare.`,
+    ],
   };
 }

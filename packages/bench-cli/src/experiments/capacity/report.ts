@@ -1,6 +1,7 @@
 /** The reports of this experiment: one document for each of its measurements. Pure. */
 import { documentFormats, type ReportDocument } from '../../report/document/index.ts';
 import { memoryDocument, memorySummary } from './memory/document.ts';
+import { planDocument } from './plan-document.ts';
 import type { CapacityRecord } from './record.ts';
 
 function documentOf(record: CapacityRecord): ReportDocument {
@@ -20,3 +21,5 @@ export function summarizeCapacity({ measured }: CapacityRecord): string {
       return memorySummary(measured);
   }
 }
+
+export const planFormats = documentFormats(planDocument);

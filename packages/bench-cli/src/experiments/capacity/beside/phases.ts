@@ -10,7 +10,7 @@ export type Phase = (typeof PHASES)[number];
 
 const bytes = z.number().nonnegative().nullable();
 
-const queriesSchema = z.object({
+export const queriesSchema = z.object({
   sent: z.number(),
   answered: z.number(),
   /** Not answered within 5 seconds. */
@@ -20,7 +20,7 @@ const queriesSchema = z.object({
 });
 export type QueryCounts = z.output<typeof queriesSchema>;
 
-const phaseSchema = z.object({
+export const phaseSchema = z.object({
   phase: z.enum(PHASES),
   /**
    * Anonymous memory, which is what counts against a limit: of samples four times a second, and the largest of a look every

@@ -7,7 +7,7 @@ const count = new Intl.NumberFormat('en-US', { maximumFractionDigits: 0 });
 
 const megabytes = (bytes: number | null) => (bytes === null ? '–' : `${(bytes / 1e6).toFixed(1)} MB`);
 
-const TITLES: Readonly<Record<PhaseFigures['phase'], string>> = {
+export const PHASE_TITLES: Readonly<Record<PhaseFigures['phase'], string>> = {
   'cold-start': 'cold start',
   steady: 'at rest',
   cache: 'full cache',
@@ -17,7 +17,7 @@ const TITLES: Readonly<Record<PhaseFigures['phase'], string>> = {
 
 function phaseLine({ phase, p95Bytes, peakBytes, queries }: PhaseFigures): string {
   const lost = queries.sent === 0 ? '' : `, ${count.format(queries.sent)} queries, ${queries.lost} lost`;
-  return `${TITLES[phase].padEnd(16)} ${megabytes(p95Bytes).padStart(9)}, peak ${megabytes(peakBytes)}${lost}`;
+  return `${PHASE_TITLES[phase].padEnd(16)} ${megabytes(p95Bytes).padStart(9)}, peak ${megabytes(peakBytes)}${lost}`;
 }
 
 function marginText({ marginRatio }: Verification): string {

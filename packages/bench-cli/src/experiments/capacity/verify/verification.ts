@@ -1,6 +1,5 @@
 /** Whether a recommendation held: what was tried, what was seen, and the verdict. Pure. */
 import type { PhaseFigures, QueryCounts } from '../beside/phases.ts';
-import type { Demand } from '../plan.ts';
 
 /** What was tried. */
 export interface Trial {
@@ -46,11 +45,6 @@ export function queriesForOne(queriesPerSecond: number, replicas: number): numbe
   if (queriesPerSecond === 0) return DEFAULT_QUERIES_PER_SECOND;
   const share = Math.ceil(queriesPerSecond / Math.max(1, replicas - 1));
   return Math.min(MAX_QUERIES_PER_SECOND, share);
-}
-
-/** Endpoints of the demand; every pod backs one service where they were not given. */
-export function endpointsOf({ endpoints, pods, services }: Demand): number {
-  return endpoints ?? (services === 0 ? 0 : pods);
 }
 
 const NO_QUERIES: QueryCounts = { sent: 0, answered: 0, lost: 0, wrong: 0 };

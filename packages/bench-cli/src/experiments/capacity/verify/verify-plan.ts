@@ -8,10 +8,10 @@ import { corednsProgram } from '../../../servers/coredns/program.ts';
 import { openClient } from '../../../targets/kubernetes/open-cluster.ts';
 import type { World } from '../../../world.ts';
 import { measureOnCluster } from '../cluster/measure-on-cluster.ts';
-import type { CapacityPlan } from '../plan.ts';
+import { type CapacityPlan, sizeOf } from '../plan.ts';
 import { memoryQuantity } from '../plan-yaml.ts';
 import { startLocally } from './start-locally.ts';
-import { endpointsOf, judge, queriesForOne, VERIFIED_PHASES, type Verification } from './verification.ts';
+import { judge, queriesForOne, VERIFIED_PHASES, type Verification } from './verification.ts';
 
 export interface VerifyRequest {
   readonly world: World;
@@ -44,9 +44,7 @@ function trialOf(request: VerifyRequest, coredns: string) {
     coredns,
     memoryLimitBytes: limitOf(request),
     queriesPerSecond: queriesForOne(plan.queriesPerSecond, plan.replicas),
-    services: demand.services,
-    pods: demand.pods,
-    endpoints: endpointsOf(demand),
+    ...sizeOf(demand),
   };
 }
 

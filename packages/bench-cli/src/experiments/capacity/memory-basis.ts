@@ -1,0 +1,72 @@
+/**
+ * How much memory a CoreDNS needs for how many objects, and where that comes from: lines that were measured here, or the
+ * published one. Pure.
+ */
+import {
+  type Configuration,
+  MAX_PUBLISHED_OBJECTS,
+  megabytesOf,
+  PUBLISHED_BASIS,
+  PUBLISHED_LINES,
+} from './published.ts';
+
+/** What there is to be read. Whole numbers from 0. */
+export interface Size {
+  readonly services: number;
+  readonly pods: number;
+  /** Addresses behind the services. */
+  readonly endpoints: number;
+}
+
+/** Megabytes (10⁶ bytes): what is expected, and the interval that 95 % of all starts are in. */
+export interface Expected {
+  readonly value: number;
+  readonly low: number;
+  readonly high: number;
+}
+
+export interface MemoryBasis {
+  readonly kind: 'measured' | 'published';
+  /** Where it comes from: `published: CoreDNS 1.2.5, 2018`. */
+  readonly source: string;
+  /** The line of steady memory in words: `(pods + services) ÷ 1000 + 54`. */
+  readonly formula: string;
+  /** The largest number of pods and services that was measured. */
+  readonly maxObjects: number;
+  /** With a full cache, under queries. */
+  steady(size: Size): Expected;
+  /** While all objects are read for the first time; null if it was not measured. */
+  coldStartPeak(size: Size): Expected | null;
+  /** While all objects are read again; null if it was not measured. */
+  relistPeak(size: Size): Expected | null;
+}
+
+/** A line is used up to twice the range that it was measured over. */
+export const EXTRAPOLATION = 2;
+
+export const objectsOf = ({ services, pods }: Pick<Size, 'services' | 'pods'>): number => services + pods;
+
+const exactly = (value: number): Expected => ({ value, low: value, high: value });
+
+const FORMULAS: Readonly<Record<Configuration, string>> = {
+  default: '(pods + services) ÷ 1000 + 54',
+  autopath: '(pods + services) ÷ 250 + 56',
+};
+
+/** The published formula, which has no interval and no peaks. */
+export function publishedBasis(configuration: Configuration): MemoryBasis {
+  return {
+    kind: 'published',
+    source: PUBLISHED_BASIS,
+    formula: FORMULAS[configuration],
+    maxObjects: MAX_PUBLISHED_OBJECTS,
+    steady: (size) => exactly(megabytesOf(PUBLISHED_LINES[configuration], objectsOf(size))),
+    coldStartPeak: () => null,
+    relistPeak: () => null,
+  };
+}
+
+/** Whether the basis may be used for so many objects without being asked to extrapolate. */
+export function covers({ maxObjects }: MemoryBasis, objects: number): boolean {
+  return objects <= EXTRAPOLATION * maxObjects;
+}

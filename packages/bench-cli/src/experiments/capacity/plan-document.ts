@@ -1,0 +1,132 @@
+/** The report of a plan and its verification, for every format. Pure. */
+
+import type { Tone } from '../../report/document/document.ts';
+import { chart, code, facts, list, type ReportDocument, table } from '../../report/document/index.ts';
+import { environmentFacts } from '../../report/facts.ts';
+import { formatCount, formatFixed } from '../../report/numbers.ts';
+import type { PhaseFigures } from './beside/phases.ts';
+import type { Figure, Fit } from './plan.ts';
+import { planChart, seriesOf } from './plan-curves.ts';
+import type { PlanRecord } from './plan-record.ts';
+import { planYaml } from './plan-yaml.ts';
+import { PHASE_TITLES } from './verify/render-verification.ts';
+
+const TONES: Readonly<Record<Fit, Tone>> = { fits: 'good', 'does not fit': 'bad', 'cannot tell': 'warn' };
+
+const megabytes = (bytes: number | null) => (bytes === null ? '–' : formatFixed(bytes / 1e6, 1));
+
+function figureText({ value, unit }: Figure): string {
+  return unit === 'MB'
+    ? `${formatFixed(value, 1)} MB`
+    : `${formatCount(value)}${unit === 'queries/s' ? ' /s' : ''}`;
+}
+
+function phaseRow(phase: PhaseFigures): string[] {
+  const { queries } = phase;
+  return [
+    PHASE_TITLES[phase.phase],
+    megabytes(phase.p95Bytes),
+    megabytes(phase.peakBytes),
+    megabytes(phase.rssBytes),
+    megabytes(phase.heapInuseBytes),
+    formatCount(queries.sent),
+    formatCount(queries.lost),
+  ];
+}
+
+const PHASE_COLUMNS = ['', 'p95 MB', 'peak MB', 'resident MB', 'heap in use MB', 'queries', 'lost'].map(
+  (title, index) => ({ title, isNumber: index > 0 }),
+);
+
+/** The verdict on the plan in one line. */
+export function planSummary({ plan, verification }: PlanRecord): string {
+  const limit = `${formatFixed(plan.memoryLimitMegabytes, 1)} MB for ${formatCount(plan.objects)} objects`;
+  return `${limit}: ${verification.held ? 'held' : 'did not hold'}`;
+}
+
+function conditions(record: PlanRecord): (readonly [string, string])[] {
+  const { verification } = record;
+  const where =
+    verification.target === 'local'
+      ? 'this machine, under a limit of a control group'
+      : 'a cluster, with synthetic objects';
+  return [
+    ['Verified on', where],
+    ['Program', verification.coredns],
+    ['Queries', `${formatCount(verification.queriesPerSecond)} a second`],
+    ['Command', record.command],
+    ...environmentFacts(record),
+  ];
+}
+
+export function planDocument(record: PlanRecord): ReportDocument {
+  const { plan, basis, curves, verification } = record;
+  const { marginRatio } = verification;
+  const left = marginRatio === null ? '' : ` ${Math.round(marginRatio * 100)} % of the limit was never used.`;
+  return {
+    kind: 'Capacity of cluster DNS',
+    title: `Plan for ${formatCount(plan.objects)} pods and services`,
+    state: 'complete',
+    headline: `${planSummary(record)}.`,
+    facts: [record.startedAt.slice(0, 10), `run ${record.id}`],
+    findings: [
+      {
+        subject: 'The plan, verified',
+        badge: {
+          text: verification.held ? 'held' : 'did not hold',
+          tone: verification.held ? 'good' : 'bad',
+        },
+        sentence: `${verification.because}.${left}`,
+      },
+      ...plan.verdicts.map(({ about, fit, because }) => ({
+        subject: `Today's ${about}`,
+        badge: { text: fit, tone: TONES[fit] },
+        sentence: `${because}.`,
+      })),
+    ],
+    warnings: record.warnings,
+    series: seriesOf(curves),
+    sections: [
+      {
+        title: 'The plan',
+        blocks: [
+          table(
+            'The figures of the plan and where they come from',
+            [{ title: '' }, { title: 'value', isNumber: true }, { title: 'basis' }],
+            plan.figures.map((figure) => [figure.name, figureText(figure), figure.basis]),
+          ),
+          chart(planChart(plan, curves, basis.source)),
+        ],
+      },
+      {
+        title: 'Verified',
+        blocks: [
+          table('Memory in each phase', PHASE_COLUMNS, verification.phases.map(phaseRow)),
+          list(plan.notes),
+        ],
+      },
+      { title: 'As Kubernetes objects', blocks: [code(planYaml(plan), 'yaml')], isBrief: false },
+      { title: 'Conditions', blocks: [facts(conditions(record))], isBrief: false },
+    ],
+    data: {
+      fileName: 'phases.csv',
+      columns: ['phase', 'p95_bytes', 'peak_bytes', 'resident_bytes', 'heap_in_use_bytes', 'queries', 'lost'],
+      rows: verification.phases.map((phase) => [
+        phase.phase,
+        phase.p95Bytes,
+        phase.peakBytes,
+        phase.rssBytes,
+        phase.heapInuseBytes,
+        phase.queries.sent,
+        phase.queries.lost,
+      ]),
+    },
+    post: {
+      slug: 'cluster-dns-capacity-plan',
+      description: `How much memory the DNS of a cluster with ${formatCount(plan.objects)} pods and services needs, and whether that holds.`,
+      tags: ['dns', 'coredns', 'kubernetes', 'capacity'],
+      date: record.startedAt.slice(0, 10),
+    },
+    version: record.generator.version,
+  };
+}
