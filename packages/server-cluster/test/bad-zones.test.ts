@@ -22,6 +22,14 @@ function repeated(line: (number: number) => string): string {
   return Array.from({ length: count }, (_, number) => line(number)).join('');
 }
 
+function withHead(lines: (host: string) => string): string {
+  return HEAD + repeated((number) => lines(`h${number}`));
+}
+
+function addressOf(number: number): string {
+  return [number >> 24, number >> 16, number >> 8, number].map((byte) => byte & 0xff).join('.');
+}
+
 test.each([
   ['a problem on every line', repeated((number) => `h${number} A 192.0.2.999\n`)],
   ['a parenthesis that is never closed', `${HEAD}x TXT (${repeated(() => ' word\n')}`],
@@ -39,6 +47,15 @@ test.each([
     'nothing but aliases, and one twice',
     `${HEAD}${repeated((number) => `h${number} CNAME ns\n`)}h7 CNAME x\n`,
   ],
+  ['an alias beside an address, everywhere', withHead((host) => `${host} CNAME ns\n${host} A 192.0.2.1\n`)],
+  ['two aliases everywhere', withHead((host) => `${host} CNAME ns\n${host} CNAME x\n`)],
+  [
+    'an alias beside half a million addresses',
+    `${HEAD}x CNAME ns\n${repeated((number) => `x A ${addressOf(number)}\n`)}`,
+  ],
+  ['names below a redirection', `${HEAD}x DNAME ns\n${repeated((number) => `h${number}.x A 192.0.2.1\n`)}`],
+  ['SOA records below the apex', withHead((host) => `${host} SOA ns host 1 2 3 4 5\n`)],
+  ['SOA records at the apex', `${HEAD}${repeated((number) => `@ SOA ns host ${number} 2 3 4 5\n`)}`],
   [
     'a million generated records, and more',
     `${HEAD}${repeated(() => '$GENERATE 1-999999 h$ A 192.0.2.1\n')}`,

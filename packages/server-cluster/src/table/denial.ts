@@ -5,7 +5,7 @@
  */
 import { TYPE } from '@dinodns-bench/wire';
 import { NONE } from './arena.ts';
-import { DenialIndex, type Denials } from './denial-index.ts';
+import { DenialIndex } from './denial-index.ts';
 import { findSet } from './find-set.ts';
 import type { Finder } from './finder.ts';
 import { NameSearch } from './name-search.ts';
@@ -26,6 +26,11 @@ export class DenialWriter {
   readonly #apexes = new Int32Array(MAX_PROOFS);
   readonly #origins = new Uint16Array(MAX_PROOFS);
   #count = 0;
+  /** The zone of the current proof: its apex, how many labels come before that, and where its name is in the message. */
+  #apex = NONE;
+  #apexLabel = 0;
+  #origin = 0;
+  #isHashed = false;
 
   constructor(reply: ReplyWriter, signed: SignedWriter) {
     this.#reply = reply;
@@ -34,50 +39,40 @@ export class DenialWriter {
 
   /** Proves that a name does not exist: neither the name nor a wildcard below its closest encloser. */
   noName(data: ZoneData, bytes: Uint8Array, start: number, finder: Finder, labels: Uint16Array): void {
-    const denials = this.#denialsOf(data, finder);
-    if (denials === undefined) return;
+    if (!this.#begin(data, bytes, start, finder, labels)) return;
     const { unmatched } = finder;
-    if (denials.hashing === null) {
-      this.#cover(data, denials, bytes, start, finder, labels, 0, false);
-      this.#cover(data, denials, bytes, start, finder, labels, unmatched, true);
-    } else {
-      const encloser = this.#closestEncloser(data, denials, bytes, start, finder, labels, unmatched);
-      this.#cover(data, denials, bytes, start, finder, labels, encloser, true);
+    if (this.#isHashed) this.#cover(this.#closestEncloser(unmatched), true);
+    else {
+      this.#cover(0, false);
+      this.#cover(unmatched, true);
     }
   }
 
   /** Proves that the name itself does not exist, because a wildcard answers for it. */
   wildcard(data: ZoneData, bytes: Uint8Array, start: number, finder: Finder, labels: Uint16Array): void {
-    const denials = this.#denialsOf(data, finder);
-    if (denials === undefined) return;
-    const from = denials.hashing === null ? 0 : finder.unmatched - 1;
-    this.#cover(data, denials, bytes, start, finder, labels, from, false);
+    if (!this.#begin(data, bytes, start, finder, labels)) return;
+    this.#cover(this.#isHashed ? finder.unmatched - 1 : 0, false);
   }
 
   /** Proves that the name, or the wildcard that matches it, has no records of that type. */
   noType(data: ZoneData, bytes: Uint8Array, start: number, finder: Finder, labels: Uint16Array): void {
-    const denials = this.#denialsOf(data, finder);
-    if (denials === undefined) return;
+    if (!this.#begin(data, bytes, start, finder, labels)) return;
     const { node, unmatched } = finder;
     const isWildcard = unmatched > 0;
-    if (denials.hashing === null) {
+    if (!this.#isHashed) {
       const own = findSet(data, data.names.shapeOf(node), TYPE.NSEC);
-      if (own !== NONE) this.#add(finder, labels, node);
-      if (own === NONE || isWildcard) this.#cover(data, denials, bytes, start, finder, labels, 0, false);
-    } else if (isWildcard) {
-      const encloser = this.#closestEncloser(data, denials, bytes, start, finder, labels, unmatched);
-      const wildcard = this.#find(data, denials, bytes, start, finder, labels, encloser, true, true);
-      if (wildcard !== NONE) this.#add(finder, labels, wildcard);
-    } else this.#matchOrOptOut(data, denials, bytes, start, finder, labels, 0);
+      if (own !== NONE) this.#add(node);
+      if (own === NONE || isWildcard) this.#cover(0, false);
+    } else if (isWildcard) this.#add(this.#search.matching(this.#closestEncloser(unmatched), true));
+    else this.#matchOrOptOut(0);
   }
 
   /** Proves that the delegation has no DS records: the child zone is not signed. */
   noDs(data: ZoneData, bytes: Uint8Array, start: number, finder: Finder, labels: Uint16Array): void {
-    const denials = this.#denialsOf(data, finder);
-    if (denials === undefined) return;
+    if (!this.#begin(data, bytes, start, finder, labels)) return;
     const { cut, cutLabel } = finder;
-    if (denials.hashing !== null) this.#matchOrOptOut(data, denials, bytes, start, finder, labels, cutLabel);
-    else if (findSet(data, data.names.shapeOf(cut), TYPE.NSEC) !== NONE) this.#add(finder, labels, cut);
+    if (this.#isHashed) this.#matchOrOptOut(cutLabel);
+    else if (findSet(data, data.names.shapeOf(cut), TYPE.NSEC) !== NONE) this.#add(cut);
   }
 
   /** Writes the collected proofs, each record once, and clears them. */
@@ -99,99 +94,57 @@ export class DenialWriter {
     this.#count = 0;
   }
 
-  #denialsOf(data: ZoneData, { apex }: Finder): Denials | undefined {
-    if (!this.#signed.dnssecOk || apex === NONE) return undefined;
+  /** Prepares a proof about the name found. False if none is wanted, or there are no records for it. */
+  #begin(data: ZoneData, bytes: Uint8Array, start: number, finder: Finder, labels: Uint16Array): boolean {
+    const { apex, apexLabel } = finder;
+    if (!this.#signed.dnssecOk || apex === NONE) return false;
     // Without a signature over its SOA record a zone is not signed, so there is nothing to look for.
-    if (this.#signed.signaturesOf(data, TYPE.SOA, apex) === NONE) return undefined;
-    return this.#index.of(data, apex);
+    if (this.#signed.signaturesOf(data, TYPE.SOA, apex) === NONE) return false;
+    const denials = this.#index.of(data, apex);
+    if (denials === undefined) return false;
+    this.#isHashed = denials.hashing !== null;
+    this.#apex = apex;
+    this.#apexLabel = apexLabel;
+    this.#origin = labels[apexLabel] ?? 0;
+    const count = apexLabel + data.names.labelCount(apex);
+    this.#search.begin(data.names, denials, bytes, start, labels, count);
+    return true;
   }
 
-  #add({ apex, apexLabel }: Finder, labels: Uint16Array, node: number): void {
+  /** Adds the record that this node owns, unless it is NONE. */
+  #add(node: number): void {
+    if (node === NONE || this.#count === MAX_PROOFS) return;
     for (let index = 0; index < this.#count; index++) if (this.#nodes[index] === node) return;
-    if (this.#count === MAX_PROOFS) return;
     this.#nodes[this.#count] = node;
-    this.#apexes[this.#count] = apex;
-    this.#origins[this.#count] = labels[apexLabel] ?? 0;
+    this.#apexes[this.#count] = this.#apex;
+    this.#origins[this.#count] = this.#origin;
     this.#count++;
   }
 
-  #find(
-    data: ZoneData,
-    denials: Denials,
-    bytes: Uint8Array,
-    start: number,
-    finder: Finder,
-    labels: Uint16Array,
-    from: number,
-    isWildcard: boolean,
-    isExact: boolean,
-  ): number {
-    const count = labelCountOf(data, finder);
-    const search = this.#search;
-    return denials.hashing === null
-      ? search.nsec(data, denials, bytes, start, labels, from, count, isWildcard)
-      : search.nsec3(data, denials, bytes, start, labels, from, count, isWildcard, isExact);
-  }
-
   /** Adds the record that covers the name from a label on, or the wildcard below that name. */
-  #cover(
-    data: ZoneData,
-    denials: Denials,
-    bytes: Uint8Array,
-    start: number,
-    finder: Finder,
-    labels: Uint16Array,
-    from: number,
-    isWildcard: boolean,
-  ): void {
-    const node = this.#find(data, denials, bytes, start, finder, labels, from, isWildcard, false);
-    if (node !== NONE) this.#add(finder, labels, node);
+  #cover(from: number, isWildcard: boolean): void {
+    this.#add(this.#search.covering(from, isWildcard));
   }
 
   /** Adds the name's own record, which lists its types; else the one that shows it to be in an opt-out span. */
-  #matchOrOptOut(
-    data: ZoneData,
-    denials: Denials,
-    bytes: Uint8Array,
-    start: number,
-    finder: Finder,
-    labels: Uint16Array,
-    from: number,
-  ): void {
-    const node = this.#find(data, denials, bytes, start, finder, labels, from, false, true);
-    if (node !== NONE) this.#add(finder, labels, node);
-    else this.#closestEncloser(data, denials, bytes, start, finder, labels, from + 1);
+  #matchOrOptOut(from: number): void {
+    const node = this.#search.matching(from, false);
+    if (node !== NONE) this.#add(node);
+    else this.#closestEncloser(from + 1);
   }
 
   /**
    * Finds the nearest name from label `from` on that has an NSEC3 record, and proves that the name one label
    * longer does not exist (RFC 5155, section 7.2.1). Returns where the labels of the former begin.
    */
-  #closestEncloser(
-    data: ZoneData,
-    denials: Denials,
-    bytes: Uint8Array,
-    start: number,
-    finder: Finder,
-    labels: Uint16Array,
-    from: number,
-  ): number {
-    let label = from;
-    let node = NONE;
-    for (; label <= finder.apexLabel; label++) {
-      node = this.#find(data, denials, bytes, start, finder, labels, label, false, true);
-      if (node !== NONE) break;
+  #closestEncloser(from: number): number {
+    for (let label = from; label <= this.#apexLabel; label++) {
+      const node = this.#search.matching(label, false);
+      if (node === NONE) continue;
+      this.#add(node);
+      this.#cover(label - 1, false);
+      return label;
     }
-    if (node === NONE) return from;
-    this.#add(finder, labels, node);
-    this.#cover(data, denials, bytes, start, finder, labels, label - 1, false);
-    return label;
+    return from;
   }
-}
-
-/** Number of labels of the queried name. */
-function labelCountOf({ names }: ZoneData, { apex, apexLabel }: Finder): number {
-  let count = apexLabel;
-  for (let node = apex; node !== names.root; node = names.parentOf(node)) count++;
-  return count;
 }

@@ -2,8 +2,8 @@
 import { LOWER_CASE, MAX_LABELS, MAX_NAME_BYTES, u8 } from '@dinodns-bench/wire';
 import { NONE } from './arena.ts';
 import { compareLabels, type Denials } from './denial-index.ts';
+import { NameTree } from './name-tree.ts';
 import { SHA1_BYTES, sha1 } from './sha1.ts';
-import type { ZoneData } from './zone-data.ts';
 
 const WILDCARD = Uint8Array.of(1, 0x2a);
 /** Digits of a hash in base32hex (RFC 5155, section 3.3), after the length byte. */
@@ -12,116 +12,87 @@ const DIGITS = Buffer.from('0123456789abcdefghijklmnopqrstuv', 'latin1');
 /** A salt has a length field of one byte. */
 const MAX_SALT = 255;
 
-/** Searches for a name: the labels from `from` on, after a `*` if `isWildcard` is set. */
+/** Searches for the names that end like one name in a message: its labels from `from` on, after a `*` if `isWildcard` is set. */
 export class NameSearch {
+  #names = new NameTree();
+  #denials: Denials = { nodes: new Int32Array(0), hashing: null };
+  #bytes: Uint8Array = new Uint8Array(0);
+  #start = 0;
+  #labels: Uint16Array = new Uint16Array(0);
+  #count = 0;
   readonly #path = new Int32Array(MAX_LABELS);
   readonly #message = new Uint8Array(MAX_NAME_BYTES + 2 + MAX_SALT);
   readonly #hash = new Uint8Array(HASH_DIGITS + 1);
 
-  /** The owner of the NSEC record that matches or covers the name. */
-  nsec(
-    data: ZoneData,
-    { nodes }: Denials,
+  /** Sets the records to search, and the name: `count` labels, whose offsets from `start` are in `labels`. */
+  begin(
+    names: NameTree,
+    denials: Denials,
     bytes: Uint8Array,
     start: number,
     labels: Uint16Array,
-    from: number,
     count: number,
-    isWildcard: boolean,
-  ): number {
+  ): void {
+    this.#names = names;
+    this.#denials = denials;
+    this.#bytes = bytes;
+    this.#start = start;
+    this.#labels = labels;
+    this.#count = count;
+  }
+
+  /** The owner of the record that matches or covers the name. */
+  covering(from: number, isWildcard: boolean): number {
+    const { nodes, hashing } = this.#denials;
+    if (hashing !== null) this.#hashName(from, isWildcard, hashing.salt, hashing.iterations);
     let low = 0;
     let high = nodes.length;
     while (low < high) {
       const middle = (low + high) >>> 1;
       const node = nodes[middle] ?? NONE;
-      if (this.#compare(data, node, bytes, start, labels, from, count, isWildcard) <= 0) low = middle + 1;
+      const difference =
+        hashing === null ? this.#compareName(node, from, isWildcard) : this.#compareHash(node);
+      if (difference <= 0) low = middle + 1;
       else high = middle;
     }
     return nodes[low === 0 ? nodes.length - 1 : low - 1] ?? NONE;
   }
 
-  /**
-   * With `isExact`, the owner of the NSEC3 record that matches the name, else NONE; otherwise the owner of the
-   * record that covers it.
-   */
-  nsec3(
-    data: ZoneData,
-    denials: Denials,
-    bytes: Uint8Array,
-    start: number,
-    labels: Uint16Array,
-    from: number,
-    count: number,
-    isWildcard: boolean,
-    isExact: boolean,
-  ): number {
-    const { nodes, hashing } = denials;
-    if (hashing === null) return NONE;
-    this.#hashName(bytes, start, labels, from, count, isWildcard, hashing.salt, hashing.iterations);
-    const { names } = data;
-    let low = 0;
-    let high = nodes.length;
-    while (low < high) {
-      const middle = (low + high) >>> 1;
-      const difference = compareLabels(
-        names.arena.bytes,
-        names.labelAt(nodes[middle] ?? NONE),
-        this.#hash,
-        0,
-      );
-      if (difference <= 0) low = middle + 1;
-      else high = middle;
-    }
-    const node = nodes[low === 0 ? nodes.length - 1 : low - 1] ?? NONE;
-    if (!isExact) return node;
-    return compareLabels(names.arena.bytes, names.labelAt(node), this.#hash, 0) === 0 ? node : NONE;
+  /** The owner of the NSEC3 record that matches the name; NONE if there is none. */
+  matching(from: number, isWildcard: boolean): number {
+    const node = this.covering(from, isWildcard);
+    return this.#compareHash(node) === 0 ? node : NONE;
   }
 
-  /** Compares a node and a name in canonical order. */
-  #compare(
-    { names }: ZoneData,
-    node: number,
-    bytes: Uint8Array,
-    start: number,
-    labels: Uint16Array,
-    from: number,
-    count: number,
-    isWildcard: boolean,
-  ): number {
+  #compareHash(node: number): number {
+    return compareLabels(this.#names.arena.bytes, this.#names.labelAt(node), this.#hash, 0);
+  }
+
+  /** Compares a node and the name in canonical order. */
+  #compareName(node: number, from: number, isWildcard: boolean): number {
+    const names = this.#names;
     const path = this.#path;
     let depth = 0;
     for (let at = node; at !== names.root; at = names.parentOf(at)) path[depth++] = names.labelAt(at);
-    const plain = count - from;
+    const plain = this.#count - from;
     const total = plain + (isWildcard ? 1 : 0);
     for (let index = 1; index <= depth && index <= total; index++) {
       const isStar = index > plain;
-      const other = isStar ? WILDCARD : bytes;
-      const otherAt = isStar ? 0 : start + (labels[count - index] ?? 0);
+      const other = isStar ? WILDCARD : this.#bytes;
+      const otherAt = isStar ? 0 : this.#start + (this.#labels[this.#count - index] ?? 0);
       const difference = compareLabels(names.arena.bytes, path[depth - index] ?? 0, other, otherAt);
       if (difference !== 0) return difference;
     }
     return depth - total;
   }
 
-  #hashName(
-    bytes: Uint8Array,
-    start: number,
-    labels: Uint16Array,
-    from: number,
-    count: number,
-    isWildcard: boolean,
-    salt: Uint8Array,
-    iterations: number,
-  ): void {
+  #hashName(from: number, isWildcard: boolean, salt: Uint8Array, iterations: number): void {
     const message = this.#message;
+    const bytes = this.#bytes;
     let length = 0;
-    if (isWildcard) {
-      message[0] = 1;
-      message[1] = 0x2a;
-      length = 2;
-    }
-    for (let index = from; index < count; index++) {
-      const at = start + (labels[index] ?? 0);
+    if (isWildcard) for (const byte of WILDCARD) message[length++] = byte;
+    for (let index = from; index < this.#count; index++) {
+      const at = this.#start + (this.#labels[index] ?? 0);
       const end = u8(bytes, at);
       for (let byte = 0; byte <= end; byte++) message[length++] = LOWER_CASE[u8(bytes, at + byte)] ?? 0;
     }

@@ -3,26 +3,29 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { Problem } from '@dinodns-bench/program';
 import { TYPE } from '@dinodns-bench/wire';
 import {
+  type CheckedRecord,
   checkZone,
   isWithin,
   originFromText,
   readZoneFile,
   type ZoneFinding,
-  type ZoneRecord,
   ZonesError,
   zoneFileName,
 } from '@dinodns-bench/zones';
-import { RecordsWriter } from './records-file.ts';
+import { copyOf, type RecordPlace, RecordsWriter, readRecords } from './records-file.ts';
 import { specialRecords } from './special-records.ts';
 import { originOfFile, type ZoneFileOption } from './zone-file-option.ts';
 
 /** Records between two turns of the event loop, which answers queries: about two milliseconds. */
 const YIELD_EVERY = 500;
-/**
- * In larger zones, only records that can cause an error are checked. Ten times as many objects, kept from the start of a
- * zone, make the young generation of the heap grow by 100 MB.
- */
+/** In larger zones, only records that can cause an error are checked. */
 const MAX_CHECKED_WHOLE = 2000;
+
+/** Where a record is in its zone file. */
+interface Place {
+  readonly file: string;
+  readonly line: number;
+}
 
 /**
  * Writes the records of a zone file to `path`, checks the zone, and returns its name. Rejects with a `ZonesError`.
@@ -31,15 +34,18 @@ export async function readInto(path: string, { file, origin }: ZoneFileOption): 
   const start = origin ?? originOfFile(file) ?? '.';
   const records = readZoneFile(file, { origin: start });
   const writer = new RecordsWriter(path);
-  let checked: ZoneRecord[] | undefined = [];
+  // Not the records themselves: objects that are kept while a file is read make the heap's young generation grow by 100 MB.
+  let places: Place[] | undefined = [];
   let zone = origin === undefined ? undefined : originFromText(origin);
   let count = 0;
   try {
     for (const record of records) {
       if (record.type === TYPE.SOA) zone ??= Buffer.from(record.name);
-      if (zone === undefined || isWithin(record.name, zone)) writer.add(record);
-      if (++count > MAX_CHECKED_WHOLE) checked = undefined;
-      checked?.push(record);
+      if (zone === undefined || isWithin(record.name, zone)) {
+        writer.add(record);
+        places?.push({ file: record.file, line: record.line });
+      }
+      if (++count > MAX_CHECKED_WHOLE) places = undefined;
       if (count % YIELD_EVERY === 0) await nextTurn();
     }
   } finally {
@@ -49,11 +55,26 @@ export async function readInto(path: string, { file, origin }: ZoneFileOption): 
     const problem = `${file}: there is no SOA record`;
     throw new ZonesError('E_ZONE_FILE', problem, [{ problem, fix: 'add "@ SOA …" (RFC 1035, section 5.2)' }]);
   }
-  const { findings } = checkZone(zone, checked ?? (await specialRecords(path, zone, YIELD_EVERY, nextTurn)));
+  const checked =
+    places === undefined
+      ? await specialRecords(path, zone, YIELD_EVERY, nextTurn)
+      : await placedRecords(path, places);
+  const { findings } = checkZone(zone, checked);
   const errors = findings.filter(({ severity }) => severity === 'error');
   if (errors.length > 0)
     throw new ZonesError('E_ZONE_FILE', `the zone in ${file}`, errors.map(withFile(file)));
   return zoneFileName(zone).toLowerCase();
+}
+
+/** All records of a file of records, with their places. */
+async function placedRecords(path: string, places: readonly Place[]): Promise<CheckedRecord[]> {
+  const records: CheckedRecord[] = [];
+  const add = (bytes: Buffer, at: RecordPlace) => {
+    records.push({ ...copyOf(bytes, at), ...places[records.length] });
+    return true;
+  };
+  await readRecords(path, add, YIELD_EVERY, nextTurn);
+  return records;
 }
 
 /** A finding without a record, or of a large zone, does not name the file. */

@@ -123,6 +123,16 @@ function locate(
   return place.to <= end;
 }
 
+/** The record at a place, which stays valid. */
+export function copyOf(bytes: Buffer, { name, nameLength, type, ttl, from, to }: RecordPlace): WireRecord {
+  return {
+    name: Buffer.from(bytes.subarray(name, name + nameLength)),
+    type,
+    ttl,
+    data: Buffer.from(bytes.subarray(from, to)),
+  };
+}
+
 /** Zones stored as a file of their records. */
 export class RecordsFile {
   readonly path: string;

@@ -1,15 +1,17 @@
-/** Finds the few records of a large zone that can make it invalid, so that not all have to be in memory. */
-import { TYPE } from '@dinodns-bench/wire';
+/** Finds the few records of a large zone that make it invalid, so that not all have to be in memory. */
 import { NONE } from '../table/arena.ts';
-import { labelOffsets, NameTree } from '../table/name-tree.ts';
-import { type RecordPlace, readRecords, type WireRecord } from './records-file.ts';
+import { copyOf, type RecordPlace, readRecords, type WireRecord } from './records-file.ts';
+import { SpecialNames } from './special-names.ts';
 
-/** Types that can make other records at or below their owner invalid. */
-const SPECIAL: ReadonlySet<number> = new Set([TYPE.SOA, TYPE.CNAME, TYPE.DNAME]);
+/** Names that are reported for each reason; as in a file with syntax errors, nobody reads more. */
+const MAX_WRONG = 20;
+/** To find a fault, two different records of a type show as much as all of them. */
+const MAX_OF_A_TYPE = 2;
 
 /**
- * The records of a zone's file that can cause an error: those at the apex, at names with an alias or a second SOA record
- * beside other data, and everything below DNAME records. After every `yieldEvery` records, awaits `pause`.
+ * The records of a zone's file that can cause an error: those at the apex; at names with an alias or a second SOA record
+ * beside other data; and below DNAME records. Of each type of a name, at most two; of wrong names, the first twenty.
+ * After every `yieldEvery` records, awaits `pause`.
  */
 export async function specialRecords(
   path: string,
@@ -18,65 +20,56 @@ export async function specialRecords(
   pause: () => Promise<unknown>,
 ): Promise<WireRecord[]> {
   const names = new SpecialNames(zone);
-  await readRecords(path, (bytes, place) => names.note(bytes, place), yieldEvery, pause);
-  await readRecords(path, (bytes, place) => names.count(bytes, place), yieldEvery, pause);
-  const found: WireRecord[] = [];
-  const add = (bytes: Buffer, place: RecordPlace) => {
-    if (names.isWanted(bytes, place)) found.push(copyOf(bytes, place));
-    return true;
+  const found = new FoundRecords();
+  const each = (onRecord: (bytes: Buffer, place: RecordPlace) => void) => {
+    const goOn = (bytes: Buffer, place: RecordPlace) => {
+      onRecord(bytes, place);
+      return true;
+    };
+    return readRecords(path, goOn, yieldEvery, pause);
   };
-  await readRecords(path, add, yieldEvery, pause);
-  return found;
-}
+  await each((bytes, place) => names.note(bytes, place));
+  let isSuspect = false;
+  await each((bytes, place) => {
+    names.find(bytes, place);
+    if (names.node === names.apex) found.add(names.apex, bytes, place);
+    isSuspect ||= names.isWrong() || names.redirection !== NONE;
+  });
+  if (!isSuspect) return found.records;
 
-function copyOf(bytes: Buffer, { name, nameLength, type, ttl, from, to }: RecordPlace): WireRecord {
-  return {
-    name: Buffer.from(bytes.subarray(name, name + nameLength)),
-    type,
-    ttl,
-    data: Buffer.from(bytes.subarray(from, to)),
-  };
-}
-
-/** Added to the number of records of a name that has one of a special type. */
-const MARK = 0x4000_0000;
-
-/**
- * The names with a record of a special type. What the tree's word for a name's contents holds here is the number of its
- * records, and the mark.
- */
-class SpecialNames {
-  readonly #tree = new NameTree();
-  readonly #apex: number;
-  readonly #redirections = new Set<number>();
-
-  constructor(zone: Uint8Array) {
-    this.#apex = this.#tree.ensure(zone);
-  }
-
-  note(bytes: Buffer, { name, nameLength, type }: RecordPlace): true {
-    if (!SPECIAL.has(type)) return true;
-    const node = this.#tree.ensure(bytes.subarray(name, name + nameLength));
-    this.#tree.setShape(node, MARK);
-    if (type === TYPE.DNAME) this.#redirections.add(node);
-    return true;
-  }
-
-  count(bytes: Buffer, { name, nameLength }: RecordPlace): true {
-    const node = this.#tree.find(bytes.subarray(name, name + nameLength));
-    if (node !== NONE) this.#tree.setShape(node, this.#tree.shapeOf(node) + 1);
-    return true;
-  }
-
-  isWanted(bytes: Buffer, { name, nameLength }: RecordPlace): boolean {
-    const tree = this.#tree;
-    const owner = bytes.subarray(name, name + nameLength);
-    let node = tree.root;
-    for (const at of labelOffsets(owner).reverse()) {
-      if (this.#redirections.has(node)) return true;
-      node = tree.child(node, owner, at);
-      if (node === NONE) return false;
+  const redirections = names.wrongRedirections(MAX_WRONG);
+  const wrong = new Set<number>();
+  let redirected = 0;
+  await each((bytes, place) => {
+    names.find(bytes, place);
+    const { node, redirection } = names;
+    if (redirections.has(redirection) && redirected < MAX_WRONG) {
+      redirected++;
+      found.records.push(copyOf(bytes, place));
     }
-    return node === this.#apex || tree.shapeOf(node) > MARK + 1;
+    if (names.isWrong() && wrong.size < MAX_WRONG) wrong.add(node);
+    if (wrong.has(node) || (redirections.has(node) && node !== names.apex)) found.add(node, bytes, place);
+  });
+  return found.records;
+}
+
+class FoundRecords {
+  readonly records: WireRecord[] = [];
+  readonly #byName = new Map<number, Map<number, WireRecord[]>>();
+
+  add(node: number, bytes: Buffer, place: RecordPlace): void {
+    const types = this.#byName.get(node) ?? new Map<number, WireRecord[]>();
+    this.#byName.set(node, types);
+    const { type, from, to } = place;
+    const same = types.get(type) ?? [];
+    types.set(type, same);
+    if (
+      same.length === MAX_OF_A_TYPE ||
+      same.some(({ data }) => bytes.compare(data, 0, data.length, from, to) === 0)
+    )
+      return;
+    const record = copyOf(bytes, place);
+    same.push(record);
+    this.records.push(record);
   }
 }

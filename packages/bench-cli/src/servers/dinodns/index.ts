@@ -24,6 +24,8 @@ interface Profile {
   /** Worker processes in cluster mode; null where the framework decides by itself. */
   readonly workers: (cpus: number) => number | null;
   readonly transports: readonly Transport[];
+  /** Time to look for queries before waiting for them. Default: 0. */
+  readonly busyPollMicroseconds?: number;
   /** A database that keeps the records, by the directory of the instance. Default: memory. */
   readonly store?: (directory: string) => string;
   /** What runs beside the server. Default: nothing. */
@@ -73,6 +75,9 @@ function definition(profile: Profile): ServerDefinition {
           ...portArguments(request),
           ...zoneArguments(request),
           ...(profile.store === undefined ? [] : ['--store', profile.store(request.directory)]),
+          ...(profile.busyPollMicroseconds === undefined
+            ? []
+            : ['--busy-poll', String(profile.busyPollMicroseconds)]),
           ...(request.mode === 'multi' && workers !== null ? ['--workers', String(workers)] : []),
         ],
         env: {},
@@ -148,6 +153,12 @@ export const dinodns: ServerKind = {
   defaultVersion: () => null,
   definition: definition(OURS),
   variants: {
+    'busy-poll': {
+      title: 'busy polling',
+      description:
+        'the same, looking for queries for a millisecond before it waits: low latency for a whole CPU',
+      definition: definition({ ...OURS, busyPollMicroseconds: 1000 }),
+    },
     sqlite: {
       title: 'SQLite',
       description: 'the same with its records in SQLite, which is asked for each query',
