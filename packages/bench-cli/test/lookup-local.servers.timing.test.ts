@@ -1,9 +1,12 @@
 /** `bench lookup --local`: real packets between network namespaces, and policies with a programmed delay. */
+import { fileURLToPath } from 'node:url';
 import { needs } from '@dinodns-bench/test-support';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { type LookupRecord, lookupKind } from '../src/experiments/lookup/record.ts';
 import { createStore } from '../src/results/store.ts';
 import { type TestWorld, testWorld } from './support/test-world.ts';
+
+const MAIN = fileURLToPath(new URL('../src/main.ts', import.meta.url));
 
 let world: TestWorld;
 beforeEach(async () => {
@@ -110,4 +113,68 @@ it('the built-in client agrees with curl within 0.2 ms at the median', {
     phases?.[phase].percentiles.find(({ percentile }) => percentile === 50)?.seconds ?? Number.NaN;
   for (const phase of ['lookup', 'connect'] as const)
     expect(Math.abs(median(curl, phase) - median(builtin, phase))).toBeLessThan(0.0002);
+});
+
+/** Processes that have inherited this from bench. */
+async function processesWith(mark: string): Promise<string[]> {
+  const pids = (await world.fs.readdir('/proc')).filter((name) => /^\d+$/.test(name));
+  const marked = await Promise.all(
+    pids.map(async (pid) => {
+      const environment = await world.fs.readFile(`/proc/${pid}/environ`, 'utf8').catch(() => '');
+      return environment.includes(mark) ? [pid] : [];
+    }),
+  );
+  return marked.flat();
+}
+
+const hasLink = async (pid: number) =>
+  (await world.fs.readdir('/sys/class/net')).includes(`bench${pid.toString(36)}`);
+
+/** Lines of samples in the raw output of the only run. */
+async function samplesTaken(): Promise<number> {
+  const results = `${world.directory}/results`;
+  const [id = ''] = (await world.fs.readdir(results).catch(() => [])).filter((name) => /^\d/.test(name));
+  const raw = `${results}/${id}/raw`;
+  const [file] = (await world.fs.readdir(raw).catch(() => [])).filter((name) => name.startsWith('0-'));
+  if (file === undefined) return 0;
+  return (await world.fs.readFile(`${raw}/${file}`, 'utf8')).split('\n').length - 1;
+}
+
+describe('what a run made', () => {
+  it('goes away even if bench is killed', {
+    timeout: 60_000,
+    ...needs('root', 'tcpdump', 'unbound'),
+  }, async () => {
+    const mark = `LOOKUP_TEST=${world.directory}`;
+    const argv = ['lookup', '--local', '--servers', 'unbound', '--duration', '30', '--trials', '1'];
+    const bench = await world.processes.start([world.processes.nodePath, MAIN, ...argv], {
+      cwd: world.directory,
+      env: { LOOKUP_TEST: world.directory },
+    });
+    await expect.poll(samplesTaken).toBeGreaterThan(2);
+    expect(await hasLink(bench.pid)).toBe(true);
+    expect((await processesWith(mark)).length).toBeGreaterThan(4);
+    world.processes.signal(bench.pid, 'SIGKILL');
+    await bench.exited;
+    await expect.poll(() => processesWith(mark)).toEqual([]);
+    await expect.poll(() => hasLink(bench.pid)).toBe(false);
+  });
+
+  it('goes away after Ctrl-C, and what was measured is kept', {
+    timeout: 60_000,
+    ...needs('root', 'tcpdump', 'unbound'),
+  }, async () => {
+    const running = world.bench(
+      ...['lookup', '--local', '--servers', 'unbound', '--duration', '30', '--trials', '30'],
+    );
+    const store = createStore(world, 'results');
+    await expect.poll(() => store.list()).toHaveLength(1);
+    world.send('SIGINT');
+    expect(await running).toBe(130);
+    expect(world.started.filter(({ process }) => process.exit === undefined)).toEqual([]);
+    expect(await hasLink(world.processes.ownPid)).toBe(false);
+    const { record } = await store.loadAs(lookupKind, 'latest');
+    expect(record.status).toBe('interrupted');
+    expect(record.trials.length).toBeGreaterThan(0);
+  });
 });

@@ -52,3 +52,30 @@ describe('a delay that is no delay', () => {
     await expect(startUpstream({ external, delaySeconds })).rejects.toMatchObject({ code: 'E_USAGE' });
   });
 });
+
+describe('further hosts', () => {
+  it('are answered beside the names of the domain', async () => {
+    const known = defineExternal({
+      names: 10,
+      hosts: { 'site.example.com': ['192.0.2.1', '2001:db8::1'], 'example.net': [] },
+    });
+    const other = await startUpstream({ external: known });
+    try {
+      const answersTo = async (name: string, type: 'A' | 'AAAA') => {
+        const { rcode, answers } = await ask(other.port, { name, type });
+        return [rcode, ...answers];
+      };
+      expect(await answersTo('site.example.com', 'A')).toHaveLength(2);
+      expect(await answersTo('Site.example.com', 'AAAA')).toHaveLength(2);
+      expect(await answersTo('example.net', 'A')).toEqual(['NOERROR']);
+      expect(await answersTo('www3.example.org', 'A')).toHaveLength(2);
+      expect(await answersTo('other.example.com', 'A')).toEqual(['NXDOMAIN']);
+    } finally {
+      await other.close();
+    }
+  });
+
+  it('need addresses', () => {
+    expect(() => defineExternal({ hosts: { 'site.example.com': ['nowhere'] } })).toThrow(/hosts/);
+  });
+});

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { defineZoneSet, type ZoneSetInput, ZonesError } from '../src/index.ts';
+import { defineZoneSet, formats, type ZoneSetInput, ZonesError } from '../src/index.ts';
 
 /** The error for a specification. */
 function refusal(input: unknown): ZonesError {
@@ -415,5 +415,34 @@ describe('a specification that is wrong', () => {
       expect.stringMatching(/no \{X\}/),
     ]);
     expect(error.message).toContain('7 problems');
+  });
+});
+
+describe('a pattern without {X}', () => {
+  const one = { from: 0, to: 0, parity: 'all', records: ['A 192.0.2.1', 'site A 192.0.2.1'] } as const;
+
+  it('is the name of one zone', () => {
+    const zoneSet = defineZoneSet({ ...one, pattern: 'Example.com' });
+    expect([...zoneSet.zones()].map(({ name }) => name)).toEqual(['example.com']);
+    expect(zoneSet.lookup('site.example.com', 'A')).toMatchObject({
+      kind: 'answer',
+      records: [{ name: 'site.example.com', data: '192.0.2.1' }],
+    });
+    expect(zoneSet.lookup('other.example.com', 'A').kind).toBe('no-such-name');
+    expect(zoneSet.lookup('example0.com', 'A').kind).toBe('no-such-zone');
+  });
+
+  it('is refused for any other range', () => {
+    expect(refusal({ ...one, pattern: 'example.com', to: 1 }).message).toContain('no {X}');
+  });
+
+  it('is served under its name by every server', () => {
+    const zoneSet = defineZoneSet({ ...one, pattern: 'example.com' });
+    for (const format of formats.filter(({ name }) => name !== 'dnsperf')) {
+      const text = [...format.render(zoneSet)].flatMap(({ chunks }) => [...chunks]).join('');
+      expect(text, format.name).toContain('example.com');
+      expect(text, format.name).not.toContain('example0.com');
+      expect(text, format.name).not.toMatch(/\$\{x\}/);
+    }
   });
 });

@@ -6,6 +6,7 @@ import { type Reproduction, reproduce } from '../history/reproduce/procedure.ts'
 import { renderReproduction, reproductionMarkdown } from '../history/text/render-reproduction.ts';
 import type { World } from '../world.ts';
 import { DEFAULT_COLUMNS, knownRuns, paintFor, printJson, selectRun } from './history-options.ts';
+import { reproduceLookup } from './reproduce-lookup.ts';
 
 export interface ReproduceOptions {
   readonly publication: string;
@@ -30,12 +31,14 @@ function nothingInCommon({ publication, run, cells }: Reproduction, keys: readon
 /** Prints the comparison; every verdict is a result, so the status is 0. */
 export async function reproduceCommand(world: World, options: ReproduceOptions): Promise<number> {
   const name = findPublication(options.publication);
-  const mapping = mappingOf(name);
   if (!FORMATS.includes(options.format)) {
     throw new BenchError('E_USAGE', `--format: "${options.format}" must be one of text, markdown, json`, {
       fix: 'Omit it for a table.',
     });
   }
+  // Its figures are no cases of a comparison.
+  if (name === 'lookup') return reproduceLookup(world, options);
+  const mapping = mappingOf(name);
   const known = await knownRuns(world, options.out);
   const { entry, cases } = await selectRun(world, known, options.run);
   const result = reproduce(publishedRecord(name), { ...entry, cases }, mapping);

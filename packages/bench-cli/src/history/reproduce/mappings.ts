@@ -36,8 +36,8 @@ const blog: Mapping = (published, cases) => {
 
 const MAPPINGS: Readonly<Partial<Record<PublicationName, Mapping>>> = { blog };
 
-/** Publications that `bench reproduce` compares. */
-export const REPRODUCIBLE = Object.keys(MAPPINGS);
+/** Publications that `bench reproduce` compares; `lookup` has figures of its own, which stand beside a run without a verdict. */
+export const REPRODUCIBLE = [...Object.keys(MAPPINGS), 'lookup'];
 
 /** @throws BenchError `E_USAGE` for a publication whose cases bench cannot measure yet. */
 export function mappingOf(name: PublicationName): Mapping {

@@ -30,15 +30,17 @@ const ROTATING = 250;
 
 export function labAddresses(index: number): LabAddresses {
   const v4 = (third: number, fourth: number) => `198.18.${4 * index + third}.${fourth}`;
-  const v6 = (rest: string) => `fd62:656e:6368:${index.toString(16)}::${rest}`;
+  // The site is not on the link between pod and node: the node would not answer for its address there.
+  const v6 = (network: 'link' | 'site', host: number) =>
+    `fd62:656e:6368:${(2 * index + (network === 'link' ? 0 : 1)).toString(16)}::${host}`;
   return {
     podNetwork: `${v4(0, 0)}/24`,
     node: v4(0, 1),
     pod: v4(0, 2),
     resolver: (number) => v4(0, 53 + number),
-    site: { ipv4: v4(1, 1), ipv6: v6('100') },
-    node6: v6('1'),
-    pod6: v6('2'),
+    site: { ipv4: v4(1, 1), ipv6: v6('site', 1) },
+    node6: v6('link', 1),
+    pod6: v6('link', 2),
     rotating: {
       network: `${v4(2, 0)}/24`,
       addresses: Array.from({ length: ROTATING }, (_, number) => v4(2, number + 1)),

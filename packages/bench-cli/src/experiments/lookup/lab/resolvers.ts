@@ -26,7 +26,10 @@ export function siteZone({ host, addresses }: SiteName): ZoneSet {
     from: 0,
     to: 0,
     parity: 'all',
-    records: addresses.map((data) => ({ name, type: data.includes(':') ? 'AAAA' : 'A', data })),
+    // The domain itself has them, too: dnsmasq cannot hold a name without addresses.
+    records: [...new Set(['@', name])].flatMap((owner) =>
+      addresses.map((data) => ({ name: owner, type: data.includes(':') ? 'AAAA' : 'A', data }) as const),
+    ),
   });
 }
 

@@ -29,7 +29,7 @@ function kernelRepeats() {
 /** What Node.js does once for its first connection is done before the clock starts. */
 function warmUp() {
   return new Promise((resolve) => {
-    const server = createServer((socket) => socket.end('x'));
+    const server = createServer((socket) => socket.resume().end('x'));
     server.listen(0, '127.0.0.1', () => {
       const socket = connect(server.address().port, '127.0.0.1', () => socket.write('x'));
       socket.on('data', () => undefined);
