@@ -37,6 +37,14 @@ export interface KubeClient {
     signal: AbortSignal,
   ): Promise<Kinds[K] | null>;
   list<K extends Kind>(kind: K, options: ListOptions, signal: AbortSignal): Promise<ObjectList<Kinds[K]>>;
+  /** Merges `status` into an object's own (RFC 7396). */
+  patchStatus(
+    kind: Kind,
+    name: string,
+    namespace: string,
+    status: Readonly<Record<string, unknown>>,
+    signal: AbortSignal,
+  ): Promise<void>;
   /** Resolves when the API server has accepted it, or has no such object. */
   delete(kind: Kind, name: string, namespace: string | undefined, signal: AbortSignal): Promise<void>;
   /** Asks whether this user may do something; see `permissions.ts`. */
@@ -58,7 +66,12 @@ export const AWAY_SECONDS = 60;
 /** A request without a response within this time is aborted and retried. */
 const ANSWER_SECONDS = 15;
 
-const VERBS: Readonly<Record<string, string>> = { GET: 'get', POST: 'create', DELETE: 'delete' };
+const VERBS: Readonly<Record<string, string>> = {
+  GET: 'get',
+  POST: 'create',
+  PATCH: 'patch',
+  DELETE: 'delete',
+};
 
 export function labelSelector(labels: Readonly<Record<string, string>>): string {
   return Object.entries(labels)
@@ -82,6 +95,8 @@ interface Call {
   readonly action?: string;
   readonly query?: Readonly<Record<string, string>>;
   readonly body?: unknown;
+  /** Default: JSON. */
+  readonly contentType?: string;
   readonly signal: AbortSignal;
 }
 
@@ -118,13 +133,14 @@ function callsOver(connection: Connection, { clock, awaySeconds = AWAY_SECONDS }
     withBackoff({ clock, signal, forSeconds: awaySeconds }, attempt);
 
   const sendOnce = async (call: Call, limit: AbortSignal) => {
-    const { method, path, query = {}, body, action = `${VERBS[method] ?? method} ${path}` } = call;
+    const { method, path, query = {}, body, contentType = 'application/json' } = call;
+    const { action = `${VERBS[method] ?? method} ${path}` } = call;
     const response = await connection.send({
       method,
       path,
       query,
       body,
-      contentType: 'application/json',
+      contentType,
       signal: limit,
     });
     const { httpStatusCode: status } = response;
@@ -235,6 +251,16 @@ export function createClient(connection: Connection, options: ClientOptions): Ku
       });
       const list = JSON.parse(text);
       return { items: list.items ?? [], resourceVersion: list.metadata?.resourceVersion ?? '' };
+    },
+    async patchStatus(kind, name, namespace, status, signal) {
+      await calls.exchange({
+        method: 'PATCH',
+        path: `${pathOf(kind, namespace)}/${name}/status`,
+        action: `patch ${KINDS[kind].plural}/status in namespace ${namespace}`,
+        body: { status },
+        contentType: 'application/merge-patch+json',
+        signal,
+      });
     },
     async delete(kind, name, namespace, signal) {
       const action = actionOf('delete', kind, namespace);

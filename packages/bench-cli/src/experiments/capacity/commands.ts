@@ -2,8 +2,9 @@
 import type { Command } from 'commander';
 import type { Call } from '../experiment.ts';
 import { addClusterFlags } from './cluster/cluster-flags.ts';
+import { DEFAULT_MAX_OBJECTS } from './cluster/measure-on-cluster.ts';
 import { addMeasureCommands } from './measure-commands.ts';
-import { DEFAULT_MAX_OBJECTS, type PlanFlags, planCommand } from './plan-command.ts';
+import { type PlanFlags, planCommand } from './plan-command.ts';
 
 export function addCapacityCommands(program: Command, call: Call): void {
   const capacity = program

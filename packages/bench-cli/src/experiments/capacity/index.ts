@@ -1,11 +1,13 @@
 /** Capacity: how much memory and how many replicas does cluster DNS need? */
 import type { Experiment } from '../experiment.ts';
 import { recordsOf } from '../records.ts';
+import { clusterSummary } from './cluster/cluster-document.ts';
+import { clusterKind } from './cluster/cluster-record.ts';
 import { addCapacityCommands } from './commands.ts';
 import { planSummary } from './plan-document.ts';
 import { planKind } from './plan-record.ts';
 import { capacityKind } from './record.ts';
-import { capacityFormats, planFormats, summarizeCapacity } from './report.ts';
+import { capacityFormats, clusterFormats, planFormats, summarizeCapacity } from './report.ts';
 
 export const capacity: Experiment = {
   name: 'capacity',
@@ -13,6 +15,7 @@ export const capacity: Experiment = {
   addCommands: addCapacityCommands,
   records: [
     recordsOf({ kind: capacityKind, formats: capacityFormats, summarize: summarizeCapacity }),
+    recordsOf({ kind: clusterKind, formats: clusterFormats, summarize: clusterSummary }),
     recordsOf({ kind: planKind, formats: planFormats, summarize: planSummary }),
   ],
 };

@@ -2,9 +2,13 @@
 import type { Command } from 'commander';
 import { type Setting, shownValue } from '../../config/setting.ts';
 import type { Call } from '../experiment.ts';
+import { clusterMemoryCommand } from './cluster/cluster-command.ts';
+import { addClusterFlags } from './cluster/cluster-flags.ts';
+import { DEFAULT_MAX_OBJECTS } from './cluster/measure-on-cluster.ts';
 import type { CommonFlags } from './machine.ts';
 import { memoryCommand } from './memory/run.ts';
 import { MEMORY_SETTINGS } from './memory/settings.ts';
+import { targetOf } from './target.ts';
 
 const pick = (values: Readonly<Record<string, unknown>>, names: readonly string[]) =>
   Object.fromEntries(names.map((name) => [name, values[name]]));
@@ -50,13 +54,33 @@ const commonOf = (values: Readonly<Record<string, unknown>>): CommonFlags =>
   pick(values, ['out', 'loader', 'corednsVersion', 'provision']);
 
 function addMemory(capacity: Command, call: Call): void {
-  addCommon(addSettings(capacity.command('memory'), MEMORY_SETTINGS))
-    .description('how much memory CoreDNS needs for how many objects, measured on this machine')
+  addClusterFlags(addCommon(addSettings(capacity.command('memory'), MEMORY_SETTINGS)))
+    .description(
+      'how much memory CoreDNS needs for how many objects, measured on this machine or on a cluster',
+    )
+    .option(
+      '--target <name>',
+      'local, or kubernetes: synthetic objects and a private CoreDNS (default: local)',
+    )
+    .option('--context <name>', 'context of the kubeconfig (default: its current one)')
+    .option(
+      '--max-objects <n>',
+      `pods and services to create on a cluster, at most (default: ${DEFAULT_MAX_OBJECTS})`,
+    )
     .option('--resume <run>', 'continue an interrupted run: its id, or latest')
     .option('--dry-run', 'print what would be measured and how long it will take, then exit')
     .option('--json', 'print the record instead of the table')
     .addHelpText('after', call.exitStatusHelp)
     .action(async (values: Record<string, unknown>) => {
+      if (targetOf(values.target) === 'kubernetes') {
+        call.status = await clusterMemoryCommand(call.world, {
+          given: givenSettings(values, MEMORY_SETTINGS),
+          flags: values,
+          json: values.json === true,
+          argv: call.argv,
+        });
+        return;
+      }
       call.status = await memoryCommand(call.world, {
         given: givenSettings(values, MEMORY_SETTINGS),
         common: commonOf(values),

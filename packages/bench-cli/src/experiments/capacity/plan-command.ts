@@ -1,13 +1,13 @@
 /** `bench capacity plan`: from the size of a cluster to memory, replicas and their YAML, and whether that holds. */
 import { resolve } from 'node:path';
 import { EXIT_STATUS } from '@dinodns-bench/program';
-import { BenchError } from '../../errors.ts';
 import { listenForInterruption } from '../../interruption.ts';
 import { createDisplay } from '../../progress/display.ts';
 import { writeWhole } from '../../results/write-whole.ts';
 import type { World } from '../../world.ts';
 import { chooseBasis } from './choose-basis.ts';
 import { clusterSettings } from './cluster/cluster-flags.ts';
+import { DEFAULT_MAX_OBJECTS } from './cluster/measure-on-cluster.ts';
 import { countCluster } from './cluster-counts.ts';
 import { bytesOf, type DemandFlags, demandOf, wholeNumber } from './demand.ts';
 import { type CapacityPlan, type Demand, planCapacity, sizeOf } from './plan.ts';
@@ -15,6 +15,7 @@ import { planSvg } from './plan-svg.ts';
 import { planYaml } from './plan-yaml.ts';
 import { renderPlan } from './render-plan.ts';
 import { savePlan } from './save-plan.ts';
+import { targetOf } from './target.ts';
 import { renderVerification } from './verify/render-verification.ts';
 import type { Verification } from './verify/verification.ts';
 import { verifyPlan } from './verify/verify-plan.ts';
@@ -36,21 +37,10 @@ export interface PlanFlags extends DemandFlags {
 
 const COLUMNS = 80;
 
-/** On somebody's cluster; twice the smallest published size still fits. */
-export const DEFAULT_MAX_OBJECTS = 20_000;
-
-function targetOf({ target, fromCluster }: PlanFlags): 'local' | 'kubernetes' {
-  const chosen = target ?? (fromCluster === true ? 'kubernetes' : 'local');
-  if (chosen === 'local' || chosen === 'kubernetes') return chosen;
-  throw new BenchError('E_USAGE', `--target: "${chosen}" must be local or kubernetes`, {
-    fix: 'local: this machine; kubernetes: the cluster of the kubeconfig.',
-  });
-}
-
 /** The flags that say how a plan is verified, checked before anything is done. */
 function verificationOf(world: World, flags: PlanFlags) {
   return {
-    target: targetOf(flags),
+    target: targetOf(flags.target, flags.fromCluster === true ? 'kubernetes' : 'local'),
     settings: clusterSettings({ ...flags }, world.env),
     maxObjects: wholeNumber('--max-objects', flags.maxObjects, DEFAULT_MAX_OBJECTS, 1),
     memoryLimitBytes: bytesOf('--verify-limit', flags.verifyLimit),

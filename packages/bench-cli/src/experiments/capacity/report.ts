@@ -1,5 +1,6 @@
 /** The reports of this experiment: one document for each of its measurements. Pure. */
 import { documentFormats, type ReportDocument } from '../../report/document/index.ts';
+import { clusterDocument } from './cluster/cluster-document.ts';
 import { memoryDocument, memorySummary } from './memory/document.ts';
 import { planDocument } from './plan-document.ts';
 import type { CapacityRecord } from './record.ts';
@@ -23,3 +24,5 @@ export function summarizeCapacity({ measured }: CapacityRecord): string {
 }
 
 export const planFormats = documentFormats(planDocument);
+
+export const clusterFormats = documentFormats(clusterDocument);

@@ -56,15 +56,16 @@ export interface ClusterMemoryResult {
   readonly starts: readonly StartResult[];
 }
 
-function demandBounded({ size, maxObjects, settings }: ClusterMemoryRequest): void {
-  const objects = size.pods + size.services;
+/** On somebody's cluster; the smallest published size still fits. */
+export const DEFAULT_MAX_OBJECTS = 20_000;
+
+/** @throws BenchError `E_USAGE` for more pods and services than a cluster may be given */
+export function demandBounded(objects: number, maxObjects: number): void {
   if (objects <= maxObjects) return;
   throw new BenchError(
     'E_USAGE',
     `${objects} objects are more than --max-objects allows on a cluster (${maxObjects})`,
-    {
-      fix: `Give --max-objects ${objects} if ${settings.context ?? 'the cluster'} may have so many, or fewer objects.`,
-    },
+    { fix: `Give --max-objects ${objects} if the cluster may have so many, or fewer objects.` },
   );
 }
 
@@ -114,7 +115,7 @@ async function startAll(
  * gets slow or the cluster's own DNS would be in danger. Nothing is left in any case.
  */
 export async function measureOnCluster(request: ClusterMemoryRequest): Promise<ClusterMemoryResult> {
-  demandBounded(request);
+  demandBounded(request.size.pods + request.size.services, request.maxObjects);
   const { world, client, settings, runId, size, configuration, signal } = request;
   const namespace = namespaceOf(settings.namespacePrefix, runId);
   const cluster = syntheticCluster(size, namespace);

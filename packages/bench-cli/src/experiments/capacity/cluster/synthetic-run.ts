@@ -67,6 +67,18 @@ export interface SyntheticRun {
   close(): Promise<void>;
 }
 
+/** A pod that never ran, with the status of one that runs: CoreDNS knows it by its address. */
+async function createPod(
+  client: KubeClient,
+  { object, address }: Extract<SyntheticObject, { kind: 'Pod' }>,
+  signal: AbortSignal,
+): Promise<void> {
+  await client.create('Pod', object, signal);
+  const { name = '', namespace = '' } = object.metadata ?? {};
+  const status = { phase: 'Running', podIP: address, podIPs: [{ ip: address }] };
+  await client.patchStatus('Pod', name, namespace, status, signal);
+}
+
 async function createOne(client: KubeClient, item: SyntheticObject, signal: AbortSignal): Promise<void> {
   switch (item.kind) {
     case 'Service':
@@ -76,7 +88,7 @@ async function createOne(client: KubeClient, item: SyntheticObject, signal: Abor
       await client.create('EndpointSlice', item.object, signal);
       return;
     case 'Pod':
-      await client.create('Pod', item.object, signal);
+      await createPod(client, item, signal);
       return;
   }
 }
