@@ -44,12 +44,11 @@ const servicesOf = async (namespace: string) =>
 describe('bench capacity memory --target kubernetes', () => {
   it('measures a private CoreDNS while kube-proxy and the DNS of the cluster notice nothing', async () => {
     const before = await proxyRules();
-    let during: { rules: number | null; services: number } | undefined;
     const flags = ['--objects', '600', '--config', 'default,autopath', '--starts', '1', '--quick'];
     const run = world.bench('capacity', 'memory', '--target', 'kubernetes', ...flags);
     await world.errContains('start 1 of 1');
     const [namespace = ''] = await runNamespaces();
-    during = { rules: await proxyRules(), services: await servicesOf(namespace) };
+    const during = { rules: await proxyRules(), services: await servicesOf(namespace) };
     expect(await run, world.err()).toBe(0);
     expect(during).toEqual({ rules: before, services: 31 });
 

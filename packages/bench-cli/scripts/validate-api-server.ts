@@ -1,0 +1,91 @@
+/**
+ * Whether CoreDNS needs as much memory with our API server as with a real one: the same unmodified CoreDNS reads the same
+ * objects from both, in turns. Needs KUBECONFIG of an administrator of some cluster, on which it creates the objects, and
+ * CoreDNS (`bench doctor --fix`): `node --conditions @dinodns-bench/source scripts/validate-api-server.ts [SERVICES PODS STARTS]`.
+ */
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { CoreV1Api, KubeConfig } from '@kubernetes/client-node';
+import { syntheticCluster } from '../src/experiments/capacity/cluster/synthetic-objects.ts';
+import { openSyntheticRun } from '../src/experiments/capacity/cluster/synthetic-run.ts';
+import { type ApiSource, startLocally } from '../src/experiments/capacity/verify/start-locally.ts';
+import { newRunId } from '../src/results/run-id.ts';
+import { corednsProgram } from '../src/servers/coredns/program.ts';
+import { openClient } from '../src/targets/kubernetes/open-cluster.ts';
+import { realWorld } from '../src/world.ts';
+
+const [services = 500, pods = 9500, starts = 3] = process.argv.slice(2).map(Number);
+const world = realWorld();
+const signal = new AbortController().signal;
+const runId = newRunId(world.clock.now());
+const namespace = `dinodns-bench-validate-${runId}`;
+const cluster = syntheticCluster({ services, pods }, namespace);
+
+/** The address of the cluster, and a token of the account that may read it. */
+async function apiOf(directory: string): Promise<ApiSource> {
+  const config = new KubeConfig();
+  config.loadFromDefault();
+  const server = config.getCurrentCluster();
+  if (server === null) throw new Error('the kubeconfig has no current cluster');
+  const { status } = await config.makeApiClient(CoreV1Api).createNamespacedServiceAccountToken({
+    namespace,
+    name: 'dns',
+    body: { spec: { audiences: [], expirationSeconds: 7200 } },
+  });
+  const tokenFile = join(directory, 'token');
+  const caFile = join(directory, 'ca.crt');
+  await writeFile(tokenFile, status?.token ?? '', { mode: 0o600 });
+  await writeFile(caFile, Buffer.from(server.caData ?? '', 'base64'));
+  return { url: server.server, tokenFile, caFile };
+}
+
+const { executable } = await corednsProgram.provide(world, {
+  version: null,
+  allowed: false,
+  progress: { step: (text) => console.error(text), detail: (text) => console.error(text) },
+  signal,
+});
+const client = await openClient(world, undefined);
+const directory = await mkdtemp(join(tmpdir(), 'validate-'));
+const run = await openSyntheticRun({
+  world,
+  client,
+  runId,
+  namespace,
+  cluster,
+  withPods: false,
+  onProgress: () => undefined,
+  signal,
+});
+try {
+  const real = await apiOf(directory);
+  for (let start = 1; start <= starts; start += 1) {
+    for (const [name, api] of [
+      ['real', { api: real }],
+      ['ours', {}],
+    ] as const) {
+      const { phases } = await startLocally({
+        world,
+        coredns: executable,
+        cluster,
+        ...api,
+        corefile: {},
+        phases: ['cold-start', 'steady', 'relist'],
+        seconds: 8,
+        queriesPerSecond: 0,
+        memoryLimitBytes: null,
+        signal,
+      });
+      const megabytes = (bytes: number | null) => ((bytes ?? 0) / 1e6).toFixed(1);
+      const figures = phases.map(
+        ({ phase, medianBytes, peakBytes, rssBytes }) =>
+          `${phase}: anonymous ${megabytes(medianBytes)}, peak ${megabytes(peakBytes)}, resident ${megabytes(rssBytes)}`,
+      );
+      console.log(`${name} ${start}  ${figures.join('; ')}`);
+    }
+  }
+} finally {
+  await run.close();
+  await rm(directory, { recursive: true, force: true });
+}
