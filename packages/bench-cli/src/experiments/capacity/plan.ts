@@ -260,7 +260,7 @@ export function planCapacity(demand: Demand, basis: MemoryBasis): CapacityPlan {
       'memory limit',
       memory.limit,
       'MB',
-      `${LIMIT_MARGIN} × ${isExact ? '' : 'upper end of the largest '}peak`,
+      `${LIMIT_MARGIN} × ${isExact ? 'peak' : 'the largest of these upper ends'}`,
     ),
     figure(
       'replicas',
