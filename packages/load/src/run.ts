@@ -7,6 +7,7 @@ import { assemble } from './result/assemble.ts';
 import type { CannonResult, EndedBy, Interval } from './result/result.ts';
 import { Tally } from './result/tally.ts';
 import { parseServer, resolveServer } from './server-address.ts';
+import { startStealClock } from './steal.ts';
 import { descriptorError, descriptorLimit } from './transport/open-error.ts';
 import type { ServerAddress } from './transport/transport.ts';
 import { packageVersion } from './version.ts';
@@ -82,8 +83,12 @@ export function cannon(input: CannonInput, { signal, beforeFirst }: RunControls 
     address: ServerAddress,
   ): Promise<CannonResult> => {
     let refused = false;
+    const steal = startStealClock();
+    let stolen = 0;
     const tally = new Tally(effective.workers, (interval) => {
-      intervals.push(interval);
+      const total = steal();
+      intervals.push({ ...interval, stealSeconds: total === null ? null : total - stolen });
+      stolen = total ?? 0;
       const { answered, refused: refusals } = tally.total.counts;
       if (answered === 0 && refusals > 0 && interval.toSeconds >= REFUSED_SECONDS && !stopped) {
         refused = true;
@@ -96,6 +101,7 @@ export function cannon(input: CannonInput, { signal, beforeFirst }: RunControls 
       onInterval: (worker, atNs, data) => tally.interval(worker, atNs, data),
       onDone: (worker, summary, atNs, data) => tally.done(worker, summary, atNs, data),
     });
+    const stealSeconds = steal();
     const silent = tally.total.counts.answered === 0 && effective.transport === 'udp' && !refused;
     const exhausted = tally.workers.every(({ summary }) => summary.exhausted);
     const endedBy: EndedBy = refused ? 'refused' : stopped ? 'stopped' : exhausted ? 'queries' : 'duration';
@@ -107,6 +113,7 @@ export function cannon(input: CannonInput, { signal, beforeFirst }: RunControls 
       workload: plan.description,
       transport: running.facts,
       endedBy,
+      stealSeconds,
       diagnosis: silent ? await diagnoseSilence(address, plan) : [],
     });
   };

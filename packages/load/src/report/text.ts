@@ -167,6 +167,12 @@ function workerLine(worker: WorkerReport, index: number): string[] {
   return wrap(index === 0 ? 'Generator' : '', parts);
 }
 
+/** Only if there was any: a machine of its own has none. */
+function stealLine({ generator: { stealSeconds, workers } }: CannonResult): string[] {
+  if (stealSeconds === null || stealSeconds === 0) return [];
+  return wrap(workers.length === 0 ? 'Generator' : '', [`taken by the hypervisor ${duration(stealSeconds)}`]);
+}
+
 /** The whole report, ending in a newline. */
 export function renderText(result: CannonResult, style: TextStyle): string {
   const paint = painter(style);
@@ -183,6 +189,7 @@ export function renderText(result: CannonResult, style: TextStyle): string {
       ['Connecting', result.connectSeconds],
     ]),
     ...result.generator.workers.flatMap(workerLine),
+    ...stealLine(result),
     ...result.warnings.flatMap((warning) =>
       wrap('Warning', warning.split(' '), ' ').map((line) => paint('yellow', line)),
     ),

@@ -17,6 +17,7 @@ export interface RunFacts {
   readonly workload: string;
   readonly transport: readonly TransportFacts[];
   readonly endedBy: EndedBy;
+  readonly stealSeconds: number | null;
   /** What was found out about a server that did not answer, as sentences. */
   readonly diagnosis: readonly string[];
 }
@@ -64,6 +65,7 @@ export function assemble(tally: Tally, facts: RunFacts): CannonResult {
       wasTheLimit: reasons.length > 0,
       reasons,
       workers: workers.map(workerReport),
+      stealSeconds: facts.stealSeconds,
       backend: first?.backend ?? null,
       backendReason: first?.backendReason ?? null,
       kernelTimestamps: first?.kernelTimestamps ?? false,

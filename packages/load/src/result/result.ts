@@ -39,6 +39,11 @@ export interface GeneratorReport {
   /** Why, as sentences; empty if it was not. */
   readonly reasons: readonly string[];
   readonly workers: readonly WorkerReport[];
+  /**
+   * CPU time that the hypervisor took from this machine during the run, seconds, summed over its CPUs in steps of 0.01;
+   * null where the kernel does not count it.
+   */
+  readonly stealSeconds: number | null;
   /** `native`: many datagrams per system call; `dgram`: one. Null for connections. */
   readonly backend: 'native' | 'dgram' | null;
   /** Why it is not `native`, else null. */
@@ -123,4 +128,6 @@ export interface Interval {
   readonly codes: Readonly<Record<string, number>>;
   readonly latencySeconds: Statistics | null;
   readonly latenessSeconds: Statistics | null;
+  /** As in `GeneratorReport`, during the interval. */
+  readonly stealSeconds: number | null;
 }

@@ -19,6 +19,9 @@ export function namedCodes(codes: ArrayLike<number>): Record<string, number> {
   );
 }
 
+/** An interval as far as the workers' measurements tell. */
+export type MeasuredInterval = Omit<Interval, 'stealSeconds'>;
+
 interface OpenInterval {
   readonly measurements: Measurements;
   toNs: number;
@@ -31,11 +34,11 @@ export class Tally {
   /** How many intervals each worker has sent. */
   readonly #sent: Uint32Array;
   readonly #open = new Map<number, OpenInterval>();
-  readonly #emit: (interval: Interval) => void;
+  readonly #emit: (interval: MeasuredInterval) => void;
   #next = 0;
   #fromNs = 0;
 
-  constructor(workers: number, emit: (interval: Interval) => void) {
+  constructor(workers: number, emit: (interval: MeasuredInterval) => void) {
     this.#workers = Array.from({ length: workers }, () => new Measurements());
     this.#summaries = new Array<WorkerSummary | undefined>(workers);
     this.#sent = new Uint32Array(workers);
@@ -84,7 +87,7 @@ export class Tally {
   }
 }
 
-function intervalOf(index: number, fromNs: number, { measurements, toNs }: OpenInterval): Interval {
+function intervalOf(index: number, fromNs: number, { measurements, toNs }: OpenInterval): MeasuredInterval {
   const seconds = Math.max((toNs - fromNs) / 1e9, 1e-9);
   const { counts, codes, latency, lateness } = measurements;
   return {
