@@ -112,6 +112,24 @@ export const RUN_SETTINGS = {
     default: 2,
     field: 'warmupSeconds',
   },
+  duet: {
+    flag: '--duet [when]',
+    description:
+      'all servers of a round up at once, load to one after another in slices: on, off, auto (on one machine)',
+    // Without a value: on.
+    schema: z.preprocess(
+      (value) => (value === true || value === 'true' ? 'on' : value),
+      choice(['on', 'off', 'auto']),
+    ),
+    default: 'off',
+  },
+  slice: {
+    flag: '--slice <time>',
+    description: 'with --duet: how long the load stays with one server',
+    schema: seconds(0.1, 'must be a duration of at least 0.1 seconds'),
+    default: 1,
+    field: 'sliceSeconds',
+  },
   trials: {
     flag: '--trials <n>',
     description: 'trials of each case, interleaved with the others',

@@ -12,7 +12,8 @@ import { rawFolderOf, type TrialContext, type TrialProgress, workloadOf } from '
 export type Pace = Pick<LoadRequest, 'ratePerSecond' | 'openLoop'>;
 
 export interface LoadStage extends Pace {
-  readonly stage: 'warm-up' | 'search' | 'load';
+  /** In the names of the loaders' raw output. */
+  readonly stage: string;
   readonly durationSeconds: number;
   readonly progress: TrialProgress;
   /** Called by each loader when it begins to send. */
@@ -125,20 +126,18 @@ export async function loadAndObserve(
   context: TrialContext,
   planned: PlannedTrial,
   deployment: Deployment,
-  progress: TrialProgress,
-  pace: Pace,
+  stage: Omit<LoadStage, 'onStarted'>,
 ): Promise<{
   outcomes: LoadOutcome[];
   observation: Observation | null;
   instances: readonly InstanceObservation[] | null;
 }> {
-  const { durationSeconds } = context.configuration;
   const ended = new AbortController();
   let waiting = placesOf(context, deployment).length;
   let allStarted: () => void = () => undefined;
   const loadOver = new Promise<void>((resolve) => {
     allStarted = resolve;
-  }).then(() => context.world.clock.sleep(durationSeconds, ended.signal).catch(() => undefined));
+  }).then(() => context.world.clock.sleep(stage.durationSeconds, ended.signal).catch(() => undefined));
   const window = await deployment.observe();
   const onStarted = () => {
     waiting -= 1;
@@ -146,13 +145,7 @@ export async function loadAndObserve(
     window.started?.();
     allStarted();
   };
-  const loading = runLoaders(context, planned, deployment, {
-    stage: 'load',
-    ...pace,
-    durationSeconds,
-    progress,
-    onStarted,
-  });
+  const loading = runLoaders(context, planned, deployment, { ...stage, onStarted });
   // It is awaited below; until then its rejection must not count as unhandled.
   loading.catch(() => undefined);
   try {

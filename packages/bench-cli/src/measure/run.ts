@@ -3,15 +3,16 @@
  * terminals; it reports progress as events.
  */
 import { BenchError } from '../errors.ts';
-import { type Plan, type PlannedTrial, withRounds } from '../plan/plan.ts';
+import { blocksOfTrials, type Plan, type PlannedTrial, withRounds } from '../plan/plan.ts';
 import type { FailedTrial, OkTrial, RunRecord, ServerRecord, Trial } from '../results/record.ts';
 import type { Server } from '../servers/server.ts';
 import { summarizeRun } from '../stats/cases.ts';
 import { examineDrift } from '../stats/drift.ts';
 import { assessUntil } from '../stats/until.ts';
 import type { World } from '../world.ts';
+import { type Entrant, runDuetRound } from './duet.ts';
 import { overlapWarnings } from './several-loaders.ts';
-import { runTrial } from './trial.ts';
+import { runTrial, type TrialOutcome } from './trial.ts';
 import type { TrialContext, TrialPhase } from './trial-context.ts';
 
 export interface RunEvents {
@@ -92,14 +93,22 @@ function planSoFar({ plan, record, context }: RunRequest): Plan {
   return withRounds(plan, rounds);
 }
 
+/** The time in which at least one of the trials was under way: those of a duet are so together. */
+function measuredSeconds(trials: readonly Trial[]): number {
+  const spans = trials.map(({ startedAt, endedAt }) => [Date.parse(startedAt), Date.parse(endedAt)] as const);
+  let [milliseconds, reached] = [0, 0];
+  for (const [start, end] of spans.toSorted((a, b) => a[0] - b[0])) {
+    milliseconds += Math.max(0, end - Math.max(start, reached));
+    reached = Math.max(reached, end);
+  }
+  return milliseconds / 1000;
+}
+
 /** The state of `--until` after the plan's last round; null without it. */
 function untilOf(request: RunRequest, plan: Plan, record: RunRecord): RunRecord['until'] {
   const { until, maxTrials, maxTimeSeconds } = request.context.configuration;
   if (until === null) return null;
-  const spent = record.trials.reduce(
-    (sum, trial) => sum + (Date.parse(trial.endedAt) - Date.parse(trial.startedAt)) / 1000,
-    0,
-  );
+  const spent = measuredSeconds(record.trials);
   return assessUntil(record.cases, {
     width: until,
     rounds: Math.max(0, ...plan.cases.map(({ plannedTrials }) => plannedTrials)),
@@ -123,9 +132,9 @@ export async function executeRun(request: RunRequest): Promise<RunRecord> {
   try {
     if (plan !== request.plan) request.events.planExtended(plan);
     for (;;) {
-      for (const planned of plan.trials) {
-        if (record.trials.some((trial) => trial.key === planned.key)) continue;
-        record = await addTrial(request, plan, record, planned);
+      const isMissing = ({ key }: PlannedTrial) => !record.trials.some((trial) => trial.key === key);
+      for (const block of partsOf(plan)) {
+        if (block.some(isMissing)) record = await addTrials(request, plan, record, block);
       }
       const until = untilOf(request, plan, record);
       record = { ...record, until };
@@ -143,45 +152,84 @@ export async function executeRun(request: RunRequest): Promise<RunRecord> {
   return record;
 }
 
-/** Runs one trial and saves the record with it. */
-async function addTrial(
+/** What is measured together: a trial, or with `--duet` all trials of a point in a round. */
+function partsOf(plan: Plan): PlannedTrial[][] {
+  return plan.duet === null ? plan.trials.map((planned) => [planned]) : blocksOfTrials(plan.trials);
+}
+
+/** The server of each trial. */
+function entrantsOf({ servers }: RunRequest, block: readonly PlannedTrial[]): Entrant[] {
+  return block.map((planned) => {
+    const server = servers.find(({ name }) => name === planned.case.server);
+    if (server !== undefined) return { planned, server };
+    throw new BenchError('E_INTERNAL', `no server ${planned.case.server}`, { fix: 'Report this bug.' });
+  });
+}
+
+/** Measures these trials and saves the record with them. Of a round that was interrupted, nothing was kept. */
+async function addTrials(
   request: RunRequest,
   plan: Plan,
   record: RunRecord,
-  planned: PlannedTrial,
+  block: readonly PlannedTrial[],
 ): Promise<RunRecord> {
   const { signal, events } = request;
   signal.throwIfAborted();
-  const server = request.servers.find(({ name }) => name === planned.case.server);
-  if (server === undefined)
-    throw new BenchError('E_INTERNAL', `no server ${planned.case.server}`, {
-      fix: 'Report this bug.',
-    });
-  events.trialStarted(planned, server);
-  const { trial, files } = await oneTrial(request, record, planned, server);
-  const servers = withFiles(record.servers, server.name, files);
+  const entrants = entrantsOf(request, block);
+  const outcomes = await measureTrials(request, plan, record, entrants);
+  const trials = outcomes.map(({ trial }) => trial);
+  const servers = entrants.reduce<ServerRecord[]>(
+    (list, { server }, index) => withFiles(list, server.name, outcomes[index]?.files ?? {}),
+    record.servers,
+  );
   const told = request.context.target.warnings?.() ?? [];
-  const warnings = [...new Set([...record.warnings, ...told, ...overlapWarnings(trial)])];
-  const next = updated(request, plan, { ...record, servers, warnings }, [...record.trials, trial]);
+  const warnings = [...new Set([...record.warnings, ...told, ...trials.flatMap(overlapWarnings)])];
+  const others = record.trials.filter(({ key }) => !trials.some((trial) => trial.key === key));
+  const next = updated(request, plan, { ...record, servers, warnings }, [...others, ...trials]);
   await request.save(next);
-  events.trialEnded(planned, server, trial);
+  for (const [index, { planned, server }] of entrants.entries()) {
+    const trial = trials[index];
+    if (trial !== undefined) events.trialEnded(planned, server, trial);
+  }
   return next;
 }
 
-async function oneTrial(
+/** In the order of `entrants`. */
+async function measureTrials(
   request: RunRequest,
+  { duet }: Plan,
   record: RunRecord,
-  planned: PlannedTrial,
-  server: Server,
-): Promise<{ trial: Trial; files: Readonly<Record<string, string>> }> {
+  entrants: readonly Entrant[],
+): Promise<TrialOutcome[]> {
+  const { context, events, world } = request;
+  const inherited = entrants.map(({ planned }) =>
+    inheritedOf(record, planned, world.clock.now().toISOString()),
+  );
+  const able = entrants.filter((_, index) => inherited[index] === null);
+  const measured =
+    duet === null
+      ? await Promise.all(able.map(({ planned, server }) => oneTrial(request, planned, server)))
+      : able.length === 0
+        ? []
+        : await runDuetRound(context, able, duet, events);
+  return entrants.flatMap((entrant, index) => {
+    const trial = inherited[index];
+    return trial == null ? (measured[able.indexOf(entrant)] ?? []) : { trial, files: {} };
+  });
+}
+
+function oneTrial(request: RunRequest, planned: PlannedTrial, server: Server): Promise<TrialOutcome> {
+  request.events.trialStarted(planned, server);
+  return runTrial(request.context, planned, server, request.events);
+}
+
+/** The failure of a server that answered wrongly in an earlier round; null if it did not. */
+function inheritedOf(record: RunRecord, planned: PlannedTrial, now: string): FailedTrial | null {
   const wrong = record.trials.find(
     (trial): trial is FailedTrial =>
       trial.status === 'failed' &&
       trial.caseKey === planned.case.key &&
       trial.failure.code === 'E_WRONG_ANSWER',
   );
-  if (wrong !== undefined) {
-    return { trial: inheritedFailure(planned, wrong, request.world.clock.now().toISOString()), files: {} };
-  }
-  return runTrial(request.context, planned, server, request.events);
+  return wrong === undefined ? null : inheritedFailure(planned, wrong, now);
 }

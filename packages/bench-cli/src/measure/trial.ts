@@ -1,38 +1,14 @@
 /** One trial: deploy, check the answers, warm up, load and observe, remove. */
 import { messageOf } from '@dinodns-bench/program';
 import { BenchError } from '../errors.ts';
-import type { LoadOutcome } from '../loaders/loader.ts';
 import type { PlannedTrial } from '../plan/plan.ts';
-import { parseQuantity } from '../quantity.ts';
-import type {
-  FailedTrial,
-  LimitedBy,
-  LoadResult,
-  MaxRate,
-  Observation,
-  OkTrial,
-  Trial,
-  TrialMetrics,
-} from '../results/record.ts';
+import type { FailedTrial, MaxRate, Trial } from '../results/record.ts';
 import type { Server } from '../servers/server.ts';
-import { examineSteadyState } from '../stats/steady-state.ts';
 import type { Deployment } from '../targets/target.ts';
-import { checkAnswers } from './answer-check.ts';
-import { demandUseful } from './learned-answers.ts';
-import {
-  anyWasTheLimit,
-  enforcedAllowance,
-  limitingFactor,
-  loaderAllowance,
-  loaderCores,
-} from './limiting-factor.ts';
 import { loadAndObserve, type Pace, runLoaders } from './load.ts';
 import { findMaxRate } from './max-rate.ts';
-import { mergeLoads } from './merge-loads.ts';
-import { addObservations } from './merge-observations.ts';
-import { codesProblem } from './response-codes.ts';
-import { describeLoaders } from './several-loaders.ts';
-import { rawFolderOf, type TrialContext, type TrialProgress, workloadOf } from './trial-context.ts';
+import { checkDeployment, type Measured, measuredOf } from './measured.ts';
+import { rawFolderOf, type TrialContext, type TrialProgress } from './trial-context.ts';
 
 /** The result of a trial besides its record. */
 export interface TrialOutcome {
@@ -67,17 +43,7 @@ export async function runTrial(
   });
   try {
     progress.phase('starting');
-    deployment = await context.target.deploy({
-      server,
-      program: context.programOf(server),
-      zoneSet: context.zoneSet,
-      mode: planned.case.mode,
-      transport: planned.case.transport,
-      allowances: planned.case.allowances,
-      workers: context.configuration.kubernetes.workers,
-      logDirectory: rawFolderOf(context, planned),
-      signal,
-    });
+    deployment = await deployTrial(context, planned, server);
     const stoppable = { ...context, signal: AbortSignal.any([signal, gaveUp.signal]) };
     measured = measure(stoppable, planned, server, deployment, progress);
     const result = await Promise.race([measured, deployment.died]);
@@ -97,7 +63,28 @@ export async function runTrial(
   }
 }
 
-function failureOf(error: unknown): FailedTrial['failure'] {
+/** Deploys the server of a trial. */
+export function deployTrial(
+  context: TrialContext,
+  planned: PlannedTrial,
+  server: Server,
+): Promise<Deployment> {
+  const { mode, transport, allowances } = planned.case;
+  return context.target.deploy({
+    server,
+    program: context.programOf(server),
+    zoneSet: context.zoneSet,
+    mode,
+    transport,
+    allowances,
+    workers: context.configuration.kubernetes.workers,
+    logDirectory: rawFolderOf(context, planned),
+    signal: context.signal,
+  });
+}
+
+/** A failure as the record has it. */
+export function failureOf(error: unknown): FailedTrial['failure'] {
   if (error instanceof BenchError) {
     return { code: error.code, message: error.message, fix: error.fix, evidence: [...error.evidence] };
   }
@@ -109,11 +96,6 @@ function failureOf(error: unknown): FailedTrial['failure'] {
   };
 }
 
-type Measured = Omit<
-  OkTrial,
-  'status' | 'key' | 'caseKey' | 'round' | 'order' | 'startedAt' | 'endedAt' | 'instances'
->;
-
 async function measure(
   context: TrialContext,
   planned: PlannedTrial,
@@ -122,74 +104,39 @@ async function measure(
   progress: TrialProgress,
 ): Promise<Measured> {
   const { configuration } = context;
+  const subject = { context, planned, server, deployment };
   progress.phase('checking answers');
-  const checkedAnswers = await checkDeployment(context, planned, server, deployment);
-  if (configuration.warmupSeconds > 0) {
-    progress.phase('warming up');
-    await runLoaders(context, planned, deployment, {
-      stage: 'warm-up',
-      ...paceOf(context, planned, null),
-      durationSeconds: configuration.warmupSeconds,
-      progress,
-      onStarted: () => undefined,
-    });
-  }
+  const checkedAnswers = await checkDeployment(subject);
+  await warmUp(context, planned, deployment, progress);
   const maxRate =
     configuration.objective === 'max-rate' ? await searchRate(context, planned, deployment, progress) : null;
   progress.phase('measuring');
-  const {
-    outcomes,
-    observation: serverObservation,
-    instances,
-  } = await loadAndObserve(context, planned, deployment, progress, paceOf(context, planned, maxRate));
-  const loads = outcomes.map(({ result }) => result);
-  const loaders = describeLoaders(outcomes, configuration);
-  const load = mergeLoads(loads);
-  await refuseUselessLoad(load, context, planned, server, deployment);
-  const loader = addObservations(outcomes.map(({ observation }) => observation));
-  return {
-    loaderCommands: outcomes.map(({ command }) => [...command]),
-    checkedAnswers,
-    load,
-    loads,
-    server: serverObservation,
-    loader,
-    ...loaderNodesOf(outcomes),
-    ...loaders,
-    instanceObservations: instances === null ? null : [...instances],
-    steadyState: examineSteadyState(load.intervals, planned.key),
-    metrics: metricsOf(load, serverObservation),
-    ...(maxRate === null ? {} : { maxRate }),
-    limitedBy:
-      limitOf(maxRate) ??
-      limitingFactor({
-        // Over the time in which queries were sent: the window also includes the loaders' start.
-        serverCores: serverObservation === null ? null : serverObservation.cpuSeconds / load.runTimeSeconds,
-        serverAllowance: enforcedAllowance(
-          // Where it runs, nobody set the run's limit.
-          server.existing?.kind === 'address' ? 'none' : context.target.cpuLimits.method,
-          deployment.instances.map(({ cpuAllowance }) => cpuAllowance),
-          context.world.machine.availableCpus,
-        ),
-        loaderCores: loaderCores(outcomes.map(({ observation }) => observation?.cpuCores ?? null)),
-        loaderAllowance:
-          configuration.loaders *
-          loaderAllowance(
-            configuration.threads * deployment.instances.length,
-            context.target.kind === 'kubernetes' ? parseQuantity(configuration.kubernetes.loaderCpu) : null,
-          ),
-        loaderWasTheLimit: anyWasTheLimit(outcomes),
-        qps: load.qps,
-        ratePerSecond: planned.case.ratePerSecond,
-        isTimed: workloadOf(context, planned).workload.builtin?.isTimed === true,
-      }),
-  };
+  const loaded = await loadAndObserve(context, planned, deployment, {
+    stage: 'load',
+    ...paceOf(context, planned, maxRate),
+    durationSeconds: configuration.durationSeconds,
+    progress,
+  });
+  return measuredOf(subject, loaded, checkedAnswers, maxRate);
 }
 
-/** Only loaders in a cluster have a node. */
-function loaderNodesOf(outcomes: readonly LoadOutcome[]): Pick<Measured, 'loaderNodes'> {
-  const nodes = outcomes.flatMap(({ node }) => node ?? []);
-  return nodes.length === 0 ? {} : { loaderNodes: nodes };
+/** Load that does not count. */
+export async function warmUp(
+  context: TrialContext,
+  planned: PlannedTrial,
+  deployment: Deployment,
+  progress: TrialProgress,
+): Promise<void> {
+  const { warmupSeconds } = context.configuration;
+  if (warmupSeconds === 0) return;
+  progress.phase('warming up');
+  await runLoaders(context, planned, deployment, {
+    stage: 'warm-up',
+    ...paceOf(context, planned, null),
+    durationSeconds: warmupSeconds,
+    progress,
+    onStarted: () => undefined,
+  });
 }
 
 function searchRate(...arguments_: Parameters<typeof findMaxRate>): Promise<MaxRate> {
@@ -199,88 +146,11 @@ function searchRate(...arguments_: Parameters<typeof findMaxRate>): Promise<MaxR
 }
 
 /** An open loop at the rate that was found, or what the case asks for. */
-function paceOf({ configuration }: TrialContext, planned: PlannedTrial, maxRate: MaxRate | null): Pace {
+export function paceOf(
+  { configuration }: TrialContext,
+  planned: PlannedTrial,
+  maxRate: MaxRate | null,
+): Pace {
   if (maxRate !== null) return { ratePerSecond: maxRate.rate, openLoop: true };
   return { ratePerSecond: planned.case.ratePerSecond, openLoop: configuration.openLoop };
-}
-
-/** What limited the search. */
-function limitOf(maxRate: MaxRate | null): LimitedBy | null {
-  if (maxRate === null) return null;
-  return maxRate.generatorLimited ? 'loader' : 'server';
-}
-
-async function checkDeployment(
-  context: TrialContext,
-  planned: PlannedTrial,
-  server: Server,
-  deployment: Deployment,
-): Promise<number> {
-  if (server.answers === 'echo') return 0;
-  const { zoneSet, signal } = context;
-  const workload = context.answersOf(server, workloadOf(context, planned).workload);
-  let checked = 0;
-  for (const endpoint of deployment.endpoints) {
-    const client = await deployment.openClient(endpoint, workload);
-    try {
-      checked += await checkAnswers({
-        client,
-        server,
-        zoneSet,
-        workload,
-        dnssec: context.configuration.dnssec,
-        signal,
-      });
-    } finally {
-      client.close();
-    }
-  }
-  if (context.configuration.answers === 'stable')
-    demandUseful(server, context.predictedCodes(server, workload));
-  return checked;
-}
-
-/** dnsperf exits with 0 whatever happens to its queries; here a load without useful results is a failure. */
-async function refuseUselessLoad(
-  load: LoadResult,
-  context: TrialContext,
-  planned: PlannedTrial,
-  server: Server,
-  deployment: Deployment,
-): Promise<void> {
-  if (load.queriesCompleted === 0) {
-    throw new BenchError('E_ALL_LOST', `${server.name} answered none of ${load.queriesSent} queries`, {
-      evidence: (await deployment.lastLogLines()).slice(-10),
-      fix: 'It answered before the load began: see its log in the run folder under raw/.',
-    });
-  }
-  if (server.answers === 'echo') return;
-  const workload = context.answersOf(server, workloadOf(context, planned).workload);
-  const predicted = context.predictedCodes(server, workload);
-  const problem = codesProblem(
-    load,
-    predicted,
-    deployment.endpoints.length * context.configuration.loaders,
-    workload.codes ?? 'counted',
-  );
-  if (problem !== null) {
-    throw new BenchError('E_RESPONSE_CODES', `${server.name} answers differently under load: ${problem}`, {
-      evidence: (await deployment.lastLogLines()).slice(-10),
-      fix: 'Its throughput is not comparable. See its log in the run folder under raw/, or lower --outstanding.',
-    });
-  }
-}
-
-function metricsOf(load: LoadResult, server: Observation | null): TrialMetrics {
-  return {
-    qps: load.qps,
-    latencySeconds: load.latencySeconds?.mean ?? null,
-    lostRatio: load.queriesSent === 0 ? 0 : load.queriesLost / load.queriesSent,
-    cpuSecondsPerQuery: server === null ? null : server.cpuSeconds / load.queriesCompleted,
-    cpuCores: server?.cpuCores ?? null,
-    memoryBytes: server?.memoryBytes?.mean ?? null,
-    throttledSeconds: server?.throttling?.throttledSeconds ?? null,
-    lookupsPerSecond: load.lookups?.perSecond ?? null,
-    lookupLatencySeconds: load.lookups?.latencySeconds?.mean ?? null,
-  };
 }

@@ -22,7 +22,18 @@ export interface PlannedTrial {
   readonly order: number;
 }
 
+/** How the load of a round is divided; see `measure/duet.ts`. */
+export interface DuetPlan {
+  /** Of each server, in a round. */
+  readonly slices: number;
+  readonly sliceSeconds: number;
+  /** Load at the beginning of each slice that does not count. */
+  readonly settleSeconds: number;
+}
+
 export interface Plan {
+  /** Null: trials follow each other, each with one server up. */
+  readonly duet: DuetPlan | null;
   readonly cases: readonly PlannedCase[];
   readonly trials: readonly PlannedTrial[];
   /** Warm-up, measured time and `OVERHEAD_SECONDS`. */
@@ -162,24 +173,36 @@ function planCases(configuration: RunConfiguration, availableCpus: number): Plan
   return withoutExcluded(cases, configuration);
 }
 
+function pointText({ tier, mode, workload, transport, ratePerSecond }: PlannedCase): string {
+  return JSON.stringify([tier, mode, workload, transport, ratePerSecond]);
+}
+
 /** Cases of the same point of the matrix, which are compared with each other. */
 function blocksOf(cases: readonly PlannedCase[]): PlannedCase[][] {
-  const pointText = ({ tier, mode, workload, transport, ratePerSecond }: PlannedCase) =>
-    JSON.stringify([tier, mode, workload, transport, ratePerSecond]);
   return [...Map.groupBy(cases, pointText).values()];
 }
 
 /**
- * The order of a round. Every second round runs backwards (A B C, C B A), so that a slow drift of the machine
- * affects each case equally. From one such pair to the next, the cases of a block rotate by one (B C A, A C B), so
- * that no case always comes first or always follows the same other one.
+ * Every second turn runs backwards (A B C, C B A), so that a slow drift of the machine affects each item equally. From one
+ * such pair to the next, the items rotate by one (B C A, A C B), so that none always comes first or always follows the
+ * same other one.
  */
+export function balancedOrder<T>(items: readonly T[], turn: number): T[] {
+  const start = Math.floor(turn / 2) % items.length;
+  const rotated = [...items.slice(start), ...items.slice(0, start)];
+  return turn % 2 === 0 ? rotated : rotated.reverse();
+}
+
+/** The order of a round: that of `balancedOrder` within each block; the blocks, too, run backwards every second time. */
 function orderOf(cases: readonly PlannedCase[], round: number): PlannedCase[] {
-  const rotated = blocksOf(cases).flatMap((block) => {
-    const start = Math.floor(round / 2) % block.length;
-    return [...block.slice(start), ...block.slice(0, start)];
-  });
-  return round % 2 === 0 ? rotated : rotated.reverse();
+  const ordered = blocksOf(cases).map((block) => balancedOrder(block, round));
+  return (round % 2 === 0 ? ordered : ordered.reverse()).flat();
+}
+
+/** The trials of each round that are compared with each other, in the order of the plan. */
+export function blocksOfTrials(trials: readonly PlannedTrial[]): PlannedTrial[][] {
+  const place = ({ round, case: planned }: PlannedTrial) => `${round}\n${pointText(planned)}`;
+  return [...Map.groupBy(trials, place).values()];
 }
 
 /** The same plan with this many rounds: trials that it already holds keep their place. */
@@ -194,6 +217,28 @@ export function withRounds(plan: Plan, rounds: number): Plan {
   return { ...plan, cases, trials, estimatedSeconds: trials.length * plan.secondsPerTrial };
 }
 
+/** What a slice needs besides its measured time: the start of two loads, and the time in which it settles. */
+const SLICE_OVERHEAD_SECONDS = 0.15;
+
+/**
+ * Enough for caches, branch predictors and the queue of the server to be its own again: in series of 0.1 s after a
+ * change of servers, only the first differs from the rest.
+ */
+const SETTLE_SECONDS = 0.2;
+
+/** The same plan as a duet. The measured time of a trial is divided into slices of about `sliceSeconds`. */
+export function asDuet(plan: Plan, { durationSeconds, sliceSeconds }: RunConfiguration): Plan {
+  const slices = Math.max(1, Math.round(durationSeconds / sliceSeconds));
+  const duet = { slices, sliceSeconds: durationSeconds / slices, settleSeconds: SETTLE_SECONDS };
+  const secondsPerTrial = plan.secondsPerTrial + slices * (SETTLE_SECONDS + SLICE_OVERHEAD_SECONDS);
+  return {
+    ...plan,
+    duet,
+    secondsPerTrial,
+    estimatedSeconds: plan.trials.length * secondsPerTrial,
+  };
+}
+
 /**
  * See `orderOf`. Cases of the same point are adjacent.
  * @throws BenchError `E_CONFIG` for more than `MAX_CASES`, and for `--exclude` without effect or without a rest.
@@ -206,5 +251,8 @@ export function planRun(configuration: RunConfiguration, availableCpus: number):
   const secondsPerTrial =
     configuration.warmupSeconds + search + configuration.durationSeconds + overheadOf(configuration);
   const cases = planCases(configuration, availableCpus);
-  return withRounds({ cases, trials: [], estimatedSeconds: 0, secondsPerTrial }, configuration.trials);
+  return withRounds(
+    { duet: null, cases, trials: [], estimatedSeconds: 0, secondsPerTrial },
+    configuration.trials,
+  );
 }

@@ -1,6 +1,7 @@
 /** A trial: how it was made, what it measured, or why it failed. */
 import { z } from 'zod';
 import { instanceObservationSchema, loadResultSchema, observationSchema } from './record-load.ts';
+import { duetSchema } from './record-slices.ts';
 import { bytes, count, limitedBySchema, ratio, seconds, timestamp } from './record-units.ts';
 
 export const instanceSchema = z.object({
@@ -132,6 +133,8 @@ export const okTrialSchema = z.object({
   steadyState: steadyStateSchema.nullable(),
   /** Only with `--objective max-rate`. */
   maxRate: maxRateSchema.optional(),
+  /** Only with `--duet`. */
+  duet: duetSchema.optional(),
 });
 export const failedTrialSchema = z.object({
   ...trialBase,

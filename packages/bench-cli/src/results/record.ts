@@ -19,6 +19,7 @@ import { count, ratio, timestamp } from './record-units.ts';
 export * from './record-case.ts';
 export * from './record-environment.ts';
 export * from './record-load.ts';
+export * from './record-slices.ts';
 export * from './record-trial.ts';
 export {
   isEncrypted,

@@ -40,6 +40,8 @@ export interface Deployment {
   openClient(endpoint: Endpoint, workload: BenchWorkload): Promise<DnsClient>;
   /** Begins to observe all processes of all instances. */
   observe(): Promise<ObservationWindow>;
+  /** CPU seconds of all instances since they started, and their processes. Absent where that cannot be read at any time. */
+  usage?(): Promise<{ readonly cpuSeconds: number; readonly pids: readonly number[] }>;
   /** Rejects with `E_SERVER_DIED` and the last log lines as soon as an instance ends before `remove`. Never resolves. */
   readonly died: Promise<never>;
   /** The last log lines of all instances. */

@@ -8,7 +8,8 @@ import {
   unreadableConfiguration,
 } from '../../config/configuration.ts';
 import { BenchError } from '../../errors.ts';
-import { type Plan, planRun } from '../../plan/plan.ts';
+import { usesDuet } from '../../plan/duet.ts';
+import { asDuet, type Plan, planRun } from '../../plan/plan.ts';
 import type { RunRecord, Transport } from '../../results/record.ts';
 import { newRunId } from '../../results/run-id.ts';
 import { createStore, type RunStore } from '../../results/store.ts';
@@ -242,7 +243,12 @@ async function planFor(
     ),
   );
   demandLoader(configuration, plan, workloads);
-  return { servers, plan, zoneSet, workloads };
+  return {
+    servers,
+    plan: usesDuet(configuration, plan, workloads) ? asDuet(plan, configuration) : plan,
+    zoneSet,
+    workloads,
+  };
 }
 
 async function decideNew(world: World, options: RunOptions): Promise<DecidedRun> {

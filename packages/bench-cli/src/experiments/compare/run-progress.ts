@@ -64,21 +64,22 @@ export function createRunProgress(options: RunProgressOptions): RunProgress {
   const suffix = (trial: PlannedTrial) =>
     labels.length > 1 ? ` ${caseLabel(trial).padEnd(labelWidth)}` : '';
   let done = options.done;
-  let spent = 0;
-  let current: { label: string; startedAt: number } | undefined;
+  const beganAt = clock.monotonicSeconds();
+  let lastEndedAt = beganAt;
+  let current: string | undefined;
   let phase: TrialPhase = 'starting';
   let qps: number | undefined;
 
   const timeLeft = () => {
     const measured = done - options.done;
-    const perTrial = measured === 0 ? planned : spent / measured;
-    const inTrial = current === undefined ? 0 : clock.monotonicSeconds() - current.startedAt;
+    const perTrial = measured === 0 ? planned : (lastEndedAt - beganAt) / measured;
+    const inTrial = clock.monotonicSeconds() - lastEndedAt;
     return formatDuration(Math.max(0, (total - done) * perTrial - inTrial));
   };
   const refresh = () => {
     if (current === undefined) return;
     const rate = qps === undefined || phase === 'starting' ? '' : ` · ${integer.format(qps)} QPS`;
-    display.live(`  ${done + 1}/${total} ${current.label} · ${phase}${rate} · ${timeLeft()} left`);
+    display.live(`  ${done + 1}/${total} ${current} · ${phase}${rate} · ${timeLeft()} left`);
   };
   const stopped = new AbortController();
   const tick = async () => {
@@ -91,7 +92,7 @@ export function createRunProgress(options: RunProgressOptions): RunProgress {
 
   return {
     trialStarted(trial: PlannedTrial, server: Server) {
-      current = { label: `${server.title}${suffix(trial).trimEnd()}`, startedAt: clock.monotonicSeconds() };
+      current = `${server.title}${suffix(trial).trimEnd()}`;
       phase = 'starting';
       qps = undefined;
       refresh();
@@ -106,7 +107,7 @@ export function createRunProgress(options: RunProgressOptions): RunProgress {
       refresh();
     },
     trialEnded(trial, server, result) {
-      spent += current === undefined ? 0 : clock.monotonicSeconds() - current.startedAt;
+      lastEndedAt = clock.monotonicSeconds();
       current = undefined;
       done += 1;
       const mark = result.status === 'ok' ? '✓' : '✗';

@@ -5,7 +5,7 @@ import { AUTHORITY_FILE, makeCertificates, SERVER_NAME } from '../../certificate
 import { createDnsClient, type DnsQuery } from '../../dns/client.ts';
 import { BenchError } from '../../errors.ts';
 import { createRunDirectory } from '../../machine/run-directory.ts';
-import { observeGroups } from '../../observe/observe.ts';
+import { mergeCounters, observeGroups } from '../../observe/observe.ts';
 import { isEncrypted } from '../../results/record.ts';
 import type { World } from '../../world.ts';
 import type { Deployment, DeployRequest, Target } from '../target.ts';
@@ -182,6 +182,11 @@ function deploymentOf(
           ? {}
           : { sampleIntervalSeconds: options.sampleIntervalSeconds },
       ),
+    usage: async () => {
+      const counters = await Promise.all(instances.map(({ group }) => group.counters()));
+      const pids = await Promise.all(instances.map(({ group }) => group.pids()));
+      return { cpuSeconds: mergeCounters(counters).cpuSeconds, pids: pids.flat() };
+    },
     died,
     lastLogLines: async () => instances.flatMap(({ process }) => logTail(process)),
     remove,

@@ -1,0 +1,44 @@
+/** Whether a run is a duet: see `measure/duet.ts`. Pure. */
+import type { RunConfiguration } from '../config/configuration.ts';
+import { BenchError } from '../errors.ts';
+import type { BenchWorkload } from '../workload/workload.ts';
+import type { Plan } from './plan.ts';
+
+/**
+ * Each slice begins the workload anew: of one with more distinct queries than a slow server answers in a slice, the rest
+ * would never be asked.
+ */
+const MAX_QUERIES = 10_000;
+
+/** Why these settings allow no duet; null if they do. */
+function obstacleTo(
+  { kubernetes, objective, answers }: RunConfiguration,
+  workloads: readonly BenchWorkload[],
+): string | null {
+  if (kubernetes.target === 'kubernetes') return 'on a cluster, servers are deployed one after the other';
+  if (objective === 'max-rate') return '--objective max-rate searches with one server at a time';
+  if (answers === 'stable') return '--answers stable compares the answers of one server at a time';
+  const timed = workloads.find(({ builtin }) => builtin?.isTimed === true);
+  if (timed !== undefined) return `${timed.name} is a capture with its own timing, which slices would cut`;
+  const large = workloads.find(({ size }) => size > MAX_QUERIES);
+  return large === undefined
+    ? null
+    : `each slice begins ${large.name} anew, and with ${large.size} queries would not get through it`;
+}
+
+/**
+ * `auto`: wherever it is possible and there is something to compare.
+ * @throws BenchError `E_CONFIG` where it is asked for and not possible.
+ */
+export function usesDuet(
+  configuration: RunConfiguration,
+  plan: Plan,
+  workloads: readonly BenchWorkload[],
+): boolean {
+  if (configuration.duet === 'off') return false;
+  const obstacle = obstacleTo(configuration, workloads);
+  if (configuration.duet === 'on' && obstacle !== null) {
+    throw new BenchError('E_CONFIG', `--duet is not possible: ${obstacle}`, { fix: 'Omit --duet.' });
+  }
+  return obstacle === null && new Set(plan.cases.map(({ server, aa }) => `${server}${aa}`)).size > 1;
+}

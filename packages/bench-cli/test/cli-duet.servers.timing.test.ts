@@ -1,0 +1,96 @@
+/** `--duet` with real servers, through the whole CLI. */
+import { readdir, readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { fileNeeds } from '@dinodns-bench/test-support';
+import { afterEach, beforeEach, expect } from 'vitest';
+import { type OkTrial, type RunRecord, recordSchema, type Trial } from '../src/results/record.ts';
+import { type TestWorld, testWorld } from './support/test-world.ts';
+
+const { describe, it } = fileNeeds('coredns', 'dnsperf');
+
+let world: TestWorld;
+beforeEach(async () => {
+  world = await testWorld();
+});
+afterEach(async () => {
+  await world.remove();
+  for (const { process: running, command } of world.started) {
+    expect(running.exit, command.join(' ')).toBeDefined();
+  }
+});
+
+const SHORT = ['--duet', '--duration', '1', '--slice', '0.25', '--warmup', '0', '--zones', '20'];
+const BOTH = ['--servers', 'coredns,dinodns', '--loader', 'dnsperf'];
+
+async function readRecord(): Promise<RunRecord> {
+  const results = join(world.directory, 'results');
+  const [id] = (await readdir(results)).filter((name) => /^\d{8}-/.test(name));
+  return recordSchema.parse(JSON.parse(await readFile(join(results, `${id}`, 'run.json'), 'utf8')));
+}
+
+function demandOk(trial: Trial | undefined): OkTrial {
+  if (trial?.status !== 'ok') throw new Error(JSON.stringify(trial));
+  return trial;
+}
+
+async function running(program: string, times: number) {
+  for (;;) {
+    const found = world.started.filter(
+      (item) => item.program === program && !item.command.some((word) => /^-?-(v(ersion)?|h)$/.test(word)),
+    );
+    const last = found.at(-1);
+    if (found.length >= times && last !== undefined) return last;
+    await new Promise((resolve) => setTimeout(resolve, 20));
+  }
+}
+
+describe('bench run --duet', () => {
+  it('has all servers up at once, and gives the load to one after the other, in balanced order', async () => {
+    expect(await world.bench('run', ...SHORT, ...BOTH, '--trials', '2'), world.err()).toBe(0);
+    const record = await readRecord();
+    expect(record.trials.map(({ key }) => key.replace(/\/.*#/, '#'))).toEqual([
+      'coredns#0',
+      'dinodns#0',
+      'dinodns#1',
+      'coredns#1',
+    ]);
+    const [coredns, dinodns] = record.trials.slice(0, 2).map(demandOk);
+    expect(coredns?.duet?.slices.map(({ position }) => position)).toEqual([0, 3, 5, 6]);
+    expect(dinodns?.duet?.slices.map(({ position }) => position)).toEqual([1, 2, 4, 7]);
+    for (const trial of record.trials.map(demandOk)) {
+      const { duet, load, server, metrics, checkedAnswers } = trial;
+      expect(checkedAnswers).toBe(40);
+      expect(load.runTimeSeconds).toBeCloseTo(1, 0);
+      expect(load.qps).toBeCloseTo(load.queriesCompleted / load.runTimeSeconds, 6);
+      // What the other server had is not in these figures.
+      expect(server?.durationSeconds).toBeLessThan(2.5);
+      expect(metrics.memoryBytes).toBeGreaterThan(10 * 2 ** 20);
+      expect(duet?.idleCores).toBeLessThan(0.05);
+      expect(duet?.slices.every(({ neighbours }) => neighbours !== null && neighbours.stealCores >= 0)).toBe(
+        true,
+      );
+    }
+    expect(record.cases[1]?.comparison?.qps.n).toBe(2);
+    expect((await running('coredns', 2)).command).toBeDefined();
+  }, 60_000);
+
+  it('goes on without a server that dies, and repeats a round that was interrupted as a whole', async () => {
+    const run = world.bench('run', ...SHORT, ...BOTH, '--duration', '2', '--trials', '2');
+    await running('dnsperf', 3);
+    (await running('coredns', 1)).process.kill('SIGKILL');
+    await world.errContains('2/4');
+    await running('coredns', 2);
+    world.send('SIGINT');
+    expect(await run).toBe(130);
+    const interrupted = await readRecord();
+    expect(interrupted.trials).toHaveLength(2);
+    const [dead, survivor] = interrupted.trials;
+    expect(dead).toMatchObject({ status: 'failed', failure: { code: 'E_SERVER_DIED' } });
+    expect(demandOk(survivor).duet?.slices).toHaveLength(8);
+
+    expect(await world.bench('run', '--resume', 'latest'), world.err()).toBe(5);
+    const record = await readRecord();
+    expect(record.trials.map(({ status }) => status)).toEqual(['failed', 'ok', 'ok', 'ok']);
+    expect(record.trials.slice(0, 2)).toEqual(interrupted.trials);
+  }, 60_000);
+});
