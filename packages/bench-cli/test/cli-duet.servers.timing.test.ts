@@ -94,3 +94,40 @@ describe('bench run --duet', () => {
     expect(record.trials.slice(0, 2)).toEqual(interrupted.trials);
   }, 60_000);
 });
+
+describe('bench run before the first trial', () => {
+  const CALIBRATED = { env: { DINODNS_BENCH_CALIBRATE: 'true' } };
+  const QUICK = ['--duration', '1', '--warmup', '0', '--zones', '20', '--trials', '1'];
+
+  it('tries the load generators, keeps dnsperf where it suffices, and says so', async () => {
+    await world.remove();
+    world = await testWorld(CALIBRATED);
+    expect(
+      await world.bench('run', ...QUICK, '--servers', 'coredns,dinodns', '--tier', '0.2'),
+      world.err(),
+    ).toBe(0);
+    const record = await readRecord();
+    expect(record.loader.kind).toBe('dnsperf');
+    expect(record.calibration).toMatchObject({ loader: 'dnsperf', quotaShare: 1, saturated: true });
+    expect(record.calibration?.generators.map(({ loader }) => loader)).toEqual(['dnsperf', 'builtin']);
+    for (const { qps } of record.calibration?.generators ?? []) expect(qps).toBeGreaterThan(1000);
+    const tried = record.calibration?.probes.map(({ server }) => server) ?? [];
+    expect([...new Set(tried)]).toEqual(['coredns', 'dinodns']);
+    expect(world.err()).toContain('Note: dnsperf saturates every server (against an echo: dnsperf ');
+    expect(record.servers.map(({ name }) => name)).toEqual(['coredns', 'dinodns']);
+  }, 60_000);
+
+  it('lowers the tiers of all servers until they are the limit, if asked to', async () => {
+    await world.remove();
+    world = await testWorld(CALIBRATED);
+    const asked = ['--servers', 'dinodns', '--tier', '2', '--saturate', '--loader', 'dnsperf'];
+    expect(await world.bench('run', ...QUICK, ...asked), world.err()).toBe(0);
+    const record = await readRecord();
+    const share = record.calibration?.quotaShare ?? 0;
+    expect(record.cases.map(({ tier }) => tier)).toEqual([expect.closeTo(2 * share, 9)]);
+    // The command repeats the run as it was made.
+    if (share < 1) expect(record.command).toContain(`--tier ${record.cases[0]?.tier}`);
+    if (record.calibration?.saturated === true)
+      expect(record.calibration.probes.at(-1)?.limitedBy).toBe('server');
+  }, 60_000);
+});

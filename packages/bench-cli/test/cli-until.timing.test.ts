@@ -98,7 +98,13 @@ describe('assessUntil', () => {
         trials: Array.from({ length: rounds }, () => ({ qps: 1000 * Math.exp(scatter * normal()) })),
       })),
     }).cases;
-  const progress = { width: 0.02, mostRounds: 30, mostSeconds: null, spentSeconds: 100 };
+  const progress = {
+    goal: 'width',
+    width: 0.02,
+    mostRounds: 30,
+    mostSeconds: null,
+    spentSeconds: 100,
+  } as const;
 
   it('is content when every interval is narrower, but not before eight trials', () => {
     expect(assessUntil(cases(8, 0.001), { ...progress, rounds: 8 })).toMatchObject({

@@ -56,7 +56,20 @@ const zipfMessage = 'must be a number from 0.1 to 5';
 const speedMessage = 'must be a factor from 0.001 to 1000';
 
 /** The width that the interval of every difference must fall below, as a ratio. */
-const untilMessage = 'must be a percentage of at least 0.01%, with its sign: 2%';
+const untilMessage = 'must be a percentage of at least 0.01%, with its sign: 2%; or verdict, or verdict:2%';
+
+/** `verdict` without a width. Differences below ±3 % rarely matter, and take long to show. */
+const VERDICT_WIDTH = 0.06;
+
+const untilWidth = z.number(untilMessage).min(0.0001, untilMessage).max(10, untilMessage);
+
+/** Turns `verdict` and `verdict:2%` into `{ verdict: width }`; all else is a width. */
+function untilFromText(value: unknown): unknown {
+  const match = typeof value === 'string' ? /^\s*verdict(?::(.+))?$/.exec(value) : null;
+  if (match === null) return ratioFromText(value);
+  const [, width] = match;
+  return { verdict: width === undefined ? VERDICT_WIDTH : ratioFromText(width) };
+}
 
 const lostMessage = 'must be a percentage with its sign, for example 0.1%';
 
@@ -138,13 +151,15 @@ export const RUN_SETTINGS = {
     default: 3,
   },
   until: {
-    flag: '--until <width>',
-    description: 'continue until the 95 % interval of every difference is narrower: 2%',
+    flag: '--until <goal>',
+    description:
+      'continue until the 95 % interval of every difference is narrower: 2%; or until each comparison has a verdict or is narrower: verdict, verdict:2%',
     schema: z.preprocess(
-      ratioFromText,
-      z.number(untilMessage).min(0.0001, untilMessage).max(10, untilMessage),
+      untilFromText,
+      z.union([untilWidth, z.object({ verdict: untilWidth }, untilMessage)], untilMessage),
     ),
-    show: (ratio: number) => percentText(ratio),
+    show: (goal: number | { readonly verdict: number }) =>
+      typeof goal === 'number' ? percentText(goal) : `verdict:${percentText(goal.verdict)}`,
   },
   maxTrials: {
     flag: '--max-trials <n>',
@@ -207,6 +222,18 @@ export const RUN_SETTINGS = {
     description: 'dnsperf; builtin (dnscannon: percentiles, open loop); auto: dnsperf if available',
     schema: choice(['auto', 'dnsperf', 'builtin']),
     default: 'auto',
+  },
+  calibrate: {
+    flag: '--no-calibrate',
+    description: 'do not try before the first trial which load generator can saturate the servers',
+    schema: z.preprocess(booleanFromText, z.boolean('must be true or false')),
+    default: true,
+  },
+  saturate: {
+    flag: '--saturate',
+    description: 'lower the tiers of all servers together until each server is the limit',
+    schema: z.preprocess(booleanFromText, z.boolean('must be true or false')),
+    default: false,
   },
   loaders: {
     flag: '--loaders <n>',

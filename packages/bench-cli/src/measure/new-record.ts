@@ -18,6 +18,8 @@ export interface RecordParts {
   readonly workloads: readonly BenchWorkload[];
   /** Share of queries whose answer holds records. */
   readonly existingRatio: (workload: BenchWorkload) => number;
+  /** What was measured before the trials. Default: nothing. */
+  readonly calibration?: RunRecord['calibration'];
   readonly warnings: (cpuLimits: RunRecord['cpuLimits']) => readonly string[];
 }
 
@@ -56,5 +58,6 @@ export function newRecord(parts: RecordParts): RunRecord {
     noiseFloors: null,
     drift: null,
     until: null,
+    calibration: parts.calibration ?? null,
   };
 }

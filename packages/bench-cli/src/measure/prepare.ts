@@ -17,6 +17,7 @@ import { createKubernetesTarget } from '../targets/kubernetes/kubernetes-target.
 import { openCluster } from '../targets/kubernetes/open-cluster.ts';
 import { type BenchWorkload, readinessQueries } from '../workload/workload.ts';
 import type { World } from '../world.ts';
+import { echoOf, needsCalibration } from './needs-calibration.ts';
 import { demandRunning } from './preflight.ts';
 import { openLocalSession, type Programs, preparePrograms, type Session } from './session.ts';
 import {
@@ -66,7 +67,16 @@ async function prepareMachine(request: PrepareRequest): Promise<Prepared> {
   if (query === undefined) throw new Error('a zone set without a record');
   await demandRunning(world, servers, plan.cases, query, signal);
   const environment = await describeEnvironment(world);
-  const programs = await preparePrograms(world, servers, configuration, request.workloads, display, signal);
+  const helpers = needsCalibration(configuration, plan, request.workloads) ? [echoOf(configuration)] : [];
+  const programs = await preparePrograms(
+    world,
+    servers,
+    configuration,
+    request.workloads,
+    display,
+    signal,
+    helpers,
+  );
   const session = await openLocalSession({
     world,
     runId,

@@ -8,7 +8,7 @@ import type { FailedTrial, OkTrial, RunRecord, ServerRecord, Trial } from '../re
 import type { Server } from '../servers/server.ts';
 import { summarizeRun } from '../stats/cases.ts';
 import { examineDrift } from '../stats/drift.ts';
-import { assessUntil } from '../stats/until.ts';
+import { assessUntil, LOOK_LEVEL, nextRounds } from '../stats/until.ts';
 import type { World } from '../world.ts';
 import { type Entrant, runDuetRound } from './duet.ts';
 import { overlapWarnings } from './several-loaders.ts';
@@ -67,11 +67,16 @@ function inheritedFailure(planned: PlannedTrial, cause: FailedTrial, now: string
 
 /** Replaces what the trials say about the run: the trials in order, the cases, the noise floor. */
 function updated(request: RunRequest, plan: Plan, record: RunRecord, trials: readonly Trial[]): RunRecord {
-  const { interval } = request.context.configuration;
+  const { interval, until } = request.context.configuration;
+  const level = typeof until === 'object' && until !== null ? { level: LOOK_LEVEL } : {};
   return {
     ...record,
     trials: [...trials].sort((a, b) => a.order - b.order),
-    ...summarizeRun(plan.cases, trials, record.baseline, { interval, seed: record.id }),
+    ...summarizeRun(plan.cases, trials, record.baseline, {
+      interval,
+      seed: record.id,
+      ...level,
+    }),
   };
 }
 
@@ -110,7 +115,8 @@ function untilOf(request: RunRequest, plan: Plan, record: RunRecord): RunRecord[
   if (until === null) return null;
   const spent = measuredSeconds(record.trials);
   return assessUntil(record.cases, {
-    width: until,
+    goal: typeof until === 'number' ? 'width' : 'verdict',
+    width: typeof until === 'number' ? until : until.verdict,
     rounds: Math.max(0, ...plan.cases.map(({ plannedTrials }) => plannedTrials)),
     mostRounds: maxTrials,
     mostSeconds: maxTimeSeconds,
@@ -139,7 +145,7 @@ export async function executeRun(request: RunRequest): Promise<RunRecord> {
       const until = untilOf(request, plan, record);
       record = { ...record, until };
       if (until === null || until.reached || until.limit !== null) break;
-      plan = withRounds(plan, until.rounds + 1);
+      plan = withRounds(plan, nextRounds(until, request.context.configuration.trials));
       request.events.planExtended(plan);
     }
   } catch (error) {

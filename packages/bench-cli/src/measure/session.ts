@@ -84,7 +84,7 @@ function describeRunning(server: Server): ServerRecord {
 
 const programKey = (program: Program | null, version: string | null) => `${program?.name} ${version}`;
 
-/** Finds or installs every tool of the run, one after the other, before anything is measured. */
+/** Finds or installs every tool of the run and of its `helpers`, one after the other, before anything is measured. */
 export async function preparePrograms(
   world: World,
   servers: readonly Server[],
@@ -92,6 +92,7 @@ export async function preparePrograms(
   workloads: readonly BenchWorkload[],
   display: Display,
   signal: AbortSignal,
+  helpers: readonly Server[] = [],
   provide: ProvideTool = createProvisioner(world),
 ): Promise<Programs> {
   const options: ProvisionOptions = {
@@ -104,7 +105,7 @@ export async function preparePrograms(
     for (const { program, version } of servers) await program?.demandVersion?.(world, { version }, signal);
   // Servers of the same program and version share it.
   const tools = new Map<string, ProvisionedTool>();
-  const wantedPrograms = servers.flatMap(({ program, version, beside }) => [
+  const wantedPrograms = [...servers, ...helpers].flatMap(({ program, version, beside }) => [
     { program, version },
     { program: beside ?? null, version: null },
   ]);
@@ -189,6 +190,8 @@ async function chooseLoader(
 export interface Session {
   readonly target: Target;
   readonly loader: Loader;
+  /** Loaders that may be used instead, if the choice was left to us. */
+  readonly alternatives?: readonly Loader[];
   close(): Promise<void>;
 }
 
@@ -243,7 +246,9 @@ export async function openLocalSession(request: SessionRequest): Promise<Session
     });
     const cpuSet = groups.method === 'affinity' ? await loaderCpus(world, request.cases) : null;
     const loader = createLoader(request.choice, { world, groups, cpuSet });
-    return { target, loader, close: () => target.close() };
+    const mayChoose = configuration.loader === 'auto' && loader.kind === 'dnsperf';
+    const alternatives = mayChoose ? [createBuiltin({ world, groups, cpuSet })] : [];
+    return { target, loader, alternatives, close: () => target.close() };
   } catch (error) {
     await groups.close();
     throw error;

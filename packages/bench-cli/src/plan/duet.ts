@@ -2,7 +2,7 @@
 import type { RunConfiguration } from '../config/configuration.ts';
 import { BenchError } from '../errors.ts';
 import type { BenchWorkload } from '../workload/workload.ts';
-import type { Plan } from './plan.ts';
+import { asDuet, type Plan, planRun } from './plan.ts';
 
 /**
  * Each slice begins the workload anew: of one with more distinct queries than a slow server answers in a slice, the rest
@@ -41,4 +41,14 @@ export function usesDuet(
     throw new BenchError('E_CONFIG', `--duet is not possible: ${obstacle}`, { fix: 'Omit --duet.' });
   }
   return obstacle === null && new Set(plan.cases.map(({ server, aa }) => `${server}${aa}`)).size > 1;
+}
+
+/** The plan of a run on this machine, as a duet where it is one. */
+export function planWithDuet(
+  configuration: RunConfiguration,
+  availableCpus: number,
+  workloads: readonly BenchWorkload[],
+): Plan {
+  const plan = planRun(configuration, availableCpus);
+  return usesDuet(configuration, plan, workloads) ? asDuet(plan, configuration) : plan;
 }

@@ -15,7 +15,7 @@ function untilLines({ until, maxTrials, maxTimeSeconds }: RunConfiguration, plan
   const perRound = plan.cases.length * plan.secondsPerTrial;
   const time = maxTimeSeconds === null ? '' : ` or ${formatDuration(maxTimeSeconds)}`;
   return [
-    `then more, in rounds of ${formatDuration(perRound)}, until every interval is narrower than ${percentText(until)},`,
+    `then more, in rounds of ${formatDuration(perRound)}, until ${typeof until === 'number' ? `every interval is narrower than ${percentText(until)}` : `each comparison has a verdict or an interval narrower than ${percentText(until.verdict)}`},`,
     `with at most ${maxTrials} trials of each case${time}: about ${formatDuration(maxTrials * perRound)}`,
   ];
 }

@@ -1,49 +1,10 @@
-/**
- * The figure that a comparison is about. Throughput is a property of a server only if the server was the limit. Where the
- * load generator was, or nobody knows what was, the throughput is a lower bound; and where servers are given a rate and hold
- * it, all of them answer as many queries. What a query costs them is their own in both cases. Pure.
- */
-import type { CaseRecord, Delta, LimitedBy, RunRecord } from '../results/record.ts';
+/** The figure that a comparison of a run is about: see `stats/decisive.ts`. */
+import type { CaseRecord, RunRecord } from '../results/record.ts';
+import { type Decisive, decisiveOf } from '../stats/decisive.ts';
 
-export type DecisiveMetric = 'qps' | 'cpuSecondsPerQuery';
+export { type Decisive, type DecisiveMetric, type DecisiveReason, isLowerBound } from '../stats/decisive.ts';
 
-/** Why CPU per query decides: the rate was held, or a throughput is only a lower bound. */
-export type DecisiveReason = 'server limited' | 'rate held' | 'lower bound';
-
-export interface Decisive {
-  readonly metric: DecisiveMetric;
-  readonly delta: Delta;
-  readonly reason: DecisiveReason;
-}
-
-const IS_BOUND: Readonly<Record<LimitedBy, boolean>> = {
-  server: false,
-  rate: false,
-  loader: true,
-  unknown: true,
-};
-
-/** Whether the throughput of a case is only a lower bound: in at least one trial, the server was not the limit. */
-export function isLowerBound({ limitedBy }: CaseRecord): boolean {
-  return IS_BOUND[limitedBy];
-}
-
-function reasonOf(item: CaseRecord, baseline: CaseRecord | undefined): DecisiveReason {
-  if (baseline === undefined) return 'server limited';
-  if (item.limitedBy === 'rate' && baseline.limitedBy === 'rate') return 'rate held';
-  return isLowerBound(item) || isLowerBound(baseline) ? 'lower bound' : 'server limited';
-}
-
-/**
- * Throughput where both servers were the limit; CPU per query otherwise, if it was observed. Null for what is not
- * compared.
- */
-export function decisiveDelta(item: CaseRecord, record: RunRecord): Decisive | null {
-  const { comparison } = item;
-  if (comparison === null) return null;
-  const baseline = record.cases.find(({ key }) => key === comparison.baseline);
-  const reason = reasonOf(item, baseline);
-  return reason !== 'server limited' && comparison.cpuSecondsPerQuery !== null
-    ? { metric: 'cpuSecondsPerQuery', delta: comparison.cpuSecondsPerQuery, reason }
-    : { metric: 'qps', delta: comparison.qps, reason };
+/** Null for what is not compared. */
+export function decisiveDelta(item: CaseRecord, record: Pick<RunRecord, 'cases'>): Decisive | null {
+  return decisiveOf(item, record.cases);
 }

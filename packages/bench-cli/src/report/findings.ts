@@ -7,7 +7,9 @@ import { DIRECTIONS, METRIC_TITLES } from '../stats/metrics.ts';
 import { minTrialsForRanks } from '../stats/sample-test.ts';
 import { MIN_ROUNDS } from '../stats/until.ts';
 import { formatDuration } from '../text.ts';
+import { calibrationNotes } from './calibration.ts';
 import { furtherPoint, serverTitle } from './cases.ts';
+import { neighbourNotes } from './neighbours.ts';
 import { formatCpus, formatFixed, formatOutwards, formatP } from './numbers.ts';
 
 function percent(ratio: number): string {
@@ -30,7 +32,10 @@ function caseName(record: RunRecord, key: string): string {
 }
 
 function aboutUntil(record: RunRecord, until: Until): string {
-  const asked = `every interval narrower than ${percent(until.width)}`;
+  const asked =
+    until.goal === 'width'
+      ? `every interval narrower than ${percent(until.width)}`
+      : `a verdict, or an interval narrower than ${percent(until.width)}, for each comparison`;
   const rounds = `${until.rounds} trials of each case`;
   if (until.reached) return `--until: ${asked} after ${rounds}.`;
   const limit =
@@ -43,7 +48,10 @@ function aboutUntil(record: RunRecord, until: Until): string {
     until.widest === null || until.widestOf === null
       ? ''
       : `; the widest, of ${caseName(record, until.widestOf.caseKey)} (${until.widestOf.metric}), is ${percent(until.widest)} wide`;
-  const early = until.rounds < MIN_ROUNDS ? `, and at least ${MIN_ROUNDS} trials are needed` : '';
+  const early =
+    until.goal === 'width' && until.rounds < MIN_ROUNDS
+      ? `, and at least ${MIN_ROUNDS} trials are needed`
+      : '';
   return limit === null
     ? `--until: not ${asked} yet, after ${rounds}${widest}.`
     : `--until: stopped by ${limit} before ${asked}, after ${rounds}${widest}${early}.`;
@@ -148,10 +156,12 @@ function aboutMethod(record: RunRecord): string[] {
 /** The sentences, each with a full stop. Empty if there is nothing to report. */
 export function findings(record: RunRecord): string[] {
   return [
+    ...calibrationNotes(record),
     ...aboutMethod(record),
     ...(record.until === null ? [] : [aboutUntil(record, record.until)]),
     ...(record.noiseFloors ?? []).flatMap((floor) => aboutFloor(record, floor)),
     ...aboutBelowFloor(record),
+    ...neighbourNotes(record),
     ...(record.drift ?? []).filter(({ verdict }) => verdict === 'drift').map(aboutDrift),
     ...aboutTrials(record),
   ];

@@ -6,6 +6,7 @@ import { type DeltaDefinition, deltaFigures } from '../stats/deltas.ts';
 import { type CaseGroup, explainMarks, groupCases, marksOf, serverTitle, shapeOf, usedOf } from './cases.ts';
 import { type Decisive, decisiveDelta } from './decisive.ts';
 import { findings } from './findings.ts';
+import { type LeadBar, leadOf } from './lead.ts';
 import { limitWord } from './limits.ts';
 import { lookupRateText, lookupsOf } from './lookups.ts';
 import { okTrialsByCase } from './marks.ts';
@@ -198,6 +199,31 @@ function wrap(text: string, columns: number, indent: string): string {
   return [...lines, line].join('\n');
 }
 
+/** Space between the names, the bars and the figures. */
+const BAR_GAP = 2;
+const EIGHTHS = ['', '▏', '▎', '▍', '▌', '▋', '▊', '▉'];
+
+/** A bar of this many columns, to an eighth of one; never empty. */
+function bar(columns: number): string {
+  const eighths = Math.max(1, Math.round(columns * 8));
+  return '█'.repeat(Math.floor(eighths / 8)) + (EIGHTHS[eighths % 8] ?? '');
+}
+
+/** The sentence and the picture for a reader in a hurry. */
+function leadText(record: RunRecord, columns: number, paint: Paint): string[] {
+  const lead = leadOf(record);
+  if (lead === null) return [];
+  const width = (pick: (item: LeadBar) => string) =>
+    Math.max(...lead.bars.map((item) => [...pick(item)].length));
+  const [names, values] = [width(({ title }) => title), width(({ value }) => value)];
+  const left = Math.max(8, columns - names - values - 2 * BAR_GAP);
+  const gap = ' '.repeat(BAR_GAP);
+  const bars = lead.bars.map(
+    ({ title, share, value }) => `${title.padEnd(names)}${gap}${bar(share * left)}${gap}${value}`,
+  );
+  return [[paint.bold(wrap(lead.sentence, columns, '')), '', ...bars, paint.dim(lead.caption)].join('\n')];
+}
+
 function legend(record: RunRecord, options: RenderOptions): string[] {
   const hasUndecided = record.cases.some((item) => {
     const delta = decisiveDelta(item, record)?.delta;
@@ -246,5 +272,5 @@ export function renderTerminal(original: RunRecord, options: RenderOptions): str
     ...more,
     status.state === 'complete' ? headline : paint.yellow(headline),
   ];
-  return `${[...parts, closing.join('\n')].join('\n\n')}\n`;
+  return `${[...leadText(record, columns, paint), ...parts, closing.join('\n')].join('\n\n')}\n`;
 }

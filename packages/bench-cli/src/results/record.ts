@@ -6,6 +6,7 @@
  * a newer one is refused with a reason instead of being misread.
  */
 import { z } from 'zod';
+import { calibrationSchema } from './record-calibration.ts';
 import { caseSchema, driftSchema, noiseFloorSchema, untilSchema } from './record-case.ts';
 import {
   cpuLimitMethodSchema,
@@ -16,6 +17,7 @@ import {
 import { trialSchema } from './record-trial.ts';
 import { count, ratio, timestamp } from './record-units.ts';
 
+export * from './record-calibration.ts';
 export * from './record-case.ts';
 export * from './record-environment.ts';
 export * from './record-load.ts';
@@ -90,5 +92,7 @@ export const recordSchema = z.object({
   drift: z.array(driftSchema).nullable(),
   /** Null without `--until`. */
   until: untilSchema.nullable(),
+  /** Null where nothing was measured before the trials. */
+  calibration: calibrationSchema.nullable().default(null),
 });
 export type RunRecord = z.output<typeof recordSchema>;

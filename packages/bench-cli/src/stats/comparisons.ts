@@ -5,7 +5,7 @@
 import type { CaseRecord, Comparison, Delta, NoiseFloor, OkTrial } from '../results/record.ts';
 import { holmAdjusted } from './holm.ts';
 import { COMPARED_METRICS, type ComparedMetric, DIRECTIONS } from './metrics.ts';
-import type { TestOptions } from './sample-test.ts';
+import { LEVEL, type TestOptions } from './sample-test.ts';
 import { comparePairs, decide, type Pair, type UndecidedDelta } from './summarize.ts';
 
 /** Two sets of trials to compare. */
@@ -48,7 +48,9 @@ function familyOf(
     }),
   );
   const tested = deltas.flatMap((delta) => (delta?.pValue == null ? [] : [delta]));
-  const adjusted = holmAdjusted(tested.map(({ pValue }) => pValue ?? 1));
+  // At a smaller level for each look, as if the level were 5 %.
+  const looks = LEVEL / (options.level ?? LEVEL);
+  const adjusted = holmAdjusted(tested.map(({ pValue }) => Math.min(1, (pValue ?? 1) * looks)));
   const adjustedOf = new Map(tested.map((delta, index) => [delta, adjusted[index] ?? 1]));
   return deltas.map((delta) =>
     delta === null ? null : decide(delta, DIRECTIONS[metric], adjustedOf.get(delta) ?? null, comparisons),

@@ -54,6 +54,8 @@ const MAX_IMBALANCE = 1.5;
 export const LEVEL = 1 - CONFIDENCE;
 
 export interface TestOptions {
+  /** Two-sided level of the test and of its interval. Smaller than 5 % where a run is looked at repeatedly. Default: 0.05. */
+  readonly level?: number;
   /** Comparisons in the family that this one is part of; see `holm.ts`. Default: 1. */
   readonly comparisons?: number;
   /** Default: `auto`. */
@@ -95,13 +97,14 @@ export function testPaired(ratios: readonly number[], options: TestOptions = {})
   if (ratios.length < 2 || !ratios.every((ratio) => ratio > 0)) return null;
   const logs = ratios.map(Math.log);
   const rankTest = signedRankTest(logs);
-  const byRanks = smallestSignedRankP(logs.length) * (options.comparisons ?? 1) <= LEVEL;
+  const { level = LEVEL } = options;
+  const byRanks = smallestSignedRankP(logs.length) * (options.comparisons ?? 1) <= level;
   if (options.interval === 'bootstrap' && logs.length >= MIN_FOR_BOOTSTRAP) {
     return asRatio(bootstrapPaired(logs, options.seed ?? ''), 'bootstrap-t', rankTest);
   }
   return byRanks
-    ? asRatio(signedRankInterval(logs, rankTest), 'signed-rank', rankTest)
-    : asRatio(studentLocation(logs), 'student-t', rankTest);
+    ? asRatio(signedRankInterval(logs, rankTest, level), 'signed-rank', rankTest)
+    : asRatio(studentLocation(logs, level), 'student-t', rankTest);
 }
 
 /** An interval of the centre of differences, with the p value of "it is zero". */
@@ -119,8 +122,8 @@ export function testDifferences(
 ): DifferenceTest | null {
   if (differences.length < 2) return null;
   return smallestSignedRankP(differences.length) * comparisons <= LEVEL
-    ? { ...signedRankInterval(differences, signedRankTest(differences)), method: 'signed-rank' }
-    : { ...studentLocation(differences), method: 'student-t' };
+    ? { ...signedRankInterval(differences, signedRankTest(differences), LEVEL), method: 'signed-rank' }
+    : { ...studentLocation(differences, LEVEL), method: 'student-t' };
 }
 
 /**
@@ -166,12 +169,12 @@ function fromContrasts(contrasts: number[], depth: number, pValue: number): LogI
 }
 
 /** From the means of all pairs of values, each with itself too (Walsh averages). */
-function signedRankInterval(logs: readonly number[], { pValue }: RankTest): LogInterval {
+function signedRankInterval(logs: readonly number[], { pValue }: RankTest, level: number): LogInterval {
   const averages: number[] = [];
   for (const [index, a] of logs.entries()) {
     for (const b of logs.slice(index)) averages.push((a + b) / 2);
   }
-  return fromContrasts(averages, signedRankDepth(logs.length, LEVEL / 2), pValue);
+  return fromContrasts(averages, signedRankDepth(logs.length, level / 2), pValue);
 }
 
 /** Hodges and Lehmann's interval, from the differences of all values of one side and all of the other. */
@@ -201,18 +204,18 @@ export function momentsOf(values: readonly number[]): Moments {
 }
 
 /** A t interval around `estimate`. Without any scatter, the interval has no width and p is 0, or 1 without a difference. */
-function tInterval(estimate: number, standardError: number, degrees: number): LogInterval {
+function tInterval(estimate: number, standardError: number, degrees: number, level = LEVEL): LogInterval {
   if (standardError === 0) {
     return { estimate, low: estimate, high: estimate, pValue: estimate === 0 ? 1 : 0 };
   }
-  const half = studentQuantile(1 - LEVEL / 2, degrees) * standardError;
+  const half = studentQuantile(1 - level / 2, degrees) * standardError;
   const pValue = Math.min(1, 2 * studentUpperTail(Math.abs(estimate) / standardError, degrees));
   return { estimate, low: estimate - half, high: estimate + half, pValue };
 }
 
-function studentLocation(logs: readonly number[]): LogInterval {
+function studentLocation(logs: readonly number[], level: number): LogInterval {
   const { n, mean, variance } = momentsOf(logs);
-  return tInterval(mean, Math.sqrt(variance / n), n - 1);
+  return tInterval(mean, Math.sqrt(variance / n), n - 1, level);
 }
 
 /** Welch's interval, with the degrees of freedom of Welch and Satterthwaite. */

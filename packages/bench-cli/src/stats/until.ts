@@ -1,18 +1,47 @@
 /**
- * `--until`: trials continue, round by round, until the 95 % interval of every difference is narrow enough, or a limit
- * is reached. Stopping depends only on the width, never on the verdict: stopping as soon as a difference shows would
- * sooner or later find one between equal servers. See docs/method.md for the effect on coverage.
+ * `--until`: trials continue, round by round, until a goal is reached, or a limit.
+ *
+ * - **A width**: the 95 % interval of every difference is narrow enough. Stopping depends only on the width, never on the
+ *   verdict: stopping as soon as a difference shows would sooner or later find one between equal servers. See
+ *   docs/method.md for the effect on coverage.
+ * - **A verdict**: each comparison has one, or its interval is narrow enough. That is stopping as soon as a difference
+ *   shows, so each look counts: there are at most ten, and each tests at a tenth of 5 %, so that ten of them together
+ *   are wrong in at most 5 % of runs. The intervals are made at that level too, and all of them together
+ *   cover with 95 % (repeated confidence intervals, Jennison and Turnbull 1989).
  */
 import type { CaseRecord, Until } from '../results/record.ts';
+import { decisiveOf } from './decisive.ts';
 import type { ComparedMetric } from './metrics.ts';
 
 /** Not memory: its variation comes from garbage collection, which more trials do not average out. */
 const METRICS = ['qps', 'latencySeconds', 'cpuSecondsPerQuery'] as const satisfies readonly ComparedMetric[];
 
+/** Looks of a run at most. */
+export const MAX_LOOKS = 10;
+
+/** The level of each look: ten of them together are wrong in at most 5 % of runs, whatever the test (Bonferroni). */
+export const LOOK_LEVEL = 0.005;
+
+/** With three, Student's t at the level of a look is ten times the standard error: it would show next to nothing. */
+const FIRST_LOOK = 4;
+
+/**
+ * After which rounds a run is looked at, from `first` to `last` rounds, at most ten times: each look comes after about as
+ * many more rounds in proportion.
+ */
+export function looksOf(first: number, last: number): number[] {
+  const from = Math.min(Math.max(first, FIRST_LOOK), last);
+  const looks = Array.from({ length: MAX_LOOKS }, (_, index) =>
+    Math.round(from * (last / from) ** (index / (MAX_LOOKS - 1))),
+  );
+  return [...new Set(looks)];
+}
+
 /** The interval of fewer trials can be narrow by luck: with a minimum of three, 95 % intervals would cover far less. */
 export const MIN_ROUNDS = 8;
 
 export interface UntilProgress {
+  readonly goal: Until['goal'];
   readonly width: number;
   /** Measured so far. */
   readonly rounds: number;
@@ -54,23 +83,46 @@ function widthsOf(cases: readonly CaseRecord[]): Width[] {
   );
 }
 
+/** Of each comparison, how wide the interval of what it is about is; null for those that have a verdict. */
+function undecidedWidths(cases: readonly CaseRecord[]): Width[] {
+  return cases.flatMap((item) => {
+    const decisive = decisiveOf(item, cases);
+    if (decisive === null || decisive.delta.verdict !== 'no difference shown') return [];
+    const { low, high } = decisive.delta;
+    const width = low === null || high === null ? Infinity : high - low;
+    return [{ caseKey: item.key, metric: decisive.metric, width }];
+  });
+}
+
+/** What keeps the run going, and whether it has come to where it may end. */
+function openOf(
+  cases: readonly CaseRecord[],
+  { goal, rounds }: UntilProgress,
+): { widths: Width[]; mayEnd: boolean } {
+  if (goal === 'width') return { widths: widthsOf(cases), mayEnd: rounds >= MIN_ROUNDS };
+  const hasComparisons = cases.some(({ comparison }) => comparison !== null);
+  return { widths: undecidedWidths(cases), mayEnd: hasComparisons && rounds >= FIRST_LOOK };
+}
+
 /**
  * The state of a run with `--until`. It continues exactly while `reached` is false and `limit` is null. A case of
  * which every trial fails has no difference and is not waited for; if no case has one, only the limits end the run.
  */
 export function assessUntil(cases: readonly CaseRecord[], progress: UntilProgress): Until {
-  const { width, rounds, mostRounds, mostSeconds, spentSeconds } = progress;
-  const widths = widthsOf(cases);
+  const { goal, width, rounds, mostRounds, mostSeconds, spentSeconds } = progress;
+  const { widths, mayEnd } = openOf(cases, progress);
   const widest = widths.reduce<Width | null>(
     (most, item) => (most === null || item.width > most.width ? item : most),
     null,
   );
-  const reached = rounds >= MIN_ROUNDS && widest !== null && widest.width < width;
+  const isOpen = widest === null ? goal === 'width' : widest.width >= width;
+  const reached = mayEnd && !isOpen;
   // Another round takes about as long as the ones before; the time limit must not be exceeded.
   const nextEnd = spentSeconds + (rounds === 0 ? 0 : spentSeconds / rounds);
   const outOfTime = mostSeconds !== null && nextEnd > mostSeconds;
   const limit = reached ? null : rounds >= mostRounds ? 'rounds' : outOfTime ? 'time' : null;
   return {
+    goal,
     width,
     reached,
     rounds,
@@ -80,4 +132,10 @@ export function assessUntil(cases: readonly CaseRecord[], progress: UntilProgres
     widest: widest === null || !Number.isFinite(widest.width) ? null : widest.width,
     widestOf: widest === null ? null : { caseKey: widest.caseKey, metric: widest.metric },
   };
+}
+
+/** How many rounds to measure before the next look. */
+export function nextRounds({ goal, rounds, mostRounds }: Until, first: number): number {
+  if (goal === 'width') return rounds + 1;
+  return looksOf(first, mostRounds).find((look) => look > rounds) ?? mostRounds;
 }

@@ -70,7 +70,15 @@ export async function testWorld(options: TestWorldOptions = {}): Promise<TestWor
     directory,
     cwd: directory,
     // No test gets a program by itself: what is missing leaves tests out, and `bench doctor` gets it.
-    env: { ...real.env, NO_COLOR: '1', DINODNS_BENCH_PROVISION: 'false', ...options.env },
+    // Most tests need one server at a time, and no time to try load generators first.
+    env: {
+      ...real.env,
+      NO_COLOR: '1',
+      DINODNS_BENCH_PROVISION: 'false',
+      DINODNS_BENCH_CALIBRATE: 'false',
+      DINODNS_BENCH_DUET: 'off',
+      ...options.env,
+    },
     fs: { ...real.fs, ...options.fs },
     machine: { ...real.machine, ...options.machine },
     stdout: output((text) => {

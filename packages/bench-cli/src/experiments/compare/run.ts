@@ -13,6 +13,7 @@ import { tryServers } from '../../measure/try-servers.ts';
 import { resumeWarnings } from '../../measure/warnings.ts';
 import { renderPlan } from '../../plan/render.ts';
 import { createDisplay, type Display } from '../../progress/display.ts';
+import { calibrationNotes } from '../../report/calibration.ts';
 import { titleWithVersion } from '../../report/cases.ts';
 import { withPortablePaths } from '../../results/portable-paths.ts';
 import type { Environment, RunRecord } from '../../results/record.ts';
@@ -20,6 +21,7 @@ import { counted, fileNameOf, formatDuration, shellQuote } from '../../text.ts';
 import { writeQueryFile } from '../../workload/load-workload.ts';
 import { type BenchWorkload, existingRatio, predictedCodes } from '../../workload/workload.ts';
 import type { World } from '../../world.ts';
+import { chooseLoad } from './calibrate-run.ts';
 import { type DecidedRun, decideRun, type RunOptions } from './decide-run.ts';
 import { finishRun } from './finish-run.ts';
 import { createRunProgress } from './run-progress.ts';
@@ -113,27 +115,16 @@ async function measure(
     force,
   });
   try {
+    const startedAt = world.clock.now();
     const prepared = await writeQueryFiles(world, directory, workloads);
-    const record =
-      run.previous === undefined
-        ? newRecord({
-            id: run.id,
-            startedAt: world.clock.now(),
-            argv: options.argv,
-            configuration,
-            environment,
-            programs,
-            session,
-            workloads,
-            existingRatio: (workload) => existingRatio(zoneSet, workload),
-            warnings,
-          })
-        : resumedRecord(run.previous, environment);
-    display.line(announcement(run, record));
-    for (const warning of record.warnings) display.line(`Note: ${warning}`);
-    const context = { world, configuration, zoneSet, workloads: prepared, ...session };
-    const trialContext: TrialContext = {
-      ...context,
+    const { target, loader, alternatives = [] } = session;
+    const context: TrialContext = {
+      world,
+      configuration,
+      zoneSet,
+      workloads: prepared,
+      target,
+      loader,
       rawDirectory: `${directory}/raw`,
       programOf: programs.programOf,
       answersOf: serverWorkloads(zoneSet, configuration),
@@ -141,8 +132,42 @@ async function measure(
       signal,
     };
     const described = run.servers.filter(({ triedFirst }) => triedFirst === true);
-    await tryServers(trialContext, plan.cases, described);
-    return await runPlan({ ...run, plan }, record, display, trialContext);
+    await tryServers(context, plan.cases, described);
+    const chosen =
+      run.previous === undefined
+        ? await chooseLoad({
+            context,
+            plan,
+            servers: run.servers,
+            workloads,
+            alternatives,
+            progress: (text) => display.live(`  ${text}`),
+          })
+        : { configuration, plan, loader, calibration: run.previous.calibration };
+    const record =
+      run.previous === undefined
+        ? newRecord({
+            id: run.id,
+            startedAt,
+            argv: options.argv,
+            configuration: chosen.configuration,
+            environment,
+            programs,
+            session: { target, loader: chosen.loader },
+            workloads,
+            existingRatio: (workload) => existingRatio(zoneSet, workload),
+            warnings,
+            calibration: chosen.calibration,
+          })
+        : resumedRecord(run.previous, environment);
+    display.line(announcement({ ...run, plan: chosen.plan }, record));
+    for (const note of [...calibrationNotes(record), ...record.warnings]) display.line(`Note: ${note}`);
+    const { configuration: settled, plan: settledPlan } = chosen;
+    return await runPlan({ ...run, plan: settledPlan }, record, display, {
+      ...context,
+      configuration: settled,
+      loader: chosen.loader,
+    });
   } finally {
     await session.close();
   }

@@ -4,6 +4,7 @@ import { deltaFigures } from '../../stats/deltas.ts';
 import { type CaseGroup, groupCases, serverTitle } from '../cases.ts';
 import { decisiveDelta } from '../decisive.ts';
 import { findings } from '../findings.ts';
+import { leadOf } from '../lead.ts';
 import { formatFixed, formatOutwards, signed } from '../numbers.ts';
 import { runStatus } from '../status.ts';
 import { verdictSentence } from '../verdict-sentence.ts';
@@ -80,12 +81,24 @@ export function header(page: PageData): Html {
 </header>`;
 }
 
+/** One sentence and one picture, for a reader who knows no statistics. */
+function leadCard(page: PageData): Html {
+  const lead = leadOf(page.record);
+  if (lead === null) return html``;
+  const bars = lead.bars.map(
+    ({ server, title, share, value }) => html`<li><span class="who">${serverSign(page, server)}${title}</span>
+<svg class="length" viewBox="0 0 100 8" preserveAspectRatio="none" aria-hidden="true"><rect width="${(share * 100).toFixed(2)}" height="8"/></svg><b>${value}</b></li>`,
+  );
+  return html`<div class="card in-short"><p>${prose(lead.sentence)}</p><ul>${bars}</ul><p class="caption">${lead.caption}</p></div>`;
+}
+
 export function verdicts(page: PageData): Html {
   const { record } = page;
   const groups = groupCases(record);
   const found = findings(record);
   const notes = [...record.warnings, ...found];
   return html`<section id="verdicts"><h2>What was shown</h2>
+${leadCard(page)}
 <p class="lead">Against ${serverTitle(record, record.baseline)} of the same tier, mode, workload, transport and rate: throughput where the servers were the limit,
 else CPU per query. A winner is named only where the
 95&nbsp;% interval of the difference leaves out zero; ≈ means that no difference was shown, which is not the same as equal.</p>

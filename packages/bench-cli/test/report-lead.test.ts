@@ -1,0 +1,59 @@
+/** One sentence and one picture for a reader who knows no statistics. */
+import { describe, expect, it } from 'vitest';
+import { findRenderer, renderers } from '../src/report/index.ts';
+import { leadOf } from '../src/report/lead.ts';
+import type { LimitedBy } from '../src/results/record.ts';
+import { makeRecord } from './fixtures/make-record.ts';
+
+const trials = (qps: number, limitedBy: LimitedBy = 'server') =>
+  [0, 1, -1].map((noise) => ({ qps: qps + noise, cpuSecondsPerQuery: 1 / (qps + noise), limitedBy }));
+
+const recordOf = (limitedBy: LimitedBy) =>
+  makeRecord({
+    cases: [
+      { server: 'coredns', trials: trials(1000) },
+      { server: 'dinodns', trials: trials(4000, limitedBy) },
+      { server: 'knot', trials: [{ qps: 990 }, { qps: 1000 }, { qps: 1010 }] },
+    ],
+  });
+
+describe('the lead of a run', () => {
+  it('says how many times as many queries, where the servers were the limit', () => {
+    const lead = leadOf(recordOf('server'));
+    expect(lead?.sentence).toBe(
+      'Compared with CoreDNS, DinoDNS answers 4.0 times as many queries per second, and Knot DNS shows no difference.',
+    );
+    expect(lead?.caption).toBe('queries per second (more is better)');
+    expect(lead?.bars).toMatchObject([
+      { title: 'CoreDNS', share: 0.25, value: '1,000' },
+      { title: 'DinoDNS', share: 1, value: '4,000' },
+      { title: 'Knot DNS', share: 0.25, value: '1,000' },
+    ]);
+  });
+
+  it('is about CPU per query where one was not', () => {
+    const lead = leadOf(recordOf('loader'));
+    expect(lead?.sentence).toContain('DinoDNS needs 75 % less CPU per query');
+    expect(lead?.caption).toBe('CPU time per query (less is better)');
+    expect(lead?.bars.map(({ value }) => value)).toEqual(['1.00 ms', '250 µs', '1.00 ms']);
+  });
+
+  it('is there in the terminal and on the page, and not where one sentence cannot say it', () => {
+    const record = recordOf('server');
+    const text = findRenderer('terminal', renderers)?.render(record, { delta: 'relative' }) ?? '';
+    expect(text).toMatch(/^Compared with CoreDNS, DinoDNS answers 4\.0 times as many queries per second,/);
+    expect(text).toMatch(/^DinoDNS {3}█+ {2}4,000$/m);
+    for (const line of text.split('\n')) expect([...line].length).toBeLessThanOrEqual(80);
+    expect(findRenderer('html', renderers)?.render(record, { delta: 'relative' })).toContain(
+      '4.0 times as many queries',
+    );
+    const several = makeRecord({
+      cases: [1, 2].flatMap((tier) => [
+        { server: 'coredns', tier, trials: trials(1000) },
+        { server: 'dinodns', tier, trials: trials(2000) },
+      ]),
+    });
+    expect(leadOf(several)).toBeNull();
+    expect(leadOf(makeRecord({ cases: [{ server: 'coredns', trials: trials(1000) }] }))).toBeNull();
+  });
+});

@@ -1,0 +1,139 @@
+/** `--until verdict`: a run is looked at repeatedly, and still names a winner among equal servers in at most 5 % of runs. */
+import { describe, expect, it } from 'vitest';
+import { configure } from '../src/config/configuration.ts';
+import { summarizeCases } from '../src/stats/cases.ts';
+import { compareFamily } from '../src/stats/comparisons.ts';
+import { testPaired } from '../src/stats/sample-test.ts';
+import { assessUntil, LOOK_LEVEL, looksOf, MAX_LOOKS } from '../src/stats/until.ts';
+import { makeRecord } from './fixtures/make-record.ts';
+import { type Noise, noise, shareOf } from './support/simulate.ts';
+
+const RUNS = 1000;
+/** Thousands of rank intervals of thirty pairs. */
+const SIMULATION = 120_000;
+
+/** Ratios of equal servers, one round after the other. */
+function ratios(n: number, draw: () => number, truth = 1): number[] {
+  return Array.from({ length: n }, () => truth * Math.exp(0.05 * (draw() - draw())));
+}
+
+describe('the looks at a run', () => {
+  it('are at most ten, from the fourth round on, further apart the later, and end with the last round', () => {
+    expect(looksOf(3, 30)).toEqual([4, 5, 6, 8, 10, 12, 15, 19, 24, 30]);
+    expect(looksOf(8, 12).length).toBeLessThanOrEqual(MAX_LOOKS);
+    expect(looksOf(1000, 1000)).toEqual([1000]);
+    expect(looksOf(5, 3)).toEqual([3]);
+  });
+
+  it.each<keyof Noise>(['normal', 'heavy', 'skewed', 'disturbed'])(
+    'with %s noise, find a difference between equal servers in at most 5 %% of runs',
+    (shape) => {
+      const draw = noise(`looks ${shape}`)[shape];
+      const looks = looksOf(3, 30);
+      const share = shareOf(RUNS, () => {
+        const all = ratios(30, draw);
+        return looks.some((n) => {
+          const test = testPaired(all.slice(0, n), { level: LOOK_LEVEL });
+          return test !== null && (test.low > 1 || test.high < 1);
+        });
+      });
+      expect(share).toBeLessThanOrEqual(0.05);
+    },
+    SIMULATION,
+  );
+
+  it(
+    'at the usual level would find one in far more: that is what the correction is for',
+    () => {
+      const { normal } = noise('uncorrected');
+      const share = shareOf(RUNS, () => {
+        const all = ratios(30, normal);
+        return looksOf(3, 30).some((n) => (testPaired(all.slice(0, n))?.pValue ?? 1) <= 0.05);
+      });
+      expect(share).toBeGreaterThan(0.12);
+    },
+    SIMULATION,
+  );
+
+  it(
+    'find a real difference of a fifth in a few rounds',
+    () => {
+      const { normal } = noise('power');
+      const rounds = Array.from({ length: 200 }, () => {
+        const all = ratios(30, normal, 1.2);
+        const found = looksOf(3, 30).find(
+          (n) => (testPaired(all.slice(0, n), { level: LOOK_LEVEL })?.pValue ?? 1) <= LOOK_LEVEL,
+        );
+        return found ?? Infinity;
+      });
+      expect(rounds.toSorted((a, b) => a - b)[100]).toBeLessThanOrEqual(6);
+    },
+    SIMULATION,
+  );
+});
+
+describe('a verdict at the level of a look', () => {
+  const trials = (values: readonly number[]) => values.map((qps) => ({ qps }));
+  const record = makeRecord({
+    cases: [
+      { server: 'coredns', trials: trials([100, 101, 99, 100]) },
+      { server: 'dinodns', trials: trials([110, 109, 111, 112]) },
+      { server: 'knot', trials: trials([100, 104, 95, 103]) },
+    ],
+  });
+  const planned = record.cases.map((item) => ({ ...item, plannedTrials: 4 }));
+  const progress = {
+    goal: 'verdict',
+    width: 0.06,
+    rounds: 4,
+    mostRounds: 30,
+    mostSeconds: null,
+    spentSeconds: 60,
+  } as const;
+
+  it('is never stronger than that of a run with one look', () => {
+    const cases = summarizeCases(planned, record.trials, 'coredns', { level: LOOK_LEVEL });
+    for (const [index, item] of cases.entries()) {
+      const single = record.cases[index]?.comparison?.qps;
+      if (single === undefined) continue;
+      const delta = item.comparison?.qps;
+      expect(delta?.low).toBeLessThan(single.low ?? -1);
+      expect(delta?.high).toBeGreaterThan(single.high ?? 1);
+      expect(delta?.adjustedPValue).toBeCloseTo(
+        Math.min(1, ((single.adjustedPValue ?? 1) * 0.05) / LOOK_LEVEL),
+        9,
+      );
+    }
+  });
+
+  it('ends the run when every comparison has one or is narrow enough', () => {
+    const cases = summarizeCases(planned, record.trials, 'coredns', { level: LOOK_LEVEL });
+    const open = assessUntil(cases, progress);
+    expect(open).toMatchObject({
+      reached: false,
+      limit: null,
+      widestOf: { caseKey: expect.stringContaining('knot') },
+    });
+    expect(assessUntil(cases, { ...progress, width: 1 }).reached).toBe(true);
+    expect(assessUntil(cases, { ...progress, mostRounds: 4 }).limit).toBe('rounds');
+    const decided = cases.filter(({ server }) => server !== 'knot');
+    expect(assessUntil(decided, progress)).toMatchObject({ goal: 'verdict', reached: true, widest: null });
+  });
+
+  it('does not end a run that compares nothing', () => {
+    expect(assessUntil(record.cases.slice(0, 1), progress).reached).toBe(false);
+    expect(compareFamily([], {})).toEqual([]);
+  });
+});
+
+describe('--until', () => {
+  const untilOf = (until: string) => configure({ env: {}, flags: { until } }).until;
+
+  it('takes a width, a verdict, or a verdict with a width', () => {
+    expect(untilOf('2%')).toBe(0.02);
+    expect(untilOf('verdict')).toEqual({ verdict: 0.06 });
+    expect(untilOf('verdict:2%')).toEqual({ verdict: 0.02 });
+    expect(() => untilOf('verdict:2')).toThrow('a setting is wrong');
+    expect(() => untilOf('winner')).toThrow('a setting is wrong');
+  });
+});
