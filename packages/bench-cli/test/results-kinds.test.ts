@@ -1,4 +1,5 @@
 /** Records of several experiments in one store and one history. */
+import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { z } from 'zod';
@@ -123,6 +124,13 @@ describe('a record of another experiment', () => {
     expect(world.err()).toContain(message);
   });
 });
+
+it.each(ALL_RECORDS.map((records) => [records.kind.schemaFile, records] as const))(
+  '%s is up to date; if not, run `node scripts/write-schemas.ts`',
+  async (name, { jsonSchema }) => {
+    expect(await readFile(new URL(`../${name}`, import.meta.url), 'utf8')).toBe(jsonSchema());
+  },
+);
 
 it('every kind of record has a name and a schema file of its own', () => {
   const names = ALL_RECORDS.map(({ kind }) => kind.experiment);

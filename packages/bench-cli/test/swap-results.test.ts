@@ -1,0 +1,178 @@
+/** From placements of a swap to verdicts, tables and sentences. */
+import { describe, expect, it } from 'vitest';
+import { summaryOf } from '../src/experiments/swap/document.ts';
+import type { SwapRecord } from '../src/experiments/swap/record.ts';
+import { swapRecords } from '../src/experiments/swap/records.ts';
+import { publishedRecord } from '../src/history/published.ts';
+import { formatJson } from '../src/results/json-text.ts';
+import { loadVisibility, visibilityProblem } from '../src/stats/load-visibility.ts';
+import { detectableDifference } from '../src/stats/sample-test.ts';
+import { eightPlacements, makeSwap, type PlacementChoice } from './fixtures/make-swap.ts';
+
+const resultOf = (record: SwapRecord, workload = 'internal') => {
+  const row = record.results.find((one) => one.side === 'B' && one.workload === workload);
+  if (row?.difference == null) throw new Error('no result');
+  return { ...row, difference: row.difference };
+};
+
+function rendered(name: string, record: SwapRecord, columns = 80): string {
+  const opened = swapRecords.open({ text: formatJson(record), path: 'run.json' });
+  return opened.render(name, { delta: 'relative', columns }) ?? '';
+}
+
+describe('the verdict of a swap', () => {
+  it.each([
+    ['more', 100, 120, 2],
+    ['less', 100, 80, 2],
+    ['no difference shown', 100, 101, 8],
+  ])('is "%s" where net CPU goes from %i m to %i m', (verdict, a, b, scatter) => {
+    const { difference } = resultOf(makeSwap(eightPlacements(a, b, scatter)));
+    expect(difference).toMatchObject({ verdict, pairs: 4, reasons: [] });
+    expect(
+      (difference.lowCores ?? 0) <= (b - a) / 1000 && (b - a) / 1000 <= (difference.highCores ?? 0),
+    ).toBe(true);
+  });
+
+  it('rests on placements: a minute of equal readings more does not make it surer', () => {
+    const choices = eightPlacements(100, 104, 8);
+    const once = resultOf(makeSwap(choices)).difference;
+    const record = makeSwap(choices);
+    const longer = record.placements.map((placement) => ({
+      ...placement,
+      phases: placement.phases.map((phase) => ({
+        ...phase,
+        observation:
+          phase.observation === null
+            ? null
+            : { ...phase.observation, samples: phase.observation.samples.flatMap((one) => [one, one, one]) },
+      })),
+    }));
+    expect(resultOf(makeSwap(choices, { placements: longer })).difference).toEqual(once);
+  });
+
+  it('says how small a difference so many placements could show, and that one pair shows none', () => {
+    const { difference } = resultOf(makeSwap(eightPlacements(100, 101, 8)));
+    expect(difference.detectableCores).toBeGreaterThan(Math.abs(difference.netCores ?? 0));
+    const one = resultOf(makeSwap(eightPlacements(100, 150).slice(0, 2))).difference;
+    expect(one).toMatchObject({ verdict: 'no difference shown', lowCores: null, detectableCores: null });
+  });
+
+  it('does not take pairs apart: a placement that does not count takes its partner with it', () => {
+    const choices = eightPlacements(100, 120);
+    const lost = choices.map(
+      (choice, index): PlacementChoice => (index === 2 ? { ...choice, held: 0.9 } : choice),
+    );
+    const { difference, placements } = resultOf(makeSwap(lost));
+    expect(difference).toMatchObject({ pairs: 3, reasons: ['placement 3: 90.0 % of the rate was held'] });
+    expect(placements).toBe(3);
+  });
+
+  it.each(['reverted', 'restarted', 'mixed-versions'] as const)(
+    'is "not comparable" if all were %s',
+    (reason) => {
+      const failure = { reason, message: `they were ${reason}` };
+      const { difference } = resultOf(
+        makeSwap(eightPlacements(100, 120).map((one) => ({ ...one, failure }))),
+      );
+      expect(difference.verdict).toBe('not comparable');
+      expect(difference.reasons).toContain(`placement 1: they were ${reason}`);
+    },
+  );
+
+  it('is "load not visible" where CPU under load is that of idle, whatever the difference', () => {
+    const { difference } = resultOf(makeSwap(eightPlacements(2, 9, 0.5, 280)));
+    expect(difference.verdict).toBe('load not visible');
+    expect(difference.reasons.join()).toMatch(
+      /A: the load is not visible in the CPU figures: they rise by \dm above idle, and the load should cost 80m or more/,
+    );
+  });
+});
+
+it('the smallest difference that can be shown is shown in about four of five swaps', () => {
+  // A generator of its own: the test gives the same answer every time.
+  let state = 42;
+  const uniform = () => {
+    state = (state * 1103515245 + 12345) % 2147483648;
+    return (state + 0.5) / 2147483648;
+  };
+  const normal = () => Math.sqrt(-2 * Math.log(uniform())) * Math.cos(2 * Math.PI * uniform());
+  // For six pairs with a scatter of 1, from the formula's own variance of 1.
+  const wanted = detectableDifference([1, -1, 1, -1, 1, -1].map((x) => x * Math.sqrt(5 / 6))) ?? 0;
+  let shown = 0;
+  for (let run = 0; run < 2000; run++) {
+    const values = Array.from({ length: 6 }, () => wanted + normal());
+    const mean = values.reduce((sum, x) => sum + x, 0) / 6;
+    const deviation = Math.sqrt(values.reduce((sum, x) => sum + (x - mean) ** 2, 0) / 5);
+    if (mean - (2.5706 * deviation) / Math.sqrt(6) > 0) shown += 1;
+  }
+  expect(shown / 2000).toBeGreaterThan(0.74);
+  expect(shown / 2000).toBeLessThan(0.88);
+});
+
+describe('the warning that the load is not visible', () => {
+  const { record } = publishedRecord('swap');
+
+  it.each(record.cases.map((item) => [item.title ?? item.key, item] as const))(
+    'fires on the published samples of %s',
+    (_, item) => {
+      const readings = item.samples?.cpuCores ?? [];
+      const visibility = loadVisibility({
+        idleCores: null,
+        loadedCores: null,
+        readings,
+        seconds: 60,
+        ratePerSecond: item.ratePerSecond ?? 0,
+      });
+      if (visibility === null) throw new Error('no samples');
+      expect(visibility).toMatchObject({ isVisible: false, expectedCores: 0.08, hasFewReadings: true });
+      expect(visibilityProblem(visibility)).toMatch(/when the load starts.*\d distinct readings/);
+    },
+  );
+
+  it('does not fire on a run where the load shows, with idle or without', () => {
+    const loaded = [0.006, 0.007, 0.006, 0.09, 0.1, 0.098, 0.102, 0.099, 0.1, 0.101];
+    const base = { loadedCores: null, readings: loaded, seconds: 60, ratePerSecond: 2000 };
+    expect(loadVisibility({ ...base, idleCores: null })?.isVisible).toBe(true);
+    expect(loadVisibility({ ...base, idleCores: 0.006 })?.isVisible).toBe(true);
+    expect(visibilityProblem(loadVisibility({ ...base, idleCores: 0.006 }) ?? expect.fail())).toBe('');
+  });
+});
+
+describe('the report of a swap', () => {
+  const record = makeSwap(eightPlacements(100, 120));
+
+  it('has the published table, the one with intervals, and what clients saw', () => {
+    const shown = rendered('markdown', record);
+    for (const row of [
+      '| Version | Workload Type | Average CPU (mCores) |',
+      '| Version | Workload | Placements | Idle | Under load |',
+      '| Version | Workload |',
+    ])
+      expect(shown).toContain(row);
+    expect(shown).toMatch(/\| 1\.13\.1 +\| Internal +\| +125m \| \+19m \(\+18\.\d %\) \|/);
+    expect(shown).toMatch(/\*\*more\*\*/);
+  });
+
+  it.each([60, 80, 132])('fits into %i columns', (columns) => {
+    const lines = rendered('terminal', record, columns).split('\n');
+    expect(Math.max(...lines.map((line) => [...line].length))).toBeLessThanOrEqual(columns);
+    expect(lines.join(' ')).toContain('What the load costs');
+  });
+
+  it('says in one line what was found', () => {
+    expect(summaryOf(record)).toBe('shadow: 1.13.1 against 1.11.3: internal more, external more');
+  });
+
+  it('has one row of data for each placement and workload, in base units', () => {
+    const [head = '', ...rows] = rendered('csv', record).trim().split('\n');
+    expect(head.split(',').slice(0, 5)).toEqual(['placement', 'pair', 'side', 'version', 'workload']);
+    expect(rows).toHaveLength(16);
+    expect(rows[0]).toContain('1,1,A,1.11.3,internal,,0.006,');
+  });
+
+  it('without any placement still says how it ended', () => {
+    const failure = { code: 'E_NO_RATE', message: 'the rate cannot be held', fix: 'Give a lower one.' };
+    const shown = rendered('terminal', makeSwap([], { failure, status: 'interrupted' }));
+    expect(shown).toContain('Ended early: 0 of 0 placements measured. the rate cannot be held.');
+  });
+});
