@@ -94,8 +94,8 @@ describe('a record of another experiment', () => {
       servers: ['moon'],
       cases: 0,
     });
-    expect(findRun({ runs, tags: new Map() }, 'latest', { experiment: 'compare' })?.id).toBe(compared.id);
-    expect(findRun({ runs, tags: new Map() }, record.id, { experiment: 'compare' })?.id).toBe(record.id);
+    expect(findRun({ runs, tags: new Map() }, 'latest', { experiments: ['compare'] })?.id).toBe(compared.id);
+    expect(findRun({ runs, tags: new Map() }, record.id, { experiments: ['compare'] })?.id).toBe(record.id);
   });
 
   it('can be read, rendered and summarized without knowing its type', async () => {

@@ -54,7 +54,7 @@ export async function selectRun(
   const { run, selector } = parseReference(reference);
   const entry = await loadEntry(world, known.resultsDirectory, known, run, {
     except,
-    experiment: COMPARABLE,
+    experiments: [COMPARABLE],
   });
   refuseOther(entry);
   return selectCases(entry, { ...further, ...selector });

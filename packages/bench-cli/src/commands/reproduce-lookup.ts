@@ -21,7 +21,7 @@ export async function reproduceLookup(
   world: World,
   { run, out, format }: ReproduceLookupOptions,
 ): Promise<number> {
-  const found = findRun(await knownRuns(world, out), run, { experiment: lookupKind.experiment });
+  const found = findRun(await knownRuns(world, out), run, { experiments: [lookupKind.experiment] });
   if (found === undefined && run === 'latest') {
     throw new BenchError('E_RECORD_UNREADABLE', `there is no run of bench lookup in ${out}`, {
       fix: 'Make one, for example: bench lookup --url http://www.example.com --duration 60.',

@@ -1,11 +1,24 @@
 /** `bench reproduce`: published ratios beside those of a run. */
 import { BenchError } from '../errors.ts';
+import { openRun } from '../experiments/registry.ts';
+import type { Entry } from '../history/entry.ts';
 import { findPublication, publishedRecord } from '../history/published.ts';
 import { mappingOf } from '../history/reproduce/mappings.ts';
 import { type Reproduction, reproduce } from '../history/reproduce/procedure.ts';
+import { loadEntry } from '../history/resolve.ts';
+import { parseReference, selectCases } from '../history/select.ts';
 import { renderReproduction, reproductionMarkdown } from '../history/text/render-reproduction.ts';
+import { compareKind } from '../results/compare-kind.ts';
+import { createStore } from '../results/store.ts';
 import type { World } from '../world.ts';
-import { DEFAULT_COLUMNS, knownRuns, paintFor, printJson, selectRun } from './history-options.ts';
+import {
+  DEFAULT_COLUMNS,
+  type KnownRuns,
+  knownRuns,
+  paintFor,
+  printJson,
+  selectRun,
+} from './history-options.ts';
 import { reproduceLookup } from './reproduce-lookup.ts';
 
 export interface ReproduceOptions {
@@ -17,15 +30,40 @@ export interface ReproduceOptions {
 
 const FORMATS = ['text', 'markdown', 'md', 'json'];
 
-function nothingInCommon({ publication, run, cells }: Reproduction, keys: readonly string[]): BenchError {
-  const rows = [...new Set(cells.map(({ title, tier }) => `${title} at ${tier ?? 'any'} vCPU`))];
+function nothingInCommon(
+  { publication, run, cells }: Reproduction,
+  keys: readonly string[],
+  example: string,
+): BenchError {
+  const rows = [
+    ...new Set(cells.map(({ title, tier }) => (tier === null ? title : `${title} at ${tier} vCPU`))),
+  ];
   return new BenchError('E_USAGE', `run ${run} has none of the cases of publication "${publication.name}"`, {
-    fix: 'Measure them, for example: bench matrix --servers coredns,dinodns-stock --baseline coredns.',
+    fix: `Measure them, for example: ${example}.`,
     evidence: [
       `published: ${rows.slice(0, 8).join(', ')}`,
       ...keys.slice(0, 6).map((key) => `in the run: ${key}`),
     ],
   });
+}
+
+/** The run with its cases, of whichever experiment; what that says of its result is a note. */
+async function runFor(
+  world: World,
+  known: KnownRuns,
+  reference: string,
+  experiments: readonly string[],
+): Promise<{ entry: Entry; notes: string[] }> {
+  const { run, selector } = parseReference(reference);
+  const entry = await loadEntry(world, known.resultsDirectory, known, run, { experiments });
+  if (entry.experiment === compareKind.experiment || !experiments.includes(entry.experiment)) {
+    const { cases } = await selectRun(world, known, reference);
+    return { entry: { ...entry, cases }, notes: [] };
+  }
+  const path = known.runs.find(({ id }) => id === entry.id)?.path ?? run;
+  const { cases, conditions, summary } = openRun(await createStore(world, '.').find(path));
+  const whole = { ...entry, environment: conditions, cases };
+  return { entry: { ...whole, cases: selectCases(whole, selector).cases }, notes: [`Ours: ${summary}.`] };
 }
 
 /** Prints the comparison; every verdict is a result, so the status is 0. */
@@ -38,14 +76,17 @@ export async function reproduceCommand(world: World, options: ReproduceOptions):
   }
   // Its figures are no cases of a comparison.
   if (name === 'lookup') return reproduceLookup(world, options);
-  const mapping = mappingOf(name);
+  const { mapping, experiments, example } = mappingOf(name);
   const known = await knownRuns(world, options.out);
-  const { entry, cases } = await selectRun(world, known, options.run);
-  const result = reproduce(publishedRecord(name), { ...entry, cases }, mapping);
+  const { entry, notes } = await runFor(world, known, options.run, experiments);
+  const { cases } = entry;
+  const found = reproduce(publishedRecord(name), entry, mapping);
+  const result = { ...found, notes: [...notes, ...found.notes] };
   if (result.cells.every(({ verdict }) => verdict === 'not measured')) {
     throw nothingInCommon(
       result,
       cases.map(({ key }) => key),
+      example,
     );
   }
   if (options.format === 'json') printJson(world, result);

@@ -41,6 +41,8 @@ export interface OpenedRecord {
   readonly trials: readonly { readonly key: string; readonly order: number }[];
   /** Its figures as cases with trials, for `bench reproduce`; empty where they have no such form. */
   readonly cases: readonly EntryCase[];
+  /** The conditions of these cases, by the names that `Entry.environment` has. */
+  readonly conditions: Readonly<Record<string, string>>;
   /** The text report of that name; undefined for one that there is not. */
   render(name: string, options: RenderOptions): string | undefined;
   /** The files of these formats, in their order. */
@@ -70,6 +72,8 @@ export interface RecordsDefinition<R extends RecordHeader> {
   trialsOf?(record: R): OpenedRecord['trials'];
   /** Default: none. */
   casesOf?(record: R): readonly EntryCase[];
+  /** Default: none. */
+  conditionsOf?(record: R): Readonly<Record<string, string>>;
 }
 
 function factsOf<R>(format: Format<R>): FormatFacts {
@@ -78,7 +82,7 @@ function factsOf<R>(format: Format<R>): FormatFacts {
 }
 
 export function recordsOf<R extends RecordHeader>(definition: RecordsDefinition<R>): Records {
-  const { kind, formats, summarize, deltaOf, trialsOf, casesOf } = definition;
+  const { kind, formats, summarize, deltaOf, trialsOf, casesOf, conditionsOf } = definition;
   return {
     kind,
     formats: formats.map(factsOf),
@@ -91,6 +95,7 @@ export function recordsOf<R extends RecordHeader>(definition: RecordsDefinition<
         summary: summarize(record),
         trials: trialsOf?.(record) ?? [],
         cases: casesOf?.(record) ?? [],
+        conditions: conditionsOf?.(record) ?? {},
         render: (name, options) => findRenderer(name, formats)?.render(record, options),
         files: (names, options) =>
           filesOf(

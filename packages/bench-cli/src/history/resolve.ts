@@ -38,8 +38,8 @@ async function recordAt(world: Pick<World, 'fs' | 'cwd'>, reference: string): Pr
 export interface Wanted {
   /** The ID of a run to skip: the gated run is not its own reference. Default: none. */
   readonly except?: string | null;
-  /** Only runs of this experiment. Default: of any. */
-  readonly experiment?: string;
+  /** Only runs of these experiments. Default: of any. */
+  readonly experiments?: readonly string[];
 }
 
 /** Of a branch or commit the newest run that is complete, else the newest of all. */
@@ -54,10 +54,10 @@ function newest(runs: readonly RunRow[]): RunRow | undefined {
 export function findRun(
   { runs, tags }: RunIndex,
   reference: string,
-  { except = null, experiment }: Wanted = {},
+  { except = null, experiments }: Wanted = {},
 ): RunRow | undefined {
   const others = runs.filter(
-    (run) => run.id !== except && (experiment === undefined || run.experiment === experiment),
+    (run) => run.id !== except && (experiments === undefined || experiments.includes(run.experiment)),
   );
   const tagged = tags.get(reference);
   if (tagged !== undefined) return runs.find(({ id }) => id === tagged);

@@ -3,11 +3,14 @@ import type { Command } from 'commander';
 import { KUBERNETES_DEFAULTS } from '../../config/kubernetes-settings.ts';
 import { type Setting, shownValue } from '../../config/setting.ts';
 import { SETTINGS } from '../../config/settings.ts';
+import { BenchError } from '../../errors.ts';
+import type { World } from '../../world.ts';
 import type { Call } from '../experiment.ts';
 import { explainFailure } from './explain.ts';
 import { SHARED_SETTINGS, SWAP_DEFAULTS } from './flags.ts';
 import { inPlaceCommand } from './in-place-command.ts';
 import { restoreCommand } from './restore.ts';
+import { shadowCommand } from './shadow-command.ts';
 import { statusCommand } from './status.ts';
 
 function addSharedSettings(command: Command): Command {
@@ -77,6 +80,18 @@ function addRescue(swap: Command, call: Call): void {
     });
 }
 
+type Method = (world: World, values: Record<string, unknown>, argv: readonly string[]) => Promise<number>;
+
+const METHODS: Readonly<Record<string, Method>> = { shadow: shadowCommand, 'in-place': inPlaceCommand };
+
+function methodOf({ method }: Record<string, unknown>): Method {
+  const found = METHODS[String(method)];
+  if (found !== undefined) return found;
+  throw new BenchError('E_USAGE', `--method: "${String(method)}" must be shadow or in-place`, {
+    fix: 'Omit it to measure beside the DNS of the cluster, which is not touched.',
+  });
+}
+
 export function addSwapCommands(program: Command, call: Call): void {
   const swap = program
     .command('swap')
@@ -84,7 +99,11 @@ export function addSwapCommands(program: Command, call: Call): void {
       'does another version of CoreDNS cost more in this cluster? Changes nothing unless it is told to',
     )
     .option('--to <version>', 'version or image to compare with the one that runs: 1.13.1')
-    .option('--method <name>', 'in-place: change the image of the cluster’s own DNS, and put it back')
+    .option(
+      '--method <name>',
+      'shadow: beside the cluster’s DNS, which is not touched; in-place: change its image, and put it back',
+      'shadow',
+    )
     .option(
       '--placements <sequence>',
       `A: the version that runs, B: the other (default: ${SWAP_DEFAULTS.placements})`,
@@ -103,11 +122,15 @@ export function addSwapCommands(program: Command, call: Call): void {
     .option(...LEASE_NAMESPACE)
     .option('--yes-change-cluster-dns', 'agree that the DNS of the cluster is changed')
     .option('--dry-run', 'print what would be found, changed and put back, and the rights that it takes')
+    .option(
+      '--read-role <name>',
+      'ClusterRole with which CoreDNS reads the cluster (default: system:coredns)',
+    )
     .option('--json', 'print the result as JSON');
   addSharedSettings(swap)
     .addHelpText('after', call.exitStatusHelp)
     .action(async (values: Record<string, unknown>) => {
-      call.status = await inPlaceCommand(call.world, values);
+      call.status = await methodOf(values)(call.world, values, call.argv);
     });
   addRescue(swap, call);
 }

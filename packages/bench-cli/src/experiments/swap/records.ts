@@ -1,11 +1,16 @@
 /** What a swap keeps of its runs, and how it is rendered. */
 import { documentFormats } from '../../report/document/index.ts';
 import { recordsOf } from '../records.ts';
+import { casesOf, conditionsOf } from './comparable.ts';
 import { summaryOf, swapDocument } from './document.ts';
 import { swapKind } from './record.ts';
 
+export const SWAP_FORMATS = documentFormats(swapDocument);
+
 export const swapRecords = recordsOf({
   kind: swapKind,
-  formats: documentFormats(swapDocument),
+  formats: SWAP_FORMATS,
   summarize: summaryOf,
+  casesOf,
+  conditionsOf,
 });

@@ -22,6 +22,7 @@ const WORDS: Readonly<Record<string, string>> = {
 
 const SETTING = 'setting ';
 const SERVER = 'server ';
+const RATE = `${SETTING}rate`;
 const TRIALS = 'trials of each case';
 
 function wordsFor(name: string): string {
@@ -33,6 +34,8 @@ function wordsFor(name: string): string {
 
 /** What the run says of the servers that stand for a published one; with their names if there are several. */
 function ofServers(name: string, entry: Entry, used: readonly string[]): string | null {
+  const exact = entry.environment[name];
+  if (exact !== undefined) return exact;
   const [published = '', ...component] = name.slice(SERVER.length).split(', ');
   const kind = parseServerName(published)?.kind;
   const told = used.flatMap((server) => {
@@ -53,12 +56,21 @@ function trialsOf(entry: Entry, usedCases: ReadonlySet<string>): string | null {
   return least === most ? String(most) : `${least} to ${most}`;
 }
 
+/** `2000`, or `1000, 2000`: the rates of the cases that were compared. */
+function ratesOf(entry: Entry, usedCases: ReadonlySet<string>): string | null {
+  const rates = entry.cases.flatMap(({ key, ratePerSecond }) =>
+    usedCases.has(key) && ratePerSecond !== null ? [ratePerSecond] : [],
+  );
+  return rates.length === 0 ? null : [...new Set(rates)].join(', ');
+}
+
 /** Every condition that the publication states; `usedCases` are the keys of the run's cases that were compared. */
 export function conditionsOf(published: Entry, entry: Entry, usedCases: ReadonlySet<string>): Condition[] {
   const used = entry.cases.flatMap(({ key, server }) => (usedCases.has(key) ? (server ?? []) : []));
   const servers = [...new Set(used)];
   const oursFor = (name: string) => {
     if (name === TRIALS) return trialsOf(entry, usedCases);
+    if (name === RATE) return ratesOf(entry, usedCases);
     if (name.startsWith(SERVER)) return ofServers(name, entry, servers);
     return entry.environment[name] ?? null;
   };

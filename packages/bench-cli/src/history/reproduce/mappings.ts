@@ -34,13 +34,54 @@ const blog: Mapping = (published, cases) => {
     );
 };
 
-const MAPPINGS: Readonly<Partial<Record<PublicationName, Mapping>>> = { blog };
+/** The published versions with the same workload, at any fixed rate: the published one first. */
+const swap: Mapping = (published, cases) => {
+  const wanted = parseServerName(published.server ?? '');
+  return cases
+    .filter((item) => {
+      const name = parseServerName(item.server ?? '');
+      return (
+        isKind(item, wanted?.kind ?? null) &&
+        name?.version === wanted?.version &&
+        item.workload === published.workload &&
+        item.transport === published.transport &&
+        item.ratePerSecond !== null
+      );
+    })
+    .toSorted(
+      (a, b) =>
+        Number(b.ratePerSecond === published.ratePerSecond) -
+        Number(a.ratePerSecond === published.ratePerSecond),
+    );
+};
+
+interface Reproducible {
+  readonly mapping: Mapping;
+  /** Experiments whose runs have such cases. */
+  readonly experiments: readonly string[];
+  /** A command that measures them. */
+  readonly example: string;
+}
+
+const MAPPINGS: Readonly<Partial<Record<PublicationName, Reproducible>>> = {
+  blog: {
+    mapping: blog,
+    experiments: ['compare'],
+    example: 'bench matrix --servers coredns,dinodns-stock --baseline coredns',
+  },
+  swap: {
+    mapping: swap,
+    experiments: ['compare', 'swap'],
+    example:
+      'bench run --servers coredns@1.11.3,coredns@1.13.1 --workload internal,external --rate 2000, or bench swap',
+  },
+};
 
 /** Publications that `bench reproduce` compares; `lookup` has figures of its own, which stand beside a run without a verdict. */
 export const REPRODUCIBLE = [...Object.keys(MAPPINGS), 'lookup'];
 
 /** @throws BenchError `E_USAGE` for a publication whose cases bench cannot measure yet. */
-export function mappingOf(name: PublicationName): Mapping {
+export function mappingOf(name: PublicationName): Reproducible {
   const mapping = MAPPINGS[name];
   if (mapping !== undefined) return mapping;
   throw new BenchError('E_USAGE', `bench cannot measure what publication "${name}" compares`, {

@@ -4,6 +4,7 @@
  */
 import { median } from '../../stats/intervals.ts';
 import { COMPARED_METRICS, type ComparedMetric } from '../../stats/metrics.ts';
+import { loadVisibility, visibilityProblem } from '../../stats/load-visibility.ts';
 import type { SampleTest } from '../../stats/sample-test.ts';
 import { type Samples, samplesOf, testSamples } from '../compare.ts';
 import type { Entry, EntryCase } from '../entry.ts';
@@ -77,6 +78,9 @@ export interface Reproduction {
   readonly notes: readonly string[];
 }
 
+/** Published readings of CPU are those of a minute. */
+const SAMPLED_SECONDS = 60;
+
 interface PublishedPair {
   readonly item: ImportedCase;
   readonly baseline: ImportedCase;
@@ -89,15 +93,37 @@ function pairsOf({ record }: Published): PublishedPair[] {
   });
 }
 
-function publishedValue({ trials }: ImportedCase, metric: ComparedMetric): number | null {
+/** Where only the CPU at a rate is published, CPU time per query follows from it, with idle in it. */
+function publishedValue(
+  { trials, figures, ratePerSecond }: ImportedCase,
+  metric: ComparedMetric,
+): number | null {
   const values = trials.flatMap(({ metrics }) => metrics[metric] ?? []);
-  return values.length === 0 ? null : median(values);
+  if (values.length > 0) return median(values);
+  const cores = figures?.cpuCores;
+  return metric === 'cpuSecondsPerQuery' && cores !== undefined && ratePerSecond ? cores / ratePerSecond : null;
+}
+
+/** What speaks against published CPU figures whose readings are known. */
+function doubts({ record }: Published): string[] {
+  return record.cases.flatMap(({ title, key, samples, ratePerSecond }) => {
+    const visibility = loadVisibility({
+      idleCores: null,
+      loadedCores: null,
+      readings: samples?.cpuCores ?? [],
+      seconds: SAMPLED_SECONDS,
+      ratePerSecond: ratePerSecond ?? 0,
+    });
+    const problem = visibility === null ? '' : visibilityProblem(visibility);
+    return problem === '' ? [] : [`Published ${title ?? key}: ${problem}.`];
+  });
 }
 
 function publishedRatio({ item, baseline }: PublishedPair, metric: ComparedMetric): PublishedRatio | null {
   const [value, reference] = [publishedValue(item, metric), publishedValue(baseline, metric)];
   if (value === null || reference === null || reference === 0) return null;
-  const delta = item.publishedDeltas?.[metric] ?? null;
+  const deltas = item.publishedDeltas;
+  const delta = deltas?.[metric] ?? (metric === 'cpuSecondsPerQuery' ? deltas?.cpuCores : null) ?? null;
   return { value, baseline: reference, ratio: value / reference, delta };
 }
 
@@ -221,6 +247,6 @@ export function reproduce(published: Published, entry: Entry, mapping: Mapping):
       'not measured': count('not measured'),
     },
     conditions: conditionsOf(published.entry, entry, used),
-    notes: [...choices(questions, entry, mapping), ...published.record.source.notes],
+    notes: [...choices(questions, entry, mapping), ...doubts(published), ...published.record.source.notes],
   };
 }

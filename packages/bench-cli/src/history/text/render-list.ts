@@ -47,8 +47,9 @@ export function renderRuns(
           ? []
           : [`${run.branch ?? 'detached'}@${run.commit.slice(0, 8)}${run.dirty ? ' (changed)' : ''}`];
       const servers = run.servers.length === 0 ? 'unknown servers' : run.servers.join(', ');
-      const what = summaryOf(run.id) ?? `${run.cases} ${run.cases === 1 ? 'case' : 'cases'}`;
-      const detail = [servers, what, ...commit].join(' · ');
+      const cases = `${run.cases} ${run.cases === 1 ? 'case' : 'cases'}`;
+      const summary = summaryOf(run.id);
+      const detail = [...(summary === null ? [servers, cases] : [summary]), ...commit].join(' · ');
       return [cut(lines[index] ?? '', columns), paint.dim(cut(`  ${detail}`, columns))];
     })
     .concat('')

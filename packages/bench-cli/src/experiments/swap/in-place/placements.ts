@@ -85,8 +85,22 @@ async function watchImage(request: PlacementsRequest, image: string, signal: Abo
   }
 }
 
+/** What it takes to measure the phases of a placement, in place or beside the DNS. */
+export type PhaseSettings = Pick<
+  PlacementsRequest,
+  | 'settleSeconds'
+  | 'idleSeconds'
+  | 'durationSeconds'
+  | 'ratePerSecond'
+  | 'queryFiles'
+  | 'rawDirectory'
+  | 'say'
+>;
+
+type PhasesRequest = PhaseSettings & Pick<PlacementsRequest, 'run' | 'loader' | 'workload'>;
+
 /** Both placements of a pair have the same order, so that it does not count in their difference. */
-function phasesOf({ idleSeconds, durationSeconds }: PlacementsRequest, index: number) {
+function phasesOf({ idleSeconds, durationSeconds }: PhaseSettings, index: number) {
   const loads: PhaseKind[] =
     Math.floor(index / 2) % 2 === 0 ? ['internal', 'external'] : ['external', 'internal'];
   const kinds: PhaseKind[] = ['idle', ...loads, 'idle'];
@@ -95,8 +109,8 @@ function phasesOf({ idleSeconds, durationSeconds }: PlacementsRequest, index: nu
     .filter(({ seconds }) => seconds > 0);
 }
 
-async function measureAll(
-  request: PlacementsRequest,
+export async function measureAll(
+  request: PhasesRequest,
   index: number,
   pods: readonly V1Pod[],
   signal: AbortSignal,
@@ -126,7 +140,7 @@ async function measureAll(
   return phases;
 }
 
-function failureOf(
+export function failureOf(
   versions: readonly PodVersion[],
   before: readonly V1Pod[],
   after: readonly V1Pod[],

@@ -1,0 +1,130 @@
+/**
+ * What of the cluster's DNS a copy in the run's namespace can have, and what it cannot: in words, for the record. Pure.
+ * Pods there have no rights on nodes and may not be privileged, and other programs must not mistake them for the DNS.
+ */
+import type { V1ConfigMap, V1Container, V1PodSpec, V1Volume, V1VolumeMount } from '@kubernetes/client-node';
+
+/** Plugins that read files, with the place of the first path among their words. */
+const FILE_PLUGINS: Readonly<Record<string, string>> = {
+  hosts: 'the hosts file',
+  file: 'the zone file',
+  auto: 'the directory of zone files',
+  sign: 'the keys and zone files',
+  tls: 'the certificate',
+};
+
+/** Plugins that other servers or accounts must know of, so that a copy behaves differently. */
+const OUTSIDE_PLUGINS: Readonly<Record<string, string>> = {
+  transfer: 'zone transfers (`transfer`): secondary servers do not know the copies',
+  secondary: 'zone transfers (`secondary`): primary servers may not know the copies',
+  bind: 'addresses to listen on (`bind`)',
+  etcd: 'access to etcd (`etcd`)',
+  route53: 'the account of Route 53 (`route53`)',
+  azure: 'the account of Azure DNS (`azure`)',
+  clouddns: 'the account of Cloud DNS (`clouddns`)',
+};
+
+const isBelow = (path: string, directory: string) =>
+  path === directory || path.startsWith(directory.endsWith('/') ? directory : `${directory}/`);
+
+/** What the Corefile refers to and a copy does not have. `directories` are those that it has. */
+export function corefileGaps(corefile: string, directories: readonly string[]): string[] {
+  const gaps = corefile.split('\n').flatMap((line): string[] => {
+    const [plugin = '', ...words] = line.trim().split(/\s+/);
+    const outside = OUTSIDE_PLUGINS[plugin];
+    if (outside !== undefined) return [outside];
+    const what = FILE_PLUGINS[plugin];
+    const path = words.find((word) => word.startsWith('/'));
+    if (what === undefined || path === undefined) return [];
+    return directories.some((directory) => isBelow(path, directory))
+      ? []
+      : [`${what} ${path} (\`${plugin}\`), which is no part of a ConfigMap`];
+  });
+  return [...new Set(gaps)];
+}
+
+export interface CarriedMount {
+  readonly mountPath: string;
+  readonly configMap: string;
+  /** Keys by file name; null for all. */
+  readonly items: Readonly<Record<string, string>> | null;
+}
+
+export interface CarriedMounts {
+  readonly mounts: readonly CarriedMount[];
+  readonly gaps: readonly string[];
+}
+
+function mountOf(mount: V1VolumeMount, volume: V1Volume | undefined): CarriedMount | string | null {
+  const { mountPath, subPath } = mount;
+  const { configMap } = volume ?? {};
+  if (volume?.emptyDir !== undefined) return null;
+  if (configMap?.name === undefined || subPath !== undefined)
+    return `the files in ${mountPath} (volume ${mount.name})`;
+  const items = configMap.items?.map(({ key, path }): [string, string] => [key, path]);
+  return {
+    mountPath,
+    configMap: configMap.name,
+    items: items === undefined ? null : Object.fromEntries(items),
+  };
+}
+
+/** ConfigMaps that the container sees are copied; other volumes are not. */
+export function carriedMounts(spec: V1PodSpec, container: V1Container): CarriedMounts {
+  const found = (container.volumeMounts ?? []).map((mount) =>
+    mountOf(
+      mount,
+      spec.volumes?.find(({ name }) => name === mount.name),
+    ),
+  );
+  return {
+    mounts: found.filter((item) => item !== null && typeof item !== 'string'),
+    gaps: found.filter((item) => typeof item === 'string'),
+  };
+}
+
+/** Environment variables with a value of their own; the others refer to objects of another namespace. */
+export function carriedEnv(container: V1Container): { env: Record<string, string>; gaps: string[] } {
+  const all = container.env ?? [];
+  const plain = all.flatMap(({ name, value }): [string, string][] =>
+    value === undefined ? [] : [[name, value]],
+  );
+  const gaps = all.filter(({ value }) => value === undefined).map(({ name }) => `the variable ${name}`);
+  return { env: Object.fromEntries(plain), gaps };
+}
+
+/** What the pods of the DNS have beside its container. */
+export function podGaps(spec: V1PodSpec, container: V1Container): string[] {
+  const sidecars = spec.containers.filter((item) => item !== container).map(({ name }) => name);
+  const hostPorts = (container.ports ?? []).flatMap(({ hostPort }) => hostPort ?? []);
+  return [
+    ...(sidecars.length === 0 ? [] : [`sidecars: ${sidecars.join(', ')}`]),
+    ...(spec.hostNetwork === true ? ['the network of the nodes (hostNetwork)'] : []),
+    ...(hostPorts.length === 0 ? [] : [`ports of the nodes: ${hostPorts.join(', ')}`]),
+    ...(spec.priorityClassName === undefined ? [] : [`the priority class ${spec.priorityClassName}`]),
+    ...(spec.affinity === undefined ? [] : ['rules on which pods may share a node (affinity)']),
+    ...((spec.topologySpreadConstraints ?? []).length === 0
+      ? []
+      : ['rules on how pods are spread over nodes']),
+    ...((container.envFrom ?? []).length === 0 ? [] : ['variables from other objects (envFrom)']),
+  ];
+}
+
+/** The Corefile among the files of the ConfigMaps: the one that `-conf` names. */
+export function corefileOf(
+  container: V1Container,
+  mounts: readonly CarriedMount[],
+  maps: ReadonlyMap<string, V1ConfigMap>,
+): string {
+  const words = [...(container.command ?? []), ...(container.args ?? [])];
+  const path = words[words.indexOf('-conf') + 1] ?? '';
+  for (const { mountPath, configMap, items } of mounts) {
+    if (!isBelow(path, mountPath)) continue;
+    const file = path.slice(mountPath.length).replace(/^\//, '');
+    const data = maps.get(configMap)?.data ?? {};
+    const key = items === null ? file : Object.keys(items).find((name) => items[name] === file);
+    const content = key === undefined ? undefined : data[key];
+    if (content !== undefined) return content;
+  }
+  return '';
+}

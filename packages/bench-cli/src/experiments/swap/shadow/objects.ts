@@ -1,0 +1,155 @@
+/** The objects of a copy: its ConfigMaps, Deployment, Service, account, and the role that lets it read the cluster. Pure. */
+import type {
+  V1ClusterRoleBinding,
+  V1ConfigMap,
+  V1Deployment,
+  V1PodTemplateSpec,
+  V1Service,
+  V1ServiceAccount,
+} from '@kubernetes/client-node';
+import type { ClusterRun } from '../../../targets/kubernetes/cluster-run.ts';
+import { runLabels, unitLabels, unitSelector } from '../../../targets/kubernetes/objects/labels.ts';
+import { podTemplate } from '../../../targets/kubernetes/objects/pods.ts';
+import type { CopyPlan } from './plan-copy.ts';
+
+type Place = Pick<ClusterRun, 'namespace' | 'runId' | 'settings' | 'pullSecrets'>;
+
+/** The account of the copies; it may read what CoreDNS reads. */
+export const READER = 'dns-reader';
+
+const DNS_PORT = 53;
+
+const copyName = (configMap: string) => `dns-${configMap}`.slice(0, 63);
+
+export function accountObject({ namespace, runId }: Place): V1ServiceAccount {
+  return {
+    metadata: { name: READER, namespace, labels: runLabels(runId) },
+    automountServiceAccountToken: true,
+  };
+}
+
+/** Belongs to the run's namespace: Kubernetes deletes it when that is gone, even if bench was killed. */
+export function bindingObject(
+  { namespace, runId }: Place,
+  role: string,
+  namespaceUid: string,
+): V1ClusterRoleBinding {
+  return {
+    metadata: {
+      name: namespace,
+      labels: runLabels(runId),
+      ownerReferences: [{ apiVersion: 'v1', kind: 'Namespace', name: namespace, uid: namespaceUid }],
+    },
+    roleRef: { apiGroup: 'rbac.authorization.k8s.io', kind: 'ClusterRole', name: role },
+    subjects: [{ kind: 'ServiceAccount', name: READER, namespace }],
+  };
+}
+
+export function configMapObjects({ namespace, runId }: Place, { configMaps }: CopyPlan): V1ConfigMap[] {
+  return [...configMaps].map(([name, { data, binaryData }]) => ({
+    metadata: { name: copyName(name), namespace, labels: runLabels(runId) },
+    ...(data === undefined ? {} : { data }),
+    ...(binaryData === undefined ? {} : { binaryData }),
+    immutable: true,
+  }));
+}
+
+/** As in the cluster's own pods, where their nodes, names and probes are concerned. */
+function likeTheDns(template: V1PodTemplateSpec, { spec, container }: CopyPlan): V1PodTemplateSpec {
+  const own = template.spec;
+  const [first] = own?.containers ?? [];
+  if (own === undefined || first === undefined) throw new Error('a template without a container');
+  const { livenessProbe, readinessProbe, startupProbe } = container;
+  return {
+    ...template,
+    spec: {
+      ...own,
+      ...(spec.dnsPolicy === undefined ? {} : { dnsPolicy: spec.dnsPolicy }),
+      ...(spec.dnsConfig === undefined ? {} : { dnsConfig: spec.dnsConfig }),
+      ...(own.nodeSelector === undefined && spec.nodeSelector !== undefined
+        ? { nodeSelector: spec.nodeSelector }
+        : {}),
+      tolerations: [...(own.tolerations ?? []), ...(spec.tolerations ?? [])],
+      serviceAccountName: READER,
+      automountServiceAccountToken: true,
+      securityContext: {
+        ...own.securityContext,
+        // So that a user without privileges may bind port 53; Kubernetes counts it as safe.
+        sysctls: [{ name: 'net.ipv4.ip_unprivileged_port_start', value: '0' }],
+      },
+      containers: [
+        {
+          ...first,
+          ...(livenessProbe === undefined ? {} : { livenessProbe }),
+          ...(readinessProbe === undefined ? {} : { readinessProbe }),
+          ...(startupProbe === undefined ? {} : { startupProbe }),
+        },
+      ],
+    },
+  };
+}
+
+export interface CopyObjects {
+  readonly name: string;
+  readonly labels: Readonly<Record<string, string>>;
+  readonly deployment: V1Deployment;
+  readonly service: V1Service;
+}
+
+/** One placement of one version. `unit` is unique within the run. */
+export function copyObjects(place: Place, plan: CopyPlan, image: string, unit: string): CopyObjects {
+  const { namespace, runId, settings, pullSecrets } = place;
+  const { container, workload, mounts, configMaps, env, replicas } = plan;
+  const labels = unitLabels(runId, 'server', unit);
+  const selector = unitSelector(runId, unit);
+  const metadata = { name: unit, namespace, labels };
+  const itemsOf = (configMap: string) =>
+    Object.fromEntries(Object.keys(configMaps.get(configMap)?.data ?? {}).map((key) => [key, key]));
+  const template = podTemplate({
+    settings,
+    labels,
+    component: 'server',
+    image,
+    ...(container.command === undefined ? {} : { command: container.command }),
+    args: container.args ?? [],
+    env,
+    ...(container.resources === undefined ? {} : { resources: container.resources }),
+    mounts: Object.fromEntries(
+      mounts.map(({ mountPath, configMap, items }) => [
+        mountPath,
+        { configMap: copyName(configMap), items: items ?? itemsOf(configMap) },
+      ]),
+    ),
+    ports: (container.ports ?? []).map(({ hostPort: _, hostIP: __, ...port }) => port),
+    pullSecrets,
+    restartPolicy: 'Always',
+    needsBindService: true,
+  });
+  return {
+    name: unit,
+    labels: selector,
+    deployment: {
+      metadata,
+      spec: {
+        replicas,
+        strategy: { type: 'Recreate' },
+        revisionHistoryLimit: 0,
+        selector: { matchLabels: selector },
+        template: likeTheDns(template, plan),
+      },
+    },
+    service: {
+      metadata,
+      spec: {
+        type: 'ClusterIP',
+        selector,
+        ports: (['UDP', 'TCP'] as const).map((protocol) => ({
+          name: `dns-${protocol.toLowerCase()}`,
+          port: DNS_PORT,
+          targetPort: workload.podPort,
+          protocol,
+        })),
+      },
+    },
+  };
+}

@@ -1,0 +1,80 @@
+/** What is copied of the cluster's DNS, found before anything is created. Reads only. */
+import type { V1ConfigMap, V1Container, V1PodSpec } from '@kubernetes/client-node';
+import { BenchError } from '../../../errors.ts';
+import type { KubeClient } from '../../../kubernetes-api/client.ts';
+import { parseQuantity } from '../../../quantity.ts';
+import { podsOf } from '../in-place/await-rollout.ts';
+import type { DnsWorkload } from '../in-place/find-workload.ts';
+import {
+  type CarriedMount,
+  carriedEnv,
+  carriedMounts,
+  corefileGaps,
+  corefileOf,
+  podGaps,
+} from './carry-over.ts';
+
+export interface CopyPlan {
+  readonly workload: DnsWorkload;
+  readonly spec: V1PodSpec;
+  readonly container: V1Container;
+  readonly replicas: number;
+  readonly mounts: readonly CarriedMount[];
+  readonly configMaps: ReadonlyMap<string, V1ConfigMap>;
+  readonly env: Readonly<Record<string, string>>;
+  readonly corefile: string;
+  readonly notCarriedOver: readonly string[];
+  readonly cpuLimitCores: number | null;
+  readonly memoryLimitBytes: number | null;
+}
+
+async function templateOf(client: KubeClient, { kind, name, namespace }: DnsWorkload, signal: AbortSignal) {
+  const object = await client.get(kind, name, namespace, signal);
+  const spec = object?.spec?.template.spec;
+  if (spec !== undefined) return spec;
+  throw new BenchError('E_CONFIG', `${kind} ${namespace}/${name} is gone`, { fix: 'Try again.' });
+}
+
+/** @throws BenchError `E_CONFIG` for a DNS without a Corefile in a ConfigMap. */
+export async function planCopy(
+  client: KubeClient,
+  workload: DnsWorkload,
+  signal: AbortSignal,
+): Promise<CopyPlan> {
+  const spec = await templateOf(client, workload, signal);
+  const container = spec.containers[workload.containerIndex];
+  if (container === undefined) throw new Error('the container was found a moment ago');
+  const { mounts, gaps } = carriedMounts(spec, container);
+  const configMaps = new Map<string, V1ConfigMap>();
+  for (const name of new Set(mounts.map(({ configMap }) => configMap))) {
+    const found = await client.get('ConfigMap', name, workload.namespace, signal);
+    if (found !== null) configMaps.set(name, found);
+  }
+  const corefile = corefileOf(container, mounts, configMaps);
+  if (corefile === '') {
+    throw new BenchError('E_CONFIG', `${workload.title} has no Corefile in a ConfigMap`, {
+      fix: 'A copy beside it cannot be made; measure it in place: --method in-place.',
+    });
+  }
+  const { env, gaps: envGaps } = carriedEnv(container);
+  const directories = mounts.map(({ mountPath }) => mountPath);
+  const { limits = {} } = container.resources ?? {};
+  return {
+    workload,
+    spec,
+    container,
+    replicas: workload.replicas ?? Math.max(1, (await podsOf(client, workload, signal)).length),
+    mounts,
+    configMaps,
+    env,
+    corefile,
+    notCarriedOver: [
+      ...corefileGaps(corefile, directories),
+      ...gaps,
+      ...envGaps,
+      ...podGaps(spec, container),
+    ],
+    cpuLimitCores: parseQuantity(limits.cpu),
+    memoryLimitBytes: parseQuantity(limits.memory),
+  };
+}

@@ -1,0 +1,25 @@
+/** The rights that copies beside the cluster's DNS take, beyond those of `bench run`. Pure. */
+import { placeOf } from '../../../cluster-changes/place.ts';
+import { type Right, rightsOn } from '../../../cluster-changes/rights.ts';
+import type { DnsWorkload } from '../in-place/find-workload.ts';
+
+/**
+ * The role with which CoreDNS reads the cluster: of OpenShift's operator, else that of kubeadm, which most
+ * clusters have kept.
+ */
+export function readRoleOf({ namespace }: Pick<DnsWorkload, 'namespace'>): string {
+  return namespace === 'openshift-dns' ? 'openshift-dns' : 'system:coredns';
+}
+
+export function shadowRights(workload: DnsWorkload, role: string): Right[] {
+  const { namespace } = workload;
+  const rbac = { group: 'rbac.authorization.k8s.io', namespace: null };
+  return [
+    ...rightsOn(placeOf(workload.path), 'get'),
+    ...rightsOn({ group: '', resource: 'configmaps', namespace, name: '' }, 'get'),
+    ...rightsOn({ group: '', resource: 'pods', namespace, name: '' }, 'list'),
+    ...rightsOn({ group: '', resource: 'services', namespace: null, name: '' }, 'list'),
+    ...rightsOn({ ...rbac, resource: 'clusterrolebindings', name: '' }, 'create'),
+    ...rightsOn({ ...rbac, resource: 'clusterroles', name: role }, 'bind'),
+  ];
+}

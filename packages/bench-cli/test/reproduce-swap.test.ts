@@ -1,0 +1,71 @@
+/** `bench reproduce swap`: the published differences beside those of a swap and of a comparison. */
+import { cp } from 'node:fs/promises';
+import { join } from 'node:path';
+import { afterEach, beforeEach, expect, it } from 'vitest';
+import type { SwapRecord } from '../src/experiments/swap/record.ts';
+import { swapKind } from '../src/experiments/swap/record.ts';
+import type { Reproduction } from '../src/history/reproduce/procedure.ts';
+import { createStore } from '../src/results/store.ts';
+import { eightPlacements, makeSwap } from './fixtures/make-swap.ts';
+import { type TestWorld, testWorld } from './support/test-world.ts';
+
+const REFERENCE = new URL('../../../results/reference/local-coredns-versions/', import.meta.url);
+
+let world: TestWorld;
+beforeEach(async () => {
+  world = await testWorld();
+});
+afterEach(() => world.remove());
+
+const save = (record: SwapRecord) => createStore(world, 'results').saveAs(swapKind, record);
+
+async function reproduced(...argv: string[]): Promise<Reproduction> {
+  expect(await world.bench('reproduce', 'swap', ...argv, '--json'), world.err()).toBe(0);
+  return JSON.parse(world.out());
+}
+
+it('compares CPU under load, idle included, and says so of a swap whose ratio is known', async () => {
+  await save(makeSwap(eightPlacements(100, 112, 1, 20)));
+  const { cells, conditions, notes } = await reproduced();
+  expect(cells.map(({ title, published }) => [title, published.delta])).toEqual([
+    ['1.13.1 internal', 0.046],
+    ['1.13.1 external', 0.074],
+  ]);
+  const [internal] = cells;
+  expect(internal?.published.ratio).toBeCloseTo(296 / 283, 6);
+  expect(internal?.measured).toMatchObject({ trials: 4, method: 'student-t' });
+  expect(internal?.measured?.ratio).toBeCloseTo(132 / 120, 1);
+  expect(internal?.verdict).toBe('same direction');
+  expect(conditions.find(({ name }) => name === '--rate')).toMatchObject({ run: '2000', isSame: true });
+  expect(conditions.find(({ name }) => name === 'coredns@1.11.3 version')?.isSame).toBe(true);
+  expect(notes[0]).toBe('Ours: shadow: 1.13.1 against 1.11.3: internal more, external more.');
+  expect(notes.filter((note) => note.includes('the load is not visible'))).toHaveLength(4);
+});
+
+it('takes placements that count only: without a pair there is nothing to compare', async () => {
+  await save(makeSwap(eightPlacements(100, 112).map((one) => ({ ...one, held: 0.5 }))));
+  expect(await world.bench('reproduce', 'swap')).toBe(2);
+  expect(world.err()).toContain('none of the cases of publication "swap"');
+});
+
+it('works on the reference run on one machine, and contradicts the publication', async () => {
+  await cp(REFERENCE, join(world.directory, 'results', 'versions'), { recursive: true });
+  const { cells } = await reproduced('results/versions');
+  expect(cells.map(({ verdict, contradiction }) => [verdict, contradiction])).toEqual([
+    ['contradicted', 'opposite'],
+    ['contradicted', 'opposite'],
+  ]);
+  for (const { measured } of cells) expect(measured).toMatchObject({ trials: 8 });
+});
+
+it('is in the history as a run of its experiment, with its summary, and has every report', async () => {
+  const record = makeSwap(eightPlacements(100, 120));
+  await save(record);
+  expect(await world.bench('history')).toBe(0);
+  expect(world.out()).toContain('shadow: 1.13.1 against 1.11.3: internal more, external more');
+  expect(await world.bench('report', 'latest', '--format', 'md,csv,json,html,blog,svg')).toBe(0);
+  const names = ['report.md', 'trials.csv', 'record.json', 'report.html', 'blog/index.md', 'charts/net-cpu.svg'];
+  for (const name of names) expect(world.out()).toContain(name);
+  expect(await world.bench('report', 'latest', '--format', 'benchstat')).toBe(2);
+  expect(world.err()).toContain('a run of "swap" has no format "benchstat"');
+});
