@@ -64,7 +64,14 @@ it('is in the history as a run of its experiment, with its summary, and has ever
   expect(await world.bench('history')).toBe(0);
   expect(world.out()).toContain('shadow: 1.13.1 against 1.11.3: internal more, external more');
   expect(await world.bench('report', 'latest', '--format', 'md,csv,json,html,blog,svg')).toBe(0);
-  const names = ['report.md', 'trials.csv', 'record.json', 'report.html', 'blog/index.md', 'charts/net-cpu.svg'];
+  const names = [
+    'report.md',
+    'trials.csv',
+    'record.json',
+    'report.html',
+    'blog/index.md',
+    'charts/net-cpu.svg',
+  ];
   for (const name of names) expect(world.out()).toContain(name);
   expect(await world.bench('report', 'latest', '--format', 'benchstat')).toBe(2);
   expect(world.err()).toContain('a run of "swap" has no format "benchstat"');

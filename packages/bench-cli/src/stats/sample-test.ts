@@ -130,24 +130,9 @@ export function testDifferences(
 }
 
 /**
- * The differences of paired trials, as they are: for figures that may be zero or negative, such as CPU above
- * idle. By ranks or by Student's t as `testPaired`. Null for fewer than two.
- */
-export function testDifferences(
-  differences: readonly number[],
-  { comparisons = 1 }: Pick<TestOptions, 'comparisons'> = {},
-): (LogInterval & { readonly method: IntervalMethod }) | null {
-  if (differences.length < 2) return null;
-  const byRanks = smallestSignedRankP(differences.length) * comparisons <= LEVEL;
-  return byRanks
-    ? { ...signedRankInterval(differences, signedRankTest(differences)), method: 'signed-rank' }
-    : { ...studentLocation(differences), method: 'student-t' };
-}
-
-/**
- * The smallest true difference that so many pairs with this scatter would show in four of five experiments: the
- * t distribution around a difference is approximated by a shifted one, which is within 2 % from three pairs on (J. Cohen, Statistical Power
- * Analysis, 1988, chapter 2). Null for fewer than two.
+ * The smallest true difference that so many pairs with this scatter would show in four of five experiments. The t
+ * distribution around a difference is approximated by a shifted one (J. Cohen, Statistical Power Analysis, 1988, chapter
+ * 2); `test/swap-results.test.ts` simulates it. Null for fewer than two.
  */
 export function detectableDifference(differences: readonly number[]): number | null {
   if (differences.length < 2) return null;

@@ -29,7 +29,7 @@ import {
 type Values = Readonly<Record<string, unknown>>;
 
 /** The file that grants the rights. */
-const ROLE_FILE = 'k8s/rbac-swap.yaml';
+const ROLE_FILE = 'k8s/rbac-swap-shadow.yaml';
 
 function configurationOf(world: World, values: Values): RunConfiguration {
   const flags = { ...sharedFlags(values), target: 'kubernetes', loader: 'builtin' };

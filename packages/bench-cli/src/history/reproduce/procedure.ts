@@ -3,8 +3,8 @@
  * that both have. A publication needs its record (`published/NAME.json`) and a mapping to cases of ours. Pure.
  */
 import { median } from '../../stats/intervals.ts';
-import { COMPARED_METRICS, type ComparedMetric } from '../../stats/metrics.ts';
 import { loadVisibility, visibilityProblem } from '../../stats/load-visibility.ts';
+import { COMPARED_METRICS, type ComparedMetric } from '../../stats/metrics.ts';
 import type { SampleTest } from '../../stats/sample-test.ts';
 import { type Samples, samplesOf, testSamples } from '../compare.ts';
 import type { Entry, EntryCase } from '../entry.ts';
@@ -101,7 +101,9 @@ function publishedValue(
   const values = trials.flatMap(({ metrics }) => metrics[metric] ?? []);
   if (values.length > 0) return median(values);
   const cores = figures?.cpuCores;
-  return metric === 'cpuSecondsPerQuery' && cores !== undefined && ratePerSecond ? cores / ratePerSecond : null;
+  return metric === 'cpuSecondsPerQuery' && cores !== undefined && ratePerSecond
+    ? cores / ratePerSecond
+    : null;
 }
 
 /** What speaks against published CPU figures whose readings are known. */
