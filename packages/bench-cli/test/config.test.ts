@@ -119,7 +119,7 @@ describe('settings', () => {
 
   it('have a flag and a variable each', () => {
     const flags = Object.values(SETTINGS).map(({ flag }) => flag);
-    expect(flags.every((flag) => /^--[a-z0-9-]+( <[a-z]+>)?$/.test(flag))).toBe(true);
+    expect(flags.every((flag) => /^--[a-z0-9-]+( (<[a-z]+>|\[[a-z]+\]))?$/.test(flag))).toBe(true);
     expect(new Set(flags).size).toBe(flags.length);
     expect(variableOf('corednsVersion')).toBe('DINODNS_BENCH_COREDNS_VERSION');
   });

@@ -1,5 +1,6 @@
 /** One sentence and one picture for a reader who knows no statistics. */
 import { describe, expect, it } from 'vitest';
+import { renderHtml } from '../src/report/html/index.ts';
 import { findRenderer, renderers } from '../src/report/index.ts';
 import { leadOf } from '../src/report/lead.ts';
 import type { LimitedBy } from '../src/results/record.ts';
@@ -38,15 +39,13 @@ describe('the lead of a run', () => {
     expect(lead?.bars.map(({ value }) => value)).toEqual(['1.00 ms', '250 µs', '1.00 ms']);
   });
 
-  it('is there in the terminal and on the page, and not where one sentence cannot say it', () => {
+  it('is there in the terminal and on the page, and not where one sentence cannot say it', async () => {
     const record = recordOf('server');
     const text = findRenderer('terminal', renderers)?.render(record, { delta: 'relative' }) ?? '';
     expect(text).toMatch(/^Compared with CoreDNS, DinoDNS answers 4\.0 times as many queries per second,/);
     expect(text).toMatch(/^DinoDNS {3}█+ {2}4,000$/m);
     for (const line of text.split('\n')) expect([...line].length).toBeLessThanOrEqual(80);
-    expect(findRenderer('html', renderers)?.render(record, { delta: 'relative' })).toContain(
-      '4.0 times as many queries',
-    );
+    expect(await renderHtml(record, { delta: 'relative' })).toContain('4.0 times as many queries');
     const several = makeRecord({
       cases: [1, 2].flatMap((tier) => [
         { server: 'coredns', tier, trials: trials(1000) },
