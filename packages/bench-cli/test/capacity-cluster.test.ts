@@ -190,6 +190,7 @@ describe('the private CoreDNS', () => {
       mount,
       pullSecrets: [],
       phases: ['cold-start'],
+      podsVerified: true,
       seconds: 1,
       queriesPerSecond: 0,
       memory: { request: '70Mi', limit: '170Mi' },

@@ -44,7 +44,8 @@ const servicesOf = async (namespace: string) =>
 describe('bench capacity memory --target kubernetes', () => {
   it('measures a private CoreDNS while kube-proxy and the DNS of the cluster notice nothing', async () => {
     const before = await proxyRules();
-    const flags = ['--objects', '600', '--config', 'default,autopath', '--starts', '1', '--quick'];
+    const size = ['--objects', '600', '--config', 'default,autopath'];
+    const flags = [...size, '--starts', '1', '--quick', '--rate', '200'];
     const run = world.bench('capacity', 'memory', '--target', 'kubernetes', ...flags);
     await world.errContains('start 1 of 1');
     const [namespace = ''] = await runNamespaces();

@@ -99,6 +99,8 @@ export interface DnsJobRequest {
   readonly mount: ConfigMapMount;
   readonly pullSecrets: readonly string[];
   readonly phases: readonly Phase[];
+  /** Whether only pods that exist have a name. */
+  readonly podsVerified: boolean;
   /** Of `steady` and `load`. */
   readonly seconds: number;
   readonly queriesPerSecond: number;
@@ -143,6 +145,7 @@ export function dnsJob(request: DnsJobRequest): V1Job {
       SECONDS: String(request.seconds),
       QUERIES_PER_SECOND: String(request.queriesPerSecond),
       NAMESPACE: namespace,
+      PODS_VERIFIED: String(request.podsVerified),
       TOKEN_FILE: `${TOKEN_DIRECTORY}/token`,
       CA_FILE: `${TOKEN_DIRECTORY}/ca.crt`,
       RELAY_PORT: String(RELAY_PORT),

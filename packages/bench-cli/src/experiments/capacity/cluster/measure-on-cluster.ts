@@ -100,6 +100,7 @@ async function startAll(
         ...request,
         namespace,
         unit: `start-${start}`,
+        podsVerified: needsPods(request.configuration),
         corednsImage,
         observerImage: checkerImage(settings),
         mount: files.mount,

@@ -21,6 +21,7 @@ export interface StartRequest {
   readonly mount: ConfigMapMount;
   readonly pullSecrets: readonly string[];
   readonly phases: readonly Phase[];
+  readonly podsVerified: boolean;
   readonly seconds: number;
   readonly queriesPerSecond: number;
   readonly memory: { readonly request: string; readonly limit: string } | null;

@@ -152,6 +152,7 @@ function environmentOf(
     API_SERVER: api.url,
     ...(api.tokenFile === undefined ? {} : { TOKEN_FILE: api.tokenFile }),
     ...(api.caFile === undefined ? {} : { CA_FILE: api.caFile }),
+    PODS_VERIFIED: String(request.corefile.pods === 'verified'),
     PID: String(pid),
     NAMES_FILE: join(directory, 'names.txt'),
     RELAY_PORT: String(ports.relay),

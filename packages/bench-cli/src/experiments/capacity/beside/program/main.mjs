@@ -30,6 +30,7 @@ const numberOf = (name, missing) => Number(process.env[name] ?? missing);
 const SECONDS = numberOf('SECONDS', 20);
 const QUERIES_PER_SECOND = numberOf('QUERIES_PER_SECOND', 0);
 const CACHE_NAMES = numberOf('CACHE_NAMES', 9984);
+const PODS_VERIFIED = process.env.PODS_VERIFIED === 'true';
 const READY_SECONDS = numberOf('READY_SECONDS', 120);
 /** Time for what follows a list: objects are stored, and the first garbage collection. */
 const AFTER_LIST_SECONDS = 5;
@@ -46,10 +47,10 @@ const print = (line) => process.stdout.write(`${JSON.stringify(line)}\n`);
 const namesFile = process.env.NAMES_FILE ?? new URL('names.txt', import.meta.url);
 const services = readFileSync(namesFile, 'utf8').split('\n').filter(Boolean);
 const serviceQuestion = (n) => ({ name: services[n % services.length] ?? '', type: 'A', code: NOERROR });
-/** Any address has a name with `pods insecure`: as many positive answers as are wanted. */
+/** Any address has a name with `pods insecure`, for as many positive answers as are wanted; with `pods verified`, few have. */
 const podQuestion = (n) => {
   const address = [198, 18 + ((n >> 16) & 1), (n >> 8) & 255, n & 255].join('-');
-  return { name: `${address}.${NAMESPACE}.pod.${DOMAIN}`, type: 'A', code: NOERROR };
+  return { name: `${address}.${NAMESPACE}.pod.${DOMAIN}`, type: 'A', code: PODS_VERIFIED ? null : NOERROR };
 };
 const missingQuestion = (n) => ({
   name: `missing-${n}.${NAMESPACE}.svc.${DOMAIN}`,
