@@ -1,13 +1,24 @@
 /** The command of the lookup experiment, with its flags. */
 import type { Command } from 'commander';
 import type { Call } from '../experiment.ts';
-import { LOOKUP_DEFAULTS, type LookupFlags, lookupOptions } from './options.ts';
+import { LOOKUP_DEFAULTS, lookupOptions } from './options.ts';
+import { addClusterFlags, type ClusterFlags, isClusterTarget } from './pods/cluster-flags.ts';
+import { runInCluster } from './pods/run.ts';
 import { POLICY_MODES } from './policy/modes.ts';
 import { runLookup } from './run.ts';
 import { CLIENTS } from './sampling/sampler.ts';
+import { runTigerTests, testsFileOf } from './tiger/run-tests.ts';
+
+async function runTarget({ world, argv }: Call, flags: ClusterFlags): Promise<number> {
+  const tests = testsFileOf(world, flags);
+  if (isClusterTarget(flags) || tests !== undefined) {
+    return tests === undefined ? runInCluster(world, flags, argv) : runTigerTests(world, flags, argv, tests);
+  }
+  return runLookup(world, lookupOptions(flags), argv);
+}
 
 export function addLookupCommands(program: Command, call: Call): void {
-  program
+  const command = program
     .command('lookup')
     .description('how long a client waits for a name and a connection, each sample a new process')
     .option(
@@ -38,10 +49,13 @@ export function addLookupCommands(program: Command, call: Call): void {
     .option('--domains <n>', 'names that a DNS policy allows, the first of them that of --url')
     .option('--no-capture', 'do not capture packets: no duplicates, no queries')
     .option('--no-provision', 'use only programs that are there')
+    .option('--config <file>', 'on a cluster: tests of tiger-bench, a YAML list (also in TESTCONFIGFILE)')
     .option('--out <directory>', `where results go (default: ${LOOKUP_DEFAULTS.out})`)
-    .option('--json', 'print the record instead of the tables')
+    .option('--format <name>', 'what is printed: terminal, json or tiger-bench (default: terminal)')
+    .option('--json', 'print the record instead of the tables');
+  addClusterFlags(command)
     .addHelpText('after', call.exitStatusHelp)
-    .action(async (flags: LookupFlags) => {
-      call.status = await runLookup(call.world, lookupOptions(flags), call.argv);
+    .action(async (flags: ClusterFlags) => {
+      call.status = await runTarget(call, flags);
     });
 }

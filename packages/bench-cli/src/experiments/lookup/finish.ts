@@ -3,25 +3,41 @@ import { relative } from 'node:path';
 import { EXIT_STATUS } from '@dinodns-bench/program';
 import { documentFormats } from '../../report/document/index.ts';
 import { filesOf, findRenderer } from '../../report/index.ts';
+import type { Renderer } from '../../report/renderer.ts';
 import type { RunStore } from '../../results/store.ts';
+import { formatResults } from '../../tiger-bench/results-file.ts';
 import type { World } from '../../world.ts';
 import { renderOptions, routineFormats, writeFiles } from '../write-reports.ts';
 import type { LookupRecord } from './record.ts';
 import { lookupDocument } from './text/document.ts';
+import { elementsOf } from './tiger/elements.ts';
 
-export const LOOKUP_FORMATS = documentFormats(lookupDocument);
+/** Its elements are one array in a file of several runs, which `tiger/run-tests.ts` writes. */
+const tigerBench: Renderer<LookupRecord> = {
+  name: 'tiger-bench',
+  description: "the results file of tiger-bench's dnsperf tests",
+  fileName: 'tiger-bench.json',
+  render: (record) => `${formatResults(elementsOf(record))}\n`,
+};
 
-/** Writes the reports, prints the tables or the record, and resolves with the exit status: 0 unless a trial failed. */
+export const LOOKUP_FORMATS = [...documentFormats(lookupDocument), tigerBench];
+
+/** What goes to stdout at the end. */
+export type Shown = 'terminal' | 'json' | 'tiger-bench' | 'nothing';
+
+/** Writes the reports, prints one of them, and resolves with the exit status: 0 unless a trial failed. */
 export async function finishLookup(
   world: World,
   store: RunStore,
   directory: string,
   record: LookupRecord,
-  json: boolean,
+  show: Shown,
 ): Promise<number> {
   const options = renderOptions(world, 'relative');
   const paths = await writeFiles(store, directory, filesOf(routineFormats(LOOKUP_FORMATS), record, options));
-  world.stdout.write(findRenderer(json ? 'json' : 'terminal', LOOKUP_FORMATS)?.render(record, options) ?? '');
+  if (show !== 'nothing') {
+    world.stdout.write(findRenderer(show, LOOKUP_FORMATS)?.render(record, options) ?? '');
+  }
   const shown = [`${directory}/run.json`, ...paths].map((path) => relative(world.cwd, path) || path);
   world.stderr.write(`\nWritten: ${shown.join(', ')}\n`);
   const failed = record.trials.some(({ failure }) => failure !== null);

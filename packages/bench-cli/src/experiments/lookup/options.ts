@@ -4,6 +4,7 @@ import { nearest } from '@dinodns-bench/program';
 import { z } from 'zod';
 import { secondsFromText } from '../../config/value-schemas.ts';
 import { BenchError } from '../../errors.ts';
+import type { Shown } from './finish.ts';
 import { POLICY_MODES, type PolicyMode } from './policy/modes.ts';
 import { CLIENTS, type Client } from './sampling/sampler.ts';
 
@@ -29,6 +30,8 @@ export interface LookupFlags {
   readonly provision?: boolean;
   readonly out?: string;
   readonly json?: boolean;
+  readonly format?: string;
+  readonly config?: string;
   readonly target?: string;
 }
 
@@ -50,7 +53,7 @@ export interface LookupOptions {
   readonly capture: boolean;
   readonly provision: boolean;
   readonly out: string;
-  readonly json: boolean;
+  readonly show: Shown;
 }
 
 export const LOOKUP_DEFAULTS = {
@@ -64,7 +67,7 @@ export const LOOKUP_DEFAULTS = {
   ndots: '1',
 } as const;
 
-function usage(message: string, fix: string): BenchError {
+export function usage(message: string, fix: string): BenchError {
   return new BenchError('E_USAGE', message, { fix });
 }
 
@@ -100,13 +103,13 @@ function parseDelay(text: string): number {
 /** curl gives up after 8 s. */
 const MAX_DELAY_SECONDS = 5;
 
-function numberOf(flag: string, value: unknown, schema: z.ZodNumber, fix: string): number {
+export function numberOf(flag: string, value: unknown, schema: z.ZodNumber, fix: string): number {
   const parsed = schema.safeParse(typeof value === 'string' ? secondsFromText(value) : value);
   if (!parsed.success) throw usage(`${flag}: "${value}" is not allowed`, fix);
   return parsed.data;
 }
 
-function choicesOf<const T extends string>(flag: string, text: string, known: readonly T[]): T[] {
+export function choicesOf<const T extends string>(flag: string, text: string, known: readonly T[]): T[] {
   const words = text.split(',').map((word) => word.trim());
   return [...new Set(words)].map((word) => {
     const found = known.find((choice) => choice.toLowerCase() === word.toLowerCase());
@@ -165,6 +168,14 @@ function demandPolicy({ programDelay, simulatePolicy, ipv6 }: LookupFlags): void
   }
 }
 
+const SHOWN = ['terminal', 'json', 'tiger-bench'] as const;
+
+/** What goes to stdout. */
+export function shownOf({ json, format }: Pick<LookupFlags, 'json' | 'format'>): Shown {
+  if (json === true) return 'json';
+  return choicesOf('--format', format ?? 'terminal', SHOWN)[0] ?? 'terminal';
+}
+
 /** @throws BenchError `E_USAGE`, one for the first problem */
 export function lookupOptions(flags: LookupFlags): LookupOptions {
   const isLocal = flags.local === true;
@@ -204,6 +215,6 @@ export function lookupOptions(flags: LookupFlags): LookupOptions {
     capture: flags.capture !== false,
     provision: flags.provision !== false,
     out: flags.out ?? LOOKUP_DEFAULTS.out,
-    json: flags.json === true,
+    show: shownOf(flags),
   };
 }

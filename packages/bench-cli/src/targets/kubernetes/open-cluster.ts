@@ -9,7 +9,13 @@ import type { World } from '../../world.ts';
 import { type ClusterFacts, describeCluster } from './cluster-facts.ts';
 import type { ClusterRun, Images } from './cluster-run.ts';
 import { managedLabels, namespaceOf, runLabels } from './objects/labels.ts';
-import { demandPermissions, REQUIRED_PERMISSIONS, SECRET_PERMISSIONS } from './permissions.ts';
+import type { PodSecurity } from './objects/namespace.ts';
+import {
+  demandPermissions,
+  type Permission,
+  REQUIRED_PERMISSIONS,
+  SECRET_PERMISSIONS,
+} from './permissions.ts';
 import { copyPullSecrets } from './pull-secrets.ts';
 import { openNamespace, waitUntilNamespaceGone } from './run-namespace.ts';
 
@@ -23,6 +29,10 @@ export interface OpenRequest {
   readonly serverCores: number;
   /** Loaders at once: they share the CPU that is requested for one. */
   readonly loaders: number;
+  /** Of the run's namespace. Default: `restricted`. */
+  readonly podSecurity?: PodSecurity;
+  /** Needed beside what every run needs. */
+  readonly permissions?: readonly Permission[];
   readonly signal: AbortSignal;
   /** Aborted by the second Ctrl-C: do not wait until the namespace is gone. */
   readonly force: AbortSignal;
@@ -172,9 +182,14 @@ async function openRun(
   facts: ClusterFacts,
   observation: ClusterRun['observation'],
 ): Promise<ClusterRun> {
-  const { world, runId, settings, images, loadSeconds, serverCores, loaders, signal } = request;
+  const { world, runId, settings, images, loadSeconds, serverCores, loaders, podSecurity, signal } = request;
   const name = namespaceOf(settings.namespacePrefix, runId);
-  const { clockOffsetSeconds } = await openNamespace(world, client, { name, runId }, signal);
+  const { clockOffsetSeconds } = await openNamespace(
+    world,
+    client,
+    { name, runId, ...(podSecurity === undefined ? {} : { podSecurity }) },
+    signal,
+  );
   const labels = runLabels(runId);
   const serviceAccount = await createAccount(client, settings, name, labels, signal);
   const pullSecrets = await copyPullSecrets(client, settings.pullSecrets ?? [], name, labels, signal);
@@ -202,7 +217,12 @@ export async function openCluster(request: OpenRequest): Promise<OpenedCluster> 
   const client = await openClient(world, settings.context);
   const name = namespaceOf(settings.namespacePrefix, runId);
   const secrets = settings.pullSecrets === undefined ? [] : SECRET_PERMISSIONS;
-  await demandPermissions(client, [...REQUIRED_PERMISSIONS, ...secrets], name, signal);
+  await demandPermissions(
+    client,
+    [...REQUIRED_PERMISSIONS, ...secrets, ...(request.permissions ?? [])],
+    name,
+    signal,
+  );
   const facts = await describeCluster(client, settings, signal);
   demandNodes(facts, settings);
   const { observation, reason } = await chooseObservation(client, settings, facts, signal);

@@ -6,7 +6,7 @@ import { followUntil } from '../../kubernetes-api/watch.ts';
 import { ownedName, thisOwner } from '../../machine/owner.ts';
 import type { World } from '../../world.ts';
 import { HOST_ANNOTATION, LABELS, MANAGER, OWNER_ANNOTATION } from './objects/labels.ts';
-import { namespaceObject } from './objects/namespace.ts';
+import { type NamespaceRequest, namespaceObject } from './objects/namespace.ts';
 
 /** Deleting a namespace with a few pods takes 5 to 15 seconds; a slow kubelet takes longer. */
 export const NAMESPACE_GONE_SECONDS = 120;
@@ -54,7 +54,7 @@ export interface OpenedNamespace {
 export async function openNamespace(
   world: World,
   client: KubeClient,
-  request: { readonly name: string; readonly runId: string },
+  request: Pick<NamespaceRequest, 'name' | 'runId' | 'podSecurity'>,
   signal: AbortSignal,
 ): Promise<OpenedNamespace> {
   const { name, runId } = request;
@@ -69,7 +69,7 @@ export async function openNamespace(
     await waitUntilNamespaceGone(client, name, signal);
   }
   const owner = ownedName(runId, await thisOwner(world));
-  const object = namespaceObject({ name, runId, host: world.machine.hostname, owner });
+  const object = namespaceObject({ ...request, host: world.machine.hostname, owner });
   const before = world.clock.now().getTime();
   const created = await client.create('Namespace', object, signal);
   const middle = (before + world.clock.now().getTime()) / 2000;

@@ -15,7 +15,17 @@ export const LABELS = {
 export const OWNER_ANNOTATION = 'dinodns-bench/owner';
 export const HOST_ANNOTATION = 'dinodns-bench/host';
 
-export type Component = 'server' | 'loader' | 'checker' | 'inspector' | 'guard' | 'canary';
+export type Component =
+  | 'server'
+  | 'loader'
+  | 'checker'
+  | 'inspector'
+  | 'guard'
+  | 'canary'
+  | 'sampler'
+  | 'web'
+  | 'standing'
+  | 'stress';
 
 /** A label's value: at most 63 letters, digits, dots, underscores, hyphens. */
 export function labelValue(text: string): string {

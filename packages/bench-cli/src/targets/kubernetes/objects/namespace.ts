@@ -8,18 +8,24 @@ export interface NamespaceRequest {
   /** Machine and process of the CLI, from which `bench cleanup` tells whether the run still lives. */
   readonly host: string;
   readonly owner: string;
+  /** The Pod Security Standard that the cluster enforces. Default: `restricted`. */
+  readonly podSecurity?: PodSecurity;
 }
 
-export function namespaceObject({ name, runId, host, owner }: NamespaceRequest): V1Namespace {
+/** `privileged` only for pods that capture packets: they need root and NET_RAW, which no other standard allows. */
+export type PodSecurity = 'restricted' | 'privileged';
+
+export function namespaceObject(request: NamespaceRequest): V1Namespace {
+  const { name, runId, host, owner, podSecurity = 'restricted' } = request;
   return {
     metadata: {
       name,
       labels: {
         ...runLabels(runId),
-        // The cluster itself checks that no pod of a run asks for more than `restricted` allows.
-        'pod-security.kubernetes.io/enforce': 'restricted',
+        // The cluster itself checks that no pod of a run asks for more than that allows.
+        'pod-security.kubernetes.io/enforce': podSecurity,
         'pod-security.kubernetes.io/enforce-version': 'latest',
-        'pod-security.kubernetes.io/warn': 'restricted',
+        'pod-security.kubernetes.io/warn': podSecurity,
       },
       annotations: { [HOST_ANNOTATION]: host, [OWNER_ANNOTATION]: owner },
     },

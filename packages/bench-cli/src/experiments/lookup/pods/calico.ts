@@ -1,0 +1,157 @@
+/** Calico Enterprise: what a cluster has of it, and where its DNS policy mode and the CPU limit of its node agent stand. Pure. */
+import type { Edit, PlannedEdit } from '../../../cluster-changes/change.ts';
+import { isObject, type Json, pointerOf, textAt, valueAt } from '../../../cluster-changes/json.ts';
+import { BenchError } from '../../../errors.ts';
+import type { PolicyMode } from '../policy/modes.ts';
+
+export const CALICO_PATHS = {
+  felix: '/apis/projectcalico.org/v3/felixconfigurations/default',
+  installation: '/apis/operator.tigera.io/v1/installations/default',
+  node: '/apis/apps/v1/namespaces/calico-system/daemonsets/calico-node',
+} as const;
+
+/** By the Installation's `linuxDataplane`: the field of the FelixConfiguration, and the modes that it takes. */
+const FIELDS: Readonly<Record<string, { readonly field: string; readonly modes: readonly PolicyMode[] }>> = {
+  Iptables: { field: 'dnsPolicyMode', modes: ['NoDelay', 'DelayDeniedPacket', 'DelayDNSResponse', 'Inline'] },
+  BPF: { field: 'bpfDNSPolicyMode', modes: ['NoDelay', 'Inline'] },
+  Nftables: { field: 'nftablesDNSPolicyMode', modes: ['NoDelay', 'DelayDeniedPacket', 'DelayDNSResponse'] },
+};
+
+/** `spec` of the Installation, or what the operator made of it. */
+export function linuxDataplane(installation: unknown): string {
+  const place = pointerOf('calicoNetwork', 'linuxDataplane');
+  const given = textAt(installation, `/spec${place}`) || textAt(installation, `/status/computed${place}`);
+  return given === '' ? 'Iptables' : given;
+}
+
+/** Variants of the Installation that have policies by name. */
+const ENTERPRISE = ['TigeraSecureEnterprise', 'CalicoEnterprise'];
+
+export function isEnterprise(installation: unknown): boolean {
+  return ENTERPRISE.includes(variantOf(installation));
+}
+
+function variantOf(installation: unknown): string {
+  return textAt(installation, '/spec/variant') || textAt(installation, '/status/variant');
+}
+
+/**
+ * @param found Objects by the paths of `CALICO_PATHS`; null for what the cluster does not have.
+ * @throws BenchError `E_CLUSTER_REFUSED` that names everything that is missing.
+ */
+export function demandEnterprise(found: { readonly felix: unknown; readonly installation: unknown }): void {
+  const missing = [
+    ...(found.felix === null ? ['FelixConfiguration default (projectcalico.org/v3)'] : []),
+    ...(found.installation === null ? ['Installation default (operator.tigera.io/v1)'] : []),
+  ];
+  if (missing.length > 0) {
+    throw new BenchError(
+      'E_CLUSTER_REFUSED',
+      `the cluster has no Calico Enterprise: ${missing.join(' and ')} missing`,
+      {
+        fix: 'DNS policy modes are a feature of Calico Enterprise; --policy cilium works with Cilium, --simulate-policy without any.',
+      },
+    );
+  }
+  if (isEnterprise(found.installation)) return;
+  const variant = variantOf(found.installation);
+  throw new BenchError(
+    'E_CLUSTER_REFUSED',
+    `Calico here is the variant "${variant || 'Calico'}", which has no policies by DNS name`,
+    {
+      fix: 'They are a feature of Calico Enterprise (variant TigeraSecureEnterprise).',
+    },
+  );
+}
+
+function toJson(value: unknown): Json {
+  return JSON.parse(JSON.stringify(value ?? null));
+}
+
+/** The edit that sets a value at a path of keys, whose parents may be missing. */
+export function settingEdit(object: unknown, keys: readonly string[], value: Json): Edit {
+  const depth = keys.findIndex(
+    (_, index) => !isObject(valueAt(object, pointerOf(...keys.slice(0, index + 1)))),
+  );
+  const at = depth < 0 ? keys.length - 1 : depth;
+  const pointer = pointerOf(...keys.slice(0, at + 1));
+  const after = keys.slice(at + 1).reduceRight<Json>((inner, key) => ({ [key]: inner }), value);
+  return { pointer, before: toJson(valueAt(object, pointer)), after };
+}
+
+function plannedEdit(what: string, title: string, path: string, object: unknown, edit: Edit): PlannedEdit {
+  return { what, object: { path, title, uid: textAt(object, '/metadata/uid') }, edits: [edit], pinned: [] };
+}
+
+/**
+ * The change that sets the DNS policy mode; null if it is set already.
+ * @throws BenchError `E_USAGE` for a mode that the dataplane lacks.
+ */
+export function modeChange(felix: unknown, installation: unknown, mode: PolicyMode): PlannedEdit | null {
+  const dataplane = linuxDataplane(installation);
+  const { field, modes } = FIELDS[dataplane] ?? { field: '', modes: [] };
+  if (!modes.includes(mode)) {
+    const known = modes.length === 0 ? 'no DNS policy modes' : modes.join(', ');
+    throw new BenchError('E_USAGE', `the dataplane ${dataplane} has no DNS policy mode ${mode}`, {
+      fix: `It has ${known}.`,
+    });
+  }
+  if (textAt(felix, pointerOf('spec', field)) === mode) return null;
+  const edit = settingEdit(felix, ['spec', field], mode);
+  return plannedEdit(field, 'FelixConfiguration default', CALICO_PATHS.felix, felix, edit);
+}
+
+const CONTAINERS = ['spec', 'calicoNodeDaemonSet', 'spec', 'template', 'spec', 'containers'];
+const NODE_CONTAINER = 'calico-node';
+
+/** The list of containers with another CPU limit for calico-node; without one for `0`. */
+function withLimit(containers: unknown, limit: string): Json {
+  const list: unknown[] = Array.isArray(containers) ? containers : [];
+  const others = list.filter((container) => textAt(container, '/name') !== NODE_CONTAINER);
+  const own = list.find((container) => textAt(container, '/name') === NODE_CONTAINER);
+  const resources = valueAt(own, '/resources');
+  const limits = valueAt(own, '/resources/limits');
+  const { cpu: _, ...rest } = isObject(limits) ? limits : {};
+  const next = {
+    ...(isObject(own) ? own : { name: NODE_CONTAINER }),
+    resources: {
+      ...(isObject(resources) ? resources : {}),
+      limits: limit === '0' ? rest : { ...rest, cpu: limit },
+    },
+  };
+  return toJson([...others, next]);
+}
+
+/** The CPU limit of calico-node in the Installation; empty for none. */
+export function nodeCpuLimit(installation: unknown): string {
+  const containers = valueAt(installation, pointerOf(...CONTAINERS));
+  const list: unknown[] = Array.isArray(containers) ? containers : [];
+  return textAt(
+    list.find((container) => textAt(container, '/name') === NODE_CONTAINER),
+    '/resources/limits/cpu',
+  );
+}
+
+/** The change that limits the CPU of calico-node, `0` for no limit; null if it is so already. */
+export function cpuLimitChange(installation: unknown, limit: string): PlannedEdit | null {
+  if (nodeCpuLimit(installation) === (limit === '0' ? '' : limit)) return null;
+  const containers = valueAt(installation, pointerOf(...CONTAINERS));
+  const edit = settingEdit(installation, CONTAINERS, withLimit(containers, limit));
+  return plannedEdit(
+    'CPU limit of calico-node',
+    'Installation default',
+    CALICO_PATHS.installation,
+    installation,
+    edit,
+  );
+}
+
+/** Whether the components that serve policies are well, by their TigeraStatus. */
+export function isAvailable(status: unknown): boolean {
+  const conditions = valueAt(status, '/status/conditions');
+  const list: unknown[] = Array.isArray(conditions) ? conditions : [];
+  return list.some((item) => textAt(item, '/type') === 'Available' && textAt(item, '/status') === 'True');
+}
+
+/** What calico-node writes when it cannot do the mode Inline. */
+export const INLINE_FALLBACK = 'Falling back to DelayDeniedPacket';

@@ -1,0 +1,241 @@
+/** A cluster as the place of a lookup run: opened, furnished, measured trial by trial, and left as it was. */
+
+import { messageOf } from '@dinodns-bench/program';
+import { type ClusterApi, create, read } from '../../../cluster-changes/cluster-api.ts';
+import { connectedApi } from '../../../cluster-changes/connected-api.ts';
+import { sessionRights } from '../../../cluster-changes/guard.ts';
+import { demandRights } from '../../../cluster-changes/rights.ts';
+import { BenchError } from '../../../errors.ts';
+import { createClient, type KubeClient } from '../../../kubernetes-api/client.ts';
+import type { Cluster } from '../../../results/record.ts';
+import { candidateNodes } from '../../../targets/kubernetes/cluster-facts.ts';
+import type { ClusterRun } from '../../../targets/kubernetes/cluster-run.ts';
+import { namespaceOf } from '../../../targets/kubernetes/objects/labels.ts';
+import { type OpenedCluster, openCluster } from '../../../targets/kubernetes/open-cluster.ts';
+import type { Permission } from '../../../targets/kubernetes/permissions.ts';
+import type { ClusterDetails } from '../../../tiger-bench/results-file.ts';
+import type { World } from '../../../world.ts';
+import { explainFailure } from '../../swap/explain.ts';
+import type { Measured } from '../measure.ts';
+import type { Subject } from '../record.ts';
+import { readClusterDetails } from '../tiger/cluster-details.ts';
+import type { TrialHead } from '../trial.ts';
+import { CALICO_PATHS, modeChange } from './calico.ts';
+import type { ClusterOptions } from './cluster-options.ts';
+import { type ClusterSettings, LeftToGuard, readCalico, withClusterSettings } from './cluster-settings.ts';
+import { dnsPolicy, policyDomains } from './dns-policy.ts';
+import { measuredOf } from './merge-pods.ts';
+import { uploadPrograms } from './programs.ts';
+import { sampleInPods } from './sample-in-pods.ts';
+import { createPolicies, deployStanding, deployWeb, standingServices } from './standing.ts';
+import { withStress } from './stress.ts';
+
+export interface ClusterRequest {
+  readonly world: World;
+  readonly runId: string;
+  readonly options: ClusterOptions;
+  readonly signal: AbortSignal;
+  readonly force: AbortSignal;
+  readonly say: (text: string) => void;
+  /** Gets the cluster as tiger-bench describes it, before anything is created; may refuse it by throwing. */
+  readonly onDetails?: (details: ClusterDetails) => void;
+}
+
+export interface ClusterPlace {
+  readonly cluster: Cluster;
+  /** Names of the nodes with a sampler pod. */
+  readonly nodes: readonly string[];
+  readonly warnings: readonly string[];
+  measure(subject: Subject, head: Omit<TrialHead, 'startedAt'>): Promise<Measured>;
+}
+
+/** Beside the permissions of every run; k8s/rbac-lookup.yaml grants them. */
+const PERMISSIONS: readonly Permission[] = [
+  { verb: 'create', group: '', resource: 'pods', scope: 'namespace' },
+  { verb: 'delete', group: '', resource: 'pods', scope: 'namespace' },
+  { verb: 'list', group: '', resource: 'services', scope: 'namespace' },
+];
+const STRESS_PERMISSION: Permission = {
+  verb: 'patch',
+  group: 'apps',
+  resource: 'deployments/scale',
+  scope: 'namespace',
+};
+const POLICY_PERMISSION: Permission = {
+  verb: 'create',
+  group: 'networking.k8s.io',
+  resource: 'networkpolicies',
+  scope: 'namespace',
+};
+
+function permissionsOf({ stress, policies, policy }: ClusterOptions): Permission[] {
+  const dns: Record<string, Permission> = {
+    calico: { ...POLICY_PERMISSION, group: 'projectcalico.org' },
+    cilium: { ...POLICY_PERMISSION, group: 'cilium.io', resource: 'ciliumnetworkpolicies' },
+  };
+  const own = policy === null ? undefined : dns[policy];
+  return [
+    ...PERMISSIONS,
+    ...(stress ? [STRESS_PERMISSION] : []),
+    ...(policies.active + policies.idle > 0 ? [POLICY_PERMISSION] : []),
+    ...(own === undefined ? [] : [own]),
+  ];
+}
+
+/** Objects of the cluster that the run changes. */
+function changedPaths({ modes, nodeCpuLimit }: ClusterOptions): string[] {
+  return [
+    ...(modes.length > 0 ? [CALICO_PATHS.felix] : []),
+    ...(nodeCpuLimit === null ? [] : [CALICO_PATHS.installation]),
+  ];
+}
+
+/** Everything that the cluster may lack, before anything is created. */
+async function preflight(request: ClusterRequest, client: KubeClient, api: ClusterApi): Promise<void> {
+  const { runId, options, signal, onDetails } = request;
+  const { policy, modes, nodeCpuLimit, leaseNamespace, kubernetes } = options;
+  const { all, samplers } = await findNodes(request, client);
+  onDetails?.(await readClusterDetails(api, all, samplers));
+  if (policy === 'cilium') await demandCilium(api);
+  if (policy === 'calico' || modes.length > 0 || nodeCpuLimit !== null) {
+    const { felix, installation } = await readCalico(api);
+    for (const mode of modes) modeChange(felix, installation, mode);
+  }
+  const paths = changedPaths(options);
+  if (paths.length === 0) return;
+  const namespace = namespaceOf(kubernetes.namespacePrefix, runId);
+  await demandRights(client, sessionRights(paths, leaseNamespace, namespace), 'k8s/rbac-lookup.yaml', signal);
+}
+
+async function demandCilium(api: ClusterApi): Promise<void> {
+  if ((await read(api, '/apis/cilium.io/v2')) !== null) return;
+  throw new BenchError(
+    'E_CLUSTER_REFUSED',
+    'the cluster has no Cilium: the API group cilium.io/v2 is missing',
+    {
+      fix: 'toFQDNs policies are a feature of Cilium; --policy calico works with Calico Enterprise, --simulate-policy without any.',
+    },
+  );
+}
+
+/** All nodes, and the names of those that get a sampler pod. */
+async function findNodes({ options, signal }: ClusterRequest, client: KubeClient) {
+  const { loaderNode, loaderTolerations } = options.kubernetes;
+  const { items } = await client.list('Node', {}, signal);
+  const samplers = candidateNodes(items, loaderNode, loaderTolerations);
+  return { all: items, samplers: samplers.map(({ metadata }) => metadata?.name ?? '') };
+}
+
+/** Everything around the sampler pods. */
+async function furnish(request: ClusterRequest, run: ClusterRun, api: ClusterApi) {
+  const { options, signal, say } = request;
+  const { image, webAddress: externalAddress, policy, policies, standingPods, domains, url } = options;
+  const programs = await uploadPrograms(run, signal);
+  const standing = { run, image, programs, externalAddress, signal };
+  say('deploying the web pods');
+  await deployWeb(standing);
+  await deployStanding(standing, standingPods);
+  await createPolicies(standing, api, policies);
+  if (policy !== null) {
+    const { path, object } = dnsPolicy(policy, {
+      runId: run.runId,
+      namespace: run.namespace,
+      domains: policyDomains(url.href, domains, run.runId),
+    });
+    await create(api, path, object);
+  }
+  return { programs, services: standingServices(standing) };
+}
+
+async function placeOf(
+  request: ClusterRequest,
+  { run, cluster }: OpenedCluster,
+  api: ClusterApi,
+  settings: ClusterSettings | null,
+): Promise<ClusterPlace> {
+  const { options, say } = request;
+  const signal = settings === null ? request.signal : AbortSignal.any([request.signal, settings.signal]);
+  const { image, url, capture, stress, nodeCpuLimit } = options;
+  const { all, samplers: nodes } = await findNodes(request, run.client);
+  if (nodeCpuLimit !== null) await settings?.setNodeCpuLimit(nodeCpuLimit);
+  const { programs, services } = await furnish({ ...request, signal }, run, api);
+  return {
+    cluster,
+    nodes,
+    warnings:
+      all.length > 1
+        ? []
+        : ['The sampler pod and the web pods share the only node, and compete for its CPU.'],
+    async measure(subject, head) {
+      if (subject.policy !== null) await settings?.setMode(subject.policy);
+      const readyUrl = await services.scaleTo(Number(subject.conditions.services ?? 0));
+      const startedAt = run.client.clock.now().toISOString();
+      const { seconds, order } = head;
+      const sample = () =>
+        sampleInPods({
+          ...{ run, image, programs, nodes, readyUrl, seconds, capture, signal },
+          unit: `trial-${order}`,
+          url: url.href,
+          client: subject.client,
+        });
+      if (!stress) return measuredOf({ ...head, startedAt }, await sample());
+      const { result, stress: done } = await withStress({ run, image, api, signal }, sample);
+      for (const warning of done.warnings) say(`Note: stress: ${warning}`);
+      return measuredOf({ ...head, startedAt }, result);
+    },
+  };
+}
+
+function leftToGuard(cause: unknown): BenchError {
+  return new BenchError('E_LEASE_LOST', messageOf(cause), {
+    fix: '`bench swap status` shows how far it is, and `bench swap restore` does the same at once.',
+    cause,
+  });
+}
+
+/**
+ * Calls `use` with the cluster ready to be measured; before this resolves or rejects, everything is as before. If this process
+ * loses the cluster, the guard does that, and the namespace of the run goes with it.
+ */
+export async function inCluster<T>(
+  request: ClusterRequest,
+  use: (place: ClusterPlace) => Promise<T>,
+): Promise<T> {
+  const { world, runId, options, signal, force, say } = request;
+  const { kubernetes, capture, image, leaseNamespace, leaseSeconds } = options;
+  const { connect } = await import('../../../kubernetes-api/connect.ts');
+  const connection = await connect(world, kubernetes.context);
+  const { clock } = world;
+  // Not ended by Ctrl-C, after which everything is put back.
+  const api = connectedApi({ connection, clock, signal: force });
+  await preflight(request, createClient(connection, { clock }), api);
+  const opened = await openCluster({
+    world,
+    runId,
+    settings: { ...kubernetes, observe: 'none' },
+    images: { loader: image, checker: image, of: () => image },
+    loadSeconds: options.trialSeconds,
+    serverCores: 0,
+    loaders: 1,
+    podSecurity: capture ? 'privileged' : 'restricted',
+    permissions: permissionsOf(options),
+    signal,
+    force,
+  });
+  let isGuarded = false;
+  try {
+    const paths = changedPaths(options);
+    if (paths.length === 0) return await use(await placeOf(request, opened, api, null));
+    const changes = { run: opened.run, api, image, leaseNamespace, leaseSeconds, signal, say };
+    const { result, superseded } = await withClusterSettings(changes, paths, async (settings) =>
+      use(await placeOf(request, opened, api, settings)),
+    );
+    for (const change of superseded) say(`Note: left as it was found: ${change}`);
+    return result;
+  } catch (error) {
+    isGuarded = error instanceof LeftToGuard;
+    throw isGuarded ? leftToGuard(error) : explainFailure(error);
+  } finally {
+    if (!isGuarded) await opened.close();
+  }
+}

@@ -1,0 +1,84 @@
+/** From the results of the pods of a trial to its record. Pure. */
+import type { PodCapture } from '../capture/capture-program.ts';
+import type { Measured } from '../measure.ts';
+import type { Packets } from '../record.ts';
+import { isSuccessful, type TrialHead, trialOf } from '../trial.ts';
+import type { PodResult } from './sample-in-pods.ts';
+
+const sum = (values: readonly number[]) => values.reduce((total, value) => total + value, 0);
+
+/** As many as a single capture keeps. */
+const MAX_QUESTIONS = 20;
+
+function questionsOf(captures: readonly PodCapture[]): PodCapture['searches']['questions'] {
+  const all = captures.flatMap(({ searches }) => searches.questions);
+  const groups = Map.groupBy(all, ({ name, type }) => `${name} ${type}`);
+  return [...groups.values()]
+    .flatMap((group) => {
+      const [first] = group;
+      return first === undefined ? [] : [{ ...first, queries: sum(group.map(({ queries }) => queries)) }];
+    })
+    .toSorted((a, b) => b.queries - a.queries)
+    .slice(0, MAX_QUESTIONS);
+}
+
+/** Each capture saw the packets of its own pod only. Null if one of them did not say what it saw. */
+export function mergeCaptures(captures: readonly PodCapture[]): Packets | null {
+  const counters = captures.flatMap(({ counters: own }) => own ?? []);
+  if (captures.length === 0 || counters.length < captures.length) return null;
+  const total = (of: (capture: PodCapture) => number) => sum(captures.map(of));
+  const capture = {
+    interfaces: [...new Set(captures.map((each) => each.interface))],
+    captured: sum(counters.map(({ captured }) => captured)),
+    received: sum(counters.map(({ received }) => received)),
+    dropped: sum(counters.map(({ dropped }) => dropped)),
+  };
+  return {
+    handshakes: {
+      connections: total(({ handshakes }) => handshakes.connections),
+      connectionsRepeated: total(({ handshakes }) => handshakes.connectionsRepeated),
+      syn: {
+        ipv4: total(({ handshakes }) => handshakes.syn.ipv4),
+        ipv6: total(({ handshakes }) => handshakes.syn.ipv6),
+        ecn: total(({ handshakes }) => handshakes.syn.ecn),
+      },
+      synAck: {
+        ipv4: total(({ handshakes }) => handshakes.synAck.ipv4),
+        ipv6: total(({ handshakes }) => handshakes.synAck.ipv6),
+      },
+      duplicateSyn: total(({ handshakes }) => handshakes.duplicateSyn),
+      duplicateSynAck: total(({ handshakes }) => handshakes.duplicateSynAck),
+      tigerRule: {
+        duplicateSyn: total(({ handshakes }) => handshakes.tigerRule.duplicateSyn),
+        duplicateSynAck: total(({ handshakes }) => handshakes.tigerRule.duplicateSynAck),
+      },
+    },
+    searches: {
+      queries: total(({ searches }) => searches.queries),
+      repeated: total(({ searches }) => searches.repeated),
+      questions: questionsOf(captures),
+    },
+    capture,
+    isWhole: capture.dropped === 0 && capture.captured === capture.received,
+  };
+}
+
+export function measuredOf(head: TrialHead, pods: readonly PodResult[]): Measured {
+  const repeats = pods.flatMap(({ sampled }) => sampled.kernelRepeats ?? []);
+  const trial = trialOf({
+    head,
+    samplers: pods.map(({ sampled, pod, node }) => ({ ...sampled, name: pod, node })),
+    packets: mergeCaptures(pods.flatMap(({ capture }) => capture ?? [])),
+    kernel: {
+      syn: repeats.length < pods.length ? null : sum(repeats),
+      // The other side is behind a Service.
+      synAck: null,
+      scope: 'namespace',
+    },
+  });
+  const samples = pods.flatMap(({ sampled }) => sampled.samples);
+  return {
+    trial,
+    phases: trial.failure === null ? samples.filter(isSuccessful).map(({ phases }) => phases) : [],
+  };
+}

@@ -1,0 +1,208 @@
+/** One trial on a cluster: a sampler pod on each node, all at the same time; what they print is the result. */
+import { messageOf } from '@dinodns-bench/program';
+import type { V1Pod } from '@kubernetes/client-node';
+import { BenchError } from '../../../errors.ts';
+import { followLog } from '../../../kubernetes-api/logs.ts';
+import { followUntil } from '../../../kubernetes-api/watch.ts';
+import type { ClusterRun } from '../../../targets/kubernetes/cluster-run.ts';
+import { unitSelector } from '../../../targets/kubernetes/objects/labels.ts';
+import { CONTAINER, type ConfigMapMount } from '../../../targets/kubernetes/objects/pods.ts';
+import { podError } from '../../../targets/kubernetes/wait-for-pods.ts';
+import type { PodCapture } from '../capture/capture-program.ts';
+import {
+  type Client,
+  curlCommand,
+  readSampled,
+  SAMPLE_LIMIT_SECONDS,
+  type Sampled,
+} from '../sampling/sampler.ts';
+import { CAPTURE_CONTAINER, programPath, samplerPod } from './objects.ts';
+import { endOf } from './pod-end.ts';
+import { BUILTIN_CLIENT } from './programs.ts';
+
+export interface PodsRequest {
+  readonly run: ClusterRun;
+  /** With a shell, curl, tcpdump and Node.js. */
+  readonly image: string;
+  readonly programs: ConfigMapMount;
+  /** Unique within the run: `trial-3`. */
+  readonly unit: string;
+  /** Names; one pod on each. */
+  readonly nodes: readonly string[];
+  readonly url: string;
+  /** Must answer before the first sample; null for nothing. */
+  readonly readyUrl: string | null;
+  readonly seconds: number;
+  readonly client: Client;
+  readonly capture: boolean;
+  readonly signal: AbortSignal;
+}
+
+export interface PodResult {
+  readonly pod: string;
+  readonly node: string;
+  readonly sampled: Sampled;
+  /** Null without `capture`. */
+  readonly capture: PodCapture | null;
+}
+
+/** Waiting for the newest Service and for the name, and for the counting afterwards. */
+const PREPARE_SECONDS = 180;
+
+const podName = (unit: string, node: string) => `dnsperf-${unit}-${node.replaceAll('.', '-')}`.slice(0, 63);
+
+export function portOf(url: string): number {
+  const { port, protocol } = new URL(url);
+  if (port !== '') return Number(port);
+  return protocol === 'https:' ? 443 : 80;
+}
+
+function commandOf({ client, url, seconds }: PodsRequest): readonly string[] {
+  if (client === 'curl') return curlCommand(url, seconds);
+  return ['node', programPath(BUILTIN_CLIENT), url, String(Math.max(1, Math.round(seconds)))];
+}
+
+/** Why a pod could not begin, from what its containers printed. */
+function notBegun(name: string, sampler: readonly string[], capture: readonly string[]): BenchError | null {
+  const said = (lines: readonly string[], prefix: string) =>
+    lines.find((line) => line.startsWith(`${prefix}|`))?.slice(prefix.length + 1);
+  const unresolved = said(sampler, 'unresolved');
+  if (unresolved !== undefined) {
+    return new BenchError('E_NO_ANSWER', `pod ${name}: the name in ${unresolved} does not resolve`, {
+      fix: 'Give a URL with a name that the DNS of the cluster knows.',
+    });
+  }
+  const notReady = said(sampler, 'not-ready');
+  if (notReady !== undefined) {
+    return new BenchError('E_NO_ANSWER', `pod ${name}: ${notReady} does not answer`, {
+      fix: 'kube-proxy, or what replaces it, has not set up the newest Service: look at its pods.',
+    });
+  }
+  const captureFailed = said(capture, 'capture-failed');
+  if (captureFailed === undefined) return null;
+  return new BenchError('E_CLUSTER_REFUSED', `pod ${name}: the capture did not start: ${captureFailed}`, {
+    fix: 'It needs the capability NET_RAW; --no-capture measures without it, and counts no repeated packets.',
+  });
+}
+
+function parseCapture(lines: readonly string[]): PodCapture | null {
+  const text = lines.find((line) => line.startsWith('capture|'))?.slice('capture|'.length);
+  return text === undefined ? null : JSON.parse(text);
+}
+
+/** Reads a container's log to its end. */
+async function readLog(
+  { run, signal }: PodsRequest,
+  pod: string,
+  container: string,
+  ended: () => boolean,
+): Promise<string[]> {
+  const lines: string[] = [];
+  const { client, namespace } = run;
+  await followLog(
+    client,
+    { namespace, pod, container },
+    { onLine: (line) => lines.push(line), ended, signal },
+  );
+  return lines;
+}
+
+async function waitForEnd(request: PodsRequest, deadlineSeconds: number): Promise<readonly V1Pod[]> {
+  const { run, unit, nodes, signal } = request;
+  const { client, namespace, runId, settings } = run;
+  const labels = unitSelector(runId, unit);
+  const selection = { client, namespace, labels, what: 'the sampler', signal };
+  const end = await followUntil(
+    client,
+    { kind: 'Pod', namespace, labels, signal, seconds: deadlineSeconds + settings.readyTime },
+    ({ objects }) => {
+      const decision = endOf(objects, nodes.length);
+      return decision === undefined ? undefined : { decision, objects };
+    },
+    () =>
+      new BenchError(
+        'E_POD_TIMEOUT',
+        `the sampler pods did not end within ${Math.round(deadlineSeconds)} seconds`,
+        {
+          fix: 'Look at their events with --keep: `kubectl describe pods -l dep=dnsperf`.',
+        },
+      ),
+  );
+  if (end.decision.kind === 'failed') throw await podError(selection, end.decision.pod, end.decision.failure);
+  return end.objects;
+}
+
+function resultOf(
+  request: PodsRequest,
+  node: string,
+  sampler: readonly string[],
+  capture: readonly string[],
+): PodResult {
+  const name = podName(request.unit, node);
+  const problem = notBegun(name, sampler, capture);
+  if (problem !== null) throw problem;
+  const sampled = readSampled(sampler);
+  const seen = request.capture ? parseCapture(capture) : null;
+  if (sampled.isComplete && (seen !== null || !request.capture)) {
+    return { pod: name, node, sampled, capture: seen };
+  }
+  throw new BenchError('E_LOADER_FAILED', `pod ${name} ended before its samples were complete`, {
+    evidence: [...sampler.slice(-5), ...capture.slice(-5)],
+    fix: 'Its last lines are above. Repeat the run; with --keep the pod stays.',
+  });
+}
+
+async function createPods(request: PodsRequest, deadlineSeconds: number): Promise<void> {
+  const { run, image, unit, nodes, url, readyUrl, capture, programs, signal } = request;
+  for (const node of nodes) {
+    const pod = samplerPod(
+      { ...run, image },
+      {
+        name: podName(unit, node),
+        unit,
+        node,
+        url,
+        readyUrl: readyUrl ?? '',
+        command: commandOf(request),
+        capturePort: capture ? portOf(url) : null,
+        programs,
+        deadlineSeconds,
+      },
+    );
+    await run.client.create('Pod', pod, signal);
+  }
+}
+
+/** Runs the pods and deletes them. Rejects with a BenchError that names the pod and the reason. */
+export async function sampleInPods(request: PodsRequest): Promise<readonly PodResult[]> {
+  const { run, unit, nodes, seconds, capture } = request;
+  const deadlineSeconds = seconds + SAMPLE_LIMIT_SECONDS + PREPARE_SECONDS;
+  const stop = new AbortController();
+  const current = { ...request, signal: AbortSignal.any([request.signal, stop.signal]) };
+  let isOver = false;
+  try {
+    await createPods(current, deadlineSeconds);
+    const end = waitForEnd(current, deadlineSeconds).finally(() => {
+      isOver = true;
+    });
+    const logs = nodes.map((node) => {
+      const read = (container: string) => readLog(current, podName(unit, node), container, () => isOver);
+      return Promise.all([read(CONTAINER), capture ? read(CAPTURE_CONTAINER) : []]);
+    });
+    const [, ...texts] = await Promise.all([end, ...logs]);
+    return nodes.map((node, index) => resultOf(request, node, ...(texts[index] ?? [[], []])));
+  } finally {
+    stop.abort(new Error('the trial is over'));
+    if (!run.settings.keep) await deletePods(request);
+  }
+}
+
+/** Does not hide why the trial failed. */
+async function deletePods({ run, unit, nodes, signal }: PodsRequest): Promise<void> {
+  const limit = signal.aborted ? AbortSignal.timeout(5000) : signal;
+  for (const node of nodes) {
+    await run.client
+      .delete('Pod', podName(unit, node), run.namespace, limit)
+      .catch((error: unknown) => run.world.stderr.write(`Note: ${messageOf(error)}\n`));
+  }
+}

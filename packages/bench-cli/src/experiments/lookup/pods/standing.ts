@@ -1,0 +1,124 @@
+/**
+ * What stands around the sampler pods: ten web pods behind any number of Services, further pods, and policies. Everything is in
+ * the namespace of the run, and goes with it.
+ */
+
+import type { ClusterApi } from '../../../cluster-changes/cluster-api.ts';
+import { create } from '../../../cluster-changes/cluster-api.ts';
+import { BenchError } from '../../../errors.ts';
+import type { ClusterRun } from '../../../targets/kubernetes/cluster-run.ts';
+import { unitSelector } from '../../../targets/kubernetes/objects/labels.ts';
+import type { ConfigMapMount } from '../../../targets/kubernetes/objects/pods.ts';
+import { waitForPods } from '../../../targets/kubernetes/wait-for-pods.ts';
+import { inParallel } from './in-parallel.ts';
+import {
+  type LookupRun,
+  STANDING_SERVICE,
+  standingDeployment,
+  standingPolicy,
+  WEB_PODS,
+  webDeployment,
+  webService,
+} from './objects.ts';
+
+/** As tiger-bench creates Services: more at once only makes the API server slower for everybody. */
+const WIDTH = 10;
+
+export interface StandingRequest {
+  readonly run: ClusterRun;
+  readonly image: string;
+  readonly programs: ConfigMapMount;
+  /** Connections to it from within the cluster reach the web pods; null for none. */
+  readonly externalAddress: string | null;
+  readonly signal: AbortSignal;
+}
+
+/** The web pods and the Service in front of them. Resolves when all of them are ready. */
+export async function deployWeb({
+  run,
+  image,
+  programs,
+  externalAddress,
+  signal,
+}: StandingRequest): Promise<void> {
+  const { client, namespace, runId, settings } = run;
+  const objects: LookupRun = { ...run, image };
+  await client.create('Deployment', webDeployment(objects, programs), signal);
+  await client.create('Service', webService(objects, 0, externalAddress), signal);
+  const labels = unitSelector(runId, STANDING_SERVICE);
+  await waitForPods({ client, namespace, labels, what: 'the web pods', signal }, STANDING_SERVICE, {
+    pods: WEB_PODS,
+    until: 'ready',
+    seconds: settings.readyTime,
+    scheduleSeconds: settings.scheduleTime,
+  });
+}
+
+/** Further pods that only exist. */
+export async function deployStanding(request: StandingRequest, replicas: number): Promise<void> {
+  const { run, image, signal } = request;
+  if (replicas === 0) return;
+  const { client, namespace, runId, settings } = run;
+  const deployment = standingDeployment({ ...run, image }, replicas);
+  const name = deployment.metadata?.name ?? '';
+  await client.create('Deployment', deployment, signal);
+  await waitForPods(
+    { client, namespace, labels: unitSelector(runId, name), what: 'the standing pods', signal },
+    name,
+    { pods: replicas, until: 'ready', seconds: settings.readyTime, scheduleSeconds: settings.scheduleTime },
+  );
+}
+
+export async function createPolicies(
+  request: StandingRequest,
+  api: ClusterApi,
+  { active, idle }: { readonly active: number; readonly idle: number },
+): Promise<void> {
+  const { run, image } = request;
+  const path = `/apis/networking.k8s.io/v1/namespaces/${run.namespace}/networkpolicies`;
+  const numbers = (count: number) => Array.from({ length: count }, (_, index) => index + 1);
+  const policies = [
+    ...numbers(active).map((number) => standingPolicy({ ...run, image }, number, false)),
+    ...numbers(idle).map((number) => standingPolicy({ ...run, image }, number, true)),
+  ];
+  await inParallel(policies, WIDTH, (policy) => create(api, path, policy));
+}
+
+/** The Services beside the target, from trial to trial. */
+export interface StandingServices {
+  /** Creates what is missing and deletes what is too much. Resolves with the URL of the newest Service, if there is any. */
+  scaleTo(count: number): Promise<string | null>;
+}
+
+export function standingServices({ run, image, signal }: StandingRequest): StandingServices {
+  const { client, namespace } = run;
+  let current = 0;
+  const range = (from: number, to: number) =>
+    Array.from({ length: Math.max(0, to - from) }, (_, index) => from + index + 1);
+  const nameOf = (number: number) => `${STANDING_SERVICE}-${number}`;
+
+  /** kube-proxy sees what the API server has: so this is counted there. */
+  const verify = async (count: number) => {
+    const labels = unitSelector(run.runId, 'services');
+    const { items } = await client.list('Service', { namespace, labels }, signal);
+    const found = items.length - 1;
+    if (found === count) return;
+    throw new BenchError('E_CLUSTER_REFUSED', `the namespace has ${found} standing Services, not ${count}`, {
+      fix: 'Something else deletes or creates Services there, for example a policy of the cluster.',
+    });
+  };
+
+  return {
+    async scaleTo(count) {
+      await inParallel(range(current, count), WIDTH, (number) =>
+        client.create('Service', webService({ ...run, image }, number), signal),
+      );
+      await inParallel(range(count, current), WIDTH, (number) =>
+        client.delete('Service', nameOf(number), namespace, signal),
+      );
+      current = count;
+      await verify(count);
+      return count === 0 ? null : `http://${nameOf(count)}`;
+    },
+  };
+}

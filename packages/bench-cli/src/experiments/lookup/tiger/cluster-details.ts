@@ -1,0 +1,86 @@
+/** A cluster as tiger-bench describes it in its results. What cannot be read is as it writes it when it does not know. */
+
+import { isIP } from 'node:net';
+import type { V1Node } from '@kubernetes/client-node';
+import type { ClusterApi } from '../../../cluster-changes/cluster-api.ts';
+import { textAt, valueAt } from '../../../cluster-changes/json.ts';
+import type { ClusterDetails } from '../../../tiger-bench/results-file.ts';
+import { CALICO_PATHS, isEnterprise, linuxDataplane } from '../pods/calico.ts';
+
+const UNKNOWN = 'unknown';
+const CLUSTER_INFORMATION = '/apis/projectcalico.org/v3/clusterinformations/default';
+/** kubeadm leaves it on every node. */
+const KUBEADM = 'kubeadm.alpha.kubernetes.io/cri-socket';
+
+function cloudOf(node: V1Node | undefined): string {
+  const name = node?.metadata?.name ?? '';
+  return name.includes('ip') && name.includes('compute.internal') ? 'aws' : UNKNOWN;
+}
+
+function familyOf(node: V1Node | undefined): string {
+  const ranges = node?.spec?.podCIDRs ?? [node?.spec?.podCIDR ?? ''];
+  const versions = new Set(ranges.map((range) => isIP(range.split('/')[0] ?? '')));
+  if (versions.has(4) && versions.has(6)) return 'dual';
+  return versions.has(6) ? 'ipv6' : 'ipv4';
+}
+
+function productOf(installation: unknown): string {
+  if (installation === null) return UNKNOWN;
+  return isEnterprise(installation) ? 'calient' : 'calico';
+}
+
+export interface FoundObjects {
+  readonly nodes: readonly V1Node[];
+  /** The first node with a sampler pod. */
+  readonly node: V1Node | undefined;
+  readonly installation: unknown;
+  readonly felix: unknown;
+  readonly information: unknown;
+}
+
+/** Pure. */
+export function detailsOf(found: FoundObjects): ClusterDetails {
+  const { nodes, node, installation, felix, information } = found;
+  const info = node?.status?.nodeInfo;
+  return {
+    Cloud: cloudOf(node),
+    Provisioner: node?.metadata?.annotations?.[KUBEADM] === undefined ? UNKNOWN : 'kubeadm',
+    NodeType: info?.operatingSystem ?? '',
+    NodeOS: info?.osImage ?? '',
+    NodeKernel: info?.kernelVersion ?? '',
+    NodeArch: info?.architecture ?? '',
+    NumNodes: nodes.length,
+    Dataplane: installation === null ? UNKNOWN : linuxDataplane(installation).toLowerCase(),
+    IPFamily: familyOf(node),
+    Encapsulation: textAt(installation, '/spec/calicoNetwork/ipPools/0/encapsulation'),
+    WireguardEnabled: valueAt(felix, '/spec/wireguardEnabled') === true,
+    Product: productOf(installation),
+    CalicoVersion: textAt(information, '/spec/calicoVersion'),
+    K8SVersion: info?.kubeletVersion ?? '',
+    CRIVersion: info?.containerRuntimeVersion ?? '',
+    CNIOption: textAt(installation, '/spec/cni/type'),
+    // Nobody but the user knows.
+    ReleaseStream: '',
+  };
+}
+
+/** Null for what there is not, and for what this user may not read: it is only for the record. */
+async function readOptional(api: ClusterApi, path: string): Promise<unknown> {
+  const { status, body } = await api.send({ method: 'GET', path });
+  return status < 300 ? body : null;
+}
+
+export async function readClusterDetails(
+  api: ClusterApi,
+  nodes: readonly V1Node[],
+  samplerNodes: readonly string[],
+): Promise<ClusterDetails> {
+  const found = {
+    nodes,
+    node: nodes.find(({ metadata }) => metadata?.name === samplerNodes[0]),
+    installation: await readOptional(api, CALICO_PATHS.installation),
+    felix: await readOptional(api, CALICO_PATHS.felix),
+    information: await readOptional(api, CLUSTER_INFORMATION),
+  };
+  return detailsOf(found);
+}

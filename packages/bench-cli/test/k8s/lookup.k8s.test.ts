@@ -1,0 +1,226 @@
+/**
+ * `bench lookup --target kubernetes`: sampler pods on a real cluster. Calico Enterprise is a stand-in: kinds under its names with
+ * nothing behind them, so that its settings can be seen to change and to be put back.
+ */
+import { type ChildProcess, spawn } from 'node:child_process';
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { V1ClusterRole } from '@kubernetes/client-node';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { parseAllDocuments } from 'yaml';
+import { type LookupRecord, lookupRecordSchema } from '../../src/experiments/lookup/record.ts';
+import { parseResults } from '../../src/tiger-bench/results-file.ts';
+import { type TestWorld, testWorld } from '../support/test-world.ts';
+import { benchRoles, makeAccount, removeAccount } from './support/account.ts';
+import { core, leftovers, runNamespaces } from './support/admin.ts';
+import { suiteEnvironment } from './support/bench.ts';
+import {
+  FELIX,
+  INSTALLATION,
+  installStandIns,
+  removeStandIns,
+  standIn,
+  standInPolicies,
+} from './support/calico.ts';
+
+const MAIN = new URL('../../src/main.ts', import.meta.url).pathname;
+const ROLES = new URL('../../../../k8s/rbac-lookup.yaml', import.meta.url);
+const suite = `bench-lookup-${Math.random().toString(36).slice(2, 8)}`;
+
+let directory: string;
+let env: Readonly<Record<string, string>>;
+
+beforeAll(async () => {
+  directory = await mkdtemp(join(tmpdir(), 'bench-lookup-'));
+  const text = await readFile(ROLES, 'utf8');
+  const roles = parseAllDocuments(text).map((document) => document.toJS() as V1ClusterRole);
+  env = suiteEnvironment(await makeAccount(suite, [...(await benchRoles()), ...roles], directory));
+});
+
+afterAll(async () => {
+  await removeStandIns();
+  await removeAccount(suite);
+  await rm(directory, { recursive: true, force: true });
+});
+
+async function inWorld(
+  more: Readonly<Record<string, string>>,
+  use: (world: TestWorld) => Promise<void>,
+): Promise<void> {
+  const world = await testWorld({ env: { ...env, ...more } });
+  try {
+    await use(world);
+  } finally {
+    await world.remove();
+  }
+}
+
+const lookup = ['lookup', '--target', 'kubernetes'] as const;
+
+async function until(what: string, seconds: number, holds: () => Promise<boolean>): Promise<void> {
+  const deadline = Date.now() + seconds * 1000;
+  while (!(await holds())) {
+    if (Date.now() > deadline) throw new Error(`not within ${seconds} s: ${what}`);
+    await new Promise((resolve) => setTimeout(resolve, 200));
+  }
+}
+
+describe('bench lookup on a cluster', () => {
+  it('compares numbers of Services, counts packets and queries as the kernel does, and leaves nothing', async () => {
+    await inWorld({}, async (world) => {
+      const flags = [
+        '--url',
+        'http://standing-svc',
+        '--services',
+        '0,20',
+        '--duration',
+        '6',
+        '--trials',
+        '1',
+        '--json',
+      ];
+      expect(await world.bench(...lookup, ...flags), world.err()).toBe(0);
+      const record: LookupRecord = lookupRecordSchema.parse(JSON.parse(world.out()));
+      expect(record.target).toBe('kubernetes');
+      expect(record.subjects.map(({ key, conditions }) => [key, conditions.services])).toEqual([
+        ['0 Services', '0'],
+        ['20 Services', '20'],
+      ]);
+      for (const trial of record.trials) {
+        expect(trial.failure).toBeNull();
+        expect(trial.samples.succeeded).toBeGreaterThan(10);
+        expect(trial.samplers[0]?.node).toBeTruthy();
+        expect(trial.packets?.isWhole).toBe(true);
+        // A SYN for each sample; A and AAAA for the one name of the search list that exists.
+        expect(trial.packets?.handshakes.syn.ipv4).toBe(
+          trial.samples.taken + (trial.packets?.handshakes.duplicateSyn ?? 0),
+        );
+        expect(trial.packets?.searches?.questions.map(({ type }) => type).toSorted()).toEqual(['A', 'AAAA']);
+        expect(trial.kernel).toEqual({
+          syn: trial.packets?.handshakes.duplicateSyn,
+          synAck: null,
+          scope: 'namespace',
+        });
+      }
+      for (const result of record.results) expect(result.duplicates?.kernelAgrees).toBe(true);
+      expect(await leftovers()).toEqual([]);
+    });
+  });
+
+  it('names what is missing where there is no Calico Enterprise or Cilium, and a name that does not resolve', async () => {
+    await inWorld({}, async (world) => {
+      expect(await world.bench(...lookup, '--policy-modes', 'NoDelay')).toBe(3);
+      expect(world.err()).toContain('Installation default (operator.tigera.io/v1) missing');
+      expect(await world.bench(...lookup, '--policy', 'cilium')).toBe(3);
+      expect(world.err()).toContain('the API group cilium.io/v2 is missing');
+      expect(await runNamespaces()).toEqual([]);
+    });
+  });
+});
+
+describe('with stand-ins for Calico Enterprise', () => {
+  beforeAll(installStandIns);
+
+  it("runs tiger-bench's tests under its policy, mode and CPU limit, writes its files, and puts everything back", async () => {
+    const results = join(directory, 'results.json');
+    const junit = join(directory, 'junit.xml');
+    const tests = join(directory, 'tiger.yaml');
+    await writeFile(
+      tests,
+      `- {testkind: dnsperf, duration: 4, numservices: 3, calicoNodeCPULimit: 500m,
+          dnsperf: {mode: NoDelay, testDNSPolicy: true, numDomains: 2, targetURL: http://standing-svc}}
+- {TestKind: dnsperf, Duration: 1, DNSPerf: {TargetURL: 'http://nowhere.invalid'}, Dataplane: bpf}
+- {TestKind: iperf}\n`,
+    );
+    await inWorld({ RESULTS_FILE: results, BENCH_JUNIT_REPORT_FILE: junit }, async (world) => {
+      const seen = new Set<string>();
+      const watching = new AbortController();
+      const watch = async () => {
+        while (!watching.signal.aborted) {
+          const { spec, metadata } = await standIn('FelixConfiguration');
+          const isMarked = 'dinodns-bench/changed-by' in (metadata.labels ?? {});
+          const policies = (await standInPolicies()).length;
+          seen.add(`${spec.dnsPolicyMode}, ${isMarked ? 'marked' : 'not marked'}, policies: ${policies}`);
+          await new Promise((resolve) => setTimeout(resolve, 200));
+        }
+      };
+      const flags = ['--config', tests, '--format', 'tiger-bench', '--nodes', 'kubernetes.io/os=linux'];
+      const run = world.bench(...lookup, ...flags).finally(() => watching.abort());
+      const [status] = await Promise.all([run, watch()]);
+      // The second test wants another dataplane.
+      expect(status, world.err()).toBe(5);
+      const [first, second, ...others] = parseResults(world.out());
+      expect(others).toEqual([]);
+      expect(first).toMatchObject({
+        config: {
+          TestKind: 'dnsperf',
+          Duration: 4,
+          NumServices: 3,
+          DNSPerf: { Mode: 'NoDelay', NumDomains: 2 },
+        },
+        ClusterDetails: { Dataplane: 'iptables', Encapsulation: 'VXLANCrossSubnet', Product: 'calient' },
+        status: 'success',
+      });
+      expect(first?.dnsperf?.SuccessfulCurls).toBe(first?.dnsperf?.LookupTime?.datapoints);
+      expect(second).toMatchObject({
+        status: 'failed',
+        error: expect.stringContaining('Dataplane: the test wants bpf'),
+      });
+      expect(`${await readFile(results, 'utf8')}\n`).toBe(world.out());
+      expect(await readFile(junit, 'utf8')).toContain(
+        'name="dnsperf_dataplane=iptables_cpuLimit=500m_dnsMode=NoDelay"',
+      );
+      expect([...seen]).toContain('NoDelay, marked, policies: 1');
+      expect((await standIn('FelixConfiguration')).spec).toEqual(FELIX);
+      expect((await standIn('Installation')).spec).toEqual(INSTALLATION);
+      expect(await leftovers()).toEqual([]);
+    });
+  });
+
+  it('puts the settings back and removes the run when bench is killed', async () => {
+    const out = join(directory, 'killed');
+    const flags = [
+      '--policy-modes',
+      'DelayDNSResponse',
+      '--duration',
+      '60',
+      '--trials',
+      '1',
+      '--lease',
+      '10',
+      '--out',
+      out,
+    ];
+    const child: ChildProcess = spawn(
+      process.execPath,
+      ['--conditions', '@dinodns-bench/source', MAIN, ...lookup, '--url', 'http://standing-svc', ...flags],
+      { env: { ...process.env, ...env }, stdio: 'ignore' },
+    );
+    const exited = new Promise((resolve) => child.on('exit', resolve));
+    try {
+      await until('the mode is set', 90, async () => {
+        const { spec } = await standIn('FelixConfiguration');
+        return spec.dnsPolicyMode === 'DelayDNSResponse' || child.exitCode !== null;
+      });
+      expect(child.exitCode).toBeNull();
+    } finally {
+      child.kill('SIGKILL');
+      await exited;
+    }
+    await until('the mode is put back', 40, async () => {
+      const { spec, metadata } = await standIn('FelixConfiguration');
+      return (
+        spec.dnsPolicyMode === FELIX.dnsPolicyMode &&
+        metadata.labels?.['dinodns-bench/changed-by'] === undefined
+      );
+    });
+    await until('the run is gone', 60, async () => (await runNamespaces()).length === 0);
+    expect(await leftovers()).toEqual([]);
+    expect(
+      (await core().listNamespacedConfigMap({ namespace: 'kube-system' })).items.map(
+        ({ metadata }) => metadata?.name,
+      ),
+    ).not.toContain('dinodns-bench-journal');
+  });
+});

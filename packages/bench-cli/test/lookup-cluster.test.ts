@@ -1,0 +1,423 @@
+/** The pure parts of `bench lookup --target kubernetes`. What needs a cluster is in k8s/lookup.k8s.test.ts. */
+import { describe, expect, it } from 'vitest';
+import { forwardPatch } from '../src/cluster-changes/change.ts';
+import { KUBERNETES_DEFAULTS } from '../src/config/kubernetes-settings.ts';
+import {
+  cpuLimitChange,
+  demandEnterprise,
+  linuxDataplane,
+  modeChange,
+  nodeCpuLimit,
+  settingEdit,
+} from '../src/experiments/lookup/pods/calico.ts';
+import { clusterOptions } from '../src/experiments/lookup/pods/cluster-flags.ts';
+import { clusterSubjects } from '../src/experiments/lookup/pods/cluster-subjects.ts';
+import { dnsPolicy, policyDomains } from '../src/experiments/lookup/pods/dns-policy.ts';
+import { inParallel } from '../src/experiments/lookup/pods/in-parallel.ts';
+import { mergeCaptures } from '../src/experiments/lookup/pods/merge-pods.ts';
+import { samplerPod, standingPolicy, webService } from '../src/experiments/lookup/pods/objects.ts';
+import { endOf } from '../src/experiments/lookup/pods/pod-end.ts';
+import { detailsOf } from '../src/experiments/lookup/tiger/cluster-details.ts';
+import { optionsOf } from '../src/experiments/lookup/tiger/run-tests.ts';
+import { parseTestsFile } from '../src/tiger-bench/tests-file.ts';
+
+const installation = (linux?: string, containers?: unknown) => ({
+  metadata: { uid: 'i' },
+  spec: {
+    variant: 'TigeraSecureEnterprise',
+    ...(linux === undefined ? {} : { calicoNetwork: { linuxDataplane: linux } }),
+    ...(containers === undefined
+      ? {}
+      : { calicoNodeDaemonSet: { spec: { template: { spec: { containers } } } } }),
+  },
+});
+const felix = { metadata: { uid: 'f' }, spec: { dnsPolicyMode: 'DelayDeniedPacket' } };
+
+describe("Calico's settings", () => {
+  it('take a mode in the field of the dataplane, and nothing where it is set already', () => {
+    const change = modeChange(felix, installation('Iptables'), 'NoDelay');
+    expect(change?.edits).toEqual([
+      { pointer: '/spec/dnsPolicyMode', before: 'DelayDeniedPacket', after: 'NoDelay' },
+    ]);
+    expect(modeChange(felix, installation(), 'DelayDeniedPacket')).toBeNull();
+    expect(modeChange(felix, installation('BPF'), 'NoDelay')?.edits[0]).toMatchObject({
+      pointer: '/spec/bpfDNSPolicyMode',
+      before: null,
+    });
+    expect(modeChange(felix, installation('Nftables'), 'NoDelay')?.what).toBe('nftablesDNSPolicyMode');
+  });
+
+  it.each([
+    ['BPF', 'DelayDeniedPacket'],
+    ['BPF', 'DelayDNSResponse'],
+    ['Nftables', 'Inline'],
+    ['VPP', 'NoDelay'],
+  ] as const)('do not take %s with %s', (dataplane, mode) => {
+    expect(() => modeChange(felix, installation(dataplane), mode)).toThrow(
+      `the dataplane ${dataplane} has no DNS policy mode ${mode}`,
+    );
+  });
+
+  it('are at the computed dataplane where the Installation names none', () => {
+    expect(linuxDataplane({ status: { computed: { calicoNetwork: { linuxDataplane: 'BPF' } } } })).toBe(
+      'BPF',
+    );
+    expect(linuxDataplane({})).toBe('Iptables');
+  });
+
+  it('name everything that is missing in one error', () => {
+    expect(() => demandEnterprise({ felix: null, installation: null })).toThrow(
+      'no Calico Enterprise: FelixConfiguration default (projectcalico.org/v3) and Installation default (operator.tigera.io/v1) missing',
+    );
+    expect(() => demandEnterprise({ felix, installation: { spec: { variant: 'Calico' } } })).toThrow(
+      'the variant "Calico"',
+    );
+    expect(demandEnterprise({ felix, installation: installation() })).toBeUndefined();
+  });
+
+  it('limit the CPU of calico-node and keep what else is said of it and of other containers', () => {
+    const other = { name: 'sidecar', resources: { limits: { cpu: '1' } } };
+    const own = { name: 'calico-node', resources: { requests: { cpu: '250m' }, limits: { memory: '1Gi' } } };
+    const before = installation('Iptables', [own, other]);
+    const [edit] = cpuLimitChange(before, '500m')?.edits ?? [];
+    expect(edit?.after).toEqual([
+      other,
+      {
+        name: 'calico-node',
+        resources: { requests: { cpu: '250m' }, limits: { memory: '1Gi', cpu: '500m' } },
+      },
+    ]);
+    expect(edit?.before).toEqual([own, other]);
+    expect(cpuLimitChange(installation(), '0')).toBeNull();
+  });
+
+  it('create the parents that the Installation lacks, and see the limit there', () => {
+    const change = cpuLimitChange(installation(), '2');
+    expect(change?.edits[0]).toMatchObject({ pointer: '/spec/calicoNodeDaemonSet', before: null });
+    const { spec } = installation();
+    const after = { spec: { ...spec, calicoNodeDaemonSet: change?.edits[0]?.after } };
+    expect(nodeCpuLimit(after)).toBe('2');
+    expect(cpuLimitChange(after, '2')).toBeNull();
+    expect(cpuLimitChange(after, '0')).not.toBeNull();
+  });
+
+  it('are edited at the first key that is missing', () => {
+    expect(settingEdit({ a: { b: {} } }, ['a', 'b', 'c', 'd'], 1)).toEqual({
+      pointer: '/a/b/c',
+      before: null,
+      after: { d: 1 },
+    });
+    expect(settingEdit({ a: 'x' }, ['a'], 'y')).toEqual({ pointer: '/a', before: 'x', after: 'y' });
+  });
+
+  it('are changed only from what was found', () => {
+    const change = modeChange(felix, installation('Iptables'), 'NoDelay');
+    if (change === null) throw new Error('no change');
+    expect(forwardPatch(change)).toContainEqual({
+      op: 'test',
+      path: '/spec/dnsPolicyMode',
+      value: 'DelayDeniedPacket',
+    });
+  });
+});
+
+describe('a policy by DNS name', () => {
+  it('allows the target first, and as many names as were asked for', () => {
+    const domains = policyDomains('https://www.example.org:8443/x', 4, 'seed');
+    expect(domains[0]).toBe('www.example.org');
+    expect(domains).toHaveLength(4);
+    for (const name of domains.slice(1)) expect(name).toMatch(/^www\.[A-Za-z0-9]{10}\.com$/);
+    expect(new Set(domains).size).toBe(4);
+    expect(policyDomains('http://a.example', 0, 'seed')).toEqual(['a.example']);
+  });
+
+  it.each(['http://192.0.2.1/', 'http://[2001:db8::1]:80/'])('needs a name, not %s', (url) => {
+    expect(() => policyDomains(url, 1, 'seed')).toThrow('a DNS policy needs a name');
+  });
+
+  it('is that of tiger-bench for Calico, and sends queries through the proxy for Cilium', () => {
+    const request = { runId: 'r', namespace: 'n', domains: ['a.example'] };
+    const calico = dnsPolicy('calico', request);
+    expect(calico.path).toBe('/apis/projectcalico.org/v3/namespaces/n/networkpolicies');
+    expect(calico.object).toMatchObject({
+      metadata: { name: 'default.zzz-perf-test-policy' },
+      spec: {
+        tier: 'default',
+        order: 1,
+        selector: "dep == 'dnsperf'",
+        types: ['Egress'],
+        egress: [
+          { action: 'Allow', protocol: 'UDP', destination: { ports: [53, 'dns'] } },
+          { action: 'Allow', destination: { domains: ['a.example'] } },
+        ],
+      },
+    });
+    expect(dnsPolicy('cilium', request).object).toMatchObject({
+      spec: {
+        egress: [
+          { toPorts: [{ rules: { dns: [{ matchPattern: '*' }] } }] },
+          { toFQDNs: [{ matchName: 'a.example' }] },
+        ],
+      },
+    });
+  });
+});
+
+describe('the subjects of a run on a cluster', () => {
+  const base = {
+    services: [0],
+    modes: [],
+    clients: ['curl'],
+    policy: null,
+    stress: false,
+    nodeCpuLimit: null,
+  } as const;
+
+  it('are named by what tells them apart', () => {
+    const keys = (axes: Partial<Parameters<typeof clusterSubjects>[0]>) =>
+      clusterSubjects({ ...base, ...axes }).map(({ key }) => key);
+    expect(keys({})).toEqual(['0 Services']);
+    expect(keys({ services: [0, 1000] })).toEqual(['0 Services', '1000 Services']);
+    expect(keys({ modes: ['NoDelay', 'Inline'] })).toEqual(['NoDelay', 'Inline']);
+    expect(keys({ services: [1, 2], modes: ['NoDelay', 'Inline'] })).toEqual([
+      '1 Service/NoDelay',
+      '1 Service/Inline',
+      '2 Services/NoDelay',
+      '2 Services/Inline',
+    ]);
+    expect(keys({ clients: ['curl', 'builtin'] })).toEqual(['curl', 'builtin']);
+  });
+
+  it('keep their conditions', () => {
+    const [subject] = clusterSubjects({ ...base, stress: true, policy: 'calico', nodeCpuLimit: '500m' });
+    expect(subject?.conditions).toEqual({
+      services: '0',
+      policy: 'calico',
+      stress: 'yes',
+      'CPU limit of calico-node': '500m',
+    });
+  });
+});
+
+describe('the objects of a run on a cluster', () => {
+  const run = { runId: 'r', namespace: 'n', settings: KUBERNETES_DEFAULTS, pullSecrets: [], image: 'i' };
+  const pod = (capturePort: number | null) =>
+    samplerPod(run, {
+      name: 'dnsperf-trial-1-node',
+      unit: 'trial-1',
+      node: 'node',
+      url: 'http://a',
+      readyUrl: '',
+      command: ['true'],
+      capturePort,
+      programs: { configMap: 'programs', items: {} },
+      deadlineSeconds: 100,
+    });
+
+  it('are restricted, but for the capture, which may only listen in its own network', () => {
+    const [sampler, capture] = pod(80).spec?.containers ?? [];
+    expect(sampler?.securityContext?.capabilities).toEqual({ drop: ['ALL'] });
+    expect(capture?.securityContext?.capabilities?.add).toContain('NET_RAW');
+    expect(capture?.securityContext?.capabilities?.add).not.toContain('NET_ADMIN');
+    expect(pod(80).spec?.hostNetwork).toBeUndefined();
+    expect(pod(null).spec?.containers).toHaveLength(1);
+    expect(pod(80).metadata?.labels).toMatchObject({ app: 'dnsperf', dep: 'dnsperf' });
+  });
+
+  it('have the names of tiger-bench', () => {
+    expect(webService(run, 0).metadata?.name).toBe('standing-svc');
+    expect(webService(run, 7).metadata?.name).toBe('standing-svc-7');
+    expect(webService(run, 0, '192.0.2.1').spec?.externalIPs).toEqual(['192.0.2.1']);
+    expect(standingPolicy(run, 1, true).metadata).toMatchObject({ name: 'idle-policy-1' });
+  });
+
+  it('end when every container has ended, and at once where one cannot start', () => {
+    const status = (phase: string, ...states: object[]) => ({
+      spec: { containers: states.map((_, index) => ({ name: `c${index}`, image: 'i' })) },
+      status: {
+        phase,
+        containerStatuses: states.map((state, index) => ({
+          ...{ name: `c${index}`, image: 'i', imageID: '', ready: false, restartCount: 0 },
+          state,
+        })),
+      },
+    });
+    const done = { terminated: { exitCode: 0 } };
+    const running = { running: {} };
+    expect(endOf([status('Running', running, done)], 1)).toBeUndefined();
+    expect(endOf([status('Succeeded', done, done)], 1)).toEqual({ kind: 'ended' });
+    expect(endOf([status('Succeeded', done, done)], 2)).toBeUndefined();
+    // What it printed says why.
+    expect(endOf([status('Failed', done, { terminated: { exitCode: 64 } })], 1)).toEqual({ kind: 'ended' });
+    const waiting = { waiting: { reason: 'ImagePullBackOff', message: 'no such image' } };
+    expect(endOf([status('Pending', running, waiting)], 1)).toMatchObject({
+      kind: 'failed',
+      failure: { code: 'E_POD_IMAGE' },
+    });
+  });
+});
+
+describe('the captures of several pods', () => {
+  const capture = (queries: number, dropped: number) => ({
+    interface: 'eth0',
+    handshakes: {
+      connections: 10,
+      connectionsRepeated: 1,
+      syn: { ipv4: 12, ipv6: 0, ecn: 3 },
+      synAck: { ipv4: 10, ipv6: 0 },
+      duplicateSyn: 2,
+      duplicateSynAck: 0,
+      tigerRule: { duplicateSyn: 1, duplicateSynAck: 0 },
+    },
+    searches: { queries, repeated: 0, questions: [{ name: 'a', type: 'A', queries }] },
+    counters: { captured: 30, received: 30 + dropped, dropped },
+  });
+
+  it('are added up', () => {
+    expect(mergeCaptures([capture(4, 0), capture(6, 0)])).toMatchObject({
+      handshakes: {
+        connections: 20,
+        duplicateSyn: 4,
+        syn: { ipv4: 24, ecn: 6 },
+        tigerRule: { duplicateSyn: 2 },
+      },
+      searches: { queries: 10, questions: [{ name: 'a', type: 'A', queries: 10 }] },
+      capture: { interfaces: ['eth0'], captured: 60 },
+      isWhole: true,
+    });
+  });
+
+  it('are not whole if one lost packets, and unknown if one says nothing', () => {
+    expect(mergeCaptures([capture(1, 0), capture(1, 5)])?.isWhole).toBe(false);
+    expect(mergeCaptures([capture(1, 0), { ...capture(1, 0), counters: null }])).toBeNull();
+    expect(mergeCaptures([])).toBeNull();
+  });
+});
+
+describe('bounded parallelism', () => {
+  it('never has more than its width under way, and does everything once', async () => {
+    let active = 0;
+    let most = 0;
+    const done: number[] = [];
+    await inParallel([1, 2, 3, 4, 5, 6, 7], 3, async (item) => {
+      active += 1;
+      most = Math.max(most, active);
+      await Promise.resolve();
+      active -= 1;
+      done.push(item);
+    });
+    expect(most).toBe(3);
+    expect(done.toSorted()).toEqual([1, 2, 3, 4, 5, 6, 7]);
+  });
+
+  it('stops at the first failure', async () => {
+    const seen: number[] = [];
+    const failing = inParallel([1, 2, 3, 4], 1, async (item) => {
+      seen.push(item);
+      if (item === 2) throw new Error('two');
+    });
+    await expect(failing).rejects.toThrow('two');
+    expect(seen).toEqual([1, 2]);
+  });
+});
+
+describe('options of a run on a cluster', () => {
+  const world = { env: {} };
+
+  it.each([
+    [{ services: '0,many' }, '--services: "many" is not allowed'],
+    [{ url: 'http://192.0.2.1' }, 'is an address: there is no name to look up'],
+    [{ domains: '0' }, '--domains: "0" is not allowed'],
+    [{ policyModes: 'Inlined' }, '--policy-modes: there is no "Inlined"'],
+    [{ policyModes: 'Inline', policy: 'cilium' }, 'Cilium has none'],
+    [{ calicoNodeCpu: 'much' }, '--calico-node-cpu: "much" is not a quantity of CPU'],
+    [{ local: true }, '--local and --target kubernetes exclude each other'],
+  ])('are refused in one sentence: %j', (flags, message) => {
+    expect(() => clusterOptions(world, flags)).toThrow(message);
+  });
+
+  it("are those of tiger-bench's test, on its nodes, with its kind of policy", () => {
+    const yaml = `[{TestKind: dnsperf, Duration: 30, NumServices: 10, NumPods: 7, NumPolicies: 5, NumIdlePolicies: 2,
+      CalicoNodeCPULimit: 500m, LeaveStandingConfig: true,
+      DNSPerf: {Mode: NoDelay, TestDNSPolicy: true, RunStress: true, NumDomains: 3, TargetURL: 'http://www.example.net'}}]`;
+    const [test] = parseTestsFile('t', yaml).tests;
+    if (test === undefined) throw new Error('no test');
+    const options = optionsOf(world, test, { client: 'builtin' });
+    expect(options).toMatchObject({
+      durationSeconds: 30,
+      rounds: 1,
+      clients: ['builtin'],
+      services: [10],
+      standingPods: 7,
+      policies: { active: 5, idle: 2 },
+      stress: true,
+      policy: 'calico',
+      modes: ['NoDelay'],
+      domains: 3,
+      nodeCpuLimit: '500m',
+    });
+    expect(options.url.href).toBe('http://www.example.net/');
+    expect(options.kubernetes).toMatchObject({
+      keep: true,
+      loaderNode: 'tigera.io/test-nodepool=default-pool',
+    });
+    expect(() => optionsOf(world, { ...test, Duration: -1 }, {})).toThrow('leave no time for a sample');
+  });
+});
+
+describe("a cluster in tiger-bench's words", () => {
+  const node = {
+    metadata: {
+      name: 'ip-10-0-0-1.compute.internal',
+      annotations: { 'kubeadm.alpha.kubernetes.io/cri-socket': 'x' },
+    },
+    spec: { podCIDRs: ['10.244.0.0/24', 'fd00::/64'] },
+    status: {
+      nodeInfo: {
+        ...{ architecture: 'amd64', bootID: '', machineID: '', systemUUID: '', kubeProxyVersion: '' },
+        ...{
+          containerRuntimeVersion: 'containerd://2.0.0',
+          kernelVersion: '6.8.0',
+          kubeletVersion: 'v1.34.4',
+        },
+        ...{ operatingSystem: 'linux', osImage: 'Ubuntu 24.04' },
+      },
+    },
+  };
+
+  it('has what can be read of Calico Enterprise', () => {
+    const found = {
+      nodes: [node, node],
+      node,
+      felix: { spec: { wireguardEnabled: true } },
+      information: { spec: { calicoVersion: 'v3.30.2' } },
+    };
+    const details = detailsOf({ ...found, installation: installation('BPF') });
+    expect(details).toMatchObject({
+      Cloud: 'aws',
+      Provisioner: 'kubeadm',
+      NumNodes: 2,
+      Dataplane: 'bpf',
+      IPFamily: 'dual',
+      WireguardEnabled: true,
+      Product: 'calient',
+      CalicoVersion: 'v3.30.2',
+    });
+  });
+
+  it('is unknown where there is no Calico', () => {
+    const details = detailsOf({
+      nodes: [],
+      node: undefined,
+      installation: null,
+      felix: null,
+      information: null,
+    });
+    expect(details).toMatchObject({
+      Cloud: 'unknown',
+      Dataplane: 'unknown',
+      Product: 'unknown',
+      NumNodes: 0,
+    });
+  });
+});
