@@ -43,6 +43,12 @@ bash "$scripts/image" "dinodns-bench/server:$ours" . -f k8s/images/server/Docker
 
 bash "$scripts/image" "dinodns-bench/load:$ours" . -f k8s/images/load/Dockerfile --build-arg NODE_IMAGE=localhost/node:24 >&2
 
+# For the tests of `bench swap`: images that cannot serve.
+for kind in crashing foreign; do
+  bash "$scripts/image" "bad-coredns:$kind" packages/bench-cli/test/fixtures/bad-coredns --target "$kind" \
+    --build-arg BASE_IMAGE=localhost/debian:bookworm >&2
+done
+
 # Where the suite finds the cluster's own processes, to stop some for a while, and what starts again those it ended.
 export BENCH_K8S_COMPONENTS=$home/state/run
 export BENCH_K8S_REPAIR="bash $scripts/up"

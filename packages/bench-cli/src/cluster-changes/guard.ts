@@ -156,7 +156,7 @@ function guardTemplate(
     command: ['node', `${DIRECTORY}/guard-program${EXTENSION}`],
     args: [],
     env: { LEASE_NAMESPACE: leaseNamespace, NAMESPACE: namespace, TOKEN: token, HOLDER: holder },
-    resources: { requests: { cpu: '10m', memory: '64Mi' }, limits: { memory: '192Mi' } },
+    resources: { requests: { cpu: '50m', memory: '64Mi' }, limits: { memory: '192Mi' } },
     mounts: mounted(mount),
     pullSecrets,
     restartPolicy: 'Always',

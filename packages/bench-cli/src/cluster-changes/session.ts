@@ -67,9 +67,12 @@ export interface ChangeSession {
    * @throws ChangeRefused if the object is not as planned; LeaseLost, JournalLost.
    */
   apply(edit: PlannedEdit): Promise<number>;
-  /** Puts one change back. Resolves with what became of it. */
+  /** Puts one change back. Resolves with what became of it. @throws LeaseLost, JournalLost. */
   revert(number: number): Promise<Change>;
-  /** Puts all changes back, the last one first. Resolves with those that somebody else has changed since. */
+  /**
+   * Puts all changes back, the last one first. Resolves with those that somebody else has changed since.
+   * @throws LeaseLost, JournalLost if the guard is doing so.
+   */
   revertAll(): Promise<readonly Change[]>;
   /** What is not as before yet, in words. */
   unsettled(): Promise<readonly string[]>;
@@ -77,6 +80,8 @@ export interface ChangeSession {
   close(): Promise<void>;
   /** Leaves everything to the guard. */
   abandon(): void;
+  /** All changes so far, with what became of them. */
+  changes(): readonly Change[];
   /** Whether no change is pending. */
   isUnchanged(): boolean;
 }
@@ -184,6 +189,7 @@ export async function openSession(request: SessionRequest): Promise<ChangeSessio
     },
     async revert(number) {
       const change = changeAt(number);
+      await keeper.confirm();
       tell('reverting', change);
       const next = await revert(api, change, token);
       await write(withChange(stored.journal, number, next));
@@ -191,6 +197,7 @@ export async function openSession(request: SessionRequest): Promise<ChangeSessio
       return { ...change, ...next };
     },
     async revertAll() {
+      await keeper.confirm();
       for (const change of stored.journal.changes.toReversed())
         if (change.state === 'applied' || change.state === 'planned') tell('reverting', change);
       stored = await revertAll(api, stored, (change) =>
@@ -200,10 +207,13 @@ export async function openSession(request: SessionRequest): Promise<ChangeSessio
     },
     unsettled: () => unsettled(api, stored.journal),
     async close() {
-      await removeJournal(api, leaseNamespace);
+      const found = await readJournal(api, leaseNamespace);
+      // After a lost Lease there may be that of another run.
+      if (found?.journal.token === token) await removeJournal(api, leaseNamespace);
       await keeper.release();
     },
     abandon: () => keeper.abandon(),
+    changes: () => stored.journal.changes,
     isUnchanged: () => !stored.journal.changes.some(isPending),
   };
 }

@@ -1,5 +1,7 @@
 /** `bench cleanup`: removes from a cluster what a killed run left. */
 import { EXIT_STATUS, messageOf } from '@dinodns-bench/program';
+import { connectedApi } from '../cluster-changes/connected-api.ts';
+import { readJournal } from '../cluster-changes/journal.ts';
 import { seconds } from '../config/value-schemas.ts';
 import { BenchError } from '../errors.ts';
 import { listenForInterruption } from '../interruption.ts';
@@ -46,9 +48,26 @@ async function isAlive(world: World, { owner, host }: FoundRun): Promise<boolean
   return process === null ? 'elsewhere' : !(await hasEnded(world, process));
 }
 
+const CHANGED = 'it has changed this cluster: `bench swap restore` puts that back first';
+
+/** Whether the run's journal is still there: with its namespace, the guard would go that puts the cluster back. */
+async function hasJournal(world: World, found: FoundRun, context: string | undefined): Promise<boolean> {
+  const { journalNamespace, namespace } = found;
+  if (journalNamespace === null) return false;
+  const { connect } = await import('../kubernetes-api/connect.ts');
+  const connection = await connect(world, context);
+  const signal = AbortSignal.timeout(60_000);
+  const stored = await readJournal(
+    connectedApi({ connection, clock: world.clock, signal }),
+    journalNamespace,
+  );
+  return stored?.journal.namespace === namespace;
+}
+
 /** Without --run and --older-than, only what is certainly unused: runs of ended processes of this machine. */
 async function judge(world: World, found: FoundRun, options: CleanupOptions): Promise<Judged> {
   const verdict = (remove: boolean, reason: string): Judged => ({ ...found, remove, reason });
+  if (await hasJournal(world, found, options.context)) return verdict(false, CHANGED);
   if (options.run !== undefined) {
     return found.runId === options.run || found.namespace === options.run
       ? verdict(true, 'given by --run')
@@ -106,7 +125,7 @@ export async function cleanupCommand(world: World, options: CleanupOptions): Pro
   const found = await findRuns(client, world.clock.now(), AbortSignal.timeout(60_000));
   const judged: Judged[] = [];
   for (const run of found) judged.push(await judge(world, run, options));
-  if (options.run !== undefined && !judged.some(({ remove }) => remove)) {
+  if (options.run !== undefined && !judged.some(({ remove, reason }) => remove || reason === CHANGED)) {
     throw new BenchError('E_USAGE', `--run: no run "${options.run}" in the cluster`, {
       evidence: judged.map(({ runId, namespace }) => `${runId} in ${namespace}`),
       fix: '`bench cleanup --dry-run` lists all.',

@@ -11,7 +11,13 @@ import type { World } from '../../world.ts';
 import { openSwapCluster } from './cluster.ts';
 import { explainFailure } from './explain.ts';
 import { inPlaceSettings, sharedFlags } from './flags.ts';
-import { type InPlacePlan, type InPlaceResult, planInPlace, swapInPlace } from './in-place/in-place.ts';
+import {
+  demandAnotherImage,
+  type InPlacePlan,
+  type InPlaceResult,
+  planInPlace,
+  swapInPlace,
+} from './in-place/in-place.ts';
 import { inPlaceRights } from './in-place/preflight.ts';
 
 type Values = Readonly<Record<string, unknown>>;
@@ -90,6 +96,7 @@ export async function inPlaceCommand(world: World, values: Values): Promise<numb
     const base = { ...settings, client, api, runId, configuration, interruption };
     const plan = await planInPlace(base);
     if (values.dryRun === true) {
+      demandAnotherImage(plan, settings.to);
       world.stdout.write(dryRunText(plan, settings.leaseNamespace));
       return EXIT_STATUS.success;
     }

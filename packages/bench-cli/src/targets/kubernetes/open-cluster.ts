@@ -33,6 +33,8 @@ export interface OpenRequest {
   readonly podSecurity?: PodSecurity;
   /** Needed beside what every run needs. */
   readonly permissions?: readonly Permission[];
+  /** Of the run's namespace. */
+  readonly annotations?: Readonly<Record<string, string>>;
   readonly signal: AbortSignal;
   /** Aborted by the second Ctrl-C: do not wait until the namespace is gone. */
   readonly force: AbortSignal;
@@ -182,12 +184,13 @@ async function openRun(
   facts: ClusterFacts,
   observation: ClusterRun['observation'],
 ): Promise<ClusterRun> {
-  const { world, runId, settings, images, loadSeconds, serverCores, loaders, podSecurity, signal } = request;
+  const { world, runId, settings, images, loadSeconds, serverCores, loaders, signal } = request;
+  const { podSecurity, annotations = {} } = request;
   const name = namespaceOf(settings.namespacePrefix, runId);
   const { clockOffsetSeconds } = await openNamespace(
     world,
     client,
-    { name, runId, ...(podSecurity === undefined ? {} : { podSecurity }) },
+    { name, runId, annotations, ...(podSecurity === undefined ? {} : { podSecurity }) },
     signal,
   );
   const labels = runLabels(runId);

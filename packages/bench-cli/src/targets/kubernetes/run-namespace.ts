@@ -5,7 +5,7 @@ import type { KubeClient } from '../../kubernetes-api/client.ts';
 import { followUntil } from '../../kubernetes-api/watch.ts';
 import { ownedName, thisOwner } from '../../machine/owner.ts';
 import type { World } from '../../world.ts';
-import { HOST_ANNOTATION, LABELS, MANAGER, OWNER_ANNOTATION } from './objects/labels.ts';
+import { HOST_ANNOTATION, JOURNAL_ANNOTATION, LABELS, MANAGER, OWNER_ANNOTATION } from './objects/labels.ts';
 import { type NamespaceRequest, namespaceObject } from './objects/namespace.ts';
 
 /** Deleting a namespace with a few pods takes 5 to 15 seconds; a slow kubelet takes longer. */
@@ -54,7 +54,7 @@ export interface OpenedNamespace {
 export async function openNamespace(
   world: World,
   client: KubeClient,
-  request: Pick<NamespaceRequest, 'name' | 'runId' | 'podSecurity'>,
+  request: Pick<NamespaceRequest, 'name' | 'runId' | 'podSecurity' | 'annotations'>,
   signal: AbortSignal,
 ): Promise<OpenedNamespace> {
   const { name, runId } = request;
@@ -85,6 +85,8 @@ export interface FoundRun {
   readonly ageSeconds: number;
   readonly host: string;
   readonly owner: string;
+  /** Of a run that changes the cluster: where its journal is. */
+  readonly journalNamespace: string | null;
   /** Already being deleted. */
   readonly terminating: boolean;
 }
@@ -105,6 +107,7 @@ export async function findRuns(
         ageSeconds: Math.max(0, (now.getTime() - created.getTime()) / 1000),
         host: metadata.annotations?.[HOST_ANNOTATION] ?? '',
         owner: metadata.annotations?.[OWNER_ANNOTATION] ?? '',
+        journalNamespace: metadata.annotations?.[JOURNAL_ANNOTATION] ?? null,
         terminating: status?.phase === 'Terminating',
       };
     })

@@ -10,8 +10,8 @@ import { parseAllDocuments } from 'yaml';
 import { adminConfig, core, rbac } from './admin.ts';
 
 /** The roles as the file has them. */
-export async function benchRoles(): Promise<V1ClusterRole[]> {
-  const text = await readFile(new URL('../../../../../k8s/rbac.yaml', import.meta.url), 'utf8');
+export async function benchRoles(file = 'rbac.yaml'): Promise<V1ClusterRole[]> {
+  const text = await readFile(new URL(`../../../../../k8s/${file}`, import.meta.url), 'utf8');
   return parseAllDocuments(text).map((document) => document.toJS() as V1ClusterRole);
 }
 

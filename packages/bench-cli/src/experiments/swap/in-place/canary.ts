@@ -143,7 +143,7 @@ export async function openCanary(
       command: ['node', `${DIRECTORY}/${PROGRAM}`],
       args: [],
       env: { SERVER: address, RATE: String(RATE), NAME, TIMEOUT: String(TIMEOUT_SECONDS) },
-      resources: { requests: { cpu: '10m' } },
+      resources: { requests: { cpu: '50m' } },
       mounts: { [DIRECTORY]: mount },
       pullSecrets,
       deadlineSeconds: settings.readyTime + runSeconds,

@@ -86,6 +86,9 @@ async function askOn(
   return { id: status?.imageID ?? '', version };
 }
 
+/** Pods at once: a DaemonSet may run on hundreds of nodes, and each of them pulls the image. */
+const NODES_AT_ONCE = 10;
+
 /** @throws BenchError `E_POD_IMAGE` if it cannot be pulled, is of another architecture, or does not start. */
 export async function checkImage(
   run: ClusterRun,
@@ -94,9 +97,10 @@ export async function checkImage(
   signal: AbortSignal,
 ): Promise<CheckedImage> {
   const versions = new Map<string, string>();
-  for (const node of nodes) {
-    const { id, version } = await askOn(run, image, node, signal);
-    versions.set(id, version);
+  for (let first = 0; first < nodes.length; first += NODES_AT_ONCE) {
+    const some = nodes.slice(first, first + NODES_AT_ONCE);
+    for (const { id, version } of await Promise.all(some.map((node) => askOn(run, image, node, signal))))
+      versions.set(id, version);
   }
   return { image, versions };
 }

@@ -1,5 +1,5 @@
 /** `bench swap --method in-place`: changes the image of the cluster's own DNS, measures, and puts everything back. */
-import type { PlannedEdit } from '../../../cluster-changes/change.ts';
+import type { Change, PlannedEdit } from '../../../cluster-changes/change.ts';
 import type { ClusterApi } from '../../../cluster-changes/cluster-api.ts';
 import { deployGuard } from '../../../cluster-changes/guard.ts';
 import { type ChangeSession, isLost, openSession } from '../../../cluster-changes/session.ts';
@@ -12,7 +12,12 @@ import type { Loader } from '../../../loaders/loader.ts';
 import type { ClusterRun } from '../../../targets/kubernetes/cluster-run.ts';
 import { clusterWorkload } from '../../../targets/kubernetes/cluster-workloads.ts';
 import { imagesOf } from '../../../targets/kubernetes/images.ts';
-import { managedLabels, namespaceOf, runLabels } from '../../../targets/kubernetes/objects/labels.ts';
+import {
+  JOURNAL_ANNOTATION,
+  managedLabels,
+  namespaceOf,
+  runLabels,
+} from '../../../targets/kubernetes/objects/labels.ts';
 import { type OpenedCluster, openCluster } from '../../../targets/kubernetes/open-cluster.ts';
 import { BENCH_VERSION } from '../../../version.ts';
 import { writeQueryFile } from '../../../workload/load-workload.ts';
@@ -73,6 +78,8 @@ export interface InPlaceResult {
   readonly failure: unknown;
   /** From the end of the last placement until everything was as before. */
   readonly restoreSeconds: number;
+  /** Every change of the journal, with what became of it. */
+  readonly changes: readonly Change[];
   /** What somebody else has changed meanwhile, and so was left alone. */
   readonly superseded: readonly string[];
   readonly warnings: readonly string[];
@@ -97,11 +104,6 @@ export async function planInPlace({
 >): Promise<InPlacePlan> {
   const workload = await findWorkload(client, choice, interruption.signal);
   const imageB = targetImage(to, workload.image);
-  if (imageB === workload.image) {
-    throw new BenchError('E_CONFIG', `--to ${to}: ${workload.title} runs ${workload.image} already`, {
-      fix: 'Name another version or image.',
-    });
-  }
   return {
     workload,
     imageB,
@@ -109,6 +111,14 @@ export async function planInPlace({
     image: imageEdit(workload, imageB),
     namespace: namespaceOf(configuration.kubernetes.namespacePrefix, runId),
   };
+}
+
+/** @throws BenchError `E_CONFIG` if that image is in place already. */
+export function demandAnotherImage({ workload, imageB }: InPlacePlan, to: string): void {
+  if (imageB !== workload.image) return;
+  throw new BenchError('E_CONFIG', `--to ${to}: ${workload.title} runs ${workload.image} already`, {
+    fix: 'Name another version or image.',
+  });
 }
 
 function estimatedSeconds(
@@ -124,6 +134,8 @@ interface Opened extends InPlaceRequest {
   readonly run: ClusterRun;
   readonly loader: Loader;
   readonly holder: string;
+  /** Called when the guard has read the journal: changes may follow. */
+  readonly onGuarded: () => void;
 }
 
 /** The images of both sides, on every node that runs DNS. */
@@ -138,10 +150,11 @@ async function checkImages({
   const pods = await podsOf(client, plan.workload, signal);
   const nodes = [...new Set(pods.map(({ spec }) => spec?.nodeName ?? ''))].filter((node) => node !== '');
   say(`pulling ${plan.imageB} on ${nodes.join(', ')}`);
-  return {
-    A: await checkImage(run, plan.workload.image, nodes, signal),
-    B: await checkImage(run, plan.imageB, nodes, signal),
-  };
+  const [A, B] = await Promise.all([
+    checkImage(run, plan.workload.image, nodes, signal),
+    checkImage(run, plan.imageB, nodes, signal),
+  ]);
+  return { A, B };
 }
 
 async function writeQueries({ world, client, directory, interruption }: Opened) {
@@ -235,6 +248,7 @@ async function changeAndRestore(
     paths: [plan.image, ...plan.pauses].map(({ object }) => object.path),
     signal,
   });
+  opened.onGuarded();
   const runSeconds = estimatedSeconds(opened, configuration.kubernetes.readyTime);
   const canary = await openCanary(run, { image, address: plan.workload.service.address, runSeconds, signal });
   let failure: unknown = null;
@@ -249,19 +263,19 @@ async function changeAndRestore(
     failure = error;
   }
   const startedAt = run.client.clock.monotonicSeconds();
-  const superseded = await restoreCluster(opened, session);
-  await canary.stop();
+  const superseded = await restoreCluster(opened, session).finally(() => canary.stop());
   return {
     placements,
     versions: { A: [...new Set(images.A.versions.values())], B: [...new Set(images.B.versions.values())] },
     failure,
     restoreSeconds: run.client.clock.monotonicSeconds() - startedAt,
+    changes: session.changes(),
     superseded,
   };
 }
 
 function openRun(
-  { world, runId, configuration, interruption }: InPlaceRequest,
+  { world, runId, configuration, leaseNamespace, interruption }: InPlaceRequest,
   loadSeconds: number,
 ): Promise<OpenedCluster> {
   const { kubernetes } = configuration;
@@ -273,6 +287,7 @@ function openRun(
     loadSeconds,
     serverCores: 0,
     loaders: 1,
+    annotations: { [JOURNAL_ANNOTATION]: leaseNamespace },
     signal: interruption.signal,
     force: interruption.force,
   });
@@ -294,9 +309,14 @@ export async function swapInPlace(request: InPlaceRequest): Promise<InPlaceResul
     namespace: plan.namespace,
     signal: interruption.signal,
   });
+  // After the check that no other swap is at it, which may just have put that image in place.
+  demandAnotherImage(plan, request.to);
   const cluster = await openRun(request, request.durationSeconds);
   const holder = `${world.machine.hostname}/${world.processes.ownPid}/${runId}`;
-  let isGuarded = false;
+  const guard = { isThere: false, isNeeded: false };
+  const onGuarded = () => {
+    guard.isThere = true;
+  };
   try {
     const session = await openSession({
       api,
@@ -313,17 +333,17 @@ export async function swapInPlace(request: InPlaceRequest): Promise<InPlaceResul
     try {
       const { run } = cluster;
       const loader = createBuiltinJob(run, BENCH_VERSION);
-      const result = await changeAndRestore({ ...request, plan, run, loader, holder }, session);
+      const result = await changeAndRestore({ ...request, plan, run, loader, holder, onGuarded }, session);
       await session.close();
       return { ...result, plan, warnings: cluster.warnings };
     } catch (error) {
-      // Before the first change there is nothing to put back; after it, restoring has failed, and the guard goes on.
-      isGuarded = isLost(error) || !session.isUnchanged();
-      if (isGuarded) session.abandon();
+      // Without a guard nothing was changed; with it, restoring may have failed, and then the guard goes on.
+      guard.isNeeded = guard.isThere && (isLost(error) || !session.isUnchanged());
+      if (guard.isNeeded) session.abandon();
       else await session.close();
       throw error;
     }
   } finally {
-    if (!isGuarded) await cluster.close();
+    if (!guard.isNeeded) await cluster.close();
   }
 }

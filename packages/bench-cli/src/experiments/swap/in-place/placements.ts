@@ -1,4 +1,5 @@
 /** The placements of an in-place swap: each puts one version in place, waits, and measures it idle and under load. */
+import { messageOf } from '@dinodns-bench/program';
 import type { V1Pod } from '@kubernetes/client-node';
 import { type ClusterApi, read } from '../../../cluster-changes/cluster-api.ts';
 import { textAt } from '../../../cluster-changes/json.ts';
@@ -33,7 +34,10 @@ export interface Placement {
   readonly pods: readonly PodVersion[];
   readonly phases: readonly MeasuredPhase[];
   /** Why it does not count; null if it does. */
-  readonly failure: { readonly reason: 'restarted' | 'mixed-versions'; readonly message: string } | null;
+  readonly failure: {
+    readonly reason: 'reverted' | 'restarted' | 'mixed-versions' | 'failed';
+    readonly message: string;
+  } | null;
 }
 
 /** @throws BenchError `E_CONFIG` for a sequence that does not consist of pairs of one A and one B each. */
@@ -109,17 +113,18 @@ function phasesOf({ idleSeconds, durationSeconds }: PhaseSettings, index: number
     .filter(({ seconds }) => seconds > 0);
 }
 
+/** Adds each phase to `phases` when it is over. */
 export async function measureAll(
   request: PhasesRequest,
   index: number,
   pods: readonly V1Pod[],
+  phases: MeasuredPhase[],
   signal: AbortSignal,
-): Promise<MeasuredPhase[]> {
+): Promise<void> {
   const { run, loader, workload, ratePerSecond, queryFiles, rawDirectory, settleSeconds, say } = request;
   const number = index + 1;
   say(`placement ${number}: settling for ${settleSeconds} s`);
   await run.client.clock.sleep(settleSeconds, signal);
-  const phases: MeasuredPhase[] = [];
   for (const { kind, seconds } of phasesOf(request, index)) {
     say(`placement ${number}: measuring ${kind} for ${seconds} s`);
     phases.push(
@@ -137,7 +142,6 @@ export async function measureAll(
       }),
     );
   }
-  return phases;
 }
 
 export function failureOf(
@@ -183,38 +187,28 @@ async function putInPlace(
   return { rolloutSeconds: spent, rolloutCanary: canary.take() };
 }
 
-async function place(
+/** What is known of a placement so far. */
+type Draft = { -readonly [K in keyof Placement]: Placement[K] };
+
+/** Measures the version that is in place, as long as it stays there. */
+async function measurePlace(
   request: PlacementsRequest,
   index: number,
-  side: Side,
-  applied: { change: number | null },
-): Promise<Placement> {
-  const { run, workload, imageB, knownVersions, canary } = request;
+  draft: Draft,
+  phases: MeasuredPhase[],
+): Promise<void> {
+  const { run, workload, knownVersions } = request;
   const { client } = run;
-  const image = side === 'B' ? imageB : workload.image;
   const over = new AbortController();
   const signal = AbortSignal.any([request.signal, over.signal]);
-  const startedAt = client.clock.now().toISOString();
-  const rollout = await putInPlace(request, side, applied, signal);
   const pods = await podsOf(client, workload, signal);
-  const versions = await podVersions(client, workload, pods, knownVersions, signal);
-  const watching = watchImage(request, image, signal);
+  draft.pods = await podVersions(client, workload, pods, knownVersions, signal);
+  const watching = watchImage(request, draft.image, signal);
   // Its rejection ends the measuring through the signal.
   watching.catch((error: unknown) => over.abort(error));
   try {
-    const phases = await measureAll(request, index, pods, signal);
-    return {
-      number: index + 1,
-      side,
-      image,
-      startedAt,
-      endedAt: client.clock.now().toISOString(),
-      ...rollout,
-      canary: canary.take(),
-      pods: versions,
-      phases,
-      failure: failureOf(versions, pods, await podsOf(client, workload, signal)),
-    };
+    await measureAll(request, index, pods, phases, signal);
+    draft.failure = failureOf(draft.pods, pods, await podsOf(client, workload, signal));
   } catch (error) {
     throw over.signal.aborted ? over.signal.reason : error;
   } finally {
@@ -222,14 +216,51 @@ async function place(
   }
 }
 
-/** Carries out the placements, one after the other; rejects with the reason that ends them. Puts nothing back at the end. */
-export async function runPlacements(request: PlacementsRequest): Promise<Placement[]> {
-  const placements: Placement[] = [];
-  const applied: { change: number | null } = { change: null };
-  for (const [index, side] of request.sequence.entries()) {
-    const placement = await place(request, index, side, applied);
-    placements.push(placement);
-    await request.onPlacement(placement);
+/** Why a placement ended early. */
+function failureFrom(error: unknown): Placement['failure'] {
+  const isReverted = error instanceof BenchError && error.code === 'E_CLUSTER_CHANGED';
+  return { reason: isReverted ? 'reverted' : 'failed', message: messageOf(error) };
+}
+
+async function place(
+  request: PlacementsRequest,
+  index: number,
+  side: Side,
+  applied: { change: number | null },
+): Promise<void> {
+  const { run, workload, imageB, canary, signal, onPlacement } = request;
+  const { clock } = run.client;
+  const phases: MeasuredPhase[] = [];
+  const startedAt = clock.now().toISOString();
+  const draft: Draft = {
+    number: index + 1,
+    side,
+    image: side === 'B' ? imageB : workload.image,
+    startedAt,
+    endedAt: startedAt,
+    rolloutSeconds: null,
+    rolloutCanary: null,
+    canary: canary.take(),
+    pods: [],
+    phases,
+    failure: null,
+  };
+  try {
+    Object.assign(draft, await putInPlace(request, side, applied, signal));
+    await measurePlace(request, index, draft, phases);
+  } catch (error) {
+    // Ctrl-C, a lost Lease: not about this placement.
+    draft.failure = failureFrom(signal.aborted ? signal.reason : error);
+    throw error;
+  } finally {
+    draft.endedAt = clock.now().toISOString();
+    draft.canary = canary.take();
+    await onPlacement(draft);
   }
-  return placements;
+}
+
+/** Carries out the placements, one after the other; rejects with the reason that ends them. Puts nothing back at the end. */
+export async function runPlacements(request: PlacementsRequest): Promise<void> {
+  const applied: { change: number | null } = { change: null };
+  for (const [index, side] of request.sequence.entries()) await place(request, index, side, applied);
 }

@@ -6,6 +6,7 @@ import type { ClusterRun } from '../../../targets/kubernetes/cluster-run.ts';
 import { CONTAINER } from '../../../targets/kubernetes/objects/pods.ts';
 import { waitForPods, waitUntilGone } from '../../../targets/kubernetes/wait-for-pods.ts';
 import type { DnsWorkload } from '../in-place/find-workload.ts';
+import type { MeasuredPhase } from '../in-place/measure-phase.ts';
 import { failureOf, measureAll, type PhaseSettings } from '../in-place/placements.ts';
 import { podVersions } from '../in-place/pod-versions.ts';
 import type { Side, SwapPlacement } from '../record.ts';
@@ -82,7 +83,8 @@ export async function shadowPlacement(
     const { workload, pods } = await start(request, objects, `${side}, ${image}`);
     const rolloutSeconds = clock.monotonicSeconds() - begin;
     const versions = await podVersions(run.client, workload, pods, knownVersions, signal);
-    const phases = await measureAll({ ...request, workload }, index, pods, signal);
+    const phases: MeasuredPhase[] = [];
+    await measureAll({ ...request, workload }, index, pods, phases, signal);
     return {
       ...common,
       endedAt: clock.now().toISOString(),

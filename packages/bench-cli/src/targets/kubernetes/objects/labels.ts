@@ -14,6 +14,8 @@ export const LABELS = {
 /** Annotation of a run's namespace: who made it, as `run owner` tells (see `targets/local/owner.ts`). */
 export const OWNER_ANNOTATION = 'dinodns-bench/owner';
 export const HOST_ANNOTATION = 'dinodns-bench/host';
+/** On the namespace of a run that changes the cluster: the namespace of its journal. */
+export const JOURNAL_ANNOTATION = 'dinodns-bench/journal';
 
 export type Component =
   | 'server'

@@ -10,13 +10,14 @@ export interface NamespaceRequest {
   readonly owner: string;
   /** The Pod Security Standard that the cluster enforces. Default: `restricted`. */
   readonly podSecurity?: PodSecurity;
+  readonly annotations?: Readonly<Record<string, string>>;
 }
 
 /** `privileged` only for pods that capture packets: they need root and NET_RAW, which no other standard allows. */
 export type PodSecurity = 'restricted' | 'privileged';
 
 export function namespaceObject(request: NamespaceRequest): V1Namespace {
-  const { name, runId, host, owner, podSecurity = 'restricted' } = request;
+  const { name, runId, host, owner, podSecurity = 'restricted', annotations = {} } = request;
   return {
     metadata: {
       name,
@@ -27,7 +28,7 @@ export function namespaceObject(request: NamespaceRequest): V1Namespace {
         'pod-security.kubernetes.io/enforce-version': 'latest',
         'pod-security.kubernetes.io/warn': podSecurity,
       },
-      annotations: { [HOST_ANNOTATION]: host, [OWNER_ANNOTATION]: owner },
+      annotations: { ...annotations, [HOST_ANNOTATION]: host, [OWNER_ANNOTATION]: owner },
     },
   };
 }

@@ -1,0 +1,358 @@
+/** DNS of the tests' own, in namespaces of their own, for `bench swap` to change; and what it must be like afterwards. */
+import { type ChildProcess, spawn } from 'node:child_process';
+import { appendFile, mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { expect } from 'vitest';
+import type { ClusterApi } from '../../../src/cluster-changes/cluster-api.ts';
+import { create, patch, read, remove } from '../../../src/cluster-changes/cluster-api.ts';
+import { connectedApi } from '../../../src/cluster-changes/connected-api.ts';
+import { readJournal } from '../../../src/cluster-changes/journal.ts';
+import { isEqual, type Json, textAt, valueAt } from '../../../src/cluster-changes/json.ts';
+import { readLease } from '../../../src/cluster-changes/lease.ts';
+import { rolloutOf } from '../../../src/cluster-changes/rollout.ts';
+import { connect } from '../../../src/kubernetes-api/connect.ts';
+import { realWorld } from '../../../src/world.ts';
+import { adminClient } from './admin.ts';
+
+const CLUSTER_DNS = '/apis/apps/v1/namespaces/kube-system/deployments/coredns';
+const IMAGE = '/spec/template/spec/containers/0/image';
+
+/** With an administrator's rights. */
+export async function adminApi(): Promise<ClusterApi> {
+  const world = realWorld();
+  const connection = await connect(world, undefined);
+  return connectedApi({ connection, clock: world.clock, signal: new AbortController().signal });
+}
+
+/** Images of two versions that the nodes have: that of the suite, and the one that the cluster's own DNS runs. */
+export async function twoImages(): Promise<{ ours: string; clusters: string }> {
+  const api = await adminApi();
+  const node = await read(api, '/api/v1/nodes');
+  const images = JSON.stringify(valueAt(node, '/items'));
+  const ours = /"(?:docker\.io\/|localhost\/)?(coredns\/coredns:\d[^"@]*)"/.exec(images)?.[1];
+  if (ours === undefined) throw new Error('the node has no image coredns/coredns');
+  return { ours, clusters: textAt(await read(api, CLUSTER_DNS), IMAGE) };
+}
+
+/** Answers every query itself, so that it depends on nothing else. */
+const COREFILE = `.:53 {
+  errors
+  health {
+    lameduck 2s
+  }
+  ready
+  prometheus :9153
+  template IN A . {
+    answer "{{ .Name }} 30 IN A 192.0.2.1"
+  }
+}
+`;
+
+const LABELS = { app: 'dns' };
+
+export interface StandInRequest {
+  readonly namespace: string;
+  readonly name: string;
+  readonly container: string;
+  readonly kind: Kind;
+  readonly image: string;
+  readonly sidecars: readonly unknown[];
+}
+
+function podTemplate({ image, container, sidecars }: StandInRequest) {
+  const dns = {
+    name: container,
+    image,
+    imagePullPolicy: 'IfNotPresent',
+    // Without a request, a pod gets next to nothing on a busy machine.
+    resources: { requests: { cpu: '150m' } },
+    args: ['-conf', '/etc/coredns/Corefile'],
+    ports: [
+      { name: 'dns', containerPort: 53, protocol: 'UDP' },
+      { name: 'metrics', containerPort: 9153 },
+    ],
+    // Patient, because the machines of tests are busy.
+    readinessProbe: {
+      httpGet: { path: '/ready', port: 8181 },
+      periodSeconds: 1,
+      timeoutSeconds: 5,
+      failureThreshold: 6,
+    },
+    volumeMounts: [{ name: 'config', mountPath: '/etc/coredns' }],
+  };
+  return {
+    metadata: { labels: LABELS },
+    spec: {
+      dnsPolicy: 'Default',
+      terminationGracePeriodSeconds: 5,
+      containers: [dns, ...sidecars],
+      volumes: [{ name: 'config', configMap: { name: 'coredns' } }],
+    },
+  };
+}
+
+export type Kind = 'Deployment' | 'DaemonSet' | 'StatefulSet';
+
+export interface StandIn {
+  readonly namespace: string;
+  readonly kind: Kind;
+  readonly path: string;
+  readonly image: string;
+  /** The object without what a rollout always leaves. */
+  readonly before: unknown;
+}
+
+function specOf(request: StandInRequest): unknown {
+  const { kind, name: serviceName } = request;
+  const common = { selector: { matchLabels: LABELS }, template: podTemplate(request) };
+  if (kind === 'DaemonSet') return common;
+  if (kind === 'StatefulSet') return { ...common, replicas: 1, serviceName };
+  return { ...common, replicas: 1, strategy: { rollingUpdate: { maxUnavailable: 0, maxSurge: 1 } } };
+}
+
+/** What must be as before: the specification, our labels and annotations above all, and the reconcilers' counts. */
+function essenceOf(object: unknown): unknown {
+  const annotations = valueAt(object, '/metadata/annotations');
+  const kept = Object.entries(typeof annotations === 'object' && annotations !== null ? annotations : {});
+  return {
+    uid: valueAt(object, '/metadata/uid'),
+    labels: valueAt(object, '/metadata/labels'),
+    annotations: Object.fromEntries(
+      // Both count the revisions of the template.
+      kept.filter(
+        ([name]) => !/^(deployment\.kubernetes\.io\/revision|deprecated\.daemonset\.template)/.test(name),
+      ),
+    ),
+    spec: valueAt(object, '/spec'),
+  };
+}
+
+export async function snapshotOf(path: string): Promise<unknown> {
+  return essenceOf(await read(await adminApi(), path));
+}
+
+const WAIT_SECONDS = 120;
+const POLL_MS = 250;
+
+/** Reads until the value equals what is expected. `expect.poll` does not know its test among concurrent ones. */
+export async function until(what: () => Promise<unknown>, expected: unknown): Promise<void> {
+  const deadline = performance.now() + WAIT_SECONDS * 1000;
+  for (;;) {
+    const value = await what();
+    if (isEqual(value, expected)) return;
+    if (performance.now() > deadline) expect(value).toEqual(expected);
+    await new Promise((resolve) => setTimeout(resolve, POLL_MS));
+  }
+}
+
+export async function readyObject(api: ClusterApi, path: string): Promise<void> {
+  await until(async () => rolloutOf(await read(api, path)), null);
+}
+
+export async function standInObjects(request: StandInRequest): Promise<StandIn> {
+  const { namespace, name, kind, image } = request;
+  const api = await adminApi();
+  const metadata = { name, namespace };
+  const base = `/api/v1/namespaces/${namespace}`;
+  await create(api, '/api/v1/namespaces', { metadata: { name: namespace } });
+  await create(api, `${base}/configmaps`, {
+    metadata: { name: 'coredns', namespace },
+    data: { Corefile: COREFILE },
+  });
+  await create(api, `${base}/services`, {
+    metadata,
+    spec: { selector: LABELS, ports: [{ name: 'dns', port: 53, targetPort: 53, protocol: 'UDP' }] },
+  });
+  const collection = `/apis/apps/v1/namespaces/${namespace}/${kind.toLowerCase()}s`;
+  await create(api, collection, {
+    metadata: { ...metadata, labels: { ...LABELS, of: 'tests' } },
+    spec: specOf(request),
+  });
+  const path = `${collection}/${name}`;
+  await readyObject(api, path);
+  return { namespace, kind, path, image, before: await snapshotOf(path) };
+}
+
+export function makeStandIn(namespace: string, image: string, kind: Kind = 'Deployment'): Promise<StandIn> {
+  return standInObjects({ namespace, name: 'dns', container: 'coredns', kind, image, sidecars: [] });
+}
+
+export async function removeStandIn({ namespace }: Pick<StandIn, 'namespace'>): Promise<void> {
+  await remove(await adminApi(), `/api/v1/namespaces/${namespace}`);
+}
+
+/** Sets a value as somebody else would, without asking. */
+export async function setByOthers(path: string, pointer: string, value: Json): Promise<void> {
+  expect(await patch(await adminApi(), path, [{ op: 'replace', path: pointer, value }])).not.toBeNull();
+}
+
+/** The shortest swap: two placements of one second each. */
+export function swapFlags(standIn: StandIn, to: string): string[] {
+  const { namespace, kind } = standIn;
+  return [
+    ...['swap', '--to', to, '--method', 'in-place', '--yes-change-cluster-dns'],
+    ...['--workload', `${namespace}/${kind}/dns`, '--lease-namespace', namespace, '--lease', '20'],
+    ...[
+      '--placements',
+      'AB',
+      '--settle',
+      '0',
+      '--idle',
+      '0',
+      '--duration',
+      '1',
+      '--rate',
+      '20',
+      '--observe',
+      'none',
+    ],
+  ];
+}
+
+export interface Halted {
+  readonly child: ChildProcess;
+  /** Its standard error so far. */
+  said(): string;
+  /** Its standard output so far. */
+  told(): string;
+  /** Resolves when it has written a text; rejects if it ends before. */
+  says(text: string): Promise<void>;
+  /** Resolves with its exit status, or null after a signal. */
+  readonly exited: Promise<number | null>;
+}
+
+export interface HaltOptions {
+  readonly kubeconfig: string;
+  /** Namespaces of its run begin with this. */
+  readonly prefix: string;
+  readonly at?: string;
+  readonly signal?: NodeJS.Signals;
+}
+
+/** Starts `bench` in a process of its own, which sends itself the signal when it has written the text. */
+export async function startBench(argv: readonly string[], options: HaltOptions): Promise<Halted> {
+  const directory = await mkdtemp(join(tmpdir(), 'bench-swap-'));
+  const program = new URL('./halting-bench.ts', import.meta.url).pathname;
+  const { at = '', signal = 'SIGKILL', kubeconfig, prefix } = options;
+  const child = spawn(process.execPath, [program, at, signal, ...argv], {
+    cwd: directory,
+    env: {
+      ...process.env,
+      KUBECONFIG: kubeconfig,
+      DINODNS_BENCH_NAMESPACE_PREFIX: prefix,
+      DINODNS_BENCH_SCHEDULE_TIME: '150',
+      NO_COLOR: '1',
+    },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
+  let said = '';
+  let told = '';
+  const listeners = new Set<() => void>();
+  child.stderr.setEncoding('utf8').on('data', (chunk: string) => {
+    said += chunk;
+    for (const listener of listeners) listener();
+  });
+  child.stdout.setEncoding('utf8').on('data', (chunk: string) => {
+    told += chunk;
+  });
+  const exited = new Promise<number | null>((resolve) => {
+    child.on('close', (status) => resolve(status));
+  }).finally(() => rm(directory, { recursive: true, force: true }));
+  return {
+    child,
+    said: () => said,
+    told: () => told,
+    says: (text) =>
+      new Promise((resolve, reject) => {
+        const check = () => {
+          if (said.includes(text)) resolve();
+        };
+        listeners.add(check);
+        check();
+        exited.then((status) => {
+          if (!said.includes(text))
+            reject(new Error(`it ended with ${status} before it said "${text}": ${said}`));
+        });
+      }),
+    exited,
+  };
+}
+
+/** Namespaces of runs with this prefix. */
+async function runNamespaces(prefix: string): Promise<string[]> {
+  const list = await read(await adminApi(), '/api/v1/namespaces');
+  const items = valueAt(list, '/items');
+  const names = Array.isArray(items) ? items.map((item) => textAt(item, '/metadata/name')) : [];
+  return names.filter((name) => name.startsWith(`${prefix}-2`));
+}
+
+/** What the guard was allowed goes with the namespace of the run. */
+async function guardRoles(prefix: string): Promise<string[]> {
+  const api = await adminApi();
+  const names = async (resource: string) => {
+    const items = valueAt(await read(api, `/apis/rbac.authorization.k8s.io/v1/${resource}`), '/items');
+    return Array.isArray(items) ? items.map((item) => textAt(item, '/metadata/name')) : [];
+  };
+  const all = await Promise.all(
+    ['roles', 'rolebindings', 'clusterroles', 'clusterrolebindings'].map((resource) => names(resource)),
+  );
+  return all.flat().filter((name) => name.startsWith(`${prefix}-2`));
+}
+
+/** Everything that a swap must not leave behind. */
+export async function traces(prefix: string, leaseNamespace: string): Promise<unknown> {
+  const api = await adminApi();
+  return {
+    lease: (await readLease(api, leaseNamespace))?.holder ?? null,
+    journal: (await readJournal(api, leaseNamespace))?.journal ?? null,
+    namespaces: await runNamespaces(prefix),
+    roles: await guardRoles(prefix),
+  };
+}
+
+export const NO_TRACES = { lease: null, journal: null, namespaces: [], roles: [] };
+
+/** Waits until the workload is as before and runs so. Resolves with the seconds that it took. */
+export async function asBefore({ path, before }: Pick<StandIn, 'path' | 'before'>): Promise<number> {
+  const api = await adminApi();
+  const startedAt = performance.now();
+  const state = async () => {
+    const object = await read(api, path);
+    return { essence: essenceOf(object), rollout: rolloutOf(object) };
+  };
+  await until(state, { essence: before, rollout: null });
+  return (performance.now() - startedAt) / 1000;
+}
+
+/** Waits until nothing of the swap is left. */
+export async function withoutTraces(prefix: string, leaseNamespace: string): Promise<void> {
+  await until(() => traces(prefix, leaseNamespace), NO_TRACES);
+}
+
+/** How long something took, for the documentation: a line in the file that SWAP_TIMES names. */
+export async function note(what: string, seconds: number): Promise<void> {
+  const { SWAP_TIMES } = process.env;
+  if (SWAP_TIMES !== undefined) await appendFile(SWAP_TIMES, `${seconds.toFixed(1)}\t${what}\n`);
+}
+
+/** Ends a guard as the kernel would: its pod is killed at once. */
+export async function killGuard(prefix: string): Promise<void> {
+  const [namespace] = await runNamespaces(prefix);
+  const client = await adminClient();
+  const labels = { 'app.kubernetes.io/name': 'guard' };
+  const { items } = await client.list(
+    'Pod',
+    { namespace: namespace ?? '', labels },
+    AbortSignal.timeout(10_000),
+  );
+  const [pod] = items;
+  if (pod === undefined) throw new Error('there is no guard');
+  const path = `/api/v1/namespaces/${namespace}/pods/${pod.metadata?.name}`;
+  const { status } = await (await adminApi()).send({
+    method: 'DELETE',
+    path,
+    body: { gracePeriodSeconds: 0 },
+  });
+  expect(status).toBe(200);
+}

@@ -1,0 +1,356 @@
+/** `bench swap --method in-place` loses nothing, whatever happens: each fault ends with the DNS exactly as before. */
+import { mkdtemp, readFile, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { read } from '../../src/cluster-changes/cluster-api.ts';
+import { readJournal } from '../../src/cluster-changes/journal.ts';
+import { textAt } from '../../src/cluster-changes/json.ts';
+import { benchRoles, makeAccount, removeAccount } from './support/account.ts';
+import {
+  adminApi,
+  asBefore,
+  type Halted,
+  killGuard,
+  makeStandIn,
+  note,
+  removeStandIn,
+  type StandIn,
+  setByOthers,
+  snapshotOf,
+  startBench,
+  swapFlags,
+  twoImages,
+  until,
+  withoutTraces,
+} from './support/stand-in.ts';
+
+const IMAGE = '/spec/template/spec/containers/0/image';
+const id = Math.random().toString(36).slice(2, 6);
+const suite = `swap-${id}`;
+let directory: string;
+let kubeconfig: string;
+let images: Awaited<ReturnType<typeof twoImages>>;
+
+beforeAll(async () => {
+  directory = await mkdtemp(join(tmpdir(), 'bench-swap-'));
+  kubeconfig = await makeAccount(
+    suite,
+    [...(await benchRoles()), ...(await benchRoles('rbac-swap.yaml'))],
+    directory,
+  );
+  images = await twoImages();
+});
+afterAll(async () => {
+  await removeAccount(suite);
+  await rm(directory, { recursive: true, force: true });
+});
+
+interface Stage {
+  readonly dns: StandIn;
+  readonly prefix: string;
+  start(flags: readonly string[], halt?: { at: string; signal?: NodeJS.Signals }): Promise<Halted>;
+  /** A swap to the other image. */
+  swap(halt?: { at: string; signal?: NodeJS.Signals }, ...more: string[]): Promise<Halted>;
+}
+
+/** Each needs some pods at a time; more would only slow each other down on two CPUs. */
+const STAGES_AT_ONCE = 3;
+const waiting: (() => void)[] = [];
+let onStage = 0;
+
+async function enter(): Promise<void> {
+  if (onStage === STAGES_AT_ONCE) await new Promise<void>((resolve) => waiting.push(resolve));
+  else onStage += 1;
+}
+
+function leave(): void {
+  const next = waiting.shift();
+  if (next === undefined) onStage -= 1;
+  else next();
+}
+
+/** A test with DNS of its own, in which nothing of it is left at its end. */
+async function stage(name: string, act: (stage: Stage) => Promise<void>): Promise<void> {
+  await enter();
+  try {
+    await perform(name, act);
+  } finally {
+    leave();
+  }
+}
+
+async function perform(name: string, act: (stage: Stage) => Promise<void>): Promise<void> {
+  const prefix = `${suite}-${name}`;
+  const dns = await makeStandIn(`dns-${prefix}`, images.ours);
+  const children: Halted[] = [];
+  const start: Stage['start'] = async (flags, halt) => {
+    const running = await startBench(flags, { kubeconfig, prefix, ...halt });
+    children.push(running);
+    return running;
+  };
+  try {
+    await act({
+      dns,
+      prefix,
+      start,
+      swap: (halt, ...more) => start([...swapFlags(dns, images.clusters), ...more], halt),
+    });
+    await withoutTraces(prefix, dns.namespace);
+  } finally {
+    for (const { child } of children) child.kill('SIGKILL');
+    await removeStandIn(dns);
+  }
+}
+
+const imageOf = async ({ path }: StandIn) => textAt(await read(await adminApi(), path), IMAGE);
+
+describe.concurrent('in-place swap', () => {
+  it('without a fault puts everything back', () =>
+    stage('whole', async ({ dns, swap }) => {
+      const running = await swap();
+      const status = await running.exited;
+      expect(status, running.said()).toBe(0);
+      expect(await asBefore(dns)).toBeLessThan(5);
+      expect(running.told()).toMatch(/1 A .*2 B /s);
+      expect(running.told()).toContain('Everything is as before');
+    }));
+
+  it.each([
+    ['planned', 'planned:'],
+    ['applied', 'applied:'],
+    ['rolling', 'rolling out'],
+    ['measuring', 'placement 2: measuring'],
+    ['reverting', 'reverting:'],
+  ])('killed while %s is put back by the guard', (state, at) =>
+    stage(state, async ({ dns, swap, start, prefix }) => {
+      const running = await swap({ at });
+      expect(await running.exited, running.said()).toBeNull();
+      const started = performance.now();
+      if (state === 'measuring') {
+        const cleanup = await start(['cleanup', '--dry-run']);
+        expect(await cleanup.exited, cleanup.said()).toBe(0);
+        expect(cleanup.told()).toMatch(new RegExp(`${prefix}.*kept: it has changed this cluster`));
+      }
+      await asBefore(dns);
+      await note(`the tool killed while ${state}`, (performance.now() - started) / 1000);
+      await withoutTraces(prefix, dns.namespace);
+    }),
+  );
+
+  it('killed after its guard was killed is put back by the next guard', () =>
+    stage('guard', async ({ dns, swap, prefix }) => {
+      const running = await swap({ at: 'placement 2: measuring', signal: 'SIGSTOP' });
+      await running.says('placement 2: measuring');
+      await killGuard(prefix);
+      running.child.kill('SIGKILL');
+      expect(await running.exited).toBeNull();
+      const started = performance.now();
+      await asBefore(dns);
+      await note('the tool and the guard killed', (performance.now() - started) / 1000);
+    }));
+
+  it('stopped past its Lease, between the journal and the change, wakes up and changes nothing', () =>
+    stage('asleep', async ({ dns, swap, prefix }) => {
+      const running = await swap({ at: 'planned:', signal: 'SIGSTOP' });
+      await running.says('planned:');
+      const api = await adminApi();
+      await until(() => readJournal(api, dns.namespace), null);
+      running.child.kill('SIGCONT');
+      expect(await running.exited, running.said()).toBe(3);
+      expect(running.said()).toContain('E_LEASE_LOST');
+      expect(running.said()).not.toContain('applied:');
+      await asBefore(dns);
+      await withoutTraces(prefix, dns.namespace);
+    }));
+
+  it('stopped past its Lease while measuring wakes up and stops', () =>
+    stage('dozing', async ({ dns, swap }) => {
+      const running = await swap({ at: 'placement 2: measuring', signal: 'SIGSTOP' });
+      await running.says('placement 2: measuring');
+      const started = performance.now();
+      await asBefore(dns);
+      await note('the tool stopped past its Lease', (performance.now() - started) / 1000);
+      running.child.kill('SIGCONT');
+      expect(await running.exited, running.said()).toBe(3);
+      expect(running.said()).toContain('E_LEASE_LOST');
+    }));
+
+  it('to an image that does not exist is refused before the first change', () =>
+    stage('missing', async ({ dns, start }) => {
+      const running = await start(swapFlags(dns, 'coredns/coredns:0.0.0'));
+      expect(await running.exited).toBe(3);
+      expect(running.said()).toMatch(/E_POD_IMAGE\]: .*coredns\/coredns:0\.0\.0/);
+      expect(running.said()).not.toContain('planned:');
+      expect(await snapshotOf(dns.path)).toEqual(dns.before);
+    }));
+
+  it('to an image of another architecture is refused before the first change', () =>
+    stage('foreign', async ({ dns, start }) => {
+      const running = await start(swapFlags(dns, 'bad-coredns:foreign'));
+      expect(await running.exited, running.said()).toBe(3);
+      expect(running.said()).toMatch(/E_POD_IMAGE\]: bad-coredns:foreign is built for another architecture/);
+      expect(running.said()).not.toContain('planned:');
+    }));
+
+  it('at a rate that the version in place cannot hold is refused before the first change', () =>
+    stage('rate', async ({ dns, swap }) => {
+      const running = await swap(undefined, '--rate', '1000000');
+      expect(await running.exited, running.said()).toBe(5);
+      expect(running.said()).toMatch(/E_NO_RATE\]: the rate cannot be held: \d+ of 1000000/);
+      expect(running.said()).not.toContain('planned:');
+      expect(await snapshotOf(dns.path)).toEqual(dns.before);
+    }));
+
+  it('of a workload that does not exist names those that look like DNS', () =>
+    stage('nowhere', async ({ dns, start }) => {
+      const running = await start([
+        ...swapFlags(dns, images.clusters),
+        '--workload',
+        `${dns.namespace}/daemonset/x`,
+      ]);
+      expect(await running.exited, running.said()).toBe(2);
+      expect(running.said()).toContain(`there is no ${dns.namespace}/daemonset/x`);
+      expect(running.said()).toContain('candidate: kube-system/deployment/coredns');
+      expect(running.said()).toContain(`candidate: ${dns.namespace}/deployment/dns`);
+    }));
+
+  it('to a version that crashes at start is put back at once', () =>
+    stage('crash', async ({ dns, start }) => {
+      const running = await start(swapFlags(dns, 'bad-coredns:crashing'));
+      await running.says('rolling out');
+      const started = performance.now();
+      const status = await running.exited;
+      expect(status, running.said()).toBe(4);
+      expect(running.said()).toContain('E_SERVER_START');
+      expect(running.said()).toContain('plugin/kubernetes: made to fail');
+      await asBefore(dns);
+      await note(
+        'a version that crashes at start, noticed and put back',
+        (performance.now() - started) / 1000,
+      );
+    }));
+
+  it('leaves an image alone that somebody else has set meanwhile, and names it', () =>
+    stage('edited', async ({ dns, swap }) => {
+      const running = await swap(undefined, '--placements', 'BA', '--duration', '20');
+      await running.says('placement 1: measuring');
+      await setByOthers(dns.path, IMAGE, 'bad-coredns:crashing');
+      expect(await running.exited, running.said()).toBe(5);
+      expect(running.said()).toContain('E_CLUSTER_CHANGED');
+      expect(running.told()).toContain('Left alone, because somebody else has changed it');
+      expect(running.told()).toContain('bad-coredns:crashing');
+      expect(await imageOf(dns)).toBe('bad-coredns:crashing');
+      await setByOthers(dns.path, IMAGE, dns.image);
+      await asBefore(dns);
+    }));
+
+  it('killed after somebody else has set the image: the guard leaves it alone, status names it', () =>
+    stage('foundlater', async ({ dns, swap, start }) => {
+      const running = await swap({ at: 'placement 2: measuring' });
+      expect(await running.exited).toBeNull();
+      await setByOthers(dns.path, IMAGE, 'bad-coredns:crashing');
+      const at = ['--lease-namespace', dns.namespace];
+      const api = await adminApi();
+      const states = async () =>
+        (await readJournal(api, dns.namespace))?.journal.changes.map(({ state }) => state);
+      await until(states, ['superseded']);
+      const status = await start(['swap', 'status', ...at]);
+      expect(await status.exited, status.said()).toBe(0);
+      expect(status.told()).toMatch(/superseded .*bad-coredns:crashing/);
+      const restore = await start(['swap', 'restore', ...at]);
+      expect(await restore.exited, restore.said()).toBe(0);
+      expect(await imageOf(dns)).toBe('bad-coredns:crashing');
+      await setByOthers(dns.path, IMAGE, dns.image);
+      await asBefore(dns);
+    }));
+
+  it('leaves the replicas alone that somebody else has set meanwhile', () =>
+    stage('scaled', async ({ dns, swap }) => {
+      const running = await swap(undefined, '--placements', 'BA', '--duration', '8');
+      await running.says('placement 1: measuring');
+      await setByOthers(dns.path, '/spec/replicas', 2);
+      expect(await running.exited, running.said()).toBe(5);
+      expect(running.told()).toContain('pods were restarted or replaced');
+      expect(await imageOf(dns)).toBe(dns.image);
+      expect((await snapshotOf(dns.path)) as object).toMatchObject({ spec: { replicas: 2 } });
+      await setByOthers(dns.path, '/spec/replicas', 1);
+      await asBefore(dns);
+    }));
+
+  it('refuses while another one runs, and `swap restore` from elsewhere stops that one', () =>
+    stage('two', async ({ dns, swap, start }) => {
+      const first = await swap(undefined, '--placements', 'BA', '--duration', '60');
+      await first.says('placement 1: measuring');
+      const second = await swap();
+      expect(await second.exited).toBe(3);
+      expect(second.said()).toContain('E_CLUSTER_BUSY');
+      expect(second.said()).not.toContain('planned:');
+      const at = ['--lease-namespace', dns.namespace];
+      const restore = await start(['swap', 'restore', ...at]);
+      expect(await restore.exited, restore.said()).toBe(0);
+      expect(await first.exited, first.said()).toBe(3);
+      expect(first.said()).toContain('E_LEASE_LOST');
+      await asBefore(dns);
+    }));
+
+  it('stopped by Ctrl-C puts everything back', () =>
+    stage('ctrlc', async ({ dns, swap }) => {
+      const running = await swap(undefined, '--placements', 'BA', '--duration', '60');
+      await running.says('placement 1: measuring');
+      const started = performance.now();
+      running.child.kill('SIGINT');
+      expect(await running.exited, running.said()).toBe(130);
+      await asBefore(dns);
+      await note('Ctrl-C while measuring', (performance.now() - started) / 1000);
+    }));
+});
+
+/** Only where the API server's process can be reached: see faults.k8s.test.ts. */
+const { BENCH_K8S_COMPONENTS } = process.env;
+
+describe.skipIf(BENCH_K8S_COMPONENTS === undefined)('in-place swap of the cluster’s own DNS', () => {
+  const path = '/apis/apps/v1/namespaces/kube-system/deployments/coredns';
+  const flags = () => [
+    ...[
+      'swap',
+      '--to',
+      images.ours,
+      '--method',
+      'in-place',
+      '--yes-change-cluster-dns',
+      '--placements',
+      'AB',
+    ],
+    ...['--settle', '0', '--idle', '0', '--duration', '1', '--rate', '20', '--observe', 'none'],
+  ];
+  const prefix = `${suite}-real`;
+
+  it('goes on when the API server hangs for 10 seconds during a change', async () => {
+    const before = await snapshotOf(path);
+    const pid = Number(
+      (await readFile(join(BENCH_K8S_COMPONENTS ?? '', 'kube-apiserver.pid'), 'utf8')).split(' ')[0],
+    );
+    const running = await startBench(flags(), { kubeconfig, prefix, at: 'planned:', signal: 'SIGSTOP' });
+    try {
+      await running.says('planned:');
+      process.kill(pid, 'SIGSTOP');
+      running.child.kill('SIGCONT');
+      await new Promise((resolve) => setTimeout(resolve, 10_000));
+    } finally {
+      process.kill(pid, 'SIGCONT');
+    }
+    expect(await running.exited, running.said()).toBe(0);
+    await asBefore({ path, before });
+    await withoutTraces(prefix, 'kube-system');
+  });
+
+  it('killed while measuring is put back by the guard', async () => {
+    const before = await snapshotOf(path);
+    const at = 'placement 2: measuring';
+    const running = await startBench([...flags(), '--lease', '20'], { kubeconfig, prefix, at });
+    expect(await running.exited, running.said()).toBeNull();
+    await note('the tool killed while measuring kube-system/coredns', await asBefore({ path, before }));
+    await withoutTraces(prefix, 'kube-system');
+  });
+});

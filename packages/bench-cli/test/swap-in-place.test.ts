@@ -1,0 +1,260 @@
+/** The pure parts of an in-place swap: what changes are, when a canary has lost too much, what flags mean. */
+import { describe, expect, it } from 'vitest';
+import {
+  type Change,
+  findingOf,
+  forwardPatch,
+  inversePatch,
+  MARK,
+  markPatch,
+  type PlannedEdit,
+  unmarkPatch,
+} from '../src/cluster-changes/change.ts';
+import { isEqual, pointerOf, valueAt } from '../src/cluster-changes/json.ts';
+import { placeOf } from '../src/cluster-changes/place.ts';
+import { describeRight } from '../src/cluster-changes/rights.ts';
+import { rolloutOf } from '../src/cluster-changes/rollout.ts';
+import {
+  type CanarySecond,
+  countSeconds,
+  losingSeconds,
+  MAX_LOSING_SECONDS,
+} from '../src/experiments/swap/in-place/canary.ts';
+import { parseWorkload } from '../src/experiments/swap/in-place/find-workload.ts';
+import { versionPrinted } from '../src/experiments/swap/in-place/image-check.ts';
+import { parseSequence } from '../src/experiments/swap/in-place/placements.ts';
+import { versionInMetrics } from '../src/experiments/swap/in-place/pod-versions.ts';
+import { targetImage } from '../src/experiments/swap/in-place/target-image.ts';
+import { testWorld } from './support/test-world.ts';
+
+const IMAGE = '/spec/template/spec/containers/0/image';
+const NAME = '/spec/template/spec/containers/0/name';
+
+const edit: PlannedEdit = {
+  what: 'image of container coredns',
+  object: {
+    path: '/apis/apps/v1/namespaces/kube-system/deployments/coredns',
+    title: 'Deployment x',
+    uid: 'u1',
+  },
+  edits: [{ pointer: IMAGE, before: 'a', after: 'b' }],
+  pinned: [{ pointer: NAME, value: 'coredns' }],
+};
+
+const object = (image: string, { uid = 'u1', name = 'coredns', labels = {} } = {}) => ({
+  metadata: { uid, labels },
+  spec: { template: { spec: { containers: [{ name, image }] } } },
+});
+
+describe('a JSON pointer', () => {
+  it('escapes slashes and tildes, and finds what it names', () => {
+    const pointer = pointerOf('metadata', 'labels', 'a~b/c');
+    expect(pointer).toBe('/metadata/labels/a~0b~1c');
+    expect(valueAt({ metadata: { labels: { 'a~b/c': 'x' } } }, pointer)).toBe('x');
+  });
+
+  it('finds elements of lists, and null where there is nothing', () => {
+    expect(valueAt(object('a'), IMAGE)).toBe('a');
+    expect(valueAt(object('a'), '/spec/none/at/all')).toBeNull();
+    expect(valueAt({}, '/constructor')).toBeNull();
+  });
+
+  it('leads to equal documents whatever the order of keys', () => {
+    expect(isEqual({ a: [1, { b: null }], c: 'x' }, { c: 'x', a: [1, { b: null }] })).toBe(true);
+    expect(isEqual({ a: 1 }, { a: 1, b: 2 })).toBe(false);
+    expect(isEqual([1, 2], [2, 1])).toBe(false);
+  });
+});
+
+describe('a change', () => {
+  it('tests the object, the place and the old value before it sets the new one; its inverse does the same', () => {
+    expect(forwardPatch(edit)).toEqual([
+      { op: 'test', path: '/metadata/uid', value: 'u1' },
+      { op: 'test', path: NAME, value: 'coredns' },
+      { op: 'test', path: IMAGE, value: 'a' },
+      { op: 'replace', path: IMAGE, value: 'b' },
+    ]);
+    expect(inversePatch(edit).slice(2)).toEqual([
+      { op: 'test', path: IMAGE, value: 'b' },
+      { op: 'replace', path: IMAGE, value: 'a' },
+    ]);
+  });
+
+  it('of a value that was absent adds it, and its inverse removes it', () => {
+    const added = { ...edit, edits: [{ pointer: '/spec/state', before: null, after: 'Unmanaged' }] };
+    expect(forwardPatch(added).at(-1)).toEqual({ op: 'add', path: '/spec/state', value: 'Unmanaged' });
+    expect(inversePatch(added).at(-1)).toEqual({ op: 'remove', path: '/spec/state' });
+  });
+
+  it('marks the object with a label, and makes labels where there are none', () => {
+    const pointer = '/metadata/labels/dinodns-bench~1changed-by';
+    expect(MARK).toBe('dinodns-bench/changed-by');
+    expect(markPatch(edit, object('a'), 'r').slice(1)).toEqual([
+      { op: 'test', path: pointer, value: null },
+      { op: 'add', path: pointer, value: 'r' },
+    ]);
+    expect(markPatch(edit, { metadata: { uid: 'u1' } }, 'r').at(-1)).toEqual({
+      op: 'add',
+      path: '/metadata/labels',
+      value: { [MARK]: 'r' },
+    });
+    expect(unmarkPatch('r')[0]).toEqual({ op: 'test', path: pointer, value: 'r' });
+  });
+
+  it.each([
+    ['before', object('a'), { kind: 'before' }],
+    ['after', object('b'), { kind: 'after' }],
+    ['another value', object('c'), { kind: 'foreign', found: `${IMAGE} is "c"` }],
+    [
+      'another container',
+      object('b', { name: 'x' }),
+      { kind: 'foreign', found: `${NAME} is "x", not "coredns"` },
+    ],
+    [
+      'another object',
+      object('b', { uid: 'u2' }),
+      { kind: 'foreign', found: 'it was deleted and created again' },
+    ],
+    ['no object', null, { kind: 'foreign', found: 'it is gone' }],
+  ])('is found %s', (_name, found, finding) => {
+    expect(findingOf(edit as Change, found)).toEqual(finding);
+  });
+});
+
+describe('a path of the API', () => {
+  it.each([
+    [
+      '/api/v1/namespaces/kube-system/configmaps/x',
+      { group: '', resource: 'configmaps', namespace: 'kube-system', name: 'x' },
+    ],
+    [
+      '/apis/apps/v1/namespaces/a/deployments/b',
+      { group: 'apps', resource: 'deployments', namespace: 'a', name: 'b' },
+    ],
+    ['/api/v1/namespaces/run', { group: '', resource: 'namespaces', namespace: null, name: 'run' }],
+    [
+      '/apis/operator.openshift.io/v1/dnses/default',
+      { group: 'operator.openshift.io', resource: 'dnses', namespace: null, name: 'default' },
+    ],
+  ])('%s says what a right on it is about', (path, place) => {
+    expect(placeOf(path)).toEqual(place);
+  });
+
+  it('becomes a right in words', () => {
+    const place = placeOf('/apis/apps/v1/namespaces/a/deployments/b');
+    expect(describeRight({ ...place, verb: 'patch' })).toBe('patch deployments.apps b in namespace a');
+  });
+});
+
+describe('a rollout', () => {
+  const deployment = (status: object) => ({
+    kind: 'Deployment',
+    metadata: { generation: 2 },
+    spec: { replicas: 2 },
+    status,
+  });
+  const done = { observedGeneration: 2, replicas: 2, updatedReplicas: 2, availableReplicas: 2 };
+
+  it('is over when all wanted pods are updated and available, and no other is left', () => {
+    expect(rolloutOf(deployment(done))).toBeNull();
+    expect(rolloutOf(deployment({ ...done, replicas: 3 }))).toContain('3 exist');
+    expect(rolloutOf(deployment({ ...done, availableReplicas: 1 }))).toContain('1 available');
+    expect(rolloutOf(deployment({ ...done, observedGeneration: 1 }))).toContain('not seen');
+  });
+
+  it('of a DaemonSet counts its nodes; other objects have none', () => {
+    const status = {
+      observedGeneration: 1,
+      desiredNumberScheduled: 3,
+      currentNumberScheduled: 3,
+      numberAvailable: 3,
+    };
+    const metadata = { generation: 1 };
+    expect(
+      rolloutOf({ kind: 'DaemonSet', metadata, status: { ...status, updatedNumberScheduled: 3 } }),
+    ).toBeNull();
+    expect(rolloutOf({ kind: 'DaemonSet', metadata, status })).toContain('0 of 3 pods are updated');
+    expect(rolloutOf({ kind: 'DNS', metadata, status: {} })).toBeNull();
+  });
+});
+
+describe('the canary', () => {
+  const good: CanarySecond = { sent: 20, lost: 0 };
+  const bad: CanarySecond = { sent: 20, lost: 5 };
+  const times = (second: CanarySecond, count: number) => new Array<CanarySecond>(count).fill(second);
+
+  it('counts what was lost, and the longest time without a second that lost nothing', () => {
+    const seconds = [good, bad, bad, good, bad];
+    expect(countSeconds(seconds)).toEqual({ seconds: 5, sent: 100, lost: 15, longestLossSeconds: 2 });
+  });
+
+  it('does not mind the seconds without DNS that a rolling update of one pod takes', () => {
+    const outage = [...times(good, 10), ...times({ sent: 20, lost: 20 }, 6), ...times(good, 1)];
+    expect(losingSeconds(outage)).toBeLessThan(MAX_LOSING_SECONDS);
+    expect(losingSeconds([...outage, ...times(good, 3)])).toBe(0);
+  });
+
+  it('has seen enough after ten seconds with losses in a row', () => {
+    expect(losingSeconds([...times(good, 30), ...times(bad, 9)])).toBeLessThan(MAX_LOSING_SECONDS);
+    expect(losingSeconds([...times(good, 30), ...times(bad, 10)])).toBe(MAX_LOSING_SECONDS);
+  });
+});
+
+describe('what a user gives', () => {
+  it.each([
+    ['1.13.1', 'registry.k8s.io/coredns/coredns:v1.11.3', 'registry.k8s.io/coredns/coredns:v1.13.1'],
+    ['v1.13.1', 'coredns/coredns:1.11.3', 'coredns/coredns:1.13.1'],
+    ['1.13.1', 'registry:5000/coredns:1.11.3@sha256:abc', 'registry:5000/coredns:1.13.1'],
+    ['quay.io/other:x', 'coredns/coredns:1.11.3', 'quay.io/other:x'],
+  ])('--to %s, where %s runs, is %s', (to, current, image) => {
+    expect(targetImage(to, current)).toBe(image);
+  });
+
+  it.each(['AB', 'ABBA', 'abbaabba', 'BA'])('--placements %s can be paired', (text) => {
+    expect(parseSequence(text).join('')).toBe(text.toUpperCase());
+  });
+
+  it.each(['', 'A', 'AA', 'AABB', 'ABC', 'ABA', 'ABAAB B'])(
+    '--placements "%s" cannot, which is said',
+    (text) => {
+      expect(() => parseSequence(text)).toThrow(`--placements: "${text}" cannot be paired`);
+    },
+  );
+
+  it('--workload names a namespace, a kind and a name', () => {
+    expect(parseWorkload('a/daemonset/b')).toEqual({ namespace: 'a', kind: 'DaemonSet', name: 'b' });
+    for (const text of ['coredns', 'a/pod/b', 'a/deployment/', 'a/deployment/b/c'])
+      expect(() => parseWorkload(text)).toThrow('is not NAMESPACE/KIND/NAME');
+  });
+});
+
+describe('bench swap', () => {
+  it.each([
+    [['--to', '1.13.1', '--placements', 'AAB'], 2, 'E_CONFIG]: --placements: "AAB" cannot be paired'],
+    [['--method', 'in-place'], 2, '--to is missing'],
+    [['--to', '1.13.1', '--workload', 'coredns'], 2, '--workload: "coredns" is not NAMESPACE/KIND/NAME'],
+    [['--to', '1.13.1', '--lease', '1'], 2, '--lease: "1" must be a duration of at least 5 seconds'],
+    [['--to', '1.13.1', '--rate', 'fast'], 2, '--rate: "fast" must be a number of queries per second'],
+    [['--to', '1.13.1'], 3, 'E_CLUSTER_UNREACHABLE]: no usable cluster'],
+  ])('%j ends with %i: %s', async (flags, status, text) => {
+    const world = await testWorld({ env: { KUBECONFIG: '', HOME: '/nonexistent' } });
+    try {
+      expect(await world.bench('swap', '--method', 'in-place', ...flags)).toBe(status);
+      expect(world.err()).toContain(text);
+      expect(world.err()).toContain('fix: ');
+      expect(await world.fs.readdir(world.directory)).toEqual([]);
+    } finally {
+      await world.remove();
+    }
+  });
+});
+
+describe('a version', () => {
+  it('is what coredns_build_info says, or what -version prints', () => {
+    const metrics = 'x 1\ncoredns_build_info{goversion="go1.25.2",revision="1db4568",version="1.13.1"} 1\n';
+    expect(versionInMetrics(metrics)).toBe('1.13.1');
+    expect(versionInMetrics('coredns_up 1')).toBeNull();
+    expect(versionPrinted('CoreDNS-1.11.3\nlinux/amd64, go1.21.11, a6338e9\n')).toBe('1.11.3');
+    expect(versionPrinted('0.1.0')).toBeNull();
+  });
+});
