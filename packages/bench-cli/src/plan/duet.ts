@@ -1,7 +1,6 @@
 /** Whether a run is a duet: see `measure/duet.ts`. Pure. */
 import type { RunConfiguration } from '../config/configuration.ts';
 import { BenchError } from '../errors.ts';
-import type { BenchWorkload } from '../workload/workload.ts';
 import { asDuet, type Plan, planRun } from './plan.ts';
 
 /**
@@ -10,10 +9,18 @@ import { asDuet, type Plan, planRun } from './plan.ts';
  */
 const MAX_QUERIES = 10_000;
 
+/** What decides whether a workload can be cut into slices. */
+interface SlicedWorkload {
+  readonly name: string;
+  /** Distinct queries. */
+  readonly size: number;
+  readonly builtin?: { readonly isTimed?: boolean } | undefined;
+}
+
 /** Why these settings allow no duet; null if they do. */
 function obstacleTo(
   { kubernetes, objective, answers }: RunConfiguration,
-  workloads: readonly BenchWorkload[],
+  workloads: readonly SlicedWorkload[],
 ): string | null {
   if (kubernetes.target === 'kubernetes') return 'on a cluster, servers are deployed one after the other';
   if (objective === 'max-rate') return '--objective max-rate searches with one server at a time';
@@ -33,7 +40,7 @@ function obstacleTo(
 export function usesDuet(
   configuration: RunConfiguration,
   plan: Plan,
-  workloads: readonly BenchWorkload[],
+  workloads: readonly SlicedWorkload[],
 ): boolean {
   if (configuration.duet === 'off') return false;
   const obstacle = obstacleTo(configuration, workloads);
@@ -47,7 +54,7 @@ export function usesDuet(
 export function planWithDuet(
   configuration: RunConfiguration,
   availableCpus: number,
-  workloads: readonly BenchWorkload[],
+  workloads: readonly SlicedWorkload[],
 ): Plan {
   const plan = planRun(configuration, availableCpus);
   return usesDuet(configuration, plan, workloads) ? asDuet(plan, configuration) : plan;
