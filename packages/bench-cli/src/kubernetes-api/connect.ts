@@ -30,12 +30,27 @@ export interface Connection {
 
 const IN_CLUSTER_TOKEN = '/var/run/secrets/kubernetes.io/serviceaccount/token';
 
+/**
+ * HTTP/1.1 only. Over HTTP/2, undici ends an idle session that still has an aborted stream, such as that of a log which is no
+ * longer followed, with an error that nobody can catch: it ended bench.
+ */
+class Http1Config extends KubeConfig {
+  override createDispatcherOptions(
+    ...args: Parameters<KubeConfig['createDispatcherOptions']>
+  ): ReturnType<KubeConfig['createDispatcherOptions']> {
+    const options = super.createDispatcherOptions(...args);
+    if (options.type !== 'agent') return options;
+    const connect = { ...options.connect, allowH2: false };
+    return { ...options, connect };
+  }
+}
+
 function mergedFiles(paths: readonly string[]): KubeConfig {
   const [first = '', ...rest] = paths;
-  const config = new KubeConfig();
+  const config = new Http1Config();
   config.loadFromFile(first);
   for (const path of rest) {
-    const other = new KubeConfig();
+    const other = new Http1Config();
     other.loadFromFile(path);
     config.mergeConfig(other, true);
   }
@@ -55,7 +70,7 @@ async function loadConfig(world: Pick<World, 'env' | 'fs'>): Promise<KubeConfig>
   const standard = join(HOME, '.kube', 'config');
   if (await there(standard)) return mergedFiles([standard]);
   if (await there(IN_CLUSTER_TOKEN)) {
-    const config = new KubeConfig();
+    const config = new Http1Config();
     config.loadFromCluster();
     return config;
   }
