@@ -1,7 +1,7 @@
 /** `bench capacity memory` on real CoreDNS, with a few objects. */
 import { fileNeeds } from '@dinodns-bench/test-support';
 import { afterEach, beforeEach, expect } from 'vitest';
-import { type CapacityRecord, capacityKind } from '../src/experiments/capacity/record.ts';
+import { type CapacityRecord, capacityKind, memoryStartsOf } from '../src/experiments/capacity/record.ts';
 import { createStore } from '../src/results/store.ts';
 import { type TestWorld, testWorld } from './support/test-world.ts';
 
@@ -26,20 +26,22 @@ it('is measured through all stages, can be interrupted and resumed, and leaves n
   expect(await first).toBe(130);
   expect(world.err()).toMatch(/Continue with: pnpm bench capacity memory --resume \d{8}-/);
   expect(await record()).toMatchObject({ status: 'interrupted', experiment: 'capacity' });
-  const kept = (await record()).measured.starts;
+  const kept = memoryStartsOf(await record());
   expect(kept).toHaveLength(1);
 
   expect(await world.bench('capacity', 'memory', '--resume', 'latest')).toBe(0);
-  const { status, measured, programs } = await record();
+  const complete = await record();
+  const { status, programs } = complete;
+  const starts = memoryStartsOf(complete);
   expect(status).toBe('complete');
-  expect(measured.starts.slice(0, 1)).toEqual(kept);
-  expect(measured.starts.map(({ point, start }) => `${point} ${start}`).toSorted()).toEqual([
+  expect(starts.slice(0, 1)).toEqual(kept);
+  expect(starts.map(({ point, start }) => `${point} ${start}`).toSorted()).toEqual([
     'coredns-cluster/autopath/0 1',
     'coredns-cluster/autopath/0 2',
     'coredns-cluster/autopath/400 1',
     'coredns-cluster/autopath/400 2',
   ]);
-  for (const start of measured.starts) {
+  for (const start of starts) {
     if (start.status === 'failed') throw new Error(start.failure.message);
     const { stages, coldStart, relist, cacheEntries, load } = start;
     expect(cacheEntries?.success).toBeGreaterThan(500);

@@ -6,6 +6,7 @@ import type { Query, ZoneSet } from '@dinodns-bench/zones';
 import type { RunConfiguration } from '../config/configuration.ts';
 import { BenchError } from '../errors.ts';
 import type { Server } from '../servers/server.ts';
+import { completedBy } from '../workload/search-list.ts';
 import { type BenchWorkload, type Expectation, expectationOf } from '../workload/workload.ts';
 
 const keyOf = ({ name, type }: Query) => `${name} ${type}`;
@@ -66,6 +67,7 @@ export function serverWorkloads(
   const known = new Map<string, BenchWorkload>();
   const make = (server: Server, workload: BenchWorkload) => {
     if (answers === 'stable') return stableWorkload(workload);
+    if (server.completesSearch !== undefined) return completedBy(workload, server.completesSearch);
     return server.answersUnknownZoneWith === 'either' && workload.expectation === undefined
       ? withUnknownZones(workload, zoneSet, server)
       : workload;

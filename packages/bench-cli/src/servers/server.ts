@@ -66,8 +66,11 @@ export interface Companion {
 export type Readiness =
   /** The first line of standard output is a JSON object with `"ready": true` (and perhaps `workers`). */
   | { readonly kind: 'stdout-json' }
-  /** A query for the first name of the workload is answered. */
-  | { readonly kind: 'answer' }
+  /**
+   * A query for the first name of the workload is answered. Until then it may answer with an error for this many seconds
+   * more than other servers, which load nothing but zones. Default: 0.
+   */
+  | { readonly kind: 'answer'; readonly loadSeconds?: number }
   /** A line of its output, on either stream, contains this text. */
   | { readonly kind: 'line'; readonly text: string };
 
@@ -154,6 +157,11 @@ export interface ServerDefinition {
   readonly answers?: 'echo';
   /** It has the names of a generated cluster and no others; default: those of the zone set. */
   readonly answersNamesOf?: 'generated-cluster';
+  /**
+   * It goes through this search list by itself: a query for a name below the first domain gets the answer of the first
+   * candidate that exists (CoreDNS's `autopath`). Default: it does not.
+   */
+  readonly completesSearch?: readonly string[];
   /** What must run beside each instance, on the same address of one machine. Default: nothing. */
   companions?(address: string): readonly Companion[];
   /** Described by the user: it is started and asked once before the first trial, so that a mistake shows at once. */

@@ -1,6 +1,7 @@
 /** The workloads of a generated cluster: `internal`, its own names, and `external`, names that it forwards. */
 import {
   type AnswerRecord,
+  type Cluster,
   externalQuestions,
   internalQuestions,
   type Question,
@@ -56,10 +57,14 @@ const MIX =
   'A 45 %, AAAA 25 %, A of headless services 10 % and of their pods 5 %, SRV 5 %, pods by address 4 %, PTR 6 %';
 
 /** What the cluster and its upstream know of a name; addresses only. */
-function addressQuestion(services: ReadonlyMap<string, Service>, { name, type }: Query): Question {
+function addressQuestion(
+  cluster: Cluster,
+  services: ReadonlyMap<string, Service>,
+  { name, type }: Query,
+): Question {
   const family = type === 'AAAA' ? 'AAAA' : 'A';
   const service = services.get(name);
-  if (service !== undefined) return serviceQuestion(CLUSTER, service, family);
+  if (service !== undefined) return serviceQuestion(cluster, service, family);
   const addresses = EXTERNAL.addressesOf(name);
   if (addresses === null) return { name, type: family, expected: { rcode: 'NXDOMAIN', answers: [] } };
   const answers = addresses
@@ -68,30 +73,54 @@ function addressQuestion(services: ReadonlyMap<string, Service>, { name, type }:
   return { name, type: family, expected: { rcode: 'NOERROR', answers } };
 }
 
-/** Services of a namespace that have addresses, by their whole names. */
-function servicesOf(namespace: string): Map<string, Service> {
+/** Services of the first namespace that have addresses, by their whole names. */
+function servicesOf(cluster: Cluster): Map<string, Service> {
+  const namespace = cluster.namespaceName(0);
   const found = new Map<string, Service>();
-  for (let index = 0; index < CLUSTER.spec.services; index += 1) {
-    const service = CLUSTER.service(index);
+  for (let index = 0; index < cluster.spec.services; index += 1) {
+    const service = cluster.service(index);
     if (service.namespace === namespace && !service.headless)
-      found.set(`${service.name}.${namespace}.svc.${CLUSTER.spec.domain}`, service);
+      found.set(`${service.name}.${namespace}.svc.${cluster.spec.domain}`, service);
   }
   return found;
+}
+
+/** Which names are looked up. */
+export type LookupKind = 'internal' | 'external';
+
+export interface ClusterLookups {
+  readonly cluster: Cluster;
+  readonly kind: LookupKind;
+  /** How many names, as far as there are that many. */
+  readonly names: number;
+}
+
+/** Lookups as the resolver of a pod in the cluster's first namespace makes them. */
+export function clusterLookups(
+  name: string,
+  { cluster, kind, names }: ClusterLookups,
+  options: LookupOptions,
+): BenchWorkload {
+  const services = servicesOf(cluster);
+  const [found, what] =
+    kind === 'internal'
+      ? [
+          Array.from(services.values(), (service) => service.name).slice(0, names),
+          `services of the pod's own namespace`,
+        ]
+      : [Array.from({ length: names }, (_, index) => EXTERNAL.name(index)), 'names outside the cluster'];
+  return {
+    ...lookupWorkload(name, found, what, options, cluster.namespaceName(0)),
+    expectation: (query) => expectationOf(addressQuestion(cluster, services, query)),
+  };
 }
 
 /** Lookups as a pod's resolver makes them; null if there is no workload of this name. */
 export function generatedClusterLookup(name: string, options: LookupOptions): BenchWorkload | null {
   if (!LOOKUPS.some((known) => known === name)) return null;
-  const namespace = CLUSTER.namespaceName(0);
-  const services = servicesOf(namespace);
-  const [names, what] =
-    name === 'lookup-internal'
-      ? [Array.from(services.values(), (service) => service.name), `services of the pod's own namespace`]
-      : [Array.from({ length: LOOKED_UP }, (_, index) => EXTERNAL.name(index)), 'names outside the cluster'];
-  return {
-    ...lookupWorkload(name, names, what, options, namespace),
-    expectation: (query) => expectationOf(addressQuestion(services, query)),
-  };
+  const kind = name === 'lookup-internal' ? 'internal' : 'external';
+  const names = kind === 'internal' ? Number.POSITIVE_INFINITY : LOOKED_UP;
+  return clusterLookups(name, { cluster: CLUSTER, kind, names }, options);
 }
 
 /** Null if there is no workload of this name. */

@@ -1,5 +1,6 @@
 /** Writing an answer of any length in pieces, no faster than the client reads. */
 import type { ServerResponse } from 'node:http';
+import { setImmediate } from 'node:timers/promises';
 import type { Piece } from '../kubernetes/encoding.ts';
 
 /** Large enough that the calls cost little, small enough to be in memory for every client. */
@@ -48,6 +49,8 @@ export class ChunkedOutput {
         else resolve();
       });
     });
+    // A client that reads fast completes every write at once: without a pause, nobody else would be answered meanwhile.
+    await setImmediate();
   }
 
   #grow(size: number): void {

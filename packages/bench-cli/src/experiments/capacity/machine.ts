@@ -1,6 +1,6 @@
 /** What every measurement of this experiment needs of the machine: programs, the target, the loader. */
 
-import { configure, type RunConfiguration } from '../../config/configuration.ts';
+import { type ConfigurationSources, configure, type RunConfiguration } from '../../config/configuration.ts';
 import { parseServerName } from '../../config/server-name.ts';
 import { describeEnvironment } from '../../environment/describe.ts';
 import { BenchError } from '../../errors.ts';
@@ -27,6 +27,7 @@ export function commonConfiguration(
   world: World,
   servers: readonly string[],
   { out, loader, corednsVersion, provision }: CommonFlags,
+  others: ConfigurationSources['flags'] = {},
 ): RunConfiguration {
   const env = Object.fromEntries(
     Object.entries(world.env).filter(([name]) => /_(OUT|LOADER|COREDNS_VERSION|PROVISION|CPU)$/.test(name)),
@@ -34,6 +35,7 @@ export function commonConfiguration(
   return configure({
     env,
     flags: {
+      ...others,
       servers,
       baseline: servers[0],
       out,
@@ -70,7 +72,10 @@ export interface OpenMachine {
   readonly environment: Environment;
 }
 
-/** Finds the programs and opens the target. The caller must always close the session. */
+/**
+ * Finds the programs and opens the target. The caller must always close the session. A server is ready when it answers
+ * `readyName`; the default is a name of the upstream, which CoreDNS answers before it has read the cluster.
+ */
 export async function openMachine(
   world: World,
   runId: string,
@@ -78,6 +83,7 @@ export async function openMachine(
   servers: readonly Server[],
   display: Display,
   { signal, force }: Pick<Interruption, 'signal' | 'force'>,
+  readyName = EXTERNAL.name(0),
 ): Promise<OpenMachine> {
   const environment = await describeEnvironment(world);
   const programs = await preparePrograms(world, servers, configuration, [], display, signal);
@@ -87,8 +93,7 @@ export async function openMachine(
     configuration,
     choice: programs.loader,
     cases: [],
-    // A name of the upstream: CoreDNS answers it before it has read the cluster.
-    readinessQueries: () => [{ name: EXTERNAL.name(0), type: 'A' }],
+    readinessQueries: () => [{ name: readyName, type: 'A' }],
     signal,
     force,
   });

@@ -5,6 +5,8 @@ import type { Call } from '../experiment.ts';
 import { clusterMemoryCommand } from './cluster/cluster-command.ts';
 import { addClusterFlags } from './cluster/cluster-flags.ts';
 import { DEFAULT_MAX_OBJECTS } from './cluster/measure-on-cluster.ts';
+import { casesCommand } from './cases/run.ts';
+import { CACHING_SETTINGS, THROUGHPUT_SETTINGS } from './cases/settings.ts';
 import type { CommonFlags } from './machine.ts';
 import { memoryCommand } from './memory/run.ts';
 import { MEMORY_SETTINGS } from './memory/settings.ts';
@@ -42,10 +44,10 @@ function givenSettings(
   );
 }
 
-function addCommon(command: Command): Command {
+function addCommon(command: Command, hasLoader = true): Command {
+  if (hasLoader) command.option('--loader <name>', 'dnsperf, builtin or auto (default: auto)');
   return command
     .option('--out <directory>', 'directory of the runs (default: results)')
-    .option('--loader <name>', 'dnsperf, builtin or auto (default: auto)')
     .option('--coredns-version <version>', 'version of CoreDNS where --servers names none')
     .option('--no-provision', 'never install a missing tool');
 }
@@ -92,6 +94,36 @@ function addMemory(capacity: Command, call: Call): void {
     });
 }
 
+const CASES = {
+  throughput: {
+    settings: THROUGHPUT_SETTINGS,
+    description: 'lookups a second of CoreDNS by configuration, at saturation and at half of it',
+  },
+  caching: {
+    settings: CACHING_SETTINGS,
+    description: "kube-dns's caching tier (dnsmasq) and CoreDNS's cache: cached, off, and too small",
+  },
+} as const;
+
+function addCases(capacity: Command, call: Call, what: keyof typeof CASES): void {
+  const { settings, description } = CASES[what];
+  addCommon(addSettings(capacity.command(what), settings), false)
+    .description(description)
+    .option('--json', 'print the record instead of the table')
+    .addHelpText('after', call.exitStatusHelp)
+    .action(async (values: Record<string, unknown>) => {
+      call.status = await casesCommand(call.world, {
+        what,
+        given: givenSettings(values, settings),
+        common: commonOf(values),
+        json: values.json === true,
+        argv: call.argv,
+      });
+    });
+}
+
 export function addMeasureCommands(capacity: Command, call: Call): void {
   addMemory(capacity, call);
+  addCases(capacity, call, 'throughput');
+  addCases(capacity, call, 'caching');
 }

@@ -2,7 +2,8 @@
 import { z } from 'zod';
 import { provisionedToolSchema, serverRecordSchema } from '../../results/record-environment.ts';
 import { envelope, type RecordKind } from '../../results/record-kind.ts';
-import { memoryResultSchema } from './memory/memory-record.ts';
+import { cachingResultSchema, throughputResultSchema } from './cases/cases-record.ts';
+import { type MemoryStart, memoryResultSchema } from './memory/memory-record.ts';
 
 export const capacityRecordSchema = z.object({
   ...envelope('capacity', 1),
@@ -14,7 +15,7 @@ export const capacityRecordSchema = z.object({
   loader: z.object({ kind: z.string(), version: z.string() }),
   /** How intervals were made, in words. */
   intervalMethod: z.string(),
-  measured: z.discriminatedUnion('what', [memoryResultSchema]),
+  measured: z.discriminatedUnion('what', [memoryResultSchema, throughputResultSchema, cachingResultSchema]),
 });
 export type CapacityRecord = z.output<typeof capacityRecordSchema>;
 
@@ -26,3 +27,8 @@ export const capacityKind: RecordKind<CapacityRecord> = {
   schemaFile: 'capacity.schema.json',
   title: 'Record of bench capacity (run.json)',
 };
+
+/** The starts of a measurement of memory; none for the others. */
+export function memoryStartsOf({ measured }: Pick<CapacityRecord, 'measured'>): readonly MemoryStart[] {
+  return measured.what === 'memory' ? measured.starts : [];
+}

@@ -1,6 +1,7 @@
 /** The reports of this experiment: one document for each of its measurements. Pure. */
 import { documentFormats, type ReportDocument } from '../../report/document/index.ts';
 import { clusterDocument } from './cluster/cluster-document.ts';
+import { casesDocument, casesSummary } from './cases/document.ts';
 import { memoryDocument, memorySummary } from './memory/document.ts';
 import { planDocument } from './plan-document.ts';
 import type { CapacityRecord } from './record.ts';
@@ -10,6 +11,9 @@ function documentOf(record: CapacityRecord): ReportDocument {
   switch (measured.what) {
     case 'memory':
       return memoryDocument(record, measured);
+    case 'throughput':
+    case 'caching':
+      return casesDocument(record, measured);
   }
 }
 
@@ -20,6 +24,9 @@ export function summarizeCapacity({ measured }: CapacityRecord): string {
   switch (measured.what) {
     case 'memory':
       return memorySummary(measured);
+    case 'throughput':
+    case 'caching':
+      return casesSummary(measured);
   }
 }
 

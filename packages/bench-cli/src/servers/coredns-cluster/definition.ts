@@ -4,10 +4,15 @@
  */
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { type ClusterSpec, type CorefileOptions, renderCorefile } from '@dinodns-bench/cluster-objects';
+import {
+  type ClusterSpec,
+  type CorefileOptions,
+  defineCluster,
+  renderCorefile,
+} from '@dinodns-bench/cluster-objects';
 import { coredns } from '../coredns/index.ts';
 import type { Companion, InstanceRequest, ServerDefinition } from '../server.ts';
-import { CLUSTER, UPSTREAM_DELAY_SECONDS } from './cluster.ts';
+import { CLUSTER, NODE_SEARCH, searchListOf, UPSTREAM_DELAY_SECONDS } from './cluster.ts';
 
 /** The names of the programs beside it. */
 export const API_SERVER = 'api';
@@ -25,6 +30,8 @@ export interface Surroundings {
   /** Ports of `/ready` and `/metrics`; default: any. */
   readonly readyPort?: number;
   readonly metricsPort?: number;
+  /** The node's own domains in the search list of `autopath`; default `NODE_SEARCH`. */
+  readonly nodeSearch?: readonly string[];
 }
 
 /** The program of the package, from its sources in the workspace, from what was built from them elsewhere. */
@@ -43,7 +50,10 @@ function clusterFlags(spec: ClusterSpec): string[] {
   return dualStack ? [...flags, '--dual-stack'] : flags;
 }
 
-function companionsFor({ spec = CLUSTER.spec, upstreamDelaySeconds = UPSTREAM_DELAY_SECONDS }: Surroundings) {
+export function companionsOf({
+  spec = CLUSTER.spec,
+  upstreamDelaySeconds = UPSTREAM_DELAY_SECONDS,
+}: Surroundings) {
   return (address: string): readonly Companion[] => {
     const script = clusterProgram();
     const listen = ['--address', address, ENDS_WITH_BENCH];
@@ -65,9 +75,13 @@ function companionAt({ companionPorts = {}, address }: InstanceRequest, name: st
   return hostPort(address, port);
 }
 
-/** A pod's search list, as in the published measurements (`autopath` in a file). */
-const RESOLV_CONF =
-  'search default.svc.cluster.local svc.cluster.local cluster.local mydomain.com\noptions ndots:5\n';
+/** Five seconds after its start it answers SERVFAIL for what it has not read; a busy machine takes longer for all pods. */
+const READ_SECONDS = 60;
+
+/** With `autopath` in a file: the search list of the pods that the lookups of workloads are made by. */
+function resolvConf(search: readonly string[]): string {
+  return `search ${search.join(' ')}\noptions ndots:5\n`;
+}
 
 /** How it is run with this configuration. */
 export function definitionOf(
@@ -75,19 +89,22 @@ export function definitionOf(
   surroundings: Surroundings = {},
 ): ServerDefinition {
   const { transports: _transports, ...base } = coredns.definition;
+  const { spec, nodeSearch = NODE_SEARCH } = surroundings;
+  const search = searchListOf(spec === undefined ? CLUSTER : defineCluster(spec), nodeSearch);
   return {
     ...base,
+    ...(autopath === undefined ? {} : { completesSearch: search }),
     // Its names and the machinery around it exist on one machine.
     image: null,
     answersNamesOf: 'generated-cluster',
-    companions: companionsFor(surroundings),
+    companions: companionsOf(surroundings),
     plan(request) {
       const { address, port, directory, program } = request;
       const { readyPort = 0, metricsPort = 0 } = surroundings;
-      const resolvConf = join(directory, 'resolv.conf');
+      const searchFile = join(directory, 'resolv.conf');
       const text = renderCorefile({
         ...corefile,
-        ...(autopath === undefined ? {} : { autopath: resolvConf }),
+        ...(autopath === undefined ? {} : { autopath: searchFile }),
         endpoint: `http://${companionAt(request, API_SERVER)}`,
         upstream: companionAt(request, UPSTREAM),
         address,
@@ -99,12 +116,12 @@ export function definitionOf(
         metrics: hostPort(address, metricsPort),
       });
       const files = [{ path: 'Corefile', chunks: [text] }];
-      if (autopath !== undefined) files.push({ path: 'resolv.conf', chunks: [RESOLV_CONF] });
+      if (autopath !== undefined) files.push({ path: 'resolv.conf', chunks: [resolvConf(search)] });
       return {
         files,
         command: [...program, '-conf', join(directory, 'Corefile')],
         env: {},
-        readiness: { kind: 'answer' },
+        readiness: { kind: 'answer', loadSeconds: READ_SECONDS },
         workers: null,
       };
     },

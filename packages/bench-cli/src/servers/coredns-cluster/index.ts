@@ -20,7 +20,7 @@ export const corednsCluster: ServerKind = {
     verified: variant('pods verified', 'the same, with all pods in memory', { pods: 'verified' }),
     autopath: variant(
       'autopath',
-      'the same, with all pods in memory and `autopath`, which serves pods of the namespace `default` only',
+      'the same, with all pods in memory and `autopath` for pods of one namespace, by a file like resolv.conf',
       {
         pods: 'verified',
         autopath: true,

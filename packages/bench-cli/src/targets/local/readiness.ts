@@ -64,8 +64,9 @@ export function parseReadyLine(line: string): ReadinessOutcome {
   return { problem: `its first line was not {"ready":true,…} but: ${line.slice(0, 200)}` };
 }
 
-function loadingSeconds({ zones }: ReadinessRequest): number {
-  return zones / MIN_ZONES_PER_SECOND;
+function loadingSeconds({ zones, readiness }: ReadinessRequest): number {
+  const more = readiness.kind === 'answer' ? (readiness.loadSeconds ?? 0) : 0;
+  return zones / MIN_ZONES_PER_SECOND + more;
 }
 
 /** True for a code that a server gives for a name of a zone that it has not loaded yet. */

@@ -7,14 +7,13 @@ import { loadFor } from '../../../measure/load.ts';
 import { createDisplay, type Display } from '../../../progress/display.ts';
 import { newRunId } from '../../../results/run-id.ts';
 import { createStore, type RunStore } from '../../../results/store.ts';
-import { INTERVAL_METHOD } from '../../../stats/intervals.ts';
-import { counted, formatDuration, shellCommand, shellQuote } from '../../../text.ts';
-import { BENCH_VERSION } from '../../../version.ts';
+import { counted, formatDuration, shellQuote } from '../../../text.ts';
 import { zoneSetOf } from '../../../workload/workload.ts';
 import type { World } from '../../../world.ts';
 import { finishCapacityRun } from '../finish.ts';
 import { type CommonFlags, clusterServers, commonConfiguration, openMachine } from '../machine.ts';
-import { type CapacityRecord, capacityKind } from '../record.ts';
+import { newCapacityRecord } from '../new-record.ts';
+import { type CapacityRecord, capacityKind, memoryStartsOf } from '../record.ts';
 import { runStart } from './deploy.ts';
 import { maxLanes, oneAtATime, runLanes } from './lanes.ts';
 import type { MemoryStart } from './memory-record.ts';
@@ -115,7 +114,7 @@ async function decide(world: World, options: MemoryOptions): Promise<Decided> {
 /** What is still to be measured: failed starts are tried again. */
 function missingOf({ starts, previous }: Decided): PlannedStart[] {
   const done = new Set(
-    previous?.measured.starts.flatMap(({ point, start, status }) =>
+    (previous === undefined ? [] : memoryStartsOf(previous)).flatMap(({ point, start, status }) =>
       status === 'ok' ? `${point} ${start}` : [],
     ),
   );
@@ -174,7 +173,7 @@ async function perform(world: World, options: MemoryOptions, run: Decided, means
     const record = await measureAll(world, options, run, means, () => {
       kept = true;
     });
-    const failures = record.measured.starts.filter(({ status }) => status === 'failed').length;
+    const failures = memoryStartsOf(record).filter(({ status }) => status === 'failed').length;
     return await finishCapacityRun(world, store, directory, record, failures, options.json);
   } catch (error) {
     throw kept ? explainInterruption(error, run) : error;
@@ -209,8 +208,16 @@ async function measureAll(
   const { session, programs } = machine;
   const missing = missingOf(run);
   const progress = createMemoryProgress(display, world.clock, missing, run.starts.length);
-  let record = run.previous ?? newRecord(world, options, run, machine);
-  const starts: MemoryStart[] = record.measured.starts.filter(({ status }) => status === 'ok');
+  let record =
+    run.previous ??
+    newCapacityRecord(world, {
+      id: run.id,
+      argv: options.argv,
+      settings: { ...run.settings },
+      machine,
+      measured: summarizeMemory(run.points, []),
+    });
+  const starts: MemoryStart[] = memoryStartsOf(record).filter(({ status }) => status === 'ok');
   const files = new Map<string, Readonly<Record<string, string>>>();
   const alone = oneAtATime();
   const oneSave = oneAtATime();
@@ -271,32 +278,4 @@ async function measureAll(
     progress.stop();
     await session.close();
   }
-}
-
-function newRecord(
-  world: World,
-  options: MemoryOptions,
-  run: Decided,
-  { session, programs, environment }: Awaited<ReturnType<typeof openMachine>>,
-): CapacityRecord {
-  return {
-    schemaVersion: 1,
-    experiment: 'capacity',
-    id: run.id,
-    generator: { name: 'dinodns-bench', version: BENCH_VERSION },
-    status: 'running',
-    startedAt: world.clock.now().toISOString(),
-    endedAt: null,
-    command: shellCommand(['pnpm', 'bench', ...options.argv]),
-    argv: [...options.argv],
-    environment,
-    warnings: [],
-    servers: programs.servers.map(({ name }) => name),
-    settings: { ...run.settings },
-    programs: [...programs.servers],
-    provisioned: [...programs.provisioned],
-    loader: { kind: session.loader.kind, version: session.loader.version },
-    intervalMethod: INTERVAL_METHOD,
-    measured: summarizeMemory(run.points, []),
-  };
 }

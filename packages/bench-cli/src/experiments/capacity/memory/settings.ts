@@ -1,10 +1,10 @@
 /** The settings of `bench capacity memory`: the axes, and how much of the machine it may use. */
 import { z } from 'zod';
-import { defaultsOf, flagName, type Setting, type SettingsOf } from '../../../config/setting.ts';
+import type { Setting, SettingsOf } from '../../../config/setting.ts';
 import { list, number, text, wholeNumber } from '../../../config/value-schemas.ts';
-import { BenchError } from '../../../errors.ts';
 import { parseQuantity } from '../../../quantity.ts';
 import { CONFIGURATION_NAMES } from '../configurations.ts';
+import { decideSettings } from '../settings.ts';
 
 /** As many as the generator of objects makes. */
 const MAX_OBJECTS = 1_000_000;
@@ -104,35 +104,11 @@ export const MEMORY_SETTINGS = {
 
 export type MemorySettings = SettingsOf<typeof MEMORY_SETTINGS>;
 
-/** One line for each problem; the settings that have none are in `values`. */
-function check(given: Readonly<Record<string, unknown>>): {
-  values: Record<string, unknown>;
-  problems: string[];
-} {
-  const problems: string[] = [];
-  const values: Record<string, unknown> = { ...defaultsOf(MEMORY_SETTINGS) };
-  for (const [name, setting] of Object.entries<Setting>(MEMORY_SETTINGS)) {
-    if (given[name] === undefined) continue;
-    const { success, data, error } = setting.schema.safeParse(given[name]);
-    const typed = `${flagName(setting)}: ${JSON.stringify(given[name])}`;
-    if (!success) problems.push(`${typed} ${error.issues[0]?.message}`);
-    else if (Array.isArray(data) && new Set(data).size < data.length)
-      problems.push(`${typed} names something twice`);
-    else values[name] = data;
-  }
-  return { values, problems };
-}
-
 /**
  * The settings of a measurement, complete.
  * @throws BenchError `E_CONFIG` with every problem.
  */
 export function memorySettings(given: Readonly<Record<string, unknown>>): MemorySettings {
-  const { values, problems } = check(given);
-  if (problems.length === 0) return values as MemorySettings;
-  const message = problems.length === 1 ? (problems[0] ?? '') : `${problems.length} settings are wrong`;
-  throw new BenchError('E_CONFIG', message, {
-    evidence: problems.length === 1 ? [] : problems,
-    fix: 'Correct it; `bench capacity memory --help` shows every setting.',
-  });
+  // Checked by the table.
+  return decideSettings(MEMORY_SETTINGS, given, 'bench capacity memory') as MemorySettings;
 }

@@ -1,0 +1,66 @@
+/** The settings of `bench capacity throughput` and `bench capacity caching`. */
+import { z } from 'zod';
+import type { Setting, SettingsOf } from '../../../config/setting.ts';
+import { list, number, seconds, text, wholeNumber } from '../../../config/value-schemas.ts';
+import { CONFIGURATION_NAMES } from '../configurations.ts';
+
+const LOOKUPS = ['internal', 'external'] as const;
+const CACHES = ['cached', 'off', 'overflow'] as const;
+
+const oneOf = (values: readonly string[]) => `must be a list of ${values.join(', ')}`;
+const delayMessage = 'must be milliseconds from 0 to 1000';
+
+const common = {
+  lookups: {
+    flag: '--lookup <list>',
+    description: `which names are looked up: ${LOOKUPS.join(', ')}`,
+    schema: list(z.enum(LOOKUPS, oneOf(LOOKUPS)), oneOf(LOOKUPS)),
+    default: [...LOOKUPS],
+  },
+  trials: {
+    flag: '--trials <n>',
+    description: 'trials of each case',
+    schema: wholeNumber(1, 100),
+    default: 5,
+  },
+  duration: {
+    flag: '--duration <seconds>',
+    description: 'measured time of a trial',
+    schema: seconds(1, 'must be at least one second'),
+    default: 5,
+  },
+  upstreamDelay: {
+    flag: '--upstream-delay <milliseconds>',
+    description: 'how long the upstream for external names takes to answer',
+    schema: number(z.number(delayMessage).min(0, delayMessage).max(1000, delayMessage)),
+    default: 2,
+  },
+  servers: {
+    flag: '--servers <list>',
+    description: 'versions of CoreDNS: coredns-cluster@1.11.3,coredns-cluster@1.15.0',
+    schema: list(text, 'must be a list of servers, for example coredns-cluster@1.15.0'),
+    default: ['coredns-cluster'],
+  },
+} as const satisfies Record<string, Setting>;
+
+export const THROUGHPUT_SETTINGS = {
+  configurations: {
+    flag: '--config <list>',
+    description: `configurations of CoreDNS: ${CONFIGURATION_NAMES.join(', ')}`,
+    schema: list(z.enum(CONFIGURATION_NAMES, oneOf(CONFIGURATION_NAMES)), oneOf(CONFIGURATION_NAMES)),
+    default: ['default', 'autopath', 'nocache'],
+  },
+  ...common,
+} as const satisfies Record<string, Setting>;
+export type ThroughputSettings = SettingsOf<typeof THROUGHPUT_SETTINGS>;
+
+export const CACHING_SETTINGS = {
+  caches: {
+    flag: '--cache <list>',
+    description: 'cached; off; overflow: three times as many names as the cache holds',
+    schema: list(z.enum(CACHES, oneOf(CACHES)), oneOf(CACHES)),
+    default: [...CACHES],
+  },
+  ...common,
+} as const satisfies Record<string, Setting>;
+export type CachingSettings = SettingsOf<typeof CACHING_SETTINGS>;

@@ -1,0 +1,42 @@
+/** The record of a run of this experiment at its start. */
+import { INTERVAL_METHOD } from '../../stats/intervals.ts';
+import { shellCommand } from '../../text.ts';
+import { BENCH_VERSION } from '../../version.ts';
+import type { World } from '../../world.ts';
+import type { OpenMachine } from './machine.ts';
+import type { CapacityRecord } from './record.ts';
+
+export interface NewRecord {
+  readonly id: string;
+  readonly argv: readonly string[];
+  readonly settings: Readonly<Record<string, unknown>>;
+  readonly machine: OpenMachine;
+  readonly measured: CapacityRecord['measured'];
+}
+
+export function newCapacityRecord(
+  world: World,
+  { id, argv, settings, machine, measured }: NewRecord,
+): CapacityRecord {
+  const { session, programs, environment } = machine;
+  return {
+    schemaVersion: 1,
+    experiment: 'capacity',
+    id,
+    generator: { name: 'dinodns-bench', version: BENCH_VERSION },
+    status: 'running',
+    startedAt: world.clock.now().toISOString(),
+    endedAt: null,
+    command: shellCommand(['pnpm', 'bench', ...argv]),
+    argv: [...argv],
+    environment,
+    warnings: [],
+    servers: programs.servers.map(({ name }) => name),
+    settings: { ...settings },
+    programs: [...programs.servers],
+    provisioned: [...programs.provisioned],
+    loader: { kind: session.loader.kind, version: session.loader.version },
+    intervalMethod: INTERVAL_METHOD,
+    measured,
+  };
+}
