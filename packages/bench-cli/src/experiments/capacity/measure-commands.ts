@@ -2,11 +2,11 @@
 import type { Command } from 'commander';
 import { type Setting, shownValue } from '../../config/setting.ts';
 import type { Call } from '../experiment.ts';
+import { casesCommand } from './cases/run.ts';
+import { CACHING_SETTINGS, THROUGHPUT_SETTINGS } from './cases/settings.ts';
 import { clusterMemoryCommand } from './cluster/cluster-command.ts';
 import { addClusterFlags } from './cluster/cluster-flags.ts';
 import { DEFAULT_MAX_OBJECTS } from './cluster/measure-on-cluster.ts';
-import { casesCommand } from './cases/run.ts';
-import { CACHING_SETTINGS, THROUGHPUT_SETTINGS } from './cases/settings.ts';
 import type { CommonFlags } from './machine.ts';
 import { memoryCommand } from './memory/run.ts';
 import { MEMORY_SETTINGS } from './memory/settings.ts';

@@ -1,7 +1,7 @@
 /** The reports of this experiment: one document for each of its measurements. Pure. */
 import { documentFormats, type ReportDocument } from '../../report/document/index.ts';
-import { clusterDocument } from './cluster/cluster-document.ts';
 import { casesDocument, casesSummary } from './cases/document.ts';
+import { clusterDocument } from './cluster/cluster-document.ts';
 import { memoryDocument, memorySummary } from './memory/document.ts';
 import { planDocument } from './plan-document.ts';
 import type { CapacityRecord } from './record.ts';
