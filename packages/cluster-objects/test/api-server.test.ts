@@ -160,7 +160,7 @@ describe('a watch', () => {
       type: 'BOOKMARK',
       object: { kind: 'Pod', metadata: { annotations: { 'k8s.io/initial-events-end': 'true' } } },
     });
-    expect(server.served.reads.pods).toBe(before + 1);
+    await expect.poll(() => server.served.reads.pods).toBe(before + 1);
   });
 
   it('ends when its time is up', async () => {
