@@ -8,9 +8,9 @@ import type { BenchWorkload } from '../../../workload/workload.ts';
 import { CACHE_ENTRIES } from '../memory/queries.ts';
 import { DNSMASQ_ENTRIES, dnsmasqTier } from './caching-servers.ts';
 import type { CapacityCase } from './cases-record.ts';
+import type { RunnableCase } from './planned.ts';
 import type { CachingSettings } from './settings.ts';
 import { ADDRESS, LOOKUP_RULES, PUBLISHED_SEARCH } from './throughput-cases.ts';
-import type { RunnableCase } from './trial.ts';
 
 export const DNSMASQ_NAME = 'dnsmasq + CoreDNS backend';
 

@@ -21,6 +21,7 @@ import { type CapacityRecord, capacityKind } from '../record.ts';
 import { decideSettings } from '../settings.ts';
 import { cachingCases } from './caching-cases.ts';
 import type { CasesResult, CaseTrial } from './cases-record.ts';
+import type { RunnableCase } from './planned.ts';
 import {
   CACHING_SETTINGS,
   type CachingSettings,
@@ -28,7 +29,7 @@ import {
   type ThroughputSettings,
 } from './settings.ts';
 import { lookupWorkloads, throughputCases } from './throughput-cases.ts';
-import { type RunnableCase, runCase } from './trial.ts';
+import { runCase } from './trial.ts';
 
 export interface CasesOptions {
   readonly what: CasesResult['what'];

@@ -6,8 +6,8 @@ import { findFreePort } from '../../../targets/local/free-port.ts';
 import { clusterLookups, type LookupKind } from '../../../workload/cluster-names.ts';
 import type { BenchWorkload } from '../../../workload/workload.ts';
 import { CONFIGURATIONS } from '../configurations.ts';
+import type { RunnableCase } from './planned.ts';
 import type { ThroughputSettings } from './settings.ts';
-import type { RunnableCase } from './trial.ts';
 
 /** The node's own search domain of the published measurements: an external name costs five queries. */
 export const PUBLISHED_SEARCH: readonly string[] = ['mydomain.com'];

@@ -3,22 +3,9 @@ import { BenchError } from '../../../errors.ts';
 import { runTrial } from '../../../measure/trial.ts';
 import type { TrialContext, TrialProgress } from '../../../measure/trial-context.ts';
 import type { OkTrial } from '../../../results/record.ts';
-import type { Server } from '../../../servers/server.ts';
 import { metricIn } from '../memory/memory-of.ts';
-import type { CapacityCase, CaseTrial, LoadName } from './cases-record.ts';
-import { completeCase } from './planned.ts';
-
-/** A case with what runs and what is asked. */
-export interface RunnableCase {
-  readonly facts: CapacityCase;
-  readonly server: Server;
-  /** The name of its workload in the trial context. */
-  readonly workload: string;
-  /** Where its metrics are; null for a server without any. */
-  readonly metricsPort: number | null;
-  /** Whether it is also measured at half of its saturation. */
-  readonly atHalf: boolean;
-}
+import type { CaseTrial, LoadName } from './cases-record.ts';
+import { completeCase, type RunnableCase } from './planned.ts';
 
 const POLL_SECONDS = 0.5;
 
