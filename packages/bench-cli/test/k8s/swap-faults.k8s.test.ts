@@ -1,5 +1,5 @@
 /** `bench swap --method in-place` loses nothing, whatever happens: each fault ends with the DNS exactly as before. */
-import { mkdtemp, readFile, rm } from 'node:fs/promises';
+import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -105,7 +105,10 @@ async function perform(name: string, act: (stage: Stage) => Promise<void>): Prom
 
 const imageOf = async ({ path }: StandIn) => textAt(await read(await adminApi(), path), IMAGE);
 
-describe.concurrent('in-place swap', () => {
+/** Several swaps share the processors of one small machine, and each waits for the Lease of a killed one. */
+const PATIENCE_MS = 600_000;
+
+describe.concurrent('in-place swap', { timeout: PATIENCE_MS }, () => {
   it('without a fault puts everything back', () =>
     stage('whole', async ({ dns, swap }) => {
       const running = await swap();
@@ -304,53 +307,4 @@ describe.concurrent('in-place swap', () => {
       await asBefore(dns);
       await note('Ctrl-C while measuring', (performance.now() - started) / 1000);
     }));
-});
-
-/** Only where the API server's process can be reached: see faults.k8s.test.ts. */
-const { BENCH_K8S_COMPONENTS } = process.env;
-
-describe.skipIf(BENCH_K8S_COMPONENTS === undefined)('in-place swap of the cluster’s own DNS', () => {
-  const path = '/apis/apps/v1/namespaces/kube-system/deployments/coredns';
-  const flags = () => [
-    ...[
-      'swap',
-      '--to',
-      images.ours,
-      '--method',
-      'in-place',
-      '--yes-change-cluster-dns',
-      '--placements',
-      'AB',
-    ],
-    ...['--settle', '0', '--idle', '0', '--duration', '1', '--rate', '20', '--observe', 'none'],
-  ];
-  const prefix = `${suite}-real`;
-
-  it('goes on when the API server hangs for 10 seconds during a change', async () => {
-    const before = await snapshotOf(path);
-    const pid = Number(
-      (await readFile(join(BENCH_K8S_COMPONENTS ?? '', 'kube-apiserver.pid'), 'utf8')).split(' ')[0],
-    );
-    const running = await startBench(flags(), { kubeconfig, prefix, at: 'planned:', signal: 'SIGSTOP' });
-    try {
-      await running.says('planned:');
-      process.kill(pid, 'SIGSTOP');
-      running.child.kill('SIGCONT');
-      await new Promise((resolve) => setTimeout(resolve, 10_000));
-    } finally {
-      process.kill(pid, 'SIGCONT');
-    }
-    expect(await running.exited, running.said()).toBe(0);
-    await asBefore({ path, before });
-    await withoutTraces(prefix, 'kube-system');
-  });
-
-  it('killed while measuring is put back by the guard', async () => {
-    const before = await snapshotOf(path);
-    const at = 'placement 2: measuring';
-    const running = await startBench([...flags(), '--lease', '20'], { kubeconfig, prefix, at });
-    expect(await running.exited, running.said()).toBeNull();
-    await note('the tool killed while measuring kube-system/coredns', await asBefore({ path, before }));
-    await withoutTraces(prefix, 'kube-system');
-  });
 });
