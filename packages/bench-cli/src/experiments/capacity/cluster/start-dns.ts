@@ -1,30 +1,14 @@
-/** Starts a private CoreDNS on a cluster, once, and says what was measured in each phase, or how it ended. */
-import type { KubernetesSettings } from '../../../config/kubernetes-settings.ts';
 import { BenchError } from '../../../errors.ts';
 import type { KubeClient } from '../../../kubernetes-api/client.ts';
 import { parseSummary } from '../../../observe/kubernetes/summary.ts';
 import { unitSelector } from '../../../targets/kubernetes/objects/labels.ts';
-import type { ConfigMapMount } from '../../../targets/kubernetes/objects/pods.ts';
 import { runJob } from '../../../targets/kubernetes/run-job.ts';
-import type { Phase, PhaseFigures, QueryCounts } from '../beside/phases.ts';
+import type { PhaseFigures, QueryCounts } from '../beside/phases.ts';
 import { readPhases } from '../beside/read-phases.ts';
-import { DNS_CONTAINER, dnsJob } from './dns-job.ts';
+import { DNS_CONTAINER, type DnsJobRequest, dnsJob } from './dns-job.ts';
 
-export interface StartRequest {
+export interface StartRequest extends Omit<DnsJobRequest, 'deadlineSeconds'> {
   readonly client: KubeClient;
-  readonly settings: KubernetesSettings;
-  readonly runId: string;
-  readonly namespace: string;
-  readonly unit: string;
-  readonly corednsImage: string;
-  readonly observerImage: string;
-  readonly mount: ConfigMapMount;
-  readonly pullSecrets: readonly string[];
-  readonly phases: readonly Phase[];
-  readonly podsVerified: boolean;
-  readonly seconds: number;
-  readonly queriesPerSecond: number;
-  readonly memory: { readonly request: string; readonly limit: string } | null;
   readonly signal: AbortSignal;
 }
 

@@ -10,7 +10,6 @@ import type { KubeClient } from '../../../kubernetes-api/client.ts';
 import { createBuiltinJob } from '../../../loaders/builtin/builtin-job.ts';
 import type { Loader } from '../../../loaders/loader.ts';
 import type { ClusterRun } from '../../../targets/kubernetes/cluster-run.ts';
-import { clusterWorkload } from '../../../targets/kubernetes/cluster-workloads.ts';
 import { imagesOf } from '../../../targets/kubernetes/images.ts';
 import {
   JOURNAL_ANNOTATION,
@@ -20,8 +19,8 @@ import {
 } from '../../../targets/kubernetes/objects/labels.ts';
 import { type OpenedCluster, openCluster } from '../../../targets/kubernetes/open-cluster.ts';
 import { BENCH_VERSION } from '../../../version.ts';
-import { writeQueryFile } from '../../../workload/load-workload.ts';
 import type { World } from '../../../world.ts';
+import { writeQueries } from '../query-files.ts';
 import { podsOf } from './await-rollout.ts';
 import { type Canary, openCanary } from './canary.ts';
 import { imageEdit, reconcilerEdits } from './edits.ts';
@@ -157,17 +156,6 @@ async function checkImages({
   return { A, B };
 }
 
-async function writeQueries({ world, client, directory, interruption }: Opened) {
-  const { signal } = interruption;
-  const files = {
-    internal: `${directory}/queries-internal.txt`,
-    external: `${directory}/queries-external.txt`,
-  };
-  await writeQueryFile(world, files.internal, await clusterWorkload(client, 'service', signal));
-  await writeQueryFile(world, files.external, await clusterWorkload(client, 'outside', signal));
-  return files;
-}
-
 /** Share of the rate below which a trial does not count. */
 export const MIN_RATE_RATIO = 0.98;
 const PROBE_SECONDS = 3;
@@ -235,7 +223,12 @@ async function changeAndRestore(
   const signal = AbortSignal.any([interruption.signal, session.signal]);
   const image = run.images.loader;
   const images = await checkImages(opened);
-  const queryFiles = await writeQueries(opened);
+  const queryFiles = await writeQueries(
+    opened.world,
+    opened.client,
+    opened.directory,
+    opened.interruption.signal,
+  );
   await demandRate(opened, queryFiles.internal);
   say('deploying the guard');
   await deployGuard({

@@ -6,17 +6,16 @@ import type { KubeClient } from '../../../kubernetes-api/client.ts';
 import { createBuiltinJob } from '../../../loaders/builtin/builtin-job.ts';
 import { parseQuantity } from '../../../quantity.ts';
 import type { ClusterRun } from '../../../targets/kubernetes/cluster-run.ts';
-import { clusterWorkload } from '../../../targets/kubernetes/cluster-workloads.ts';
 import { imagesOf } from '../../../targets/kubernetes/images.ts';
 import { type OpenedCluster, openCluster } from '../../../targets/kubernetes/open-cluster.ts';
 import { BENCH_VERSION } from '../../../version.ts';
-import { writeQueryFile } from '../../../workload/load-workload.ts';
 import type { World } from '../../../world.ts';
 import { podsOf } from '../in-place/await-rollout.ts';
 import { findWorkload } from '../in-place/find-workload.ts';
 import { checkImage } from '../in-place/image-check.ts';
 import type { InPlaceSettings } from '../in-place/in-place.ts';
 import { targetImage } from '../in-place/target-image.ts';
+import { writeQueries } from '../query-files.ts';
 import type { Side, SwapPlacement } from '../record.ts';
 import { accountObject, bindingObject, configMapObjects } from './objects.ts';
 import { shadowPlacement } from './placement.ts';
@@ -116,17 +115,6 @@ export async function checkImages(
   };
 }
 
-async function writeQueries({ world, directory, interruption }: ShadowRequest, client: KubeClient) {
-  const { signal } = interruption;
-  const files = {
-    internal: `${directory}/queries-internal.txt`,
-    external: `${directory}/queries-external.txt`,
-  };
-  await writeQueryFile(world, files.internal, await clusterWorkload(client, 'service', signal));
-  await writeQueryFile(world, files.external, await clusterWorkload(client, 'outside', signal));
-  return files;
-}
-
 /** Carries out the placements; each is given to `onPlacement` as soon as it has ended. */
 export async function measureShadow(
   request: ShadowRequest,
@@ -136,7 +124,7 @@ export async function measureShadow(
   onPlacement: (placement: SwapPlacement) => Promise<void>,
 ): Promise<void> {
   const { sequence, interruption, directory } = request;
-  const queryFiles = await writeQueries(request, run.client);
+  const queryFiles = await writeQueries(request.world, run.client, directory, interruption.signal);
   const common = {
     ...request,
     run,
