@@ -4,11 +4,19 @@
  * the counters all use the same reader.
  */
 
-import { RCODE } from './codes.ts';
-import { EDNS_FLAG } from './edns.ts';
-import { FLAG, HEADER_BYTES, OPCODE_MASK, PLAIN_UDP_BYTES, u8, u16 } from './header.ts';
-import { MAX_LABEL_BYTES, MAX_LABELS, MAX_NAME_BYTES, skipName } from './names.ts';
-import { TYPE } from './types.ts';
+import * as codes from './codes.ts';
+import * as edns from './edns.ts';
+import * as header from './header.ts';
+import * as names from './names.ts';
+import * as types from './types.ts';
+
+// Copied, because an imported binding is loaded and checked at each use, and a property of it again.
+const { FORMERR, NOTIMP, BADVERS } = codes.RCODE;
+const { dnssecOk: DNSSEC_OK } = edns.EDNS_FLAG;
+const { HEADER_BYTES, OPCODE_MASK, PLAIN_UDP_BYTES, u8, u16 } = header;
+const { response: RESPONSE } = header.FLAG;
+const { MAX_LABEL_BYTES, MAX_LABELS, MAX_NAME_BYTES, skipName } = names;
+const { OPT } = types.TYPE;
 
 /** The message must not be answered: it is shorter than a header, or itself a response. */
 export const IGNORE = -1;
@@ -61,19 +69,19 @@ export class QueryReader {
     this.#forgetOpt();
     if (length < HEADER_BYTES) return IGNORE;
     const flags = u16(bytes, start + 2);
-    if ((flags & FLAG.response) !== 0) return IGNORE;
-    if ((flags & OPCODE_MASK) !== 0) return RCODE.NOTIMP;
-    if (u16(bytes, start + 4) !== 1) return RCODE.FORMERR;
-    if (!this.#readQuestion(bytes, start, length)) return RCODE.FORMERR;
+    if ((flags & RESPONSE) !== 0) return IGNORE;
+    if ((flags & OPCODE_MASK) !== 0) return NOTIMP;
+    if (u16(bytes, start + 4) !== 1) return FORMERR;
+    if (!this.#readQuestion(bytes, start, length)) return FORMERR;
     // Nearly every query without EDNS ends with its question.
     const others = u16(bytes, start + 6) + u16(bytes, start + 8);
     const additionals = u16(bytes, start + 10);
     if (others + additionals === 0) return GOOD;
     if (!this.#readRecords(bytes, start, length, others, others + additionals)) {
       this.#forgetOpt();
-      return RCODE.FORMERR;
+      return FORMERR;
     }
-    return this.optAt !== 0 && u8(bytes, start + this.optAt + 5) !== 0 ? RCODE.BADVERS : GOOD;
+    return this.optAt !== 0 && u8(bytes, start + this.optAt + 5) !== 0 ? BADVERS : GOOD;
   }
 
   #forgetOpt(): void {
@@ -110,18 +118,19 @@ export class QueryReader {
     const end = start + length;
     let at = start + this.questionEnd;
     for (let index = 0; index < total; index++) {
-      const body = skipName(bytes, at, end);
+      // Nearly always the root, the owner of an OPT record.
+      const body = at < end && u8(bytes, at) === 0 ? at + 1 : skipName(bytes, at, end);
       if (body === -1 || body + 10 > end) return false;
       const next = body + 10 + u16(bytes, body + 8);
       if (next > end) return false;
-      if (u16(bytes, body) === TYPE.OPT) {
+      if (u16(bytes, body) === OPT) {
         // One at most, in the additional section, owned by the root (RFC 6891 §6.1.1).
         if (this.optAt !== 0 || index < others || u8(bytes, at) !== 0) return false;
         // Other EDNS versions may have something else in place of options (RFC 6891 §6.1.3).
         if (u8(bytes, body + 5) === 0 && !areOptions(bytes, body + 10, next)) return false;
         this.optAt = body - start;
         this.udpBytes = Math.max(u16(bytes, body + 2), PLAIN_UDP_BYTES);
-        this.dnssecOk = (u16(bytes, body + 6) & EDNS_FLAG.dnssecOk) !== 0;
+        this.dnssecOk = (u16(bytes, body + 6) & DNSSEC_OK) !== 0;
       }
       at = next;
     }
