@@ -41,6 +41,11 @@ export interface Clock {
   monotonicSeconds(): number;
   /** Resolves after `seconds`; rejects with the signal's reason as soon as `signal` is aborted. */
   sleep(seconds: number, signal?: AbortSignal): Promise<void>;
+  /**
+   * For less than a millisecond, which timers cannot do: stops the thread, and resolves once the input that came meanwhile was
+   * read. Zero or less only reads input.
+   */
+  nap(seconds: number): Promise<void>;
   /** Calls `action` once after `seconds`, unless the returned function is called before. */
   after(seconds: number, action: () => void): () => void;
   /** Calls `action` every `seconds` until the returned function is called. */
@@ -102,6 +107,8 @@ export interface World {
   readonly stderr: Output;
 }
 
+const sleeper = new Int32Array(new SharedArrayBuffer(4));
+
 /** A clock of the running process. */
 export const realClock: Clock = {
   now: () => new Date(),
@@ -130,6 +137,10 @@ export const realClock: Clock = {
       }, seconds * 1000);
       signal?.addEventListener('abort', onAbort, { once: true });
     }),
+  nap: (seconds) => {
+    if (seconds > 0) Atomics.wait(sleeper, 0, 0, seconds * 1000);
+    return new Promise((resolve) => setImmediate(resolve));
+  },
 };
 
 function streamOutput(stream: NodeJS.WriteStream): Output {

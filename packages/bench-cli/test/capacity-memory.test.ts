@@ -1,7 +1,7 @@
 /** The pure parts of `bench capacity memory`, and its messages. */
 import { readFile } from 'node:fs/promises';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { nextStart, oneAtATime, runLanes } from '../src/experiments/capacity/memory/lanes.ts';
+import { nextStart, runLanes } from '../src/experiments/capacity/memory/lanes.ts';
 import { goHeapIn, metricIn } from '../src/experiments/capacity/memory/memory-of.ts';
 import type { CompleteStart } from '../src/experiments/capacity/memory/memory-record.ts';
 import {
@@ -14,6 +14,7 @@ import { sideOf } from '../src/experiments/capacity/memory/published-side.ts';
 import { memorySettings } from '../src/experiments/capacity/memory/settings.ts';
 import { percentile95 } from '../src/experiments/capacity/memory/stage.ts';
 import { summarizeMemory } from '../src/experiments/capacity/memory/summarize.ts';
+import { oneAtATime } from '../src/experiments/capacity/one-at-a-time.ts';
 import { capacityKind } from '../src/experiments/capacity/record.ts';
 import { recordJsonSchema } from '../src/results/json-schema.ts';
 import { leastSquares } from '../src/stats/least-squares.ts';

@@ -1,5 +1,7 @@
 /** `bench capacity plan`: the published figures exactly, each with its basis, and nothing beyond what was measured. */
+import { once } from 'node:events';
 import { writeFile } from 'node:fs/promises';
+import { createServer } from 'node:http';
 import { join } from 'node:path';
 import { defineCluster, startApiServer } from '@dinodns-bench/cluster-objects';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
@@ -16,6 +18,21 @@ beforeEach(async () => {
   world = await testWorld();
 });
 afterEach(() => world.remove());
+
+/** Makes a kubeconfig of it the one of the world. */
+async function useCluster(server: string): Promise<void> {
+  const path = join(world.directory, 'kubeconfig');
+  const kubeconfig = {
+    apiVersion: 'v1',
+    kind: 'Config',
+    clusters: [{ name: 'c', cluster: { server, 'insecure-skip-tls-verify': true } }],
+    users: [{ name: 'u', user: {} }],
+    contexts: [{ name: 'x', context: { cluster: 'c', user: 'u' } }],
+    'current-context': 'x',
+  };
+  await writeFile(path, JSON.stringify(kubeconfig));
+  Object.assign(world.env, { KUBECONFIG: path });
+}
 
 const SIZE = ['--pods', '15000', '--services', '820'] as const;
 
@@ -201,17 +218,7 @@ describe('the plan', () => {
       cluster: defineCluster({ pods: 2200, services: 30, namespaces: 3 }),
     });
     try {
-      const path = join(world.directory, 'kubeconfig');
-      const kubeconfig = {
-        apiVersion: 'v1',
-        kind: 'Config',
-        clusters: [{ name: 'c', cluster: { server: server.url, 'insecure-skip-tls-verify': true } }],
-        users: [{ name: 'u', user: {} }],
-        contexts: [{ name: 'x', context: { cluster: 'c', user: 'u' } }],
-        'current-context': 'x',
-      };
-      await writeFile(path, JSON.stringify(kubeconfig));
-      Object.assign(world.env, { KUBECONFIG: path });
+      await useCluster(server.url);
       const { demand } = await plan('--from-cluster');
       expect(demand).toMatchObject({
         pods: 2200,
@@ -265,6 +272,28 @@ describe('is refused with one message and a fix', () => {
 
   it('but is made beyond the range where it is asked for', async () => {
     expect((await plan('--pods', '400000', '--services', '1', '--extrapolate')).objects).toBe(400_001);
+  });
+
+  it('a cluster that may not be read', async () => {
+    const status = { kind: 'Status', apiVersion: 'v1', status: 'Failure', reason: 'Forbidden', code: 403 };
+    const message =
+      'pods is forbidden: User "u" cannot list resource "pods" in API group "" at the cluster scope';
+    const server = createServer((_request, response) => {
+      response.writeHead(403, { 'content-type': 'application/json' });
+      response.end(JSON.stringify({ ...status, message }));
+    }).listen(0, '127.0.0.1');
+    await once(server, 'listening');
+    try {
+      const address = server.address();
+      await useCluster(`http://127.0.0.1:${typeof address === 'object' ? address?.port : ''}`);
+      expect(await world.bench('capacity', 'plan', '--from-cluster')).toBe(3);
+      expect(world.err()).toContain('this user may not list ');
+      expect(world.err().match(/fix:/g)).toHaveLength(1);
+      expect(world.out()).toBe('');
+    } finally {
+      server.closeAllConnections();
+      server.close();
+    }
   });
 
   it('a cluster that cannot be reached', async () => {

@@ -155,6 +155,7 @@ function fakeClock(): Clock & { seconds: number } {
     monotonicSeconds: () => clock.seconds,
     after: realClock.after,
     every: realClock.every,
+    nap: realClock.nap,
     sleep: async (seconds: number, signal?: AbortSignal) => {
       signal?.throwIfAborted();
       clock.seconds += seconds;

@@ -261,7 +261,6 @@ describe('bench reproduce', () => {
   it.each([
     [['blgo'], 2, 'Did you mean "blog"?'],
     [['wiki'], 2, 'Choose from blog, swap, scaling, kube-dns, lookup'],
-    [['scaling'], 2, 'bench cannot measure what publication "scaling" compares'],
     [['swap', ID], 2, 'has none of the cases of publication "swap"'],
     [['blog', 'latets'], 6, 'Did you mean "latest"?'],
     [['blog', '20261122-050000-abce'], 6, `Did you mean "${ID}"?`],

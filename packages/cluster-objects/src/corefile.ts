@@ -102,3 +102,53 @@ export function renderCorefile(options: CorefileOptions = {}): string {
   ];
   return `.:${port} {\n${lines.map((line) => `    ${line}\n`).join('')}}\n`;
 }
+
+export interface NodeLocalOptions {
+  /** The cluster's DNS, which is asked over TCP for what is not in the cache: `127.0.0.1:5300`. */
+  readonly clusterDns: string;
+  /** Where all other names are asked. */
+  readonly upstream: string;
+  readonly address: string;
+  readonly port: number;
+  /** Where `health` and `prometheus` listen. */
+  readonly health: string;
+  readonly metrics: string;
+  /** The cluster's zone; default `cluster.local`. */
+  readonly domain?: string;
+}
+
+/**
+ * The Corefile of NodeLocal DNSCache (`cluster/addons/dns/nodelocaldns/nodelocaldns.yaml` of Kubernetes), with addresses of
+ * one machine: one server block each for the cluster's names, for both reverse zones, and for all others.
+ * @throws ClusterError `E_COREFILE`
+ */
+export function renderNodeLocalCorefile(options: NodeLocalOptions): string {
+  const { clusterDns, upstream, address, port, health, metrics, domain = 'cluster.local' } = options;
+  checkWords({ endpoint: clusterDns, upstream, address, health, metrics, domain });
+  const toCluster = [`forward . ${clusterDns} {`, '   force_tcp', '}'];
+  const block = (
+    zone: string,
+    cache: readonly string[],
+    forward: readonly string[],
+    more: readonly string[],
+  ) => {
+    const lines = [
+      'errors',
+      ...cache,
+      'reload',
+      'loop',
+      `bind ${address}`,
+      ...forward,
+      `prometheus ${metrics}`,
+      ...more,
+    ];
+    return `${zone}:${port} {\n${lines.map((line) => `    ${line}\n`).join('')}}\n`;
+  };
+  const clusterCache = ['cache {', '   success 9984 30', '   denial 9984 5', '}'];
+  return [
+    block(domain, clusterCache, toCluster, [`health ${health}`]),
+    block('in-addr.arpa', CACHES.on, toCluster, []),
+    block('ip6.arpa', CACHES.on, toCluster, []),
+    block('.', CACHES.on, [`forward . ${upstream}`], []),
+  ].join('');
+}

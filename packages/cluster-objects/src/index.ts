@@ -3,7 +3,7 @@
  * with a delay, the stock Corefile, and what every name's answer is.
  */
 export { EXIT_STATUS, type Problem } from '@dinodns-bench/program';
-export { type Churn, MAX_CHURN_RATE, type ServiceChange } from './api-server/churn.ts';
+export { type AnnouncedService, type Churn, MAX_CHURN_RATE, type ServiceChange } from './api-server/churn.ts';
 export { type ApiServer, type ApiServerOptions, type Served, startApiServer } from './api-server/server.ts';
 export {
   type Cluster,
@@ -15,7 +15,12 @@ export {
   specForObjects,
 } from './cluster/cluster.ts';
 export { type ClusterInput, type ClusterSpec, clusterSpecSchema } from './cluster/spec.ts';
-export { type CorefileOptions, renderCorefile } from './corefile.ts';
+export {
+  type CorefileOptions,
+  type NodeLocalOptions,
+  renderCorefile,
+  renderNodeLocalCorefile,
+} from './corefile.ts';
 export { ClusterError, ERROR_CODES, type ErrorCode } from './errors.ts';
 export type { KubeObject } from './kubernetes/object.ts';
 export {

@@ -209,6 +209,8 @@ describe('other requests', () => {
     ['GET', '/api/v1/pods?resourceVersion=x', 400],
     ['POST', '/api/v1/namespaces/team-000/services', 405],
     ['POST', '/control/churn?rate=many', 400],
+    ['POST', '/control/announce?after=-1', 400],
+    ['POST', '/control/announce', 400],
     ['GET', '/control/expire', 405],
     ['GET', '/control/nothing', 404],
   ])('%s %s is refused with %i', async (method, path, code) => {
@@ -229,6 +231,22 @@ describe('the controls', () => {
     for (const { atSeconds } of changes) expect(Math.abs(atSeconds - Date.now() / 1000)).toBeLessThan(5);
     const versions = changes.map(({ resourceVersion }: { resourceVersion: number }) => resourceVersion);
     expect(versions).toEqual(versions.toSorted((a: number, b: number) => a - b));
+  });
+
+  it('announce a Service with its name and address, and create exactly that one', async () => {
+    const before = process.hrtime.bigint();
+    const response = await fetch(`${server.url}/control/announce?after=0.05`, { method: 'POST' });
+    const { service } = JSON.parse(await response.text());
+    const announced = () => server.churn.changesAfter(0).filter(({ name }) => name === service.name);
+    expect(announced()).toEqual([]);
+    await expect.poll(announced).toHaveLength(1);
+    const [change] = announced();
+    expect(change).toMatchObject({ type: 'ADDED', address: service.address });
+    const seconds = (change?.monotonicSeconds ?? 0) - Number(before) / 1e9;
+    expect(seconds).toBeGreaterThan(0.045);
+    expect(seconds).toBeLessThan(5);
+    // It is not one of the churn's, which deletes the oldest of its own.
+    expect(server.churn.delete()?.name).not.toBe(service.name);
   });
 
   it('end all watches', async () => {

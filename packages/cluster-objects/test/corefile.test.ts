@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { renderCorefile } from '../src/index.ts';
+import { ClusterError, renderCorefile, renderNodeLocalCorefile } from '../src/index.ts';
 
 it('without options it is the Corefile of a cluster', () => {
   expect(renderCorefile()).toBe(`.:53 {
@@ -47,4 +47,35 @@ it.each([
   [{ autopath: '@kubernetes' }, 'autopath @kubernetes needs to know every pod, but pods are insecure'],
 ])('%o cannot be written', (options, problem) => {
   expect(() => renderCorefile(options)).toThrow(problem);
+});
+
+describe('the Corefile of NodeLocal DNSCache', () => {
+  const options = {
+    clusterDns: '127.0.0.1:5300',
+    upstream: '127.0.0.1:5301',
+    address: '127.0.0.1',
+    port: 5302,
+    health: '127.0.0.1:8080',
+    metrics: '127.0.0.1:9253',
+  };
+
+  it('asks the cluster over TCP for its names, and the upstream for all others', () => {
+    const blocks = renderNodeLocalCorefile(options).split(/^(?=\S+:5302 \{)/m);
+    expect(blocks.map((block) => block.slice(0, block.indexOf(':')))).toEqual([
+      'cluster.local',
+      'in-addr.arpa',
+      'ip6.arpa',
+      '.',
+    ]);
+    for (const block of blocks.slice(0, 3)) {
+      expect(block).toContain('    forward . 127.0.0.1:5300 {\n       force_tcp\n    }\n');
+    }
+    expect(blocks[0]).toContain('    cache {\n       success 9984 30\n       denial 9984 5\n    }\n');
+    expect(blocks[3]).toContain('    forward . 127.0.0.1:5301\n');
+    expect(blocks[3]).toContain('    cache 30\n');
+  });
+
+  it('refuses what a Corefile cannot write', () => {
+    expect(() => renderNodeLocalCorefile({ ...options, upstream: 'a b' })).toThrow(ClusterError);
+  });
 });

@@ -1,5 +1,6 @@
 /** `bench reproduce`: published ratios beside those of a run. */
 import { BenchError } from '../errors.ts';
+import { CAPACITY_PUBLICATIONS } from '../experiments/capacity/reproduce/publications.ts';
 import { openRun } from '../experiments/registry.ts';
 import type { Entry } from '../history/entry.ts';
 import { findPublication, publishedRecord } from '../history/published.ts';
@@ -19,6 +20,7 @@ import {
   printJson,
   selectRun,
 } from './history-options.ts';
+import { reproduceCapacity } from './reproduce-capacity.ts';
 import { reproduceLookup } from './reproduce-lookup.ts';
 
 export interface ReproduceOptions {
@@ -76,6 +78,8 @@ export async function reproduceCommand(world: World, options: ReproduceOptions):
   }
   // Its figures are no cases of a comparison.
   if (name === 'lookup') return reproduceLookup(world, options);
+  const capacity = CAPACITY_PUBLICATIONS.find((publication) => publication === name);
+  if (capacity !== undefined) return reproduceCapacity(world, { ...options, publication: capacity });
   const { mapping, experiments, example } = mappingOf(name);
   const known = await knownRuns(world, options.out);
   const { entry, notes } = await runFor(world, known, options.run, experiments);

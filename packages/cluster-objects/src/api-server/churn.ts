@@ -1,8 +1,9 @@
 /** Changes at a steady rate: a Service is created, and after a while deleted, each at a known moment. */
-import type { Cluster } from '../cluster/cluster.ts';
+import type { Cluster, Service } from '../cluster/cluster.ts';
 import type { KubeObject } from '../kubernetes/object.ts';
 import { serviceObject } from '../kubernetes/objects.ts';
 import { SERVICES } from '../kubernetes/resources.ts';
+import { serviceName } from '../names/internal.ts';
 import type { Store } from './store.ts';
 
 /** Changes per second; more is more than one process can send in time. */
@@ -17,6 +18,15 @@ export interface ServiceChange {
   readonly resourceVersion: number;
   /** When the event was ready to be sent: seconds since 1970, to the microsecond. */
   readonly atSeconds: number;
+  /** The same moment on the machine's monotonic clock, which all its processes share: for differences. */
+  readonly monotonicSeconds: number;
+}
+
+/** A Service that does not exist yet: what to ask for until it does. */
+export interface AnnouncedService {
+  /** Its DNS name, without a trailing dot. */
+  readonly name: string;
+  readonly address: string;
 }
 
 /** Changes that are remembered; at 100 a second, more than ten minutes of them. */
@@ -28,6 +38,9 @@ const LIVE_SERVICES = 100;
 /** Changes come in groups of this many milliseconds at most, the resolution of timers. */
 const TICK_MILLISECONDS = 5;
 
+/** Seconds from an announcement to the Service, at most. */
+export const MAX_ANNOUNCED_SECONDS = 60;
+
 export class Churn {
   readonly #store: Store;
   readonly #live: KubeObject[] = [];
@@ -35,6 +48,7 @@ export class Churn {
   /** Above all generated services, so that names and addresses are new; never used twice. */
   #nextService: number;
   #timer: NodeJS.Timeout | undefined;
+  readonly #announced = new Set<NodeJS.Timeout>();
 
   constructor(store: Store) {
     this.#store = store;
@@ -48,12 +62,26 @@ export class Churn {
 
   /** Creates one Service. */
   create(): ServiceChange {
-    const service = this.#store.cluster.service(this.#nextService++);
-    const object = this.#store.add(SERVICES, (version) =>
-      serviceObject(this.#store.cluster, service, version),
-    );
+    const object = this.#add(this.#nextService++);
     this.#live.push(object);
     return this.#record('ADDED', object);
+  }
+
+  /**
+   * Creates one Service after a while, and says now what it will be: so that somebody can already ask for it when it comes.
+   * No churn deletes it.
+   */
+  announce(afterSeconds: number): AnnouncedService {
+    const service = this.#store.cluster.service(this.#nextService++);
+    const timer = setTimeout(() => {
+      this.#announced.delete(timer);
+      this.#record('ADDED', this.#add(service.index));
+    }, afterSeconds * 1000);
+    this.#announced.add(timer);
+    return {
+      name: serviceName(this.#store.cluster, service),
+      address: service.addresses[0] ?? '',
+    };
   }
 
   /** Deletes the oldest Service that a churn has created; null if there is none. */
@@ -74,6 +102,19 @@ export class Churn {
     this.#timer.unref();
   }
 
+  /** Ends the churn, and forgets what was announced. */
+  close(): void {
+    this.run(0);
+    for (const timer of this.#announced) clearTimeout(timer);
+    this.#announced.clear();
+  }
+
+  #add(index: number): KubeObject {
+    const { cluster } = this.#store;
+    const service = cluster.service(index);
+    return this.#store.add(SERVICES, (version) => serviceObject(cluster, service, version));
+  }
+
   /** Creates until there are enough, then creates and deletes in turn. */
   #change(): void {
     if (this.#live.length < LIVE_SERVICES) this.create();
@@ -81,13 +122,14 @@ export class Churn {
   }
 
   #record(type: ServiceChange['type'], object: KubeObject): ServiceChange {
-    const { name, namespace } = object.metadata;
+    const service = serviceNamed(this.#store.cluster, object.metadata.name);
     const change: ServiceChange = {
       type,
-      name: `${name}.${namespace}.svc.${this.#store.cluster.spec.domain}`,
-      address: addressOf(this.#store.cluster, name),
+      name: serviceName(this.#store.cluster, service),
+      address: service.addresses[0] ?? '',
       resourceVersion: Number(object.metadata.resourceVersion),
       atSeconds: (performance.timeOrigin + performance.now()) / 1000,
+      monotonicSeconds: Number(process.hrtime.bigint()) / 1e9,
     };
     this.#changes.push(change);
     if (this.#changes.length >= 2 * KEPT_CHANGES) this.#changes = this.#changes.slice(-KEPT_CHANGES);
@@ -96,6 +138,6 @@ export class Churn {
 }
 
 /** The number in the name is the service's. */
-function addressOf(cluster: Cluster, name: string): string {
-  return cluster.service(Number(name.slice(name.lastIndexOf('-') + 1))).addresses[0] ?? '';
+function serviceNamed(cluster: Cluster, name: string): Service {
+  return cluster.service(Number(name.slice(name.lastIndexOf('-') + 1)));
 }

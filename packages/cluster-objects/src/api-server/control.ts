@@ -1,10 +1,10 @@
 /**
  * What a test or a run does to the API server while it serves, as HTTP below `/control/`, so that another process can do
- * it as well: `POST /control/churn?rate=10`, `/control/create`, `/control/delete`, `/control/expire`, `/control/close-watches`;
- * `GET /control/changes?after=VERSION`, `/control/status`.
+ * it as well: `POST /control/churn?rate=10`, `/control/create`, `/control/announce?after=SECONDS`, `/control/delete`,
+ * `/control/expire`, `/control/close-watches`; `GET /control/changes?after=VERSION`, `/control/status`.
  */
 import type { JsonObject } from '../kubernetes/object.ts';
-import { type Churn, MAX_CHURN_RATE } from './churn.ts';
+import { type Churn, MAX_ANNOUNCED_SECONDS, MAX_CHURN_RATE } from './churn.ts';
 import { badRequest, type Failure, notFound } from './status.ts';
 
 export interface Controls {
@@ -30,6 +30,13 @@ const POSTS: Readonly<Record<string, Control>> = {
     return { rate };
   },
   create: ({ churn }) => ({ change: { ...churn.create() } }),
+  announce({ churn }, query) {
+    const after = Number(query.get('after') ?? Number.NaN);
+    if (!(after >= 0 && after <= MAX_ANNOUNCED_SECONDS)) {
+      return badRequest(`after=${query.get('after')}: give seconds, 0 to ${MAX_ANNOUNCED_SECONDS}`);
+    }
+    return { service: { ...churn.announce(after) } };
+  },
   delete({ churn }) {
     const change = churn.delete();
     return { change: change === null ? null : { ...change } };

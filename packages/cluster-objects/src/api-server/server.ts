@@ -255,7 +255,7 @@ export async function startApiServer(options: ApiServerOptions): Promise<ApiServ
     expire: () => serving.expire(),
     status: () => serving.status(),
     async close() {
-      serving.churn.run(0);
+      serving.churn.close();
       serving.closeWatches();
       if (!server.listening) return;
       const closed = once(server, 'close');

@@ -11,8 +11,9 @@ import {
   publishedBasis,
   type Size,
 } from './memory-basis.ts';
+import { ownRecords } from './own-records.ts';
 import type { Configuration } from './published.ts';
-import { type CapacityRecord, capacityKind } from './record.ts';
+import { capacityKind } from './record.ts';
 
 export interface BasisRequest {
   readonly configuration: Configuration;
@@ -30,25 +31,6 @@ export interface ChosenBasis {
   readonly basis: MemoryBasis;
   /** Runs that were found and not used, and why, as sentences. */
   readonly notes: readonly string[];
-}
-
-/** Null for a run of another experiment, or one that this version cannot read. */
-async function capacityRecord(store: RunStore, id: string): Promise<CapacityRecord | null> {
-  try {
-    const { experiment } = await store.find(id);
-    return experiment === capacityKind.experiment ? (await store.loadAs(capacityKind, id)).record : null;
-  } catch (error) {
-    if (error instanceof BenchError && error.code.startsWith('E_RECORD_')) return null;
-    throw error;
-  }
-}
-
-/** The newest first. */
-async function* ownRecords(world: World, store: RunStore): AsyncGenerator<CapacityRecord> {
-  for (const id of (await store.list()).toReversed()) {
-    const record = await capacityRecord(store, id);
-    if (record !== null && record.environment.hostname === world.machine.hostname) yield record;
-  }
 }
 
 function tooFar({ maxObjects, kind, source }: MemoryBasis, objects: number): BenchError {

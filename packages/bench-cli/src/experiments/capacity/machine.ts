@@ -66,6 +66,9 @@ export async function clusterServers(world: World, configuration: RunConfigurati
   return loadServers(world, configuration.servers, configuration);
 }
 
+/** No service has it, and CoreDNS says so only when it has read everything; until then it is SERVFAIL. */
+export const READY_NAME = 'gone.team-000.svc.cluster.local';
+
 export interface OpenMachine {
   readonly session: Session;
   readonly programs: Programs;

@@ -1,7 +1,9 @@
 /** The measuring commands of the capacity experiment, with their flags. */
 import type { Command } from 'commander';
 import { type Setting, shownValue } from '../../config/setting.ts';
+import type { World } from '../../world.ts';
 import type { Call } from '../experiment.ts';
+import { CACHING, THROUGHPUT } from './cases/kinds.ts';
 import { casesCommand } from './cases/run.ts';
 import { CACHING_SETTINGS, THROUGHPUT_SETTINGS } from './cases/settings.ts';
 import { clusterMemoryCommand } from './cluster/cluster-command.ts';
@@ -10,6 +12,9 @@ import { DEFAULT_MAX_OBJECTS } from './cluster/measure-on-cluster.ts';
 import type { CommonFlags } from './machine.ts';
 import { memoryCommand } from './memory/run.ts';
 import { MEMORY_SETTINGS } from './memory/settings.ts';
+import type { MeasurementOptions } from './open-run.ts';
+import { propagationCommand } from './propagation/run.ts';
+import { PROPAGATION_SETTINGS } from './propagation/settings.ts';
 import { targetOf } from './target.ts';
 
 const pick = (values: Readonly<Record<string, unknown>>, names: readonly string[]) =>
@@ -55,6 +60,8 @@ function addCommon(command: Command, hasLoader = true): Command {
 const commonOf = (values: Readonly<Record<string, unknown>>): CommonFlags =>
   pick(values, ['out', 'loader', 'corednsVersion', 'provision']);
 
+const RESUME = ['--resume <run>', 'continue an interrupted run: its id, or latest'] as const;
+
 function addMemory(capacity: Command, call: Call): void {
   addClusterFlags(addCommon(addSettings(capacity.command('memory'), MEMORY_SETTINGS)))
     .description(
@@ -69,7 +76,7 @@ function addMemory(capacity: Command, call: Call): void {
       '--max-objects <n>',
       `pods and services to create on a cluster, at most (default: ${DEFAULT_MAX_OBJECTS})`,
     )
-    .option('--resume <run>', 'continue an interrupted run: its id, or latest')
+    .option(...RESUME)
     .option('--dry-run', 'print what would be measured and how long it will take, then exit')
     .option('--json', 'print the record instead of the table')
     .addHelpText('after', call.exitStatusHelp)
@@ -94,28 +101,51 @@ function addMemory(capacity: Command, call: Call): void {
     });
 }
 
-const CASES = {
-  throughput: {
-    settings: THROUGHPUT_SETTINGS,
-    description: 'lookups a second of CoreDNS by configuration, at saturation and at half of it',
-  },
-  caching: {
-    settings: CACHING_SETTINGS,
-    description: "kube-dns's caching tier (dnsmasq) and CoreDNS's cache: cached, off, and too small",
-  },
-} as const;
+interface Measurement {
+  readonly name: string;
+  readonly description: string;
+  readonly settings: Readonly<Record<string, Setting>>;
+  run(world: World, options: MeasurementOptions): Promise<number>;
+}
 
-function addCases(capacity: Command, call: Call, what: keyof typeof CASES): void {
-  const { settings, description } = CASES[what];
-  addCommon(addSettings(capacity.command(what), settings), false)
+/** Measurements on this machine whose load generator is given. */
+const MEASUREMENTS: readonly Measurement[] = [
+  {
+    name: 'throughput',
+    description: 'lookups a second of CoreDNS by configuration, at saturation and at half of it',
+    settings: THROUGHPUT_SETTINGS,
+    run: (world, options) => casesCommand(world, THROUGHPUT, options),
+  },
+  {
+    name: 'caching',
+    description:
+      "caching tiers of kube-dns (dnsmasq) and NodeLocal DNSCache, and CoreDNS's cache: cached, off, and too small",
+    settings: CACHING_SETTINGS,
+    run: (world, options) => casesCommand(world, CACHING, options),
+  },
+  {
+    name: 'propagation',
+    description: 'how long a new Service takes to resolve, by objects and by changes a second',
+    settings: PROPAGATION_SETTINGS,
+    run: propagationCommand,
+  },
+];
+
+function addMeasurement(
+  capacity: Command,
+  call: Call,
+  { name, description, settings, run }: Measurement,
+): void {
+  addCommon(addSettings(capacity.command(name), settings), false)
     .description(description)
+    .option(...RESUME)
     .option('--json', 'print the record instead of the table')
     .addHelpText('after', call.exitStatusHelp)
     .action(async (values: Record<string, unknown>) => {
-      call.status = await casesCommand(call.world, {
-        what,
+      call.status = await run(call.world, {
         given: givenSettings(values, settings),
         common: commonOf(values),
+        resume: values.resume === undefined ? undefined : String(values.resume),
         json: values.json === true,
         argv: call.argv,
       });
@@ -124,6 +154,5 @@ function addCases(capacity: Command, call: Call, what: keyof typeof CASES): void
 
 export function addMeasureCommands(capacity: Command, call: Call): void {
   addMemory(capacity, call);
-  addCases(capacity, call, 'throughput');
-  addCases(capacity, call, 'caching');
+  for (const measurement of MEASUREMENTS) addMeasurement(capacity, call, measurement);
 }

@@ -4,6 +4,7 @@ import { provisionedToolSchema, serverRecordSchema } from '../../results/record-
 import { envelope, type RecordKind } from '../../results/record-kind.ts';
 import { cachingResultSchema, throughputResultSchema } from './cases/cases-record.ts';
 import { type MemoryStart, memoryResultSchema } from './memory/memory-record.ts';
+import { propagationResultSchema } from './propagation/propagation-record.ts';
 
 export const capacityRecordSchema = z.object({
   ...envelope('capacity', 1),
@@ -15,7 +16,12 @@ export const capacityRecordSchema = z.object({
   loader: z.object({ kind: z.string(), version: z.string() }),
   /** How intervals were made, in words. */
   intervalMethod: z.string(),
-  measured: z.discriminatedUnion('what', [memoryResultSchema, throughputResultSchema, cachingResultSchema]),
+  measured: z.discriminatedUnion('what', [
+    memoryResultSchema,
+    throughputResultSchema,
+    cachingResultSchema,
+    propagationResultSchema,
+  ]),
 });
 export type CapacityRecord = z.output<typeof capacityRecordSchema>;
 

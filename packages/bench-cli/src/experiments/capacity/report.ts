@@ -4,6 +4,7 @@ import { casesDocument, casesSummary } from './cases/document.ts';
 import { clusterDocument } from './cluster/cluster-document.ts';
 import { memoryDocument, memorySummary } from './memory/document.ts';
 import { planDocument } from './plan-document.ts';
+import { propagationDocument, propagationSummaryLine } from './propagation/document.ts';
 import type { CapacityRecord } from './record.ts';
 
 function documentOf(record: CapacityRecord): ReportDocument {
@@ -14,6 +15,8 @@ function documentOf(record: CapacityRecord): ReportDocument {
     case 'throughput':
     case 'caching':
       return casesDocument(record, measured);
+    case 'propagation':
+      return propagationDocument(record, measured);
   }
 }
 
@@ -27,6 +30,8 @@ export function summarizeCapacity({ measured }: CapacityRecord): string {
     case 'throughput':
     case 'caching':
       return casesSummary(measured);
+    case 'propagation':
+      return propagationSummaryLine(measured);
   }
 }
 

@@ -77,8 +77,8 @@ const MAPPINGS: Readonly<Partial<Record<PublicationName, Reproducible>>> = {
   },
 };
 
-/** Publications that `bench reproduce` compares; `lookup` has figures of its own, which stand beside a run without a verdict. */
-export const REPRODUCIBLE = [...Object.keys(MAPPINGS), 'lookup'];
+/** Publications that `bench reproduce` compares; those after the mapped ones have figures of their own, and code of their experiments. */
+export const REPRODUCIBLE = [...Object.keys(MAPPINGS), 'scaling', 'kube-dns', 'lookup'];
 
 /** @throws BenchError `E_USAGE` for a publication whose cases bench cannot measure yet. */
 export function mappingOf(name: PublicationName): Reproducible {

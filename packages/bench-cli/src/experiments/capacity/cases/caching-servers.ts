@@ -1,9 +1,12 @@
 /**
- * kube-dns's caching tier in front of CoreDNS: Debian's dnsmasq with kube-dns's flags, and behind it CoreDNS without a cache.
- * It is never called kube-dns, whose own program is another backend.
+ * Caching tiers in front of CoreDNS. That of kube-dns: Debian's dnsmasq with kube-dns's flags, and behind it CoreDNS without a
+ * cache; it is never called kube-dns, whose own program is another backend. And that of NodeLocal DNSCache: CoreDNS with its
+ * documented Corefile, and behind it CoreDNS as clusters run it; `node-cache` itself, which is CoreDNS with a few plugins and
+ * sets up a network interface, cannot be built from a module.
  */
 import { join } from 'node:path';
-import { type ClusterSpec, renderCorefile } from '@dinodns-bench/cluster-objects';
+import { type ClusterSpec, renderCorefile, renderNodeLocalCorefile } from '@dinodns-bench/cluster-objects';
+import { coredns } from '../../../servers/coredns/index.ts';
 import { API_SERVER, companionsOf, UPSTREAM } from '../../../servers/coredns-cluster/definition.ts';
 import { dnsmasq } from '../../../servers/dnsmasq/index.ts';
 import type { InstanceRequest, ServerDefinition } from '../../../servers/server.ts';
@@ -27,14 +30,14 @@ function portOf({ companionPorts = {} }: InstanceRequest, name: string): number 
   return port;
 }
 
-function backendFile(request: InstanceRequest, tier: CachingTier): string {
+function backendFile(request: InstanceRequest, tier: CachingTier, cache: 'on' | 'off'): string {
   const { address } = request;
   return renderCorefile({
     endpoint: `http://${address}:${portOf(request, API_SERVER)}`,
     upstream: `${address}:${portOf(request, UPSTREAM)}`,
     address,
     port: tier.backendPort,
-    cache: 'off',
+    cache,
     lameduckSeconds: 0,
     health: `${address}:0`,
     ready: `${address}:0`,
@@ -74,21 +77,58 @@ function dnsmasqFlags(
   ];
 }
 
-/** dnsmasq in front of CoreDNS; the CPU time of both counts. */
-export function dnsmasqTier(tier: CachingTier, cacheSize: number, isNegative: boolean): ServerDefinition {
+/** What both tiers have in common: the CPU time of both servers counts. */
+function tierDefinition(
+  base: ServerDefinition,
+  tier: CachingTier,
+  cache: 'on' | 'off',
+  front: (request: InstanceRequest) => { readonly command: string[]; readonly corefile?: string },
+): ServerDefinition {
+  const { spec, upstreamDelaySeconds } = tier;
   return {
-    ...dnsmasq.definition,
+    ...base,
     answersNamesOf: 'generated-cluster',
-    companions: companionsOf({ spec: tier.spec, upstreamDelaySeconds: tier.upstreamDelaySeconds }),
+    companions: companionsOf({ spec, upstreamDelaySeconds }),
     plan(request) {
+      const { command, corefile } = front(request);
       return {
-        files: [{ path: 'Corefile', chunks: [backendFile(request, tier)] }],
-        command: [...request.program, ...dnsmasqFlags(request, tier, cacheSize, isNegative)],
-        beside: [[...tier.coredns, '-conf', join(request.directory, 'Corefile')]],
+        files: [
+          { path: BACKEND_FILE, chunks: [backendFile(request, tier, cache)] },
+          ...(corefile === undefined ? [] : [{ path: FRONT_FILE, chunks: [corefile] }]),
+        ],
+        command,
+        beside: [[...tier.coredns, '-conf', join(request.directory, BACKEND_FILE)]],
         env: {},
         readiness: { kind: 'answer' },
-        workers: 1,
+        workers: corefile === undefined ? 1 : null,
       };
     },
   };
+}
+
+const BACKEND_FILE = 'Corefile';
+const FRONT_FILE = 'Corefile-node';
+
+/** dnsmasq in front of CoreDNS without a cache. */
+export function dnsmasqTier(tier: CachingTier, cacheSize: number, isNegative: boolean): ServerDefinition {
+  return tierDefinition(dnsmasq.definition, tier, 'off', (request) => ({
+    command: [...request.program, ...dnsmasqFlags(request, tier, cacheSize, isNegative)],
+  }));
+}
+
+/** CoreDNS with the Corefile of NodeLocal DNSCache in front of CoreDNS. Its metrics are at `metricsPort`. */
+export function nodeLocalTier(tier: CachingTier, metricsPort: number): ServerDefinition {
+  const { transports: _transports, ...base } = coredns.definition;
+  return tierDefinition({ ...base, image: null }, tier, 'on', (request) => {
+    const { address, port, program, directory } = request;
+    const corefile = renderNodeLocalCorefile({
+      clusterDns: `${address}:${tier.backendPort}`,
+      upstream: `${address}:${portOf(request, UPSTREAM)}`,
+      address,
+      port,
+      health: `${address}:0`,
+      metrics: `${address}:${metricsPort}`,
+    });
+    return { command: [...program, '-conf', join(directory, FRONT_FILE)], corefile };
+  });
 }

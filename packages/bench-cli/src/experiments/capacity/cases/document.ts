@@ -34,6 +34,7 @@ const NOTES = [
 
 const CACHING_NOTES = [
   'dnsmasq + CoreDNS backend: Debian’s dnsmasq with the flags of kube-dns (one thread, 1,000 entries, no negative cache by default) in front of CoreDNS without a cache. It is the caching tier of kube-dns, not kube-dns; CPU and memory are of both.',
+  'CoreDNS as NodeLocal DNSCache + CoreDNS: CoreDNS with the documented Corefile of NodeLocal DNSCache, which asks CoreDNS as clusters run it over TCP for the cluster’s names, and the upstream for all others. It is not node-cache itself, which is CoreDNS with its own network set-up; CPU and memory are of both.',
   '3 × the cache: three times as many entries as it holds are asked for in turn.',
 ];
 

@@ -43,6 +43,8 @@ const common = {
   },
 } as const satisfies Record<string, Setting>;
 
+export type CommonSettings = SettingsOf<typeof common>;
+
 export const THROUGHPUT_SETTINGS = {
   configurations: {
     flag: '--config <list>',

@@ -21,8 +21,8 @@ export function summaryOf(
   return values.length === 0 ? null : summarize(values);
 }
 
-/** The median of a counter's growth for each query, over the trials that had it; null without any. */
-export function perQuery(trials: readonly OkCaseTrial[], counter: string): number | null {
+/** The median of a counter, over the trials that had it; null without any. */
+export function counterOf(trials: readonly OkCaseTrial[], counter: string): number | null {
   const values = trials.flatMap(({ counters }) => counters[counter] ?? []);
   return values.length === 0 ? null : median(values);
 }

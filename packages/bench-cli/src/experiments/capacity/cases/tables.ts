@@ -2,11 +2,10 @@
 import type { Block } from '../../../report/document/document.ts';
 import { table } from '../../../report/document/index.ts';
 import { formatCount, formatFixed, formatShare, formatTime } from '../../../report/numbers.ts';
-import { withInterval } from '../figures.ts';
-import type { CapacityCase, CasesResult } from './cases-record.ts';
-import { okTrials, perQuery, summaryOf } from './summaries.ts';
+import { megabytes, numberColumn, plainMedian, withInterval } from '../figures.ts';
+import type { CapacityCase, CasesResult, LoadName } from './cases-record.ts';
+import { counterOf, okTrials, summaryOf } from './summaries.ts';
 
-const number = (title: string) => ({ title, isNumber: true });
 const CACHE_WORDS = { cached: 'cached', off: 'off', overflow: '3 × the cache' } as const;
 
 function rowsOf(result: CasesResult, shown: (item: CapacityCase) => readonly string[]) {
@@ -21,8 +20,23 @@ function rowsOf(result: CasesResult, shown: (item: CapacityCase) => readonly str
   });
 }
 
-const plain = (summary: { readonly median: number } | null, show: (value: number) => string) =>
-  summary === null ? '–' : show(summary.median);
+type Value = Parameters<typeof summaryOf>[3];
+type Shown = readonly [value: Value, show: (value: number) => string, load?: LoadName];
+
+/** Medians of a case, as cells; at saturation unless they say otherwise. */
+function mediansOf(result: CasesResult, item: CapacityCase, shown: readonly Shown[]): string[] {
+  return shown.map(([value, show, load = 'saturation']) =>
+    plainMedian(summaryOf(result, item, load, value), show),
+  );
+}
+
+const MEAN: Value = ({ lookupLatencySeconds }) => lookupLatencySeconds.mean;
+const P99: Value = ({ lookupLatencySeconds }) => lookupLatencySeconds.p99;
+const CPU: Value = ({ cpuCores }) => cpuCores;
+const CPU_EACH: Value = ({ cpuCores, lookupsPerSecond }) =>
+  cpuCores === null ? null : cpuCores / lookupsPerSecond;
+const LOST: Value = ({ lostRatio }) => lostRatio;
+const twoDigits = (value: number) => formatFixed(value, 2);
 
 /** As published: lookups a second and their latency; then what the server does for them. */
 export function throughputTable(result: CasesResult): Block {
@@ -32,59 +46,30 @@ export function throughputTable(result: CasesResult): Block {
       { title: 'Server' },
       { title: 'Configuration' },
       { title: 'Lookup' },
-      number('Lookups/s'),
-      number('Queries/s'),
-      number('Queries a lookup'),
-      number('Latency'),
-      number('p99'),
-      number('Latency at half load'),
-      number('p99 at half load'),
-      number('CPU'),
-      number('CPU a lookup'),
-      number('Lost'),
+      numberColumn('Lookups/s'),
+      numberColumn('Queries/s'),
+      numberColumn('Queries a lookup'),
+      numberColumn('Latency'),
+      numberColumn('p99'),
+      numberColumn('Latency at half load'),
+      numberColumn('p99 at half load'),
+      numberColumn('CPU'),
+      numberColumn('CPU a lookup'),
+      numberColumn('Lost'),
     ],
-    rowsOf(result, (item) => {
-      const at = (value: Parameters<typeof summaryOf>[3], load: 'saturation' | 'half' = 'saturation') =>
-        summaryOf(result, item, load, value);
-      return [
-        plain(
-          at(({ queriesPerSecond }) => queriesPerSecond),
-          formatCount,
-        ),
-        plain(
-          at(({ queriesPerSecond, lookupsPerSecond }) => queriesPerSecond / lookupsPerSecond),
-          (value) => formatFixed(value, 2),
-        ),
-        plain(
-          at(({ lookupLatencySeconds }) => lookupLatencySeconds.mean),
-          formatTime,
-        ),
-        plain(
-          at(({ lookupLatencySeconds }) => lookupLatencySeconds.p99),
-          formatTime,
-        ),
-        plain(
-          at(({ lookupLatencySeconds }) => lookupLatencySeconds.mean, 'half'),
-          formatTime,
-        ),
-        plain(
-          at(({ lookupLatencySeconds }) => lookupLatencySeconds.p99, 'half'),
-          formatTime,
-        ),
-        plain(
-          at(({ cpuCores }) => cpuCores),
-          (value) => formatFixed(value, 2),
-        ),
-        plain(
-          at(({ cpuCores, lookupsPerSecond }) => (cpuCores === null ? null : cpuCores / lookupsPerSecond)),
-          formatTime,
-        ),
-        plain(
-          at(({ lostRatio }) => lostRatio),
-          formatShare,
-        ),
-      ];
-    }),
+    rowsOf(result, (item) =>
+      mediansOf(result, item, [
+        [({ queriesPerSecond }) => queriesPerSecond, formatCount],
+        [({ queriesPerSecond, lookupsPerSecond }) => queriesPerSecond / lookupsPerSecond, twoDigits],
+        [MEAN, formatTime],
+        [P99, formatTime],
+        [MEAN, formatTime, 'half'],
+        [P99, formatTime, 'half'],
+        [CPU, twoDigits],
+        [CPU_EACH, formatTime],
+        [LOST, formatShare],
+      ]),
+    ),
   );
 }
 
@@ -95,42 +80,26 @@ export function cachingTable(result: CasesResult): Block {
       { title: 'Server' },
       { title: 'Configuration' },
       { title: 'Lookup' },
-      number('Lookups/s'),
+      numberColumn('Lookups/s'),
       { title: 'Cache' },
-      number('Names'),
-      number('Latency'),
-      number('p99'),
-      number('CPU a lookup'),
-      number('Memory, MB'),
-      number('Lost'),
+      numberColumn('Names'),
+      numberColumn('Latency'),
+      numberColumn('p99'),
+      numberColumn('CPU a lookup'),
+      numberColumn('Memory, MB'),
+      numberColumn('Lost'),
     ],
-    rowsOf(result, (item) => {
-      const at = (value: Parameters<typeof summaryOf>[3]) => summaryOf(result, item, 'saturation', value);
-      return [
-        CACHE_WORDS[item.cache],
-        formatCount(item.names),
-        plain(
-          at(({ lookupLatencySeconds }) => lookupLatencySeconds.mean),
-          formatTime,
-        ),
-        plain(
-          at(({ lookupLatencySeconds }) => lookupLatencySeconds.p99),
-          formatTime,
-        ),
-        plain(
-          at(({ cpuCores, lookupsPerSecond }) => (cpuCores === null ? null : cpuCores / lookupsPerSecond)),
-          formatTime,
-        ),
-        plain(
-          at(({ memoryBytes }) => memoryBytes),
-          (value) => formatFixed(value / 1e6, 1),
-        ),
-        plain(
-          at(({ lostRatio }) => lostRatio),
-          formatShare,
-        ),
-      ];
-    }),
+    rowsOf(result, (item) => [
+      CACHE_WORDS[item.cache],
+      formatCount(item.names),
+      ...mediansOf(result, item, [
+        [MEAN, formatTime],
+        [P99, formatTime],
+        [CPU_EACH, formatTime],
+        [({ memoryBytes }) => memoryBytes, megabytes],
+        [LOST, formatShare],
+      ]),
+    ]),
   );
 }
 
@@ -139,7 +108,7 @@ export function counterTable(result: CasesResult): Block {
   const rows = result.cases.flatMap((item) => {
     const trials = okTrials(result, item.key, 'saturation');
     const shown = (name: string) => {
-      const value = perQuery(trials, name);
+      const value = counterOf(trials, name);
       return value === null ? '–' : formatCount(value);
     };
     return trials.length === 0
@@ -164,10 +133,10 @@ export function counterTable(result: CasesResult): Block {
       { title: 'Configuration' },
       { title: 'Lookup' },
       { title: 'Cache' },
-      number('Completed by autopath'),
-      number('Cache hits'),
-      number('Cache misses'),
-      number('Forwarded'),
+      numberColumn('Completed by autopath'),
+      numberColumn('Cache hits'),
+      numberColumn('Cache misses'),
+      numberColumn('Forwarded'),
     ],
     rows,
   );

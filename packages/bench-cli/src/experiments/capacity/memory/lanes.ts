@@ -19,16 +19,6 @@ export function nextStart(
   return waiting.find(({ point }) => used + expectedBytes(point) <= budgetBytes);
 }
 
-/** Runs one piece of work after the other, in the order of the calls. */
-export function oneAtATime(): <T>(work: () => Promise<T>) => Promise<T> {
-  let last: Promise<unknown> = Promise.resolve();
-  return (work) => {
-    const next = last.then(work, work);
-    last = next.catch(() => undefined);
-    return next;
-  };
-}
-
 export interface LaneOptions {
   readonly budgetBytes: number;
   readonly lanes: number;

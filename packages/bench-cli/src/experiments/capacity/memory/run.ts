@@ -1,21 +1,26 @@
 /** `bench capacity memory`: plan, measure every start, save each the moment it ends, report. */
 import { EXIT_STATUS } from '@dinodns-bench/program';
 import { BenchError } from '../../../errors.ts';
-import { updateHistory } from '../../../history/history.ts';
 import { type Interruption, listenForInterruption } from '../../../interruption.ts';
 import { loadFor } from '../../../measure/load.ts';
 import { createDisplay, type Display } from '../../../progress/display.ts';
-import { newRunId } from '../../../results/run-id.ts';
-import { createStore, type RunStore } from '../../../results/store.ts';
-import { counted, formatDuration, shellQuote } from '../../../text.ts';
+import { counted, formatDuration } from '../../../text.ts';
 import { zoneSetOf } from '../../../workload/workload.ts';
 import type { World } from '../../../world.ts';
-import { finishCapacityRun } from '../finish.ts';
-import { type CommonFlags, clusterServers, commonConfiguration, openMachine } from '../machine.ts';
+import { clusterServers, commonConfiguration, openMachine } from '../machine.ts';
 import { newCapacityRecord } from '../new-record.ts';
-import { type CapacityRecord, capacityKind, memoryStartsOf } from '../record.ts';
+import { oneAtATime } from '../one-at-a-time.ts';
+import {
+  type CapacityRun,
+  createRecorder,
+  keepRun,
+  type Measured,
+  type MeasurementOptions,
+  openRun,
+} from '../open-run.ts';
+import { memoryStartsOf } from '../record.ts';
 import { runStart } from './deploy.ts';
-import { maxLanes, oneAtATime, runLanes } from './lanes.ts';
+import { maxLanes, runLanes } from './lanes.ts';
 import type { MemoryStart } from './memory-record.ts';
 import {
   expectedBytes,
@@ -30,26 +35,14 @@ import { type MemorySettings, memorySettings } from './settings.ts';
 import { PACE, QUICK_PACE } from './start.ts';
 import { summarizeMemory } from './summarize.ts';
 
-export interface MemoryOptions {
-  /** As typed, under the names of the settings. */
-  readonly given: Readonly<Record<string, unknown>>;
-  readonly common: CommonFlags;
-  readonly resume?: string | undefined;
+export interface MemoryOptions extends MeasurementOptions {
   readonly dryRun: boolean;
-  readonly json: boolean;
-  readonly argv: readonly string[];
 }
 
-interface Decided {
-  readonly settings: MemorySettings;
+interface Decided extends CapacityRun<MemorySettings> {
   readonly points: readonly MemoryPoint[];
   readonly starts: readonly PlannedStart[];
   readonly budgetBytes: number;
-  readonly store: RunStore;
-  readonly id: string;
-  readonly directory: string;
-  readonly common: CommonFlags;
-  readonly previous: CapacityRecord | undefined;
 }
 
 /** Half of the machine: the other half is for whatever else it does. */
@@ -69,46 +62,18 @@ function demandRoom(points: readonly MemoryPoint[], budgetBytes: number): void {
   );
 }
 
-function decided(
-  world: World,
-  settings: MemorySettings,
-  rest: Pick<Decided, 'store' | 'id' | 'directory' | 'common' | 'previous'>,
-): Decided {
-  const points = memoryPoints(settings);
-  const budgetBytes = budgetOf(world, settings);
+async function decide(world: World, { given, common, resume }: MemoryOptions): Promise<Decided> {
+  const run = await openRun(world, {
+    what: 'memory',
+    given,
+    out: common.out,
+    resume,
+    decide: memorySettings,
+  });
+  const points = memoryPoints(run.settings);
+  const budgetBytes = budgetOf(world, run.settings);
   demandRoom(points, budgetBytes);
-  return { settings, points, starts: planStarts(points, settings.starts), budgetBytes, ...rest };
-}
-
-async function decide(world: World, options: MemoryOptions): Promise<Decided> {
-  const { given, common, resume } = options;
-  const store = createStore(world, common.out ?? 'results');
-  if (resume === undefined) {
-    const id = newRunId(world.clock.now());
-    const settings = memorySettings(given);
-    return decided(world, settings, {
-      store,
-      id,
-      directory: store.directoryOf(id),
-      common,
-      previous: undefined,
-    });
-  }
-  const names = Object.keys(given).filter((name) => given[name] !== undefined);
-  if (names.length > 0) {
-    throw new BenchError('E_USAGE', '--resume continues with the settings of the run and accepts no others', {
-      evidence: names.map((name) => `also given: ${name}`),
-      fix: 'Omit the other settings, or start a new run without --resume.',
-    });
-  }
-  const { record, directory } = await store.loadAs(capacityKind, resume);
-  if (record.measured.what !== 'memory') {
-    throw new BenchError('E_USAGE', `run ${record.id} is one of bench capacity ${record.measured.what}`, {
-      fix: 'Resume it with the command that began it.',
-    });
-  }
-  const settings = memorySettings(record.settings);
-  return decided(world, settings, { store, id: record.id, directory, common, previous: record });
+  return { ...run, points, starts: planStarts(points, run.settings.starts), budgetBytes };
 }
 
 /** What is still to be measured: failed starts are tried again. */
@@ -135,7 +100,7 @@ function planText(world: World, run: Decided): string {
 
 export async function memoryCommand(world: World, options: MemoryOptions): Promise<number> {
   const run = await decide(world, options);
-  const configuration = commonConfiguration(world, run.settings.servers, run.common);
+  const configuration = commonConfiguration(world, run.settings.servers, options.common);
   const servers = await clusterServers(world, configuration);
   if (options.dryRun) {
     const lines = run.points.map(
@@ -149,7 +114,9 @@ export async function memoryCommand(world: World, options: MemoryOptions): Promi
   const interruption = listenForInterruption(world, (text) => display.line(text));
   const zoneSet = zoneSetOf(configuration.zones, configuration.types);
   try {
-    return await perform(world, options, run, { configuration, servers, zoneSet, display, interruption });
+    return await keepRun(world, run, options.json, (onSaved) =>
+      measureAll(world, options, run, { configuration, servers, zoneSet, display, interruption }, onSaved),
+    );
   } finally {
     interruption.release();
     display.clear();
@@ -164,51 +131,19 @@ interface Means {
   readonly interruption: Interruption;
 }
 
-async function perform(world: World, options: MemoryOptions, run: Decided, means: Means): Promise<number> {
-  const { store, directory } = run;
-  await store.makeRawDirectory(directory);
-  const unlock = await store.lock(directory);
-  let kept = run.previous !== undefined;
-  try {
-    const record = await measureAll(world, options, run, means, () => {
-      kept = true;
-    });
-    const failures = memoryStartsOf(record).filter(({ status }) => status === 'failed').length;
-    return await finishCapacityRun(world, store, directory, record, failures, options.json);
-  } catch (error) {
-    throw kept ? explainInterruption(error, run) : error;
-  } finally {
-    await unlock();
-    if (kept) await updateHistory(world, store.resultsDirectory);
-    else await world.fs.rm(directory, { recursive: true, force: true });
-  }
-}
-
-/** An interrupted run says how it goes on. */
-function explainInterruption(error: unknown, { id, common, directory }: Decided): unknown {
-  const interrupted =
-    error instanceof BenchError && (error.code === 'E_INTERRUPTED' || error.code === 'E_TERMINATED');
-  if (!interrupted) return error;
-  const place = common.out === undefined ? '' : ` --out ${shellQuote(common.out)}`;
-  return new BenchError(error.code, `${error.message}; what was measured is saved in ${directory}`, {
-    fix: `Continue with: pnpm bench capacity memory --resume ${id}${place}`,
-    cause: error,
-  });
-}
-
 async function measureAll(
   world: World,
   options: MemoryOptions,
   run: Decided,
   means: Means,
   onSaved: () => void,
-): Promise<CapacityRecord> {
+): Promise<Measured> {
   const { configuration, servers, zoneSet, display, interruption } = means;
   const machine = await openMachine(world, run.id, configuration, servers, display, interruption);
   const { session, programs } = machine;
   const missing = missingOf(run);
   const progress = createMemoryProgress(display, world.clock, missing, run.starts.length);
-  let record =
+  const first =
     run.previous ??
     newCapacityRecord(world, {
       id: run.id,
@@ -217,45 +152,26 @@ async function measureAll(
       machine,
       measured: summarizeMemory(run.points, []),
     });
-  const starts: MemoryStart[] = memoryStartsOf(record).filter(({ status }) => status === 'ok');
-  const files = new Map<string, Readonly<Record<string, string>>>();
-  const alone = oneAtATime();
-  const oneSave = oneAtATime();
-  const saveNow = async (status: CapacityRecord['status']) => {
-    record = {
-      ...record,
-      status,
-      endedAt: status === 'running' ? null : world.clock.now().toISOString(),
-      programs: record.programs.map((program) => ({
-        ...program,
-        files: { ...(files.get(program.name) ?? program.files) },
-      })),
-      measured: summarizeMemory(run.points, starts),
-    };
-    await run.store.saveAs(capacityKind, record, run.directory);
-    onSaved();
-  };
-  const save = (status: CapacityRecord['status']) => oneSave(() => saveNow(status));
+  const starts: MemoryStart[] = memoryStartsOf(first).filter(({ status }) => status === 'ok');
+  const result = () => summarizeMemory(run.points, starts);
+  const recorder = createRecorder(world, run, first, result, onSaved);
   display.line(
     `${programs.servers.map(({ title, version }) => `${title} ${version}`).join(', ')}; ${session.loader.kind} ${session.loader.version}`,
   );
   display.line(planText(world, run));
-  const serverByName = new Map(servers.map((server) => [server.name, server]));
   const context = {
     world,
     target: session.target,
     loader: session.loader,
     zoneSet,
     rawDirectory: `${run.directory}/raw`,
-    servers: serverByName,
+    servers: new Map(servers.map((server) => [server.name, server])),
     programOf: programs.programOf,
     rate: run.settings.rate,
     pace: run.settings.quick ? QUICK_PACE : PACE,
     sending: loadFor(configuration, { address: '', port: 0 }),
-    alone,
-    onFiles: (server: string, found: Readonly<Record<string, string>>) => {
-      if (!files.has(server)) files.set(server, found);
-    },
+    alone: oneAtATime(),
+    onFiles: recorder.onFiles,
     signal: interruption.signal,
   };
   try {
@@ -265,14 +181,14 @@ async function measureAll(
       async run(planned, neighbours) {
         const start = await runStart(context, planned, neighbours, (phase) => progress.phase(planned, phase));
         starts.push(start);
-        await save('running');
+        await recorder.save('running');
         progress.done(planned, start);
       },
     });
-    await save('complete');
-    return record;
+    const record = await recorder.save('complete');
+    return { record, failures: starts.filter(({ status }) => status === 'failed').length };
   } catch (error) {
-    if (starts.length > 0) await save('interrupted');
+    if (starts.length > 0) await recorder.save('interrupted');
     throw error;
   } finally {
     progress.stop();

@@ -4,17 +4,14 @@ import type { Setting, SettingsOf } from '../../../config/setting.ts';
 import { list, number, text, wholeNumber } from '../../../config/value-schemas.ts';
 import { parseQuantity } from '../../../quantity.ts';
 import { CONFIGURATION_NAMES } from '../configurations.ts';
+import { objectsList } from '../object-counts.ts';
 import { decideSettings } from '../settings.ts';
-
-/** As many as the generator of objects makes. */
-const MAX_OBJECTS = 1_000_000;
 
 const share = (what: string) => {
   const message = `must be a list of ${what}, each from 0 to 1, for example 0.1,0.5`;
   return list(number(z.number(message).min(0, message).max(1, message)), message);
 };
 
-const objectsMessage = `must be a list of whole numbers from 0 to ${MAX_OBJECTS.toLocaleString('en')}, for example 0,15820,63280`;
 const configurationsMessage = `must be a list of ${CONFIGURATION_NAMES.join(', ')}`;
 const ratioMessage = 'must be a list of numbers from 0 to 10, for example 1,2';
 const memoryMessage = 'must be an amount of memory of at least 256 MiB, for example 4Gi or 4G';
@@ -32,12 +29,7 @@ export const MEMORY_SETTINGS = {
   objects: {
     flag: '--objects <list>',
     description: 'pods and services together',
-    schema: list(
-      number(
-        z.number(objectsMessage).int(objectsMessage).min(0, objectsMessage).max(MAX_OBJECTS, objectsMessage),
-      ),
-      objectsMessage,
-    ),
+    schema: objectsList,
     default: [0, 15_820, 63_280, 158_200],
   },
   configurations: {

@@ -9,8 +9,9 @@
 import { BenchError } from '../../../errors.ts';
 import type { LoadOutcome } from '../../../loaders/loader.ts';
 import type { World } from '../../../world.ts';
+import { corednsMetrics, isCorednsReady } from '../api-control.ts';
 import { watchesPods } from '../configurations.ts';
-import { type ApiControl, corednsMetrics, isCorednsReady } from './api-control.ts';
+import type { RunningCoredns } from '../deploy-coredns.ts';
 import { forgetPeak, goHeapIn, metricIn, type PeakReading, readMemory, readPeak } from './memory-of.ts';
 import type { CompleteStart, MemoryReading, MemoryStage } from './memory-record.ts';
 import type { MemoryPoint } from './points.ts';
@@ -20,21 +21,10 @@ import { readFor, readUntil, summarizeReadings } from './stage.ts';
 export const PHASES = ['start', 'settle', 'fill the cache', 'load', 'read again'] as const;
 export type Phase = (typeof PHASES)[number];
 
-/** A CoreDNS that was started beside its API server, and what a measurement needs of both. */
-export interface RunningPoint {
-  readonly pid: number;
-  readonly metricsPort: number;
-  readonly readyPort: number;
-  readonly api: ApiControl;
-  readonly startedAtSeconds: number;
-  /** Rejects when CoreDNS ends. */
-  readonly died: Promise<never>;
-}
-
 export interface StartContext {
   readonly world: World;
   readonly point: MemoryPoint;
-  readonly running: RunningPoint;
+  readonly running: RunningCoredns;
   readonly queries: QueryFiles;
   /** Queries per second under load. */
   readonly rate: number;

@@ -3,7 +3,7 @@ import type { Block } from '../../../report/document/document.ts';
 import { table, text } from '../../../report/document/index.ts';
 import { formatCount, formatFixed } from '../../../report/numbers.ts';
 import { median } from '../../../stats/intervals.ts';
-import { BYTES_PER_MEGABYTE, kilobytesEach, megabytes, withInterval } from '../figures.ts';
+import { BYTES_PER_MEGABYTE, kilobytesEach, megabytes, numberColumn, withInterval } from '../figures.ts';
 import { fittedLine, type MemoryLine, PUBLISHED_LINES, PUBLISHED_POINTS } from '../published.ts';
 import {
   type CompleteStart,
@@ -42,8 +42,6 @@ const SHOWN: readonly MemoryFigure[] = [
   'relistPeak',
 ];
 
-const number = (title: string) => ({ title, isNumber: true });
-
 /** `158,200`, and what is not in the published proportions. */
 function sizeText({ key, objects }: MemoryPointRecord): string {
   const extras = key.split('/').slice(3);
@@ -61,9 +59,9 @@ export function memoryTable(points: readonly MemoryPointRecord[]): Block {
     [
       { title: 'Server' },
       { title: 'Configuration' },
-      number('Objects'),
-      ...SHOWN.map((name) => number(FIGURE_TITLES[name])),
-      number('Starts'),
+      numberColumn('Objects'),
+      ...SHOWN.map((name) => numberColumn(FIGURE_TITLES[name])),
+      numberColumn('Starts'),
     ],
     points.map((point) => [
       point.server,
@@ -115,8 +113,8 @@ export function fitTable(fits: readonly MemoryFit[]): Block {
       { title: 'Figure' },
       { title: 'Line [95 %]' },
       { title: 'MB, as published' },
-      number('Scatter, MB'),
-      number('Starts'),
+      numberColumn('Scatter, MB'),
+      numberColumn('Starts'),
     ],
     fits
       .filter(({ figure }) => FITTED.includes(figure))
@@ -170,12 +168,12 @@ export function besideTable(points: readonly MemoryPointRecord[]): Block {
     [
       { title: 'Server' },
       { title: 'Configuration' },
-      number('Objects'),
-      number('Settled'),
-      number('Published data, without cache and load'),
-      number('Under load'),
-      number('Published formula'),
-      number('Line through published data'),
+      numberColumn('Objects'),
+      numberColumn('Settled'),
+      numberColumn('Published data, without cache and load'),
+      numberColumn('Under load'),
+      numberColumn('Published formula'),
+      numberColumn('Line through published data'),
     ],
     points.map((point) => {
       const configuration = publishedConfiguration(point);
@@ -247,9 +245,9 @@ export function heapTable(result: MemoryResult): Block {
     [
       { title: 'Server' },
       { title: 'Configuration' },
-      number('Objects'),
+      numberColumn('Objects'),
       { title: 'Moment' },
-      ...columns.map(number),
+      ...columns.map(numberColumn),
     ],
     rows,
   );

@@ -1,7 +1,7 @@
 /** The controls of our API server, and the HTTP endpoints of CoreDNS, as a measurement uses them. */
 import { messageOf } from '@dinodns-bench/program';
 import { z } from 'zod';
-import { BenchError } from '../../../errors.ts';
+import { BenchError } from '../../errors.ts';
 
 /** Both programs are on this machine; one that is busy for this long hangs. */
 const REQUEST_SECONDS = 60;
@@ -10,15 +10,29 @@ const statusSchema = z.object({
   reads: z.record(z.string(), z.number()),
   openWatches: z.number(),
   rssBytes: z.number(),
+  /** The latest. */
+  resourceVersion: z.number(),
 });
 export type ApiStatus = z.output<typeof statusSchema>;
+
+const serviceSchema = z.object({ name: z.string(), address: z.string() });
+/** A Service that will be created. */
+export type AnnouncedService = z.output<typeof serviceSchema>;
+
+const changeSchema = serviceSchema.extend({
+  type: z.enum(['ADDED', 'DELETED']),
+  /** When it was ready to be sent, on the monotonic clock of this machine: that of `Clock.monotonicSeconds`. */
+  monotonicSeconds: z.number(),
+});
+export type ServiceChange = z.output<typeof changeSchema>;
 
 /** What they are named in errors. */
 type Where = 'the API server' | 'CoreDNS';
 
 /**
  * An idle connection may be closed by the other side at the moment of its reuse, above all on a busy machine: then the
- * request goes out again, on a new one. To repeat any of these requests changes nothing.
+ * request goes out again, on a new one. To repeat any of these requests changes no figure: a Service that was announced
+ * twice is one more change.
  */
 const ATTEMPTS = 3;
 
@@ -62,19 +76,29 @@ export interface ApiControl {
   expire(): Promise<void>;
   /** Creates and deletes Services, together this many a second; 0 stops. */
   churn(perSecond: number): Promise<void>;
+  /** A Service is created after a while; says now which. */
+  announce(afterSeconds: number): Promise<AnnouncedService>;
+  /** The changes after a version, the oldest first. */
+  changesAfter(resourceVersion: number): Promise<readonly ServiceChange[]>;
 }
 
 export function apiControl(port: number, signal: AbortSignal): ApiControl {
   const base = `http://127.0.0.1:${port}/control`;
+  const ask = async (method: 'GET' | 'POST', path: string): Promise<unknown> =>
+    JSON.parse(await request('the API server', `${base}/${path}`, method, signal));
   return {
-    status: async () =>
-      statusSchema.parse(JSON.parse(await request('the API server', `${base}/status`, 'GET', signal))),
+    status: async () => statusSchema.parse(await ask('GET', 'status')),
     expire: async () => {
-      await request('the API server', `${base}/expire`, 'POST', signal);
+      await ask('POST', 'expire');
     },
     churn: async (perSecond) => {
-      await request('the API server', `${base}/churn?rate=${perSecond}`, 'POST', signal);
+      await ask('POST', `churn?rate=${perSecond}`);
     },
+    announce: async (afterSeconds) =>
+      z.object({ service: serviceSchema }).parse(await ask('POST', `announce?after=${afterSeconds}`)).service,
+    changesAfter: async (resourceVersion) =>
+      z.object({ changes: z.array(changeSchema) }).parse(await ask('GET', `changes?after=${resourceVersion}`))
+        .changes,
   };
 }
 

@@ -1,0 +1,122 @@
+/** Starts CoreDNS in a configuration beside an API server of a cluster's objects. */
+import type { ClusterSpec } from '@dinodns-bench/cluster-objects';
+import type { ZoneSet } from '@dinodns-bench/zones';
+import { BenchError } from '../../errors.ts';
+import type { InstanceRecord } from '../../results/record.ts';
+import { API_SERVER, definitionOf } from '../../servers/coredns-cluster/definition.ts';
+import type { Server } from '../../servers/server.ts';
+import { findFreePort } from '../../targets/local/free-port.ts';
+import type { Deployment, Target } from '../../targets/target.ts';
+import type { World } from '../../world.ts';
+import { type ApiControl, apiControl } from './api-control.ts';
+import { CONFIGURATIONS, type ConfigurationName } from './configurations.ts';
+
+/** What starts CoreDNS. */
+export interface CorednsContext {
+  readonly world: World;
+  readonly target: Target;
+  readonly zoneSet: ZoneSet;
+  /** Of `--servers`, by their names. */
+  readonly servers: ReadonlyMap<string, Server>;
+  programOf(server: Server): readonly string[];
+  /** Called with the files of a server when it is deployed. */
+  onFiles(server: string, files: Readonly<Record<string, string>>): void;
+  readonly signal: AbortSignal;
+}
+
+export interface CorednsRequest {
+  /** Names it in errors. */
+  readonly key: string;
+  /** One of the context's. */
+  readonly server: string;
+  readonly configuration: ConfigurationName;
+  readonly cluster: ClusterSpec;
+  /** Receives the logs. */
+  readonly directory: string;
+}
+
+/** A CoreDNS that was started beside its API server, and what a measurement needs of both. */
+export interface RunningCoredns {
+  readonly pid: number;
+  readonly metricsPort: number;
+  readonly readyPort: number;
+  readonly api: ApiControl;
+  readonly startedAtSeconds: number;
+  /** Rejects when CoreDNS ends. */
+  readonly died: Promise<never>;
+}
+
+export interface DeployedCoredns {
+  readonly deployment: Deployment;
+  readonly instance: InstanceRecord;
+  readonly running: RunningCoredns;
+}
+
+const ADDRESS = '127.0.0.1';
+
+/** Another process may take a port between the choice and the start. */
+const PORT_ATTEMPTS = 3;
+
+function serverOf({ servers }: CorednsContext, name: string): Server {
+  const server = servers.get(name);
+  if (server === undefined)
+    throw new BenchError('E_INTERNAL', `no server ${name}`, { fix: 'Report this bug.' });
+  return server;
+}
+
+async function deployOnce(context: CorednsContext, request: CorednsRequest): Promise<DeployedCoredns> {
+  const { world, target, zoneSet, signal } = context;
+  const { cluster, configuration, directory, key } = request;
+  const [readyPort, metricsPort] = [await findFreePort(ADDRESS), await findFreePort(ADDRESS)];
+  const base = serverOf(context, request.server);
+  const surroundings = { spec: cluster, upstreamDelaySeconds: 0, readyPort, metricsPort };
+  const startedAtSeconds = world.clock.monotonicSeconds();
+  const deployment = await target.deploy({
+    server: { ...base, ...definitionOf(CONFIGURATIONS[configuration].choice, surroundings) },
+    program: context.programOf(base),
+    zoneSet,
+    mode: 'multi',
+    transport: 'udp',
+    // No limit: what is measured is not CPU, and a limit would only make everything longer.
+    allowances: [world.machine.availableCpus],
+    logDirectory: directory,
+    signal,
+  });
+  context.onFiles(request.server, deployment.files);
+  const [instance] = deployment.instances;
+  const apiPort = deployment.companionPorts?.[API_SERVER];
+  if (instance === undefined || instance.pid === null || apiPort === undefined) {
+    await deployment.remove();
+    throw new BenchError('E_INTERNAL', `${key} has no process`, { fix: 'Report this bug.' });
+  }
+  const api = apiControl(apiPort, signal);
+  const { died } = deployment;
+  const running = { pid: instance.pid, metricsPort, readyPort, api, startedAtSeconds, died };
+  return { deployment, instance, running };
+}
+
+/** The caller removes the deployment. @throws BenchError, or the reason of the signal */
+export async function deployCoredns(
+  context: CorednsContext,
+  request: CorednsRequest,
+): Promise<DeployedCoredns> {
+  for (let attempt = 1; ; attempt += 1) {
+    try {
+      return await deployOnce(context, request);
+    } catch (error) {
+      const taken = error instanceof BenchError && error.code === 'E_PORT_TAKEN';
+      if (!taken || attempt === PORT_ATTEMPTS) throw error;
+    }
+  }
+}
+
+/** Characters of what a program printed last, in a record. */
+const MAX_EVIDENCE = 500;
+
+/** What failed, for a record: the message with what the server printed last. Rethrows what is no failure of a server. */
+export function failureOf(error: unknown): { readonly code: string; readonly message: string } {
+  if (!(error instanceof BenchError)) throw error;
+  const evidence =
+    error.evidence.length === 0 ? '' : ` (${error.evidence.join('; ').slice(0, MAX_EVIDENCE)})`;
+  return { code: error.code, message: error.message + evidence };
+}

@@ -1,0 +1,159 @@
+/** One start of CoreDNS: Services are created one after the other, and asked for until they resolve. */
+import { createDnsClient, type DnsClient } from '../../../dns/client.ts';
+import { BenchError } from '../../../errors.ts';
+import { fileNameOf } from '../../../text.ts';
+import { isCorednsReady, type ServiceChange } from '../api-control.ts';
+import { type CorednsContext, type DeployedCoredns, deployCoredns, failureOf } from '../deploy-coredns.ts';
+import type { PropagationStart } from './plan.ts';
+import { type Polled, pollUntilRight } from './poll.ts';
+import type { OkPropagationTrial, PropagationCase, PropagationTrial } from './propagation-record.ts';
+
+export interface PropagationContext extends CorednsContext {
+  readonly rawDirectory: string;
+  /** Services of a trial. */
+  readonly services: number;
+  readonly pollSeconds: number;
+  readonly timeoutSeconds: number;
+  onPhase(key: string, phase: string): void;
+  /** Called with each trial the moment it ends. */
+  onTrial(trial: PropagationTrial): Promise<void>;
+}
+
+/** Enough for the answer to the announcement and a few queries before the Service comes, also on a busy machine. */
+const LEAD_MILLISECONDS = 20;
+/** The lead varies by as much, so that it does not go in step with the churn or with the timers of this machine. */
+const VARIED_MILLISECONDS = 7;
+
+/** Not counted: the first answers of a start take longer. */
+const WARMUP_SERVICES = 3;
+
+const READY_SECONDS = 120;
+const READY_POLL_SECONDS = 0.1;
+
+async function untilReady(context: CorednsContext, { running }: DeployedCoredns): Promise<void> {
+  const { clock } = context.world;
+  const end = clock.monotonicSeconds() + READY_SECONDS;
+  while (!(await isCorednsReady(running.readyPort, context.signal))) {
+    if (clock.monotonicSeconds() > end)
+      throw new BenchError('E_NO_ANSWER', `CoreDNS was not ready after ${READY_SECONDS} s`, {
+        fix: 'Its log is in the run folder under raw/.',
+      });
+    await clock.sleep(READY_POLL_SECONDS, context.signal);
+  }
+}
+
+interface Observed extends Polled {
+  readonly name: string;
+}
+
+/** Announces a Service and asks for it until it resolves. */
+async function observe(
+  { world: { clock }, pollSeconds, timeoutSeconds, signal }: PropagationContext,
+  { running }: DeployedCoredns,
+  client: DnsClient,
+  index: number,
+): Promise<Observed> {
+  const lead = (LEAD_MILLISECONDS + (index % VARIED_MILLISECONDS)) / 1000;
+  const service = await running.api.announce(lead);
+  const deadline = clock.monotonicSeconds() + lead + timeoutSeconds;
+  const polled = await pollUntilRight(service, {
+    client,
+    clock,
+    intervalSeconds: pollSeconds,
+    deadline,
+    signal,
+  });
+  return { name: service.name, ...polled };
+}
+
+type Figures = Omit<OkPropagationTrial, 'case' | 'round' | 'startedAt' | 'status'>;
+
+/** What was seen beside the moments at which the API server had each Service. */
+export function figuresOf(
+  observed: readonly Observed[],
+  changes: readonly ServiceChange[],
+  seconds: number,
+): Figures {
+  const createdAt = new Map(
+    changes.flatMap(({ type, name, monotonicSeconds }) =>
+      type === 'ADDED' ? [[name, monotonicSeconds] as const] : [],
+    ),
+  );
+  const resolved = observed.flatMap(({ name, answeredAt, lastWrongSentAt }) => {
+    const created = createdAt.get(name);
+    if (answeredAt === null || created === undefined) return [];
+    const delay = answeredAt - created;
+    // It cannot have resolved before it existed.
+    return [{ delay, resolution: Math.min(delay, answeredAt - (lastWrongSentAt ?? created)) }];
+  });
+  const own = new Set(observed.map(({ name }) => name));
+  return {
+    delaysSeconds: resolved.map(({ delay }) => delay),
+    resolutionsSeconds: resolved.map(({ resolution }) => resolution),
+    unresolved: observed.length - resolved.length,
+    queries: observed.reduce((sum, { queries }) => sum + queries, 0),
+    heldChurnPerSecond: changes.filter(({ name }) => !own.has(name)).length / seconds,
+  };
+}
+
+async function measureCase(
+  context: PropagationContext,
+  deployed: DeployedCoredns,
+  client: DnsClient,
+  { key, churnPerSecond }: PropagationCase,
+): Promise<Figures> {
+  const { clock } = context.world;
+  const { api } = deployed.running;
+  await api.churn(churnPerSecond);
+  for (let index = 0; index < WARMUP_SERVICES; index += 1) await observe(context, deployed, client, index);
+  const { resourceVersion } = await api.status();
+  const begin = clock.monotonicSeconds();
+  const observed: Observed[] = [];
+  for (let index = 0; index < context.services; index += 1) {
+    if (index % 10 === 0) context.onPhase(key, `${index} of ${context.services} Services`);
+    observed.push(await observe(context, deployed, client, index));
+  }
+  const seconds = clock.monotonicSeconds() - begin;
+  await api.churn(0);
+  return figuresOf(observed, await api.changesAfter(resourceVersion), seconds);
+}
+
+/** Starts CoreDNS and measures all cases of the start. What fails is a failed trial of each case that is left. */
+export async function measureStart(context: PropagationContext, start: PropagationStart): Promise<void> {
+  const { world, signal } = context;
+  const { key, round, cases } = start;
+  const directory = `${context.rawDirectory}/${fileNameOf(key)}-round${round + 1}`;
+  const left = [...cases];
+  // Nobody asks any longer when CoreDNS has ended.
+  const ended = new AbortController();
+  const asking = { ...context, signal: AbortSignal.any([signal, ended.signal]) };
+  let deployed: DeployedCoredns | undefined;
+  let client: DnsClient | undefined;
+  const headOf = (item: PropagationCase) => ({
+    case: item.key,
+    round,
+    startedAt: world.clock.now().toISOString(),
+  });
+  try {
+    await world.fs.mkdir(directory, { recursive: true });
+    context.onPhase(key, 'starting');
+    deployed = await deployCoredns(context, { ...start, directory });
+    const { running, instance } = deployed;
+    await Promise.race([untilReady(context, deployed), running.died]);
+    client = createDnsClient({ address: instance.address, port: instance.port }, 'udp', world.clock);
+    for (let item = left[0]; item !== undefined; item = left[0]) {
+      const head = headOf(item);
+      const figures = await Promise.race([measureCase(asking, deployed, client, item), running.died]);
+      left.shift();
+      await context.onTrial({ ...head, status: 'ok', ...figures });
+    }
+  } catch (error) {
+    signal.throwIfAborted();
+    const failure = failureOf(error);
+    for (const item of left) await context.onTrial({ ...headOf(item), status: 'failed', failure });
+  } finally {
+    ended.abort();
+    client?.close();
+    await deployed?.deployment.remove();
+  }
+}

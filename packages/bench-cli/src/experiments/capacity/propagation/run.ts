@@ -1,0 +1,146 @@
+/** `bench capacity propagation`: how long a new Service takes to resolve, in rounds, each trial saved the moment it ends. */
+import { type Interruption, listenForInterruption } from '../../../interruption.ts';
+import { createDisplay, type Display } from '../../../progress/display.ts';
+import { formatTime } from '../../../report/numbers.ts';
+import { median } from '../../../stats/intervals.ts';
+import { counted, formatDuration } from '../../../text.ts';
+import { zoneSetOf } from '../../../workload/workload.ts';
+import type { World } from '../../../world.ts';
+import { clusterServers, commonConfiguration, openMachine, READY_NAME } from '../machine.ts';
+import { newCapacityRecord } from '../new-record.ts';
+import {
+  type CapacityRun,
+  createRecorder,
+  keepRun,
+  type Measured,
+  type MeasurementOptions,
+  openRun,
+} from '../open-run.ts';
+import { measureStart } from './measure.ts';
+import { propagationCases, propagationStarts } from './plan.ts';
+import type { PropagationResult, PropagationTrial } from './propagation-record.ts';
+import { type PropagationSettings, propagationSettings } from './settings.ts';
+
+/** No queries but its own are sent: the loader is only what the target wants to be opened with. */
+const LOADER = 'builtin';
+
+interface Means {
+  readonly configuration: ReturnType<typeof commonConfiguration>;
+  readonly servers: Awaited<ReturnType<typeof clusterServers>>;
+  readonly display: Display;
+  readonly interruption: Interruption;
+}
+
+export async function propagationCommand(
+  world: World,
+  { given, common, resume, json, argv }: MeasurementOptions,
+): Promise<number> {
+  const run = await openRun(world, {
+    what: 'propagation',
+    given,
+    out: common.out,
+    resume,
+    decide: propagationSettings,
+  });
+  const configuration = commonConfiguration(world, run.settings.servers, { ...common, loader: LOADER });
+  const servers = await clusterServers(world, configuration);
+  const display = createDisplay(world.stderr);
+  const interruption = listenForInterruption(world, (text) => display.line(text));
+  const means = { configuration, servers, display, interruption };
+  try {
+    return await keepRun(world, run, json, (onSaved) => measureAll(world, run, means, argv, onSaved));
+  } finally {
+    interruption.release();
+    display.clear();
+  }
+}
+
+function previousTrials({ previous }: CapacityRun<unknown>): PropagationTrial[] {
+  return previous?.measured.what === 'propagation'
+    ? previous.measured.trials.filter(({ status }) => status === 'ok')
+    : [];
+}
+
+async function measureAll(
+  world: World,
+  run: CapacityRun<PropagationSettings>,
+  { configuration, servers, display, interruption }: Means,
+  argv: readonly string[],
+  onSaved: () => void,
+): Promise<Measured> {
+  const { settings } = run;
+  const machine = await openMachine(world, run.id, configuration, servers, display, interruption, READY_NAME);
+  const { session, programs } = machine;
+  const trials = previousTrials(run);
+  const [pollSeconds, timeoutSeconds] = [settings.poll / 1000, settings.timeout];
+  const result = (): PropagationResult => ({
+    what: 'propagation',
+    cases: propagationCases(settings),
+    trials: [...trials],
+    pollSeconds,
+    timeoutSeconds,
+  });
+  const first =
+    run.previous ??
+    newCapacityRecord(world, { id: run.id, argv, settings: { ...settings }, machine, measured: result() });
+  const recorder = createRecorder(world, run, first, result, onSaved);
+  const starts = propagationStarts(settings, trials);
+  const report = progressLines(world, display, starts.flatMap(({ cases }) => cases).length);
+  const context = {
+    world,
+    target: session.target,
+    zoneSet: zoneSetOf(configuration.zones, configuration.types),
+    servers: new Map(servers.map((server) => [server.name, server])),
+    programOf: programs.programOf,
+    onFiles: recorder.onFiles,
+    rawDirectory: `${run.directory}/raw`,
+    services: settings.services,
+    pollSeconds,
+    timeoutSeconds,
+    onPhase: report.phase,
+    async onTrial(trial: PropagationTrial) {
+      trials.push(trial);
+      await recorder.save('running');
+      report.done(trial);
+    },
+    signal: interruption.signal,
+  };
+  try {
+    for (const start of starts) await measureStart(context, start);
+    const record = await recorder.save('complete');
+    return { record, failures: trials.filter(({ status }) => status === 'failed').length };
+  } catch (error) {
+    if (trials.length > 0) await recorder.save('interrupted');
+    throw error;
+  } finally {
+    await session.close();
+  }
+}
+
+function trialText(trial: PropagationTrial): string {
+  if (trial.status === 'failed') return `failed: ${trial.failure.message}`;
+  const { delaysSeconds, unresolved } = trial;
+  const missing = unresolved === 0 ? '' : `, ${unresolved} did not resolve`;
+  return delaysSeconds.length === 0
+    ? 'no Service resolved'
+    : `median ${formatTime(median(delaysSeconds))}, largest ${formatTime(Math.max(...delaysSeconds))}${missing}`;
+}
+
+function progressLines({ clock }: World, display: Display, total: number) {
+  const begin = clock.monotonicSeconds();
+  let done = 0;
+  return {
+    phase: (key: string, phase: string) => display.live(`  ${done + 1}/${total}  ${key}: ${phase}`),
+    done(trial: PropagationTrial) {
+      done += 1;
+      const left = ((clock.monotonicSeconds() - begin) / done) * (total - done);
+      display.line(
+        `${done}/${total}  ${trial.case}: ${trialText(trial)}, about ${formatDuration(left)} left`,
+      );
+      if (done === total)
+        display.line(
+          `${counted(total, 'case trial')} in ${formatDuration(clock.monotonicSeconds() - begin)}`,
+        );
+    },
+  };
+}

@@ -1,0 +1,127 @@
+/** Published figures and ours side by side, as a document. Pure. */
+import { publishedRecord } from '../../../history/published.ts';
+import { list, type ReportDocument, table } from '../../../report/document/index.ts';
+import { formatCount, formatFixed, formatTime } from '../../../report/numbers.ts';
+import { BENCH_VERSION } from '../../../version.ts';
+import { kilobytesEach, megabytes, withInterval } from '../figures.ts';
+import type { CapacityPublication } from './publications.ts';
+import type { OurFigure, ReproducedRow, Sources, Unit } from './rows.ts';
+
+const SHOW: Readonly<Record<Unit, (value: number) => string>> = {
+  'lookups/s': formatCount,
+  'queries/s': formatCount,
+  seconds: formatTime,
+  bytes: (value) => `${megabytes(value)} MB`,
+  'bytes an object': kilobytesEach,
+  ratio: (value) => formatFixed(value, 2),
+};
+
+const TONES = {
+  reproduced: 'good',
+  contradicted: 'bad',
+  'same direction': 'warn',
+  'too few trials': 'even',
+  'not measured': 'even',
+} as const;
+
+function cellOf({ unit }: ReproducedRow, figure: OurFigure | undefined) {
+  if (figure === undefined) return '–';
+  const text = withInterval(figure, SHOW[unit]);
+  const { verdict } = figure;
+  return verdict === null ? text : { text: `${text}: ${verdict}`, tone: TONES[verdict] };
+}
+
+/** Newest first, as far as they are numbers. */
+const newestFirst = (versions: readonly string[]) =>
+  [...new Set(versions)].toSorted((a, b) => b.localeCompare(a, 'en', { numeric: true }));
+
+function sectionOf(title: string, rows: readonly ReproducedRow[]): ReportDocument['sections'][number] {
+  const versions = newestFirst(rows.flatMap(({ ours }) => ours.map(({ version }) => version)));
+  return {
+    title,
+    blocks: [
+      table(
+        title,
+        [
+          { title: '' },
+          { title: 'Published', isNumber: true },
+          ...versions.map((version) => ({ title: `Ours, ${version} [95 %]`, isNumber: true })),
+        ],
+        rows.map((row) => [
+          row.name,
+          SHOW[row.unit](row.published),
+          ...versions.map((version) =>
+            cellOf(
+              row,
+              row.ours.find((figure) => figure.version === version),
+            ),
+          ),
+        ]),
+      ),
+    ],
+  };
+}
+
+/** One line for each command that would measure what is missing. */
+export function missingLines(rows: readonly ReproducedRow[]): string[] {
+  const missing = rows.filter(({ ours }) => ours.length === 0);
+  const byCommand = Map.groupBy(missing, ({ command }) => command);
+  return [...byCommand].map(([command, own]) =>
+    command === null
+      ? `Not measured by bench: ${own.map(({ name }) => name).join('; ')}.`
+      : `${formatCount(own.length)} of ${formatCount(rows.length)} figures are missing: ${command}`,
+  );
+}
+
+const NOTES: Readonly<Record<CapacityPublication, readonly string[]>> = {
+  scaling: [
+    'Published for CoreDNS 1.2.5 on n1-standard-2 (2 vCPUs), in 2018. Absolute figures are those of another machine: a difference is no verdict. Ratios have one.',
+    'Memory without cache and load stands beside our settled state; the formula, which includes a full cache and 30,000 queries a second, beside our memory under load.',
+  ],
+  'kube-dns': [
+    'Published for kube-dns of Kubernetes 1.12 and CoreDNS 1.2.5 on n1-standard-2 (2 vCPUs), in 2018. Absolute figures are those of another machine: a difference is no verdict. Ratios have one.',
+    'Ours is not kube-dns, but its caching tier: Debian’s dnsmasq with kube-dns’s flags, in front of a CoreDNS backend. Answers come from the cache, as far as the tier keeps them.',
+  ],
+};
+
+const VERDICTS =
+  'reproduced: our 95 % interval contains the published ratio. same direction: it does not, but all of it is on the same side of 1. contradicted: neither. too few trials: measured, but without an interval.';
+
+function runsOf(sources: Sources): string[] {
+  return Object.values(sources).flatMap((source) =>
+    source === undefined
+      ? []
+      : [`${source.measured.what}: run ${source.record.id}, ${source.record.startedAt.slice(0, 10)}`],
+  );
+}
+
+export function capacityReproduction(
+  name: CapacityPublication,
+  sources: Sources,
+  rows: readonly ReproducedRow[],
+): ReportDocument {
+  const { facts } = publishedRecord(name);
+  const found = rows.filter(({ ours }) => ours.length > 0).length;
+  const runs = runsOf(sources);
+  const missing = missingLines(rows);
+  return {
+    kind: 'Reproduction',
+    title: `${facts.title}${facts.date === null ? '' : ` (${facts.date})`}, beside ours`,
+    state: 'complete',
+    headline: `${found} of ${rows.length} published figures and ratios beside ours.`,
+    facts: runs.length === 0 ? ['no run of ours'] : runs,
+    findings: [],
+    warnings: [],
+    series: [],
+    sections: [
+      ...[...Map.groupBy(rows, ({ section }) => section)].map(([title, own]) => sectionOf(title, own)),
+      ...(missing.length === 0
+        ? []
+        : [{ title: 'What is missing, and what measures it', blocks: [list(missing)] }]),
+      { title: 'How to read them', blocks: [list([VERDICTS, ...NOTES[name]])] },
+    ],
+    data: { fileName: 'reproduction.csv', columns: ['figure', 'published'], rows: [] },
+    post: { slug: '', description: '', tags: [], date: '' },
+    version: BENCH_VERSION,
+  };
+}

@@ -1,0 +1,228 @@
+/** Published figures of memory beside those of `bench capacity memory`. Pure. */
+import type { ImportedCase } from '../../../history/imported.ts';
+import { median } from '../../../stats/intervals.ts';
+import { BYTES_PER_MEGABYTE } from '../figures.ts';
+import type { MemoryFigure, MemoryFit, MemoryPointRecord } from '../memory/memory-record.ts';
+import { figureOf } from '../memory/summarize.ts';
+import { completeStarts } from '../memory/tables.ts';
+import {
+  type Configuration,
+  fittedLine,
+  type MemoryLine,
+  megabytesOf,
+  PUBLISHED_LINES,
+  PUBLISHED_POINTS,
+} from '../published.ts';
+import { type OurFigure, ourFigure, ourRatio, type ReproducedRow, type Source } from './rows.ts';
+
+const CONFIGURATIONS = ['default', 'autopath'] as const;
+/** The published sizes: Pods and Services. */
+const SIZES = [15_820, 63_280, 158_200];
+
+const POINTS = 'Memory, without cache and load';
+const FORMULA = 'Memory by the formula, with a full cache and load';
+const LINES = 'Memory of an object';
+const RATIOS = 'Ratios of memory';
+
+type MemorySource = Source<'memory'> | undefined;
+
+const commandFor = (objects: number, configuration: Configuration) =>
+  `bench capacity memory --objects ${objects} --config ${configuration}`;
+
+/** One point for each version: in the published proportions, whose keys have three parts. */
+function pointsOf(
+  source: MemorySource,
+  configuration: Configuration,
+  objects: number,
+): readonly MemoryPointRecord[] {
+  return (
+    source?.measured.points.filter(
+      (point) =>
+        point.configuration === configuration &&
+        point.objects === objects &&
+        point.key.split('/').length === 3,
+    ) ?? []
+  );
+}
+
+function figuresOf(
+  source: MemorySource,
+  configuration: Configuration,
+  objects: number,
+  figure: MemoryFigure,
+): OurFigure[] {
+  return pointsOf(source, configuration, objects).flatMap(({ server, figures }) =>
+    source === undefined ? [] : ourFigure(source, server, figures[figure]),
+  );
+}
+
+const objectsText = (objects: number) => `${objects.toLocaleString('en')} Pods and Services`;
+
+interface PublishedPoint {
+  readonly configuration: Configuration;
+  readonly objects: number;
+  readonly bytes: number;
+}
+
+function publishedPoints(cases: readonly ImportedCase[]): PublishedPoint[] {
+  return cases.flatMap(({ workload, parameters, trials }) => {
+    const configuration = CONFIGURATIONS.find((name) => name === parameters?.configuration);
+    const objects = parameters?.podsAndServices;
+    const values = trials.flatMap(({ metrics }) => metrics.memoryBytes ?? []);
+    return workload === 'memory' &&
+      configuration !== undefined &&
+      typeof objects === 'number' &&
+      values.length > 0
+      ? [{ configuration, objects, bytes: median(values) }]
+      : [];
+  });
+}
+
+function pointRow(source: MemorySource, { configuration, objects, bytes }: PublishedPoint): ReproducedRow {
+  return {
+    section: POINTS,
+    name: `${configuration}, ${objectsText(objects)}`,
+    unit: 'bytes',
+    published: bytes,
+    ours: figuresOf(source, configuration, objects, 'settled'),
+    command: commandFor(objects, configuration),
+  };
+}
+
+function formulaRow(source: MemorySource, configuration: Configuration, objects: number): ReproducedRow {
+  return {
+    section: FORMULA,
+    name: `${configuration}, ${objectsText(objects)}`,
+    unit: 'bytes',
+    published: megabytesOf(PUBLISHED_LINES[configuration], objects) * BYTES_PER_MEGABYTE,
+    ours: figuresOf(source, configuration, objects, 'steady'),
+    command: commandFor(objects, configuration),
+  };
+}
+
+function termOf(source: MemorySource, configuration: Configuration, of: MemoryFit['terms'][number]['of']) {
+  return (
+    source?.measured.fits
+      .filter((fit) => fit.configuration === configuration && fit.figure === 'steady')
+      .flatMap(({ server, terms }) => {
+        const term = terms.find((one) => one.of === of);
+        return term === undefined
+          ? []
+          : ourFigure(source, server, { median: term.bytes, low: term.low, high: term.high });
+      }) ?? []
+  );
+}
+
+function lineRows(
+  source: MemorySource,
+  configuration: Configuration,
+  title: string,
+  { objectsPerMegabyte, baseMegabytes }: MemoryLine,
+): ReproducedRow[] {
+  const command = commandFor(0, configuration).replace('--objects 0', '--objects 0,15820,63280,158200');
+  return [
+    {
+      section: LINES,
+      name: `${configuration}, ${title}: an object`,
+      unit: 'bytes an object',
+      published: BYTES_PER_MEGABYTE / objectsPerMegabyte,
+      ours: termOf(source, configuration, 'objects'),
+      command,
+    },
+    {
+      section: LINES,
+      name: `${configuration}, ${title}: the constant`,
+      unit: 'bytes',
+      published: baseMegabytes * BYTES_PER_MEGABYTE,
+      ours: termOf(source, configuration, 'constant'),
+      command,
+    },
+  ];
+}
+
+/** Starts of the same number of both points. */
+function pairsOf(
+  { measured }: Source<'memory'>,
+  item: MemoryPointRecord,
+  baseline: MemoryPointRecord,
+  figure: MemoryFigure,
+) {
+  const before = new Map(completeStarts(measured, baseline.key).map((start) => [start.start, start]));
+  return completeStarts(measured, item.key).flatMap((start) => {
+    const same = before.get(start.start);
+    const [value, other] = [figureOf(start, figure), same === undefined ? null : figureOf(same, figure)];
+    return value === null || other === null ? [] : [{ value, baseline: other }];
+  });
+}
+
+/** Autopath, which reads all pods, beside the default at the same size. */
+function autopathRatio(source: MemorySource, item: PublishedPoint, other: PublishedPoint): ReproducedRow {
+  const published = item.bytes / other.bytes;
+  const ours = pointsOf(source, item.configuration, item.objects).flatMap((point) => {
+    const same = pointsOf(source, other.configuration, other.objects).find(
+      ({ server }) => server === point.server,
+    );
+    return source === undefined || same === undefined
+      ? []
+      : ourRatio(source, point.server, pairsOf(source, point, same, 'settled'), published);
+  });
+  return {
+    section: RATIOS,
+    name: `autopath ÷ default, ${objectsText(item.objects)}`,
+    unit: 'ratio',
+    published,
+    ours,
+    command: `bench capacity memory --objects ${item.objects} --config default,autopath`,
+  };
+}
+
+/** The largest size beside none. */
+function growthRatio(source: MemorySource, item: PublishedPoint, empty: PublishedPoint): ReproducedRow {
+  const published = item.bytes / empty.bytes;
+  const ours = pointsOf(source, item.configuration, item.objects).flatMap((point) => {
+    const none = pointsOf(source, item.configuration, empty.objects).find(
+      ({ server }) => server === point.server,
+    );
+    return source === undefined || none === undefined
+      ? []
+      : ourRatio(source, point.server, pairsOf(source, point, none, 'settled'), published);
+  });
+  return {
+    section: RATIOS,
+    name: `${item.configuration}, ${objectsText(item.objects)} ÷ none`,
+    unit: 'ratio',
+    published,
+    ours,
+    command: `bench capacity memory --objects 0,${item.objects} --config ${item.configuration}`,
+  };
+}
+
+/** Points, formula, lines and ratios, in the order of the publication. */
+export function memoryRows(source: MemorySource, cases: readonly ImportedCase[]): ReproducedRow[] {
+  const points = publishedPoints(cases);
+  const find = (configuration: Configuration, objects: number) =>
+    points.find((point) => point.configuration === configuration && point.objects === objects);
+  return [
+    ...points.map((point) => pointRow(source, point)),
+    ...CONFIGURATIONS.flatMap((configuration) =>
+      SIZES.map((objects) => formulaRow(source, configuration, objects)),
+    ),
+    ...CONFIGURATIONS.flatMap((configuration) => [
+      ...lineRows(source, configuration, 'formula', PUBLISHED_LINES[configuration]),
+      ...lineRows(
+        source,
+        configuration,
+        'least squares through its data',
+        fittedLine(PUBLISHED_POINTS[configuration]),
+      ),
+    ]),
+    ...points.flatMap((point) => {
+      const same = point.configuration === 'autopath' ? find('default', point.objects) : undefined;
+      const empty = point.objects === 0 ? undefined : find(point.configuration, 0);
+      return [
+        ...(same === undefined ? [] : [autopathRatio(source, point, same)]),
+        ...(empty === undefined ? [] : [growthRatio(source, point, empty)]),
+      ];
+    }),
+  ];
+}

@@ -1,0 +1,174 @@
+/** The publications whose figures stand beside those of the capacity experiment. Pure. */
+import type { ImportedCase } from '../../../history/imported.ts';
+import { publishedRecord } from '../../../history/published.ts';
+import { CACHING_COREDNS, CACHING_DNSMASQ, DNSMASQ_NAME } from '../cases/caching-cases.ts';
+import type { CapacityCase } from '../cases/cases-record.ts';
+import {
+  type CasesSource,
+  figureRow,
+  LATENCY,
+  LOOKUPS,
+  type LookupContext,
+  type LookupFigure,
+  type PublishedLookup,
+  ratioRow,
+} from './lookups.ts';
+import { memoryRows } from './memory-rows.ts';
+import type { OurFigure, ReproducedRow, Sources } from './rows.ts';
+
+export const CAPACITY_PUBLICATIONS = ['scaling', 'kube-dns'] as const;
+export type CapacityPublication = (typeof CAPACITY_PUBLICATIONS)[number];
+
+const KINDS = ['external', 'internal'] as const;
+type Kind = (typeof KINDS)[number];
+
+/** The published table says queries a second, of which an external lookup needs five; and their latency. */
+const QUERIES: LookupFigure = {
+  key: 'qps',
+  name: 'queries/s',
+  unit: 'queries/s',
+  of: ({ queriesPerSecond }) => queriesPerSecond,
+};
+const QUERY_LATENCY: LookupFigure = {
+  key: 'latencySeconds',
+  name: 'latency of a query',
+  unit: 'seconds',
+  of: ({ queryLatencySeconds }) => queryLatencySeconds,
+};
+
+function figuresOf(item: ImportedCase | undefined): Record<string, number> {
+  const metrics = item?.trials[0]?.metrics;
+  const found = { ...item?.figures, qps: metrics?.qps, latencySeconds: metrics?.latencySeconds };
+  return Object.fromEntries(
+    Object.entries(found).flatMap(([name, value]) => (typeof value === 'number' ? [[name, value]] : [])),
+  );
+}
+
+/** A row of a published table by its key: `coredns+autopath/lookup-external/udp`. */
+function published(
+  cases: readonly ImportedCase[],
+  server: string,
+  kind: Kind,
+  ours: (item: CapacityCase) => boolean,
+): PublishedLookup {
+  const item = cases.find(({ key }) => key === `${server}/lookup-${kind}/udp`);
+  return {
+    title: item?.title ?? `${server}, ${kind}`,
+    figures: figuresOf(item),
+    ours: (own) => own.lookup === kind && ours(own),
+  };
+}
+
+function scalingRows({ memory, throughput }: Sources): ReproducedRow[] {
+  const { cases } = publishedRecord('scaling').record;
+  const context = (section: string): LookupContext => ({
+    section,
+    source: throughput,
+    command: 'bench capacity throughput --config default,autopath',
+  });
+  const of = (configuration: 'default' | 'autopath', kind: Kind) =>
+    published(
+      cases,
+      configuration === 'default' ? 'coredns' : 'coredns+autopath',
+      kind,
+      (item) => item.configuration === configuration,
+    );
+  const rows = (['default', 'autopath'] as const).flatMap((name) => KINDS.map((kind) => of(name, kind)));
+  const figures = context('Lookups');
+  const ratios = context('Ratios of lookups');
+  return [
+    ...rows.flatMap((row) => [...figureRow(figures, row, LOOKUPS), ...figureRow(figures, row, LATENCY)]),
+    ...figureRow(figures, of('default', 'external'), QUERIES),
+    ...figureRow(figures, of('default', 'external'), QUERY_LATENCY),
+    ...[LOOKUPS, LATENCY].flatMap((figure) => [
+      ...ratioRow(ratios, of('autopath', 'external'), of('default', 'external'), figure),
+      ...ratioRow(ratios, of('autopath', 'internal'), of('default', 'internal'), figure),
+      ...ratioRow(ratios, of('default', 'internal'), of('default', 'external'), figure),
+    ]),
+    ...memoryRows(memory, cases),
+  ];
+}
+
+/** How much CoreDNS grows from its settled state to a full cache and load, with the fewest objects that were measured. */
+function growthOf({ memory }: Sources): OurFigure[] {
+  if (memory === undefined) return [];
+  const { record, measured } = memory;
+  const points = measured.points.filter(({ configuration }) => configuration === 'default');
+  const fewest = Math.min(...points.map(({ objects }) => objects));
+  return points.flatMap(({ objects, server, figures: { steady, settled } }) =>
+    objects !== fewest || steady === null || settled === null
+      ? []
+      : [
+          {
+            version: record.programs.find(({ name }) => name === server)?.version ?? server,
+            run: record.id,
+            median: steady.median - settled.median,
+            low: null,
+            high: null,
+            verdict: null,
+          },
+        ],
+  );
+}
+
+function kubeDnsRows(sources: Sources): ReproducedRow[] {
+  const { cases } = publishedRecord('kube-dns').record;
+  const source: CasesSource | undefined = sources.caching;
+  const command = 'bench capacity caching --cache cached';
+  const figures: LookupContext = { section: 'Lookups', source, command };
+  const ratios: LookupContext = { section: 'Ratios of lookups', source, command };
+  const cached = (item: CapacityCase) => item.cache === 'cached';
+  const coredns = (kind: Kind) =>
+    published(
+      cases,
+      'coredns',
+      kind,
+      (item) =>
+        cached(item) &&
+        item.server.startsWith('coredns-cluster') &&
+        item.configuration === CACHING_COREDNS.on,
+    );
+  const tier = (kind: Kind, isNegative: boolean) =>
+    published(
+      cases,
+      isNegative ? 'kube-dns+negcache' : 'kube-dns',
+      kind,
+      (item) =>
+        cached(item) &&
+        item.server === DNSMASQ_NAME &&
+        item.configuration === (isNegative ? CACHING_DNSMASQ.negative : CACHING_DNSMASQ.default),
+    );
+  const growth = (server: string, ours: OurFigure[], how: string | null): ReproducedRow[] => {
+    const bytes = cases.find(({ key }) => key === `${server}/memory-under-load`)?.figures?.memoryGrowthBytes;
+    return bytes === undefined
+      ? []
+      : [
+          {
+            section: 'Memory',
+            name: `${server}: growth under load`,
+            unit: 'bytes',
+            published: bytes,
+            ours,
+            command: how,
+          },
+        ];
+  };
+  return [
+    ...KINDS.flatMap((kind) =>
+      [coredns(kind), tier(kind, false), tier(kind, true)].flatMap((row) => [
+        ...figureRow(figures, row, LOOKUPS),
+        ...figureRow(figures, row, LATENCY),
+      ]),
+    ),
+    ...ratioRow(ratios, coredns('external'), tier('external', false), LOOKUPS),
+    ...ratioRow(ratios, tier('internal', false), coredns('internal'), LOOKUPS),
+    ...KINDS.flatMap((kind) => ratioRow(ratios, tier(kind, true), tier(kind, false), LOOKUPS)),
+    ...growth('coredns', growthOf(sources), 'bench capacity memory --objects 0 --config default'),
+    ...growth('kube-dns', [], null),
+  ];
+}
+
+/** Every published figure and ratio, with ours. */
+export function reproducedRows(name: CapacityPublication, sources: Sources): ReproducedRow[] {
+  return name === 'scaling' ? scalingRows(sources) : kubeDnsRows(sources);
+}

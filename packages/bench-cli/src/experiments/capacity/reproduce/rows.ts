@@ -1,0 +1,89 @@
+/** Published figures and ratios beside ours: what a row is, and its verdict. Pure. */
+import { type ReproductionVerdict, verdictOn } from '../../../history/reproduce/procedure.ts';
+import { comparePairs, type Pair } from '../../../stats/summarize.ts';
+import type { CapacityRecord } from '../record.ts';
+
+type Measured = CapacityRecord['measured'];
+export type What = Measured['what'];
+
+/** A record, opened as one of its measurement. */
+export interface Source<W extends What = What> {
+  readonly record: CapacityRecord;
+  readonly measured: Extract<Measured, { readonly what: W }>;
+}
+
+/** The records of ours that a reproduction rests on; undefined where there is none. */
+export interface Sources {
+  readonly memory: Source<'memory'> | undefined;
+  readonly throughput: Source<'throughput'> | undefined;
+  readonly caching: Source<'caching'> | undefined;
+}
+
+export type Unit = 'lookups/s' | 'queries/s' | 'seconds' | 'bytes' | 'bytes an object' | 'ratio';
+
+/** A figure of ours with its 95 % interval, where there is one. */
+export interface OurFigure {
+  /** Of CoreDNS. */
+  readonly version: string;
+  readonly run: string;
+  readonly median: number;
+  readonly low: number | null;
+  readonly high: number | null;
+  /** For a ratio, that of `bench reproduce`; for a figure of another machine, null. */
+  readonly verdict: ReproductionVerdict | null;
+}
+
+export interface ReproducedRow {
+  readonly section: string;
+  readonly name: string;
+  readonly unit: Unit;
+  readonly published: number;
+  /** One for each version that was measured. */
+  readonly ours: readonly OurFigure[];
+  /** Measures it; null if none does. */
+  readonly command: string | null;
+}
+
+interface Summary {
+  readonly median: number;
+  readonly low: number | null;
+  readonly high: number | null;
+}
+
+/** A program of a record by its name: its version. */
+export function versionOf({ programs }: CapacityRecord, server: string): string {
+  return programs.find(({ name }) => name === server)?.version ?? server;
+}
+
+export function ourFigure(
+  { record }: Pick<Source, 'record'>,
+  server: string,
+  summary: Summary | null,
+): OurFigure[] {
+  if (summary === null) return [];
+  const { median, low, high } = summary;
+  return [{ version: versionOf(record, server), run: record.id, median, low, high, verdict: null }];
+}
+
+/** The ratio of the medians with the interval of the paired trials. */
+export function ourRatio(
+  { record }: Pick<Source, 'record'>,
+  server: string,
+  pairs: readonly Pair[],
+  published: number,
+): OurFigure[] {
+  const delta = comparePairs(pairs);
+  if (delta === null) return [];
+  const { relative, low, high } = delta;
+  const interval = low === null || high === null ? null : { low: low + 1, high: high + 1 };
+  return [
+    {
+      version: versionOf(record, server),
+      run: record.id,
+      median: relative + 1,
+      low: interval?.low ?? null,
+      high: interval?.high ?? null,
+      verdict: interval === null ? 'too few trials' : verdictOn(published, interval.low, interval.high),
+    },
+  ];
+}

@@ -1,0 +1,194 @@
+/** `bench reproduce scaling` and `bench reproduce kube-dns`: published figures beside those of our records. */
+import { readFile } from 'node:fs/promises';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import type { CapacityCase, OkCaseTrial } from '../src/experiments/capacity/cases/cases-record.ts';
+import { type CapacityRecord, capacityKind } from '../src/experiments/capacity/record.ts';
+import type { ReproducedRow } from '../src/experiments/capacity/reproduce/rows.ts';
+import { parseRecordAs } from '../src/results/parse-record.ts';
+import { createStore } from '../src/results/store.ts';
+import { type TestWorld, testWorld } from './support/test-world.ts';
+
+const REFERENCE = new URL('../../../results/reference/capacity-memory/run.json', import.meta.url);
+
+let world: TestWorld;
+let reference: CapacityRecord;
+beforeEach(async () => {
+  world = await testWorld({ columns: 120 });
+  const text = await readFile(REFERENCE, 'utf8');
+  const record = parseRecordAs(capacityKind, text, REFERENCE.pathname);
+  reference = { ...record, environment: { ...record.environment, hostname: world.machine.hostname } };
+});
+afterEach(() => world.remove());
+
+const save = (record: CapacityRecord) => createStore(world, 'results').saveAs(capacityKind, record);
+
+interface Reproduced {
+  readonly figures: readonly ReproducedRow[];
+  readonly missing: readonly string[];
+}
+
+async function reproduced(name: string, ...flags: string[]): Promise<Reproduced> {
+  const before = world.out().length;
+  expect(await world.bench('reproduce', name, ...flags, '--json'), world.err()).toBe(0);
+  return JSON.parse(world.out().slice(before));
+}
+
+const rowOf = ({ figures }: Reproduced, name: string) => {
+  const found = figures.find((row) => row.name === name);
+  if (found === undefined)
+    throw new Error(`no row "${name}" in ${figures.map((row) => row.name).join('; ')}`);
+  return found;
+};
+
+/** Cases with lookups a second in five rounds, which scatter by a percent. */
+function casesRecord(
+  what: 'throughput' | 'caching',
+  id: string,
+  rates: readonly (readonly [item: Partial<CapacityCase>, lookupsPerSecond: number])[],
+): CapacityRecord {
+  const cases = rates.map(
+    ([item]): CapacityCase => ({
+      server: 'coredns-cluster@1.15.0',
+      configuration: 'default',
+      lookup: 'internal',
+      cache: 'cached',
+      names: 100,
+      queriesPerLookup: null,
+      ...item,
+      key: `${item.server ?? 'coredns-cluster@1.15.0'}/${item.configuration ?? 'default'}/${item.lookup}`,
+    }),
+  );
+  const trials = cases.flatMap(({ key, lookup }, index) =>
+    [0, 1, 2, 3, 4].map((round): OkCaseTrial => {
+      const perSecond = (rates[index]?.[1] ?? 0) * (1 + round / 100);
+      return {
+        case: key,
+        round,
+        load: 'saturation',
+        startedAt: reference.startedAt,
+        status: 'ok',
+        wantedLookupsPerSecond: null,
+        queriesPerSecond: perSecond * (lookup === 'external' ? 5 : 1),
+        lookupsPerSecond: perSecond,
+        lookupLatencySeconds: { mean: 100 / perSecond, p99: null },
+        queryLatencySeconds: 20 / perSecond,
+        cpuCores: 1,
+        memoryBytes: 50e6,
+        lostRatio: 0,
+        limitedBy: 'server',
+        counters: {},
+        checkedAnswers: 400,
+      };
+    }),
+  );
+  const programs = reference.programs.filter(({ version }) => version === '1.15.0');
+  return { ...reference, id, programs, measured: { what, cases, trials, upstreamDelaySeconds: 0.002 } };
+}
+
+describe('scaling', () => {
+  it('without any run shows what was published, and which command measures it', async () => {
+    const found = await reproduced('scaling');
+    expect(rowOf(found, 'default, external: lookups/s')).toMatchObject({ published: 6733, ours: [] });
+    expect(rowOf(found, 'lookups/s: autopath, external ÷ default, external').published).toBeCloseTo(4.67, 2);
+    expect(found.missing.join('\n')).toContain('bench capacity throughput --config default,autopath');
+    expect(found.missing.join('\n')).toContain('bench capacity memory --objects 158200 --config default');
+  });
+
+  it('puts memory beside the points, the formula and the line, for each version', async () => {
+    await save(reference);
+    const found = await reproduced('scaling');
+    const point = rowOf(found, 'default, 158,200 Pods and Services');
+    expect(point.published).toBe(154e6);
+    expect(point.ours.map(({ version }) => version).toSorted()).toEqual(['1.11.3', '1.15.0']);
+    const formula = found.figures.find(
+      ({ name, section }) => section.includes('formula') && name === 'autopath, 158,200 Pods and Services',
+    );
+    expect(formula?.published).toBeCloseTo(688.8e6, -5);
+    expect(formula?.ours.every(({ median }) => median > 700e6)).toBe(true);
+    const each = rowOf(found, 'default, formula: an object');
+    expect(each.published).toBe(1000);
+    for (const { median, low, high } of each.ours) {
+      expect(median).toBeGreaterThan(1200);
+      expect(low).toBeLessThan(median);
+      expect(high).toBeGreaterThan(median);
+    }
+    const ratio = rowOf(found, 'autopath ÷ default, 63,280 Pods and Services');
+    expect(ratio.published).toBeCloseTo(178 / 76, 6);
+    expect(ratio.ours).toHaveLength(2);
+  });
+
+  it('gives ratios of lookups a verdict, and absolute figures none', async () => {
+    await save(
+      casesRecord('throughput', '20261122-100000-aaaa', [
+        [{ lookup: 'external' }, 5000],
+        [{ lookup: 'internal' }, 25_000],
+        [{ lookup: 'external', configuration: 'autopath' }, 5000 * 4.7],
+        [{ lookup: 'internal', configuration: 'autopath' }, 12_500],
+      ]),
+    );
+    const found = await reproduced('scaling');
+    expect(rowOf(found, 'default, internal: lookups/s').ours[0]).toMatchObject({
+      verdict: null,
+      version: '1.15.0',
+    });
+    const verdicts = [
+      'lookups/s: autopath, external ÷ default, external',
+      'lookups/s: autopath, internal ÷ default, internal',
+      'lookups/s: default, internal ÷ default, external',
+    ].map((name) => rowOf(found, name).ours[0]?.verdict);
+    // 4.7 with no scatter beside 4.67; half instead of the same; 5.0 beside 5.0006.
+    expect(verdicts).toEqual(['same direction', 'contradicted', 'same direction']);
+    expect(await world.bench('reproduce', 'scaling')).toBe(0);
+    expect(world.out()).toMatch(/default, external: lookups\/s +6,733 +5,100/);
+  });
+});
+
+describe('kube-dns', () => {
+  const tier = { server: 'dnsmasq + CoreDNS backend' };
+  const record = () =>
+    casesRecord('caching', '20261122-110000-bbbb', [
+      [{ lookup: 'external' }, 6000],
+      [{ lookup: 'internal' }, 30_000],
+      [{ ...tier, lookup: 'external' }, 2000],
+      [{ ...tier, lookup: 'internal' }, 33_000],
+      [{ ...tier, lookup: 'external', configuration: 'negative cache' }, 2290],
+      [{ ...tier, lookup: 'internal', configuration: 'negative cache' }, 33_000],
+    ]);
+
+  it('compares the four published ratios, and says that ours is not kube-dns', async () => {
+    await save(record());
+    const found = await reproduced('kube-dns');
+    const ratios = found.figures.filter(({ unit }) => unit === 'ratio');
+    expect(ratios.map(({ published }) => Number(published.toFixed(3)))).toEqual([3.023, 1.088, 1.146, 0.791]);
+    expect(ratios.map(({ ours }) => ours[0]?.median.toFixed(3))).toEqual([
+      '3.000',
+      '1.100',
+      '1.145',
+      '1.000',
+    ]);
+    expect(ratios.at(-1)?.ours[0]?.verdict).toBe('contradicted');
+    expect(await world.bench('reproduce', 'kube-dns')).toBe(0);
+    expect(world.out()).toContain('Ours is not kube-dns, but its caching tier');
+  });
+
+  it('takes the runs that are named, and puts the growth of CoreDNS beside the published one', async () => {
+    await save(reference);
+    await save(record());
+    const named = `${reference.id}+20261122-110000-bbbb`;
+    const growth = rowOf(await reproduced('kube-dns', named), 'coredns: growth under load');
+    expect(growth.published).toBe(58 * 2 ** 20);
+    expect(growth.ours.map(({ version }) => version).toSorted()).toEqual(['1.11.3', '1.15.0']);
+    expect(growth.ours.every(({ median }) => median > 5e6)).toBe(true);
+    const other = await reproduced('kube-dns', reference.id);
+    expect(rowOf(other, 'CoreDNS, external: lookups/s').ours).toEqual([]);
+    expect(other.missing.join('\n')).toContain('bench capacity caching --cache cached');
+  });
+
+  it.each([
+    [['kube-dns', '20990101-000000-dead'], 6, 'there is no run "20990101-000000-dead"'],
+    [['scaling', 'latest', '--format', 'pdf'], 2, 'must be one of text, markdown, json'],
+  ])('%j is refused with its fix', async (argv, status, message) => {
+    expect(await world.bench('reproduce', ...argv)).toBe(status);
+    expect(world.err()).toContain(message);
+  });
+});
