@@ -19,7 +19,7 @@ import {
   countSeconds,
   losingSeconds,
   MAX_LOSING_SECONDS,
-} from '../src/experiments/swap/in-place/canary.ts';
+} from '../src/experiments/swap/in-place/canary-count.ts';
 import { parseWorkload } from '../src/experiments/swap/in-place/find-workload.ts';
 import { versionPrinted } from '../src/experiments/swap/in-place/image-check.ts';
 import { parseSequence } from '../src/experiments/swap/in-place/placements.ts';

@@ -170,6 +170,49 @@ describe('the report of a swap', () => {
     expect(rows[0]).toContain('1,1,A,1.11.3,internal,,0.006,');
   });
 
+  it('in place says what the canary lost during rolling updates and otherwise, and how everything was put back', () => {
+    const choices = eightPlacements(100, 120).slice(0, 4);
+    const during = [null, 12, null, 8];
+    const canaries = choices.map((choice, index) => ({
+      ...choice,
+      canary: { during: during[index] ?? null, after: index === 2 ? 1 : 0 },
+    }));
+    const image = { before: 'coredns:1.11.3', after: 'coredns:1.13.1' };
+    const what = 'image of container coredns in Deployment kube-system/coredns';
+    const restore = {
+      seconds: 4.25,
+      changes: [{ what, ...image, state: 'reverted' }],
+      canary: { seconds: 10, sent: 200, lost: 10, longestLossSeconds: 1 },
+      superseded: [],
+    };
+    const record = makeSwap(canaries, { method: 'in-place', restore });
+    const shown = rendered('terminal', record).replaceAll(/\s+/g, ' ');
+    expect(shown).toContain(
+      'The canary lost 30 of 600 (5.00%) queries during 3 rolling updates, 10.0 each; losses lasted 1 s in a row at most, and 1 of 20000 (0.01%) in the rest of the time.',
+    );
+    expect(shown).toContain('Everything was as before 4.3 s after the last placement.');
+    expect(shown).toContain(`${what}: coredns:1.11.3 → coredns:1.13.1, reverted`);
+    expect(rendered('markdown', record)).toMatch(/\| 2 B +\| 1\.13\.1 .*\| +12 of 200 \| +0 of 5000 \| yes/);
+    const [head = [], ...rows] = rendered('csv', record)
+      .trim()
+      .split('\n')
+      .map((line) => line.split(','));
+    const column = head.indexOf('canary_lost_during_rollout');
+    expect(rows.map((row) => row[column])).toEqual(['', '', '12', '12', '', '', '8', '8']);
+  });
+
+  it('in place, of a run that was killed, says how far it came and who puts it back', () => {
+    const record = makeSwap(eightPlacements(100, 120).slice(0, 3), {
+      method: 'in-place',
+      status: 'running',
+      endedAt: null,
+      settings: { ...makeSwap([]).settings, sequence: 'ABBA' },
+    });
+    const shown = rendered('terminal', record).replaceAll(/\s+/g, ' ');
+    expect(shown).toContain('Not finished: 3 of 4 placements measured.');
+    expect(shown).toContain('the guard in the cluster does that');
+  });
+
   it('without any placement still says how it ended', () => {
     const failure = { code: 'E_NO_RATE', message: 'the rate cannot be held', fix: 'Give a lower one.' };
     const shown = rendered('terminal', makeSwap([], { failure, status: 'interrupted' }));

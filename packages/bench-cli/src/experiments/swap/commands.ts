@@ -6,6 +6,7 @@ import { SETTINGS } from '../../config/settings.ts';
 import { BenchError } from '../../errors.ts';
 import type { World } from '../../world.ts';
 import type { Call } from '../experiment.ts';
+import { canaryCommand } from './canary-command.ts';
 import { explainFailure } from './explain.ts';
 import { SHARED_SETTINGS, SWAP_DEFAULTS } from './flags.ts';
 import { inPlaceCommand } from './in-place-command.ts';
@@ -23,6 +24,11 @@ function addSharedSettings(command: Command): Command {
   return command;
 }
 
+const WORKLOAD = [
+  '--workload <name>',
+  'the DNS that is meant, NAMESPACE/KIND/NAME (default: that of the cluster)',
+] as const;
+const SERVICE = ['--service <name>', 'the Service in front of it (default: the one for its pods)'] as const;
 const LEASE_NAMESPACE = [
   '--lease-namespace <name>',
   `namespace of the Lease and the journal (default: ${SWAP_DEFAULTS.leaseNamespace})`,
@@ -80,6 +86,24 @@ function addRescue(swap: Command, call: Call): void {
     });
 }
 
+/** Looks at the DNS as a client does, and changes nothing. */
+function addCanary(swap: Command, call: Call): void {
+  const canary = swap
+    .command('canary')
+    .description(
+      'ask the DNS of the cluster as a client does, for a while: `kubectl rollout restart` meanwhile shows what an ordinary rolling update loses',
+    )
+    .option('--duration <time>', `how long (default: ${SWAP_DEFAULTS.duration})`)
+    .option(...WORKLOAD)
+    .option(...SERVICE)
+    .option('--json', 'print the counts as JSON');
+  addSharedSettings(canary)
+    .addHelpText('after', call.exitStatusHelp)
+    .action(async (_flags: unknown, command: Command) => {
+      call.status = await canaryCommand(call.world, command.optsWithGlobals(), call.argv);
+    });
+}
+
 type Method = (world: World, values: Record<string, unknown>, argv: readonly string[]) => Promise<number>;
 
 const METHODS: Readonly<Record<string, Method>> = { shadow: shadowCommand, 'in-place': inPlaceCommand };
@@ -112,9 +136,9 @@ export function addSwapCommands(program: Command, call: Call): void {
     .option('--duration <time>', `of each load (default: ${SWAP_DEFAULTS.duration})`)
     .option('--idle <time>', `of each window without load (default: ${SWAP_DEFAULTS.idle})`)
     .option('--settle <time>', `after each rollout (default: ${SWAP_DEFAULTS.settle})`)
-    .option('--workload <name>', 'what is swapped, NAMESPACE/KIND/NAME (default: the DNS of the cluster)')
+    .option(...WORKLOAD)
     .option('--container <name>', 'its container (default: the one that serves DNS)')
-    .option('--service <name>', 'the Service in front of it (default: the one for its pods)')
+    .option(...SERVICE)
     .option(
       '--lease <time>',
       `without a sign of life for so long, the guard puts everything back (default: ${SWAP_DEFAULTS.lease})`,
@@ -133,4 +157,5 @@ export function addSwapCommands(program: Command, call: Call): void {
       call.status = await methodOf(values)(call.world, values, call.argv);
     });
   addRescue(swap, call);
+  addCanary(swap, call);
 }

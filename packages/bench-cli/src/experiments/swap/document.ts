@@ -1,8 +1,11 @@
 /** A swap's record as a report. Pure. */
+import type { Section } from '../../report/document/document.ts';
 import { chart, code, facts, list, type ReportDocument, text } from '../../report/document/index.ts';
 import { environmentFacts } from '../../report/facts.ts';
 import { formatFixed } from '../../report/numbers.ts';
+import { canarySentence } from './canary-words.ts';
 import { netChart, perQueryChart, timeChart } from './charts.ts';
+import { CANARY_RATE, CANARY_TIMEOUT_SECONDS } from './in-place/canary-count.ts';
 import { figuresOf } from './placement-figures.ts';
 import { SIDES, type SwapRecord, WORKLOADS } from './record.ts';
 import { netTable, placementTable, publishedTable, serviceTable } from './tables.ts';
@@ -44,8 +47,15 @@ function shadowNotes({ method, notCarriedOver }: SwapRecord): string[] {
   ];
 }
 
-function restoreBlocks({ restore }: SwapRecord) {
-  if (restore === null) return [];
+/** Whether everything is as before, and what was done for it. */
+function restoreBlocks({ method, restore }: SwapRecord) {
+  if (method !== 'in-place') return [];
+  if (restore === null)
+    return [
+      text(
+        'bench ended before it could see everything put back: the guard in the cluster does that. See what is left with: bench swap status',
+      ),
+    ];
   const { seconds, changes, superseded } = restore;
   return [
     text(
@@ -55,7 +65,7 @@ function restoreBlocks({ restore }: SwapRecord) {
     ),
     list([
       ...changes.map(({ what, before, after, state }) => `${what}: ${before} → ${after}, ${state}`),
-      ...superseded.map((what) => `left alone, because somebody else has changed it: ${what}`),
+      ...superseded.map((what) => `Left alone, because somebody else has changed it: ${what}`),
     ]),
   ];
 }
@@ -73,6 +83,11 @@ function methodItems(record: SwapRecord): string[] {
     'Net CPU is CPU under load minus the mean of the idle windows of the same placement. It is the CPU of the DNS containers alone, without sidecars.',
     'Intervals are 95 % confidence intervals. Of differences: the signed-rank interval (Hodges and Lehmann) where there are enough pairs, else Student’s t. more or less is said where the interval leaves out zero and the p value, corrected for both workloads (Holm), is at most 5 %.',
     'A placement counts if at least 98 % of the rate was held, and no pod was restarted, replaced or of another version.',
+    ...(method === 'in-place'
+      ? [
+          `A canary in the cluster asks ${CANARY_RATE} queries a second through the Service, from a new socket each, from before the first change until everything is put back; a query without an answer within ${CANARY_TIMEOUT_SECONDS} s, or with SERVFAIL or REFUSED, is lost. Each change of the image is a rolling update by the workload's own strategy: bench swap canary shows what an ordinary one loses.`,
+        ]
+      : []),
   ];
 }
 
@@ -98,6 +113,10 @@ function dataOf(record: SwapRecord): ReportDocument['data'] {
         one.p99Seconds,
         one.memoryBytes,
         placement.rolloutSeconds,
+        placement.rolloutCanary?.sent ?? null,
+        placement.rolloutCanary?.lost ?? null,
+        placement.canary?.sent ?? null,
+        placement.canary?.lost ?? null,
         placement.startedAt,
         placement.endedAt,
       ];
@@ -122,6 +141,10 @@ function dataOf(record: SwapRecord): ReportDocument['data'] {
       'latency_p99_seconds',
       'memory_bytes',
       'rollout_seconds',
+      'canary_sent_during_rollout',
+      'canary_lost_during_rollout',
+      'canary_sent_afterwards',
+      'canary_lost_afterwards',
       'started_at',
       'ended_at',
     ],
@@ -157,8 +180,51 @@ function warningsOf(record: SwapRecord): string[] {
   return [...record.warnings, ...shadowNotes(record), ...new Set(excluded)];
 }
 
+/** Without any placement there is none. */
+function resultSections(record: SwapRecord): Section[] {
+  const { results, method } = record;
+  if (results.length === 0) return [];
+  return [
+    { title: 'CPU under load', blocks: [publishedTable(record)] },
+    {
+      title: 'What the load costs',
+      blocks: [
+        netTable(record),
+        chart(netChart(record)),
+        chart(perQueryChart(record)),
+        chart(timeChart(record)),
+      ],
+    },
+    { title: 'What clients saw', blocks: [serviceTable(record), text(canarySentence(record))] },
+    { title: 'Placements', blocks: [placementTable(record)], isBrief: method === 'in-place' },
+  ];
+}
+
+function runSections(record: SwapRecord): Section[] {
+  const { workload, versions } = record;
+  return [
+    { title: 'Put back', blocks: restoreBlocks(record) },
+    { title: 'Method', blocks: [list(methodItems(record))], isBrief: false },
+    {
+      title: 'Environment',
+      blocks: [
+        facts([
+          [
+            'DNS of the cluster',
+            `${workload.title}, container ${workload.container}, Service ${workload.service}`,
+          ],
+          ...SIDES.map((side): [string, string] => [`Image of ${side}`, versions[side].image]),
+          ...environmentFacts(record),
+        ]),
+      ],
+      isBrief: false,
+    },
+    { title: 'Repeat', blocks: [code(record.command)], isBrief: false },
+  ];
+}
+
 export function swapDocument(record: SwapRecord): ReportDocument {
-  const { versions, workload, results } = record;
+  const { versions, workload } = record;
   const title = `CoreDNS ${versions.B.version} against ${versions.A.version} in a cluster`;
   const date = record.startedAt.slice(0, 10);
   const findings = findingsOf(record);
@@ -171,40 +237,7 @@ export function swapDocument(record: SwapRecord): ReportDocument {
     findings,
     warnings: warningsOf(record),
     series: SIDES.map((side) => ({ name: side, title: `CoreDNS ${versions[side].version}` })),
-    sections:
-      results.length === 0
-        ? []
-        : [
-            { title: 'CPU under load', blocks: [publishedTable(record)] },
-            {
-              title: 'What the load costs',
-              blocks: [
-                netTable(record),
-                chart(netChart(record)),
-                chart(perQueryChart(record)),
-                chart(timeChart(record)),
-              ],
-            },
-            { title: 'What clients saw', blocks: [serviceTable(record)] },
-            { title: 'Placements', blocks: [placementTable(record)], isBrief: false },
-            { title: 'Put back', blocks: restoreBlocks(record) },
-            { title: 'Method', blocks: [list(methodItems(record))], isBrief: false },
-            {
-              title: 'Environment',
-              blocks: [
-                facts([
-                  [
-                    'DNS of the cluster',
-                    `${workload.title}, container ${workload.container}, Service ${workload.service}`,
-                  ],
-                  ...SIDES.map((side): [string, string] => [`Image of ${side}`, versions[side].image]),
-                  ...environmentFacts(record),
-                ]),
-              ],
-              isBrief: false,
-            },
-            { title: 'Repeat', blocks: [code(record.command)], isBrief: false },
-          ],
+    sections: [...resultSections(record), ...runSections(record)],
     data: dataOf(record),
     post: {
       slug: `coredns-swap-${date}-${versions.A.version}-${versions.B.version}`,

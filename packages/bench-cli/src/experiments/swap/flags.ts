@@ -2,7 +2,7 @@
 import type { SettingName } from '../../config/settings.ts';
 import { seconds } from '../../config/value-schemas.ts';
 import { BenchError } from '../../errors.ts';
-import { parseWorkload } from './in-place/find-workload.ts';
+import { parseWorkload, type WorkloadChoice } from './in-place/find-workload.ts';
 import type { InPlaceSettings } from './in-place/in-place.ts';
 import { parseSequence } from './in-place/placements.ts';
 
@@ -41,7 +41,11 @@ const MIN_LEASE_SECONDS = 5;
 type Values = Readonly<Record<string, unknown>>;
 
 /** @throws BenchError `E_USAGE` for what is not a duration, or too short. */
-function secondsOf(values: Values, name: 'duration' | 'settle' | 'idle' | 'lease', minimum: number): number {
+export function secondsOf(
+  values: Values,
+  name: 'duration' | 'settle' | 'idle' | 'lease',
+  minimum: number,
+): number {
   const given = values[name];
   if (given === undefined) return SWAP_DEFAULTS[name];
   const parsed = seconds(minimum, '').safeParse(given);
@@ -62,6 +66,18 @@ function rateOf({ rate = SWAP_DEFAULTS.rate }: Values): number {
 const textOf = (values: Values, name: string) =>
   values[name] === undefined ? undefined : String(values[name]);
 
+/** The DNS that the flags name; empty for that of the cluster. @throws BenchError `E_USAGE`. */
+export function choiceOf(values: Values): WorkloadChoice {
+  const workload = textOf(values, 'workload');
+  const container = textOf(values, 'container');
+  const service = textOf(values, 'service');
+  return {
+    ...(workload === undefined ? {} : { workload: parseWorkload(workload) }),
+    ...(container === undefined ? {} : { container }),
+    ...(service === undefined ? {} : { service }),
+  };
+}
+
 /** The flags that say what is swapped in place, and how. @throws BenchError for any that is not valid. */
 export function inPlaceSettings(values: Values): InPlaceSettings {
   const to = textOf(values, 'to');
@@ -70,16 +86,9 @@ export function inPlaceSettings(values: Values): InPlaceSettings {
       fix: 'Name it: `bench swap --to 1.13.1`.',
     });
   }
-  const workload = textOf(values, 'workload');
-  const container = textOf(values, 'container');
-  const service = textOf(values, 'service');
   return {
     to,
-    choice: {
-      ...(workload === undefined ? {} : { workload: parseWorkload(workload) }),
-      ...(container === undefined ? {} : { container }),
-      ...(service === undefined ? {} : { service }),
-    },
+    choice: choiceOf(values),
     sequence: parseSequence(textOf(values, 'placements') ?? SWAP_DEFAULTS.placements),
     settleSeconds: secondsOf(values, 'settle', 0),
     idleSeconds: secondsOf(values, 'idle', 0),

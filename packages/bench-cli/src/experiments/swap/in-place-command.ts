@@ -1,31 +1,26 @@
-/** `bench swap --method in-place`: from flags to a run, and what it says at its end. */
+/** `bench swap --method in-place`: from flags to a record with its reports, and what a dry run says. */
 import { EXIT_STATUS } from '@dinodns-bench/program';
-import { describeChange, inversePatch, type PlannedEdit } from '../../cluster-changes/change.ts';
+import { type Change, describeChange, inversePatch, type PlannedEdit } from '../../cluster-changes/change.ts';
 import { describeRight } from '../../cluster-changes/rights.ts';
-import { configure, type RunConfiguration } from '../../config/configuration.ts';
 import { BenchError } from '../../errors.ts';
-import { listenForInterruption } from '../../interruption.ts';
-import { createDisplay } from '../../progress/display.ts';
-import { newRunId } from '../../results/run-id.ts';
 import type { World } from '../../world.ts';
-import { openSwapCluster } from './cluster.ts';
 import { explainFailure } from './explain.ts';
-import { inPlaceSettings, sharedFlags } from './flags.ts';
+import { inPlaceSettings } from './flags.ts';
 import {
+  checkBefore,
   demandAnotherImage,
+  type FoundInPlace,
   type InPlacePlan,
+  type InPlaceRequest,
+  type InPlaceRequestBase,
   type InPlaceResult,
   planInPlace,
   swapInPlace,
 } from './in-place/in-place.ts';
 import { inPlaceRights } from './in-place/preflight.ts';
-
-type Values = Readonly<Record<string, unknown>>;
-
-function configurationOf(world: World, values: Values): RunConfiguration {
-  const flags = { ...sharedFlags(values), target: 'kubernetes', loader: 'builtin' };
-  return configure({ env: world.env, flags });
-}
+import type { SwapRecord } from './record.ts';
+import { finishSwap, type RunFolder, type SwapRecording, startRecording } from './recorder.ts';
+import { paragraph, runSwap, type SwapCall, type Values, withFolder } from './run-swap.ts';
 
 /** Nobody changes the DNS of a cluster by a slip. */
 function demandConsent({ yesChangeClusterDns }: Values, plan: InPlacePlan): void {
@@ -38,9 +33,6 @@ function demandConsent({ yesChangeClusterDns }: Values, plan: InPlacePlan): void
     },
   );
 }
-
-const paragraph = (title: string, lines: readonly string[]) =>
-  `${title}\n${lines.map((line) => `  ${line}\n`).join('')}`;
 
 /** What would be found, changed, and put back, and the rights that it takes. */
 function dryRunText(plan: InPlacePlan, leaseNamespace: string): string {
@@ -67,58 +59,94 @@ function dryRunText(plan: InPlacePlan, leaseNamespace: string): string {
   ].join('\n');
 }
 
-function resultText({ plan, placements, restoreSeconds, superseded }: InPlaceResult): string {
-  const lines = placements.map(({ number, side, image, rolloutSeconds, pods, canary, failure }) => {
-    const rollout = rolloutSeconds === null ? '' : `, rolled out in ${rolloutSeconds.toFixed(1)} s`;
-    const versions = [...new Set(pods.map(({ version, imageId }) => version ?? imageId))].join(' and ');
-    const problem = failure === null ? '' : `; does not count: ${failure.message}`;
-    return `${number} ${side} ${image}: ${versions}${rollout}; canary lost ${canary.lost} of ${canary.sent}${problem}`;
-  });
-  return [
-    paragraph(`Placements in ${plan.workload.title}`, lines),
-    `Everything is as before, ${restoreSeconds.toFixed(1)} s after the last placement.\n`,
-    ...superseded.map((text) => `Left alone, because somebody else has changed it: ${text}\n`),
-  ].join('');
+/** As the record keeps it. */
+function recordedChange({ what, object, edits, state }: Change) {
+  const shown = (side: 'before' | 'after') =>
+    edits.map(({ [side]: value }) => (typeof value === 'string' ? value : JSON.stringify(value))).join(', ');
+  return { what: `${what} in ${object.title}`, before: shown('before'), after: shown('after'), state };
 }
 
-export async function inPlaceCommand(world: World, values: Values): Promise<number> {
-  const settings = inPlaceSettings(values);
-  const configuration = configurationOf(world, values);
-  const display = createDisplay(world.stderr);
-  const interruption = listenForInterruption(world, (text) => display.line(text));
-  const runId = newRunId(world.clock.now());
+function restoreOf(result: InPlaceResult): SwapRecord['restore'] {
+  const { restoreSeconds, restoreCanary, changes, superseded } = result;
+  return {
+    seconds: restoreSeconds,
+    changes: changes.map(recordedChange),
+    canary: restoreCanary,
+    superseded: [...superseded],
+  };
+}
+
+/** The record begins when everything is checked: a run that was refused has changed nothing, and leaves none. */
+function startOf(
+  { runId, settings, argv }: SwapCall,
+  { workload, imageB }: InPlacePlan,
+  { checked, cluster, warnings }: FoundInPlace,
+) {
+  const images = { A: workload.image, B: imageB };
+  const { pods } = checked;
+  return {
+    ...{ id: runId, method: 'in-place' as const, argv, settings, workload, pods, images, checked, cluster },
+    notCarriedOver: [],
+    warnings: [...warnings],
+  };
+}
+
+interface Outcome {
+  readonly failure: unknown;
+  /** Null where `bench` did not see that everything was put back. */
+  readonly restore: SwapRecord['restore'];
+}
+
+/** The swap itself; what ends it early is part of its outcome. */
+async function swap(request: InPlaceRequest): Promise<Outcome> {
   try {
-    const { client, api } = await openSwapCluster(
-      world,
-      configuration.kubernetes.context,
-      interruption.force,
-    );
-    const base = { ...settings, client, api, runId, configuration, interruption };
-    const plan = await planInPlace(base);
+    const result = await swapInPlace(request);
+    const failure = result.failure === null ? null : explainFailure(result.failure);
+    return { failure, restore: restoreOf(result) };
+  } catch (error) {
+    return { failure: explainFailure(error), restore: null };
+  }
+}
+
+async function carryOut(
+  call: SwapCall,
+  base: InPlaceRequestBase,
+  plan: InPlacePlan,
+  folder: RunFolder,
+): Promise<number> {
+  const { world, say, values } = call;
+  let recording: SwapRecording | undefined;
+  const { failure, restore } = await swap({
+    ...base,
+    world,
+    plan,
+    say,
+    directory: folder.directory,
+    onReady: async (found) => {
+      recording = await startRecording(folder, startOf(call, plan, found));
+    },
+    onPlacement: async (placement) => recording?.add(placement),
+  });
+  const record = await recording?.end(failure, restore);
+  const status =
+    record === undefined ? EXIT_STATUS.success : await finishSwap(folder, record, values.json === true);
+  if (failure !== null) throw failure;
+  return status;
+}
+
+export async function inPlaceCommand(world: World, values: Values, argv: readonly string[]): Promise<number> {
+  const settings = inPlaceSettings(values);
+  return runSwap({ world, values, argv, settings }, async (call) => {
+    const { configuration, runId, interruption } = call;
+    const request = { ...settings, ...call.cluster, configuration, runId, interruption };
+    const plan = await planInPlace(request);
     if (values.dryRun === true) {
       demandAnotherImage(plan, settings.to);
       world.stdout.write(dryRunText(plan, settings.leaseNamespace));
       return EXIT_STATUS.success;
     }
     demandConsent(values, plan);
-    const directory = `${world.cwd}/${configuration.out}/${runId}`;
-    await world.fs.mkdir(`${directory}/raw`, { recursive: true });
-    const result = await swapInPlace({
-      ...base,
-      world,
-      directory,
-      say: (text) => display.line(text),
-      onPlacement: async () => undefined,
-    });
-    world.stdout.write(values.json === true ? `${JSON.stringify(result, null, 2)}\n` : resultText(result));
-    if (result.failure !== null) throw result.failure;
-    const isClean =
-      result.superseded.length === 0 && result.placements.every(({ failure }) => failure === null);
-    return isClean ? EXIT_STATUS.success : EXIT_STATUS.failedTrials;
-  } catch (error) {
-    throw explainFailure(error);
-  } finally {
-    interruption.release();
-    display.clear();
-  }
+    await checkBefore(request, plan);
+    return withFolder(call, (folder) => carryOut(call, request, plan, folder));
+  });
 }

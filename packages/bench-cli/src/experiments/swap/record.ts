@@ -38,13 +38,15 @@ const phaseSchema = z.object({
 export type Phase = z.output<typeof phaseSchema>;
 
 /** What the canary, a client of the cluster's DNS, saw. */
-const canarySchema = z.object({
+export const canarySchema = z.object({
   seconds,
   sent: count,
   lost: count,
   /** In a row with losses. */
   longestLossSeconds: seconds,
 });
+
+export type CanaryFigures = z.output<typeof canarySchema>;
 
 export const FAILURES = ['reverted', 'restarted', 'mixed-versions', 'failed'] as const;
 
@@ -71,7 +73,7 @@ const placementSchema = z.object({
   endedAt: timestamp,
   /** Null if the version was in place already. */
   rolloutSeconds: seconds.nullable(),
-  /** From the change until the pods were ready; null without one, and beside the cluster's DNS. */
+  /** From the change until the pods were ready, and three seconds more; null without one, and beside the cluster's DNS. */
   rolloutCanary: canarySchema.nullable(),
   /** Afterwards; null beside the cluster's DNS. */
   canary: canarySchema.nullable(),
@@ -177,12 +179,15 @@ export const swapSchema = z.object({
   placements: z.array(placementSchema),
   /** Why it ended early; null otherwise. */
   failure: z.object({ code: z.string(), message: z.string(), fix: z.string() }).nullable(),
-  /** Null for `shadow`, which changes nothing. */
+  /** Null for `shadow`, which changes nothing; and where `bench` did not see it: then the guard in the cluster does it. */
   restore: z
     .object({
       /** From the end of the last placement until everything was as before and verified. */
       seconds,
+      /** In the order in which they were made. */
       changes: z.array(changeSchema),
+      /** What a client saw of it; null where the image was as before already, and after Ctrl-C. */
+      canary: canarySchema.nullable().default(null),
       /** What somebody else had changed meanwhile, and so was left alone. */
       superseded: z.array(z.string()),
     })

@@ -1,50 +1,96 @@
 /** Builds the record of a swap, placement by placement, and ends it with its reports. */
 import { relative } from 'node:path';
-import { EXIT_STATUS } from '@dinodns-bench/program';
-import type { BenchError } from '../../errors.ts';
+import { EXIT_STATUS, messageOf } from '@dinodns-bench/program';
+import { describeEnvironment } from '../../environment/describe.ts';
+import { BenchError } from '../../errors.ts';
 import { updateHistory } from '../../history/history.ts';
 import { filesOf, findRenderer } from '../../report/index.ts';
 import { withPortablePaths } from '../../results/portable-paths.ts';
-import type { Environment } from '../../results/record.ts';
+import type { Cluster } from '../../results/record.ts';
 import type { RunStore } from '../../results/store.ts';
 import { shellCommand } from '../../text.ts';
 import { BENCH_VERSION } from '../../version.ts';
 import type { World } from '../../world.ts';
 import { renderOptions, routineFormats, writeFiles } from '../write-reports.ts';
+import type { CheckedImages } from './check-images.ts';
+import type { DnsWorkload } from './in-place/find-workload.ts';
+import type { InPlaceSettings } from './in-place/in-place.ts';
 import type { MeasuredPhase } from './in-place/measure-phase.ts';
-import type { Phase, SwapPlacement, SwapRecord } from './record.ts';
-import { swapKind } from './record.ts';
+import { type Phase, type Side, type SwapPlacement, type SwapRecord, swapKind } from './record.ts';
 import { SWAP_FORMATS } from './records.ts';
 import { swapResults } from './results.ts';
 
-/** What is known before the first placement. */
-export interface SwapStart
-  extends Pick<
-    SwapRecord,
-    'id' | 'method' | 'versions' | 'workload' | 'settings' | 'notCarriedOver' | 'warnings'
-  > {
-  readonly startedAt: Date;
-  readonly argv: readonly string[];
-  readonly environment: Environment;
+/** Where a run keeps its files. */
+export interface RunFolder {
+  readonly world: World;
+  readonly store: RunStore;
+  readonly directory: string;
 }
 
-export function newSwapRecord({ startedAt, argv, ...known }: SwapStart): SwapRecord {
-  const { A, B } = known.versions;
+/** What is known of a run before its first placement. */
+export interface SwapStart extends Pick<SwapRecord, 'id' | 'method' | 'notCarriedOver' | 'warnings'> {
+  readonly argv: readonly string[];
+  readonly settings: Pick<
+    InPlaceSettings,
+    'ratePerSecond' | 'durationSeconds' | 'idleSeconds' | 'settleSeconds' | 'sequence'
+  >;
+  readonly workload: DnsWorkload;
+  /** Pods of each placement. */
+  readonly pods: number;
+  readonly images: Readonly<Record<Side, string>>;
+  readonly checked: Pick<CheckedImages, 'versions'>;
+  readonly cluster: Cluster;
+}
+
+function settingsOf({ settings }: SwapStart): SwapRecord['settings'] {
+  const { ratePerSecond, durationSeconds, idleSeconds, settleSeconds, sequence } = settings;
+  return { ratePerSecond, durationSeconds, idleSeconds, settleSeconds, sequence: sequence.join('') };
+}
+
+function workloadOf({ workload, pods }: SwapStart): SwapRecord['workload'] {
+  const { title, container, service, sidecars, cpuLimitCores, memoryLimitBytes } = workload;
+  return {
+    title,
+    container,
+    service: service.name,
+    pods,
+    sidecars: { ...sidecars },
+    cpuLimitCores,
+    memoryLimitBytes,
+  };
+}
+
+async function newRecord(world: World, start: SwapStart): Promise<SwapRecord> {
+  const { id, method, argv, images, checked, cluster, notCarriedOver, warnings } = start;
+  const startedAt = world.clock.now().toISOString();
+  const versionOf = (side: Side) => ({
+    name: `coredns@${checked.versions[side]}`,
+    version: checked.versions[side],
+    image: images[side],
+  });
+  const versions = { A: versionOf('A'), B: versionOf('B') };
   return {
     schemaVersion: 1,
     experiment: 'swap',
+    id,
     generator: { name: 'dinodns-bench', version: BENCH_VERSION },
     status: 'running',
-    startedAt: startedAt.toISOString(),
+    startedAt,
     endedAt: null,
     command: shellCommand(['pnpm', 'bench', ...argv]),
     argv: [...argv],
-    servers: [A.name, B.name],
+    environment: { ...(await describeEnvironment(world)), cluster },
+    warnings: [...warnings],
+    servers: [versions.A.name, versions.B.name],
+    method,
+    versions,
+    workload: workloadOf(start),
+    settings: settingsOf(start),
+    notCarriedOver: [...notCarriedOver],
     placements: [],
     failure: null,
     restore: null,
     results: [],
-    ...known,
   };
 }
 
@@ -56,37 +102,59 @@ export function recordedPhases(phases: readonly MeasuredPhase[]): Phase[] {
   }));
 }
 
-export function withPlacement(record: SwapRecord, placement: SwapPlacement): SwapRecord {
-  const placements = [...record.placements, placement];
-  return { ...record, placements, results: swapResults({ placements, settings: record.settings }) };
+/** As the record keeps it. */
+function failureOf(error: unknown): SwapRecord['failure'] {
+  if (error instanceof BenchError) return { code: error.code, message: error.message, fix: error.fix };
+  return { code: 'E_INTERNAL', message: messageOf(error), fix: 'This is a bug in bench: please report it.' };
 }
 
-/** The record at its end; with a failure, it ended early. */
-export function endedSwap(record: SwapRecord, endedAt: Date, failure: BenchError | null): SwapRecord {
+export interface SwapRecording {
+  /** Adds a placement and saves. */
+  add(placement: SwapPlacement): Promise<void>;
+  /** Saves the end. With a failure other than null the run has ended early. */
+  end(failure: unknown, restore: SwapRecord['restore']): Promise<SwapRecord>;
+}
+
+/** Saves the record of a run that begins, so that one that is killed says how far it came. */
+export async function startRecording(
+  { world, store, directory }: RunFolder,
+  start: SwapStart,
+): Promise<SwapRecording> {
+  let record = await newRecord(world, start);
+  const save = () =>
+    store.saveAs(swapKind, withPortablePaths(record, { cwd: world.cwd, home: world.env.HOME }), directory);
+  await save();
   return {
-    ...record,
-    status: failure === null ? 'complete' : 'interrupted',
-    endedAt: endedAt.toISOString(),
-    failure: failure === null ? null : { code: failure.code, message: failure.message, fix: failure.fix },
+    async add(placement) {
+      const placements = [...record.placements, placement];
+      record = { ...record, placements, results: swapResults({ placements, settings: record.settings }) };
+      await save();
+    },
+    async end(failure, restore) {
+      record = {
+        ...record,
+        status: failure === null ? 'complete' : 'interrupted',
+        endedAt: world.clock.now().toISOString(),
+        failure: failure === null ? null : failureOf(failure),
+        restore,
+      };
+      await save();
+      return record;
+    },
   };
 }
 
-/** Saves the record without paths of this machine. */
-export async function saveSwap(
-  world: World,
-  store: RunStore,
-  directory: string,
-  record: SwapRecord,
-): Promise<void> {
-  const portable = withPortablePaths(record, { cwd: world.cwd, home: world.env.HOME });
-  await store.saveAs(swapKind, portable, directory);
+function isClean({ placements, failure, restore }: SwapRecord): boolean {
+  return (
+    failure === null &&
+    placements.every((placement) => placement.failure === null) &&
+    (restore === null || restore.superseded.length === 0)
+  );
 }
 
 /** Writes the reports, prints the tables or the record, and resolves with the exit status. */
 export async function finishSwap(
-  world: World,
-  store: RunStore,
-  directory: string,
+  { world, store, directory }: RunFolder,
   record: SwapRecord,
   json: boolean,
 ): Promise<number> {
@@ -97,6 +165,5 @@ export async function finishSwap(
   world.stderr.write(`\nWritten: ${shown.join(', ')}\n`);
   const notice = await updateHistory(world, store.resultsDirectory);
   if (notice !== null) world.stderr.write(`Note: ${notice}\n`);
-  const isClean = record.placements.every(({ failure }) => failure === null);
-  return isClean && record.failure === null ? EXIT_STATUS.success : EXIT_STATUS.failedTrials;
+  return isClean(record) ? EXIT_STATUS.success : EXIT_STATUS.failedTrials;
 }

@@ -125,7 +125,7 @@ export function placementTable({ placements, versions, method }: SwapRecord) {
       { title: 'Counts' },
     ],
     placements.map(({ number, side, pods, rolloutSeconds, rolloutCanary, canary, failure }) => [
-      String(number),
+      `${number} ${side}`,
       versions[side].version,
       [...new Set(pods.map(({ version, imageId }) => version ?? imageId))].join(', '),
       rolloutSeconds === null ? NOTHING : `${formatFixed(rolloutSeconds, 1)} s`,

@@ -6,62 +6,31 @@ import { configMapOf } from '../../../targets/kubernetes/objects/config-map.ts';
 import { jobOf } from '../../../targets/kubernetes/objects/job.ts';
 import { unitLabels, unitSelector } from '../../../targets/kubernetes/objects/labels.ts';
 import { runJob } from '../../../targets/kubernetes/run-job.ts';
+import {
+  CANARY_RATE,
+  CANARY_TIMEOUT_SECONDS,
+  type CanaryCount,
+  type CanarySecond,
+  countSeconds,
+  losingSeconds,
+  MAX_LOSING_SECONDS,
+} from './canary-count.ts';
 
-/** Enough to see 1 % within some seconds; nothing for a DNS server. */
-const RATE = 20;
-/** A query without an answer after this is lost; resolvers ask again after 5 s. */
-const TIMEOUT_SECONDS = 2;
 /** A name that every cluster has. */
 const NAME = 'kubernetes.default.svc.cluster.local';
 
-export const MAX_LOST_RATIO = 0.01;
-/** The share is that of so many seconds: one query of 60 lost is more than 1 %. */
-export const WINDOW_SECONDS = 3;
-/** So long the share may be larger: a rolling update with one replica loses queries for some seconds, too. */
-export const MAX_LOSING_SECONDS = 10;
-
-export interface CanarySecond {
-  readonly sent: number;
-  readonly lost: number;
-}
-
-/** What a client saw over some time. */
-export interface CanaryCount extends CanarySecond {
-  readonly seconds: number;
-  /** In a row with losses. */
-  readonly longestLossSeconds: number;
-}
-
-/** Sums up seconds. Pure. */
-export function countSeconds(seconds: readonly CanarySecond[]): CanaryCount {
-  let run = 0;
-  let longest = 0;
-  for (const { lost } of seconds) {
-    run = lost > 0 ? run + 1 : 0;
-    longest = Math.max(longest, run);
-  }
-  const sum = (field: keyof CanarySecond) => seconds.reduce((total, second) => total + second[field], 0);
-  return { seconds: seconds.length, sent: sum('sent'), lost: sum('lost'), longestLossSeconds: longest };
-}
-
-/** Seconds in a row, up to now, in which the share of lost queries was too large. Pure. */
-export function losingSeconds(seconds: readonly CanarySecond[]): number {
-  let run = 0;
-  for (let end = seconds.length; end > 0; end -= 1) {
-    const { sent, lost } = countSeconds(seconds.slice(Math.max(0, end - WINDOW_SECONDS), end));
-    if (lost <= sent * MAX_LOST_RATIO) break;
-    run += 1;
-  }
-  return run;
-}
+/** After this, a query that was sent is answered or lost, and that has been reported. */
+const SETTLE_SECONDS = CANARY_TIMEOUT_SECONDS + 1;
 
 const eventSchema = z.object({ event: z.literal('second'), sent: z.number(), lost: z.number() });
 
 export interface Canary {
   /** Aborted with a BenchError `E_QUERIES_LOST` when too much is lost, or when nothing is heard of it. */
   readonly signal: AbortSignal;
-  /** Starts a new count; resolves with the last one. */
+  /** Starts a new count; returns the last one. Queries of the last seconds may still be unanswered: they count later. */
   take(): CanaryCount;
+  /** The same once the fate of all queries sent so far is known, which takes some seconds. */
+  takeSettled(signal: AbortSignal): Promise<CanaryCount>;
   stop(): Promise<void>;
 }
 
@@ -82,14 +51,9 @@ function tooMuchLost(seconds: readonly CanarySecond[]): BenchError {
 /** Resolves when the first second was heard. */
 export async function openCanary(
   run: ClusterRun,
-  {
-    image,
-    address,
-    runSeconds,
-    signal,
-  }: { image: string; address: string; runSeconds: number; signal: AbortSignal },
+  { address, runSeconds, signal }: { address: string; runSeconds: number; signal: AbortSignal },
 ): Promise<Canary> {
-  const { client, namespace, runId, settings, pullSecrets, world } = run;
+  const { client, namespace, runId, settings, pullSecrets, world, images } = run;
   const unit = 'canary';
   const labels = unitLabels(runId, 'canary', unit);
   const text = await world.fs.readFile(new URL(`./${PROGRAM}`, import.meta.url), 'utf8');
@@ -139,10 +103,10 @@ export async function openCanary(
       labels,
       settings,
       component: 'canary',
-      image,
+      image: images.loader,
       command: ['node', `${DIRECTORY}/${PROGRAM}`],
       args: [],
-      env: { SERVER: address, RATE: String(RATE), NAME, TIMEOUT: String(TIMEOUT_SECONDS) },
+      env: { SERVER: address, RATE: String(CANARY_RATE), NAME, TIMEOUT: String(CANARY_TIMEOUT_SECONDS) },
       resources: { requests: { cpu: '50m' } },
       mounts: { [DIRECTORY]: mount },
       pullSecrets,
@@ -164,12 +128,17 @@ export async function openCanary(
     await end();
     throw error;
   }
+  const take = () => {
+    const count = countSeconds(all.slice(taken));
+    taken = all.length;
+    return count;
+  };
   return {
     signal: failed.signal,
-    take: () => {
-      const count = countSeconds(all.slice(taken));
-      taken = all.length;
-      return count;
+    take,
+    async takeSettled(until) {
+      await world.clock.sleep(SETTLE_SECONDS, until);
+      return take();
     },
     stop: end,
   };

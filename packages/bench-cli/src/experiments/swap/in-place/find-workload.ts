@@ -3,6 +3,7 @@ import type { V1Container, V1Pod, V1PodTemplateSpec, V1Service } from '@kubernet
 import { BenchError } from '../../../errors.ts';
 import type { KubeClient } from '../../../kubernetes-api/client.ts';
 import { pathOf } from '../../../kubernetes-api/kinds.ts';
+import { parseQuantity } from '../../../quantity.ts';
 import { dnsContainer } from '../../../targets/kubernetes/dns-container.ts';
 
 export const WORKLOAD_KINDS = ['Deployment', 'DaemonSet', 'StatefulSet'] as const;
@@ -34,6 +35,9 @@ export interface DnsWorkload extends WorkloadName {
   /** Images of the other containers, by name. */
   readonly sidecars: Readonly<Record<string, string>>;
   readonly replicas: number | null;
+  /** Of the container; null without one. */
+  readonly cpuLimitCores: number | null;
+  readonly memoryLimitBytes: number | null;
   /** Selects its pods. */
   readonly labels: Readonly<Record<string, string>>;
   readonly service: { readonly name: string; readonly address: string };
@@ -214,6 +218,8 @@ export async function findWorkload(
       containers.filter((item) => item !== container).map((item) => [item.name, item.image ?? '']),
     ),
     replicas: kind === 'DaemonSet' ? null : (spec.replicas ?? 1),
+    cpuLimitCores: parseQuantity(container.resources?.limits?.cpu),
+    memoryLimitBytes: parseQuantity(container.resources?.limits?.memory),
     labels: spec.selector.matchLabels ?? {},
     service: { name: service.metadata?.name ?? '', address },
     podPort,

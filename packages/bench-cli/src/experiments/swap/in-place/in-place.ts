@@ -9,25 +9,28 @@ import type { Interruption } from '../../../interruption.ts';
 import type { KubeClient } from '../../../kubernetes-api/client.ts';
 import { createBuiltinJob } from '../../../loaders/builtin/builtin-job.ts';
 import type { Loader } from '../../../loaders/loader.ts';
+import type { Cluster } from '../../../results/record.ts';
 import type { ClusterRun } from '../../../targets/kubernetes/cluster-run.ts';
-import { imagesOf } from '../../../targets/kubernetes/images.ts';
 import {
   JOURNAL_ANNOTATION,
   managedLabels,
   namespaceOf,
   runLabels,
 } from '../../../targets/kubernetes/objects/labels.ts';
-import { type OpenedCluster, openCluster } from '../../../targets/kubernetes/open-cluster.ts';
+import type { OpenedCluster } from '../../../targets/kubernetes/open-cluster.ts';
 import { BENCH_VERSION } from '../../../version.ts';
 import type { World } from '../../../world.ts';
+import { type CheckedImages, checkImages } from '../check-images.ts';
+import { openRun } from '../open-run.ts';
 import { writeQueries } from '../query-files.ts';
+import { demandRate } from '../rate-probe.ts';
+import type { Side, SwapPlacement } from '../record.ts';
 import { podsOf } from './await-rollout.ts';
 import { type Canary, openCanary } from './canary.ts';
+import type { CanaryCount } from './canary-count.ts';
 import { imageEdit, reconcilerEdits } from './edits.ts';
 import { type DnsWorkload, findWorkload, type WorkloadChoice } from './find-workload.ts';
-import { type CheckedImage, checkImage } from './image-check.ts';
-import { measurePhase } from './measure-phase.ts';
-import { type Placement, runPlacements, type Side } from './placements.ts';
+import { runPlacements } from './placements.ts';
 import { preflight } from './preflight.ts';
 import { restoreCluster } from './restore-cluster.ts';
 import { targetImage } from './target-image.ts';
@@ -45,17 +48,32 @@ export interface InPlaceSettings {
   readonly leaseNamespace: string;
 }
 
-export interface InPlaceRequest extends InPlaceSettings {
-  readonly world: World;
+/** What it takes to look at the cluster. */
+export interface InPlaceRequestBase extends InPlaceSettings {
   readonly client: KubeClient;
   readonly api: ClusterApi;
   readonly runId: string;
   readonly configuration: RunConfiguration;
+  readonly interruption: Interruption;
+}
+
+export interface InPlaceRequest extends InPlaceRequestBase {
+  readonly world: World;
+  readonly plan: InPlacePlan;
   /** For query files and raw output. */
   readonly directory: string;
-  readonly interruption: Interruption;
   readonly say: (text: string) => void;
-  readonly onPlacement: (placement: Placement) => Promise<void>;
+  /** Called before the first change. */
+  readonly onReady: (found: FoundInPlace) => Promise<void>;
+  /** Called at the end of each placement, also of one that failed. */
+  readonly onPlacement: (placement: SwapPlacement) => Promise<void>;
+}
+
+/** What the checks before the first change have shown. */
+export interface FoundInPlace {
+  readonly checked: CheckedImages;
+  readonly cluster: Cluster;
+  readonly warnings: readonly string[];
 }
 
 /** What was found and decided before anything is changed. */
@@ -69,19 +87,16 @@ export interface InPlacePlan {
 }
 
 export interface InPlaceResult {
-  readonly plan: InPlacePlan;
-  readonly placements: readonly Placement[];
-  /** Versions that the images printed, in the order A, B. */
-  readonly versions: Readonly<Record<Side, readonly string[]>>;
   /** Why it ended early; null if all placements were carried out. */
   readonly failure: unknown;
   /** From the end of the last placement until everything was as before. */
   readonly restoreSeconds: number;
+  /** What a client saw of it; null if the image was as before already, or after Ctrl-C. */
+  readonly restoreCanary: CanaryCount | null;
   /** Every change of the journal, with what became of it. */
   readonly changes: readonly Change[];
   /** What somebody else has changed meanwhile, and so was left alone. */
   readonly superseded: readonly string[];
-  readonly warnings: readonly string[];
 }
 
 /** Time for what is not measured: image checks, rollouts, waits for the kubelet's figures. */
@@ -97,10 +112,7 @@ export async function planInPlace({
   configuration,
   runId,
   interruption,
-}: Pick<
-  InPlaceRequest,
-  'client' | 'api' | 'to' | 'choice' | 'configuration' | 'runId' | 'interruption'
->): Promise<InPlacePlan> {
+}: InPlaceRequestBase): Promise<InPlacePlan> {
   const workload = await findWorkload(client, choice, interruption.signal);
   const imageB = targetImage(to, workload.image);
   return {
@@ -129,7 +141,6 @@ function estimatedSeconds(
 }
 
 interface Opened extends InPlaceRequest {
-  readonly plan: InPlacePlan;
   readonly run: ClusterRun;
   readonly loader: Loader;
   readonly holder: string;
@@ -137,61 +148,11 @@ interface Opened extends InPlaceRequest {
   readonly onGuarded: () => void;
 }
 
-/** The images of both sides, on every node that runs DNS. */
-async function checkImages({
-  run,
-  client,
-  plan,
-  interruption,
-  say,
-}: Opened): Promise<Record<Side, CheckedImage>> {
-  const { signal } = interruption;
-  const pods = await podsOf(client, plan.workload, signal);
-  const nodes = [...new Set(pods.map(({ spec }) => spec?.nodeName ?? ''))].filter((node) => node !== '');
-  say(`pulling ${plan.imageB} on ${nodes.join(', ')}`);
-  const [A, B] = await Promise.all([
-    checkImage(run, plan.workload.image, nodes, signal),
-    checkImage(run, plan.imageB, nodes, signal),
-  ]);
-  return { A, B };
-}
-
-/** Share of the rate below which a trial does not count. */
-export const MIN_RATE_RATIO = 0.98;
-const PROBE_SECONDS = 3;
-
-/** @throws BenchError `E_NO_RATE` if the version in place does not answer at the rate. */
-async function demandRate(opened: Opened, queryFile: string): Promise<void> {
-  const { run, client, loader, plan, ratePerSecond, directory, interruption } = opened;
-  const { signal } = interruption;
-  const pods = await podsOf(client, plan.workload, signal);
-  const { load } = await measurePhase({
-    run: { ...run, observation: 'none' },
-    loader,
-    workload: plan.workload,
-    pods,
-    kind: 'internal',
-    seconds: PROBE_SECONDS,
-    ratePerSecond,
-    queryFile,
-    outputFile: `${directory}/raw/probe.txt`,
-    signal,
-  });
-  // Not its rate: the time that the last answers take is no part of the load.
-  const held = (load?.queriesCompleted ?? 0) / PROBE_SECONDS;
-  if (held >= ratePerSecond * MIN_RATE_RATIO) return;
-  throw new BenchError(
-    'E_NO_RATE',
-    `the rate cannot be held: ${Math.round(held)} of ${ratePerSecond} queries per second were answered by the version in place`,
-    { fix: 'Give a lower --rate. Nothing was changed.' },
-  );
-}
-
 async function measureInPlace(
   opened: Opened,
   session: ChangeSession,
   canary: Canary,
-  images: Record<Side, CheckedImage>,
+  checked: CheckedImages,
   queryFiles: Awaited<ReturnType<typeof writeQueries>>,
   signal: AbortSignal,
 ): Promise<void> {
@@ -206,93 +167,88 @@ async function measureInPlace(
     workload: plan.workload,
     imageB: plan.imageB,
     rolloutSeconds: configuration.kubernetes.readyTime,
-    knownVersions: new Map([...images.A.versions, ...images.B.versions]),
+    knownVersions: checked.byImageId,
     queryFiles,
     rawDirectory: `${directory}/raw`,
     signal,
   });
 }
 
+/** Everything that needs the run's namespace, and must be known before the first change. */
+async function checkFirst(opened: Opened, cluster: OpenedCluster, signal: AbortSignal) {
+  const { run, client, loader, plan, ratePerSecond, directory, say, world } = opened;
+  const { workload } = plan;
+  const images = { A: workload.image, B: plan.imageB };
+  const checked = await checkImages(run, { workload, images, say, signal });
+  const queryFiles = await writeQueries(world, client, directory, signal);
+  const rawDirectory = `${directory}/raw`;
+  const pods = await podsOf(client, workload, signal);
+  await demandRate({ run, loader, workload, pods, ratePerSecond, queryFiles, rawDirectory, say, signal });
+  await opened.onReady({ checked, cluster: cluster.cluster, warnings: cluster.warnings });
+  return { checked, queryFiles };
+}
+
+/** Until then nothing may be changed: the guard puts everything back when this process is gone. */
+async function startGuard(opened: Opened, signal: AbortSignal): Promise<void> {
+  const { run, api, plan, leaseNamespace, holder, runId: token, say } = opened;
+  const paths = [plan.image, ...plan.pauses].map(({ object }) => object.path);
+  say('deploying the guard');
+  await deployGuard({ run, api, image: run.images.loader, leaseNamespace, holder, token, paths, signal });
+  opened.onGuarded();
+}
+
+/** Puts everything back, while the canary still looks. */
+async function restoreWatched(
+  opened: Opened,
+  session: ChangeSession,
+  canary: Canary,
+): Promise<Pick<InPlaceResult, 'restoreSeconds' | 'restoreCanary' | 'superseded'>> {
+  const { clock } = opened.world;
+  const isChanged = !session.isUnchanged();
+  canary.take();
+  const startedAt = clock.monotonicSeconds();
+  const superseded = await restoreCluster(opened, session);
+  const restoreSeconds = clock.monotonicSeconds() - startedAt;
+  const count = isChanged ? await canary.takeSettled(session.signal) : null;
+  return { restoreSeconds, restoreCanary: count === null || count.sent === 0 ? null : count, superseded };
+}
+
 /** With the guard in place: from the first change until everything is put back. */
 async function changeAndRestore(
   opened: Opened,
+  cluster: OpenedCluster,
   session: ChangeSession,
-): Promise<Omit<InPlaceResult, 'warnings' | 'plan'>> {
-  const { run, api, plan, configuration, interruption, say } = opened;
-  const placements: Placement[] = [];
+): Promise<InPlaceResult> {
+  const { run, plan, configuration, interruption } = opened;
   const signal = AbortSignal.any([interruption.signal, session.signal]);
-  const image = run.images.loader;
-  const images = await checkImages(opened);
-  const queryFiles = await writeQueries(
-    opened.world,
-    opened.client,
-    opened.directory,
-    opened.interruption.signal,
-  );
-  await demandRate(opened, queryFiles.internal);
-  say('deploying the guard');
-  await deployGuard({
-    run,
-    api,
-    image,
-    leaseNamespace: opened.leaseNamespace,
-    holder: opened.holder,
-    token: opened.runId,
-    paths: [plan.image, ...plan.pauses].map(({ object }) => object.path),
+  const { checked, queryFiles } = await checkFirst(opened, cluster, signal);
+  await startGuard(opened, signal);
+  const canary = await openCanary(run, {
+    address: plan.workload.service.address,
+    runSeconds: estimatedSeconds(opened, configuration.kubernetes.readyTime),
     signal,
   });
-  opened.onGuarded();
-  const runSeconds = estimatedSeconds(opened, configuration.kubernetes.readyTime);
-  const canary = await openCanary(run, { image, address: plan.workload.service.address, runSeconds, signal });
-  let failure: unknown = null;
   try {
-    const onPlacement = async (placement: Placement) => {
-      placements.push(placement);
-      await opened.onPlacement(placement);
-    };
     const all = AbortSignal.any([signal, canary.signal]);
-    await measureInPlace({ ...opened, onPlacement }, session, canary, images, queryFiles, all);
-  } catch (error) {
-    failure = error;
+    const failure = await measureInPlace(opened, session, canary, checked, queryFiles, all).then(
+      () => null,
+      (error: unknown) => error,
+    );
+    const restored = await restoreWatched(opened, session, canary);
+    return { failure, ...restored, changes: session.changes() };
+  } finally {
+    await canary.stop();
   }
-  const startedAt = run.client.clock.monotonicSeconds();
-  const superseded = await restoreCluster(opened, session).finally(() => canary.stop());
-  return {
-    placements,
-    versions: { A: [...new Set(images.A.versions.values())], B: [...new Set(images.B.versions.values())] },
-    failure,
-    restoreSeconds: run.client.clock.monotonicSeconds() - startedAt,
-    changes: session.changes(),
-    superseded,
-  };
-}
-
-function openRun(
-  { world, runId, configuration, leaseNamespace, interruption }: InPlaceRequest,
-  loadSeconds: number,
-): Promise<OpenedCluster> {
-  const { kubernetes } = configuration;
-  return openCluster({
-    world,
-    runId,
-    settings: kubernetes,
-    images: imagesOf(kubernetes, 'builtin'),
-    loadSeconds,
-    serverCores: 0,
-    loaders: 1,
-    annotations: { [JOURNAL_ANNOTATION]: leaseNamespace },
-    signal: interruption.signal,
-    force: interruption.force,
-  });
 }
 
 /**
- * The whole swap. Before it resolves or rejects, everything is as before; if that is not possible, because this process has
- * lost the cluster, the guard does it, and the error says so.
+ * Checks what can be checked without creating anything.
+ * @throws BenchError that names what is missing, or that the image is in place already.
  */
-export async function swapInPlace(request: InPlaceRequest): Promise<InPlaceResult> {
-  const { world, client, api, runId, leaseNamespace, leaseSeconds, interruption, say } = request;
-  const plan = await planInPlace(request);
+export async function checkBefore(
+  { client, api, leaseNamespace, to, interruption }: InPlaceRequestBase,
+  plan: InPlacePlan,
+): Promise<void> {
   await preflight({
     client,
     api,
@@ -303,8 +259,20 @@ export async function swapInPlace(request: InPlaceRequest): Promise<InPlaceResul
     signal: interruption.signal,
   });
   // After the check that no other swap is at it, which may just have put that image in place.
-  demandAnotherImage(plan, request.to);
-  const cluster = await openRun(request, request.durationSeconds);
+  demandAnotherImage(plan, to);
+}
+
+/**
+ * The whole swap, after `checkBefore`. Before it resolves or rejects, everything is as before; if that is not possible,
+ * because this process has lost the cluster, the guard does it, and the error says so.
+ */
+export async function swapInPlace(request: InPlaceRequest): Promise<InPlaceResult> {
+  const { world, api, runId, leaseNamespace, leaseSeconds, say } = request;
+  const cluster = await openRun(request, {
+    loadSeconds: request.durationSeconds,
+    serverCores: 0,
+    annotations: { [JOURNAL_ANNOTATION]: leaseNamespace },
+  });
   const holder = `${world.machine.hostname}/${world.processes.ownPid}/${runId}`;
   const guard = { isThere: false, isNeeded: false };
   const onGuarded = () => {
@@ -326,9 +294,10 @@ export async function swapInPlace(request: InPlaceRequest): Promise<InPlaceResul
     try {
       const { run } = cluster;
       const loader = createBuiltinJob(run, BENCH_VERSION);
-      const result = await changeAndRestore({ ...request, plan, run, loader, holder, onGuarded }, session);
+      const opened = { ...request, run, loader, holder, onGuarded };
+      const result = await changeAndRestore(opened, cluster, session);
       await session.close();
-      return { ...result, plan, warnings: cluster.warnings };
+      return result;
     } catch (error) {
       // Without a guard nothing was changed; with it, restoring may have failed, and then the guard goes on.
       guard.isNeeded = guard.isThere && (isLost(error) || !session.isUnchanged());

@@ -8,37 +8,14 @@ import { BenchError } from '../../../errors.ts';
 import type { Loader } from '../../../loaders/loader.ts';
 import type { ClusterRun } from '../../../targets/kubernetes/cluster-run.ts';
 import { restartsOf } from '../../../targets/kubernetes/pod-state.ts';
+import type { Side, SwapPlacement } from '../record.ts';
+import { recordedPhases } from '../recorder.ts';
 import { awaitRollout, imagePointer, podsOf, reverted } from './await-rollout.ts';
-import type { Canary, CanaryCount } from './canary.ts';
+import type { Canary } from './canary.ts';
 import { imageEdit } from './edits.ts';
 import type { DnsWorkload } from './find-workload.ts';
 import { type MeasuredPhase, measurePhase, type PhaseKind } from './measure-phase.ts';
 import { type PodVersion, podVersions } from './pod-versions.ts';
-
-/** A: what ran before; B: what is compared with it. */
-export type Side = 'A' | 'B';
-
-export interface Placement {
-  /** From 1. */
-  readonly number: number;
-  readonly side: Side;
-  readonly image: string;
-  readonly startedAt: string;
-  readonly endedAt: string;
-  /** Null if the version was in place already. */
-  readonly rolloutSeconds: number | null;
-  /** What a client saw from the change until the pods were ready. */
-  readonly rolloutCanary: CanaryCount | null;
-  /** What a client saw afterwards. */
-  readonly canary: CanaryCount;
-  readonly pods: readonly PodVersion[];
-  readonly phases: readonly MeasuredPhase[];
-  /** Why it does not count; null if it does. */
-  readonly failure: {
-    readonly reason: 'reverted' | 'restarted' | 'mixed-versions' | 'failed';
-    readonly message: string;
-  } | null;
-}
 
 /** @throws BenchError `E_CONFIG` for a sequence that does not consist of pairs of one A and one B each. */
 export function parseSequence(text: string): Side[] {
@@ -73,7 +50,7 @@ export interface PlacementsRequest {
   readonly queryFiles: Readonly<Record<'internal' | 'external', string>>;
   readonly rawDirectory: string;
   readonly say: (text: string) => void;
-  readonly onPlacement: (placement: Placement) => Promise<void>;
+  readonly onPlacement: (placement: SwapPlacement) => Promise<void>;
   readonly signal: AbortSignal;
 }
 
@@ -148,7 +125,7 @@ export function failureOf(
   versions: readonly PodVersion[],
   before: readonly V1Pod[],
   after: readonly V1Pod[],
-): Placement['failure'] {
+): SwapPlacement['failure'] {
   const distinct = new Set(versions.map(({ version, imageId }) => version ?? imageId));
   if (distinct.size > 1) {
     const list = [...distinct].join(' and ');
@@ -163,38 +140,45 @@ export function failureOf(
     : { reason: 'restarted', message: 'pods were restarted or replaced while it was measured' };
 }
 
+async function changeImage(
+  { session, workload, imageB }: PlacementsRequest,
+  applied: { change: number | null },
+): Promise<void> {
+  if (applied.change === null) {
+    applied.change = await session.apply(imageEdit(workload, imageB));
+    return;
+  }
+  const { state, found } = await session.revert(applied.change);
+  if (state === 'superseded') throw reverted(workload, imageB, found ?? '');
+  applied.change = null;
+}
+
 /** Changes the image, if it is another one, and waits for the pods. */
 async function putInPlace(
   request: PlacementsRequest,
-  side: Side,
+  draft: SwapPlacement,
   applied: { change: number | null },
-  signal: AbortSignal,
-): Promise<Pick<Placement, 'rolloutSeconds' | 'rolloutCanary'>> {
-  const { session, workload, imageB, run, api, rolloutSeconds: seconds, canary, say } = request;
+): Promise<void> {
+  const { workload, run, api, rolloutSeconds: seconds, canary, say, signal } = request;
+  const { image, side } = draft;
   const isThere = (side === 'B') === (applied.change !== null);
-  if (isThere) return { rolloutSeconds: null, rolloutCanary: null };
+  if (isThere) return;
   canary.take();
-  if (applied.change === null) {
-    applied.change = await session.apply(imageEdit(workload, imageB));
-  } else {
-    const { state, found } = await session.revert(applied.change);
-    if (state === 'superseded') throw reverted(workload, imageB, found ?? '');
-    applied.change = null;
+  try {
+    await changeImage(request, applied);
+    say(`rolling out ${image}`);
+    draft.rolloutSeconds = await awaitRollout({ client: run.client, api, workload, image, seconds, signal });
+    draft.rolloutCanary = await canary.takeSettled(signal);
+  } finally {
+    draft.rolloutCanary ??= canary.take();
   }
-  const image = side === 'B' ? imageB : workload.image;
-  say(`rolling out ${image}`);
-  const spent = await awaitRollout({ client: run.client, api, workload, image, seconds, signal });
-  return { rolloutSeconds: spent, rolloutCanary: canary.take() };
 }
-
-/** What is known of a placement so far. */
-type Draft = { -readonly [K in keyof Placement]: Placement[K] };
 
 /** Measures the version that is in place, as long as it stays there. */
 async function measurePlace(
   request: PlacementsRequest,
   index: number,
-  draft: Draft,
+  draft: SwapPlacement,
   phases: MeasuredPhase[],
 ): Promise<void> {
   const { run, workload, knownVersions } = request;
@@ -217,7 +201,7 @@ async function measurePlace(
 }
 
 /** Why a placement ended early. */
-function failureFrom(error: unknown): Placement['failure'] {
+function failureFrom(error: unknown): SwapPlacement['failure'] {
   const isReverted = error instanceof BenchError && error.code === 'E_CLUSTER_CHANGED';
   return { reason: isReverted ? 'reverted' : 'failed', message: messageOf(error) };
 }
@@ -232,7 +216,7 @@ async function place(
   const { clock } = run.client;
   const phases: MeasuredPhase[] = [];
   const startedAt = clock.now().toISOString();
-  const draft: Draft = {
+  const draft: SwapPlacement = {
     number: index + 1,
     side,
     image: side === 'B' ? imageB : workload.image,
@@ -240,13 +224,13 @@ async function place(
     endedAt: startedAt,
     rolloutSeconds: null,
     rolloutCanary: null,
-    canary: canary.take(),
+    canary: null,
     pods: [],
-    phases,
+    phases: [],
     failure: null,
   };
   try {
-    Object.assign(draft, await putInPlace(request, side, applied, signal));
+    await putInPlace(request, draft, applied);
     await measurePlace(request, index, draft, phases);
   } catch (error) {
     // Ctrl-C, a lost Lease: not about this placement.
@@ -255,6 +239,7 @@ async function place(
   } finally {
     draft.endedAt = clock.now().toISOString();
     draft.canary = canary.take();
+    draft.phases = recordedPhases(phases);
     await onPlacement(draft);
   }
 }

@@ -11,6 +11,9 @@ const FILE_PLUGINS: Readonly<Record<string, string>> = {
   auto: 'the directory of zone files',
   sign: 'the keys and zone files',
   tls: 'the certificate',
+  dnssec: 'the keys',
+  import: 'the imported files',
+  kubeconfig: 'the kubeconfig',
 };
 
 /** Plugins that other servers or accounts must know of, so that a copy behaves differently. */

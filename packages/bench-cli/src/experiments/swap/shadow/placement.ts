@@ -9,6 +9,7 @@ import type { DnsWorkload } from '../in-place/find-workload.ts';
 import type { MeasuredPhase } from '../in-place/measure-phase.ts';
 import { failureOf, measureAll, type PhaseSettings } from '../in-place/placements.ts';
 import { podVersions } from '../in-place/pod-versions.ts';
+import { demandRate } from '../rate-probe.ts';
 import type { Side, SwapPlacement } from '../record.ts';
 import { recordedPhases } from '../recorder.ts';
 import { type CopyObjects, copyObjects } from './objects.ts';
@@ -28,13 +29,22 @@ export interface ShadowPlacementRequest extends PhaseSettings {
 const GONE_SECONDS = 60;
 const REMOVAL_SECONDS = 90;
 
-/** Creates the copy; resolves with its Service as a DNS workload, and its pods, which are ready. */
+/** A copy that runs, as a DNS workload of its own. */
+interface RunningCopy {
+  readonly workload: DnsWorkload;
+  readonly pods: readonly V1Pod[];
+  readonly labels: CopyObjects['labels'];
+  /** From its creation until its pods were ready. */
+  readonly startSeconds: number;
+}
+
 async function start(
   { run, plan, signal }: ShadowPlacementRequest,
   objects: CopyObjects,
   what: string,
-): Promise<{ workload: DnsWorkload; pods: readonly V1Pod[] }> {
+): Promise<RunningCopy> {
   const { client, namespace, settings } = run;
+  const begin = client.clock.monotonicSeconds();
   const service = await client.create('Service', objects.service, signal);
   await client.create('Deployment', objects.deployment, signal);
   const address = service.spec?.clusterIP ?? '';
@@ -47,7 +57,8 @@ async function start(
   });
   const image = objects.deployment.spec?.template.spec?.containers[0]?.image ?? '';
   const own = { namespace, kind: 'Deployment' as const, name, labels, image, container: CONTAINER };
-  return { workload: { ...plan.workload, ...own, sidecars: {}, service: { name, address } }, pods };
+  const workload = { ...plan.workload, ...own, sidecars: {}, service: { name, address } };
+  return { workload, pods, labels, startSeconds: client.clock.monotonicSeconds() - begin };
 }
 
 async function remove({ run }: ShadowPlacementRequest, { name, labels }: CopyObjects): Promise<void> {
@@ -58,6 +69,23 @@ async function remove({ run }: ShadowPlacementRequest, { name, labels }: CopyObj
   await waitUntilGone({ client, namespace, labels, what: name, signal }, GONE_SECONDS);
 }
 
+/** Starts a copy of one version, and removes it when `use` is done with it. */
+async function withCopy<T>(
+  request: ShadowPlacementRequest,
+  side: Side,
+  unit: string,
+  use: (copy: RunningCopy) => Promise<T>,
+): Promise<T> {
+  const { run, plan, images } = request;
+  const image = images[side];
+  const objects = copyObjects(run, plan, image, unit);
+  try {
+    return await use(await start(request, objects, `${side}, ${image}`));
+  } finally {
+    await remove(request, objects);
+  }
+}
+
 async function podsNow(
   { run, signal }: ShadowPlacementRequest,
   labels: CopyObjects['labels'],
@@ -66,40 +94,52 @@ async function podsNow(
   return items;
 }
 
+/** Tries the rate with the version that runs in the cluster. @throws BenchError `E_NO_RATE`. */
+export function probeShadow(request: ShadowPlacementRequest): Promise<void> {
+  request.say('starting a copy to try the rate');
+  return withCopy(request, 'A', 'dns-probe', (copy) => demandRate({ ...request, ...copy }));
+}
+
 /** A placement that fails does not count; only what ends the run rejects. */
 export async function shadowPlacement(
   request: ShadowPlacementRequest,
   index: number,
   side: Side,
 ): Promise<SwapPlacement> {
-  const { run, plan, images, knownVersions, signal } = request;
+  const { run, images, knownVersions, signal } = request;
   const { clock } = run.client;
-  const image = images[side];
-  const objects = copyObjects(run, plan, image, `dns-${side.toLowerCase()}-${index + 1}`);
+  const number = index + 1;
   const startedAt = clock.now().toISOString();
-  const begin = clock.monotonicSeconds();
-  const common = { number: index + 1, side, image, startedAt, rolloutCanary: null, canary: null };
+  const placement: SwapPlacement = {
+    number,
+    side,
+    image: images[side],
+    startedAt,
+    endedAt: startedAt,
+    rolloutSeconds: null,
+    rolloutCanary: null,
+    canary: null,
+    pods: [],
+    phases: [],
+    failure: null,
+  };
   try {
-    const { workload, pods } = await start(request, objects, `${side}, ${image}`);
-    const rolloutSeconds = clock.monotonicSeconds() - begin;
-    const versions = await podVersions(run.client, workload, pods, knownVersions, signal);
-    const phases: MeasuredPhase[] = [];
-    await measureAll({ ...request, workload }, index, pods, phases, signal);
-    return {
-      ...common,
-      endedAt: clock.now().toISOString(),
-      rolloutSeconds,
-      pods: versions,
-      phases: recordedPhases(phases),
-      failure: failureOf(versions, pods, await podsNow(request, objects.labels)),
-    };
+    await withCopy(request, side, `dns-${side.toLowerCase()}-${number}`, async (copy) => {
+      const { workload, pods, labels, startSeconds } = copy;
+      const versions = await podVersions(run.client, workload, pods, knownVersions, signal);
+      const phases: MeasuredPhase[] = [];
+      await measureAll({ ...request, workload }, index, pods, phases, signal);
+      placement.rolloutSeconds = startSeconds;
+      placement.pods = versions;
+      placement.phases = recordedPhases(phases);
+      placement.failure = failureOf(versions, pods, await podsNow(request, labels));
+      placement.endedAt = clock.now().toISOString();
+    });
   } catch (error) {
     signal.throwIfAborted();
     if (!(error instanceof BenchError) || error.code !== 'E_LOADER_FAILED') throw error;
-    const failure = { reason: 'failed' as const, message: error.message };
-    const endedAt = clock.now().toISOString();
-    return { ...common, endedAt, rolloutSeconds: null, pods: [], phases: [], failure };
-  } finally {
-    await remove(request, objects);
+    placement.failure = { reason: 'failed', message: error.message };
+    placement.endedAt = clock.now().toISOString();
   }
+  return placement;
 }

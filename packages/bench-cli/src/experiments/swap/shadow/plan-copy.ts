@@ -2,7 +2,6 @@
 import type { V1ConfigMap, V1Container, V1PodSpec } from '@kubernetes/client-node';
 import { BenchError } from '../../../errors.ts';
 import type { KubeClient } from '../../../kubernetes-api/client.ts';
-import { parseQuantity } from '../../../quantity.ts';
 import { podsOf } from '../in-place/await-rollout.ts';
 import type { DnsWorkload } from '../in-place/find-workload.ts';
 import {
@@ -24,8 +23,6 @@ export interface CopyPlan {
   readonly env: Readonly<Record<string, string>>;
   readonly corefile: string;
   readonly notCarriedOver: readonly string[];
-  readonly cpuLimitCores: number | null;
-  readonly memoryLimitBytes: number | null;
 }
 
 async function templateOf(client: KubeClient, { kind, name, namespace }: DnsWorkload, signal: AbortSignal) {
@@ -58,7 +55,6 @@ export async function planCopy(
   }
   const { env, gaps: envGaps } = carriedEnv(container);
   const directories = mounts.map(({ mountPath }) => mountPath);
-  const { limits = {} } = container.resources ?? {};
   return {
     workload,
     spec,
@@ -74,7 +70,5 @@ export async function planCopy(
       ...envGaps,
       ...podGaps(spec, container),
     ],
-    cpuLimitCores: parseQuantity(limits.cpu),
-    memoryLimitBytes: parseQuantity(limits.memory),
   };
 }

@@ -1,0 +1,72 @@
+/** Tries the rate before anything is changed or measured: a rate that cannot be held is a message, not an hour lost. */
+import type { V1Pod } from '@kubernetes/client-node';
+import { BenchError } from '../../errors.ts';
+import type { Loader } from '../../loaders/loader.ts';
+import type { ClusterRun } from '../../targets/kubernetes/cluster-run.ts';
+import type { DnsWorkload } from './in-place/find-workload.ts';
+import { measurePhase } from './in-place/measure-phase.ts';
+import { MIN_RATE_RATIO } from './placement-figures.ts';
+import { type SwapWorkload, WORKLOADS } from './record.ts';
+import { workloadWords } from './words.ts';
+
+export interface ProbeRequest {
+  readonly run: ClusterRun;
+  readonly loader: Loader;
+  readonly workload: DnsWorkload;
+  readonly pods: readonly V1Pod[];
+  readonly ratePerSecond: number;
+  readonly queryFiles: Readonly<Record<SwapWorkload, string>>;
+  readonly rawDirectory: string;
+  readonly say: (text: string) => void;
+  readonly signal: AbortSignal;
+}
+
+const PROBE_SECONDS = 3;
+/** The first one also fills caches, and the machine may have been busy for a moment. */
+const MAX_TRIES = 2;
+/** Of the rate that was reached: some of it is needed for what the rate varies by. */
+const ADVISED_SHARE = 0.8;
+
+/** Two digits, rounded down: a rate to try next. Pure. */
+export function advisedRate(heldPerSecond: number): number {
+  const wanted = Math.floor(heldPerSecond * ADVISED_SHARE);
+  const unit = 10 ** Math.max(0, Math.floor(Math.log10(Math.max(1, wanted))) - 1);
+  return Math.floor(wanted / unit) * unit;
+}
+
+/** Queries that were answered, per second. */
+async function reachedRate(request: ProbeRequest, kind: SwapWorkload): Promise<number> {
+  const { run, queryFiles, rawDirectory } = request;
+  const { load } = await measurePhase({
+    ...request,
+    run: { ...run, observation: 'none' },
+    kind,
+    seconds: PROBE_SECONDS,
+    queryFile: queryFiles[kind],
+    outputFile: `${rawDirectory}/probe-${kind}.txt`,
+  });
+  // Not the loader's own rate: the time that the last answers take is no part of the load.
+  return (load?.queriesCompleted ?? 0) / PROBE_SECONDS;
+}
+
+function noRate({ ratePerSecond, workload }: ProbeRequest, kind: SwapWorkload, held: number): BenchError {
+  const advised = advisedRate(held);
+  const fix = advised > 0 ? `Give a lower one: --rate ${advised}.` : 'Find out why the DNS does not answer.';
+  return new BenchError(
+    'E_NO_RATE',
+    `the rate cannot be held: ${Math.round(held)} of ${ratePerSecond} queries per second for ${workloadWords(kind)} were answered by ${workload.image}`,
+    { fix: `${fix} Nothing was changed.` },
+  );
+}
+
+/** @throws BenchError `E_NO_RATE` if one of the workloads is not answered at the rate. */
+export async function demandRate(request: ProbeRequest): Promise<void> {
+  const { ratePerSecond, say } = request;
+  for (const kind of WORKLOADS) {
+    say(`trying ${ratePerSecond} queries per second for ${workloadWords(kind)}`);
+    let held = 0;
+    for (let tries = 0; tries < MAX_TRIES && held < ratePerSecond * MIN_RATE_RATIO; tries += 1)
+      held = Math.max(held, await reachedRate(request, kind));
+    if (held < ratePerSecond * MIN_RATE_RATIO) throw noRate(request, kind, held);
+  }
+}
