@@ -129,6 +129,12 @@ describe('the warning that the load is not visible', () => {
     },
   );
 
+  it('says that nothing can be seen where there are three readings and no idle', () => {
+    const base = { idleCores: null, loadedCores: 0.05, seconds: 2, ratePerSecond: 2000 };
+    const visibility = loadVisibility({ ...base, readings: [0.05, 0.05, 0.05] });
+    expect(visibilityProblem(visibility ?? expect.fail())).toMatch(/idle was not measured/);
+  });
+
   it('does not fire on a run where the load shows, with idle or without', () => {
     const loaded = [0.006, 0.007, 0.006, 0.09, 0.1, 0.098, 0.102, 0.099, 0.1, 0.101];
     const base = { loadedCores: null, readings: loaded, seconds: 60, ratePerSecond: 2000 };

@@ -37,6 +37,8 @@ export interface Visibility {
   readonly isAboveIdle: boolean;
   /** What the load costs at least, by `EXPECTED_CPU_SECONDS_PER_QUERY`. */
   readonly expectedCores: number;
+  /** False where there is neither a measured idle nor a later reading to compare the first ones with. */
+  readonly isJudged: boolean;
   /** Different readings that follow each other. */
   readonly distinctReadings: number;
   readonly hasFewReadings: boolean;
@@ -66,6 +68,7 @@ export function loadVisibility({
     isVisible: riseCores >= MIN_VISIBLE_SHARE * expectedCores,
     riseCores,
     isAboveIdle: idleCores !== null,
+    isJudged: idleCores !== null || later.length > 0,
     expectedCores,
     distinctReadings,
     hasFewReadings: distinctReadings < (FEW_READINGS_PER_MINUTE * seconds) / 60,
@@ -88,6 +91,8 @@ const millicores = (cores: number) => `${Math.round(cores * 1000)}m`;
 export function visibilityProblem(visibility: Visibility): string {
   const { isVisible, riseCores, isAboveIdle, expectedCores, distinctReadings, hasFewReadings } = visibility;
   if (isVisible) return '';
+  if (!visibility.isJudged)
+    return 'whether the load shows in the CPU figures cannot be seen: idle was not measured, and there are too few readings under load';
   const from = isAboveIdle ? 'above idle' : 'when the load starts';
   const rise = `they rise by ${millicores(riseCores)} ${from}, and the load should cost ${millicores(expectedCores)} or more`;
   const readings = hasFewReadings

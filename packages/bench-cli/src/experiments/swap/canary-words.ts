@@ -3,7 +3,7 @@ import { formatFixed, formatShare } from '../../report/numbers.ts';
 import { counted } from '../../text.ts';
 import type { CanaryFigures, SwapRecord } from './record.ts';
 
-export interface CanaryTotals {
+interface CanaryTotals {
   /** Rolling updates: those of placements, and that at the end if there was one. */
   readonly rollouts: number;
   readonly during: CanaryFigures;
@@ -18,7 +18,7 @@ function sumOf(counts: readonly (CanaryFigures | null)[]): CanaryFigures {
 }
 
 /** Null beside the cluster's DNS, which has no canary. */
-export function canaryOf({ method, placements, restore }: SwapRecord): CanaryTotals | null {
+function canaryOf({ method, placements, restore }: SwapRecord): CanaryTotals | null {
   if (method !== 'in-place') return null;
   const rollouts = [...placements.map(({ rolloutCanary }) => rolloutCanary), restore?.canary ?? null];
   return {
@@ -38,6 +38,7 @@ export function canarySentence(record: SwapRecord): string {
   const totals = canaryOf(record);
   if (totals === null) return '';
   const { rollouts, during, between } = totals;
+  if (rollouts === 0) return `The canary lost ${lostOf(between)} queries.`;
   const each = rollouts > 1 ? `, ${formatFixed(during.lost / rollouts, 1)} each` : '';
   const inRow =
     during.longestLossSeconds > 0 ? `; losses lasted ${during.longestLossSeconds} s in a row at most` : '';
