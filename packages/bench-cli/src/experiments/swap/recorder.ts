@@ -15,8 +15,7 @@ import { renderOptions, routineFormats, writeFiles } from '../write-reports.ts';
 import type { CheckedImages } from './check-images.ts';
 import type { DnsWorkload } from './in-place/find-workload.ts';
 import type { InPlaceSettings } from './in-place/in-place.ts';
-import type { MeasuredPhase } from './in-place/measure-phase.ts';
-import { type Phase, type Side, type SwapPlacement, type SwapRecord, swapKind } from './record.ts';
+import { type Side, type SwapPlacement, type SwapRecord, swapKind } from './record.ts';
 import { SWAP_FORMATS } from './records.ts';
 import { swapResults } from './results.ts';
 
@@ -92,14 +91,6 @@ async function newRecord(world: World, start: SwapStart): Promise<SwapRecord> {
     restore: null,
     results: [],
   };
-}
-
-/** As the record keeps them. */
-export function recordedPhases(phases: readonly MeasuredPhase[]): Phase[] {
-  return phases.map(({ instances, ...phase }) => ({
-    ...phase,
-    instances: instances === null ? null : [...instances],
-  }));
 }
 
 /** As the record keeps it. */

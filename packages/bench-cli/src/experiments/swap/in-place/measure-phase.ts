@@ -8,6 +8,7 @@ import { podSource } from '../../../observe/kubernetes/pod-source.ts';
 import type { ObservationWindow } from '../../../observe/window.ts';
 import type { InstanceObservation, LoadResult, Observation } from '../../../results/record.ts';
 import type { ClusterRun } from '../../../targets/kubernetes/cluster-run.ts';
+import type { Phase } from '../record.ts';
 import type { DnsWorkload } from './find-workload.ts';
 
 export type PhaseKind = 'idle' | 'internal' | 'external';
@@ -21,6 +22,14 @@ export interface MeasuredPhase {
   readonly observation: Observation | null;
   /** Each pod by itself; null where only their sum was observed. */
   readonly instances: readonly InstanceObservation[] | null;
+}
+
+/** As the record keeps them. */
+export function recordedPhases(phases: readonly MeasuredPhase[]): Phase[] {
+  return phases.map(({ instances, ...phase }) => ({
+    ...phase,
+    instances: instances === null ? null : [...instances],
+  }));
 }
 
 export interface PhaseRequest {

@@ -9,12 +9,11 @@ import type { Loader } from '../../../loaders/loader.ts';
 import type { ClusterRun } from '../../../targets/kubernetes/cluster-run.ts';
 import { restartsOf } from '../../../targets/kubernetes/pod-state.ts';
 import type { Side, SwapPlacement } from '../record.ts';
-import { recordedPhases } from '../recorder.ts';
 import { awaitRollout, imagePointer, podsOf, reverted } from './await-rollout.ts';
 import type { Canary } from './canary.ts';
 import { imageEdit } from './edits.ts';
 import type { DnsWorkload } from './find-workload.ts';
-import { type MeasuredPhase, measurePhase, type PhaseKind } from './measure-phase.ts';
+import { type MeasuredPhase, measurePhase, type PhaseKind, recordedPhases } from './measure-phase.ts';
 import { type PodVersion, podVersions } from './pod-versions.ts';
 
 /** @throws BenchError `E_CONFIG` for a sequence that does not consist of pairs of one A and one B each. */

@@ -6,12 +6,11 @@ import type { ClusterRun } from '../../../targets/kubernetes/cluster-run.ts';
 import { CONTAINER } from '../../../targets/kubernetes/objects/pods.ts';
 import { waitForPods, waitUntilGone } from '../../../targets/kubernetes/wait-for-pods.ts';
 import type { DnsWorkload } from '../in-place/find-workload.ts';
-import type { MeasuredPhase } from '../in-place/measure-phase.ts';
+import { type MeasuredPhase, recordedPhases } from '../in-place/measure-phase.ts';
 import { failureOf, measureAll, type PhaseSettings } from '../in-place/placements.ts';
 import { podVersions } from '../in-place/pod-versions.ts';
 import { demandRate } from '../rate-probe.ts';
 import type { Side, SwapPlacement } from '../record.ts';
-import { recordedPhases } from '../recorder.ts';
 import { type CopyObjects, copyObjects } from './objects.ts';
 import type { CopyPlan } from './plan-copy.ts';
 
