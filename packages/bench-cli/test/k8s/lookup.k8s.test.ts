@@ -6,27 +6,37 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { V1ClusterRole } from '@kubernetes/client-node';
+import { AppsV1Api, type V1ClusterRole } from '@kubernetes/client-node';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { parseAllDocuments } from 'yaml';
+import { patch } from '../../src/cluster-changes/cluster-api.ts';
+import { pointerOf } from '../../src/cluster-changes/json.ts';
 import { type LookupRecord, lookupRecordSchema } from '../../src/experiments/lookup/record.ts';
 import { parseResults } from '../../src/tiger-bench/results-file.ts';
 import { type TestWorld, testWorld } from '../support/test-world.ts';
 import { benchRoles, makeAccount, removeAccount } from './support/account.ts';
-import { core, leftovers, runNamespaces } from './support/admin.ts';
+import { adminConfig, core, leftovers, runNamespaces } from './support/admin.ts';
 import { suiteEnvironment } from './support/bench.ts';
 import {
+  ciliumPolicies,
   FELIX,
   INSTALLATION,
+  installCilium,
   installStandIns,
+  nodeLimit,
+  operate,
   removeStandIns,
+  setDataplane,
   standIn,
   standInPolicies,
 } from './support/calico.ts';
+import { adminApi } from './support/stand-in.ts';
 
 const MAIN = new URL('../../src/main.ts', import.meta.url).pathname;
 const ROLES = new URL('../../../../k8s/rbac-lookup.yaml', import.meta.url);
 const suite = `bench-lookup-${Math.random().toString(36).slice(2, 8)}`;
+
+const apps = () => adminConfig().makeApiClient(AppsV1Api);
 
 let directory: string;
 let env: Readonly<Record<string, string>>;
@@ -58,6 +68,14 @@ async function inWorld(
 
 const lookup = ['lookup', '--target', 'kubernetes'] as const;
 
+/** Of `--stress`, in any namespace. */
+async function stressReplicas(): Promise<number[]> {
+  const { items } = await apps().listDeploymentForAllNamespaces({
+    fieldSelector: 'metadata.name=dnsscale',
+  });
+  return items.map(({ spec }) => spec?.replicas ?? 1);
+}
+
 async function until(what: string, seconds: number, holds: () => Promise<boolean>): Promise<void> {
   const deadline = Date.now() + seconds * 1000;
   while (!(await holds())) {
@@ -75,7 +93,7 @@ describe('bench lookup on a cluster', () => {
         '--services',
         '0,20',
         '--duration',
-        '6',
+        '4',
         '--trials',
         '1',
         '--json',
@@ -108,13 +126,69 @@ describe('bench lookup on a cluster', () => {
     });
   });
 
-  it('names what is missing where there is no Calico Enterprise or Cilium, and a name that does not resolve', async () => {
+  it('names what is missing: Calico Enterprise, Cilium, nodes with a label, a name that resolves', async () => {
     await inWorld({}, async (world) => {
       expect(await world.bench(...lookup, '--policy-modes', 'NoDelay')).toBe(3);
       expect(world.err()).toContain('Installation default (operator.tigera.io/v1) missing');
+      expect(await world.bench(...lookup, '--calico-node-cpu', '500m')).toBe(3);
+      expect(world.err()).toContain('Installation default (operator.tigera.io/v1) missing');
       expect(await world.bench(...lookup, '--policy', 'cilium')).toBe(3);
       expect(world.err()).toContain('the API group cilium.io/v2 is missing');
+      expect(await world.bench(...lookup, '--nodes', 'pool=nowhere')).toBe(3);
+      expect(world.err()).toContain('pool=nowhere');
+      expect(await world.bench(...lookup, '--url', 'http://nothing.invalid', '--no-capture')).toBe(4);
+      expect(world.err()).toContain('the name in http://nothing.invalid/ does not resolve');
       expect(await runNamespaces()).toEqual([]);
+    });
+  });
+});
+
+/** Labels one node of the cluster as the suite's, or no longer; resolves with its name. */
+async function labelNode(op: 'add' | 'remove'): Promise<string> {
+  const [node] = (await core().listNode()).items;
+  const name = node?.metadata?.name ?? '';
+  const path = pointerOf('metadata', 'labels', suite);
+  await patch(await adminApi(), `/api/v1/nodes/${name}`, [
+    { op, path, ...(op === 'add' ? { value: 'dns' } : {}) },
+  ]);
+  return name;
+}
+
+describe('with a stand-in for Cilium', () => {
+  beforeAll(installCilium);
+  afterAll(async () => {
+    await labelNode('remove');
+  });
+
+  it('samples on labelled nodes with the built-in client, under its policy and stress', async () => {
+    const node = await labelNode('add');
+    await inWorld({}, async (world) => {
+      const seen = { replicas: new Set<number>(), names: new Set<string>() };
+      const watching = new AbortController();
+      const watch = async () => {
+        while (!watching.signal.aborted) {
+          for (const replicas of await stressReplicas()) seen.replicas.add(replicas);
+          for (const { spec } of await ciliumPolicies()) seen.names.add(JSON.stringify(spec.egress));
+          await new Promise((resolve) => setTimeout(resolve, 200));
+        }
+      };
+      const flags = [
+        ...['--nodes', `${suite}=dns`, '--policy', 'cilium', '--domains', '2', '--stress'],
+        ...['--url', 'http://standing-svc', '--client', 'builtin'],
+        ...['--duration', '12', '--trials', '1', '--json'],
+      ];
+      const run = world.bench(...lookup, ...flags).finally(() => watching.abort());
+      const [status] = await Promise.all([run, watch()]);
+      expect(status, world.err()).toBe(0);
+      const { trials, subjects }: LookupRecord = lookupRecordSchema.parse(JSON.parse(world.out()));
+      expect(subjects[0]?.conditions).toMatchObject({ policy: 'cilium', stress: 'yes' });
+      expect(trials[0]?.samplers.map((sampler) => sampler.node)).toEqual([node]);
+      expect(trials[0]?.samples.failed).toEqual([]);
+      expect([...seen.replicas].toSorted((a, b) => a - b)).toEqual([0, 24]);
+      expect([...seen.names].join()).toMatch(
+        /"toFQDNs":\[\{"matchName":"standing-svc"\},\{"matchName":"www\.\w{10}\.com"\}\]/,
+      );
+      expect(await leftovers()).toEqual([]);
     });
   });
 });
@@ -135,9 +209,12 @@ describe('with stand-ins for Calico Enterprise', () => {
     );
     await inWorld({ RESULTS_FILE: results, BENCH_JUNIT_REPORT_FILE: junit }, async (world) => {
       const seen = new Set<string>();
+      const limits = new Set<string>();
       const watching = new AbortController();
       const watch = async () => {
         while (!watching.signal.aborted) {
+          await operate();
+          limits.add(await nodeLimit());
           const { spec, metadata } = await standIn('FelixConfiguration');
           const isMarked = 'dinodns-bench/changed-by' in (metadata.labels ?? {});
           const policies = (await standInPolicies()).length;
@@ -152,7 +229,7 @@ describe('with stand-ins for Calico Enterprise', () => {
       expect(status, world.err()).toBe(5);
       const [first, second, ...others] = parseResults(world.out());
       expect(others).toEqual([]);
-      expect(first).toMatchObject({
+      expect(first, world.err()).toMatchObject({
         config: {
           TestKind: 'dnsperf',
           Duration: 4,
@@ -172,10 +249,25 @@ describe('with stand-ins for Calico Enterprise', () => {
         'name="dnsperf_dataplane=iptables_cpuLimit=500m_dnsMode=NoDelay"',
       );
       expect([...seen]).toContain('NoDelay, marked, policies: 1');
+      expect([...limits]).toEqual(['', '500m']);
+      expect(await nodeLimit()).toBe('');
       expect((await standIn('FelixConfiguration')).spec).toEqual(FELIX);
       expect((await standIn('Installation')).spec).toEqual(INSTALLATION);
       expect(await leftovers()).toEqual([]);
     });
+  });
+
+  it('refuses a mode that the dataplane lacks', async () => {
+    await setDataplane('BPF');
+    try {
+      await inWorld({}, async (world) => {
+        expect(await world.bench(...lookup, '--policy-modes', 'DelayDNSResponse')).toBe(2);
+        expect(world.err()).toContain('the dataplane BPF has no DNS policy mode DelayDNSResponse');
+        expect(await runNamespaces()).toEqual([]);
+      });
+    } finally {
+      await setDataplane(INSTALLATION.calicoNetwork.linuxDataplane);
+    }
   });
 
   it('puts the settings back and removes the run when bench is killed', async () => {

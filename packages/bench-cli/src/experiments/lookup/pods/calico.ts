@@ -1,7 +1,9 @@
 /** Calico Enterprise: what a cluster has of it, and where its DNS policy mode and the CPU limit of its node agent stand. Pure. */
 import type { Edit, PlannedEdit } from '../../../cluster-changes/change.ts';
 import { isObject, type Json, pointerOf, textAt, valueAt } from '../../../cluster-changes/json.ts';
+import { rolloutOf } from '../../../cluster-changes/rollout.ts';
 import { BenchError } from '../../../errors.ts';
+import { parseQuantity } from '../../../quantity.ts';
 import type { PolicyMode } from '../policy/modes.ts';
 
 export const CALICO_PATHS = {
@@ -122,14 +124,32 @@ function withLimit(containers: unknown, limit: string): Json {
   return toJson([...others, next]);
 }
 
+function cpuLimitIn(containers: unknown): string {
+  const list: unknown[] = Array.isArray(containers) ? containers : [];
+  const own = list.find((container) => textAt(container, '/name') === NODE_CONTAINER);
+  // YAML makes a number of `cpu: 2`, and the Installation keeps it.
+  const limit = valueAt(own, '/resources/limits/cpu');
+  return typeof limit === 'string' || typeof limit === 'number' ? String(limit) : '';
+}
+
 /** The CPU limit of calico-node in the Installation; empty for none. */
 export function nodeCpuLimit(installation: unknown): string {
-  const containers = valueAt(installation, pointerOf(...CONTAINERS));
-  const list: unknown[] = Array.isArray(containers) ? containers : [];
-  return textAt(
-    list.find((container) => textAt(container, '/name') === NODE_CONTAINER),
-    '/resources/limits/cpu',
-  );
+  return cpuLimitIn(valueAt(installation, pointerOf(...CONTAINERS)));
+}
+
+/** The CPU limit with which the DaemonSet runs calico-node; empty for none. */
+export function runningCpuLimit(daemonSet: unknown): string {
+  return cpuLimitIn(valueAt(daemonSet, '/spec/template/spec/containers'));
+}
+
+/** Why calico-node does not run with this limit yet, empty for none; null if it does. */
+export function nodeProblem(daemonSet: unknown, limit: string): string | null {
+  const running = runningCpuLimit(daemonSet);
+  if (parseQuantity(running) !== parseQuantity(limit)) {
+    return `DaemonSet calico-node: the operator has not set the CPU limit ${limit || '(none)'} yet`;
+  }
+  const rollout = rolloutOf(daemonSet);
+  return rollout === null ? null : `DaemonSet calico-node: ${rollout}`;
 }
 
 /** The change that limits the CPU of calico-node, `0` for no limit; null if it is so already. */

@@ -6,7 +6,6 @@ import { messageOf } from '@dinodns-bench/program';
 import { describeChange, type PlannedEdit } from '../../../cluster-changes/change.ts';
 import { type ClusterApi, read } from '../../../cluster-changes/cluster-api.ts';
 import { deployGuard } from '../../../cluster-changes/guard.ts';
-import { rolloutOf } from '../../../cluster-changes/rollout.ts';
 import { type ChangeSession, isLost, openSession } from '../../../cluster-changes/session.ts';
 import { BenchError } from '../../../errors.ts';
 import type { ClusterRun } from '../../../targets/kubernetes/cluster-run.ts';
@@ -20,6 +19,8 @@ import {
   isAvailable,
   modeChange,
   nodeCpuLimit,
+  nodeProblem,
+  runningCpuLimit,
 } from './calico.ts';
 
 export interface SettingsRequest {
@@ -109,9 +110,31 @@ async function demandInline(request: SettingsRequest, since: Date): Promise<void
   }
 }
 
-function settingsOf(request: SettingsRequest, session: ChangeSession): ClusterSettings {
+/** @throws BenchError `E_CLUSTER_REFUSED` if the cluster does not have it */
+export async function readNode(api: ClusterApi): Promise<unknown> {
+  const daemonSet = await read(api, CALICO_PATHS.node);
+  if (daemonSet !== null) return daemonSet;
+  throw new BenchError(
+    'E_CLUSTER_REFUSED',
+    '--calico-node-cpu: the DaemonSet calico-node in calico-system is missing',
+    { fix: "It is that of Calico's operator: see `kubectl get tigerastatus`." },
+  );
+}
+
+/** Until calico-node runs with this CPU limit, empty for none, on all nodes. */
+async function waitForNode(request: SettingsRequest, limit: string): Promise<void> {
+  await waitUntil(request, ROLLOUT_SECONDS, async () => nodeProblem(await readNode(request.api), limit));
+}
+
+interface OpenSettings extends ClusterSettings {
+  /** What calico-node ran with before its limit was changed; null if it was not. */
+  limitBefore(): string | null;
+}
+
+function settingsOf(request: SettingsRequest, session: ChangeSession): OpenSettings {
   const { api, run } = request;
   let current: { readonly number: number } | null = null;
+  let limitBefore: string | null = null;
   /** Replaces the change before: the journal always leads back to what the cluster had at first. */
   const replace = async (plan: () => Promise<PlannedEdit | null>) => {
     if (current !== null) await session.revert(current.number);
@@ -121,6 +144,7 @@ function settingsOf(request: SettingsRequest, session: ChangeSession): ClusterSe
   };
   return {
     signal: session.signal,
+    limitBefore: () => limitBefore,
     async setMode(mode) {
       const since = run.client.clock.now();
       await replace(async () => {
@@ -143,24 +167,26 @@ function settingsOf(request: SettingsRequest, session: ChangeSession): ClusterSe
       const { installation } = await readCalico(api);
       const edit = cpuLimitChange(installation, limit);
       if (edit === null) return;
+      limitBefore ??= runningCpuLimit(await readNode(api));
       await session.apply(edit);
       const wanted = nodeCpuLimit((await readCalico(api)).installation);
       request.say(`CPU limit of calico-node: ${wanted === '' ? 'none' : wanted}`);
-      await waitUntil(request, ROLLOUT_SECONDS, async () => {
-        const daemonSet = await read(api, CALICO_PATHS.node);
-        if (daemonSet === null) return null;
-        const rollout = rolloutOf(daemonSet);
-        return rollout === null ? null : `DaemonSet calico-node: ${rollout}`;
-      });
+      await waitForNode(request, wanted);
     },
   };
 }
 
 /** Puts everything back and verifies it. Resolves with what somebody else has changed meanwhile. */
-async function putBack(request: SettingsRequest, session: ChangeSession): Promise<string[]> {
+async function putBack(
+  request: SettingsRequest,
+  session: ChangeSession,
+  limitBefore: string | null,
+): Promise<string[]> {
   const superseded = await session.revertAll();
   const awake = { ...request, signal: session.signal };
   await waitUntil(awake, ROLLOUT_SECONDS, async () => (await session.unsettled())[0] ?? null);
+  // Where somebody else has changed it meanwhile, nobody knows which limit to wait for.
+  if (limitBefore !== null && superseded.length === 0) await waitForNode(awake, limitBefore);
   await session.close();
   return superseded.map(
     (change) => `${describeChange(change)} (${change.found ?? 'changed by somebody else'})`,
@@ -203,16 +229,17 @@ export async function withClusterSettings<T>(
     labels: { ...managedLabels, ...runLabels(runId) },
     onEvent: ({ state, text }) => say(`${state}: ${text}`),
   });
+  const settings = settingsOf(request, session);
   let outcome: { readonly result: T } | { readonly error: unknown };
   try {
     await deployGuard({ run, api, image, leaseNamespace, holder, token: runId, paths, signal });
-    outcome = { result: await use(settingsOf(request, session)) };
+    outcome = { result: await use(settings) };
   } catch (error) {
     outcome = { error };
   }
   let superseded: string[];
   try {
-    superseded = await putBack(request, session);
+    superseded = await putBack(request, session, settings.limitBefore());
   } catch (cause) {
     session.abandon();
     const why = isLost(cause) ? '' : `: ${messageOf(cause)}`;

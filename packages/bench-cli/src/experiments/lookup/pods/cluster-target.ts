@@ -22,7 +22,13 @@ import { readClusterDetails } from '../tiger/cluster-details.ts';
 import type { TrialHead } from '../trial.ts';
 import { CALICO_PATHS, modeChange } from './calico.ts';
 import type { ClusterOptions } from './cluster-options.ts';
-import { type ClusterSettings, LeftToGuard, readCalico, withClusterSettings } from './cluster-settings.ts';
+import {
+  type ClusterSettings,
+  LeftToGuard,
+  readCalico,
+  readNode,
+  withClusterSettings,
+} from './cluster-settings.ts';
 import { dnsPolicy, policyDomains } from './dns-policy.ts';
 import { measuredOf } from './merge-pods.ts';
 import { uploadPrograms } from './programs.ts';
@@ -100,6 +106,7 @@ async function preflight(request: ClusterRequest, client: KubeClient, api: Clust
   if (policy === 'calico' || modes.length > 0 || nodeCpuLimit !== null) {
     const { felix, installation } = await readCalico(api);
     for (const mode of modes) modeChange(felix, installation, mode);
+    if (nodeCpuLimit !== null) await readNode(api);
   }
   const paths = changedPaths(options);
   if (paths.length === 0) return;
