@@ -47,17 +47,17 @@ function siteAddresses({ addresses }: Lab, { hasPolicy, hasIpv6 }: LabPlaceReque
 
 /** What the agent is told; it stands between the pod and the resolver at `upstream`. */
 function agentSettings(
-  lab: Lab,
+  { host, programDelaySeconds: delaySeconds }: LabPlaceRequest,
+  { siteLink, addresses }: Lab,
   ip: string,
   mode: PolicyMode,
-  delaySeconds: number,
   upstream: string,
 ): string {
-  const { siteLink, addresses } = lab;
   if (siteLink === null) throw new Error('a policy without a link to the site');
   return JSON.stringify({
     mode,
     delaySeconds,
+    host,
     listen: { address: addresses.node, port: DNS_PORT },
     upstream: { address: upstream, port: DNS_PORT },
     addresses: addresses.rotating.addresses,
@@ -89,7 +89,7 @@ export async function labPlace(request: LabPlaceRequest): Promise<Place> {
       const address = lab.addresses.resolver(servers.findIndex(({ name }) => name === resolver));
       await lab.setResolver(resolvConf(request, policy === null ? address : lab.addresses.node));
       if (policy === null) return async () => undefined;
-      const settings = agentSettings(lab, tools.ip, policy, request.programDelaySeconds, address);
+      const settings = agentSettings(request, lab, tools.ip, policy, address);
       const agent = { name: 'agent', script: AGENT, arguments: [settings] };
       return (await startCompanions(lab.node.world, [agent], logDirectory)).stop;
     };
