@@ -100,8 +100,8 @@ export function duplicatesTable({ results }: LookupRecord): Block {
   });
   const numbers = [
     'connections',
-    'SYN again',
-    'SYN-ACK again',
+    'repeated SYN',
+    'repeated SYN-ACK',
     "tiger-bench's rule",
     'per 1,000',
     '95 % interval',
@@ -137,7 +137,7 @@ export function agreementTable({ results, subjects }: LookupRecord): Block {
     [
       { title: 'measured' },
       { title: 'programmed' },
-      ...['lookup', 'connect', 'SYN again'].map(number),
+      ...['lookup', 'connect', 'repeated SYN'].map(number),
       { title: 'as programmed' },
     ],
     rows,

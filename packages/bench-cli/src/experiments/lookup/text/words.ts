@@ -1,5 +1,6 @@
 /** Words and figures of lookup reports. */
 import { formatFixed, formatShort, formatTime } from '../../../report/numbers.ts';
+import { counted } from '../../../text.ts';
 import type { LookupRecord, Subject } from '../record.ts';
 import type { Phase } from '../sampling/sample.ts';
 
@@ -46,5 +47,5 @@ export function titleOf({ url, simulation, subjects }: LookupRecord): string {
 export function predictionText({ prediction }: Subject): string {
   if (prediction === null) return '';
   const { lookupSeconds, connectSeconds, duplicateSyn } = prediction;
-  return `lookup +${formatTime(lookupSeconds)}, connect +${formatTime(connectSeconds)}, ${duplicateSyn} duplicates a connection`;
+  return `lookup +${formatTime(lookupSeconds)}, connect +${formatTime(connectSeconds)}, ${counted(duplicateSyn, 'repeated SYN')} a connection`;
 }

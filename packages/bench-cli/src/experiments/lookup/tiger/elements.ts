@@ -55,7 +55,7 @@ function settingsOf({ url, durationSeconds }: LookupRecord, { conditions, policy
 }
 
 /** What a record knows of its cluster; empty and `unknown` as tiger-bench has it elsewhere. */
-function detailsOf({ environment }: LookupRecord): ClusterDetails {
+function detailsOf({ environment, simulation }: LookupRecord): ClusterDetails {
   const cluster = environment.cluster ?? null;
   const node = cluster?.nodes[0];
   return {
@@ -70,7 +70,8 @@ function detailsOf({ environment }: LookupRecord): ClusterDetails {
     IPFamily: 'ipv4',
     Encapsulation: '',
     WireguardEnabled: false,
-    Product: 'unknown',
+    // Where a title would say it in other formats.
+    Product: simulation === null ? 'unknown' : 'SIMULATION',
     CalicoVersion: '',
     K8SVersion: node?.kubeletVersion ?? '',
     CRIVersion: node?.containerRuntime ?? '',
