@@ -1,4 +1,6 @@
 /** `bench lookup` at its edges: what it refuses before anything starts. */
+import { once } from 'node:events';
+import { createServer } from 'node:net';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { type TestWorld, testWorld } from './support/test-world.ts';
 
@@ -28,6 +30,11 @@ describe('bench lookup refuses', () => {
     ],
     ['trials of less than a second', ['--duration', '3', '--trials', '6'], '3 s are too short for 6 trials'],
     ['https in the laboratory', ['--local', '--url', 'https://site.example.com'], 'answers http only'],
+    [
+      'https with a client that does not speak it',
+      ['--url', 'https://example.com', '--client', 'builtin'],
+      'the built-in client knows no https',
+    ],
     ['an unknown client', ['--client', 'wget'], '--client: there is no "wget"'],
     ['a host without a domain', ['--local', '--url', 'http://site/'], '"site" has no domain'],
   ])('%s', async (_, argv, message) => {
@@ -51,4 +58,17 @@ describe('bench lookup refuses', () => {
       'Without --local, this machine is measured as it is, which needs no rights.',
     );
   });
+});
+
+it('a target that fails more than half of the samples is a failed trial, with the commonest reason', async () => {
+  const server = createServer().listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const address = server.address();
+  server.close();
+  // Nobody listens there any more.
+  const url = `http://localhost:${typeof address === 'object' ? address?.port : ''}/`;
+  const flags = ['--client', 'builtin', '--duration', '1', '--trials', '1', '--no-capture'];
+  expect(await world.bench('lookup', '--url', url, ...flags)).toBe(5);
+  expect(world.err()).toMatch(/(\d+) of \1 samples failed; most often exit status 7 \(no connection\)/);
+  expect(world.out()).toMatch(/no sample succeeded/i);
 });

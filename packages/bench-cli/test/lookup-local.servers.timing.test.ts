@@ -46,14 +46,11 @@ describe('a simulated policy', () => {
         ...['--duration', String(seconds), '--trials', '1'],
       );
       expectAgreement(record);
-      // The times agree within 2 ms only on a calm machine, which a test cannot count on: see docs/lookup.md.
       for (const { subject, agreement } of record.results) {
         expect(agreement, `${subject}: ${JSON.stringify(agreement)}`).toMatchObject({
+          timesAgree: true,
           duplicatesAgree: true,
         });
-        if (subject.includes('DelayDeniedPacket')) {
-          expect(agreement?.connectSeconds).toBeGreaterThanOrEqual(Number.parseFloat(delay) / 1000);
-        }
       }
       expect(world.out()).toContain("SIMULATION, not a product's figures");
       expect(world.err()).toContain('SIMULATION');
@@ -97,12 +94,15 @@ describe('resolvers', () => {
   });
 });
 
-it('the built-in client asks and connects as curl does, and waits no longer', {
+/** Of the issue: how far the medians of the two clients may be apart. */
+const MAX_CLIENT_DIFFERENCE_SECONDS = 0.0002;
+
+it('the built-in client asks and connects as curl does, and its medians agree within 0.2 ms', {
   timeout: 60_000,
   ...needs('root', 'tcpdump', 'unbound'),
 }, async () => {
   const record = await run(
-    ...['--servers', 'unbound', '--client', 'curl,builtin', '--duration', '2', '--trials', '2'],
+    ...['--servers', 'unbound', '--client', 'curl,builtin', '--duration', '4', '--trials', '4'],
   );
   expectAgreement(record);
   for (const { samples, queriesPerLookup, families } of record.results) {
@@ -110,10 +110,14 @@ it('the built-in client asks and connects as curl does, and waits no longer', {
     expect(queriesPerLookup).toBe(2);
     expect(families.ipv4).toBe(samples.taken);
   }
-  const [curl = Number.NaN, builtin = Number.NaN] = record.results.map(
-    ({ phases }) => phases?.lookup.percentiles.find(({ percentile }) => percentile === 50)?.seconds,
-  );
-  expect(builtin).toBeLessThan(curl);
+  for (const phase of ['lookup', 'connect'] as const) {
+    const [curl = Number.NaN, builtin = Number.NaN] = record.results.map(
+      ({ phases }) => phases?.[phase].percentiles.find(({ percentile }) => percentile === 50)?.seconds,
+    );
+    expect(Math.abs(builtin - curl), `${phase}: ${curl} and ${builtin}`).toBeLessThan(
+      MAX_CLIENT_DIFFERENCE_SECONDS,
+    );
+  }
 });
 
 /** Processes that have inherited this from bench. */

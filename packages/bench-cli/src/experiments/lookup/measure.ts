@@ -14,6 +14,7 @@ import type { LookupTrial, Packets, Subject } from './record.ts';
 import type { Phases } from './sampling/sample.ts';
 import {
   BUILTIN_PROGRAM,
+  builtinCommand,
   curlCommand,
   readSampled,
   SAMPLE_LIMIT_SECONDS,
@@ -48,7 +49,7 @@ const GRACE_SECONDS = 20;
 function clientCommand(world: World, { client }: Subject, url: string, seconds: number): readonly string[] {
   return client === 'curl'
     ? curlCommand(url, seconds)
-    : [world.processes.nodePath, fileURLToPath(BUILTIN_PROGRAM), url, String(seconds)];
+    : builtinCommand(world.processes.nodePath, fileURLToPath(BUILTIN_PROGRAM), url, String(seconds));
 }
 
 async function sample({

@@ -168,6 +168,11 @@ function demandPolicy({ programDelay, simulatePolicy, ipv6 }: LookupFlags): void
   }
 }
 
+function demandHttp({ protocol }: URL, clients: readonly Client[]): void {
+  if (protocol === 'http:' || !clients.includes('builtin')) return;
+  throw usage('--client: the built-in client knows no https', 'Give --client curl, or a URL with http.');
+}
+
 const SHOWN = ['terminal', 'json', 'tiger-bench'] as const;
 
 /** What goes to stdout. */
@@ -183,6 +188,8 @@ export function lookupOptions(flags: LookupFlags): LookupOptions {
   demandPolicy(flags);
   const url = parseTargetUrl(flags.url ?? (isLocal ? LOOKUP_DEFAULTS.localUrl : LOOKUP_DEFAULTS.url));
   if (isLocal) demandLocalUrl(url);
+  const clients = choicesOf('--client', flags.client ?? 'curl', CLIENTS);
+  demandHttp(url, clients);
   const { domains, duration = LOOKUP_DEFAULTS.duration, trials = LOOKUP_DEFAULTS.trials } = flags;
   if (domains !== undefined) {
     numberOf('--domains', domains, z.int().min(1), 'Give 1 or more: the name of --url is the first.');
@@ -201,7 +208,7 @@ export function lookupOptions(flags: LookupFlags): LookupOptions {
     rounds,
     target: isLocal ? 'local' : 'machine',
     servers: isLocal ? (flags.servers ?? LOOKUP_DEFAULTS.server).split(',').map((name) => name.trim()) : [],
-    clients: choicesOf('--client', flags.client ?? 'curl', CLIENTS),
+    clients,
     search: flags.search === undefined ? [] : flags.search.split(',').map((domain) => domain.trim()),
     ndots: numberOf('--ndots', flags.ndots ?? LOOKUP_DEFAULTS.ndots, z.int().min(0).max(15), 'Give 0 to 15.'),
     hasIpv6: flags.ipv6 === true,

@@ -1,5 +1,6 @@
 /** From options to a place where samples can be taken: names, programs, namespaces. */
 import { lookup } from 'node:dns/promises';
+import { fileURLToPath } from 'node:url';
 import { configure } from '../../config/configuration.ts';
 import { caseNameOf } from '../../config/server-name.ts';
 import { BenchError } from '../../errors.ts';
@@ -19,6 +20,7 @@ import { type LookupOptions, portOf } from './options.ts';
 import type { Place } from './place.ts';
 import { SYN_LINEAR_TIMEOUTS } from './policy/modes.ts';
 import type { LookupRecord } from './record.ts';
+import { BUILTIN_PROGRAM, builtinCommand } from './sampling/sampler.ts';
 
 export interface Prepared {
   readonly place: Place;
@@ -61,6 +63,18 @@ async function demandCurl(world: World, { clients }: LookupOptions): Promise<str
   if (curl !== null) return versionOf(world, [curl, '--version']);
   throw new BenchError('E_TOOL_MISSING', 'curl is not there', {
     fix: 'Install curl, or measure with the built-in client: --client builtin.',
+  });
+}
+
+/** @throws BenchError `E_TOOL_MISSING` if the built-in client is asked for and cannot work here */
+async function demandBuiltin(world: World, { clients }: LookupOptions): Promise<void> {
+  if (!clients.includes('builtin')) return;
+  const check = builtinCommand(world.processes.nodePath, fileURLToPath(BUILTIN_PROGRAM));
+  const { code, stderr } = await runToEnd(world, check);
+  if (code === 0) return;
+  throw new BenchError('E_TOOL_MISSING', 'the built-in client does not work here', {
+    evidence: stderr.split('\n').filter((line) => /^\w*Error\b/.test(line)),
+    fix: 'Its error is above; it needs Linux and koffi. Measure with curl: --client curl.',
   });
 }
 
@@ -146,6 +160,7 @@ export async function prepareLookup(request: PrepareRequest): Promise<Prepared> 
   const { world, options } = request;
   const addresses = options.target === 'machine' ? await demandAddresses(options.url) : [];
   const curl = await demandCurl(world, options);
+  await demandBuiltin(world, options);
   const found = await findTcpdump(world, options);
   const tcpdump = 'path' in found ? found.path : null;
   const tools = { curl, tcpdump: tcpdump === null ? null : await versionOf(world, [tcpdump, '--version']) };

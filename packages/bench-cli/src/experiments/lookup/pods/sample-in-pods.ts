@@ -10,6 +10,7 @@ import { CONTAINER, type ConfigMapMount } from '../../../targets/kubernetes/obje
 import { podError } from '../../../targets/kubernetes/wait-for-pods.ts';
 import type { PodCapture } from '../capture/capture-program.ts';
 import {
+  builtinCommand,
   type Client,
   curlCommand,
   readSampled,
@@ -59,7 +60,7 @@ export function portOf(url: string): number {
 
 function commandOf({ client, url, seconds }: PodsRequest): readonly string[] {
   if (client === 'curl') return curlCommand(url, seconds);
-  return ['node', programPath(BUILTIN_CLIENT), url, String(Math.max(1, Math.round(seconds)))];
+  return builtinCommand('node', programPath(BUILTIN_CLIENT), url, String(seconds));
 }
 
 /** Why a pod could not begin, from what its containers printed. */

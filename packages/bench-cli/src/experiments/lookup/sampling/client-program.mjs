@@ -1,18 +1,150 @@
 /**
- * The built-in client: takes samples as curl does, with a clock of nanoseconds. Needs nothing but Node.js.
+ * The built-in client: takes samples as curl does, with a clock of nanoseconds. Linux only.
  *
- * `node client-program.mjs URL SECONDS` prints the lines that `sampler.ts` describes. Each sample looks the name up with
- * getaddrinfo (dns.lookup), connects to the first address with a new socket, sends a GET request and reads the answer. One
- * process takes all samples: the first lookup of a new Node.js process takes two milliseconds longer than those after it,
- * which would be the client's time, not the resolver's. The C library keeps no answers from one lookup to the next.
+ * `node --single-threaded client-program.mjs URL SECONDS` prints the lines that `sampler.ts` describes. Each sample is a
+ * new process, forked from this one: it calls getaddrinfo and connect of the C library, sends a GET request and reads the
+ * answer, without threads or an event loop. This process never looks a name up itself, so the C library of each sample
+ * starts from nothing (nsswitch.conf, resolv.conf, hosts), as it does in curl. The clock of a sample starts after the fork.
+ *
+ * Without arguments, it only checks that the C library can be called and processes can be forked.
  */
-import { lookup } from 'node:dns';
-import { readFileSync } from 'node:fs';
-import { connect } from 'node:net';
+import { closeSync, openSync, readFileSync, readSync, writeSync } from 'node:fs';
+import { createRequire } from 'node:module';
 
-const LIMIT_MILLISECONDS = 8000;
+/** Of the package with the native sockets, which bench and the image of the pods both have. */
+const sockets = createRequire(import.meta.url).resolve('@dinodns-bench/batched-udp/package.json');
+const koffi = createRequire(sockets)('koffi');
+
+const LIMIT_SECONDS = 8;
+/** tcpmux: nobody listens there. */
+const UNUSED_PORT = '1';
+const STDOUT = 1;
+const REHEARSALS = 20;
 /** curl's exit statuses for the same failures. */
 const EXIT = { ok: 0, unresolved: 6, unconnected: 7, timeout: 28, empty: 52, broken: 56 };
+/** Of <sys/socket.h>, <netdb.h>, <signal.h> and <sys/prctl.h> on Linux. */
+const [SOCK_STREAM, AI_NUMERICHOST, NI_NUMERICHOST, SIGKILL, SIGALRM, PR_SET_PDEATHSIG, MADV_DOFORK] = [
+  1, 4, 1, 9, 14, 1, 11,
+];
+/** V8 keeps buffers of up to 64 bytes on its heap, where they move. */
+const BUFFER_BYTES = 128;
+/** Of a process on x64 and, as Linux gives it out by default, on arm64. */
+const ADDRESS_SPACE_BYTES = 2 ** 47 - 4096;
+
+koffi.struct('addrinfo', {
+  flags: 'int',
+  family: 'int',
+  socktype: 'int',
+  protocol: 'int',
+  addrlen: 'uint32_t',
+  addr: 'void *',
+  canonname: 'void *',
+  next: 'void *',
+});
+// The process's own symbols: from whichever C library Node.js uses.
+const library = koffi.load(null);
+const c = {
+  alarm: library.func('uint alarm(uint seconds)'),
+  connect: library.func('int connect(int fd, void *address, uint32_t length)'),
+  exit: library.func('void _exit(int status)'),
+  fork: library.func('int fork()'),
+  getaddrinfo: library.func(
+    'int getaddrinfo(const char *name, const char *service, const addrinfo *hints, _Out_ void **list)',
+  ),
+  getnameinfo: library.func(
+    'int getnameinfo(void *address, uint32_t length, void *host, uint32_t hostLength, void *service, uint32_t serviceLength, int flags)',
+  ),
+  getsockname: library.func('int getsockname(int fd, void *address, _Inout_ uint32_t *length)'),
+  madvise: library.func('int madvise(uintptr_t address, size_t length, int advice)'),
+  prctl: library.func('int prctl(int option, ulong value)'),
+  socket: library.func('int socket(int family, int type, int protocol)'),
+  waitpid: library.func('int waitpid(int pid, _Out_ int *status, int options)'),
+};
+
+const HINTS = {
+  ...{ flags: 0, family: 0, socktype: SOCK_STREAM, protocol: 0 },
+  ...{ addrlen: 0, addr: null, canonname: null, next: null },
+};
+
+function addressText({ addr, addrlen }) {
+  const text = Buffer.alloc(BUFFER_BYTES);
+  c.getnameinfo(addr, addrlen, text, text.length, null, 0, NI_NUMERICHOST);
+  return text.toString('latin1', 0, text.indexOf(0));
+}
+
+function localPort(fd) {
+  const address = Buffer.alloc(BUFFER_BYTES);
+  c.getsockname(fd, address, [address.length]);
+  return address.readUInt16BE(2);
+}
+
+/** Connects to the first address that takes the connection, in the order of the list. */
+function connectTo(list) {
+  for (let at = list; at !== null; ) {
+    const entry = koffi.decode(at, 'addrinfo');
+    const fd = c.socket(entry.family, entry.socktype, entry.protocol);
+    if (fd >= 0 && c.connect(fd, entry.addr, entry.addrlen) === 0) return { fd, entry };
+    if (fd >= 0) closeSync(fd);
+    at = entry.next;
+  }
+  return null;
+}
+
+/** Reads to the end. The moment of the first byte, and the HTTP status; null for an empty answer. */
+function readAnswer(fd) {
+  const buffer = Buffer.alloc(65_536);
+  let length = readSync(fd, buffer);
+  if (length === 0) return null;
+  const firstByte = process.hrtime.bigint();
+  const status = /^HTTP\/1\.\d (\d{3})/.exec(buffer.toString('latin1', 0, length))?.[1] ?? '000';
+  while (length > 0) length = readSync(fd, buffer);
+  return { firstByte, status };
+}
+
+function resultLine(start, moments, facts) {
+  return [...moments.map((at) => (Number(at - start) / 1e9).toFixed(9)), ...facts].join('|');
+}
+
+/** In the process of a sample: prints what stands between the sample's time and the end of its line, and ends. */
+function takeSample({ hostname, port, pathname, search }) {
+  // So that nothing of it is left.
+  c.prctl(PR_SET_PDEATHSIG, SIGKILL);
+  c.alarm(LIMIT_SECONDS);
+  const list = [null];
+  const start = process.hrtime.bigint();
+  if (c.getaddrinfo(hostname, port || '80', HINTS, list) !== 0) return EXIT.unresolved;
+  const resolved = process.hrtime.bigint();
+  const connection = connectTo(list[0]);
+  const connected = process.hrtime.bigint();
+  if (connection === null) return EXIT.unconnected;
+  const { fd, entry } = connection;
+  writeSync(fd, `GET ${pathname}${search} HTTP/1.1\r\nHost: ${hostname}\r\nConnection: close\r\n\r\n`);
+  const answer = readAnswer(fd);
+  const end = process.hrtime.bigint();
+  if (answer === null) return EXIT.empty;
+  const moments = [resolved, connected, answer.firstByte, end];
+  writeSync(STDOUT, resultLine(start, moments, [addressText(entry), localPort(fd), answer.status]));
+  return EXIT.ok;
+}
+
+/** Never returns. */
+function sampleAndExit(url) {
+  let status = EXIT.broken;
+  try {
+    status = takeSample(url);
+  } finally {
+    c.exit(status);
+  }
+}
+
+/** The exit status of a process, as curl's would be; a shell's for a signal. */
+function waitFor(pid) {
+  const status = [0];
+  c.waitpid(pid, status, 0);
+  const signal = status[0] & 0x7f;
+  if (signal === 0) return status[0] >> 8;
+  return signal === SIGALRM ? EXIT.timeout : 128 + signal;
+}
 
 const uptime = () => readFileSync('/proc/uptime', 'utf8').split(' ')[0].replace('.', '');
 
@@ -24,50 +156,55 @@ function kernelRepeats() {
   return values[names.indexOf('TCPSynRetrans')];
 }
 
-/** Resolves with what stands between the sample's time and the end of its line. Never rejects. */
-function takeSample({ hostname, port, pathname, search }) {
-  return new Promise((resolve) => {
-    let socket;
-    const finish = (status, text = '') => {
-      clearTimeout(limit);
-      socket?.destroy();
-      resolve(`${text}|${status}`);
-    };
-    const limit = setTimeout(() => finish(EXIT.timeout), LIMIT_MILLISECONDS);
-    const start = process.hrtime.bigint();
-    const secondsSince = (at) => (Number(at - start) / 1e9).toFixed(9);
-    lookup(hostname, { all: true, verbatim: true }, (error, addresses) => {
-      const resolved = process.hrtime.bigint();
-      if (error) return finish(EXIT.unresolved);
-      const { address } = addresses[0];
-      let connected;
-      let firstByte;
-      let status = '000';
-      socket = connect({ host: address, port: Number(port) || 80, noDelay: true });
-      socket.on('error', () => finish(connected === undefined ? EXIT.unconnected : EXIT.broken));
-      socket.on('connect', () => {
-        connected = process.hrtime.bigint();
-        socket.write(`GET ${pathname}${search} HTTP/1.1\r\nHost: ${hostname}\r\nConnection: close\r\n\r\n`);
-      });
-      socket.on('data', (data) => {
-        firstByte ??= process.hrtime.bigint();
-        status = /^HTTP\/1\.\d (\d{3})/.exec(data.toString('latin1'))?.[1] ?? status;
-      });
-      socket.on('end', () => {
-        if (firstByte === undefined) return finish(EXIT.empty);
-        const times = [resolved, connected, firstByte, process.hrtime.bigint()].map(secondsSince);
-        finish(EXIT.ok, [...times, address, socket.localPort, status].join('|'));
-      });
-    });
-  });
+/**
+ * Calls once everything that a sample calls, so that V8 has compiled it and a sample does not wait for that. An address
+ * instead of a name needs no configuration of the C library.
+ */
+function rehearse() {
+  const list = [null];
+  c.getaddrinfo('127.0.0.1', UNUSED_PORT, { ...HINTS, flags: AI_NUMERICHOST }, list);
+  connectTo(list[0]);
+  const file = openSync('/proc/self/stat');
+  readAnswer(file);
+  resultLine(
+    process.hrtime.bigint(),
+    [process.hrtime.bigint()],
+    [addressText(koffi.decode(list[0], 'addrinfo'))],
+  );
+  localPort(file);
+  closeSync(file);
 }
 
-const url = new URL(process.argv[2]);
-const seconds = Number(process.argv[3]);
-console.log(`kernel|begin|${kernelRepeats()}`);
-const end = performance.now() + seconds * 1000;
-while (performance.now() < end) {
-  const at = uptime();
-  console.log(`sample|${at}|${await takeSample(url)}`);
+/** A new process, with the memory of this one. 0 in the new one. */
+function fork() {
+  // V8 keeps its memory out of forks (MADV_DONTFORK), and gets more of it now and then. The kernel skips what is not mapped.
+  c.madvise(0, ADDRESS_SPACE_BYTES, MADV_DOFORK);
+  const pid = c.fork();
+  if (pid < 0) throw new Error('fork failed: too many processes, or too little memory');
+  return pid;
 }
-console.log(`kernel|end|${kernelRepeats()}`);
+
+function sampleFor(url, seconds) {
+  writeSync(STDOUT, `kernel|begin|${kernelRepeats()}\n`);
+  for (let time = 0; time < REHEARSALS; time += 1) rehearse();
+  const end = performance.now() + seconds * 1000;
+  while (performance.now() < end) {
+    writeSync(STDOUT, `sample|${uptime()}|`);
+    const pid = fork();
+    if (pid === 0) sampleAndExit(url);
+    writeSync(STDOUT, `|${waitFor(pid)}\n`);
+  }
+  writeSync(STDOUT, `kernel|end|${kernelRepeats()}\n`);
+}
+
+/** @throws if a process that was forked does not live */
+function check() {
+  const pid = fork();
+  if (pid === 0) c.exit(EXIT.ok);
+  const status = waitFor(pid);
+  if (status !== EXIT.ok) throw new Error(`a forked process ended with status ${status}`);
+}
+
+const [, , url, seconds] = process.argv;
+if (url === undefined) check();
+else sampleFor(new URL(url), Number(seconds));

@@ -53,6 +53,12 @@ moment=end; counter
 /** The program of the built-in client: see the file. */
 export const BUILTIN_PROGRAM = new URL('./client-program.mjs', import.meta.url);
 
+/** Starts the built-in client from `program`; without arguments it only checks whether it can work here. */
+export function builtinCommand(node: string, program: string, ...arguments_: readonly string[]) {
+  // Threads of V8 would be missing in the processes that it forks.
+  return [node, '--single-threaded', program, ...arguments_];
+}
+
 /** The command that samples with curl for this long. */
 export function curlCommand(url: string, seconds: number): readonly string[] {
   return ['/bin/sh', '-c', CURL_LOOP, 'sampler', url, String(Math.max(1, Math.round(seconds * 100)))];

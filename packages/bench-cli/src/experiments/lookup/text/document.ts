@@ -91,7 +91,7 @@ function searches({ subjects, trials }: LookupRecord) {
 
 function methodOf({ rounds, durationSeconds, subjects }: LookupRecord): string[] {
   return [
-    `Each sample of curl is a new process (curl -m 8) that looks the name up and connects; the built-in client is one process with new lookups and sockets. Samples follow one another for ${formatDuration(durationSeconds)} of each of ${subjects.length}, in ${rounds} rounds; every second round runs backwards.`,
+    `Each sample is a new process that looks the name up and connects: curl -m 8, or a copy of the built-in client, which calls getaddrinfo and connect itself. Samples follow one another for ${formatDuration(durationSeconds)} of each of ${subjects.length}, in ${rounds} rounds; every second round runs backwards.`,
     'Lookup: from the start to the address. Connect: from the address to the connection. First byte: from the connection to the first byte of the answer. Total: from the start to the end. Only samples that succeeded count.',
     'Differences are those of trials of the same round: Hodges and Lehmann with the signed-rank test where there are enough rounds for it, else Student’s t. Shares of connections with a repeated SYN: the interval of Clopper and Pearson, compared by Fisher’s exact test. All p values of the run are corrected together (Holm).',
     'A repeated SYN has the addresses, the ports and the sequence number of one before it. tiger-bench’s rule, beside it, leaves out IPv6 and SYNs that ask for ECN.',
