@@ -7,6 +7,7 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { CoreV1Api, KubeConfig } from '@kubernetes/client-node';
+import type { PhaseFigures } from '../src/experiments/capacity/beside/phases.ts';
 import { syntheticCluster } from '../src/experiments/capacity/cluster/synthetic-objects.ts';
 import { openSyntheticRun } from '../src/experiments/capacity/cluster/synthetic-run.ts';
 import { type ApiSource, startLocally } from '../src/experiments/capacity/verify/start-locally.ts';
@@ -58,12 +59,35 @@ const run = await openSyntheticRun({
   onProgress: () => undefined,
   signal,
 });
+/** Ours streams lists if the real one does: what is read as a list has another peak than what is streamed. */
+async function streamsLists(): Promise<boolean> {
+  const query = 'watch=1&sendInitialEvents=true&resourceVersionMatch=NotOlderThan&allowWatchBookmarks=true';
+  const path = `/api/v1/namespaces?${query}&timeoutSeconds=1`;
+  return !(await client.text(path, 'watch namespaces', signal)).includes('"type":"ERROR"');
+}
+
+const median = (values: readonly number[]) =>
+  values.toSorted((a, b) => a - b)[Math.floor(values.length / 2)] ?? Number.NaN;
+
+type Name = 'real' | 'ours';
+const seen: Record<Name, PhaseFigures[]> = { real: [], ours: [] };
+
+/** Ours ÷ real, of the medians over the starts. */
+function ratioText(phase: PhaseFigures['phase'], of: (figures: PhaseFigures) => number | null): string {
+  const [real, ours] = (['real', 'ours'] as const).map((name) =>
+    median(seen[name].flatMap((figures) => (figures.phase === phase ? (of(figures) ?? []) : []))),
+  );
+  return `${(100 * ((ours ?? 0) / (real ?? 1) - 1)).toFixed(1)} %`;
+}
+
 try {
   const real = await apiOf(directory);
+  const streamedLists = await streamsLists();
+  console.log(`lists are ${streamedLists ? '' : 'not '}streamed`);
   for (let start = 1; start <= starts; start += 1) {
     for (const [name, api] of [
       ['real', { api: real }],
-      ['ours', {}],
+      ['ours', { streamedLists }],
     ] as const) {
       const { phases } = await startLocally({
         world,
@@ -77,6 +101,7 @@ try {
         memoryLimitBytes: null,
         signal,
       });
+      seen[name].push(...phases);
       const megabytes = (bytes: number | null) => ((bytes ?? 0) / 1e6).toFixed(1);
       const figures = phases.map(
         ({ phase, medianBytes, peakBytes, rssBytes }) =>
@@ -85,6 +110,12 @@ try {
       console.log(`${name} ${start}  ${figures.join('; ')}`);
     }
   }
+  const anonymous = ({ medianBytes }: PhaseFigures) => medianBytes;
+  const resident = ({ rssBytes }: PhaseFigures) => rssBytes;
+  const peak = ({ peakBytes }: PhaseFigures) => peakBytes;
+  console.log(
+    `ours against real, medians: at rest ${ratioText('steady', resident)} resident, ${ratioText('steady', anonymous)} anonymous; peak while read again ${ratioText('relist', peak)}`,
+  );
 } finally {
   await run.close();
   await rm(directory, { recursive: true, force: true });

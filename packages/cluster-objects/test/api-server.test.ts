@@ -264,3 +264,33 @@ it('a port that is taken is one clear error', async () => {
   expect(error).toBeInstanceOf(ClusterError);
   expect(error).toMatchObject({ code: 'E_LISTEN', exitStatus: 3 });
 });
+
+it('without streamed lists, a watch that wants to begin with all objects is refused as by an older API server', async () => {
+  const older = await startApiServer({ cluster, streamedLists: false });
+  try {
+    const query = 'watch=1&sendInitialEvents=true&resourceVersionMatch=NotOlderThan&allowWatchBookmarks=true';
+    const response = await fetch(`${older.url}/api/v1/services?${query}`);
+    expect(response.status).toBe(200);
+    const { type, object } = JSON.parse(await response.text());
+    expect([type, object.code, object.reason]).toEqual(['ERROR', 500, 'InternalError']);
+    expect(older.served.reads.services).toBeUndefined();
+    await (await fetch(`${older.url}/api/v1/services`)).arrayBuffer();
+    expect(older.served.reads.services).toBe(1);
+  } finally {
+    await older.close();
+  }
+});
+
+it('objects have managedFields, in JSON and in protobuf, as those of a real cluster', async () => {
+  const pods = `${server.url}/api/v1/pods`;
+  const { items } = JSON.parse(await (await fetch(pods)).text());
+  const [first] = items;
+  expect(first.metadata.managedFields).toMatchObject([
+    { manager: 'kube-controller-manager', operation: 'Update', fieldsType: 'FieldsV1' },
+    { manager: 'kubelet', subresource: 'status' },
+  ]);
+  const headers = { accept: 'application/vnd.kubernetes.protobuf' };
+  const bytes = Buffer.from(await (await fetch(pods, { headers })).arrayBuffer());
+  const fields = JSON.stringify(first.metadata.managedFields[0].fieldsV1);
+  expect(bytes.toString('latin1').split(fields)).toHaveLength(items.length + 1);
+});

@@ -26,7 +26,7 @@ import {
 import { SelectorError } from './selectors.ts';
 import { badRequest, type Failure, notFound, statusObject } from './status.ts';
 import { Store } from './store.ts';
-import { serveWatch } from './watch.ts';
+import { failWatch, serveWatch } from './watch.ts';
 
 export interface ApiServerOptions {
   readonly cluster: Cluster;
@@ -34,6 +34,11 @@ export interface ApiServerOptions {
   readonly address?: string;
   /** 0, the default, lets the system choose. */
   readonly port?: number;
+  /**
+   * Whether a watch can begin with all objects; default true. API servers without the feature `WatchList`, and those whose
+   * etcd is older than 3.4.31 or 3.5.13, refuse it, and CoreDNS lists then.
+   */
+  readonly streamedLists?: boolean;
 }
 
 /** What it has served so far, of each resource by its name. */
@@ -74,10 +79,12 @@ class Serving implements Controls {
   readonly reads: Record<string, number> = {};
   readonly #store: Store;
   readonly #protobuf: Encoding = protobufEncoding();
+  readonly #streamedLists: boolean;
   #watching = new AbortController();
   #openWatches = 0;
 
-  constructor(cluster: Cluster) {
+  constructor({ cluster, streamedLists = true }: Pick<ApiServerOptions, 'cluster' | 'streamedLists'>) {
+    this.#streamedLists = streamedLists;
     this.#store = new Store(cluster);
     this.churn = new Churn(this.#store);
   }
@@ -186,13 +193,23 @@ class Serving implements Controls {
       const asListed = metadataOnly ? metadataOf : asItIs;
       const onAllSent = () => increment(this.reads, resource);
       const watch = { store: this.#store, resource, options, encoding, asListed, onAllSent, signal };
-      await serveWatch(watch, new ChunkedOutput(response, signal));
+      const output = new ChunkedOutput(response, signal);
+      if (options.sendInitialEvents && !this.#streamedLists) await failWatch(watch, output, NOT_STREAMED);
+      else await serveWatch(watch, output);
     } finally {
       this.#openWatches--;
       response.end();
     }
   }
 }
+
+/** As a real API server says it (1.34 with etcd 3.4.23), as an event. */
+const NOT_STREAMED: Failure = {
+  code: 500,
+  reason: 'InternalError',
+  message:
+    'a watch stream was requested by the client but the required storage feature RequestWatchProgress is disabled',
+};
 
 /** Aborted when the connection of a response is gone. */
 function goneSignal(response: ServerResponse): AbortSignal {
@@ -238,7 +255,7 @@ async function listen(server: Server, address: string, port: number): Promise<nu
 
 /** Starts one. @throws ClusterError `E_LISTEN` */
 export async function startApiServer(options: ApiServerOptions): Promise<ApiServer> {
-  const serving = new Serving(options.cluster);
+  const serving = new Serving(options);
   const server = createServer((request, response) => {
     serving.handle(request, response).catch((error: unknown) => answerError(response, error));
   });

@@ -115,7 +115,7 @@ async function sendBookmark(
 }
 
 /** As the real server: an event of the type ERROR, and the end. */
-async function failWatch(
+export async function failWatch(
   { encoding }: Watch,
   output: ChunkedOutput,
   failure: Parameters<typeof statusObject>[0],

@@ -60,6 +60,7 @@ function keepYoungGenerationSmall(): void {
 
 interface ApiFlags extends ClusterFlags, ListenFlags {
   readonly churn: number;
+  readonly streamedLists: boolean;
 }
 
 export function addApi(program: Command, world: CliWorld): Command {
@@ -73,11 +74,12 @@ export function addApi(program: Command, world: CliWorld): Command {
       (text) => numberIn('--churn', text, 0, MAX_CHURN_RATE, false),
       0,
     )
+    .option('--no-streamed-lists', 'refuse watches that begin with all objects, as older API servers do')
     .action(async (flags: ApiFlags) => {
-      const { address, port, churn } = flags;
+      const { address, port, churn, streamedLists } = flags;
       keepYoungGenerationSmall();
       const { startApiServer } = await import('../api-server/server.ts');
-      const server = await startApiServer({ cluster: clusterOf(flags), address, port });
+      const server = await startApiServer({ cluster: clusterOf(flags), address, port, streamedLists });
       try {
         server.churn.run(churn);
         await serveUntilEnd(world, flags, { address, port: server.port, url: server.url });

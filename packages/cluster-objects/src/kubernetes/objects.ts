@@ -9,10 +9,18 @@ import {
   type Service,
 } from '../cluster/cluster.ts';
 import { suffix, uuid } from '../cluster/hash.ts';
+import { namespaceFields, podFields, serviceFields, sliceFields } from './managed-fields.ts';
 import type { Json, KubeObject, Metadata } from './object.ts';
 
 /** When everything was created: any moment in the past. */
 const CREATED = '2026-01-01T00:00:00Z';
+
+const MANAGED = {
+  namespace: namespaceFields(CREATED),
+  service: serviceFields(CREATED),
+  slice: sliceFields(CREATED),
+  pod: podFields(CREATED),
+};
 
 /** The controller's default limit (kube-controller-manager, `--max-endpoints-per-slice`). */
 export const ENDPOINTS_PER_SLICE = 100;
@@ -51,6 +59,7 @@ export function namespaceObject(cluster: Cluster, index: number): KubeObject {
       resourceVersion: String(versionBase(cluster, 'namespace') + index),
       creationTimestamp: CREATED,
       labels: { 'kubernetes.io/metadata.name': name },
+      managedFields: MANAGED.namespace,
     },
     spec: { finalizers: ['kubernetes'] },
     status: { phase: 'Active' },
@@ -89,6 +98,7 @@ export function serviceObject(cluster: Cluster, service: Service, resourceVersio
       resourceVersion: String(resourceVersion ?? versionBase(cluster, 'service') + index),
       creationTimestamp: CREATED,
       labels: { app: name },
+      managedFields: MANAGED.service,
     },
     spec: {
       ports: [{ name: portName, protocol, port, targetPort }],
@@ -136,6 +146,7 @@ export function sliceObject(cluster: Cluster, service: Service, part: number): K
         'kubernetes.io/service-name': name,
       },
       ownerReferences: [owner('v1', 'Service', name, uuid(seed, KIND.service, index))],
+      managedFields: MANAGED.slice,
     },
     addressType: FAMILIES[family],
     endpoints: Array.from({ length: count }, (_, at) => endpoint(cluster, firstEndpoint + from + at, family)),
@@ -275,5 +286,6 @@ function podMetadata(
         uuid(seed, KIND.replicaSet, service?.index ?? 0),
       ),
     ],
+    managedFields: MANAGED.pod,
   };
 }

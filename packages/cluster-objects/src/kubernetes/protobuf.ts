@@ -5,7 +5,7 @@
  */
 import type { Json, JsonObject } from './object.ts';
 
-type Scalar = 'string' | 'int' | 'bool' | 'time' | 'quantity' | 'intOrString';
+type Scalar = 'string' | 'int' | 'bool' | 'time' | 'quantity' | 'intOrString' | 'json';
 /** A field's number, its type or the name of its message, and whether it is a list or a map. */
 type Field = readonly [number: number, type: string, shape?: 'list' | 'map'];
 type Message = Readonly<Record<string, Field>>;
@@ -17,6 +17,7 @@ const SCALARS: ReadonlySet<string> = new Set<Scalar>([
   'time',
   'quantity',
   'intOrString',
+  'json',
 ]);
 
 const MESSAGES: Readonly<Record<string, Message>> = {
@@ -31,6 +32,16 @@ const MESSAGES: Readonly<Record<string, Message>> = {
     labels: [11, 'string', 'map'],
     annotations: [12, 'string', 'map'],
     ownerReferences: [13, 'OwnerReference', 'list'],
+    managedFields: [17, 'ManagedFieldsEntry', 'list'],
+  },
+  ManagedFieldsEntry: {
+    manager: [1, 'string'],
+    operation: [2, 'string'],
+    apiVersion: [3, 'string'],
+    time: [4, 'time'],
+    fieldsType: [6, 'string'],
+    fieldsV1: [7, 'json'],
+    subresource: [8, 'string'],
   },
   OwnerReference: {
     kind: [1, 'string'],
@@ -326,6 +337,7 @@ function writeOne(writer: ProtobufWriter, number: number, type: string, value: J
 function writeScalar(writer: ProtobufWriter, type: string, value: Json): void {
   if (type === 'time') writeOne(writer, 1, 'int', Math.floor(Date.parse(String(value)) / 1000));
   else if (type === 'quantity') writeOne(writer, 1, 'string', value);
+  else if (type === 'json') writeOne(writer, 1, 'string', JSON.stringify(value));
   else if (typeof value === 'number') writeOne(writer, 2, 'int', value);
   else {
     writeOne(writer, 1, 'int', 1);

@@ -38,6 +38,8 @@ export interface LocalStartRequest {
   readonly cluster: Cluster;
   /** Default: an API server of ours with `cluster`. */
   readonly api?: ApiSource;
+  /** Whether ours streams lists; default true. */
+  readonly streamedLists?: boolean;
   readonly corefile: Pick<CorefileOptions, 'pods' | 'cache'> & { readonly autopath?: true };
   readonly phases: readonly Phase[];
   /** Of `steady` and `load`. */
@@ -118,7 +120,8 @@ async function writeFiles(
 
 async function openApi(request: LocalStartRequest, undoing: Undoing): Promise<ApiSource> {
   if (request.api !== undefined) return request.api;
-  const server = await startApiServer({ cluster: request.cluster });
+  const { cluster, streamedLists = true } = request;
+  const server = await startApiServer({ cluster, streamedLists });
   undoing.add(() => server.close());
   return { url: server.url };
 }
