@@ -35,6 +35,7 @@ function lookupRecord(): LookupRecord {
     target: 'machine',
     url: 'http://www.example.com/',
     durationSeconds: 1,
+    paceSeconds: 0,
     rounds: 1,
     simulation: null,
     resolvConf: null,

@@ -1,4 +1,6 @@
-/** Samples, repeated packets and queries of lookups, as they are read and counted. */
+/** Samples, repeated packets and queries of lookups, as they are taken, read and counted. */
+import { execFileSync } from 'node:child_process';
+import { fileURLToPath } from 'node:url';
 import { TCP_FLAG, type TcpSegment } from '@dinodns-bench/load';
 import { describe, expect, it } from 'vitest';
 import { readCounters } from '../src/experiments/lookup/capture/counters.ts';
@@ -9,8 +11,13 @@ import { nameServersIn } from '../src/experiments/lookup/machine-place.ts';
 import { predict, synRepeats } from '../src/experiments/lookup/policy/modes.ts';
 import { exitText } from '../src/experiments/lookup/sampling/exit-codes.ts';
 import { parseSampleLine } from '../src/experiments/lookup/sampling/sample.ts';
-import { readSampled } from '../src/experiments/lookup/sampling/sampler.ts';
-import { interleaved, subjectsOf } from '../src/experiments/lookup/subjects.ts';
+import {
+  BUILTIN_PROGRAM,
+  builtinCommand,
+  curlCommand,
+  readSampled,
+} from '../src/experiments/lookup/sampling/sampler.ts';
+import { interleaved, paceOf, subjectsOf } from '../src/experiments/lookup/subjects.ts';
 import { trialOf } from '../src/experiments/lookup/trial.ts';
 
 const OK = 'sample|123456|0.010000|0.012500|0.013000|0.014000|192.0.2.1|40000|200|0';
@@ -40,6 +47,45 @@ describe('a line of the sampler', () => {
 
   it('of another program is none', () => {
     expect(parseSampleLine('* Connected to example.com')).toBeNull();
+  });
+});
+
+describe('samples', () => {
+  // Nobody listens there.
+  const url = 'http://localhost:1/';
+  const program = fileURLToPath(BUILTIN_PROGRAM);
+
+  it.each([
+    // A machine may lack curl: here it is a function that fails.
+    [
+      'curl',
+      ['/bin/sh', '-c', `curl() { return 7; }\n${curlCommand(url, 1, 0.3)[2]}`, 'sampler', url, '100', '30'],
+    ],
+    ['the built-in client', builtinCommand(process.execPath, program, url, 1, 0.3)],
+  ])('of %s start as far apart as asked', (_, command) => {
+    const [file = '', ...arguments_] = command;
+    const { samples, isComplete } = readSampled(
+      execFileSync(file, arguments_, { encoding: 'utf8' }).split('\n'),
+    );
+    expect(isComplete).toBe(true);
+    expect(samples.length).toBeGreaterThanOrEqual(2);
+    expect(samples.length).toBeLessThanOrEqual(4);
+    const starts = samples.map(({ atSeconds }) => atSeconds);
+    for (const [index, start] of starts.slice(1).entries()) {
+      // /proc/uptime counts hundredths of a second.
+      expect(start - (starts[index] ?? 0)).toBeGreaterThanOrEqual(0.289);
+    }
+  });
+
+  it('of a simulation all start at the pace of the slowest mode, unless told otherwise', () => {
+    const subjects = subjectsOf(
+      { clients: ['curl'], policies: ['Inline', 'NoDelay'], programDelaySeconds: 0.2 },
+      ['unbound'],
+      4,
+    );
+    expect(paceOf({ paceSeconds: null }, subjects)).toBe(1);
+    expect(paceOf({ paceSeconds: 0.5 }, subjects)).toBe(0.5);
+    expect(paceOf({ paceSeconds: null }, subjects.slice(0, 1))).toBe(0);
   });
 });
 

@@ -30,6 +30,10 @@ export function addLookupCommands(program: Command, call: Call): void {
       `time of each resolver, mode or client, over all trials (default: ${LOOKUP_DEFAULTS.duration})`,
     )
     .option('--trials <n>', `rounds, in which everything takes its turn (default: ${LOOKUP_DEFAULTS.trials})`)
+    .option(
+      '--pace <time>',
+      'from the start of a sample to that of the next, at least (default: 0; with --simulate-policy that of the slowest mode)',
+    )
     .option('--client <list>', `what takes samples: ${CLIENTS.join(', ')} (default: curl)`)
     .option(
       '--local',

@@ -28,6 +28,8 @@ export interface MeasureRequest {
   readonly subject: Subject;
   readonly head: Omit<TrialHead, 'startedAt'>;
   readonly url: string;
+  /** Samples start this far apart or more. */
+  readonly paceSeconds: number;
   /** Port of the connections. */
   readonly port: number;
   /** Path of tcpdump; null for no capture. */
@@ -46,24 +48,17 @@ export interface Measured {
 /** Beyond the samples' own limits: the start of the programs. */
 const GRACE_SECONDS = 20;
 
-function clientCommand(world: World, { client }: Subject, url: string, seconds: number): readonly string[] {
-  return client === 'curl'
-    ? curlCommand(url, seconds)
-    : builtinCommand(world.processes.nodePath, fileURLToPath(BUILTIN_PROGRAM), url, String(seconds));
+function clientCommand({ world, subject, url, head, paceSeconds }: MeasureRequest): readonly string[] {
+  const { seconds } = head;
+  if (subject.client === 'curl') return curlCommand(url, seconds, paceSeconds);
+  return builtinCommand(world.processes.nodePath, fileURLToPath(BUILTIN_PROGRAM), url, seconds, paceSeconds);
 }
 
-async function sample({
-  world,
-  place,
-  subject,
-  head,
-  url,
-  rawDirectory,
-  signal,
-}: MeasureRequest): Promise<Sampled> {
+async function sample(request: MeasureRequest): Promise<Sampled> {
+  const { world, place, head, rawDirectory, signal } = request;
   const lines: string[] = [];
   const file = join(rawDirectory, `${head.order}-${fileNameOf(head.key)}.txt`);
-  const command = place.enter(clientCommand(world, subject, url, head.seconds));
+  const command = place.enter(clientCommand(request));
   const stop = new AbortController();
   const running = runToEnd(
     {

@@ -15,6 +15,7 @@ export type RecordStart = Pick<
   | 'url'
   | 'durationSeconds'
   | 'rounds'
+  | 'paceSeconds'
   | 'simulation'
   | 'resolvConf'
   | 'tools'

@@ -13,6 +13,7 @@ export interface LookupFlags {
   readonly url?: string;
   readonly duration?: string;
   readonly trials?: string;
+  readonly pace?: string;
   readonly local?: boolean;
   readonly servers?: string;
   readonly client?: string;
@@ -39,6 +40,8 @@ export interface LookupOptions {
   readonly url: URL;
   readonly durationSeconds: number;
   readonly rounds: number;
+  /** Samples start this far apart or more; null for the default, which depends on what is simulated. */
+  readonly paceSeconds: number | null;
   readonly target: 'machine' | 'local';
   /** Entries of --servers; empty outside --local. */
   readonly servers: readonly string[];
@@ -89,19 +92,19 @@ export function portOf({ port, protocol }: URL): number {
 }
 
 /** `0.2`, `200ms`, `2s`: seconds. */
-function parseDelay(text: string): number {
+function parseTime(flag: string, text: string, max: number, fix: string): number {
   const milliseconds = /^\s*(\d+(?:\.\d+)?)\s*ms\s*$/.exec(text)?.[1];
   const value = milliseconds === undefined ? secondsFromText(text) : Number(milliseconds) / 1000;
-  const parsed = z.number().min(0).max(MAX_DELAY_SECONDS).safeParse(value);
+  const parsed = z.number().min(0).max(max).safeParse(value);
   if (parsed.success) return parsed.data;
-  throw usage(
-    `--program-delay: "${text}" is not a time from 0 to ${MAX_DELAY_SECONDS} s`,
-    'Give 200ms or 1.5s.',
-  );
+  throw usage(`${flag}: "${text}" is not a time from 0 to ${max} s`, fix);
 }
 
 /** curl gives up after 8 s. */
 const MAX_DELAY_SECONDS = 5;
+
+/** Fewer than one sample a minute tell nothing. */
+const MAX_PACE_SECONDS = 60;
 
 export function numberOf(flag: string, value: unknown, schema: z.ZodNumber, fix: string): number {
   const parsed = schema.safeParse(typeof value === 'string' ? secondsFromText(value) : value);
@@ -206,6 +209,10 @@ export function lookupOptions(flags: LookupFlags): LookupOptions {
     url,
     durationSeconds,
     rounds,
+    paceSeconds:
+      flags.pace === undefined
+        ? null
+        : parseTime('--pace', flags.pace, MAX_PACE_SECONDS, 'Give 500ms or 1s.'),
     target: isLocal ? 'local' : 'machine',
     servers: isLocal ? (flags.servers ?? LOOKUP_DEFAULTS.server).split(',').map((name) => name.trim()) : [],
     clients,
@@ -217,7 +224,12 @@ export function lookupOptions(flags: LookupFlags): LookupOptions {
       flags.simulatePolicy === undefined
         ? []
         : choicesOf('--simulate-policy', flags.simulatePolicy, POLICY_MODES),
-    programDelaySeconds: parseDelay(flags.programDelay ?? LOOKUP_DEFAULTS.programDelay),
+    programDelaySeconds: parseTime(
+      '--program-delay',
+      flags.programDelay ?? LOOKUP_DEFAULTS.programDelay,
+      MAX_DELAY_SECONDS,
+      'Give 200ms or 1.5s.',
+    ),
     corednsVersion: flags.corednsVersion,
     capture: flags.capture !== false,
     provision: flags.provision !== false,

@@ -200,6 +200,8 @@ export const lookupRecordSchema = z.object({
   /** Of each subject, over all its trials. */
   durationSeconds: seconds,
   rounds: count,
+  /** Samples started this far apart or more. */
+  paceSeconds: seconds,
   /** A simulated policy agent: its delay. Null if nothing is simulated. */
   simulation: z.object({ programDelaySeconds: seconds, synLinearTimeouts: count }).nullable(),
   /** resolv.conf of the pod of `--local`; null elsewhere. */

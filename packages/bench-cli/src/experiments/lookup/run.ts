@@ -13,7 +13,7 @@ import { newLookupRecord } from './new-record.ts';
 import { type LookupOptions, portOf } from './options.ts';
 import { prepareLookup, synLinearTimeouts } from './prepare.ts';
 import type { LookupRecord } from './record.ts';
-import { subjectsOf } from './subjects.ts';
+import { paceOf, subjectsOf } from './subjects.ts';
 import { type Running, takeTrials } from './take-trials.ts';
 
 /** What a run in a folder of its own comes to. */
@@ -90,6 +90,7 @@ async function measureAll(
   try {
     const timeouts = await synLinearTimeouts(world);
     const subjects = subjectsOf(options, prepared.resolvers, timeouts);
+    const paceSeconds = paceOf(options, subjects);
     const { policies, programDelaySeconds, search, ndots, target } = options;
     const record = newLookupRecord({
       id: running.id,
@@ -101,6 +102,7 @@ async function measureAll(
       url: options.url.href,
       durationSeconds: options.durationSeconds,
       rounds: options.rounds,
+      paceSeconds,
       simulation: policies.length === 0 ? null : { programDelaySeconds, synLinearTimeouts: timeouts },
       resolvConf: target === 'local' ? { search: [...search], ndots } : null,
       tools: prepared.tools,
@@ -110,7 +112,16 @@ async function measureAll(
     announce(display, record);
     const { place, tcpdump } = prepared;
     const { href: url } = options.url;
-    const fixed = { world, place, tcpdump, rawDirectory, signal, url, port: portOf(options.url) };
+    const fixed = {
+      world,
+      place,
+      tcpdump,
+      rawDirectory,
+      signal,
+      url,
+      paceSeconds,
+      port: portOf(options.url),
+    };
     return await takeTrials(running, record, (subject, head) => measureTrial({ ...fixed, subject, head }));
   } finally {
     await prepared.place.close();

@@ -35,6 +35,18 @@ export function subjectsOf(
   );
 }
 
+/**
+ * How far apart samples start, in seconds. A process that starts after a pause finds the processor's caches cold, and its lookup takes
+ * milliseconds longer. So the modes of a simulation, which make samples wait for different times, all sample at the pace of
+ * the slowest.
+ */
+export function paceOf({ paceSeconds }: Pick<LookupOptions, 'paceSeconds'>, subjects: readonly Subject[]) {
+  const predicted = subjects.map(({ prediction }) =>
+    prediction === null ? 0 : prediction.lookupSeconds + prediction.connectSeconds,
+  );
+  return paceSeconds ?? Math.max(0, ...predicted);
+}
+
 export interface PlannedTrial<S> {
   readonly subject: S;
   readonly round: number;

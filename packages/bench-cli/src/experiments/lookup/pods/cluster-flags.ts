@@ -137,7 +137,7 @@ export interface ClusterRunOptions extends ClusterOptions {
 /** @throws BenchError `E_USAGE`, one for the first problem */
 export function clusterOptions(world: Pick<World, 'env'>, flags: ClusterFlags): ClusterRunOptions {
   demandCluster(flags);
-  const { url, durationSeconds, rounds, clients, capture } = lookupOptions({
+  const { url, durationSeconds, rounds, paceSeconds, clients, capture } = lookupOptions({
     url: LOOKUP_DEFAULTS.url,
     ...flags,
   });
@@ -151,6 +151,7 @@ export function clusterOptions(world: Pick<World, 'env'>, flags: ClusterFlags): 
     durationSeconds,
     rounds,
     trialSeconds: durationSeconds / rounds,
+    paceSeconds: paceSeconds ?? 0,
     clients,
     capture,
     services: serviceCounts(services),

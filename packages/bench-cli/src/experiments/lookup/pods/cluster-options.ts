@@ -8,6 +8,8 @@ export interface ClusterOptions {
   readonly url: URL;
   /** Of each trial. */
   readonly trialSeconds: number;
+  /** Samples start this far apart or more. */
+  readonly paceSeconds: number;
   readonly clients: readonly Client[];
   readonly capture: boolean;
   /** Numbers of standing Services that are compared. */

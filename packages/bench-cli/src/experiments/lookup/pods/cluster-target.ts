@@ -162,7 +162,7 @@ async function placeOf(
 ): Promise<ClusterPlace> {
   const { options, say } = request;
   const signal = settings === null ? request.signal : AbortSignal.any([request.signal, settings.signal]);
-  const { image, url, capture, stress, nodeCpuLimit } = options;
+  const { image, url, paceSeconds, capture, stress, nodeCpuLimit } = options;
   const { all, samplers: nodes } = await findNodes(request, run.client);
   if (nodeCpuLimit !== null) await settings?.setNodeCpuLimit(nodeCpuLimit);
   const { programs, services } = await furnish({ ...request, signal }, run, api);
@@ -180,7 +180,7 @@ async function placeOf(
       const { seconds, order } = head;
       const sample = () =>
         sampleInPods({
-          ...{ run, image, programs, nodes, readyUrl, seconds, capture, signal },
+          ...{ run, image, programs, nodes, readyUrl, seconds, paceSeconds, capture, signal },
           unit: `trial-${order}`,
           url: url.href,
           client: subject.client,

@@ -41,6 +41,7 @@ export function measureInCluster(
         url: options.url.href,
         durationSeconds: options.durationSeconds,
         rounds: options.rounds,
+        paceSeconds: options.paceSeconds,
         simulation: null,
         resolvConf: null,
         // Those of the image: nobody asks them.

@@ -34,6 +34,7 @@ export interface PodsRequest {
   /** Must answer before the first sample; null for nothing. */
   readonly readyUrl: string | null;
   readonly seconds: number;
+  readonly paceSeconds: number;
   readonly client: Client;
   readonly capture: boolean;
   readonly signal: AbortSignal;
@@ -58,9 +59,9 @@ export function portOf(url: string): number {
   return protocol === 'https:' ? 443 : 80;
 }
 
-function commandOf({ client, url, seconds }: PodsRequest): readonly string[] {
-  if (client === 'curl') return curlCommand(url, seconds);
-  return builtinCommand('node', programPath(BUILTIN_CLIENT), url, String(seconds));
+function commandOf({ client, url, seconds, paceSeconds }: PodsRequest): readonly string[] {
+  if (client === 'curl') return curlCommand(url, seconds, paceSeconds);
+  return builtinCommand('node', programPath(BUILTIN_CLIENT), url, seconds, paceSeconds);
 }
 
 /** Why a pod could not begin, from what its containers printed. */

@@ -1,7 +1,8 @@
 /**
  * The built-in client: takes samples as curl does, with a clock of nanoseconds. Linux only.
  *
- * `node --single-threaded client-program.mjs URL SECONDS` prints the lines that `sampler.ts` describes. Each sample is a
+ * `node --single-threaded client-program.mjs URL SECONDS PACE` prints the lines that `sampler.ts` describes; samples start PACE
+ * seconds apart or more. Each sample is a
  * new process, forked from this one: it calls getaddrinfo and connect of the C library, sends a GET request and reads the
  * answer, without threads or an event loop. This process never looks a name up itself, so the C library of each sample
  * starts from nothing (nsswitch.conf, resolv.conf, hosts), as it does in curl. The clock of a sample starts after the fork.
@@ -184,11 +185,18 @@ function fork() {
   return pid;
 }
 
-function sampleFor(url, seconds) {
+/** Waits until this moment, without a thread or an event loop. */
+function waitUntil(moment) {
+  const rest = moment - performance.now();
+  if (rest > 0) Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, rest);
+}
+
+function sampleFor(url, seconds, pace) {
   writeSync(STDOUT, `kernel|begin|${kernelRepeats()}\n`);
   for (let time = 0; time < REHEARSALS; time += 1) rehearse();
   const end = performance.now() + seconds * 1000;
-  while (performance.now() < end) {
+  for (let next = performance.now(); next < end; next = Math.max(next + pace * 1000, performance.now())) {
+    waitUntil(next);
     writeSync(STDOUT, `sample|${uptime()}|`);
     const pid = fork();
     if (pid === 0) sampleAndExit(url);
@@ -205,6 +213,6 @@ function check() {
   if (status !== EXIT.ok) throw new Error(`a forked process ended with status ${status}`);
 }
 
-const [, , url, seconds] = process.argv;
+const [, , url, seconds, pace] = process.argv;
 if (url === undefined) check();
-else sampleFor(new URL(url), Number(seconds));
+else sampleFor(new URL(url), Number(seconds), Number(pace));

@@ -14,7 +14,8 @@ export type Client = (typeof CLIENTS)[number];
 export const SAMPLE_LIMIT_SECONDS = 8;
 
 /**
- * Arguments: the URL, and for how long in hundredths of a second. /proc/uptime is read by the shell itself: `date` would cost a process each time.
+ * Arguments: the URL; for how long, and the least time from one sample's start to the next one's, in hundredths of a second.
+ * /proc/uptime is read by the shell itself: `date` would cost a process each time.
  * The last sample may end after the time is over; none is cut off. A proxy of the environment would look the name up
  * in our place, and ~/.curlrc could change what is measured.
  */
@@ -46,6 +47,12 @@ while :; do
   printf 'sample|%s|' "$at"
   curl -q -m ${SAMPLE_LIMIT_SECONDS} -s -o /dev/null -w '${CURL_FORMAT}|' "$url"
   echo $?
+  [ "$3" -gt 0 ] || continue
+  next=$((at + $3))
+  [ "$next" -lt "$end" ] || break
+  now
+  rest=$((next - at))
+  [ "$rest" -gt 0 ] && sleep "$((rest / 100)).$((rest / 10 % 10))$((rest % 10))"
 done
 moment=end; counter
 `;
@@ -53,15 +60,21 @@ moment=end; counter
 /** The program of the built-in client: see the file. */
 export const BUILTIN_PROGRAM = new URL('./client-program.mjs', import.meta.url);
 
-/** Starts the built-in client from `program`; without arguments it only checks whether it can work here. */
-export function builtinCommand(node: string, program: string, ...arguments_: readonly string[]) {
+/**
+ * Starts the built-in client from `program`, with a URL, for how long in seconds, and how far apart samples start at least;
+ * without arguments it only checks whether it can work here.
+ */
+export function builtinCommand(node: string, program: string, ...arguments_: readonly (string | number)[]) {
   // Threads of V8 would be missing in the processes that it forks.
-  return [node, '--single-threaded', program, ...arguments_];
+  return [node, '--single-threaded', program, ...arguments_.map(String)];
 }
 
-/** The command that samples with curl for this long. */
-export function curlCommand(url: string, seconds: number): readonly string[] {
-  return ['/bin/sh', '-c', CURL_LOOP, 'sampler', url, String(Math.max(1, Math.round(seconds * 100)))];
+const hundredths = (seconds: number) => String(Math.round(seconds * 100));
+
+/** The command that samples with curl for this long; samples start `paceSeconds` apart or more. */
+export function curlCommand(url: string, seconds: number, paceSeconds: number): readonly string[] {
+  const duration = hundredths(Math.max(0.01, seconds));
+  return ['/bin/sh', '-c', CURL_LOOP, 'sampler', url, duration, hundredths(paceSeconds)];
 }
 
 /** What a sampler printed. */
