@@ -201,7 +201,7 @@ export const lookupRecordSchema = z.object({
   durationSeconds: seconds,
   rounds: count,
   /** Samples started this far apart or more. */
-  paceSeconds: seconds,
+  paceSeconds: seconds.default(0),
   /** A simulated policy agent: its delay. Null if nothing is simulated. */
   simulation: z.object({ programDelaySeconds: seconds, synLinearTimeouts: count }).nullable(),
   /** resolv.conf of the pod of `--local`; null elsewhere. */
