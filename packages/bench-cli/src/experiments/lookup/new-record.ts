@@ -37,7 +37,7 @@ export function newLookupRecord({ startedAt, environment, ...start }: RecordStar
     status: 'running',
     startedAt: startedAt.toISOString(),
     endedAt: null,
-    command: shellCommand(['bench', ...start.argv]),
+    command: shellCommand(['pnpm', 'bench', ...start.argv]),
     environment,
     servers: start.serverRecords.map(({ name }) => name),
     baseline: baselineOf(start.subjects),

@@ -11,8 +11,9 @@ export const PHASE_TITLES: Readonly<Record<Phase, string>> = {
   total: 'total',
 };
 
-/** `+1.20 ms`, `-85.1 µs`, `0 s`. */
-export function signedTime(seconds: number): string {
+/** `+1.20 ms`, `-85.1 µs`, `0 s`, also for what is left where floating point should give zero: below a nanosecond. */
+export function signedTime(difference: number): string {
+  const seconds = Math.abs(difference) < 1e-9 ? 0 : difference;
   const sign = seconds < 0 ? '-' : seconds > 0 ? '+' : '';
   return `${sign}${formatTime(Math.abs(seconds))}`;
 }
