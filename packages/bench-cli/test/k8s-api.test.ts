@@ -3,12 +3,15 @@ import { once } from 'node:events';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterEach, describe, expect, it } from 'vitest';
+import { patch, read } from '../src/cluster-changes/cluster-api.ts';
+import { connectedApi, explainRefusal } from '../src/cluster-changes/connected-api.ts';
 import { apiErrorOf, explainApiError } from '../src/kubernetes-api/api-error.ts';
 import { pauseAfter } from '../src/kubernetes-api/backoff.ts';
 import { createClient, type KubeClient } from '../src/kubernetes-api/client.ts';
-import { connect } from '../src/kubernetes-api/connect.ts';
+import { type Connection, connect } from '../src/kubernetes-api/connect.ts';
 import { followLog } from '../src/kubernetes-api/logs.ts';
 import { follow } from '../src/kubernetes-api/watch.ts';
+import type { Clock } from '../src/world.ts';
 import { testWorld } from './support/test-world.ts';
 
 type Handler = (request: IncomingMessage, response: ServerResponse) => void;
@@ -19,7 +22,7 @@ afterEach(async () => {
   for (const cleanup of cleanups.splice(0)) await cleanup();
 });
 
-async function clientOf(handler: Handler, awaySeconds = 20): Promise<KubeClient> {
+async function connectionTo(handler: Handler): Promise<{ connection: Connection; clock: Clock }> {
   server = createServer(handler);
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');
@@ -44,10 +47,13 @@ async function clientOf(handler: Handler, awaySeconds = 20): Promise<KubeClient>
     () => new Promise((resolve) => listening.close(resolve)),
     () => world.remove(),
   );
-  return createClient(await connect({ ...world, env: { KUBECONFIG: path } }, undefined), {
-    clock: world.clock,
-    awaySeconds,
-  });
+  const connection = await connect({ ...world, env: { KUBECONFIG: path } }, undefined);
+  return { connection, clock: world.clock };
+}
+
+async function clientOf(handler: Handler, awaySeconds = 20): Promise<KubeClient> {
+  const { connection, clock } = await connectionTo(handler);
+  return createClient(connection, { clock, awaySeconds });
 }
 
 const { signal } = new AbortController();
@@ -177,6 +183,48 @@ describe('a request', () => {
     const listing = client.list('Node', {}, abort.signal);
     setTimeout(() => abort.abort(new Error('enough')), 100);
     await expect(listing).rejects.toThrow('enough');
+  });
+});
+
+describe('a request for a change', () => {
+  it('is repeated while nobody answers, while the server is in trouble, and while it has not read the roles', async () => {
+    const asked: string[] = [];
+    const { connection, clock } = await connectionTo((request, response) => {
+      const path = request.url ?? '';
+      asked.push(path);
+      if (path === '/readyz') answer(response, 500, 'informer-sync failed');
+      else if (asked.length === 1) request.socket.destroy();
+      else if (asked.length === 2) answer(response, 503, refusal(503, 'ServiceUnavailable', 'starting'));
+      else if (asked.length === 3) answer(response, 403, refusal(403, 'Forbidden', 'x is forbidden'));
+      else answer(response, 200, { metadata: { name: 'x' } });
+    });
+    const api = connectedApi({ connection, clock, signal });
+    expect(await patch(api, '/apis/apps/v1/namespaces/n/deployments/x', [])).toMatchObject({
+      metadata: { name: 'x' },
+    });
+    expect(asked.filter((path) => path !== '/readyz')).toHaveLength(4);
+  });
+
+  it('that is forbidden names the right and its object', async () => {
+    const { connection, clock } = await connectionTo((request, response) => {
+      if (request.url === '/readyz') answer(response, 200, 'ok');
+      else answer(response, 403, refusal(403, 'Forbidden', 'x is forbidden'));
+    });
+    const api = connectedApi({ connection, clock, signal });
+    const refused = async (path: string) => {
+      try {
+        return await read(api, path);
+      } catch (error) {
+        return explainRefusal(error);
+      }
+    };
+    expect(await refused('/apis/operator.openshift.io/v1/dnses/default')).toMatchObject({
+      code: 'E_CLUSTER_FORBIDDEN',
+      message: 'this user may not get dnses.operator.openshift.io default',
+    });
+    expect(await refused('/api/v1/namespaces/n/configmaps')).toMatchObject({
+      message: 'this user may not get configmaps in namespace n',
+    });
   });
 });
 

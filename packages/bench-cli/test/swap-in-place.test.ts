@@ -131,6 +131,10 @@ describe('a path of the API', () => {
       '/apis/apps/v1/namespaces/a/deployments/b',
       { group: 'apps', resource: 'deployments', namespace: 'a', name: 'b' },
     ],
+    [
+      '/apis/coordination.k8s.io/v1/namespaces/a/leases',
+      { group: 'coordination.k8s.io', resource: 'leases', namespace: 'a', name: '' },
+    ],
     ['/api/v1/namespaces/run', { group: '', resource: 'namespaces', namespace: null, name: 'run' }],
     [
       '/apis/operator.openshift.io/v1/dnses/default',
@@ -228,20 +232,26 @@ describe('what a user gives', () => {
   });
 });
 
+const NO_KUBECONFIG = 'E_CLUSTER_UNREACHABLE]: no usable cluster';
+
 describe('bench swap', () => {
   it.each([
     [['--to', '1.13.1', '--placements', 'AAB'], 2, 'E_CONFIG]: --placements: "AAB" cannot be paired'],
-    [['--method', 'in-place'], 2, '--to is missing'],
+    [[], 2, '--to is missing'],
     [['--to', '1.13.1', '--workload', 'coredns'], 2, '--workload: "coredns" is not NAMESPACE/KIND/NAME'],
     [['--to', '1.13.1', '--lease', '1'], 2, '--lease: "1" must be a duration of at least 5 seconds'],
     [['--to', '1.13.1', '--rate', 'fast'], 2, '--rate: "fast" must be a number of queries per second'],
-    [['--to', '1.13.1'], 3, 'E_CLUSTER_UNREACHABLE]: no usable cluster'],
-  ])('%j ends with %i: %s', async (flags, status, text) => {
+    [['--to', '1.13.1'], 3, NO_KUBECONFIG],
+    [['--to', '1.13.1', '--dry-run'], 3, NO_KUBECONFIG],
+    [['status'], 3, NO_KUBECONFIG],
+    [['restore'], 3, NO_KUBECONFIG],
+  ])('%j ends with %i, by either method: %s', async (flags, status, text) => {
     const world = await testWorld({ env: { KUBECONFIG: '', HOME: '/nonexistent' } });
     try {
-      expect(await world.bench('swap', '--method', 'in-place', ...flags)).toBe(status);
-      expect(world.err()).toContain(text);
-      expect(world.err()).toContain('fix: ');
+      for (const method of ['in-place', 'shadow'])
+        expect(await world.bench('swap', '--method', method, ...flags)).toBe(status);
+      // One message each.
+      for (const part of [text, 'error [', 'fix: ']) expect(world.err().split(part)).toHaveLength(3);
       expect(await world.fs.readdir(world.directory)).toEqual([]);
     } finally {
       await world.remove();

@@ -7,10 +7,12 @@ import {
   isTransient,
 } from '../kubernetes-api/api-error.ts';
 import { withBackoff } from '../kubernetes-api/backoff.ts';
-import { AWAY_SECONDS } from '../kubernetes-api/client.ts';
+import { AWAY_SECONDS, isStarting } from '../kubernetes-api/client.ts';
 import type { Connection } from '../kubernetes-api/connect.ts';
 import type { Clock } from '../world.ts';
 import { type ApiAnswer, type ApiRequest, type ClusterApi, Refusal } from './cluster-api.ts';
+import { placeOf } from './place.ts';
+import { describeRight } from './rights.ts';
 
 /** A request without a response within this time is aborted and sent again. */
 const ANSWER_SECONDS = 15;
@@ -49,6 +51,8 @@ export function connectedApi({
       const status = response.httpStatusCode;
       const error = apiErrorOf(status, text, `${method} ${path}`, response.headers['retry-after']);
       if (status >= 300 && isTransient(error)) throw error;
+      if (status === 403 && (await isStarting(connection, limit)))
+        throw new ConnectionError('the API server has started but is not ready', { cause: error });
       return { status, body: parsed(text) };
     } catch (error) {
       signal.throwIfAborted();
@@ -62,9 +66,15 @@ export function connectedApi({
   };
 }
 
+/** `patch /apis/apps/v1/namespaces/a/deployments/b` → `patch deployments.apps b in namespace a`. */
+function inWords(action: string): string {
+  const [verb = '', path = ''] = action.split(' ');
+  return describeRight({ ...placeOf(path), verb });
+}
+
 /** A failure of a request for changes, as an error that says what to do. */
 export function explainRefusal(error: unknown): unknown {
   const known =
-    error instanceof Refusal ? new ApiError(error.status, '', error.message, error.action) : error;
+    error instanceof Refusal ? new ApiError(error.status, '', error.message, inWords(error.action)) : error;
   return explainApiError(known);
 }

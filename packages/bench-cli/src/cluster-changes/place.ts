@@ -5,6 +5,7 @@ export interface Place {
   readonly resource: string;
   /** Null for an object of the whole cluster. */
   readonly namespace: string | null;
+  /** Empty for a collection. */
   readonly name: string;
 }
 
@@ -12,7 +13,7 @@ export interface Place {
 export function placeOf(path: string): Place {
   const [root, ...rest] = path.split('/').slice(1);
   const [group, keys] = root === 'api' ? ['', rest.slice(1)] : [rest[0] ?? '', rest.slice(2)];
-  const namespaced = keys[0] === 'namespaces' && keys.length === 4;
+  const namespaced = keys[0] === 'namespaces' && keys.length > 2;
   const [resource = '', name = ''] = namespaced ? keys.slice(2) : keys;
   return { group, resource, namespace: namespaced ? (keys[1] ?? '') : null, name };
 }

@@ -106,7 +106,7 @@ export function explainApiError(error: unknown): unknown {
   if (status === 403) {
     return new BenchError('E_CLUSTER_FORBIDDEN', `this user may not ${action}`, {
       ...details,
-      fix: 'Apply k8s/rbac.yaml and bind its role to this user: it grants everything that bench needs.',
+      fix: 'Apply k8s/rbac.yaml and bind its roles to this user; `bench swap` and `bench lookup` have files of their own beside it.',
     });
   }
   return new BenchError('E_CLUSTER_REFUSED', `the API server refuses to ${action} (status ${status})`, {

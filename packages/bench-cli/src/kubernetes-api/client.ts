@@ -115,7 +115,7 @@ interface Calls {
  * Whether a refusal may pass: an API server that has not read the roles yet refuses everything. Every user may ask
  * whether it is ready; where that is not so, the refusal counts.
  */
-async function isStarting(connection: Connection, signal: AbortSignal): Promise<boolean> {
+export async function isStarting(connection: Connection, signal: AbortSignal): Promise<boolean> {
   const { httpStatusCode, body } = await connection.send({
     method: 'GET',
     path: '/readyz',

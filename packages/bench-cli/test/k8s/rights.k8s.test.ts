@@ -2,11 +2,11 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { V1ClusterRole } from '@kubernetes/client-node';
+import type { V1ClusterRole, V1PolicyRule } from '@kubernetes/client-node';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { describePermission, REQUIRED_PERMISSIONS } from '../../src/targets/kubernetes/permissions.ts';
-import { benchRoles, makeAccount, removeAccount } from './support/account.ts';
-import { leftovers, rbac, without } from './support/admin.ts';
+import { benchRoles, makeAccount, removeAccount, setRules } from './support/account.ts';
+import { leftovers, without } from './support/admin.ts';
 import { clusterWorld, recordOf, SHORT, UNOBSERVED } from './support/bench.ts';
 
 const suite = `bench-rights-${Math.random().toString(36).slice(2, 8)}`;
@@ -26,11 +26,7 @@ afterAll(async () => {
   await rm(directory, { recursive: true, force: true });
 });
 
-async function grant(rules: V1ClusterRole['rules']): Promise<void> {
-  const name = `${suite}-dinodns-bench`;
-  const current = await rbac().readClusterRole({ name });
-  await rbac().replaceClusterRole({ name, body: { ...current, ...(rules === undefined ? {} : { rules }) } });
-}
+const grant = (rules: V1PolicyRule[] = []) => setRules(suite, 'dinodns-bench', rules);
 
 describe('the role of k8s/rbac.yaml', () => {
   it('holds what bench asks for, and nothing else', () => {

@@ -5,9 +5,9 @@
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { V1ClusterRole } from '@kubernetes/client-node';
+import type { V1ClusterRole, V1PolicyRule } from '@kubernetes/client-node';
 import { parseAllDocuments } from 'yaml';
-import { adminConfig, core, rbac } from './admin.ts';
+import { adminConfig, authorization, core, rbac } from './admin.ts';
 
 /** The roles as the file has them. */
 export async function benchRoles(file = 'rbac.yaml'): Promise<V1ClusterRole[]> {
@@ -66,6 +66,24 @@ export async function makeAccount(
   };
   await writeFile(path, JSON.stringify(config), { mode: 0o600 });
   return path;
+}
+
+/** Replaces the rules of one of the account's roles, by its name in the file. */
+export async function setRules(suite: string, role: string, rules: V1PolicyRule[]): Promise<void> {
+  const name = `${suite}-${role}`;
+  const current = await rbac().readClusterRole({ name });
+  await rbac().replaceClusterRole({ name, body: { ...current, rules } });
+}
+
+/** Whether the account of `makeAccount` has a right in the whole cluster, by what the API server has read of the roles. */
+export async function accountMay(
+  suite: string,
+  right: { verb: string; group: string; resource: string; name: string },
+): Promise<boolean> {
+  const { status } = await authorization().createSubjectAccessReview({
+    body: { spec: { user: `system:serviceaccount:${suite}:bench`, resourceAttributes: right } },
+  });
+  return status?.allowed === true;
 }
 
 export async function removeAccount(suite: string): Promise<void> {

@@ -1,5 +1,6 @@
 /** The administrator's side of the suite: sets the stage, provokes faults, and looks at what is left. */
 import {
+  AuthorizationV1Api,
   CoreV1Api,
   KubeConfig,
   KubernetesObjectApi,
@@ -23,6 +24,7 @@ export function adminConfig(): KubeConfig {
 }
 
 export const core = () => adminConfig().makeApiClient(CoreV1Api);
+export const authorization = () => adminConfig().makeApiClient(AuthorizationV1Api);
 export const rbac = () => adminConfig().makeApiClient(RbacAuthorizationV1Api);
 export const objects = () => KubernetesObjectApi.makeApiClient(adminConfig());
 

@@ -1,7 +1,7 @@
 /** Waits for the pods of the DNS to run an image; ends early when they never will. */
 import type { V1Pod } from '@kubernetes/client-node';
 import { type ClusterApi, read } from '../../../cluster-changes/cluster-api.ts';
-import { textAt } from '../../../cluster-changes/json.ts';
+import { textAt, valueAt } from '../../../cluster-changes/json.ts';
 import { rolloutOf } from '../../../cluster-changes/rollout.ts';
 import { BenchError } from '../../../errors.ts';
 import type { KubeClient } from '../../../kubernetes-api/client.ts';
@@ -22,7 +22,7 @@ export interface RolloutRequest {
 const POLL_SECONDS = 0.5;
 const LOG_LINES = 15;
 
-export const imagePointer = ({ containerIndex }: DnsWorkload) =>
+const imagePointer = ({ containerIndex }: DnsWorkload) =>
   `/spec/template/spec/containers/${containerIndex}/image`;
 
 /** Somebody else has changed the image: a reconciler, above all. */
@@ -34,6 +34,25 @@ export function reverted(workload: DnsWorkload, expected: string, found: string)
       fix: 'Find out who manages it (an operator, a managed add-on, GitOps) and pause that first; `kubectl get --show-managed-fields` names the last writer.',
     },
   );
+}
+
+/** Somebody else has changed the number of pods, which the figures depend on. */
+function rescaled({ title, replicas }: DnsWorkload, found: unknown): BenchError {
+  return new BenchError(
+    'E_CLUSTER_CHANGED',
+    `${title}: somebody else set its replicas to ${String(found)}, instead of ${replicas}`,
+    {
+      fix: 'Find out who scales it (an autoscaler, an operator, GitOps) and pause that first. The replicas were left alone.',
+    },
+  );
+}
+
+/** @throws BenchError `E_CLUSTER_CHANGED` if somebody else has changed the image or the replicas. */
+export function demandUntouched(workload: DnsWorkload, image: string, object: unknown): void {
+  const found = textAt(object, imagePointer(workload));
+  if (found !== image) throw reverted(workload, image, found);
+  const replicas = valueAt(object, '/spec/replicas');
+  if (replicas !== workload.replicas) throw rescaled(workload, replicas);
 }
 
 /** Pods of a workload that are not being deleted. */
@@ -75,7 +94,8 @@ async function demandNoFailure({ client, workload, image, signal }: RolloutReque
 
 /**
  * Resolves with the seconds that it took.
- * @throws BenchError with the pod's own reason, `E_POD_TIMEOUT`, or `E_CLUSTER_CHANGED` if the image is changed meanwhile.
+ * @throws BenchError with the pod's own reason, `E_POD_TIMEOUT`, or `E_CLUSTER_CHANGED` if somebody else changes the image or
+ * the replicas meanwhile.
  */
 export async function awaitRollout(request: RolloutRequest): Promise<number> {
   const { client, api, workload, image, seconds, signal } = request;
@@ -84,8 +104,7 @@ export async function awaitRollout(request: RolloutRequest): Promise<number> {
   for (;;) {
     signal.throwIfAborted();
     const object = await read(api, workload.path);
-    const found = textAt(object, imagePointer(workload));
-    if (found !== image) throw reverted(workload, image, found);
+    demandUntouched(workload, image, object);
     const state = rolloutOf(object);
     const spent = clock.monotonicSeconds() - startedAt;
     if (state === null) return spent;

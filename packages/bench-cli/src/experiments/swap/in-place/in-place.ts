@@ -30,6 +30,7 @@ import { type Canary, openCanary } from './canary.ts';
 import type { CanaryCount } from './canary-count.ts';
 import { imageEdit, reconcilerEdits } from './edits.ts';
 import { type DnsWorkload, findWorkload, type WorkloadChoice } from './find-workload.ts';
+import { pauseReconcilers } from './pause.ts';
 import { runPlacements } from './placements.ts';
 import { preflight } from './preflight.ts';
 import { restoreCluster } from './restore-cluster.ts';
@@ -156,8 +157,9 @@ async function measureInPlace(
   queryFiles: Awaited<ReturnType<typeof writeQueries>>,
   signal: AbortSignal,
 ): Promise<void> {
-  const { run, api, plan, configuration, directory } = opened;
-  for (const edit of plan.pauses) await session.apply(edit);
+  const { run, client, api, plan, configuration, directory } = opened;
+  const seconds = configuration.kubernetes.readyTime;
+  await pauseReconcilers({ client, api, session, seconds, signal }, plan.pauses);
   await runPlacements({
     ...opened,
     run,
@@ -166,7 +168,7 @@ async function measureInPlace(
     canary,
     workload: plan.workload,
     imageB: plan.imageB,
-    rolloutSeconds: configuration.kubernetes.readyTime,
+    rolloutSeconds: seconds,
     knownVersions: checked.byImageId,
     queryFiles,
     rawDirectory: `${directory}/raw`,

@@ -2,14 +2,13 @@
 import { messageOf } from '@dinodns-bench/program';
 import type { V1Pod } from '@kubernetes/client-node';
 import { type ClusterApi, read } from '../../../cluster-changes/cluster-api.ts';
-import { textAt } from '../../../cluster-changes/json.ts';
 import type { ChangeSession } from '../../../cluster-changes/session.ts';
 import { BenchError } from '../../../errors.ts';
 import type { Loader } from '../../../loaders/loader.ts';
 import type { ClusterRun } from '../../../targets/kubernetes/cluster-run.ts';
 import { restartsOf } from '../../../targets/kubernetes/pod-state.ts';
 import type { Side, SwapPlacement } from '../record.ts';
-import { awaitRollout, imagePointer, podsOf, reverted } from './await-rollout.ts';
+import { awaitRollout, demandUntouched, podsOf, reverted } from './await-rollout.ts';
 import type { Canary } from './canary.ts';
 import { imageEdit } from './edits.ts';
 import type { DnsWorkload } from './find-workload.ts';
@@ -55,13 +54,12 @@ export interface PlacementsRequest {
 
 const WATCH_SECONDS = 2;
 
-/** Rejects as soon as the workload has another image than the one that is measured. */
-async function watchImage(request: PlacementsRequest, image: string, signal: AbortSignal): Promise<never> {
+/** Rejects as soon as somebody else changes the image or the replicas of the workload. */
+async function watchWorkload(request: PlacementsRequest, image: string, signal: AbortSignal): Promise<never> {
   const { api, run, workload } = request;
   for (;;) {
     await run.client.clock.sleep(WATCH_SECONDS, signal);
-    const found = textAt(await read(api, workload.path), imagePointer(workload));
-    if (found !== image) throw reverted(workload, image, found);
+    demandUntouched(workload, image, await read(api, workload.path));
   }
 }
 
@@ -186,7 +184,7 @@ async function measurePlace(
   const signal = AbortSignal.any([request.signal, over.signal]);
   const pods = await podsOf(client, workload, signal);
   draft.pods = await podVersions(client, workload, pods, knownVersions, signal);
-  const watching = watchImage(request, draft.image, signal);
+  const watching = watchWorkload(request, draft.image, signal);
   // Its rejection ends the measuring through the signal.
   watching.catch((error: unknown) => over.abort(error));
   try {

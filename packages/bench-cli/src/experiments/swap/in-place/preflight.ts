@@ -4,6 +4,7 @@ import { type ClusterApi, patch, read } from '../../../cluster-changes/cluster-a
 import { sessionRights } from '../../../cluster-changes/guard.ts';
 import { readJournal } from '../../../cluster-changes/journal.ts';
 import { textAt, valueAt } from '../../../cluster-changes/json.ts';
+import { placeOf } from '../../../cluster-changes/place.ts';
 import { demandRights, type Right, rightsOn } from '../../../cluster-changes/rights.ts';
 import { rolloutOf } from '../../../cluster-changes/rollout.ts';
 import { JournalPending } from '../../../cluster-changes/session.ts';
@@ -34,9 +35,13 @@ export function inPlaceRights({
   namespace,
 }: Omit<PreflightRequest, 'client' | 'api' | 'signal'>): Right[] {
   const paths = edits.map(({ object }) => object.path);
+  // Also of what is paused: it rests when its pods are gone.
+  const namespaces = new Set([workload.namespace, ...paths.flatMap((path) => placeOf(path).namespace ?? [])]);
   return [
     ...sessionRights(paths, leaseNamespace, namespace),
-    ...rightsOn({ group: '', resource: 'pods', namespace: workload.namespace, name: '' }, 'list'),
+    ...[...namespaces].flatMap((item) =>
+      rightsOn({ group: '', resource: 'pods', namespace: item, name: '' }, 'list'),
+    ),
     ...rightsOn({ group: '', resource: 'services', namespace: workload.namespace, name: '' }, 'list'),
   ];
 }
@@ -67,8 +72,8 @@ async function demandRest({ client, api, workload, signal }: PreflightRequest): 
 async function tryEdits({ api, edits }: PreflightRequest): Promise<void> {
   for (const edit of edits) {
     const path = edit.object.path;
-    const back = edit.edits.map((item) => ({ ...item, after: item.before }));
-    const tries = [forwardPatch(edit), inversePatch({ ...edit, edits: back })];
+    // The way back only follows the way there, so it is tried behind it.
+    const tries = [forwardPatch(edit), [...forwardPatch(edit), ...inversePatch(edit)]];
     for (const operations of tries) {
       if ((await patch(api, path, operations, { dryRun: true })) !== null) continue;
       throw new BenchError(
