@@ -7,12 +7,12 @@ import { type SwapRecord, swapKind } from '../../src/experiments/swap/record.ts'
 import { createStore } from '../../src/results/store.ts';
 import { benchRoles, makeAccount, removeAccount } from './support/account.ts';
 import { clusterWorld } from './support/bench.ts';
+import { startBench } from './support/bench-process.ts';
 import {
   asBefore,
   makeStandIn,
   removeStandIn,
   type StandIn,
-  startBench,
   swapFlags,
   twoImages,
   withoutTraces,

@@ -1,8 +1,5 @@
 /** DNS of the tests' own, in namespaces of their own, for `bench swap` to change; and what it must be like afterwards. */
-import { type ChildProcess, spawn } from 'node:child_process';
-import { appendFile, mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { appendFile } from 'node:fs/promises';
 import { expect } from 'vitest';
 import type { ClusterApi } from '../../../src/cluster-changes/cluster-api.ts';
 import { create, patch, read, remove } from '../../../src/cluster-changes/cluster-api.ts';
@@ -35,12 +32,10 @@ export async function twoImages(): Promise<{ ours: string; clusters: string }> {
   return { ours, clusters: textAt(await read(api, CLUSTER_DNS), IMAGE) };
 }
 
-/** Answers every query itself, so that it depends on nothing else. */
+/** Answers every query itself, so that it depends on nothing else; ends at once, so that rollouts are short. */
 const COREFILE = `.:53 {
   errors
-  health {
-    lameduck 2s
-  }
+  health
   ready
   prometheus :9153
   template IN A . {
@@ -66,7 +61,7 @@ function podTemplate({ image, container, sidecars }: StandInRequest) {
     image,
     imagePullPolicy: 'IfNotPresent',
     // Without a request, a pod gets next to nothing on a busy machine.
-    resources: { requests: { cpu: '150m' } },
+    resources: { requests: { cpu: '100m' } },
     args: ['-conf', '/etc/coredns/Corefile'],
     ports: [
       { name: 'dns', containerPort: 53, protocol: 'UDP' },
@@ -85,7 +80,7 @@ function podTemplate({ image, container, sidecars }: StandInRequest) {
     metadata: { labels: LABELS },
     spec: {
       dnsPolicy: 'Default',
-      terminationGracePeriodSeconds: 5,
+      terminationGracePeriodSeconds: 1,
       containers: [dns, ...sidecars],
       volumes: [{ name: 'config', configMap: { name: 'coredns' } }],
     },
@@ -187,96 +182,20 @@ export async function setByOthers(path: string, pointer: string, value: Json): P
   expect(await patch(await adminApi(), path, [{ op: 'replace', path: pointer, value }])).not.toBeNull();
 }
 
-/** The shortest swap: two placements of one second each. */
+/** Two placements of a second for each load. The small loader leaves room on the node for those of other tests. */
+export const SHORTEST = [
+  ...['--placements', 'AB', '--settle', '0', '--idle', '0', '--duration', '1', '--rate', '20'],
+  ...['--observe', 'none', '--loader-cpu', '400m'],
+] as const;
+
+/** The shortest swap of a stand-in. */
 export function swapFlags(standIn: StandIn, to: string): string[] {
   const { namespace, kind } = standIn;
   return [
     ...['swap', '--to', to, '--method', 'in-place', '--yes-change-cluster-dns'],
     ...['--workload', `${namespace}/${kind}/dns`, '--lease-namespace', namespace, '--lease', '20'],
-    ...[
-      '--placements',
-      'AB',
-      '--settle',
-      '0',
-      '--idle',
-      '0',
-      '--duration',
-      '1',
-      '--rate',
-      '20',
-      '--observe',
-      'none',
-    ],
+    ...SHORTEST,
   ];
-}
-
-export interface Halted {
-  readonly child: ChildProcess;
-  /** Its standard error so far. */
-  said(): string;
-  /** Its standard output so far. */
-  told(): string;
-  /** Resolves when it has written a text; rejects if it ends before. */
-  says(text: string): Promise<void>;
-  /** Resolves with its exit status, or null after a signal. */
-  readonly exited: Promise<number | null>;
-}
-
-export interface HaltOptions {
-  readonly kubeconfig: string;
-  /** Namespaces of its run begin with this. */
-  readonly prefix: string;
-  readonly at?: string;
-  readonly signal?: NodeJS.Signals;
-}
-
-/** Starts `bench` in a process of its own, which sends itself the signal when it has written the text. */
-export async function startBench(argv: readonly string[], options: HaltOptions): Promise<Halted> {
-  const directory = await mkdtemp(join(tmpdir(), 'bench-swap-'));
-  const program = new URL('./halting-bench.ts', import.meta.url).pathname;
-  const { at = '', signal = 'SIGKILL', kubeconfig, prefix } = options;
-  const child = spawn(process.execPath, [program, at, signal, ...argv], {
-    cwd: directory,
-    env: {
-      ...process.env,
-      KUBECONFIG: kubeconfig,
-      DINODNS_BENCH_NAMESPACE_PREFIX: prefix,
-      DINODNS_BENCH_SCHEDULE_TIME: '150',
-      NO_COLOR: '1',
-    },
-    stdio: ['ignore', 'pipe', 'pipe'],
-  });
-  let said = '';
-  let told = '';
-  const listeners = new Set<() => void>();
-  child.stderr.setEncoding('utf8').on('data', (chunk: string) => {
-    said += chunk;
-    for (const listener of listeners) listener();
-  });
-  child.stdout.setEncoding('utf8').on('data', (chunk: string) => {
-    told += chunk;
-  });
-  const exited = new Promise<number | null>((resolve) => {
-    child.on('close', (status) => resolve(status));
-  }).finally(() => rm(directory, { recursive: true, force: true }));
-  return {
-    child,
-    said: () => said,
-    told: () => told,
-    says: (text) =>
-      new Promise((resolve, reject) => {
-        const check = () => {
-          if (said.includes(text)) resolve();
-        };
-        listeners.add(check);
-        check();
-        exited.then((status) => {
-          if (!said.includes(text))
-            reject(new Error(`it ended with ${status} before it said "${text}": ${said}`));
-        });
-      }),
-    exited,
-  };
 }
 
 /** Namespaces of runs with this prefix. */
