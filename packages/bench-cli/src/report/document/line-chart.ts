@@ -47,7 +47,7 @@ function layers(chart: LineChart, servers: readonly ChartServer[], look: Look, i
     field: 'x',
     type: 'quantitative' as const,
     scale: { type: xScale, zero: false, nice: false },
-    axis: { title: xAxis, tickCount: 6, format: '~s' },
+    axis: { title: xAxis, tickCount: 6, format: xScale === 'log' ? ',~g' : '~s' },
   };
   const y = {
     field: 'y',

@@ -138,7 +138,7 @@ async function furnish(request: ClusterRequest, run: ClusterRun, api: ClusterApi
   const { options, signal, say } = request;
   const { image, webAddress: externalAddress, policy, policies, standingPods, domains, url } = options;
   const programs = await uploadPrograms(run, signal);
-  const standing = { run, image, programs, externalAddress, signal };
+  const standing = { run, image, programs, externalAddress, signal, say };
   say('deploying the web pods');
   await deployWeb(standing);
   await deployStanding(standing, standingPods);

@@ -10,6 +10,7 @@ import type { ClusterRun } from '../../../targets/kubernetes/cluster-run.ts';
 import { unitSelector } from '../../../targets/kubernetes/objects/labels.ts';
 import type { ConfigMapMount } from '../../../targets/kubernetes/objects/pods.ts';
 import { waitForPods } from '../../../targets/kubernetes/wait-for-pods.ts';
+import { formatDuration } from '../../../text.ts';
 import { inParallel } from './in-parallel.ts';
 import {
   type LookupRun,
@@ -31,6 +32,7 @@ export interface StandingRequest {
   /** Connections to it from within the cluster reach the web pods; null for none. */
   readonly externalAddress: string | null;
   readonly signal: AbortSignal;
+  readonly say: (text: string) => void;
 }
 
 /** The web pods and the Service in front of them. Resolves when all of them are ready. */
@@ -90,8 +92,9 @@ export interface StandingServices {
   scaleTo(count: number): Promise<string | null>;
 }
 
-export function standingServices({ run, image, signal }: StandingRequest): StandingServices {
+export function standingServices({ run, image, signal, say }: StandingRequest): StandingServices {
   const { client, namespace } = run;
+  const { clock } = client;
   let current = 0;
   const range = (from: number, to: number) =>
     Array.from({ length: Math.max(0, to - from) }, (_, index) => from + index + 1);
@@ -110,6 +113,7 @@ export function standingServices({ run, image, signal }: StandingRequest): Stand
 
   return {
     async scaleTo(count) {
+      const [before, startedAt] = [current, clock.monotonicSeconds()];
       await inParallel(range(current, count), WIDTH, (number) =>
         client.create('Service', webService({ ...run, image }, number), signal),
       );
@@ -118,6 +122,10 @@ export function standingServices({ run, image, signal }: StandingRequest): Stand
       );
       current = count;
       await verify(count);
+      if (count !== before) {
+        const time = formatDuration(clock.monotonicSeconds() - startedAt);
+        say(`standing Services: ${before} → ${count} in ${time}`);
+      }
       return count === 0 ? null : `http://${nameOf(count)}`;
     },
   };

@@ -4,17 +4,21 @@ import { formatFixed, formatTime } from '../../../report/numbers.ts';
 import type { Distribution, LookupRecord } from '../record.ts';
 import { PHASE_TITLES } from './words.ts';
 
-/** Share of the samples that took at most so long, at the end of each bin. */
+/**
+ * Share of the samples that took at most so long, at both ends of each bin: the curve rises within bins only, and one
+ * that lies in a single bin is still seen.
+ */
 function steps({ histogram, n }: Distribution, name: string) {
   let total = 0;
-  return histogram.map(({ highSeconds, count }) => {
-    total += count;
+  const point = (seconds: number) => {
     const share = (total / n) * 100;
-    return {
-      x: highSeconds * 1000,
-      y: share,
-      tip: `${name}: ${formatFixed(share, 1)} % within ${formatTime(highSeconds)}`,
-    };
+    const tip = `${name}: ${formatFixed(share, 1)} % within ${formatTime(seconds)}`;
+    return { x: seconds * 1000, y: share, tip };
+  };
+  return histogram.flatMap(({ lowSeconds, highSeconds, count }) => {
+    const low = point(lowSeconds);
+    total += count;
+    return [low, point(highSeconds)];
   });
 }
 

@@ -91,14 +91,14 @@ function searches({ subjects, trials }: LookupRecord) {
 
 function methodOf({ rounds, durationSeconds, subjects }: LookupRecord): string[] {
   return [
-    `Each sample is a new process that looks the name up and connects: curl -m 8, or a copy of the built-in client, which calls getaddrinfo and connect itself. Samples follow one another for ${formatDuration(durationSeconds)} of each of ${subjects.length}, in ${rounds} rounds; every second round runs backwards.`,
+    `Each sample is a new process that looks the name up and connects: curl -m 8, or a copy of the built-in client, which calls getaddrinfo and connect itself. They follow one another, ${formatDuration(durationSeconds)} for each of the ${subjects.length} compared, in ${rounds} rounds; every second round runs backwards.`,
     'Lookup: from the start to the address. Connect: from the address to the connection. First byte: from the connection to the first byte of the answer. Total: from the start to the end. Only samples that succeeded count.',
     'Differences are those of trials of the same round: Hodges and Lehmann with the signed-rank test where there are enough rounds for it, else Student’s t. Shares of connections with a repeated SYN: the interval of Clopper and Pearson, compared by Fisher’s exact test. All p values of the run are corrected together (Holm).',
     'A repeated SYN has the addresses, the ports and the sequence number of one before it. tiger-bench’s rule, beside it, leaves out IPv6 and SYNs that ask for ECN.',
   ];
 }
 
-function csvRows({ trials }: LookupRecord) {
+function csvRows({ trials, simulation }: LookupRecord) {
   return trials.map((trial) => {
     const { phases, packets, kernel, samples } = trial;
     const at = (phase: 'lookup' | 'connect', percentile: number) =>
@@ -117,6 +117,7 @@ function csvRows({ trials }: LookupRecord) {
       packets?.handshakes.duplicateSynAck ?? null,
       kernel?.syn ?? null,
       packets?.searches?.queries ?? null,
+      simulation?.programDelaySeconds ?? null,
     ];
   });
 }
@@ -126,6 +127,7 @@ const CSV_COLUMNS = [
   ...['lookup_p50_seconds', 'lookup_p90_seconds', 'lookup_p99_seconds'],
   ...['connect_p50_seconds', 'connect_p90_seconds', 'connect_p99_seconds'],
   ...['connections', 'duplicate_syn', 'duplicate_syn_ack', 'kernel_syn_repeats', 'dns_queries'],
+  'simulated_delay_seconds',
 ];
 
 function environmentFacts({ environment: host, tools, resolvConf, target, serverRecords }: LookupRecord) {

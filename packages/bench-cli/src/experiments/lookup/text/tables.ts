@@ -92,20 +92,12 @@ export function duplicatesTable({ results }: LookupRecord): Block {
         formatCount(duplicates.duplicateSyn),
         formatCount(duplicates.duplicateSynAck),
         `${tigerRule.duplicateSyn} / ${tigerRule.duplicateSynAck}`,
-        share === null ? NONE : perThousand(share.value),
-        share === null ? NONE : perThousandRange(share.low, share.high),
+        share === null ? NONE : `${perThousand(share.value)} (${perThousandRange(share.low, share.high)})`,
         kernelCell(duplicates.kernelAgrees),
       ],
     ];
   });
-  const numbers = [
-    'connections',
-    'repeated SYN',
-    'repeated SYN-ACK',
-    "tiger-bench's rule",
-    'per 1,000',
-    '95 % interval',
-  ];
+  const numbers = ['connections', 'SYN', 'SYN-ACK', "tiger-bench's rule", 'per 1,000 (95 % interval)'];
   return table(
     'Repeated SYN and SYN-ACK packets',
     [{ title: 'measured' }, ...numbers.map((title) => ({ title, isNumber: true })), { title: 'kernel' }],
@@ -126,7 +118,7 @@ export function agreementTable({ results, subjects }: LookupRecord): Block {
         predictionText(own),
         signedTime(lookupSeconds),
         signedTime(connectSeconds),
-        duplicates === null ? NONE : `${duplicates.duplicateSyn} of ${duplicates.connections} connections`,
+        duplicates === null ? NONE : `${duplicates.duplicateSyn} / ${duplicates.connections}`,
         agrees ? ({ text: 'yes', tone: 'good' } as const) : ({ text: 'no', tone: 'warn' } as const),
       ],
     ];
@@ -136,8 +128,8 @@ export function agreementTable({ results, subjects }: LookupRecord): Block {
     'Programmed and measured',
     [
       { title: 'measured' },
-      { title: 'programmed' },
-      ...['lookup', 'connect', 'repeated SYN'].map(number),
+      { title: 'added to each sample' },
+      ...['lookup', 'connect', 'repeated SYN / connections'].map(number),
       { title: 'as programmed' },
     ],
     rows,

@@ -44,9 +44,14 @@ export function titleOf({ url, simulation, subjects }: LookupRecord): string {
     : `SIMULATION, not a product's figures (delay ${formatTime(simulation.programDelaySeconds)}). ${title}`;
 }
 
-/** `DelayDNSResponse: lookup + 200 ms`. */
+/** `connect +1.00 s, 1 repeated SYN`; `nothing`. */
 export function predictionText({ prediction }: Subject): string {
   if (prediction === null) return '';
   const { lookupSeconds, connectSeconds, duplicateSyn } = prediction;
-  return `lookup +${formatTime(lookupSeconds)}, connect +${formatTime(connectSeconds)}, ${counted(duplicateSyn, 'repeated SYN')} a connection`;
+  const parts = [
+    ...(lookupSeconds === 0 ? [] : [`lookup +${formatTime(lookupSeconds)}`]),
+    ...(connectSeconds === 0 ? [] : [`connect +${formatTime(connectSeconds)}`]),
+    ...(duplicateSyn === 0 ? [] : [counted(duplicateSyn, 'repeated SYN')]),
+  ];
+  return parts.join(', ') || 'nothing';
 }
