@@ -1,4 +1,4 @@
-/** Each right of k8s/rbac-swap*.yaml is needed: without it a swap says which one is missing, before it changes anything. */
+/** Each right of k8s/rbac-swap.yaml is needed: without it a swap says which one is missing, before it changes anything. */
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -43,20 +43,20 @@ function standInFor(resource: string): StandIn {
   return standIn;
 }
 
+/** The roles of both methods. */
+const FILE = 'rbac-swap.yaml';
+
 interface Method {
-  readonly file: string;
   readonly role: string;
   readonly flags: (standIn: StandIn) => readonly string[];
 }
 
 const IN_PLACE: Method = {
-  file: 'rbac-swap.yaml',
   role: 'dinodns-bench-swap-in-place',
   flags: (standIn) => swapFlags(standIn, images.clusters),
 };
 
 const SHADOW: Method = {
-  file: 'rbac-swap-shadow.yaml',
   role: 'dinodns-bench-swap-shadow',
   flags: ({ namespace, kind }) => [
     ...['swap', '--to', images.clusters, '--workload', `${namespace}/${kind}/dns`],
@@ -64,9 +64,9 @@ const SHADOW: Method = {
   ],
 };
 
-async function roleOf({ file, role }: Method): Promise<V1ClusterRole> {
-  const found = (await benchRoles(file)).find(({ metadata }) => metadata?.name === role);
-  if (found === undefined) throw new Error(`k8s/${file} has no role ${role}`);
+async function roleOf({ role }: Pick<Method, 'role'>): Promise<V1ClusterRole> {
+  const found = (await benchRoles(FILE)).find(({ metadata }) => metadata?.name === role);
+  if (found === undefined) throw new Error(`k8s/${FILE} has no role ${role}`);
   return found;
 }
 
