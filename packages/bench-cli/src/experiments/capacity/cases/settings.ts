@@ -1,7 +1,8 @@
 /** The settings of `bench capacity throughput` and `bench capacity caching`. */
 import { z } from 'zod';
 import type { Setting, SettingsOf } from '../../../config/setting.ts';
-import { list, number, seconds, text, wholeNumber } from '../../../config/value-schemas.ts';
+import { list, number, seconds } from '../../../config/value-schemas.ts';
+import { SERVERS, TRIALS } from '../common-settings.ts';
 import { CONFIGURATION_NAMES } from '../configurations.ts';
 
 const LOOKUPS = ['internal', 'external'] as const;
@@ -17,12 +18,7 @@ const common = {
     schema: list(z.enum(LOOKUPS, oneOf(LOOKUPS)), oneOf(LOOKUPS)),
     default: [...LOOKUPS],
   },
-  trials: {
-    flag: '--trials <n>',
-    description: 'trials of each case',
-    schema: wholeNumber(1, 100),
-    default: 5,
-  },
+  trials: TRIALS,
   duration: {
     flag: '--duration <seconds>',
     description: 'measured time of a trial',
@@ -35,12 +31,7 @@ const common = {
     schema: number(z.number(delayMessage).min(0, delayMessage).max(1000, delayMessage)),
     default: 2,
   },
-  servers: {
-    flag: '--servers <list>',
-    description: 'versions of CoreDNS: coredns-cluster@1.11.3,coredns-cluster@1.15.0',
-    schema: list(text, 'must be a list of servers, for example coredns-cluster@1.15.0'),
-    default: ['coredns-cluster'],
-  },
+  servers: SERVERS,
 } as const satisfies Record<string, Setting>;
 
 export type CommonSettings = SettingsOf<typeof common>;

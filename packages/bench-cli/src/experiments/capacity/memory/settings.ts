@@ -1,8 +1,9 @@
 /** The settings of `bench capacity memory`: the axes, and how much of the machine it may use. */
 import { z } from 'zod';
 import type { Setting, SettingsOf } from '../../../config/setting.ts';
-import { list, number, text, wholeNumber } from '../../../config/value-schemas.ts';
+import { list, number, wholeNumber } from '../../../config/value-schemas.ts';
 import { parseQuantity } from '../../../quantity.ts';
+import { SERVERS } from '../common-settings.ts';
 import { CONFIGURATION_NAMES } from '../configurations.ts';
 import { objectsList } from '../object-counts.ts';
 import { decideSettings } from '../settings.ts';
@@ -44,12 +45,7 @@ export const MEMORY_SETTINGS = {
     schema: wholeNumber(1, 100),
     default: 5,
   },
-  servers: {
-    flag: '--servers <list>',
-    description: 'versions of CoreDNS: coredns-cluster@1.11.3,coredns-cluster@1.15.0',
-    schema: list(text, 'must be a list of servers, for example coredns-cluster@1.15.0'),
-    default: ['coredns-cluster'],
-  },
+  servers: SERVERS,
   serviceShares: {
     flag: '--service-share <list>',
     description:

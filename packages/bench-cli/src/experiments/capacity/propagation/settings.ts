@@ -1,7 +1,8 @@
 /** The settings of `bench capacity propagation`. */
 import { z } from 'zod';
 import type { Setting, SettingsOf } from '../../../config/setting.ts';
-import { list, number, seconds, text, wholeNumber } from '../../../config/value-schemas.ts';
+import { list, number, seconds, wholeNumber } from '../../../config/value-schemas.ts';
+import { SERVERS, TRIALS } from '../common-settings.ts';
 import { objectsList } from '../object-counts.ts';
 import { decideSettings } from '../settings.ts';
 
@@ -44,12 +45,7 @@ export const PROPAGATION_SETTINGS = {
     schema: wholeNumber(1, 10_000),
     default: 100,
   },
-  trials: {
-    flag: '--trials <n>',
-    description: 'trials of each case',
-    schema: wholeNumber(1, 100),
-    default: 5,
-  },
+  trials: TRIALS,
   poll: {
     flag: '--poll <milliseconds>',
     description: 'between two queries for a Service that does not resolve yet',
@@ -62,12 +58,7 @@ export const PROPAGATION_SETTINGS = {
     schema: seconds(0.1, 'must be at least 0.1 seconds'),
     default: 30,
   },
-  servers: {
-    flag: '--servers <list>',
-    description: 'versions of CoreDNS: coredns-cluster@1.11.3,coredns-cluster@1.15.0',
-    schema: list(text, 'must be a list of servers, for example coredns-cluster@1.15.0'),
-    default: ['coredns-cluster'],
-  },
+  servers: SERVERS,
 } as const satisfies Record<string, Setting>;
 
 export type PropagationSettings = SettingsOf<typeof PROPAGATION_SETTINGS>;
