@@ -14,6 +14,10 @@ import {
   unresolvedOf,
 } from './summaries.ts';
 
+/** `10`, `0.5` */
+const changesText = (perSecond: number) =>
+  Number.isInteger(perSecond) ? formatCount(perSecond) : formatShort(perSecond);
+
 const seriesTitle = ({ server, configuration }: PropagationCase) => `${server}, ${configuration}`;
 
 function propagationTable(result: PropagationResult): Block {
@@ -37,7 +41,7 @@ function propagationTable(result: PropagationResult): Block {
         item.server,
         item.configuration,
         formatCount(item.objects),
-        formatShort(item.churnPerSecond),
+        changesText(item.churnPerSecond),
       ];
       const missing = String(unresolvedOf(result, item.key));
       if (summary === null) return [...head, '–', '–', '–', '–', '0', missing];
@@ -55,7 +59,7 @@ function propagationTable(result: PropagationResult): Block {
 }
 
 function axisText(by: PropagationComparison['by'], { objects, churnPerSecond }: PropagationCase): string {
-  return by === 'objects' ? `${formatCount(objects)} objects` : `${formatShort(churnPerSecond)} changes/s`;
+  return by === 'objects' ? `${formatCount(objects)} objects` : `${changesText(churnPerSecond)} changes/s`;
 }
 
 function ratioText({ relative, low, high }: PropagationComparison['delta']): string {
@@ -113,7 +117,7 @@ function propagationChart(result: PropagationResult): LineChart | null {
           if (summary === null) return [];
           const { median, low, high } = summary.median;
           const interval = low === null || high === null ? {} : { low: low * 1000, high: high * 1000 };
-          const tip = `${name} objects, ${formatShort(churnPerSecond)} changes/s: ${formatTime(median)}`;
+          const tip = `${name} objects, ${changesText(churnPerSecond)} changes/s: ${formatTime(median)}`;
           return [{ x: churnPerSecond, y: median * 1000, ...interval, tip }];
         }),
     })),
@@ -135,7 +139,7 @@ function findings(result: PropagationResult): ReportDocument['findings'] {
     if (summary === null) return [];
     return [
       {
-        subject: `${formatCount(item.objects)} objects, ${formatShort(item.churnPerSecond)} changes/s`,
+        subject: `${formatCount(item.objects)} objects, ${changesText(item.churnPerSecond)} changes/s`,
         badge: { text: formatTime(summary.median.median), tone: 'even' as const },
         sentence: `a new Service resolves ${formatTime(summary.median.median)} after its event (median), 95 % of them within ${formatTime(summary.p95.median)}.`,
       },
