@@ -175,7 +175,7 @@ describe('with a stand-in for Cilium', () => {
       const flags = [
         ...['--nodes', `${suite}=dns`, '--policy', 'cilium', '--domains', '2', '--stress'],
         ...['--url', 'http://standing-svc', '--client', 'builtin'],
-        ...['--duration', '12', '--trials', '1', '--json'],
+        ...['--duration', '8', '--trials', '1', '--json'],
       ];
       const run = world.bench(...lookup, ...flags).finally(() => watching.abort());
       const [status] = await Promise.all([run, watch()]);
