@@ -29,8 +29,8 @@ const [SOCK_STREAM, AI_NUMERICHOST, NI_NUMERICHOST, SIGKILL, SIGALRM, PR_SET_PDE
 ];
 /** V8 keeps buffers of up to 64 bytes on its heap, where they move. */
 const BUFFER_BYTES = 128;
-/** Of a process on x64 and, as Linux gives it out by default, on arm64. */
-const ADDRESS_SPACE_BYTES = 2 ** 47 - 4096;
+/** More than a process has on x64 (2^47), and as much as on arm64. */
+const ADDRESS_SPACE_BYTES = 2 ** 48 - 4096;
 
 koffi.struct('addrinfo', {
   flags: 'int',
