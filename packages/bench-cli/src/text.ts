@@ -36,6 +36,19 @@ export function wrapText(text: string, columns: number): string[] {
   return line === '' ? lines : [...lines, line];
 }
 
+/** Lines of at most `columns`: a longer one goes on below, two spaces further in; indentation stays, as do longer words. */
+export function foldLines(text: string, columns: number): string {
+  return text
+    .split('\n')
+    .flatMap((line) => {
+      if (line.length <= columns) return [line];
+      const indent = /^ */.exec(line)?.[0] ?? '';
+      const [first = '', ...rest] = wrapText(line, columns - indent.length - 2);
+      return [indent + first, ...rest.map((part) => `${indent}  ${part}`)];
+    })
+    .join('\n');
+}
+
 /** `text` as a part of a file's name: what is special to shells or file systems becomes a hyphen. */
 export function fileNameOf(text: string): string {
   return text.replaceAll(/[^A-Za-z0-9._+@-]+/g, '-').replace(/^[.-]+/, '');

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { createDisplay, fitLine } from '../src/progress/display.ts';
 import { provisionProgress } from '../src/progress/provision-progress.ts';
-import { formatDuration, shellCommand, wrapText } from '../src/text.ts';
+import { foldLines, formatDuration, shellCommand, wrapText } from '../src/text.ts';
 import { realClock } from '../src/world.ts';
 
 function output(columns?: number) {
@@ -70,5 +70,9 @@ describe('text', () => {
 
   it('wraps at spaces', () => {
     expect(wrapText('aa bb  cc dddddd', 5)).toEqual(['aa bb', 'cc', 'dddddd']);
+  });
+
+  it('folds long lines below their indentation, and leaves short ones and their spaces alone', () => {
+    expect(foldLines('a  b\n  state  aaaa bbbb cccc\n', 14)).toBe('a  b\n  state aaaa\n    bbbb cccc\n');
   });
 });

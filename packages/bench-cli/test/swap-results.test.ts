@@ -207,6 +207,17 @@ describe('the report of a swap', () => {
     expect(rows.map((row) => row[column])).toEqual(['', '', '12', '12', '', '', '8', '8']);
   });
 
+  it('in place says in few words that rolling updates lost nothing', () => {
+    const choices = eightPlacements(100, 120).slice(0, 4);
+    const record = makeSwap(
+      choices.map((choice) => ({ ...choice, canary: { during: choice.side === 'B' ? 0 : null, after: 0 } })),
+      { method: 'in-place' },
+    );
+    expect(rendered('terminal', record, 200)).toContain(
+      'The canary lost 0 of 400 (0.00%) queries during 2 rolling updates, and 0 of 20000 (0.00%) in the rest of the time.',
+    );
+  });
+
   it('in place, of a run that was killed, says how far it came and who puts it back', () => {
     const record = makeSwap(eightPlacements(100, 120).slice(0, 3), {
       method: 'in-place',

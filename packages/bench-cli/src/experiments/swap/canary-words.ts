@@ -39,7 +39,7 @@ export function canarySentence(record: SwapRecord): string {
   if (totals === null) return '';
   const { rollouts, during, between } = totals;
   if (rollouts === 0) return `The canary lost ${lostOf(between)} queries.`;
-  const each = rollouts > 1 ? `, ${formatFixed(during.lost / rollouts, 1)} each` : '';
+  const each = rollouts > 1 && during.lost > 0 ? `, ${formatFixed(during.lost / rollouts, 1)} each` : '';
   const inRow =
     during.longestLossSeconds > 0 ? `; losses lasted ${during.longestLossSeconds} s in a row at most` : '';
   return (

@@ -3,6 +3,7 @@ import type { Section } from '../../report/document/document.ts';
 import { chart, code, facts, list, type ReportDocument, text } from '../../report/document/index.ts';
 import { environmentFacts } from '../../report/facts.ts';
 import { formatFixed } from '../../report/numbers.ts';
+import { counted } from '../../text.ts';
 import { canarySentence } from './canary-words.ts';
 import { netChart, perQueryChart, timeChart } from './charts.ts';
 import { CANARY_RATE, CANARY_TIMEOUT_SECONDS } from './in-place/canary-count.ts';
@@ -48,8 +49,12 @@ function shadowNotes({ method, notCarriedOver }: SwapRecord): string[] {
 }
 
 /** Whether everything is as before, and what was done for it. */
-function restoreBlocks({ method, restore }: SwapRecord) {
+function restoreBlocks({ method, restore, placements, status }: SwapRecord) {
   if (method !== 'in-place') return [];
+  if (restore === null && placements.length === 0 && status !== 'running')
+    return [
+      text('It ended before its first placement. See whether anything is changed with: bench swap status'),
+    ];
   if (restore === null)
     return [
       text(
@@ -233,7 +238,7 @@ export function swapDocument(record: SwapRecord): ReportDocument {
     title,
     state: stateOf(record),
     headline: headlineOf(record),
-    facts: [date, workload.title, `${workload.pods} pods`, `run ${record.id}`],
+    facts: [date, workload.title, counted(workload.pods, 'pod'), `run ${record.id}`],
     findings,
     warnings: warningsOf(record),
     series: SIDES.map((side) => ({ name: side, title: `CoreDNS ${versions[side].version}` })),

@@ -21,6 +21,7 @@ import { inPlaceRights } from './in-place/preflight.ts';
 import type { SwapRecord } from './record.ts';
 import { finishSwap, type RunFolder, type SwapRecording, startRecording } from './recorder.ts';
 import { paragraph, runSwap, type SwapCall, type Values, withFolder } from './run-swap.ts';
+import { writeText } from './say.ts';
 
 /** Nobody changes the DNS of a cluster by a slip. */
 function demandConsent({ yesChangeClusterDns }: Values, plan: InPlacePlan): void {
@@ -142,7 +143,7 @@ export async function inPlaceCommand(world: World, values: Values, argv: readonl
     const plan = await planInPlace(request);
     if (values.dryRun === true) {
       demandAnotherImage(plan, settings.to);
-      world.stdout.write(dryRunText(plan, settings.leaseNamespace));
+      writeText(world, dryRunText(plan, settings.leaseNamespace));
       return EXIT_STATUS.success;
     }
     demandConsent(values, plan);

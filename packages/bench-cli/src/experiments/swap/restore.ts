@@ -7,6 +7,7 @@ import { BenchError } from '../../errors.ts';
 import { isOurs } from '../../targets/kubernetes/run-namespace.ts';
 import type { World } from '../../world.ts';
 import { openSwapCluster, type SwapCluster } from './cluster.ts';
+import { writeText } from './say.ts';
 
 export interface RestoreOptions {
   readonly context: string | undefined;
@@ -33,7 +34,7 @@ export async function restoreCommand(world: World, options: RestoreOptions): Pro
   const { api } = cluster;
   const stored = await readJournal(api, leaseNamespace);
   if (stored === null) {
-    world.stdout.write('No journal: there is nothing to put back.\n');
+    writeText(world, 'No journal: there is nothing to put back.\n');
     return EXIT_STATUS.success;
   }
   const { runId } = stored.journal;
@@ -55,7 +56,7 @@ export async function restoreCommand(world: World, options: RestoreOptions): Pro
       settleSeconds,
       onReverted: (change) => {
         const found = change.found === null ? '' : ` (${change.found})`;
-        world.stdout.write(`${change.state}: ${describeChange(change)}${found}\n`);
+        writeText(world, `${change.state}: ${describeChange(change)}${found}\n`);
       },
     },
     { keepFindings: false },
@@ -66,6 +67,6 @@ export async function restoreCommand(world: World, options: RestoreOptions): Pro
     });
   }
   if (outcome.kind === 'done') await removeNamespace(cluster, outcome.journal.namespace, signal);
-  world.stdout.write('Everything is as before.\n');
+  writeText(world, 'Everything is as before.\n');
   return EXIT_STATUS.success;
 }

@@ -7,6 +7,7 @@ import { type CheckedImages, checkImages } from './check-images.ts';
 import { inPlaceSettings } from './flags.ts';
 import { finishSwap, type RunFolder, startRecording } from './recorder.ts';
 import { paragraph, runSwap, type SwapCall, type Values, withFolder } from './run-swap.ts';
+import { writeText } from './say.ts';
 import { readRoleOf, shadowRights } from './shadow/rights.ts';
 import {
   openShadow,
@@ -94,7 +95,7 @@ export async function shadowCommand(world: World, values: Values, argv: readonly
     const plan = await planShadow(cluster.client, settings, signal);
     const role = typeof values.readRole === 'string' ? values.readRole : readRoleOf(plan.copy.workload);
     if (values.dryRun === true) {
-      world.stdout.write(dryRunText(plan, role));
+      writeText(world, dryRunText(plan, role));
       return EXIT_STATUS.success;
     }
     await demandRights(cluster.client, shadowRights(plan.copy.workload, role), ROLE_FILE, signal);

@@ -6,6 +6,7 @@ import { type Lease, readLease } from '../../cluster-changes/lease.ts';
 import { counted } from '../../text.ts';
 import type { World } from '../../world.ts';
 import { openSwapCluster } from './cluster.ts';
+import { writeText } from './say.ts';
 
 export interface StatusOptions {
   readonly context: string | undefined;
@@ -46,7 +47,7 @@ export async function statusCommand(world: World, options: StatusOptions): Promi
     world.stdout.write(`${JSON.stringify({ holder, renewedAt, durationSeconds, journal }, null, 2)}\n`);
   } else {
     const lines = [leaseLine(lease, world.clock.now()), ...journalLines(journal)];
-    world.stdout.write(`${lines.join('\n')}\n`);
+    writeText(world, `${lines.join('\n')}\n`);
   }
   return EXIT_STATUS.success;
 }
