@@ -276,7 +276,7 @@ describe('bad input', () => {
     [['--memory', '1Ki'], /--memory: "1Ki" must be an amount of memory of at least 256 MiB/],
     [
       ['--memory', '1Gi', '--config', 'autopath'],
-      /is expected to need 2\.\d GB, and --memory allows 1\.1 GB/,
+      /is expected to need 3\.\d GB, and --memory allows 1\.1 GB/,
     ],
     [['--servers', 'dnsmasq'], /--servers: "dnsmasq" is not coredns-cluster/],
     [['--servers', 'coredns-cluster+autopath'], /names a variant[\s\S]*--config/],
