@@ -286,6 +286,13 @@ describe('bad input', () => {
     expect(world.started.filter(({ program }) => program === 'coredns')).toEqual([]);
   });
 
+  it('of caching: two versions, whose cases would have the same names', async () => {
+    const servers = 'coredns-cluster@1.11.3,coredns-cluster@1.15.0';
+    expect(await world.bench('capacity', 'caching', '--servers', servers)).toBe(2);
+    expect(world.err()).toMatch(/takes one version; run it for each/);
+    expect(world.started).toEqual([]);
+  });
+
   it('several problems are all listed', async () => {
     expect(await world.bench('capacity', 'memory', '--objects', 'many', '--starts', 'x')).toBe(2);
     expect(world.err()).toMatch(/2 settings are wrong[\s\S]*--objects[\s\S]*--starts/);

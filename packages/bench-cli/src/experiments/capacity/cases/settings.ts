@@ -55,5 +55,12 @@ export const CACHING_SETTINGS = {
     default: [...CACHES],
   },
   ...common,
+  servers: {
+    ...SERVERS,
+    flag: '--servers <server>',
+    description: 'version of CoreDNS: coredns-cluster@1.11.3',
+    // A case is a cache, not a version: those of two would have the same names.
+    schema: SERVERS.schema.refine((servers) => servers.length === 1, 'takes one version; run it for each'),
+  },
 } as const satisfies Record<string, Setting>;
 export type CachingSettings = SettingsOf<typeof CACHING_SETTINGS>;
