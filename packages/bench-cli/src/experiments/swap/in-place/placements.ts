@@ -7,6 +7,7 @@ import { BenchError } from '../../../errors.ts';
 import type { Loader } from '../../../loaders/loader.ts';
 import type { ClusterRun } from '../../../targets/kubernetes/cluster-run.ts';
 import { restartsOf } from '../../../targets/kubernetes/pod-state.ts';
+import { newPlacement } from '../new-placement.ts';
 import type { Side, SwapPlacement } from '../record.ts';
 import { awaitRollout, demandUntouched, podsOf, reverted } from './await-rollout.ts';
 import type { Canary } from './canary.ts';
@@ -213,19 +214,8 @@ async function place(
   const { clock } = run.client;
   const phases: MeasuredPhase[] = [];
   const startedAt = clock.now().toISOString();
-  const draft: SwapPlacement = {
-    number: index + 1,
-    side,
-    image: side === 'B' ? imageB : workload.image,
-    startedAt,
-    endedAt: startedAt,
-    rolloutSeconds: null,
-    rolloutCanary: null,
-    canary: null,
-    pods: [],
-    phases: [],
-    failure: null,
-  };
+  const image = side === 'B' ? imageB : workload.image;
+  const draft = newPlacement({ number: index + 1, side, image, startedAt });
   try {
     await putInPlace(request, draft, applied);
     await measurePlace(request, index, draft, phases);

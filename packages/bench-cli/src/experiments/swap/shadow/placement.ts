@@ -9,6 +9,7 @@ import type { DnsWorkload } from '../in-place/find-workload.ts';
 import { type MeasuredPhase, recordedPhases } from '../in-place/measure-phase.ts';
 import { failureOf, measureAll, type PhaseSettings } from '../in-place/placements.ts';
 import { podVersions } from '../in-place/pod-versions.ts';
+import { newPlacement } from '../new-placement.ts';
 import { demandRate } from '../rate-probe.ts';
 import type { Side, SwapPlacement } from '../record.ts';
 import { type CopyObjects, copyObjects } from './objects.ts';
@@ -109,19 +110,7 @@ export async function shadowPlacement(
   const { clock } = run.client;
   const number = index + 1;
   const startedAt = clock.now().toISOString();
-  const placement: SwapPlacement = {
-    number,
-    side,
-    image: images[side],
-    startedAt,
-    endedAt: startedAt,
-    rolloutSeconds: null,
-    rolloutCanary: null,
-    canary: null,
-    pods: [],
-    phases: [],
-    failure: null,
-  };
+  const placement = newPlacement({ number, side, image: images[side], startedAt });
   try {
     await withCopy(request, side, `dns-${side.toLowerCase()}-${number}`, async (copy) => {
       const { workload, pods, labels, startSeconds } = copy;
