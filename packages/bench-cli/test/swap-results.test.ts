@@ -233,6 +233,6 @@ describe('the report of a swap', () => {
   it('without any placement still says how it ended', () => {
     const failure = { code: 'E_NO_RATE', message: 'the rate cannot be held', fix: 'Give a lower one.' };
     const shown = rendered('terminal', makeSwap([], { failure, status: 'interrupted' }));
-    expect(shown).toContain('Ended early: 0 of 0 placements measured. the rate cannot be held.');
+    expect(shown).toContain('Ended early, 0 of 0 placements measured: the rate cannot be held.');
   });
 });

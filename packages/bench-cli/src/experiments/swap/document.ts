@@ -14,14 +14,14 @@ import { netDifference, sentenceOf, toneOf } from './words.ts';
 
 function headlineOf({ status, placements, settings, failure }: SwapRecord): string {
   const planned = settings.sequence.length;
-  const count = `${placements.length} of ${planned} placements measured`;
-  if (failure !== null) return `Ended early: ${count}. ${failure.message}.`;
   const failed = placements.filter((placement) => placement.failure !== null).length;
+  const measured = `${placements.length - failed} of ${planned} placements measured`;
+  if (failure !== null) return `Ended early, ${measured}: ${failure.message}.`;
   if (status === 'complete')
     return failed === 0
-      ? `Complete: ${count}.`
-      : `Finished, but ${failed} of ${count.replace(' measured', '')} do not count.`;
-  return `Not finished: ${count}.`;
+      ? `Complete: ${measured}.`
+      : `Finished, but ${failed} of ${planned} placements do not count.`;
+  return `Not finished: ${measured}.`;
 }
 
 function stateOf({ status, placements, failure }: SwapRecord): ReportDocument['state'] {
