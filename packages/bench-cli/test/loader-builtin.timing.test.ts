@@ -101,6 +101,15 @@ describe('bench run', () => {
     expect(median).toBeLessThanOrEqual(Math.max(...medians) * 1.01);
   }, 60_000);
 
+  it('sends the lookups of more names than fit in an argument', async () => {
+    const flags = ['--servers', 'dinodns', '--workload', 'lookup', '--zones', '9000', '--trials', '1'];
+    expect(await world.bench(...flags, '--duration', '1', '--warmup', '0'), world.err()).toBe(0);
+    const [trial] = (await readRecord()).trials;
+    if (trial?.status !== 'ok') throw new Error(JSON.stringify(trial));
+    expect(trial.loaderCommands[0]?.at(-1)).toMatch(/^@.*\.options\.json$/);
+    expect(trial.load.lookups?.perSecond).toBeGreaterThan(100);
+  }, 60_000);
+
   // A machine that stalls for a tenth of a second keeps the rate from being held; not each time the test is repeated.
   it('holds a rate in an open loop', { timeout: 60_000 }, async () => {
     await world.remove();

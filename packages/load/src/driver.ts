@@ -1,9 +1,11 @@
 /**
  * One load in its own process, for a program that accounts for the load's CPU time and memory separately:
- * `node driver.ts OPTIONS [GATE]`, where OPTIONS are those of `cannon` as JSON, and GATE is a `GateAddress` as JSON if
- * the load is one of several that start together. Prints one `DriverEvent` per line on standard output. SIGTERM ends the
+ * `node driver.ts OPTIONS [GATE]`, where OPTIONS are those of `cannon` as JSON, or `@` and the path of a file that holds
+ * them, because Linux takes at most 128 KiB in one argument; and GATE is a `GateAddress` as JSON if the load is one of
+ * several that start together. Prints one `DriverEvent` per line on standard output. SIGTERM ends the
  * load early. On an error, the exit status is that of the error.
  */
+import { readFileSync } from 'node:fs';
 import type { DriverEvent } from './driver-event.ts';
 import { LoadError } from './errors.ts';
 import { type PassedGate, passGate } from './gate.ts';
@@ -13,10 +15,14 @@ function tell(event: DriverEvent): void {
   process.stdout.write(`${JSON.stringify(event)}\n`);
 }
 
+function optionsIn(argument: string) {
+  return JSON.parse(argument.startsWith('@') ? readFileSync(argument.slice(1), 'utf8') : argument);
+}
+
 const [options = '{}', gate] = process.argv.slice(2);
 let passed: PassedGate | undefined;
 try {
-  const run = cannon(JSON.parse(options), {
+  const run = cannon(optionsIn(options), {
     beforeFirst: async () => {
       if (gate !== undefined) passed = await passGate(JSON.parse(gate));
     },

@@ -6,14 +6,21 @@ import { createQueryUpload, loaderObservation, nodeOf, QUERY_PATH, runLoaderJob 
 import { openGateJob } from '../gate/gate-job.ts';
 import type { Loader, LoadOutcome, LoadRequest } from '../loader.ts';
 import { parseEvent } from './events.ts';
-import { driverArguments, GENERATOR_NODE_FLAGS } from './options.ts';
+import { driverArguments, driverOptions, GENERATOR_NODE_FLAGS } from './options.ts';
 import { loadResultOf } from './result.ts';
 
 /** Its path in the image of k8s/images/load. */
 const DRIVER = '/app/packages/load/src/driver.ts';
 
 function commandFor(request: LoadRequest): string[] {
-  return ['node', ...GENERATOR_NODE_FLAGS, DRIVER, ...driverArguments({ ...request, queryFile: QUERY_PATH })];
+  const { json, fits } = driverOptions({ ...request, queryFile: QUERY_PATH });
+  if (!fits)
+    throw new BenchError(
+      'E_CONFIG',
+      `the workload's options take ${Math.ceil(json.length / 1024)} KiB, and a container's argument at most 128`,
+      { fix: 'Look up fewer names: fewer zones, or fewer services.' },
+    );
+  return ['node', ...GENERATOR_NODE_FLAGS, DRIVER, ...driverArguments(json, request)];
 }
 
 type End = Extract<DriverEvent, { readonly event: 'result' | 'error' }>;

@@ -12,7 +12,7 @@ import type { World } from '../../world.ts';
 import { openLocalGate } from '../gate/local-gate.ts';
 import type { Loader, LoadOutcome, LoadRequest } from '../loader.ts';
 import { parseEvent } from './events.ts';
-import { driverArguments, GENERATOR_NODE_FLAGS } from './options.ts';
+import { driverArguments, driverOptions, GENERATOR_NODE_FLAGS } from './options.ts';
 import { loadResultOf } from './result.ts';
 
 export interface BuiltinOptions {
@@ -53,6 +53,15 @@ function driverScript(): string {
   return fileURLToPath(import.meta.resolve('@dinodns-bench/load/driver'));
 }
 
+/** Options that do not fit in an argument lie beside the raw output. */
+async function passedOptions({ fs }: World, request: LoadRequest): Promise<string> {
+  const { json, fits } = driverOptions(request);
+  if (fits) return json;
+  const path = `${request.outputFile}.options.json`;
+  await fs.writeFile(path, json);
+  return `@${path}`;
+}
+
 /** What its process has reported so far. */
 interface Heard {
   readonly intervals: { atSeconds: number; qps: number }[];
@@ -65,7 +74,7 @@ async function runBuiltin(
   group: ResourceGroup,
 ): Promise<LoadOutcome> {
   const program = [world.processes.nodePath, ...GENERATOR_NODE_FLAGS, driverScript()];
-  const command = [...program, ...driverArguments(request)];
+  const command = [...program, ...driverArguments(await passedOptions(world, request), request)];
   const heard: Heard = { intervals: [], end: null };
   const running = await world.processes
     .start(group.wrap(command), {

@@ -8,10 +8,18 @@ import type { LoadRequest } from '../loader.ts';
  */
 export const GENERATOR_NODE_FLAGS: readonly string[] = ['--single-threaded', '--min-semi-space-size=16'];
 
-/** Arguments of the generator's driver. */
-export function driverArguments(request: LoadRequest): string[] {
-  const { gate } = request;
-  return [JSON.stringify(builtinOptions(request)), ...(gate === undefined ? [] : [JSON.stringify(gate)])];
+/** Linux takes at most 32 pages in one argument, with the zero byte at its end (MAX_ARG_STRLEN). */
+const MAX_ARGUMENT_BYTES = 128 * 1024 - 1;
+
+/** The load's options, and whether they fit in an argument: the lookups of many names do not. */
+export function driverOptions(request: LoadRequest): { readonly json: string; readonly fits: boolean } {
+  const json = JSON.stringify(builtinOptions(request));
+  return { json, fits: Buffer.byteLength(json) <= MAX_ARGUMENT_BYTES };
+}
+
+/** Arguments of the generator's driver. `options` is JSON, or `@` and the path of a file that holds it. */
+export function driverArguments(options: string, { gate }: LoadRequest): string[] {
+  return [options, ...(gate === undefined ? [] : [JSON.stringify(gate)])];
 }
 
 /** When queries are sent. */

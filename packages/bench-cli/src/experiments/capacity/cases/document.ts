@@ -20,7 +20,7 @@ function warningsOf({ trials }: CasesResult): string[] {
     ...(loader === 0
       ? []
       : [
-          `In ${counted(loader, 'trial')} at saturation the load generator was the limit: the server may do more.`,
+          `In ${counted(loader, 'trial')} at saturation the load generator was the limit, or waited for a CPU: the server may do more.`,
         ]),
   ];
 }
