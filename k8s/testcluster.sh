@@ -43,6 +43,13 @@ bash "$scripts/image" "dinodns-bench/server:$ours" . -f k8s/images/server/Docker
 
 bash "$scripts/image" "dinodns-bench/load:$ours" . -f k8s/images/load/Dockerfile --build-arg NODE_IMAGE=localhost/node:24 >&2
 
+# The floor: servers in C, and the echo.
+for kind in knot nsd; do
+  bash "$scripts/image" "dinodns-bench/$kind:$ours" "k8s/images/$kind" --build-arg BASE_IMAGE=localhost/debian:bookworm >&2
+done
+bash "$scripts/image" "dinodns-bench/echo:$ours" packages/batched-udp/src -f k8s/images/echo/Dockerfile \
+  --build-arg BASE_IMAGE=localhost/debian:bookworm >&2
+
 # For the tests of `bench swap`: images that cannot serve.
 for kind in crashing foreign; do
   bash "$scripts/image" "bad-coredns:$kind" packages/bench-cli/test/fixtures/bad-coredns --target "$kind" \

@@ -230,7 +230,12 @@ describe('small parts', () => {
     expect(own.checker).toBe('r/x:2');
     expect(imageOf('coredns+file', own)).toBe('r:5000/c:x');
     expect(imageOf('coredns@1.11.3+file', own)).toBe('r:5000/c:1.11.3');
-    expect(() => imageOf('knot', own)).toThrow('knot has no container image');
+    const others = imagesOf({ ...settings, serverImages: ['knot=r:5000/knot:3'] }, 'dnsperf');
+    expect(imageOf('knot', others)).toBe('r:5000/knot:3');
+    expect(imageOf('nsd', others)).toMatch(/^dinodns-bench\/nsd:\d/);
+    expect(imageOf('echo', others)).toMatch(/^dinodns-bench\/echo:\d/);
+    expect(() => imageOf('bind', own)).toThrow('bind has no container image');
+    expect(() => imageOf('echo+node', own)).toThrow('echo+node has no container image');
   });
 });
 

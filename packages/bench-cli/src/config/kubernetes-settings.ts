@@ -38,6 +38,9 @@ const toleration = z
     tolerationMessage,
   );
 
+const serverImageMessage = 'must be KIND=IMAGE with a KIND of echo, knot and nsd, for example knot=registry.example/knot:3.4';
+const serverImage = z.string(serverImageMessage).regex(/^(?:echo|knot|nsd)=\S+$/, serverImageMessage);
+
 const secretMessage = 'must be names of Secrets, each [namespace/]name, for example default/registry';
 const secret = z.string(secretMessage).regex(/^(?:[a-z0-9-]+\/)?[a-z0-9.-]+$/, secretMessage);
 
@@ -74,6 +77,11 @@ export const KUBERNETES_SETTINGS = {
     flag: '--dinodns-image <image>',
     description: 'built from k8s/images/server; see `bench images`',
     schema: text,
+  },
+  serverImages: {
+    flag: '--server-images <list>',
+    description: 'images of other servers, built from k8s/images: echo=IMAGE,knot=IMAGE,nsd=IMAGE',
+    schema: list(serverImage, serverImageMessage),
   },
   loaderImage: {
     flag: '--loader-image <image>',

@@ -16,7 +16,7 @@ import { provisionProgress } from '../progress/provision-progress.ts';
 import type { Program, ProvideTool, ProvisionOptions } from '../provision/provision.ts';
 import { createProvisioner } from '../provision/provisioner.ts';
 import { isEncrypted, type ProvisionedTool, type ServerRecord, type Transport } from '../results/record.ts';
-import { AS_FOUND, identityOf, type Server, type ServerVersion } from '../servers/server.ts';
+import { AS_FOUND, answersOf, identityOf, type Server, type ServerVersion } from '../servers/server.ts';
 import { signZones } from '../signing/sign-zones.ts';
 import { assignCpus, availableCpuNumbers } from '../targets/local/cpu-sets.ts';
 import { createLocalTarget, type LocalTargetOptions } from '../targets/local/local-target.ts';
@@ -70,8 +70,7 @@ async function describeServer(
     components: {
       ...version?.components,
       ...(beside === undefined ? {} : { [beside.tool]: `${beside.version}, under the same CPU limit` }),
-      // Reports mark what is not a DNS server by this.
-      ...(server.answers === undefined ? {} : { answers: server.answers }),
+      ...answersOf(server),
     },
     files: {},
   };

@@ -1,13 +1,15 @@
-/** What servers have in common that are measured as the system installed them: one program, no image, no choice of versions. */
+/** What servers have in common that are measured as the system installed them: one program, no choice of versions. */
 import { installedProgram } from '../provision/path-tools.ts';
 import { readVersion, type VersionQuestion } from '../provision/tool-version.ts';
-import type { InstancePlan, InstanceRequest, ServerDefinition } from './server.ts';
+import type { InstancePlan, InstanceRequest, ServerDefinition, ServerImage } from './server.ts';
 
 export interface InstalledServer extends Pick<ServerDefinition, 'transports' | 'servesSigned'> {
   readonly executable: string;
   /** The package that contains it: one name for all systems, or one for each package manager. */
   readonly packages: Parameters<typeof installedProgram>[1];
   readonly question: VersionQuestion;
+  /** Default: none; it does not run in clusters. */
+  readonly image?: ServerImage;
   /** Threads or processes that answer, for an instance with this many cores. Default: one for each, at least one. */
   readonly workers?: (cpus: number) => number;
   plan(request: InstanceRequest, workers: number): Pick<InstancePlan, 'files' | 'command' | 'logFile'>;
@@ -21,13 +23,14 @@ export function installedServer(server: InstalledServer): ServerDefinition {
     executable,
     packages,
     question,
+    image = null,
     workers: workersFor = onePerCpu,
     transports,
     servesSigned,
   } = server;
   return {
     program: installedProgram({ name: executable, question }, packages),
-    image: null,
+    image,
     answersUnknownZoneWith: 'REFUSED',
     unsupported: () => null,
     ...(transports === undefined ? {} : { transports }),

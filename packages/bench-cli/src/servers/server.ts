@@ -45,6 +45,8 @@ export interface InstanceRequest {
   readonly signedZones?: string;
   /** Absolute path of the directory that will hold `files`. Exists only on the target. */
   readonly directory: string;
+  /** Absolute path of a directory where the server may write, if it may not in `directory`. Exists only on the target. */
+  readonly stateDirectory?: string;
   /** The server's program on the target: the executable, or an interpreter and its script. */
   readonly program: readonly string[];
   /** Where its companions listen, at `address`. */
@@ -101,7 +103,7 @@ export interface InstancePlan {
 
 /** What decides which image a server runs in. */
 export interface ImageSettings extends WantedVersion {
-  readonly settings: Pick<KubernetesSettings, 'corednsImage' | 'dinodnsImage'>;
+  readonly settings: Pick<KubernetesSettings, 'corednsImage' | 'dinodnsImage' | 'serverImages'>;
   /** The server's name asks for this version. */
   readonly isNamed: boolean;
 }
@@ -217,6 +219,11 @@ export interface Server extends ServerDefinition, WantedVersion {
 /** What a record says of a server, whatever its program. */
 export function identityOf({ name, kind, variant, title }: Server) {
   return { name, kind, variant, title };
+}
+
+/** Among the components in a record: by this, reports mark what is not a DNS server. */
+export function answersOf({ answers }: Pick<ServerDefinition, 'answers'>): { answers?: 'echo' } {
+  return answers === undefined ? {} : { answers };
 }
 
 /** A configuration of a kind beside the plain one. */

@@ -27,6 +27,8 @@ export interface Encryption {
 export interface RenderOptions {
   /** Absolute path of the files' directory. Default `.`: the server's working directory. */
   readonly directory?: string | undefined;
+  /** Absolute path of a directory where the server may write, if it may not where its files are. Default: `directory`. */
+  readonly stateDirectory?: string | undefined;
   /** Address on which the server listens, IPv4 or IPv6. Default 127.0.0.1. */
   readonly address?: string | undefined;
   /** UDP and TCP port, 1 to 65535. Default 5300. */
@@ -69,6 +71,7 @@ export interface RenderOptions {
 /** Render options with their defaults. */
 export interface Settings {
   readonly directory: string;
+  readonly stateDirectory: string;
   readonly address: string;
   readonly port: number;
   readonly workers: number;
@@ -168,6 +171,7 @@ function* inOrder<T>(...lists: readonly Iterable<T>[]): Generator<T> {
 function settingsOf(options: RenderOptions): Settings {
   return {
     directory: options.directory ?? '.',
+    stateDirectory: options.stateDirectory ?? options.directory ?? '.',
     address: options.address ?? '127.0.0.1',
     port: options.port ?? 5300,
     workers: options.workers ?? 1,
@@ -197,7 +201,7 @@ function wholeNumber(value: number | undefined, what: string, max: number): Prob
 }
 
 function optionProblems(options: RenderOptions): Problem[] {
-  const { directory, address, port, workers, coredns, zoneFiles } = options;
+  const { directory, stateDirectory, address, port, workers, coredns, zoneFiles } = options;
   const problems = [
     wholeNumber(port, 'the port', 65_535),
     wholeNumber(workers, 'the number of workers', MAX_WORKERS),
@@ -209,7 +213,7 @@ function optionProblems(options: RenderOptions): Problem[] {
       fix: 'give an IPv4 or IPv6 address, such as 127.0.0.1, ::1 or 0.0.0.0',
     });
   }
-  for (const path of [directory, zoneFiles]) {
+  for (const path of [directory, stateDirectory, zoneFiles]) {
     if (path === undefined || isPlainPath(path)) continue;
     problems.push({
       problem: `the directory ${JSON.stringify(path)} has a quote, a backslash or a control character, which some servers cannot read`,

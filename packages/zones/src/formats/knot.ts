@@ -12,8 +12,8 @@ const SOCKET = 'knot.sock';
  * Knot DNS does not start if the path of its control socket is too long for the kernel. The path then goes through
  * the working directory, which is the directory of these files.
  */
-function controlSocket(directory: string): string {
-  if (Buffer.byteLength(`${directory}/${SOCKET}`) <= MAX_SOCKET_PATH) return '';
+function controlSocket(rundir: string): string {
+  if (Buffer.byteLength(`${rundir}/${SOCKET}`) <= MAX_SOCKET_PATH) return '';
   return `control:\n  listen: /proc/self/cwd/${SOCKET}\n`;
 }
 
@@ -23,20 +23,20 @@ export const knot = defineFormat({
   description: 'knot.conf, and the zone file that all zones share',
   files: ['knot.conf', SHARED_ZONE_FILE],
   render({ zoneSet, plan, settings, heading }) {
-    const { directory, address, port, workers, zoneFiles } = settings;
+    const { directory, stateDirectory, address, port, workers, zoneFiles } = settings;
     const head = `# ${heading}
 # Start: knotd -c knot.conf
 server:
-  rundir: "${directory}"
+  rundir: "${stateDirectory}"
   listen: ${address}@${port}
   udp-workers: ${workers}
   tcp-workers: ${workers}
   background-workers: 1
-${controlSocket(directory)}log:
+${controlSocket(stateDirectory)}log:
   - target: stderr
     any: warning
 database:
-  storage: "${directory}"
+  storage: "${stateDirectory}"
 template:
   - id: default
     storage: "${directory}"

@@ -20,7 +20,7 @@ export const nsd = defineFormat({
   files: ['nsd.conf', SHARED_ZONE_FILE],
   encrypts: ['tls'],
   render({ zoneSet, plan, settings, heading }) {
-    const { directory, address, port, workers, zoneFiles, encryption } = settings;
+    const { directory, stateDirectory, address, port, workers, zoneFiles, encryption } = settings;
     const head = `# ${heading}
 # Start: nsd -d -c nsd.conf
 server:
@@ -31,10 +31,10 @@ server:
   username: ""
   chroot: ""
   zonesdir: "${directory}"
-  xfrdir: "${directory}"
+  xfrdir: "${stateDirectory}"
   database: ""
-  zonelistfile: "${inDirectory(directory, 'nsd-zone.list')}"
-  xfrdfile: "${inDirectory(directory, 'nsd-xfrd.state')}"
+  zonelistfile: "${inDirectory(stateDirectory, 'nsd-zone.list')}"
+  xfrdfile: "${inDirectory(stateDirectory, 'nsd-xfrd.state')}"
   pidfile: ""
   # The zone file is shared, so nothing may be written back.
   zonefiles-write: 0

@@ -100,3 +100,16 @@ export const echoProgram: Program = {
     return inspectionOf('found' in inC ? inC : await echoOnNode(world));
   },
 };
+
+/** The program on Node.js, also where there is a compiler. */
+export const echoOnNodeProgram: Program = {
+  name: 'udp-echo on Node.js',
+  optional: true,
+  provide: (world) =>
+    firstThatWorks(
+      'udp-echo on Node.js',
+      [{ name: 'Node.js', attempt: () => echoOnNode(world) }],
+      'Install @dinodns-bench/batched-udp again: it contains the program.',
+    ),
+  inspect: async (world) => inspectionOf(await echoOnNode(world)),
+};

@@ -2,6 +2,7 @@
 import { findFormat } from '@dinodns-bench/zones';
 import type { VersionQuestion } from '../../provision/tool-version.ts';
 import { installedServer } from '../installed.ts';
+import { ownImage } from '../own-image.ts';
 import type { ServerKind } from '../server.ts';
 
 /** `knotd (Knot DNS), version 3.2.6` */
@@ -11,11 +12,14 @@ const definition = installedServer({
   executable: 'knotd',
   packages: 'knot',
   question: VERSION,
+  image: ownImage('knot', 'docker build -t IMAGE k8s/images/knot'),
   // Over TLS only from 3.4 on, which no stable release of Debian had when this was written.
   transports: ['udp', 'tcp'],
   servesSigned: true,
-  plan: ({ zoneSet, directory, address, port, program, signedZones: zoneFiles }, workers) => ({
-    files: [...findFormat('knot').render(zoneSet, { directory, address, port, workers, zoneFiles })],
+  plan: ({ zoneSet, directory, stateDirectory, address, port, program, signedZones: zoneFiles }, workers) => ({
+    files: [
+      ...findFormat('knot').render(zoneSet, { directory, stateDirectory, address, port, workers, zoneFiles }),
+    ],
     command: [...program, '-c', `${directory}/knot.conf`],
   }),
 });

@@ -2,6 +2,7 @@
 import { findFormat } from '@dinodns-bench/zones';
 import type { VersionQuestion } from '../../provision/tool-version.ts';
 import { installedServer } from '../installed.ts';
+import { ownImage } from '../own-image.ts';
 import { encryptionOf, type ServerKind } from '../server.ts';
 
 /** `NSD version 4.6.1, on standard error` */
@@ -11,11 +12,12 @@ const definition = installedServer({
   executable: 'nsd',
   packages: 'nsd',
   question: VERSION,
+  image: ownImage('nsd', 'docker build -t IMAGE k8s/images/nsd'),
   transports: ['udp', 'tcp', 'tls'],
   servesSigned: true,
   plan(request, workers) {
-    const { zoneSet, directory, address, port, program, signedZones: zoneFiles } = request;
-    const options = { directory, address, port, workers, zoneFiles, ...encryptionOf(request) };
+    const { zoneSet, directory, stateDirectory, address, port, program, signedZones: zoneFiles } = request;
+    const options = { directory, stateDirectory, address, port, workers, zoneFiles, ...encryptionOf(request) };
     return {
       files: [...findFormat('nsd').render(zoneSet, options)],
       // -d: stay in the foreground, so that the process that was started is the server.

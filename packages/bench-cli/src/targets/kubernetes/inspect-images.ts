@@ -1,7 +1,7 @@
 /** Asks the programs in the images for their versions, in the cluster: so every image is pulled before a trial. */
 import { DNSPERF_VERSION, readVersion } from '../../provision/tool-version.ts';
 import type { ProvisionedTool, ServerRecord } from '../../results/record.ts';
-import { identityOf, type Server } from '../../servers/server.ts';
+import { answersOf, identityOf, type Server } from '../../servers/server.ts';
 import type { ClusterRun } from './cluster-run.ts';
 import { describeService, findService, imageTag } from './existing-service.ts';
 import type { LoaderKind } from './images.ts';
@@ -155,19 +155,19 @@ export async function inspectImages(
     const answer = answers.get(image);
     if (answer === undefined) {
       // Nobody said how to ask it.
-      const files = { version: imageTag(image), executable: image, components: {}, files: {} };
+      const files = { version: imageTag(image), executable: image, components: answersOf(server), files: {} };
       records.push({ ...identityOf(server), ...files });
       continue;
     }
     const known = server.parseVersion(answer.text);
-    const version = known?.version ?? 'unknown';
+    const version = known?.version ?? imageTag(image);
     if (!tools.has(image))
       tools.set(image, provisioned(server.program?.name ?? server.name, version, image, answer.image));
     records.push({
       ...identityOf(server),
       version,
       executable: image,
-      components: { ...known?.components, image: answer.image },
+      components: { ...known?.components, image: answer.image, ...answersOf(server) },
       files: {},
     });
   }

@@ -104,6 +104,7 @@ function placement({ settings, component, labels }: PodRequest): Partial<V1PodSp
 }
 
 /** The only place where a pod may write. */
+export const SCRATCH_DIRECTORY = '/tmp';
 const SCRATCH: V1Volume = { name: 'tmp', emptyDir: { sizeLimit: '64Mi' } };
 
 function volumesOf(mounts: PodRequest['mounts'] = {}): V1Volume[] {
@@ -138,7 +139,7 @@ function containerOf(request: PodRequest): V1Container {
         mountPath,
         readOnly: true,
       })),
-      { name: SCRATCH.name, mountPath: '/tmp' },
+      { name: SCRATCH.name, mountPath: SCRATCH_DIRECTORY },
     ],
     securityContext: {
       allowPrivilegeEscalation: false,

@@ -11,7 +11,7 @@ import type { InstancePlan, Server } from '../../../servers/server.ts';
 import { configMapOf } from './config-map.ts';
 import { certificateFiles, certificatePaths, withoutCertificates } from './encryption.ts';
 import { LABELS, labelValue, unitLabels, unitSelector } from './labels.ts';
-import { podTemplate } from './pods.ts';
+import { podTemplate, SCRATCH_DIRECTORY } from './pods.ts';
 
 /** In the pod, because a port below 1024 needs a capability. The Service uses port 53. */
 export const POD_PORT = 5353;
@@ -62,6 +62,7 @@ function planOf(request: ServerRequest): InstancePlan {
     cpus,
     workerCpus: settings.workers === 'node' ? (nodeCpus ?? cpus) : cpus,
     directory: CONFIGURATION_DIRECTORY,
+    stateDirectory: SCRATCH_DIRECTORY,
     ...(request.certificates === null ? {} : { certificate: certificatePaths(CONFIGURATION_DIRECTORY) }),
     // The entry point of the image.
     program: [],

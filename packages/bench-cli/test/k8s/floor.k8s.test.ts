@@ -1,0 +1,62 @@
+/** The floor on a cluster: what a Service costs with servers in C behind it, and with no DNS server at all. */
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { OkTrial, RunRecord } from '../../src/results/record.ts';
+import type { TestWorld } from '../support/test-world.ts';
+import { leftovers } from './support/admin.ts';
+import { clusterWorld, recordOf } from './support/bench.ts';
+
+const SERVERS = ['echo', 'knot', 'nsd', 'dinodns'];
+const ok = (record: RunRecord) => record.trials.filter((trial): trial is OkTrial => trial.status === 'ok');
+
+describe('echo, knot and nsd behind a Service, beside DinoDNS', () => {
+  let world: TestWorld;
+  let status: number;
+  let record: RunRecord;
+  beforeAll(async () => {
+    world = await clusterWorld();
+    const times = ['--tier', '500m', '--mode', 'single', '--duration', '2', '--warmup', '0', '--trials', '1'];
+    status = await world.bench(
+      'run',
+      '--target',
+      'kubernetes',
+      '--servers',
+      SERVERS.join(),
+      '--baseline',
+      'echo',
+      ...times,
+    );
+    record = await recordOf(world);
+  });
+  afterAll(() => world.remove());
+
+  it('measures all of them, with the CPU time of each pod', () => {
+    expect(record.trials.flatMap((trial) => (trial.status === 'failed' ? [trial.failure] : []))).toEqual([]);
+    expect(status, world.err()).toBe(0);
+    expect(record.cases.map(({ server }) => server)).toEqual(SERVERS);
+    for (const trial of ok(record)) {
+      expect(trial.load.queriesCompleted, trial.key).toBeGreaterThan(1000);
+      expect(trial.server?.cpuSource).toBe('kubelet-summary');
+      expect(trial.server?.cpuSeconds, trial.key).toBeGreaterThan(0);
+    }
+  });
+
+  it('checks the answers of the DNS servers, and those of the echo not', () => {
+    expect(ok(record).map(({ checkedAnswers }) => checkedAnswers)).toEqual([0, 200, 200, 200]);
+  });
+
+  it('knows their versions and images, and says that the echo is no DNS server', async () => {
+    for (const name of SERVERS) {
+      const server = record.servers.find((one) => one.name === name);
+      expect(server?.version, name).toMatch(/^\d+\.\d+/);
+      expect(server?.executable, name).toContain('dinodns-bench/');
+    }
+    const report = await readFile(join(world.directory, 'results', record.id, 'report.md'), 'utf8');
+    expect(report.replace(/\s+/g, ' ')).toContain('Not a DNS server but an upper bound for one');
+  });
+
+  it('leaves nothing in the cluster', async () => {
+    expect(await leftovers()).toEqual([]);
+  });
+});
