@@ -4,6 +4,7 @@ export type {
   Backend,
   Batch,
   BatchHandler,
+  Calls,
   Endpoint,
   Peer,
   UdpSocket,

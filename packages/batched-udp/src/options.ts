@@ -1,7 +1,7 @@
 /** Checks options and fills in defaults, the same for both backends. */
 import { type Address, parseAddress } from './address.ts';
 import { UdpError } from './errors.ts';
-import type { BatchHandler, UdpSocketOptions, Waiting } from './socket.ts';
+import type { BatchHandler, Calls, UdpSocketOptions, Waiting } from './socket.ts';
 
 /** A validated address and port. */
 export interface Target extends Address {
@@ -24,6 +24,7 @@ export interface Settings {
   readonly segmentation: boolean;
   readonly dontFragment: boolean;
   readonly gatherMicroseconds: number;
+  readonly calls: Calls;
   readonly waitIn: Waiting;
   readonly busyPollMicroseconds: number;
   readonly timestamps: boolean;
@@ -54,16 +55,28 @@ const maxGatherMicroseconds = 1000;
 const maxBusyPollMicroseconds = 1_000_000;
 
 const places: readonly Waiting[] = ['kernel', 'event-loop'];
+const waysToCall: readonly (Calls | 'auto')[] = ['auto', 'koffi', 'node:ffi'];
 
-/** DINODNS_UDP_WAIT takes precedence over the option. */
-function placeToWait(option: Waiting | undefined): Waiting {
-  const variable = process.env.DINODNS_UDP_WAIT;
-  const isSet = variable !== undefined && variable !== '';
-  const name = isSet ? variable : (option ?? 'kernel');
-  const place = places.find((known) => known === name);
-  if (place !== undefined) return place;
-  const by = isSet ? 'DINODNS_UDP_WAIT' : 'the option waitIn';
-  throw new UdpError('ERR_UDP_OPTION', `${by} is ${JSON.stringify(name)}: it must be ${places.join(' or ')}`);
+/** One of `known`, by name: the environment variable's if it is set, else the option's. */
+function chosen<T extends string>(
+  option: string,
+  value: T | undefined,
+  variable: string,
+  known: readonly T[],
+): T | undefined {
+  const set = process.env[variable];
+  const isSet = set !== undefined && set !== '';
+  const name = isSet ? set : value;
+  if (name === undefined) return undefined;
+  const found = known.find((one) => one === name);
+  if (found !== undefined) return found;
+  const by = isSet ? variable : `the option ${option}`;
+  throw new UdpError('ERR_UDP_OPTION', `${by} is ${JSON.stringify(name)}: it must be ${known.join(' or ')}`);
+}
+
+function wayToCall(option: Calls | 'auto' | undefined): Calls {
+  const way = chosen('calls', option, 'DINODNS_UDP_CALLS', waysToCall) ?? 'auto';
+  return way === 'auto' ? 'koffi' : way;
 }
 
 const maxBufferBytes = 2 ** 30 - 1; // The kernel doubles the requested size, in an int.
@@ -111,7 +124,8 @@ export function settle(options: UdpSocketOptions): Settings {
       0,
       maxGatherMicroseconds,
     ),
-    waitIn: placeToWait(options.waitIn),
+    calls: wayToCall(options.calls),
+    waitIn: chosen('waitIn', options.waitIn, 'DINODNS_UDP_WAIT', places) ?? 'kernel',
     busyPollMicroseconds: integer(
       'busyPollMicroseconds',
       options.busyPollMicroseconds ?? 0,

@@ -2,7 +2,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { systemError, UdpError } from '../errors.ts';
 import { type Settings, target } from '../options.ts';
-import type { Endpoint, Peer, UdpSocket, UdpSocketCounters, Waiting } from '../socket.ts';
+import type { Calls, Endpoint, Peer, UdpSocket, UdpSocketCounters, Waiting } from '../socket.ts';
 import { type Descriptor, openDescriptor } from './descriptor.ts';
 import { waitInKernel } from './kernel-wait.ts';
 import { constants } from './layout.ts';
@@ -132,6 +132,10 @@ export class NativeUdpSocket implements UdpSocket {
           })
         : undefined;
     return inKernel ?? new LoopWait(this.#libc, fd, wanted, this.#serve);
+  }
+
+  get calls(): Calls {
+    return this.#libc.calls;
   }
 
   get waitsIn(): Waiting {
