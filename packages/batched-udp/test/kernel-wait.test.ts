@@ -3,6 +3,7 @@ import { readFile } from 'node:fs/promises';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import type { Batch, UdpSocketOptions } from '../src/index.ts';
 import { type Libc, loadLibc } from '../src/native/libc.ts';
+import { hasNodeFfi } from '../src/native/node-ffi.ts';
 import { NativeUdpSocket } from '../src/native/socket.ts';
 import { settle } from '../src/options.ts';
 import { echo, keep, open } from './support/sockets.ts';
@@ -172,6 +173,33 @@ describe.runIf(native)('who waits in the kernel', () => {
       await sendTo(server.local.port);
       await closed.promise;
     }
+  });
+});
+
+describe.runIf(native)('how system calls are made', () => {
+  it('is through koffi unless told otherwise, and nothing for dgram', async () => {
+    expect((await open({ address })).calls).toBe('koffi');
+    expect((await open({ address, calls: 'koffi' })).calls).toBe('koffi');
+    expect((await open({ address, backend: 'dgram' })).calls).toBeNull();
+  });
+
+  it.skipIf(hasNodeFfi())('is an error where this Node.js has no node:ffi, not another backend', async () => {
+    await expect(open({ address, calls: 'node:ffi' })).rejects.toMatchObject({
+      code: 'ERR_UDP_OPTION',
+      message: expect.stringContaining('has no node:ffi'),
+    });
+  });
+
+  it('is as the environment says', async () => {
+    onTestFinished(() => {
+      delete process.env.DINODNS_UDP_CALLS;
+    });
+    process.env.DINODNS_UDP_CALLS = 'koffi';
+    expect((await open({ address, calls: 'node:ffi' })).calls).toBe('koffi');
+    process.env.DINODNS_UDP_CALLS = 'dlopen';
+    await expect(open({ address })).rejects.toThrow(
+      'DINODNS_UDP_CALLS is "dlopen": it must be auto or koffi or node:ffi',
+    );
   });
 });
 

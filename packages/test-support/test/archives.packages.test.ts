@@ -214,6 +214,75 @@ test('batched-udp runs over dgram, and says why, where koffi has no binary', {
   await expect(native).rejects.toMatchObject({ stderr: expect.stringContaining('ERR_UDP_BACKEND') });
 });
 
+/** Answers promises, timers and a worker thread's client, with every call through `node:ffi`. */
+const THROUGH_FFI = `
+import { Worker, isMainThread, workerData } from 'node:worker_threads';
+import { openUdpSocket } from '@dinodns-bench/batched-udp';
+
+const address = '127.0.0.1';
+const options = { address, backend: 'native', calls: 'node:ffi' };
+if (isMainThread) {
+  let answers = 0;
+  const server = await openUdpSocket({
+    ...options,
+    onBatch(batch) {
+      for (let i = 0; i < batch.count; i++) batch.reply(i, batch.lengths[i]);
+      answers += batch.count;
+      return true;
+    },
+  });
+  const refused = await openUdpSocket({ ...options, port: server.local.port, onBatch() {} }).catch(({ code }) => code);
+  const timer = setInterval(() => undefined, 5);
+  const worker = new Worker(new URL(import.meta.url), { workerData: server.local });
+  const [received] = await new Promise((resolve) => worker.once('message', resolve));
+  clearInterval(timer);
+  const { backend, calls, waitsIn, counters } = server;
+  console.log(JSON.stringify({ backend, calls, waitsIn, refused, received, answers, sent: counters.sent }));
+  await server.close();
+} else {
+  const { parentPort } = await import('node:worker_threads');
+  let received = 0;
+  const client = await openUdpSocket({
+    ...options,
+    connect: workerData,
+    segmentation: true,
+    timestamps: true,
+    async onBatch(batch) {
+      received += batch.count;
+      await null;
+      if (received % 50 === 0 && received < 1000) send();
+      if (received < 1000) return;
+      parentPort.postMessage([received]);
+      await client.close();
+    },
+  });
+  // No more at once than any socket's buffer holds.
+  const send = () => {
+    for (let i = 0; i < 50; i++) client.queue(Uint8Array.of(1, 2, 3));
+    client.flush();
+  };
+  send();
+}
+`;
+
+test('batched-udp makes its calls through the node:ffi of Node.js 26 where it is told to', {
+  timeout: INSTALL_MILLISECONDS,
+}, async () => {
+  await installIn(join(folder, 'node-26'), ['node@26', '--foreground-scripts']);
+  writeFileSync(join(project, 'through-ffi.js'), THROUGH_FFI);
+  const env = strangersEnvironment(join(folder, 'node-26/node_modules/node/bin'));
+  const { stdout } = await run('node', ['through-ffi.js'], { cwd: project, env });
+  expect(JSON.parse(stdout)).toEqual({
+    backend: 'native',
+    calls: 'node:ffi',
+    waitsIn: 'kernel',
+    refused: 'EADDRINUSE',
+    received: 1000,
+    answers: 1000,
+    sent: 1000,
+  });
+});
+
 test('a strict TypeScript program compiles against each entry point', { timeout: 120_000 }, async () => {
   const imports = entries.map((entry, index) => `import * as m${index} from '${entry}';`).join('\n');
   const uses = entries.map((_entry, index) => `void m${index};`).join('\n');

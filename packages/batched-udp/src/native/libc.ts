@@ -43,7 +43,7 @@ export interface EventLoop {
  */
 export interface Libc {
   /** How the calls are made. */
-  readonly calls: Calls;
+  readonly through: Calls;
   socket(domain: number, type: number, protocol: number): number;
   dup3(from: number, to: number, flags: number): number;
   close(fd: number): number;
@@ -84,7 +84,10 @@ function libcOf(calls: Calls): Promise<Libc> {
   return libc;
 }
 
-/** @throws UdpError ERR_UDP_BACKEND if this system, machine or runtime lacks it; the message says why. */
+/**
+ * @throws UdpError ERR_UDP_BACKEND if this system, machine or runtime lacks it, ERR_UDP_OPTION if it lacks only this way to
+ *   call it; the message says why.
+ */
 export async function loadLibc(calls: Calls = 'koffi'): Promise<Libc> {
   const { platform, arch } = process;
   if (platform !== 'linux' || !architectures.includes(arch)) {

@@ -96,22 +96,25 @@ function eventLoopOf(ffi: NodeFfi, native: (name: string) => Native): EventLoop 
   const fd = Number(native('uv_backend_fd')(loop));
   const timeout = native('uv_backend_timeout');
   const updateTime = native(UPDATE_TIME);
-  return fd < 0 ? undefined : { fd, timeout: () => Number(timeout(loop)), updateTime: () => void updateTime(loop) };
+  return fd < 0
+    ? undefined
+    : { fd, timeout: () => Number(timeout(loop)), updateTime: () => void updateTime(loop) };
 }
 
 /**
  * `libc` with all calls made through `node:ffi`; it still watches descriptors for the event loop.
- * @throws UdpError ERR_UDP_BACKEND if this runtime does not have it.
+ * @throws UdpError ERR_UDP_OPTION if this runtime does not have it.
  */
 export function bindWithNodeFfi(libc: Libc): Libc {
   const ffi = hasNodeFfi() ? process.getBuiltinModule('node:ffi') : undefined;
   if (!isNodeFfi(ffi)) {
-    throw new UdpError('ERR_UDP_BACKEND', `Node.js ${process.versions.node} has no node:ffi: it came with 26.1`);
+    throw new UdpError('ERR_UDP_OPTION', `calls: this Node.js (${process.versions.node}) has no node:ffi`);
   }
   const native = open(ffi);
   const pointer = pointers();
   const errnoAt = native(ERRNO)();
-  if (typeof errnoAt !== 'bigint') throw new UdpError('ERR_UDP_BACKEND', 'node:ffi does not tell where errno is');
+  if (typeof errnoAt !== 'bigint')
+    throw new UdpError('ERR_UDP_BACKEND', 'node:ffi does not tell where errno is');
   const socket = native('socket');
   const dup3 = native('dup3');
   const close = native('close');
@@ -126,14 +129,15 @@ export function bindWithNodeFfi(libc: Libc): Libc {
   const usleep = native('usleep');
   const poll = native('poll');
   return {
-    calls: 'node:ffi',
+    through: 'node:ffi',
     socket: (domain, type, protocol) => Number(socket(domain, type, protocol)),
     dup3: (from, to, flags) => Number(dup3(from, to, flags)),
     close: (fd) => Number(close(fd)),
     bind: (fd, address, length) => Number(bind(fd, pointer(address), length)),
     connect: (fd, address, length) => Number(connect(fd, pointer(address), length)),
     getsockname: (fd, address, length) => Number(getsockname(fd, pointer(address), pointer(length))),
-    setsockopt: (fd, level, name, value, length) => Number(setsockopt(fd, level, name, pointer(value), length)),
+    setsockopt: (fd, level, name, value, length) =>
+      Number(setsockopt(fd, level, name, pointer(value), length)),
     getsockopt: (fd, level, name, value, length) =>
       Number(getsockopt(fd, level, name, pointer(value), pointer(length))),
     recvmmsg: (fd, messages, count, flags, timeout) =>

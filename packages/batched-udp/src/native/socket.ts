@@ -1,13 +1,13 @@
 /** A socket that uses recvmmsg(2) and sendmmsg(2). */
-import { setTimeout as delay } from 'node:timers/promises';
-import { systemError, UdpError } from '../errors.ts';
+import { UdpError } from '../errors.ts';
 import { type Settings, target } from '../options.ts';
 import type { Calls, Endpoint, Peer, UdpSocket, UdpSocketCounters, Waiting } from '../socket.ts';
 import { type Descriptor, openDescriptor } from './descriptor.ts';
+import { drain } from './drain.ts';
 import { waitInKernel } from './kernel-wait.ts';
-import { constants } from './layout.ts';
 import type { Libc } from './libc.ts';
 import { LoopWait } from './loop-wait.ts';
+import { makeRead, type Read } from './read.ts';
 import { ReceiveArena } from './receive-arena.ts';
 import { SendQueue } from './send-queue.ts';
 import { encodeSockaddr, peerOfSockaddr } from './sockaddr.ts';
@@ -22,15 +22,6 @@ const readOnFrom = 2;
 
 /** Maximum sleep to gather datagrams, in microseconds: timers and other sockets wait for it. */
 const sleepPerTurn = 2000;
-
-/** Errors that one call of `receive` ignores before it gives up until the next wake-up. */
-const errorsPerReceive = 8;
-
-/** How long `close` waits for the kernel to accept what is queued. */
-const closePatienceMs = 1000;
-
-/** Kernel memory of the smallest datagram, on the low side (struct sk_buff and skb_shared_info are 576 bytes). */
-const smallestDatagramBytes = 512;
 
 export class NativeUdpSocket implements UdpSocket {
   readonly backend = 'native';
@@ -47,6 +38,7 @@ export class NativeUdpSocket implements UdpSocket {
   readonly #descriptor: Descriptor;
   readonly #tally: Tally;
   readonly #arena: ReceiveArena;
+  readonly #read: Read;
   readonly #queue: SendQueue;
   readonly #transmit: Transmit;
   readonly #wait: Wait;
@@ -85,6 +77,8 @@ export class NativeUdpSocket implements UdpSocket {
         slotBytes,
         timestamps: settings.timestamps,
       });
+      const report = (error: UdpError, refused: boolean) => this.#report(error, refused);
+      this.#read = makeRead(libc, descriptor.fd, batchSize, this.#arena, this.#tally, report);
       this.#queue = new SendQueue(libc, {
         family,
         connected,
@@ -135,7 +129,7 @@ export class NativeUdpSocket implements UdpSocket {
   }
 
   get calls(): Calls {
-    return this.#libc.calls;
+    return this.#libc.through;
   }
 
   get waitsIn(): Waiting {
@@ -146,7 +140,7 @@ export class NativeUdpSocket implements UdpSocket {
     if (!this.#open || this.#closing !== undefined) return true;
     this.#isDone = true;
     this.flush();
-    this.#receive(Math.ceil(maxDatagrams / this.#settings.batchSize), this.#sleepsPerTurn);
+    this.#receive(Number.POSITIVE_INFINITY, maxDatagrams, this.#sleepsPerTurn);
     return this.#isDone;
   };
 
@@ -159,16 +153,18 @@ export class NativeUdpSocket implements UdpSocket {
   }
 
   receive(maxBatches = Number.POSITIVE_INFINITY): number {
-    return this.#receive(maxBatches, 0);
+    return this.#receive(maxBatches, Number.POSITIVE_INFINITY, 0);
   }
 
-  #receive(maxBatches: number, sleeps: number): number {
+  /** Reads until the socket is empty, or `maxBatches` or about `maxDatagrams` are handled. */
+  #receive(maxBatches: number, maxDatagrams: number, sleeps: number): number {
     if (this.#handling) throw new UdpError('ERR_UDP_STATE', 'receive was called from within onBatch');
     if (!this.#open) return 0;
     const { batchSize, gatherMicroseconds } = this.#settings;
     let total = 0;
     let sleepsLeft = sleeps;
-    for (let batches = 0; batches < maxBatches && this.#hasRoomForReplies(); batches++) {
+    for (let batches = 0; batches < maxBatches && total < maxDatagrams; batches++) {
+      if (!this.#hasRoomForReplies()) break;
       const count = this.#receiveBatch();
       total += count;
       if (count < readOnFrom) break;
@@ -198,30 +194,6 @@ export class NativeUdpSocket implements UdpSocket {
     }
     this.#sendReplies(arena.takeReplies());
     return count;
-  }
-
-  #read(): number {
-    const { EAGAIN, EINTR, ECONNREFUSED, MSG_DONTWAIT } = constants;
-    const arena = this.#arena;
-    arena.messages.assertAttached();
-    for (let errors = 0; errors < errorsPerReceive; errors++) {
-      const count = this.#libc.recvmmsg(
-        this.#descriptor.fd,
-        arena.address,
-        this.#settings.batchSize,
-        MSG_DONTWAIT,
-        0,
-      );
-      this.#tally.receiveCalls++;
-      if (count >= 0) return count;
-      const errno = this.#libc.errno();
-      if (errno === EAGAIN) return 0;
-      if (errno === EINTR) continue;
-      const refused = errno === ECONNREFUSED;
-      if (refused) this.#tally.refused++;
-      this.#report(systemError('recvmmsg', this.#libc.errnoName(errno), ''), refused);
-    }
-    return 0;
   }
 
   #sendReplies(count: number): void {
@@ -353,21 +325,14 @@ export class NativeUdpSocket implements UdpSocket {
   async #finish(): Promise<void> {
     // In a new turn: `close` may have been called from within the handler.
     await new Promise((resolve) => setImmediate(resolve));
-    // Under load the socket is never empty; what was there at the start is bounded by the memory it used.
-    const queuedBytes = this.#descriptor.queuedBytes() ?? this.receiveBufferBytes;
-    let left = Math.ceil(queuedBytes / smallestDatagramBytes);
-    const deadline = performance.now() + closePatienceMs;
-    for (;;) {
-      this.flush();
-      if (left > 0 && this.#hasRoomForReplies()) {
-        const count = this.receive(1);
-        left = count < this.#settings.batchSize ? 0 : Math.max(0, left - count);
-      } else if ((left === 0 && this.pending === 0) || performance.now() > deadline) {
-        break;
-      } else {
-        await delay(1);
-      }
-    }
+    await drain({
+      batchSize: this.#settings.batchSize,
+      queuedBytes: this.#descriptor.queuedBytes() ?? this.receiveBufferBytes,
+      flush: () => this.flush(),
+      receiveBatch: () => this.receive(1),
+      hasRoomForReplies: () => this.#hasRoomForReplies(),
+      pending: () => this.pending,
+    });
     this.#finalDrops = this.#descriptor.drops();
     this.#open = false;
     this.#wait.close();
