@@ -2,7 +2,7 @@
  * Throughput, CPU and memory by number of zones, for DinoDNS and the fastest C servers: one `bench run` for each
  * number of zones, in which the servers take turns. From the workspace root:
  *
- *     node benchmarks/zones-curve.ts [--trials 3] [--duration 3] [--tier 1] [zones…]
+ *     node benchmarks/zones-curve.ts [--trials 3] [--duration 3] [--tier 0.5] [zones…]
  *
  * Numbers within a row are comparable, since they were measured in turns; numbers in a column only as far as the
  * machine was equally busy. Knot DNS and NSD take some minutes to load a million zones under the limit of one
@@ -36,7 +36,7 @@ const { values, positionals } = parseArgs({
   options: {
     trials: { type: 'string', default: '3' },
     duration: { type: 'string', default: '3' },
-    tier: { type: 'string', default: '1' },
+    tier: { type: 'string', default: '0.5' },
   },
 });
 
@@ -52,6 +52,8 @@ function measure(zones: string): Case[] {
       values.tier,
       '--mode',
       'single',
+      '--loader',
+      'dnsperf',
     ];
     const lengths = ['--trials', values.trials, '--duration', values.duration, '--warmup', '1'];
     const stdout = execFileSync('bench', ['run', ...flags, ...lengths, '--out', out, '--json'], {

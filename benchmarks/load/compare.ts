@@ -10,15 +10,24 @@
  * QPS is as each loader reports it. CPU time is that of dnsperf's process and of dnscannon's worker thread:
  * dnscannon's main thread only starts it, which takes most of a second, and then sleeps.
  */
-import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
+import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { cpus, tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { createInterface } from 'node:readline';
 import { text } from 'node:stream/consumers';
 import { parseArgs } from 'node:util';
 import type { CannonResult } from '@dinodns-bench/load';
+import {
+  CANNON,
+  compileEcho,
+  type Listening,
+  pinned,
+  quantile,
+  runCannon,
+  startPinned,
+  writeQueries,
+} from './pinned.ts';
 
 const { values } = parseArgs({
   options: {
@@ -35,27 +44,18 @@ const { values } = parseArgs({
 const echoCore = values['echo-core'];
 const loaderCore = values['loader-core'];
 const directory = mkdtempSync(join(tmpdir(), 'load-compare-'));
-const queries = join(directory, 'queries');
-writeFileSync(queries, Array.from({ length: 200 }, (_, i) => `example${i + 1}.com A\n`).join(''));
+const queries = writeQueries(directory);
 
-const cannonProgram = new URL('../../packages/load/src/cli.ts', import.meta.url).pathname;
-const echoSource = values['plain-echo'] ? '../../packages/batched-udp/src/udp-echo.c' : './segmenting-echo.c';
-
-interface Echo {
-  readonly port: number;
-  readonly child: ChildProcess;
-}
-
-async function startEcho(): Promise<Echo> {
-  const program = join(directory, 'udp-echo');
-  execFileSync('cc', ['-O2', '-o', program, new URL(echoSource, import.meta.url).pathname]);
-  const address = values['plain-echo'] ? ['--address', '127.0.0.1', '--port', '0'] : [];
-  const child = spawn('taskset', ['-c', echoCore, program, ...address], {
-    stdio: ['ignore', 'pipe', 'inherit'],
-  });
-  const [line] = await once(createInterface(child.stdout), 'line');
-  const { port } = JSON.parse(line) as { port: number };
-  return { port, child };
+function startEcho(): Promise<Listening> {
+  const command = values['plain-echo']
+    ? compileEcho(directory, '../../packages/batched-udp/src/udp-echo.c', [
+        '--address',
+        '127.0.0.1',
+        '--port',
+        '0',
+      ])
+    : compileEcho(directory, './segmenting-echo.c', []);
+  return startPinned(echoCore, command);
 }
 
 interface Outcome {
@@ -65,33 +65,17 @@ interface Outcome {
   readonly cpuSeconds: number;
 }
 
-/** Runs a command on the loader's core; returns its output and CPU time, which the shell's `times` reports. */
-async function pinned(command: readonly string[]): Promise<{ output: string; cpuSeconds: number }> {
-  const script = `taskset -c ${loaderCore} "$@"; times`;
-  const child = spawn('bash', ['-c', script, 'bash', ...command], { stdio: ['ignore', 'pipe', 'inherit'] });
-  const all = await text(child.stdout);
-  const times = all.trim().split('\n').at(-1) ?? '';
-  const cpuSeconds = [...times.matchAll(/(\d+)m([\d.]+)s/g)].reduce(
-    (sum, [, minutes, seconds]) => sum + 60 * Number(minutes) + Number(seconds),
-    0,
-  );
-  return { output: all.slice(0, all.lastIndexOf('}') + 1) || all, cpuSeconds };
-}
-
-async function cannon(port: number, flags: readonly string[]): Promise<CannonResult> {
-  const { output } = await pinned([
-    ...[process.execPath, cannonProgram, '-w', '1', '--queries', queries, '--json'],
-    ...flags,
-    `127.0.0.1:${port}`,
-  ]);
-  return JSON.parse(output) as CannonResult;
-}
-
 type Loader = (port: number, seconds: number) => Promise<Outcome>;
 
 function cannonLoader(flags: readonly string[]): Loader {
   return async (port, seconds) => {
-    const result = await cannon(port, ['-q', '100', '-d', String(seconds), ...flags]);
+    const { result } = await runCannon(loaderCore, port, queries, [
+      '-q',
+      '100',
+      '-d',
+      String(seconds),
+      ...flags,
+    ]);
     const { qps, counts, latencySeconds, generator } = result;
     const cpuSeconds = generator.workers[0]?.cpuSeconds ?? Number.NaN;
     return { qps, completed: counts.answered, meanSeconds: latencySeconds?.mean ?? Number.NaN, cpuSeconds };
@@ -100,7 +84,7 @@ function cannonLoader(flags: readonly string[]): Loader {
 
 function dnsperfLoader(sockets: string): Loader {
   return async (port, seconds) => {
-    const { output, cpuSeconds } = await pinned([
+    const { output, cpuSeconds } = await pinned(loaderCore, [
       ...['dnsperf', '-s', '127.0.0.1', '-p', String(port), '-d', queries],
       ...['-l', String(seconds), '-q', '100', '-c', sockets, '-T', '1'],
     ]);
@@ -135,11 +119,6 @@ const entries: readonly Entry[] = values.sockets.split(',').flatMap((sockets) =>
   ];
 });
 
-function quantile(samples: readonly number[], share: number): number {
-  const sorted = samples.toSorted((a, b) => a - b);
-  return sorted[Math.min(sorted.length - 1, Math.floor(share * sorted.length))] ?? Number.NaN;
-}
-
 async function compare(port: number, rounds: number, seconds: number): Promise<void> {
   const outcomes = new Map<string, Outcome[]>(entries.map(({ name }) => [name, []]));
   for (let round = 0; round < rounds; round++) {
@@ -171,16 +150,27 @@ async function compare(port: number, rounds: number, seconds: number): Promise<v
   );
 }
 
+/** Lateness of an open loop, second by second: the hypervisor's part of it is no fault of the generator. */
 async function openLoop(port: number, rate: number, seconds: number): Promise<void> {
-  const result = await cannon(port, ['-R', String(rate), '-d', String(seconds), '-t', '1', '-c', '4']);
+  const flags = ['-R', String(rate), '-d', String(seconds), '-S', '1', '-t', '1', '-c', '4'];
+  const { result, intervals } = await runCannon(loaderCore, port, queries, flags);
   const { counts, latenessSeconds, latencySeconds, generator, rates } = result;
   const us = (value = Number.NaN) => (value * 1e6).toFixed(1);
+  const undisturbed = intervals.filter(({ stealSeconds }) => stealSeconds === 0);
+  const p99s = undisturbed.flatMap(({ latenessSeconds: lateness }) =>
+    lateness === null ? [] : [lateness.p99],
+  );
   console.log(
     [
       `open loop at ${rate}/s for ${seconds} s: sent ${rates.sent.toFixed(0)}/s, unsent ${counts.unsent}, lost ${counts.lost}`,
       `lateness µs: p50 ${us(latenessSeconds?.p50)}, p99 ${us(latenessSeconds?.p99)}, p99.9 ${us(latenessSeconds?.['p99.9'])}, max ${us(latenessSeconds?.max)}`,
+      `p99 of lateness in each second without steal (${p99s.length} of ${intervals.length}), µs: median ${us(quantile(p99s, 0.5))}, worst ${us(quantile(p99s, 1))}`,
+      ...intervals.map(
+        ({ toSeconds, latenessSeconds: lateness, stealSeconds }) =>
+          `  second ${toSeconds.toFixed(0)}: p50 ${us(lateness?.p50)}, p99 ${us(lateness?.p99)}, max ${us(lateness?.max)}; steal ${stealSeconds} s`,
+      ),
       `latency µs: p50 ${us(latencySeconds?.p50)}, p99 ${us(latencySeconds?.p99)}`,
-      `kept from the CPU: ${generator.workers[0]?.waitedForCpuSeconds?.toFixed(3)} s; CPU ${((generator.workers[0]?.cpuShare ?? 0) * 100).toFixed(0)} %`,
+      `steal ${generator.stealSeconds} s; kept from the CPU: ${generator.workers[0]?.waitedForCpuSeconds?.toFixed(3)} s; CPU ${((generator.workers[0]?.cpuShare ?? 0) * 100).toFixed(0)} %`,
     ].join('\n'),
   );
 }
@@ -193,26 +183,10 @@ function residentMegabytes(pid: number): number {
 }
 
 async function memory(port: number, seconds: number): Promise<void> {
-  const child = spawn(
-    'taskset',
-    [
-      ...[
-        '-c',
-        loaderCore,
-        process.execPath,
-        cannonProgram,
-        '-w',
-        '1',
-        '-q',
-        '100',
-        '-d',
-        String(seconds),
-        '--json',
-      ],
-      `127.0.0.1:${port}`,
-    ],
-    { stdio: ['ignore', 'pipe', 'inherit'] },
-  );
+  const command = ['-c', loaderCore, process.execPath, CANNON, '-w', '1', '-q', '100'];
+  const child = spawn('taskset', [...command, '-d', String(seconds), '--json', `127.0.0.1:${port}`], {
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
   const output = text(child.stdout);
   const samples: string[] = [];
   const step = Math.max(1, seconds / 10);
