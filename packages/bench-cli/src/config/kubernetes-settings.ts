@@ -38,7 +38,8 @@ const toleration = z
     tolerationMessage,
   );
 
-const serverImageMessage = 'must be KIND=IMAGE with a KIND of echo, knot and nsd, for example knot=registry.example/knot:3.4';
+const serverImageMessage =
+  'must be KIND=IMAGE with a KIND of echo, knot and nsd, for example knot=registry.example/knot:3.4';
 const serverImage = z.string(serverImageMessage).regex(/^(?:echo|knot|nsd)=\S+$/, serverImageMessage);
 
 const secretMessage = 'must be names of Secrets, each [namespace/]name, for example default/registry';

@@ -16,7 +16,10 @@ const definition = installedServer({
   // Over TLS only from 3.4 on, which no stable release of Debian had when this was written.
   transports: ['udp', 'tcp'],
   servesSigned: true,
-  plan: ({ zoneSet, directory, stateDirectory, address, port, program, signedZones: zoneFiles }, workers) => ({
+  plan: (
+    { zoneSet, directory, stateDirectory, address, port, program, signedZones: zoneFiles },
+    workers,
+  ) => ({
     files: [
       ...findFormat('knot').render(zoneSet, { directory, stateDirectory, address, port, workers, zoneFiles }),
     ],

@@ -17,7 +17,15 @@ const definition = installedServer({
   servesSigned: true,
   plan(request, workers) {
     const { zoneSet, directory, stateDirectory, address, port, program, signedZones: zoneFiles } = request;
-    const options = { directory, stateDirectory, address, port, workers, zoneFiles, ...encryptionOf(request) };
+    const options = {
+      directory,
+      stateDirectory,
+      address,
+      port,
+      workers,
+      zoneFiles,
+      ...encryptionOf(request),
+    };
     return {
       files: [...findFormat('nsd').render(zoneSet, options)],
       // -d: stay in the foreground, so that the process that was started is the server.
