@@ -280,6 +280,11 @@ describe('bad input', () => {
     ],
     [['--servers', 'dnsmasq'], /--servers: "dnsmasq" is not coredns-cluster/],
     [['--servers', 'coredns-cluster+autopath'], /names a variant[\s\S]*--config/],
+    [
+      ['--target', 'kubernetes', '--rate', '5000'],
+      /--rate: 5,000 queries a second are more than a cluster is asked/,
+    ],
+    [['--target', 'kubernetes', '--memory', '4G'], /--target kubernetes has no memory/],
   ])('%j is one clear message', async (flags, message) => {
     expect(await world.bench('capacity', 'memory', ...flags)).toBe(2);
     expect(world.err()).toMatch(message);
@@ -300,7 +305,7 @@ describe('bad input', () => {
 
   it('a dry run says what would be measured, and starts nothing', async () => {
     expect(await world.bench('capacity', 'memory', '--dry-run', '--starts', '3')).toBe(0);
-    expect(world.out()).toMatch(/autopath\/158200 {2}8200 services, 150000 pods, 150000 endpoints/);
+    expect(world.out()).toMatch(/autopath\/158200 {2}8,200 services, 150,000 pods, 150,000 endpoints/);
     expect(world.out()).toMatch(/8 points, 24 starts, .* about \d+ min/);
     expect(world.started).toEqual([]);
   });

@@ -241,7 +241,7 @@ describe('is refused with one message and a fix', () => {
     [['--pods', '-1', '--services', '5'], '--pods: "-1" must be a whole number from 0'],
     [['--pods', '1.5', '--services', '5'], '--pods: "1.5" must be a whole number from 0'],
     [['--pods', '5'], 'a plan needs the number of pods and of services'],
-    [['--pods', '400000', '--services', '1'], 'more than 2 times what was measured'],
+    [['--pods', '400000', '--services', '1'], 'more than twice what was measured'],
     [[...SIZE, '--families', '3'], '--families: "3" must be 1 or 2'],
     [[...SIZE, '--memory-limit', 'much'], '--memory-limit: "much" must be an amount of memory'],
     [[...SIZE, '--replicas', '0'], '--replicas: "0" must be a whole number from 1'],

@@ -1,5 +1,6 @@
 /** Finds the basis of a plan: a run that was named, the newest one of this machine that fits, else what was published. */
 import { BenchError } from '../../errors.ts';
+import { formatCount } from '../../report/numbers.ts';
 import { createStore, type RunStore } from '../../results/store.ts';
 import type { World } from '../../world.ts';
 import { measuredBasis } from './measured-basis.ts';
@@ -34,10 +35,11 @@ export interface ChosenBasis {
 }
 
 function tooFar({ maxObjects, kind, source }: MemoryBasis, objects: number): BenchError {
-  const what = kind === 'published' ? `${maxObjects}` : `${maxObjects}: ${source}`;
+  const measured = `${formatCount(maxObjects)} objects`;
+  const what = kind === 'published' ? measured : `${measured}: ${source}`;
   return new BenchError(
     'E_USAGE',
-    `${objects} objects are more than ${EXTRAPOLATION} times what was measured (${what})`,
+    `${formatCount(objects)} objects are more than ${EXTRAPOLATION.text} what was measured (${what})`,
     { fix: 'Add --extrapolate to use the line beyond its range, and verify the result.' },
   );
 }
@@ -75,7 +77,7 @@ export async function chooseBasis(world: World, request: BasisRequest): Promise<
     if (basis === null) continue;
     if (usable(basis)) return { basis, notes };
     notes.push(
-      `Run ${record.id} was not used, because it measured ${basis.maxObjects} objects at most: a line is used up to ${EXTRAPOLATION} times its range.`,
+      `Run ${record.id} was not used, because it measured ${formatCount(basis.maxObjects)} objects at most: a line is used up to ${EXTRAPOLATION.text} its range.`,
     );
   }
   if (!usable(published)) throw tooFar(published, objects);

@@ -43,7 +43,10 @@ export function wholeNumber<T>(flag: string, text: string | undefined, missing: 
   if (text === undefined) return missing;
   const value = Number(text);
   if (text.trim() !== '' && Number.isInteger(value) && value >= least) return value;
-  throw usage(`${flag}: "${text}" must be a whole number from ${least}`, `Write for example ${flag} 15000.`);
+  throw usage(
+    `${flag}: "${text}" must be a whole number from ${least}`,
+    'Give digits only: no sign, fraction or unit.',
+  );
 }
 
 function familiesOf(text: string | undefined): 1 | 2 {

@@ -42,7 +42,7 @@ export interface MemoryBasis {
 }
 
 /** A line is used up to twice the range that it was measured over. */
-export const EXTRAPOLATION = 2;
+export const EXTRAPOLATION = { times: 2, text: 'twice' } as const;
 
 export const objectsOf = ({ services, pods }: Pick<Size, 'services' | 'pods'>): number => services + pods;
 
@@ -68,5 +68,5 @@ export function publishedBasis(configuration: Configuration): MemoryBasis {
 
 /** Whether the basis may be used for so many objects without being asked to extrapolate. */
 export function covers({ maxObjects }: MemoryBasis, objects: number): boolean {
-  return objects <= EXTRAPOLATION * maxObjects;
+  return objects <= EXTRAPOLATION.times * maxObjects;
 }

@@ -26,7 +26,7 @@ function reachOf({ objects }: CapacityPlan, { maxObjects }: MemoryBasis): number
   return Math.max(
     objects * 1.5,
     Math.min(maxObjects, objects * 4),
-    Math.min(maxObjects * EXTRAPOLATION, 1000),
+    Math.min(maxObjects * EXTRAPOLATION.times, 1000),
   );
 }
 

@@ -8,6 +8,7 @@ import { updateHistory } from '../../../history/history.ts';
 import { listenForInterruption } from '../../../interruption.ts';
 import { createDisplay, type Display } from '../../../progress/display.ts';
 import { filesOf, findRenderer } from '../../../report/index.ts';
+import { formatCount } from '../../../report/numbers.ts';
 import { newRunId } from '../../../results/run-id.ts';
 import { createStore } from '../../../results/store.ts';
 import { describeCluster } from '../../../targets/kubernetes/cluster-facts.ts';
@@ -56,6 +57,17 @@ interface Decided {
   readonly version: string | null;
 }
 
+/** @throws BenchError `E_USAGE` for a rate that was typed and is too high */
+function rateOf(given: ClusterMemoryOptions['given'], rate: number): number {
+  if (rate <= MAX_QUERIES_PER_SECOND || given.rate === undefined)
+    return Math.min(rate, MAX_QUERIES_PER_SECOND);
+  throw new BenchError(
+    'E_USAGE',
+    `--rate: ${formatCount(rate)} queries a second are more than a cluster is asked (${formatCount(MAX_QUERIES_PER_SECOND)})`,
+    { fix: 'Lower it, or omit it. Memory hardly depends on the rate.' },
+  );
+}
+
 function decide({ given, flags }: ClusterMemoryOptions): Decided {
   const unused = LOCAL_ONLY.filter((name) => given[name] !== undefined);
   if (unused.length > 0) {
@@ -76,7 +88,7 @@ function decide({ given, flags }: ClusterMemoryOptions): Decided {
     // Pods are created on request only.
     configurations: given.configurations === undefined ? ['default'] : configurations,
     starts: settings.starts,
-    rate: Math.min(settings.rate, MAX_QUERIES_PER_SECOND),
+    rate: rateOf(given, settings.rate),
     maxObjects: wholeNumber('--max-objects', text('maxObjects'), DEFAULT_MAX_OBJECTS, 1),
     quick: settings.quick,
     version: text('corednsVersion') ?? null,
@@ -99,7 +111,7 @@ async function measurePoints(
   const points: ClusterPoint[] = [];
   for (const configuration of decided.configurations) {
     for (const objects of decided.objects) {
-      display.line(`${configuration}, ${objects} objects`);
+      display.line(`${configuration}, ${formatCount(objects)} objects`);
       const { starts, ...found } = await measureOnCluster({
         world,
         client,

@@ -4,6 +4,7 @@ import { BenchError } from '../../../errors.ts';
 import { type Interruption, listenForInterruption } from '../../../interruption.ts';
 import { loadFor } from '../../../measure/load.ts';
 import { createDisplay, type Display } from '../../../progress/display.ts';
+import { formatCount } from '../../../report/numbers.ts';
 import { counted, formatDuration } from '../../../text.ts';
 import { zoneSetOf } from '../../../workload/workload.ts';
 import type { World } from '../../../world.ts';
@@ -105,7 +106,7 @@ export async function memoryCommand(world: World, options: MemoryOptions): Promi
   if (options.dryRun) {
     const lines = run.points.map(
       (point) =>
-        `${point.key}  ${point.cluster.services} services, ${point.cluster.pods} pods, ${point.cluster.endpoints} endpoints`,
+        `${point.key}  ${formatCount(point.cluster.services)} services, ${formatCount(point.cluster.pods)} pods, ${formatCount(point.cluster.endpoints)} endpoints`,
     );
     world.stdout.write(`${[...lines, planText(world, run)].join('\n')}\n`);
     return EXIT_STATUS.success;

@@ -69,7 +69,7 @@ export function missingLines(rows: readonly ReproducedRow[]): string[] {
   return [...byCommand].map(([command, own]) =>
     command === null
       ? `Not measured by bench: ${own.map(({ name }) => name).join('; ')}.`
-      : `${formatCount(own.length)} of ${formatCount(rows.length)} figures are missing: ${command}`,
+      : `${formatCount(own.length)} of ${formatCount(rows.length)} figures ${own.length === 1 ? 'is' : 'are'} missing: ${command}`,
   );
 }
 

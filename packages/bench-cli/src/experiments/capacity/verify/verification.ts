@@ -1,4 +1,5 @@
 /** Whether a recommendation held: what was tried, what was seen, and the verdict. Pure. */
+import { formatCount } from '../../../report/numbers.ts';
 import type { PhaseFigures, QueryCounts } from '../beside/phases.ts';
 
 /** What was tried. */
@@ -70,10 +71,12 @@ function reasonOf(
   peakBytes: number | null,
 ): string {
   if (death !== null) return `under a limit of ${megabytes(memoryLimitBytes)} ${death}`;
-  if (queries.lost > 0) return `${queries.lost} of ${queries.sent} queries had no answer within 5 seconds`;
-  if (queries.wrong > 0) return `${queries.wrong} of ${queries.answered} answers had a wrong response code`;
+  if (queries.lost > 0)
+    return `${formatCount(queries.lost)} of ${formatCount(queries.sent)} queries had no answer within 5 seconds`;
+  if (queries.wrong > 0)
+    return `${formatCount(queries.wrong)} of ${formatCount(queries.answered)} answers had a wrong response code`;
   const used = peakBytes === null ? 'an unknown part' : megabytes(peakBytes);
-  return `used ${used} of ${megabytes(memoryLimitBytes)} at most, was not killed, and answered all ${queries.sent} queries`;
+  return `used ${used} of ${megabytes(memoryLimitBytes)} at most, was not killed, and answered all ${formatCount(queries.sent)} queries`;
 }
 
 /** What a start has shown. */
