@@ -1,6 +1,7 @@
 /**
  * Whether CoreDNS needs as much memory with our API server as with a real one: the same unmodified CoreDNS reads the same
- * objects from both, in turns. Needs KUBECONFIG of an administrator of some cluster, on which it creates the objects, and
+ * objects from both, in turns, and the ratios of these pairs have 95 % intervals. Four starts of each are the fewest that
+ * have one. Needs KUBECONFIG of an administrator of some cluster, on which it creates the objects, and
  * CoreDNS (`bench doctor --fix`): `node --conditions @dinodns-bench/source scripts/validate-api-server.ts [SERVICES PODS STARTS]`.
  */
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
@@ -13,6 +14,8 @@ import { openSyntheticRun } from '../src/experiments/capacity/cluster/synthetic-
 import { type ApiSource, startLocally } from '../src/experiments/capacity/verify/start-locally.ts';
 import { newRunId } from '../src/results/run-id.ts';
 import { corednsProgram } from '../src/servers/coredns/program.ts';
+import { median } from '../src/stats/intervals.ts';
+import { comparePairs } from '../src/stats/summarize.ts';
 import { openClient } from '../src/targets/kubernetes/open-cluster.ts';
 import { realWorld } from '../src/world.ts';
 
@@ -66,41 +69,57 @@ async function streamsLists(): Promise<boolean> {
   return !(await client.text(path, 'watch namespaces', signal)).includes('"type":"ERROR"');
 }
 
-const median = (values: readonly number[]) =>
-  values.toSorted((a, b) => a - b)[Math.floor(values.length / 2)] ?? Number.NaN;
-
 type Name = 'real' | 'ours';
 const seen: Record<Name, PhaseFigures[]> = { real: [], ours: [] };
 
-/** Ours ÷ real, of the medians over the starts. */
+/** What is compared, at the end of which phase. Under queries, Go has collected its garbage several times. */
+const COMPARED = [
+  ['at rest, resident', 'steady', ({ rssBytes }) => rssBytes],
+  ['at rest, anonymous', 'steady', ({ medianBytes }) => medianBytes],
+  ['under queries, resident', 'load', ({ rssBytes }) => rssBytes],
+  ['under queries, anonymous', 'load', ({ medianBytes }) => medianBytes],
+  ['under queries, when Go collects next', 'load', ({ nextCollectionBytes }) => nextCollectionBytes],
+  ['read again, peak', 'relist', ({ peakBytes }) => peakBytes],
+] as const satisfies [string, PhaseFigures['phase'], (figures: PhaseFigures) => number | null][];
+
+const percent = (ratio: number | null) => (ratio === null ? '?' : `${(100 * ratio).toFixed(1)} %`);
+
+/** `+2.1 % [0.3 %, 4.0 %]`, ours against the real one. */
 function ratioText(phase: PhaseFigures['phase'], of: (figures: PhaseFigures) => number | null): string {
-  const [real, ours] = (['real', 'ours'] as const).map((name) =>
-    median(seen[name].flatMap((figures) => (figures.phase === phase ? (of(figures) ?? []) : []))),
+  const [real = [], ours = []] = (['real', 'ours'] as const).map((name) =>
+    seen[name].flatMap((figures) => (figures.phase === phase ? (of(figures) ?? []) : [])),
   );
-  return `${(100 * ((ours ?? 0) / (real ?? 1) - 1)).toFixed(1)} %`;
+  const pairs = ours.map((value, index) => ({ value, baseline: real[index] ?? Number.NaN }));
+  const delta = comparePairs(pairs);
+  if (delta === null) return 'not known';
+  const medians = [real, ours].map((values) => (median(values) / 1e6).toFixed(1)).join(' → ');
+  return `${medians} MB, ${percent(delta.relative)} [${percent(delta.low)}, ${percent(delta.high)}]`;
 }
 
 try {
   const real = await apiOf(directory);
   const streamedLists = await streamsLists();
   console.log(`lists are ${streamedLists ? '' : 'not '}streamed`);
+  const sources = [
+    ['real', { api: real }],
+    ['ours', { streamedLists }],
+  ] as const;
   for (let start = 1; start <= starts; start += 1) {
-    for (const [name, api] of [
-      ['real', { api: real }],
-      ['ours', { streamedLists }],
-    ] as const) {
-      const { phases } = await startLocally({
+    // Every second pair the other way round, so that a drift of the machine meets both alike.
+    for (const [name, api] of start % 2 === 1 ? sources : sources.toReversed()) {
+      const { phases, death } = await startLocally({
         world,
         coredns: executable,
         cluster,
         ...api,
         corefile: {},
-        phases: ['cold-start', 'steady', 'relist'],
-        seconds: 8,
-        queriesPerSecond: 0,
+        phases: ['cold-start', 'steady', 'load', 'relist'],
+        seconds: 6,
+        queriesPerSecond: 1000,
         memoryLimitBytes: null,
         signal,
       });
+      if (death !== null) throw new Error(death);
       seen[name].push(...phases);
       const megabytes = (bytes: number | null) => ((bytes ?? 0) / 1e6).toFixed(1);
       const figures = phases.map(
@@ -110,12 +129,8 @@ try {
       console.log(`${name} ${start}  ${figures.join('; ')}`);
     }
   }
-  const anonymous = ({ medianBytes }: PhaseFigures) => medianBytes;
-  const resident = ({ rssBytes }: PhaseFigures) => rssBytes;
-  const peak = ({ peakBytes }: PhaseFigures) => peakBytes;
-  console.log(
-    `ours against real, medians: at rest ${ratioText('steady', resident)} resident, ${ratioText('steady', anonymous)} anonymous; peak while read again ${ratioText('relist', peak)}`,
-  );
+  console.log('medians real → ours, and ours against real with the 95 % interval of the pairs:');
+  for (const [title, phase, of] of COMPARED) console.log(`  ${title}: ${ratioText(phase, of)}`);
 } finally {
   await run.close();
   await rm(directory, { recursive: true, force: true });
