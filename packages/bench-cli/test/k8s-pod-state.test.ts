@@ -75,6 +75,19 @@ describe('the state of a pod', () => {
     expect(assessPod(pod({ state: waiting(reason) }))).toMatchObject({ kind: 'waiting' });
   });
 
+  it('sees what keeps a container from starting that the main one waits for', () => {
+    const sidecar = { name: 'dnsmasq', image: 'dnsmasq:1', imageID: '', ready: false, restartCount: 0 };
+    const blocked = (state: V1ContainerState): V1Pod => {
+      const base = pod({ state: waiting('PodInitializing') });
+      return { ...base, status: { ...base.status, initContainerStatuses: [{ ...sidecar, state }] } };
+    };
+    expect(assessPod(blocked(waiting('ImagePullBackOff')))).toMatchObject({
+      code: 'E_POD_IMAGE',
+      message: expect.stringContaining('dnsmasq:1'),
+    });
+    expect(assessPod(blocked(running)).kind).toBe('waiting');
+  });
+
   it('tells memory that ran out from other ends, also behind a crash loop', () => {
     const oom = { kind: 'failed', code: 'E_SERVER_DIED', reason: 'OOMKilled' };
     expect(assessPod(pod({ state: terminated(137, 'OOMKilled') }))).toMatchObject(oom);

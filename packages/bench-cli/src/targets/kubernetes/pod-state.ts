@@ -115,8 +115,16 @@ function assessPhase(pod: V1Pod): PodVerdict | null {
   };
 }
 
-/** Judges a pod of one container. */
+/** Why a container that starts before the main one never will; null if none of them is in the way. */
+function assessInitContainers({ status }: V1Pod): PodVerdict | null {
+  const judged = (status?.initContainerStatuses ?? []).map((item) => assessWaiting(item, item.image));
+  return judged.find((verdict) => verdict?.kind === 'failed') ?? null;
+}
+
+/** Judges a pod of one container, and of those that start before it. */
 export function assessPod(pod: V1Pod): PodVerdict {
+  const blocked = assessInitContainers(pod);
+  if (blocked !== null) return blocked;
   const [status] = pod.status?.containerStatuses ?? [];
   const image = pod.spec?.containers[0]?.image ?? '';
   const conditions = pod.status?.conditions ?? [];
