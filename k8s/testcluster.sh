@@ -39,6 +39,7 @@ bash "$scripts/image" "coredns/coredns:$version" "$context/coredns" -f k8s/image
   --build-arg BASE_IMAGE=localhost/debian:bookworm >&2
 ours=$(pnpm -s exec node -p 'require("./packages/bench-cli/package.json").version')
 bash "$scripts/image" "dinodns-bench/dnsperf:$ours" k8s/images/dnsperf --build-arg BASE_IMAGE=localhost/debian:bookworm >&2
+bash "$scripts/image" "dinodns-bench/dnsmasq:$ours" k8s/images/dnsmasq --build-arg BASE_IMAGE=localhost/debian:bookworm >&2
 bash "$scripts/image" "dinodns-bench/server:$ours" . -f k8s/images/server/Dockerfile --build-arg NODE_IMAGE=localhost/node:24 >&2
 
 bash "$scripts/image" "dinodns-bench/load:$ours" . -f k8s/images/load/Dockerfile --build-arg NODE_IMAGE=localhost/node:24 >&2

@@ -1,9 +1,16 @@
 /** How long a new Service takes to resolve: the plan, the polls, the figures and the messages. */
+import { spawn } from 'node:child_process';
 import { createSocket, type Socket } from 'node:dgram';
 import { once } from 'node:events';
+import { createServer } from 'node:http';
+import { fileURLToPath } from 'node:url';
 import { decode, encode } from 'dns-packet';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { createDnsClient } from '../src/dns/client.ts';
+import {
+  type ClusterFigures,
+  readPropagation,
+} from '../src/experiments/capacity/propagation/cluster/lines.ts';
 import { figuresOf } from '../src/experiments/capacity/propagation/measure.ts';
 import { propagationCases, propagationStarts } from '../src/experiments/capacity/propagation/plan.ts';
 import { pollUntilRight } from '../src/experiments/capacity/propagation/poll.ts';
@@ -190,4 +197,193 @@ it.each([
 ])('%j is refused with its reason', async (flags, message) => {
   expect(await world.bench('capacity', 'propagation', ...flags)).toBe(2);
   expect(world.err()).toContain(message);
+});
+
+it.each([
+  [['--churn', '101'], '--churn: "101" must be a list of changes a second, each from 0 to 100 on a cluster'],
+  [['--poll', '0.5'], '--poll: "0.5" must be milliseconds from 1 to 1000 on a cluster'],
+  [['--servers', 'coredns-cluster@1.11.3'], '--target kubernetes has no --servers'],
+  [['--objects', '30000'], '30,000 objects are more than --max-objects allows on a cluster (20,000)'],
+  [['--max-objects', '0'], '--max-objects: "0" must be a whole number from 1'],
+])('on a cluster, %j is refused with its reason', async (flags, message) => {
+  expect(await world.bench('capacity', 'propagation', '--target', 'kubernetes', ...flags)).toBe(2);
+  expect(world.err()).toContain(message);
+});
+
+describe('the lines of the program on a cluster', () => {
+  const service = (delaySeconds: number) =>
+    JSON.stringify({
+      service: { delaySeconds, resolutionSeconds: 0.001, creationSeconds: delaySeconds / 2, queries: 9 },
+    });
+
+  it('become the figures of each rate; a Service that did not resolve has none', () => {
+    const figures: ClusterFigures[] = [];
+    const seen: number[] = [];
+    const reader = readPropagation(
+      (done) => seen.push(done),
+      (found) => figures.push(found),
+    );
+    for (const line of [
+      '(node:7) Warning: something',
+      service(0.01),
+      '{"service":{"delaySeconds":null,"queries":900}}',
+      '{"churn":10,"heldChurnPerSecond":9.5}',
+      service(0.02),
+      '{"churn":100,"heldChurnPerSecond":80}',
+      '{"done":true}',
+    ]) {
+      reader.onLine(line);
+    }
+    reader.demandComplete();
+    expect(seen).toEqual([1, 2, 1]);
+    expect(figures).toEqual([
+      {
+        delaysSeconds: [0.01],
+        resolutionsSeconds: [0.001],
+        creationSeconds: [0.005],
+        unresolved: 1,
+        queries: 909,
+        heldChurnPerSecond: 9.5,
+      },
+      expect.objectContaining({ delaysSeconds: [0.02], heldChurnPerSecond: 80 }),
+    ]);
+  });
+
+  it.each([
+    ['{"slow":"99 % of the last 100 requests took up to 1.20 s, more than 1 s"}', 'E_CLUSTER_REFUSED'],
+    ['{"ended":"CoreDNS has ended"}', 'E_SERVER_DIED'],
+    ['{"failed":"the API server answered POST / with 403"}', 'E_LOADER_FAILED'],
+    ['{"churn":0,"heldChurnPerSecond":0}', 'E_LOADER_FAILED'],
+  ])('%s is %s', (line, code) => {
+    const reader = readPropagation(
+      () => undefined,
+      () => undefined,
+    );
+    reader.onLine(line);
+    expect(() => reader.demandComplete()).toThrow(expect.objectContaining({ code }));
+  });
+});
+
+/** Services as an API server keeps them, and a DNS server that knows those that exist. */
+async function smallCluster(delayMilliseconds = 0) {
+  const services = new Map<string, string>();
+  const seen = { created: 0, deleted: 0, largest: 0 };
+  const api = createServer((request, response) => {
+    const chunks: Buffer[] = [];
+    request.on('data', (chunk: Buffer) => chunks.push(chunk));
+    request.on('end', () => {
+      setTimeout(() => {
+        if (request.method === 'GET') {
+          response.end('{}');
+          return;
+        }
+        if (request.method === 'DELETE') {
+          services.delete(request.url?.split('/').at(-1) ?? '');
+          seen.deleted += 1;
+          response.end('{}');
+          return;
+        }
+        const { metadata, spec } = JSON.parse(Buffer.concat(chunks).toString());
+        seen.created += 1;
+        const clusterIP = spec.clusterIP ?? `10.96.0.${seen.created % 256}`;
+        services.set(metadata.name, clusterIP);
+        seen.largest = Math.max(seen.largest, services.size);
+        response.end(JSON.stringify({ metadata, spec: { ...spec, clusterIP } }));
+      }, delayMilliseconds);
+    });
+  });
+  api.listen(0, '127.0.0.1');
+  const dns = createSocket('udp4').bind(0, '127.0.0.1');
+  await Promise.all([once(api, 'listening'), once(dns, 'listening')]);
+  dns.on('message', (message, { port, address }) => {
+    const { id, questions } = decode(message);
+    const name = questions?.[0]?.name ?? '';
+    const data = services.get(name.split('.')[0] ?? '');
+    const answers = data === undefined ? [] : [{ type: 'A' as const, name, ttl: 5, data }];
+    dns.send(
+      encode({ type: 'response', id, flags: data === undefined ? 3 : 0, questions, answers }),
+      port,
+      address,
+    );
+  });
+  const { port = 0 } = Object(api.address());
+  return {
+    seen,
+    services,
+    env: {
+      API_SERVER: `http://127.0.0.1:${port}`,
+      READY_URL: `http://127.0.0.1:${port}/ready`,
+      DNS_PORT: String(dns.address().port),
+      NAMESPACE: 'n',
+      PREFIX: 'round-1',
+    },
+    close() {
+      api.closeAllConnections();
+      api.close();
+      dns.close();
+    },
+  };
+}
+
+const PROGRAM = new URL('../src/experiments/capacity/beside/program/propagation.mjs', import.meta.url);
+
+/** The lines of the program beside a process that stands for CoreDNS, and how both end. */
+async function runProgram(env: Readonly<Record<string, string>>) {
+  const coredns = spawn('sleep', ['60']);
+  const program = spawn(process.execPath, [fileURLToPath(PROGRAM)], {
+    env: { ...process.env, PID: String(coredns.pid), ...env },
+  });
+  const ended = once(coredns, 'exit');
+  const output: Buffer[] = [];
+  program.stdout.on('data', (chunk: Buffer) => output.push(chunk));
+  const [status] = await once(program, 'close');
+  const [, signal] = await ended;
+  return { status, signal, lines: Buffer.concat(output).toString().trimEnd().split('\n') };
+}
+
+describe('the program in the pod', () => {
+  it('creates Services, asks for each until it resolves, and deletes them, and its changes as well', async () => {
+    const cluster = await smallCluster();
+    try {
+      const env = { ...cluster.env, CHURN: '0,100', SERVICES: '5', POLL_MS: '1' };
+      const { status, signal, lines } = await runProgram(env);
+      const figures: ClusterFigures[] = [];
+      const reader = readPropagation(
+        () => undefined,
+        (found) => figures.push(found),
+      );
+      for (const line of lines) reader.onLine(line);
+      expect([status, signal], lines.join('\n')).toEqual([0, 'SIGTERM']);
+      reader.demandComplete();
+      expect(figures.map(({ delaysSeconds, unresolved }) => [delaysSeconds.length, unresolved])).toEqual([
+        [5, 0],
+        [5, 0],
+      ]);
+      const [still, busy] = figures;
+      expect(still?.heldChurnPerSecond).toBe(0);
+      // Below what was asked for on a busy machine, never above.
+      expect(busy?.heldChurnPerSecond).toBeGreaterThan(25);
+      expect(busy?.heldChurnPerSecond).toBeLessThan(110);
+      expect(cluster.seen.created).toBe(cluster.seen.deleted);
+      expect(cluster.services.size).toBe(0);
+      // Twenty of the changes, those in flight, and one that is measured.
+      expect(cluster.seen.largest).toBeLessThanOrEqual(25);
+    } finally {
+      cluster.close();
+    }
+  });
+
+  it('stops when the API server gets slow', async () => {
+    const cluster = await smallCluster(60);
+    try {
+      const env = { ...cluster.env, CHURN: '100', SERVICES: '50', MAX_P99_SECONDS: '0.05' };
+      const { status, lines } = await runProgram(env);
+      expect(status).toBe(1);
+      expect(lines.at(-1)).toMatch(
+        /"slow":"99 % of the last 20 requests took up to \d\.\d\d s, more than 0\.05 s"/,
+      );
+    } finally {
+      cluster.close();
+    }
+  });
 });

@@ -11,6 +11,8 @@ import type {
   V1Namespace,
   V1Node,
   V1Pod,
+  V1Role,
+  V1RoleBinding,
   V1Secret,
   V1Service,
   V1ServiceAccount,
@@ -30,6 +32,8 @@ export interface Kinds {
   readonly Namespace: V1Namespace;
   readonly Node: V1Node;
   readonly Pod: V1Pod;
+  readonly Role: V1Role;
+  readonly RoleBinding: V1RoleBinding;
   readonly Secret: V1Secret;
   readonly Service: V1Service;
   readonly ServiceAccount: V1ServiceAccount;
@@ -60,6 +64,8 @@ export const KINDS: { readonly [K in Kind]: KindDescription } = {
   Namespace: { apiVersion: 'v1', plural: 'namespaces', namespaced: false },
   Node: { apiVersion: 'v1', plural: 'nodes', namespaced: false },
   Pod: { apiVersion: 'v1', plural: 'pods', namespaced: true },
+  Role: { apiVersion: 'rbac.authorization.k8s.io/v1', plural: 'roles', namespaced: true },
+  RoleBinding: { apiVersion: 'rbac.authorization.k8s.io/v1', plural: 'rolebindings', namespaced: true },
   Secret: { apiVersion: 'v1', plural: 'secrets', namespaced: true },
   Service: { apiVersion: 'v1', plural: 'services', namespaced: true },
   ServiceAccount: { apiVersion: 'v1', plural: 'serviceaccounts', namespaced: true },

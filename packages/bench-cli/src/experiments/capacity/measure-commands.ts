@@ -3,16 +3,20 @@ import type { Command } from 'commander';
 import { type Setting, shownValue } from '../../config/setting.ts';
 import type { World } from '../../world.ts';
 import type { Call } from '../experiment.ts';
+import { clusterCachingCommand } from './cases/cluster/run.ts';
+import { addCachingFlags } from './cases/cluster/settings.ts';
 import { CACHING, THROUGHPUT } from './cases/kinds.ts';
 import { casesCommand } from './cases/run.ts';
 import { CACHING_SETTINGS, THROUGHPUT_SETTINGS } from './cases/settings.ts';
 import { clusterMemoryCommand } from './cluster/cluster-command.ts';
 import { addClusterFlags } from './cluster/cluster-flags.ts';
+import type { ClusterMeasurementOptions } from './cluster/cluster-measurement.ts';
 import { DEFAULT_MAX_OBJECTS } from './cluster/measure-on-cluster.ts';
 import type { CommonFlags } from './machine.ts';
 import { memoryCommand } from './memory/run.ts';
 import { MEMORY_SETTINGS } from './memory/settings.ts';
 import type { MeasurementOptions } from './open-run.ts';
+import { clusterPropagationCommand } from './propagation/cluster/run.ts';
 import { propagationCommand } from './propagation/run.ts';
 import { PROPAGATION_SETTINGS } from './propagation/settings.ts';
 import { targetOf } from './target.ts';
@@ -62,11 +66,9 @@ const commonOf = (values: Readonly<Record<string, unknown>>): CommonFlags =>
 
 const RESUME = ['--resume <run>', 'continue an interrupted run: its id, or latest'] as const;
 
-function addMemory(capacity: Command, call: Call): void {
-  addClusterFlags(addCommon(addSettings(capacity.command('memory'), MEMORY_SETTINGS)))
-    .description(
-      'how much memory CoreDNS needs for how many objects, measured on this machine or on a cluster',
-    )
+/** `--target kubernetes`, with what it needs. */
+function addTarget(command: Command): Command {
+  return addClusterFlags(command)
     .option(
       '--target <name>',
       'local, or kubernetes: synthetic objects and a private CoreDNS (default: local)',
@@ -75,6 +77,13 @@ function addMemory(capacity: Command, call: Call): void {
     .option(
       '--max-objects <n>',
       `pods and services to create on a cluster, at most (default: ${DEFAULT_MAX_OBJECTS})`,
+    );
+}
+
+function addMemory(capacity: Command, call: Call): void {
+  addTarget(addCommon(addSettings(capacity.command('memory'), MEMORY_SETTINGS)))
+    .description(
+      'how much memory CoreDNS needs for how many objects, measured on this machine or on a cluster',
     )
     .option(...RESUME)
     .option('--dry-run', 'print what would be measured and how long it will take, then exit')
@@ -106,9 +115,13 @@ interface Measurement {
   readonly description: string;
   readonly settings: Readonly<Record<string, Setting>>;
   run(world: World, options: MeasurementOptions): Promise<number>;
+  /** With `--target kubernetes`; missing where there is only this machine. */
+  runOnCluster?(world: World, options: ClusterMeasurementOptions): Promise<number>;
+  /** Further flags of that. */
+  addFlags?(command: Command): Command;
 }
 
-/** Measurements on this machine whose load generator is given. */
+/** Measurements whose load generator is given. */
 const MEASUREMENTS: readonly Measurement[] = [
   {
     name: 'throughput',
@@ -122,33 +135,43 @@ const MEASUREMENTS: readonly Measurement[] = [
       "caching tiers of kube-dns (dnsmasq) and NodeLocal DNSCache, and CoreDNS's cache: cached, off, and too small",
     settings: CACHING_SETTINGS,
     run: (world, options) => casesCommand(world, CACHING, options),
+    runOnCluster: clusterCachingCommand,
+    addFlags: addCachingFlags,
   },
   {
     name: 'propagation',
     description: 'how long a new Service takes to resolve, by objects and by changes a second',
     settings: PROPAGATION_SETTINGS,
     run: propagationCommand,
+    runOnCluster: clusterPropagationCommand,
   },
 ];
 
 function addMeasurement(
   capacity: Command,
   call: Call,
-  { name, description, settings, run }: Measurement,
+  { name, description, settings, run, runOnCluster, addFlags }: Measurement,
 ): void {
-  addCommon(addSettings(capacity.command(name), settings), false)
+  const command = addCommon(addSettings(capacity.command(name), settings), false);
+  if (runOnCluster !== undefined) addTarget(command);
+  addFlags?.(command);
+  command
     .description(description)
     .option(...RESUME)
     .option('--json', 'print the record instead of the table')
     .addHelpText('after', call.exitStatusHelp)
     .action(async (values: Record<string, unknown>) => {
-      call.status = await run(call.world, {
+      const options: MeasurementOptions = {
         given: givenSettings(values, settings),
         common: commonOf(values),
         resume: values.resume === undefined ? undefined : String(values.resume),
         json: values.json === true,
         argv: call.argv,
-      });
+      };
+      call.status =
+        runOnCluster !== undefined && targetOf(values.target) === 'kubernetes'
+          ? await runOnCluster(call.world, { ...options, flags: values })
+          : await run(call.world, options);
     });
 }
 

@@ -1,16 +1,25 @@
 /** The record of a run of this experiment at its start. */
+
+import type { Programs } from '../../measure/session.ts';
+import type { Environment } from '../../results/record.ts';
 import { INTERVAL_METHOD } from '../../stats/intervals.ts';
 import { shellCommand } from '../../text.ts';
 import { BENCH_VERSION } from '../../version.ts';
 import type { World } from '../../world.ts';
-import type { OpenMachine } from './machine.ts';
 import type { CapacityRecord } from './record.ts';
+
+/** What a record says of where it was made: a part of an open machine, or what stands for it on a cluster. */
+export interface RecordedMachine {
+  readonly environment: Environment;
+  readonly programs: Pick<Programs, 'servers' | 'provisioned'>;
+  readonly session: { readonly loader: CapacityRecord['loader'] };
+}
 
 export interface NewRecord {
   readonly id: string;
   readonly argv: readonly string[];
   readonly settings: Readonly<Record<string, unknown>>;
-  readonly machine: OpenMachine;
+  readonly machine: RecordedMachine;
   readonly measured: CapacityRecord['measured'];
 }
 

@@ -14,6 +14,8 @@ type What = CapacityRecord['measured']['what'];
 
 export interface CapacityRun<Settings> {
   readonly what: What;
+  /** What continues it, after `bench capacity`. */
+  readonly command: string;
   readonly settings: Settings;
   readonly store: RunStore;
   readonly id: string;
@@ -26,6 +28,8 @@ export interface CapacityRun<Settings> {
 
 export interface RunRequest<Settings> {
   readonly what: What;
+  /** Default: `what`. */
+  readonly command?: string;
   /** As typed, under the names of the settings. */
   readonly given: Readonly<Record<string, unknown>>;
   readonly out: string | undefined;
@@ -60,13 +64,13 @@ export interface MeasurementOptions {
  */
 export async function openRun<Settings>(
   world: World,
-  { what, given, out, resume, decide }: RunRequest<Settings>,
+  { what, command = what, given, out, resume, decide }: RunRequest<Settings>,
 ): Promise<CapacityRun<Settings>> {
   const store = createStore(world, out ?? 'results');
   if (resume === undefined) {
     const settings = decide(given);
     const id = newRunId(world.clock.now());
-    return { what, settings, store, id, directory: store.directoryOf(id), out, previous: undefined };
+    return { what, command, settings, store, id, directory: store.directoryOf(id), out, previous: undefined };
   }
   refuseOthers(given);
   const { record, directory } = await store.loadAs(capacityKind, resume);
@@ -75,17 +79,18 @@ export async function openRun<Settings>(
       fix: `Resume it with bench capacity ${record.measured.what} --resume ${record.id}.`,
     });
   }
-  return { what, settings: decide(record.settings), store, id: record.id, directory, out, previous: record };
+  const settings = decide(record.settings);
+  return { what, command, settings, store, id: record.id, directory, out, previous: record };
 }
 
 /** An interrupted run says how it goes on. */
-function explainInterruption(error: unknown, { what, id, out, directory }: CapacityRun<unknown>): unknown {
+function explainInterruption(error: unknown, { command, id, out, directory }: CapacityRun<unknown>): unknown {
   const interrupted =
     error instanceof BenchError && (error.code === 'E_INTERRUPTED' || error.code === 'E_TERMINATED');
   if (!interrupted) return error;
   const place = out === undefined ? '' : ` --out ${shellQuote(out)}`;
   return new BenchError(error.code, `${error.message}; what was measured is saved in ${directory}`, {
-    fix: `Continue with: pnpm bench capacity ${what} --resume ${id}${place}`,
+    fix: `Continue with: pnpm bench capacity ${command} --resume ${id}${place}`,
     cause: error,
   });
 }

@@ -15,10 +15,11 @@ async function capacityRecord(store: RunStore, id: string): Promise<CapacityReco
   }
 }
 
-/** The newest first. */
+/** The newest first; without those of a cluster, whose figures are not this machine's. */
 export async function* ownRecords(world: World, store: RunStore): AsyncGenerator<CapacityRecord> {
   for (const id of (await store.list()).toReversed()) {
     const record = await capacityRecord(store, id);
-    if (record !== null && record.environment.hostname === world.machine.hostname) yield record;
+    if (record === null || record.environment.cluster !== null) continue;
+    if (record.environment.hostname === world.machine.hostname) yield record;
   }
 }

@@ -1,12 +1,21 @@
-/** The program that runs beside CoreDNS, as files: in a pod, or in a directory of this machine. */
+/** The programs that run beside CoreDNS, as files: in a pod, or in a directory of this machine. */
 import { ownText } from '../../../own-files.ts';
 
-const FILES = ['main.mjs', 'relay.mjs', 'memory.mjs', 'asker.mjs'] as const;
+const FILES = [
+  'main.mjs',
+  'relay.mjs',
+  'memory.mjs',
+  'asker.mjs',
+  'propagation.mjs',
+  'services.mjs',
+  'churn.mjs',
+  'poller.mjs',
+] as const;
 
-/** Its entry point on this machine. */
+/** The entry point, on this machine, of the one that watches memory. */
 export const PROGRAM_ENTRY = new URL('program/main.mjs', import.meta.url);
 
-/** Its files by name. */
+/** Their files by name. */
 export function programFiles(): Readonly<Record<string, string>> {
   return Object.fromEntries(
     FILES.map((name) => [name, ownText(new URL(`program/${name}`, import.meta.url))]),

@@ -45,15 +45,8 @@ function backendFile(request: InstanceRequest, tier: CachingTier, cache: 'on' | 
   });
 }
 
-/** As in kube-dns's manifest of Kubernetes 1.12, with what one machine needs. */
-function dnsmasqFlags(
-  request: InstanceRequest,
-  tier: CachingTier,
-  cacheSize: number,
-  isNegative: boolean,
-): string[] {
-  const { address, port } = request;
-  const backend = `${address}#${tier.backendPort}`;
+/** The part of dnsmasq's flags that kube-dns's manifest of Kubernetes 1.12 has, for a backend at `ADDRESS#PORT`. */
+export function kubeDnsFlags(backend: string, cacheSize: number, isNegative: boolean): string[] {
   return [
     '-k',
     `--cache-size=${cacheSize}`,
@@ -62,10 +55,30 @@ function dnsmasqFlags(
     `--server=/cluster.local/${backend}`,
     `--server=/in-addr.arpa/${backend}`,
     `--server=/ip6.arpa/${backend}`,
+  ];
+}
+
+export interface DnsmasqPlace {
+  readonly address: string;
+  readonly port: number;
+  readonly backendPort: number;
+  readonly upstreamPort: number;
+  /** Default: `address`, which is also that of the backend and the upstream. */
+  readonly listenAddress?: string;
+}
+
+/** Those of kube-dns, with what a dnsmasq needs that is not alone. */
+export function dnsmasqFlags(
+  { address, port, backendPort, upstreamPort, listenAddress = address }: DnsmasqPlace,
+  cacheSize: number,
+  isNegative: boolean,
+): string[] {
+  return [
+    ...kubeDnsFlags(`${address}#${backendPort}`, cacheSize, isNegative),
     '--no-resolv',
     '--no-hosts',
-    `--server=${address}#${portOf(request, UPSTREAM)}`,
-    `--listen-address=${address}`,
+    `--server=${address}#${upstreamPort}`,
+    `--listen-address=${listenAddress}`,
     '--bind-interfaces',
     `--port=${port}`,
     '--conf-file=/dev/null',
@@ -111,9 +124,12 @@ const FRONT_FILE = 'Corefile-node';
 
 /** dnsmasq in front of CoreDNS without a cache. */
 export function dnsmasqTier(tier: CachingTier, cacheSize: number, isNegative: boolean): ServerDefinition {
-  return tierDefinition(dnsmasq.definition, tier, 'off', (request) => ({
-    command: [...request.program, ...dnsmasqFlags(request, tier, cacheSize, isNegative)],
-  }));
+  return tierDefinition(dnsmasq.definition, tier, 'off', (request) => {
+    const { address, port, program } = request;
+    const upstreamPort = portOf(request, UPSTREAM);
+    const place = { address, port, backendPort: tier.backendPort, upstreamPort };
+    return { command: [...program, ...dnsmasqFlags(place, cacheSize, isNegative)] };
+  });
 }
 
 /** CoreDNS with the Corefile of NodeLocal DNSCache in front of CoreDNS. Its metrics are at `metricsPort`. */

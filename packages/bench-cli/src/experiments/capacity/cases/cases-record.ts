@@ -63,6 +63,8 @@ const caseFields = {
   trials: z.array(caseTrialSchema),
   /** Between a query of the server and the answer of its upstream. */
   upstreamDelaySeconds: nonnegative,
+  /** Absent where it was measured on one machine: the images by the names of their containers. */
+  cluster: z.object({ images: z.record(z.string(), z.string()) }).optional(),
 };
 
 export const throughputResultSchema = z.object({ what: z.literal('throughput'), ...caseFields });

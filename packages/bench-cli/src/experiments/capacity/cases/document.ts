@@ -28,8 +28,17 @@ function warningsOf({ trials }: CasesResult): string[] {
 const NOTES = [
   'A lookup is what a program in a pod asks for: the search list has four domains (the namespace’s, svc, the cluster’s, mydomain.com), ndots is 5, type A only. An external name costs five queries, a service of the pod’s own namespace one.',
   'Saturation: as fast as the server answers 100 lookups in flight, so that latency there mirrors the window. Half load: half of the lookups a second of that trial.',
+];
+
+const LOCAL_NOTES = [
   'Server and load generator share the CPUs of this machine.',
   'Every answer was checked before each trial; with autopath, the first query of an external lookup is answered with a CNAME and the address.',
+];
+
+const CLUSTER_NOTES = [
+  'Each trial is a pod of its own: the servers, an upstream of ours with the programmed delay, and the load generator, which asks over the loopback interface of that pod. What kube-proxy and the network of the cluster add is not in it.',
+  'kube-dns: its own three containers with the arguments of its manifest (kubedns, dnsmasq-nanny, sidecar); it asks our upstream for other names (upstreamNameservers of its ConfigMap).',
+  'A lookup that found nothing makes its trial a failed one. CPU and memory are not measured here.',
 ];
 
 const CACHING_NOTES = [
@@ -129,7 +138,7 @@ export function casesDocument(record: CapacityRecord, result: CasesResult): Repo
     headline: `${state === 'interrupted' ? 'Interrupted' : 'Complete'}: ${counted(result.trials.length - failed, 'trial')} of ${counted(result.cases.length, 'case')} measured${failed === 0 ? '' : `, ${failed} failed`}.`,
     facts: [
       record.startedAt.slice(0, 10),
-      'one machine',
+      result.cluster === undefined ? 'one machine' : 'on a cluster',
       `upstream delay ${formatTime(result.upstreamDelaySeconds)}`,
       `run ${record.id}`,
     ],
@@ -141,7 +150,11 @@ export function casesDocument(record: CapacityRecord, result: CasesResult): Repo
         title,
         blocks: [
           isThroughput ? throughputTable(result) : cachingTable(result),
-          list(isThroughput ? NOTES : [...CACHING_NOTES, ...NOTES]),
+          list([
+            ...(isThroughput ? [] : CACHING_NOTES),
+            ...NOTES,
+            ...(result.cluster === undefined ? LOCAL_NOTES : CLUSTER_NOTES),
+          ]),
         ],
       },
       { title: 'Counters', blocks: [counterTable(result)], isBrief: isThroughput },

@@ -9,6 +9,7 @@ import { counted, formatDuration } from '../../../text.ts';
 import { writeQueryFile } from '../../../workload/load-workload.ts';
 import { type BenchWorkload, predictedCodes, zoneSetOf } from '../../../workload/workload.ts';
 import type { World } from '../../../world.ts';
+import { demandTarget } from '../cluster/cluster-measurement.ts';
 import {
   clusterServers,
   commonConfiguration,
@@ -57,6 +58,7 @@ export async function casesCommand<Settings extends CommonSettings>(
     resume,
     decide: (values) => kind.decide(values),
   });
+  demandTarget(run, 'local');
   const configuration = commonConfiguration(
     world,
     run.settings.servers,
@@ -179,7 +181,8 @@ async function measureRounds(
   display.line(`${counted(planned.length, 'case trial')} in ${formatDuration(seconds())}`);
 }
 
-function trialText(trial: CaseTrial): string {
+/** What came of a trial, in a line of progress. */
+export function trialText(trial: CaseTrial): string {
   if (trial.status === 'failed') return `failed: ${trial.failure.message}`;
   const latency = (trial.lookupLatencySeconds.mean * 1000).toFixed(2);
   return `${trial.load} ${Math.round(trial.lookupsPerSecond).toLocaleString('en')} lookups/s, ${latency} ms`;

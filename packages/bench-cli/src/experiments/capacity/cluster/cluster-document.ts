@@ -70,7 +70,8 @@ const CREATED = [
   'cluster DNS',
 ].map((title, index) => ({ title, isNumber: index < 7 }));
 
-function dnsText({ clusterDns }: ClusterPoint): string {
+/** What became of the cluster's own DNS: `20.1 → 22.4 MB, 0 restarts`. */
+export function dnsText({ clusterDns }: Pick<ClusterPoint, 'clusterDns'>): string {
   if (clusterDns === null) return 'not known';
   const { before, after } = clusterDns;
   const restarts = counted(after.restarts - before.restarts, 'restart');

@@ -22,6 +22,9 @@ const NAMES = [
   'readyTime',
 ] as const;
 
+/** Read as well, where a command has its flag. */
+const OF_SOME = ['loaderImage'] as const;
+
 /** Adds the flags; `--context` is the command's own. */
 export function addClusterFlags(command: Command): Command {
   for (const name of NAMES) {
@@ -36,7 +39,7 @@ export function clusterSettings(
   values: Readonly<Record<string, unknown>>,
   env: Readonly<Record<string, string | undefined>>,
 ): KubernetesSettings {
-  const given = (['context', ...NAMES] as const).flatMap((name) => {
+  const given = (['context', ...NAMES, ...OF_SOME] as const).flatMap((name) => {
     const setting: Setting = KUBERNETES_SETTINGS[name];
     const value = values[name] ?? env[variableOf(name)];
     if (value === undefined) return [];

@@ -7,7 +7,7 @@ const count = z.number().int().nonnegative();
 const bytes = z.number().nonnegative().nullable();
 
 /** The cluster's own DNS, which reads the objects as well. */
-const dnsStateSchema = z.object({
+export const dnsStateSchema = z.object({
   pods: count,
   restarts: count,
   memoryBytes: bytes,

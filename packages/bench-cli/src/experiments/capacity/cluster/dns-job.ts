@@ -1,6 +1,6 @@
 /**
- * A private CoreDNS as a Job of one pod: CoreDNS itself, unmodified, and a program beside it that passes its requests on to
- * the API server, watches its memory, asks it, and makes it read all objects again. Pure.
+ * A private CoreDNS as a Job of one pod: CoreDNS itself, unmodified, and a program beside it. For memory, it passes CoreDNS's
+ * requests on to the API server, watches its memory, asks it, and makes it read all objects again. Pure.
  */
 import { type CorefileOptions, renderCorefile } from '@dinodns-bench/cluster-objects';
 import type {
@@ -67,16 +67,18 @@ export interface DnsFilesRequest {
   readonly runId: string;
   readonly name: string;
   readonly corefile: Pick<CorefileOptions, 'pods' | 'autopath' | 'cache'>;
+  /** How CoreDNS reads the API server: through the program beside it, or by itself. */
+  readonly reads: 'through the program' | 'by itself';
   /** Names of Services that it is asked for. */
   readonly names: readonly string[];
 }
 
 /** The Corefile, the program and the names in one ConfigMap. */
 export function dnsFiles(request: DnsFilesRequest): { object: V1ConfigMap; mount: ConfigMapMount } {
-  const { namespace, runId, name, names } = request;
+  const { namespace, runId, name, names, reads } = request;
   const corefile = renderCorefile({
     ...request.corefile,
-    endpoint: `http://127.0.0.1:${RELAY_PORT}`,
+    ...(reads === 'by itself' ? {} : { endpoint: `http://127.0.0.1:${RELAY_PORT}` }),
     port: DNS_PORT,
     lameduckSeconds: 0,
   });
@@ -87,7 +89,8 @@ export function dnsFiles(request: DnsFilesRequest): { object: V1ConfigMap; mount
   ]);
 }
 
-export interface DnsJobRequest {
+/** What every private CoreDNS needs. */
+export interface DnsPodRequest {
   readonly settings: KubernetesSettings;
   readonly namespace: string;
   readonly runId: string;
@@ -98,18 +101,18 @@ export interface DnsJobRequest {
   readonly observerImage: string;
   readonly mount: ConfigMapMount;
   readonly pullSecrets: readonly string[];
-  readonly phases: readonly Phase[];
-  /** Whether only pods that exist have a name. */
-  readonly podsVerified: boolean;
-  /** Of `steady` and `load`. */
-  readonly seconds: number;
-  readonly queriesPerSecond: number;
   /** Request and limit of CoreDNS's memory; null for none. */
   readonly memory: { readonly request: string; readonly limit: string } | null;
   readonly deadlineSeconds: number;
 }
 
-function dnsContainer(request: DnsJobRequest): V1Container {
+/** A program of `beside/program`, with its own settings. */
+interface Beside {
+  readonly entry: string;
+  readonly env: Readonly<Record<string, string>>;
+}
+
+function dnsContainer(request: DnsPodRequest): V1Container {
   const { settings, corednsImage: image, mount, memory } = request;
   const [container] =
     podTemplate({
@@ -130,25 +133,21 @@ function dnsContainer(request: DnsJobRequest): V1Container {
 }
 
 /** The Job of one start. */
-export function dnsJob(request: DnsJobRequest): V1Job {
-  const { settings, namespace, runId, unit, mount, phases, pullSecrets } = request;
+export function dnsPodJob(request: DnsPodRequest, { entry, env }: Beside): V1Job {
+  const { settings, namespace, runId, unit, mount, pullSecrets } = request;
   const labels = unitLabels(runId, 'server', unit);
   const template = podTemplate({
     settings: { ...settings, serviceAccount: 'dns' },
     labels,
     component: 'server',
     image: request.observerImage,
-    command: ['node', `${FILES_DIRECTORY}/main.mjs`],
+    command: ['node', `${FILES_DIRECTORY}/${entry}`],
     args: [],
     env: {
-      PHASES: phases.join(','),
-      SECONDS: String(request.seconds),
-      QUERIES_PER_SECOND: String(request.queriesPerSecond),
+      ...env,
       NAMESPACE: namespace,
-      PODS_VERIFIED: String(request.podsVerified),
       TOKEN_FILE: `${TOKEN_DIRECTORY}/token`,
       CA_FILE: `${TOKEN_DIRECTORY}/ca.crt`,
-      RELAY_PORT: String(RELAY_PORT),
       DNS_PORT: String(DNS_PORT),
     },
     mounts: { [FILES_DIRECTORY]: mount },
@@ -176,4 +175,28 @@ export function dnsJob(request: DnsJobRequest): V1Job {
       },
     },
   };
+}
+
+export interface DnsJobRequest extends DnsPodRequest {
+  readonly phases: readonly Phase[];
+  /** Whether only pods that exist have a name. */
+  readonly podsVerified: boolean;
+  /** Of `steady` and `load`. */
+  readonly seconds: number;
+  readonly queriesPerSecond: number;
+}
+
+/** The Job of a start whose memory is measured. */
+export function dnsJob(request: DnsJobRequest): V1Job {
+  const { phases, seconds, queriesPerSecond, podsVerified } = request;
+  return dnsPodJob(request, {
+    entry: 'main.mjs',
+    env: {
+      PHASES: phases.join(','),
+      SECONDS: String(seconds),
+      QUERIES_PER_SECOND: String(queriesPerSecond),
+      PODS_VERIFIED: String(podsVerified),
+      RELAY_PORT: String(RELAY_PORT),
+    },
+  });
 }

@@ -6,6 +6,7 @@ import { type Cluster, ENDPOINT_SLICES, PODS, SERVICES } from '@dinodns-bench/cl
 import type { KubernetesSettings } from '../../../config/kubernetes-settings.ts';
 import { BenchError } from '../../../errors.ts';
 import type { KubeClient } from '../../../kubernetes-api/client.ts';
+import { formatCount } from '../../../report/numbers.ts';
 import { corednsImageReference } from '../../../servers/coredns/image.ts';
 import { checkerImage } from '../../../targets/kubernetes/images.ts';
 import { namespaceOf, runLabels } from '../../../targets/kubernetes/objects/labels.ts';
@@ -64,7 +65,7 @@ export function demandBounded(objects: number, maxObjects: number): void {
   if (objects <= maxObjects) return;
   throw new BenchError(
     'E_USAGE',
-    `${objects} objects are more than --max-objects allows on a cluster (${maxObjects})`,
+    `${formatCount(objects)} objects are more than --max-objects allows on a cluster (${formatCount(maxObjects)})`,
     { fix: `Give --max-objects ${objects} if the cluster may have so many, or fewer objects.` },
   );
 }
@@ -89,6 +90,7 @@ async function startAll(
     runId,
     name: 'dns',
     corefile: corefileOf(request.configuration),
+    reads: 'through the program',
     names: existingNames(cluster),
   });
   await client.create('ConfigMap', files.object, signal);

@@ -18,11 +18,14 @@ import { MANAGER, managedLabels } from '../../../targets/kubernetes/objects/labe
 /** kube-proxy ignores Services and EndpointSlices that another proxy serves, whatever it is called. */
 const PROXY_LABEL = { 'service.kubernetes.io/service-proxy-name': MANAGER } as const;
 
+/** Of every Service that bench makes on a cluster, whatever it is for. */
+export const SERVICE_LABELS: Readonly<Record<string, string>> = { ...managedLabels, ...PROXY_LABEL };
+
 /** As the EndpointSlice controller labels those of headless Services; kube-proxy does not even read them. */
 const HEADLESS_LABEL = { 'service.kubernetes.io/headless': '' } as const;
 
 /** Addresses of a cluster's Services are scarce: a /20 has 4,096. */
-const MAX_CLUSTER_ADDRESSES = 100;
+export const MAX_CLUSTER_ADDRESSES = 100;
 const MIN_HEADLESS = 0.9;
 
 /** 198.18.0.0/15 is set aside for benchmarks (RFC 2544, RFC 6890): nothing is reached there. */
@@ -34,6 +37,8 @@ export interface SyntheticSize {
   /** Whose addresses are in the EndpointSlices; created only on request. */
   readonly pods: number;
   readonly endpoints?: number;
+  /** Which part of the Services has no address; default: so many that few of the cluster's addresses are taken. */
+  readonly headless?: number;
 }
 
 export type SyntheticObject =
@@ -47,12 +52,15 @@ export function headlessShare(services: number): number {
 }
 
 /** The generated cluster in one namespace of this name: what an API server of ours serves is what a real one is given. */
-export function syntheticCluster({ services, pods, endpoints }: SyntheticSize, namespace: string): Cluster {
+export function syntheticCluster(
+  { services, pods, endpoints, headless = headlessShare(services) }: SyntheticSize,
+  namespace: string,
+): Cluster {
   const input: ClusterInput = {
     namespaces: 1,
     services,
     pods,
-    headless: headlessShare(services),
+    headless,
     ...(endpoints === undefined ? {} : { endpoints }),
   };
   return Object.assign(defineCluster(input), { namespaceName: () => namespace });
@@ -74,7 +82,7 @@ function serviceOf(generated: KubeObject): V1Service {
     metadata: {
       ...(metadata?.name === undefined ? {} : { name: metadata.name }),
       ...(metadata?.namespace === undefined ? {} : { namespace: metadata.namespace }),
-      labels: { ...metadata?.labels, ...managedLabels, ...PROXY_LABEL },
+      labels: { ...metadata?.labels, ...SERVICE_LABELS },
     },
     spec: {
       ...(spec?.ports === undefined ? {} : { ports: spec.ports }),
@@ -104,8 +112,7 @@ function sliceOf(
       ...(metadata?.namespace === undefined ? {} : { namespace: metadata.namespace }),
       labels: {
         ...metadata?.labels,
-        ...managedLabels,
-        ...PROXY_LABEL,
+        ...SERVICE_LABELS,
         ...(headless.has(service) ? HEADLESS_LABEL : {}),
         'endpointslice.kubernetes.io/managed-by': MANAGER,
       },

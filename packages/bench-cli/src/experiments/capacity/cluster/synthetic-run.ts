@@ -55,6 +55,8 @@ export interface SyntheticRequest {
   readonly namespace: string;
   readonly cluster: Cluster;
   readonly withPods: boolean;
+  /** What is needed besides. */
+  readonly permissions?: readonly Permission[];
   readonly onProgress: (created: number) => void;
   readonly signal: AbortSignal;
 }
@@ -126,7 +128,8 @@ async function removeAll(client: KubeClient, namespace: string, objects: number)
 /** Creates everything; on any failure everything is deleted again. */
 export async function openSyntheticRun(request: SyntheticRequest): Promise<SyntheticRun> {
   const { world, client, runId, namespace: name, cluster, withPods, signal } = request;
-  await demandPermissions(client, [...PERMISSIONS, ...(withPods ? POD_PERMISSIONS : [])], name, signal);
+  const permissions = [...PERMISSIONS, ...(withPods ? POD_PERMISSIONS : []), ...(request.permissions ?? [])];
+  await demandPermissions(client, permissions, name, signal);
   const guard = await guardClusterDns(client, signal);
   const expected = syntheticCount(cluster, { withPods });
   try {

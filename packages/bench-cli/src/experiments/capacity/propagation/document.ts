@@ -4,6 +4,7 @@ import { chart, facts, list, type ReportDocument, table, text } from '../../../r
 import { environmentFacts } from '../../../report/facts.ts';
 import { formatCount, formatFixed, formatShort, formatTime } from '../../../report/numbers.ts';
 import { counted } from '../../../text.ts';
+import { dnsText } from '../cluster/cluster-document.ts';
 import { numberColumn, withInterval } from '../figures.ts';
 import type { CapacityRecord } from '../record.ts';
 import type { PropagationCase, PropagationResult } from './propagation-record.ts';
@@ -21,6 +22,8 @@ const changesText = (perSecond: number) =>
 const seriesTitle = ({ server, configuration }: PropagationCase) => `${server}, ${configuration}`;
 
 function propagationTable(result: PropagationResult): Block {
+  const onCluster = result.cluster !== undefined;
+  const dashes = Array<string>(onCluster ? 6 : 4).fill('–');
   return table(
     'Until a new Service resolves',
     [
@@ -28,9 +31,11 @@ function propagationTable(result: PropagationResult): Block {
       { title: 'Configuration' },
       numberColumn('Objects'),
       numberColumn('Changes/s'),
+      ...(onCluster ? [numberColumn('Held')] : []),
       numberColumn('Median [95 %]'),
       numberColumn('95th percentile [95 %]'),
       numberColumn('Largest'),
+      ...(onCluster ? [numberColumn('Creation')] : []),
       numberColumn('Poll resolution'),
       numberColumn('Services'),
       numberColumn('Not resolved'),
@@ -44,12 +49,15 @@ function propagationTable(result: PropagationResult): Block {
         changesText(item.churnPerSecond),
       ];
       const missing = String(unresolvedOf(result, item.key));
-      if (summary === null) return [...head, '–', '–', '–', '–', '0', missing];
+      if (summary === null) return [...head, ...dashes, '0', missing];
+      const { creation, heldChurnPerSecond } = summary;
       return [
         ...head,
+        ...(onCluster ? [formatFixed(heldChurnPerSecond, 1)] : []),
         withInterval(summary.median, formatTime),
         withInterval(summary.p95, formatTime),
         formatTime(summary.largest),
+        ...(onCluster ? [creation === null ? '–' : formatTime(creation)] : []),
         formatTime(summary.resolution),
         formatCount(summary.resolved),
         missing,
@@ -101,6 +109,10 @@ function seriesOf({ cases }: PropagationResult): Series[] {
   return sizes.map((objects) => ({ name: String(objects), title: `${formatCount(objects)} objects` }));
 }
 
+/** Where a delay begins. */
+const beginOf = ({ cluster }: PropagationResult) =>
+  cluster === undefined ? 'the event in the API server' : 'the creation, as it is sent to the API server,';
+
 /** Null for a single rate, which makes no line. */
 function propagationChart(result: PropagationResult): LineChart | null {
   const { cases } = result;
@@ -117,7 +129,7 @@ function propagationChart(result: PropagationResult): LineChart | null {
           if (summary === null) return [];
           const { median, low, high } = summary.median;
           const interval = low === null || high === null ? {} : { low: low * 1000, high: high * 1000 };
-          const tip = `${name} objects, ${changesText(churnPerSecond)} changes/s: ${formatTime(median)}`;
+          const tip = `${formatCount(Number(name))} objects, ${changesText(churnPerSecond)} changes/s: ${formatTime(median)}`;
           return [{ x: churnPerSecond, y: median * 1000, ...interval, tip }];
         }),
     })),
@@ -126,7 +138,7 @@ function propagationChart(result: PropagationResult): LineChart | null {
     type: 'lines',
     name: 'propagation',
     title: 'Until a new Service resolves',
-    caption: 'From the event in the API server to the first right answer: medians with 95 % intervals.',
+    caption: `From ${beginOf(result)} to the first right answer: medians with 95 % intervals.`,
     xAxis: 'changes a second',
     yAxis: 'milliseconds',
     panels,
@@ -141,7 +153,7 @@ function findings(result: PropagationResult): ReportDocument['findings'] {
       {
         subject: `${formatCount(item.objects)} objects, ${changesText(item.churnPerSecond)} changes/s`,
         badge: { text: formatTime(summary.median.median), tone: 'even' as const },
-        sentence: `a new Service resolves ${formatTime(summary.median.median)} after its event (median), 95 % of them within ${formatTime(summary.p95.median)}.`,
+        sentence: `a new Service resolves ${formatTime(summary.median.median)} after its ${result.cluster === undefined ? 'event' : 'creation was sent'} (median), 95 % of them within ${formatTime(summary.p95.median)}.`,
       },
     ];
   });
@@ -170,13 +182,26 @@ function warningsOf(result: PropagationResult): string[] {
   return [...new Set(failed), ...others];
 }
 
-function notesOf({ pollSeconds }: PropagationResult): string[] {
+const NEGATIVE_ANSWERS =
+  'CoreDNS keeps no negative answers here. With its usual `cache 30`, whoever asks before the Service exists is told NXDOMAIN for as long as that answer is kept: up to 30 seconds, whatever the delay is.';
+
+function localNotes({ pollSeconds }: PropagationResult): string[] {
   return [
     'The delay of a Service: from the moment at which its event is ready to be sent by our API server to the arrival of the first right answer of CoreDNS over UDP. Both are read on the same clock. What a real API server and etcd need before that is not in it.',
     `A Service is announced before it exists, so that it is already asked for when it comes: every ${formatTime(pollSeconds)}, whether or not the query before was answered. Poll resolution: the median time between sending the last query that was answered otherwise and the arrival of the right answer. A delay may be smaller by up to that, and contains one exchange with CoreDNS.`,
     'Services come one after the other; changes are Services of others that are created and deleted meanwhile, every one of which CoreDNS is told.',
-    'CoreDNS keeps no negative answers here. With its usual `cache 30`, whoever asks before the Service exists is told NXDOMAIN for as long as that answer is kept: up to 30 seconds, whatever the delay is.',
+    NEGATIVE_ANSWERS,
     'CoreDNS, the API server and the client share the CPUs of this machine.',
+  ];
+}
+
+function clusterNotes({ pollSeconds }: PropagationResult): string[] {
+  return [
+    'The delay of a Service: from sending its creation to the API server of the cluster to the arrival of the first right answer of CoreDNS over UDP. Both are read on the same clock, by a program in the pod of that CoreDNS. Creation: what the API server needs of that until it confirms; a Service may resolve before.',
+    `It is asked for before it exists, every ${formatTime(pollSeconds)}, whether or not the query before was answered. Poll resolution: the median time between sending the last query that was answered otherwise and the arrival of the right answer. A delay may be smaller by up to that, and contains one exchange with CoreDNS.`,
+    'A private CoreDNS, unmodified, reads the API server of the cluster by itself. It is asked in its pod, not through a Service: what kube-proxy and the network of the cluster add is not in it.',
+    'Services come one after the other, five a second at most, each with an address of the cluster, and are deleted when they resolve; changes are headless Services that are created and deleted meanwhile, every one of which CoreDNS is told. Held: the changes that the API server has confirmed, a second, with four requests in flight at most. It stops when the API server takes more than a second for the slowest of a hundred, or when the cluster’s own DNS gets near its limit.',
+    NEGATIVE_ANSWERS,
   ];
 }
 
@@ -191,6 +216,7 @@ const COLUMNS = [
   'status',
   'delay_seconds',
   'resolution_seconds',
+  'creation_seconds',
 ];
 
 /** A row for each Service; one without figures for a trial that failed. */
@@ -208,7 +234,7 @@ function dataOf({ cases, trials }: PropagationResult): ReportDocument['data'] {
         item?.objects ?? null,
         item?.churnPerSecond ?? null,
       ];
-      if (trial.status === 'failed') return [[...place, null, trial.round, trial.status, null, null]];
+      if (trial.status === 'failed') return [[...place, null, trial.round, trial.status, null, null, null]];
       return trial.delaysSeconds.map((delay, index) => [
         ...place,
         trial.heldChurnPerSecond,
@@ -216,6 +242,7 @@ function dataOf({ cases, trials }: PropagationResult): ReportDocument['data'] {
         trial.status,
         delay,
         trial.resolutionsSeconds[index] ?? null,
+        trial.creationSeconds?.[index] ?? null,
       ]);
     }),
   };
@@ -231,14 +258,22 @@ export function propagationDocument(record: CapacityRecord, result: PropagationR
     title,
     state,
     headline: `${state === 'interrupted' ? 'Interrupted' : 'Complete'}: ${counted(result.trials.length - failed, 'trial')} of ${counted(result.cases.length, 'case')} measured${failed === 0 ? '' : `, ${failed} failed`}.`,
-    facts: [record.startedAt.slice(0, 10), 'one machine', `run ${record.id}`],
+    facts: [
+      record.startedAt.slice(0, 10),
+      result.cluster === undefined ? 'one machine' : 'on a cluster',
+      `run ${record.id}`,
+    ],
     findings: findings(result),
     warnings: [...record.warnings, ...warningsOf(result)],
     series: seriesOf(result),
     sections: [
       {
         title,
-        blocks: [propagationTable(result), ...(drawn === null ? [] : [chart(drawn)]), list(notesOf(result))],
+        blocks: [
+          propagationTable(result),
+          ...(drawn === null ? [] : [chart(drawn)]),
+          list(result.cluster === undefined ? localNotes(result) : clusterNotes(result)),
+        ],
       },
       {
         title: 'What objects and changes do to it',
@@ -255,6 +290,9 @@ export function propagationDocument(record: CapacityRecord, result: PropagationR
           facts([
             ...record.programs.map(({ name, version }) => [name, `CoreDNS ${version}`] as const),
             ['Command', record.command],
+            ...(result.cluster === undefined
+              ? []
+              : [['DNS of the cluster, before → after', dnsText(result.cluster)] as const]),
             ...environmentFacts(record),
           ]),
         ],

@@ -2,6 +2,7 @@
 import { type ClusterSpec, defineCluster, specForObjects } from '@dinodns-bench/cluster-objects';
 import { canonicalServerName } from '../../../config/server-name.ts';
 import type { ConfigurationName } from '../configurations.ts';
+import type { CapacityRun } from '../open-run.ts';
 import type { PropagationCase, PropagationTrial } from './propagation-record.ts';
 import type { PropagationSettings } from './settings.ts';
 
@@ -68,4 +69,11 @@ export function propagationStarts(
   })
     .flat()
     .filter(({ cases }) => cases.length > 0);
+}
+
+/** What a run that is resumed has already; what failed is measured again. */
+export function previousTrials({ previous }: CapacityRun<unknown>): PropagationTrial[] {
+  return previous?.measured.what === 'propagation'
+    ? previous.measured.trials.filter(({ status }) => status === 'ok')
+    : [];
 }

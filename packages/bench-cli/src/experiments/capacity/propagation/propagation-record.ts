@@ -1,5 +1,6 @@
 /** What `bench capacity propagation` records. Base units. */
 import { z } from 'zod';
+import { dnsStateSchema } from '../cluster/cluster-record.ts';
 
 const nonnegative = z.number().nonnegative();
 const count = z.number().int().nonnegative();
@@ -27,10 +28,15 @@ export const propagationTrialSchema = z.discriminatedUnion('status', [
   z.object({
     ...trialHead,
     status: z.literal('ok'),
-    /** Of each Service that resolved: from its event in the API server to the arrival of the first right answer. */
+    /**
+     * Of each Service that resolved, to the arrival of the first right answer: from its event in the API server; on a cluster,
+     * from the moment at which its creation was sent to the API server.
+     */
     delaysSeconds: z.array(nonnegative),
     /** Of each: by how much less it may have been, because nobody asked earlier. */
     resolutionsSeconds: z.array(nonnegative),
+    /** On a cluster, of each: from then until the API server had confirmed it, which may be later than the answer. */
+    creationSeconds: z.array(nonnegative).optional(),
     /** Services without a right answer when the time was over. */
     unresolved: count,
     /** Queries that were sent, for all of them. */
@@ -54,5 +60,13 @@ export const propagationResultSchema = z.object({
   /** Between two queries for the same Service. */
   pollSeconds: nonnegative,
   timeoutSeconds: nonnegative,
+  /** Absent where it was measured on one machine. */
+  cluster: z
+    .object({
+      corednsImage: z.string(),
+      /** Before the first trial and after the last one; null where there is none that bench knows. */
+      clusterDns: z.object({ before: dnsStateSchema, after: dnsStateSchema }).nullable(),
+    })
+    .optional(),
 });
 export type PropagationResult = z.output<typeof propagationResultSchema>;

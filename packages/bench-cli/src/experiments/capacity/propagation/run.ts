@@ -1,11 +1,9 @@
 /** `bench capacity propagation`: how long a new Service takes to resolve, in rounds, each trial saved the moment it ends. */
 import { type Interruption, listenForInterruption } from '../../../interruption.ts';
 import { createDisplay, type Display } from '../../../progress/display.ts';
-import { formatTime } from '../../../report/numbers.ts';
-import { median } from '../../../stats/intervals.ts';
-import { counted, formatDuration } from '../../../text.ts';
 import { zoneSetOf } from '../../../workload/workload.ts';
 import type { World } from '../../../world.ts';
+import { demandTarget } from '../cluster/cluster-measurement.ts';
 import { clusterServers, commonConfiguration, openMachine, READY_NAME } from '../machine.ts';
 import { newCapacityRecord } from '../new-record.ts';
 import {
@@ -17,7 +15,8 @@ import {
   openRun,
 } from '../open-run.ts';
 import { measureStart } from './measure.ts';
-import { propagationCases, propagationStarts } from './plan.ts';
+import { previousTrials, propagationCases, propagationStarts } from './plan.ts';
+import { progressLines } from './progress.ts';
 import type { PropagationResult, PropagationTrial } from './propagation-record.ts';
 import { type PropagationSettings, propagationSettings } from './settings.ts';
 
@@ -42,6 +41,7 @@ export async function propagationCommand(
     resume,
     decide: propagationSettings,
   });
+  demandTarget(run, 'local');
   const configuration = commonConfiguration(world, run.settings.servers, { ...common, loader: LOADER });
   const servers = await clusterServers(world, configuration);
   const display = createDisplay(world.stderr);
@@ -53,12 +53,6 @@ export async function propagationCommand(
     interruption.release();
     display.clear();
   }
-}
-
-function previousTrials({ previous }: CapacityRun<unknown>): PropagationTrial[] {
-  return previous?.measured.what === 'propagation'
-    ? previous.measured.trials.filter(({ status }) => status === 'ok')
-    : [];
 }
 
 async function measureAll(
@@ -115,32 +109,4 @@ async function measureAll(
   } finally {
     await session.close();
   }
-}
-
-function trialText(trial: PropagationTrial): string {
-  if (trial.status === 'failed') return `failed: ${trial.failure.message}`;
-  const { delaysSeconds, unresolved } = trial;
-  const missing = unresolved === 0 ? '' : `, ${unresolved} did not resolve`;
-  return delaysSeconds.length === 0
-    ? 'no Service resolved'
-    : `median ${formatTime(median(delaysSeconds))}, largest ${formatTime(Math.max(...delaysSeconds))}${missing}`;
-}
-
-function progressLines({ clock }: World, display: Display, total: number) {
-  const begin = clock.monotonicSeconds();
-  let done = 0;
-  return {
-    phase: (key: string, phase: string) => display.live(`  ${done + 1}/${total}  ${key}: ${phase}`),
-    done(trial: PropagationTrial) {
-      done += 1;
-      const left = ((clock.monotonicSeconds() - begin) / done) * (total - done);
-      display.line(
-        `${done}/${total}  ${trial.case}: ${trialText(trial)}, about ${formatDuration(left)} left`,
-      );
-      if (done === total)
-        display.line(
-          `${counted(total, 'case trial')} in ${formatDuration(clock.monotonicSeconds() - begin)}`,
-        );
-    },
-  };
 }

@@ -13,6 +13,8 @@ export interface PropagationSummary {
   readonly largest: number;
   /** Median of all. */
   readonly resolution: number;
+  /** Median of all, of what the API server took to confirm it; null where that was not seen. */
+  readonly creation: number | null;
   readonly resolved: number;
   readonly heldChurnPerSecond: number;
 }
@@ -37,11 +39,13 @@ export function propagationSummary(result: PropagationResult, key: string): Prop
   const trials = resolvedTrials(result, key);
   if (trials.length === 0) return null;
   const delays = trials.flatMap(({ delaysSeconds }) => delaysSeconds);
+  const creations = trials.flatMap(({ creationSeconds }) => creationSeconds ?? []);
   return {
     median: summarize(trials.map(({ delaysSeconds }) => median(delaysSeconds))),
     p95: summarize(trials.map(({ delaysSeconds }) => percentile95(delaysSeconds))),
     largest: Math.max(...delays),
     resolution: median(trials.flatMap(({ resolutionsSeconds }) => resolutionsSeconds)),
+    creation: creations.length === 0 ? null : median(creations),
     resolved: delays.length,
     heldChurnPerSecond: median(trials.map(({ heldChurnPerSecond }) => heldChurnPerSecond)),
   };

@@ -11,7 +11,7 @@
  */
 import { readFileSync } from 'node:fs';
 import { openAsker } from './asker.mjs';
-import { findProcess, heapOf, isAlive, watchMemory } from './memory.mjs';
+import { endCoredns, findCoredns, heapOf, isAlive, watchMemory } from './memory.mjs';
 import { startRelay } from './relay.mjs';
 
 const {
@@ -79,10 +79,10 @@ let stopLoad;
 
 async function run() {
   const begin = Date.now();
-  let found = process.env.PID === undefined ? null : Number(process.env.PID);
+  let found = null;
   await until(
     () => {
-      found ??= findProcess('coredns');
+      found ??= findCoredns();
       return found !== null;
     },
     READY_SECONDS,
@@ -168,7 +168,7 @@ async function run() {
   // Meanwhile, the kubelet is asked for the figures of the last phase.
   await sleep(LAST_FIGURES_SECONDS);
   // The pod ends when both have ended.
-  process.kill(pid, 'SIGTERM');
+  endCoredns();
 }
 
 try {
@@ -176,7 +176,6 @@ try {
   process.exit(0);
 } catch (error) {
   print(error instanceof Ended ? { ended: error.message } : { failed: error.message });
-  const pid = findProcess('coredns');
-  if (pid !== null) process.kill(pid, 'SIGTERM');
+  endCoredns();
   process.exit(1);
 }

@@ -20,10 +20,22 @@ function read(path) {
 }
 
 /** Id of the process with this name; null if there is none. */
-export function findProcess(name) {
+function findProcess(name) {
   const pids = readdirSync('/proc').filter((entry) => /^\d+$/.test(entry));
   const pid = pids.find((entry) => read(`/proc/${entry}/comm`).trim() === name);
   return pid === undefined ? null : Number(pid);
+}
+
+/** Id of CoreDNS: that of PID where it is set, as on a machine where others may run; else the process of this name. */
+export function findCoredns() {
+  const { PID } = process.env;
+  return PID === undefined ? findProcess('coredns') : Number(PID);
+}
+
+/** Asks CoreDNS to end, if it still lives. */
+export function endCoredns() {
+  const pid = findCoredns();
+  if (pid !== null && isAlive(pid)) process.kill(pid, 'SIGTERM');
 }
 
 export function isAlive(pid) {
