@@ -30,11 +30,17 @@ export function spawnOn(core: string, command: readonly string[], stdout: 'pipe'
   return spawn(program, args, { stdio: ['ignore', stdout, 'inherit'] });
 }
 
-/** Starts a program on a core; the first line of its output is a JSON object with its port. */
+/**
+ * Starts a program on a core; the first line of its output is a JSON object with its port.
+ * @throws Error if it ends before that.
+ */
 export async function startPinned(core: string, command: readonly string[]): Promise<Listening> {
   const child = spawnOn(core, command, 'pipe');
   if (child.stdout === null) throw new Error('no output');
-  const [line] = await once(createInterface(child.stdout), 'line');
+  const ended = once(child, 'exit').then(([status]) => {
+    throw new Error(`${command.join(' ')} ended with status ${status} before it was ready`);
+  });
+  const [line] = await Promise.race([once(createInterface(child.stdout), 'line'), ended]);
   const { port } = JSON.parse(line) as { port: number };
   return { port, child };
 }

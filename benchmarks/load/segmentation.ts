@@ -143,6 +143,7 @@ async function pairsOf(name: string): Promise<{ pairs: readonly Pair[]; repeated
 }
 
 function row(name: string, { pairs, repeated }: { pairs: readonly Pair[]; repeated: number }): string {
+  if (pairs.length === 0) return `| ${name} | – | – | – | – | every pair lost queries | ${repeated} |`;
   const ratios = pairs.map(({ on, off }) => on.microseconds / off.microseconds);
   const cheaper = ratios.filter((ratio) => ratio < 1).length;
   const cells = [
