@@ -1,17 +1,15 @@
 /** `bench swap --method in-place` loses nothing, whatever happens: each fault ends with the DNS exactly as before. */
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { read } from '../../src/cluster-changes/cluster-api.ts';
 import { readJournal } from '../../src/cluster-changes/journal.ts';
 import { textAt } from '../../src/cluster-changes/json.ts';
-import { benchRoles, makeAccount, removeAccount } from './support/account.ts';
 import { type Halted, type HaltOptions, restoreSeconds, startBench } from './support/bench-process.ts';
 import { breakableWay } from './support/breakable-way.ts';
+import { makeReconciler, removeReconciler } from './support/openshift.ts';
 import {
   adminApi,
   asBefore,
+  IMAGE,
   killGuard,
   makeStandIn,
   note,
@@ -20,33 +18,16 @@ import {
   setByOthers,
   snapshotOf,
   swapFlags,
-  twoImages,
   until,
   withoutTraces,
 } from './support/stand-in.ts';
+import { swapSuite } from './support/swap-suite.ts';
 
-const IMAGE = '/spec/template/spec/containers/0/image';
 /** As long as an API server is away that is replaced. */
 const AWAY_MS = 10_000;
-const id = Math.random().toString(36).slice(2, 6);
-const suite = `swap-${id}`;
-let directory: string;
-let kubeconfig: string;
-let images: Awaited<ReturnType<typeof twoImages>>;
-
-beforeAll(async () => {
-  directory = await mkdtemp(join(tmpdir(), 'bench-swap-'));
-  kubeconfig = await makeAccount(
-    suite,
-    [...(await benchRoles()), ...(await benchRoles('rbac-swap.yaml'))],
-    directory,
-  );
-  images = await twoImages();
-});
-afterAll(async () => {
-  await removeAccount(suite);
-  await rm(directory, { recursive: true, force: true });
-});
+/** As long as a process is stopped that somebody looks at, or a laptop sleeps. */
+const STOPPED_MS = 120_000;
+const suite = swapSuite('faults', ['in-place', 'optional']);
 
 interface Stage {
   readonly dns: StandIn;
@@ -83,7 +64,8 @@ async function stage(name: string, act: (stage: Stage) => Promise<void>): Promis
 }
 
 async function perform(name: string, act: (stage: Stage) => Promise<void>): Promise<void> {
-  const prefix = `${suite}-${name}`;
+  const { images, kubeconfig } = suite;
+  const prefix = `${suite.name}-${name}`;
   const dns = await makeStandIn(`dns-${prefix}`, images.ours);
   const children: Halted[] = [];
   const start: Stage['start'] = async (flags, halt) => {
@@ -111,6 +93,25 @@ const imageOf = async ({ path }: StandIn) => textAt(await read(await adminApi(),
 const PATIENCE_MS = 600_000;
 
 describe.concurrent('in-place swap', { timeout: PATIENCE_MS }, () => {
+  // First, because it lasts as long as several others.
+  it('stopped for two minutes while measuring wakes up and stops, long after the guard has put everything back', () =>
+    stage('asleep', async ({ dns, swap, prefix }) => {
+      const running = await swap({ at: 'placement 2: measuring', signal: 'SIGSTOP' });
+      await running.stops('placement 2: measuring');
+      const started = performance.now();
+      const woken = new Promise<void>((resolve) => setTimeout(resolve, STOPPED_MS)).then(running.wake);
+      await asBefore(dns);
+      await note('the tool stopped past its Lease', (performance.now() - started) / 1000);
+      await withoutTraces(prefix, dns.namespace);
+      await woken;
+      const wokenAt = performance.now();
+      expect(await running.exited, running.said()).toBe(3);
+      await note('the tool woken after two minutes has ended', (performance.now() - wokenAt) / 1000);
+      expect(running.said()).toContain('E_LEASE_LOST');
+      expect(running.said()).not.toContain('reverting:');
+      expect(await asBefore(dns)).toBeLessThan(5);
+    }));
+
   it('without a fault puts everything back', () =>
     stage('whole', async ({ dns, swap }) => {
       const running = await swap();
@@ -156,7 +157,7 @@ describe.concurrent('in-place swap', { timeout: PATIENCE_MS }, () => {
     }));
 
   it('stopped past its Lease, between the journal and the change, wakes up and changes nothing', () =>
-    stage('asleep', async ({ dns, swap, prefix }) => {
+    stage('dozing', async ({ dns, swap, prefix }) => {
       const running = await swap({ at: 'planned:', signal: 'SIGSTOP' });
       await running.stops('planned:');
       const api = await adminApi();
@@ -169,21 +170,9 @@ describe.concurrent('in-place swap', { timeout: PATIENCE_MS }, () => {
       await withoutTraces(prefix, dns.namespace);
     }));
 
-  it('stopped past its Lease while measuring wakes up and stops', () =>
-    stage('dozing', async ({ dns, swap }) => {
-      const running = await swap({ at: 'placement 2: measuring', signal: 'SIGSTOP' });
-      await running.stops('placement 2: measuring');
-      const started = performance.now();
-      await asBefore(dns);
-      await note('the tool stopped past its Lease', (performance.now() - started) / 1000);
-      running.wake();
-      expect(await running.exited, running.said()).toBe(3);
-      expect(running.said()).toContain('E_LEASE_LOST');
-    }));
-
   it('that loses the API server for ten seconds, and its answer to the change, goes on', () =>
     stage('unreachable', async ({ dns, swap }) => {
-      const way = await breakableWay(kubeconfig);
+      const way = await breakableWay(suite.kubeconfig);
       try {
         // The first patch of the object marks it; the second one changes its image.
         const at = `sends 2: PATCH ${dns.path}`;
@@ -192,7 +181,7 @@ describe.concurrent('in-place swap', { timeout: PATIENCE_MS }, () => {
         await running.stops(at);
         way.set('mute');
         running.wake();
-        await until(() => imageOf(dns), images.clusters);
+        await until(() => imageOf(dns), suite.images.clusters);
         way.set('closed');
         await new Promise((resolve) => setTimeout(resolve, AWAY_MS));
         way.set('open');
@@ -225,7 +214,7 @@ describe.concurrent('in-place swap', { timeout: PATIENCE_MS }, () => {
     stage('rate', async ({ dns, swap }) => {
       const running = await swap(undefined, '--rate', '1000000');
       expect(await running.exited, running.said()).toBe(5);
-      expect(running.said()).toMatch(/E_NO_RATE\]: the rate cannot be held: \d+ of 1000000/);
+      expect(running.said()).toMatch(/E_NO_RATE\]: the rate cannot be held: [\d,]+ of 1,000,000/);
       expect(running.said()).not.toContain('planned:');
       expect(await snapshotOf(dns.path)).toEqual(dns.before);
     }));
@@ -233,7 +222,7 @@ describe.concurrent('in-place swap', { timeout: PATIENCE_MS }, () => {
   it('of a workload that does not exist names those that look like DNS', () =>
     stage('nowhere', async ({ dns, start }) => {
       const running = await start([
-        ...swapFlags(dns, images.clusters),
+        ...swapFlags(dns, suite.images.clusters),
         '--workload',
         `${dns.namespace}/daemonset/x`,
       ]);
@@ -257,6 +246,21 @@ describe.concurrent('in-place swap', { timeout: PATIENCE_MS }, () => {
         'a version that crashes at start, noticed and put back',
         (performance.now() - started) / 1000,
       );
+    }));
+
+  it('whose clients lose queries for ten seconds puts the image back', () =>
+    stage('losing', async ({ dns, swap }) => {
+      const running = await swap(undefined, '--placements', 'BA', '--duration', '60');
+      await running.says('placement 1: measuring');
+      const started = performance.now();
+      const service = `/api/v1/namespaces/${dns.namespace}/services/dns`;
+      await setByOthers(service, '/spec/selector', { app: 'nobody' });
+      expect(await running.exited, running.said()).toBe(4);
+      await note('clients lose every query while measuring', (performance.now() - started) / 1000);
+      expect(running.said()).toMatch(
+        /E_QUERIES_LOST\]: clients of the cluster's DNS lose queries: \d+ of \d+ in the last 10 seconds/,
+      );
+      expect(await asBefore(dns)).toBeLessThan(5);
     }));
 
   it('leaves an image alone that somebody else has set meanwhile, and names it', () =>
@@ -293,6 +297,24 @@ describe.concurrent('in-place swap', { timeout: PATIENCE_MS }, () => {
       expect(await imageOf(dns)).toBe('bad-coredns:crashing');
       await setByOthers(dns.path, IMAGE, dns.image);
       await asBefore(dns);
+    }));
+
+  it('beside something that puts the image back fails the trial with that reason, and puts back what is its own', () =>
+    stage('addon', async ({ dns, swap, prefix }) => {
+      const { ours, clusters } = suite.images;
+      const addon = { namespace: `addon-${prefix}`, name: 'addon-manager' };
+      const rules = [{ path: dns.path, pointer: IMAGE, value: ours }];
+      try {
+        await makeReconciler({ ...addon, replicas: 1, rules });
+        const running = await swap(undefined, '--placements', 'BA', '--duration', '20');
+        expect(await running.exited, running.said()).toBe(5);
+        const reason = `${dns.kind} ${dns.namespace}/dns: somebody else set the image of coredns to ${ours}, instead of ${clusters}`;
+        expect(running.said()).toContain(`E_CLUSTER_CHANGED]: ${reason}`);
+        expect(running.told().replaceAll(/\s+/g, ' ')).toContain(`0 of 2 placements measured: ${reason}`);
+        await asBefore(dns);
+      } finally {
+        await removeReconciler(addon);
+      }
     }));
 
   it('ends when somebody else has set the replicas meanwhile, names that, and leaves them alone', () =>
@@ -337,5 +359,8 @@ describe.concurrent('in-place swap', { timeout: PATIENCE_MS }, () => {
       expect(await running.exited, running.said()).toBe(130);
       await asBefore(dns);
       await note('Ctrl-C while measuring', (performance.now() - started) / 1000);
+      expect(running.said()).toContain('Ctrl-C: putting everything back');
+      // That of the first placement, and the way back, which the canary has seen as well.
+      expect(running.told().replaceAll(/\s+/g, ' ')).toMatch(/ queries during 2 rolling updates/);
     }));
 });

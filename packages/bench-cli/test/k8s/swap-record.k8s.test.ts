@@ -1,11 +1,8 @@
 /** `bench swap --method in-place`: what its record says of CPU, of clients, and of what was put back. */
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type SwapRecord, swapKind } from '../../src/experiments/swap/record.ts';
 import { createStore } from '../../src/results/store.ts';
-import { benchRoles, makeAccount, removeAccount } from './support/account.ts';
 import { clusterWorld } from './support/bench.ts';
 import { startBench } from './support/bench-process.ts';
 import {
@@ -14,28 +11,17 @@ import {
   removeStandIn,
   type StandIn,
   swapFlags,
-  twoImages,
   withoutTraces,
 } from './support/stand-in.ts';
+import { swapSuite } from './support/swap-suite.ts';
 
-const suite = `swap-record-${Math.random().toString(36).slice(2, 6)}`;
-let directory: string;
-let kubeconfig: string;
-let images: Awaited<ReturnType<typeof twoImages>>;
+const suite = swapSuite('record', ['in-place', 'optional']);
 let dns: StandIn;
 
 beforeAll(async () => {
-  directory = await mkdtemp(join(tmpdir(), 'bench-swap-'));
-  const roles = [...(await benchRoles()), ...(await benchRoles('rbac-swap.yaml'))];
-  kubeconfig = await makeAccount(suite, roles, directory);
-  images = await twoImages();
-  dns = await makeStandIn(`dns-${suite}`, images.ours);
+  dns = await makeStandIn(`dns-${suite.name}`, suite.images.ours);
 });
-afterAll(async () => {
-  await removeStandIn(dns);
-  await removeAccount(suite);
-  await rm(directory, { recursive: true, force: true });
-});
+afterAll(() => removeStandIn(dns));
 
 function checkPlacements({ placements, versions, settings }: SwapRecord): void {
   expect(placements.map(({ side }) => side).join('')).toBe('AB');
@@ -55,22 +41,22 @@ function checkPlacements({ placements, versions, settings }: SwapRecord): void {
 
 describe('an in-place swap', () => {
   it('records CPU above idle, what the canary lost, and what was put back, in every report', async () => {
-    const world = await clusterWorld(kubeconfig);
+    const world = await clusterWorld(suite.kubeconfig);
     try {
       const flags = ['--observe', 'summary', '--idle', '1', '--duration', '2', '--rate', '500'];
-      expect(await world.bench(...swapFlags(dns, images.clusters), ...flags), world.err()).toBe(0);
+      expect(await world.bench(...swapFlags(dns, suite.images.clusters), ...flags), world.err()).toBe(0);
       const { record } = await createStore(world, 'results').loadAs(swapKind, 'latest');
       expect(record).toMatchObject({
         status: 'complete',
         method: 'in-place',
         failure: null,
         workload: { title: `Deployment ${dns.namespace}/dns`, service: 'dns', pods: 1 },
-        versions: { A: { image: images.ours }, B: { image: images.clusters } },
+        versions: { A: { image: suite.images.ours }, B: { image: suite.images.clusters } },
       });
       checkPlacements(record);
       expect(record.placements.map(({ rolloutCanary }) => rolloutCanary === null)).toEqual([true, false]);
       expect(record.restore).toMatchObject({
-        changes: [{ before: images.ours, after: images.clusters, state: 'reverted' }],
+        changes: [{ before: suite.images.ours, after: suite.images.clusters, state: 'reverted' }],
         superseded: [],
       });
       expect(record.restore?.seconds).toBeGreaterThan(0);
@@ -88,13 +74,13 @@ describe('an in-place swap', () => {
   });
 
   it('that is killed leaves a record that says how far it came', async () => {
-    const out = join(directory, 'killed');
+    const out = join(suite.directory, 'killed');
     const at = 'placement 2: measuring';
-    const running = await startBench([...swapFlags(dns, images.clusters), '--out', out], {
-      ...{ kubeconfig, prefix: suite, at },
+    const running = await startBench([...swapFlags(dns, suite.images.clusters), '--out', out], {
+      ...{ kubeconfig: suite.kubeconfig, prefix: suite.name, at },
     });
     expect(await running.exited, running.said()).toBeNull();
-    const world = await clusterWorld(kubeconfig);
+    const world = await clusterWorld(suite.kubeconfig);
     try {
       const { record, directory: run } = await createStore(world, out).loadAs(swapKind, 'latest');
       expect(record).toMatchObject({ status: 'running', endedAt: null, restore: null });
@@ -106,12 +92,12 @@ describe('an in-place swap', () => {
       await world.remove();
     }
     await asBefore(dns);
-    await withoutTraces(suite, dns.namespace);
+    await withoutTraces(suite.name, dns.namespace);
   });
 });
 
 it('bench swap canary asks as a client does, and changes nothing', async () => {
-  const world = await clusterWorld(kubeconfig);
+  const world = await clusterWorld(suite.kubeconfig);
   try {
     const flags = ['--workload', `${dns.namespace}/deployment/dns`, '--duration', '3', '--json'];
     expect(await world.bench('swap', 'canary', ...flags), world.err()).toBe(0);

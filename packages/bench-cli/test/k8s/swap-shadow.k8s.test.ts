@@ -1,47 +1,31 @@
 /** A whole run of `bench swap` beside a cluster's DNS, with the rights of its role and no others. */
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { read } from '../../src/cluster-changes/cluster-api.ts';
 import { textAt } from '../../src/cluster-changes/json.ts';
 import { swapKind } from '../../src/experiments/swap/record.ts';
 import { createStore } from '../../src/results/store.ts';
-import { benchRoles, makeAccount, removeAccount } from './support/account.ts';
 import { leftovers } from './support/admin.ts';
 import { clusterWorld } from './support/bench.ts';
-import { adminApi, makeStandIn, removeStandIn, type StandIn, twoImages } from './support/stand-in.ts';
+import { adminApi, makeStandIn, removeStandIn, type StandIn } from './support/stand-in.ts';
+import { swapSuite } from './support/swap-suite.ts';
 
-const suite = `swap-shadow-${Math.random().toString(36).slice(2, 6)}`;
-let directory: string;
-let kubeconfig: string;
-let images: Awaited<ReturnType<typeof twoImages>>;
+const suite = swapSuite('shadow', ['shadow']);
 let dns: StandIn;
 
 beforeAll(async () => {
-  directory = await mkdtemp(join(tmpdir(), 'bench-swap-'));
-  const roles = await benchRoles('rbac-swap.yaml');
-  const shadow = roles.filter(({ metadata }) => metadata?.name === 'dinodns-bench-swap-shadow');
-  expect(shadow).toHaveLength(1);
-  kubeconfig = await makeAccount(suite, [...(await benchRoles()), ...shadow], directory);
-  images = await twoImages();
-  dns = await makeStandIn(`dns-${suite}`, images.ours);
+  dns = await makeStandIn(`dns-${suite.name}`, suite.images.ours);
 });
-afterAll(async () => {
-  await removeStandIn(dns);
-  await removeAccount(suite);
-  await rm(directory, { recursive: true, force: true });
-});
+afterAll(() => removeStandIn(dns));
 
 const flags = (...more: string[]) => [
-  ...['swap', '--to', images.clusters, '--workload', `${dns.namespace}/deployment/dns`],
+  ...['swap', '--to', suite.images.clusters, '--workload', `${dns.namespace}/deployment/dns`],
   ...['--placements', 'AB', '--settle', '0', '--idle', '0', '--duration', '2', '--rate', '100'],
   ...['--loader-cpu', '400m', ...more],
 ];
 
 describe('bench swap beside the DNS', () => {
   it('measures both versions, names what it saw, leaves nothing behind and the DNS untouched', async () => {
-    const world = await clusterWorld(kubeconfig);
+    const world = await clusterWorld(suite.kubeconfig);
     const versionOf = async () => textAt(await read(await adminApi(), dns.path), '/metadata/resourceVersion');
     try {
       const before = await versionOf();
@@ -49,8 +33,8 @@ describe('bench swap beside the DNS', () => {
       expect(await versionOf()).toBe(before);
       const { record } = await createStore(world, 'results').loadAs(swapKind, 'latest');
       expect(record).toMatchObject({ status: 'complete', method: 'shadow', restore: null, failure: null });
-      expect(record.versions.A.image).toBe(images.ours);
-      expect(record.versions.B.image).toBe(images.clusters);
+      expect(record.versions.A.image).toBe(suite.images.ours);
+      expect(record.versions.B.image).toBe(suite.images.clusters);
       expect(record.placements.map(({ side }) => side)).toEqual(['A', 'B']);
       for (const { side, pods, phases, failure, canary } of record.placements) {
         expect(failure).toBeNull();
@@ -78,10 +62,12 @@ describe('bench swap beside the DNS', () => {
   });
 
   it('at a rate that cannot be held says so before the first trial, with one to try, and keeps no record', async () => {
-    const world = await clusterWorld(kubeconfig);
+    const world = await clusterWorld(suite.kubeconfig);
     try {
       expect(await world.bench(...flags('--observe', 'none', '--rate', '1000000')), world.err()).toBe(5);
-      expect(world.err()).toMatch(/E_NO_RATE\]: the rate cannot be held: \d+ of 1000000 queries per second/);
+      expect(world.err()).toMatch(
+        /E_NO_RATE\]: the rate cannot be held: [\d,]+ of 1,000,000 queries per second/,
+      );
       expect(world.err()).toMatch(/fix: Give a lower one: --rate \d+/);
       expect(world.err()).not.toContain('placement 1');
       await expect(createStore(world, 'results').loadAs(swapKind, 'latest')).rejects.toThrow(

@@ -13,7 +13,8 @@ import { realWorld } from '../../../src/world.ts';
 import { adminClient } from './admin.ts';
 
 const CLUSTER_DNS = '/apis/apps/v1/namespaces/kube-system/deployments/coredns';
-const IMAGE = '/spec/template/spec/containers/0/image';
+/** Of the DNS container, which comes first. */
+export const IMAGE = '/spec/template/spec/containers/0/image';
 
 /** With an administrator's rights. */
 export async function adminApi(): Promise<ClusterApi> {
@@ -101,7 +102,9 @@ export interface StandIn {
 function specOf(request: StandInRequest): unknown {
   const { kind, name: serviceName } = request;
   const common = { selector: { matchLabels: LABELS }, template: podTemplate(request) };
-  if (kind === 'DaemonSet') return common;
+  // Else the DNS of a cluster of one node would be away for as long as its pod takes to start.
+  if (kind === 'DaemonSet')
+    return { ...common, updateStrategy: { rollingUpdate: { maxUnavailable: 0, maxSurge: 1 } } };
   if (kind === 'StatefulSet') return { ...common, replicas: 1, serviceName };
   return { ...common, replicas: 1, strategy: { rollingUpdate: { maxUnavailable: 0, maxSurge: 1 } } };
 }

@@ -1,0 +1,43 @@
+/** What every file of tests for `bench swap` has: an account with its roles, two images, and a directory. */
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll } from 'vitest';
+import { benchRoles, makeAccount, removeAccount } from './account.ts';
+import { twoImages } from './stand-in.ts';
+
+const FILE = 'rbac-swap.yaml';
+export type SwapRole = 'in-place' | 'shadow' | 'optional';
+export const swapRole = (role: SwapRole) => `dinodns-bench-swap-${role}`;
+
+export interface SwapSuite {
+  /** Of the account; namespaces of its runs begin with it. */
+  readonly name: string;
+  /** Temporary. */
+  readonly directory: string;
+  /** Of the account. */
+  readonly kubeconfig: string;
+  readonly images: Awaited<ReturnType<typeof twoImages>>;
+}
+
+/**
+ * Makes them before the tests of the file, which may read them from then on, and removes them afterwards.
+ * @param roles Of k8s/rbac-swap.yaml: the account has these and those of `bench run`, and no others.
+ */
+export function swapSuite(what: string, roles: readonly SwapRole[]): SwapSuite {
+  const name = `swap-${what}-${Math.random().toString(36).slice(2, 6)}`;
+  const suite = { name, directory: '', kubeconfig: '', images: { ours: '', clusters: '' } };
+  const wanted = roles.map(swapRole);
+  beforeAll(async () => {
+    suite.directory = await mkdtemp(join(tmpdir(), 'bench-swap-'));
+    const own = (await benchRoles(FILE)).filter(({ metadata }) => wanted.includes(metadata?.name ?? ''));
+    if (own.length !== wanted.length) throw new Error(`k8s/${FILE} lacks one of ${wanted.join(', ')}`);
+    suite.kubeconfig = await makeAccount(name, [...(await benchRoles()), ...own], suite.directory);
+    suite.images = await twoImages();
+  });
+  afterAll(async () => {
+    await removeAccount(name);
+    await rm(suite.directory, { recursive: true, force: true });
+  });
+  return suite;
+}
