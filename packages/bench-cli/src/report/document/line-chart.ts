@@ -68,6 +68,26 @@ function layers(chart: LineChart, servers: readonly ChartServer[], look: Look, i
       mark: { type: 'rect' as const, opacity: 0.13, ...aria },
       encoding: { ...stretch, color },
     },
+    // A border, because neighbours may have the same colour.
+    {
+      transform: only('band'),
+      mark: { type: 'rule' as const, color: MUTED.light, strokeWidth: 1, opacity: 0.6, ...aria },
+      encoding: { x },
+    },
+    {
+      transform: only('band'),
+      mark: {
+        type: 'text' as const,
+        align: 'left' as const,
+        baseline: 'top' as const,
+        dx: 4,
+        dy: 4,
+        fontSize: look.fontSize - 2,
+        color: INK.light,
+        ...aria,
+      },
+      encoding: { x, y: { value: 0 }, text: { field: 'label', type: 'nominal' as const } },
+    },
     {
       transform: only('mark'),
       mark: { type: 'rule' as const, color: MUTED.light, strokeDash: [5, 4], ...aria },
