@@ -14,15 +14,30 @@ export interface Interruption {
   release(): void;
 }
 
-export function listenForInterruption(world: World, tell: (text: string) => void): Interruption {
+/** What happens after a signal, for people. */
+export interface InterruptionWords {
+  readonly first: string;
+  readonly again: string;
+}
+
+const WORDS: InterruptionWords = {
+  first: 'stopping the servers; once more to kill them',
+  again: 'killing the servers',
+};
+
+export function listenForInterruption(
+  world: World,
+  tell: (text: string) => void,
+  words: InterruptionWords = WORDS,
+): Interruption {
   const first = new AbortController();
   const second = new AbortController();
   const interrupt = (code: 'E_INTERRUPTED' | 'E_TERMINATED', what: string) => () => {
     if (!first.signal.aborted) {
-      tell(`${what}: stopping the servers; once more to kill them`);
+      tell(`${what}: ${words.first}`);
       first.abort(new BenchError(code, `stopped by ${what}`, { fix: 'Run the command again.' }));
     } else if (!second.signal.aborted) {
-      tell(`${what} again: killing the servers`);
+      tell(`${what} again: ${words.again}`);
       second.abort(first.signal.reason);
     }
   };

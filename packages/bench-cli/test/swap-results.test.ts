@@ -3,6 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { summaryOf } from '../src/experiments/swap/document.ts';
 import type { SwapRecord } from '../src/experiments/swap/record.ts';
 import { swapRecords } from '../src/experiments/swap/records.ts';
+import { swapResults } from '../src/experiments/swap/results.ts';
 import { publishedRecord } from '../src/history/published.ts';
 import { formatJson } from '../src/results/json-text.ts';
 import { loadVisibility, visibilityProblem } from '../src/stats/load-visibility.ts';
@@ -129,6 +130,36 @@ describe('the warning that the load is not visible', () => {
     },
   );
 
+  it('fires on them as placements of a swap, too, and its report says that nothing can be said', () => {
+    const samplesOf = (side: string, workload: string) =>
+      record.cases.find(({ key }) =>
+        key.startsWith(`coredns@${side === 'A' ? '1.11.3' : '1.13.1'}/${workload}`),
+      )?.samples?.cpuCores ?? [];
+    const made = makeSwap(eightPlacements(276, 290).slice(0, 2));
+    // Idle was not measured.
+    const placements = made.placements.map((placement) => ({
+      ...placement,
+      phases: placement.phases.flatMap((phase) => {
+        if (phase.kind === 'idle' || phase.observation === null) return [];
+        const cores = samplesOf(placement.side, phase.kind);
+        const samples = cores.map((cpuCores, index) => ({
+          atSeconds: 5.5 * index,
+          cpuCores,
+          memoryBytes: null,
+        }));
+        return [{ ...phase, observation: { ...phase.observation, samples } }];
+      }),
+    }));
+    const { settings } = made;
+    const published = { ...made, placements, results: swapResults({ placements, settings }) };
+    for (const workload of ['internal', 'external'])
+      expect(resultOf(published, workload).difference.verdict).toBe('load not visible');
+    expect(rendered('markdown', published)).toContain(
+      '(load not visible): Nothing can be said about names of the cluster. A: the load is not visible in the CPU figures',
+    );
+    expect(rendered('markdown', made)).not.toContain('load not visible');
+  });
+
   it('says that nothing can be seen where there are three readings and no idle', () => {
     const base = { idleCores: null, loadedCores: 0.05, seconds: 2, ratePerSecond: 2000 };
     const visibility = loadVisibility({ ...base, readings: [0.05, 0.05, 0.05] });
@@ -157,6 +188,35 @@ describe('the report of a swap', () => {
       expect(shown).toContain(row);
     expect(shown).toMatch(/\| 1\.13\.1 +\| Internal +\| +125m \| \+19m \(\+18\.\d %\) \|/);
     expect(shown).toMatch(/\*\*more\*\*/);
+  });
+
+  it('says which loads of a placement do not count, and which rate to try when some did not hold it', () => {
+    const choices = eightPlacements(100, 120).map((choice, index) => ({
+      ...choice,
+      held: index === 3 ? 0.7 : 1,
+    }));
+    const shown = rendered('markdown', makeSwap(choices));
+    expect(shown).toContain(
+      'no: internal: 70.0 % of the rate was held; external: 70.0 % of the rate was held',
+    );
+    expect(shown).toContain('- placement 4: 70.0 % of the rate was held\n');
+    expect(shown).toContain(
+      '- 2 of 16 loads did not hold the rate, although it was held for 3 s before the first placement: the least reached 1,400 queries a second; give the nodes to nothing else, or repeat it with --rate 1100\n',
+    );
+    const { placements, settings, ...rest } = makeSwap(choices);
+    const inPart = placements.map((placement) => ({
+      ...placement,
+      phases: placement.phases.map((phase) =>
+        phase.kind === 'external' && phase.load !== null
+          ? { ...phase, load: { ...phase.load, qps: 2000 } }
+          : phase,
+      ),
+    }));
+    const results = swapResults({ placements: inPart, settings });
+    const partial = rendered('markdown', { ...rest, settings, placements: inPart, results });
+    expect(partial).toContain('in part: internal: 70.0 % of the rate was held |');
+    expect(partial).toContain('- internal, placement 4: 70.0 % of the rate was held\n');
+    expect(rendered('markdown', record)).not.toContain('did not hold the rate');
   });
 
   it.each([60, 80, 132])('fits into %i columns', (columns) => {
@@ -194,11 +254,11 @@ describe('the report of a swap', () => {
     const record = makeSwap(canaries, { method: 'in-place', restore });
     const shown = rendered('terminal', record).replaceAll(/\s+/g, ' ');
     expect(shown).toContain(
-      'The canary lost 30 of 600 (5.00%) queries during 3 rolling updates, 10.0 each; losses lasted 1 s in a row at most, and 1 of 20000 (0.01%) in the rest of the time.',
+      'The canary lost 30 of 600 (5.00%) queries during 3 rolling updates, 10.0 each; losses lasted 1 s in a row at most, and 1 of 20,000 (0.01%) in the rest of the time.',
     );
     expect(shown).toContain('Everything was as before 4.3 s after the last placement.');
     expect(shown).toContain(`${what}: coredns:1.11.3 → coredns:1.13.1, reverted`);
-    expect(rendered('markdown', record)).toMatch(/\| 2 B +\| 1\.13\.1 .*\| +12 of 200 \| +0 of 5000 \| yes/);
+    expect(rendered('markdown', record)).toMatch(/\| 2 B +\| 1\.13\.1 .*\| +12 of 200 \| +0 of 5,000 \| yes/);
     const [head = [], ...rows] = rendered('csv', record)
       .trim()
       .split('\n')
@@ -214,7 +274,7 @@ describe('the report of a swap', () => {
       { method: 'in-place' },
     );
     expect(rendered('terminal', record, 200)).toContain(
-      'The canary lost 0 of 400 (0.00%) queries during 2 rolling updates, and 0 of 20000 (0.00%) in the rest of the time.',
+      'The canary lost 0 of 400 (0.00%) queries during 2 rolling updates, and 0 of 20,000 (0.00%) in the rest of the time.',
     );
   });
 
@@ -228,6 +288,18 @@ describe('the report of a swap', () => {
     const shown = rendered('terminal', record).replaceAll(/\s+/g, ' ');
     expect(shown).toContain('Not finished: 3 of 4 placements measured.');
     expect(shown).toContain('the guard in the cluster does that');
+  });
+
+  it('in place, of a run that ended before its first load, says what clients saw of its rolling updates', () => {
+    const [first] = makeSwap([
+      { side: 'B', idle: 6, internal: 100, canary: { during: 3, after: 0 } },
+    ]).placements;
+    if (first === undefined) throw new Error('no placement');
+    const placement = { ...first, phases: [], failure: { reason: 'failed' as const, message: 'stopped' } };
+    const record = makeSwap([], { method: 'in-place', status: 'interrupted', placements: [placement] });
+    const shown = rendered('terminal', record, 200);
+    expect(shown).toContain('The canary lost 3 of 200 (1.50%) queries during 1 rolling update');
+    expect(shown).toContain('no: stopped');
   });
 
   it('without any placement still says how it ended', () => {

@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest';
 import { describeRight } from '../src/cluster-changes/rights.ts';
 import { KUBERNETES_DEFAULTS } from '../src/config/kubernetes-settings.ts';
 import type { DnsWorkload } from '../src/experiments/swap/in-place/find-workload.ts';
-import { advisedRate } from '../src/experiments/swap/rate-probe.ts';
+import { advisedRate } from '../src/experiments/swap/rate-held.ts';
 import {
   carriedEnv,
   carriedMounts,

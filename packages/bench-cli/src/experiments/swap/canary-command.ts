@@ -24,7 +24,8 @@ async function watch(call: SwapCall<CanarySettings>, { service }: DnsWorkload): 
   const { address } = service;
   const { run, close } = await openRun(call, { loadSeconds: seconds, serverCores: 0 });
   try {
-    const canary = await openCanary(run, { address, runSeconds: seconds + SPARE_SECONDS, signal });
+    const runSeconds = seconds + SPARE_SECONDS;
+    const canary = await openCanary(run, { address, runSeconds, signal, until: signal });
     try {
       canary.take();
       say(`asking Service ${service.name} ${CANARY_RATE} times a second for ${seconds} s`);

@@ -1,5 +1,5 @@
 /** What the canary, a client of the cluster's DNS, saw of a whole swap, in words. Pure. */
-import { formatFixed, formatShare } from '../../report/numbers.ts';
+import { formatCount, formatFixed, formatShare } from '../../report/numbers.ts';
 import { counted } from '../../text.ts';
 import type { CanaryFigures, SwapRecord } from './record.ts';
 
@@ -28,9 +28,15 @@ function canaryOf({ method, placements, restore }: SwapRecord): CanaryTotals | n
   };
 }
 
-/** `12 of 240 (5.0 %)`. */
+/** `12 of 2,400`. */
+export function countsOf({ sent, lost }: Pick<CanaryFigures, 'sent' | 'lost'>): string {
+  return `${formatCount(lost)} of ${formatCount(sent)}`;
+}
+
+/** `12 of 240 (5.00%)`. */
 export function lostOf({ sent, lost }: CanaryFigures): string {
-  return sent === 0 ? `${lost} of 0` : `${lost} of ${sent} (${formatShare(lost / sent)})`;
+  const counts = countsOf({ sent, lost });
+  return sent === 0 ? counts : `${counts} (${formatShare(lost / sent)})`;
 }
 
 /** Empty without a canary. */

@@ -1,5 +1,4 @@
 /** The cluster of the kubeconfig, for commands that change it. */
-
 import type { ClusterApi } from '../../cluster-changes/cluster-api.ts';
 import { connectedApi } from '../../cluster-changes/connected-api.ts';
 import { createClient, type KubeClient } from '../../kubernetes-api/client.ts';

@@ -8,6 +8,7 @@ import { canarySentence } from './canary-words.ts';
 import { netChart, perQueryChart, timeChart } from './charts.ts';
 import { CANARY_RATE, CANARY_TIMEOUT_SECONDS } from './in-place/canary-count.ts';
 import { figuresOf } from './placement-figures.ts';
+import { PROBE_SECONDS, rateAdvice } from './rate-held.ts';
 import { SIDES, type SwapRecord, WORKLOADS } from './record.ts';
 import { netTable, placementTable, publishedTable, serviceTable } from './tables.ts';
 import { netDifference, sentenceOf, toneOf } from './words.ts';
@@ -87,7 +88,7 @@ function methodItems(record: SwapRecord): string[] {
     'A placement is the unit of replication: readings within one are not independent. A and B next to each other are a pair; differences are those of pairs.',
     'Net CPU is CPU under load minus the mean of the idle windows of the same placement. It is the CPU of the DNS containers alone, without sidecars.',
     'Intervals are 95 % confidence intervals. Of differences: the signed-rank interval (Hodges and Lehmann) where there are enough pairs, else Student’s t. more or less is said where the interval leaves out zero and the p value, corrected for both workloads (Holm), is at most 5 %.',
-    'A placement counts if at least 98 % of the rate was held, and no pod was restarted, replaced or of another version.',
+    `A placement counts if at least 98 % of the rate was held, and no pod was restarted, replaced or of another version. Before the first one, version A has answered at the rate for ${PROBE_SECONDS} s: that it held for a whole load, only the placements show.`,
     ...(method === 'in-place'
       ? [
           `A canary in the cluster asks ${CANARY_RATE} queries a second through the Service, from a new socket each, from before the first change until everything is put back; a query without an answer within ${CANARY_TIMEOUT_SECONDS} s, or with SERVFAIL or REFUSED, is lost. Each change of the image is a rolling update by the workload's own strategy: bench swap canary shows what an ordinary one loses.`,
@@ -175,20 +176,22 @@ function findingsOf(record: SwapRecord): ReportDocument['findings'] {
 
 /** Problems that a verdict does not name by itself. */
 function warningsOf(record: SwapRecord): string[] {
-  const excluded = record.results.flatMap(({ difference }) =>
+  const excluded = record.results.flatMap(({ workload, difference }) =>
     difference === null ||
     difference.verdict === 'load not visible' ||
     difference.verdict === 'not comparable'
       ? []
-      : difference.reasons,
+      : difference.reasons.map((reason) => ({ reason, workload })),
   );
-  return [...record.warnings, ...shadowNotes(record), ...new Set(excluded)];
+  const reasons = [...Map.groupBy(excluded, ({ reason }) => reason)].map(([reason, [first, ...others]]) =>
+    first === undefined || others.length > 0 ? reason : `${first.workload}, ${reason}`,
+  );
+  return [...record.warnings, ...shadowNotes(record), ...reasons, ...rateAdvice(record)];
 }
 
-/** Without any placement there is none. */
+/** Without any load there is none. */
 function resultSections(record: SwapRecord): Section[] {
-  const { results, method } = record;
-  if (results.length === 0) return [];
+  if (record.results.length === 0) return [];
   return [
     { title: 'CPU under load', blocks: [publishedTable(record)] },
     {
@@ -200,7 +203,16 @@ function resultSections(record: SwapRecord): Section[] {
         chart(timeChart(record)),
       ],
     },
-    { title: 'What clients saw', blocks: [serviceTable(record), text(canarySentence(record))] },
+  ];
+}
+
+/** Also of a run that ended before its first load: its rolling updates are what clients saw. */
+function placementSections(record: SwapRecord): Section[] {
+  const { results, placements, method } = record;
+  if (placements.length === 0) return [];
+  const table = results.length === 0 ? [] : [serviceTable(record)];
+  return [
+    { title: 'What clients saw', blocks: [...table, text(canarySentence(record))] },
     { title: 'Placements', blocks: [placementTable(record)], isBrief: method === 'in-place' },
   ];
 }
@@ -242,7 +254,7 @@ export function swapDocument(record: SwapRecord): ReportDocument {
     findings,
     warnings: warningsOf(record),
     series: SIDES.map((side) => ({ name: side, title: `CoreDNS ${versions[side].version}` })),
-    sections: [...resultSections(record), ...runSections(record)],
+    sections: [...resultSections(record), ...placementSections(record), ...runSections(record)],
     data: dataOf(record),
     post: {
       slug: `coredns-swap-${date}-${versions.A.version}-${versions.B.version}`,

@@ -3,12 +3,12 @@ import { EXIT_STATUS } from '@dinodns-bench/program';
 import { type Change, describeChange, inversePatch, type PlannedEdit } from '../../cluster-changes/change.ts';
 import { describeRight } from '../../cluster-changes/rights.ts';
 import { BenchError } from '../../errors.ts';
+import type { InterruptionWords } from '../../interruption.ts';
 import type { World } from '../../world.ts';
 import { explainFailure } from './explain.ts';
 import { inPlaceSettings } from './flags.ts';
 import {
   checkBefore,
-  demandAnotherImage,
   type FoundInPlace,
   type InPlacePlan,
   type InPlaceRequest,
@@ -17,7 +17,8 @@ import {
   planInPlace,
   swapInPlace,
 } from './in-place/in-place.ts';
-import { inPlaceRights } from './in-place/preflight.ts';
+import { inPlaceRights, ROLE_FILE } from './in-place/preflight.ts';
+import { demandAnotherImage } from './in-place/target-image.ts';
 import type { SwapRecord } from './record.ts';
 import { finishSwap, type RunFolder, type SwapRecording, startRecording } from './recorder.ts';
 import { paragraph, runSwap, type SwapCall, type Values, withFolder } from './run-swap.ts';
@@ -54,7 +55,7 @@ function dryRunText(plan: InPlacePlan, leaseNamespace: string): string {
       edits.toReversed().map((edit) => `${edit.object.title}: ${JSON.stringify(inversePatch(edit))}`),
     ),
     paragraph(
-      'Takes these rights, besides those of k8s/rbac.yaml',
+      `Rights beyond those of k8s/rbac.yaml (${ROLE_FILE} grants them)`,
       inPlaceRights({ workload, edits, leaseNamespace, namespace: plan.namespace }).map(describeRight),
     ),
   ].join('\n');
@@ -135,14 +136,20 @@ async function carryOut(
   return status;
 }
 
+/** Once the guard is there; before that, nothing is changed. */
+const WORDS: InterruptionWords = {
+  first: 'putting everything back; once more to leave that to the guard in the cluster',
+  again: 'what is not put back yet is left to the guard in the cluster',
+};
+
 export async function inPlaceCommand(world: World, values: Values, argv: readonly string[]): Promise<number> {
   const settings = inPlaceSettings(values);
-  return runSwap({ world, values, argv, settings }, async (call) => {
+  return runSwap({ world, values, argv, settings, words: WORDS }, async (call) => {
     const { configuration, runId, interruption } = call;
     const request = { ...settings, ...call.cluster, configuration, runId, interruption };
     const plan = await planInPlace(request);
     if (values.dryRun === true) {
-      demandAnotherImage(plan, settings.to);
+      demandAnotherImage(plan.workload, plan.imageB, settings.to);
       writeText(world, dryRunText(plan, settings.leaseNamespace));
       return EXIT_STATUS.success;
     }

@@ -41,14 +41,14 @@ function exclusionOf(
   phase: Phase | undefined,
   rateHeldRatio: number | null,
 ): string | null {
-  const { number, failure } = placement;
-  if (failure !== null) return `placement ${number}: ${failure.message}`;
-  if (phase === undefined || phase.load === null) return `placement ${number} was not measured`;
+  const { failure } = placement;
+  if (failure !== null) return failure.message;
+  if (phase === undefined || phase.load === null) return 'not measured';
   if (rateHeldRatio === null || rateHeldRatio < MIN_RATE_RATIO) {
     const held = rateHeldRatio === null ? 'none' : `${(rateHeldRatio * 100).toFixed(1)} %`;
-    return `placement ${number}: ${held} of the rate was held`;
+    return `${held} of the rate was held`;
   }
-  return phase.observation === null ? `placement ${number}: its CPU could not be read` : null;
+  return phase.observation === null ? 'its CPU could not be read' : null;
 }
 
 /** Readings of the window, or its mean where there are too few. */

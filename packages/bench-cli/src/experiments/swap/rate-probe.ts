@@ -2,10 +2,12 @@
 import type { V1Pod } from '@kubernetes/client-node';
 import { BenchError } from '../../errors.ts';
 import type { Loader } from '../../loaders/loader.ts';
+import { formatFixed } from '../../report/numbers.ts';
 import type { ClusterRun } from '../../targets/kubernetes/cluster-run.ts';
 import type { DnsWorkload } from './in-place/find-workload.ts';
 import { measurePhase } from './in-place/measure-phase.ts';
 import { MIN_RATE_RATIO } from './placement-figures.ts';
+import { advisedRate, PROBE_SECONDS } from './rate-held.ts';
 import { type SwapWorkload, WORKLOADS } from './record.ts';
 import { workloadWords } from './words.ts';
 
@@ -21,19 +23,8 @@ export interface ProbeRequest {
   readonly signal: AbortSignal;
 }
 
-const PROBE_SECONDS = 3;
 /** The first one also fills caches, and the machine may have been busy for a moment. */
 const MAX_TRIES = 2;
-/** Of the rate that was reached: some of it is needed for what the rate varies by. */
-const ADVISED_SHARE = 0.8;
-
-/** Two digits, rounded down: a rate to try next. Pure. */
-export function advisedRate(heldPerSecond: number): number {
-  const wanted = Math.floor(heldPerSecond * ADVISED_SHARE);
-  const unit = 10 ** Math.max(0, Math.floor(Math.log10(Math.max(1, wanted))) - 1);
-  return Math.floor(wanted / unit) * unit;
-}
-
 /** Queries that were answered, per second. */
 async function reachedRate(request: ProbeRequest, kind: SwapWorkload): Promise<number> {
   const { run, queryFiles, rawDirectory } = request;
@@ -54,7 +45,7 @@ function noRate({ ratePerSecond, workload }: ProbeRequest, kind: SwapWorkload, h
   const fix = advised > 0 ? `Give a lower one: --rate ${advised}.` : 'Find out why the DNS does not answer.';
   return new BenchError(
     'E_NO_RATE',
-    `the rate cannot be held: ${Math.round(held)} of ${ratePerSecond} queries per second for ${workloadWords(kind)} were answered by ${workload.image}`,
+    `the rate cannot be held: ${formatFixed(held, 0)} of ${formatFixed(ratePerSecond, 0)} queries per second for ${workloadWords(kind)} were answered by ${workload.image}`,
     { fix: `${fix} Nothing was changed.` },
   );
 }
@@ -63,7 +54,7 @@ function noRate({ ratePerSecond, workload }: ProbeRequest, kind: SwapWorkload, h
 export async function demandRate(request: ProbeRequest): Promise<void> {
   const { ratePerSecond, say } = request;
   for (const kind of WORKLOADS) {
-    say(`trying ${ratePerSecond} queries per second for ${workloadWords(kind)}`);
+    say(`trying ${formatFixed(ratePerSecond, 0)} queries per second for ${workloadWords(kind)}`);
     let held = 0;
     for (let tries = 0; tries < MAX_TRIES && held < ratePerSecond * MIN_RATE_RATIO; tries += 1)
       held = Math.max(held, await reachedRate(request, kind));

@@ -186,7 +186,7 @@ export const swapSchema = z.object({
       seconds,
       /** In the order in which they were made. */
       changes: z.array(changeSchema),
-      /** What a client saw of it; null where the image was as before already, and after Ctrl-C. */
+      /** What a client saw of it; null where the image was as before already. */
       canary: canarySchema.nullable().default(null),
       /** What somebody else had changed meanwhile, and so was left alone. */
       superseded: z.array(z.string()),

@@ -93,7 +93,9 @@ function compare(measured: SwapMeasured, workload: SwapWorkload): Compared {
   const pairs = pairsOf(figures);
   const differences = pairs.map(netDifference);
   const test = testDifferences(differences);
-  const excluded = figures.flatMap((one) => one.excluded ?? []);
+  const excluded = figures.flatMap(({ placement, excluded: why }) =>
+    why === null ? [] : `placement ${placement.number}: ${why}`,
+  );
   const problems = SIDES.flatMap((side) =>
     invisible(
       pairs.map((pair) => (side === 'A' ? pair.a : pair.b)),

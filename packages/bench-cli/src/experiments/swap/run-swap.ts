@@ -1,6 +1,6 @@
 /** What the commands have in common around a run: flags, Ctrl-C, the cluster, the folder of the run. */
 import { configure, type RunConfiguration } from '../../config/configuration.ts';
-import { type Interruption, listenForInterruption } from '../../interruption.ts';
+import { type Interruption, type InterruptionWords, listenForInterruption } from '../../interruption.ts';
 import { createDisplay } from '../../progress/display.ts';
 import { newRunId } from '../../results/run-id.ts';
 import { createStore } from '../../results/store.ts';
@@ -28,16 +28,28 @@ export interface SwapCall<S = InPlaceSettings> {
   readonly say: (text: string) => void;
 }
 
+/** Of runs that only have to remove what they have made. */
+const WORDS: InterruptionWords = {
+  first: 'removing what this run has made; once more not to wait for it',
+  again: 'not waiting; Kubernetes goes on removing it',
+};
+
 /** Connects, and lets `act` do the rest; failures of changes are explained. */
 export async function runSwap<S>(
-  { world, values, argv, settings }: Pick<SwapCall<S>, 'world' | 'values' | 'argv' | 'settings'>,
+  {
+    world,
+    values,
+    argv,
+    settings,
+    words = WORDS,
+  }: Pick<SwapCall<S>, 'world' | 'values' | 'argv' | 'settings'> & { readonly words?: InterruptionWords },
   act: (call: SwapCall<S>) => Promise<number>,
 ): Promise<number> {
   const flags = { ...sharedFlags(values), target: 'kubernetes', loader: 'builtin' };
   const configuration = configure({ env: world.env, flags });
   const display = createDisplay(world.stderr);
   const say = (text: string) => display.line(text);
-  const interruption = listenForInterruption(world, say);
+  const interruption = listenForInterruption(world, say, words);
   try {
     const { context } = configuration.kubernetes;
     const cluster = await openSwapCluster(world, context, interruption.force);

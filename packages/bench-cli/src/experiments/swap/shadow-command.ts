@@ -5,6 +5,7 @@ import type { OpenedCluster } from '../../targets/kubernetes/open-cluster.ts';
 import type { World } from '../../world.ts';
 import { type CheckedImages, checkImages } from './check-images.ts';
 import { inPlaceSettings } from './flags.ts';
+import { ROLE_FILE } from './in-place/preflight.ts';
 import { finishSwap, type RunFolder, startRecording } from './recorder.ts';
 import { paragraph, runSwap, type SwapCall, type Values, withFolder } from './run-swap.ts';
 import { writeText } from './say.ts';
@@ -17,9 +18,6 @@ import {
   type ShadowPlan,
   type ShadowRequest,
 } from './shadow/shadow.ts';
-
-/** The file that grants the rights. */
-const ROLE_FILE = 'k8s/rbac-swap.yaml';
 
 /** What would be found and created, what the copies lack, and the rights that it takes. */
 function dryRunText({ copy, images }: ShadowPlan, role: string): string {

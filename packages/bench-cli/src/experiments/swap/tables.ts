@@ -1,7 +1,10 @@
 /** The tables of a swap. */
+import type { Cell } from '../../report/document/document.ts';
 import { table } from '../../report/document/index.ts';
 import { formatBytes, formatFixed, formatShare, formatTime } from '../../report/numbers.ts';
-import type { SwapRecord, SwapRow } from './record.ts';
+import { countsOf } from './canary-words.ts';
+import { figuresOf } from './placement-figures.ts';
+import type { CanaryFigures, SwapPlacement, SwapRecord, SwapRow } from './record.ts';
 import {
   medianOf,
   microseconds,
@@ -102,12 +105,24 @@ export function serviceTable(record: SwapRecord) {
   );
 }
 
-function canaryText(canary: SwapRecord['placements'][number]['canary']): string {
-  return canary === null ? NOTHING : `${canary.lost} of ${canary.sent}`;
+const canaryText = (canary: CanaryFigures | null) => (canary === null ? NOTHING : countsOf(canary));
+
+/** Whether it counts: for both workloads, for one, or for none. */
+function countsText(placement: SwapPlacement, { settings, results }: SwapRecord): Cell | string {
+  if (placement.failure !== null) return { text: `no: ${placement.failure.message}`, tone: 'warn' };
+  const workloads = [...new Set(results.map(({ workload }) => workload))];
+  const excluded = workloads.flatMap((workload) => {
+    const why = figuresOf(placement, workload, settings.ratePerSecond).excluded;
+    return why === null ? [] : `${workload}: ${why}`;
+  });
+  if (excluded.length === 0) return 'yes';
+  const begin = excluded.length < workloads.length ? 'in part' : 'no';
+  return { text: `${begin}: ${excluded.join('; ')}`, tone: 'warn' };
 }
 
 /** Each placement: what was where, how long it took, what a client lost. */
-export function placementTable({ placements, versions, method }: SwapRecord) {
+export function placementTable(record: SwapRecord) {
+  const { placements, versions, method } = record;
   const isInPlace = method === 'in-place';
   return table(
     'Placements',
@@ -124,13 +139,16 @@ export function placementTable({ placements, versions, method }: SwapRecord) {
         : []),
       { title: 'Counts' },
     ],
-    placements.map(({ number, side, pods, rolloutSeconds, rolloutCanary, canary, failure }) => [
-      `${number} ${side}`,
-      versions[side].version,
-      [...new Set(pods.map(({ version, imageId }) => version ?? imageId))].join(', '),
-      rolloutSeconds === null ? NOTHING : `${formatFixed(rolloutSeconds, 1)} s`,
-      ...(isInPlace ? [canaryText(rolloutCanary), canaryText(canary)] : []),
-      failure === null ? 'yes' : { text: `no: ${failure.message}`, tone: 'warn' as const },
-    ]),
+    placements.map((placement) => {
+      const { number, side, pods, rolloutSeconds, rolloutCanary, canary } = placement;
+      return [
+        `${number} ${side}`,
+        versions[side].version,
+        [...new Set(pods.map(({ version, imageId }) => version ?? imageId))].join(', '),
+        rolloutSeconds === null ? NOTHING : `${formatFixed(rolloutSeconds, 1)} s`,
+        ...(isInPlace ? [canaryText(rolloutCanary), canaryText(canary)] : []),
+        countsText(placement, record),
+      ];
+    }),
   );
 }

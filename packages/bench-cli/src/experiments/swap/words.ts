@@ -75,8 +75,8 @@ export function sentenceOf(record: SwapRecord, workload: SwapWorkload, differenc
     case 'no difference shown': {
       const smallest =
         detectableCores === null
-          ? 'One pair cannot show any.'
-          : `So many would show one of ${millicores(detectableCores)} or more in four of five swaps.`;
+          ? 'One pair cannot show a difference.'
+          : `With so many pairs, four of five swaps would show a difference of ${millicores(detectableCores)} or more.`;
       return (
         `At ${rate} queries a second for ${workloadWords(workload)}, no difference in CPU is shown between ${B.version} and ${A.version}` +
         `${netCores === null ? '' : ` (${signedMillicores(netCores)}${interval})`}; ${placements}. ${smallest}`

@@ -44,14 +44,27 @@ function tooMuchLost(seconds: readonly CanarySecond[]): BenchError {
   return new BenchError(
     'E_QUERIES_LOST',
     `clients of the cluster's DNS lose queries: ${lost} of ${sent} in the last ${MAX_LOSING_SECONDS} seconds`,
-    { fix: 'The image was put back. Look at the log of the new pods: `kubectl logs`.' },
+    {
+      fix: 'The image was put back. Try that version beside the DNS first (without --method); `bench swap canary` shows what an ordinary rolling update loses.',
+    },
   );
+}
+
+export interface CanaryRequest {
+  /** Of the Service. */
+  readonly address: string;
+  /** How long it may run. */
+  readonly runSeconds: number;
+  /** Ends the wait for its start; from then on, it goes on after Ctrl-C, while the DNS is put back. */
+  readonly signal: AbortSignal;
+  /** Ends it whenever it is aborted. */
+  readonly until: AbortSignal;
 }
 
 /** Resolves when the first second was heard. */
 export async function openCanary(
   run: ClusterRun,
-  { address, runSeconds, signal }: { address: string; runSeconds: number; signal: AbortSignal },
+  { address, runSeconds, signal, until }: CanaryRequest,
 ): Promise<Canary> {
   const { client, namespace, runId, settings, pullSecrets, world, images } = run;
   const unit = 'canary';
@@ -96,7 +109,7 @@ export async function openCanary(
     namespace,
     labels: unitSelector(runId, unit),
     what: 'the canary',
-    signal: AbortSignal.any([signal, stop.signal]),
+    signal: AbortSignal.any([until, stop.signal]),
     job: jobOf({
       name: unit,
       namespace,
@@ -122,6 +135,7 @@ export async function openCanary(
     stop.abort(new Error('the canary is no longer needed'));
     await running;
   };
+  signal.addEventListener('abort', () => heard.reject(signal.reason), { once: true });
   try {
     await heard.promise;
   } catch (error) {
@@ -136,8 +150,8 @@ export async function openCanary(
   return {
     signal: failed.signal,
     take,
-    async takeSettled(until) {
-      await world.clock.sleep(SETTLE_SECONDS, until);
+    async takeSettled(over) {
+      await world.clock.sleep(SETTLE_SECONDS, over);
       return take();
     },
     stop: end,

@@ -4,7 +4,6 @@ import type { ClusterApi } from '../../../cluster-changes/cluster-api.ts';
 import { deployGuard } from '../../../cluster-changes/guard.ts';
 import { type ChangeSession, isLost, openSession } from '../../../cluster-changes/session.ts';
 import type { RunConfiguration } from '../../../config/configuration.ts';
-import { BenchError } from '../../../errors.ts';
 import type { Interruption } from '../../../interruption.ts';
 import type { KubeClient } from '../../../kubernetes-api/client.ts';
 import { createBuiltinJob } from '../../../loaders/builtin/builtin-job.ts';
@@ -34,7 +33,7 @@ import { pauseReconcilers } from './pause.ts';
 import { runPlacements } from './placements.ts';
 import { preflight } from './preflight.ts';
 import { restoreCluster } from './restore-cluster.ts';
-import { targetImage } from './target-image.ts';
+import { demandAnotherImage, targetImage } from './target-image.ts';
 
 export interface InPlaceSettings {
   /** A version, or an image. */
@@ -92,7 +91,7 @@ export interface InPlaceResult {
   readonly failure: unknown;
   /** From the end of the last placement until everything was as before. */
   readonly restoreSeconds: number;
-  /** What a client saw of it; null if the image was as before already, or after Ctrl-C. */
+  /** What a client saw of it; null if the image was as before already. */
   readonly restoreCanary: CanaryCount | null;
   /** Every change of the journal, with what became of it. */
   readonly changes: readonly Change[];
@@ -123,14 +122,6 @@ export async function planInPlace({
     image: imageEdit(workload, imageB),
     namespace: namespaceOf(configuration.kubernetes.namespacePrefix, runId),
   };
-}
-
-/** @throws BenchError `E_CONFIG` if that image is in place already. */
-export function demandAnotherImage({ workload, imageB }: InPlacePlan, to: string): void {
-  if (imageB !== workload.image) return;
-  throw new BenchError('E_CONFIG', `--to ${to}: ${workload.title} runs ${workload.image} already`, {
-    fix: 'Name another version or image.',
-  });
 }
 
 function estimatedSeconds(
@@ -229,6 +220,7 @@ async function changeAndRestore(
     address: plan.workload.service.address,
     runSeconds: estimatedSeconds(opened, configuration.kubernetes.readyTime),
     signal,
+    until: session.signal,
   });
   try {
     const all = AbortSignal.any([signal, canary.signal]);
@@ -261,7 +253,7 @@ export async function checkBefore(
     signal: interruption.signal,
   });
   // After the check that no other swap is at it, which may just have put that image in place.
-  demandAnotherImage(plan, to);
+  demandAnotherImage(plan.workload, plan.imageB, to);
 }
 
 /**

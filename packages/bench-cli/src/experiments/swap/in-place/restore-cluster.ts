@@ -1,5 +1,4 @@
 /** Puts everything back at the end of an in-place swap, and verifies it. */
-
 import { describeChange } from '../../../cluster-changes/change.ts';
 import type { ChangeSession } from '../../../cluster-changes/session.ts';
 import { BenchError } from '../../../errors.ts';

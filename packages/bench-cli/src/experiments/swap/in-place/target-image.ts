@@ -1,4 +1,5 @@
 /** What `--to` means. Pure. */
+import { BenchError } from '../../../errors.ts';
 
 /** The repository and tag of an image without its digest; a port is no tag. */
 const IMAGE = /^(?<repository>.*?)(?::(?<tag>[\w][\w.-]*))?(?:@.*)?$/;
@@ -12,4 +13,16 @@ export function targetImage(to: string, current: string): string {
   if (version === undefined) return to;
   const { repository = '', tag = '' } = IMAGE.exec(current)?.groups ?? {};
   return `${repository}:${tag.startsWith('v') ? 'v' : ''}${version}`;
+}
+
+/** @throws BenchError `E_CONFIG` if that image is in place already. */
+export function demandAnotherImage(
+  { title, image }: { readonly title: string; readonly image: string },
+  imageB: string,
+  to: string,
+): void {
+  if (imageB !== image) return;
+  throw new BenchError('E_CONFIG', `--to ${to}: ${title} runs ${image} already`, {
+    fix: 'Name another version or image.',
+  });
 }

@@ -1,6 +1,5 @@
 /** `bench swap`: both versions beside the cluster's DNS, which is not touched. */
 import type { RunConfiguration } from '../../../config/configuration.ts';
-import { BenchError } from '../../../errors.ts';
 import type { Interruption } from '../../../interruption.ts';
 import type { KubeClient } from '../../../kubernetes-api/client.ts';
 import { createBuiltinJob } from '../../../loaders/builtin/builtin-job.ts';
@@ -12,7 +11,7 @@ import type { World } from '../../../world.ts';
 import type { CheckedImages } from '../check-images.ts';
 import { findWorkload } from '../in-place/find-workload.ts';
 import type { InPlaceSettings } from '../in-place/in-place.ts';
-import { targetImage } from '../in-place/target-image.ts';
+import { demandAnotherImage, targetImage } from '../in-place/target-image.ts';
 import { openRun } from '../open-run.ts';
 import { writeQueries } from '../query-files.ts';
 import type { Side, SwapPlacement } from '../record.ts';
@@ -45,11 +44,7 @@ export async function planShadow(
 ): Promise<ShadowPlan> {
   const workload = await findWorkload(client, choice, signal);
   const imageB = targetImage(to, workload.image);
-  if (imageB === workload.image) {
-    throw new BenchError('E_CONFIG', `--to ${to}: ${workload.title} runs ${workload.image} already`, {
-      fix: 'Name another version or image.',
-    });
-  }
+  demandAnotherImage(workload, imageB, to);
   return { copy: await planCopy(client, workload, signal), images: { A: workload.image, B: imageB } };
 }
 

@@ -1,0 +1,33 @@
+/** Whether loads held the rate, and which rate to try next. Pure. */
+import { formatFixed } from '../../report/numbers.ts';
+import { figuresOf, MIN_RATE_RATIO } from './placement-figures.ts';
+import { type SwapRecord, WORKLOADS } from './record.ts';
+
+/** How long a rate is tried before anything is changed or measured. */
+export const PROBE_SECONDS = 3;
+
+/** Of the rate that was reached: some of it is needed for what the rate varies by. */
+const ADVISED_SHARE = 0.8;
+
+/** Two digits, rounded down: a rate to try next. */
+export function advisedRate(heldPerSecond: number): number {
+  const wanted = Math.floor(heldPerSecond * ADVISED_SHARE);
+  const unit = 10 ** Math.max(0, Math.floor(Math.log10(Math.max(1, wanted))) - 1);
+  return Math.floor(wanted / unit) * unit;
+}
+
+/** What to do about loads that did not hold the rate although it was tried before; empty if all did. */
+export function rateAdvice({ placements, settings }: SwapRecord): string[] {
+  const { ratePerSecond } = settings;
+  const rates = placements.flatMap((placement) =>
+    WORKLOADS.flatMap((workload) => figuresOf(placement, workload, ratePerSecond).qps ?? []),
+  );
+  const short = rates.filter((rate) => rate < ratePerSecond * MIN_RATE_RATIO);
+  if (short.length === 0) return [];
+  const least = Math.min(...short);
+  const advised = advisedRate(least);
+  const next = advised > 0 ? `, or repeat it with --rate ${advised}` : '';
+  return [
+    `${short.length} of ${rates.length} loads did not hold the rate, although it was held for ${PROBE_SECONDS} s before the first placement: the least reached ${formatFixed(least, 0)} queries a second; give the nodes to nothing else${next}`,
+  ];
+}
