@@ -36,6 +36,16 @@ function explain(image: string, node: string, lines: readonly string[], exitCode
       );
 }
 
+/** The images of a swap are not those of other runs, and have no flags of their own. */
+function explainPull(error: unknown): unknown {
+  if (!(error instanceof BenchError) || error.code !== 'E_POD_IMAGE') return error;
+  return new BenchError('E_POD_IMAGE', error.message, {
+    evidence: error.evidence,
+    fix: 'Give an image that the nodes can get (--to), and --pull-secrets if its registry requires a password. Nothing was changed.',
+    cause: error,
+  });
+}
+
 async function askOn(
   run: ClusterRun,
   image: string,
@@ -77,6 +87,8 @@ async function askOn(
     onLine: (line) => {
       lines.push(line);
     },
+  }).catch((error: unknown) => {
+    throw explainPull(error);
   });
   const [status] = pod.status?.containerStatuses ?? [];
   const version = versionPrinted(lines.join('\n'));
