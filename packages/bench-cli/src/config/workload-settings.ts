@@ -1,0 +1,97 @@
+/** The settings of the queries; part of the one table in `settings.ts`. */
+import { QUERY_TYPES } from '@dinodns-bench/zones';
+import { z } from 'zod';
+import { type CaseFilter, caseFilters, caseFilterText } from './case-filter.ts';
+import type { SettingTable } from './setting.ts';
+import { booleanFromText, choice, list, number, text, wholeNumber } from './value-schemas.ts';
+
+/** As dnsperf and dnscannon know them. */
+const queryType = z
+  .string('must be a query type')
+  .transform((value) => value.trim().toUpperCase())
+  .refine((value) => QUERY_TYPES.includes(value), 'must be a query type, for example A');
+
+const zipfMessage = 'must be a number from 0.1 to 5';
+const speedMessage = 'must be a factor from 0.001 to 1000';
+
+/** In the order of the help text. */
+export const WORKLOAD_SETTINGS = {
+  zones: {
+    flag: '--zones <n>',
+    description: 'number of zones: example1.com, example3.com, …',
+    schema: wholeNumber(1, 10_000_000),
+    default: 100,
+  },
+  workload: {
+    flag: '--workload <list>',
+    description:
+      'names to query: half (exist), existing, missing, lookup, internal, external, lookup-internal, lookup-external, a query file or a capture; or several',
+    schema: list(text, 'must be a list of workloads, for example existing,missing'),
+    default: ['half'],
+    // The cluster's own DNS does not serve the names of the zone set.
+    defaultFor: (servers) => (servers.includes('cluster-dns') ? ['service'] : undefined),
+    field: 'workloads',
+    distinct: true,
+  },
+  answers: {
+    flag: '--answers <check>',
+    description:
+      'zones: answers must be those of the zone set; stable: whatever a server answers before the load it must answer under load',
+    schema: choice(['zones', 'stable']),
+    default: 'zones',
+  },
+  exclude: {
+    flag: '--exclude <cases>',
+    description: 'cases to omit: server=knot,transport=tcp;tier=4 (a case that fits any of them)',
+    schema: caseFilters,
+    default: [],
+    show: (filters: readonly CaseFilter[]) => filters.map(caseFilterText).join(';'),
+  },
+  types: {
+    flag: '--types <list>',
+    description: 'types to query of every name of a workload: A,AAAA (zones then have both)',
+    schema: list(queryType, 'must be a list of query types, for example A,AAAA'),
+    default: ['A'],
+    distinct: true,
+  },
+  order: {
+    flag: '--order <order>',
+    description: 'names in sequence, at random (uniform), or by popularity (zipf)',
+    schema: choice(['sequence', 'uniform', 'zipf']),
+    default: 'sequence',
+  },
+  zipfExponent: {
+    flag: '--zipf-exponent <number>',
+    description: 'with --order zipf: the name of rank k is queried 1/k^number as often as the first',
+    schema: number(z.number(zipfMessage).min(0.1, zipfMessage).max(5, zipfMessage)),
+    // Of names at resolvers: Jung, Sit, Balakrishnan and Morris, "DNS Performance and the Effectiveness of Caching", 2002.
+    default: 0.9,
+  },
+  search: {
+    flag: '--search <list>',
+    description: "with --workload lookup: the node's own search domains, after the cluster's three",
+    schema: list(text, 'must be a list of domains'),
+    // One, as on most clouds: an external name then costs five queries of each type.
+    default: ['internal'],
+    distinct: true,
+  },
+  ndots: {
+    flag: '--ndots <n>',
+    description: 'with --workload lookup: names with fewer dots are searched for first',
+    schema: wholeNumber(0, 15),
+    // Of `dnsPolicy: ClusterFirst`.
+    default: 5,
+  },
+  dnssec: {
+    flag: '--dnssec',
+    description: 'signed zones, and queries with the DO bit (servers that read zone files)',
+    schema: z.preprocess(booleanFromText, z.boolean('must be true or false')),
+    default: false,
+  },
+  captureSpeed: {
+    flag: '--capture-speed <factor>',
+    description: 'replay a capture faster or slower than it was captured',
+    schema: number(z.number(speedMessage).min(0.001, speedMessage).max(1000, speedMessage)),
+    default: 1,
+  },
+} as const satisfies SettingTable;
