@@ -1,7 +1,13 @@
 import { readdir, readFile } from 'node:fs/promises';
 import { describe, expect, it } from 'vitest';
 import { settingsPage } from '../scripts/settings-doc.ts';
-import { commandFor, configure, parseConfigurationFile, settingsOf } from '../src/config/configuration.ts';
+import {
+  commandFor,
+  configure,
+  parseConfigurationFile,
+  settingsOf,
+  shortRun,
+} from '../src/config/configuration.ts';
 import { PRESETS } from '../src/config/presets.ts';
 import type { Setting } from '../src/config/setting.ts';
 import { SETTING_NAMES, SETTINGS, variableOf } from '../src/config/settings.ts';
@@ -165,5 +171,49 @@ describe('settings', () => {
     } finally {
       await world.remove();
     }
+  });
+});
+
+describe('a run of which nobody says how to measure', () => {
+  const fieldsOf = (flags: Record<string, string>, preset?: string) => {
+    const short = shortRun({ env: {}, flags, ...(preset === undefined ? {} : { preset }) });
+    if (short === null) return null;
+    const { duet, durationSeconds, sliceSeconds, trials } = configure(short);
+    return [duet, durationSeconds, sliceSeconds, trials];
+  };
+
+  it('is a duet of short slices on this machine', () => {
+    expect(fieldsOf({})).toEqual(['auto', 1.5, 0.5, 7]);
+    expect(fieldsOf({}, 'quick')).toEqual(['auto', 1.5, 0.5, 7]);
+    expect(fieldsOf({ servers: 'knot,nsd', tier: '0.5,1', mode: 'both' })).toEqual(['auto', 1.5, 0.5, 7]);
+    expect(fieldsOf({ servers: 'knot', aa: 'true' })).toEqual(['auto', 1.5, 0.5, 7]);
+    // The minimum of rounds stays.
+    expect(fieldsOf({ until: 'verdict' })).toEqual(['auto', 1.5, 0.5, 3]);
+  });
+
+  it('is as it was where somebody does, on a cluster, and with nothing to compare', () => {
+    for (const flags of [
+      { duration: '10' },
+      { trials: '3' },
+      { warmup: '2' },
+      { duet: 'off' },
+      { rate: '2000' },
+      { objective: 'max-rate' },
+      { target: 'kubernetes' },
+      { servers: 'knot' },
+    ]) {
+      expect(fieldsOf(flags), JSON.stringify(flags)).toBeNull();
+    }
+    expect(fieldsOf({}, 'blog')).toBeNull();
+    expect(shortRun({ env: { DINODNS_BENCH_DURATION: '10' }, flags: {} })).toBeNull();
+    expect(shortRun({ base: {}, env: {}, flags: {} })).toBeNull();
+  });
+
+  it('is repeated by its command', () => {
+    const short = shortRun({ env: {}, flags: {} });
+    if (short === null) throw new Error('no short run');
+    expect(commandFor(configure(short)).join(' ')).toMatch(
+      /--duration 1\.5 --warmup 1\.5 --duet auto --slice 0\.5 --trials 7/,
+    );
   });
 });

@@ -169,12 +169,13 @@ describe('what the machine did beside', () => {
   it('is what is busy and not ours, and what was stolen', () => {
     expect(parseCpuLine('cpu  100 10 50 900 5 1 2 30 40 0\ncpu0 1 2 3')).toEqual({ busy: 163, steal: 30 });
     expect(parseCpuLine('intr 5')).toBeNull();
-    const at = (atSeconds: number, busySeconds: number, stealSeconds: number) => ({
+    const at = (atSeconds: number, busySeconds: number, stealSeconds: number, benchSeconds = 0) => ({
       machine: { atSeconds, busySeconds, stealSeconds, thermalEvents: null, hertz: null },
       waitSeconds: atSeconds / 10,
+      benchSeconds,
     });
     const own = { serverSeconds: 1, loaderSeconds: 0.5 };
-    expect(neighboursBetween(at(10, 100, 5), at(12, 103, 6), own, 0.1)).toEqual({
+    expect(neighboursBetween(at(10, 100, 5), at(12, 103, 6, 0.1), own)).toEqual({
       otherCores: expect.closeTo(0.7, 12),
       stealCores: 0.5,
       waitSeconds: expect.closeTo(0.2, 12),
@@ -182,6 +183,6 @@ describe('what the machine did beside', () => {
       thermalEvents: null,
     });
     // Ticks of 10 ms round: never less than nothing.
-    expect(neighboursBetween(at(10, 100, 5), at(11, 101.4, 5), own, 0).otherCores).toBe(0);
+    expect(neighboursBetween(at(10, 100, 5), at(11, 101.4, 5), own).otherCores).toBe(0);
   });
 });

@@ -172,6 +172,7 @@ describe('options', () => {
       workload: { kind: 'file', path: '/tmp/queries.txt' },
       load: { kind: 'closed', outstanding: 100, maxRate: null },
       durationSeconds: 3,
+      intervalSeconds: 0.25,
       workers: 2,
       clients: 20,
       timeoutSeconds: 5,

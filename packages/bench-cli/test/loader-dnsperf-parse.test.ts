@@ -111,6 +111,13 @@ describe('parseInterval', () => {
     });
   });
 
+  it('knows how long the first interval was from the command line', () => {
+    const { result } = parseFile('2.10.0-quarter-seconds.txt');
+    expect(result?.intervals.map(({ atSeconds }) => Math.round(atSeconds * 100))).toEqual([
+      25, 50, 75, 100, 125, 150, 175,
+    ]);
+  });
+
   it('drops the first interval that dnsperf divided by the seconds since 1970', () => {
     expect(parseInterval('1795226149.151235: 0.000029')).toBeNull();
     expect(parseInterval('1795226149.151235: 0.000000')?.qps).toBe(0);

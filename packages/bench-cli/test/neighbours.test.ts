@@ -1,6 +1,12 @@
 /** How much of the scatter others explain. */
 import { describe, expect, it } from 'vitest';
+import type { NeighbourReading } from '../src/measure/neighbours.ts';
+import { neighbourSeconds, usageOver } from '../src/measure/watch-neighbours.ts';
+import { renderCsv } from '../src/report/csv.ts';
+import { neighbourNotes } from '../src/report/neighbours.ts';
+import type { Observation } from '../src/results/record.ts';
 import { explainedShare } from '../src/stats/neighbours.ts';
+import { makeRecord } from './fixtures/make-record.ts';
 import { noise } from './support/simulate.ts';
 
 describe('the share of the scatter that others explain', () => {
@@ -9,7 +15,7 @@ describe('the share of the scatter that others explain', () => {
     return ['a', 'b'].flatMap((group, level) =>
       Array.from({ length: 500 }, () => {
         const taken = Math.abs(normal());
-        return { group, taken, log: 10 * level - slope * taken + scatter * normal() };
+        return { group, amount: taken, log: 10 * level - slope * taken + scatter * normal() };
       }),
     );
   };
@@ -17,12 +23,90 @@ describe('the share of the scatter that others explain', () => {
   it('is all of it where nothing else varies, and none where they do not matter', () => {
     expect(explainedShare(points(0.5, 0))).toBeCloseTo(1, 9);
     expect(explainedShare(points(0, 0.1))).toBeLessThan(0.02);
-    expect(explainedShare([{ group: 'a', taken: 1, log: 2 }])).toBe(0);
+    expect(explainedShare([{ group: 'a', amount: 1, log: 2 }])).toBe(0);
   });
 
   it('does not count differences between servers as scatter', () => {
     // The variance of |normal| is 1 − 2 ÷ π.
     const variance = 0.25 * (1 - 2 / Math.PI);
     expect(explainedShare(points(0.5, 0.3))).toBeCloseTo(variance / (variance + 0.09), 1);
+  });
+});
+
+describe('the seconds of a trial', () => {
+  const observation = (cpuSeconds: number): Observation => ({
+    cpuSource: 'cgroup-v2',
+    durationSeconds: 2.05,
+    cpuSeconds,
+    cpuCores: cpuSeconds / 2.05,
+    memoryBytes: null,
+    throttling: null,
+    processes: 1,
+    sampleIntervalSeconds: 0.5,
+    samples: [
+      { atSeconds: 1, cpuCores: 0.5, memoryBytes: null },
+      { atSeconds: 2, cpuCores: 1, memoryBytes: null },
+    ],
+  });
+  const reading = (atSeconds: number, busySeconds: number, stealSeconds = 0): NeighbourReading => ({
+    machine: { atSeconds: 100 + atSeconds, busySeconds, stealSeconds, thermalEvents: null, hertz: null },
+    waitSeconds: atSeconds / 4,
+    benchSeconds: 0,
+  });
+
+  it('are what was busy without server, loader and bench, each second by itself', () => {
+    expect(usageOver(observation(1.55))(1.5)).toBeCloseTo(1, 9);
+    expect(usageOver(observation(1.55))(9)).toBe(1.55);
+    const readings = [reading(0, 10), reading(1, 11.1), reading(2, 13.5, 0.3), reading(3, 20)];
+    const seconds = neighbourSeconds(readings, observation(1.55), [observation(1.55)]);
+    // The reading after the load is not used.
+    expect(seconds.map(({ atSeconds, durationSeconds }) => [atSeconds, durationSeconds])).toEqual([
+      [1, 1],
+      [2, 1],
+    ]);
+    expect(seconds[0]?.otherCores).toBeCloseTo(0.1, 9);
+    expect(seconds[1]?.otherCores).toBeCloseTo(0.4, 9);
+    expect(seconds[1]?.stealCores).toBeCloseTo(0.3, 9);
+    expect(seconds[1]?.waitSeconds).toBeCloseTo(0.25, 9);
+  });
+
+  it('are counted, marked and named in the reports, with what they explain', () => {
+    const record = makeRecord({
+      cases: [
+        { server: 'coredns', trials: Array.from({ length: 12 }, (_, n) => ({ qps: n < 6 ? 1000 : 500 })) },
+      ],
+    });
+    const trials = record.trials.map((trial, index) => {
+      if (trial.status !== 'ok') return trial;
+      const otherCores = index < 6 ? 0 : 0.9;
+      const second = {
+        durationSeconds: 1,
+        stealCores: 0,
+        otherCores,
+        waitSeconds: 0.1 + index / 1e6,
+        hertz: null,
+        thermalEvents: null,
+      };
+      return { ...trial, neighbours: [1, 2].map((atSeconds) => ({ ...second, atSeconds })) };
+    });
+    const [note] = neighbourNotes({
+      ...record,
+      trials,
+      environment: { ...record.environment, availableCpus: 2 },
+    });
+    expect(note).toContain(
+      'other programs used at least 10 % of the machine in 12 of 24 seconds (up to 0.9 of 2 CPUs)',
+    );
+    expect(note).toContain('2 of coredns/tier=1/single/half/udp#6');
+    expect(note).toContain('and those of 3 more trials');
+    expect(note).toContain('what others took explains 100 %');
+    expect(note).toContain('Nothing is omitted from the figures.');
+    const lines = renderCsv({ ...record, trials })
+      .trim()
+      .split('\n');
+    const [header, last] = [lines[0], lines.at(-1)];
+    expect(header).toMatch(/,steal_cores,other_cores,run_queue_wait_seconds$/);
+    expect(last).toMatch(/,0,0\.9,0\.2000\d*$/);
+    expect(neighbourNotes(record)).toEqual([]);
   });
 });

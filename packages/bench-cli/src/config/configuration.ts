@@ -28,6 +28,7 @@ import {
   type Settings,
   variableOf,
 } from './settings.ts';
+import { shortRunOf } from './short-run.ts';
 
 /**
  * What a run does, complete and checked: a field for each setting, null where there is no value. Durations are in
@@ -151,12 +152,8 @@ function complete(given: Given): Settings {
   return { ...definedOnly(Object.fromEntries(defaults)), ...given } as Settings;
 }
 
-/**
- * Merges and checks all sources.
- * @throws BenchError `E_CONFIG` whose evidence lists every problem of every source.
- */
-export function configure(sources: ConfigurationSources): RunConfiguration {
-  const problems: string[] = [];
+/** What the sources give, the last of them first in rank; problems are added to `problems`. */
+function merged(sources: ConfigurationSources, problems: string[]): Given {
   const layers: Given[] = [
     sources.base ?? {},
     presetLayer(sources.preset, problems),
@@ -164,7 +161,22 @@ export function configure(sources: ConfigurationSources): RunConfiguration {
     checkLayer(environmentLayer(sources.env), problems),
     checkLayer({ label: flagLabel, values: definedOnly(sources.flags) }, problems),
   ];
-  const given: Given = Object.assign({}, ...layers);
+  return Object.assign({}, ...layers);
+}
+
+/** The sources with the settings of a short run below them; null where they say how to measure. */
+export function shortRun(sources: ConfigurationSources): ConfigurationSources | null {
+  const short = sources.base === undefined ? shortRunOf(merged(sources, [])) : null;
+  return short === null ? null : { ...sources, base: short };
+}
+
+/**
+ * Merges and checks all sources.
+ * @throws BenchError `E_CONFIG` whose evidence lists every problem of every source.
+ */
+export function configure(sources: ConfigurationSources): RunConfiguration {
+  const problems: string[] = [];
+  const given = merged(sources, problems);
   const settings = complete(given);
   if (problems.length === 0) problems.push(...crossProblems(settings, given.baseline !== undefined));
   if (problems.length > 0) {

@@ -80,7 +80,7 @@ export type Settings = SettingsOf<typeof SETTINGS>;
 
 export const SETTING_NAMES = Object.keys(SETTINGS) as readonly SettingName[];
 
-/** Defaults that give a result in about three minutes. */
+/** Defaults; `short-run.ts` has those of a run on this machine of which nobody says how to measure. */
 export const DEFAULTS = defaultsOf(SETTINGS);
 
 /** The setting of this name; undefined if there is none. */

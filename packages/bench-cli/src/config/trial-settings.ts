@@ -95,7 +95,7 @@ export const TRIAL_SETTINGS = {
   duet: {
     flag: '--duet [when]',
     description:
-      'all servers of a round up at once, load to one after another in slices: on, off, auto (on one machine)',
+      'all servers of a round up at once, load to one after another in slices: on, off, auto (on one machine); without any flag of trials or load: auto, 7 rounds of 3 slices of 0.5 s, after a warm-up of 1.5 s',
     // Without a value: on.
     schema: z.preprocess(
       (value) => (value === true || value === 'true' ? 'on' : value),

@@ -35,7 +35,7 @@ export interface LoadRequest {
   readonly outputFile: string;
   /** Called once, just before the first queries are sent: reading a large query file takes seconds. */
   readonly onStarted: () => void;
-  /** Called about once a second with the rate of the last interval. */
+  /** Called once a second or more often with the rate of the last interval. */
   readonly onProgress: (qps: number) => void;
   readonly signal: AbortSignal;
 }

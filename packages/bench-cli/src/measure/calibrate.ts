@@ -13,9 +13,12 @@ import { mergeLoads } from './merge-loads.ts';
 import { deployTrial } from './trial.ts';
 import type { TrialContext } from './trial-context.ts';
 
-/** Long enough for a JIT compiler to be done with the hot path, and for the limit to show. */
-const SETTLE_SECONDS = 0.5;
-const PROBE_SECONDS = 1;
+/**
+ * Long enough for a JIT compiler to be done with the hot path, and for the limit to show: whole periods of a CPU quota
+ * (0.1 s), so that it does not matter when the first of them begins.
+ */
+const SETTLE_SECONDS = 0.3;
+const PROBE_SECONDS = 0.6;
 
 /** What `--saturate` multiplies the tiers with, one after the other. Below the last, timers and wake-ups take over. */
 const QUOTA_SHARES = [0.75, 0.5, 0.35, 0.25, 0.15];
@@ -175,7 +178,11 @@ export async function calibrate(
   const loaders = [preferred, ...alternatives];
   const generators = await measureGenerators(request, loaders);
   const probes: CalibrationProbe[] = [];
-  for (const server of servers) probes.push(...(await probeWith(request, loaders, server, 1)));
+  for (const server of servers) {
+    // One that failed with a server is out: it has to saturate all of them.
+    const left = alternatives.filter(({ kind }) => unsaturated(probes, kind).length === 0);
+    probes.push(...(await probeWith(request, [preferred, ...left], server, 1)));
+  }
   const open = unsaturated(probes, preferred.kind);
   let chosen = preferred;
   for (const loader of open.length === 0 ? [] : alternatives) {

@@ -6,12 +6,14 @@
  * CPUs has no room.
  */
 
+import type { LoadOutcome } from '../loaders/loader.ts';
 import { readSharedBetween } from '../observe/shared-memory.ts';
 import type { PlannedTrial } from '../plan/plan.ts';
 import { balancedOrder, type DuetPlan } from '../plan/plan.ts';
-import type { Neighbours, Slice, Trial } from '../results/record.ts';
+import type { Counters, Neighbours, Slice, Trial } from '../results/record.ts';
 import type { Server } from '../servers/server.ts';
 import type { Deployment } from '../targets/target.ts';
+import { countServer, type ServerCounting } from './count-server.ts';
 import { loadAndObserve, runLoaders } from './load.ts';
 import {
   checkDeployment,
@@ -50,6 +52,9 @@ interface Contestant extends Entrant {
   /** CPU seconds while others had the load, and how long that was. */
   idle: { cpuSeconds: number; seconds: number } | null;
   sharedMemoryBytes: number | null;
+  /** From the end of the warm-up, over the load that does not count too. */
+  counting: ServerCounting | null;
+  queries: number;
   failure: unknown;
 }
 
@@ -83,6 +88,8 @@ export async function runDuetRound(
       measurements: [],
       idle: null,
       sharedMemoryBytes: null,
+      counting: null,
+      queries: 0,
       failure: undefined,
     }),
   );
@@ -98,6 +105,7 @@ export async function runDuetRound(
     return await Promise.all(contestants.map((contestant) => outcomeOf(round, contestant, startedAt)));
   } finally {
     events.phase('stopping');
+    await Promise.all(contestants.map(({ counting }) => counting?.end()));
     await Promise.all(contestants.map(({ deployment }) => deployment?.remove()));
   }
 }
@@ -135,6 +143,7 @@ async function prepare({ context, events }: Round, contestant: Contestant): Prom
   events.phase('checking answers');
   contestant.checkedAnswers = await checkDeployment({ context, planned, server, deployment });
   await warmUp(context, planned, deployment, events);
+  contestant.counting = await countServer(context, deployment);
 }
 
 /** CPU seconds of every server that is up. */
@@ -194,13 +203,14 @@ async function measureSlice(
   const pace = paceOf(context, planned, null);
   events.phase('measuring');
   if (plan.settleSeconds > 0) {
-    await runLoaders(context, planned, deployment, {
+    const settled = await runLoaders(context, planned, deployment, {
       stage: 'settle',
       ...pace,
       durationSeconds: plan.settleSeconds,
       progress: events,
       onStarted: () => undefined,
     });
+    contestant.queries += completedOf(settled);
   }
   const usage = await deployment.usage?.();
   const window = await meter.begin(usage?.pids ?? []);
@@ -217,10 +227,32 @@ async function measureSlice(
       0,
     ),
   });
+  contestant.queries += completedOf(loaded.outcomes);
   contestant.measurements.push({
     loaded,
     slice: sliceOf({ context, planned, server, deployment }, loaded, neighbours, place),
   });
+}
+
+function completedOf(outcomes: readonly LoadOutcome[]): number {
+  return outcomes.reduce((total, { result }) => total + result.queriesCompleted, 0);
+}
+
+/** What was counted, as if it had been over the slices only: a server that waits does nothing. */
+async function countersOfSlices({
+  counting,
+  queries,
+  measurements,
+}: Contestant): Promise<Counters | undefined> {
+  const counters = await counting?.end();
+  if (counters === undefined || queries === 0) return undefined;
+  const share = measurements.reduce((sum, { loaded }) => sum + completedOf(loaded.outcomes), 0) / queries;
+  const part = ({ user, kernel }: Counters['cycles']) => ({ user: user * share, kernel: kernel * share });
+  return {
+    instructions: part(counters.instructions),
+    cycles: part(counters.cycles),
+    cacheMisses: part(counters.cacheMisses),
+  };
 }
 
 function sliceOf(
@@ -291,7 +323,11 @@ async function recordOf(
 ): Promise<Measured> {
   const { planned, server, deployment, measurements, checkedAnswers, idle, sharedMemoryBytes } = contestant;
   const subject = { context, planned, server, deployment };
-  const loaded = withSharedMemory(joinSlices(measurements.map((item) => item.loaded)), sharedMemoryBytes);
+  const joined = joinSlices(measurements.map((item) => item.loaded));
+  const loaded = {
+    ...withSharedMemory(joined, sharedMemoryBytes),
+    counters: await countersOfSlices(contestant),
+  };
   return {
     ...(await measuredOf(subject, loaded, checkedAnswers, null, plan.slices)),
     duet: {

@@ -4,10 +4,12 @@ import type { LoadOutcome } from '../loaders/loader.ts';
 import type { PlannedTrial } from '../plan/plan.ts';
 import { parseQuantity } from '../quantity.ts';
 import type {
+  Counters,
   InstanceObservation,
   LimitedBy,
   LoadResult,
   MaxRate,
+  NeighbourSecond,
   Observation,
   OkTrial,
   TrialMetrics,
@@ -42,6 +44,10 @@ export interface Loaded {
   readonly outcomes: readonly LoadOutcome[];
   readonly observation: Observation | null;
   readonly instances: readonly InstanceObservation[] | null;
+  /** In each second of the load, where that was watched. */
+  readonly neighbours?: NeighbourSecond[] | undefined;
+  /** What the CPUs counted, where they do. */
+  readonly counters?: Counters | undefined;
 }
 
 /** What is being measured. */
@@ -58,7 +64,7 @@ export interface Subject {
  */
 export async function measuredOf(
   subject: Subject,
-  { outcomes, observation, instances }: Loaded,
+  { outcomes, observation, instances, neighbours, counters }: Loaded,
   checkedAnswers: number,
   maxRate: MaxRate | null,
   passes = 1,
@@ -79,6 +85,8 @@ export async function measuredOf(
     instanceObservations: instances === null ? null : [...instances],
     steadyState: examineSteadyState(load.intervals, planned.key),
     metrics: metricsOf(load, observation),
+    ...(neighbours === undefined ? {} : { neighbours }),
+    ...(counters === undefined ? {} : { counters }),
     ...(maxRate === null ? {} : { maxRate }),
     limitedBy: limitOf(maxRate) ?? limitOfLoad(subject, outcomes, load, observation),
   };

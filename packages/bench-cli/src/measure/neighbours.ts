@@ -1,17 +1,16 @@
 /** What the rest of the machine did during a part of a measurement. */
 import { readProcessStat } from '../machine/proc-files.ts';
-import {
-  createMachineMeter,
-  type MachineCounters,
-  type MachineMeter,
-  runQueueWait,
-} from '../observe/neighbours.ts';
+import { createMachineMeter, type MachineCounters, runQueueWait } from '../observe/neighbours.ts';
 import type { Neighbours } from '../results/record.ts';
 import type { World } from '../world.ts';
 
-interface Reading {
+/** Counters at one time. */
+export interface NeighbourReading {
   readonly machine: MachineCounters;
+  /** Of the server's threads; null where the kernel does not say. */
   readonly waitSeconds: number | null;
+  /** CPU time of bench itself. */
+  readonly benchSeconds: number;
 }
 
 /** CPU seconds of what belongs to the measurement within a window. */
@@ -21,23 +20,25 @@ export interface OwnUse {
 }
 
 export interface NeighbourMeter {
-  /** Begins a window; `pids` are the server's. */
+  /** `pids` are the server's. Null where the machine has no /proc/stat. */
+  read(pids: readonly number[]): Promise<NeighbourReading | null>;
+  /** Begins a window. */
   begin(pids: readonly number[]): Promise<{ end(own: OwnUse): Promise<Neighbours | null> }>;
 }
 
-/** The difference of two readings. `benchSeconds`: what bench itself used. Pure. */
+/** The difference of two readings. Pure. */
 export function neighboursBetween(
-  from: Reading,
-  to: Reading,
+  from: NeighbourReading,
+  to: NeighbourReading,
   { serverSeconds, loaderSeconds }: OwnUse,
-  benchSeconds: number,
 ): Neighbours {
   const seconds = Math.max(to.machine.atSeconds - from.machine.atSeconds, Number.EPSILON);
   const busy = to.machine.busySeconds - from.machine.busySeconds;
+  const own = serverSeconds + loaderSeconds + (to.benchSeconds - from.benchSeconds);
   const [before, after] = [from.machine.thermalEvents, to.machine.thermalEvents];
   return {
     stealCores: Math.max(0, to.machine.stealSeconds - from.machine.stealSeconds) / seconds,
-    otherCores: Math.max(0, busy - serverSeconds - loaderSeconds - benchSeconds) / seconds,
+    otherCores: Math.max(0, busy - own) / seconds,
     waitSeconds:
       from.waitSeconds === null || to.waitSeconds === null
         ? null
@@ -47,36 +48,29 @@ export function neighboursBetween(
   };
 }
 
-async function ownSeconds(world: World, ticksPerSecond: number): Promise<number> {
-  const stat = await readProcessStat(world, 'self');
-  return stat === null ? 0 : (stat.userTicks + stat.systemTicks) / ticksPerSecond;
-}
-
 /** /proc/<pid>/stat counts in these on all architectures that Linux and Node.js share. */
 const TICKS_PER_SECOND = 100;
 
-async function readAll(world: World, meter: MachineMeter, pids: readonly number[]): Promise<Reading | null> {
-  const machine = await meter.read();
-  return machine === null ? null : { machine, waitSeconds: await runQueueWait(world, pids) };
+async function ownSeconds(world: World): Promise<number> {
+  const stat = await readProcessStat(world, 'self');
+  return stat === null ? 0 : (stat.userTicks + stat.systemTicks) / TICKS_PER_SECOND;
 }
 
 export async function createNeighbourMeter(world: World): Promise<NeighbourMeter> {
   const meter = await createMachineMeter(world);
+  const read = async (pids: readonly number[]) => {
+    const machine = await meter.read();
+    if (machine === null) return null;
+    return { machine, waitSeconds: await runQueueWait(world, pids), benchSeconds: await ownSeconds(world) };
+  };
   return {
+    read,
     begin: async (pids) => {
-      const [from, benchBefore] = [
-        await readAll(world, meter, pids),
-        await ownSeconds(world, TICKS_PER_SECOND),
-      ];
+      const from = await read(pids);
       return {
         end: async (own) => {
-          const [to, benchAfter] = [
-            await readAll(world, meter, pids),
-            await ownSeconds(world, TICKS_PER_SECOND),
-          ];
-          return from === null || to === null
-            ? null
-            : neighboursBetween(from, to, own, benchAfter - benchBefore);
+          const to = await read(pids);
+          return from === null || to === null ? null : neighboursBetween(from, to, own);
         },
       };
     },

@@ -4,6 +4,7 @@ import type { RunConfiguration } from '../config/configuration.ts';
 import { describeEnvironment } from '../environment/describe.ts';
 import { createBuiltinJob } from '../loaders/builtin/builtin-job.ts';
 import { createDnsperfJob } from '../loaders/dnsperf/dnsperf-job.ts';
+import { obstacleToCounters } from '../observe/hardware-counters.ts';
 import { type Plan, planRun } from '../plan/plan.ts';
 import type { Display } from '../progress/display.ts';
 import { parseQuantity } from '../quantity.ts';
@@ -66,7 +67,11 @@ async function prepareMachine(request: PrepareRequest): Promise<Prepared> {
   const [query] = readinessQueries(zoneSet);
   if (query === undefined) throw new Error('a zone set without a record');
   await demandRunning(world, servers, plan.cases, query, signal);
-  const environment = await describeEnvironment(world);
+  const obstacle = await obstacleToCounters(world);
+  const environment = {
+    ...(await describeEnvironment(world)),
+    hardwareCounters: { used: obstacle === null, reason: obstacle },
+  };
   const helpers = needsCalibration(configuration, plan, request.workloads) ? [echoOf(configuration)] : [];
   const programs = await preparePrograms(
     world,

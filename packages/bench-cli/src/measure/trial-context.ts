@@ -49,6 +49,8 @@ export interface TrialContext {
   /** The response codes of one pass over a workload of `answersOf`, once its answers are known. */
   readonly predictedCodes: (server: Server, workload: BenchWorkload) => ReadonlyMap<string, number>;
   readonly signal: AbortSignal;
+  /** Count instructions, cycles and cache misses of the servers: the machine can. Default false. */
+  readonly countsEvents?: boolean;
 }
 
 /** Folder for the raw output of one trial, named by its place in the run and its case. */

@@ -5,10 +5,12 @@ import type { PlannedTrial } from '../plan/plan.ts';
 import type { FailedTrial, MaxRate, Trial } from '../results/record.ts';
 import type { Server } from '../servers/server.ts';
 import type { Deployment } from '../targets/target.ts';
+import { countServer } from './count-server.ts';
 import { loadAndObserve, type Pace, runLoaders } from './load.ts';
 import { findMaxRate } from './max-rate.ts';
-import { checkDeployment, type Measured, measuredOf } from './measured.ts';
+import { checkDeployment, type Loaded, type Measured, measuredOf } from './measured.ts';
 import { rawFolderOf, type TrialContext, type TrialProgress } from './trial-context.ts';
+import { watchNeighbours } from './watch-neighbours.ts';
 
 /** The result of a trial besides its record. */
 export interface TrialOutcome {
@@ -111,13 +113,33 @@ async function measure(
   const maxRate =
     configuration.objective === 'max-rate' ? await searchRate(context, planned, deployment, progress) : null;
   progress.phase('measuring');
-  const loaded = await loadAndObserve(context, planned, deployment, {
-    stage: 'load',
-    ...paceOf(context, planned, maxRate),
-    durationSeconds: configuration.durationSeconds,
-    progress,
-  });
+  const loaded = await watchedLoad(context, planned, deployment, paceOf(context, planned, maxRate), progress);
   return measuredOf(subject, loaded, checkedAnswers, maxRate);
+}
+
+/** The load that counts, and the rest of the machine meanwhile. */
+async function watchedLoad(
+  context: TrialContext,
+  planned: PlannedTrial,
+  deployment: Deployment,
+  pace: Pace,
+  progress: TrialProgress,
+): Promise<Loaded> {
+  const { durationSeconds } = context.configuration;
+  const watch = await watchNeighbours(context.world, deployment, durationSeconds);
+  const counting = await countServer(context, deployment);
+  try {
+    const loaded = await loadAndObserve(context, planned, deployment, {
+      stage: 'load',
+      ...pace,
+      durationSeconds,
+      progress,
+    });
+    return { ...loaded, neighbours: await watch.end(loaded), counters: await counting.end() };
+  } finally {
+    watch.stop();
+    await counting.end();
+  }
 }
 
 /** Load that does not count. */

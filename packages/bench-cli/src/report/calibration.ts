@@ -62,9 +62,18 @@ export function calibrationNotes(record: RunRecord): string[] {
     ];
   }
   if (calibration.saturated) return [`${capitalized(chosen)} saturates every server${limits}.`];
-  const others = calibration.generators.slice(1).map(({ loader }) => loaderName(loader));
   return [
-    `${others.length === 0 ? capitalized(chosen) : `Neither ${[chosen, ...others].join(' nor ')}`} could ${others.length === 0 ? 'not ' : ''}saturate ${serversOf(record, openProbes(calibration, calibration.loader))} on this machine${limits}: ` +
-      'their throughput is a lower bound, and CPU per query is compared. --saturate lowers the tiers of all servers until they are the limit.',
+    `${unableOf(calibration)} saturate every server on this machine${limits}. With ${chosen}, ` +
+      `${serversOf(record, openProbes(calibration, calibration.loader))} did not reach the CPU limit: their throughput is a ` +
+      'lower bound, and CPU per query is compared. --saturate lowers the tiers of all servers until they are the limit.',
   ];
+}
+
+/** "Neither dnsperf nor the built-in load generator could", "dnsperf could not". */
+function unableOf({ generators, loader }: Calibration): string {
+  const others = generators.slice(1).map((generator) => loaderName(generator.loader));
+  const chosen = loaderName(loader);
+  return others.length === 0
+    ? `${capitalized(chosen)} could not`
+    : `Neither ${[chosen, ...others].join(' nor ')} could`;
 }

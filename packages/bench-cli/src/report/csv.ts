@@ -3,9 +3,15 @@
  * there is no figure. RFC 4180, but with a bare line feed, which every reader takes. Text that a spreadsheet would take
  * for a formula gets an apostrophe in front (OWASP, CSV injection); numbers, negative ones too, stay as they are.
  */
-import type { CaseRecord, RunRecord, Trial } from '../results/record.ts';
+import type { CaseRecord, Neighbours, RunRecord, Trial } from '../results/record.ts';
+import { neighboursOf } from '../stats/neighbours.ts';
 import { SHOWN_PERCENTILES, trialPercentile } from './percentiles.ts';
 import { throttledShare } from './throttling.ts';
+
+/** The rest of the machine during a trial. */
+function besideOf(trial: Trial): Neighbours | null {
+  return trial.status === 'ok' ? neighboursOf(trial) : null;
+}
 
 type Value = string | number | boolean | null;
 type Column = readonly [name: string, value: (trial: Trial, item: CaseRecord | undefined) => Value];
@@ -43,6 +49,9 @@ const COLUMNS: readonly Column[] = [
   ['throttled_seconds', (trial) => (trial.status === 'ok' ? trial.metrics.throttledSeconds : null)],
   ['throttled_ratio', (trial) => (trial.status === 'ok' ? throttledShare(trial.server) : null)],
   ['rate_per_second', (_, item) => item?.ratePerSecond ?? null],
+  ['steal_cores', (trial) => besideOf(trial)?.stealCores ?? null],
+  ['other_cores', (trial) => besideOf(trial)?.otherCores ?? null],
+  ['run_queue_wait_seconds', (trial) => besideOf(trial)?.waitSeconds ?? null],
 ];
 
 function field(value: Value): string {

@@ -20,6 +20,14 @@ function clusterFacts({ environment: { cluster } }: Pick<RunRecord, 'environment
   ];
 }
 
+function counterFacts({ hardwareCounters }: RunRecord['environment']): Fact[] {
+  if (hardwareCounters === undefined) return [];
+  const { used, reason } = hardwareCounters;
+  return [
+    ['Hardware counters', used ? 'instructions, cycles and cache misses' : `none: ${reason ?? 'unknown'}`],
+  ];
+}
+
 /** What a record of any experiment says of where and when. */
 type Described = Pick<RunRecord, 'environment' | 'generator' | 'id' | 'startedAt' | 'endedAt'>;
 
@@ -38,6 +46,7 @@ export function environmentFacts(record: Described): Fact[] {
     ['Load average at the start', String(host.loadAverage)],
     ['Socket receive buffer', buffer === null ? 'unknown' : `${buffer.default} bytes, at most ${buffer.max}`],
     ['Node.js', host.nodeVersion],
+    ...counterFacts(host),
     ...clusterFacts(record),
     ['dinodns-bench', `${record.generator.version}${commit}`],
     ['Host', host.hostname],

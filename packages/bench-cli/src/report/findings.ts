@@ -5,10 +5,12 @@
 import type { CaseRecord, Drift, NoiseFloor, RunRecord, Until } from '../results/record.ts';
 import { DIRECTIONS, METRIC_TITLES } from '../stats/metrics.ts';
 import { minTrialsForRanks } from '../stats/sample-test.ts';
+import { examineSliceTrends } from '../stats/slice-trend.ts';
 import { MIN_ROUNDS } from '../stats/until.ts';
 import { formatDuration } from '../text.ts';
 import { calibrationNotes } from './calibration.ts';
 import { furtherPoint, serverTitle } from './cases.ts';
+import { counterNotes } from './counters.ts';
 import { neighbourNotes } from './neighbours.ts';
 import { formatCpus, formatFixed, formatOutwards, formatP } from './numbers.ts';
 
@@ -104,6 +106,19 @@ function aboutDrift({ metric, relativeChange, low, high, pValue }: Drift): strin
   );
 }
 
+/** A warm-up that was too short shows as first slices that cost more. */
+function aboutSlices(record: RunRecord): string[] {
+  const ok = record.trials.flatMap((trial) => (trial.status === 'ok' ? [trial] : []));
+  return examineSliceTrends(ok).map(({ caseKey, relativeChange, interval }) => {
+    const ends = formatOutwards(interval.low * 100, interval.high * 100, 0);
+    return (
+      `${caseName(record, caseKey)} needed ${percent(relativeChange)} ${relativeChange > 0 ? 'more' : 'less'} CPU per query in ` +
+      `the first slice of a round than in the later ones (95 % interval ${ends.low} to ${ends.high} %): it was still ` +
+      'changing. A longer --warmup would tell whether that ends.'
+    );
+  });
+}
+
 /** Maximum number of trials named; the rest is counted. */
 const MAX_NAMED = 4;
 
@@ -162,7 +177,9 @@ export function findings(record: RunRecord): string[] {
     ...(record.noiseFloors ?? []).flatMap((floor) => aboutFloor(record, floor)),
     ...aboutBelowFloor(record),
     ...neighbourNotes(record),
+    ...counterNotes(record),
     ...(record.drift ?? []).filter(({ verdict }) => verdict === 'drift').map(aboutDrift),
     ...aboutTrials(record),
+    ...aboutSlices(record),
   ];
 }

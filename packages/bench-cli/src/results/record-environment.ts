@@ -92,6 +92,8 @@ export const environmentSchema = z.object({
   loadAverage: z.number().nonnegative(),
   socketReceiveBufferBytes: z.object({ default: bytes, max: bytes }).nullable(),
   nodeVersion: z.string(),
+  /** Whether the counters of the CPUs were used, and if not, why; absent where nobody tried. */
+  hardwareCounters: z.object({ used: z.boolean(), reason: z.string().nullable() }).optional(),
   /** The checkout that bench runs from; `branch` is null for a detached head that nothing names. */
   git: z.object({ commit: z.string(), branch: z.string().nullable(), dirty: z.boolean() }).nullable(),
   /** Where the servers ran; null for the local target. */

@@ -55,7 +55,7 @@ export const loadResultSchema = z.object({
       latencySeconds: z.object({ mean: seconds, min: seconds, max: seconds }).nullable(),
     })
     .nullable(),
-  /** Completed queries per second in intervals of about a second; `atSeconds` is the interval's end. */
+  /** Completed queries per second in intervals of a second, or less in a short load; `atSeconds` is the interval's end. */
   intervals: z.array(z.object({ atSeconds: seconds, qps: z.number().nonnegative() })),
   /** Of completed queries only, by ascending percentile; null where the loader does not give them. */
   latencyPercentiles: z.array(z.object({ percentile, seconds })).nullable(),

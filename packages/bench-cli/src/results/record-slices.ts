@@ -16,6 +16,15 @@ export const neighboursSchema = z.object({
 });
 export type Neighbours = z.output<typeof neighboursSchema>;
 
+/** A second of a trial, or about one. */
+export const neighbourSecondSchema = z.object({
+  /** Its end, since the load began. */
+  atSeconds: seconds,
+  durationSeconds: seconds,
+  ...neighboursSchema.shape,
+});
+export type NeighbourSecond = z.output<typeof neighbourSecondSchema>;
+
 /** A part of a trial in which this server, of all that were up, had the load. */
 export const sliceSchema = z.object({
   /** Position among the slices of all servers in this round, from 0. */

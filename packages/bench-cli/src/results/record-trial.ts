@@ -1,7 +1,7 @@
 /** A trial: how it was made, what it measured, or why it failed. */
 import { z } from 'zod';
 import { instanceObservationSchema, loadResultSchema, observationSchema } from './record-load.ts';
-import { duetSchema } from './record-slices.ts';
+import { duetSchema, neighbourSecondSchema } from './record-slices.ts';
 import { bytes, count, limitedBySchema, ratio, seconds, timestamp } from './record-units.ts';
 
 export const instanceSchema = z.object({
@@ -110,6 +110,17 @@ const trialBase = {
   loaderCommands: z.array(z.array(z.string())),
 };
 
+/** Events in user space and in the kernel. */
+const eventsSchema = z.object({ user: z.number().nonnegative(), kernel: z.number().nonnegative() });
+
+/** What the CPUs counted in the threads of the server during the load. */
+export const countersSchema = z.object({
+  instructions: eventsSchema,
+  cycles: eventsSchema,
+  cacheMisses: eventsSchema,
+});
+export type Counters = z.output<typeof countersSchema>;
+
 export const okTrialSchema = z.object({
   ...trialBase,
   status: z.literal('ok'),
@@ -133,6 +144,13 @@ export const okTrialSchema = z.object({
   steadyState: steadyStateSchema.nullable(),
   /** Only with `--objective max-rate`. */
   maxRate: maxRateSchema.optional(),
+  /**
+   * The rest of the machine in each second of the load; absent from a duet, whose slices have it, on a cluster, and where it
+   * could not be read.
+   */
+  neighbours: z.array(neighbourSecondSchema).optional(),
+  /** Absent where the machine has no counters (see `environment.hardwareCounters`) and on a cluster. */
+  counters: countersSchema.optional(),
   /** Only with `--duet`. */
   duet: duetSchema.optional(),
 });

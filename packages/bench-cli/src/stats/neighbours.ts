@@ -1,29 +1,47 @@
-/** How much of the scatter of slices other programs and the hypervisor explain. Pure. */
-import type { OkTrial, Slice } from '../results/record.ts';
+/** How much of the scatter other programs, the hypervisor and the queue for a CPU explain. Pure. */
+import type { Neighbours, OkTrial } from '../results/record.ts';
 
-/** A share of the machine from which a slice counts as disturbed. */
+/** A share of the machine from which a second, or a slice of a duet, counts as disturbed. */
 export const HEAVY_STEAL = 0.05;
 export const HEAVY_OTHERS = 0.1;
 
-/** Fewer slices can be explained by anything. */
-const MIN_SLICES = 10;
+/** Fewer measurements can be explained by anything. */
+const MIN_POINTS = 10;
+
+/** A second of a trial, or a slice of a duet. */
+export interface Moment extends Neighbours {
+  readonly trial: string;
+  /** Its end, since the load began; of a slice its beginning, since the round began. */
+  readonly atSeconds: number;
+  readonly durationSeconds: number;
+}
+
+/** What the scatter is compared with. */
+export type Cause = 'others' | 'waiting' | 'frequency';
+export type ExplainedFigure = 'qps' | 'cpuSecondsPerQuery';
+
+/** Share of the variance of the logarithm, within the cases; null for too few measurements, or none of the cause. */
+export type Explained = Readonly<Record<ExplainedFigure, number | null>>;
 
 export interface Disturbances {
-  readonly slices: number;
-  /** Slices in which the hypervisor, or other programs, took a heavy share of the machine, and their seconds. */
+  readonly unit: 'seconds' | 'slices';
+  readonly moments: number;
+  /** Those in which the hypervisor, or other programs, took a heavy share of the machine. */
   readonly heavySteal: number;
   readonly heavyOthers: number;
-  readonly heavySeconds: number;
-  /** Largest number of cores that others had during a slice. */
+  readonly heavy: readonly Moment[];
+  /** Largest number of cores that others had meanwhile. */
   readonly largestCores: number;
-  /** Share of the variance of log throughput, within the cases, that the cores taken explain; null for too few slices. */
-  readonly explained: number | null;
+  /** Times that a core slowed down because it was too hot; null where the machine does not tell. */
+  readonly thermalEvents: number | null;
+  /** The scatter between the trials of a case, or between the slices of a duet. */
+  readonly explained: Readonly<Record<Cause, Explained>>;
 }
 
 interface Point {
   readonly group: string;
-  /** Cores that others had. */
-  readonly taken: number;
+  /** Of the cause. */
+  readonly amount: number;
   readonly log: number;
 }
 
@@ -31,47 +49,135 @@ function mean(values: readonly number[]): number {
   return values.reduce((sum, value) => sum + value, 0) / values.length;
 }
 
-/** Deviations from the mean of the group. */
-function within(points: readonly Point[]): { taken: number; log: number }[] {
-  return [...Map.groupBy(points, ({ group }) => group).values()].flatMap((members) => {
-    const [taken, log] = [mean(members.map((item) => item.taken)), mean(members.map((item) => item.log))];
-    return members.map((item) => ({ taken: item.taken - taken, log: item.log - log }));
+function sum(values: readonly number[]): number {
+  return values.reduce((total, value) => total + value, 0);
+}
+
+/** Deviations from the mean of the group, and how many of them are free. */
+function within(points: readonly Point[]) {
+  const groups = [...Map.groupBy(points, ({ group }) => group).values()];
+  const deviations = groups.flatMap((members) => {
+    const [amount, log] = [mean(members.map((item) => item.amount)), mean(members.map((item) => item.log))];
+    return members.map((item) => ({ amount: item.amount - amount, log: item.log - log }));
   });
+  return { deviations, free: points.length - groups.length };
 }
 
-/** The coefficient of determination of a regression with a common slope and a level for each group; 0 without scatter. */
+/**
+ * The adjusted coefficient of determination of a regression with a common slope and a level for each group: a cause without
+ * an effect has 0 on average, however few the points are. 0 without scatter, never below.
+ */
 export function explainedShare(points: readonly Point[]): number {
-  const deviations = within(points);
-  const sum = (pick: (item: { taken: number; log: number }) => number) =>
-    deviations.reduce((total, item) => total + pick(item), 0);
+  const { deviations, free } = within(points);
+  const total = (pick: (item: { amount: number; log: number }) => number) => sum(deviations.map(pick));
   const [xx, yy, xy] = [
-    sum(({ taken }) => taken ** 2),
-    sum(({ log }) => log ** 2),
-    sum(({ taken, log }) => taken * log),
+    total(({ amount }) => amount ** 2),
+    total(({ log }) => log ** 2),
+    total(({ amount, log }) => amount * log),
   ];
-  return xx === 0 || yy === 0 ? 0 : Math.min(1, xy ** 2 / (xx * yy));
+  if (xx === 0 || yy === 0 || free < 2) return 0;
+  const left = Math.max(0, 1 - xy ** 2 / (xx * yy));
+  return Math.max(0, 1 - (left * free) / (free - 1));
 }
 
-/** What the slices of a duet say about the rest of the machine; null where there are none. */
-export function examineNeighbours(trials: readonly OkTrial[], cpus: number): Disturbances | null {
-  const slices = trials.flatMap(({ caseKey, duet }) =>
-    (duet?.slices ?? []).flatMap((slice) =>
-      slice.neighbours === null ? [] : [{ group: caseKey, slice, ...slice.neighbours }],
-    ),
-  );
-  if (slices.length === 0) return null;
-  const steal = slices.filter(({ stealCores }) => stealCores >= HEAVY_STEAL * cpus);
-  const others = slices.filter(({ otherCores }) => otherCores >= HEAVY_OTHERS * cpus);
-  const heavy = new Set<Slice>([...steal, ...others].map(({ slice }) => slice));
-  const points = slices.flatMap(({ group, slice, stealCores, otherCores }) =>
-    slice.qps > 0 ? [{ group, taken: stealCores + otherCores, log: Math.log(slice.qps) }] : [],
-  );
+/** A measurement and the machine during it. */
+interface Measurement {
+  readonly group: string;
+  readonly figures: Readonly<Record<ExplainedFigure, number | null>>;
+  readonly causes: Readonly<Record<Cause, number | null>>;
+}
+
+function causesOf(
+  { stealCores, otherCores, waitSeconds, hertz }: Neighbours,
+  seconds: number,
+): Measurement['causes'] {
   return {
-    slices: slices.length,
-    heavySteal: steal.length,
-    heavyOthers: others.length,
-    heavySeconds: [...heavy].reduce((sum, { durationSeconds }) => sum + durationSeconds, 0),
-    largestCores: Math.max(...slices.map(({ stealCores, otherCores }) => stealCores + otherCores)),
-    explained: points.length < MIN_SLICES ? null : explainedShare(points),
+    others: stealCores + otherCores,
+    waiting: waitSeconds === null ? null : waitSeconds / seconds,
+    frequency: hertz === null ? null : Math.log(hertz),
+  };
+}
+
+function measurementsOf(trial: OkTrial): Measurement[] {
+  const { caseKey: group, metrics, duet } = trial;
+  if (duet === undefined) {
+    const beside = neighboursOf(trial);
+    const seconds = sum(momentsOf(trial).map(({ durationSeconds }) => durationSeconds));
+    return beside === null ? [] : [{ group, figures: metrics, causes: causesOf(beside, seconds) }];
+  }
+  return duet.slices.flatMap(({ qps, cpuSecondsPerQuery, durationSeconds, neighbours }) =>
+    neighbours === null
+      ? []
+      : [{ group, figures: { qps, cpuSecondsPerQuery }, causes: causesOf(neighbours, durationSeconds) }],
+  );
+}
+
+function explainedBy(measurements: readonly Measurement[], cause: Cause): Explained {
+  const share = (figure: ExplainedFigure) => {
+    const points = measurements.flatMap(({ group, figures, causes }): Point[] => {
+      const [value, amount] = [figures[figure], causes[cause]];
+      return value === null || value <= 0 || amount === null ? [] : [{ group, amount, log: Math.log(value) }];
+    });
+    return points.length < MIN_POINTS ? null : explainedShare(points);
+  };
+  return { qps: share('qps'), cpuSecondsPerQuery: share('cpuSecondsPerQuery') };
+}
+
+function momentsOf({ key, neighbours = [], duet }: OkTrial): Moment[] {
+  if (duet === undefined) return neighbours.map((second) => ({ trial: key, ...second }));
+  return duet.slices.flatMap(({ atSeconds, durationSeconds, neighbours: beside }) =>
+    beside === null ? [] : [{ trial: key, atSeconds, durationSeconds, ...beside }],
+  );
+}
+
+/** All of a trial in one: averages over its time, waits and thermal events added. Null where it was not watched. */
+export function neighboursOf(trial: OkTrial): Neighbours | null {
+  const moments = momentsOf(trial);
+  if (moments.length === 0) return null;
+  const seconds = sum(moments.map(({ durationSeconds }) => durationSeconds));
+  const average = (pick: (moment: Moment) => number) =>
+    sum(moments.map((moment) => pick(moment) * moment.durationSeconds)) / seconds;
+  const known = (pick: (moment: Moment) => number | null) => {
+    const values = moments.flatMap((moment) => pick(moment) ?? []);
+    return values.length < moments.length ? null : values;
+  };
+  const [waits, clocks] = [known(({ waitSeconds }) => waitSeconds), known(({ hertz }) => hertz)];
+  const thermal = known(({ thermalEvents }) => thermalEvents);
+  return {
+    stealCores: average(({ stealCores }) => stealCores),
+    otherCores: average(({ otherCores }) => otherCores),
+    waitSeconds: waits === null ? null : sum(waits),
+    hertz: clocks === null ? null : mean(clocks),
+    thermalEvents: thermal === null ? null : sum(thermal),
+  };
+}
+
+/** Whether others had a heavy share of a machine of `cpus` CPUs. */
+export function isHeavy(
+  { stealCores, otherCores }: Pick<Neighbours, 'stealCores' | 'otherCores'>,
+  cpus: number,
+): boolean {
+  return stealCores >= HEAVY_STEAL * cpus || otherCores >= HEAVY_OTHERS * cpus;
+}
+
+/** What the trials say about the rest of the machine; null where that was not watched. */
+export function examineNeighbours(trials: readonly OkTrial[], cpus: number): Disturbances | null {
+  const moments = trials.flatMap(momentsOf);
+  if (moments.length === 0) return null;
+  const measurements = trials.flatMap(measurementsOf);
+  const thermal = moments.flatMap(({ thermalEvents }) => thermalEvents ?? []);
+  return {
+    unit: trials.some(({ duet }) => duet !== undefined) ? 'slices' : 'seconds',
+    moments: moments.length,
+    heavySteal: moments.filter(({ stealCores }) => stealCores >= HEAVY_STEAL * cpus).length,
+    heavyOthers: moments.filter(({ otherCores }) => otherCores >= HEAVY_OTHERS * cpus).length,
+    heavy: moments.filter((moment) => isHeavy(moment, cpus)),
+    largestCores: Math.max(...moments.map(({ stealCores, otherCores }) => stealCores + otherCores)),
+    thermalEvents: thermal.length === 0 ? null : sum(thermal),
+    explained: {
+      others: explainedBy(measurements, 'others'),
+      waiting: explainedBy(measurements, 'waiting'),
+      frequency: explainedBy(measurements, 'frequency'),
+    },
   };
 }

@@ -1,5 +1,5 @@
 /**
- * Had a trial's throughput settled? Its per-second rates are divided into levels (see `change-points.ts`). A trial
+ * Had a trial's throughput settled? The rates of its intervals are divided into levels (see `change-points.ts`). A trial
  * with one level is steady; one that changes its level only in its first half settled then; one that still changes
  * in its second half, or ends on a slope, never settled. Changes below `MIN_CHANGE` are ignored.
  *
@@ -19,24 +19,37 @@ function percent(change: number): string {
   return `${change < 0 ? 'fell' : 'rose'} by ${(Math.abs(change) * 100).toFixed(1)} %`;
 }
 
+/** Whole seconds but where intervals are shorter. */
+function secondsText(seconds: number): string {
+  return `${Number(seconds.toFixed(1))} s`;
+}
+
 function inWords(changes: readonly ChangePoint[], atSeconds: (position: number) => number): string {
   return changes
     .map(
       ({ position, relativeChange }) =>
-        `${percent(relativeChange)} after ${atSeconds(position).toFixed(0)} s`,
+        `${percent(relativeChange)} after ${secondsText(atSeconds(position))}`,
     )
     .join(', ');
 }
 
 type Intervals = LoadResult['intervals'];
 
+function lengthsOf(intervals: Intervals): number[] {
+  return intervals.map(({ atSeconds }, index) => atSeconds - (intervals[index - 1]?.atSeconds ?? 0));
+}
+
+function longestOf(intervals: Intervals): number {
+  return lengthsOf(intervals).reduce((most, length) => Math.max(most, length), 0);
+}
+
 /**
  * Those of at least half the length of the longest. A loader ends with a partial interval, often of milliseconds,
  * whose rate is noise or zero; that is not a change in throughput.
  */
 export function wholeIntervals(intervals: Intervals): Intervals {
-  const lengths = intervals.map(({ atSeconds }, index) => atSeconds - (intervals[index - 1]?.atSeconds ?? 0));
-  const longest = lengths.reduce((most, length) => Math.max(most, length), 0);
+  const lengths = lengthsOf(intervals);
+  const longest = longestOf(intervals);
   return intervals.filter((_, index) => (lengths[index] ?? 0) >= longest / 2);
 }
 
@@ -52,7 +65,7 @@ export function examineSteadyState(all: Intervals, seed: string): SteadyState | 
     return {
       settled: false,
       settledAfterSeconds: null,
-      reason: 'no query was answered for a second or more',
+      reason: `no query was answered for ${secondsText(longestOf(intervals))} or more`,
     };
   }
   const changes = changePoints(rates, seed).filter(

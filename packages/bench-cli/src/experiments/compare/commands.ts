@@ -38,6 +38,11 @@ function runAction(call: Call, base?: typeof MATRIX) {
   };
 }
 
+/** Without the short run of this machine, whatever the target. */
+function clusterOptions(call: Call, values: Record<string, unknown>): RunOptions {
+  return { ...runOptions(call, values), base: {} };
+}
+
 /** What a run would use and create in a cluster, without a run. */
 function addClusterCommands(program: Command, call: Call): void {
   const { world } = call;
@@ -45,13 +50,13 @@ function addClusterCommands(program: Command, call: Call): void {
     .description('list the container images that a run on a cluster uses')
     .option('--json', 'as JSON')
     .action(async (values: Record<string, unknown>) => {
-      const run = await decideRun(world, runOptions(call, values));
+      const run = await decideRun(world, clusterOptions(call, values));
       call.status = imagesCommand(world, run, { json: values.json === true });
     });
   addRunSettings(program.command('manifests'))
     .description('print the objects of a run on a cluster as YAML, for kubectl apply')
     .action(async (values: Record<string, unknown>) => {
-      const { plan, ...run } = await decideRun(world, runOptions(call, values));
+      const { plan, ...run } = await decideRun(world, clusterOptions(call, values));
       world.stdout.write(renderManifests(manifestsOf({ ...run, cases: plan.cases, now: world.clock.now() })));
       call.status = EXIT_STATUS.success;
     });

@@ -5,6 +5,7 @@ import {
   configure,
   parseConfigurationFile,
   type RunConfiguration,
+  shortRun,
   unreadableConfiguration,
 } from '../../config/configuration.ts';
 import { BenchError } from '../../errors.ts';
@@ -251,19 +252,34 @@ async function planFor(
   };
 }
 
+type Planned = Pick<DecidedRun, 'configuration' | 'servers' | 'plan' | 'zoneSet' | 'workloads'>;
+
+async function decidePlan(world: World, configuration: RunConfiguration): Promise<Planned> {
+  return { configuration, ...(await planFor(world, configuration)) };
+}
+
+/** A short run, if nothing says otherwise and a duet of servers that bench starts is possible; else null. */
+async function decideShort(world: World, sources: ConfigurationSources): Promise<Planned | null> {
+  const short = shortRun(sources);
+  if (short === null) return null;
+  const decided = await decidePlan(world, configure(short));
+  const isOurs = decided.servers.every(({ existing }) => existing === undefined);
+  return isOurs && decided.plan.duet !== null ? decided : null;
+}
+
 async function decideNew(world: World, options: RunOptions): Promise<DecidedRun> {
-  const configuration = configure({
+  const sources: ConfigurationSources = {
     ...(options.base === undefined ? {} : { base: options.base }),
     preset: options.preset,
     file: await readConfigurationFile(world, options.configFile),
     env: world.env,
     flags: options.flags,
-  });
-  const store = createStore(world, configuration.out);
+  };
+  const decided = (await decideShort(world, sources)) ?? (await decidePlan(world, configure(sources)));
+  const store = createStore(world, decided.configuration.out);
   const id = newRunId(world.clock.now());
   return {
-    configuration,
-    ...(await planFor(world, configuration)),
+    ...decided,
     store,
     id,
     directory: store.directoryOf(id),

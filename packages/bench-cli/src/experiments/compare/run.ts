@@ -130,6 +130,7 @@ async function measure(
       answersOf: serverWorkloads(zoneSet, configuration),
       predictedCodes: memoizedCodes(zoneSet),
       signal,
+      countsEvents: environment.hardwareCounters?.used === true,
     };
     const described = run.servers.filter(({ triedFirst }) => triedFirst === true);
     await tryServers(context, plan.cases, described);

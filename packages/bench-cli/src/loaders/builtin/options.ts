@@ -1,6 +1,7 @@
 /** A load request as options of the load generator. Pure. */
 import type { CannonInput } from '@dinodns-bench/load';
 import type { LoadRequest } from '../loader.ts';
+import { reportIntervalSeconds } from '../report-interval.ts';
 
 /**
  * For the generator's Node.js: no V8 threads, which would take CPU time from the sender or the server under test;
@@ -44,6 +45,7 @@ export function builtinOptions(request: LoadRequest): CannonInput {
     load: loadOf(request),
     ...(request.dnssecOk ? { message: { dnssec: true } } : {}),
     durationSeconds: request.durationSeconds,
+    intervalSeconds: reportIntervalSeconds(request.durationSeconds),
     workers: request.threads,
     clients: request.clients,
     timeoutSeconds: request.timeoutSeconds,

@@ -2,6 +2,7 @@
 import type { Endpoint } from '../../dns/endpoint.ts';
 import type { Transport } from '../../results/record.ts';
 import type { LoadRequest } from '../loader.ts';
+import { reportIntervalSeconds } from '../report-interval.ts';
 
 /** What decides the command line. */
 export type DnsperfRequest = Pick<
@@ -33,8 +34,8 @@ function httpsOptions({ address, port, trust }: Endpoint): string[] {
 }
 
 /**
- * `-q`, `-Q` and `-c` are totals that dnsperf divides over its threads. `-S 1` prints the rate of every
- * second, for the live display and the series in the record.
+ * `-q`, `-Q` and `-c` are totals that dnsperf divides over its threads. `-S` prints the rate of every
+ * second or less, for the live display and the series in the record.
  */
 export function dnsperfArguments(request: DnsperfRequest): string[] {
   const { endpoint } = request;
@@ -58,7 +59,7 @@ export function dnsperfArguments(request: DnsperfRequest): string[] {
     '-t',
     String(request.timeoutSeconds),
     '-S',
-    '1',
+    String(reportIntervalSeconds(request.durationSeconds)),
     // With an OPT record.
     ...(request.dnssecOk ? ['-D'] : []),
     ...(request.transport === 'https' ? httpsOptions(endpoint) : []),

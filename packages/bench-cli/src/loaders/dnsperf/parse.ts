@@ -29,8 +29,8 @@ const INTERVAL = /^(\d{9,}\.\d+): (\d+\.\d+)$/;
  * Reads a line of `-S 1`, or returns null for any other line.
  *
  * When dnsperf's statistics thread starts before its senders, the first interval is divided by the seconds
- * since 1970 instead of by one, and prints for example 0.000029. A one-second interval with at least one answer
- * cannot be below 0.5 QPS, so such a line is recognised and dropped.
+ * since 1970 instead of by its length, and prints for example 0.000029. An interval of a second or less with at least one
+ * answer cannot be below 0.5 QPS, so such a line is recognised and dropped.
  */
 export function parseInterval(line: string): DnsperfInterval | null {
   const [, time, rate] = INTERVAL.exec(line) ?? [];
@@ -110,7 +110,19 @@ function parseConnections(block: Block): LoadResult['connections'] {
   };
 }
 
-function toLoadResult(sections: Sections, intervals: readonly DnsperfInterval[]): LoadResult | null {
+/** The time between the lines of `-S`, from the command line that dnsperf prints; 1 if it prints none. */
+function intervalSeconds(lines: readonly string[]): number {
+  const given = lines
+    .map((line) => /Command line:.* -S (\d+(?:\.\d+)?)(?: |$)/.exec(line)?.[1])
+    .find(Boolean);
+  return given === undefined ? 1 : Number(given);
+}
+
+function toLoadResult(
+  sections: Sections,
+  intervals: readonly DnsperfInterval[],
+  firstSeconds: number,
+): LoadResult | null {
   const { statistics } = sections;
   // Under `-u` dnsperf calls queries updates.
   const counted = (what: string) =>
@@ -124,7 +136,7 @@ function toLoadResult(sections: Sections, intervals: readonly DnsperfInterval[])
   if (runTimeSeconds === null || qps === null) return null;
   const sizes = /request (\d+), response (\d+)/.exec(statistics.get('Average packet size') ?? '');
   const latency = queriesCompleted > 0 ? parseLatency(statistics.get('Average Latency') ?? '') : null;
-  const started = (intervals[0]?.unixSeconds ?? 0) - 1;
+  const started = (intervals[0]?.unixSeconds ?? 0) - firstSeconds;
   return {
     queriesSent,
     queriesCompleted,
@@ -159,7 +171,7 @@ export function parseDnsperf(lines: readonly string[]): DnsperfReport {
   const isUnexpected = (line: string) => line.includes('unexpected (maybe timed out) id');
   return {
     version,
-    result: sections === null ? null : toLoadResult(sections, intervals),
+    result: sections === null ? null : toLoadResult(sections, intervals, intervalSeconds(lines)),
     timeouts: lines.filter((line) => line.startsWith('[Timeout]')).length,
     unexpectedResponses: lines.filter(isUnexpected).length,
     complaints: lines.filter((line) => /^(Error|Warning):/.test(line) && !isUnexpected(line)),

@@ -1,4 +1,6 @@
 /** Throughput within each trial, second by second: whether it was steady, and what disturbed it. */
+import type { NeighbourSecond } from '../../results/record.ts';
+import { isHeavy } from '../../stats/neighbours.ts';
 import { wholeIntervals } from '../../stats/steady-state.ts';
 import { formatFixed, formatQps } from '../numbers.ts';
 import { type Chart, type ChartData, frame, nameOf, serverChannels, thinned } from './chart.ts';
@@ -18,22 +20,38 @@ function drawnOf(data: ChartData): number {
   return Math.max(3, Math.min(MAX_TRIALS, Math.floor(MAX_LINES / Math.max(1, cases))));
 }
 
+/** The second of the trial in which an interval ended. */
+function secondAt(seconds: readonly NeighbourSecond[], at: number): NeighbourSecond | undefined {
+  return seconds.find(
+    ({ atSeconds, durationSeconds }) => at <= atSeconds && at > atSeconds - durationSeconds,
+  );
+}
+
 function rowsOf(data: ChartData) {
   const trials = drawnOf(data);
+  const cpus = data.record.environment.availableCpus;
   return data.groups.flatMap((group) =>
     group.cases.flatMap((item) =>
       thinned(data.trialsOf(item), trials).flatMap((trial) => {
         const intervals = wholeIntervals(trial.load.intervals);
         return intervals.length < 2
           ? []
-          : thinned(intervals, MAX_INTERVALS).map(({ atSeconds, qps }) => ({
-              panel: group.title,
-              server: item.server,
-              trial: trial.key,
-              at: atSeconds,
-              value: qps,
-              tip: `${nameOf(data, item)}, trial ${trial.round + 1}, after ${formatFixed(atSeconds, 1)} s: ${formatQps(qps)} queries/s`,
-            }));
+          : thinned(intervals, MAX_INTERVALS).map(({ atSeconds, qps }) => {
+              const beside = secondAt(trial.neighbours ?? [], atSeconds);
+              const shared = beside !== undefined && isHeavy(beside, cpus);
+              const others = shared ? (beside.stealCores + beside.otherCores).toFixed(1) : null;
+              return {
+                panel: group.title,
+                server: item.server,
+                trial: trial.key,
+                at: atSeconds,
+                value: qps,
+                shared,
+                tip:
+                  `${nameOf(data, item)}, trial ${trial.round + 1}, after ${formatFixed(atSeconds, 1)} s: ${formatQps(qps)} queries/s` +
+                  (others === null ? '' : `; others had ${others} CPUs`),
+              };
+            });
       }),
     ),
   );
@@ -52,7 +70,8 @@ export const overTimeChart: Chart = {
       ...data.groups.flatMap(({ cases }) => cases.map((item) => data.trialsOf(item).length)),
     );
     const caption =
-      'Queries per second in each second of the trials; each line is a trial.' +
+      'Queries per second over the time of the trials; each line is a trial.' +
+      (rows.some(({ shared }) => shared) ? ' Rings: others had a large share of the machine then.' : '') +
       (most > drawnOf(data) ? ` Drawn are ${drawnOf(data)} trials of each case, evenly chosen.` : '');
     const x = {
       field: 'at',
@@ -70,13 +89,19 @@ export const overTimeChart: Chart = {
       mark: { type: 'point' as const, filled: true, size: 10, opacity: 0.85 },
       encoding: { x, y, color, shape, description: { field: 'tip', type: 'nominal' as const } },
     };
+    const rings = {
+      transform: [{ filter: 'datum.shared' }],
+      mark: { type: 'point' as const, filled: false, size: 70, strokeWidth: 1.2, aria: false },
+      encoding: { x, y, color },
+    };
+    const marked = rows.some(({ shared }) => shared) ? [rings] : [];
     const spec = {
       ...frame(look),
       data: { values: rows },
       facet: panelFacet(groups),
       columns,
       spacing,
-      spec: { ...size, layer: rows.length > MAX_MARKED ? [lines] : [lines, points] },
+      spec: { ...size, layer: [lines, ...(rows.length > MAX_MARKED ? [] : [points]), ...marked] },
     };
     return { spec, caption };
   },

@@ -1,0 +1,93 @@
+/** What the rest of the machine did in each second of a trial. */
+import type { NeighbourSecond, Observation } from '../results/record.ts';
+import type { Deployment } from '../targets/target.ts';
+import type { World } from '../world.ts';
+import type { Loaded } from './measured.ts';
+import { createNeighbourMeter, type NeighbourReading, neighboursBetween } from './neighbours.ts';
+
+/** CPU seconds used until a time; times are seconds since the load began. */
+type Usage = (atSeconds: number) => number;
+
+/** Between samples, use is taken to be even. Pure. */
+export function usageOver({ samples, durationSeconds, cpuSeconds }: Observation): Usage {
+  const points = [{ at: 0, used: 0 }];
+  for (const { atSeconds, cpuCores } of samples) {
+    const { at, used } = points.at(-1) ?? { at: 0, used: 0 };
+    points.push({ at: atSeconds, used: used + cpuCores * (atSeconds - at) });
+  }
+  points.push({ at: durationSeconds, used: cpuSeconds });
+  return (at) => {
+    const next = points.findIndex((point) => point.at >= at);
+    if (next < 0) return cpuSeconds;
+    const [to, from] = [points[next], points[next - 1]];
+    if (to === undefined || from === undefined || to.at === from.at) return to?.used ?? 0;
+    return from.used + ((to.used - from.used) * (at - from.at)) / (to.at - from.at);
+  };
+}
+
+/** The windows between readings that lie within the load. Pure. */
+export function neighbourSeconds(
+  readings: readonly NeighbourReading[],
+  server: Observation,
+  loaders: readonly Observation[],
+): NeighbourSecond[] {
+  const begin = readings[0]?.machine.atSeconds ?? 0;
+  const [serverUsage, ...loaderUsage] = [server, ...loaders].map(usageOver);
+  const within = readings.filter(({ machine }) => machine.atSeconds - begin <= server.durationSeconds);
+  return within.slice(1).flatMap((to, index) => {
+    const from = within[index];
+    if (from === undefined) return [];
+    const [start, end] = [from.machine.atSeconds - begin, to.machine.atSeconds - begin];
+    const used = (usage: Usage | undefined) => (usage === undefined ? 0 : usage(end) - usage(start));
+    const own = {
+      serverSeconds: used(serverUsage),
+      loaderSeconds: loaderUsage.reduce((total, usage) => total + used(usage), 0),
+    };
+    return [{ atSeconds: end, durationSeconds: end - start, ...neighboursBetween(from, to, own) }];
+  });
+}
+
+export interface NeighbourWatch {
+  /** Safe to call twice. */
+  stop(): void;
+  /** Stops, and says what was seen. Undefined where the server's own use is not known: it cannot be told from that of others. */
+  end(loaded: Loaded): Promise<NeighbourSecond[] | undefined>;
+}
+
+const NOTHING: NeighbourWatch = { stop: () => undefined, end: async () => undefined };
+
+/**
+ * Reads the counters of the machine about once a second. The last reading comes just before the end of a load of
+ * `durationSeconds`, because those after it are not used.
+ */
+export async function watchNeighbours(
+  world: World,
+  deployment: Deployment,
+  durationSeconds: number,
+): Promise<NeighbourWatch> {
+  const usage = await deployment.usage?.();
+  if (usage === undefined) return NOTHING;
+  const meter = await createNeighbourMeter(world);
+  const first = await meter.read(usage.pids);
+  if (first === null) return NOTHING;
+  const readings = [first];
+  let reading: Promise<unknown> = Promise.resolve();
+  const stop = world.clock.every(durationSeconds / Math.max(1, Math.round(durationSeconds)), () => {
+    reading = meter.read(usage.pids).then(
+      (next) => {
+        if (next !== null) readings.push(next);
+      },
+      () => undefined,
+    );
+  });
+  return {
+    stop,
+    end: async ({ observation, outcomes }) => {
+      stop();
+      await reading;
+      const loaders = outcomes.flatMap((outcome) => outcome.observation ?? []);
+      if (observation === null || loaders.length < outcomes.length) return undefined;
+      return neighbourSeconds(readings, observation, loaders);
+    },
+  };
+}

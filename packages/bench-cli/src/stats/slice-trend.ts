@@ -1,0 +1,47 @@
+/**
+ * Was a server still warming up in a duet? Its slices are too few for the change points of `steady-state.ts`, but every round
+ * has a first slice and later ones, so that the rounds are a paired comparison of the two. Pure.
+ */
+import type { OkTrial } from '../results/record.ts';
+import { type Interval, studentInterval } from './intervals.ts';
+import { MIN_CHANGE } from './steady-state.ts';
+
+/** Fewer rounds show a trend only if it is large. */
+const MIN_ROUNDS = 4;
+
+export interface SliceTrend {
+  readonly caseKey: string;
+  /** CPU per query of the first slices relative to the later ones: 0.08 for 8 % more. */
+  readonly relativeChange: number;
+  readonly interval: Interval;
+}
+
+function mean(values: readonly number[]): number {
+  return values.reduce((sum, value) => sum + value, 0) / values.length;
+}
+
+/** The logarithm of first ÷ later; null where a slice lacks the figure. */
+function trendOf({ duet }: OkTrial): number | null {
+  const costs = (duet?.slices ?? []).map(({ cpuSecondsPerQuery, qps }) =>
+    // Where CPU was not observed, the time per query.
+    Math.log(cpuSecondsPerQuery ?? 1 / qps),
+  );
+  const [first, ...later] = costs;
+  if (first === undefined || later.length === 0 || costs.some((cost) => !Number.isFinite(cost))) return null;
+  return first - mean(later);
+}
+
+/** The cases whose first slices cost more, or less, than the later ones, by `MIN_CHANGE` and more than chance. */
+export function examineSliceTrends(trials: readonly OkTrial[]): SliceTrend[] {
+  const byCase = [...Map.groupBy(trials, ({ caseKey }) => caseKey)];
+  return byCase.flatMap(([caseKey, own]) => {
+    const logs = own.flatMap((trial) => trendOf(trial) ?? []);
+    if (logs.length < MIN_ROUNDS) return [];
+    const { low, high } = studentInterval(logs);
+    const relativeChange = Math.expm1(mean(logs));
+    const isTrend = (low > 0 || high < 0) && Math.abs(relativeChange) >= MIN_CHANGE;
+    return isTrend
+      ? [{ caseKey, relativeChange, interval: { low: Math.expm1(low), high: Math.expm1(high) } }]
+      : [];
+  });
+}
