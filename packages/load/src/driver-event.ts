@@ -4,6 +4,14 @@ import type { CannonResult } from './result/result.ts';
 export type DriverEvent =
   /** The first query has left. */
   | { readonly event: 'started' }
-  | { readonly event: 'interval'; readonly toSeconds: number; readonly qps: number }
+  | {
+      readonly event: 'interval';
+      readonly toSeconds: number;
+      readonly qps: number;
+      /** Queries of the interval that were sent and answered, and those that were given up: sent a time-out ago. */
+      readonly sent: number;
+      readonly answered: number;
+      readonly lost: number;
+    }
   | { readonly event: 'result'; readonly result: CannonResult }
   | { readonly event: 'error'; readonly code: string; readonly message: string; readonly fix: string };

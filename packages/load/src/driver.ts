@@ -31,7 +31,10 @@ try {
   await run.started;
   passed?.tell('started');
   tell({ event: 'started' });
-  for await (const { toSeconds, qps } of run) tell({ event: 'interval', toSeconds, qps });
+  for await (const { toSeconds, qps, counts } of run) {
+    const { sent, answered, lost } = counts;
+    tell({ event: 'interval', toSeconds, qps, sent, answered, lost });
+  }
   const result = await run.result;
   passed?.tell('ended');
   tell({ event: 'result', result });

@@ -5,10 +5,11 @@ import { capacity } from './capacity/index.ts';
 import { compare } from './compare/index.ts';
 import type { Experiment } from './experiment.ts';
 import { lookup } from './lookup/index.ts';
+import { loss } from './loss/index.ts';
 import type { FormatFacts, OpenedRecord, Records } from './records.ts';
 import { swap } from './swap/index.ts';
 
-export const EXPERIMENTS: readonly Experiment[] = [compare, capacity, swap, lookup];
+export const EXPERIMENTS: readonly Experiment[] = [compare, loss, capacity, swap, lookup];
 
 /** Every kind of record. */
 export const ALL_RECORDS: readonly Records[] = EXPERIMENTS.flatMap(({ records }) => records ?? []);

@@ -8,6 +8,16 @@ import type { Endpoint } from '../dns/endpoint.ts';
 import type { LoadResult, Observation, Transport } from '../results/record.ts';
 import type { Gate, LoadWindow } from './gate/gate.ts';
 
+/** The rate at which an open loop goes on. */
+export interface LaterRate {
+  readonly ratePerSecond: number;
+  /** A multiple of `STEP_SECONDS`, as is the duration before it. */
+  readonly seconds: number;
+}
+
+/** The rates of an open loop change after a multiple of this. */
+export const STEP_SECONDS = 0.25;
+
 export interface LoadRequest {
   readonly endpoint: Endpoint;
   readonly transport: Transport;
@@ -22,6 +32,8 @@ export interface LoadRequest {
   readonly ratePerSecond: number | null;
   /** Send on schedule at that rate, whether or not answers arrive. Only the built-in loader can. */
   readonly openLoop: boolean;
+  /** In an open loop: another rate right after it, without a pause; for the built-in loader. Default: none. */
+  readonly after?: LaterRate;
   /** Sockets, each with its own source port. */
   readonly clients: number;
   readonly threads: number;
@@ -40,6 +52,28 @@ export interface LoadRequest {
   readonly signal: AbortSignal;
 }
 
+/** What a load generator counts of its own side; null for what it does not tell. */
+export interface LoaderCounts {
+  /** Answers for which its own sockets had no room. */
+  readonly bufferDrops: number | null;
+  /** Datagrams that the kernel refused to send. */
+  readonly sendErrors: number | null;
+  /** Answers that came after the time-out. */
+  readonly late: number;
+  /** Other messages that it read and that answered nothing: repeated, foreign or damaged. */
+  readonly strays: number;
+}
+
+/** What happened in one interval of a load. */
+export interface LoadInterval {
+  /** Its end, from the first query. */
+  readonly atSeconds: number;
+  readonly sent: number;
+  readonly answered: number;
+  /** Given up in it: they were sent a time-out before. */
+  readonly lost: number;
+}
+
 export interface LoadOutcome {
   readonly result: LoadResult;
   /** The loader's own CPU and memory. Null if they could not be observed. */
@@ -50,6 +84,10 @@ export interface LoadOutcome {
    * then.
    */
   readonly wasTheLimit: boolean | null;
+  /** From the built-in loader. */
+  readonly timeline?: readonly LoadInterval[];
+  /** For the explanation of losses. */
+  readonly counts?: LoaderCounts;
   /** On a cluster: the node on which the loader ran. */
   readonly node?: string;
   /** Among several loaders: when it sent. Absent if that is not known. */

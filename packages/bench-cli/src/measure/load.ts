@@ -2,10 +2,13 @@
 import type { RunConfiguration } from '../config/configuration.ts';
 import type { Endpoint } from '../dns/endpoint.ts';
 import { type Gate, windowOf } from '../loaders/gate/gate.ts';
-import type { LoadOutcome, LoadRequest } from '../loaders/loader.ts';
+import type { LaterRate, LoadOutcome, LoadRequest } from '../loaders/loader.ts';
 import type { PlannedTrial } from '../plan/plan.ts';
-import type { InstanceObservation, Observation } from '../results/record.ts';
+import type { InstanceObservation, Losses, Observation } from '../results/record.ts';
 import type { Deployment } from '../targets/target.ts';
+import { addCounts, explainLosses, type LossEvidence } from './explain-losses.ts';
+import { type LossMeter, openLossMeter } from './loss-meter.ts';
+import { mergeLoads } from './merge-loads.ts';
 import { rawFolderOf, type TrialContext, type TrialProgress, workloadOf } from './trial-context.ts';
 
 /** How fast queries are sent. */
@@ -16,6 +19,8 @@ export interface LoadStage extends Pace {
   readonly stage: string;
   readonly durationSeconds: number;
   readonly progress: TrialProgress;
+  /** In an open loop: another rate right after it. */
+  readonly after?: LaterRate;
   /** Called by each loader when it begins to send. */
   readonly onStarted: () => void;
 }
@@ -67,7 +72,7 @@ export async function runLoaders(
   context: TrialContext,
   planned: PlannedTrial,
   deployment: Deployment,
-  { stage, durationSeconds, progress, onStarted, ratePerSecond, openLoop }: LoadStage,
+  { stage, durationSeconds, progress, onStarted, ratePerSecond, openLoop, after }: LoadStage,
 ): Promise<LoadOutcome[]> {
   const { configuration, loader } = context;
   const { queryFile, workload } = workloadOf(context, planned);
@@ -90,6 +95,7 @@ export async function runLoaders(
       durationSeconds,
       ratePerSecond: ratePerSecond === null ? null : ratePerSecond / count,
       openLoop,
+      ...(after === undefined ? {} : { after: { ...after, ratePerSecond: after.ratePerSecond / count } }),
       ...loadFor(configuration, endpoint),
       timeoutSeconds: configuration.timeoutSeconds,
       outputFile: `${rawFolderOf(context, planned)}/${loader.kind}-${stage}-${index + 1}.txt`,
@@ -118,6 +124,29 @@ export async function runLoaders(
   }
 }
 
+/** Only UDP loses queries; the kernel's counters are read where the server runs on this machine. */
+async function meterOf(
+  { world, target }: TrialContext,
+  planned: PlannedTrial,
+  { endpoints, instances }: Deployment,
+): Promise<LossMeter | null> {
+  if (planned.case.transport !== 'udp' || target.kind !== 'local') return null;
+  return openLossMeter(world, { endpoints, serverPid: instances[0]?.pid ?? null });
+}
+
+const ON_A_CLUSTER =
+  'only what the load generator sees in its own pod is known: the counters of the server’s pod and of the nodes cannot be read from there';
+
+function lossesOf(
+  planned: PlannedTrial,
+  outcomes: readonly LoadOutcome[],
+  evidence: LossEvidence | null,
+): Losses | null {
+  const load = mergeLoads(outcomes.map(({ result }) => result));
+  if (planned.case.transport !== 'udp' || load.queriesLost === 0) return null;
+  return explainLosses(load, addCounts(outcomes.map(({ counts }) => counts)), evidence, ON_A_CLUSTER);
+}
+
 /**
  * The server is observed from before the first query until the load ends. A loader then waits for lost answers,
  * possibly for seconds; that time is not part of the load, nor of the window.
@@ -131,7 +160,10 @@ export async function loadAndObserve(
   outcomes: LoadOutcome[];
   observation: Observation | null;
   instances: readonly InstanceObservation[] | null;
+  losses: Losses | null;
 }> {
+  const meter = await meterOf(context, planned, deployment);
+  const before = await meter?.read();
   const ended = new AbortController();
   let waiting = placesOf(context, deployment).length;
   let allStarted: () => void = () => undefined;
@@ -151,7 +183,10 @@ export async function loadAndObserve(
   try {
     await Promise.race([loading, loadOver]);
     const observation = await window.end();
-    return { outcomes: await loading, observation, instances: window.instances?.() ?? null };
+    const outcomes = await loading;
+    const evidence = meter === null || before === undefined ? null : { before, after: await meter.read() };
+    const losses = lossesOf(planned, outcomes, evidence);
+    return { outcomes, observation, instances: window.instances?.() ?? null, losses };
   } finally {
     ended.abort();
     await window.end().catch(() => undefined);

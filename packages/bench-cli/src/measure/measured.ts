@@ -8,6 +8,7 @@ import type {
   InstanceObservation,
   LimitedBy,
   LoadResult,
+  Losses,
   MaxRate,
   NeighbourSecond,
   Observation,
@@ -48,6 +49,8 @@ export interface Loaded {
   readonly neighbours?: NeighbourSecond[] | undefined;
   /** What the CPUs counted, where they do. */
   readonly counters?: Counters | undefined;
+  /** Null where nothing was lost, or where losses are not explained. */
+  readonly losses: Losses | null;
 }
 
 /** What is being measured. */
@@ -64,7 +67,7 @@ export interface Subject {
  */
 export async function measuredOf(
   subject: Subject,
-  { outcomes, observation, instances, neighbours, counters }: Loaded,
+  { outcomes, observation, instances, neighbours, counters, losses }: Loaded,
   checkedAnswers: number,
   maxRate: MaxRate | null,
   passes = 1,
@@ -87,6 +90,7 @@ export async function measuredOf(
     metrics: metricsOf(load, observation),
     ...(neighbours === undefined ? {} : { neighbours }),
     ...(counters === undefined ? {} : { counters }),
+    ...(losses === null ? {} : { losses }),
     ...(maxRate === null ? {} : { maxRate }),
     limitedBy: limitOf(maxRate) ?? limitOfLoad(subject, outcomes, load, observation),
   };

@@ -1,6 +1,7 @@
 /** One load in several slices, as if it had been without a break. Pure. */
 import type { LoadOutcome } from '../loaders/loader.ts';
-import type { LoadResult, Observation } from '../results/record.ts';
+import type { LoadResult, Losses, Observation } from '../results/record.ts';
+import { addLosses } from './explain-losses.ts';
 import { anyWasTheLimit } from './limiting-factor.ts';
 import type { Loaded } from './measured.ts';
 import { mergeLoads } from './merge-loads.ts';
@@ -88,5 +89,10 @@ export function joinSlices(slices: readonly Loaded[]): Loaded {
     outcomes,
     observation: joinObservations(slices.map(({ observation }) => observation)),
     instances: null,
+    losses: joinLosses(slices.flatMap(({ losses }) => losses ?? [])),
   };
+}
+
+function joinLosses(parts: readonly Losses[]): Losses | null {
+  return parts.length === 0 ? null : addLosses(parts);
 }

@@ -3,7 +3,14 @@
  * there is no figure. RFC 4180, but with a bare line feed, which every reader takes. Text that a spreadsheet would take
  * for a formula gets an apostrophe in front (OWASP, CSV injection); numbers, negative ones too, stay as they are.
  */
-import type { CaseRecord, Neighbours, RunRecord, Trial } from '../results/record.ts';
+import {
+  type CaseRecord,
+  LOSS_PLACES,
+  type LossPlace,
+  type Neighbours,
+  type RunRecord,
+  type Trial,
+} from '../results/record.ts';
 import { neighboursOf } from '../stats/neighbours.ts';
 import { SHOWN_PERCENTILES, trialPercentile } from './percentiles.ts';
 import { throttledShare } from './throttling.ts';
@@ -52,7 +59,14 @@ const COLUMNS: readonly Column[] = [
   ['steal_cores', (trial) => besideOf(trial)?.stealCores ?? null],
   ['other_cores', (trial) => besideOf(trial)?.otherCores ?? null],
   ['run_queue_wait_seconds', (trial) => besideOf(trial)?.waitSeconds ?? null],
+  ...LOSS_PLACES.map((place): Column => [`lost_${place.replace('-', '_')}`, (trial) => lostAt(trial, place)]),
 ];
+
+/** Null where the trial does not say where its losses were. */
+function lostAt(trial: Trial, wanted: LossPlace): number | null {
+  if (trial.status !== 'ok' || trial.losses === undefined) return null;
+  return trial.losses.places.find(({ place }) => place === wanted)?.queries ?? 0;
+}
 
 function field(value: Value): string {
   const isFormula = typeof value === 'string' && /^[=+\-@\t\r]/.test(value);

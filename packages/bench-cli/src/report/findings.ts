@@ -11,6 +11,7 @@ import { formatDuration } from '../text.ts';
 import { calibrationNotes } from './calibration.ts';
 import { furtherPoint, serverTitle } from './cases.ts';
 import { counterNotes } from './counters.ts';
+import { lossNotes } from './losses.ts';
 import { neighbourNotes } from './neighbours.ts';
 import { formatCpus, formatFixed, formatOutwards, formatP } from './numbers.ts';
 
@@ -178,6 +179,7 @@ export function findings(record: RunRecord): string[] {
     ...aboutBelowFloor(record),
     ...neighbourNotes(record),
     ...counterNotes(record),
+    ...lossNotes(record),
     ...(record.drift ?? []).filter(({ verdict }) => verdict === 'drift').map(aboutDrift),
     ...aboutTrials(record),
     ...aboutSlices(record),

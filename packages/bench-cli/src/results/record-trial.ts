@@ -1,6 +1,7 @@
 /** A trial: how it was made, what it measured, or why it failed. */
 import { z } from 'zod';
 import { instanceObservationSchema, loadResultSchema, observationSchema } from './record-load.ts';
+import { lossesSchema } from './record-losses.ts';
 import { duetSchema, neighbourSecondSchema } from './record-slices.ts';
 import { bytes, count, limitedBySchema, ratio, seconds, timestamp } from './record-units.ts';
 
@@ -142,6 +143,8 @@ export const okTrialSchema = z.object({
   limitedBy: limitedBySchema,
   /** Whether throughput had settled; null where the trial is too short to tell or was not examined. */
   steadyState: steadyStateSchema.nullable(),
+  /** Where lost queries were lost. Absent where none was lost, over other transports than UDP, and in older records. */
+  losses: lossesSchema.optional(),
   /** Only with `--objective max-rate`. */
   maxRate: maxRateSchema.optional(),
   /**

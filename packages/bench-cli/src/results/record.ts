@@ -21,6 +21,7 @@ export * from './record-calibration.ts';
 export * from './record-case.ts';
 export * from './record-environment.ts';
 export * from './record-load.ts';
+export * from './record-losses.ts';
 export * from './record-slices.ts';
 export * from './record-trial.ts';
 export {

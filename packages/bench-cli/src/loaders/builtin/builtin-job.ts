@@ -7,7 +7,7 @@ import { openGateJob } from '../gate/gate-job.ts';
 import type { Loader, LoadOutcome, LoadRequest } from '../loader.ts';
 import { parseEvent } from './events.ts';
 import { driverArguments, driverOptions, GENERATOR_NODE_FLAGS } from './options.ts';
-import { loadResultOf } from './result.ts';
+import { loaderCountsOf, loadResultOf } from './result.ts';
 
 /** Its path in the image of k8s/images/load. */
 const DRIVER = '/app/packages/load/src/driver.ts';
@@ -65,6 +65,7 @@ export function createBuiltinJob(run: ClusterRun, version: string): Loader {
         observation: loaderObservation(lines, end.result.elapsedSeconds),
         command: program,
         wasTheLimit: end.result.generator.wasTheLimit,
+        counts: loaderCountsOf(end.result),
         ...nodeOf(outcome),
       };
     },

@@ -10,10 +10,10 @@ import type { Observation } from '../../results/record.ts';
 import type { ResourceGroup, ResourceGroups } from '../../targets/local/resource-group.ts';
 import type { World } from '../../world.ts';
 import { openLocalGate } from '../gate/local-gate.ts';
-import type { Loader, LoadOutcome, LoadRequest } from '../loader.ts';
+import type { Loader, LoadInterval, LoadOutcome, LoadRequest } from '../loader.ts';
 import { parseEvent } from './events.ts';
 import { driverArguments, driverOptions, GENERATOR_NODE_FLAGS } from './options.ts';
-import { loadResultOf } from './result.ts';
+import { loaderCountsOf, loadResultOf } from './result.ts';
 
 export interface BuiltinOptions {
   readonly world: World;
@@ -65,6 +65,7 @@ async function passedOptions({ fs }: World, request: LoadRequest): Promise<strin
 /** What its process has reported so far. */
 interface Heard {
   readonly intervals: { atSeconds: number; qps: number }[];
+  readonly timeline: LoadInterval[];
   end: Extract<DriverEvent, { readonly event: 'result' | 'error' }> | null;
 }
 
@@ -75,7 +76,7 @@ async function runBuiltin(
 ): Promise<LoadOutcome> {
   const program = [world.processes.nodePath, ...GENERATOR_NODE_FLAGS, driverScript()];
   const command = [...program, ...driverArguments(await passedOptions(world, request), request)];
-  const heard: Heard = { intervals: [], end: null };
+  const heard: Heard = { intervals: [], timeline: [], end: null };
   const running = await world.processes
     .start(group.wrap(command), {
       onStdoutLine: (line) => hear(parseEvent(line), heard, request),
@@ -99,6 +100,8 @@ async function runBuiltin(
     observation,
     command,
     wasTheLimit: result.generator.wasTheLimit,
+    counts: loaderCountsOf(result),
+    timeline: heard.timeline,
   };
 }
 
@@ -109,6 +112,12 @@ function hear(event: DriverEvent | null, heard: Heard, request: LoadRequest): vo
       break;
     case 'interval':
       heard.intervals.push({ atSeconds: event.toSeconds, qps: event.qps });
+      heard.timeline.push({
+        atSeconds: event.toSeconds,
+        sent: event.sent,
+        answered: event.answered,
+        lost: event.lost,
+      });
       request.onProgress(event.qps);
       break;
     case 'result':
@@ -119,7 +128,8 @@ function hear(event: DriverEvent | null, heard: Heard, request: LoadRequest): vo
 
 /** Waits for its end; stops it when the run is interrupted or when it does not end by itself. */
 async function endOrAbort(world: World, running: RunningProcess, request: LoadRequest): Promise<void> {
-  const limit = request.durationSeconds + request.timeoutSeconds + GRACE_SECONDS;
+  const limit =
+    request.durationSeconds + (request.after?.seconds ?? 0) + request.timeoutSeconds + GRACE_SECONDS;
   const timer = new AbortController();
   const expired = world.clock.sleep(limit, AbortSignal.any([timer.signal, request.signal])).then(
     () => 'expired' as const,

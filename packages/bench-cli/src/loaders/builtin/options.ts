@@ -1,6 +1,6 @@
 /** A load request as options of the load generator. Pure. */
 import type { CannonInput } from '@dinodns-bench/load';
-import type { LoadRequest } from '../loader.ts';
+import { type LoadRequest, STEP_SECONDS } from '../loader.ts';
 import { reportIntervalSeconds } from '../report-interval.ts';
 
 /**
@@ -8,6 +8,9 @@ import { reportIntervalSeconds } from '../report-interval.ts';
  * and fewer garbage collections, at the cost of some memory.
  */
 export const GENERATOR_NODE_FLAGS: readonly string[] = ['--single-threaded', '--min-semi-space-size=16'];
+
+/** How finely a change of rates is seen: the generator's shortest interval. */
+const AFTER_INTERVAL_SECONDS = 0.05;
 
 /** Linux takes at most 32 pages in one argument, with the zero byte at its end (MAX_ARG_STRLEN). */
 const MAX_ARGUMENT_BYTES = 128 * 1024 - 1;
@@ -24,8 +27,17 @@ export function driverArguments(options: string, { gate }: LoadRequest): string[
 }
 
 /** When queries are sent. */
-function loadOf({ source, openLoop, ratePerSecond, outstanding }: LoadRequest): CannonInput['load'] {
+function loadOf(request: LoadRequest): CannonInput['load'] {
+  const { source, openLoop, ratePerSecond, outstanding, after } = request;
   if (source?.kind === 'pcap') return { kind: 'timed' };
+  if (openLoop && ratePerSecond !== null && after !== undefined) {
+    const steps = (seconds: number, rate: number) =>
+      new Array<number>(Math.round(seconds / STEP_SECONDS)).fill(rate);
+    return {
+      kind: 'steps',
+      rates: [...steps(request.durationSeconds, ratePerSecond), ...steps(after.seconds, after.ratePerSecond)],
+    };
+  }
   if (openLoop && ratePerSecond !== null) return { kind: 'constant', rate: ratePerSecond };
   return { kind: 'closed', outstanding, maxRate: ratePerSecond };
 }
@@ -44,8 +56,9 @@ export function builtinOptions(request: LoadRequest): CannonInput {
     workload: source ?? { kind: 'file', path: request.queryFile },
     load: loadOf(request),
     ...(request.dnssecOk ? { message: { dnssec: true } } : {}),
-    durationSeconds: request.durationSeconds,
-    intervalSeconds: reportIntervalSeconds(request.durationSeconds),
+    durationSeconds: request.durationSeconds + (request.after?.seconds ?? 0),
+    intervalSeconds:
+      request.after === undefined ? reportIntervalSeconds(request.durationSeconds) : AFTER_INTERVAL_SECONDS,
     workers: request.threads,
     clients: request.clients,
     timeoutSeconds: request.timeoutSeconds,

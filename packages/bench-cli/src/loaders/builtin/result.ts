@@ -8,6 +8,7 @@ import {
   mergeEncoded,
 } from '@dinodns-bench/load';
 import type { LatencyHistogram, LoadResult } from '../../results/record.ts';
+import type { LoaderCounts } from '../loader.ts';
 
 /** What reports show of a latency distribution. */
 const PERCENTILES = [50, 75, 90, 95, 99, 99.5, 99.9, 99.95, 99.99] as const;
@@ -115,5 +116,16 @@ export function loadResultOf(result: CannonResult, intervals: LoadResult['interv
     intervals,
     ...(latency === null ? NO_DETAIL : detailOf(latency)),
     lookups: lookupsOf(result),
+  };
+}
+
+/** What it counted of lost queries. */
+export function loaderCountsOf({ counts, generator }: CannonResult): LoaderCounts {
+  return {
+    // Only sockets with many datagrams per system call can ask the kernel what it dropped.
+    bufferDrops: generator.backend === 'native' ? counts.kernelDrops : null,
+    sendErrors: counts.sendErrors,
+    late: counts.late,
+    strays: counts.duplicate + counts.mismatched + counts.malformed,
   };
 }

@@ -6,7 +6,7 @@ import { behindGate } from '../gate/gate.ts';
 import { openGateJob } from '../gate/gate-job.ts';
 import type { Loader } from '../loader.ts';
 import { dnsperfArguments } from './command.ts';
-import { isStartOfSending, parseDnsperf, parseInterval } from './parse.ts';
+import { countsOf, isStartOfSending, parseDnsperf, parseInterval } from './parse.ts';
 
 /** A loader that runs dnsperf in the cluster. */
 export function createDnsperfJob(run: ClusterRun, version: string): Loader {
@@ -24,7 +24,8 @@ export function createDnsperfJob(run: ClusterRun, version: string): Loader {
         if (interval !== null) request.onProgress(interval.qps);
       });
       const { lines, exitCode, pod } = outcome;
-      const { result, complaints } = parseDnsperf(lines);
+      const report = parseDnsperf(lines);
+      const { result, complaints } = report;
       if (result === null || exitCode !== 0) {
         throw new BenchError(
           'E_LOADER_FAILED',
@@ -40,6 +41,7 @@ export function createDnsperfJob(run: ClusterRun, version: string): Loader {
         observation: loaderObservation(lines, result.runTimeSeconds),
         command: program,
         wasTheLimit: null,
+        counts: countsOf(report),
         ...nodeOf(outcome),
       };
     },

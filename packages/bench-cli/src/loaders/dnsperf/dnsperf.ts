@@ -10,7 +10,7 @@ import { behindGate } from '../gate/gate.ts';
 import { openLocalGate } from '../gate/local-gate.ts';
 import type { Loader, LoadOutcome, LoadRequest } from '../loader.ts';
 import { dnsperfArguments } from './command.ts';
-import { isStartOfSending, parseDnsperf, parseInterval } from './parse.ts';
+import { countsOf, isStartOfSending, parseDnsperf, parseInterval } from './parse.ts';
 
 export interface DnsperfOptions {
   readonly world: World;
@@ -107,7 +107,7 @@ function resultOf(
   lines: readonly string[],
   running: RunningProcess,
   request: LoadRequest,
-): Pick<LoadOutcome, 'result'> {
+): Pick<LoadOutcome, 'result' | 'counts'> {
   const report = parseDnsperf(lines);
   if (report.result === null || running.exit?.code !== 0) {
     const how = running.exit?.signal ?? `exit status ${running.exit?.code}`;
@@ -116,7 +116,7 @@ function resultOf(
       fix: 'Its message is above; the whole output is in the run folder under raw/.',
     });
   }
-  return { result: report.result };
+  return { result: report.result, counts: countsOf(report) };
 }
 
 /** The error for a dnsperf that cannot be started at all. */

@@ -3,6 +3,7 @@
  * (interrupted queries, connection statistics, latency histogram, interval rates).
  */
 import type { LoadResult } from '../../results/record.ts';
+import type { LoaderCounts } from '../loader.ts';
 
 export interface DnsperfReport {
   /** For example `2.10.0`; null if the banner is missing. */
@@ -176,4 +177,9 @@ export function parseDnsperf(lines: readonly string[]): DnsperfReport {
     unexpectedResponses: lines.filter(isUnexpected).length,
     complaints: lines.filter((line) => /^(Error|Warning):/.test(line) && !isUnexpected(line)),
   };
+}
+
+/** dnsperf does not tell late answers from repeated or foreign ones; in a load of its own nearly all of them are late. */
+export function countsOf({ unexpectedResponses }: Pick<DnsperfReport, 'unexpectedResponses'>): LoaderCounts {
+  return { bufferDrops: null, sendErrors: null, late: unexpectedResponses, strays: 0 };
 }

@@ -1,0 +1,96 @@
+/** The curves of loss, latency and answers over the offered load. Pure. */
+import type { LineChart } from '../../../report/document/document.ts';
+import { formatCount, formatTime } from '../../../report/numbers.ts';
+import { median } from '../../../stats/intervals.ts';
+import type { LossRecord, Probe } from '../record.ts';
+import { caseTitle, shareText } from './words.ts';
+
+/** Rates that are this close are one point of a curve: the median of their figures. */
+const BIN = 1.08;
+
+interface Point {
+  readonly rate: number;
+  readonly probes: readonly Probe[];
+}
+
+/** The rates that were tried, in bins of equal ratio. Those that the load generator could not send are left out. */
+function pointsOf({ repetitions }: LossRecord, key: string): Point[] {
+  const probes = repetitions
+    .flatMap((each) => (each.case === key && each.status === 'ok' ? each.probes : []))
+    .filter(({ generatorLimited }) => !generatorLimited);
+  const bins = Map.groupBy(probes, ({ rate }) => Math.round(Math.log(rate) / Math.log(BIN)));
+  return [...bins.values()]
+    .map((bin) => ({ rate: median(bin.map(({ rate }) => rate)), probes: bin }))
+    .toSorted((a, b) => a.rate - b.rate);
+}
+
+interface Curve {
+  readonly name: string;
+  readonly title: string;
+  readonly yAxis: string;
+  /** Null for a probe without the figure. */
+  value(probe: Probe): number | null;
+  show(value: number): string;
+}
+
+const CURVES: readonly Curve[] = [
+  {
+    name: 'loss',
+    title: 'Lost queries by offered load',
+    yAxis: 'lost, %',
+    value: ({ lostRatio }) => lostRatio * 100,
+    show: (value) => shareText(value / 100),
+  },
+  {
+    name: 'p99',
+    title: '99th percentile of latency by offered load',
+    yAxis: 'p99, ms',
+    value: ({ p99Seconds }) => (p99Seconds === null ? null : p99Seconds * 1000),
+    show: (value) => formatTime(value / 1000),
+  },
+  {
+    name: 'goodput',
+    title: 'Answered queries by offered load',
+    yAxis: 'answered queries per second',
+    value: ({ goodput }) => goodput,
+    show: (value) => `${formatCount(value)}/s`,
+  },
+];
+
+function lineOf(record: LossRecord, key: string, title: string, curve: Curve) {
+  const points = pointsOf(record, key).flatMap(({ rate, probes }) => {
+    const values = probes.flatMap((probe) => curve.value(probe) ?? []);
+    if (values.length === 0) return [];
+    const y = median(values);
+    return [
+      {
+        x: rate,
+        y,
+        low: Math.min(...values),
+        high: Math.max(...values),
+        tip: `${title}: ${formatCount(rate)} queries per second, ${curve.show(y)}`,
+      },
+    ];
+  });
+  return { series: key, points };
+}
+
+/** One chart for each curve, with a panel for each tier, mode and workload. */
+export function lossCurves(record: LossRecord): LineChart[] {
+  const panels = [
+    ...Map.groupBy(record.cases, ({ tier, mode, workload }) => `tier ${tier} ${mode}, ${workload}`),
+  ];
+  return CURVES.map((curve) => ({
+    type: 'lines',
+    name: curve.name,
+    title: curve.title,
+    caption:
+      'Each point is the median over rates within 8 %, of all repetitions; the bars are their range. Rates that the load generator could not send are left out.',
+    xAxis: 'offered queries per second',
+    yAxis: curve.yAxis,
+    panels: panels.map(([point, cases]) => ({
+      title: panels.length === 1 ? '' : point,
+      lines: cases.map((item) => lineOf(record, item.key, caseTitle(record, item), curve)),
+    })),
+  }));
+}

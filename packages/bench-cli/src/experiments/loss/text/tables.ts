@@ -1,0 +1,147 @@
+/** The tables of a loss run. Pure. */
+import { type Block, table } from '../../../report/document/document.ts';
+import { placeText } from '../../../report/losses.ts';
+import { formatCount, formatFixed, formatTime } from '../../../report/numbers.ts';
+import { LOSS_PLACES } from '../../../results/record.ts';
+import type { LossRecord, LossResult } from '../record.ts';
+import { bandTitle, caseTitle, deltaText, interval, rateText, shareText } from './words.ts';
+
+const number = (title: string) => ({ title, isNumber: true });
+
+/** Results with the titles of their cases, in the order of the cases. */
+export function titledResults(record: LossRecord): { title: string; result: LossResult }[] {
+  return record.cases.flatMap((item) => {
+    const result = record.results.find((each) => each.case === item.key);
+    return result === undefined ? [] : [{ title: caseTitle(record, item), result }];
+  });
+}
+
+export function bandsTable(record: LossRecord): Block {
+  return table(
+    'Highest rates by share of lost queries',
+    [{ title: 'Server' }, ...record.settings.bands.map((band) => number(bandTitle(band)))],
+    titledResults(record).map(({ title, result }) => [
+      title,
+      ...result.bands.map(({ rate, generatorLimited }) => rateText(rate, generatorLimited)),
+    ]),
+  );
+}
+
+/** Against the baseline, if there is anything to compare. */
+export function comparisonsTable(record: LossRecord): Block {
+  const rows = titledResults(record).flatMap(({ title, result }) =>
+    result.bands.every(({ comparison }) => comparison === null)
+      ? []
+      : [
+          [
+            title,
+            ...result.bands.map(({ comparison }) => (comparison === null ? '–' : deltaText(comparison))),
+          ],
+        ],
+  );
+  return table(
+    'Highest rates against the baseline',
+    [{ title: 'Server' }, ...record.settings.bands.map((band) => ({ title: bandTitle(band) }))],
+    rows,
+  );
+}
+
+const percent = (ratio: number) => shareText(Math.round(ratio * 1e5) / 1e5);
+
+export function beyondTable(record: LossRecord): Block {
+  return table(
+    'Below and beyond the limit',
+    [
+      { title: 'Server' },
+      number('Load, × the limit'),
+      number('Answered/s'),
+      number('Answered, of the limit'),
+      number('Lost'),
+      number('p99'),
+    ],
+    titledResults(record).flatMap(({ title, result }) =>
+      result.beyond.map(({ multiple, goodput, share, lostRatio, p99Seconds, generatorLimited }) => [
+        title,
+        `${generatorLimited > 0 ? '≤\u00a0' : ''}${formatFixed(multiple, 2)}`,
+        interval(goodput, formatCount),
+        percent(share.median),
+        percent(lostRatio.median),
+        interval(p99Seconds, formatTime),
+      ]),
+    ),
+  );
+}
+
+export function recoveryTable(record: LossRecord): Block {
+  return table(
+    'After the overload',
+    [
+      { title: 'Server' },
+      number('Lost in the first second'),
+      number('Recovered after'),
+      number('Repetitions'),
+    ],
+    titledResults(record).flatMap(({ title, result: { recovery } }) =>
+      recovery === null
+        ? []
+        : [
+            [
+              title,
+              interval(recovery.lostRatioInFirstSecond, percent),
+              recovery.seconds === null ? 'not at all' : interval(recovery.seconds, formatTime),
+              `${recovery.recovered} of ${recovery.n}`,
+            ],
+          ],
+    ),
+  );
+}
+
+/** A row for each server and place that lost anything. */
+export function lossesTable(record: LossRecord): Block {
+  return table(
+    'Where queries were lost',
+    [{ title: 'Server' }, { title: 'Where' }, number('Queries'), number('Of those lost')],
+    titledResults(record).flatMap(({ title, result: { losses } }) =>
+      (losses?.places ?? []).map(({ place, queries }) => [
+        title,
+        placeText(place),
+        formatCount(queries),
+        percent(queries / Math.max(1, losses?.lost ?? 1)),
+      ]),
+    ),
+  );
+}
+
+/** For spreadsheets: a line for each rate that was tried. */
+export function probeData(record: LossRecord) {
+  const columns = [
+    ...['case', 'server', 'tier', 'mode', 'workload', 'round', 'probe', 'rate', 'sent_rate'],
+    ...['queries_sent', 'queries_lost', 'lost_ratio', 'goodput', 'p50_seconds', 'p99_seconds', 'cpu_cores'],
+    'generator_limited',
+    ...LOSS_PLACES.map((place) => `lost_${place.replace('-', '_')}`),
+  ];
+  const cases = new Map(record.cases.map((item) => [item.key, item]));
+  const rows = record.repetitions.flatMap((each) => {
+    if (each.status === 'failed') return [];
+    const item = cases.get(each.case);
+    return each.probes.map((probe, index) => [
+      ...[each.case, item?.server ?? null, item?.tier ?? null, item?.mode ?? null, item?.workload ?? null],
+      ...[
+        each.round,
+        index,
+        probe.rate,
+        probe.sentRate,
+        probe.queriesSent,
+        probe.queriesLost,
+        probe.lostRatio,
+      ],
+      ...[probe.goodput, probe.p50Seconds, probe.p99Seconds, probe.cpuCores, probe.generatorLimited],
+      ...LOSS_PLACES.map((place) => {
+        const { losses } = probe;
+        if (losses === null) return probe.queriesLost === 0 ? 0 : null;
+        return losses.places.find((found) => found.place === place)?.queries ?? 0;
+      }),
+    ]);
+  });
+  return { fileName: 'trials.csv', columns, rows };
+}
