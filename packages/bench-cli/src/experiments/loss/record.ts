@@ -22,7 +22,9 @@ export const probeSchema = z.object({
   queriesLost: count,
   /** Lost ÷ sent. */
   lostRatio: ratio,
-  /** Answered queries per second. */
+  /** Answers with a response code that the workload does not predict, such as SERVFAIL. */
+  unexpectedAnswers: count,
+  /** Queries per second that were answered, without those answers. */
   goodput: rate,
   /** Of answered queries, from when they were due; null without an answer. */
   p50Seconds: seconds.nullable(),

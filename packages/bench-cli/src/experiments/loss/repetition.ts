@@ -1,20 +1,19 @@
 /** One repetition of a case: a server of its own, the search, rates below and beyond the limit, an overload and what follows. */
 import { BenchError } from '../../errors.ts';
-import type { LoadInterval } from '../../loaders/loader.ts';
-import { STEP_SECONDS } from '../../loaders/loader.ts';
+import { type LoadInterval, STEP_SECONDS } from '../../loaders/loader.ts';
 import { type LoadStage, loadAndObserve, runLoaders } from '../../measure/load.ts';
 import { checkDeployment } from '../../measure/measured.ts';
 import { mergeLoads } from '../../measure/merge-loads.ts';
 import { deployTrial, failureOf, warmUp } from '../../measure/trial.ts';
-import type { TrialContext, TrialProgress } from '../../measure/trial-context.ts';
+import { type TrialContext, type TrialProgress, workloadOf } from '../../measure/trial-context.ts';
 import type { PlannedTrial } from '../../plan/plan.ts';
-import type { Losses } from '../../results/record.ts';
+import type { LoadResult, Losses } from '../../results/record.ts';
 import type { Server } from '../../servers/server.ts';
 import type { Deployment } from '../../targets/target.ts';
 import { multiplesFor } from './multiples.ts';
 import type { OkRepetition, Probe, Recovery, Repetition } from './record.ts';
 import { recoveryOf } from './recovery.ts';
-import { searchBands } from './search.ts';
+import { searchBands, type Tried } from './search.ts';
 import type { LossSettings } from './settings.ts';
 
 export interface RepetitionProgress extends TrialProgress {
@@ -96,21 +95,44 @@ async function measure(request: RepetitionRequest, deployment: Deployment): Prom
   await warmUp(context, planned, deployment, progress);
   progress.phase('searching for the highest rate');
   const probes: Probe[] = [];
+  const expected = expectedCodes(request);
   const probe = async (rate: number): Promise<Probe> => {
-    const made = await probeAt(request, deployment, rate, probes.length + 1);
+    const made = await probeAt(request, deployment, { rate, number: probes.length + 1, expected });
     probes.push(made);
     progress.probed(made);
     return made;
   };
   const closed = await closedLoop(request, deployment);
   const { bands, precision, overload } = settings;
-  const found = await searchBands({ bands, precision, start: Math.max(20, closed * FIRST_SHARE) }, probe);
+  const start = Math.max(20, closed * FIRST_SHARE);
+  const found = await searchBands({ bands, precision, start }, async (rate) => triedOf(await probe(rate)));
   const limit = Math.max(...found.map(({ rate }) => rate));
   if (limit === 0) throw noRate(server.name, probes);
   progress.phase('measuring');
   const isLimited = await tryMultiples(multiplesFor(overload), limit, probe);
   const recovery = isLimited ? null : await overloadAndRecover(request, deployment, limit);
   return { bands: found, limit, probes, recovery };
+}
+
+/** For the search, an answer with a wrong response code is none. */
+function triedOf({ rate, lostRatio, unexpectedAnswers, queriesSent, generatorLimited }: Probe): Tried {
+  return {
+    rate,
+    lostRatio: Math.min(1, lostRatio + unexpectedAnswers / Math.max(1, queriesSent)),
+    generatorLimited,
+  };
+}
+
+/** Response codes that the workload predicts; null where any will do. */
+function expectedCodes({ context, planned, server }: RepetitionRequest): ReadonlySet<string> | null {
+  if (server.answers === 'echo') return null;
+  const workload = context.answersOf(server, workloadOf(context, planned).workload);
+  return new Set(context.predictedCodes(server, workload).keys());
+}
+
+function unexpectedIn({ responseCodes }: LoadResult, expected: ReadonlySet<string> | null): number {
+  const others = Object.entries(responseCodes).filter(([code]) => expected?.has(code) === false);
+  return others.reduce((sum, [, answers]) => sum + answers, 0);
 }
 
 /** Rates below and beyond the limit, as far as the load generator can send them; true if it could not. */
@@ -161,11 +183,17 @@ function ownLosses(losses: Losses | null): number {
   return own.reduce((sum, { queries }) => sum + queries, 0);
 }
 
+interface Wanted {
+  readonly rate: number;
+  /** In the repetition, from 1. */
+  readonly number: number;
+  readonly expected: ReadonlySet<string> | null;
+}
+
 async function probeAt(
   { context, planned, progress }: RepetitionRequest,
   deployment: Deployment,
-  rate: number,
-  number: number,
+  { rate, number, expected }: Wanted,
 ): Promise<Probe> {
   const { durationSeconds } = context.configuration;
   const stage: Omit<LoadStage, 'onStarted'> = {
@@ -180,13 +208,15 @@ async function probeAt(
   const percentile = (wanted: number) =>
     load.latencyPercentiles?.find((each) => each.percentile === wanted)?.seconds ?? null;
   const sentRate = load.queriesSent / durationSeconds;
+  const unexpectedAnswers = unexpectedIn(load, expected);
   return {
     rate,
     sentRate,
     queriesSent: load.queriesSent,
     queriesLost: load.queriesLost,
     lostRatio: load.queriesSent === 0 ? 1 : load.queriesLost / load.queriesSent,
-    goodput: load.qps,
+    unexpectedAnswers,
+    goodput: (load.queriesCompleted - unexpectedAnswers) / load.runTimeSeconds,
     p50Seconds: percentile(50),
     p99Seconds: percentile(99),
     cpuCores: observation?.cpuCores ?? null,

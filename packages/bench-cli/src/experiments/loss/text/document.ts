@@ -93,6 +93,17 @@ function findingsOf(record: LossRecord): Finding[] {
   });
 }
 
+/** Answers that say that the server failed, by case. */
+function unexpectedOf({ cases, repetitions }: LossRecord) {
+  return cases.flatMap((item) => {
+    const probes = repetitions.flatMap((each) =>
+      each.case === item.key && each.status === 'ok' ? each.probes : [],
+    );
+    const answers = probes.reduce((sum, { unexpectedAnswers }) => sum + unexpectedAnswers, 0);
+    return answers === 0 ? [] : [{ item, answers }];
+  });
+}
+
 function warningsOf(record: LossRecord): string[] {
   const failed = record.repetitions.flatMap((each) =>
     each.status === 'failed'
@@ -111,6 +122,10 @@ function warningsOf(record: LossRecord): string[] {
     ...limited.map(
       ({ title }) =>
         `${title}: the load generator was at its limit in some searches; its highest rates are lower bounds (≥). Use a smaller --tier, or more --threads.`,
+    ),
+    ...unexpectedOf(record).map(
+      ({ item, answers }) =>
+        `${caseTitle(record, item)}: ${formatCount(answers)} answers had response codes that the workload does not predict, such as SERVFAIL. They count as lost in the search, and not as answered.`,
     ),
     ...advice,
     ...[...unread].map((what) => `Not all losses could be explained: ${what}.`),

@@ -116,7 +116,16 @@ export function lossesTable(record: LossRecord): Block {
 export function probeData(record: LossRecord) {
   const columns = [
     ...['case', 'server', 'tier', 'mode', 'workload', 'round', 'probe', 'rate', 'sent_rate'],
-    ...['queries_sent', 'queries_lost', 'lost_ratio', 'goodput', 'p50_seconds', 'p99_seconds', 'cpu_cores'],
+    ...[
+      'queries_sent',
+      'queries_lost',
+      'lost_ratio',
+      'unexpected_answers',
+      'goodput',
+      'p50_seconds',
+      'p99_seconds',
+      'cpu_cores',
+    ],
     'generator_limited',
     ...LOSS_PLACES.map((place) => `lost_${place.replace('-', '_')}`),
   ];
@@ -134,6 +143,7 @@ export function probeData(record: LossRecord) {
         probe.queriesSent,
         probe.queriesLost,
         probe.lostRatio,
+        probe.unexpectedAnswers,
       ],
       ...[probe.goodput, probe.p50Seconds, probe.p99Seconds, probe.cpuCores, probe.generatorLimited],
       ...LOSS_PLACES.map((place) => {
