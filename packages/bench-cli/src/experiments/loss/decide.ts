@@ -67,34 +67,40 @@ function ownEnvironment(env: World['env']): World['env'] {
   return Object.fromEntries(Object.entries(env).filter(([name]) => names.includes(name)));
 }
 
-/** What can be loaded with an open loop over UDP on this machine. */
-function demandSupport(servers: readonly Server[], plan: Plan, workloads: readonly BenchWorkload[]): void {
-  for (const { name, existing, unsupported } of servers) {
-    if (existing !== undefined && existing.kind !== 'address')
-      throw new BenchError(
-        'E_CONFIG',
-        `--servers: ${name} is part of a cluster; bench loss measures on this machine`,
-        {
-          fix: 'Give a server of this machine, or the address of one: at=ADDRESS:PORT.',
-        },
-      );
-    for (const { mode } of plan.cases.filter((item) => item.server === name)) {
-      const reason = unsupported(mode, 'udp', 4);
-      if (reason !== null)
-        throw new BenchError('E_CONFIG', `${name} cannot be run with --mode ${mode}: ${reason}`, {
-          fix: 'Omit the server, or choose another mode.',
-        });
-    }
+/** Only what is reached from this machine. */
+function demandHere(servers: readonly Server[]): void {
+  const inCluster = servers.find(({ existing }) => existing !== undefined && existing.kind !== 'address');
+  if (inCluster === undefined) return;
+  throw new BenchError(
+    'E_CONFIG',
+    `--servers: ${inCluster.name} is part of a cluster; bench loss measures on this machine`,
+    { fix: 'Give a server of this machine, or the address of one: at=ADDRESS:PORT.' },
+  );
+}
+
+/** Every case must be possible over UDP. */
+function demandModes(servers: readonly Server[], plan: Plan, { ip }: RunConfiguration): void {
+  for (const { server: name, mode } of plan.cases) {
+    const server = servers.find((candidate) => candidate.name === name);
+    const reason = server?.unsupported(mode, 'udp', ip) ?? null;
+    if (reason === null) continue;
+    throw new BenchError('E_CONFIG', `${name} cannot be run with --mode ${mode}: ${reason}`, {
+      fix: 'Omit the server, or choose another mode.',
+    });
   }
+}
+
+/** A capture has its own timing. */
+function demandRates(workloads: readonly BenchWorkload[]): void {
   const timed = workloads.find(({ builtin }) => builtin?.isTimed === true);
-  if (timed !== undefined)
-    throw new BenchError(
-      'E_CONFIG',
-      `--workload: ${timed.name} is replayed with its own timing, not at a rate`,
-      {
-        fix: 'Use another workload, or a query file.',
-      },
-    );
+  if (timed === undefined) return;
+  throw new BenchError(
+    'E_CONFIG',
+    `--workload: ${timed.name} is replayed with its own timing, not at a rate`,
+    {
+      fix: 'Use another workload, or a query file.',
+    },
+  );
 }
 
 /** @throws BenchError `E_CONFIG` for the first thing that is wrong, with every problem of the settings. */
@@ -102,12 +108,14 @@ export async function decideLoss(world: World, { own, shared }: LossOptions): Pr
   const settings = decideOwn(own);
   const configuration = configure({ base: LOSS_BASE, env: ownEnvironment(world.env), flags: shared });
   const loaded = await loadServers(world, configuration.servers, configuration);
+  demandHere(loaded);
   const servers = await locateServers(loaded, configuration);
   const plan = planRun(configuration, world.machine.availableCpus);
+  demandModes(servers, plan, configuration);
   const zoneSet = zoneSetOf(configuration.zones, configuration.types);
   const workloads = await Promise.all(
     configuration.workloads.map((name) => loadWorkload(world, name, { ...configuration, zoneSet })),
   );
-  demandSupport(servers, plan, workloads);
+  demandRates(workloads);
   return { settings, configuration, servers, plan, zoneSet, workloads };
 }

@@ -1,10 +1,13 @@
 /** `bench loss` with a real server, through the whole CLI. */
 import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { fileNeeds } from '@dinodns-bench/test-support';
+import { afterEach, beforeEach, expect } from 'vitest';
 import { type LossRecord, lossRecordSchema, type OkRepetition } from '../src/experiments/loss/record.ts';
 import { placesText } from '../src/report/losses.ts';
 import { type TestWorld, testWorld } from './support/test-world.ts';
+
+const { describe, it } = fileNeeds('knotd');
 
 let world: TestWorld;
 beforeEach(async () => {
@@ -35,7 +38,7 @@ function demandOk(record: LossRecord): OkRepetition {
 
 /** So small a share of a CPU that the load generator can send twice as much as the server answers. */
 const SHORT = [
-  ...['--servers', 'dinodns', '--tier', '0.1', '--zones', '20', '--trials', '1', '--warmup', '0'],
+  ...['--servers', 'knot', '--tier', '0.05', '--zones', '20', '--trials', '1', '--warmup', '0'],
   ...['--duration', '1', '--timeout', '0.2', '--precision', '20%', '--bands', '0%,5%', '--overload', '2'],
 ];
 
