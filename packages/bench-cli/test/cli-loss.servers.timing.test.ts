@@ -7,7 +7,7 @@ import { type LossRecord, lossRecordSchema, type OkRepetition } from '../src/exp
 import { placesText } from '../src/report/losses.ts';
 import { type TestWorld, testWorld } from './support/test-world.ts';
 
-const { describe, it } = fileNeeds('knotd');
+const { describe, it } = fileNeeds('coredns');
 
 let world: TestWorld;
 beforeEach(async () => {
@@ -38,7 +38,7 @@ function demandOk(record: LossRecord): OkRepetition {
 
 /** So small a share of a CPU that the load generator can send twice as much as the server answers. */
 const SHORT = [
-  ...['--servers', 'knot', '--tier', '0.05', '--zones', '20', '--trials', '1', '--warmup', '0'],
+  ...['--servers', 'coredns', '--tier', '0.1', '--zones', '20', '--trials', '1', '--warmup', '0'],
   ...['--duration', '1', '--timeout', '0.2', '--precision', '20%', '--bands', '0%,5%', '--overload', '2'],
 ];
 
