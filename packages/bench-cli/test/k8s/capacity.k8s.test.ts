@@ -190,7 +190,7 @@ describe('bench capacity caching --target kubernetes', () => {
     expect(rate('coredns-cluster/default/external/cached')).toBeGreaterThan(
       rate('coredns-cluster/no negative cache/external/cached'),
     );
-    expect(world.out()).toContain('on a cluster');
+    expect(world.out()).toContain('Each trial is a pod of its own');
   });
 });
 
