@@ -28,7 +28,7 @@ export function timeChart(record: SwapRecord): LineChart {
     name: 'cpu-over-time',
     title: 'CPU of the DNS containers over time',
     caption:
-      'Millicores of all DNS containers together, without their sidecars. Each shade is a placement in the colour of its ' +
+      'Millicores of all DNS containers together, without their sidecars. Each shade is a placement, with its number, in the colour of its ' +
       'version; within it idle, load with both workloads, idle. Lines join readings of one phase.',
     xAxis: 'minutes since the first placement',
     yAxis: 'millicores',
