@@ -21,7 +21,7 @@ import { inPlaceRights, ROLE_FILE } from './in-place/preflight.ts';
 import { demandAnotherImage } from './in-place/target-image.ts';
 import type { SwapRecord } from './record.ts';
 import { finishSwap, type RunFolder, type SwapRecording, startRecording } from './recorder.ts';
-import { paragraph, runSwap, type SwapCall, type Values, withFolder } from './run-swap.ts';
+import { paragraphs, runSwap, type SwapCall, type Values, withFolder } from './run-swap.ts';
 import { writeText } from './say.ts';
 
 /** Nobody changes the DNS of a cluster by a slip. */
@@ -43,22 +43,25 @@ function dryRunText(plan: InPlacePlan, leaseNamespace: string): string {
   const sidecars = Object.entries(workload.sidecars).map(
     ([name, value]) => `sidecar ${name}: ${value}, unchanged`,
   );
-  return [
-    paragraph('Found', [
-      `${workload.title}, container ${workload.container}: ${workload.image}`,
-      `Service ${workload.namespace}/${workload.service.name}, ${workload.service.address}`,
-      ...sidecars,
-    ]),
-    paragraph('Would be changed, in this order', edits.map(describeChange)),
-    paragraph(
+  return paragraphs(
+    [
+      'Found',
+      [
+        `${workload.title}, container ${workload.container}: ${workload.image}`,
+        `Service ${workload.namespace}/${workload.service.name}, ${workload.service.address}`,
+        ...sidecars,
+      ],
+    ],
+    ['Would be changed, in this order', edits.map(describeChange)],
+    [
       'Would be put back, in this order, with these patches',
       edits.toReversed().map((edit) => `${edit.object.title}: ${JSON.stringify(inversePatch(edit))}`),
-    ),
-    paragraph(
+    ],
+    [
       `Rights beyond those of k8s/rbac.yaml (${ROLE_FILE} grants them)`,
       inPlaceRights({ workload, edits, leaseNamespace, namespace: plan.namespace }).map(describeRight),
-    ),
-  ].join('\n');
+    ],
+  );
 }
 
 /** As the record keeps it. */

@@ -79,7 +79,10 @@ export async function withFolder<T>(
   }
 }
 
-/** Lines below a title; nothing without lines. */
-export function paragraph(title: string, lines: readonly string[]): string {
-  return lines.length === 0 ? '' : `${title}\n${lines.map((line) => `  ${line}\n`).join('')}`;
+/** Lines below titles, with an empty line between them; nothing of a title without lines. */
+export function paragraphs(...all: readonly (readonly [title: string, lines: readonly string[]])[]): string {
+  return all
+    .filter(([, lines]) => lines.length > 0)
+    .map(([title, lines]) => `${title}\n${lines.map((line) => `  ${line}\n`).join('')}`)
+    .join('\n');
 }

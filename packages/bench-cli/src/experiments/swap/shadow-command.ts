@@ -2,12 +2,13 @@
 import { EXIT_STATUS } from '@dinodns-bench/program';
 import { demandRights, describeRight } from '../../cluster-changes/rights.ts';
 import type { OpenedCluster } from '../../targets/kubernetes/open-cluster.ts';
+import { counted } from '../../text.ts';
 import type { World } from '../../world.ts';
 import { type CheckedImages, checkImages } from './check-images.ts';
 import { inPlaceSettings } from './flags.ts';
 import { ROLE_FILE } from './in-place/preflight.ts';
 import { finishSwap, type RunFolder, startRecording } from './recorder.ts';
-import { paragraph, runSwap, type SwapCall, type Values, withFolder } from './run-swap.ts';
+import { paragraphs, runSwap, type SwapCall, type Values, withFolder } from './run-swap.ts';
 import { writeText } from './say.ts';
 import { readRoleOf, shadowRights } from './shadow/rights.ts';
 import {
@@ -22,23 +23,29 @@ import {
 /** What would be found and created, what the copies lack, and the rights that it takes. */
 function dryRunText({ copy, images }: ShadowPlan, role: string): string {
   const { workload, replicas, configMaps, notCarriedOver } = copy;
-  return [
-    paragraph('Found', [
-      `${workload.title}, container ${workload.container}: ${images.A}`,
-      `Service ${workload.service.name}, ${workload.service.address}`,
-    ]),
-    paragraph('Would be created, in a namespace of the run, which is removed at the end', [
-      ...[...configMaps.keys()].map((name) => `a copy of ConfigMap ${workload.namespace}/${name}`),
-      `a Deployment of ${images.A} and one of ${images.B} in turns, ${replicas} pods each`,
-      `an account with the role ${role}, bound by a ClusterRoleBinding of the name of the namespace`,
-    ]),
-    paragraph('Not carried over to the copies', notCarriedOver),
-    paragraph('Would be changed', ['nothing']),
-    paragraph(
+  return paragraphs(
+    [
+      'Found',
+      [
+        `${workload.title}, container ${workload.container}: ${images.A}`,
+        `Service ${workload.namespace}/${workload.service.name}, ${workload.service.address}`,
+      ],
+    ],
+    [
+      'Would be created, in a namespace of the run, which is removed at the end',
+      [
+        ...[...configMaps.keys()].map((name) => `a copy of ConfigMap ${workload.namespace}/${name}`),
+        `a Deployment of ${images.A} and one of ${images.B} in turns, ${counted(replicas, 'pod')} each`,
+        `an account with the role ${role}, bound by a ClusterRoleBinding of the name of the namespace`,
+      ],
+    ],
+    ['Not carried over to the copies', notCarriedOver],
+    ['Would be changed', ['nothing']],
+    [
       `Rights beyond those of k8s/rbac.yaml (${ROLE_FILE} grants them)`,
       shadowRights(workload, role).map(describeRight),
-    ),
-  ].join('');
+    ],
+  );
 }
 
 function startOf(
