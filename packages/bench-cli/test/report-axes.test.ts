@@ -102,8 +102,9 @@ describe('a run over all axes', () => {
 
   it('has the rate in the CSV, empty without a limit', () => {
     const [head = '', ...rows] = renderCsv(record).trimEnd().split('\n');
-    expect(head.split(',').at(-1)).toBe('rate_per_second');
-    const rates = rows.map((row) => row.split(',').at(-1));
+    const column = head.split(',').indexOf('rate_per_second');
+    expect(column).toBeGreaterThan(0);
+    const rates = rows.map((row) => row.split(',').at(column));
     expect(new Set(rates)).toEqual(new Set(['2000', '']));
   });
 
