@@ -22,11 +22,12 @@ function painter(colours: boolean): Painter {
 
 const firstLine = (text: string) => text.split('\n')[0] ?? '';
 
-/** The cause, unless the message already quotes it. */
-function causeLines({ message, cause }: Error): string[] {
+/** The cause, unless the message or the evidence already quotes it. */
+function causeLines({ message, cause, evidence = [] }: Explained): string[] {
   if (!(cause instanceof Error) || isExplained(cause)) return [];
   const said = firstLine(cause.message);
-  return said === '' || message.includes(said) ? [] : [`  cause: ${said}`];
+  const isQuoted = [message, ...evidence].some((text) => text.includes(said));
+  return said === '' || isQuoted ? [] : [`  cause: ${said}`];
 }
 
 function problemLines({ fix, problems = [] }: Explained, { bold }: Painter): string[] {

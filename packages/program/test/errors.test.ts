@@ -42,7 +42,7 @@ describe('an error', () => {
     );
   });
 
-  it('shows its cause unless the message quotes it', () => {
+  it('shows its cause unless the message or the evidence quotes it', () => {
     const problems = [{ problem: 'cannot write x', fix: 'free some space' }];
     const cause = new Error('ENOSPC: no space left on device');
     expect(render(new ProgramError('E_FULL', 'output', { problems, cause }))).toContain(
@@ -50,6 +50,10 @@ describe('an error', () => {
     );
     const quoted = [{ problem: `cannot write x: ${cause.message}`, fix: 'free some space' }];
     expect(render(new ProgramError('E_FULL', 'output', { problems: quoted, cause }))).not.toContain('cause:');
+    const evidence = [`write: ${cause.message}`];
+    expect(render(new ProgramError('E_FULL', 'output', { problems, evidence, cause }))).not.toContain(
+      'cause:',
+    );
   });
 
   it('is coloured only where that is asked for', () => {
