@@ -104,6 +104,22 @@ describe('bench without doing anything', () => {
     expect(world.started).toEqual([]);
   });
 
+  it('plans a duet of seven short rounds if nothing is said, and ordinary trials where a duet is not possible', async () => {
+    // Tests are without duets otherwise.
+    const free = await testWorld({ env: { DINODNS_BENCH_DUET: '' } });
+    try {
+      expect(await free.bench('--dry-run')).toBe(0);
+      expect(free.out()).toContain(
+        '21 trials of 1.5 s warm-up and 1.5 s measured time in 3 slices, with all servers of a point up at once: about',
+      );
+      const before = free.out().length;
+      expect(await free.bench('--dry-run', '--zones', '20000')).toBe(0);
+      expect(free.out().slice(before)).toContain('9 trials of 2 s warm-up and 10 s measured time: about');
+    } finally {
+      await free.remove();
+    }
+  });
+
   it('does not measure a cluster by the CPUs of this machine', async () => {
     const small = await testWorld({ machine: { availableCpus: 1 } });
     try {

@@ -20,6 +20,15 @@ function untilLines({ until, maxTrials, maxTimeSeconds }: RunConfiguration, plan
   ];
 }
 
+/** Short times to a tenth of a second. */
+function secondsText(seconds: number): string {
+  return seconds < 10 ? `${Number(seconds.toFixed(1))} s` : formatDuration(seconds);
+}
+
+function slicesText({ duet }: Plan): string {
+  return duet === null ? '' : ` in ${counted(duet.slices, 'slice')}, with all servers of a point up at once`;
+}
+
 function rateText(ratePerSecond: number | null): string {
   return ratePerSecond === null ? 'as fast as the servers answer' : `at ${ratePerSecond} QPS`;
 }
@@ -78,7 +87,7 @@ export function renderPlan(plan: Plan, configuration: RunConfiguration): string 
     'Order of the trials:',
     ...rounds,
     '',
-    `${counted(plan.cases.length, 'case')}, ${counted(plan.trials.length, 'trial')} of ${formatDuration(warmupSeconds)} warm-up and ${formatDuration(durationSeconds)} measured time: about ${formatDuration(plan.estimatedSeconds)}`,
+    `${counted(plan.cases.length, 'case')}, ${counted(plan.trials.length, 'trial')} of ${secondsText(warmupSeconds)} warm-up and ${secondsText(durationSeconds)} measured time${slicesText(plan)}: about ${formatDuration(plan.estimatedSeconds)}`,
     ...untilLines(configuration, plan),
     '',
   ].join('\n');
