@@ -5,12 +5,14 @@ import { describeEnvironment } from '../../../environment/describe.ts';
 import { BenchError } from '../../../errors.ts';
 import type { KubeClient } from '../../../kubernetes-api/client.ts';
 import type { ServerRecord } from '../../../results/record-environment.ts';
+import { corednsImageReference } from '../../../servers/coredns/image.ts';
 import { describeCluster } from '../../../targets/kubernetes/cluster-facts.ts';
 import { BENCH_VERSION } from '../../../version.ts';
 import type { World } from '../../../world.ts';
 import type { RecordedMachine } from '../new-record.ts';
 import type { CapacityRun, MeasurementOptions } from '../open-run.ts';
 import type { CapacityTarget } from '../target.ts';
+import { clusterSettings } from './cluster-flags.ts';
 
 export interface ClusterMeasurementOptions extends MeasurementOptions {
   /** All flags. */
@@ -28,6 +30,23 @@ export function imageRecord(name: string, kind: string, image: string): ServerRe
     executable: image,
     components: {},
     files: {},
+  };
+}
+
+const COREDNS = 'coredns-cluster';
+
+/** The settings of the cluster, and the CoreDNS that the flags name: `coredns-cluster`, with the version where one is given. */
+export function corednsChoice(
+  world: World,
+  { flags, common: { corednsVersion } }: ClusterMeasurementOptions,
+) {
+  const settings = clusterSettings(flags, world.env);
+  const version = corednsVersion ?? null;
+  const image = corednsImageReference({ settings, version, isNamed: version !== null });
+  return {
+    settings,
+    image,
+    program: imageRecord(version === null ? COREDNS : `${COREDNS}@${version}`, COREDNS, image),
   };
 }
 

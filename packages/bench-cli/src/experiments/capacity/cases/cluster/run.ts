@@ -3,17 +3,16 @@
 import { type Interruption, listenForInterruption } from '../../../../interruption.ts';
 import type { KubeClient } from '../../../../kubernetes-api/client.ts';
 import { createDisplay, type Display } from '../../../../progress/display.ts';
-import { corednsImageReference } from '../../../../servers/coredns/image.ts';
 import { imagesOf } from '../../../../targets/kubernetes/images.ts';
 import { namespaceOf, runLabels } from '../../../../targets/kubernetes/objects/labels.ts';
 import { openClient } from '../../../../targets/kubernetes/open-cluster.ts';
 import { copyPullSecrets } from '../../../../targets/kubernetes/pull-secrets.ts';
 import { counted, formatDuration } from '../../../../text.ts';
 import type { World } from '../../../../world.ts';
-import { clusterSettings } from '../../cluster/cluster-flags.ts';
 import {
   type ClusterMeasurementOptions,
   clusterMachine,
+  corednsChoice,
   demandSameImages,
   demandTarget,
   imageRecord,
@@ -31,27 +30,20 @@ import { clusterCachingCases, clusterCachingTrials, type PlannedCase, SERVICES }
 import { clusterCachingSettings, tierImages } from './settings.ts';
 import { KUBE_DNS_NAME, type TierImages } from './tiers.ts';
 
-const KIND = 'coredns-cluster';
-
 /** How the flags say what runs on the cluster. */
-function choiceOf(world: World, { flags, common: { corednsVersion } }: ClusterMeasurementOptions) {
-  const settings = clusterSettings(flags, world.env);
-  const version = corednsVersion ?? null;
-  const images = tierImages(flags, corednsImageReference({ settings, version, isNamed: version !== null }));
-  const server = version === null ? KIND : `${KIND}@${version}`;
-  return { settings, images, server, programs: programsOf(server, images) };
+function choiceOf(world: World, options: ClusterMeasurementOptions) {
+  const { settings, image, program } = corednsChoice(world, options);
+  const images = tierImages(options.flags, image);
+  return { settings, images, server: program.name, programs: [program, ...tierPrograms(images)] };
 }
 type Choice = ReturnType<typeof choiceOf>;
 
-function programsOf(server: string, { coredns, dnsmasq, kubeDns }: TierImages) {
+function tierPrograms({ dnsmasq, kubeDns }: TierImages) {
   return [
-    imageRecord(server, KIND, coredns),
     ...(dnsmasq === null ? [] : [imageRecord(DNSMASQ_NAME, 'dnsmasq', dnsmasq)]),
-    ...(kubeDns === null
-      ? []
-      : Object.entries(kubeDns).map(([name, image]) =>
-          imageRecord(`${KUBE_DNS_NAME}: ${name}`, KUBE_DNS_NAME, image),
-        )),
+    ...Object.entries(kubeDns ?? {}).map(([name, image]) =>
+      imageRecord(`${KUBE_DNS_NAME}: ${name}`, KUBE_DNS_NAME, image),
+    ),
   ];
 }
 

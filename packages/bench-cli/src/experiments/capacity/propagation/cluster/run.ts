@@ -1,19 +1,17 @@
 /** `bench capacity propagation --target kubernetes`: in rounds, each trial saved the moment it ends; everything is deleted. */
 import { type Interruption, listenForInterruption } from '../../../../interruption.ts';
 import { createDisplay, type Display } from '../../../../progress/display.ts';
-import { corednsImageReference } from '../../../../servers/coredns/image.ts';
 import { checkerImage } from '../../../../targets/kubernetes/images.ts';
 import { namespaceOf } from '../../../../targets/kubernetes/objects/labels.ts';
 import { openClient } from '../../../../targets/kubernetes/open-cluster.ts';
 import type { World } from '../../../../world.ts';
 import { guardClusterDns } from '../../cluster/cluster-dns-guard.ts';
-import { clusterSettings } from '../../cluster/cluster-flags.ts';
 import {
   type ClusterMeasurementOptions,
   clusterMachine,
+  corednsChoice,
   demandSameImages,
   demandTarget,
-  imageRecord,
 } from '../../cluster/cluster-measurement.ts';
 import { DEFAULT_MAX_OBJECTS, demandBounded } from '../../cluster/measure-on-cluster.ts';
 import { wholeNumber } from '../../demand.ts';
@@ -27,18 +25,11 @@ import { measureClusterStart } from './measure.ts';
 import { createPlaces } from './places.ts';
 import { clusterPropagationSettings } from './settings.ts';
 
-const KIND = 'coredns-cluster';
-
 /** How the flags say what runs on the cluster. */
-function choiceOf(world: World, { flags, common: { corednsVersion } }: ClusterMeasurementOptions) {
-  const settings = clusterSettings(flags, world.env);
-  const version = corednsVersion ?? null;
-  const corednsImage = corednsImageReference({ settings, version, isNamed: version !== null });
-  const maxObjects = flags.maxObjects === undefined ? undefined : String(flags.maxObjects);
+function choiceOf(world: World, options: ClusterMeasurementOptions) {
+  const maxObjects = options.flags.maxObjects === undefined ? undefined : String(options.flags.maxObjects);
   return {
-    settings,
-    corednsImage,
-    program: imageRecord(version === null ? KIND : `${KIND}@${version}`, KIND, corednsImage),
+    ...corednsChoice(world, options),
     maxObjects: wholeNumber('--max-objects', maxObjects, DEFAULT_MAX_OBJECTS, 1),
   };
 }
@@ -89,7 +80,7 @@ async function measureAll(
   onSaved: () => void,
 ): Promise<Measured> {
   const { settings: measurement, id } = run;
-  const { settings, corednsImage } = choice;
+  const { settings, image: corednsImage } = choice;
   const client = await openClient(world, settings.context);
   const machine = await clusterMachine(world, client, settings, [choice.program], interruption.signal);
   const guard = await guardClusterDns(client, interruption.signal);
