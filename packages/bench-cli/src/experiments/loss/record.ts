@@ -110,7 +110,10 @@ export const lossResultSchema = z.object({
       rate: summaryStatisticSchema.nullable(),
       /** Repetitions in which the load generator was the limit: the server may do more. */
       generatorLimited: count,
-      /** Against the baseline of the same tier, mode and workload; null for the baseline itself. */
+      /**
+       * Against the baseline of the same tier, mode and workload; null for the baseline itself, and where lower bounds leave
+       * it open.
+       */
       comparison: deltaSchema.nullable(),
     }),
   ),

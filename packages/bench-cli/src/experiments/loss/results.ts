@@ -92,13 +92,29 @@ function pairsOf(record: LossRecord, item: LossCase, maxLostRatio: number): Pair
   });
 }
 
+/** Whether the load generator was the limit of any repetition: the rate is then a lower bound. */
+function isLowerBound(record: LossRecord, key: string, maxLostRatio: number): boolean {
+  return okOf(record, key).some(({ bands }) =>
+    bands.some((band) => band.maxLostRatio === maxLostRatio && band.generatorLimited),
+  );
+}
+
+/** Nothing is more or less than a lower bound; and a lower bound can show that it is more, but not that it is less. */
+function isComparable(record: LossRecord, item: LossCase, maxLostRatio: number, relative: number): boolean {
+  const other = baselineOf(item, record);
+  if (other === null || isLowerBound(record, other.key, maxLostRatio)) return false;
+  return relative > 0 || !isLowerBound(record, item.key, maxLostRatio);
+}
+
 /** The comparisons of one band are a family, corrected for their number. By case; absent where there is none. */
 function comparisonsOf(record: LossRecord, maxLostRatio: number): Map<string, Delta> {
   const pairs = record.cases.map((item) => ({ item, list: pairsOf(record, item, maxLostRatio) }));
   const comparisons = pairs.filter(({ list }) => list.length > 1).length;
   const found = pairs.flatMap(({ item, list }) => {
     const delta = comparePairs(list, { comparisons, seed: `${record.id}/${item.key}/${maxLostRatio}` });
-    return delta === null ? [] : [{ key: item.key, delta }];
+    return delta !== null && isComparable(record, item, maxLostRatio, delta.relative)
+      ? [{ key: item.key, delta }]
+      : [];
   });
   const tested = found.filter(({ delta }) => delta.pValue !== null);
   const adjusted = holmAdjusted(tested.map(({ delta }) => delta.pValue ?? 1));

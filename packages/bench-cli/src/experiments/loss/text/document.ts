@@ -155,6 +155,10 @@ function conditions(record: LossRecord) {
   ]);
 }
 
+function baselineTitle({ baseline, serverRecords }: LossRecord): string {
+  return serverRecords.find(({ name }) => name === baseline)?.title ?? baseline;
+}
+
 export function lossDocument(record: LossRecord): ReportDocument {
   const { startedAt, environment, id, generator, command, cases, settings } = record;
   const date = startedAt.slice(0, 10);
@@ -169,7 +173,7 @@ export function lossDocument(record: LossRecord): ReportDocument {
     series: cases.map((item) => ({ name: item.key, title: caseTitle(record, item) })),
     sections: [
       { title: 'Highest rates, queries per second', blocks: [bandsTable(record)] },
-      { title: `Against ${record.baseline}`, blocks: [comparisonsTable(record)] },
+      { title: `Against ${baselineTitle(record)}`, blocks: [comparisonsTable(record)] },
       { title: 'Curves', blocks: lossCurves(record).map(chart) },
       { title: 'Below and beyond the limit', blocks: [beyondTable(record)] },
       { title: 'After the overload', blocks: [recoveryTable(record)] },

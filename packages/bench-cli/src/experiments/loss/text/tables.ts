@@ -35,7 +35,9 @@ export function comparisonsTable(record: LossRecord): Block {
       : [
           [
             title,
-            ...result.bands.map(({ comparison }) => (comparison === null ? '–' : deltaText(comparison))),
+            ...result.bands.map(({ comparison, generatorLimited }) =>
+              comparison === null ? '–' : `${generatorLimited > 0 ? '≥\u00a0' : ''}${deltaText(comparison)}`,
+            ),
           ],
         ],
   );
