@@ -39,12 +39,15 @@ async function recordOf(): Promise<RunRecord> {
   );
 }
 
-/** Programs that bench started, without loaders and questions for the environment and for versions. */
+/** Questions that change nothing: for versions, for what the machine's CPUs count, for the way to the server and its queues. */
+const QUESTION = / --version\b|\/probe\/|"pids":\[\]|^ip -j route get |^tc -s -j qdisc show$/;
+
+/** Programs that bench started, without loaders and questions. */
 function started(): readonly string[][] {
   return world.started
     .filter(({ program }) => !/git$|driver\.ts$|systemd-detect-virt$/.test(program))
     .map(({ command }) => [...command])
-    .filter((command) => !command.includes('--version') && !command.join(' ').includes('/probe/'));
+    .filter((command) => !QUESTION.test(command.join(' ')));
 }
 
 /** Nothing was measured, written or started. */
@@ -109,7 +112,7 @@ describe('a server that is running', () => {
     expect(world.out()).toContain('as found');
     expect(world.out()).toContain('tier and mode say nothing about it');
     expect(world.out()).not.toContain('1 × 1 vCPU');
-    // Besides the loader, only questions for versions.
+    // Besides the loader, only questions.
     expect(world.started.filter(({ program }) => program === 'driver.ts')).toHaveLength(1);
     expect(started()).toEqual([]);
   });

@@ -3,6 +3,7 @@
 import { type Interruption, listenForInterruption } from '../../../../interruption.ts';
 import type { KubeClient } from '../../../../kubernetes-api/client.ts';
 import { createDisplay, type Display } from '../../../../progress/display.ts';
+import { dnsmasq as dnsmasqKind } from '../../../../servers/dnsmasq/index.ts';
 import { imagesOf } from '../../../../targets/kubernetes/images.ts';
 import { namespaceOf, runLabels } from '../../../../targets/kubernetes/objects/labels.ts';
 import { openClient } from '../../../../targets/kubernetes/open-cluster.ts';
@@ -40,7 +41,7 @@ type Choice = ReturnType<typeof choiceOf>;
 
 function tierPrograms({ dnsmasq, kubeDns }: TierImages) {
   return [
-    ...(dnsmasq === null ? [] : [imageRecord(DNSMASQ_NAME, 'dnsmasq', dnsmasq)]),
+    ...(dnsmasq === null ? [] : [imageRecord(DNSMASQ_NAME, dnsmasqKind.name, dnsmasq)]),
     ...Object.entries(kubeDns ?? {}).map(([name, image]) =>
       imageRecord(`${KUBE_DNS_NAME}: ${name}`, KUBE_DNS_NAME, image),
     ),

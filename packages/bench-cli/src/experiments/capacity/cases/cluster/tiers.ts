@@ -4,6 +4,7 @@
  */
 import { renderCorefile } from '@dinodns-bench/cluster-objects';
 import type { V1Container, V1Probe } from '@kubernetes/client-node';
+import { dnsmasq as dnsmasqKind } from '../../../../servers/dnsmasq/index.ts';
 import { CACHING_COREDNS, CACHING_DNSMASQ, DNSMASQ_NAME } from '../caching-cases.ts';
 import { DNSMASQ_ENTRIES, dnsmasqFlags, kubeDnsFlags } from '../caching-servers.ts';
 import type { CapacityCase } from '../cases-record.ts';
@@ -94,7 +95,7 @@ function dnsmasqTier(images: TierImages, image: string, point: Point): Tier {
     listenAddress: '0.0.0.0',
   };
   const front: TierContainer = {
-    name: 'dnsmasq',
+    name: dnsmasqKind.name,
     image,
     args: dnsmasqFlags(place, entriesOf(point), isNegative(point)),
     startupProbe: probe({ tcpSocket: { port: FRONT_PORT } }),
@@ -139,7 +140,7 @@ function kubeDnsTier(images: NonNullable<TierImages['kubeDns']>, point: Point): 
         mountPath: '/kube-dns-config',
       },
       {
-        name: 'dnsmasq',
+        name: dnsmasqKind.name,
         image: images.dnsmasq,
         args: [
           ...['-v=2', '-logtostderr', '-configDir=/etc/k8s/dns/dnsmasq-nanny', '-restartDnsmasq=true', '--'],
