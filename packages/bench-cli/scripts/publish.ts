@@ -1,7 +1,7 @@
 /**
  * Renders the report of a published run again and takes the pictures of the README from its page:
  *
- *     pnpm exec node packages/bench-cli/scripts/publish.ts [FOLDER]    (default: results/reference/local-both-quick)
+ *     pnpm exec node packages/bench-cli/scripts/publish.ts [FOLDER]    (default: results/reference/local-default)
  *
  * Needs Debian's chromium and pngquant. Files that are there are replaced; run it after every change of a renderer.
  */
@@ -52,7 +52,7 @@ async function takePictures(html: string): Promise<void> {
   }
 }
 
-const folder = process.argv[2] ?? join(ROOT, 'results', 'reference', 'local-both-quick');
+const folder = process.argv[2] ?? join(ROOT, 'results', 'reference', 'local-default');
 const world = { ...realWorld(), cwd: ROOT };
 const scratch = await mkdtemp(join(tmpdir(), 'dinodns-bench-publish-'));
 try {
