@@ -39,7 +39,7 @@ const toleration = z
   );
 
 const serverImageMessage =
-  'must be KIND=IMAGE with a KIND of echo, knot and nsd, for example knot=registry.example/knot:3.4';
+  'must be KIND=IMAGE, where KIND is echo, knot or nsd, for example knot=registry.example/knot:3.4';
 const serverImage = z.string(serverImageMessage).regex(/^(?:echo|knot|nsd)=\S+$/, serverImageMessage);
 
 const secretMessage = 'must be names of Secrets, each [namespace/]name, for example default/registry';
