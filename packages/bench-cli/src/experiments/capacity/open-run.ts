@@ -1,6 +1,8 @@
 /** The life of a measuring run: new or resumed, locked while it lasts, saved after every step, explained when it is interrupted. */
 import { BenchError } from '../../errors.ts';
 import { updateHistory } from '../../history/history.ts';
+import { type Interruption, listenForInterruption } from '../../interruption.ts';
+import { createDisplay, type Display } from '../../progress/display.ts';
 import { newRunId } from '../../results/run-id.ts';
 import { createStore, type RunStore } from '../../results/store.ts';
 import { shellQuote } from '../../text.ts';
@@ -101,11 +103,7 @@ export interface Measured {
   readonly failures: number;
 }
 
-/**
- * Measures with the run's folder locked, writes the reports, and resolves with the exit status. `onSaved` must be called when
- * something was saved: a folder without a record is deleted.
- */
-export async function keepRun(
+async function keepLocked(
   world: World,
   run: CapacityRun<unknown>,
   json: boolean,
@@ -126,6 +124,32 @@ export async function keepRun(
     await unlock();
     if (kept) await updateHistory(world, store.resultsDirectory);
     else await world.fs.rm(directory, { recursive: true, force: true });
+  }
+}
+
+/** What a measurement shows its progress on, and what stops it. */
+export interface Attended {
+  readonly display: Display;
+  readonly interruption: Interruption;
+}
+
+/**
+ * Measures with the run's folder locked, progress shown and Ctrl-C heard, writes the reports, and resolves with the exit status.
+ * `onSaved` must be called when something was saved: a folder without a record is deleted.
+ */
+export async function keepRun(
+  world: World,
+  run: CapacityRun<unknown>,
+  json: boolean,
+  measure: (attended: Attended, onSaved: () => void) => Promise<Measured>,
+): Promise<number> {
+  const display = createDisplay(world.stderr);
+  const interruption = listenForInterruption(world, (text) => display.line(text));
+  try {
+    return await keepLocked(world, run, json, (onSaved) => measure({ display, interruption }, onSaved));
+  } finally {
+    interruption.release();
+    display.clear();
   }
 }
 

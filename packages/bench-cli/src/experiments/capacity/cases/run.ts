@@ -1,8 +1,8 @@
 /** `bench capacity throughput` and `bench capacity caching`: cases in rounds, each trial saved the moment it ends. */
-import { type Interruption, listenForInterruption } from '../../../interruption.ts';
+import type { Interruption } from '../../../interruption.ts';
 import { serverWorkloads } from '../../../measure/learned-answers.ts';
 import type { TrialContext } from '../../../measure/trial-context.ts';
-import { createDisplay, type Display } from '../../../progress/display.ts';
+import type { Display } from '../../../progress/display.ts';
 import { loadServers } from '../../../servers/load.ts';
 import type { Server } from '../../../servers/server.ts';
 import { counted, formatDuration } from '../../../text.ts';
@@ -67,15 +67,10 @@ export async function casesCommand<Settings extends CommonSettings>(
   );
   const servers = await clusterServers(world, configuration);
   const helpers = await loadServers(world, kind.helpers, configuration);
-  const display = createDisplay(world.stderr);
-  const interruption = listenForInterruption(world, (text) => display.line(text));
-  const means = { configuration, servers, helpers, display, interruption };
-  try {
-    return await keepRun(world, run, json, (onSaved) => measureAll(world, kind, run, means, argv, onSaved));
-  } finally {
-    interruption.release();
-    display.clear();
-  }
+  const means = { configuration, servers, helpers };
+  return keepRun(world, run, json, (attended, onSaved) =>
+    measureAll(world, kind, run, { ...means, ...attended }, argv, onSaved),
+  );
 }
 
 /** Trials of rounds that are complete; the others are measured again. */

@@ -1,9 +1,9 @@
 /** `bench capacity memory`: plan, measure every start, save each the moment it ends, report. */
 import { EXIT_STATUS } from '@dinodns-bench/program';
 import { BenchError } from '../../../errors.ts';
-import { type Interruption, listenForInterruption } from '../../../interruption.ts';
+import type { Interruption } from '../../../interruption.ts';
 import { loadFor } from '../../../measure/load.ts';
-import { createDisplay, type Display } from '../../../progress/display.ts';
+import type { Display } from '../../../progress/display.ts';
 import { formatCount } from '../../../report/numbers.ts';
 import { counted, formatDuration } from '../../../text.ts';
 import { zoneSetOf } from '../../../workload/workload.ts';
@@ -111,17 +111,10 @@ export async function memoryCommand(world: World, options: MemoryOptions): Promi
     world.stdout.write(`${[...lines, planText(world, run)].join('\n')}\n`);
     return EXIT_STATUS.success;
   }
-  const display = createDisplay(world.stderr);
-  const interruption = listenForInterruption(world, (text) => display.line(text));
   const zoneSet = zoneSetOf(configuration.zones, configuration.types);
-  try {
-    return await keepRun(world, run, options.json, (onSaved) =>
-      measureAll(world, options, run, { configuration, servers, zoneSet, display, interruption }, onSaved),
-    );
-  } finally {
-    interruption.release();
-    display.clear();
-  }
+  return keepRun(world, run, options.json, (attended, onSaved) =>
+    measureAll(world, options, run, { configuration, servers, zoneSet, ...attended }, onSaved),
+  );
 }
 
 interface Means {

@@ -1,6 +1,6 @@
 /** `bench capacity propagation`: how long a new Service takes to resolve, in rounds, each trial saved the moment it ends. */
-import { type Interruption, listenForInterruption } from '../../../interruption.ts';
-import { createDisplay, type Display } from '../../../progress/display.ts';
+import type { Interruption } from '../../../interruption.ts';
+import type { Display } from '../../../progress/display.ts';
 import { zoneSetOf } from '../../../workload/workload.ts';
 import type { World } from '../../../world.ts';
 import { demandTarget } from '../cluster/cluster-measurement.ts';
@@ -44,15 +44,10 @@ export async function propagationCommand(
   demandTarget(run, 'local');
   const configuration = commonConfiguration(world, run.settings.servers, { ...common, loader: LOADER });
   const servers = await clusterServers(world, configuration);
-  const display = createDisplay(world.stderr);
-  const interruption = listenForInterruption(world, (text) => display.line(text));
-  const means = { configuration, servers, display, interruption };
-  try {
-    return await keepRun(world, run, json, (onSaved) => measureAll(world, run, means, argv, onSaved));
-  } finally {
-    interruption.release();
-    display.clear();
-  }
+  const means = { configuration, servers };
+  return keepRun(world, run, json, (attended, onSaved) =>
+    measureAll(world, run, { ...means, ...attended }, argv, onSaved),
+  );
 }
 
 async function measureAll(

@@ -1,8 +1,8 @@
 /** `bench capacity caching --target kubernetes`: caching tiers in pods, in rounds, each trial saved the moment it ends. */
 
-import { type Interruption, listenForInterruption } from '../../../../interruption.ts';
+import type { Interruption } from '../../../../interruption.ts';
 import type { KubeClient } from '../../../../kubernetes-api/client.ts';
-import { createDisplay, type Display } from '../../../../progress/display.ts';
+import type { Display } from '../../../../progress/display.ts';
 import { dnsmasq as dnsmasqKind } from '../../../../servers/dnsmasq/index.ts';
 import { imagesOf } from '../../../../targets/kubernetes/images.ts';
 import { namespaceOf, runLabels } from '../../../../targets/kubernetes/objects/labels.ts';
@@ -65,16 +65,9 @@ export async function clusterCachingCommand(
   });
   demandTarget(run, 'kubernetes');
   demandSameImages(run, choice.programs);
-  const display = createDisplay(world.stderr);
-  const interruption = listenForInterruption(world, (text) => display.line(text));
-  try {
-    return await keepRun(world, run, json, (onSaved) =>
-      measureAll(world, { run, choice, display, interruption, argv }, onSaved),
-    );
-  } finally {
-    interruption.release();
-    display.clear();
-  }
+  return keepRun(world, run, json, (attended, onSaved) =>
+    measureAll(world, { run, choice, ...attended, argv }, onSaved),
+  );
 }
 
 interface Means {

@@ -1,6 +1,6 @@
 /** `bench capacity propagation --target kubernetes`: in rounds, each trial saved the moment it ends; everything is deleted. */
-import { type Interruption, listenForInterruption } from '../../../../interruption.ts';
-import { createDisplay, type Display } from '../../../../progress/display.ts';
+import type { Interruption } from '../../../../interruption.ts';
+import type { Display } from '../../../../progress/display.ts';
 import { checkerImage } from '../../../../targets/kubernetes/images.ts';
 import { namespaceOf } from '../../../../targets/kubernetes/objects/labels.ts';
 import { openClient } from '../../../../targets/kubernetes/open-cluster.ts';
@@ -54,16 +54,9 @@ export async function clusterPropagationCommand(
   demandTarget(run, 'kubernetes');
   demandSameImages(run, [choice.program]);
   for (const objects of run.settings.objects) demandBounded(objects, choice.maxObjects);
-  const display = createDisplay(world.stderr);
-  const interruption = listenForInterruption(world, (text) => display.line(text));
-  try {
-    return await keepRun(world, run, json, (onSaved) =>
-      measureAll(world, { run, choice, display, interruption, argv }, onSaved),
-    );
-  } finally {
-    interruption.release();
-    display.clear();
-  }
+  return keepRun(world, run, json, (attended, onSaved) =>
+    measureAll(world, { run, choice, ...attended, argv }, onSaved),
+  );
 }
 
 interface Means {
