@@ -85,6 +85,8 @@ async function startServer(options: Readonly<Record<string, number>> = {}): Prom
 
 interface Scene {
   readonly load?: Partial<CannonInput>;
+  /** Where the load generator runs; on any CPU unless given. */
+  readonly cpu?: number;
   /** Once the load has begun. */
   readonly meanwhile?: () => Promise<void>;
   /** What the load generator would not tell if it were another one. */
@@ -92,7 +94,10 @@ interface Scene {
 }
 
 /** The losses of a second of load, explained. */
-async function losses({ pid, port }: Server, { load = {}, meanwhile, hide }: Scene = {}): Promise<Losses> {
+async function losses(
+  { pid, port }: Server,
+  { load = {}, cpu, meanwhile, hide }: Scene = {},
+): Promise<Losses> {
   if (holder.pid === undefined) throw new Error('not started');
   const meter = await openLossMeter(world, {
     endpoints: [{ address: SITE, port }],
@@ -109,7 +114,8 @@ async function losses({ pid, port }: Server, { load = {}, meanwhile, hide }: Sce
     ...load,
   };
   const before = await meter.read();
-  const sending = start(client, process.execPath, driver, JSON.stringify(input));
+  const pin = cpu === undefined ? [] : ['taskset', '-c', String(cpu)];
+  const sending = start(client, ...pin, process.execPath, driver, JSON.stringify(input));
   let output = '';
   sending.stdout?.on('data', (data) => {
     output += String(data);
@@ -198,8 +204,10 @@ it('finds what found no room in the queue of received packets of a CPU', async (
   const slow = ['sh', '-c', `iptables-restore -w < ${rules} && ${steer}`];
   const flush = ['sh', '-c', 'iptables -w -F && echo 0 > /sys/class/net/wire/queues/rx-0/rps_cpus'];
   await whileIn(site, slow, flush, async () => {
-    const load = { load: { kind: 'constant', rate: 200_000 }, segmentation: 'off' } as const;
-    expectPlaces(await losses(server, { load }), ['softnet']);
+    // A packet that waits takes room in the send buffer of its socket: a few sockets would be held back before the
+    // queue is full, and so would a load generator on that CPU.
+    const load = { load: { kind: 'constant', rate: 200_000 }, segmentation: 'off', clients: 50 } as const;
+    expectPlaces(await losses(server, { load, cpu: 1 }), ['softnet']);
   });
 });
 
