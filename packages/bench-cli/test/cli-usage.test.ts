@@ -104,17 +104,22 @@ describe('bench without doing anything', () => {
     expect(world.started).toEqual([]);
   });
 
-  it('plans a duet of seven short rounds if nothing is said, and ordinary trials where a duet is not possible', async () => {
-    // Tests are without duets otherwise.
-    const free = await testWorld({ env: { DINODNS_BENCH_DUET: '' } });
+  it('plans seven short trials if nothing is said, or a duet if that is all, and long trials where the workload is long', async () => {
+    // Tests say how to measure otherwise.
+    const free = await testWorld({ env: { DINODNS_BENCH_SLICE: '' } });
+    const planOf = async (...flags: string[]) => {
+      const before = free.out().length;
+      expect(await free.bench('--dry-run', ...flags)).toBe(0);
+      return free.out().slice(before);
+    };
     try {
-      expect(await free.bench('--dry-run')).toBe(0);
-      expect(free.out()).toContain(
+      expect(await planOf()).toContain('21 trials of 1.5 s warm-up and 2.5 s measured time: about');
+      expect(await planOf('--duet')).toContain(
         '21 trials of 1.5 s warm-up and 1.5 s measured time in 3 slices, with all servers of a point up at once: about',
       );
-      const before = free.out().length;
-      expect(await free.bench('--dry-run', '--zones', '20000')).toBe(0);
-      expect(free.out().slice(before)).toContain('9 trials of 2 s warm-up and 10 s measured time: about');
+      const long = '9 trials of 2 s warm-up and 10 s measured time: about';
+      expect(await planOf('--zones', '20000')).toContain(long);
+      expect(await planOf('--zones', '20000', '--duet=auto')).toContain(long);
     } finally {
       await free.remove();
     }

@@ -182,13 +182,19 @@ describe('a run of which nobody says how to measure', () => {
     return [duet, durationSeconds, sliceSeconds, trials];
   };
 
-  it('is a duet of short slices on this machine', () => {
-    expect(fieldsOf({})).toEqual(['auto', 1.5, 0.5, 7]);
-    expect(fieldsOf({}, 'quick')).toEqual(['auto', 1.5, 0.5, 7]);
-    expect(fieldsOf({ servers: 'knot,nsd', tier: '0.5,1', mode: 'both' })).toEqual(['auto', 1.5, 0.5, 7]);
-    expect(fieldsOf({ servers: 'knot', aa: 'true' })).toEqual(['auto', 1.5, 0.5, 7]);
+  it('is made of seven short trials on this machine', () => {
+    expect(fieldsOf({})).toEqual(['off', 2.5, 1, 7]);
+    expect(fieldsOf({}, 'quick')).toEqual(['off', 2.5, 1, 7]);
+    expect(fieldsOf({ servers: 'knot,nsd', tier: '0.5,1', mode: 'both' })).toEqual(['off', 2.5, 1, 7]);
+    expect(fieldsOf({ servers: 'knot', aa: 'true' })).toEqual(['off', 2.5, 1, 7]);
+    expect(fieldsOf({ duet: 'off' })).toEqual(['off', 2.5, 1, 7]);
     // The minimum of rounds stays.
-    expect(fieldsOf({ until: 'verdict' })).toEqual(['auto', 1.5, 0.5, 3]);
+    expect(fieldsOf({ until: 'verdict' })).toEqual(['off', 2.5, 1, 3]);
+  });
+
+  it('is a duet of short slices where that alone is asked for', () => {
+    expect(fieldsOf({ duet: 'on' })).toEqual(['on', 1.5, 0.5, 7]);
+    expect(fieldsOf({ duet: 'auto' })).toEqual(['auto', 1.5, 0.5, 7]);
   });
 
   it('is as it was where somebody does, on a cluster, and with nothing to compare', () => {
@@ -196,7 +202,6 @@ describe('a run of which nobody says how to measure', () => {
       { duration: '10' },
       { trials: '3' },
       { warmup: '2' },
-      { duet: 'off' },
       { rate: '2000' },
       { objective: 'max-rate' },
       { target: 'kubernetes' },
@@ -213,7 +218,7 @@ describe('a run of which nobody says how to measure', () => {
     const short = shortRun({ env: {}, flags: {} });
     if (short === null) throw new Error('no short run');
     expect(commandFor(configure(short)).join(' ')).toMatch(
-      /--duration 1\.5 --warmup 1\.5 --duet auto --slice 0\.5 --trials 7/,
+      /--duration 2\.5 --warmup 1\.5 --trials 7/,
     );
   });
 });

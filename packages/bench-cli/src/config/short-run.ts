@@ -1,8 +1,8 @@
 /**
- * What a run on this machine is made of if nobody says how to measure: a duet of short slices, which gives intervals of a few
- * percent within two minutes (three servers at one point). docs/method.md has the measurements behind each figure. Pure.
+ * What a run on this machine is made of if nobody says how to measure, but for `--duet`: many short trials, which give intervals
+ * of a few percent within two minutes (three servers at one point). docs/method.md has the measurements behind each figure. Pure.
  */
-import { SHORT_RUN } from './presets.ts';
+import { SHORT_DUET, SHORT_RUN } from './presets.ts';
 import type { SettingName, Settings } from './settings.ts';
 
 type Given = { [K in SettingName]?: Settings[K] | undefined };
@@ -11,7 +11,6 @@ type Given = { [K in SettingName]?: Settings[K] | undefined };
 const SAID: readonly SettingName[] = [
   'duration',
   'warmup',
-  'duet',
   'slice',
   'trials',
   'rate',
@@ -23,10 +22,10 @@ const SAID: readonly SettingName[] = [
 
 /** The settings of a short run; null where `given` says something else, or there is nothing to compare. */
 export function shortRunOf(given: Given): Given | null {
-  const { servers, aa = false, target = 'local', until } = given;
+  const { servers, aa = false, target = 'local', until, duet = 'off' } = given;
   const isPlain = SAID.every((name) => given[name] === undefined) && target === 'local';
   if (!isPlain || (servers?.length === 1 && !aa)) return null;
-  const { trials, ...others } = SHORT_RUN;
+  const { trials, ...others } = duet === 'off' ? SHORT_RUN : SHORT_DUET;
   // With `until`, it is the minimum.
   return until === undefined ? { ...others, trials } : others;
 }

@@ -95,7 +95,7 @@ export const TRIAL_SETTINGS = {
   duet: {
     flag: '--duet [when]',
     description:
-      'all servers of a round up at once, load to one after another in slices: on, off, auto (on one machine); without any flag of trials or load: auto, 7 rounds of 3 slices of 0.5 s, after a warm-up of 1.5 s',
+      'all servers of a round up at once, load to one after another in slices: on, off, auto (on one machine)',
     // Without a value: on.
     schema: z.preprocess(
       (value) => (value === true || value === 'true' ? 'on' : value),
@@ -112,7 +112,8 @@ export const TRIAL_SETTINGS = {
   },
   trials: {
     flag: '--trials <n>',
-    description: 'trials of each case, interleaved with the others',
+    description:
+      'trials of each case, interleaved with the others; without any flag of trials or load: 7 of 2.5 s after a warm-up of 1.5 s, on one machine',
     schema: wholeNumber(1, 1000),
     // With `until`, the minimum.
     default: 3,

@@ -17,6 +17,21 @@ interface SlicedWorkload {
   readonly builtin?: { readonly isTimed?: boolean } | undefined;
 }
 
+/** Why a workload cannot be cut into slices; null if all can. */
+function obstacleIn(workloads: readonly SlicedWorkload[]): string | null {
+  const timed = workloads.find(({ builtin }) => builtin?.isTimed === true);
+  if (timed !== undefined) return `${timed.name} is a capture with its own timing, which slices would cut`;
+  const large = workloads.find(({ size }) => size > MAX_QUERIES);
+  return large === undefined
+    ? null
+    : `each slice begins ${large.name} anew, and with ${large.size} queries would not get through it`;
+}
+
+/** Whether trials of a few seconds ask all that the workloads have. */
+export function fitsShortTrials(workloads: readonly SlicedWorkload[]): boolean {
+  return obstacleIn(workloads) === null;
+}
+
 /** Why these settings allow no duet; null if they do. */
 function obstacleTo(
   { kubernetes, objective, answers }: RunConfiguration,
@@ -25,12 +40,7 @@ function obstacleTo(
   if (kubernetes.target === 'kubernetes') return 'on a cluster, servers are deployed one after the other';
   if (objective === 'max-rate') return '--objective max-rate searches with one server at a time';
   if (answers === 'stable') return '--answers stable compares the answers of one server at a time';
-  const timed = workloads.find(({ builtin }) => builtin?.isTimed === true);
-  if (timed !== undefined) return `${timed.name} is a capture with its own timing, which slices would cut`;
-  const large = workloads.find(({ size }) => size > MAX_QUERIES);
-  return large === undefined
-    ? null
-    : `each slice begins ${large.name} anew, and with ${large.size} queries would not get through it`;
+  return obstacleIn(workloads);
 }
 
 /**

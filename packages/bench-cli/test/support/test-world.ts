@@ -70,13 +70,13 @@ export async function testWorld(options: TestWorldOptions = {}): Promise<TestWor
     directory,
     cwd: directory,
     // No test gets a program by itself: what is missing leaves tests out, and `bench doctor` gets it.
-    // Most tests need one server at a time, and no time to try load generators first.
+    // Nor is time spent on trying load generators first, or on more trials than a run has where somebody says how to measure.
     env: {
       ...real.env,
       NO_COLOR: '1',
       DINODNS_BENCH_PROVISION: 'false',
       DINODNS_BENCH_CALIBRATE: 'false',
-      DINODNS_BENCH_DUET: 'off',
+      DINODNS_BENCH_SLICE: '1',
       ...options.env,
     },
     fs: { ...real.fs, ...options.fs },

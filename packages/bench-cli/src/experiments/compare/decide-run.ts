@@ -9,7 +9,7 @@ import {
   unreadableConfiguration,
 } from '../../config/configuration.ts';
 import { BenchError } from '../../errors.ts';
-import { usesDuet } from '../../plan/duet.ts';
+import { fitsShortTrials, usesDuet } from '../../plan/duet.ts';
 import { asDuet, type Plan, planRun } from '../../plan/plan.ts';
 import type { RunRecord, Transport } from '../../results/record.ts';
 import { newRunId } from '../../results/run-id.ts';
@@ -258,13 +258,15 @@ async function decidePlan(world: World, configuration: RunConfiguration): Promis
   return { configuration, ...(await planFor(world, configuration)) };
 }
 
-/** A short run, if nothing says otherwise and a duet of servers that bench starts is possible; else null. */
+/** A short run, if nothing says otherwise, bench starts the servers, and the workloads fit into short trials; else null. */
 async function decideShort(world: World, sources: ConfigurationSources): Promise<Planned | null> {
   const short = shortRun(sources);
   if (short === null) return null;
   const decided = await decidePlan(world, configure(short));
   const isOurs = decided.servers.every(({ existing }) => existing === undefined);
-  return isOurs && decided.plan.duet !== null ? decided : null;
+  const fits =
+    decided.configuration.duet === 'off' ? fitsShortTrials(decided.workloads) : decided.plan.duet !== null;
+  return isOurs && fits ? decided : null;
 }
 
 async function decideNew(world: World, options: RunOptions): Promise<DecidedRun> {
