@@ -217,8 +217,6 @@ describe('a run of which nobody says how to measure', () => {
   it('is repeated by its command', () => {
     const short = shortRun({ env: {}, flags: {} });
     if (short === null) throw new Error('no short run');
-    expect(commandFor(configure(short)).join(' ')).toMatch(
-      /--duration 2\.5 --warmup 1\.5 --trials 7/,
-    );
+    expect(commandFor(configure(short)).join(' ')).toMatch(/--duration 2\.5 --warmup 1\.5 --trials 7/);
   });
 });
