@@ -40,7 +40,8 @@ export class Tally {
 
   constructor(workers: number, emit: (interval: MeasuredInterval) => void) {
     this.#workers = Array.from({ length: workers }, () => new Measurements());
-    this.#summaries = new Array<WorkerSummary | undefined>(workers);
+    // Filled, because `every` passes over places that were never set.
+    this.#summaries = new Array<WorkerSummary | undefined>(workers).fill(undefined);
     this.#sent = new Uint32Array(workers);
     this.#emit = emit;
   }

@@ -1,0 +1,44 @@
+/** The sums over workers, interval by interval. */
+import { describe, expect, it } from 'vitest';
+import { Measurements } from '../src/engine/measurements.ts';
+import { type MeasuredInterval, Tally } from '../src/result/tally.ts';
+
+/** What a worker reports that has sent so many queries. */
+function sent(queries: number) {
+  const measurements = new Measurements();
+  measurements.counts.sent = queries;
+  return measurements.take();
+}
+
+const SUMMARY = { sendingNs: 1e9, lastAnswerNs: 1e9, exhausted: false, use: null };
+
+function tallyOf(workers: number) {
+  const intervals: MeasuredInterval[] = [];
+  const tally = new Tally(workers, (interval) => intervals.push(interval));
+  return { tally, sums: () => intervals.map(({ counts }) => counts.sent) };
+}
+
+describe('an interval', () => {
+  it('has the queries of all workers, whichever reports first', () => {
+    const { tally, sums } = tallyOf(3);
+    tally.interval(1, 0.1e9, sent(10));
+    tally.interval(1, 0.2e9, sent(20));
+    tally.interval(0, 0.1e9, sent(100));
+    expect(sums()).toEqual([]);
+    tally.interval(2, 0.1e9, sent(1000));
+    expect(sums()).toEqual([1110]);
+    tally.interval(2, 0.2e9, sent(2000));
+    tally.interval(0, 0.2e9, sent(200));
+    expect(sums()).toEqual([1110, 2220]);
+  });
+
+  it('does not wait for a worker that is done', () => {
+    const { tally, sums } = tallyOf(2);
+    tally.done(0, SUMMARY, 0.05e9, sent(5));
+    tally.interval(1, 0.1e9, sent(10));
+    tally.interval(1, 0.2e9, sent(10));
+    tally.done(1, SUMMARY, 0.25e9, sent(1));
+    expect(sums()).toEqual([15, 10, 1]);
+    expect(tally.total.counts.sent).toBe(26);
+  });
+});
