@@ -6,7 +6,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { openDatabase } from '../src/history/database.ts';
 import { openHistory } from '../src/history/history.ts';
 import type { RunRecord } from '../src/results/record.ts';
-import { makeRecord } from './fixtures/make-record.ts';
+import { asDuet, makeRecord } from './fixtures/make-record.ts';
 import { noise } from './support/simulate.ts';
 import { type TestWorld, testWorld } from './support/test-world.ts';
 
@@ -19,6 +19,8 @@ afterEach(() => world.remove());
 const results = () => join(world.directory, 'results');
 
 interface RunInput {
+  /** Default: ordinary trials. */
+  duet?: boolean;
   id: string;
   /** QPS of each trial by server. */
   qps: Readonly<Record<string, readonly number[]>>;
@@ -28,13 +30,22 @@ interface RunInput {
   record?: Partial<RunRecord>;
 }
 
-async function saveRun({ id, qps, branch = 'main', commit, environment, record }: RunInput): Promise<void> {
-  const base = makeRecord({
+async function saveRun({
+  id,
+  qps,
+  branch = 'main',
+  commit,
+  environment,
+  record,
+  duet = false,
+}: RunInput): Promise<void> {
+  const ordinary = makeRecord({
     cases: Object.entries(qps).map(([server, values]) => ({
       server,
       trials: values.map((value) => ({ qps: value })),
     })),
   });
+  const base = duet ? asDuet(ordinary) : ordinary;
   const date = `${id.slice(0, 4)}-${id.slice(4, 6)}-${id.slice(6, 8)}`;
   const startedAt = `${date}T${id.slice(9, 11)}:${id.slice(11, 13)}:${id.slice(13, 15)}.000Z`;
   const whole: RunRecord = {
@@ -320,6 +331,31 @@ describe('bench compare', () => {
     fits(text);
   });
 
+  it('warns that a duet and ordinary trials are two different measurements', async () => {
+    await saveRun({ id: OLD, qps: { coredns: around(1000, 6, 'a') } });
+    await saveRun({ id: NEW, qps: { coredns: around(1300, 6, 'b') }, duet: true });
+    const { status, out } = await bench('compare', OLD, NEW);
+    expect(status).toBe(0);
+    const flat = out.replaceAll(/\n */g, ' ');
+    expect(flat).toContain('Warning: these are two different measurements');
+    expect(flat).toContain('First: one server at a time; second: a duet, slices of 0.5 s.');
+    expect(flat).toContain('• trials: one server at a time → a duet, slices of 0.5 s');
+    expect(out.indexOf('two different')).toBeLessThan(out.indexOf('faster'));
+    fits(out);
+    const [json] = JSON.parse((await bench('compare', NEW, OLD, '--json')).out);
+    expect(json.differentTrials).toEqual(['a duet, slices of 0.5 s', 'one server at a time']);
+
+    const third = '20261103-120000-cccc';
+    await saveRun({ id: third, qps: { coredns: around(1300, 6, 'c') }, duet: true });
+    const alike = await bench('compare', NEW, third);
+    expect(alike.out).not.toContain('different measurements');
+    expect(alike.out).not.toContain('trials:');
+    const pooled = (await bench('compare', `${OLD}+${NEW}`, third)).out.replaceAll(/\n */g, ' ');
+    expect(pooled).toContain(
+      `Of the pooled runs, ${NEW} is a duet and ${OLD} measured one server at a time.`,
+    );
+  });
+
   it('compares more than two with the first', async () => {
     await saveRun({ id: OLD, qps: { coredns: [1000, 1001] } });
     await saveRun({ id: NEW, qps: { coredns: [1000, 1001] } });
@@ -442,6 +478,14 @@ describe('bench trend', () => {
     ]);
   });
 
+  it('draws duets and ordinary trials as different lines', async () => {
+    await saveRun({ id: OLD, qps: { coredns: [100, 101] } });
+    await saveRun({ id: NEW, qps: { coredns: [200, 201] }, duet: true });
+    const { out } = await bench('trend');
+    expect(out).toMatch(/load from dnsperf\n2026-11-01/);
+    expect(out.replaceAll('\n', ' ')).toMatch(/load from dnsperf, in a duet 2026-11-02/);
+  });
+
   it('explains an empty history', async () => {
     const { status, err } = await bench('trend', '--server', 'dinodns');
     expect(status).toBe(6);
@@ -507,6 +551,22 @@ describe('bench gate', () => {
       ['latencySeconds', 'passed'],
     ]);
     expect(json.cases[1].regression).toBeCloseTo(0.25, 1);
+  });
+
+  it('refuses to judge a duet by ordinary trials, and the other way round', async () => {
+    await before();
+    await saveRun({ id: NEW, qps: { dinodns: around(500, 8, 'after') }, branch: 'feature', duet: true });
+    const { status, out, err } = await bench('gate', '--against', 'main');
+    expect([status, out]).toEqual([2, '']);
+    expect(err).toContain(
+      `run ${NEW} (a duet, slices of 0.5 s) and its reference ${OLD} (one server at a time) are different measurements`,
+    );
+    expect(err).toContain('--duet off');
+    const back = await bench('gate', OLD, '--against', NEW, '--normalize', 'dinodns');
+    expect(back.status).toBe(2);
+    expect(back.err).toContain('different measurements');
+    await saveRun({ id: OLD, qps: { dinodns: around(1000, 8, 'before') }, duet: true });
+    expect((await bench('gate', '--against', 'main')).status).toBe(9);
   });
 
   it('writes Markdown for a pull request, in which nothing from a record is markup', async () => {

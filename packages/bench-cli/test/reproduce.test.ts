@@ -4,9 +4,9 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { PUBLICATIONS, publishedRecord } from '../src/history/published.ts';
 import { type Reproduction, verdictOn } from '../src/history/reproduce/procedure.ts';
-import type { Mode } from '../src/results/record.ts';
+import type { Mode, RunRecord } from '../src/results/record.ts';
 import { symmetricDelta } from '../src/stats/deltas.ts';
-import { type CaseInput, makeRecord } from './fixtures/make-record.ts';
+import { asDuet, type CaseInput, makeRecord } from './fixtures/make-record.ts';
 import { noise } from './support/simulate.ts';
 import { type TestWorld, testWorld } from './support/test-world.ts';
 
@@ -138,10 +138,13 @@ function caseOf(
   return { server, tier, mode, trials: measured } satisfies CaseInput;
 }
 
-async function save(cases: readonly CaseInput[]): Promise<void> {
+async function save(
+  cases: readonly CaseInput[],
+  change = (record: RunRecord): RunRecord => record,
+): Promise<void> {
   const folder = join(world.directory, 'results', ID);
   await mkdir(folder, { recursive: true });
-  await writeFile(join(folder, 'run.json'), JSON.stringify({ ...makeRecord({ cases }), id: ID }));
+  await writeFile(join(folder, 'run.json'), JSON.stringify({ ...change(makeRecord({ cases })), id: ID }));
 }
 
 /** Tier 1: as published, the same way but less, and the other way round; tier 2: no difference, and only one trial. */
@@ -230,6 +233,11 @@ describe('bench reproduce', () => {
     expect(notes[0]).toContain('the run also has coredns@1.11.3/tier=2/multi/half/udp. Select');
     expect(notes[0]).not.toContain('+file');
     expect(conditions.find(({ name }) => name === 'coredns version')?.run).toBe('1.13.1');
+  });
+
+  it('says so where ours is a duet', async () => {
+    await save(CASES, asDuet);
+    expect((await reproduction()).notes[0]).toMatch(/^Ours is a duet: all servers/);
   });
 
   it('fits a terminal of 80 columns', async () => {

@@ -2,6 +2,8 @@
 import { EXIT_STATUS } from '@dinodns-bench/program';
 import { AXES } from '../config/case-filter.ts';
 import { BenchError } from '../errors.ts';
+import { differentTrials } from '../history/differences.ts';
+import type { Entry } from '../history/entry.ts';
 import { type Gate, gate } from '../history/gate.ts';
 import type { Selector } from '../history/select.ts';
 import { renderGate, renderGateMarkdown } from '../history/text/render-gate.ts';
@@ -31,6 +33,17 @@ export interface GateCommandOptions {
   readonly strict: boolean;
   /** Cases of both runs, by dimension. */
   readonly select: Readonly<Record<string, string | undefined>>;
+}
+
+/** A gate between the two kinds of measurement would judge the change of method. */
+function refuseDifferentTrials(reference: Entry, candidate: Entry): void {
+  const trials = differentTrials(reference, candidate);
+  if (trials === null) return;
+  throw new BenchError(
+    'E_USAGE',
+    `run ${candidate.id} (${trials[1]}) and its reference ${reference.id} (${trials[0]}) are different measurements`,
+    { fix: 'Measure one of them again: both with --duet on, or both with --duet off.' },
+  );
 }
 
 const FORMATS = ['text', 'github', 'json'];
@@ -68,6 +81,7 @@ export async function gateCommand(world: World, options: GateCommandOptions): Pr
       fix: 'Name another run: a branch, a commit, an id, or a name from `bench history tag`.',
     });
   }
+  refuseDifferentTrials(reference.entry, candidate.entry);
   const normalize = checkNormalize(options.normalize, [reference.entry, candidate.entry]);
   const result = gate(reference, candidate, { metrics, interval, normalize, maxRegression });
   if (result.cases.length === 0) {

@@ -49,6 +49,9 @@ function nothingInCommon(
   });
 }
 
+const DUET_NOTE =
+  'Ours is a duet: all servers of a round were up, and the load stayed with each for a moment only. The published trials had one server at a time; --duet off measures like that.';
+
 /** The run with its cases, of whichever experiment; what that says of its result is a note. */
 async function runFor(
   world: World,
@@ -60,7 +63,7 @@ async function runFor(
   const entry = await loadEntry(world, known.resultsDirectory, known, run, { experiments });
   if (entry.experiment === compareKind.experiment || !experiments.includes(entry.experiment)) {
     const { cases } = await selectRun(world, known, reference);
-    return { entry: { ...entry, cases }, notes: [] };
+    return { entry: { ...entry, cases }, notes: entry.isDuet === true ? [DUET_NOTE] : [] };
   }
   const path = known.runs.find(({ id }) => id === entry.id)?.path ?? run;
   const { cases, conditions, summary } = openRun(await createStore(world, '.').find(path));

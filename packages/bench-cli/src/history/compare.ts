@@ -17,7 +17,7 @@ import {
   testUnpaired,
 } from '../stats/sample-test.ts';
 import { decide, deltaFrom, type UndecidedDelta } from '../stats/summarize.ts';
-import { type Difference, differencesOf } from './differences.ts';
+import { type Difference, differencesOf, differentTrials } from './differences.ts';
 import type { Entry, EntryCase } from './entry.ts';
 import { valuesOf } from './entry.ts';
 import { type Matching, matchCases } from './match.ts';
@@ -58,6 +58,8 @@ export interface ComparedRuns {
   /** If a side is a pool of runs: what makes it doubtful, in sentences. Null if neither is. */
   readonly pooled: readonly string[] | null;
   readonly normalizedBy: string | null;
+  /** How the sides made their trials, if one is a duet and the other is not: no verdict holds then. Else null. */
+  readonly differentTrials: readonly [string, string] | null;
   readonly cases: readonly ComparedCase[];
   readonly onlyReference: readonly string[];
   readonly onlyCandidate: readonly string[];
@@ -240,6 +242,7 @@ export function compareRuns(reference: Selected, candidate: Selected, options: C
         ? null
         : [...(reference.notes ?? []), ...(candidate.notes ?? [])],
     normalizedBy: options.normalize,
+    differentTrials: differentTrials(reference.entry, candidate.entry),
     cases,
     onlyReference,
     onlyCandidate,

@@ -22,6 +22,15 @@ export function differencesOf(first: Entry, second: Entry): Difference[] {
   });
 }
 
+/**
+ * How either side made its trials, if one is a duet and the other is not: these are two measurements, and a difference
+ * may come from that alone. Null if they are the same, or if a side does not say.
+ */
+export function differentTrials(first: Entry, second: Entry): readonly [string, string] | null {
+  if (first.isDuet === null || second.isDuet === null || first.isDuet === second.isDuet) return null;
+  return [first.environment.trials ?? '', second.environment.trials ?? ''];
+}
+
 /** True for a difference of the machine itself, not of a program's version or of a setting. */
 export function isOfMachine({ name }: Difference): boolean {
   return !name.startsWith('server ') && !name.startsWith('setting ');

@@ -46,10 +46,16 @@ export interface Entry {
   /** Everything about machine, programs and settings that may explain a difference, by name. */
   readonly environment: Readonly<Record<string, string>>;
   /**
-   * Identifies the machine or cluster and the load generator, which is part of the method: different ones are different
-   * lines of a trend.
+   * Identifies the machine or cluster, the load generator and whether it was a duet, which are part of the method:
+   * different ones are different lines of a trend.
    */
   readonly machine: string;
+  /**
+   * Whether all servers of a round were up at once and had the load in slices (`measure/duet.ts`). Such figures are not
+   * the same measurement as those of a server that has the machine to itself for a whole trial. Null where an imported
+   * measurement does not say, for experiments other than `compare`, and for pooled runs of both kinds.
+   */
+  readonly isDuet: boolean | null;
   /** Names of the servers. */
   readonly servers: readonly string[];
   readonly cases: readonly EntryCase[];
@@ -89,7 +95,21 @@ const HARMLESS_SETTINGS = new Set([
   'out',
   'provision',
   'corednsVersion',
+  // What they came to is told as `trials`.
+  'duet',
+  'slice',
 ]);
+
+function isDuet({ trials }: RunRecord): boolean {
+  return trials.some((trial) => trial.status === 'ok' && trial.duet !== undefined);
+}
+
+/** How the load of a round was divided among its servers. */
+function trialsText(record: RunRecord): string {
+  if (!isDuet(record)) return 'one server at a time';
+  const { slice } = record.configuration;
+  return typeof slice === 'number' ? `a duet, slices of ${slice} s` : 'a duet';
+}
 
 /** `1 (single), 2 (multi)`: the workers of an instance, by mode; nothing for servers that do not say. */
 function workersOf({ cases, trials }: RunRecord, server: string): string[] {
@@ -127,6 +147,7 @@ function environmentOf(record: RunRecord): Record<string, string> {
       ['target', target],
       ['loader', `${loader.kind} ${loader.version}`],
       ['cpuLimits', cpuLimits.method],
+      ['trials', trialsText(record)],
       ...servers.flatMap(({ name: server, version, components }) => [
         [`server ${server}`, version],
         ...Object.entries(components).map(([name, text]) => [`server ${server}, ${name}`, text]),
@@ -171,7 +192,8 @@ function fromRun(record: RunRecord): Entry {
     startedAt: record.startedAt,
     git: environment.git,
     environment: environmentOf(record),
-    machine: `${machineOf(environment)}, load from ${record.loader.kind}`,
+    machine: `${machineOf(environment)}, load from ${record.loader.kind}${isDuet(record) ? ', in a duet' : ''}`,
+    isDuet: isDuet(record),
     servers: serversOf(cases),
     cases,
   };
@@ -218,6 +240,7 @@ function fromImported(record: ImportedRecord): Entry {
     ]),
     // Nothing says that two files were measured on the same machine.
     machine: `unknown (${record.publication?.name ?? source.format})`,
+    isDuet: null,
     servers: serversOf(cases),
     cases,
   };
@@ -235,6 +258,7 @@ export function entryOfHeader(header: ReturnType<typeof parseHeader>, experiment
     git: environment.git,
     environment: {},
     machine: machineOf(environment),
+    isDuet: null,
     servers,
     cases: [],
   };

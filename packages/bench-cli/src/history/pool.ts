@@ -104,6 +104,17 @@ function disagreements(parts: readonly Selected[], metrics: readonly ComparedMet
   });
 }
 
+/** Duets pooled with other runs, in a sentence. */
+function mixedTrials(entries: readonly Entry[]): string[] {
+  const duets = entries.filter((entry) => entry.isDuet === true).map(({ id }) => id);
+  const others = entries.filter((entry) => entry.isDuet === false).map(({ id }) => id);
+  if (duets.length === 0 || others.length === 0) return [];
+  return [
+    `Of the pooled runs, ${duets.join(', ')} ${duets.length === 1 ? 'is a duet' : 'are duets'} and ${others.join(', ')} measured ` +
+      'one server at a time. These are different measurements, and no verdict about them together holds.',
+  ];
+}
+
 /** One side of a comparison, from several runs. Throws `E_USAGE` where a trial would count twice. */
 export function poolSelected(parts: readonly Selected[], metrics: readonly ComparedMetric[]): Selected {
   const [first] = parts;
@@ -130,6 +141,7 @@ export function poolSelected(parts: readonly Selected[], metrics: readonly Compa
     git: null,
     environment: mergeEnvironments(entries),
     machine: distinct(entries.map(({ machine }) => machine)).join('; '),
+    isDuet: common(entries.map((member) => member.isDuet)),
     cases: mergeCases(entries.flatMap((member) => shifted(member.cases, offsetOf(member)))),
   };
   const fixed = Object.entries(first.selector).filter(([name]) =>
@@ -140,6 +152,6 @@ export function poolSelected(parts: readonly Selected[], metrics: readonly Compa
     selector: Object.fromEntries(fixed),
     cases: mergeCases(parts.flatMap((part) => shifted(part.cases, offsetOf(part.entry)))),
     runs: entries.map(({ id }) => id),
-    notes: disagreements(parts, metrics),
+    notes: [...mixedTrials(entries), ...disagreements(parts, metrics)],
   };
 }

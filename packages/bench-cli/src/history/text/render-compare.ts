@@ -73,6 +73,17 @@ function methodLine(result: ComparedRuns): string {
   return how + pool + by;
 }
 
+/** Which side is the duet, and why its figures are not those of the other. */
+function trialsWarning({ differentTrials }: ComparedRuns): string[] {
+  if (differentTrials === null) return [];
+  const [first, second] = differentTrials;
+  return [
+    `Warning: these are two different measurements, and a difference may come from that alone. First: ${first}; second: ` +
+      `${second}. In a duet all servers of a round are up, and the load stays with each for a moment only. Measure again with ` +
+      '--duet on or --duet off, so that both sides are of one kind.',
+  ];
+}
+
 function caseLines(item: ComparedCase, rows: readonly string[], paint: Paint): string[] {
   return ['', paint.bold(item.label), ...rows];
 }
@@ -95,6 +106,7 @@ export function renderComparison(result: ComparedRuns, columns: number, paint: P
   return [
     ...wrapText(`${result.reference} (first) and ${result.candidate} (second)`, columns),
     ...wrapText(methodLine(result), columns),
+    ...trialsWarning(result).flatMap((text) => wrapText(text, columns).map((line) => paint.yellow(line))),
     '',
     paint.dim(head),
     ...body,
