@@ -99,21 +99,23 @@ describe('bench without doing anything', () => {
 
   it('prints the plan of --dry-run, starts nothing and writes nothing', async () => {
     expect(await world.bench('matrix', '--dry-run', '--preset', 'blog')).toBe(0);
-    expect(world.out()).toContain('54 trials of 2 s warm-up and 10 min measured time: about 9 h 3 min');
+    expect(world.out()).toContain('54 trials of 2 s warm-up and 10 min measured time: about 9 h 2 min');
     expect(await readdir(world.directory)).toEqual([]);
     expect(world.started).toEqual([]);
   });
 
   it('plans seven short trials if nothing is said, or a duet if that is all, and long trials where the workload is long', async () => {
     // Tests say how to measure otherwise.
-    const free = await testWorld({ env: { DINODNS_BENCH_SLICE: '' } });
+    const free = await testWorld({ env: { DINODNS_BENCH_SLICE: '', DINODNS_BENCH_CALIBRATE: '' } });
     const planOf = async (...flags: string[]) => {
       const before = free.out().length;
       expect(await free.bench('--dry-run', ...flags)).toBe(0);
       return free.out().slice(before);
     };
     try {
-      expect(await planOf()).toContain('21 trials of 1.5 s warm-up and 2.5 s measured time: about');
+      expect(await planOf()).toContain(
+        '21 trials of 1.5 s warm-up and 2.5 s measured time: about 1 min 37 s\nbefore that, about 10 s to choose the load generator\n',
+      );
       expect(await planOf('--duet')).toContain(
         '21 trials of 1.5 s warm-up and 1.5 s measured time in 3 slices, with all servers of a point up at once: about',
       );

@@ -21,6 +21,14 @@ export function needsCalibration(
   );
 }
 
+/** With the two generators on two cores: 10 s with three servers and the echo. */
+const SECONDS_EACH = 2.5;
+
+/** About how long it takes; longer where tiers are lowered. */
+export function calibrationSeconds(servers: readonly Server[]): number {
+  return SECONDS_EACH * (servers.filter(({ existing }) => existing === undefined).length + 1);
+}
+
 /** What the generators are measured against. */
 export function echoOf(configuration: RunConfiguration): Server {
   return findServer('echo', configuration);

@@ -42,8 +42,11 @@ export interface Plan {
   readonly estimatedSeconds: number;
 }
 
-/** Starting, checking and stopping a server, as measured with CoreDNS and DinoDNS on two cores. */
-export const OVERHEAD_SECONDS = 1.5;
+/**
+ * Starting, checking and stopping a server, on two cores: 0.3 s for CoreDNS, 0.6 s on average of the three servers of the
+ * default run, alone and in a duet.
+ */
+export const OVERHEAD_SECONDS = 0.6;
 
 /** Pods for the server, the check and the loader, and a fresh reading of the kubelet's counters at both ends. */
 export const CLUSTER_OVERHEAD_SECONDS = 15;
@@ -217,8 +220,8 @@ export function withRounds(plan: Plan, rounds: number): Plan {
   return { ...plan, cases, trials, estimatedSeconds: trials.length * plan.secondsPerTrial };
 }
 
-/** What a slice needs besides its measured time: the start of two loads, and the time in which it settles. */
-const SLICE_OVERHEAD_SECONDS = 0.15;
+/** What a slice needs besides its measured time and that in which it settles: the starts of two loads, on two cores. */
+const SLICE_OVERHEAD_SECONDS = 0.11;
 
 /**
  * Enough for caches, branch predictors and the queue of the server to be its own again: in series of 0.1 s after a

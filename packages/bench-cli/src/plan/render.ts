@@ -29,6 +29,13 @@ function slicesText({ duet }: Plan): string {
   return duet === null ? '' : ` in ${counted(duet.slices, 'slice')}, with all servers of a point up at once`;
 }
 
+function choiceLine(seconds: number, { saturate }: RunConfiguration): string {
+  const what = saturate
+    ? 'lower the CPU limits until the servers are the limit'
+    : 'choose the load generator';
+  return `before that, about ${formatDuration(seconds)}${saturate ? ' or more' : ''} to ${what}`;
+}
+
 function rateText(ratePerSecond: number | null): string {
   return ratePerSecond === null ? 'as fast as the servers answer' : `at ${ratePerSecond} QPS`;
 }
@@ -52,8 +59,8 @@ function varyingAxes({ workloads, transports, ratesPerSecond }: RunConfiguration
   return axes.filter(({ count }) => count > 1);
 }
 
-/** Cases, the order of their trials, and how long it will take. */
-export function renderPlan(plan: Plan, configuration: RunConfiguration): string {
+/** Cases, the order of their trials, and how long it will take. `choiceSeconds`: to choose the load before; 0 for no choice. */
+export function renderPlan(plan: Plan, configuration: RunConfiguration, choiceSeconds = 0): string {
   const varying = varyingAxes(configuration);
   const table = new Table({
     head: ['#', 'server', 'tier', 'mode', 'instances', ...varying.map(({ title }) => title), ''],
@@ -89,6 +96,7 @@ export function renderPlan(plan: Plan, configuration: RunConfiguration): string 
     '',
     `${counted(plan.cases.length, 'case')}, ${counted(plan.trials.length, 'trial')} of ${secondsText(warmupSeconds)} warm-up and ${secondsText(durationSeconds)} measured time${slicesText(plan)}: about ${formatDuration(plan.estimatedSeconds)}`,
     ...untilLines(configuration, plan),
+    ...(choiceSeconds === 0 ? [] : [choiceLine(choiceSeconds, configuration)]),
     '',
   ].join('\n');
 }

@@ -5,6 +5,7 @@ import { BenchError } from '../../errors.ts';
 import { updateHistory } from '../../history/history.ts';
 import { type Interruption, listenForInterruption } from '../../interruption.ts';
 import { serverWorkloads } from '../../measure/learned-answers.ts';
+import { calibrationSeconds, needsCalibration } from '../../measure/needs-calibration.ts';
 import { newRecord } from '../../measure/new-record.ts';
 import { prepareRun } from '../../measure/prepare.ts';
 import { executeRun } from '../../measure/run.ts';
@@ -30,9 +31,7 @@ import { createRunProgress } from './run-progress.ts';
 export async function runCommand(world: World, options: RunOptions): Promise<number> {
   const run = await decideRun(world, options);
   if (options.dryRun) {
-    world.stdout.write(
-      options.json ? `${JSON.stringify(run.plan, null, 2)}\n` : renderPlan(run.plan, run.configuration),
-    );
+    world.stdout.write(options.json ? `${JSON.stringify(run.plan, null, 2)}\n` : planText(run));
     return 0;
   }
   const display = createDisplay(world.stderr);
@@ -43,6 +42,11 @@ export async function runCommand(world: World, options: RunOptions): Promise<num
     interruption.release();
     display.clear();
   }
+}
+
+function planText({ plan, configuration, servers, workloads }: DecidedRun): string {
+  const isCalibrated = needsCalibration(configuration, plan, workloads);
+  return renderPlan(plan, configuration, isCalibrated ? calibrationSeconds(servers) : 0);
 }
 
 async function perform(
