@@ -114,10 +114,16 @@ describe('lost queries', () => {
   });
 
   it('count once that connection tracking dropped, although the sender was refused or the packet filtered', () => {
-    expect(explain({ server: { conntrackDropped: 700, filtered: 400 } }, { sendErrors: 300 })).toEqual([
+    const server = { conntrackDropped: 700, filtered: 400, udpRead: 18_300 };
+    expect(explain({ server }, { sendErrors: 300 })).toEqual([
       { place: 'conntrack', queries: 700 },
-      { place: 'unknown', queries: 300 },
+      { place: 'server', queries: 300 },
     ]);
+  });
+
+  it('are all of connection tracking’s that dropped messages of several queries on arrival', () => {
+    const server = { conntrackDropped: 70, filtered: 70, udpRead: 18_000 };
+    expect(explain({ server })).toEqual([{ place: 'conntrack', queries: 1000 }]);
   });
 
   it('are all of a queue’s that dropped messages of several queries, which it counts as one', () => {

@@ -81,8 +81,13 @@ function claimsOf(load: LostLoad, counts: LoaderCounts, { before, after }: LossE
   const queriesRead =
     deltas.serverRead === null ? null : deltas.serverRead - (before.isShared ? answersRead : 0);
   // A packet that connection tracking drops is refused when it is sent, or filtered when it arrives, or neither was seen.
-  const filtered = Math.max(0, (deltas.filtered ?? 0) - Math.max(0, tracked - refused));
-  const onTheWay = { softnet: deltas.softnet ?? 0, qdisc: deltas.qdisc ?? 0, firewall: filtered };
+  const trackedOnTheWay = Math.max(0, tracked - refused);
+  const onTheWay = {
+    softnet: deltas.softnet ?? 0,
+    qdisc: deltas.qdisc ?? 0,
+    conntrack: trackedOnTheWay,
+    firewall: Math.max(0, (deltas.filtered ?? 0) - trackedOnTheWay),
+  };
   const vanished =
     queriesRead === null
       ? 0
@@ -93,7 +98,7 @@ function claimsOf(load: LostLoad, counts: LoaderCounts, { before, after }: LossE
     queriesRead,
     claims: [
       ['late', counts.late],
-      ['conntrack', tracked],
+      ['conntrack', Math.min(tracked, refused) + segments.conntrack],
       ['not-sent', Math.max(0, refused - tracked)],
       ['loader-buffer', answersDropped],
       ['server-buffer', deltas.serverBuffer ?? 0],
@@ -111,13 +116,17 @@ function claimsOf(load: LostLoad, counts: LoaderCounts, { before, after }: LossE
  * Queries that are sent as one message (UDP_SEGMENT) are dropped as one, and counted as one. Where a single place dropped
  * anything, all queries that vanished before the server are its.
  */
-function segmentsOf(counted: Readonly<Record<'softnet' | 'qdisc' | 'firewall', number>>, vanished: number) {
+function segmentsOf(
+  counted: Readonly<Record<'softnet' | 'qdisc' | 'conntrack' | 'firewall', number>>,
+  vanished: number,
+) {
   const dropping = Object.values(counted).filter((count) => count > 0).length;
   if (dropping !== 1) return counted;
   const whole = (count: number) => (count === 0 ? 0 : Math.max(count, vanished));
   return {
     softnet: whole(counted.softnet),
     qdisc: whole(counted.qdisc),
+    conntrack: whole(counted.conntrack),
     firewall: whole(counted.firewall),
   };
 }
