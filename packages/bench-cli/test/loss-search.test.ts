@@ -100,6 +100,14 @@ describe('the recovery after an overload', () => {
     expect(recoveryOf(timeline(lost), load)).toEqual({ rate: 500, lostRatioInFirstSecond: 0, seconds: 0 });
   });
 
+  it('does not take a late report of the overload for one of what came after', () => {
+    const late = timeline((sentAt) => (sentAt > 0 && sentAt <= 1.05 ? 100 : 0)).map((interval) => ({
+      ...interval,
+      atSeconds: interval.atSeconds + 0.003,
+    }));
+    expect(recoveryOf(late, load)).toEqual({ rate: 500, lostRatioInFirstSecond: 0, seconds: 0 });
+  });
+
   it('takes as long as queries are lost that were sent after the overload', () => {
     const lost = (sentAt: number) => (sentAt > 0 && sentAt <= 1.42 ? 20 : 0);
     const found = recoveryOf(timeline(lost), load);

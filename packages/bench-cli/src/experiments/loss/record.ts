@@ -29,7 +29,7 @@ export const probeSchema = z.object({
   /** Of answered queries, from when they were due; null without an answer. */
   p50Seconds: seconds.nullable(),
   p99Seconds: seconds.nullable(),
-  /** CPUs that the server used; null where that was not observed. */
+  /** CPUs that the server used over the time of the load; null where that was not observed. */
   cpuCores: z.number().nonnegative().nullable(),
   /** Whether the load generator could not send so much, or lost most of the answers itself. */
   generatorLimited: z.boolean(),
@@ -127,6 +127,8 @@ export const lossResultSchema = z.object({
       share: summaryStatisticSchema,
       lostRatio: summaryStatisticSchema,
       p99Seconds: summaryStatisticSchema.nullable(),
+      /** CPUs that the server used; null where that was not observed, absent from records before it was summed up. */
+      cpuCores: summaryStatisticSchema.nullable().optional(),
       generatorLimited: count,
     }),
   ),

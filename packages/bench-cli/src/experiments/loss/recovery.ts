@@ -20,11 +20,14 @@ export interface RecoveryLoad {
   readonly timeoutSeconds: number;
 }
 
+/** The load generator reports every 0.05 s, up to some milliseconds late. */
+const JITTER_SECONDS = 0.025;
+
 /** Queries that were sent at `from` to `to` and lost: they are given up a time-out later. */
 function lostOf(timeline: readonly LoadInterval[], from: number, to: number, timeoutSeconds: number): number {
   const inside = timeline.filter(({ atSeconds }) => {
     const sentAt = atSeconds - timeoutSeconds;
-    return sentAt > from + 1e-6 && sentAt <= to + 1e-6;
+    return sentAt > from + JITTER_SECONDS && sentAt <= to + JITTER_SECONDS;
   });
   return inside.reduce((sum, { lost }) => sum + lost, 0);
 }
@@ -33,14 +36,14 @@ function lostOf(timeline: readonly LoadInterval[], from: number, to: number, tim
 export function recoveryOf(timeline: readonly LoadInterval[], load: RecoveryLoad): Recovery | null {
   const { overloadSeconds, overloadRate, afterSeconds, afterRate, timeoutSeconds } = load;
   const sent = timeline
-    .filter(({ atSeconds }) => atSeconds <= overloadSeconds + SLACK_SECONDS / 2)
+    .filter(({ atSeconds }) => atSeconds <= overloadSeconds + JITTER_SECONDS)
     .reduce((sum, interval) => sum + interval.sent, 0);
   if (sent < overloadRate * overloadSeconds * MIN_SENT_RATIO) return null;
   const begin = overloadSeconds + SLACK_SECONDS;
   const inSecond = lostOf(timeline, begin, begin + 1, timeoutSeconds);
   const late = timeline.flatMap((interval, index) => {
     const sentAt = interval.atSeconds - timeoutSeconds;
-    if (sentAt <= begin || sentAt > overloadSeconds + afterSeconds) return [];
+    if (sentAt <= begin + JITTER_SECONDS || sentAt > overloadSeconds + afterSeconds) return [];
     const seconds = interval.atSeconds - (timeline[index - 1]?.atSeconds ?? 0);
     return interval.lost > afterRate * seconds * MAX_LOST_RATIO ? [sentAt - overloadSeconds] : [];
   });

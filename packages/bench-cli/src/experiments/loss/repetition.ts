@@ -219,7 +219,8 @@ async function probeAt(
     goodput: (load.queriesCompleted - unexpectedAnswers) / load.runTimeSeconds,
     p50Seconds: percentile(50),
     p99Seconds: percentile(99),
-    cpuCores: observation?.cpuCores ?? null,
+    // The observation lasts longer than the load, which is over before the time-out of its last query.
+    cpuCores: observation === null ? null : observation.cpuSeconds / load.runTimeSeconds,
     generatorLimited: sentRate < rate * MIN_SENT_RATIO || ownLosses(losses) * 2 > load.queriesLost,
     losses,
   };

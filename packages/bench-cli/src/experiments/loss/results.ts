@@ -49,6 +49,7 @@ function beyondOf(ok: readonly OkRepetition[], overload: number): LossResult['be
         share,
         lostRatio,
         p99Seconds: summaryOf(found.flatMap(({ probe }) => probe.p99Seconds ?? [])),
+        cpuCores: summaryOf(found.flatMap(({ probe }) => probe.cpuCores ?? [])),
         generatorLimited: found.filter(({ probe }) => probe.generatorLimited).length,
       },
     ];

@@ -28,6 +28,8 @@ interface Curve {
   readonly name: string;
   readonly title: string;
   readonly yAxis: string;
+  /** What belongs in the caption besides. Default: nothing. */
+  readonly note?: string;
   /** Null for a probe without the figure. */
   value(probe: Probe): number | null;
   show(value: number): string;
@@ -45,6 +47,7 @@ const CURVES: readonly Curve[] = [
     name: 'p99',
     title: '99th percentile of latency by offered load',
     yAxis: 'p99, ms',
+    note: 'Of answered queries, from when they were due; those that were lost are not in it.',
     value: ({ p99Seconds }) => (p99Seconds === null ? null : p99Seconds * 1000),
     show: (value) => formatTime(value / 1000),
   },
@@ -84,8 +87,12 @@ export function lossCurves(record: LossRecord): LineChart[] {
     type: 'lines',
     name: curve.name,
     title: curve.title,
-    caption:
+    caption: [
       'Each point is the median over rates within 8 %, of all repetitions; the bars are their range. Rates that the load generator could not send are left out.',
+      ...(curve.note === undefined ? [] : [curve.note]),
+    ].join(' '),
+    // From half of the slowest server's limit to several times that of the fastest.
+    xScale: 'log',
     xAxis: 'offered queries per second',
     yAxis: curve.yAxis,
     panels: panels.map(([point, cases]) => ({

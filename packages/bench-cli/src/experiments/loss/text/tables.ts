@@ -4,7 +4,17 @@ import { placeText } from '../../../report/losses.ts';
 import { formatCount, formatFixed, formatTime } from '../../../report/numbers.ts';
 import { LOSS_PLACES } from '../../../results/record.ts';
 import type { LossRecord, LossResult } from '../record.ts';
-import { bandTitle, caseTitle, deltaText, interval, rateText, shareText } from './words.ts';
+import {
+  bandTitle,
+  caseTitle,
+  deltaText,
+  interval,
+  millisecondsText,
+  plusMinus,
+  rateText,
+  shareText,
+  unbroken,
+} from './words.ts';
 
 const number = (title: string) => ({ title, isNumber: true });
 
@@ -16,10 +26,15 @@ export function titledResults(record: LossRecord): { title: string; result: Loss
   });
 }
 
+/** `No loss`, `≤ 0.1 % lost` */
+function bandColumn(maxLostRatio: number): string {
+  return maxLostRatio === 0 ? bandTitle(0) : `${unbroken(`≤ ${shareText(maxLostRatio)}`)} lost`;
+}
+
 export function bandsTable(record: LossRecord): Block {
   return table(
     'Highest rates by share of lost queries',
-    [{ title: 'Server' }, ...record.settings.bands.map((band) => number(bandTitle(band)))],
+    [{ title: 'Server' }, ...record.settings.bands.map((band) => number(bandColumn(band)))],
     titledResults(record).map(({ title, result }) => [
       title,
       ...result.bands.map(({ rate, generatorLimited }) => rateText(rate, generatorLimited)),
@@ -51,24 +66,27 @@ export function comparisonsTable(record: LossRecord): Block {
 const percent = (ratio: number) => shareText(Math.round(ratio * 1e5) / 1e5);
 
 export function beyondTable(record: LossRecord): Block {
+  const results = titledResults(record);
+  // Not in older records, nor where it could not be observed.
+  const hasCpus = results.some(({ result }) => result.beyond.some(({ cpuCores }) => cpuCores != null));
   return table(
     'Below and beyond the limit',
     [
       { title: 'Server' },
-      number('Load, × the limit'),
+      number('Load ÷ limit'),
       number('Answered/s'),
-      number('Answered, of the limit'),
       number('Lost'),
-      number('p99'),
+      ...(hasCpus ? [number('CPUs')] : []),
+      number(unbroken('p99, ms')),
     ],
-    titledResults(record).flatMap(({ title, result }) =>
-      result.beyond.map(({ multiple, goodput, share, lostRatio, p99Seconds, generatorLimited }) => [
+    results.flatMap(({ title, result }) =>
+      result.beyond.map(({ multiple, goodput, lostRatio, p99Seconds, cpuCores, generatorLimited }) => [
         title,
         `${generatorLimited > 0 ? '≤\u00a0' : ''}${formatFixed(multiple, 2)}`,
-        interval(goodput, formatCount),
-        percent(share.median),
-        percent(lostRatio.median),
-        interval(p99Seconds, formatTime),
+        plusMinus(goodput, formatCount),
+        unbroken(percent(lostRatio.median)),
+        ...(hasCpus ? [cpuCores == null ? '–' : formatFixed(cpuCores.median, 2)] : []),
+        millisecondsText(p99Seconds),
       ]),
     ),
   );
@@ -77,22 +95,15 @@ export function beyondTable(record: LossRecord): Block {
 export function recoveryTable(record: LossRecord): Block {
   return table(
     'After the overload',
-    [
-      { title: 'Server' },
-      number('Lost in the first second'),
-      number('Recovered after'),
-      number('Repetitions'),
-    ],
-    titledResults(record).flatMap(({ title, result: { recovery } }) =>
+    [{ title: 'Server' }, number('Lost in the first second'), number('Recovered after'), number('Recovered')],
+    titledResults(record).map(({ title, result: { recovery } }) =>
       recovery === null
-        ? []
+        ? [title, '–', '–', '–']
         : [
-            [
-              title,
-              interval(recovery.lostRatioInFirstSecond, percent),
-              recovery.seconds === null ? 'not at all' : interval(recovery.seconds, formatTime),
-              `${recovery.recovered} of ${recovery.n}`,
-            ],
+            title,
+            interval(recovery.lostRatioInFirstSecond, percent),
+            recovery.seconds === null ? 'not at all' : interval(recovery.seconds, formatTime),
+            unbroken(`${recovery.recovered} of ${recovery.n}`),
           ],
     ),
   );

@@ -1,0 +1,67 @@
+/** The report of `bench loss`, of the published run. */
+import { readFile } from 'node:fs/promises';
+import { beforeAll, describe, expect, it } from 'vitest';
+import { lossFormats } from '../src/experiments/loss/finish.ts';
+import { type LossRecord, lossRecordSchema } from '../src/experiments/loss/record.ts';
+import { findRenderer } from '../src/report/index.ts';
+
+const REFERENCE = new URL('../../../results/reference/local-loss/run.json', import.meta.url);
+
+let published: LossRecord;
+beforeAll(async () => {
+  published = lossRecordSchema.parse(JSON.parse(await readFile(REFERENCE, 'utf8')));
+});
+
+function rendered(record: LossRecord, format = 'terminal'): string {
+  const text = findRenderer(format, lossFormats)?.render(record, { delta: 'relative', columns: 80 });
+  if (typeof text !== 'string') throw new Error(`no ${format}`);
+  return text;
+}
+
+/** Lines of a section, below its title. */
+function section(text: string, title: string): string[] {
+  const [, below = ''] = text.split(`\n${title}\n`);
+  return (below.split('\n\n')[0] ?? '').split('\n');
+}
+
+describe('the report of bench loss', () => {
+  it('fits in 80 columns, with a line for each row of a table', () => {
+    const text = rendered(published);
+    for (const line of text.split('\n')) expect([...line].length, line).toBeLessThanOrEqual(80);
+    const rates = section(text, 'Highest rates, queries per second');
+    expect(rates.filter((line) => /^DinoDNS +[\d,]+ ±\d+ % .* [\d,]+ ±\d+ %$/.test(line))).toHaveLength(1);
+    const beyond = section(text, 'Below and beyond the limit');
+    const row = /^\S.* \d\.\d\d +[\d,]+ ±\d+ % +[\d.]+ % +[\d.]+ \[[\d.]+, [\d.]+\]$/;
+    expect(beyond.filter((line) => row.test(line))).toHaveLength(18);
+  });
+
+  it('names every server in its last line, and how long a query may take', () => {
+    const text = rendered(published);
+    expect(text.trimEnd().split('\n\n').at(-1)?.replaceAll('\n', ' ')).toMatch(
+      /^9 repetitions; no loss up to: DinoDNS [\d,]+, CoreDNS [\d,]+, Knot DNS [\d,]+ queries per second\.$/,
+    );
+    expect(rendered(published, 'md')).toContain('without an answer after 0.3 s is lost');
+  });
+
+  it('says so where the recovery is not known', () => {
+    expect(rendered(published)).not.toContain('the recovery is not known');
+    const results = published.results.map((result, index) =>
+      index === 0 ? { ...result, recovery: null } : result,
+    );
+    const text = rendered({ ...published, results }).replaceAll(/\n */g, ' ');
+    expect(text).toContain('DinoDNS: the recovery is not known, because the load generator could not send');
+    expect(text).toMatch(/DinoDNS +– +– +–/);
+  });
+
+  it('shows the CPUs where they were observed', () => {
+    expect(rendered(published)).not.toContain('CPUs  ');
+    const cpuCores = { median: 0.487, low: 0.48, high: 0.49, n: 3 };
+    const results = published.results.map((result) => ({
+      ...result,
+      beyond: result.beyond.map((each) => ({ ...each, cpuCores })),
+    }));
+    const text = rendered({ ...published, results });
+    expect(text).toMatch(/^DinoDNS +3\.00 +.* % +0\.49 +[\d.]+ \[/m);
+    for (const line of text.split('\n')) expect([...line].length, line).toBeLessThanOrEqual(80);
+  });
+});
