@@ -5,7 +5,9 @@
  *
  *     node benchmarks/load/segmentation.ts [--pairs 12] [--seconds 3] [--rate 50000] [--servers echo,dinodns,knot]
  *
- * A pair in which a query was lost does not count, and is made again, at most as often as there are pairs.
+ * A pair in which a query was lost does not count, and is made again, at most as often as there are pairs. The echo and the server
+ * of this project request a receive buffer of 1 MiB; Knot requests none, and Linux's default holds 5.5 ms of 50,000 queries a
+ * second. Where it loses queries, give it as much for this run: sysctl -w net.core.rmem_default=2097152
  */
 import { Resolver } from 'node:dns/promises';
 import { once } from 'node:events';

@@ -9,10 +9,11 @@ import { openUdpSocket } from './open.ts';
 import type { Backend, Batch, Waiting } from './socket.ts';
 
 const usage = `udp-echo [--address 127.0.0.1] [--port 0] [--backend auto|native|dgram] [--batch 64] [--reuse-port]
-         [--wait-in kernel|event-loop] [--busy-poll 0]
+         [--wait-in kernel|event-loop] [--busy-poll 0] [--receive-buffer 1048576]
 
 Sends every datagram back with the DNS header's QR bit set. --busy-poll: microseconds for which it looks for datagrams
-before it waits for them. Prints one line of JSON when it is ready,
+before it waits for them. --receive-buffer: bytes to request with SO_RCVBUF, which net.core.rmem_max caps; 0: the kernel's
+size. The default is what a server of dinodns-bench requests, and udp-echo.c. Prints one line of JSON when it is ready,
 {"ready":true,"address":…,"port":…,"pid":…,"backend":…,"calls":…,"waitsIn":…}, and stops on SIGTERM or SIGINT
 with status 0.
 ${exitStatusHelp(['success', 'internal', 'usage', 'environment'], { success: 'stopped, or help shown' })}
@@ -39,6 +40,7 @@ async function main(): Promise<void> {
       'reuse-port': { type: 'boolean', default: false },
       'wait-in': { type: 'string', default: 'kernel' },
       'busy-poll': { type: 'string', default: '0' },
+      'receive-buffer': { type: 'string', default: String(1024 * 1024) },
       help: { type: 'boolean', default: false },
     },
   });
@@ -46,6 +48,7 @@ async function main(): Promise<void> {
     process.stdout.write(usage);
     return;
   }
+  const receiveBufferBytes = Number(values['receive-buffer']);
   const socket = await openUdpSocket({
     backend: values.backend as Backend | 'auto', // Checked by openUdpSocket.
     address: values.address,
@@ -54,6 +57,7 @@ async function main(): Promise<void> {
     reusePort: values['reuse-port'],
     waitIn: values['wait-in'] as Waiting, // Checked by openUdpSocket.
     busyPollMicroseconds: Number(values['busy-poll']),
+    ...(receiveBufferBytes === 0 ? {} : { receiveBufferBytes }),
     onBatch: echo,
   });
   for (const signal of ['SIGTERM', 'SIGINT'] as const) {
