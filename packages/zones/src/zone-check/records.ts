@@ -54,11 +54,36 @@ export function isInside(key: string, origin: string): boolean {
   return false;
 }
 
+/** From this many records of one type at one name on, a further one is looked up instead of compared with each. */
+const MAX_COMPARED = 8;
+
+const textOf = (data: Uint8Array): string =>
+  Buffer.from(data.buffer, data.byteOffset, data.byteLength).toString('latin1');
+
+/** The data of lists that have become long. */
+type LongLists = Map<readonly CheckedRecord[], Set<string>>;
+
+/** Adds a record to those of its name and type, unless it is there already. */
+function addOnce(same: CheckedRecord[], record: CheckedRecord, long: LongLists): void {
+  const { data } = record;
+  if (same.length < MAX_COMPARED) {
+    if (!same.some((other) => Buffer.compare(other.data, data) === 0)) same.push(record);
+    return;
+  }
+  const known = long.get(same) ?? new Set(same.map((other) => textOf(other.data)));
+  long.set(same, known);
+  const text = textOf(data);
+  if (known.has(text)) return;
+  known.add(text);
+  same.push(record);
+}
+
 /** Groups records by name and type; those outside the zone are kept apart. Duplicates count once. */
 export function contentsOf(zone: Uint8Array, records: Iterable<CheckedRecord>): ZoneContents {
   const origin = keyOf(zone);
   const names = new Map<string, { name: Uint8Array; types: Map<number, CheckedRecord[]> }>();
   const outside: CheckedRecord[] = [];
+  const long: LongLists = new Map();
   for (const record of records) {
     const key = keyOf(record.name);
     const known = names.get(key);
@@ -70,7 +95,7 @@ export function contentsOf(zone: Uint8Array, records: Iterable<CheckedRecord>): 
     if (known === undefined) names.set(key, entry);
     const same = entry.types.get(record.type);
     if (same === undefined) entry.types.set(record.type, [record]);
-    else if (!same.some(({ data }) => Buffer.compare(data, record.data) === 0)) same.push(record);
+    else addOnce(same, record, long);
   }
   return { origin, names, outside };
 }

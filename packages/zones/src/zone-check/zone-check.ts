@@ -49,14 +49,15 @@ const WILDCARD_LABEL = '\x01*';
 /** `origin`: the zone's name. Records may come in any order; places are used if they are known. */
 export function checkZone(origin: Uint8Array, records: Iterable<CheckedRecord>): ZoneCheck {
   const contents = contentsOf(origin, records);
-  const found = [...apexFindings(contents), ...contents.outside.map(outsideFinding)];
-  for (const [key, name] of contents.names) {
-    found.push(
+  const found = [
+    ...apexFindings(contents),
+    ...contents.outside.map(outsideFinding),
+    ...[...contents.names].flatMap(([key, name]) => [
       ...nameFindings(contents, key, name),
       ...placeFindings(contents, key, name),
       ...hostFindings(contents, name),
-    );
-  }
+    ]),
+  ];
   const errors = found.filter(({ severity }) => severity === 'error');
   const warnings = found.filter(({ severity }) => severity === 'warning');
   return { findings: [...errors, ...warnings], isServable: errors.length === 0, ignored: contents.outside };

@@ -35,6 +35,41 @@ describe('a zone', () => {
     expect(findings[0]?.problem).toBe('www.example. has a CNAME record beside A');
   });
 
+  it.each(['A', 'NS'])(
+    'with thousands of %s records at one name compares none of them with all others',
+    (type) => {
+      const count = 4000;
+      let reads = 0;
+      // Each is there twice; a record counts once.
+      const records = Array.from({ length: 2 * count }, (_, index) => {
+        const host = index % count;
+        const data = type === 'A' ? `192.0.${host >> 8}.${host & 255}` : `ns${host}.example.org.`;
+        const record = recordOf(`@ ${type} ${data}`, index, 'wide.test');
+        return Object.defineProperty({ ...record }, 'data', {
+          get: () => {
+            reads += 1;
+            return record.data;
+          },
+        });
+      });
+      const { findings } = checkZone(encodeName('wide.test'), records);
+      expect(findings.map(({ rule }) => rule)).toEqual(type === 'A' ? ['no-soa', 'no-ns'] : ['no-soa']);
+      // A few for each; comparing each with all others would take 16 million.
+      expect(reads).toBeLessThan(10 * records.length);
+    },
+  );
+
+  it('reports every one of very many hosts without an address', () => {
+    const count = 150_000;
+    const mx = recordOf('@ MX 10 h', 0, 'hosts.test');
+    const records = Array.from({ length: count }, (_, index) => ({
+      ...mx,
+      data: Buffer.concat([mx.data.subarray(0, 2), encodeName(`h${index}.hosts.test`)]),
+    }));
+    const { findings } = checkZone(encodeName('hosts.test'), records);
+    expect(findings.filter(({ rule }) => rule === 'no-address')).toHaveLength(count);
+  });
+
   it('of 50,000 names takes at most five seconds', () => {
     const records = Array.from({ length: 50_000 }, (_, index) =>
       recordOf(`h${index} A 192.0.2.1`, index, 'large.test'),
