@@ -1,4 +1,5 @@
 /** The pure parts of `bench lookup --target kubernetes`. What needs a cluster is in k8s/lookup.k8s.test.ts. */
+import { readFile } from 'node:fs/promises';
 import { describe, expect, it } from 'vitest';
 import { forwardPatch } from '../src/cluster-changes/change.ts';
 import { KUBERNETES_DEFAULTS } from '../src/config/kubernetes-settings.ts';
@@ -17,8 +18,12 @@ import { inParallel } from '../src/experiments/lookup/pods/in-parallel.ts';
 import { mergeCaptures } from '../src/experiments/lookup/pods/merge-pods.ts';
 import { samplerPod, standingPolicy, webService } from '../src/experiments/lookup/pods/objects.ts';
 import { endOf } from '../src/experiments/lookup/pods/pod-end.ts';
+import { lookupKind } from '../src/experiments/lookup/record.ts';
+import { lookupDocument } from '../src/experiments/lookup/text/document.ts';
+import { subjectTitle } from '../src/experiments/lookup/text/readable.ts';
 import { detailsOf } from '../src/experiments/lookup/tiger/cluster-details.ts';
 import { optionsOf } from '../src/experiments/lookup/tiger/run-tests.ts';
+import { parseRecordAs } from '../src/results/parse-record.ts';
 import { parseTestsFile } from '../src/tiger-bench/tests-file.ts';
 
 const installation = (linux?: string, containers?: unknown) => ({
@@ -186,6 +191,22 @@ describe('the subjects of a run on a cluster', () => {
       '2 Services/Inline',
     ]);
     expect(keys({ clients: ['curl', 'builtin'] })).toEqual(['curl', 'builtin']);
+  });
+
+  it('are read with separators, and keep their keys in records and in CSV', async () => {
+    expect(['1000 Services', '1 Service', '150000 Services/Inline#3', 'curl'].map(subjectTitle)).toEqual([
+      '1,000 Services',
+      '1 Service',
+      '150,000 Services/Inline#3',
+      'curl',
+    ]);
+    const file = new URL('../../../results/reference/kubernetes-lookup/run.json', import.meta.url);
+    const record = parseRecordAs(lookupKind, await readFile(file, 'utf8'), file.pathname);
+    const { data, ...shown } = lookupDocument(record);
+    expect(JSON.stringify(shown)).toContain('Against 0 Services');
+    expect(JSON.stringify(shown)).toContain('"1,000 Services"');
+    expect(JSON.stringify(shown)).not.toContain('1000 Services');
+    expect(data.rows.map(([subject]) => subject)).toContain('1000 Services');
   });
 
   it('keep their conditions', () => {

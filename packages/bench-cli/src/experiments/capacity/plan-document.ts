@@ -109,7 +109,6 @@ export function planDocument(record: PlanRecord): ReportDocument {
       { title: 'Conditions', blocks: [facts(conditions(record))], isBrief: false },
     ],
     data: {
-      fileName: 'phases.csv',
       columns: ['phase', 'p95_bytes', 'peak_bytes', 'resident_bytes', 'heap_in_use_bytes', 'queries', 'lost'],
       rows: verification.phases.map((phase) => [
         phase.phase,

@@ -4,6 +4,7 @@ import { code, list, type ReportDocument, table } from '../../report/document/do
 import { formatCount, formatTime } from '../../report/numbers.ts';
 import { percentileOf } from './distribution.ts';
 import type { LookupRecord, LookupResult } from './record.ts';
+import { subjectTitle } from './text/readable.ts';
 import { titleOf } from './text/words.ts';
 
 /** A figure of the sample, and the same of a subject; null where the run does not have it. */
@@ -92,7 +93,7 @@ export function reproductionDocument(record: LookupRecord): ReportDocument {
   ]);
   const columns = [
     { title: 'figure' },
-    ...['published', ...subjects].map((title) => ({ title, isNumber: true })),
+    ...['published', ...subjects.map(subjectTitle)].map((title) => ({ title, isNumber: true })),
   ];
   return {
     kind: 'Reproduction',
@@ -108,7 +109,7 @@ export function reproductionDocument(record: LookupRecord): ReportDocument {
       { title: 'How to read them', blocks: [list(NOTES)] },
       { title: 'Again', isBrief: false, blocks: [code(record.command)] },
     ],
-    data: { fileName: 'reproduction.csv', columns: ['figure', 'published', ...subjects], rows: [] },
+    data: { columns: ['figure', 'published', ...subjects], rows: [] },
     post: { slug: '', description: '', tags: [], date: record.startedAt.slice(0, 10) },
     version: record.generator.version,
   };

@@ -15,6 +15,7 @@ import { prepareLookup, synLinearTimeouts } from './prepare.ts';
 import type { LookupRecord } from './record.ts';
 import { paceOf, subjectsOf } from './subjects.ts';
 import { type Running, takeTrials } from './take-trials.ts';
+import { subjectTitle } from './text/readable.ts';
 
 /** What a run in a folder of its own comes to. */
 export interface FinishedRun {
@@ -134,7 +135,7 @@ export function announce(display: Display, record: LookupRecord): void {
   const time = formatDuration(durationSeconds * subjects.length);
   const simulated = record.simulation === null ? '' : 'SIMULATION: ';
   display.line(
-    `${simulated}${url}: ${subjects.map(({ key }) => key).join(', ')}; ${rounds} trials each, ${time} in all`,
+    `${simulated}${url}: ${subjects.map(({ key }) => subjectTitle(key)).join(', ')}; ${rounds} trials each, ${time} in all`,
   );
   for (const warning of warnings) display.line(`Note: ${warning}`);
 }

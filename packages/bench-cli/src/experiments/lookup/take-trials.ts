@@ -10,6 +10,7 @@ import { withTrials } from './new-record.ts';
 import { type LookupRecord, type LookupTrial, lookupKind, type Subject } from './record.ts';
 import type { Phases } from './sampling/sample.ts';
 import { interleaved } from './subjects.ts';
+import { subjectTitle } from './text/readable.ts';
 import type { TrialHead } from './trial.ts';
 
 /** A run with its folder. */
@@ -59,12 +60,13 @@ export async function takeTrials(
   try {
     for (const { subject, round, order } of planned) {
       signal.throwIfAborted();
-      display.live(`  ${order + 1} of ${planned.length}  ${subject.key}`);
+      display.live(`  ${order + 1} of ${planned.length}  ${subjectTitle(subject.key)}`);
       const head = { key: `${subject.key}#${round}`, subject: subject.key, round, order, seconds };
       const measured = await measure(subject, head);
       trials.push(measured.trial);
       pooled.set(subject.key, [...(pooled.get(subject.key) ?? []), ...measured.phases]);
-      if (measured.trial.failure !== null) display.line(`  ${head.key}: ${measured.trial.failure}`);
+      if (measured.trial.failure !== null)
+        display.line(`  ${subjectTitle(head.key)}: ${measured.trial.failure}`);
       await save('running');
       onTrial();
     }

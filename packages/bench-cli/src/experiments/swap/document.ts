@@ -129,7 +129,6 @@ function dataOf(record: SwapRecord): ReportDocument['data'] {
     }),
   );
   return {
-    fileName: 'placements.csv',
     columns: [
       'placement',
       'pair',

@@ -150,8 +150,6 @@ export interface ReportDocument {
   readonly sections: readonly Section[];
   /** For spreadsheets: base units, nothing rounded, null for no figure. */
   readonly data: {
-    /** `placements.csv` */
-    readonly fileName: string;
     readonly columns: readonly string[];
     readonly rows: readonly (readonly (string | number | boolean | null)[])[];
   };

@@ -90,7 +90,6 @@ const COLUMNS = [
 function dataOf({ cases, trials }: CasesResult): ReportDocument['data'] {
   const caseOf = new Map(cases.map((item) => [item.key, item]));
   return {
-    fileName: 'trials.csv',
     columns: COLUMNS,
     rows: trials.map((trial) => {
       const item = caseOf.get(trial.case);

@@ -223,7 +223,6 @@ const COLUMNS = [
 function dataOf({ cases, trials }: PropagationResult): ReportDocument['data'] {
   const caseOf = new Map(cases.map((item) => [item.key, item]));
   return {
-    fileName: 'services.csv',
     columns: COLUMNS,
     rows: trials.flatMap((trial) => {
       const item = caseOf.get(trial.case);

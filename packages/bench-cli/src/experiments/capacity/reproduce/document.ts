@@ -120,7 +120,7 @@ export function capacityReproduction(
         : [{ title: 'What is missing, and what measures it', blocks: [list(missing)] }]),
       { title: 'How to read them', blocks: [list([VERDICTS, ...NOTES[name]])] },
     ],
-    data: { fileName: 'reproduction.csv', columns: ['figure', 'published'], rows: [] },
+    data: { columns: ['figure', 'published'], rows: [] },
     post: { slug: '', description: '', tags: [], date: '' },
     version: BENCH_VERSION,
   };

@@ -14,6 +14,7 @@ import { percentileOf } from '../distribution.ts';
 import type { LookupRecord } from '../record.ts';
 import { distributionChart } from './chart.ts';
 import { lookupFindings } from './findings.ts';
+import { readable, subjectTitle } from './readable.ts';
 import {
   agreementTable,
   comparisonsTable,
@@ -37,7 +38,7 @@ export function headlineOf({ results, trials, status, simulation }: LookupRecord
   const median =
     first?.phases == null
       ? ''
-      : `; ${first.subject}: median lookup ${formatTime(percentileOf(first.phases.lookup, 50))}`;
+      : `; ${subjectTitle(first.subject)}: median lookup ${formatTime(percentileOf(first.phases.lookup, 50))}`;
   const simulated = simulation === null ? '' : 'SIMULATION: ';
   return `${simulated}${status === 'interrupted' ? 'interrupted; ' : ''}${ended}, ${samples} samples${median}.`;
 }
@@ -149,7 +150,8 @@ function environmentFacts({ environment: host, tools, resolvConf, target, server
   ]);
 }
 
-export function lookupDocument(record: LookupRecord): ReportDocument {
+export function lookupDocument(kept: LookupRecord): ReportDocument {
+  const record = readable(kept);
   const { startedAt, target, environment, id, generator, command } = record;
   const date = startedAt.slice(0, 10);
   return {
@@ -173,7 +175,7 @@ export function lookupDocument(record: LookupRecord): ReportDocument {
       { title: 'Environment', isBrief: false, blocks: [environmentFacts(record)] },
       { title: 'Again', isBrief: false, blocks: [text('The same run again:'), code(command)] },
     ],
-    data: { fileName: 'trials.csv', columns: CSV_COLUMNS, rows: csvRows(record) },
+    data: { columns: CSV_COLUMNS, rows: csvRows(kept) },
     post: {
       slug: `lookup-${id}`,
       description: headlineOf(record),

@@ -3,6 +3,7 @@ import { formatFixed, formatShort, formatTime } from '../../../report/numbers.ts
 import { counted } from '../../../text.ts';
 import type { LookupRecord, Subject } from '../record.ts';
 import type { Phase } from '../sampling/sample.ts';
+import { subjectTitle } from './readable.ts';
 
 export const PHASE_TITLES: Readonly<Record<Phase, string>> = {
   lookup: 'lookup',
@@ -37,7 +38,7 @@ export function perThousandRange(low: number, high: number): string {
 
 /** Title of a run: a simulation says so first. */
 export function titleOf({ url, simulation, subjects }: LookupRecord): string {
-  const what = subjects.map(({ key }) => key).join(', ');
+  const what = subjects.map(({ key }) => subjectTitle(key)).join(', ');
   const title = `Lookup and connect times of ${url}: ${what}`;
   return simulation === null
     ? title

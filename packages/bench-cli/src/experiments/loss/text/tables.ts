@@ -166,5 +166,5 @@ export function probeData(record: LossRecord) {
       }),
     ]);
   });
-  return { fileName: 'trials.csv', columns, rows };
+  return { columns, rows };
 }
