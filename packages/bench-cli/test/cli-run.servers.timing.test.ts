@@ -107,6 +107,9 @@ describe('bench run', () => {
     expect(record).toEqual(await readRecord());
     expect(record.cases[0]?.summary?.qps).toMatchObject({ n: 1, low: null, high: null });
     expect(record.cases[0]?.comparison).toBeNull();
+    const [trial] = record.trials;
+    if (trial?.status !== 'ok') throw new Error('failed');
+    expect(trial.loads).toMatchObject([{ qps: trial.load.qps, latencyHistogram: null, hdrHistogram: null }]);
   }, 60_000);
 
   it('keeps a live line of at most 80 columns on a terminal', async () => {

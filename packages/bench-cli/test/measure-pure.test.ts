@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { configure } from '../src/config/configuration.ts';
 import { enforcedAllowance, limitingFactor, loaderAllowance } from '../src/measure/limiting-factor.ts';
-import { mergeLoads } from '../src/measure/merge-loads.ts';
+import { mergeLoads, recordedLoads } from '../src/measure/merge-loads.ts';
 import { addObservations } from '../src/measure/merge-observations.ts';
 import { responseCodeProblem } from '../src/measure/response-codes.ts';
 import { runWarnings } from '../src/measure/warnings.ts';
@@ -174,6 +174,22 @@ describe('mergeLoads', () => {
     ]);
     expect(merged.latencySeconds?.mean).toBe(0.002);
     expect(merged.averageResponseBytes).toBe(44);
+  });
+});
+
+describe('recordedLoads', () => {
+  const whole = load({
+    latencyHistogram: [{ lowSeconds: 0.001, highSeconds: 0.002, count: 1000 }],
+    hdrHistogram: 'HISTFAAA',
+  });
+
+  it('of a single loader has everything but the histograms, which the merged load has', () => {
+    expect(recordedLoads([whole])).toEqual([load()]);
+    expect(mergeLoads([whole])).toEqual(whole);
+  });
+
+  it('of several loaders has those of each', () => {
+    expect(recordedLoads([whole, whole])).toEqual([whole, whole]);
   });
 });
 

@@ -27,7 +27,7 @@ import {
   loaderAllowance,
   loaderCores,
 } from './limiting-factor.ts';
-import { mergeLoads } from './merge-loads.ts';
+import { mergeLoads, recordedLoads } from './merge-loads.ts';
 import { addObservations } from './merge-observations.ts';
 import { codesProblem } from './response-codes.ts';
 import { describeLoaders } from './several-loaders.ts';
@@ -80,7 +80,7 @@ export async function measuredOf(
     loaderCommands: outcomes.map(({ command }) => [...command]),
     checkedAnswers,
     load,
-    loads,
+    loads: recordedLoads(loads),
     server: observation,
     loader: addObservations(outcomes.map((outcome) => outcome.observation)),
     ...loaderNodesOf(outcomes),

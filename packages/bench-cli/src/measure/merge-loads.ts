@@ -144,3 +144,21 @@ export function mergeLoads(results: readonly LoadResult[]): LoadResult {
     lookups: mergeLookups(results.flatMap(({ lookups }) => lookups ?? [])),
   };
 }
+
+/**
+ * The loads as a trial records them beside their merged one. The histograms of a single load are those of the merged one: they
+ * are most of a record, and not kept twice.
+ */
+export function recordedLoads(loads: readonly LoadResult[]): LoadResult[] {
+  const [only, ...others] = loads;
+  if (only === undefined || others.length > 0) return [...loads];
+  const { lookups } = only;
+  return [
+    {
+      ...only,
+      latencyHistogram: null,
+      hdrHistogram: null,
+      lookups: lookups === null ? null : { ...lookups, hdrHistogram: null },
+    },
+  ];
+}

@@ -129,7 +129,7 @@ export const okTrialSchema = z.object({
   checkedAnswers: count,
   /** All loaders merged: counts and rates added, latency weighted by completed queries. */
   load: loadResultSchema,
-  /** One for each loader: one for each instance, or with `--loaders` several. */
+  /** One for each loader: one for each instance, or with `--loaders` several. A single one has its histograms in `load` only. */
   loads: z.array(loadResultSchema),
   server: observationSchema.nullable(),
   loader: observationSchema.nullable(),
