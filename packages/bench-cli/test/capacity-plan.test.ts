@@ -1,6 +1,6 @@
 /** `bench capacity plan`: the published figures exactly, each with its basis, and nothing beyond what was measured. */
 import { once } from 'node:events';
-import { writeFile } from 'node:fs/promises';
+import { readFile, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:http';
 import { join } from 'node:path';
 import { defineCluster, startApiServer } from '@dinodns-bench/cluster-objects';
@@ -11,6 +11,10 @@ import { covers } from '../src/experiments/capacity/memory-basis.ts';
 import { type CapacityPlan, planCapacity } from '../src/experiments/capacity/plan.ts';
 import { planSvg } from '../src/experiments/capacity/plan-svg.ts';
 import { fittedLine, PUBLISHED_POINTS } from '../src/experiments/capacity/published.ts';
+import { capacityKind } from '../src/experiments/capacity/record.ts';
+import { publishedThroughput } from '../src/experiments/capacity/throughput-basis.ts';
+import { parseRecordAs } from '../src/results/parse-record.ts';
+import { createStore } from '../src/results/store.ts';
 import { type TestWorld, testWorld } from './support/test-world.ts';
 
 let world: TestWorld;
@@ -84,7 +88,11 @@ function measured(bytesEach: number, constant: number, figure: 'steady' | 'coldS
       { of: 'constant' as const, bytes: constant, low: constant, high: constant },
       { of: 'objects' as const, bytes: bytesEach, low: bytesEach, high: bytesEach },
     ],
-    residualBytes: 1e6,
+    covariance: [
+      [0, 0],
+      [0, 0],
+    ],
+    scatterRatio: 0.02,
     starts: 12,
     maxObjects: 20_000,
     merged: null,
@@ -124,11 +132,11 @@ describe('memory by what was measured here', () => {
   } as const;
   const planned = (memoryLimitBytes: number | null = null) => {
     if (basis === null) throw new Error('no basis');
-    return planCapacity({ ...demand, memoryLimitBytes }, basis);
+    return planCapacity({ ...demand, memoryLimitBytes }, basis, publishedThroughput('default'));
   };
 
   it('requests the upper end of steady memory, and limits to 1.25 times the upper end of the largest peak', () => {
-    // Student's t for 10 degrees of freedom: 2.228 MB around each line.
+    // Student's t for 10 degrees of freedom: 2.228 times the scatter of 2 % around each line.
     expect(figureOf(planned(), 'steady memory')).toBe(50);
     expect(planned().memoryRequestMegabytes).toBeCloseTo(52.23, 2);
     expect(planned().memoryLimitMegabytes).toBeCloseTo(65.29, 2);
@@ -193,6 +201,55 @@ describe('replicas', () => {
     expect(await fitOf('--replicas', '2')).toBe('cannot tell');
     expect(await fitOf('--replicas', '2', '--lookups-internal', '30000')).toBe('does not fit');
     expect(await fitOf('--replicas', '4', '--lookups-internal', '30000')).toBe('fits');
+  });
+});
+
+describe('replicas by throughput that was measured here', () => {
+  const REFERENCE = new URL('../../../results/reference/capacity-throughput/run.json', import.meta.url);
+  const RUN = '20261122-121645-d34c';
+  const LOOKUPS = ['--lookups-internal', '20000', '--lookups-external', '5000'] as const;
+
+  /** The published run, as one of this machine. */
+  const saveRun = async () => {
+    const record = parseRecordAs(capacityKind, await readFile(REFERENCE, 'utf8'), REFERENCE.pathname);
+    const environment = { ...record.environment, hostname: world.machine.hostname };
+    await createStore(world, 'results').saveAs(capacityKind, { ...record, environment });
+  };
+  beforeEach(saveRun);
+
+  const basisOf = ({ figures }: CapacityPlan) => figures.find(({ name }) => name === 'replicas')?.basis;
+
+  it('plans for the lower end of what one answered, and names the run', async () => {
+    const planned = await plan(...SIZE, ...LOOKUPS);
+    // Measured: 54,946 to 60,790 lookups a second of one query each, and 9,650 to 11,136 of five.
+    expect(figureOf(planned, 'of one replica, for names of the cluster')).toBe(54_946);
+    const external = figureOf(planned, 'of one replica, for other names') ?? 0;
+    expect(external / 5).toBeCloseTo(9650, -1);
+    // 40,000 ÷ 54,946 + 50,000 ÷ 48,251, 70 % used: 2.52, and one to spare.
+    expect(planned.replicas).toBe(4);
+    expect(basisOf(planned)).toContain(`this machine's history, run ${RUN} (CoreDNS 1.15.0, default)`);
+    expect(planned.notes.join(' ')).toContain('the load generator was the limit');
+    // Memory was not measured here.
+    expect(figureOf(planned, 'steady memory')).toBe(69.82);
+  });
+
+  it.each([
+    [['--basis', RUN], 4, `measured, run ${RUN}`],
+    [['--coredns-version', '1.15.0'], 4, RUN],
+    [['--basis', 'published'], 5, 'published: CoreDNS 1.2.5, 2018'],
+    [['--coredns-version', '1.11.3'], 5, 'published: CoreDNS 1.2.5, 2018'],
+  ])('with %j: %i replicas', async (flags, replicas, basis) => {
+    const planned = await plan(...SIZE, ...LOOKUPS, ...flags);
+    expect(planned.replicas).toBe(replicas);
+    expect(basisOf(planned)).toContain(basis);
+  });
+
+  it('without both kinds of lookups for the version, a named run is refused', async () => {
+    const flags = [...SIZE, ...LOOKUPS, '--basis', RUN, '--coredns-version', '1.11.3'];
+    expect(await world.bench('capacity', 'plan', ...flags)).toBe(2);
+    expect(world.err()).toContain(
+      `--basis: run ${RUN} has no throughput for both kinds of lookups of CoreDNS 1.11.3 in the configuration default`,
+    );
   });
 });
 

@@ -11,6 +11,8 @@ export interface Coefficient {
 export interface LeastSquares {
   /** One for each column, in their order. */
   readonly coefficients: readonly Coefficient[];
+  /** Of the estimates with each other, in the order of the columns. */
+  readonly covariance: readonly (readonly number[])[];
   /** Standard deviation of the residuals. */
   readonly residual: number;
 }
@@ -36,7 +38,7 @@ function inverse(matrix: readonly (readonly number[])[]): number[][] | null {
   return rows.map((row) => row.slice(size));
 }
 
-const dot = (a: readonly number[], b: readonly number[]) =>
+export const dot = (a: readonly number[], b: readonly number[]) =>
   a.reduce((sum, value, at) => sum + value * (b[at] ?? 0), 0);
 
 /**
@@ -64,12 +66,15 @@ export function leastSquares(
   const squares = values.reduce((sum, value, at) => sum + (value - (fitted[at] ?? 0)) ** 2, 0);
   const residual = Math.sqrt(squares / degrees);
   const quantile = studentQuantile(1 - (1 - CONFIDENCE) / 2, degrees);
+  const covariance = inverted.map((row, a) =>
+    row.map((entry, b) => (residual ** 2 * entry) / ((sizes[a] ?? 1) * (sizes[b] ?? 1))),
+  );
   return {
     residual,
+    covariance,
     coefficients: estimates.map((scaledEstimate, at) => {
-      const size = sizes[at] ?? 1;
-      const half = (quantile * residual * Math.sqrt(Math.max(0, inverted[at]?.[at] ?? 0))) / size;
-      const estimate = scaledEstimate / size;
+      const half = quantile * Math.sqrt(Math.max(0, covariance[at]?.[at] ?? 0));
+      const estimate = scaledEstimate / (sizes[at] ?? 1);
       return { estimate, low: estimate - half, high: estimate + half };
     }),
   };

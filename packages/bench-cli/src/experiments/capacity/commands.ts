@@ -30,7 +30,7 @@ export function addCapacityCommands(program: Command, call: Call): void {
     .option('--nodes <n>', 'nodes of the cluster')
     .option(
       '--basis <run>',
-      "a run of bench capacity memory, or published (default: this machine's newest that fits)",
+      "a run of bench capacity memory or throughput, both (RUN+RUN), or published (default: this machine's newest that fit)",
     )
     .option('--out <directory>', 'directory of the runs (default: results)')
     .option('--chart <file>', 'write memory against objects as an SVG')

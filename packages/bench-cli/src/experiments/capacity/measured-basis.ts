@@ -1,6 +1,7 @@
 /** Lines that `bench capacity memory` has measured, as the basis of a plan. Pure. */
 import { formatCount } from '../../report/numbers.ts';
-import { studentQuantile } from '../../stats/student-t.ts';
+import { expectedValue } from '../../stats/proportional-fit.ts';
+import { observe, termCounts } from './memory/lines.ts';
 import type { MemoryFigure, MemoryFit } from './memory/memory-record.ts';
 import { type Expected, type MemoryBasis, objectsOf, type Size } from './memory-basis.ts';
 import type { Configuration } from './published.ts';
@@ -14,24 +15,24 @@ const MEASURED: Readonly<Record<Configuration, readonly string[]>> = {
   autopath: ['autopath', 'verified'],
 };
 
-const COUNTS: Readonly<Record<MemoryFit['terms'][number]['of'], (size: Size) => number>> = {
-  constant: () => 1,
-  objects: objectsOf,
-  services: ({ services }) => services,
-  pods: ({ pods }) => pods,
-  endpoints: ({ endpoints }) => endpoints,
-};
+/** A size as the points of a measurement have it. */
+const countsOf = (size: Size) => ({ ...size, objects: objectsOf(size) });
 
-/** The line at a size, with the interval of a single start around it (Student's t; the line itself is taken as exact). */
-function expected({ terms, residualBytes, starts }: MemoryFit, size: Size): Expected {
-  const bytes = terms.reduce((sum, { of, bytes: each }) => sum + each * COUNTS[of](size), 0);
+/** The line at a size, with the interval of one further start. */
+function onLine(fit: MemoryFit, size: Size): Expected {
+  const { terms, covariance, scatterRatio: residual, starts } = fit;
+  const estimates = terms.map(({ bytes }) => bytes);
   const degrees = Math.max(1, starts - terms.length);
-  const half = residualBytes * studentQuantile(0.975, degrees);
-  return {
-    value: bytes / BYTES_PER_MEGABYTE,
-    low: Math.max(0, bytes - half) / BYTES_PER_MEGABYTE,
-    high: (bytes + half) / BYTES_PER_MEGABYTE,
-  };
+  const line = { estimates, covariance, residual, degrees };
+  return expectedValue(line, termCounts(fit, countsOf(size)));
+}
+
+/** What a start has needed that read no more of anything than `size`: less can never be promised. 0 without one. */
+function neededBefore(observed: ReturnType<typeof observe>, { services, pods, endpoints }: Size): number {
+  const smaller = observed.filter(
+    ({ point }) => point.services <= services && point.pods <= pods && point.endpoints <= endpoints,
+  );
+  return Math.max(0, ...smaller.map(({ bytes }) => bytes));
 }
 
 const TERM_WORDS: Readonly<Record<string, string>> = { objects: '(pods + services)' };
@@ -54,7 +55,7 @@ export interface MeasuredOptions {
 }
 
 /** `coredns-cluster@1.11.3` is version 1.11.3; a server without one has that of its program. */
-function versionOf(record: Pick<CapacityRecord, 'programs'>, server: string): string {
+export function versionOf(record: Pick<CapacityRecord, 'programs'>, server: string): string {
   return /@(.+)$/.exec(server)?.[1] ?? record.programs.find(({ name }) => name === server)?.version ?? '';
 }
 
@@ -75,9 +76,21 @@ export function measuredBasis(
     wanted.find((fit) => fit.server === server && fit.configuration === found && fit.figure === figure);
   const steady = fitOf('steady');
   if (server === undefined || steady === undefined) return null;
+  const points = measured.points.filter((point) => point.server === server && point.configuration === found);
+  const along = (fit: MemoryFit) => {
+    const observed = observe(points, measured.starts, fit.figure);
+    return (size: Size): Expected => {
+      const { value, low, high } = onLine(fit, size);
+      return {
+        value: value / BYTES_PER_MEGABYTE,
+        low: Math.max(0, low) / BYTES_PER_MEGABYTE,
+        high: Math.max(high, neededBefore(observed, size)) / BYTES_PER_MEGABYTE,
+      };
+    };
+  };
   const at = (figure: MemoryFigure) => {
     const fit = fitOf(figure);
-    return (size: Size) => (fit === undefined ? null : expected(fit, size));
+    return fit === undefined ? () => null : along(fit);
   };
   const details = `CoreDNS ${versionOf(record, server)}, ${found}, ${steady.starts} starts with up to ${formatCount(steady.maxObjects)} objects`;
   return {
@@ -85,7 +98,7 @@ export function measuredBasis(
     source: `${origin}, run ${record.id} (${details})`,
     formula: formulaOf(steady),
     maxObjects: steady.maxObjects,
-    steady: (size) => expected(steady, size),
+    steady: along(steady),
     coldStartPeak: at('coldStartPeak'),
     relistPeak: at('relistPeak'),
   };

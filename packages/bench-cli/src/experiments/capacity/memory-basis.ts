@@ -18,7 +18,10 @@ export interface Size {
   readonly endpoints: number;
 }
 
-/** Megabytes (10⁶ bytes): what is expected, and the interval that 95 % of all starts are in. */
+/**
+ * Megabytes (10⁶ bytes): what is expected, and the interval that one further start is in with 95 % confidence. `high` is at
+ * least what any start of that size or a smaller one was measured to need.
+ */
 export interface Expected {
   readonly value: number;
   readonly low: number;

@@ -29,7 +29,7 @@ export function newCapacityRecord(
 ): CapacityRecord {
   const { session, programs, environment } = machine;
   return {
-    schemaVersion: 1,
+    schemaVersion: 2,
     experiment: 'capacity',
     id,
     generator: { name: 'dinodns-bench', version: BENCH_VERSION },

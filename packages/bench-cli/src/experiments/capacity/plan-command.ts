@@ -84,8 +84,8 @@ export async function planCommand(world: World, flags: PlanFlags, argv: readonly
   if (flags.verify === true) verificationOf(world, flags);
   const cluster = flags.fromCluster === true ? await countCluster(world, flags.context) : null;
   const demand = demandOf(flags, cluster);
-  const { basis, notes } = await basisOf(world, flags, demand);
-  const made = planCapacity(demand, basis);
+  const { basis, throughput, notes } = await basisOf(world, flags, demand);
+  const made = planCapacity(demand, basis, throughput);
   const plan = { ...made, notes: [...notes, ...made.notes] };
   if (flags.chart !== undefined) {
     const path = resolve(world.cwd, flags.chart);

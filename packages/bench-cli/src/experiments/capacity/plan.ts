@@ -7,8 +7,8 @@ import {
   PUBLISHED_BASIS,
   PUBLISHED_LINES,
   PUBLISHED_POINTS,
-  PUBLISHED_QPS,
 } from './published.ts';
+import type { ThroughputBasis } from './throughput-basis.ts';
 
 /** What the DNS has to serve. Counts are whole numbers from 0. */
 export interface Demand {
@@ -98,9 +98,8 @@ export function sizeOf({ services, pods, endpoints }: Demand): Size {
 }
 
 /** At least two, so that one may be missing. */
-function replicasFor(demand: Demand, configuration: Configuration): number {
+function replicasFor(demand: Demand, { qps }: ThroughputBasis): number {
   const queries = queriesOf(demand);
-  const qps = PUBLISHED_QPS[configuration];
   const busy = (queries.internal / qps.internal + queries.external / qps.external) / UTILIZATION;
   return Math.max(1, Math.ceil(busy)) + SPARE_REPLICAS;
 }
@@ -236,14 +235,24 @@ function queryFigures(
   ];
 }
 
+/** What one replica answers, and how many that makes. */
+function replicaFigures({ qps, source }: ThroughputBasis, replicas: number): Figure[] {
+  const used = `throughput of one, ${UTILIZATION * 100} % used, one to spare`;
+  return [
+    figure('of one replica, for names of the cluster', Math.floor(qps.internal), 'queries/s', source),
+    figure('of one replica, for other names', Math.floor(qps.external), 'queries/s', source),
+    figure('replicas', replicas, 'replicas', `${source}: ${used}`),
+  ];
+}
+
 /** The plan for a demand, from what was measured here, or published. */
-export function planCapacity(demand: Demand, basis: MemoryBasis): CapacityPlan {
+export function planCapacity(demand: Demand, basis: MemoryBasis, throughput: ThroughputBasis): CapacityPlan {
   const configuration: Configuration = demand.autopath ? 'autopath' : 'default';
   const size = sizeOf(demand);
   const objects = demand.pods + demand.services;
   const memory = memoryOf(basis, size);
   const queries = queriesOf(demand);
-  const replicas = replicasFor(demand, configuration);
+  const replicas = replicasFor(demand, throughput);
   const isExact = memory.steady.low === memory.steady.high;
   const figures: Figure[] = [
     figure('pods and services', objects, 'objects', demand.source),
@@ -262,12 +271,7 @@ export function planCapacity(demand: Demand, basis: MemoryBasis): CapacityPlan {
       'MB',
       `${LIMIT_MARGIN} × ${isExact ? 'peak' : 'the largest of these upper ends'}`,
     ),
-    figure(
-      'replicas',
-      replicas,
-      'replicas',
-      `${PUBLISHED_BASIS}: throughput of one, ${UTILIZATION * 100} % used, one to spare`,
-    ),
+    ...replicaFigures(throughput, replicas),
   ];
   return {
     demand,
@@ -281,7 +285,7 @@ export function planCapacity(demand: Demand, basis: MemoryBasis): CapacityPlan {
     verdicts: [memoryVerdict(demand, memory), replicaVerdict(demand, replicas)],
     notes: [
       ...memoryNotes(configuration, basis),
-      `Throughput was measured on nodes with two vCPUs, and ${UTILIZATION * 100} % of it is planned for; one replica is to spare.`,
+      `${throughput.conditions}. ${UTILIZATION * 100} % of it is planned for; one replica is to spare.`,
     ],
   };
 }

@@ -4,10 +4,11 @@ import { provisionedToolSchema, serverRecordSchema } from '../../results/record-
 import { envelope, type RecordKind } from '../../results/record-kind.ts';
 import { cachingResultSchema, throughputResultSchema } from './cases/cases-record.ts';
 import { type MemoryStart, memoryResultSchema } from './memory/memory-record.ts';
+import { migrate1to2 } from './migrate-1-to-2.ts';
 import { propagationResultSchema } from './propagation/propagation-record.ts';
 
 export const capacityRecordSchema = z.object({
-  ...envelope('capacity', 1),
+  ...envelope('capacity', 2),
   /** The settings as they were decided, for `--resume` and for readers. */
   settings: z.record(z.string(), z.unknown()),
   /** The programs behind `servers`, with their versions. */
@@ -27,9 +28,9 @@ export type CapacityRecord = z.output<typeof capacityRecordSchema>;
 
 export const capacityKind: RecordKind<CapacityRecord> = {
   experiment: 'capacity',
-  schemaVersion: 1,
+  schemaVersion: 2,
   schema: capacityRecordSchema,
-  migrations: [],
+  migrations: [migrate1to2],
   schemaFile: 'capacity.schema.json',
   title: 'Record of bench capacity (run.json)',
 };

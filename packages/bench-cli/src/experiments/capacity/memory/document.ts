@@ -136,7 +136,6 @@ function dataOf({ starts, points }: MemoryResult): ReportDocument['data'] {
   ]);
   const pointOf = new Map(points.map((point) => [point.key, point]));
   return {
-    fileName: 'starts.csv',
     columns: [...COLUMNS, ...peakColumns, ...stageColumns],
     rows: starts.map((start) => {
       const point = pointOf.get(start.point);
@@ -195,7 +194,7 @@ export function memoryDocument(record: CapacityRecord, result: MemoryResult): Re
         title: 'Lines',
         blocks: [
           text(
-            'Least squares through all starts of a server in a configuration. With the line, MB = constant + bytes × count; scatter is the standard deviation of the starts around it.',
+            'Least squares through all starts of a server in a configuration: MB = constant + bytes × count. Starts scatter in proportion to what they need, because Go collects its garbage when the heap has grown by a share: each start counts by its distance from the line as a share of the line. Scatter is the standard deviation of these.',
           ),
           fitTable(fits),
           publishedLines(),

@@ -156,14 +156,19 @@ export const fitTermSchema = z.object({
   high: z.number(),
 });
 
-/** Least squares through all starts of a server and configuration: bytes = constant + Σ term × count. */
+/**
+ * The line through all starts of a server and configuration: bytes = constant + Σ term × count. Starts scatter in proportion
+ * to what they need, so each counts by its distance from the line as a share of the line.
+ */
 export const memoryFitSchema = z.object({
   server: z.string(),
   configuration: z.string(),
   figure: z.enum(MEMORY_FIGURES),
   terms: z.array(fitTermSchema),
-  /** Standard deviation of the starts around the line. */
-  residualBytes: bytes,
+  /** Of the terms with each other, in their order; bytes². How well the line is known at a size. */
+  covariance: z.array(z.array(z.number())),
+  /** Standard deviation of the starts around the line, as a share of the line: 0.05 is 5 %. */
+  scatterRatio: z.number().nonnegative(),
   starts: count,
   /** Largest number of objects that was measured: the line says nothing far beyond it. */
   maxObjects: count,

@@ -1,7 +1,7 @@
 /** The tables of a measurement of memory. Pure. */
 import type { Block } from '../../../report/document/document.ts';
 import { table, text } from '../../../report/document/index.ts';
-import { formatCount, formatFixed } from '../../../report/numbers.ts';
+import { formatCount, formatFixed, formatShort } from '../../../report/numbers.ts';
 import { median } from '../../../stats/intervals.ts';
 import { BYTES_PER_MEGABYTE, kilobytesEach, megabytes, numberColumn, withInterval } from '../figures.ts';
 import { fittedLine, type MemoryLine, PUBLISHED_LINES, PUBLISHED_POINTS } from '../published.ts';
@@ -113,7 +113,7 @@ export function fitTable(fits: readonly MemoryFit[]): Block {
       { title: 'Figure' },
       { title: 'Line [95 %]' },
       { title: 'MB, as published' },
-      numberColumn('Scatter, MB'),
+      numberColumn('Scatter'),
       numberColumn('Starts'),
     ],
     fits
@@ -124,7 +124,7 @@ export function fitTable(fits: readonly MemoryFit[]): Block {
         FIGURE_TITLES[fit.figure].toLowerCase(),
         fit.terms.map(termText).join(' + '),
         asFormula(fit),
-        megabytes(fit.residualBytes),
+        `${formatShort(100 * fit.scatterRatio)} %`,
         String(fit.starts),
       ]),
   );

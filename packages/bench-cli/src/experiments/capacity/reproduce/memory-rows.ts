@@ -2,8 +2,8 @@
 import type { ImportedCase } from '../../../history/imported.ts';
 import { median } from '../../../stats/intervals.ts';
 import { BYTES_PER_MEGABYTE } from '../figures.ts';
+import { figureOf } from '../memory/figure-of.ts';
 import type { MemoryFigure, MemoryFit, MemoryPointRecord } from '../memory/memory-record.ts';
-import { figureOf } from '../memory/summarize.ts';
 import { completeStarts } from '../memory/tables.ts';
 import {
   type Configuration,
