@@ -1,4 +1,6 @@
 /** The pure parts of an in-place swap: what changes are, when a canary has lost too much, what flags mean. */
+import { readdir } from 'node:fs/promises';
+import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import {
   type Change,
@@ -14,6 +16,7 @@ import { isEqual, pointerOf, valueAt } from '../src/cluster-changes/json.ts';
 import { placeOf } from '../src/cluster-changes/place.ts';
 import { describeRight } from '../src/cluster-changes/rights.ts';
 import { rolloutOf } from '../src/cluster-changes/rollout.ts';
+import { configure } from '../src/config/configuration.ts';
 import {
   type CanarySecond,
   countSeconds,
@@ -25,6 +28,7 @@ import { versionPrinted } from '../src/experiments/swap/in-place/image-check.ts'
 import { parseSequence } from '../src/experiments/swap/in-place/placements.ts';
 import { versionInMetrics } from '../src/experiments/swap/in-place/pod-versions.ts';
 import { targetImage } from '../src/experiments/swap/in-place/target-image.ts';
+import { withFolder } from '../src/experiments/swap/run-swap.ts';
 import { testWorld } from './support/test-world.ts';
 
 const IMAGE = '/spec/template/spec/containers/0/image';
@@ -266,5 +270,29 @@ describe('a version', () => {
     expect(versionInMetrics('coredns_up 1')).toBeNull();
     expect(versionPrinted('CoreDNS-1.11.3\nlinux/amd64, go1.21.11, a6338e9\n')).toBe('1.11.3');
     expect(versionPrinted('0.1.0')).toBeNull();
+  });
+});
+
+describe('the folder of a swap', () => {
+  const runId = '20261122-180000-abcd';
+
+  it.each([
+    ['is gone after a refusal', false, []],
+    ['stays when a record was saved, whatever follows', true, [runId]],
+  ])('%s', async (_, isSaved, left) => {
+    const world = await testWorld();
+    try {
+      const out = join(world.directory, 'results');
+      const configuration = configure({ env: {}, flags: { out } });
+      const refused = withFolder({ world, configuration, runId }, async ({ directory, onSaved }) => {
+        expect(await readdir(directory)).toContain('raw');
+        if (isSaved) onSaved();
+        throw new Error('refused');
+      });
+      await expect(refused).rejects.toThrow('refused');
+      expect(await readdir(out)).toEqual(left);
+    } finally {
+      await world.remove();
+    }
   });
 });

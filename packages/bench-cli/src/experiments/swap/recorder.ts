@@ -24,6 +24,8 @@ export interface RunFolder {
   readonly world: World;
   readonly store: RunStore;
   readonly directory: string;
+  /** To be called when it has a record. */
+  readonly onSaved: () => void;
 }
 
 /** What is known of a run before its first placement. */
@@ -108,12 +110,15 @@ export interface SwapRecording {
 
 /** Saves the record of a run that begins, so that one that is killed says how far it came. */
 export async function startRecording(
-  { world, store, directory }: RunFolder,
+  { world, store, directory, onSaved }: RunFolder,
   start: SwapStart,
 ): Promise<SwapRecording> {
   let record = await newRecord(world, start);
-  const save = () =>
-    store.saveAs(swapKind, withPortablePaths(record, { cwd: world.cwd, home: world.env.HOME }), directory);
+  const save = async () => {
+    const portable = withPortablePaths(record, { cwd: world.cwd, home: world.env.HOME });
+    await store.saveAs(swapKind, portable, directory);
+    onSaved();
+  };
   await save();
   return {
     async add(placement) {

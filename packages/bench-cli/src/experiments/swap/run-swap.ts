@@ -63,7 +63,7 @@ export async function runSwap<S>(
   }
 }
 
-/** Makes the folder of the run, and keeps other benches out of it meanwhile. */
+/** Makes the folder of the run, and keeps other benches out of it meanwhile. A folder without a record is removed. */
 export async function withFolder<T>(
   { world, configuration, runId }: Pick<SwapCall, 'world' | 'configuration' | 'runId'>,
   act: (folder: RunFolder) => Promise<T>,
@@ -72,10 +72,15 @@ export async function withFolder<T>(
   const directory = store.directoryOf(runId);
   await store.makeRawDirectory(directory);
   const unlock = await store.lock(directory);
+  let isKept = false;
+  const onSaved = () => {
+    isKept = true;
+  };
   try {
-    return await act({ world, store, directory });
+    return await act({ world, store, directory, onSaved });
   } finally {
     await unlock();
+    if (!isKept) await world.fs.rm(directory, { recursive: true, force: true });
   }
 }
 

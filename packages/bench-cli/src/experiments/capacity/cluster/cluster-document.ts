@@ -134,7 +134,6 @@ export function clusterDocument(record: ClusterRecord): ReportDocument {
       },
     ],
     data: {
-      fileName: 'starts.csv',
       columns: [
         'configuration',
         'objects',
