@@ -76,11 +76,11 @@ function recoveryText({
 /** The highest rates of the narrowest and of the widest band, which is the limit. */
 function ratesText({ bands }: LossResult): string {
   const [first, last] = [bands[0], bands.at(-1)];
-  const parts = [...new Set([first, last])].flatMap((band) =>
+  const parts = [...new Set([first, last])].flatMap((band, index) =>
     band?.rate == null
       ? []
       : [
-          `${bandTitle(band.maxLostRatio).toLowerCase()} up to ${rateWords(band.rate, band.generatorLimited)}`,
+          `${index === 0 ? bandTitle(band.maxLostRatio) : bandTitle(band.maxLostRatio).toLowerCase()} up to ${rateWords(band.rate, band.generatorLimited)}`,
         ],
   );
   return parts.join(', ');
@@ -113,7 +113,7 @@ function findingsOf(record: LossRecord): Finding[] {
             {
               subject: title,
               badge: { text: 'losses', tone: 'even' as const },
-              sentence: `of ${formatCount(queriesSent)} queries at all rates, ${formatCount(losses.lost)} were lost: ${whereText(losses)}.`,
+              sentence: `Of ${formatCount(queriesSent)} queries at all rates, ${formatCount(losses.lost)} were lost: ${whereText(losses)}.`,
             },
           ]),
     ];
