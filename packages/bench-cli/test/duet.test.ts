@@ -1,7 +1,7 @@
 /** The parts of a duet that need no server. */
 import { describe, expect, it } from 'vitest';
 import { configure } from '../src/config/configuration.ts';
-import { joinLoads, joinObservations } from '../src/measure/merge-slices.ts';
+import { joinLoads, joinObservations, overSlices } from '../src/measure/merge-slices.ts';
 import { neighboursBetween } from '../src/measure/neighbours.ts';
 import { parseCpuLine } from '../src/observe/neighbours.ts';
 import { grownWithout, parseFilePages, sharedBetween } from '../src/observe/shared-memory.ts';
@@ -50,6 +50,16 @@ describe('when a run is a duet', () => {
   it('refuses what is not possible, with the reason', () => {
     expect(() => uses({ duet: 'on', objective: 'max-rate' })).toThrow('searches with one server at a time');
     expect(() => uses({ duet: 'on' }, 1_000_000)).toThrow('with 1000000 queries would not get through it');
+  });
+
+  it('is one on a cluster only if asked for, with one loader', () => {
+    const cluster = { target: 'kubernetes' };
+    expect(uses({ ...cluster, duet: 'on' })).toBe(true);
+    expect(uses({ ...cluster, duet: 'auto' })).toBe(false);
+    expect(uses({ ...cluster, duet: 'on', servers: 'dinodns' })).toBe(false);
+    expect(() => uses({ ...cluster, duet: 'on', loaders: '2' })).toThrow(
+      'one Job sends all slices, and --loaders asks for 2',
+    );
   });
 
   it('divides the measured time into whole slices', () => {
@@ -121,6 +131,49 @@ describe('slices joined', () => {
       samples: [{ atSeconds: 0.5 }, { atSeconds: 2.5 }],
     });
     expect(joinObservations([part(1, 100), null])).toBeNull();
+  });
+});
+
+describe('what was observed over a whole round', () => {
+  const outcome = {
+    result: loadOf(1000, 4, 0.001),
+    observation: null,
+    command: ['dnsperf'],
+    wasTheLimit: null,
+  };
+  const joined = { outcomes: [outcome], observation: null, instances: null, losses: null };
+  const observation: Observation = {
+    cpuSource: 'kubelet-summary',
+    durationSeconds: 30,
+    cpuSeconds: 2.5,
+    cpuCores: 2.5 / 30,
+    memoryBytes: { mean: 100, max: 120, source: 'working-set' },
+    throttling: { periods: 50, throttledPeriods: 5, throttledSeconds: 0.3 },
+    processes: 1,
+    sampleIntervalSeconds: 10,
+    samples: [{ atSeconds: 10, cpuCores: 0.1, memoryBytes: 100 }],
+  };
+  const pod = { name: 'p', node: 'n', queries: null, memoryBytes: 100, throttledSeconds: 0.3, sidecars: [] };
+
+  it('is of all its queries, so that the slices have the share of theirs', () => {
+    const instances = [{ ...pod, cpuSeconds: 2.5, cpuCores: 2.5 / 30 }];
+    // A thousand queries more were answered while the slices settled.
+    const spread = overSlices(joined, { observation, instances }, 5000);
+    expect(spread.observation).toMatchObject({
+      cpuSeconds: 2,
+      cpuCores: 0.5,
+      durationSeconds: 4,
+      samples: [],
+    });
+    expect(spread.observation?.memoryBytes).toEqual(observation.memoryBytes);
+    expect(spread.observation?.throttling).toEqual(observation.throttling);
+    expect(spread.instances).toMatchObject([{ cpuSeconds: 2, cpuCores: 0.5, memoryBytes: 100 }]);
+  });
+
+  it('is nothing where nothing was observed, or not the CPU of an instance', () => {
+    expect(overSlices(joined, { observation: null, instances: null }, 5000)).toEqual(joined);
+    const instances = [{ ...pod, cpuSeconds: null, cpuCores: 0.1 }];
+    expect(overSlices(joined, { observation, instances }, 5000).instances).toEqual(instances);
   });
 });
 

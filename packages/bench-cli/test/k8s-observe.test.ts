@@ -166,14 +166,17 @@ function fakeClock(): Clock & { seconds: number } {
   return clock;
 }
 
-/** A kubelet that looks at its pods every `every` seconds only; they use one core from second 30 to 40. */
-function kubelet(clock: Clock, every: number) {
+/**
+ * A kubelet that looks at its pods every `every` seconds only; they use one core from second 30 to 40, and `idleCores` all the
+ * time.
+ */
+function kubelet(clock: Clock, every: number, idleCores = 0) {
   const looked = () => Math.floor(clock.monotonicSeconds() / every) * every;
   const used = (at: number) => Math.min(10, Math.max(0, at - 30));
   const usage = async (): Promise<ReadonlyMap<string, PodReading>> => {
     const at = looked();
-    const stamp = String(at);
-    const cpu = { stamp, cpuSeconds: used(at) };
+    const stamp = new Date(at * 1000).toISOString();
+    const cpu = { stamp, cpuSeconds: used(at) + idleCores * at };
     return new Map([['p', { cpu, memoryBytes: 1000 + at, processes: 1, sidecars: new Map() }]]);
   };
   const throttling = async (): Promise<ReadonlyMap<string, ThrottlingReading>> => {
@@ -207,6 +210,34 @@ describe('observing pods', () => {
     for (const { atSeconds } of seen?.samples ?? []) expect(atSeconds).toBeGreaterThan(0);
     expect(window.instances?.()).toMatchObject([{ name: 'p', node: 'n', cpuSeconds: 10, queries: null }]);
     expect(began).toBeGreaterThanOrEqual(30);
+  });
+
+  it.each([1, 10, 15])(
+    'sees first what they use without load, by a kubelet that looks every %d seconds',
+    async (every) => {
+      const clock = fakeClock();
+      const source = kubelet(clock, every, 0.004);
+      const options = { clock, source, pods, loadSeconds: 20, signal, idleFirst: true };
+      const window = await observePods(options);
+      expect(clock.seconds).toBeLessThanOrEqual(2 * every + 8);
+      expect(window.idleCores?.()).toBeCloseTo(0.004, 9);
+      while (clock.seconds < 40) await clock.sleep(0.5);
+      const seen = await window.end();
+      expect(seen?.cpuSeconds).toBeGreaterThanOrEqual(10);
+      expect(seen?.cpuSeconds).toBeLessThan(10.3);
+    },
+  );
+
+  it('does not know what they use without load if it has not looked', async () => {
+    const clock = fakeClock();
+    const window = await observePods({
+      clock,
+      source: kubelet(clock, 10, 0.1),
+      pods,
+      loadSeconds: 20,
+      signal,
+    });
+    expect(window.idleCores?.()).toBeNull();
   });
 
   it('says nothing when the kubelet does not look any more', async () => {

@@ -49,6 +49,18 @@ describe('a trend within the rounds of a duet', () => {
     );
   });
 
+  it('is that of the time per query where slices have no CPU figures, as on a cluster', () => {
+    const record = recordOf(1.15, 7);
+    for (const { duet } of okOf(record)) {
+      for (const slice of duet?.slices ?? []) {
+        slice.qps = 1e-2 / (slice.cpuSecondsPerQuery ?? 1);
+        slice.cpuSecondsPerQuery = null;
+      }
+    }
+    expect(examineSliceTrends(okOf(record))).toMatchObject([{ figure: 'time' }]);
+    expect(findings(record).join('\n')).toMatch(/needed 1\d\.\d % more time per query in the first slice/);
+  });
+
   it('is not found where there is none, in at most one of twenty runs', () => {
     const told = Array.from({ length: 200 }, (_, run) => examineSliceTrends(okOf(recordOf(1, 7, `${run}`))));
     expect(told.filter(({ length }) => length > 0).length).toBeLessThanOrEqual(10);

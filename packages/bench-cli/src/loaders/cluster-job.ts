@@ -45,8 +45,7 @@ export function parseTimes(lines: readonly string[]): number | null {
 }
 
 /** The loader's own CPU, over its run time. */
-export function loaderObservation(lines: readonly string[], runTimeSeconds: number): Observation | null {
-  const cpuSeconds = parseTimes(lines);
+export function loaderObservation(cpuSeconds: number | null, runTimeSeconds: number): Observation | null {
   if (cpuSeconds === null) return null;
   return {
     cpuSource: 'proc',
@@ -98,28 +97,36 @@ function loaderResources({ settings, loaderRequestCores }: ClusterRun): V1Resour
   return loaderRequestCores > 0 ? { requests: { cpu: cpuQuantity(loaderRequestCores) } } : {};
 }
 
-/** Runs a loader's program once and keeps its raw output. */
-export async function runLoaderJob(
-  run: ClusterRun,
-  request: LoadRequest,
-  queries: ConfigMapMount,
-  program: readonly string[],
-  onLine: (line: string) => void,
-): Promise<LoaderJobOutcome> {
+/** What a loader's Job runs. */
+export interface LoaderJob {
+  readonly command: readonly string[];
+  readonly args: readonly string[];
+  readonly queries: ConfigMapMount;
+  /** How long it sends queries and waits for answers, in all. */
+  readonly runSeconds: number;
+  readonly onLine: (line: string) => void;
+  readonly signal: AbortSignal;
+}
+
+/** How long one load takes. */
+export function secondsOfLoad({ durationSeconds, timeoutSeconds }: LoadRequest): number {
+  return durationSeconds + timeoutSeconds;
+}
+
+/** Runs a loader's Job, and resolves with its output. */
+export async function runLoaderJob(run: ClusterRun, job: LoaderJob): Promise<LoaderJobOutcome> {
   const { client, namespace, runId, settings, images, pullSecrets } = run;
   run.jobs += 1;
   const unit = `load-${run.jobs}`;
   const labels = unitLabels(runId, 'loader', unit);
   const lines: string[] = [];
-  // At the gate it waits until the pods of the others have started.
-  const waitSeconds = request.gate === undefined ? 0 : settings.readyTime;
-  const runSeconds = waitSeconds + request.durationSeconds + request.timeoutSeconds + GRACE_SECONDS;
+  const runSeconds = job.runSeconds + GRACE_SECONDS;
   const { pod, exitCode } = await runJob({
     client,
     namespace,
     labels: unitSelector(runId, unit),
     what: 'the loader',
-    signal: request.signal,
+    signal: job.signal,
     job: jobOf({
       name: unit,
       namespace,
@@ -127,9 +134,10 @@ export async function runLoaderJob(
       settings,
       component: 'loader',
       image: images.loader,
-      ...timedCommand(program),
+      command: job.command,
+      args: job.args,
       resources: loaderResources(run),
-      mounts: { [QUERY_DIRECTORY]: queries },
+      mounts: { [QUERY_DIRECTORY]: job.queries },
       pullSecrets,
       deadlineSeconds: settings.readyTime + runSeconds,
     }),
@@ -138,10 +146,18 @@ export async function runLoaderJob(
     runSeconds,
     onLine: (line) => {
       lines.push(line);
-      onLine(line);
+      job.onLine(line);
     },
   });
   if (pod.spec?.nodeName !== undefined) run.placement.loaders.add(pod.spec.nodeName);
-  await run.world.fs.appendFile(request.outputFile, lines.map((line) => `${line}\n`).join(''));
   return { lines, exitCode, pod };
+}
+
+/** Keeps the raw output of a load. */
+export function keepOutput(
+  { world }: ClusterRun,
+  { outputFile }: LoadRequest,
+  lines: readonly string[],
+): Promise<void> {
+  return world.fs.appendFile(outputFile, lines.map((line) => `${line}\n`).join(''));
 }

@@ -5,6 +5,7 @@
 
 import type { GateAddress, WorkloadInput } from '@dinodns-bench/load';
 import type { Endpoint } from '../dns/endpoint.ts';
+import type { BenchError } from '../errors.ts';
 import type { LoadResult, Observation, Transport } from '../results/record.ts';
 import type { Gate, LoadWindow } from './gate/gate.ts';
 
@@ -102,11 +103,25 @@ export interface GateRequest {
   readonly signal: AbortSignal;
 }
 
+/** One of several loads that followed each other. */
+export interface LoadTurn {
+  /** When its program was started, since that of the first was. Null where its place does not say. */
+  readonly atSeconds: number | null;
+  /** `E_LOADER_FAILED` if it gave no result, or was omitted. */
+  readonly ended: LoadOutcome | BenchError;
+}
+
 export interface Loader {
   readonly kind: 'dnsperf' | 'builtin';
   readonly version: string;
   /** Rejects with `E_LOADER_FAILED` (its last lines as evidence) if it gives no result. */
   load(request: LoadRequest): Promise<LoadOutcome>;
+  /**
+   * Runs loads one after the other in one place, without a pause but for the starts of their programs. They have the same
+   * query file and signal, and no gate. A load that fails, or gets no answer, is no obstacle to those of other servers; the
+   * rest for its server is omitted. Absent where a load starts as quickly by itself.
+   */
+  loadInTurn?(requests: readonly LoadRequest[]): Promise<readonly LoadTurn[]>;
   /** Opens a gate at a place that all loaders reach. */
   openGate(request: GateRequest): Promise<Gate>;
 }

@@ -6,68 +6,28 @@
  * CPUs has no room.
  */
 
-import type { LoadOutcome } from '../loaders/loader.ts';
 import { readSharedBetween } from '../observe/shared-memory.ts';
-import type { PlannedTrial } from '../plan/plan.ts';
-import { balancedOrder, type DuetPlan } from '../plan/plan.ts';
-import type { Counters, Neighbours, Slice, Trial } from '../results/record.ts';
-import type { Server } from '../servers/server.ts';
-import type { Deployment } from '../targets/target.ts';
-import { countServer, type ServerCounting } from './count-server.ts';
-import { loadAndObserve, runLoaders } from './load.ts';
+import type { DuetPlan } from '../plan/plan.ts';
+import type { Counters, Trial } from '../results/record.ts';
+import { countServer } from './count-server.ts';
 import {
-  checkDeployment,
-  type Loaded,
-  limitOfLoad,
-  type Measured,
-  measuredOf,
-  type Subject,
-} from './measured.ts';
-import { mergeLoads } from './merge-loads.ts';
-import { joinSlices } from './merge-slices.ts';
-import { createNeighbourMeter, type NeighbourMeter } from './neighbours.ts';
-import { deployTrial, failureOf, paceOf, type TrialOutcome, warmUp } from './trial.ts';
-import type { TrialContext, TrialProgress } from './trial-context.ts';
-
-/** One of the servers of a round. */
-export interface Entrant {
-  readonly planned: PlannedTrial;
-  readonly server: Server;
-}
-
-export interface DuetEvents extends TrialProgress {
-  trialStarted(planned: PlannedTrial, server: Server): void;
-}
-
-interface Measurement {
-  readonly slice: Slice;
-  readonly loaded: Loaded;
-}
-
-/** A server of the round, as far as it has come. It stays as it is once it has failed. */
-interface Contestant extends Entrant {
-  deployment: Deployment | null;
-  checkedAnswers: number;
-  readonly measurements: Measurement[];
-  /** CPU seconds while others had the load, and how long that was. */
-  idle: { cpuSeconds: number; seconds: number } | null;
-  sharedMemoryBytes: number | null;
-  /** From the end of the warm-up, over the load that does not count too. */
-  counting: ServerCounting | null;
-  queries: number;
-  failure: unknown;
-}
-
-interface Round {
-  readonly context: TrialContext;
-  readonly events: DuetEvents;
-  readonly contestants: readonly Contestant[];
-  readonly meter: NeighbourMeter;
-  readonly plan: DuetPlan;
-}
-
-const up = (contestant: Contestant): contestant is Contestant & { deployment: Deployment } =>
-  contestant.failure === undefined && contestant.deployment !== null;
+  attempt,
+  type Contestant,
+  completedOf,
+  contestantOf,
+  type Deployed,
+  type DuetEvents,
+  type Entrant,
+  isUp,
+  type Round,
+} from './duet-contestant.ts';
+import { measureInOneJob } from './duet-job.ts';
+import { measureSlices } from './duet-slices.ts';
+import { checkDeployment, type Loaded, type Measured, measuredOf } from './measured.ts';
+import { joinSlices, overSlices } from './merge-slices.ts';
+import { createNeighbourMeter } from './neighbours.ts';
+import { deployTrial, failureOf, type TrialOutcome, warmUp } from './trial.ts';
+import type { TrialContext } from './trial-context.ts';
 
 /**
  * Runs one round: a trial for each entrant, in their order. A server that fails is out, and its trial a failed one; the
@@ -80,19 +40,7 @@ export async function runDuetRound(
   events: DuetEvents,
 ): Promise<TrialOutcome[]> {
   const startedAt = context.world.clock.now().toISOString();
-  const contestants = entrants.map(
-    (entrant): Contestant => ({
-      ...entrant,
-      deployment: null,
-      checkedAnswers: 0,
-      measurements: [],
-      idle: null,
-      sharedMemoryBytes: null,
-      counting: null,
-      queries: 0,
-      failure: undefined,
-    }),
-  );
+  const contestants = entrants.map(contestantOf);
   const meter = await createNeighbourMeter(context.world);
   const round: Round = { context, events, contestants, meter, plan };
   try {
@@ -100,7 +48,10 @@ export async function runDuetRound(
       await attempt(round, contestant, () => deploy(round, contestant));
       await attempt(round, contestant, () => prepare(round, contestant));
     }
-    await measureSlices(round);
+    const { loader } = context;
+    await (loader.loadInTurn === undefined
+      ? measureSlices(round)
+      : measureInOneJob(round, loader.loadInTurn));
     await measureSharing(round);
     return await Promise.all(contestants.map((contestant) => outcomeOf(round, contestant, startedAt)));
   } finally {
@@ -110,132 +61,18 @@ export async function runDuetRound(
   }
 }
 
-/** Runs a step of one server, unless it has failed before. A server that dies meanwhile has failed. */
-async function attempt(
-  { context, events }: Round,
-  contestant: Contestant,
-  step: () => Promise<void>,
-): Promise<void> {
-  context.signal.throwIfAborted();
-  if (contestant.failure !== undefined) return;
-  events.trialStarted(contestant.planned, contestant.server);
-  const running = step();
-  try {
-    const { deployment } = contestant;
-    await (deployment === null ? running : Promise.race([running, deployment.died]));
-  } catch (error) {
-    context.signal.throwIfAborted();
-    contestant.failure = error;
-    // Its loaders end with it; nothing of it may disturb the others.
-    await running.catch(() => undefined);
-    await contestant.deployment?.remove();
-  }
-}
-
 async function deploy({ context, events }: Round, contestant: Contestant): Promise<void> {
   events.phase('starting');
   contestant.deployment = await deployTrial(context, contestant.planned, contestant.server);
 }
 
 async function prepare({ context, events }: Round, contestant: Contestant): Promise<void> {
-  if (!up(contestant)) return;
+  if (!isUp(contestant)) return;
   const { planned, server, deployment } = contestant;
   events.phase('checking answers');
   contestant.checkedAnswers = await checkDeployment({ context, planned, server, deployment });
   await warmUp(context, planned, deployment, events);
   contestant.counting = await countServer(context, deployment);
-}
-
-/** CPU seconds of every server that is up. */
-async function usageOf(contestants: readonly Contestant[]): Promise<Map<Contestant, number>> {
-  const used = await Promise.all(
-    contestants.filter(up).map(async (contestant) => {
-      const usage = await contestant.deployment.usage?.();
-      return usage === undefined ? [] : [[contestant, usage.cpuSeconds] as const];
-    }),
-  );
-  return new Map(used.flat());
-}
-
-async function measureSlices(round: Round): Promise<void> {
-  const { contestants, plan, context } = round;
-  const { clock } = context.world;
-  const began = clock.monotonicSeconds();
-  const first = contestants[0]?.planned.round ?? 0;
-  let position = 0;
-  for (let turn = 0; turn < plan.slices; turn += 1) {
-    for (const contestant of balancedOrder(contestants, first + turn)) {
-      const [before, from] = [await usageOf(contestants), clock.monotonicSeconds()];
-      const place = { position, atSeconds: from - began };
-      await attempt(round, contestant, () => measureSlice(round, contestant, place));
-      addIdle(contestants, contestant, before, await usageOf(contestants), clock.monotonicSeconds() - from);
-      position += 1;
-    }
-  }
-}
-
-/** What all but one used meanwhile. */
-function addIdle(
-  contestants: readonly Contestant[],
-  busy: Contestant,
-  before: ReadonlyMap<Contestant, number>,
-  after: ReadonlyMap<Contestant, number>,
-  seconds: number,
-): void {
-  for (const contestant of contestants) {
-    const [from, to] = [before.get(contestant), after.get(contestant)];
-    if (contestant === busy || from === undefined || to === undefined) continue;
-    const { idle } = contestant;
-    contestant.idle = {
-      cpuSeconds: (idle?.cpuSeconds ?? 0) + Math.max(0, to - from),
-      seconds: (idle?.seconds ?? 0) + seconds,
-    };
-  }
-}
-
-async function measureSlice(
-  { context, events, meter, plan }: Round,
-  contestant: Contestant,
-  place: Pick<Slice, 'position' | 'atSeconds'>,
-): Promise<void> {
-  if (!up(contestant)) return;
-  const { planned, server, deployment } = contestant;
-  const pace = paceOf(context, planned, null);
-  events.phase('measuring');
-  if (plan.settleSeconds > 0) {
-    const settled = await runLoaders(context, planned, deployment, {
-      stage: 'settle',
-      ...pace,
-      durationSeconds: plan.settleSeconds,
-      progress: events,
-      onStarted: () => undefined,
-    });
-    contestant.queries += completedOf(settled);
-  }
-  const usage = await deployment.usage?.();
-  const window = await meter.begin(usage?.pids ?? []);
-  const loaded = await loadAndObserve(context, planned, deployment, {
-    stage: `slice-${contestant.measurements.length + 1}`,
-    ...pace,
-    durationSeconds: plan.sliceSeconds,
-    progress: events,
-  });
-  const neighbours = await window.end({
-    serverSeconds: loaded.observation?.cpuSeconds ?? 0,
-    loaderSeconds: loaded.outcomes.reduce(
-      (total, { observation }) => total + (observation?.cpuSeconds ?? 0),
-      0,
-    ),
-  });
-  contestant.queries += completedOf(loaded.outcomes);
-  contestant.measurements.push({
-    loaded,
-    slice: sliceOf({ context, planned, server, deployment }, loaded, neighbours, place),
-  });
-}
-
-function completedOf(outcomes: readonly LoadOutcome[]): number {
-  return outcomes.reduce((total, { result }) => total + result.queriesCompleted, 0);
 }
 
 /** What was counted, as if it had been over the slices only: a server that waits does nothing. */
@@ -255,31 +92,9 @@ async function countersOfSlices({
   };
 }
 
-function sliceOf(
-  subject: Subject,
-  { outcomes, observation }: Loaded,
-  neighbours: Neighbours | null,
-  place: Pick<Slice, 'position' | 'atSeconds'>,
-): Slice {
-  const load = mergeLoads(outcomes.map(({ result }) => result));
-  return {
-    ...place,
-    durationSeconds: load.runTimeSeconds,
-    qps: load.qps,
-    latencySeconds: load.latencySeconds?.mean ?? null,
-    cpuSecondsPerQuery:
-      observation === null || load.queriesCompleted === 0
-        ? null
-        : observation.cpuSeconds / load.queriesCompleted,
-    lostRatio: load.queriesSent === 0 ? 0 : load.queriesLost / load.queriesSent,
-    limitedBy: limitOfLoad(subject, outcomes, load, observation),
-    neighbours,
-  };
-}
-
 /** How much memory each server seems not to have because the others are up. */
 async function measureSharing({ context, contestants }: Round): Promise<void> {
-  const alive = contestants.filter(up);
+  const alive = contestants.filter(isUp);
   const pids = await Promise.all(
     alive.map(async ({ deployment }) => (await deployment.usage?.())?.pids ?? []),
   );
@@ -306,7 +121,7 @@ async function outcomeOf(
   };
   const files = deployment?.files ?? {};
   try {
-    if (!up(contestant)) throw contestant.failure;
+    if (!isUp(contestant)) throw contestant.failure;
     const measured = await recordOf(context, contestant, plan);
     return { trial: { ...described, status: 'ok', ...measured }, files };
   } catch (error) {
@@ -316,23 +131,23 @@ async function outcomeOf(
   }
 }
 
-async function recordOf(
-  context: TrialContext,
-  contestant: Contestant & { deployment: Deployment },
-  plan: DuetPlan,
-): Promise<Measured> {
-  const { planned, server, deployment, measurements, checkedAnswers, idle, sharedMemoryBytes } = contestant;
+async function recordOf(context: TrialContext, contestant: Deployed, plan: DuetPlan): Promise<Measured> {
+  const { planned, server, deployment, measurements, checkedAnswers } = contestant;
+  const { wholeRound, idleCores, sharedMemoryBytes, queries } = contestant;
   const subject = { context, planned, server, deployment };
   const joined = joinSlices(measurements.map((item) => item.loaded));
   const loaded = {
-    ...withSharedMemory(joined, sharedMemoryBytes),
+    ...withSharedMemory(
+      wholeRound === null ? joined : overSlices(joined, wholeRound, queries),
+      sharedMemoryBytes,
+    ),
     counters: await countersOfSlices(contestant),
   };
   return {
     ...(await measuredOf(subject, loaded, checkedAnswers, null, plan.slices)),
     duet: {
       slices: measurements.map(({ slice }) => slice),
-      idleCores: idle === null ? null : idle.cpuSeconds / idle.seconds,
+      idleCores,
       sharedMemoryBytes,
     },
   };

@@ -67,42 +67,59 @@ function placesOf({ configuration }: TrialContext, { endpoints }: Deployment): E
   return endpoints.flatMap((endpoint) => new Array<Endpoint>(configuration.loaders).fill(endpoint));
 }
 
+/** What a load is. */
+type LoadShape = Pick<LoadStage, 'stage' | 'durationSeconds' | 'ratePerSecond' | 'openLoop' | 'after'>;
+
+/** The request for one of `count` loaders, which share the rate; `index` is its own number. */
+export function requestFor(
+  context: TrialContext,
+  planned: PlannedTrial,
+  endpoint: Endpoint,
+  { stage, durationSeconds, ratePerSecond, openLoop, after }: LoadShape,
+  { index, count }: { readonly index: number; readonly count: number } = { index: 0, count: 1 },
+): Omit<LoadRequest, 'onStarted' | 'onProgress' | 'signal'> {
+  const { configuration, loader } = context;
+  const { queryFile, workload } = workloadOf(context, planned);
+  return {
+    endpoint,
+    transport: planned.case.transport,
+    queryFile,
+    source: workload.builtin?.source ?? null,
+    dnssecOk: configuration.dnssec,
+    durationSeconds,
+    ratePerSecond: ratePerSecond === null ? null : ratePerSecond / count,
+    openLoop,
+    ...(after === undefined ? {} : { after: { ...after, ratePerSecond: after.ratePerSecond / count } }),
+    ...loadFor(configuration, endpoint),
+    timeoutSeconds: configuration.timeoutSeconds,
+    outputFile: `${rawFolderOf(context, planned)}/${loader.kind}-${stage}-${index + 1}.txt`,
+  };
+}
+
 /** Runs all loaders at once. Stops the others as soon as one fails. */
 export async function runLoaders(
   context: TrialContext,
   planned: PlannedTrial,
   deployment: Deployment,
-  { stage, durationSeconds, progress, onStarted, ratePerSecond, openLoop, after }: LoadStage,
+  stage: LoadStage,
 ): Promise<LoadOutcome[]> {
   const { configuration, loader } = context;
-  const { queryFile, workload } = workloadOf(context, planned);
   const places = placesOf(context, deployment);
   const count = places.length;
   const rates = new Array<number>(count).fill(0);
   const failed = new AbortController();
   deployment.died.catch((error: unknown) => failed.abort(error));
   const signal = AbortSignal.any([context.signal, failed.signal]);
-  const runSeconds = durationSeconds + configuration.timeoutSeconds;
+  const runSeconds = stage.durationSeconds + configuration.timeoutSeconds;
   const gate =
     configuration.loaders === 1 ? null : await loader.openGate({ loaders: count, runSeconds, signal });
   const requests = places.map(
     (endpoint, index): LoadRequest => ({
-      endpoint,
-      transport: planned.case.transport,
-      queryFile,
-      source: workload.builtin?.source ?? null,
-      dnssecOk: configuration.dnssec,
-      durationSeconds,
-      ratePerSecond: ratePerSecond === null ? null : ratePerSecond / count,
-      openLoop,
-      ...(after === undefined ? {} : { after: { ...after, ratePerSecond: after.ratePerSecond / count } }),
-      ...loadFor(configuration, endpoint),
-      timeoutSeconds: configuration.timeoutSeconds,
-      outputFile: `${rawFolderOf(context, planned)}/${loader.kind}-${stage}-${index + 1}.txt`,
-      onStarted,
+      ...requestFor(context, planned, endpoint, stage, { index, count }),
+      onStarted: stage.onStarted,
       onProgress: (qps) => {
         rates[index] = qps;
-        progress.rate(rates.reduce((total, rate) => total + rate, 0));
+        stage.progress.rate(rates.reduce((total, rate) => total + rate, 0));
       },
       signal,
       ...(gate === null ? {} : { gate: { address: gate.address, port: gate.port, index } }),
@@ -137,7 +154,8 @@ async function meterOf(
 const ON_A_CLUSTER =
   'only what the load generator sees in its own pod is known: the counters of the server’s pod and of the nodes cannot be read from there';
 
-function lossesOf(
+/** Where the lost queries of a load are; null if none were lost. Without evidence: on a cluster. */
+export function lossesOf(
   planned: PlannedTrial,
   outcomes: readonly LoadOutcome[],
   evidence: LossEvidence | null,

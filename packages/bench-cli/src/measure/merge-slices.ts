@@ -83,6 +83,7 @@ export function joinSlices(slices: readonly Loaded[]): Loaded {
       observation: joinObservations(own.map(({ observation }) => observation)),
       command: own[0]?.command ?? [],
       wasTheLimit: anyWasTheLimit(own),
+      ...(own[0]?.node === undefined ? {} : { node: own[0].node }),
     };
   });
   return {
@@ -90,6 +91,36 @@ export function joinSlices(slices: readonly Loaded[]): Loaded {
     observation: joinObservations(slices.map(({ observation }) => observation)),
     instances: null,
     losses: joinLosses(slices.flatMap(({ losses }) => losses ?? [])),
+  };
+}
+
+/**
+ * What was observed over a whole round, as if it had been over the slices only: a server's CPU time belongs to all queries
+ * that it answered in the round, those of settling too. `queries`: how many these were.
+ */
+export function overSlices(
+  joined: Loaded,
+  { observation, instances }: Pick<Loaded, 'observation' | 'instances'>,
+  queries: number,
+): Loaded {
+  const results = joined.outcomes.map(({ result }) => result);
+  const share = queries === 0 ? 0 : sum(results.map((result) => result.queriesCompleted)) / queries;
+  const durationSeconds = Math.max(0, ...results.map((result) => result.runTimeSeconds));
+  const cpuOf = (cpuSeconds: number) => ({
+    cpuSeconds: cpuSeconds * share,
+    cpuCores: durationSeconds > 0 ? (cpuSeconds * share) / durationSeconds : 0,
+  });
+  return {
+    ...joined,
+    // Samples would be of the others' slices as well.
+    observation:
+      observation === null
+        ? null
+        : { ...observation, ...cpuOf(observation.cpuSeconds), durationSeconds, samples: [] },
+    instances:
+      instances?.map((instance) =>
+        instance.cpuSeconds === null ? instance : { ...instance, ...cpuOf(instance.cpuSeconds) },
+      ) ?? null,
   };
 }
 

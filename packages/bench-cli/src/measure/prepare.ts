@@ -2,10 +2,12 @@
 import type { ZoneSet } from '@dinodns-bench/zones';
 import type { RunConfiguration } from '../config/configuration.ts';
 import { describeEnvironment } from '../environment/describe.ts';
+import { BenchError } from '../errors.ts';
 import { createBuiltinJob } from '../loaders/builtin/builtin-job.ts';
 import { createDnsperfJob } from '../loaders/dnsperf/dnsperf-job.ts';
 import { obstacleToCounters } from '../observe/hardware-counters.ts';
-import { type Plan, planRun } from '../plan/plan.ts';
+import { planWithDuet } from '../plan/duet.ts';
+import { blocksOfTrials, type Plan, type PlannedTrial } from '../plan/plan.ts';
 import type { Display } from '../progress/display.ts';
 import { parseQuantity } from '../quantity.ts';
 import type { Environment, RunRecord } from '../results/record.ts';
@@ -107,19 +109,35 @@ async function prepareMachine(request: PrepareRequest): Promise<Prepared> {
   };
 }
 
-/** The largest CPU request of the servers of one case. */
+/** The largest CPU request of the servers that are up at once: those of a case, in a duet those of a point. */
 function requestedCores({ plan, configuration }: PrepareRequest): number {
   const request = parseQuantity(configuration.kubernetes.cpuRequest);
-  return Math.max(
-    ...plan.cases.map(({ tier, instances }) => (request === null ? tier : request * instances)),
+  const together = plan.duet === null ? plan.trials.map((trial) => [trial]) : blocksOfTrials(plan.trials);
+  const coresOf = ({ case: { tier, instances } }: PlannedTrial) =>
+    request === null ? tier : request * instances;
+  return Math.max(...together.map((trials) => trials.reduce((sum, trial) => sum + coresOf(trial), 0)));
+}
+
+/** Servers that do not fit beside each other would only show as trials that fail, after minutes. */
+function demandRoom({ plan }: PrepareRequest, cores: number, sharedCpus: number): void {
+  if (plan.duet === null || cores <= sharedCpus) return;
+  throw new BenchError(
+    'E_POD_UNSCHEDULABLE',
+    `--duet: all servers of a round are up at once and request ${formatCores(cores)} CPUs together, and the only suitable node has ${formatCores(sharedCpus)}`,
+    {
+      fix: 'Compare fewer servers, choose a smaller tier or a smaller --cpu-request (its servers wait for each other), or omit --duet.',
+    },
   );
 }
+
+const formatCores = (cores: number) => String(Number(cores.toFixed(3)));
 
 async function prepareCluster(request: PrepareRequest): Promise<Prepared> {
   const { world, runId, configuration, servers, display, signal, force } = request;
   const { kubernetes: settings } = configuration;
   const loaderKind = loaderKindOf(configuration, request.workloads);
   const machine = await describeEnvironment(world);
+  const serverCores = requestedCores(request);
   display.live('  connecting to the cluster');
   const opened = await openCluster({
     world,
@@ -127,12 +145,13 @@ async function prepareCluster(request: PrepareRequest): Promise<Prepared> {
     settings,
     images: imagesOf(settings, loaderKind),
     loadSeconds: configuration.durationSeconds,
-    serverCores: requestedCores(request),
+    serverCores,
     loaders: configuration.loaders,
     signal,
     force,
   });
   try {
+    demandRoom(request, serverCores, opened.sharedCpus);
     display.line(`Namespace ${opened.run.namespace} on ${opened.run.client.context}`);
     display.live('  inspecting the images');
     const inspected = await inspectImages(opened.run, servers, loaderKind, signal);
@@ -154,7 +173,7 @@ async function prepareCluster(request: PrepareRequest): Promise<Prepared> {
     );
     const createLoader = loaderKind === 'builtin' ? createBuiltinJob : createDnsperfJob;
     const target = createKubernetesTarget({ run: opened.run, readinessQueries, force });
-    const plan = planRun(configuration, opened.sharedCpus);
+    const plan = planWithDuet(configuration, opened.sharedCpus, workloads);
     return {
       session: {
         target,
@@ -178,7 +197,7 @@ async function prepareCluster(request: PrepareRequest): Promise<Prepared> {
         ...opened.warnings,
         ...serverWarnings(inspected.servers),
         ...told,
-        ...clusterWarnings(plan, opened.sharedCpus),
+        ...clusterWarnings(plan, opened.sharedCpus, opened.run.observation),
       ],
     };
   } catch (error) {

@@ -4,6 +4,7 @@ import type { Plan, PlannedCase } from '../plan/plan.ts';
 import type { Environment, RunRecord, ServerRecord } from '../results/record.ts';
 import { placeText } from '../servers/at/place.ts';
 import type { Server } from '../servers/server.ts';
+import type { ClusterRun } from '../targets/kubernetes/cluster-run.ts';
 import type { LoaderChoice } from './session.ts';
 
 /**
@@ -74,13 +75,25 @@ export function serverWarnings(servers: readonly ServerRecord[]): string[] {
 }
 
 /** What a reader of a cluster's figures must know, in addition to the target's own warnings. */
-export function clusterWarnings(plan: Plan, sharedCpus: number): string[] {
+export function clusterWarnings(
+  plan: Plan,
+  sharedCpus: number,
+  observation: ClusterRun['observation'],
+): string[] {
+  const warnings: string[] = [];
+  if (plan.duet !== null && observation === 'metrics') {
+    warnings.push(
+      'CPU and memory of a duet are missing: the metrics API has means over some 15 seconds, in which the load goes from server to server',
+    );
+  }
   const contended = plan.cases.filter((planned) => planned.contended);
-  if (contended.length === 0) return [];
-  const tiers = [...new Set(contended.map(({ tier, mode }) => `${tier} ${mode}`))].join(', ');
-  return [
-    `servers and the loader of tier ${tiers} need more than the ${sharedCpus} CPUs of the node they share: marked "contended"; these figures do not describe the servers alone`,
-  ];
+  if (contended.length > 0) {
+    const tiers = [...new Set(contended.map(({ tier, mode }) => `${tier} ${mode}`))].join(', ');
+    warnings.push(
+      `servers and the loader of tier ${tiers} need more than the ${sharedCpus} CPUs of the node they share: marked "contended"; these figures do not describe the servers alone`,
+    );
+  }
+  return warnings;
 }
 
 /** Differences between the machine of an interrupted run and this one, as warnings. */

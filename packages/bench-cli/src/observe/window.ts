@@ -9,4 +9,6 @@ export interface ObservationWindow {
   end(): Promise<Observation | null>;
   /** After `end`: each instance separately. Absent or null where only their sum was observed. */
   instances?(): readonly InstanceObservation[] | null;
+  /** Cores that the servers used while they waited, just before the window. Absent or null where that was not observed. */
+  idleCores?(): number | null;
 }

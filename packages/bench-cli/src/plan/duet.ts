@@ -34,17 +34,19 @@ export function fitsShortTrials(workloads: readonly SlicedWorkload[]): boolean {
 
 /** Why these settings allow no duet; null if they do. */
 function obstacleTo(
-  { kubernetes, objective, answers }: RunConfiguration,
+  { kubernetes, objective, answers, loaders }: RunConfiguration,
   workloads: readonly SlicedWorkload[],
 ): string | null {
-  if (kubernetes.target === 'kubernetes') return 'on a cluster, servers are deployed one after the other';
+  if (kubernetes.target === 'kubernetes' && loaders > 1)
+    return `on a cluster, one Job sends all slices, and --loaders asks for ${loaders}`;
   if (objective === 'max-rate') return '--objective max-rate searches with one server at a time';
   if (answers === 'stable') return '--answers stable compares the answers of one server at a time';
   return obstacleIn(workloads);
 }
 
 /**
- * `auto`: wherever it is possible and there is something to compare.
+ * `auto`: wherever it is possible on this machine and there is something to compare. On a cluster, where it has not been shown
+ * to be better than trials, only if asked for.
  * @throws BenchError `E_CONFIG` where it is asked for and not possible.
  */
 export function usesDuet(
@@ -52,15 +54,16 @@ export function usesDuet(
   plan: Plan,
   workloads: readonly SlicedWorkload[],
 ): boolean {
-  if (configuration.duet === 'off') return false;
+  const { duet, kubernetes } = configuration;
+  if (duet === 'off' || (duet === 'auto' && kubernetes.target === 'kubernetes')) return false;
   const obstacle = obstacleTo(configuration, workloads);
-  if (configuration.duet === 'on' && obstacle !== null) {
+  if (duet === 'on' && obstacle !== null) {
     throw new BenchError('E_CONFIG', `--duet is not possible: ${obstacle}`, { fix: 'Omit --duet.' });
   }
   return obstacle === null && new Set(plan.cases.map(({ server, aa }) => `${server}${aa}`)).size > 1;
 }
 
-/** The plan of a run on this machine, as a duet where it is one. */
+/** The plan of a run, as a duet where it is one. `availableCpus`: those that servers and loaders share. */
 export function planWithDuet(
   configuration: RunConfiguration,
   availableCpus: number,

@@ -110,10 +110,10 @@ function aboutDrift({ metric, relativeChange, low, high, pValue }: Drift): strin
 /** A warm-up that was too short shows as first slices that cost more. */
 function aboutSlices(record: RunRecord): string[] {
   const ok = record.trials.flatMap((trial) => (trial.status === 'ok' ? [trial] : []));
-  return examineSliceTrends(ok).map(({ caseKey, relativeChange, interval }) => {
+  return examineSliceTrends(ok).map(({ caseKey, figure, relativeChange, interval }) => {
     const ends = formatOutwards(interval.low * 100, interval.high * 100, 0);
     return (
-      `${caseName(record, caseKey)} needed ${percent(relativeChange)} ${relativeChange > 0 ? 'more' : 'less'} CPU per query in ` +
+      `${caseName(record, caseKey)} needed ${percent(relativeChange)} ${relativeChange > 0 ? 'more' : 'less'} ${figure} per query in ` +
       `the first slice of a round than in the later ones (95 % interval ${ends.low} to ${ends.high} %): it was still ` +
       'changing. A longer --warmup would tell whether that ends.'
     );

@@ -34,6 +34,7 @@ export const sliceSchema = z.object({
   durationSeconds: seconds,
   qps: z.number().nonnegative(),
   latencySeconds: seconds.nullable(),
+  /** Null where the counters cannot be read at its borders, as on a cluster. */
   cpuSecondsPerQuery: seconds.nullable(),
   lostRatio: z.number().min(0).max(1),
   limitedBy: limitedBySchema,
@@ -45,7 +46,7 @@ export type Slice = z.output<typeof sliceSchema>;
 /** A trial of a duet. */
 export const duetSchema = z.object({
   slices: z.array(sliceSchema),
-  /** Cores that this server used while others had the load; null if that was not observed. */
+  /** Cores that this server used while others had the load, on a cluster before any had; null if that was not observed. */
   idleCores: z.number().nonnegative().nullable(),
   /**
    * Added to the memory observed: pages that this server shares with the others that were up, by the share of them that

@@ -11,7 +11,9 @@ const MIN_ROUNDS = 4;
 
 export interface SliceTrend {
   readonly caseKey: string;
-  /** CPU per query of the first slices relative to the later ones: 0.08 for 8 % more. */
+  /** What was compared: CPU per query, or where that is not known of each slice, as on a cluster, the time per query. */
+  readonly figure: 'CPU' | 'time';
+  /** First slices relative to the later ones: 0.08 for 8 % more. */
   readonly relativeChange: number;
   readonly interval: Interval;
 }
@@ -20,11 +22,14 @@ function mean(values: readonly number[]): number {
   return values.reduce((sum, value) => sum + value, 0) / values.length;
 }
 
+function hasCpu({ duet }: OkTrial): boolean {
+  return (duet?.slices ?? []).every(({ cpuSecondsPerQuery }) => cpuSecondsPerQuery !== null);
+}
+
 /** The logarithm of first ÷ later; null where a slice lacks the figure. */
-function trendOf({ duet }: OkTrial): number | null {
+function trendOf({ duet }: OkTrial, figure: SliceTrend['figure']): number | null {
   const costs = (duet?.slices ?? []).map(({ cpuSecondsPerQuery, qps }) =>
-    // Where CPU was not observed, the time per query.
-    Math.log(cpuSecondsPerQuery ?? 1 / qps),
+    Math.log(figure === 'CPU' ? (cpuSecondsPerQuery ?? Number.NaN) : 1 / qps),
   );
   const [first, ...later] = costs;
   if (first === undefined || later.length === 0 || costs.some((cost) => !Number.isFinite(cost))) return null;
@@ -35,13 +40,13 @@ function trendOf({ duet }: OkTrial): number | null {
 export function examineSliceTrends(trials: readonly OkTrial[]): SliceTrend[] {
   const byCase = [...Map.groupBy(trials, ({ caseKey }) => caseKey)];
   return byCase.flatMap(([caseKey, own]) => {
-    const logs = own.flatMap((trial) => trendOf(trial) ?? []);
+    const figure = own.every(hasCpu) ? 'CPU' : 'time';
+    const logs = own.flatMap((trial) => trendOf(trial, figure) ?? []);
     if (logs.length < MIN_ROUNDS) return [];
     const { low, high } = studentInterval(logs);
     const relativeChange = Math.expm1(mean(logs));
     const isTrend = (low > 0 || high < 0) && Math.abs(relativeChange) >= MIN_CHANGE;
-    return isTrend
-      ? [{ caseKey, relativeChange, interval: { low: Math.expm1(low), high: Math.expm1(high) } }]
-      : [];
+    const interval = { low: Math.expm1(low), high: Math.expm1(high) };
+    return isTrend ? [{ caseKey, figure, relativeChange, interval }] : [];
   });
 }

@@ -29,6 +29,14 @@ export interface DeployRequest {
   readonly signal: AbortSignal;
 }
 
+export interface ObserveOptions {
+  /**
+   * Other servers have the load within the window, too: only counters tell what this one used. What it uses without load is
+   * observed first, if only then it can be. Default false.
+   */
+  readonly inTurn?: boolean;
+}
+
 export interface Deployment {
   readonly instances: readonly InstanceRecord[];
   readonly endpoints: readonly Endpoint[];
@@ -39,7 +47,7 @@ export interface Deployment {
   /** A client beside the loader, for the answer check: it reaches the endpoint as the loader does. */
   openClient(endpoint: Endpoint, workload: BenchWorkload): Promise<DnsClient>;
   /** Begins to observe all processes of all instances. */
-  observe(): Promise<ObservationWindow>;
+  observe(options?: ObserveOptions): Promise<ObservationWindow>;
   /** CPU seconds of all instances since they started, and their processes. Absent where that cannot be read at any time. */
   usage?(): Promise<{ readonly cpuSeconds: number; readonly pids: readonly number[] }>;
   /** Rejects with `E_SERVER_DIED` and the last log lines as soon as an instance ends before `remove`. Never resolves. */

@@ -1,5 +1,6 @@
 /** A load request as options of the load generator. Pure. */
 import type { CannonInput } from '@dinodns-bench/load';
+import { fitsInArgument } from '../argument-size.ts';
 import { type LoadRequest, STEP_SECONDS } from '../loader.ts';
 import { reportIntervalSeconds } from '../report-interval.ts';
 
@@ -12,13 +13,10 @@ export const GENERATOR_NODE_FLAGS: readonly string[] = ['--single-threaded', '--
 /** How finely a change of rates is seen: the generator's shortest interval. */
 const AFTER_INTERVAL_SECONDS = 0.05;
 
-/** Linux takes at most 32 pages in one argument, with the zero byte at its end (MAX_ARG_STRLEN). */
-const MAX_ARGUMENT_BYTES = 128 * 1024 - 1;
-
 /** The load's options, and whether they fit in an argument: the lookups of many names do not. */
 export function driverOptions(request: LoadRequest): { readonly json: string; readonly fits: boolean } {
   const json = JSON.stringify(builtinOptions(request));
-  return { json, fits: Buffer.byteLength(json) <= MAX_ARGUMENT_BYTES };
+  return { json, fits: fitsInArgument(json) };
 }
 
 /** Arguments of the generator's driver. `options` is JSON, or `@` and the path of a file that holds it. */

@@ -6,7 +6,7 @@
 import type { ObservationWindow } from '../../observe/window.ts';
 import type { InstanceObservation } from '../../results/record.ts';
 import type { Clock } from '../../world.ts';
-import { isAnotherReading, podFigures, type Sample } from './pod-figures.ts';
+import { idleCoresBetween, isAnotherReading, podFigures, type Sample } from './pod-figures.ts';
 import type { ThrottlingReading } from './pod-reading.ts';
 import type { PodPlace, PodSource } from './pod-source.ts';
 import { readSettled } from './settled.ts';
@@ -17,6 +17,8 @@ export interface ObservePodsOptions {
   readonly pods: readonly PodPlace[];
   /** Planned length of the load; a trial should not wait longer for its figures than it measured. */
   readonly loadSeconds: number;
+  /** Observe first what the pods use without load, which takes 5 s and one more reading of the kubelet. Default false. */
+  readonly idleFirst?: boolean;
   readonly signal: AbortSignal;
 }
 
@@ -25,6 +27,8 @@ const SETTLE_SECONDS = 20;
 /** With a shorter load, cAdvisor cannot read the counters at both of its ends. */
 const MIN_THROTTLING_SECONDS = 5;
 const SAMPLE_SECONDS = 2;
+/** Some kubelets read the counters of new pods every second, and their times are in whole seconds. */
+const IDLE_SECONDS = 5;
 
 const isAnotherThrottling = (a: ThrottlingReading, b: ThrottlingReading) => a.stamp !== b.stamp;
 
@@ -49,29 +53,32 @@ async function sampleUntil(
   }
 }
 
-/** Reads usage and throttling side by side: both wait for the kubelet, with a request now and then. */
-async function readCounters({ clock, source, pods, loadSeconds, signal }: ObservePodsOptions) {
+function readUsage({ clock, source, pods, signal }: ObservePodsOptions) {
   const names = pods.map(({ name }) => name);
-  const settle = (seconds: number) => ({ clock, signal, seconds });
+  return readSettled(source.usage, names, isAnotherReading, { clock, signal, seconds: SETTLE_SECONDS });
+}
+
+/** Reads usage and throttling side by side: both wait for the kubelet, with a request now and then. */
+async function readCounters(options: ObservePodsOptions) {
+  const { clock, source, pods, loadSeconds, signal } = options;
   const readThrottling = async () =>
     loadSeconds < MIN_THROTTLING_SECONDS
       ? null
       : readSettled(
           source.throttling,
-          names,
+          pods.map(({ name }) => name),
           isAnotherThrottling,
-          settle(Math.min(SETTLE_SECONDS, loadSeconds)),
+          { clock, signal, seconds: Math.min(SETTLE_SECONDS, loadSeconds) },
         ).catch(() => null);
-  const [usage, throttling] = await Promise.all([
-    readSettled(source.usage, names, isAnotherReading, settle(SETTLE_SECONDS)),
-    readThrottling(),
-  ]);
+  const [usage, throttling] = await Promise.all([readUsage(options), readThrottling()]);
   return { usage, throttling };
 }
 
-/** Opens the window; resolves with the first reading taken after this call, which takes up to 20 seconds. */
+/** Opens the window; resolves with the first reading taken after this call, which takes up to 20 seconds, with `idleFirst` up to 45. */
 export async function observePods(options: ObservePodsOptions): Promise<ObservationWindow> {
-  const { clock, pods, signal } = options;
+  const { clock, pods, signal, idleFirst = false } = options;
+  const waiting = idleFirst ? await readUsage(options) : null;
+  if (idleFirst) await clock.sleep(IDLE_SECONDS, signal);
   const begin = await readCounters(options);
   let startedAt = clock.monotonicSeconds();
   const samples: Sample[] = [{ atSeconds: startedAt, readings: begin.usage.values }];
@@ -105,5 +112,6 @@ export async function observePods(options: ObservePodsOptions): Promise<Observat
       return ended;
     },
     instances: () => instances,
+    idleCores: () => (waiting === null ? null : idleCoresBetween(waiting, begin.usage, pods)),
   };
 }

@@ -25,6 +25,25 @@ function cpuBetween(from: Readings, to: Readings, pod: string): number | null {
   return Math.max(0, after.cpu.cpuSeconds - before.cpu.cpuSeconds);
 }
 
+/**
+ * Cores that the pods used between two readings, by the times that the kubelet gives for them, which are in whole seconds.
+ * Null if one is missing or has no time.
+ */
+export function idleCoresBetween(
+  from: Settled<PodReading>,
+  to: Settled<PodReading>,
+  pods: readonly PodPlace[],
+): number | null {
+  if (!from.settled || !to.settled) return null;
+  const cores = pods.map(({ name }) => {
+    const used = cpuBetween(from.values, to.values, name);
+    const stampOf = ({ values }: Settled<PodReading>) => Date.parse(values.get(name)?.cpu.stamp ?? '');
+    const seconds = (stampOf(to) - stampOf(from)) / 1000;
+    return used === null || !(seconds > 0) ? null : used / seconds;
+  });
+  return cores.includes(null) ? null : sum(cores.map((value) => value ?? 0));
+}
+
 function memoryOf(readings: Readings, pods: readonly PodPlace[]): number | null {
   const bytes = pods.map(({ name }) => readings.get(name)?.memoryBytes ?? null);
   return bytes.includes(null) ? null : sum(bytes.map((value) => value ?? 0));

@@ -9,7 +9,7 @@ import { observePods } from '../../observe/kubernetes/observe-pods.ts';
 import { podSource } from '../../observe/kubernetes/pod-source.ts';
 import type { ObservationWindow } from '../../observe/window.ts';
 import type { InstanceRecord } from '../../results/record.ts';
-import type { Deployment, DeployRequest } from '../target.ts';
+import type { Deployment, DeployRequest, ObserveOptions } from '../target.ts';
 import { openCheckedClient } from './checker.ts';
 import type { ClusterRun } from './cluster-run.ts';
 import { dnsContainer, observedContainer } from './dns-container.ts';
@@ -65,7 +65,11 @@ function instanceOf(deployed: DeployedPods, pod: V1Pod, index: number): Instance
   };
 }
 
-async function observe(deployed: DeployedPods, signal: AbortSignal): Promise<ObservationWindow> {
+async function observe(
+  deployed: DeployedPods,
+  { inTurn = false }: ObserveOptions,
+  signal: AbortSignal,
+): Promise<ObservationWindow> {
   const { run, pods, namespace, podPort } = deployed;
   const places = pods.map((pod) => ({
     name: pod.metadata?.name ?? '',
@@ -80,9 +84,12 @@ async function observe(deployed: DeployedPods, signal: AbortSignal): Promise<Obs
   };
   switch (run.observation) {
     case 'summary':
-      return observePods({ ...common, loadSeconds: run.loadSeconds });
+      return observePods({ ...common, loadSeconds: run.loadSeconds, idleFirst: inTurn });
     case 'metrics':
-      return observeMetrics({ ...common, clockOffsetSeconds: run.clockOffsetSeconds });
+      // Means over windows that are longer than a turn are of no turn.
+      return inTurn
+        ? { end: async () => null }
+        : observeMetrics({ ...common, clockOffsetSeconds: run.clockOffsetSeconds });
     case 'none':
       return { end: async () => null };
   }
@@ -180,7 +187,7 @@ export function deploymentOf(deployed: DeployedPods): Deployment {
       if (workers !== null) instances = instances.map((instance) => ({ ...instance, workers }));
       return client;
     },
-    observe: () => observe(deployed, alive),
+    observe: (options = {}) => observe(deployed, options, alive),
     died,
     lastLogLines: () => lastLines(deployed),
     remove: () => {
