@@ -76,9 +76,10 @@ export interface Batch {
 /**
  * Called for each batch, synchronously. Exceptions go to `onError`; the socket stays open.
  *
- * A handler that returns `true` says that it has left nothing to the event loop: no promise, no `process.nextTick`, no
- * unreferenced immediate. A socket that waits in the kernel then reads the next datagrams without running the event
- * loop. After any other result the event loop runs first.
+ * A handler that returns `true` says that it has left nothing to the event loop but what that knows of: no promise, no
+ * `process.nextTick`, no unreferenced immediate. A socket that waits in the kernel then reads the next datagrams without running the
+ * event loop. A handler that returns `'nothing'` says that it has started nothing at all: no timer, no immediate, no I/O, nothing
+ * queued on a socket either. The event loop is then not even asked. After any other result it runs first.
  */
 export type BatchHandler = (batch: Batch) => unknown;
 

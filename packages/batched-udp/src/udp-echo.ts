@@ -19,7 +19,7 @@ with status 0.
 ${exitStatusHelp(['success', 'internal', 'usage', 'environment'], { success: 'stopped, or help shown' })}
 `;
 
-function echo(batch: Batch): true {
+function echo(batch: Batch): 'nothing' {
   const { bytes, offsets, lengths, count } = batch;
   for (let i = 0; i < count; i++) {
     const length = lengths[i] as number;
@@ -27,7 +27,7 @@ function echo(batch: Batch): true {
     if (length > 2) bytes[flags] = (bytes[flags] as number) | 0x80;
     batch.reply(i, length);
   }
-  return true; // Nothing is left to the event loop.
+  return 'nothing'; // Is left to the event loop.
 }
 
 async function main(): Promise<void> {

@@ -1,4 +1,5 @@
 /** Waiting in the kernel: what handlers leave to the event loop, who waits there, and who does not. */
+import { readFileSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import type { Batch, UdpSocketOptions } from '../src/index.ts';
@@ -29,6 +30,43 @@ async function watchedLibc(): Promise<{ libc: Libc; timeouts: number[] }> {
     return real.poll(entries, count, milliseconds);
   };
   return { libc: { ...real, poll }, timeouts };
+}
+
+const BUFFER_BYTES = 1024 * 1024;
+/** Datagrams that fit into it, for the kernel 768 bytes each. */
+const BURST = 1280;
+/** As in `kernel-wait.ts`. */
+const DATAGRAMS_PER_LOOK = 128;
+
+const maxBufferBytes = () =>
+  native ? Number(readFileSync('/proc/sys/net/core/rmem_max', 'utf8')) : BUFFER_BYTES;
+
+/** How often the event loop is asked for its nearest timer while a burst is read by a handler that returns `result`. */
+async function asksWhile(result: unknown): Promise<number> {
+  const libc = await loadLibc();
+  const { eventLoop } = libc;
+  if (eventLoop === undefined) throw new Error('this runtime does not show its event loop');
+  let asks = 0;
+  const timeout = () => {
+    asks++;
+    return eventLoop.timeout();
+  };
+  const all = Promise.withResolvers<void>();
+  let received = 0;
+  const onBatch = ({ count }: Batch) => {
+    if (received === 0) asks = 0;
+    received += count;
+    if (received === BURST) setImmediate(all.resolve);
+    return received === BURST ? undefined : result;
+  };
+  const watched = { ...libc, eventLoop: { ...eventLoop, timeout } };
+  const server = keep(new NativeUdpSocket(watched, options({ onBatch, receiveBufferBytes: BUFFER_BYTES })));
+  const client = await open({ connect: server.local, sendQueueLength: BURST, waitIn: 'event-loop' });
+  for (let i = 0; i < BURST; i++) client.queue(Uint8Array.of(1));
+  client.flush();
+  await all.promise;
+  await server.close();
+  return asks;
 }
 
 describe.runIf(native)('what a handler leaves', () => {
@@ -69,6 +107,16 @@ describe.runIf(native)('what a handler leaves', () => {
     client.flush();
     expect(await fired.promise).toBeGreaterThanOrEqual(29);
   });
+
+  it.skipIf(maxBufferBytes() < BUFFER_BYTES)(
+    'is asked of the event loop after each look, unless the handler says that it has started nothing',
+    async () => {
+      // After the last look, the event loop runs.
+      const looks = BURST / DATAGRAMS_PER_LOOK - 1;
+      expect(await asksWhile(true)).toBeGreaterThanOrEqual(looks);
+      expect(await asksWhile('nothing')).toBeLessThan(looks);
+    },
+  );
 
   it('reports what it throws', async () => {
     const failed = Promise.withResolvers<Error>();

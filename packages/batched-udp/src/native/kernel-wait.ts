@@ -5,11 +5,15 @@
  * poll. The wait ends, and the event loop runs, as soon as it has anything to do: when its descriptor is readable
  * (TCP, signals, messages), when the nearest timer is due, after a signal, and when JavaScript has left it work:
  * an immediate, a new watcher, or a handler that did not say that it is done, and so may have left promises.
+ *
+ * At 20,000 datagrams a second each is a wait of its own, so what a wait does counts: the event loop is asked for its nearest
+ * timer only if a handler may have set one, and without any timer poll(2) starts none in the kernel.
  */
+import { MessageChannel } from 'node:worker_threads';
 import { constants, layout } from './layout.ts';
 import type { EventLoop, Libc, Readiness } from './libc.ts';
 import { LoopWait } from './loop-wait.ts';
-import type { Served, Wait } from './wait.ts';
+import { LEFT, type Left, type Served, type Wait } from './wait.ts';
 
 /** More sockets than this wait in the event loop: poll(2) looks at each descriptor each time, for some 30 ns. */
 const MAX_SOCKETS = 32;
@@ -20,28 +24,35 @@ const MAX_SOCKETS = 32;
  */
 const DATAGRAMS_PER_LOOK = 128;
 
-/** The longest timer of Node.js, ms. */
-const LONGEST_TIMER_MS = 2 ** 31 - 1;
-
 interface Member {
   readonly fd: number;
   readonly serve: Served;
   readonly busyPollMs: number;
 }
 
+/** Keeps the event loop waiting without a timer, which would bound every wait. */
+function holdLoop(): MessageChannel {
+  const channel = new MessageChannel();
+  channel.port1.ref();
+  return channel;
+}
+
 /** The sockets of a thread that wait together. */
 class Group {
   readonly #libc: Libc;
   readonly #loop: EventLoop;
-  /** Of each entry of `#entries`; the first is the event loop's. */
-  readonly #members: (Member | undefined)[] = [undefined];
-  /** struct pollfd[]. A negative descriptor is ignored. */
+  /** By slot: the index of its entry in `#entries`. */
+  readonly #members: (Member | undefined)[] = [];
+  /**
+   * struct pollfd[], that of the event loop behind those of the members: once poll(2) has found one ready, it does not
+   * queue for the others. A negative descriptor is ignored.
+   */
   readonly #entries: DataView;
   readonly #address: number;
   #busyPollMs = 0;
   #size = 0;
   /** Without a handle of its own, the loop would say that it has nothing to wait for. */
-  #keepAlive: NodeJS.Timeout | undefined;
+  #hold: MessageChannel | undefined;
   /** Begins the next wait. */
   #next: NodeJS.Immediate | undefined;
   #isInTurn = false;
@@ -52,7 +63,11 @@ class Group {
     this.#loop = loop;
     this.#entries = new DataView(buffer);
     this.#address = libc.addressOf(buffer);
-    this.#setEntry(0, loop.fd, constants.POLLIN);
+    this.#placeLoop();
+  }
+
+  #placeLoop(): void {
+    this.#setEntry(this.#members.length, this.#loop.fd, constants.POLLIN);
   }
 
   #setEntry(slot: number, fd: number, events: number): void {
@@ -69,13 +84,14 @@ class Group {
   /** Returns the member's slot, or undefined if there is none free. */
   add(member: Member, wanted: Readiness): number | undefined {
     if (this.#size === MAX_SOCKETS) return undefined;
-    let slot = 1;
+    let slot = 0;
     while (this.#members[slot] !== undefined) slot++;
     this.#members[slot] = member;
+    this.#placeLoop();
     this.#size++;
     this.want(slot, wanted);
     this.#busyPollMs = Math.max(this.#busyPollMs, member.busyPollMs);
-    this.#keepAlive ??= setInterval(() => undefined, LONGEST_TIMER_MS);
+    this.#hold ??= holdLoop();
     if (!this.#isInTurn) this.#next ??= setImmediate(this.#turn);
     return slot;
   }
@@ -94,8 +110,8 @@ class Group {
     this.#setEntry(slot, -1, 0);
     this.#busyPollMs = Math.max(0, ...this.#members.map((member) => member?.busyPollMs ?? 0));
     if (this.#size > 0) return;
-    clearInterval(this.#keepAlive);
-    this.#keepAlive = undefined;
+    this.#hold?.port1.close();
+    this.#hold = undefined;
     releaseGroup();
     if (this.#isInTurn) return;
     clearImmediate(this.#next);
@@ -125,20 +141,25 @@ class Group {
   #wait(): void {
     const loop = this.#loop;
     loop.updateTime();
-    for (;;) {
-      const timeout = loop.timeout();
-      const ready = this.#poll(timeout);
-      loop.updateTime(); // Before handlers set timers.
+    let timeout = loop.timeout();
+    let since = timeout > 0 ? performance.now() : 0;
+    for (let left = timeout; ; left = timeout > 0 ? timeLeft(timeout, since) : timeout) {
+      const ready = this.#poll(left);
       if (ready <= 0) return; // A timer is due, or there was a signal.
-      const isDone = this.#serveReady();
-      if (!isDone || timeout === 0 || this.#isReady(0) || this.#size === 0) return;
+      const work = this.#serveReady();
+      const isLoopReady = this.#isReady(this.#members.length);
+      if (work === LEFT.unknown || left === 0 || isLoopReady || this.#size === 0) return;
+      if (work === LEFT.nothing) continue;
+      loop.updateTime();
+      timeout = loop.timeout();
+      since = timeout > 0 ? performance.now() : 0;
     }
   }
 
   /** Waits for at most `timeout` ms; -1: without end. */
   #poll(timeout: number): number {
     const libc = this.#libc;
-    const count = this.#members.length;
+    const count = this.#members.length + 1;
     if (this.#busyPollMs === 0 || timeout === 0) return libc.poll(this.#address, count, timeout);
     const spinMs = timeout < 0 ? this.#busyPollMs : Math.min(timeout, this.#busyPollMs);
     const until = performance.now() + spinMs;
@@ -149,16 +170,22 @@ class Group {
     return spinMs === timeout ? 0 : libc.poll(this.#address, count, timeout);
   }
 
-  /** Whether nothing is left to the event loop. */
-  #serveReady(): boolean {
-    let isDone = true;
-    for (let slot = 1; slot < this.#members.length; slot++) {
+  /** What the handlers have left to the event loop, all together. */
+  #serveReady(): Left {
+    let left: Left = LEFT.nothing;
+    for (let slot = 0; slot < this.#members.length; slot++) {
       const member = this.#members[slot];
       if (member === undefined || !this.#isReady(slot)) continue;
-      if (!member.serve(DATAGRAMS_PER_LOOK)) isDone = false;
+      const its = member.serve(DATAGRAMS_PER_LOOK);
+      if (its > left) left = its;
     }
-    return isDone;
+    return left;
   }
+}
+
+/** Of `timeout` ms since then, whole ms, rounded up: a timer is never early. */
+function timeLeft(timeout: number, since: number): number {
+  return Math.max(0, Math.ceil(timeout - (performance.now() - since)));
 }
 
 /**

@@ -12,7 +12,7 @@ import { ReceiveArena } from './receive-arena.ts';
 import { SendQueue } from './send-queue.ts';
 import { encodeSockaddr, peerOfSockaddr } from './sockaddr.ts';
 import { emptyTally, makeTransmit, type Tally, type Transmit } from './transmit.ts';
-import type { Wait } from './wait.ts';
+import { LEFT, type Left, type Wait } from './wait.ts';
 
 /**
  * A batch at least this long is followed by another read: more has probably arrived meanwhile, and a read that finds
@@ -22,6 +22,12 @@ const readOnFrom = 2;
 
 /** Maximum sleep to gather datagrams, in microseconds: timers and other sockets wait for it. */
 const sleepPerTurn = 2000;
+
+/** What a handler that has returned `result` may have left to the event loop. */
+function leftBy(result: unknown): Left {
+  if (result === 'nothing') return LEFT.nothing;
+  return result === true ? LEFT.known : LEFT.unknown;
+}
 
 export class NativeUdpSocket implements UdpSocket {
   readonly backend = 'native';
@@ -45,8 +51,8 @@ export class NativeUdpSocket implements UdpSocket {
   readonly #sleepsPerTurn: number;
   #open = true;
   #handling = false;
-  /** Whether what has been handled since this was set leaves nothing to the event loop. */
-  #isDone = true;
+  /** What has been left to the event loop since this was set. */
+  #left: Left = LEFT.nothing;
   #flushScheduled = false;
   #wasFull = false;
   #awaitsWritable = false;
@@ -136,12 +142,12 @@ export class NativeUdpSocket implements UdpSocket {
     return this.#wait.place;
   }
 
-  readonly #serve = (maxDatagrams: number): boolean => {
-    if (!this.#open || this.#closing !== undefined) return true;
-    this.#isDone = true;
+  readonly #serve = (maxDatagrams: number): Left => {
+    if (!this.#open || this.#closing !== undefined) return LEFT.nothing;
+    this.#left = LEFT.nothing;
     this.flush();
     this.#receive(Number.POSITIVE_INFINITY, maxDatagrams, this.#sleepsPerTurn);
-    return this.#isDone;
+    return this.#left;
   };
 
   /**
@@ -186,7 +192,8 @@ export class NativeUdpSocket implements UdpSocket {
     this.#tally.truncated += arena.load(count);
     this.#handling = true;
     try {
-      if (this.#settings.onBatch(arena) !== true) this.#isDone = false;
+      const left = leftBy(this.#settings.onBatch(arena));
+      if (left > this.#left) this.#left = left;
     } catch (error) {
       this.#report(error instanceof Error ? error : new Error(String(error)), false);
     } finally {
@@ -275,7 +282,7 @@ export class NativeUdpSocket implements UdpSocket {
 
   /** Calls a function of the user after the current work. */
   #soon<A extends unknown[]>(callback: (...args: A) => void, ...args: A): void {
-    this.#isDone = false;
+    this.#left = LEFT.unknown;
     process.nextTick(callback, ...args);
   }
 

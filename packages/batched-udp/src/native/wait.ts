@@ -2,11 +2,20 @@
 import type { Waiting } from '../socket.ts';
 import type { Readiness } from './libc.ts';
 
-/**
- * Serves a socket: sends what waits, reads and handles about this many datagrams. Returns whether nothing is left to
- * the event loop: all replies are with the kernel, and the handler has said that it is done.
- */
-export type Served = (maxDatagrams: number) => boolean;
+/** What a handler may have left to the event loop, more after less. */
+export const LEFT = {
+  /** Nothing at all. */
+  nothing: 0,
+  /** What the event loop knows of when it is asked: timers, an immediate, descriptors. */
+  known: 1,
+  /** Also promises and the like, which it does not know of. */
+  unknown: 2,
+} as const;
+
+export type Left = (typeof LEFT)[keyof typeof LEFT];
+
+/** Serves a socket: sends what waits, reads and handles about this many datagrams. Returns what is left. */
+export type Served = (maxDatagrams: number) => Left;
 
 /** Waits for a descriptor and has its socket served. */
 export interface Wait {

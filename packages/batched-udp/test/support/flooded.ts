@@ -28,7 +28,7 @@ const socket = await openUdpSocket({
   waitIn,
   onBatch: (batch: Batch) => {
     echo(batch);
-    return true;
+    return 'nothing';
   },
 });
 const tcp = createServer((connection) => connection.setNoDelay().pipe(connection));

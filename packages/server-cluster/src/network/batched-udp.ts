@@ -213,8 +213,8 @@ export class BatchedUdpNetwork implements ManagedNetwork {
     else this.#log.error({ address: this.address, port: this.port, error: error.message }, 'UDP failed');
   }
 
-  /** Whether the framework has been asked nothing, so that nothing is left to the event loop. */
-  #onBatch(batch: Batch): boolean {
+  /** `nothing` is left to the event loop unless the framework has been asked. */
+  #onBatch(batch: Batch): 'nothing' | 'some' {
     this.#batches++;
     const start = this.#isTimed || this.#limiter !== null ? clock.now() : 0;
     const { counters } = this;
@@ -244,7 +244,7 @@ export class BatchedUdpNetwork implements ManagedNetwork {
       counters.tableHits(hits);
       if (this.#isTimed) counters.latency((clock.now() - start) / 1000, hits);
     }
-    return isDone;
+    return isDone ? 'nothing' : 'some';
   }
 
   /** Parses the query. False for a datagram that gets no answer or already has one. */

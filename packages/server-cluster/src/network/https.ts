@@ -17,6 +17,7 @@ import { defaultLog, type Log } from '../log/log.ts';
 import { DROP_REASON, TransportCounters } from '../metrics/counters.ts';
 import type { ConnectionTotals } from '../metrics/snapshot.ts';
 import { DNS_MESSAGE, freshSeconds, readRequest } from './https-message.ts';
+import { IdleSweep } from './idle-sweep.ts';
 import { type ManagedNetwork, waitUntil } from './managed-network.ts';
 import { packetSerializer } from './serializer.ts';
 import { StreamAnswers } from './stream-answers.ts';
@@ -61,13 +62,14 @@ export class HttpsNetwork implements ManagedNetwork {
   readonly #http: Http2SecureServer;
   readonly #clients = new Map<unknown, Client>();
   #unread = 0;
-  #sweep: NodeJS.Timeout | undefined;
+  readonly #sweep: IdleSweep;
 
   constructor(options: HttpsNetworkOptions) {
     this.address = options.address;
     this.port = options.port;
     this.counters = options.counters ?? new TransportCounters();
     this.#idleSeconds = options.idleSeconds ?? DEFAULT_IDLE_SECONDS;
+    this.#sweep = new IdleSweep(this.#idleSeconds, () => this.#closeIdle());
     this.#maxBufferedOctets = options.maxBufferedOctets ?? DEFAULT_MAX_BUFFERED_BYTES;
     this.#log = options.log ?? defaultLog();
     const { responder } = options;
@@ -100,8 +102,6 @@ export class HttpsNetwork implements ManagedNetwork {
 
   async open(): Promise<void> {
     this.port = await this.#listener.open(this.port);
-    this.#sweep = setInterval(() => this.#closeIdle(), (this.#idleSeconds * 1000) / 10);
-    this.#sweep.unref();
     this.#log.info({ address: this.address, port: this.port }, 'Listening over HTTPS');
     this.#events.emit('listening');
   }
@@ -125,7 +125,7 @@ export class HttpsNetwork implements ManagedNetwork {
   }
 
   close(): void {
-    clearInterval(this.#sweep);
+    this.#sweep.stop();
     for (const { session } of this.#clients.values()) session.destroy();
     this.#listener.close();
   }
@@ -168,7 +168,11 @@ export class HttpsNetwork implements ManagedNetwork {
       lastQueryAt: now,
       unread: 0,
     });
-    session.once('close', () => this.#clients.delete(session));
+    this.#sweep.start();
+    session.once('close', () => {
+      this.#clients.delete(session);
+      if (this.#clients.size === 0) this.#sweep.stop();
+    });
   }
 
   #onStream(stream: ServerHttp2Stream, headers: IncomingHttpHeaders): void {

@@ -14,6 +14,7 @@ import { DROP_REASON, TransportCounters } from '../metrics/counters.ts';
 import type { ConnectionTotals } from '../metrics/snapshot.ts';
 import type { Responder } from '../table/responder.ts';
 import { isTransfer, type Transfers } from '../transfer/transfer.ts';
+import { IdleSweep } from './idle-sweep.ts';
 import { type ManagedNetwork, type SharingOptions, waitUntil } from './managed-network.ts';
 import { packetSerializer } from './serializer.ts';
 import { StreamAnswers } from './stream-answers.ts';
@@ -61,7 +62,7 @@ export class RobustTcpNetwork implements ManagedNetwork, ConnectionOwner {
   readonly #listener: StreamListener;
   readonly #tls: TlsServer | undefined;
   readonly #connections = new Set<TcpConnection>();
-  #sweep: NodeJS.Timeout | undefined;
+  readonly #sweep: IdleSweep;
 
   constructor(options: TcpNetworkOptions) {
     const { tls } = options;
@@ -70,6 +71,7 @@ export class RobustTcpNetwork implements ManagedNetwork, ConnectionOwner {
     this.port = options.port;
     this.counters = options.counters ?? new TransportCounters();
     this.#idleSeconds = options.idleSeconds ?? DEFAULT_IDLE_SECONDS;
+    this.#sweep = new IdleSweep(this.#idleSeconds, () => this.#closeIdle());
     this.#maxBufferedOctets = options.maxBufferedOctets ?? DEFAULT_MAX_BUFFERED_BYTES;
     this.#transfers = options.transfers;
     this.#log = options.log ?? defaultLog();
@@ -110,8 +112,6 @@ export class RobustTcpNetwork implements ManagedNetwork, ConnectionOwner {
 
   async open(): Promise<void> {
     this.port = await this.#listener.open(this.port);
-    this.#sweep = setInterval(() => this.#closeIdle(), (this.#idleSeconds * 1000) / 10);
-    this.#sweep.unref();
     const over = this.#tls === undefined ? 'TCP' : 'TLS';
     this.#log.info({ address: this.address, port: this.port }, `Listening over ${over}`);
     this.#events.emit('listening');
@@ -140,7 +140,7 @@ export class RobustTcpNetwork implements ManagedNetwork, ConnectionOwner {
   }
 
   close(): void {
-    clearInterval(this.#sweep);
+    this.#sweep.stop();
     for (const { socket } of this.#connections) socket.destroy();
     this.#listener.close();
   }
@@ -177,6 +177,7 @@ export class RobustTcpNetwork implements ManagedNetwork, ConnectionOwner {
 
   onClosed(connection: TcpConnection): void {
     this.#connections.delete(connection);
+    if (this.#connections.size === 0) this.#sweep.stop();
   }
 
   /** Starts a zone transfer if the query asks for one that this client may have; returns whether it did. */
@@ -214,6 +215,7 @@ export class RobustTcpNetwork implements ManagedNetwork, ConnectionOwner {
 
   #serve(socket: Socket): void {
     this.#connections.add(new TcpConnection(socket, this));
+    this.#sweep.start();
   }
 
   #closeIdle(): void {
