@@ -258,7 +258,7 @@ describe.runIf(native)('looking for datagrams before waiting', () => {
     const start = performance.now();
     // Far longer than it looks for datagrams, so that even a busy machine sees it wait.
     await new Promise((resolve) => setTimeout(resolve, 300));
-    expect(performance.now() - start).toBeLessThan(2000);
+    expect(performance.now() - start).toBeLessThan(10_000);
     expect(timeouts.filter((timeout) => timeout === 0).length).toBeGreaterThan(10);
     expect(timeouts.some((timeout) => timeout > 0)).toBe(true);
     await server.close();
@@ -266,7 +266,7 @@ describe.runIf(native)('looking for datagrams before waiting', () => {
     const patient = keep(new NativeUdpSocket(libc, options({ busyPollMicroseconds: 1_000_000 })));
     const later = performance.now();
     await new Promise((resolve) => setTimeout(resolve, 30));
-    expect(performance.now() - later).toBeLessThan(500);
+    expect(performance.now() - later).toBeLessThan(900);
     await patient.close();
   });
 

@@ -222,20 +222,23 @@ describe('other requests', () => {
 
 describe('the controls', () => {
   it('make changes at a rate and say when each was made', async () => {
+    const begin = performance.now();
     await post('/control/churn?rate=100');
     await setTimeout(1000);
     await post('/control/churn?rate=0');
+    const seconds = (performance.now() - begin) / 1000;
     const { changes } = JSON.parse(await (await fetch(`${server.url}/control/changes`)).text());
-    expect(changes.length).toBeGreaterThan(60);
-    expect(changes.length).toBeLessThan(140);
-    for (const { atSeconds } of changes) expect(Math.abs(atSeconds - Date.now() / 1000)).toBeLessThan(5);
+    // A busy machine may make fewer, and never more.
+    expect(changes.length).toBeGreaterThan(20);
+    expect(changes.length).toBeLessThan(100 * seconds + 40);
+    for (const { atSeconds } of changes) expect(Math.abs(atSeconds - Date.now() / 1000)).toBeLessThan(30);
     const versions = changes.map(({ resourceVersion }: { resourceVersion: number }) => resourceVersion);
     expect(versions).toEqual(versions.toSorted((a: number, b: number) => a - b));
   });
 
   it('announce a Service with its name and address, and create exactly that one', async () => {
     const before = process.hrtime.bigint();
-    const response = await fetch(`${server.url}/control/announce?after=0.05`, { method: 'POST' });
+    const response = await fetch(`${server.url}/control/announce?after=0.5`, { method: 'POST' });
     const { service } = JSON.parse(await response.text());
     const announced = () => server.churn.changesAfter(0).filter(({ name }) => name === service.name);
     expect(announced()).toEqual([]);
@@ -243,8 +246,8 @@ describe('the controls', () => {
     const [change] = announced();
     expect(change).toMatchObject({ type: 'ADDED', address: service.address });
     const seconds = (change?.monotonicSeconds ?? 0) - Number(before) / 1e9;
-    expect(seconds).toBeGreaterThan(0.045);
-    expect(seconds).toBeLessThan(5);
+    expect(seconds).toBeGreaterThan(0.49);
+    expect(seconds).toBeLessThan(30);
     // It is not one of the churn's, which deletes the oldest of its own.
     expect(server.churn.delete()?.name).not.toBe(service.name);
   });

@@ -1,7 +1,7 @@
 /** The library: iterate, await, stop, abort; several at once; and all kinds of load against a real server. */
 import { fileNeeds } from '@dinodns-bench/test-support';
 import { afterAll, beforeAll, expect } from 'vitest';
-import { cannon, findMax, type Interval, LoadError } from '../src/index.ts';
+import { cannon, type Interval, LoadError } from '../src/index.ts';
 import { startCoredns, type TestCoredns } from './support/coredns.ts';
 import { answerTo, startServer } from './support/misbehaving-server.ts';
 
@@ -188,35 +188,3 @@ it.each(['tcp', 'tls', 'https'] as const)('speaks %s', async (transport) => {
   expect(counts.connections).toBeGreaterThanOrEqual(20);
   expect(connectSeconds?.count).toBeGreaterThanOrEqual(20);
 });
-
-it('finds the highest rate of a server that drops excess queries', async () => {
-  const capacity = 2000;
-  let [tokens, last] = [0, performance.now()];
-  const { port } = await startServer((query, reply) => {
-    const now = performance.now();
-    // Up to 0.1 s of tokens may accumulate: queries delayed by a busy machine are sent in a burst.
-    tokens = Math.min(capacity / 10, tokens + ((now - last) / 1000) * capacity);
-    last = now;
-    if (tokens < 1) return;
-    tokens -= 1;
-    reply(answerTo(query));
-  });
-  const rates: number[] = [];
-  const found = await findMax({
-    base: { server: `127.0.0.1:${port}`, workload: base().workload, timeoutSeconds: 0.2 },
-    trialSeconds: 0.6,
-    repetitions: 3,
-    maxLostRatio: 0.01,
-    precision: 0.1,
-    low: 500,
-    high: 4000,
-    onTrial: ({ rate }) => rates.push(rate),
-  });
-  expect(found.maxima.length).toBe(3);
-  expect(found.low).toBeLessThanOrEqual(found.rate);
-  expect(found.high).toBeGreaterThanOrEqual(found.rate);
-  // In such a short trial the accumulated tokens allow a sixth more.
-  expect(found.rate).toBeGreaterThan(0.6 * capacity);
-  expect(found.rate).toBeLessThan(1.4 * capacity);
-  expect(rates.length).toBe(found.trials.length);
-}, 120_000);

@@ -18,7 +18,8 @@ async function ask(behaviour: Behaviour, count: number, options: Partial<CannonI
 }
 
 it('counts each query once', async () => {
-  const { result, server } = await ask((query, reply) => reply(answerTo(query, { code: 3 })), 1000);
+  const behaviour: Behaviour = (query, reply) => reply(answerTo(query, { code: 3 }));
+  const { result, server } = await ask(behaviour, 1000, { timeoutSeconds: 10 });
   expect(result.counts).toMatchObject({ sent: 1000, answered: 1000, lost: 0, late: 0, duplicate: 0 });
   expect(result.codes).toEqual({ NXDOMAIN: 1000 });
   expect(result.endedBy).toBe('queries');

@@ -1,6 +1,6 @@
 /** Mode multi: workers that share a port, die, are replaced, and stop. */
 import { createSocket } from 'node:dgram';
-import { readFileSync } from 'node:fs';
+import { globSync, readFileSync } from 'node:fs';
 import { cpus } from 'node:os';
 import { fileURLToPath } from 'node:url';
 import { afterEach, describe, expect, test } from 'vitest';
@@ -15,13 +15,19 @@ const PATIENCE = 20;
 const MULTI = ['--mode', 'multi', '--workers'];
 const BROKEN = fileURLToPath(new URL('./support/broken-worker.ts', import.meta.url));
 
+/**
+ * Whether a process still has its sockets, which its last thread closes. The first thread of a killed process may be a
+ * zombie while others are yet to end: until then, the kernel goes on giving datagrams to its socket.
+ */
 function isAlive(pid: number): boolean {
-  try {
-    // A zombie also accepts signal 0.
-    return !/^State:\s*Z/m.test(readFileSync(`/proc/${pid}/status`, 'utf8'));
-  } catch {
-    return false;
-  }
+  return globSync(`/proc/${pid}/task/*/status`).some((status) => {
+    try {
+      return !/^State:\s*[ZX]/m.test(readFileSync(status, 'utf8'));
+    } catch {
+      // It has ended in the meantime.
+      return false;
+    }
+  });
 }
 
 /** UDP sockets bound to this port, as the kernel lists them (proc(5), /proc/net/udp). */
@@ -99,8 +105,10 @@ test.each([
     wrapper: ['taskset', '-c', '0'],
   });
   expect((await ask('udp', server.ready, 'example1.com')).answers).toHaveLength(1);
-  const times = [...server.stderr.matchAll(/"gatherMicroseconds":(\d+)/g)].map((match) => Number(match[1]));
-  expect(new Set(times)).toEqual(new Set([time]));
+  const times = () =>
+    [...server.stderr.matchAll(/"gatherMicroseconds":(\d+)/g)].map((match) => Number(match[1]));
+  expect(await until(() => times().length > 0, PATIENCE)).toBe(true);
+  expect(new Set(times())).toEqual(new Set([time]));
 });
 
 test('with one CPU, one of two workers gets the datagrams, and the other takes its place', async () => {
@@ -209,7 +217,7 @@ test('a worker that ignores the stop is eventually killed', async () => {
   process.kill(stuck, 'SIGSTOP');
   const start = performance.now();
   expect(await server.stop()).toEqual({ code: 0, signal: null });
-  expect(performance.now() - start).toBeLessThan(8000);
+  expect(performance.now() - start).toBeLessThan(PATIENCE * 1000);
   expect(isAlive(stuck)).toBe(false);
 });
 

@@ -89,9 +89,9 @@ test('the primary shows all workers by place, which a replacement inherits', asy
   expect((await get(server, '/ready')).status).toBe(200);
   const [victim = -1] = childrenOf(server.pid);
   process.kill(victim, 'SIGKILL');
-  expect(await until(async () => (await get(server, '/ready')).status === 503, 5)).toBe(true);
+  expect(await until(async () => (await get(server, '/ready')).status === 503, 20)).toBe(true);
   expect((await get(server, '/health')).status).toBe(200);
-  expect(await until(async () => (await get(server, '/ready')).status === 200, 10)).toBe(true);
+  expect(await until(async () => (await get(server, '/ready')).status === 200, 20)).toBe(true);
   const replaced = await scrape(server);
   expect(total(replaced, 'dinodns_worker_restarts_total')).toBe(1);
   const workers = replaced

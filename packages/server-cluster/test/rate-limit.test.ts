@@ -146,7 +146,7 @@ describe('a slip', () => {
 test('a server with a limit limits UDP responses, slips some, and answers everything over TCP', async () => {
   const server = await startServer(['--rrl-rate', '20', '--rrl-slip', '2']);
   const replies = await Promise.all(
-    Array.from({ length: 200 }, () => sendUdp(server.ready, query('example1.com'), 0.5)),
+    Array.from({ length: 200 }, () => sendUdp(server.ready, query('example1.com'), 2)),
   );
   const came = replies.filter((reply) => reply !== undefined);
   const truncated = came.filter((reply) => (reply.readUInt16BE(2) & 0x0200) !== 0);

@@ -27,7 +27,11 @@ export function answerTo(query: Buffer, { code = 0, tc = false, qr = true } = {}
 }
 
 export async function startServer(behaviour: Behaviour, address = '127.0.0.1'): Promise<TestServer> {
-  const socket: Socket = createSocket(address.includes(':') ? 'udp6' : 'udp4');
+  // As much as is allowed: what arrives while a busy machine keeps this process waiting must not be lost.
+  const socket: Socket = createSocket({
+    type: address.includes(':') ? 'udp6' : 'udp4',
+    recvBufferSize: 2 ** 20,
+  });
   const queries: Buffer[] = [];
   socket.on('message', (query: Buffer, from: RemoteInfo) => {
     queries.push(query);

@@ -143,13 +143,17 @@ export async function send(
   transport: Transport,
   endpoint: Endpoint,
   message: Buffer,
+  seconds?: number,
 ): Promise<Buffer | undefined> {
-  return transport === 'udp' ? sendUdp(endpoint, message) : sendTcp(endpoint, message);
+  return (transport === 'udp' ? sendUdp : sendTcp)(endpoint, message, seconds);
 }
+
+/** How long a reply may take that must come: on a busy machine a server may have to wait for the CPU. */
+const PATIENCE_SECONDS = 15;
 
 /** Sends bytes and decodes the reply. Throws if there is none. */
 export async function exchange(transport: Transport, endpoint: Endpoint, message: Buffer): Promise<Reply> {
-  const raw = await send(transport, endpoint, message);
+  const raw = await send(transport, endpoint, message, PATIENCE_SECONDS);
   if (raw === undefined) throw new Error(`no reply over ${transport}`);
   return parse(raw);
 }
