@@ -1,7 +1,7 @@
 /** Where queries are lost, each place provoked between two network namespaces made for it. */
 import { execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { writeFile } from 'node:fs/promises';
+import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
@@ -13,11 +13,11 @@ import { loaderCountsOf, loadResultOf } from '../src/loaders/builtin/result.ts';
 import type { LoaderCounts } from '../src/loaders/loader.ts';
 import { explainLosses } from '../src/measure/explain-losses.ts';
 import { openLossMeter } from '../src/measure/loss-meter.ts';
-import { placesText } from '../src/report/losses.ts';
+import { adviceFor, placesText } from '../src/report/losses.ts';
 import type { Losses, LossPlace } from '../src/results/record.ts';
 import { type TestWorld, testWorld } from './support/test-world.ts';
 
-const { it } = fileNeeds('ip', 'tc', 'iptables', 'root');
+const { it } = fileNeeds('ip', 'tc', 'iptables', 'cc', 'root');
 
 const run = promisify(execFile);
 const ip = (...args: string[]) => run('ip', args);
@@ -169,7 +169,8 @@ it('says nothing where nothing was lost', async () => {
 it('finds what a stopped server lost in its socket buffer, and what still waits there', async () => {
   const server = await startServer({ bufferBytes: 100_000 });
   process.kill(server.pid, 'SIGSTOP');
-  expectPlaces(await losses(server), ['server-buffer', 'server-queue'], 4000);
+  // On a busy machine, not all of the 4,000 queries of a second are sent.
+  expectPlaces(await losses(server), ['server-buffer', 'server-queue'], 1000);
 });
 
 it('finds what a small socket buffer of the server lost', async () => {
@@ -244,6 +245,44 @@ it('finds what a firewall dropped on arrival, and what it refused to let out', a
       expectPlaces(await losses(server), ['not-sent']);
     },
   );
+});
+
+/** Fills the connection tracking table of a namespace but for a few entries. The limit is that of the machine. */
+async function fillTable(namespace: string, left: number): Promise<void> {
+  const program = join(world.directory, 'fill-conntrack');
+  const source = fileURLToPath(new URL('support/fill-conntrack.c', import.meta.url));
+  await run('cc', ['-O2', '-Wall', '-Wextra', '-Werror', '-o', program, source]);
+  const max = (await readFile('/proc/sys/net/netfilter/nf_conntrack_max', 'utf8')).trim();
+  await ip('netns', 'exec', namespace, program, max, String(left));
+}
+
+/** Without a rule that needs it, a namespace has no connection tracking. */
+async function whileTracked(namespace: string, scene: () => Promise<void>): Promise<void> {
+  const rule = (change: string) =>
+    ['iptables', '-w', change, 'INPUT', '-m', 'conntrack', '--ctstate', 'NEW', '-j', 'ACCEPT'] as const;
+  await whileIn(namespace, rule('-A'), rule('-D'), scene);
+}
+
+it('finds what the full table of connection tracking dropped on arrival, and tells how to avoid it', async () => {
+  const server = await startServer();
+  await whileTracked(site, async () => {
+    await fillTable(site, 1);
+    // Of four sockets, the first that sends gets the last entry.
+    const found = await losses(server, { load: { segmentation: 'off' } });
+    expectPlaces(found, ['conntrack'], 1000);
+    expect(found.lost).toBeLessThan(4000);
+    expect(adviceFor(found.places)).toContain('nf_conntrack_max');
+    const burst = { load: { kind: 'closed', outstanding: 500 } } as const;
+    expectPlaces(await losses(server, { load: burst }), ['conntrack']);
+  });
+});
+
+it('finds what the full table of connection tracking did not let out', async () => {
+  const server = await startServer();
+  await whileTracked(client, async () => {
+    await fillTable(client, 1);
+    expectPlaces(await losses(server), ['conntrack'], 1000);
+  });
 });
 
 it('finds the queries that the server read and ignored', async () => {

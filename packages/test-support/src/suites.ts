@@ -11,7 +11,8 @@
  * | `*.k8s.test.ts`          | a Kubernetes cluster                               | `pnpm test:k8s`     |
  *
  * `.timing` before `.test.ts` (`*.timing.test.ts`, `*.servers.timing.test.ts`) marks a file that depends on time or
- * load: such files run one at a time, after all others.
+ * load: such files run one at a time, after all others. `*.k8s.timing.test.ts` does so as well where it changes or
+ * reads what the files share: the control plane, the cluster's DNS, the runs of all.
  */
 import { basename } from 'node:path';
 

@@ -5,7 +5,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { OkTrial, RunRecord } from '../../src/results/record.ts';
 import type { TestWorld } from '../support/test-world.ts';
 import { leftovers } from './support/admin.ts';
-import { clusterWorld, recordOf } from './support/bench.ts';
+import { clusterWorld, recordOf, SMALL } from './support/bench.ts';
 
 const SERVERS = ['echo', 'knot', 'nsd', 'dinodns'];
 const ok = (record: RunRecord) => record.trials.filter((trial): trial is OkTrial => trial.status === 'ok');
@@ -26,6 +26,7 @@ describe('echo, knot and nsd behind a Service, beside DinoDNS', () => {
       '--baseline',
       'echo',
       ...times,
+      ...SMALL,
     );
     record = await recordOf(world);
   });

@@ -3,25 +3,15 @@
  * nothing behind them, so that its settings can be seen to change and to be put back.
  */
 import { type ChildProcess, spawn } from 'node:child_process';
-import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { AppsV1Api, type V1ClusterRole } from '@kubernetes/client-node';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { parseAllDocuments } from 'yaml';
-import { patch } from '../../src/cluster-changes/cluster-api.ts';
-import { pointerOf } from '../../src/cluster-changes/json.ts';
 import { type LookupRecord, lookupRecordSchema } from '../../src/experiments/lookup/record.ts';
 import { parseResults } from '../../src/tiger-bench/results-file.ts';
-import { type TestWorld, testWorld } from '../support/test-world.ts';
-import { benchRoles, makeAccount, removeAccount } from './support/account.ts';
-import { adminConfig, core, leftovers, runNamespaces } from './support/admin.ts';
-import { suiteEnvironment } from './support/bench.ts';
+import { core, leftovers, runNamespaces } from './support/admin.ts';
 import {
-  ciliumPolicies,
   FELIX,
   INSTALLATION,
-  installCilium,
   installStandIns,
   nodeLimit,
   operate,
@@ -30,51 +20,14 @@ import {
   standIn,
   standInPolicies,
 } from './support/calico.ts';
-import { adminApi } from './support/stand-in.ts';
+import { lookupSuite } from './support/lookup-suite.ts';
 
 const MAIN = new URL('../../src/main.ts', import.meta.url).pathname;
-const ROLES = new URL('../../../../k8s/rbac-lookup.yaml', import.meta.url);
-const suite = `bench-lookup-${Math.random().toString(36).slice(2, 8)}`;
-
-const apps = () => adminConfig().makeApiClient(AppsV1Api);
-
-let directory: string;
-let env: Readonly<Record<string, string>>;
-
-beforeAll(async () => {
-  directory = await mkdtemp(join(tmpdir(), 'bench-lookup-'));
-  const text = await readFile(ROLES, 'utf8');
-  const roles = parseAllDocuments(text).map((document) => document.toJS() as V1ClusterRole);
-  env = suiteEnvironment(await makeAccount(suite, [...(await benchRoles()), ...roles], directory));
-});
-
-afterAll(async () => {
-  await removeStandIns();
-  await removeAccount(suite);
-  await rm(directory, { recursive: true, force: true });
-});
-
-async function inWorld(
-  more: Readonly<Record<string, string>>,
-  use: (world: TestWorld) => Promise<void>,
-): Promise<void> {
-  const world = await testWorld({ env: { ...env, ...more } });
-  try {
-    await use(world);
-  } finally {
-    await world.remove();
-  }
-}
+const suite = lookupSuite();
+const { inWorld } = suite;
+afterAll(removeStandIns);
 
 const lookup = ['lookup', '--target', 'kubernetes'] as const;
-
-/** Of `--stress`, in any namespace. */
-async function stressReplicas(): Promise<number[]> {
-  const { items } = await apps().listDeploymentForAllNamespaces({
-    fieldSelector: 'metadata.name=dnsscale',
-  });
-  return items.map(({ spec }) => spec?.replicas ?? 1);
-}
 
 async function until(what: string, seconds: number, holds: () => Promise<boolean>): Promise<void> {
   const deadline = Date.now() + seconds * 1000;
@@ -143,63 +96,13 @@ describe('bench lookup on a cluster', () => {
   });
 });
 
-/** Labels one node of the cluster as the suite's, or no longer; resolves with its name. */
-async function labelNode(op: 'add' | 'remove'): Promise<string> {
-  const [node] = (await core().listNode()).items;
-  const name = node?.metadata?.name ?? '';
-  const path = pointerOf('metadata', 'labels', suite);
-  await patch(await adminApi(), `/api/v1/nodes/${name}`, [
-    { op, path, ...(op === 'add' ? { value: 'dns' } : {}) },
-  ]);
-  return name;
-}
-
-describe('with a stand-in for Cilium', () => {
-  beforeAll(installCilium);
-  afterAll(async () => {
-    await labelNode('remove');
-  });
-
-  it('samples on labelled nodes with the built-in client, under its policy and stress', async () => {
-    const node = await labelNode('add');
-    await inWorld({}, async (world) => {
-      const seen = { replicas: new Set<number>(), names: new Set<string>() };
-      const watching = new AbortController();
-      const watch = async () => {
-        while (!watching.signal.aborted) {
-          for (const replicas of await stressReplicas()) seen.replicas.add(replicas);
-          for (const { spec } of await ciliumPolicies()) seen.names.add(JSON.stringify(spec.egress));
-          await new Promise((resolve) => setTimeout(resolve, 200));
-        }
-      };
-      const flags = [
-        ...['--nodes', `${suite}=dns`, '--policy', 'cilium', '--domains', '2', '--stress'],
-        ...['--url', 'http://standing-svc', '--client', 'builtin'],
-        ...['--duration', '8', '--trials', '1', '--json'],
-      ];
-      const run = world.bench(...lookup, ...flags).finally(() => watching.abort());
-      const [status] = await Promise.all([run, watch()]);
-      expect(status, world.err()).toBe(0);
-      const { trials, subjects }: LookupRecord = lookupRecordSchema.parse(JSON.parse(world.out()));
-      expect(subjects[0]?.conditions).toMatchObject({ policy: 'cilium', stress: 'yes' });
-      expect(trials[0]?.samplers.map((sampler) => sampler.node)).toEqual([node]);
-      expect(trials[0]?.samples.failed).toEqual([]);
-      expect([...seen.replicas].toSorted((a, b) => a - b)).toEqual([0, 24]);
-      expect([...seen.names].join()).toMatch(
-        /"toFQDNs":\[\{"matchName":"standing-svc"\},\{"matchName":"www\.\w{10}\.com"\}\]/,
-      );
-      expect(await leftovers()).toEqual([]);
-    });
-  });
-});
-
 describe('with stand-ins for Calico Enterprise', () => {
   beforeAll(installStandIns);
 
   it("runs tiger-bench's tests under its policy, mode and CPU limit, writes its files, and puts everything back", async () => {
-    const results = join(directory, 'results.json');
-    const junit = join(directory, 'junit.xml');
-    const tests = join(directory, 'tiger.yaml');
+    const results = join(suite.directory, 'results.json');
+    const junit = join(suite.directory, 'junit.xml');
+    const tests = join(suite.directory, 'tiger.yaml');
     await writeFile(
       tests,
       `- {testkind: dnsperf, duration: 4, numservices: 3, calicoNodeCPULimit: 500m,
@@ -271,7 +174,7 @@ describe('with stand-ins for Calico Enterprise', () => {
   });
 
   it('puts the settings back and removes the run when bench is killed', async () => {
-    const out = join(directory, 'killed');
+    const out = join(suite.directory, 'killed');
     const flags = [
       '--policy-modes',
       'DelayDNSResponse',
@@ -287,11 +190,11 @@ describe('with stand-ins for Calico Enterprise', () => {
     const child: ChildProcess = spawn(
       process.execPath,
       ['--conditions', '@dinodns-bench/source', MAIN, ...lookup, '--url', 'http://standing-svc', ...flags],
-      { env: { ...process.env, ...env }, stdio: 'ignore' },
+      { env: { ...process.env, ...suite.env }, stdio: 'ignore' },
     );
     const exited = new Promise((resolve) => child.on('exit', resolve));
     try {
-      await until('the mode is set', 90, async () => {
+      await until('the mode is set', 120, async () => {
         const { spec } = await standIn('FelixConfiguration');
         return spec.dnsPolicyMode === 'DelayDNSResponse' || child.exitCode !== null;
       });
@@ -300,14 +203,14 @@ describe('with stand-ins for Calico Enterprise', () => {
       child.kill('SIGKILL');
       await exited;
     }
-    await until('the mode is put back', 40, async () => {
+    await until('the mode is put back', 120, async () => {
       const { spec, metadata } = await standIn('FelixConfiguration');
       return (
         spec.dnsPolicyMode === FELIX.dnsPolicyMode &&
         metadata.labels?.['dinodns-bench/changed-by'] === undefined
       );
     });
-    await until('the run is gone', 60, async () => (await runNamespaces()).length === 0);
+    await until('the run is gone', 120, async () => (await runNamespaces()).length === 0);
     expect(await leftovers()).toEqual([]);
     expect(
       (await core().listNamespacedConfigMap({ namespace: 'kube-system' })).items.map(

@@ -4,7 +4,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { OkTrial, RunRecord } from '../../src/results/record.ts';
 import type { TestWorld } from '../support/test-world.ts';
 import { core, leftovers } from './support/admin.ts';
-import { clusterWorld, recordOf, UNOBSERVED } from './support/bench.ts';
+import { clusterWorld, recordOf, SMALL, UNOBSERVED } from './support/bench.ts';
 
 const ok = (record: RunRecord) => record.trials.filter((trial): trial is OkTrial => trial.status === 'ok');
 
@@ -22,8 +22,8 @@ describe('the whole matrix: tiers 0.5 and 1, both modes, three servers', () => {
   let record: RunRecord;
   beforeAll(async () => {
     world = await clusterWorld();
-    const flags = ['--tier', '500m,1', '--duration', '2', '--warmup', '0', '--trials', '1'];
-    status = await world.bench('matrix', '--target', 'kubernetes', ...flags);
+    const flags = ['--tier', '500m,1', '--duration', '1', '--warmup', '0', '--trials', '1'];
+    status = await world.bench('matrix', '--target', 'kubernetes', ...flags, ...SMALL);
     record = await recordOf(world);
   });
   afterAll(() => world.remove());
@@ -119,7 +119,7 @@ describe('the built-in loader', () => {
     try {
       const flags = ['--servers', 'coredns', '--tier', '1', '--loader', 'builtin', '--transport', 'tcp'];
       const times = ['--duration', '2', '--warmup', '0', '--trials', '1'];
-      const status = await world.bench('run', '--target', 'kubernetes', ...flags, ...times);
+      const status = await world.bench('run', '--target', 'kubernetes', ...flags, ...times, ...SMALL);
       expect(status, world.err()).toBe(0);
       const record = await recordOf(world);
       expect(record.loader).toMatchObject({ kind: 'builtin', version: expect.stringMatching(/^\d+\./) });
@@ -139,8 +139,8 @@ describe('two instances behind one Service', () => {
     const world = await clusterWorld();
     try {
       const node = await someNode();
-      const flags = ['--servers', 'coredns', '--tier', '2', '--mode', 'single', '--cpu-request', '100m'];
-      flags.push('--server-node', node, '--loader-node', node);
+      const flags = ['--servers', 'coredns', '--tier', '2', '--mode', 'single', '--server-node', node];
+      flags.push('--loader-node', node, ...SMALL);
       const times = ['--duration', '3', '--warmup', '0', '--trials', '1'];
       const status = await world.bench('run', '--target', 'kubernetes', ...flags, ...times);
       expect(status, world.err()).toBe(0);

@@ -47,9 +47,7 @@ describe('the role of k8s/rbac.yaml', () => {
       const named = describePermission(permission);
       // The API server's cache of rights takes a moment.
       await expect
-        .poll(async () => ({ status: await world.bench('run', ...SHORT), err: world.err() }), {
-          timeout: 30_000,
-        })
+        .poll(async () => ({ status: await world.bench('run', ...SHORT), err: world.err() }))
         .toMatchObject({
           status: 3,
           err: expect.stringMatching(new RegExp(`E_CLUSTER_FORBIDDEN\\]: this user may not ${named} on`)),

