@@ -23,6 +23,8 @@ import {
 } from './support/stand-in.ts';
 import { swapSuite } from './support/swap-suite.ts';
 
+/** The other version first: what needs no placement before the change reaches it sooner. */
+const CHANGE_FIRST = ['--placements', 'BA'] as const;
 /** As long as an API server is away that is replaced. */
 const AWAY_MS = 10_000;
 /** As long as a process is stopped that somebody looks at, or a laptop sleeps. */
@@ -96,8 +98,8 @@ describe.concurrent('in-place swap', { timeout: PATIENCE_MS }, () => {
   // First, because it lasts as long as several others.
   it('stopped for two minutes while measuring wakes up and stops, long after the guard has put everything back', () =>
     stage('asleep', async ({ dns, swap, prefix }) => {
-      const running = await swap({ at: 'placement 2: measuring', signal: 'SIGSTOP' });
-      await running.stops('placement 2: measuring');
+      const running = await swap({ at: 'placement 1: measuring', signal: 'SIGSTOP' }, ...CHANGE_FIRST);
+      await running.stops('placement 1: measuring');
       const started = performance.now();
       const woken = new Promise<void>((resolve) => setTimeout(resolve, STOPPED_MS)).then(running.wake);
       await asBefore(dns);
@@ -123,14 +125,14 @@ describe.concurrent('in-place swap', { timeout: PATIENCE_MS }, () => {
     }));
 
   it.each([
-    ['planned', 'planned:'],
-    ['applied', 'applied:'],
-    ['rolling', 'rolling out'],
-    ['measuring', 'placement 2: measuring'],
-    ['reverting', 'reverting:'],
-  ])('killed while %s is put back by the guard', (state, at) =>
+    ['planned', 'planned:', CHANGE_FIRST],
+    ['applied', 'applied:', CHANGE_FIRST],
+    ['rolling', 'rolling out', CHANGE_FIRST],
+    ['measuring', 'placement 1: measuring', CHANGE_FIRST],
+    ['reverting', 'reverting:', []],
+  ])('killed while %s is put back by the guard', (state, at, order) =>
     stage(state, async ({ dns, swap, start, prefix }) => {
-      const running = await swap({ at });
+      const running = await swap({ at }, ...order);
       expect(await running.exited, running.said()).toBeNull();
       const started = performance.now();
       if (state === 'measuring') {
@@ -146,8 +148,8 @@ describe.concurrent('in-place swap', { timeout: PATIENCE_MS }, () => {
 
   it('killed after its guard was killed is put back by the next guard', () =>
     stage('guard', async ({ dns, swap, prefix }) => {
-      const running = await swap({ at: 'placement 2: measuring', signal: 'SIGSTOP' });
-      await running.stops('placement 2: measuring');
+      const running = await swap({ at: 'placement 1: measuring', signal: 'SIGSTOP' }, ...CHANGE_FIRST);
+      await running.stops('placement 1: measuring');
       await killGuard(prefix);
       running.child.kill('SIGKILL');
       expect(await running.exited).toBeNull();
@@ -158,7 +160,7 @@ describe.concurrent('in-place swap', { timeout: PATIENCE_MS }, () => {
 
   it('stopped past its Lease, between the journal and the change, wakes up and changes nothing', () =>
     stage('dozing', async ({ dns, swap, prefix }) => {
-      const running = await swap({ at: 'planned:', signal: 'SIGSTOP' });
+      const running = await swap({ at: 'planned:', signal: 'SIGSTOP' }, ...CHANGE_FIRST);
       await running.stops('planned:');
       const api = await adminApi();
       await until(() => readJournal(api, dns.namespace), null);
@@ -234,7 +236,7 @@ describe.concurrent('in-place swap', { timeout: PATIENCE_MS }, () => {
 
   it('to a version that crashes at start is put back at once', () =>
     stage('crash', async ({ dns, start }) => {
-      const running = await start(swapFlags(dns, 'bad-coredns:crashing'));
+      const running = await start([...swapFlags(dns, 'bad-coredns:crashing'), ...CHANGE_FIRST]);
       await running.says('rolling out');
       const started = performance.now();
       const status = await running.exited;
@@ -250,7 +252,7 @@ describe.concurrent('in-place swap', { timeout: PATIENCE_MS }, () => {
 
   it('whose clients lose queries for ten seconds puts the image back', () =>
     stage('losing', async ({ dns, swap }) => {
-      const running = await swap(undefined, '--placements', 'BA', '--duration', '60');
+      const running = await swap(undefined, ...CHANGE_FIRST, '--duration', '60');
       await running.says('placement 1: measuring');
       const started = performance.now();
       const service = `/api/v1/namespaces/${dns.namespace}/services/dns`;
@@ -265,7 +267,7 @@ describe.concurrent('in-place swap', { timeout: PATIENCE_MS }, () => {
 
   it('leaves an image alone that somebody else has set meanwhile, and names it', () =>
     stage('edited', async ({ dns, swap }) => {
-      const running = await swap(undefined, '--placements', 'BA', '--duration', '20');
+      const running = await swap(undefined, ...CHANGE_FIRST, '--duration', '20');
       await running.says('placement 1: measuring');
       const started = performance.now();
       await setByOthers(dns.path, IMAGE, 'bad-coredns:crashing');
@@ -281,7 +283,7 @@ describe.concurrent('in-place swap', { timeout: PATIENCE_MS }, () => {
 
   it('killed after somebody else has set the image: the guard leaves it alone, status names it', () =>
     stage('foundlater', async ({ dns, swap, start }) => {
-      const running = await swap({ at: 'placement 2: measuring' });
+      const running = await swap({ at: 'placement 1: measuring' }, ...CHANGE_FIRST);
       expect(await running.exited).toBeNull();
       await setByOthers(dns.path, IMAGE, 'bad-coredns:crashing');
       const at = ['--lease-namespace', dns.namespace];
@@ -306,7 +308,7 @@ describe.concurrent('in-place swap', { timeout: PATIENCE_MS }, () => {
       const rules = [{ path: dns.path, pointer: IMAGE, value: ours }];
       try {
         await makeReconciler({ ...addon, replicas: 1, rules });
-        const running = await swap(undefined, '--placements', 'BA', '--duration', '20');
+        const running = await swap(undefined, ...CHANGE_FIRST, '--duration', '20');
         expect(await running.exited, running.said()).toBe(5);
         const reason = `${dns.kind} ${dns.namespace}/dns: somebody else set the image of coredns to ${ours}, instead of ${clusters}`;
         expect(running.said()).toContain(`E_CLUSTER_CHANGED]: ${reason}`);
@@ -319,7 +321,7 @@ describe.concurrent('in-place swap', { timeout: PATIENCE_MS }, () => {
 
   it('ends when somebody else has set the replicas meanwhile, names that, and leaves them alone', () =>
     stage('scaled', async ({ dns, swap }) => {
-      const running = await swap(undefined, '--placements', 'BA', '--duration', '20');
+      const running = await swap(undefined, ...CHANGE_FIRST, '--duration', '20');
       await running.says('placement 1: measuring');
       const started = performance.now();
       await setByOthers(dns.path, '/spec/replicas', 2);
@@ -334,7 +336,7 @@ describe.concurrent('in-place swap', { timeout: PATIENCE_MS }, () => {
 
   it('refuses while another one runs, and `swap restore` from elsewhere stops that one', () =>
     stage('two', async ({ dns, swap, start }) => {
-      const first = await swap(undefined, '--placements', 'BA', '--duration', '60');
+      const first = await swap(undefined, ...CHANGE_FIRST, '--duration', '60');
       await first.says('placement 1: measuring');
       const second = await swap();
       expect(await second.exited).toBe(3);
@@ -352,7 +354,7 @@ describe.concurrent('in-place swap', { timeout: PATIENCE_MS }, () => {
 
   it('stopped by Ctrl-C puts everything back', () =>
     stage('ctrlc', async ({ dns, swap }) => {
-      const running = await swap(undefined, '--placements', 'BA', '--duration', '60');
+      const running = await swap(undefined, ...CHANGE_FIRST, '--duration', '60');
       await running.says('placement 1: measuring');
       const started = performance.now();
       running.child.kill('SIGINT');
