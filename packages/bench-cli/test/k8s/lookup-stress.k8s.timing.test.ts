@@ -4,10 +4,9 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { patch } from '../../src/cluster-changes/cluster-api.ts';
 import { pointerOf } from '../../src/cluster-changes/json.ts';
 import { type LookupRecord, lookupRecordSchema } from '../../src/experiments/lookup/record.ts';
-import { adminConfig, core, leftovers } from './support/admin.ts';
+import { adminApi, adminConfig, core, leftovers } from './support/admin.ts';
 import { ciliumPolicies, installCilium, removeStandIns } from './support/calico.ts';
 import { lookupSuite } from './support/lookup-suite.ts';
-import { adminApi } from './support/stand-in.ts';
 
 const suite = lookupSuite();
 const apps = () => adminConfig().makeApiClient(AppsV1Api);

@@ -3,11 +3,11 @@ import { describe, expect, it } from 'vitest';
 import { read } from '../../src/cluster-changes/cluster-api.ts';
 import { readJournal } from '../../src/cluster-changes/journal.ts';
 import { textAt } from '../../src/cluster-changes/json.ts';
+import { adminApi } from './support/admin.ts';
 import { type Halted, type HaltOptions, restoreSeconds, startBench } from './support/bench-process.ts';
 import { breakableWay } from './support/breakable-way.ts';
 import { makeReconciler, removeReconciler } from './support/openshift.ts';
 import {
-  adminApi,
   asBefore,
   IMAGE,
   killGuard,

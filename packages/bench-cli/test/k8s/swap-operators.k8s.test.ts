@@ -3,7 +3,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { read } from '../../src/cluster-changes/cluster-api.ts';
 import { textAt } from '../../src/cluster-changes/json.ts';
 import { accountMay, benchRoles, setRules } from './support/account.ts';
-import { without } from './support/admin.ts';
+import { adminApi, without } from './support/admin.ts';
 import { type Halted, type HaltOptions, restoreSeconds, startBench } from './support/bench-process.ts';
 import {
   DNS_RESOURCE,
@@ -17,7 +17,6 @@ import {
   SIDECAR,
 } from './support/openshift.ts';
 import {
-  adminApi,
   asBefore,
   IMAGE,
   note,

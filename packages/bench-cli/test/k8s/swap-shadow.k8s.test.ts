@@ -4,9 +4,9 @@ import { read } from '../../src/cluster-changes/cluster-api.ts';
 import { textAt } from '../../src/cluster-changes/json.ts';
 import { swapKind } from '../../src/experiments/swap/record.ts';
 import { createStore } from '../../src/results/store.ts';
-import { leftovers } from './support/admin.ts';
+import { adminApi, leftovers } from './support/admin.ts';
 import { clusterWorld } from './support/bench.ts';
-import { adminApi, makeStandIn, removeStandIn, type StandIn } from './support/stand-in.ts';
+import { makeStandIn, removeStandIn, type StandIn } from './support/stand-in.ts';
 import { swapSuite } from './support/swap-suite.ts';
 
 const suite = swapSuite('shadow', ['shadow']);

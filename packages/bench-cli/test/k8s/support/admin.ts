@@ -8,6 +8,9 @@ import {
   type V1ObjectMeta,
   type V1PolicyRule,
 } from '@kubernetes/client-node';
+import { type ClusterApi, read } from '../../../src/cluster-changes/cluster-api.ts';
+import { connectedApi } from '../../../src/cluster-changes/connected-api.ts';
+import { valueAt } from '../../../src/cluster-changes/json.ts';
 import { createClient, type KubeClient } from '../../../src/kubernetes-api/client.ts';
 import { connect } from '../../../src/kubernetes-api/connect.ts';
 import { LABELS } from '../../../src/targets/kubernetes/objects/labels.ts';
@@ -36,6 +39,13 @@ export async function adminClient(): Promise<KubeClient> {
   return createClient(await connect(world, undefined), { clock: world.clock });
 }
 
+/** The same for single requests, with any answer. */
+export async function adminApi(): Promise<ClusterApi> {
+  const world = realWorld();
+  const connection = await connect(world, undefined);
+  return connectedApi({ connection, clock: world.clock, signal: new AbortController().signal });
+}
+
 /** Served by the metrics server from memory, and a moment late: figures about pods, not objects. */
 const NO_OBJECTS = new Set(['metrics.k8s.io']);
 
@@ -47,10 +57,6 @@ interface ApiGroup {
 interface ApiResource {
   readonly name: string;
   readonly verbs: readonly string[];
-}
-
-async function readJson(client: KubeClient, path: string): Promise<Record<string, unknown>> {
-  return JSON.parse(await client.text(path, `get ${path}`, AbortSignal.timeout(60_000)));
 }
 
 /** The namespace of the suite's account. */
@@ -91,8 +97,14 @@ interface Found {
 }
 
 /** Every object of every kind that can be listed, namespaced or not, that carries bench's label. */
-async function labelledObjects(client: KubeClient): Promise<Found[]> {
-  const groups = (await readJson(client, '/apis')).groups as ApiGroup[];
+async function labelledObjects(): Promise<Found[]> {
+  const api = await adminApi();
+  // Kinds that other files make are gone when they end, also between two of these requests.
+  const listAt = async <T>(path: string, field: string): Promise<readonly T[]> => {
+    const items = valueAt(await read(api, path), `/${field}`);
+    return Array.isArray(items) ? items : [];
+  };
+  const groups = await listAt<ApiGroup>('/apis', 'groups');
   const roots = [
     '/api/v1',
     ...groups
@@ -101,11 +113,10 @@ async function labelledObjects(client: KubeClient): Promise<Found[]> {
   ];
   const found: Found[] = [];
   for (const root of roots) {
-    const { resources } = (await readJson(client, root)) as { resources: ApiResource[] };
-    for (const { name, verbs } of resources) {
+    for (const { name, verbs } of await listAt<ApiResource>(root, 'resources')) {
       if (!verbs.includes('list') || name.includes('/')) continue;
-      const list = await readJson(client, `${root}/${name}?labelSelector=${encodeURIComponent(SELECTOR)}`);
-      const items = (list.items ?? []) as { metadata: Listed }[];
+      const path = `${root}/${name}?labelSelector=${encodeURIComponent(SELECTOR)}`;
+      const items = await listAt<{ metadata: Listed }>(path, 'items');
       found.push(...items.map(({ metadata }) => ({ resource: name, metadata })));
     }
   }
@@ -127,7 +138,7 @@ function isOthers({ resource, metadata }: Found, foreign: readonly RunNamespace[
 /** Every object that carries bench's label, but for those of other people's runs, which come and go meanwhile. */
 export async function leftovers(): Promise<string[]> {
   const before = await allRunNamespaces();
-  const found = await labelledObjects(await adminClient());
+  const found = await labelledObjects();
   const foreign = [...before, ...(await allRunNamespaces())].filter(({ name }) => isForeign(name));
   return found
     .filter((object) => !isOthers(object, foreign))

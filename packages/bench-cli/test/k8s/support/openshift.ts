@@ -3,7 +3,8 @@ import { readFile } from 'node:fs/promises';
 import { create, read, remove } from '../../../src/cluster-changes/cluster-api.ts';
 import { type Json, valueAt } from '../../../src/cluster-changes/json.ts';
 import { BENCH_VERSION } from '../../../src/version.ts';
-import { adminApi, IMAGE, readyObject, type StandIn, snapshotOf, standInObjects, until } from './stand-in.ts';
+import { adminApi } from './admin.ts';
+import { IMAGE, readyObject, type StandIn, snapshotOf, standInObjects, until } from './stand-in.ts';
 
 /** Any image with Node.js: of the stand-ins, and of the sidecar. */
 export const NODE_IMAGE = process.env.DINODNS_BENCH_LOADER_IMAGE ?? `dinodns-bench/load:${BENCH_VERSION}`;

@@ -3,25 +3,15 @@ import { appendFile } from 'node:fs/promises';
 import { expect } from 'vitest';
 import type { ClusterApi } from '../../../src/cluster-changes/cluster-api.ts';
 import { create, patch, read, remove } from '../../../src/cluster-changes/cluster-api.ts';
-import { connectedApi } from '../../../src/cluster-changes/connected-api.ts';
 import { readJournal } from '../../../src/cluster-changes/journal.ts';
 import { isEqual, type Json, textAt, valueAt } from '../../../src/cluster-changes/json.ts';
 import { readLease } from '../../../src/cluster-changes/lease.ts';
 import { rolloutOf } from '../../../src/cluster-changes/rollout.ts';
-import { connect } from '../../../src/kubernetes-api/connect.ts';
-import { realWorld } from '../../../src/world.ts';
-import { adminClient } from './admin.ts';
+import { adminApi, adminClient } from './admin.ts';
 
 const CLUSTER_DNS = '/apis/apps/v1/namespaces/kube-system/deployments/coredns';
 /** Of the DNS container, which comes first. */
 export const IMAGE = '/spec/template/spec/containers/0/image';
-
-/** With an administrator's rights. */
-export async function adminApi(): Promise<ClusterApi> {
-  const world = realWorld();
-  const connection = await connect(world, undefined);
-  return connectedApi({ connection, clock: world.clock, signal: new AbortController().signal });
-}
 
 /** Images of two versions that the nodes have: that of the suite, and the one that the cluster's own DNS runs. */
 export async function twoImages(): Promise<{ ours: string; clusters: string }> {
