@@ -1,5 +1,6 @@
 /** `bench cleanup`: removes from a cluster what a killed run left. */
 import { EXIT_STATUS, messageOf } from '@dinodns-bench/program';
+import { Refusal } from '../cluster-changes/cluster-api.ts';
 import { connectedApi } from '../cluster-changes/connected-api.ts';
 import { readJournal } from '../cluster-changes/journal.ts';
 import { seconds } from '../config/value-schemas.ts';
@@ -48,30 +49,36 @@ async function isAlive(world: World, { owner, host }: FoundRun): Promise<boolean
   return process === null ? 'elsewhere' : !(await hasEnded(world, process));
 }
 
+const ANOTHER = 'another run';
 const CHANGED = 'it has changed this cluster: `bench swap restore` puts that back first';
 
-/** Whether the run's journal is still there: with its namespace, the guard would go that puts the cluster back. */
-async function hasJournal(world: World, found: FoundRun, context: string | undefined): Promise<boolean> {
-  const { journalNamespace, namespace } = found;
-  if (journalNamespace === null) return false;
+/** Why a run has to stay whose journal is still there: with its namespace, the guard would go that puts the cluster back. */
+async function reasonToStay(
+  world: World,
+  { journalNamespace, namespace }: FoundRun,
+  context: string | undefined,
+): Promise<string | null> {
+  if (journalNamespace === null) return null;
   const { connect } = await import('../kubernetes-api/connect.ts');
   const connection = await connect(world, context);
   const signal = AbortSignal.timeout(60_000);
-  const stored = await readJournal(
-    connectedApi({ connection, clock: world.clock, signal }),
-    journalNamespace,
-  );
-  return stored?.journal.namespace === namespace;
+  try {
+    const api = connectedApi({ connection, clock: world.clock, signal });
+    const stored = await readJournal(api, journalNamespace);
+    return stored?.journal.namespace === namespace ? CHANGED : null;
+  } catch (error) {
+    if (!(error instanceof Refusal) || error.status !== 403) throw error;
+    return `it may have changed this cluster, and this user may not get configmaps in namespace ${journalNamespace}, where its journal is`;
+  }
 }
 
-/** Without --run and --older-than, only what is certainly unused: runs of ended processes of this machine. */
-async function judge(world: World, found: FoundRun, options: CleanupOptions): Promise<Judged> {
+/** By its owner and the flags. Without --run and --older-than, only what is certainly unused: runs of ended processes of this machine. */
+async function judgeOwner(world: World, found: FoundRun, options: CleanupOptions): Promise<Judged> {
   const verdict = (remove: boolean, reason: string): Judged => ({ ...found, remove, reason });
-  if (await hasJournal(world, found, options.context)) return verdict(false, CHANGED);
   if (options.run !== undefined) {
     return found.runId === options.run || found.namespace === options.run
       ? verdict(true, 'given by --run')
-      : verdict(false, 'another run');
+      : verdict(false, ANOTHER);
   }
   const alive = await isAlive(world, found);
   if (alive === true) return verdict(false, 'it is running');
@@ -86,6 +93,13 @@ async function judge(world: World, found: FoundRun, options: CleanupOptions): Pr
         false,
         `of ${found.host || 'another machine'}, where it may still be running: give --run or --older-than`,
       );
+}
+
+/** The journal of what stays anyway is not read: somebody else's is not everybody's to read. */
+async function judge(world: World, found: FoundRun, options: CleanupOptions): Promise<Judged> {
+  const judged = await judgeOwner(world, found, options);
+  const reason = judged.remove ? await reasonToStay(world, found, options.context) : null;
+  return reason === null ? judged : { ...judged, remove: false, reason };
 }
 
 function line(judged: Judged, dryRun: boolean): string {
@@ -125,7 +139,7 @@ export async function cleanupCommand(world: World, options: CleanupOptions): Pro
   const found = await findRuns(client, world.clock.now(), AbortSignal.timeout(60_000));
   const judged: Judged[] = [];
   for (const run of found) judged.push(await judge(world, run, options));
-  if (options.run !== undefined && !judged.some(({ remove, reason }) => remove || reason === CHANGED)) {
+  if (options.run !== undefined && !judged.some(({ reason }) => reason !== ANOTHER)) {
     throw new BenchError('E_USAGE', `--run: no run "${options.run}" in the cluster`, {
       evidence: judged.map(({ runId, namespace }) => `${runId} in ${namespace}`),
       fix: '`bench cleanup --dry-run` lists all.',

@@ -4,6 +4,7 @@ import { read } from '../../src/cluster-changes/cluster-api.ts';
 import { readJournal } from '../../src/cluster-changes/journal.ts';
 import { textAt } from '../../src/cluster-changes/json.ts';
 import { adminApi } from './support/admin.ts';
+import { suiteKubeconfig } from './support/bench.ts';
 import { type Halted, type HaltOptions, restoreSeconds, startBench } from './support/bench-process.ts';
 import { breakableWay } from './support/breakable-way.ts';
 import { makeReconciler, removeReconciler } from './support/openshift.ts';
@@ -335,13 +336,17 @@ describe.concurrent('in-place swap', { timeout: PATIENCE_MS }, () => {
     }));
 
   it('refuses while another one runs, and `swap restore` from elsewhere stops that one', () =>
-    stage('two', async ({ dns, swap, start }) => {
+    stage('two', async ({ dns, swap, start, prefix }) => {
       const first = await swap(undefined, ...CHANGE_FIRST, '--duration', '60');
       await first.says('placement 1: measuring');
       const second = await swap();
       expect(await second.exited).toBe(3);
       expect(second.said()).toContain('E_CLUSTER_BUSY');
       expect(second.said()).not.toContain('planned:');
+      // For a user who may not read the journals of swaps.
+      const cleanup = await start(['cleanup', '--dry-run'], { kubeconfig: suiteKubeconfig() });
+      expect(await cleanup.exited, cleanup.said()).toBe(0);
+      expect(cleanup.told()).toMatch(new RegExp(`${prefix}.*kept: it is running`));
       const at = ['--lease-namespace', dns.namespace];
       const started = performance.now();
       const restore = await start(['swap', 'restore', ...at]);
