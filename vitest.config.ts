@@ -1,4 +1,5 @@
 import { defineConfig, type TestProjectInlineConfiguration } from 'vitest/config';
+import { LongestFirst } from './packages/test-support/src/longest-first.ts';
 import {
   KINDS,
   patternsOf,
@@ -69,6 +70,7 @@ export default defineConfig({
     // The default of one second is short for what a loaded machine takes to end a process.
     expect: { poll: { timeout: 15_000 } },
     reporters: ['default', 'packages/test-support/src/reporter.ts'],
+    sequence: { sequencer: LongestFirst },
     projects: KINDS.map(projectOf),
   },
 });

@@ -1,8 +1,9 @@
 /** Which suite a test file belongs to. */
 import { glob, readFile } from 'node:fs/promises';
-import { matchesGlob, relative } from 'node:path';
+import { basename, matchesGlob, relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from 'vitest';
+import { LONGEST } from '../src/longest-first.ts';
 import { KINDS, kindOf, patternsOf, projectName, type TestFileKind } from '../src/suites.ts';
 
 const ROOT = fileURLToPath(new URL('../../..', import.meta.url));
@@ -58,6 +59,11 @@ describe('the name of a test file', () => {
     expect(files.length).toBeGreaterThan(100);
     for (const file of files) expect(projectsFor(file), file).toEqual([kindOf(file)]);
   });
+});
+
+it('the files that begin first are there', async () => {
+  const names = (await testFiles()).map((file) => basename(file));
+  expect(names).toEqual(expect.arrayContaining([...LONGEST]));
 });
 
 it('every suite has a command, and the README names it', async () => {
