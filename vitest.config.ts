@@ -46,8 +46,8 @@ function projectOf(kind: TestFileKind): TestProjectInlineConfiguration {
 /** A cluster takes its time; `pnpm test:k8s` needs KUBECONFIG, and the images of `bench images` where the nodes get them. */
 const K8S: TestProjectInlineConfiguration['test'] = {
   globalSetup: ['packages/bench-cli/test/k8s/support/account.ts'],
-  testTimeout: 300_000,
-  hookTimeout: 300_000,
+  testTimeout: 600_000,
+  hookTimeout: 600_000,
   expect: { poll: { timeout: 120_000, interval: 200 } },
 };
 

@@ -1,4 +1,4 @@
-/** The pure parts of `bench lookup --target kubernetes`. What needs a cluster is in k8s/lookup.k8s.test.ts. */
+/** The pure parts of `bench lookup --target kubernetes`. What needs a cluster is in k8s/lookup.k8s.timing.test.ts. */
 import { readFile } from 'node:fs/promises';
 import { describe, expect, it } from 'vitest';
 import { forwardPatch } from '../src/cluster-changes/change.ts';

@@ -19,7 +19,7 @@ async function ask(behaviour: Behaviour, count: number, options: Partial<CannonI
 
 it('counts each query once', async () => {
   const behaviour: Behaviour = (query, reply) => reply(answerTo(query, { code: 3 }));
-  const { result, server } = await ask(behaviour, 1000, { timeoutSeconds: 10 });
+  const { result, server } = await ask(behaviour, 1000, { timeoutSeconds: 2 });
   expect(result.counts).toMatchObject({ sent: 1000, answered: 1000, lost: 0, late: 0, duplicate: 0 });
   expect(result.codes).toEqual({ NXDOMAIN: 1000 });
   expect(result.endedBy).toBe('queries');

@@ -12,8 +12,6 @@ export const LONGEST: readonly string[] = [
   'faults.k8s.test.ts',
   'matrix.k8s.test.ts',
   'swap-operators.k8s.test.ts',
-  'lookup.k8s.test.ts',
-  'swap-record.k8s.test.ts',
   'capacity-caching.k8s.test.ts',
   'archives.packages.test.ts',
   'encrypted.servers.test.ts',
