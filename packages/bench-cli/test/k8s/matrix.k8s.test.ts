@@ -22,7 +22,7 @@ describe('the whole matrix: tiers 0.5 and 1, both modes, three servers', () => {
   let record: RunRecord;
   beforeAll(async () => {
     world = await clusterWorld();
-    const flags = ['--tier', '500m,1', '--duration', '1', '--warmup', '0', '--trials', '1'];
+    const flags = ['--tier', '500m,1', '--duration', '2', '--warmup', '0', '--trials', '1'];
     status = await world.bench('matrix', '--target', 'kubernetes', ...flags, ...SMALL);
     record = await recordOf(world);
   });

@@ -51,8 +51,8 @@ function podTemplate({ image, container, sidecars }: StandInRequest) {
     name: container,
     image,
     imagePullPolicy: 'IfNotPresent',
-    // Without a request, a pod gets next to nothing on a busy machine; with a large one, few find room at a time.
-    resources: { requests: { cpu: '50m' } },
+    // Without a request, a pod gets next to nothing on a busy machine.
+    resources: { requests: { cpu: '100m' } },
     args: ['-conf', '/etc/coredns/Corefile'],
     ports: [
       { name: 'dns', containerPort: 53, protocol: 'UDP' },
