@@ -1,5 +1,5 @@
 /** The pure parts of `bench capacity memory`, and its messages. */
-import { readFile } from 'node:fs/promises';
+import { readdir, readFile } from 'node:fs/promises';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { nextStart, runLanes } from '../src/experiments/capacity/memory/lanes.ts';
 import { goHeapIn, metricIn } from '../src/experiments/capacity/memory/memory-of.ts';
@@ -301,6 +301,27 @@ describe('bad input', () => {
   it('several problems are all listed', async () => {
     expect(await world.bench('capacity', 'memory', '--objects', 'many', '--starts', 'x')).toBe(2);
     expect(world.err()).toMatch(/2 settings are wrong[\s\S]*--objects[\s\S]*--starts/);
+  });
+
+  it('on a cluster: other settings beside --resume, and a run that is not there', async () => {
+    const resume = ['capacity', 'memory', '--target', 'kubernetes', '--resume', 'latest'];
+    expect(await world.bench(...resume, '--objects', '5', '--max-objects', '9')).toBe(2);
+    expect(world.err()).toMatch(/accepts no others[\s\S]*also given: objects[\s\S]*also given: maxObjects/);
+    expect(await world.bench(...resume)).toBe(6);
+    expect(await readdir(world.directory)).not.toContain('results');
+  });
+
+  it('on a cluster: a dry run says what would be created, and asks no cluster', async () => {
+    const size = ['--objects', '500,1000', '--config', 'default,autopath', '--starts', '2'];
+    expect(await world.bench('capacity', 'memory', '--target', 'kubernetes', ...size, '--dry-run')).toBe(0);
+    // 26 and 52 Services with an EndpointSlice each; with autopath, 474 and 948 pods as well.
+    expect(world.out().split('\n')).toEqual([
+      'default, 500 pods and services: 52 objects created in 1 s at least, 2 starts',
+      'default, 1,000 pods and services: 104 objects created in 2 s at least, 2 starts',
+      'autopath, 500 pods and services: 526 objects created in 11 s at least, 2 starts',
+      'autopath, 1,000 pods and services: 1,052 objects created in 21 s at least, 2 starts',
+      '',
+    ]);
   });
 
   it('a dry run says what would be measured, and starts nothing', async () => {

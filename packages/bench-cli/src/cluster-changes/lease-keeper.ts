@@ -24,8 +24,8 @@ export interface LeaseKeeper {
   readonly signal: AbortSignal;
   /** Asks the API server. @throws LeaseLost unless this process holds the Lease. */
   confirm(): Promise<void>;
-  /** Stops renewing and gives the Lease back. */
-  release(): Promise<void>;
+  /** Stops renewing and gives the Lease back, through another way to the cluster where its own has ended. */
+  release(through?: ClusterApi): Promise<void>;
   /** Stops renewing and leaves the Lease: the guard goes on when it expires. */
   abandon(): void;
 }
@@ -127,11 +127,11 @@ export async function keepLease(request: KeeperRequest): Promise<LeaseKeeper> {
       if (found?.holder !== holder && !lost.signal.aborted) lose('somebody else has taken it over');
       lost.signal.throwIfAborted();
     },
-    release: async () => {
+    release: async (through = api) => {
       end();
       await renewing;
-      const found = await readLease(api, namespace);
-      if (found?.holder === holder) await removeLease(api, namespace);
+      const found = await readLease(through, namespace);
+      if (found?.holder === holder) await removeLease(through, namespace);
     },
     abandon: end,
   };

@@ -76,8 +76,11 @@ export interface ChangeSession {
   revertAll(): Promise<readonly Change[]>;
   /** What is not as before yet, in words. */
   unsettled(): Promise<readonly string[]>;
-  /** Removes the journal and gives the Lease back: only when everything was put back. */
-  close(): Promise<void>;
+  /**
+   * Removes the journal and gives the Lease back: only when everything was put back.
+   * @param through Another way to the cluster, where the session's own has ended
+   */
+  close(through?: ClusterApi): Promise<void>;
   /** Leaves everything to the guard. */
   abandon(): void;
   /** All changes so far, with what became of them. */
@@ -206,11 +209,11 @@ export async function openSession(request: SessionRequest): Promise<ChangeSessio
       return stored.journal.changes.filter(({ state }) => state === 'superseded');
     },
     unsettled: () => unsettled(api, stored.journal),
-    async close() {
-      const found = await readJournal(api, leaseNamespace);
+    async close(through = api) {
+      const found = await readJournal(through, leaseNamespace);
       // After a lost Lease there may be that of another run.
-      if (found?.journal.token === token) await removeJournal(api, leaseNamespace);
-      await keeper.release();
+      if (found?.journal.token === token) await removeJournal(through, leaseNamespace);
+      await keeper.release(through);
     },
     abandon: () => keeper.abandon(),
     changes: () => stored.journal.changes,

@@ -48,18 +48,28 @@ const servicesOf = async (namespace: string) =>
   (await core().listNamespacedService({ namespace })).items.length;
 
 describe('bench capacity memory --target kubernetes', () => {
-  it('measures a private CoreDNS while kube-proxy and the DNS of the cluster notice nothing', async () => {
+  it('measures a private CoreDNS while kube-proxy and the DNS of the cluster notice nothing; the run can be resumed', async () => {
     const size = ['--objects', '600', '--config', 'default,autopath'];
     const flags = [...size, '--starts', '1', '--quick', '--rate', '200'];
     const run = world.bench('capacity', 'memory', '--target', 'kubernetes', ...flags);
     await world.errContains('start 1 of 1');
     const [namespace = ''] = await runNamespaces();
     const during = { proxied: await proxiedNamespaces(), services: await servicesOf(namespace) };
-    expect(await run, world.err()).toBe(0);
+    await world.errContains('autopath, 600 objects');
+    world.send('SIGINT');
+    expect(await run, world.err()).toBe(130);
     expect(during.services).toBe(31);
     expectNoRules(during.proxied, namespace);
+    expect(world.err()).toMatch(/bench capacity memory --target kubernetes --resume \d{8}-/);
+    expect(await runNamespaces()).toEqual([]);
+    const kept = await recordAs(world, clusterKind);
+    expect(kept).toMatchObject({ status: 'interrupted', points: [{ configuration: 'default' }] });
 
-    const { points, environment } = await recordAs(world, clusterKind);
+    const resumed = ['capacity', 'memory', '--target', 'kubernetes', '--resume', 'latest'];
+    expect(await world.bench(...resumed), world.err()).toBe(0);
+    const { points, environment, status } = await recordAs(world, clusterKind);
+    expect(status).toBe('complete');
+    expect(points[0]).toEqual(kept.points[0]);
     expect(environment.cluster?.nodes.length).toBeGreaterThan(0);
     expect(points.map(({ configuration, counts }) => [configuration, counts.services, counts.pods])).toEqual([
       ['default', 31, 0],

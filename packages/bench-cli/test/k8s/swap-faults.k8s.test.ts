@@ -1,8 +1,11 @@
 /** `bench swap --method in-place` loses nothing, whatever happens: each fault ends with the DNS exactly as before. */
+import { readdir } from 'node:fs/promises';
+import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { read } from '../../src/cluster-changes/cluster-api.ts';
 import { readJournal } from '../../src/cluster-changes/journal.ts';
 import { textAt } from '../../src/cluster-changes/json.ts';
+import { readLease } from '../../src/cluster-changes/lease.ts';
 import { adminApi } from './support/admin.ts';
 import { suiteKubeconfig } from './support/bench.ts';
 import { type Halted, type HaltOptions, restoreSeconds, startBench } from './support/bench-process.ts';
@@ -196,13 +199,15 @@ describe.concurrent('in-place swap', { timeout: PATIENCE_MS }, () => {
       }
     }));
 
-  it('to an image that does not exist is refused before the first change', () =>
-    stage('missing', async ({ dns, start }) => {
-      const running = await start(swapFlags(dns, 'coredns/coredns:0.0.0'));
+  it('to an image that does not exist is refused before the first change, and leaves no folder', () =>
+    stage('missing', async ({ dns, start, prefix }) => {
+      const out = join(suite.directory, prefix);
+      const running = await start([...swapFlags(dns, 'coredns/coredns:0.0.0'), '--out', out]);
       expect(await running.exited).toBe(3);
       expect(running.said()).toMatch(/E_POD_IMAGE\]: .*coredns\/coredns:0\.0\.0/);
       expect(running.said()).not.toContain('planned:');
       expect(await snapshotOf(dns.path)).toEqual(dns.before);
+      expect(await readdir(out)).toEqual([]);
     }));
 
   it('to an image of another architecture is refused before the first change', () =>
@@ -369,5 +374,40 @@ describe.concurrent('in-place swap', { timeout: PATIENCE_MS }, () => {
       expect(running.said()).toContain('Ctrl-C: putting everything back');
       // That of the first placement, and the way back, which the canary has seen as well.
       expect(running.told().replaceAll(/\s+/g, ' ')).toMatch(/ queries during 2 rolling updates/);
+    }));
+
+  it('stopped by Ctrl-C twice ends at once, and the guard puts everything back', () =>
+    stage('twice', async ({ dns, swap, prefix }) => {
+      // The second one comes as soon as the first was heard, before anything can be put back.
+      const at = 'Ctrl-C: putting everything back';
+      const running = await swap({ at, signal: 'SIGINT' }, '--placements', 'BA', '--duration', '60');
+      await running.says('placement 1: measuring');
+      const started = performance.now();
+      running.child.kill('SIGINT');
+      expect(await running.exited, running.said()).toBe(130);
+      expect(running.said()).toContain(
+        'Ctrl-C again: what is not put back yet is left to the guard in the cluster, which begins within 20 s',
+      );
+      expect(running.said()).not.toContain('reverted:');
+      await asBefore(dns);
+      await note('Ctrl-C twice while measuring', (performance.now() - started) / 1000);
+      await withoutTraces(prefix, dns.namespace);
+    }));
+
+  it('stopped by Ctrl-C twice before the first change leaves nothing, and keeps no other swap out', () =>
+    stage('twiceearly', async ({ dns, swap, prefix }) => {
+      const out = join(suite.directory, prefix);
+      const at = 'Ctrl-C: putting everything back';
+      const running = await swap({ at, signal: 'SIGINT' }, '--out', out);
+      await running.says('queries per second for names of the cluster');
+      running.child.kill('SIGINT');
+      expect(await running.exited, running.said()).toBe(130);
+      expect(running.said()).not.toContain('planned:');
+      // No guard waits for the Lease to expire: bench itself has removed the journal and the Lease.
+      const api = await adminApi();
+      expect(await readJournal(api, dns.namespace)).toBeNull();
+      expect(await readLease(api, dns.namespace)).toBeNull();
+      expect(await snapshotOf(dns.path)).toEqual(dns.before);
+      expect(await readdir(out)).toEqual([]);
     }));
 });

@@ -90,23 +90,17 @@ function addMemory(capacity: Command, call: Call): void {
     .option('--json', 'print the record instead of the table')
     .addHelpText('after', call.exitStatusHelp)
     .action(async (values: Record<string, unknown>) => {
-      if (targetOf(values.target) === 'kubernetes') {
-        call.status = await clusterMemoryCommand(call.world, {
-          given: givenSettings(values, MEMORY_SETTINGS),
-          flags: values,
-          json: values.json === true,
-          argv: call.argv,
-        });
-        return;
-      }
-      call.status = await memoryCommand(call.world, {
+      const typed = {
         given: givenSettings(values, MEMORY_SETTINGS),
-        common: commonOf(values),
         resume: values.resume === undefined ? undefined : String(values.resume),
         dryRun: values.dryRun === true,
         json: values.json === true,
         argv: call.argv,
-      });
+      };
+      call.status =
+        targetOf(values.target) === 'kubernetes'
+          ? await clusterMemoryCommand(call.world, { ...typed, flags: values })
+          : await memoryCommand(call.world, { ...typed, common: commonOf(values) });
     });
 }
 

@@ -14,18 +14,22 @@ import { type CapacityRecord, capacityKind } from './record.ts';
 
 type What = CapacityRecord['measured']['what'];
 
-export interface CapacityRun<Settings> {
-  readonly what: What;
+/** A run with a folder of its own. */
+export interface KeptRun<R> {
   /** What continues it, after `bench capacity`. */
   readonly command: string;
-  readonly settings: Settings;
   readonly store: RunStore;
   readonly id: string;
   readonly directory: string;
   /** As typed; undefined for the default. */
   readonly out: string | undefined;
   /** What was measured before; undefined for a new run. */
-  readonly previous: CapacityRecord | undefined;
+  readonly previous: R | undefined;
+}
+
+export interface CapacityRun<Settings> extends KeptRun<CapacityRecord> {
+  readonly what: What;
+  readonly settings: Settings;
 }
 
 export interface RunRequest<Settings> {
@@ -41,7 +45,8 @@ export interface RunRequest<Settings> {
   decide(given: Readonly<Record<string, unknown>>): Settings;
 }
 
-function refuseOthers(given: RunRequest<unknown>['given']): void {
+/** @throws BenchError `E_USAGE` for anything that was given beside `--resume` */
+export function refuseOthers(given: RunRequest<unknown>['given']): void {
   const names = Object.keys(given).filter((name) => given[name] !== undefined);
   if (names.length === 0) return;
   throw new BenchError('E_USAGE', '--resume continues with the settings of the run and accepts no others', {
@@ -86,7 +91,7 @@ export async function openRun<Settings>(
 }
 
 /** An interrupted run says how it goes on. */
-function explainInterruption(error: unknown, { command, id, out, directory }: CapacityRun<unknown>): unknown {
+function explainInterruption(error: unknown, { command, id, out, directory }: KeptRun<unknown>): unknown {
   const interrupted =
     error instanceof BenchError && (error.code === 'E_INTERRUPTED' || error.code === 'E_TERMINATED');
   if (!interrupted) return error;
@@ -105,19 +110,17 @@ export interface Measured {
 
 async function keepLocked(
   world: World,
-  run: CapacityRun<unknown>,
-  json: boolean,
-  measure: (onSaved: () => void) => Promise<Measured>,
+  run: KeptRun<unknown>,
+  measure: (onSaved: () => void) => Promise<number>,
 ): Promise<number> {
   const { store, directory } = run;
   await store.makeRawDirectory(directory);
   const unlock = await store.lock(directory);
   let kept = run.previous !== undefined;
   try {
-    const { record, failures } = await measure(() => {
+    return await measure(() => {
       kept = true;
     });
-    return await finishCapacityRun(world, store, directory, record, failures, json);
   } catch (error) {
     throw kept ? explainInterruption(error, run) : error;
   } finally {
@@ -134,23 +137,35 @@ export interface Attended {
 }
 
 /**
- * Measures with the run's folder locked, progress shown and Ctrl-C heard, writes the reports, and resolves with the exit status.
- * `onSaved` must be called when something was saved: a folder without a record is deleted.
+ * Measures with the run's folder locked, progress shown and Ctrl-C heard. `onSaved` must be called when something was saved: a
+ * folder without a record is deleted.
  */
-export async function keepRun(
+export async function keepFolder(
+  world: World,
+  run: KeptRun<unknown>,
+  measure: (attended: Attended, onSaved: () => void) => Promise<number>,
+): Promise<number> {
+  const display = createDisplay(world.stderr);
+  const interruption = listenForInterruption(world, (text) => display.line(text));
+  try {
+    return await keepLocked(world, run, (onSaved) => measure({ display, interruption }, onSaved));
+  } finally {
+    interruption.release();
+    display.clear();
+  }
+}
+
+/** The same, and writes the reports; resolves with the exit status. */
+export function keepRun(
   world: World,
   run: CapacityRun<unknown>,
   json: boolean,
   measure: (attended: Attended, onSaved: () => void) => Promise<Measured>,
 ): Promise<number> {
-  const display = createDisplay(world.stderr);
-  const interruption = listenForInterruption(world, (text) => display.line(text));
-  try {
-    return await keepLocked(world, run, json, (onSaved) => measure({ display, interruption }, onSaved));
-  } finally {
-    interruption.release();
-    display.clear();
-  }
+  return keepFolder(world, run, async (attended, onSaved) => {
+    const { record, failures } = await measure(attended, onSaved);
+    return finishCapacityRun(world, run.store, run.directory, record, failures, json);
+  });
 }
 
 export interface Recorder {

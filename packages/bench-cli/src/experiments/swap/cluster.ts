@@ -6,10 +6,13 @@ import type { World } from '../../world.ts';
 
 export interface SwapCluster {
   readonly client: KubeClient;
+  /** Its requests end with the signal of `openSwapCluster`. */
   readonly api: ClusterApi;
+  /** The same, whose requests end with another signal. */
+  apiUntil(signal: AbortSignal): ClusterApi;
 }
 
-/** @param signal Ends requests; not Ctrl-C, after which everything is put back. */
+/** @param signal Ends requests; not the first Ctrl-C, after which everything is put back. */
 export async function openSwapCluster(
   world: World,
   context: string | undefined,
@@ -19,5 +22,6 @@ export async function openSwapCluster(
   const { connect } = await import('../../kubernetes-api/connect.ts');
   const connection = await connect(world, context);
   const { clock } = world;
-  return { client: createClient(connection, { clock }), api: connectedApi({ connection, clock, signal }) };
+  const apiUntil = (until: AbortSignal) => connectedApi({ connection, clock, signal: until });
+  return { client: createClient(connection, { clock }), api: apiUntil(signal), apiUntil };
 }

@@ -4,6 +4,7 @@ import { type Change, describeChange, inversePatch, type PlannedEdit } from '../
 import { describeRight } from '../../cluster-changes/rights.ts';
 import { BenchError } from '../../errors.ts';
 import type { InterruptionWords } from '../../interruption.ts';
+import { formatDuration } from '../../text.ts';
 import type { World } from '../../world.ts';
 import { explainFailure } from './explain.ts';
 import { inPlaceSettings } from './flags.ts';
@@ -14,6 +15,7 @@ import {
   type InPlaceRequest,
   type InPlaceRequestBase,
   type InPlaceResult,
+  type InPlaceSettings,
   planInPlace,
   swapInPlace,
 } from './in-place/in-place.ts';
@@ -140,14 +142,16 @@ async function carryOut(
 }
 
 /** Once the guard is there; before that, nothing is changed. */
-const WORDS: InterruptionWords = {
-  first: 'putting everything back; once more to leave that to the guard in the cluster',
-  again: 'what is not put back yet is left to the guard in the cluster',
-};
+function wordsOf({ leaseSeconds }: InPlaceSettings): InterruptionWords {
+  return {
+    first: 'putting everything back; once more to leave that to the guard in the cluster',
+    again: `what is not put back yet is left to the guard in the cluster, which begins within ${formatDuration(leaseSeconds)}: see \`bench swap status\``,
+  };
+}
 
 export async function inPlaceCommand(world: World, values: Values, argv: readonly string[]): Promise<number> {
   const settings = inPlaceSettings(values);
-  return runSwap({ world, values, argv, settings, words: WORDS }, async (call) => {
+  return runSwap({ world, values, argv, settings, words: wordsOf(settings) }, async (call) => {
     const { configuration, runId, interruption } = call;
     const request = { ...settings, ...call.cluster, configuration, runId, interruption };
     const plan = await planInPlace(request);

@@ -1,190 +1,207 @@
-/** `bench capacity memory --target kubernetes`: synthetic objects and a private CoreDNS, at each size. */
-
+/**
+ * `bench capacity memory --target kubernetes`: synthetic objects and a private CoreDNS, at each size. Every start is saved the
+ * moment it ends, and `--resume` goes on.
+ */
 import { specForObjects } from '@dinodns-bench/cluster-objects';
 import { EXIT_STATUS } from '@dinodns-bench/program';
 import { describeEnvironment } from '../../../environment/describe.ts';
 import { BenchError } from '../../../errors.ts';
-import { updateHistory } from '../../../history/history.ts';
-import { listenForInterruption } from '../../../interruption.ts';
-import { createDisplay, type Display } from '../../../progress/display.ts';
 import { filesOf, findRenderer } from '../../../report/index.ts';
 import { formatCount } from '../../../report/numbers.ts';
 import { newRunId } from '../../../results/run-id.ts';
 import { createStore } from '../../../results/store.ts';
+import { corednsImageReference } from '../../../servers/coredns/image.ts';
 import { describeCluster } from '../../../targets/kubernetes/cluster-facts.ts';
 import { openClient } from '../../../targets/kubernetes/open-cluster.ts';
-import { shellCommand } from '../../../text.ts';
+import { counted, formatDuration, shellCommand } from '../../../text.ts';
 import { BENCH_VERSION } from '../../../version.ts';
 import type { World } from '../../../world.ts';
 import { renderOptions, routineFormats, writeFiles } from '../../write-reports.ts';
 import { PHASES } from '../beside/phases.ts';
-import { wholeNumber } from '../demand.ts';
-import { memorySettings } from '../memory/settings.ts';
-import type { Configuration } from '../published.ts';
+import { type Attended, type KeptRun, keepFolder, refuseOthers } from '../open-run.ts';
 import { clusterFormats } from '../report.ts';
 import { clusterSettings } from './cluster-flags.ts';
+import {
+  type ClusterMemoryPlan,
+  type Given,
+  type MissingStarts,
+  missingStarts,
+  planClusterMemory,
+  planOf,
+  withStarts,
+} from './cluster-plan.ts';
 import { type ClusterPoint, type ClusterRecord, clusterKind } from './cluster-record.ts';
-import { DEFAULT_MAX_OBJECTS, demandBounded, measureOnCluster } from './measure-on-cluster.ts';
+import { MAX_CREATION_RATE } from './create-paced.ts';
+import { type ClusterMemoryResult, createdFor, measureOnCluster } from './measure-on-cluster.ts';
 
 export interface ClusterMemoryOptions {
-  /** As typed, under the names of the settings of `bench capacity memory`. */
-  readonly given: Readonly<Record<string, unknown>>;
+  readonly given: Given;
   /** All flags. */
-  readonly flags: Readonly<Record<string, unknown>>;
+  readonly flags: Given;
+  /** `--resume` */
+  readonly resume: string | undefined;
+  readonly dryRun: boolean;
   readonly json: boolean;
   readonly argv: readonly string[];
 }
 
-/** Where none is given: enough to be seen above the scatter, few enough for any cluster. */
-const DEFAULT_OBJECTS = [1000];
-
 /** How long memory at rest and under load is watched; with --quick, a second. */
 const PHASE_SECONDS = 20;
 
-/** The program beside CoreDNS asks; more would take the CPU from it. */
-const MAX_QUERIES_PER_SECOND = 2000;
-
-/** Settings that mean something on one machine only. */
-const LOCAL_ONLY = ['servers', 'serviceShares', 'endpointsPerPod', 'headless', 'sideBySide', 'memory'];
-
-interface Decided {
-  readonly objects: readonly number[];
-  readonly configurations: readonly Configuration[];
-  readonly starts: number;
-  readonly rate: number;
-  readonly maxObjects: number;
-  readonly quick: boolean;
-  readonly version: string | null;
+interface ClusterMemoryRun extends KeptRun<ClusterRecord> {
+  readonly plan: ClusterMemoryPlan;
 }
 
-/** @throws BenchError `E_USAGE` for a rate that was typed and is too high */
-function rateOf(given: ClusterMemoryOptions['given'], rate: number): number {
-  if (rate <= MAX_QUERIES_PER_SECOND || given.rate === undefined)
-    return Math.min(rate, MAX_QUERIES_PER_SECOND);
-  throw new BenchError(
-    'E_USAGE',
-    `--rate: ${formatCount(rate)} queries a second are more than a cluster is asked (${formatCount(MAX_QUERIES_PER_SECOND)})`,
-    { fix: 'Lower it, or omit it. Memory hardly depends on the rate.' },
-  );
-}
-
-function decide({ given, flags }: ClusterMemoryOptions): Decided {
-  const unused = LOCAL_ONLY.filter((name) => given[name] !== undefined);
-  if (unused.length > 0) {
-    throw new BenchError('E_USAGE', `--target kubernetes has no ${unused.join(', ')}`, {
-      fix: 'Omit what is for measurements on one machine.',
-    });
-  }
-  const settings = memorySettings(given);
-  const configurations = settings.configurations.map((name): Configuration => {
-    if (name === 'default' || name === 'autopath') return name;
-    throw new BenchError('E_USAGE', `--config: "${name}" is measured on one machine only`, {
-      fix: 'On a cluster, give default, autopath or both.',
-    });
+/** @throws BenchError `E_USAGE` if a run that is resumed has measured another image */
+function demandSameImage(world: World, flags: Given, { id, points }: ClusterRecord, version: string | null) {
+  const settings = clusterSettings(flags, world.env);
+  const image = corednsImageReference({ settings, version, isNamed: version !== null });
+  const other = points.find(({ corednsImage }) => corednsImage !== image);
+  if (other === undefined) return;
+  throw new BenchError('E_USAGE', `run ${id} has measured ${other.corednsImage}, not ${image}`, {
+    fix: 'Resume it with the same --coredns-image.',
   });
-  const text = (name: string) => (flags[name] === undefined ? undefined : String(flags[name]));
+}
+
+/** A new run, or the one to resume. Touches nothing yet. */
+async function openClusterRun(world: World, options: ClusterMemoryOptions): Promise<ClusterMemoryRun> {
+  const { given, flags, resume } = options;
+  const out = flags.out === undefined ? undefined : String(flags.out);
+  const store = createStore(world, out ?? world.env.DINODNS_BENCH_OUT ?? 'results');
+  const run = { command: 'memory --target kubernetes', store, out };
+  if (resume === undefined) {
+    const plan = planClusterMemory(given, flags);
+    const id = newRunId(world.clock.now());
+    return { ...run, plan, id, directory: store.directoryOf(id), previous: undefined };
+  }
+  const { maxObjects, corednsVersion } = flags;
+  refuseOthers({ ...given, maxObjects, corednsVersion });
+  const { record, directory } = await store.loadAs(clusterKind, resume);
+  const plan = planOf(record);
+  demandSameImage(world, flags, record, plan.version);
+  return { ...run, plan, id: record.id, directory, previous: record };
+}
+
+function newRecord(
+  world: World,
+  { id, plan }: ClusterMemoryRun,
+  { argv }: ClusterMemoryOptions,
+  environment: ClusterRecord['environment'],
+): ClusterRecord {
   return {
-    objects: given.objects === undefined ? DEFAULT_OBJECTS : settings.objects,
-    // Pods are created on request only.
-    configurations: given.configurations === undefined ? ['default'] : configurations,
-    starts: settings.starts,
-    rate: rateOf(given, settings.rate),
-    maxObjects: wholeNumber('--max-objects', text('maxObjects'), DEFAULT_MAX_OBJECTS, 1),
-    quick: settings.quick,
-    version: text('corednsVersion') ?? null,
+    schemaVersion: 1,
+    experiment: 'capacity-cluster',
+    id,
+    generator: { name: 'dinodns-bench', version: BENCH_VERSION },
+    status: 'running',
+    startedAt: world.clock.now().toISOString(),
+    endedAt: null,
+    command: shellCommand(['pnpm', 'bench', ...argv]),
+    argv: [...argv],
+    environment,
+    warnings: [],
+    servers: [],
+    settings: { ...plan },
+    points: [],
+  };
+}
+
+function pointOf(
+  { configuration, objects }: MissingStarts,
+  { starts, ...found }: ClusterMemoryResult,
+): ClusterPoint {
+  return {
+    configuration,
+    objects,
+    ...found,
+    starts: starts.map((start) => ({ ...start, phases: [...start.phases] })),
   };
 }
 
 /** The points one after the other: objects of one are deleted before those of the next are created. */
-async function measurePoints(
+async function measureAll(
   world: World,
   options: ClusterMemoryOptions,
-  decided: Decided,
-  runId: string,
-  display: Display,
-  signal: AbortSignal,
-): Promise<{ points: ClusterPoint[]; environment: ClusterRecord['environment'] }> {
+  run: ClusterMemoryRun,
+  { display, interruption: { signal } }: Attended,
+  onSaved: () => void,
+): Promise<ClusterRecord> {
+  const { plan, store, directory } = run;
   const settings = clusterSettings(options.flags, world.env);
-  for (const objects of decided.objects) demandBounded(objects, decided.maxObjects);
   const client = await openClient(world, settings.context);
   const { cluster } = await describeCluster(client, settings, signal);
-  const points: ClusterPoint[] = [];
-  for (const configuration of decided.configurations) {
-    for (const objects of decided.objects) {
-      display.line(`${configuration}, ${formatCount(objects)} objects`);
-      const { starts, ...found } = await measureOnCluster({
+  const environment = { ...(await describeEnvironment(world)), cluster };
+  let record = run.previous ?? newRecord(world, run, options, environment);
+  const save = async (status: ClusterRecord['status'], points = record.points) => {
+    const endedAt = status === 'running' ? null : world.clock.now().toISOString();
+    const servers = [...new Set(points.map(({ corednsImage }) => corednsImage))];
+    record = { ...record, status, endedAt, servers, points };
+    await store.saveAs(clusterKind, record, directory);
+    onSaved();
+  };
+  try {
+    for (const missing of missingStarts(plan, record.points)) {
+      const before = record.points;
+      display.line(`${missing.configuration}, ${formatCount(missing.objects)} objects`);
+      await measureOnCluster({
         world,
         client,
         settings,
-        runId,
-        size: specForObjects(objects),
-        maxObjects: decided.maxObjects,
-        configuration,
-        version: decided.version,
-        starts: decided.starts,
+        runId: run.id,
+        size: specForObjects(missing.objects),
+        maxObjects: plan.maxObjects,
+        configuration: missing.configuration,
+        version: plan.version,
+        starts: missing.starts,
         phases: PHASES,
-        seconds: decided.quick ? 1 : PHASE_SECONDS,
-        queriesPerSecond: decided.rate,
+        seconds: plan.quick ? 1 : PHASE_SECONDS,
+        queriesPerSecond: plan.rate,
         memory: null,
+        onStart: (found) => save('running', withStarts(before, pointOf(missing, found))),
         tell: (text) => display.line(text),
         signal,
       });
-      points.push({
-        configuration,
-        objects,
-        ...found,
-        starts: starts.map((start) => ({ ...start, phases: [...start.phases] })),
-      });
     }
+    await save('complete');
+    return record;
+  } catch (error) {
+    if (record.points.length > 0) await save('interrupted');
+    throw error;
   }
-  return { points, environment: { ...(await describeEnvironment(world)), cluster } };
+}
+
+/** What would be created and measured. */
+function dryRunText({ plan, previous }: ClusterMemoryRun): string {
+  const lines = missingStarts(plan, previous?.points ?? []).map(({ configuration, objects, starts }) => {
+    const count = createdFor(objects, configuration);
+    const seconds = formatDuration(count / MAX_CREATION_RATE);
+    return `${configuration}, ${formatCount(objects)} pods and services: ${formatCount(count)} objects created in ${seconds} at least, ${counted(starts, 'start')}`;
+  });
+  return `${lines.join('\n')}\n`;
 }
 
 /** Resolves with the exit status: 5 if CoreDNS has ended in a start. */
 export async function clusterMemoryCommand(world: World, options: ClusterMemoryOptions): Promise<number> {
-  const decided = decide(options);
-  const startedAt = world.clock.now();
-  const id = newRunId(startedAt);
-  const display = createDisplay(world.stderr);
-  const interruption = listenForInterruption(world, (text) => display.line(text));
-  try {
-    const measured = await measurePoints(world, options, decided, id, display, interruption.signal);
-    const record: ClusterRecord = {
-      schemaVersion: 1,
-      experiment: 'capacity-cluster',
-      id,
-      generator: { name: 'dinodns-bench', version: BENCH_VERSION },
-      status: 'complete',
-      startedAt: startedAt.toISOString(),
-      endedAt: world.clock.now().toISOString(),
-      command: shellCommand(['pnpm', 'bench', ...options.argv]),
-      argv: [...options.argv],
-      warnings: [],
-      servers: [...new Set(measured.points.map(({ corednsImage }) => corednsImage))],
-      settings: { ...decided },
-      ...measured,
-    };
-    display.clear();
-    return await finish(world, record, options);
-  } finally {
-    interruption.release();
-    display.clear();
+  const run = await openClusterRun(world, options);
+  if (options.dryRun) {
+    world.stdout.write(dryRunText(run));
+    return EXIT_STATUS.success;
   }
+  return keepFolder(world, run, async (attended, onSaved) => {
+    const record = await measureAll(world, options, run, attended, onSaved);
+    attended.display.clear();
+    return finish(world, run, record, options.json);
+  });
 }
 
 async function finish(
   world: World,
+  { store, directory }: ClusterMemoryRun,
   record: ClusterRecord,
-  { flags, json }: ClusterMemoryOptions,
+  json: boolean,
 ): Promise<number> {
-  const out = flags.out ?? world.env.DINODNS_BENCH_OUT ?? 'results';
-  const store = createStore(world, String(out));
-  const directory = store.directoryOf(record.id);
-  await store.makeRawDirectory(directory);
-  await store.saveAs(clusterKind, record, directory);
   const options = renderOptions(world, 'relative');
   const paths = await writeFiles(store, directory, filesOf(routineFormats(clusterFormats), record, options));
-  await updateHistory(world, store.resultsDirectory);
   world.stdout.write(findRenderer(json ? 'json' : 'terminal', clusterFormats)?.render(record, options) ?? '');
   world.stderr.write(`\nWritten: ${[`${directory}/run.json`, ...paths].join(', ')}\n`);
   const hasDied = record.points.some(({ starts }) => starts.some(({ death }) => death !== null));

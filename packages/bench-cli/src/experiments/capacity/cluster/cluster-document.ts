@@ -108,11 +108,12 @@ export function clusterDocument(record: ClusterRecord): ReportDocument {
   const { points } = record;
   const starts = points.reduce((sum, point) => sum + point.starts.length, 0);
   const dead = points.flatMap((point) => point.starts.flatMap(({ death }) => death ?? []));
+  const isWhole = record.status === 'complete';
   return {
     kind: 'Capacity of cluster DNS',
     title: 'Memory of a private CoreDNS on a cluster',
-    state: dead.length > 0 ? 'failed-trials' : 'complete',
-    headline: `Complete: ${counted(starts, 'start')} of ${counted(points.length, 'point')}; everything was deleted.`,
+    state: !isWhole ? 'interrupted' : dead.length > 0 ? 'failed-trials' : 'complete',
+    headline: `${isWhole ? 'Complete' : 'Interrupted'}: ${counted(starts, 'start')} of ${counted(points.length, 'point')}${record.status === 'running' ? '' : '; everything was deleted'}.`,
     facts: [record.startedAt.slice(0, 10), `run ${record.id}`],
     findings: [],
     warnings: [...record.warnings, ...new Set(dead)],

@@ -2,7 +2,13 @@
  * The memory of a CoreDNS on a cluster: synthetic objects, a private CoreDNS that is started several times, and what became
  * of the cluster's own DNS meanwhile. Everything is deleted at the end.
  */
-import { type Cluster, ENDPOINT_SLICES, PODS, SERVICES } from '@dinodns-bench/cluster-objects';
+import {
+  type Cluster,
+  ENDPOINT_SLICES,
+  PODS,
+  SERVICES,
+  specForObjects,
+} from '@dinodns-bench/cluster-objects';
 import type { KubernetesSettings } from '../../../config/kubernetes-settings.ts';
 import { BenchError } from '../../../errors.ts';
 import type { KubeClient } from '../../../kubernetes-api/client.ts';
@@ -19,7 +25,7 @@ import type { ClusterDnsState } from './cluster-dns-guard.ts';
 import type { Paced } from './create-paced.ts';
 import { dnsFiles } from './dns-job.ts';
 import { type StartResult, startDns } from './start-dns.ts';
-import { type SyntheticSize, syntheticCluster } from './synthetic-objects.ts';
+import { type SyntheticSize, syntheticCluster, syntheticCount } from './synthetic-objects.ts';
 import { openSyntheticRun, type SyntheticRun } from './synthetic-run.ts';
 
 export interface ClusterMemoryRequest {
@@ -38,6 +44,8 @@ export interface ClusterMemoryRequest {
   readonly seconds: number;
   readonly queriesPerSecond: number;
   readonly memory: { readonly request: string; readonly limit: string } | null;
+  /** Called at the end of each start, with all so far. */
+  readonly onStart?: (result: ClusterMemoryResult) => Promise<void>;
   /** What is being done, as a short sentence. */
   readonly tell: (text: string) => void;
   readonly signal: AbortSignal;
@@ -73,6 +81,12 @@ export function demandBounded(objects: number, maxObjects: number): void {
 /** CoreDNS watches pods only with `pods verified`, which autopath needs: without them, they need not exist. */
 const needsPods = (configuration: Configuration) => configuration === 'autopath';
 
+/** Objects that are created for so many pods and services. */
+export function createdFor(objects: number, configuration: Configuration): number {
+  const cluster = syntheticCluster(specForObjects(objects), 'dry-run');
+  return syntheticCount(cluster, { withPods: needsPods(configuration) });
+}
+
 const corefileOf = (configuration: Configuration) =>
   configuration === 'autopath' ? ({ pods: 'verified', autopath: '@kubernetes' } as const) : {};
 
@@ -81,6 +95,7 @@ async function startAll(
   namespace: string,
   cluster: Cluster,
   corednsImage: string,
+  onStart: (starts: readonly StartResult[]) => Promise<void>,
 ): Promise<StartResult[]> {
   const { client, settings, runId, starts, signal } = request;
   const labels = runLabels(runId);
@@ -109,6 +124,7 @@ async function startAll(
         pullSecrets,
       }),
     );
+    await onStart(results);
   }
   return results;
 }
@@ -140,19 +156,25 @@ export async function measureOnCluster(request: ClusterMemoryRequest): Promise<C
     signal,
   });
   try {
-    const starts = await startAll(request, namespace, cluster, corednsImage);
-    return {
-      corednsImage,
-      counts: {
-        services: SERVICES.count(cluster),
-        endpointSlices: ENDPOINT_SLICES.count(cluster),
-        endpoints: cluster.spec.endpoints,
-        pods: withPods ? PODS.count(cluster) : 0,
-      },
-      creation: run.creation,
-      clusterDns: run.clusterDns,
-      starts,
+    const counts = {
+      services: SERVICES.count(cluster),
+      endpointSlices: ENDPOINT_SLICES.count(cluster),
+      endpoints: cluster.spec.endpoints,
+      pods: withPods ? PODS.count(cluster) : 0,
     };
+    const { creation, clusterDns } = run;
+    const resultOf = (starts: readonly StartResult[]) => ({
+      corednsImage,
+      counts,
+      creation,
+      clusterDns,
+      starts,
+    });
+    return resultOf(
+      await startAll(request, namespace, cluster, corednsImage, async (starts) =>
+        request.onStart?.(resultOf(starts)),
+      ),
+    );
   } finally {
     request.tell('deleting everything');
     await run.close();

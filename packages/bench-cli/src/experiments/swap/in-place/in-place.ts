@@ -51,7 +51,10 @@ export interface InPlaceSettings {
 /** What it takes to look at the cluster. */
 export interface InPlaceRequestBase extends InPlaceSettings {
   readonly client: KubeClient;
+  /** Its requests end with the second Ctrl-C. */
   readonly api: ClusterApi;
+  /** For what must be done even then. */
+  apiUntil(signal: AbortSignal): ClusterApi;
   readonly runId: string;
   readonly configuration: RunConfiguration;
   readonly interruption: Interruption;
@@ -98,6 +101,9 @@ export interface InPlaceResult {
   /** What somebody else has changed meanwhile, and so was left alone. */
   readonly superseded: readonly string[];
 }
+
+/** After the second Ctrl-C: a journal without a guard would keep all other swaps out. */
+const CLOSE_SECONDS = 10;
 
 /** Time for what is not measured: image checks, rollouts, waits for the kubelet's figures. */
 const SPARE_SECONDS = 120;
@@ -261,7 +267,7 @@ export async function checkBefore(
  * because this process has lost the cluster, the guard does it, and the error says so.
  */
 export async function swapInPlace(request: InPlaceRequest): Promise<InPlaceResult> {
-  const { world, api, runId, leaseNamespace, leaseSeconds, say } = request;
+  const { world, api, runId, leaseNamespace, leaseSeconds, say, interruption } = request;
   const cluster = await openRun(request, {
     loadSeconds: request.durationSeconds,
     serverCores: 0,
@@ -293,10 +299,11 @@ export async function swapInPlace(request: InPlaceRequest): Promise<InPlaceResul
       await session.close();
       return result;
     } catch (error) {
-      // Without a guard nothing was changed; with it, restoring may have failed, and then the guard goes on.
-      guard.isNeeded = guard.isThere && (isLost(error) || !session.isUnchanged());
+      // Without a guard nothing was changed; with it, restoring may have failed, or not be verified, and then the guard goes on.
+      const isForced = interruption.force.aborted;
+      guard.isNeeded = guard.isThere && (isForced || isLost(error) || !session.isUnchanged());
       if (guard.isNeeded) session.abandon();
-      else await session.close();
+      else await session.close(isForced ? request.apiUntil(AbortSignal.timeout(CLOSE_SECONDS * 1000)) : api);
       throw error;
     }
   } finally {
