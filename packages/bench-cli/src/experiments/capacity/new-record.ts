@@ -2,9 +2,8 @@
 
 import type { Programs } from '../../measure/session.ts';
 import type { Environment } from '../../results/record.ts';
+import { runHead } from '../../results/run-head.ts';
 import { INTERVAL_METHOD } from '../../stats/intervals.ts';
-import { shellCommand } from '../../text.ts';
-import { BENCH_VERSION } from '../../version.ts';
 import type { World } from '../../world.ts';
 import type { CapacityRecord } from './record.ts';
 
@@ -32,12 +31,7 @@ export function newCapacityRecord(
     schemaVersion: 2,
     experiment: 'capacity',
     id,
-    generator: { name: 'dinodns-bench', version: BENCH_VERSION },
-    status: 'running',
-    startedAt: world.clock.now().toISOString(),
-    endedAt: null,
-    command: shellCommand(['pnpm', 'bench', ...argv]),
-    argv: [...argv],
+    ...runHead(argv, world.clock.now().toISOString()),
     environment,
     warnings: [],
     servers: programs.servers.map(({ name }) => name),

@@ -1,7 +1,6 @@
 /** The record of a run before its first trial, and with one more. Pure. */
 import type { Environment } from '../../results/record-environment.ts';
-import { shellCommand } from '../../text.ts';
-import { BENCH_VERSION } from '../../version.ts';
+import { runHead } from '../../results/run-head.ts';
 import { comparisonsOf } from './comparisons.ts';
 import { LOOKUP_SCHEMA_VERSION, type LookupRecord, type LookupTrial } from './record.ts';
 import { type Pooled, resultsOf } from './results.ts';
@@ -33,11 +32,7 @@ export function newLookupRecord({ startedAt, environment, ...start }: RecordStar
     ...start,
     schemaVersion: LOOKUP_SCHEMA_VERSION,
     experiment: 'lookup',
-    generator: { name: 'dinodns-bench', version: BENCH_VERSION },
-    status: 'running',
-    startedAt: startedAt.toISOString(),
-    endedAt: null,
-    command: shellCommand(['pnpm', 'bench', ...start.argv]),
+    ...runHead(start.argv, startedAt.toISOString()),
     environment,
     servers: start.serverRecords.map(({ name }) => name),
     baseline: baselineOf(start.subjects),

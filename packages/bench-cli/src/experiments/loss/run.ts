@@ -8,11 +8,11 @@ import { type Prepared, prepareRun } from '../../measure/prepare.ts';
 import type { PreparedWorkload, TrialContext } from '../../measure/trial-context.ts';
 import type { PlannedTrial } from '../../plan/plan.ts';
 import { createDisplay, type Display } from '../../progress/display.ts';
+import { runHead } from '../../results/run-head.ts';
 import { newRunId } from '../../results/run-id.ts';
 import { createStore, type RunStore } from '../../results/store.ts';
 import type { Server } from '../../servers/server.ts';
-import { fileNameOf, formatDuration, shellCommand } from '../../text.ts';
-import { BENCH_VERSION } from '../../version.ts';
+import { fileNameOf, formatDuration } from '../../text.ts';
 import { writeQueryFile } from '../../workload/load-workload.ts';
 import { predictedCodes } from '../../workload/workload.ts';
 import type { World } from '../../world.ts';
@@ -211,12 +211,7 @@ function newLossRecord({ world, options, decided, id }: LossRun, prepared: Prepa
     schemaVersion: LOSS_SCHEMA_VERSION,
     experiment: 'loss',
     id,
-    generator: { name: 'dinodns-bench', version: BENCH_VERSION },
-    status: 'running',
-    startedAt: world.clock.now().toISOString(),
-    endedAt: null,
-    command: shellCommand(['pnpm', 'bench', ...options.argv]),
-    argv: [...options.argv],
+    ...runHead(options.argv, world.clock.now().toISOString()),
     environment,
     warnings: [...warnings(cpuLimits)],
     servers: programs.servers.map(({ name }) => name),

@@ -7,9 +7,8 @@ import { updateHistory } from '../../history/history.ts';
 import { filesOf, findRenderer } from '../../report/index.ts';
 import { withPortablePaths } from '../../results/portable-paths.ts';
 import type { Cluster } from '../../results/record.ts';
+import { runHead } from '../../results/run-head.ts';
 import type { RunStore } from '../../results/store.ts';
-import { shellCommand } from '../../text.ts';
-import { BENCH_VERSION } from '../../version.ts';
 import type { World } from '../../world.ts';
 import { renderOptions, routineFormats, writeFiles } from '../write-reports.ts';
 import type { CheckedImages } from './check-images.ts';
@@ -74,12 +73,7 @@ async function newRecord(world: World, start: SwapStart): Promise<SwapRecord> {
     schemaVersion: 1,
     experiment: 'swap',
     id,
-    generator: { name: 'dinodns-bench', version: BENCH_VERSION },
-    status: 'running',
-    startedAt,
-    endedAt: null,
-    command: shellCommand(['pnpm', 'bench', ...argv]),
-    argv: [...argv],
+    ...runHead(argv, startedAt),
     environment: { ...(await describeEnvironment(world)), cluster },
     warnings: [...warnings],
     servers: [versions.A.name, versions.B.name],

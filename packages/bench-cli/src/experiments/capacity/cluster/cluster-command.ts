@@ -8,13 +8,13 @@ import { describeEnvironment } from '../../../environment/describe.ts';
 import { BenchError } from '../../../errors.ts';
 import { filesOf, findRenderer } from '../../../report/index.ts';
 import { formatCount } from '../../../report/numbers.ts';
+import { runHead } from '../../../results/run-head.ts';
 import { newRunId } from '../../../results/run-id.ts';
 import { createStore } from '../../../results/store.ts';
 import { corednsImageReference } from '../../../servers/coredns/image.ts';
 import { describeCluster } from '../../../targets/kubernetes/cluster-facts.ts';
 import { openClient } from '../../../targets/kubernetes/open-cluster.ts';
-import { counted, formatDuration, shellCommand } from '../../../text.ts';
-import { BENCH_VERSION } from '../../../version.ts';
+import { counted, formatDuration } from '../../../text.ts';
 import type { World } from '../../../world.ts';
 import { renderOptions, routineFormats, writeFiles } from '../../write-reports.ts';
 import { PHASES } from '../beside/phases.ts';
@@ -92,12 +92,7 @@ function newRecord(
     schemaVersion: 1,
     experiment: 'capacity-cluster',
     id,
-    generator: { name: 'dinodns-bench', version: BENCH_VERSION },
-    status: 'running',
-    startedAt: world.clock.now().toISOString(),
-    endedAt: null,
-    command: shellCommand(['pnpm', 'bench', ...argv]),
-    argv: [...argv],
+    ...runHead(argv, world.clock.now().toISOString()),
     environment,
     warnings: [],
     servers: [],
