@@ -176,6 +176,7 @@ describe('options', () => {
       workers: 2,
       clients: 20,
       timeoutSeconds: 5,
+      segmentation: 'off',
     });
     const rated = {
       ...request,

@@ -253,6 +253,7 @@ async function start(
     endpoint,
     transport: request.transport,
     zones: request.zoneSet.size,
+    cpus: settings.allowance,
     queries: settings.readinessQueries,
     process,
     readyLine,

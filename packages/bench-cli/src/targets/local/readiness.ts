@@ -10,7 +10,7 @@ import type { World } from '../../world.ts';
 const READY_WITHIN_SECONDS = 30;
 
 /** Knot DNS under a limit of one CPU loads a few thousand zones in a second, each from a file of its own. */
-const MIN_ZONES_PER_SECOND = 1000;
+const MIN_ZONES_PER_CPU_SECOND = 1000;
 
 /**
  * Some servers answer with an error before their zones are loaded. When the error has lasted this long, the
@@ -27,6 +27,8 @@ export interface ReadinessRequest {
   readonly transport: Transport;
   /** Zones that the server must load: the time limit grows with them. */
   readonly zones: number;
+  /** CPUs that it may use: below one, it loads them more slowly. */
+  readonly cpus: number;
   /** Names that exist; asked one after the other under readiness kind `answer`. */
   readonly queries: readonly DnsQuery[];
   readonly process: RunningProcess;
@@ -64,9 +66,9 @@ export function parseReadyLine(line: string): ReadinessOutcome {
   return { problem: `its first line was not {"ready":true,…} but: ${line.slice(0, 200)}` };
 }
 
-function loadingSeconds({ zones, readiness }: ReadinessRequest): number {
+function loadingSeconds({ zones, cpus, readiness }: ReadinessRequest): number {
   const more = readiness.kind === 'answer' ? (readiness.loadSeconds ?? 0) : 0;
-  return zones / MIN_ZONES_PER_SECOND + more;
+  return zones / (MIN_ZONES_PER_CPU_SECOND * Math.min(1, cpus)) + more;
 }
 
 /** True for a code that a server gives for a name of a zone that it has not loaded yet. */

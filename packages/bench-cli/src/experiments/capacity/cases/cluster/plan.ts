@@ -1,6 +1,7 @@
 /** The cases of `bench capacity caching --target kubernetes`, and what is asked in each. Pure. */
 import { type Cluster, defineExternal } from '@dinodns-bench/cluster-objects';
 import type { CannonInput } from '@dinodns-bench/load';
+import { SEGMENTATION } from '../../../../loaders/builtin/options.ts';
 import type { LookupKind } from '../../../../workload/cluster-names.ts';
 import { CACHING_COREDNS, CACHING_DNSMASQ, DNSMASQ_NAME } from '../caching-cases.ts';
 import type { CapacityCase, CaseTrial } from '../cases-record.ts';
@@ -102,5 +103,6 @@ export function caseLoad({ lookup, cluster, namespace, port, durationSeconds }: 
     durationSeconds,
     workers: 1,
     timeoutSeconds: 5,
+    segmentation: SEGMENTATION,
   };
 }
