@@ -153,7 +153,9 @@ async function compare(port: number, rounds: number, seconds: number): Promise<v
 /** Lateness of an open loop, second by second: the hypervisor's part of it is no fault of the generator. */
 async function openLoop(port: number, rate: number, seconds: number): Promise<void> {
   const flags = ['-R', String(rate), '-d', String(seconds), '-S', '1', '-t', '1', '-c', '4'];
-  const { result, intervals } = await runCannon(loaderCore, port, queries, flags);
+  const { result, intervals: all } = await runCannon(loaderCore, port, queries, flags);
+  // The last one is what is left when the load has ended.
+  const intervals = all.slice(0, seconds);
   const { counts, latenessSeconds, latencySeconds, generator, rates } = result;
   const us = (value = Number.NaN) => (value * 1e6).toFixed(1);
   const undisturbed = intervals.filter(({ stealSeconds }) => stealSeconds === 0);

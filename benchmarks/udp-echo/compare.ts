@@ -7,11 +7,12 @@
  */
 import { execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { availableParallelism, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { parseArgs, promisify } from 'node:util';
+import { cpuSecondsOf } from '../load/pinned.ts';
 
 const run = promisify(execFile);
 const here = (path: string) => fileURLToPath(new URL(path, import.meta.url));
@@ -43,12 +44,6 @@ const pins = availableParallelism() > 1 && existsSync('/usr/bin/taskset');
 const on = (cpu: number, command: readonly string[]) =>
   pins ? ['taskset', '-c', String(cpu), ...command] : command;
 
-/** CPU time of the process, user and system, in ticks of 0.01 s (proc_pid_stat(5)). */
-function ticks(pid: number): number {
-  const fields = readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ')[1]?.split(' ') ?? [];
-  return Number(fields[11]) + Number(fields[12]);
-}
-
 async function ask(
   port: number,
   seconds: string,
@@ -75,9 +70,9 @@ async function trial(
     const [line] = await once(child.stdout, 'data');
     const { port, pid } = JSON.parse(String(line));
     await ask(port, '1');
-    const before = ticks(pid);
+    const before = cpuSecondsOf(pid);
     const { completed, perSecond, lost } = await ask(port, values.seconds, values.rate);
-    return { microseconds: ((ticks(pid) - before) * 10_000) / completed, perSecond, lost };
+    return { microseconds: ((cpuSecondsOf(pid) - before) / completed) * 1e6, perSecond, lost };
   } finally {
     child.kill();
     await once(child, 'exit');

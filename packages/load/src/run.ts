@@ -84,11 +84,8 @@ export function cannon(input: CannonInput, { signal, beforeFirst }: RunControls 
   ): Promise<CannonResult> => {
     let refused = false;
     const steal = startStealClock();
-    let stolen = 0;
     const tally = new Tally(effective.workers, (interval) => {
-      const total = steal();
-      intervals.push({ ...interval, stealSeconds: total === null ? null : total - stolen });
-      stolen = total ?? 0;
+      intervals.push({ ...interval, stealSeconds: steal.lap() });
       const { answered, refused: refusals } = tally.total.counts;
       if (answered === 0 && refusals > 0 && interval.toSeconds >= REFUSED_SECONDS && !stopped) {
         refused = true;
@@ -101,7 +98,7 @@ export function cannon(input: CannonInput, { signal, beforeFirst }: RunControls 
       onInterval: (worker, atNs, data) => tally.interval(worker, atNs, data),
       onDone: (worker, summary, atNs, data) => tally.done(worker, summary, atNs, data),
     });
-    const stealSeconds = steal();
+    const stealSeconds = steal.total();
     const silent = tally.total.counts.answered === 0 && effective.transport === 'udp' && !refused;
     const exhausted = tally.workers.every(({ summary }) => summary.exhausted);
     const endedBy: EndedBy = refused ? 'refused' : stopped ? 'stopped' : exhausted ? 'queries' : 'duration';

@@ -6,26 +6,44 @@ const TICKS_PER_SECOND = 100;
 /** Of the line `cpu`: its name, then user, nice, system, idle, iowait, irq, softirq, and steal. */
 const STEAL_FIELD = 8;
 
-/** Seconds since the machine started, summed over its CPUs; null for text without them. */
+/** Ticks since the machine started, summed over its CPUs; null for text without them. */
 export function parseSteal(stat: string): number | null {
   const ticks = Number(/^cpu .*/m.exec(stat)?.[0].split(/ +/)[STEAL_FIELD]);
-  return Number.isNaN(ticks) ? null : ticks / TICKS_PER_SECOND;
+  return Number.isNaN(ticks) ? null : ticks;
 }
 
-function stealSeconds(): number | null {
+function readStat(): string {
   try {
-    return parseSteal(readFileSync('/proc/stat', 'utf8'));
+    return readFileSync('/proc/stat', 'utf8');
   } catch {
     // Not Linux.
-    return null;
+    return '';
   }
 }
 
-/** A clock of stolen time: each call returns the seconds since it was started, or null where they are not known. */
-export function startStealClock(): () => number | null {
-  const start = stealSeconds();
-  return () => {
-    const now = stealSeconds();
-    return start === null || now === null ? null : now - start;
+/** Ticks are subtracted, not seconds, so that 0.01 s stays 0.01 s. */
+function secondsBetween(start: number | null, end: number | null): number | null {
+  return start === null || end === null ? null : (end - start) / TICKS_PER_SECOND;
+}
+
+/** Stolen seconds; null where they are not known. */
+export interface StealClock {
+  /** Since the clock was started. */
+  total(): number | null;
+  /** Since the last lap, or since the clock was started. */
+  lap(): number | null;
+}
+
+export function startStealClock(read: () => string = readStat): StealClock {
+  const now = () => parseSteal(read());
+  const start = now();
+  let last = start;
+  return {
+    total: () => secondsBetween(start, now()),
+    lap() {
+      const since = last;
+      last = now();
+      return secondsBetween(since, last);
+    },
   };
 }
