@@ -1,6 +1,7 @@
 /** Waiting in the kernel: what handlers leave to the event loop, who waits there, and who does not. */
 import { readFileSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
+import { Worker } from 'node:worker_threads';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import type { Batch, UdpSocketOptions } from '../src/index.ts';
 import { type Libc, loadLibc } from '../src/native/libc.ts';
@@ -118,6 +119,30 @@ describe.runIf(native)('what a handler leaves', () => {
     },
   );
 
+  it('costs no wait a timeout, and sets a timer only when there is another', async () => {
+    const { libc, timeouts } = await watchedLibc();
+    let settings = 0;
+    const timerfd_settime: Libc['timerfd_settime'] = (...given) => {
+      settings++;
+      return libc.timerfd_settime(...given);
+    };
+    let received = 0;
+    const onBatch = (batch: Batch) => {
+      received += batch.count;
+      return 'nothing' as const;
+    };
+    const server = keep(new NativeUdpSocket({ ...libc, timerfd_settime }, options({ onBatch })));
+    const flood = new Worker(new URL('support/one-by-one.ts', import.meta.url), {
+      workerData: { port: server.local.port, datagrams: 200 },
+    });
+    onTestFinished(async () => void (await flood.terminate()));
+    await expect.poll(() => received, { timeout: 10_000, interval: 100 }).toBe(200);
+    expect(timeouts.filter((timeout) => timeout > 0)).toEqual([]);
+    // Its timers of 100 ms, and what V8 sets now and then: a wait for each datagram would be 200.
+    expect(timeouts.length).toBeGreaterThan(150);
+    expect(settings).toBeLessThan(100);
+  });
+
   it('reports what it throws', async () => {
     const failed = Promise.withResolvers<Error>();
     const server = await open({
@@ -177,6 +202,28 @@ describe.runIf(native)('who waits in the kernel', () => {
       expect(server.waitsIn).toBe('kernel');
       await sendTo(server.local.port);
       await expect.poll(() => received).toBe(2 * round);
+    }
+  });
+
+  it('a socket that is referenced again beside one that has come meanwhile: neither keeps the other from waiting', async () => {
+    const { libc, timeouts } = await watchedLibc();
+    const first = keep(new NativeUdpSocket(libc, options({})));
+    first.unref();
+    const second = keep(new NativeUdpSocket(libc, options({})));
+    first.ref();
+    expect([first.waitsIn, second.waitsIn]).toEqual(['kernel', 'kernel']);
+    timeouts.length = 0;
+    await new Promise((resolve) => setTimeout(resolve, 50));
+    // Each of two groups would find an immediate of the other, and never wait.
+    expect(timeouts.filter((timeout) => timeout === 0).length).toBeLessThan(100);
+    for (const { local } of [first, second]) {
+      let answers = 0;
+      const onBatch = ({ count }: Batch) => {
+        answers += count;
+      };
+      const client = await open({ connect: local, onBatch });
+      client.queue(Uint8Array.of(1));
+      await expect.poll(() => answers).toBe(1);
     }
   });
 
@@ -260,7 +307,7 @@ describe.runIf(native)('looking for datagrams before waiting', () => {
     await new Promise((resolve) => setTimeout(resolve, 300));
     expect(performance.now() - start).toBeLessThan(10_000);
     expect(timeouts.filter((timeout) => timeout === 0).length).toBeGreaterThan(10);
-    expect(timeouts.some((timeout) => timeout > 0)).toBe(true);
+    expect(timeouts.some((timeout) => timeout < 0)).toBe(true);
     await server.close();
 
     const patient = keep(new NativeUdpSocket(libc, options({ busyPollMicroseconds: 1_000_000 })));

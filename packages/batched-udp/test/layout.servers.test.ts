@@ -20,6 +20,7 @@ const types: Record<keyof typeof layout, string> = {
   cmsghdr: 'struct cmsghdr',
   pollfd: 'struct pollfd',
   timespec: 'struct timespec',
+  itimerspec: 'struct itimerspec',
   sock_filter: 'struct sock_filter',
   sock_fprog: 'struct sock_fprog',
 };
@@ -45,6 +46,7 @@ function program(): string {
 #include <stddef.h>
 #include <stdio.h>
 #include <sys/socket.h>
+#include <sys/timerfd.h>
 #include <time.h>
 #include <linux/filter.h>
 #include <linux/sock_diag.h>

@@ -1,11 +1,12 @@
 /** A bound UDP socket's descriptor, created and configured by system calls. */
-import { closeSync, openSync } from 'node:fs';
+import { closeSync } from 'node:fs';
 import { systemError } from '../errors.ts';
 import type { Settings } from '../options.ts';
 import type { Endpoint } from '../socket.ts';
 import { constants, layout } from './layout.ts';
 import type { Libc } from './libc.ts';
 import { decodeSockaddr, encodeSockaddr, sockaddrLength } from './sockaddr.ts';
+import { openTracked } from './tracked-descriptor.ts';
 
 export interface Descriptor {
   readonly fd: number;
@@ -25,22 +26,12 @@ function scratch(libc: Libc, length: number) {
   return { bytes: new Uint8Array(buffer), view: new DataView(buffer), address: libc.addressOf(buffer) };
 }
 
-/**
- * A UDP socket on a descriptor that Node.js tracks: `fs` opened it, so Node.js closes it when a worker thread is
- * terminated. Any other descriptor would stay bound and swallow its share of the port's datagrams for the life of
- * the process.
- */
 function makeSocket(libc: Libc, family: 4 | 6): number {
-  const fd = openSync('/dev/null', 'r');
-  const { AF_INET, AF_INET6, SOCK_DGRAM, SOCK_CLOEXEC, SOCK_NONBLOCK, O_CLOEXEC } = constants;
-  const made = libc.socket(family === 4 ? AF_INET : AF_INET6, SOCK_DGRAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
-  const failed = made < 0 || libc.dup3(made, fd, O_CLOEXEC) < 0 ? libc.errnoName(libc.errno()) : undefined;
-  if (made >= 0) libc.close(made);
-  if (failed !== undefined) {
-    closeSync(fd);
-    throw systemError('socket', failed, family === 4 ? 'IPv4' : 'IPv6');
-  }
-  return fd;
+  const { AF_INET, AF_INET6, SOCK_DGRAM, SOCK_CLOEXEC, SOCK_NONBLOCK } = constants;
+  const domain = family === 4 ? AF_INET : AF_INET6;
+  return openTracked(libc, 'socket', `IPv${family}`, () =>
+    libc.socket(domain, SOCK_DGRAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0),
+  );
 }
 
 /**

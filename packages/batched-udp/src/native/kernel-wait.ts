@@ -1,5 +1,5 @@
 /**
- * Waiting in the kernel: one poll(2) for the thread's sockets and for the event loop's own descriptor.
+ * Waiting in the kernel: one poll(2) for the thread's sockets, for the event loop's own descriptor and for its nearest timer.
  *
  * A datagram that a handler answers alone then costs no turn of the event loop: poll, recvmmsg, sendmmsg, and back to
  * poll. The wait ends, and the event loop runs, as soon as it has anything to do: when its descriptor is readable
@@ -7,12 +7,13 @@
  * an immediate, a new watcher, or a handler that did not say that it is done, and so may have left promises.
  *
  * At 20,000 datagrams a second each is a wait of its own, so what a wait does counts: the event loop is asked for its nearest
- * timer only if a handler may have set one, and without any timer poll(2) starts none in the kernel.
+ * timer only if a handler may have set one, and that timer is a descriptor too, since a timeout would cost each wait one.
  */
 import { MessageChannel } from 'node:worker_threads';
 import { constants, layout } from './layout.ts';
 import type { EventLoop, Libc, Readiness } from './libc.ts';
 import { LoopWait } from './loop-wait.ts';
+import { TimerDescriptor } from './timer-descriptor.ts';
 import { LEFT, type Left, type Served, type Wait } from './wait.ts';
 
 /** More sockets than this wait in the event loop: poll(2) looks at each descriptor each time, for some 30 ns. */
@@ -37,18 +38,19 @@ function holdLoop(): MessageChannel {
   return channel;
 }
 
-/** The sockets of a thread that wait together. */
+/** The sockets of a thread that wait together. It ends with its last member. */
 class Group {
   readonly #libc: Libc;
   readonly #loop: EventLoop;
   /** By slot: the index of its entry in `#entries`. */
   readonly #members: (Member | undefined)[] = [];
   /**
-   * struct pollfd[], that of the event loop behind those of the members: once poll(2) has found one ready, it does not
-   * queue for the others. A negative descriptor is ignored.
+   * struct pollfd[], those of the event loop and of its timer behind those of the members: once poll(2) has found one ready,
+   * it does not queue for the others. A negative descriptor is ignored.
    */
   readonly #entries: DataView;
   readonly #address: number;
+  readonly #timer: TimerDescriptor;
   #busyPollMs = 0;
   #size = 0;
   /** Without a handle of its own, the loop would say that it has nothing to wait for. */
@@ -57,17 +59,19 @@ class Group {
   #next: NodeJS.Immediate | undefined;
   #isInTurn = false;
 
+  /** @throws UdpError with the errno's name if there is no descriptor for the timer. */
   constructor(libc: Libc, loop: EventLoop) {
-    const buffer = new ArrayBuffer(128 + (MAX_SOCKETS + 1) * layout.pollfd.size);
+    const buffer = new ArrayBuffer(128 + (MAX_SOCKETS + 2) * layout.pollfd.size);
     this.#libc = libc;
     this.#loop = loop;
     this.#entries = new DataView(buffer);
     this.#address = libc.addressOf(buffer);
-    this.#placeLoop();
+    this.#timer = new TimerDescriptor(libc);
   }
 
   #placeLoop(): void {
     this.#setEntry(this.#members.length, this.#loop.fd, constants.POLLIN);
+    this.#setEntry(this.#members.length + 1, this.#timer.fd, constants.POLLIN);
   }
 
   #setEntry(slot: number, fd: number, events: number): void {
@@ -112,6 +116,7 @@ class Group {
     if (this.#size > 0) return;
     this.#hold?.port1.close();
     this.#hold = undefined;
+    this.#timer.close();
     releaseGroup();
     if (this.#isInTurn) return;
     clearImmediate(this.#next);
@@ -139,35 +144,43 @@ class Group {
 
   /** Serves the sockets until the event loop has something to do. */
   #wait(): void {
-    const loop = this.#loop;
-    loop.updateTime();
-    let timeout = loop.timeout();
-    let since = timeout > 0 ? performance.now() : 0;
-    for (let left = timeout; ; left = timeout > 0 ? timeLeft(timeout, since) : timeout) {
-      const ready = this.#poll(left);
-      if (ready <= 0) return; // A timer is due, or there was a signal.
+    let mustRun = this.#askLoop();
+    for (;;) {
+      if (this.#poll(mustRun) <= 0) return; // There is nothing, and the event loop must run, or there was a signal.
       const work = this.#serveReady();
-      const isLoopReady = this.#isReady(this.#members.length);
-      if (work === LEFT.unknown || left === 0 || isLoopReady || this.#size === 0) return;
-      if (work === LEFT.nothing) continue;
-      loop.updateTime();
-      timeout = loop.timeout();
-      since = timeout > 0 ? performance.now() : 0;
+      if (work === LEFT.unknown || mustRun || this.#isLoopReady() || this.#size === 0) return;
+      if (work === LEFT.known) mustRun = this.#askLoop();
     }
   }
 
-  /** Waits for at most `timeout` ms; -1: without end. */
-  #poll(timeout: number): number {
+  /** Whether the event loop must run now. If not, the wait ends when its nearest timer is due. */
+  #askLoop(): boolean {
+    const loop = this.#loop;
+    loop.updateTime();
+    const timeout = loop.timeout();
+    if (timeout === 0) return true;
+    this.#timer.set(timeout);
+    return false;
+  }
+
+  /** Whether the event loop has an event or a timer that is due. */
+  #isLoopReady(): boolean {
+    return this.#isReady(this.#members.length) || this.#isReady(this.#members.length + 1);
+  }
+
+  /** Waits until a descriptor is ready; not at all if the event loop must run. */
+  #poll(mustRun: boolean): number {
     const libc = this.#libc;
-    const count = this.#members.length + 1;
-    if (this.#busyPollMs === 0 || timeout === 0) return libc.poll(this.#address, count, timeout);
-    const spinMs = timeout < 0 ? this.#busyPollMs : Math.min(timeout, this.#busyPollMs);
-    const until = performance.now() + spinMs;
-    do {
-      const ready = libc.poll(this.#address, count, 0);
-      if (ready !== 0) return ready;
-    } while (performance.now() < until);
-    return spinMs === timeout ? 0 : libc.poll(this.#address, count, timeout);
+    const count = this.#members.length + 2;
+    if (mustRun) return libc.poll(this.#address, count, 0);
+    if (this.#busyPollMs > 0) {
+      const until = performance.now() + this.#busyPollMs;
+      do {
+        const ready = libc.poll(this.#address, count, 0);
+        if (ready !== 0) return ready;
+      } while (performance.now() < until);
+    }
+    return libc.poll(this.#address, count, -1);
   }
 
   /** What the handlers have left to the event loop, all together. */
@@ -181,11 +194,6 @@ class Group {
     }
     return left;
   }
-}
-
-/** Of `timeout` ms since then, whole ms, rounded up: a timer is never early. */
-function timeLeft(timeout: number, since: number): number {
-  return Math.max(0, Math.ceil(timeout - (performance.now() - since)));
 }
 
 /**
@@ -212,54 +220,64 @@ function releaseGroup(): void {
 /** Waits in the kernel; in the event loop while unreferenced, since only that knows when it has nothing else to do. */
 class KernelWait implements Wait {
   readonly #libc: Libc;
-  readonly #group: Group;
+  readonly #loop: EventLoop;
   readonly #member: Member;
-  #slot: number | undefined;
+  #place: { readonly group: Group; readonly slot: number } | undefined;
   #loopWait: LoopWait | undefined;
   #wanted: Readiness;
   #isStopped = false;
 
-  constructor(libc: Libc, group: Group, member: Member, slot: number, wanted: Readiness) {
+  constructor(libc: Libc, loop: EventLoop, member: Member, wanted: Readiness) {
     this.#libc = libc;
-    this.#group = group;
+    this.#loop = loop;
     this.#member = member;
-    this.#slot = slot;
     this.#wanted = wanted;
   }
 
   get place(): Wait['place'] {
-    return this.#slot === undefined ? 'event-loop' : 'kernel';
+    return this.#place === undefined ? 'event-loop' : 'kernel';
+  }
+
+  /** Whether there was a place among this thread's sockets. */
+  join(): boolean {
+    const group = claimGroup(this.#libc, this.#loop);
+    const slot = group?.add(this.#member, this.#wanted);
+    if (group !== undefined && slot !== undefined) this.#place = { group, slot };
+    return this.#place !== undefined;
+  }
+
+  #leave(): void {
+    this.#place?.group.remove(this.#place.slot);
+    this.#place = undefined;
   }
 
   want(wanted: Readiness): void {
     if (this.#isStopped) return;
     this.#wanted = wanted;
-    if (this.#slot === undefined) this.#loopWait?.want(wanted);
-    else this.#group.want(this.#slot, wanted);
+    if (this.#place === undefined) this.#loopWait?.want(wanted);
+    else this.#place.group.want(this.#place.slot, wanted);
   }
 
   ref(): void {
-    if (this.#isStopped || this.#slot !== undefined) return;
-    this.#slot = this.#group.add(this.#member, this.#wanted);
-    if (this.#slot === undefined) {
-      this.#loopWait?.ref();
-    } else {
+    if (this.#isStopped || this.#place !== undefined) return;
+    if (this.join()) {
       this.#loopWait?.close();
       this.#loopWait = undefined;
+    } else {
+      this.#loopWait?.ref();
     }
   }
 
   unref(): void {
     if (this.#isStopped) return;
-    if (this.#slot !== undefined) this.#group.remove(this.#slot);
-    this.#slot = undefined;
+    this.#leave();
     this.#loopWait ??= new LoopWait(this.#libc, this.#member.fd, this.#wanted, this.#member.serve);
     this.#loopWait.unref();
   }
 
   stop(): void {
     this.#isStopped = true;
-    if (this.#slot !== undefined) this.#group.remove(this.#slot);
+    this.#leave();
     this.#loopWait?.stop();
   }
 
@@ -273,12 +291,12 @@ export interface KernelWaitRequest extends Member {
   readonly wanted: Readiness;
 }
 
-/** Undefined if this runtime does not show its event loop, or if as many sockets as can wait here already do. */
+/**
+ * Undefined if this runtime does not show its event loop, or if as many sockets as can wait here already do.
+ * @throws UdpError with the errno's name if there is no descriptor for the timer.
+ */
 export function waitInKernel(libc: Libc, { wanted, ...member }: KernelWaitRequest): Wait | undefined {
-  const { eventLoop } = libc;
-  if (eventLoop === undefined) return undefined;
-  const claimed = claimGroup(libc, eventLoop);
-  const slot = claimed?.add(member, wanted);
-  if (claimed === undefined || slot === undefined) return undefined;
-  return new KernelWait(libc, claimed, member, slot, wanted);
+  if (libc.eventLoop === undefined) return undefined;
+  const wait = new KernelWait(libc, libc.eventLoop, member, wanted);
+  return wait.join() ? wait : undefined;
 }

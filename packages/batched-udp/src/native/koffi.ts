@@ -52,6 +52,8 @@ export async function bindWithKoffi(): Promise<Libc> {
     sendmmsg: int('sendmmsg', 'int', 'uintptr_t', 'uint', 'int'),
     clock_gettime: int('clock_gettime', 'int', 'uintptr_t'),
     usleep: int('usleep', 'uint'),
+    timerfd_create: int('timerfd_create', 'int', 'int'),
+    timerfd_settime: int('timerfd_settime', 'int', 'int', 'uintptr_t', 'uintptr_t'),
     errno: () => koffi.errno(),
     errnoName: (errno) => names.get(errno) ?? `errno ${errno}`,
     addressOf: (buffer) => Number(koffi.address(buffer)),

@@ -25,6 +25,7 @@ export const layout = {
   cmsghdr: { size: 16, cmsg_len: 0, cmsg_level: 8, cmsg_type: 12 },
   pollfd: { size: 8, fd: 0, events: 4, revents: 6 },
   timespec: { size: 16, tv_sec: 0, tv_nsec: 8 },
+  itimerspec: { size: 32, it_interval: 0, it_value: 16 },
   /** An instruction of the classic packet filter, and a program of them. */
   sock_filter: { size: 8, code: 0, jt: 2, jf: 3, k: 4 },
   sock_fprog: { size: 16, len: 0, filter: 8 },
@@ -73,6 +74,9 @@ export const constants = {
   POLLIN: 0x1,
   POLLOUT: 0x4,
   CLOCK_REALTIME: 0,
+  CLOCK_MONOTONIC: 1,
+  TFD_CLOEXEC: 0o2000000,
+  TFD_NONBLOCK: 0o4000,
   EINTR: 4,
   EAGAIN: 11,
   ECONNREFUSED: 111,

@@ -57,6 +57,8 @@ export interface Libc {
   clock_gettime(clock: number, timespec: number): number;
   /** Suspends this thread. */
   usleep(microseconds: number): number;
+  timerfd_create(clock: number, flags: number): number;
+  timerfd_settime(fd: number, flags: number, newValue: number, oldValue: number): number;
   errno(): number;
   errnoName(errno: number): string;
   /** The address of the buffer's bytes. V8 never moves a backing store; it frees one that is detached or unreachable. */

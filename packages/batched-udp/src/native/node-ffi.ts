@@ -64,6 +64,8 @@ const INTS = {
   sendmmsg: ['int32', 'pointer', 'uint32', 'int32'],
   clock_gettime: ['int32', 'pointer'],
   usleep: ['uint32'],
+  timerfd_create: ['int32', 'int32'],
+  timerfd_settime: ['int32', 'int32', 'pointer', 'pointer'],
   // nfds_t is an unsigned long, of which the kernel reads an unsigned int (fs/select.c).
   poll: ['pointer', 'uint32', 'int32'],
   uv_backend_fd: ['pointer'],
@@ -127,6 +129,8 @@ export function bindWithNodeFfi(libc: Libc): Libc {
   const sendmmsg = native('sendmmsg');
   const clockGettime = native('clock_gettime');
   const usleep = native('usleep');
+  const timerfdCreate = native('timerfd_create');
+  const timerfdSettime = native('timerfd_settime');
   const poll = native('poll');
   return {
     through: 'node:ffi',
@@ -145,6 +149,9 @@ export function bindWithNodeFfi(libc: Libc): Libc {
     sendmmsg: (fd, messages, count, flags) => Number(sendmmsg(fd, pointer(messages), count, flags)),
     clock_gettime: (clock, timespec) => Number(clockGettime(clock, pointer(timespec))),
     usleep: (microseconds) => Number(usleep(microseconds)),
+    timerfd_create: (clock, flags) => Number(timerfdCreate(clock, flags)),
+    timerfd_settime: (fd, flags, newValue, oldValue) =>
+      Number(timerfdSettime(fd, flags, pointer(newValue), pointer(oldValue))),
     poll: (entries, count, milliseconds) => Number(poll(pointer(entries), count, milliseconds)),
     errno: () => ffi.getInt32(errnoAt),
     errnoName: (errno) => getSystemErrorName(-errno),

@@ -54,6 +54,10 @@ export async function faultyLibc(): Promise<FaultyLibc> {
       const errno = faulty.openFaults.get('bind');
       return errno === undefined ? real.bind(fd, address, length) : fail(errno);
     },
+    timerfd_create: (clock, flags) => {
+      const errno = faulty.openFaults.get('timerfd_create');
+      return errno === undefined ? real.timerfd_create(clock, flags) : fail(errno);
+    },
     socket: (domain, type, protocol) => {
       const errno = faulty.openFaults.get('socket');
       return errno === undefined ? real.socket(domain, type, protocol) : fail(errno);
