@@ -4,7 +4,7 @@
  *     pnpm exec node benchmarks/server/tables.ts half        # limited by the server: half a CPU, echoes included
  *     pnpm exec node benchmarks/server/tables.ts whole       # a whole CPU, as many as dnsperf can send
  *     pnpm exec node benchmarks/server/tables.ts dnscannon   # a whole CPU, as many as dnscannon can send
- *     pnpm exec node benchmarks/server/tables.ts workers     # cluster mode, two workers under a quota of one CPU
+ *     pnpm exec node benchmarks/server/tables.ts workers     # cluster mode, two workers under a quota of half a CPU
  *     pnpm exec node benchmarks/server/tables.ts latency     # at 20,000 queries a second, with busy polling
  *
  * What follows the name of the table goes to `bench run`: `--trials 1 --duration 1`. With `--from DIRECTORY`, the table of a run
@@ -133,7 +133,7 @@ const TABLES: Readonly<Record<string, Table>> = {
   },
   workers: {
     flags:
-      '--servers coredns,dinodns,dinodns-stock --tier 1 --mode both --workers node --duration 4 --warmup 2 --trials 7 --loader dnsperf',
+      '--servers coredns,dinodns,dinodns-stock --tier 0.5 --mode both --workers node --duration 4 --warmup 2 --trials 7 --loader dnsperf',
     columns: [{ title: 'mode', cell: ({ mode }) => mode }, qps, cpuPerQuery, cores],
   },
   latency: {
