@@ -2,7 +2,6 @@
  * The tables of packages/server-cluster/README.md, "How fast", each by one command. From the workspace root:
  *
  *     pnpm exec node benchmarks/server/tables.ts half        # limited by the server: half a CPU, echoes included
- *     pnpm exec node benchmarks/server/tables.ts whole       # a whole CPU, as many as dnsperf can send
  *     pnpm exec node benchmarks/server/tables.ts dnscannon   # a whole CPU, as many as dnscannon can send
  *     pnpm exec node benchmarks/server/tables.ts workers     # cluster mode, two workers under a quota of half a CPU
  *     pnpm exec node benchmarks/server/tables.ts latency     # at 20,000 queries a second, with busy polling
@@ -120,10 +119,6 @@ const ALL = 'coredns,dinodns,dinodns-stock,knot,nsd,echo,echo+node';
 const TABLES: Readonly<Record<string, Table>> = {
   half: {
     flags: `--servers ${ALL} --tier 0.5 --mode single --duration 4 --warmup 2 --trials 7 --loader dnsperf`,
-    columns: saturated,
-  },
-  whole: {
-    flags: `--servers ${ALL} --tier 1 --mode single --duration 4 --warmup 2 --trials 7 --loader dnsperf`,
     columns: saturated,
   },
   dnscannon: {
