@@ -89,6 +89,9 @@ export interface ChangeSession {
   isUnchanged(): boolean;
 }
 
+/** For `close` after a second Ctrl-C: a journal without a guard would keep all other runs out. */
+export const FORCED_CLOSE_SECONDS = 10;
+
 /** Another run has changes that were not undone, or is just making them. */
 export class JournalPending extends Error {
   override readonly name = 'JournalPending';

@@ -2,13 +2,15 @@
  * `bench lookup --target kubernetes`: sampler pods on a real cluster. Calico Enterprise is a stand-in: kinds under its names with
  * nothing behind them, so that its settings can be seen to change and to be put back.
  */
-import { type ChildProcess, spawn } from 'node:child_process';
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { readJournal } from '../../src/cluster-changes/journal.ts';
+import { readLease } from '../../src/cluster-changes/lease.ts';
 import { type LookupRecord, lookupRecordSchema } from '../../src/experiments/lookup/record.ts';
 import { parseResults } from '../../src/tiger-bench/results-file.ts';
-import { core, leftovers, runNamespaces } from './support/admin.ts';
+import { adminApi, core, leftovers, runNamespaces } from './support/admin.ts';
+import { type HaltOptions, startBench } from './support/bench-process.ts';
 import {
   FELIX,
   INSTALLATION,
@@ -22,11 +24,12 @@ import {
 } from './support/calico.ts';
 import { lookupSuite } from './support/lookup-suite.ts';
 
-const MAIN = new URL('../../src/main.ts', import.meta.url).pathname;
 const suite = lookupSuite();
 const { inWorld } = suite;
 afterAll(removeStandIns);
 
+/** Where the Lease and the journal are by default. */
+const LEASE_NAMESPACE = 'kube-system';
 const lookup = ['lookup', '--target', 'kubernetes'] as const;
 
 async function until(what: string, seconds: number, holds: () => Promise<boolean>): Promise<void> {
@@ -173,26 +176,36 @@ describe('with stand-ins for Calico Enterprise', () => {
     }
   });
 
+  /** A run that sets a mode of Calico Enterprise for a minute. */
+  function startRun(halt: Pick<HaltOptions, 'at' | 'signal'> = {}) {
+    const policy = ['--policy-modes', 'DelayDNSResponse', '--url', 'http://standing-svc'];
+    const lengths = ['--duration', '60', '--trials', '1', '--lease', '10'];
+    const { KUBECONFIG: kubeconfig = '', DINODNS_BENCH_NAMESPACE_PREFIX: prefix = '' } = suite.env;
+    return startBench([...lookup, ...policy, ...lengths], { kubeconfig, prefix, ...halt });
+  }
+
+  it('stopped by Ctrl-C twice before the first change leaves nothing, and keeps no other run out', async () => {
+    const api = await adminApi();
+    // The second one comes as soon as the first was heard, before anything can be closed.
+    const running = await startRun({ at: 'Ctrl-C: ', signal: 'SIGINT' });
+    try {
+      await until('it has the Lease', 120, async () => (await readLease(api, LEASE_NAMESPACE)) !== null);
+      running.child.kill('SIGINT');
+      expect(await running.exited, running.said()).toBe(130);
+    } finally {
+      running.child.kill('SIGKILL');
+    }
+    expect(running.said()).toContain('Ctrl-C again: ');
+    // No guard waits for the Lease to expire: bench itself has removed the journal and the Lease.
+    expect(await readJournal(api, LEASE_NAMESPACE)).toBeNull();
+    expect(await readLease(api, LEASE_NAMESPACE)).toBeNull();
+    expect((await standIn('FelixConfiguration')).spec).toEqual(FELIX);
+    await until('the run is gone', 120, async () => (await runNamespaces()).length === 0);
+    expect(await leftovers()).toEqual([]);
+  });
+
   it('puts the settings back and removes the run when bench is killed', async () => {
-    const out = join(suite.directory, 'killed');
-    const flags = [
-      '--policy-modes',
-      'DelayDNSResponse',
-      '--duration',
-      '60',
-      '--trials',
-      '1',
-      '--lease',
-      '10',
-      '--out',
-      out,
-    ];
-    const child: ChildProcess = spawn(
-      process.execPath,
-      ['--conditions', '@dinodns-bench/source', MAIN, ...lookup, '--url', 'http://standing-svc', ...flags],
-      { env: { ...process.env, ...suite.env }, stdio: 'ignore' },
-    );
-    const exited = new Promise((resolve) => child.on('exit', resolve));
+    const { child, exited } = await startRun();
     try {
       await until('the mode is set', 120, async () => {
         const { spec } = await standIn('FelixConfiguration');
@@ -213,7 +226,7 @@ describe('with stand-ins for Calico Enterprise', () => {
     await until('the run is gone', 120, async () => (await runNamespaces()).length === 0);
     expect(await leftovers()).toEqual([]);
     expect(
-      (await core().listNamespacedConfigMap({ namespace: 'kube-system' })).items.map(
+      (await core().listNamespacedConfigMap({ namespace: LEASE_NAMESPACE })).items.map(
         ({ metadata }) => metadata?.name,
       ),
     ).not.toContain('dinodns-bench-journal');

@@ -6,7 +6,12 @@ import { messageOf } from '@dinodns-bench/program';
 import { describeChange, type PlannedEdit } from '../../../cluster-changes/change.ts';
 import { type ClusterApi, read } from '../../../cluster-changes/cluster-api.ts';
 import { deployGuard } from '../../../cluster-changes/guard.ts';
-import { type ChangeSession, isLost, openSession } from '../../../cluster-changes/session.ts';
+import {
+  type ChangeSession,
+  FORCED_CLOSE_SECONDS,
+  isLost,
+  openSession,
+} from '../../../cluster-changes/session.ts';
 import { BenchError } from '../../../errors.ts';
 import type { ClusterRun } from '../../../targets/kubernetes/cluster-run.ts';
 import { managedLabels, runLabels } from '../../../targets/kubernetes/objects/labels.ts';
@@ -25,12 +30,17 @@ import {
 
 export interface SettingsRequest {
   readonly run: ClusterRun;
+  /** Its requests end with the second Ctrl-C. */
   readonly api: ClusterApi;
+  /** For what must be done even then. */
+  apiUntil(signal: AbortSignal): ClusterApi;
   /** With Node.js. */
   readonly image: string;
   readonly leaseNamespace: string;
   readonly leaseSeconds: number;
   readonly signal: AbortSignal;
+  /** The second Ctrl-C. */
+  readonly force: AbortSignal;
   readonly say: (text: string) => void;
 }
 
@@ -214,7 +224,7 @@ export async function withClusterSettings<T>(
   paths: readonly string[],
   use: (settings: ClusterSettings) => Promise<T>,
 ): Promise<SettingsResult<T>> {
-  const { run, api, image, leaseNamespace, leaseSeconds, signal, say } = request;
+  const { run, api, apiUntil, image, leaseNamespace, leaseSeconds, signal, force, say } = request;
   const { world, runId, namespace } = run;
   const holder = `${world.machine.hostname}/${world.processes.ownPid}/${runId}`;
   const session = await openSession({
@@ -230,9 +240,15 @@ export async function withClusterSettings<T>(
     onEvent: ({ state, text }) => say(`${state}: ${text}`),
   });
   const settings = settingsOf(request, session);
-  let outcome: { readonly result: T } | { readonly error: unknown };
   try {
     await deployGuard({ run, api, image, leaseNamespace, holder, token: runId, paths, signal });
+  } catch (error) {
+    // Nothing is changed yet, and nobody else would close it.
+    await session.close(force.aborted ? apiUntil(AbortSignal.timeout(FORCED_CLOSE_SECONDS * 1000)) : api);
+    throw error;
+  }
+  let outcome: { readonly result: T } | { readonly error: unknown };
+  try {
     outcome = { result: await use(settings) };
   } catch (error) {
     outcome = { error };

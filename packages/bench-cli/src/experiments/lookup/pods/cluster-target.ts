@@ -214,7 +214,8 @@ export async function inCluster<T>(
   const connection = await connect(world, kubernetes.context);
   const { clock } = world;
   // Not ended by Ctrl-C, after which everything is put back.
-  const api = connectedApi({ connection, clock, signal: force });
+  const apiUntil = (until: AbortSignal) => connectedApi({ connection, clock, signal: until });
+  const api = apiUntil(force);
   await preflight(request, createClient(connection, { clock }), api);
   const opened = await openCluster({
     world,
@@ -233,7 +234,8 @@ export async function inCluster<T>(
   try {
     const paths = changedPaths(options);
     if (paths.length === 0) return await use(await placeOf(request, opened, api, null));
-    const changes = { run: opened.run, api, image, leaseNamespace, leaseSeconds, signal, say };
+    const { run } = opened;
+    const changes = { run, api, apiUntil, image, leaseNamespace, leaseSeconds, signal, force, say };
     const { result, superseded } = await withClusterSettings(changes, paths, async (settings) =>
       use(await placeOf(request, opened, api, settings)),
     );

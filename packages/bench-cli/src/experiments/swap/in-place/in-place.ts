@@ -2,7 +2,12 @@
 import type { Change, PlannedEdit } from '../../../cluster-changes/change.ts';
 import type { ClusterApi } from '../../../cluster-changes/cluster-api.ts';
 import { deployGuard } from '../../../cluster-changes/guard.ts';
-import { type ChangeSession, isLost, openSession } from '../../../cluster-changes/session.ts';
+import {
+  type ChangeSession,
+  FORCED_CLOSE_SECONDS,
+  isLost,
+  openSession,
+} from '../../../cluster-changes/session.ts';
 import type { RunConfiguration } from '../../../config/configuration.ts';
 import type { Interruption } from '../../../interruption.ts';
 import type { KubeClient } from '../../../kubernetes-api/client.ts';
@@ -101,9 +106,6 @@ export interface InPlaceResult {
   /** What somebody else has changed meanwhile, and so was left alone. */
   readonly superseded: readonly string[];
 }
-
-/** After the second Ctrl-C: a journal without a guard would keep all other swaps out. */
-const CLOSE_SECONDS = 10;
 
 /** Time for what is not measured: image checks, rollouts, waits for the kubelet's figures. */
 const SPARE_SECONDS = 120;
@@ -267,7 +269,7 @@ export async function checkBefore(
  * because this process has lost the cluster, the guard does it, and the error says so.
  */
 export async function swapInPlace(request: InPlaceRequest): Promise<InPlaceResult> {
-  const { world, api, runId, leaseNamespace, leaseSeconds, say, interruption } = request;
+  const { world, api, apiUntil, runId, leaseNamespace, leaseSeconds, say, interruption } = request;
   const cluster = await openRun(request, {
     loadSeconds: request.durationSeconds,
     serverCores: 0,
@@ -303,7 +305,7 @@ export async function swapInPlace(request: InPlaceRequest): Promise<InPlaceResul
       const isForced = interruption.force.aborted;
       guard.isNeeded = guard.isThere && (isForced || isLost(error) || !session.isUnchanged());
       if (guard.isNeeded) session.abandon();
-      else await session.close(isForced ? request.apiUntil(AbortSignal.timeout(CLOSE_SECONDS * 1000)) : api);
+      else await session.close(isForced ? apiUntil(AbortSignal.timeout(FORCED_CLOSE_SECONDS * 1000)) : api);
       throw error;
     }
   } finally {
