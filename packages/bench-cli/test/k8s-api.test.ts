@@ -297,6 +297,33 @@ describe('a log', () => {
     await followLog(client, reference, { onLine: (text) => seen.push(text), ended: () => reads > 1, signal });
     expect(seen).toEqual(lines);
   });
+
+  it('is waited for while the kubelet has not heard of the pod, or has not started its container', async () => {
+    const early = [
+      [404, 'the server could not find the requested resource ( pods/log p)'],
+      [400, 'container "main" in pod "p" is waiting to start: ContainerCreating'],
+    ] as const;
+    let reads = 0;
+    const client = await clientOf((_, response) => {
+      const [status, message] = early[reads] ?? [200, ''];
+      reads += 1;
+      if (status !== 200) answer(response, status, refusal(status, 'NotFound', message));
+      else response.writeHead(200).end('one\n');
+    });
+    const seen: string[] = [];
+    const reference = { namespace: 'n', pod: 'p', container: 'main' };
+    await followLog(client, reference, { onLine: (text) => seen.push(text), ended: () => reads > 2, signal });
+    expect(seen).toEqual(['one']);
+  });
+
+  it('of a pod that does not exist fails', async () => {
+    const client = await clientOf((_, response) =>
+      answer(response, 404, refusal(404, 'NotFound', 'pods "p" not found')),
+    );
+    const reference = { namespace: 'n', pod: 'p', container: 'main' };
+    const following = followLog(client, reference, { onLine: () => undefined, ended: () => false, signal });
+    await expect(following).rejects.toMatchObject({ evidence: ['pods "p" not found'] });
+  });
 });
 
 describe('pauses', () => {

@@ -1,5 +1,5 @@
 /** Logs of containers: followed line by line across broken connections, or read at once. */
-import { explainApiError, isTransient } from './api-error.ts';
+import { ApiError, explainApiError, isTransient } from './api-error.ts';
 import { pauseAfter } from './backoff.ts';
 import type { KubeClient } from './client.ts';
 import { linesOf } from './lines.ts';
@@ -49,8 +49,7 @@ export async function followLog(
       if (wasEnded) return;
     } catch (error) {
       signal.throwIfAborted();
-      const waiting =
-        isTransient(error) || isBeforeStart(error) || !(error instanceof Error && 'status' in error);
+      const waiting = isTransient(error) || isBeforeStart(error) || !(error instanceof ApiError);
       const away = client.clock.monotonicSeconds() - lastContact;
       if (!waiting || away > LOG_AWAY_SECONDS) throw explainApiError(error);
     }
@@ -59,9 +58,13 @@ export async function followLog(
   }
 }
 
-/** The kubelet answers 400 for a container that has not started yet. */
+/** How an API server passes on a kubelet's 404; its own names the pod: `pods "x" not found`. */
+const KUBELET_KNOWS_NOTHING = /^the server could not find the requested resource/;
+
+/** The kubelet answers 400 for a container that has not started yet, and 404 for a pod that it has not heard of yet. */
 function isBeforeStart(error: unknown): boolean {
-  return error instanceof Error && 'status' in error && error.status === 400;
+  if (!(error instanceof ApiError)) return false;
+  return error.status === 400 || (error.status === 404 && KUBELET_KNOWS_NOTHING.test(error.message));
 }
 
 /** The last lines of a container's log; empty if they cannot be read. Rejects only for the signal. */
