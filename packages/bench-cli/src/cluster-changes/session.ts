@@ -38,7 +38,10 @@ export interface ChangeEvent {
 }
 
 export interface SessionRequest {
-  readonly api: ClusterApi;
+  /** The cluster, with requests that end with a signal. */
+  apiUntil(signal: AbortSignal): ClusterApi;
+  /** The second Ctrl-C. It ends the session's requests, but not before the session is open: nobody would close half a session. */
+  readonly force: AbortSignal;
   readonly clock: Clock;
   /** Of the Lease and the journal. */
   readonly leaseNamespace: string;
@@ -77,10 +80,10 @@ export interface ChangeSession {
   /** What is not as before yet, in words. */
   unsettled(): Promise<readonly string[]>;
   /**
-   * Removes the journal and gives the Lease back: only when everything was put back.
-   * @param through Another way to the cluster, where the session's own has ended
+   * Removes the journal and gives the Lease back: only when everything was put back. A second Ctrl-C does not end it at once,
+   * since a journal without a guard would keep all other runs out.
    */
-  close(through?: ClusterApi): Promise<void>;
+  close(): Promise<void>;
   /** Leaves everything to the guard. */
   abandon(): void;
   /** All changes so far, with what became of them. */
@@ -89,8 +92,8 @@ export interface ChangeSession {
   isUnchanged(): boolean;
 }
 
-/** For `close` after a second Ctrl-C: a journal without a guard would keep all other runs out. */
-export const FORCED_CLOSE_SECONDS = 10;
+/** For closing after a second Ctrl-C. */
+const FORCED_CLOSE_SECONDS = 10;
 
 /** Another run has changes that were not undone, or is just making them. */
 export class JournalPending extends Error {
@@ -119,7 +122,7 @@ async function mark(api: ClusterApi, edit: PlannedEdit, token: string): Promise<
 }
 
 async function makeChange(
-  { api }: Pick<SessionRequest, 'api'>,
+  api: ClusterApi,
   keeper: LeaseKeeper,
   edit: PlannedEdit,
   token: string,
@@ -143,32 +146,66 @@ async function makeChange(
   throw new ChangeRefused(`${title} was written by somebody else meanwhile`);
 }
 
+/** Calls `use` with a signal that is aborted `FORCED_CLOSE_SECONDS` after `force`. */
+async function untilLongAfter(
+  clock: Clock,
+  force: AbortSignal,
+  use: (signal: AbortSignal) => Promise<void>,
+): Promise<void> {
+  const late = new AbortController();
+  let cancel: () => void = () => undefined;
+  const begin = () => {
+    cancel = clock.after(FORCED_CLOSE_SECONDS, () => late.abort(force.reason));
+  };
+  if (force.aborted) begin();
+  else force.addEventListener('abort', begin, { once: true });
+  try {
+    await use(late.signal);
+  } finally {
+    force.removeEventListener('abort', begin);
+    cancel();
+  }
+}
+
 /**
  * Takes the Lease and creates the journal.
  * @throws LeaseTaken, JournalPending if another run changes the cluster or has not put everything back.
  */
 export async function openSession(request: SessionRequest): Promise<ChangeSession> {
-  const { api, leaseNamespace, leaseSeconds, runId, namespace, holder, labels, experiment, onEvent } =
-    request;
+  const { clock, apiUntil, force, leaseNamespace, leaseSeconds, runId, namespace, holder, labels } = request;
+  const { experiment, onEvent } = request;
+  const ended = new AbortController();
+  const api = apiUntil(ended.signal);
   const pending = await readJournal(api, leaseNamespace);
   if (pending !== null) throw new JournalPending(pending.journal);
   const keeper = await keepLease({
     api,
-    clock: request.clock,
+    clock,
     namespace: leaseNamespace,
     holder,
     durationSeconds: leaseSeconds,
     labels,
   });
   const token = runId;
+  const close = () =>
+    untilLongAfter(clock, force, async (signal) => {
+      const closing = apiUntil(signal);
+      const found = await readJournal(closing, leaseNamespace);
+      // After a lost Lease there may be that of another run.
+      if (found?.journal.token === token) await removeJournal(closing, leaseNamespace);
+      await keeper.release(closing);
+    });
   let stored: StoredJournal;
   try {
     stored = await createJournal(api, leaseNamespace, { runId, experiment, namespace, token, labels });
     await keeper.confirm();
   } catch (error) {
-    await keeper.release();
+    await close();
     throw error;
   }
+  const end = () => ended.abort(force.reason);
+  if (force.aborted) end();
+  else force.addEventListener('abort', end, { once: true });
   const write = async (journal: Journal) => {
     stored = await writeJournal(api, stored, journal);
   };
@@ -188,7 +225,7 @@ export async function openSession(request: SessionRequest): Promise<ChangeSessio
       const change: Change = { ...edit, state: 'planned', inverse: inversePatch(edit), found: null };
       await write({ ...stored.journal, changes: [...stored.journal.changes, change] });
       tell('planned', edit);
-      await makeChange(request, keeper, edit, token);
+      await makeChange(api, keeper, edit, token);
       await write(withChange(stored.journal, number, { state: 'applied' }));
       tell('applied', edit);
       return number;
@@ -212,12 +249,7 @@ export async function openSession(request: SessionRequest): Promise<ChangeSessio
       return stored.journal.changes.filter(({ state }) => state === 'superseded');
     },
     unsettled: () => unsettled(api, stored.journal),
-    async close(through = api) {
-      const found = await readJournal(through, leaseNamespace);
-      // After a lost Lease there may be that of another run.
-      if (found?.journal.token === token) await removeJournal(through, leaseNamespace);
-      await keeper.release(through);
-    },
+    close,
     abandon: () => keeper.abandon(),
     changes: () => stored.journal.changes,
     isUnchanged: () => !stored.journal.changes.some(isPending),

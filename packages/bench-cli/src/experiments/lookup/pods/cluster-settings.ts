@@ -6,12 +6,7 @@ import { messageOf } from '@dinodns-bench/program';
 import { describeChange, type PlannedEdit } from '../../../cluster-changes/change.ts';
 import { type ClusterApi, read } from '../../../cluster-changes/cluster-api.ts';
 import { deployGuard } from '../../../cluster-changes/guard.ts';
-import {
-  type ChangeSession,
-  FORCED_CLOSE_SECONDS,
-  isLost,
-  openSession,
-} from '../../../cluster-changes/session.ts';
+import { type ChangeSession, isLost, openSession } from '../../../cluster-changes/session.ts';
 import { BenchError } from '../../../errors.ts';
 import type { ClusterRun } from '../../../targets/kubernetes/cluster-run.ts';
 import { managedLabels, runLabels } from '../../../targets/kubernetes/objects/labels.ts';
@@ -228,7 +223,8 @@ export async function withClusterSettings<T>(
   const { world, runId, namespace } = run;
   const holder = `${world.machine.hostname}/${world.processes.ownPid}/${runId}`;
   const session = await openSession({
-    api,
+    apiUntil,
+    force,
     clock: world.clock,
     leaseNamespace,
     leaseSeconds,
@@ -244,7 +240,7 @@ export async function withClusterSettings<T>(
     await deployGuard({ run, api, image, leaseNamespace, holder, token: runId, paths, signal });
   } catch (error) {
     // Nothing is changed yet, and nobody else would close it.
-    await session.close(force.aborted ? apiUntil(AbortSignal.timeout(FORCED_CLOSE_SECONDS * 1000)) : api);
+    await session.close();
     throw error;
   }
   let outcome: { readonly result: T } | { readonly error: unknown };

@@ -2,12 +2,7 @@
 import type { Change, PlannedEdit } from '../../../cluster-changes/change.ts';
 import type { ClusterApi } from '../../../cluster-changes/cluster-api.ts';
 import { deployGuard } from '../../../cluster-changes/guard.ts';
-import {
-  type ChangeSession,
-  FORCED_CLOSE_SECONDS,
-  isLost,
-  openSession,
-} from '../../../cluster-changes/session.ts';
+import { type ChangeSession, isLost, openSession } from '../../../cluster-changes/session.ts';
 import type { RunConfiguration } from '../../../config/configuration.ts';
 import type { Interruption } from '../../../interruption.ts';
 import type { KubeClient } from '../../../kubernetes-api/client.ts';
@@ -269,7 +264,7 @@ export async function checkBefore(
  * because this process has lost the cluster, the guard does it, and the error says so.
  */
 export async function swapInPlace(request: InPlaceRequest): Promise<InPlaceResult> {
-  const { world, api, apiUntil, runId, leaseNamespace, leaseSeconds, say, interruption } = request;
+  const { world, apiUntil, runId, leaseNamespace, leaseSeconds, say, interruption } = request;
   const cluster = await openRun(request, {
     loadSeconds: request.durationSeconds,
     serverCores: 0,
@@ -282,7 +277,8 @@ export async function swapInPlace(request: InPlaceRequest): Promise<InPlaceResul
   };
   try {
     const session = await openSession({
-      api,
+      apiUntil,
+      force: interruption.force,
       clock: world.clock,
       leaseNamespace,
       leaseSeconds,
@@ -305,7 +301,7 @@ export async function swapInPlace(request: InPlaceRequest): Promise<InPlaceResul
       const isForced = interruption.force.aborted;
       guard.isNeeded = guard.isThere && (isForced || isLost(error) || !session.isUnchanged());
       if (guard.isNeeded) session.abandon();
-      else await session.close(isForced ? apiUntil(AbortSignal.timeout(FORCED_CLOSE_SECONDS * 1000)) : api);
+      else await session.close();
       throw error;
     }
   } finally {
