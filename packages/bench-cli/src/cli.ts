@@ -13,9 +13,9 @@ import { Command } from 'commander';
 import { addHistoryCommands } from './commands/history-commands.ts';
 import { addMachineCommands } from './commands/machine-commands.ts';
 import { addReportCommands } from './commands/report-commands.ts';
+import type { Call } from './engine/registered.ts';
 import { BenchError } from './errors.ts';
-import type { Call } from './experiments/experiment.ts';
-import { EXPERIMENTS } from './experiments/registry.ts';
+import { allExperiments, loadExperiment } from './experiments/registry.ts';
 import { BENCH_VERSION } from './version.ts';
 import type { World } from './world.ts';
 
@@ -44,6 +44,7 @@ function buildProgram(call: Call): Command {
   const program = new Command('bench')
     .description('How fast does DNS server A answer compared with B, at what cost, and how sure are we?')
     .version(BENCH_VERSION)
+    .option('--experiment <file>', 'add an experiment of your own; before the command')
     .addHelpText('after', EXIT_STATUS_HELP)
     .showSuggestionAfterError();
   // Subcommands inherit these, so they come first.
@@ -56,7 +57,7 @@ function buildProgram(call: Call): Command {
     getErrHasColors: () => false,
   });
 
-  for (const experiment of EXPERIMENTS) experiment.addCommands(program, call);
+  for (const experiment of allExperiments()) experiment.addCommands(program, call);
   addReportCommands(program, call);
   addMachineCommands(program, call);
   addHistoryCommands(program, call);
@@ -80,11 +81,21 @@ function complaint(error: unknown, program: Command): unknown {
   return usageError(error, '`bench --help` lists commands, `bench run --help` the settings of a run.');
 }
 
+/** Commands of users' experiments must be there before flags are read. */
+async function loadExperiments(argv: readonly string[], world: World): Promise<void> {
+  for (let at = 0; argv[at] === '--experiment'; at += 2) {
+    const file = argv[at + 1];
+    if (file !== undefined) await loadExperiment(world, file);
+  }
+}
+
 /** Runs the CLI and resolves with its exit status. Never rejects. */
 export async function main(argv: readonly string[], world: World): Promise<number> {
   const call: Call = { world, argv, exitStatusHelp: EXIT_STATUS_HELP, status: EXIT_STATUS.success };
-  const program = buildProgram(call);
+  let program = new Command();
   try {
+    await loadExperiments(argv, world);
+    program = buildProgram(call);
     await program.parseAsync([...argv], { from: 'user' });
     return call.status;
   } catch (error) {

@@ -3,7 +3,8 @@ import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileNeeds } from '@dinodns-bench/test-support';
 import { afterEach, beforeEach, expect } from 'vitest';
-import { type LossRecord, lossRecordSchema, type OkRepetition } from '../src/experiments/loss/record.ts';
+import { type EngineRecord, engineKind } from '../src/engine/record.ts';
+import { type LossEvidence, lossEvidenceSchema } from '../src/experiments/loss/evidence.ts';
 import { placesText } from '../src/report/losses.ts';
 import { type TestWorld, testWorld } from './support/test-world.ts';
 
@@ -26,14 +27,15 @@ async function runFolder(): Promise<string> {
   return join(results, `${id}`);
 }
 
-async function readRecord(): Promise<LossRecord> {
-  return lossRecordSchema.parse(JSON.parse(await readFile(join(await runFolder(), 'run.json'), 'utf8')));
+const { schema } = engineKind<typeof lossEvidenceSchema, unknown>('loss', lossEvidenceSchema);
+
+async function readRecord(): Promise<EngineRecord<LossEvidence, unknown>> {
+  return schema.parse(JSON.parse(await readFile(join(await runFolder(), 'run.json'), 'utf8')));
 }
 
-function demandOk(record: LossRecord): OkRepetition {
-  const [repetition] = record.repetitions;
-  if (repetition?.status !== 'ok') throw new Error(JSON.stringify(repetition));
-  return repetition;
+function demandOk({ trials: [trial] }: EngineRecord<LossEvidence, unknown>): LossEvidence {
+  if (trial?.status !== 'ok') throw new Error(JSON.stringify(trial));
+  return trial.evidence;
 }
 
 /** So small a share of a CPU that the load generator can send twice as much as the server answers. */
@@ -66,9 +68,10 @@ describe('bench loss', () => {
     expect(recovery?.rate).toBeCloseTo(limit / 2, 6);
     expect(recovery?.lostRatioInFirstSecond).toBeLessThanOrEqual(1);
 
-    const [result] = record.results;
-    expect(result?.bands[1]?.rate).toMatchObject({ median: limit, n: 1 });
-    expect(result?.beyond.map(({ multiple }) => multiple)).toEqual([0.5, 1, 1.25, 1.5, 2]);
+    const [item] = record.cases;
+    expect(item?.summary['rate@5%']).toMatchObject({ median: limit, n: 1 });
+    for (const multiple of ['0.50', '1.00', '1.25', '1.50', '2.00'])
+      expect(world.out()).toMatch(new RegExp(`^CoreDNS +${multiple.replace('.', '\\.')} `, 'm'));
     expect(world.out()).toContain('Highest rates, queries per second');
     expect(world.out()).toContain("in the server's socket buffer");
     const files = await readdir(await runFolder());

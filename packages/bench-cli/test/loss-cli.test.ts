@@ -11,7 +11,7 @@ afterEach(() => world.remove());
 describe('bench loss', () => {
   it.each([
     [['--bands', '5'], '--bands: "5" must be a list of percentages with their sign'],
-    [['--bands', '1%,1%'], '--bands names a share twice'],
+    [['--bands', '1%,1%'], '--bands: 1%,1% names something twice'],
     [['--bands', '80%'], '--bands: "80%" must be a list of percentages'],
     [['--precision', '0%'], '--precision: "0%" must be a percentage from 1% to 50%'],
     [['--overload', '1'], '--overload: "1" must be a number from 1.5 to 10'],

@@ -1,21 +1,34 @@
 /** The report of `bench loss`, of the published run. */
 import { readFile } from 'node:fs/promises';
 import { beforeAll, describe, expect, it } from 'vitest';
-import { lossFormats } from '../src/experiments/loss/finish.ts';
-import { type LossRecord, lossRecordSchema } from '../src/experiments/loss/record.ts';
-import { findRenderer } from '../src/report/index.ts';
+import { engineKind } from '../src/engine/record.ts';
+import { type LossEvidence, type LossRecord, lossEvidenceSchema } from '../src/experiments/loss/evidence.ts';
+import { loss } from '../src/experiments/loss/index.ts';
 
 const REFERENCE = new URL('../../../results/reference/local-loss/run.json', import.meta.url);
 
+const { schema } = engineKind<typeof lossEvidenceSchema, LossRecord['settings']>('loss', lossEvidenceSchema);
+
 let published: LossRecord;
 beforeAll(async () => {
-  published = lossRecordSchema.parse(JSON.parse(await readFile(REFERENCE, 'utf8')));
+  published = schema.parse(JSON.parse(await readFile(REFERENCE, 'utf8')));
 });
 
 function rendered(record: LossRecord, format = 'terminal'): string {
-  const text = findRenderer(format, lossFormats)?.render(record, { delta: 'relative', columns: 80 });
-  if (typeof text !== 'string') throw new Error(`no ${format}`);
+  if (loss.records === null || !('open' in loss.records)) throw new Error('no records');
+  const opened = loss.records.open({ text: JSON.stringify(record), path: 'run.json' });
+  const text = opened.render(format, { delta: 'relative', columns: 80 });
+  if (text === undefined) throw new Error(`no ${format}`);
   return text;
+}
+
+/** The record with the evidence of the first case's trials changed. */
+function withEvidence(change: (evidence: LossEvidence) => LossEvidence): LossRecord {
+  const first = published.cases[0]?.key;
+  const trials = published.trials.map((trial) =>
+    trial.status === 'ok' && trial.case === first ? { ...trial, evidence: change(trial.evidence) } : trial,
+  );
+  return { ...published, trials };
 }
 
 /** Lines of a section, below its title. */
@@ -38,29 +51,29 @@ describe('the report of bench loss', () => {
   it('names every server in its last line, and how long a query may take', () => {
     const text = rendered(published);
     expect(text.trimEnd().split('\n\n').at(-1)?.replaceAll('\n', ' ')).toMatch(
-      /^9 repetitions; no loss up to: DinoDNS [\d,]+, CoreDNS [\d,]+, Knot DNS [\d,]+ queries per second\.$/,
+      /^9 trials; no loss up to: DinoDNS [\d,]+, CoreDNS [\d,]+, Knot DNS [\d,]+ queries per second\.$/,
     );
     expect(rendered(published, 'md')).toContain('without an answer after 0.3 s is lost');
   });
 
   it('says so where the recovery is not known', () => {
     expect(rendered(published)).not.toContain('the recovery is not known');
-    const results = published.results.map((result, index) =>
-      index === 0 ? { ...result, recovery: null } : result,
+    const text = rendered(withEvidence((evidence) => ({ ...evidence, recovery: null }))).replaceAll(
+      /\n */g,
+      ' ',
     );
-    const text = rendered({ ...published, results }).replaceAll(/\n */g, ' ');
     expect(text).toContain('DinoDNS: the recovery is not known, because the load generator could not send');
     expect(text).toMatch(/DinoDNS +– +– +–/);
   });
 
   it('shows the CPUs where they were observed', () => {
     expect(rendered(published)).not.toContain('CPUs  ');
-    const cpuCores = { median: 0.487, low: 0.48, high: 0.49, n: 3 };
-    const results = published.results.map((result) => ({
-      ...result,
-      beyond: result.beyond.map((each) => ({ ...each, cpuCores })),
-    }));
-    const text = rendered({ ...published, results });
+    const text = rendered(
+      withEvidence((evidence) => ({
+        ...evidence,
+        probes: evidence.probes.map((probe) => ({ ...probe, cpuCores: 0.487 })),
+      })),
+    );
     expect(text).toMatch(/^DinoDNS +3\.00 +.* % +0\.49 +[\d.]+ \[/m);
     for (const line of text.split('\n')) expect([...line].length, line).toBeLessThanOrEqual(80);
   });

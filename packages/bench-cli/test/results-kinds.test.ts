@@ -3,8 +3,8 @@ import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { z } from 'zod';
-import { recordsOf } from '../src/experiments/records.ts';
-import { ALL_RECORDS, recordsFor } from '../src/experiments/registry.ts';
+import { recordsOf } from '../src/engine/records.ts';
+import { allRecords, recordsFor } from '../src/experiments/registry.ts';
 import { openHistory } from '../src/history/history.ts';
 import { findRun } from '../src/history/resolve.ts';
 import { envelope, type RecordKind } from '../src/results/record-kind.ts';
@@ -125,7 +125,7 @@ describe('a record of another experiment', () => {
   });
 });
 
-it.each(ALL_RECORDS.map((records) => [records.kind.schemaFile, records] as const))(
+it.each(allRecords().map((records) => [records.kind.schemaFile, records] as const))(
   '%s is up to date; if not, run `node scripts/write-schemas.ts`',
   async (name, { jsonSchema }) => {
     expect(await readFile(new URL(`../${name}`, import.meta.url), 'utf8')).toBe(jsonSchema());
@@ -133,8 +133,8 @@ it.each(ALL_RECORDS.map((records) => [records.kind.schemaFile, records] as const
 );
 
 it('every kind of record has a name and a schema file of its own', () => {
-  const names = ALL_RECORDS.map(({ kind }) => kind.experiment);
-  const files = ALL_RECORDS.map(({ kind }) => kind.schemaFile);
+  const names = allRecords().map(({ kind }) => kind.experiment);
+  const files = allRecords().map(({ kind }) => kind.schemaFile);
   expect(new Set(names).size).toBe(names.length);
   expect(new Set(files).size).toBe(files.length);
   expect(recordsFor({ experiment: 'compare', directory: '' }).kind.schemaFile).toBe('run.schema.json');

@@ -2,7 +2,7 @@
 import { EXIT_STATUS, exitStatusHelp } from '@dinodns-bench/program';
 import type { Command } from 'commander';
 import { DEFAULTS } from '../config/settings.ts';
-import type { Call } from '../experiments/experiment.ts';
+import type { Call } from '../engine/registered.ts';
 import { REPRODUCIBLE } from '../history/reproduce/mappings.ts';
 import { COMPARED_METRICS, METRIC_NAMES } from '../stats/metrics.ts';
 import { compareCommand } from './compare.ts';

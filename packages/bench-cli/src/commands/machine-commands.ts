@@ -1,6 +1,6 @@
 /** The flags of the commands about this machine or a cluster: servers, doctor, cleanup. */
 import { type Command, Option } from 'commander';
-import type { Call } from '../experiments/experiment.ts';
+import type { Call } from '../engine/registered.ts';
 import { checkServerCommand } from './check-server.ts';
 import { cleanupCommand, cleanupOptions } from './cleanup.ts';
 import { doctorCommand } from './doctor.ts';

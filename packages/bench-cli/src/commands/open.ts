@@ -3,9 +3,9 @@
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { messageOf } from '@dinodns-bench/program';
+import { renderOptions, withRawOutput, writeFiles } from '../engine/write-reports.ts';
 import { BenchError } from '../errors.ts';
 import { openRun, recordsFor } from '../experiments/registry.ts';
-import { renderOptions, withRawOutput, writeFiles } from '../experiments/write-reports.ts';
 import { findExecutable } from '../machine/find-executable.ts';
 import { HTML_NAME } from '../report/index.ts';
 import { createStore } from '../results/store.ts';

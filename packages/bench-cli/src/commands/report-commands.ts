@@ -1,8 +1,8 @@
 /** The flags of the commands about the reports of a run: report, open. */
 import type { Command } from 'commander';
 import { DEFAULTS } from '../config/settings.ts';
-import type { Call } from '../experiments/experiment.ts';
-import { ALL_FORMATS } from '../experiments/registry.ts';
+import type { Call } from '../engine/registered.ts';
+import { allFormats } from '../experiments/registry.ts';
 import { openCommand } from './open.ts';
 import { reportCommand } from './report.ts';
 
@@ -14,9 +14,9 @@ const OUT = ['--out <directory>', 'directory of the runs', DEFAULTS.out] as cons
 
 /** What `--format` takes. */
 function formatsHelp(): string {
-  const names = ALL_FORMATS.map(({ name, aliases = [] }) => [name, ...aliases].join(', '));
+  const names = allFormats().map(({ name, aliases = [] }) => [name, ...aliases].join(', '));
   const width = Math.max(...names.map((name) => name.length));
-  const lines = ALL_FORMATS.map(
+  const lines = allFormats().map(
     ({ description }, index) => `  ${(names[index] ?? '').padEnd(width)}  ${description}`,
   );
   return `\nFormats (a single text goes to stdout; several formats, and pictures, to files):\n${lines.join('\n')}`;

@@ -1,10 +1,10 @@
 /** `bench report`: renders the reports of a run from its record. */
 import { relative, resolve } from 'node:path';
 import { nearest } from '@dinodns-bench/program';
+import type { FormatFacts } from '../engine/records.ts';
+import { renderOptions, routineFormats, withRawOutput, writeFiles } from '../engine/write-reports.ts';
 import { BenchError } from '../errors.ts';
-import type { FormatFacts } from '../experiments/records.ts';
-import { ALL_FORMATS, openRun, recordsFor } from '../experiments/registry.ts';
-import { renderOptions, routineFormats, withRawOutput, writeFiles } from '../experiments/write-reports.ts';
+import { allFormats, openRun, recordsFor } from '../experiments/registry.ts';
 import { findFormat, type ReportFile } from '../report/index.ts';
 import { createStore, type FoundRun } from '../results/store.ts';
 import type { World } from '../world.ts';
@@ -35,9 +35,9 @@ function formatsOf(text: string): FormatFacts[] {
     .split(',')
     .map((name) => name.trim())
     .filter((name) => name !== '');
-  const known = ALL_FORMATS.flatMap(({ name, aliases = [] }) => [name, ...aliases]);
+  const known = allFormats().flatMap(({ name, aliases = [] }) => [name, ...aliases]);
   const wanted = names.map((name) => {
-    const format = findFormat(name, ALL_FORMATS);
+    const format = findFormat(name, allFormats());
     if (format !== undefined) return format;
     const suggestion = nearest(name, known);
     throw new BenchError('E_USAGE', `--format: unknown format "${name}"`, {

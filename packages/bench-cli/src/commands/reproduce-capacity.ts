@@ -1,10 +1,11 @@
 /** `bench reproduce scaling` and `bench reproduce kube-dns`: published figures beside those of our runs of bench capacity. */
+
+import { renderOptions } from '../engine/write-reports.ts';
 import { ownRecords } from '../experiments/capacity/own-records.ts';
 import { type CapacityRecord, capacityKind } from '../experiments/capacity/record.ts';
 import { capacityReproduction, missingLines } from '../experiments/capacity/reproduce/document.ts';
 import { type CapacityPublication, reproducedRows } from '../experiments/capacity/reproduce/publications.ts';
 import type { Sources } from '../experiments/capacity/reproduce/rows.ts';
-import { renderOptions } from '../experiments/write-reports.ts';
 import { POOL_SIGN } from '../history/pool.ts';
 import { findRun } from '../history/resolve.ts';
 import { documentMarkdown } from '../report/document/markdown.ts';

@@ -1,8 +1,9 @@
 /** `bench reproduce lookup`: the figures of a published sample beside those of a run of bench lookup. */
+
+import { renderOptions } from '../engine/write-reports.ts';
 import { BenchError } from '../errors.ts';
 import { lookupKind } from '../experiments/lookup/record.ts';
 import { reproducedFigures, reproductionDocument } from '../experiments/lookup/reproduce.ts';
-import { renderOptions } from '../experiments/write-reports.ts';
 import { findRun } from '../history/resolve.ts';
 import { documentMarkdown } from '../report/document/markdown.ts';
 import { documentText } from '../report/document/terminal.ts';

@@ -5,7 +5,7 @@
 import { messageOf, nearest, systemErrorCode } from '@dinodns-bench/program';
 import { parse as parseYaml } from 'yaml';
 import { BenchError } from '../errors.ts';
-import { crossProblems } from './cross-checks.ts';
+import { crossProblems, repeatedEntries, untilProblems } from './cross-checks.ts';
 import { KUBERNETES_SETTINGS, type KubernetesSettings } from './kubernetes-settings.ts';
 import { findPreset, PRESETS } from './presets.ts';
 import {
@@ -15,19 +15,12 @@ import {
   fromFields,
   pickSettings,
   type Setting,
+  type SettingsOf,
+  type SettingTable,
   shownValue,
   toFields,
 } from './setting.ts';
-import {
-  DEFAULTS,
-  findSetting,
-  RUN_SETTINGS,
-  SETTING_NAMES,
-  SETTINGS,
-  type SettingName,
-  type Settings,
-  variableOf,
-} from './settings.ts';
+import { DEFAULTS, RUN_SETTINGS, SETTINGS, type SettingName, type Settings, variableOf } from './settings.ts';
 import { shortRunOf } from './short-run.ts';
 
 /**
@@ -73,8 +66,8 @@ export function unreadableConfiguration(path: string, cause: unknown): BenchErro
   });
 }
 
-function environmentLayer(env: ConfigurationSources['env']): Layer {
-  const entries = SETTING_NAMES.flatMap((name) => {
+function environmentLayer(table: SettingTable, env: ConfigurationSources['env']): Layer {
+  const entries = Object.keys(table).flatMap((name) => {
     const value = env[variableOf(name)];
     return value === undefined || value === '' ? [] : [[name, value] as const];
   });
@@ -83,24 +76,42 @@ function environmentLayer(env: ConfigurationSources['env']): Layer {
 
 /** `--loader-cpu` for the setting `loaderCpu`; the name itself for what is none. */
 export function flagLabel(name: string): string {
-  const setting = findSetting(name);
+  return flagLabelIn(SETTINGS, name);
+}
+
+function flagLabelIn(table: SettingTable, name: string): string {
+  const setting = settingIn(table, name);
   return setting === undefined ? name : flagName(setting);
+}
+
+/** Not what every object inherits, such as `constructor`. */
+function settingIn(table: SettingTable, name: string): Setting | undefined {
+  return Object.hasOwn(table, name) ? table[name] : undefined;
 }
 
 /** Settings that a layer gives; `undefined` is the same as absent. */
 type Given = { [K in SettingName]?: Settings[K] | undefined };
+
+/** Checked values of any table, under the names of its settings. */
+type Values = Readonly<Record<string, unknown>>;
+
+/** The sources of the settings in any table. */
+export interface SettingSources extends Omit<ConfigurationSources, 'base' | 'flags'> {
+  readonly base?: Values;
+  readonly flags: Values;
+}
 
 function describeValue(value: unknown): string {
   return typeof value === 'string' ? `"${value}"` : (JSON.stringify(value) ?? String(value));
 }
 
 /** Checks one layer; problems are added to `problems`, good values are returned. */
-function checkLayer(layer: Layer, problems: string[]): Given {
+function checkLayer(table: SettingTable, layer: Layer, problems: string[]): Values {
   const good: [string, unknown][] = [];
   for (const [name, value] of Object.entries(layer.values)) {
-    const setting = findSetting(name);
+    const setting = settingIn(table, name);
     if (setting === undefined) {
-      problems.push(`${layer.label(name)}: unknown key; ${hintFor(name)}`);
+      problems.push(`${layer.label(name)}: unknown key; ${hintFor(table, name)}`);
       continue;
     }
     const result = setting.schema.safeParse(value);
@@ -110,11 +121,10 @@ function checkLayer(layer: Layer, problems: string[]): Given {
   return Object.fromEntries(good);
 }
 
-function hintFor(key: string): string {
-  const suggestion = nearest(key, SETTING_NAMES);
-  return suggestion === undefined
-    ? `known keys: ${SETTING_NAMES.join(', ')}`
-    : `did you mean "${suggestion}"?`;
+function hintFor(table: SettingTable, key: string): string {
+  const names = Object.keys(table);
+  const suggestion = nearest(key, names);
+  return suggestion === undefined ? `known keys: ${names.join(', ')}` : `did you mean "${suggestion}"?`;
 }
 
 function definedOnly<T extends object>(values: T): T {
@@ -129,69 +139,96 @@ function presetLayer(name: string | undefined, problems: string[]): Given {
   return {};
 }
 
-function fileLayer(file: ConfigurationSources['file'], problems: string[]): Given {
+function fileLayer(table: SettingTable, file: ConfigurationSources['file'], problems: string[]): Values {
   if (file === undefined) return {};
   const { path, values } = file;
   if (typeof values !== 'object' || values === null || Array.isArray(values)) {
     problems.push(`${path}: must be a mapping of settings, for example "tier: [1, 2]"`);
     return {};
   }
-  return checkLayer({ label: (name) => `${path}: ${name}`, values: { ...values } }, problems);
+  return checkLayer(table, { label: (name) => `${path}: ${name}`, values: { ...values } }, problems);
 }
 
 /** More problems than this only mean that the file is not a configuration file. */
 const MAX_PROBLEMS = 20;
 
 /** The given settings and, for the rest, the defaults. */
-function complete(given: Given): Settings {
-  const servers = given.servers ?? DEFAULTS.servers;
-  const defaults = Object.entries<Setting>(SETTINGS).map(([name, setting]) => [
-    name,
-    defaultOf(setting, servers),
-  ]);
-  return { ...definedOnly(Object.fromEntries(defaults)), ...given } as Settings;
+function complete(table: SettingTable, given: Values): Values {
+  const servers = Array.isArray(given.servers) ? given.servers : DEFAULTS.servers;
+  const defaults = Object.entries(table).map(([name, setting]) => [name, defaultOf(setting, servers)]);
+  return { ...definedOnly(Object.fromEntries(defaults)), ...given };
 }
 
 /** What the sources give, the last of them first in rank; problems are added to `problems`. */
-function merged(sources: ConfigurationSources, problems: string[]): Given {
-  const layers: Given[] = [
+function merged(table: SettingTable, sources: SettingSources, problems: string[]): Values {
+  const layers: Values[] = [
     sources.base ?? {},
     presetLayer(sources.preset, problems),
-    fileLayer(sources.file, problems),
-    checkLayer(environmentLayer(sources.env), problems),
-    checkLayer({ label: flagLabel, values: definedOnly(sources.flags) }, problems),
+    fileLayer(table, sources.file, problems),
+    checkLayer(table, environmentLayer(table, sources.env), problems),
+    checkLayer(
+      table,
+      { label: (name) => flagLabelIn(table, name), values: definedOnly(sources.flags) },
+      problems,
+    ),
   ];
   return Object.assign({}, ...layers);
 }
 
 /** The sources with the settings of a short run below them; null where they say how to measure. */
 export function shortRun(sources: ConfigurationSources): ConfigurationSources | null {
-  const short = sources.base === undefined ? shortRunOf(merged(sources, [])) : null;
+  const short = sources.base === undefined ? shortRunOf(merged(SETTINGS, sources, [])) : null;
   return short === null ? null : { ...sources, base: short };
 }
 
+/** @throws BenchError `E_CONFIG` with every problem as evidence, if there is any */
+function demandNone(problems: readonly string[], command: string): void {
+  if (problems.length === 0) return;
+  throw new BenchError(
+    'E_CONFIG',
+    problems.length === 1 ? 'a setting is wrong' : `${problems.length} settings are wrong`,
+    {
+      evidence: [
+        ...problems.slice(0, MAX_PROBLEMS),
+        ...(problems.length > MAX_PROBLEMS ? [`and ${problems.length - MAX_PROBLEMS} more`] : []),
+      ],
+      fix: `Correct the settings listed; \`bench ${command} --help\` shows every setting.`,
+    },
+  );
+}
+
 /**
- * Merges and checks all sources.
+ * Merges and checks all sources of the settings in `table`.
+ * @param command whose help the error names: `loss`
  * @throws BenchError `E_CONFIG` whose evidence lists every problem of every source.
  */
-export function configure(sources: ConfigurationSources): RunConfiguration {
+export function resolveSettings<T extends SettingTable>(
+  table: T,
+  sources: SettingSources,
+  command: string,
+): SettingsOf<T> {
   const problems: string[] = [];
-  const given = merged(sources, problems);
-  const settings = complete(given);
-  if (problems.length === 0) problems.push(...crossProblems(settings, given.baseline !== undefined));
-  if (problems.length > 0) {
-    throw new BenchError(
-      'E_CONFIG',
-      problems.length === 1 ? 'a setting is wrong' : `${problems.length} settings are wrong`,
-      {
-        evidence: [
-          ...problems.slice(0, MAX_PROBLEMS),
-          ...(problems.length > MAX_PROBLEMS ? [`and ${problems.length - MAX_PROBLEMS} more`] : []),
-        ],
-        fix: 'Correct the settings listed; `bench run --help` shows every setting.',
-      },
-    );
+  const settings = complete(table, merged(table, sources, problems));
+  if (problems.length === 0) {
+    problems.push(...repeatedEntries(table, settings));
+    if (Object.hasOwn(table, 'until')) problems.push(...untilProblems(settings as Settings));
   }
+  demandNone(problems, command);
+  // Every value was read by its schema.
+  return settings as SettingsOf<T>;
+}
+
+/**
+ * The configuration of a run: `resolveSettings` of all of its settings, and what they must be together.
+ * @param command whose help the error names
+ * @throws BenchError `E_CONFIG` whose evidence lists every problem of every source.
+ */
+export function configure(sources: ConfigurationSources, command = 'run'): RunConfiguration {
+  const problems: string[] = [];
+  const given = merged(SETTINGS, sources, problems);
+  const settings = complete(SETTINGS, given) as Settings;
+  if (problems.length === 0) problems.push(...crossProblems(settings, given.baseline !== undefined));
+  demandNone(problems, command);
   return toConfiguration(settings);
 }
 
@@ -208,17 +245,21 @@ export function settingsOf({ kubernetes, ...fields }: RunConfiguration): Given {
 }
 
 /**
- * The command that repeats a run: every setting that is not the default, wherever it came from, so that it
- * does not depend on a configuration file or on the environment.
+ * The words of a command after its name: every setting in `table` that is not the default, wherever it came from, so that
+ * they do not depend on a configuration file or on the environment.
  */
-export function commandFor(configuration: RunConfiguration): string[] {
-  const settings: Readonly<Record<string, unknown>> = settingsOf(configuration);
-  const words = Object.entries<Setting>(SETTINGS).flatMap(([name, setting]) => {
+export function wordsFor(table: SettingTable, settings: Values): string[] {
+  const servers = Array.isArray(settings.servers) ? settings.servers : DEFAULTS.servers;
+  return Object.entries(table).flatMap(([name, setting]) => {
     const value = settings[name];
-    const isDefault = String(value) === String(defaultOf(setting, configuration.servers));
+    const isDefault = String(value) === String(defaultOf(setting, servers));
     const isNamed = setting.inCommand === undefined ? !isDefault : setting.inCommand === 'always';
     if (value === undefined || !isNamed) return [];
     return typeof value === 'boolean' ? [flagName(setting)] : [flagName(setting), shownValue(setting, value)];
   });
-  return ['pnpm', 'bench', 'run', ...words];
+}
+
+/** The command that repeats a run. */
+export function commandFor(configuration: RunConfiguration): string[] {
+  return ['pnpm', 'bench', 'run', ...wordsFor(SETTINGS, settingsOf(configuration))];
 }

@@ -1,7 +1,7 @@
 /** Settings that are valid on their own but not together. Pure. */
 import { caseNameOf } from './server-name.ts';
-import { flagName, type Setting } from './setting.ts';
-import { SETTING_NAMES, SETTINGS, type Settings } from './settings.ts';
+import { flagName, type SettingTable, shownValue } from './setting.ts';
+import { SETTINGS, type Settings } from './settings.ts';
 
 /** Each zone is signed by a process of its own, which takes about 20 ms. */
 const MAX_SIGNED_ZONES = 2000;
@@ -26,7 +26,7 @@ export function crossProblems(settings: Settings, baselineGiven: boolean): strin
   }
   problems.push(...openLoopProblems(settings), ...objectiveProblems(settings), ...untilProblems(settings));
   problems.push(...signingProblems(settings));
-  return [...problems, ...repeatedEntries(settings)];
+  return [...problems, ...repeatedEntries(SETTINGS, settings)];
 }
 
 /** dnsperf has no open loop, and without a rate there is no schedule. */
@@ -66,7 +66,12 @@ function objectiveProblems({ objective, loader, rate, maxP99 }: Settings): strin
 }
 
 /** With `--until`, `--trials` is the minimum and `--max-trials` the maximum. */
-function untilProblems({ until, trials, maxTrials, maxTime }: Settings): string[] {
+export function untilProblems({
+  until,
+  trials,
+  maxTrials,
+  maxTime,
+}: Pick<Settings, 'until' | 'trials' | 'maxTrials' | 'maxTime'>): string[] {
   if (until === undefined) {
     return maxTime === undefined
       ? []
@@ -78,16 +83,15 @@ function untilProblems({ until, trials, maxTrials, maxTime }: Settings): string[
 }
 
 /** Every entry of a list that makes cases may occur once. */
-function repeatedEntries(settings: Settings): string[] {
-  return SETTING_NAMES.flatMap((name) => {
-    const setting: Setting = SETTINGS[name];
+export function repeatedEntries(table: SettingTable, settings: Readonly<Record<string, unknown>>): string[] {
+  return Object.entries(table).flatMap(([name, setting]) => {
     const values: unknown = settings[name];
     if (setting.distinct !== true || !Array.isArray(values)) return [];
     const identities = values.map((value) => setting.identityOf?.(value) ?? String(value));
     const repeated = identities.find((identity, index) => identities.indexOf(identity) < index);
     if (repeated === undefined) return [];
     return [
-      `${flagName(setting)}: ${values.join(',')} names something twice ("${repeated}"); every entry is measured once, under a name of its own`,
+      `${flagName(setting)}: ${shownValue(setting, values)} names something twice ("${repeated}"); every entry is measured once, under a name of its own`,
     ];
   });
 }

@@ -5,7 +5,7 @@
 import { z } from 'zod';
 import { KUBERNETES_SETTINGS } from './kubernetes-settings.ts';
 import { LOAD_SETTINGS } from './load-settings.ts';
-import { defaultsOf, type Setting, type SettingsOf, type SettingTable } from './setting.ts';
+import { defaultsOf, type SettingsOf, type SettingTable } from './setting.ts';
 import { TRIAL_SETTINGS } from './trial-settings.ts';
 import { booleanFromText, choice, numberFromText, text } from './value-schemas.ts';
 import { WORKLOAD_SETTINGS } from './workload-settings.ts';
@@ -82,11 +82,6 @@ export const SETTING_NAMES = Object.keys(SETTINGS) as readonly SettingName[];
 
 /** Defaults; `short-run.ts` has those of a run on this machine of which nobody says how to measure. */
 export const DEFAULTS = defaultsOf(SETTINGS);
-
-/** The setting of this name; undefined if there is none. */
-export function findSetting(name: string): Setting | undefined {
-  return Object.hasOwn(SETTINGS, name) ? SETTINGS[name as SettingName] : undefined;
-}
 
 /** The environment variable of a setting: `corednsVersion` → `DINODNS_BENCH_COREDNS_VERSION`. */
 export function variableOf(name: string): string {

@@ -31,9 +31,7 @@ export async function runTrial(
 ): Promise<TrialOutcome> {
   const { world, signal } = context;
   const startedAt = world.clock.now().toISOString();
-  const gaveUp = new AbortController();
   let deployment: Deployment | undefined;
-  let measured: Promise<Measured> | undefined;
   const describe = () => ({
     key: planned.key,
     caseKey: planned.case.key,
@@ -44,18 +42,40 @@ export async function runTrial(
     instances: [...(deployment?.instances ?? [])],
   });
   try {
-    progress.phase('starting');
-    deployment = await deployTrial(context, planned, server);
-    const stoppable = { ...context, signal: AbortSignal.any([signal, gaveUp.signal]) };
-    measured = measure(stoppable, planned, server, deployment, progress);
-    const result = await Promise.race([measured, deployment.died]);
-    return { trial: { ...describe(), status: 'ok', ...result }, files: deployment.files };
+    const result = await withServer(context, planned, server, progress, (stoppable, deployed) => {
+      deployment = deployed;
+      return measure(stoppable, planned, server, deployed, progress);
+    });
+    return { trial: { ...describe(), status: 'ok', ...result }, files: deployment?.files ?? {} };
   } catch (error) {
     signal.throwIfAborted();
     return {
       trial: { ...describe(), status: 'failed', loaderCommands: [], failure: failureOf(error) },
       files: deployment?.files ?? {},
     };
+  }
+}
+
+/**
+ * Deploys the server of a trial, measures it and removes it again. Rejects as `measuring` does, and when the server dies
+ * meanwhile; nothing that was started lives on. `measuring` gets a context whose signal ends with the trial.
+ */
+export async function withServer<T>(
+  context: TrialContext,
+  planned: PlannedTrial,
+  server: Server,
+  progress: Pick<TrialProgress, 'phase'>,
+  measuring: (context: TrialContext, deployment: Deployment) => Promise<T>,
+): Promise<T> {
+  const gaveUp = new AbortController();
+  let deployment: Deployment | undefined;
+  let measured: Promise<T> | undefined;
+  try {
+    progress.phase('starting');
+    deployment = await deployTrial(context, planned, server);
+    const stoppable = { ...context, signal: AbortSignal.any([context.signal, gaveUp.signal]) };
+    measured = measuring(stoppable, deployment);
+    return await Promise.race([measured, deployment.died]);
   } finally {
     progress.phase('stopping');
     // When the server died, loaders may still be running: nothing of this trial may affect the next.

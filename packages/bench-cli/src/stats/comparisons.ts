@@ -6,7 +6,7 @@ import type { CaseRecord, Comparison, Delta, NoiseFloor, OkTrial } from '../resu
 import { holmAdjusted } from './holm.ts';
 import { COMPARED_METRICS, type ComparedMetric, DIRECTIONS } from './metrics.ts';
 import { LEVEL, type TestOptions } from './sample-test.ts';
-import { comparePairs, decide, type Pair, type UndecidedDelta } from './summarize.ts';
+import { comparePairs, type Direction, decide, type Pair, type UndecidedDelta } from './summarize.ts';
 
 /** Two sets of trials to compare. */
 export interface ComparedTrials {
@@ -32,29 +32,49 @@ export function pairsOf(
   });
 }
 
-/** The deltas of one metric, in the order of `compared`; null where there is nothing to compare. */
-function familyOf(
-  compared: readonly ComparedTrials[],
-  metric: ComparedMetric,
+/** Paired figures of one comparison in a family. */
+export interface FamilyMember {
+  readonly pairs: readonly Pair[];
+  /** Names it for resampling. */
+  readonly seed: string;
+}
+
+/**
+ * The differences of a family of comparisons, corrected for their number; null where there is nothing to compare. `keep` can
+ * refuse a difference of which nothing may be said.
+ */
+export function decideFamily(
+  members: readonly FamilyMember[],
+  direction: Direction,
   options: TestOptions,
+  keep: (delta: UndecidedDelta, index: number) => boolean = () => true,
 ): (Delta | null)[] {
-  const pairs = compared.map(({ trials, baselineTrials }) => pairsOf(trials, baselineTrials, metric));
-  const comparisons = pairs.filter(({ length }) => length > 1).length;
-  const deltas = pairs.map((list, index): UndecidedDelta | null =>
-    comparePairs(list, {
-      ...options,
-      comparisons,
-      seed: `${options.seed ?? ''}/${compared[index]?.caseKey}/${metric}`,
-    }),
-  );
+  const comparisons = members.filter(({ pairs }) => pairs.length > 1).length;
+  const deltas = members.map(({ pairs, seed }, index): UndecidedDelta | null => {
+    const delta = comparePairs(pairs, { ...options, comparisons, seed });
+    return delta !== null && keep(delta, index) ? delta : null;
+  });
   const tested = deltas.flatMap((delta) => (delta?.pValue == null ? [] : [delta]));
   // At a smaller level for each look, as if the level were 5 %.
   const looks = LEVEL / (options.level ?? LEVEL);
   const adjusted = holmAdjusted(tested.map(({ pValue }) => Math.min(1, (pValue ?? 1) * looks)));
   const adjustedOf = new Map(tested.map((delta, index) => [delta, adjusted[index] ?? 1]));
   return deltas.map((delta) =>
-    delta === null ? null : decide(delta, DIRECTIONS[metric], adjustedOf.get(delta) ?? null, comparisons),
+    delta === null ? null : decide(delta, direction, adjustedOf.get(delta) ?? null, comparisons),
   );
+}
+
+/** The deltas of one metric, in the order of `compared`; null where there is nothing to compare. */
+function familyOf(
+  compared: readonly ComparedTrials[],
+  metric: ComparedMetric,
+  options: TestOptions,
+): (Delta | null)[] {
+  const members = compared.map(({ caseKey, trials, baselineTrials }) => ({
+    pairs: pairsOf(trials, baselineTrials, metric),
+    seed: `${options.seed ?? ''}/${caseKey}/${metric}`,
+  }));
+  return decideFamily(members, DIRECTIONS[metric], options);
 }
 
 /** One comparison for each of `compared`, all of them one family for each metric. */

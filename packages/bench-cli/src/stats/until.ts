@@ -51,7 +51,8 @@ export interface UntilProgress {
   readonly spentSeconds: number;
 }
 
-interface Width {
+/** How wide the interval of a difference is. */
+export interface Width {
   readonly caseKey: string;
   readonly metric: string;
   /** Infinite for fewer than two trials. */
@@ -94,23 +95,23 @@ function undecidedWidths(cases: readonly CaseRecord[]): Width[] {
   });
 }
 
-/** What keeps the run going, and whether it has come to where it may end. */
-function openOf(
-  cases: readonly CaseRecord[],
-  { goal, rounds }: UntilProgress,
-): { widths: Width[]; mayEnd: boolean } {
-  if (goal === 'width') return { widths: widthsOf(cases), mayEnd: rounds >= MIN_ROUNDS };
-  const hasComparisons = cases.some(({ comparison }) => comparison !== null);
-  return { widths: undecidedWidths(cases), mayEnd: hasComparisons && rounds >= FIRST_LOOK };
+/** The intervals of a run, as `--until` sees them. */
+export interface UntilView {
+  /** Of all differences; of a run without comparisons, of the figures themselves, relative to the median. */
+  readonly widths: readonly Width[];
+  /** Of comparisons without a verdict. */
+  readonly undecided: readonly Width[];
+  readonly hasComparisons: boolean;
 }
 
 /**
  * The state of a run with `--until`. It continues exactly while `reached` is false and `limit` is null. A case of
  * which every trial fails has no difference and is not waited for; if no case has one, only the limits end the run.
  */
-export function assessUntil(cases: readonly CaseRecord[], progress: UntilProgress): Until {
+export function assessView(view: UntilView, progress: UntilProgress): Until {
   const { goal, width, rounds, mostRounds, mostSeconds, spentSeconds } = progress;
-  const { widths, mayEnd } = openOf(cases, progress);
+  const widths = goal === 'width' ? view.widths : view.undecided;
+  const mayEnd = goal === 'width' ? rounds >= MIN_ROUNDS : view.hasComparisons && rounds >= FIRST_LOOK;
   const widest = widths.reduce<Width | null>(
     (most, item) => (most === null || item.width > most.width ? item : most),
     null,
@@ -132,6 +133,16 @@ export function assessUntil(cases: readonly CaseRecord[], progress: UntilProgres
     widest: widest === null || !Number.isFinite(widest.width) ? null : widest.width,
     widestOf: widest === null ? null : { caseKey: widest.caseKey, metric: widest.metric },
   };
+}
+
+/** The same for the cases of a comparison. */
+export function assessUntil(cases: readonly CaseRecord[], progress: UntilProgress): Until {
+  const view = {
+    widths: widthsOf(cases),
+    undecided: undecidedWidths(cases),
+    hasComparisons: cases.some(({ comparison }) => comparison !== null),
+  };
+  return assessView(view, progress);
 }
 
 /** How many rounds to measure before the next look. */

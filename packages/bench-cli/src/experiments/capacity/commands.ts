@@ -1,6 +1,6 @@
 /** The commands of the capacity experiment, with their flags. */
 import type { Command } from 'commander';
-import type { Call } from '../experiment.ts';
+import type { Call } from '../../engine/registered.ts';
 import { addClusterFlags } from './cluster/cluster-flags.ts';
 import { DEFAULT_MAX_OBJECTS } from './cluster/measure-on-cluster.ts';
 import { addMeasureCommands } from './measure-commands.ts';

@@ -1,10 +1,10 @@
 /** The end of a run of this experiment: reports beside the record, the table or the record on stdout, the exit status. */
 import { relative } from 'node:path';
 import { EXIT_STATUS } from '@dinodns-bench/program';
+import { renderOptions, routineFormats, writeFiles } from '../../engine/write-reports.ts';
 import { filesOf, findRenderer } from '../../report/index.ts';
 import type { RunStore } from '../../results/store.ts';
 import type { World } from '../../world.ts';
-import { renderOptions, routineFormats, writeFiles } from '../write-reports.ts';
 import type { CapacityRecord } from './record.ts';
 import { capacityFormats } from './report.ts';
 

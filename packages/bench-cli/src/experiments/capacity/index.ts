@@ -1,6 +1,7 @@
 /** Capacity: how much memory and how many replicas does cluster DNS need? */
-import type { Experiment } from '../experiment.ts';
-import { recordsOf } from '../records.ts';
+
+import { recordsOf } from '../../engine/records.ts';
+import type { Experiment } from '../../engine/registered.ts';
 import { clusterSummary } from './cluster/cluster-document.ts';
 import { clusterKind } from './cluster/cluster-record.ts';
 import { addCapacityCommands } from './commands.ts';

@@ -1,8 +1,8 @@
 /** The measuring commands of the capacity experiment, with their flags. */
 import type { Command } from 'commander';
 import { type Setting, shownValue } from '../../config/setting.ts';
+import type { Call } from '../../engine/registered.ts';
 import type { World } from '../../world.ts';
-import type { Call } from '../experiment.ts';
 import { clusterCachingCommand } from './cases/cluster/run.ts';
 import { addCachingFlags } from './cases/cluster/settings.ts';
 import { CACHING, THROUGHPUT } from './cases/kinds.ts';

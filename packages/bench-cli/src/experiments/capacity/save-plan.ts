@@ -1,5 +1,6 @@
 /** Keeps a verified plan as a run: its record, and the reports beside it. */
 import { relative } from 'node:path';
+import { renderOptions, routineFormats, writeFiles } from '../../engine/write-reports.ts';
 import { describeEnvironment } from '../../environment/describe.ts';
 import { updateHistory } from '../../history/history.ts';
 import { filesOf } from '../../report/index.ts';
@@ -8,7 +9,6 @@ import { createStore } from '../../results/store.ts';
 import { shellCommand } from '../../text.ts';
 import { BENCH_VERSION } from '../../version.ts';
 import type { World } from '../../world.ts';
-import { renderOptions, routineFormats, writeFiles } from '../write-reports.ts';
 import type { MemoryBasis } from './memory-basis.ts';
 import type { CapacityPlan } from './plan.ts';
 import { curvesOf } from './plan-curves.ts';

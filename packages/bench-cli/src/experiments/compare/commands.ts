@@ -1,7 +1,7 @@
 /** The commands of the comparison, with their flags. */
 import { EXIT_STATUS } from '@dinodns-bench/program';
 import type { Command } from 'commander';
-import type { Call } from '../experiment.ts';
+import type { Call } from '../../engine/registered.ts';
 import { addRunSettings, settingsFrom } from '../run-flags.ts';
 import { decideRun, type RunOptions } from './decide-run.ts';
 import { imagesCommand } from './images.ts';

@@ -1,10 +1,10 @@
 /** The end of a run: reports beside the record, the result on stdout, the exit status. */
 import { relative } from 'node:path';
+import { renderOptions, routineFormats, withRawOutput, writeFiles } from '../../engine/write-reports.ts';
 import { filesOf, findRenderer, formats, runStatus } from '../../report/index.ts';
 import type { RunRecord } from '../../results/record.ts';
 import type { RunStore } from '../../results/store.ts';
 import type { World } from '../../world.ts';
-import { renderOptions, routineFormats, withRawOutput, writeFiles } from '../write-reports.ts';
 
 /** Writes the reports, prints the table or the record, and resolves with the exit status. */
 export async function finishRun(

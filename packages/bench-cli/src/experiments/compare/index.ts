@@ -1,9 +1,10 @@
 /** The comparison: how fast is server A compared with server B, at what cost, and how sure are we? */
+
+import { recordsOf } from '../../engine/records.ts';
+import type { Experiment } from '../../engine/registered.ts';
 import { entryOf } from '../../history/entry.ts';
 import { formats, runStatus } from '../../report/index.ts';
 import { compareKind } from '../../results/compare-kind.ts';
-import type { Experiment } from '../experiment.ts';
-import { recordsOf } from '../records.ts';
 import { addCompareCommands } from './commands.ts';
 
 export const compare: Experiment = {

@@ -1,15 +1,14 @@
 /** `bench run` and `bench matrix`: plan → deploy → load and observe → statistics → report. */
-import type { ZoneSet } from '@dinodns-bench/zones';
 import { DEFAULTS } from '../../config/settings.ts';
 import { BenchError } from '../../errors.ts';
 import { updateHistory } from '../../history/history.ts';
 import { type Interruption, listenForInterruption } from '../../interruption.ts';
-import { serverWorkloads } from '../../measure/learned-answers.ts';
 import { calibrationSeconds, needsCalibration } from '../../measure/needs-calibration.ts';
 import { newRecord } from '../../measure/new-record.ts';
+import { openTrials } from '../../measure/open-trials.ts';
 import { prepareRun } from '../../measure/prepare.ts';
 import { executeRun } from '../../measure/run.ts';
-import type { PreparedWorkload, TrialContext } from '../../measure/trial-context.ts';
+import type { TrialContext } from '../../measure/trial-context.ts';
 import { tryServers } from '../../measure/try-servers.ts';
 import { resumeWarnings } from '../../measure/warnings.ts';
 import { renderPlan } from '../../plan/render.ts';
@@ -18,9 +17,8 @@ import { calibrationNotes } from '../../report/calibration.ts';
 import { titleWithVersion } from '../../report/cases.ts';
 import { withPortablePaths } from '../../results/portable-paths.ts';
 import type { Environment, RunRecord } from '../../results/record.ts';
-import { counted, fileNameOf, formatDuration, shellQuote } from '../../text.ts';
-import { writeQueryFile } from '../../workload/load-workload.ts';
-import { type BenchWorkload, existingRatio, predictedCodes } from '../../workload/workload.ts';
+import { counted, formatDuration, shellQuote } from '../../text.ts';
+import { existingRatio } from '../../workload/workload.ts';
 import type { World } from '../../world.ts';
 import { chooseLoad } from './calibrate-run.ts';
 import { type DecidedRun, decideRun, type RunOptions } from './decide-run.ts';
@@ -120,20 +118,18 @@ async function measure(
   });
   try {
     const startedAt = world.clock.now();
-    const prepared = await writeQueryFiles(world, directory, workloads);
     const { target, loader, alternatives = [] } = session;
     const context: TrialContext = {
-      world,
-      configuration,
-      zoneSet,
-      workloads: prepared,
-      target,
-      loader,
-      rawDirectory: `${directory}/raw`,
-      programOf: programs.programOf,
-      answersOf: serverWorkloads(zoneSet, configuration),
-      predictedCodes: memoizedCodes(zoneSet),
-      signal,
+      ...(await openTrials({
+        world,
+        configuration,
+        zoneSet,
+        workloads,
+        session,
+        programs,
+        directory,
+        signal,
+      })),
       countsEvents: environment.hardwareCounters?.used === true,
     };
     const described = run.servers.filter(({ triedFirst }) => triedFirst === true);
@@ -176,33 +172,6 @@ async function measure(
   } finally {
     await session.close();
   }
-}
-
-/** A query file for each workload, under the name of the workload. */
-async function writeQueryFiles(
-  world: World,
-  directory: string,
-  workloads: readonly BenchWorkload[],
-): Promise<TrialContext['workloads']> {
-  const prepared = new Map<string, PreparedWorkload>();
-  for (const [index, workload] of workloads.entries()) {
-    const number = workloads.length === 1 ? '' : `-${index + 1}-${fileNameOf(workload.name)}`;
-    const queryFile = `${directory}/queries${number}.txt`;
-    await writeQueryFile(world, queryFile, workload);
-    prepared.set(workload.name, { workload, queryFile });
-  }
-  return prepared;
-}
-
-/** One pass over a large workload takes seconds: once for each server is enough. */
-function memoizedCodes(zoneSet: ZoneSet): TrialContext['predictedCodes'] {
-  const known = new Map<string, ReadonlyMap<string, number>>();
-  return (server, workload) => {
-    const key = JSON.stringify([server.name, workload.name]);
-    const codes = known.get(key) ?? predictedCodes(zoneSet, server, workload);
-    known.set(key, codes);
-    return codes;
-  };
 }
 
 async function runPlan(

@@ -1,6 +1,6 @@
 /** The command of the lookup experiment, with its flags. */
 import type { Command } from 'commander';
-import type { Call } from '../experiment.ts';
+import type { Call } from '../../engine/registered.ts';
 import { LOOKUP_DEFAULTS, lookupOptions } from './options.ts';
 import { addClusterFlags, type ClusterFlags, isClusterTarget } from './pods/cluster-flags.ts';
 import { runInCluster } from './pods/run.ts';

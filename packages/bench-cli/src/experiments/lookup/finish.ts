@@ -1,13 +1,13 @@
 /** The end of a run: reports beside the record, the result on stdout, the exit status. */
 import { relative } from 'node:path';
 import { EXIT_STATUS } from '@dinodns-bench/program';
+import { renderOptions, routineFormats, writeFiles } from '../../engine/write-reports.ts';
 import { documentFormats } from '../../report/document/index.ts';
 import { filesOf, findRenderer } from '../../report/index.ts';
 import type { Renderer } from '../../report/renderer.ts';
 import type { RunStore } from '../../results/store.ts';
 import { formatResults } from '../../tiger-bench/results-file.ts';
 import type { World } from '../../world.ts';
-import { renderOptions, routineFormats, writeFiles } from '../write-reports.ts';
 import type { LookupRecord } from './record.ts';
 import { lookupDocument } from './text/document.ts';
 import { elementsOf } from './tiger/elements.ts';

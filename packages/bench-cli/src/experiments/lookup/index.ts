@@ -1,6 +1,7 @@
 /** Lookup: how long does a client wait for a name and a connection, and what does a DNS policy do to it? */
-import type { Experiment } from '../experiment.ts';
-import { recordsOf } from '../records.ts';
+
+import { recordsOf } from '../../engine/records.ts';
+import type { Experiment } from '../../engine/registered.ts';
 import { addLookupCommands } from './commands.ts';
 import { LOOKUP_FORMATS } from './finish.ts';
 import { lookupKind } from './record.ts';

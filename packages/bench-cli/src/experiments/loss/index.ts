@@ -1,14 +1,61 @@
 /** Loss: how much load does a server take until it loses queries, and what does it do beyond that? */
-import type { Experiment } from '../experiment.ts';
-import { recordsOf } from '../records.ts';
-import { addLossCommands } from './commands.ts';
-import { lossFormats } from './finish.ts';
-import { lossKind } from './record.ts';
-import { headlineOf } from './text/document.ts';
+import { percentText } from '../../config/value-schemas.ts';
+import { defineExperiment } from '../../engine/command.ts';
+import type { Estimand } from '../../engine/estimand.ts';
+import { openServers, planServers } from '../../engine/servers.ts';
+import { lossDocument } from './document.ts';
+import { type LossEvidence, lossEvidenceSchema } from './evidence.ts';
+import { multiplesFor } from './multiples.ts';
+import { LOSS_SETTINGS, type LossSettings } from './settings.ts';
+import { type LossContext, lossTrial } from './trial.ts';
+import { bandTitle } from './words.ts';
 
-export const loss: Experiment = {
+/** Rates that a search tries, typically. */
+const SEARCH_PROBES = 14;
+
+/** Starting a load generator, and waiting for the last query. */
+const PROBE_OVERHEAD_SECONDS = 1;
+
+function expectedSeconds({ warmup, duration, overload }: LossSettings): number {
+  // The last one is the overload, with what follows.
+  const probes = SEARCH_PROBES + multiplesFor(overload).length + 1;
+  return warmup + probes * (duration + PROBE_OVERHEAD_SECONDS);
+}
+
+/** Name of a band's estimand, in records and files. */
+export function bandName(maxLostRatio: number): string {
+  return `rate@${percentText(maxLostRatio)}`;
+}
+
+function bandEstimand(maxLostRatio: number): Estimand<LossEvidence> {
+  return {
+    name: bandName(maxLostRatio),
+    title: bandTitle(maxLostRatio),
+    unit: 'queries/s',
+    better: 'more',
+    compared: 'ratio',
+    of({ bands }) {
+      const band = bands.find((each) => each.maxLostRatio === maxLostRatio);
+      if (band === undefined) return null;
+      return band.generatorLimited ? { bound: band.rate } : band.rate;
+    },
+  };
+}
+
+export const loss = defineExperiment({
   name: 'loss',
   question: 'How much load does a server take until it loses queries, and what does it do beyond that?',
-  addCommands: addLossCommands,
-  records: recordsOf({ kind: lossKind, formats: lossFormats, summarize: headlineOf }),
-};
+  description:
+    'the highest rates at which servers lose 0, 0.1, 1 and 5 % of queries, and what they do beyond',
+  settings: LOSS_SETTINGS,
+  plan: (settings, world) => planServers(world, 'loss', settings, expectedSeconds(settings)),
+  async open(request) {
+    const opened = await openServers(request);
+    const { settings, decided } = request;
+    return { ...opened, context: { trials: opened.context, decided, settings } };
+  },
+  evidence: lossEvidenceSchema,
+  trial: (context: LossContext, planned, on) => lossTrial(context, planned, on),
+  estimands: ({ bands }) => bands.toSorted((a, b) => a - b).map(bandEstimand),
+  document: lossDocument,
+});

@@ -1,6 +1,6 @@
 /** What a load that falls from overload to half of the limit shows: how long the server goes on losing queries. Pure. */
 import type { LoadInterval } from '../../loaders/loader.ts';
-import type { Recovery } from './record.ts';
+import type { Recovery } from './evidence.ts';
 
 /** Queries are lost for longer than this after the overload only if the server has not recovered. */
 const MAX_LOST_RATIO = 0.01;

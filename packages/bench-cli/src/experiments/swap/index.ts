@@ -1,5 +1,5 @@
 /** Swap: does another version of CoreDNS cost more in this cluster, and is everything as it was? */
-import type { Experiment } from '../experiment.ts';
+import type { Experiment } from '../../engine/registered.ts';
 import { addSwapCommands } from './commands.ts';
 import { swapRecords } from './records.ts';
 

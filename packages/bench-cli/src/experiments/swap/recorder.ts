@@ -1,6 +1,7 @@
 /** Builds the record of a swap, placement by placement, and ends it with its reports. */
 import { relative } from 'node:path';
 import { EXIT_STATUS, messageOf } from '@dinodns-bench/program';
+import { renderOptions, routineFormats, writeFiles } from '../../engine/write-reports.ts';
 import { describeEnvironment } from '../../environment/describe.ts';
 import { BenchError } from '../../errors.ts';
 import { updateHistory } from '../../history/history.ts';
@@ -10,7 +11,6 @@ import type { Cluster } from '../../results/record.ts';
 import { runHead } from '../../results/run-head.ts';
 import type { RunStore } from '../../results/store.ts';
 import type { World } from '../../world.ts';
-import { renderOptions, routineFormats, writeFiles } from '../write-reports.ts';
 import type { CheckedImages } from './check-images.ts';
 import type { DnsWorkload } from './in-place/find-workload.ts';
 import type { InPlaceSettings } from './in-place/in-place.ts';

@@ -1,6 +1,7 @@
 /** What a swap keeps of its runs, and how it is rendered. */
+
+import { recordsOf } from '../../engine/records.ts';
 import { documentFormats } from '../../report/document/index.ts';
-import { recordsOf } from '../records.ts';
 import { casesOf, conditionsOf } from './comparable.ts';
 import { summaryOf, swapDocument } from './document.ts';
 import { swapKind } from './record.ts';

@@ -1,13 +1,12 @@
 /** `bench capacity throughput` and `bench capacity caching`: cases in rounds, each trial saved the moment it ends. */
 import type { Interruption } from '../../../interruption.ts';
-import { serverWorkloads } from '../../../measure/learned-answers.ts';
+import { openTrials } from '../../../measure/open-trials.ts';
 import type { TrialContext } from '../../../measure/trial-context.ts';
 import type { Display } from '../../../progress/display.ts';
 import { loadServers } from '../../../servers/load.ts';
 import type { Server } from '../../../servers/server.ts';
 import { counted, formatDuration } from '../../../text.ts';
-import { writeQueryFile } from '../../../workload/load-workload.ts';
-import { type BenchWorkload, predictedCodes, zoneSetOf } from '../../../workload/workload.ts';
+import { zoneSetOf } from '../../../workload/workload.ts';
 import type { World } from '../../../world.ts';
 import { demandTarget } from '../cluster/cluster-measurement.ts';
 import {
@@ -130,27 +129,17 @@ async function trialContext(
   { session, programs }: OpenMachine,
   { cases, workloads }: MadeCases,
 ): Promise<TrialContext> {
-  const zoneSet = zoneSetOf(configuration.zones, configuration.types);
-  const prepared = new Map<string, { workload: BenchWorkload; queryFile: string }>();
-  for (const workload of workloads) {
-    const queryFile = `${directory}/queries-${workload.name}.txt`;
-    await writeQueryFile(world, queryFile, workload);
-    prepared.set(workload.name, { workload, queryFile });
-  }
   const programNamed = new Map(cases.map(({ server }) => [server.name, server]));
-  return {
+  return openTrials({
     world,
     configuration,
-    zoneSet,
-    workloads: prepared,
-    target: session.target,
-    loader: session.loader,
-    rawDirectory: `${directory}/raw`,
-    programOf: (server) => programs.programOf(programNamed.get(server.name) ?? server),
-    answersOf: serverWorkloads(zoneSet, configuration),
-    predictedCodes: (server, workload) => predictedCodes(zoneSet, server, workload),
+    zoneSet: zoneSetOf(configuration.zones, configuration.types),
+    workloads,
+    session,
+    programs: { programOf: (server) => programs.programOf(programNamed.get(server.name) ?? server) },
+    directory,
     signal: interruption.signal,
-  };
+  });
 }
 
 async function measureRounds(

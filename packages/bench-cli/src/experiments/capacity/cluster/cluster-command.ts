@@ -4,6 +4,7 @@
  */
 import { specForObjects } from '@dinodns-bench/cluster-objects';
 import { EXIT_STATUS } from '@dinodns-bench/program';
+import { renderOptions, routineFormats, writeFiles } from '../../../engine/write-reports.ts';
 import { describeEnvironment } from '../../../environment/describe.ts';
 import { BenchError } from '../../../errors.ts';
 import { filesOf, findRenderer } from '../../../report/index.ts';
@@ -16,7 +17,6 @@ import { describeCluster } from '../../../targets/kubernetes/cluster-facts.ts';
 import { openClient } from '../../../targets/kubernetes/open-cluster.ts';
 import { counted, formatDuration } from '../../../text.ts';
 import type { World } from '../../../world.ts';
-import { renderOptions, routineFormats, writeFiles } from '../../write-reports.ts';
 import { PHASES } from '../beside/phases.ts';
 import { type Attended, type KeptRun, keepFolder, refuseOthers } from '../open-run.ts';
 import { clusterFormats } from '../report.ts';

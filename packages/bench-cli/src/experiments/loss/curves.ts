@@ -1,9 +1,11 @@
 /** The curves of loss, latency and answers over the offered load. Pure. */
-import type { LineChart } from '../../../report/document/document.ts';
-import { formatCount, formatTime } from '../../../report/numbers.ts';
-import { median } from '../../../stats/intervals.ts';
-import type { LossRecord, Probe } from '../record.ts';
-import { caseTitle, shareText } from './words.ts';
+import { okTrials } from '../../engine/record.ts';
+import { caseTitle, pointText } from '../../engine/words.ts';
+import type { LineChart } from '../../report/document/document.ts';
+import { formatCount, formatTime } from '../../report/numbers.ts';
+import { median } from '../../stats/intervals.ts';
+import type { LossRecord, Probe } from './evidence.ts';
+import { shareText } from './words.ts';
 
 /** Rates that are this close are one point of a curve: the median of their figures. */
 const BIN = 1.08;
@@ -14,9 +16,9 @@ interface Point {
 }
 
 /** The rates that were tried, in bins of equal ratio. Those that the load generator could not send are left out. */
-function pointsOf({ repetitions }: LossRecord, key: string): Point[] {
-  const probes = repetitions
-    .flatMap((each) => (each.case === key && each.status === 'ok' ? each.probes : []))
+function pointsOf(record: LossRecord, key: string): Point[] {
+  const probes = okTrials(record, key)
+    .flatMap(({ evidence }) => evidence.probes)
     .filter(({ generatorLimited }) => !generatorLimited);
   const bins = Map.groupBy(probes, ({ rate }) => Math.round(Math.log(rate) / Math.log(BIN)));
   return [...bins.values()]
@@ -80,15 +82,13 @@ function lineOf(record: LossRecord, key: string, title: string, curve: Curve) {
 
 /** One chart for each curve, with a panel for each tier, mode and workload. */
 export function lossCurves(record: LossRecord): LineChart[] {
-  const panels = [
-    ...Map.groupBy(record.cases, ({ tier, mode, workload }) => `tier ${tier} ${mode}, ${workload}`),
-  ];
+  const panels = [...Map.groupBy(record.cases, (item) => pointText(record, item, true))];
   return CURVES.map((curve) => ({
     type: 'lines',
     name: curve.name,
     title: curve.title,
     caption: [
-      'Each point is the median over rates within 8 %, of all repetitions; the bars are their range. Rates that the load generator could not send are left out.',
+      'Each point is the median over rates within 8 %, of all trials; the bars are their range. Rates that the load generator could not send are left out.',
       ...(curve.note === undefined ? [] : [curve.note]),
     ].join(' '),
     // From half of the slowest server's limit to several times that of the fastest.

@@ -1,38 +1,36 @@
-/** One repetition of a case: a server of its own, the search, rates below and beyond the limit, an overload and what follows. */
+/** One trial: a server of its own, the search, rates below and beyond the limit, an overload and what follows. */
+import type { PlannedTrial, TrialEvents } from '../../engine/experiment.ts';
+import { type DecidedServers, serverTrial } from '../../engine/servers.ts';
 import { BenchError } from '../../errors.ts';
 import { type LoadInterval, STEP_SECONDS } from '../../loaders/loader.ts';
 import { type LoadStage, loadAndObserve, runLoaders } from '../../measure/load.ts';
 import { checkDeployment } from '../../measure/measured.ts';
 import { mergeLoads } from '../../measure/merge-loads.ts';
-import { deployTrial, failureOf, warmUp } from '../../measure/trial.ts';
-import { type TrialContext, type TrialProgress, workloadOf } from '../../measure/trial-context.ts';
-import type { PlannedTrial } from '../../plan/plan.ts';
+import { warmUp, withServer } from '../../measure/trial.ts';
+import { type TrialContext, workloadOf } from '../../measure/trial-context.ts';
+import type { PlannedTrial as ServerTrial } from '../../plan/plan.ts';
 import type { LoadResult, Losses } from '../../results/record.ts';
 import type { Server } from '../../servers/server.ts';
 import type { Deployment } from '../../targets/target.ts';
+import type { LossEvidence, Probe, Recovery } from './evidence.ts';
 import { multiplesFor } from './multiples.ts';
-import type { OkRepetition, Probe, Recovery, Repetition } from './record.ts';
 import { recoveryOf } from './recovery.ts';
 import { searchBands, type Tried } from './search.ts';
 import type { LossSettings } from './settings.ts';
 
-export interface RepetitionProgress extends TrialProgress {
-  /** A rate was tried. */
-  probed(probe: Probe): void;
+/** What all trials share. */
+export interface LossContext {
+  readonly trials: TrialContext;
+  readonly decided: DecidedServers;
+  readonly settings: LossSettings;
 }
 
-export interface RepetitionRequest {
+interface Request {
   readonly context: TrialContext;
-  readonly planned: PlannedTrial;
+  readonly planned: ServerTrial;
   readonly server: Server;
   readonly settings: LossSettings;
-  readonly progress: RepetitionProgress;
-}
-
-export interface RepetitionOutcome {
-  readonly repetition: Repetition;
-  /** Configuration files of the server, once it was deployed. */
-  readonly files: Readonly<Record<string, string>>;
+  readonly progress: TrialEvents;
 }
 
 /** A load generator that sent less than this share of a rate could not keep up with it. */
@@ -50,45 +48,19 @@ const AFTER_SECONDS = 2;
 /** The load after the overload, as a share of the limit: far from it, so that what is lost is due to the overload. */
 const AFTER_SHARE = 0.5;
 
-/** A failure is a result. Rejects only when the run is interrupted; always stops everything that it started. */
-export async function runRepetition(request: RepetitionRequest): Promise<RepetitionOutcome> {
-  const { context, planned, server, progress } = request;
-  const { world, signal } = context;
-  const startedAt = world.clock.now().toISOString();
-  const gaveUp = new AbortController();
-  let deployment: Deployment | undefined;
-  let measured: Promise<Measured> | undefined;
-  const described = () => ({
-    case: planned.case.key,
-    round: planned.round,
-    order: planned.order,
-    startedAt,
-    endedAt: world.clock.now().toISOString(),
+export function lossTrial(
+  { trials, decided, settings }: LossContext,
+  planned: PlannedTrial,
+  on: TrialEvents,
+): Promise<LossEvidence> {
+  const { server, planned: found } = serverTrial(decided, planned);
+  return withServer(trials, found, server, on, (context, deployment) => {
+    on.files(server.name, deployment.files);
+    return measure({ context, planned: found, server, settings, progress: on }, deployment);
   });
-  try {
-    progress.phase('starting');
-    deployment = await deployTrial(context, planned, server);
-    const stoppable = { ...context, signal: AbortSignal.any([signal, gaveUp.signal]) };
-    measured = measure({ ...request, context: stoppable }, deployment);
-    const result = await Promise.race([measured, deployment.died]);
-    return { repetition: { ...described(), status: 'ok', ...result }, files: deployment.files };
-  } catch (error) {
-    signal.throwIfAborted();
-    return {
-      repetition: { ...described(), status: 'failed', failure: failureOf(error) },
-      files: deployment?.files ?? {},
-    };
-  } finally {
-    progress.phase('stopping');
-    gaveUp.abort();
-    await measured?.catch(() => undefined);
-    await deployment?.remove();
-  }
 }
 
-type Measured = Pick<OkRepetition, 'bands' | 'limit' | 'probes' | 'recovery'>;
-
-async function measure(request: RepetitionRequest, deployment: Deployment): Promise<Measured> {
+async function measure(request: Request, deployment: Deployment): Promise<LossEvidence> {
   const { context, planned, server, settings, progress } = request;
   progress.phase('checking answers');
   await checkDeployment({ context, planned, server, deployment });
@@ -99,7 +71,9 @@ async function measure(request: RepetitionRequest, deployment: Deployment): Prom
   const probe = async (rate: number): Promise<Probe> => {
     const made = await probeAt(request, deployment, { rate, number: probes.length + 1, expected });
     probes.push(made);
-    progress.probed(made);
+    progress.phase(
+      `${Math.round(rate).toLocaleString('en')}/s, ${(made.lostRatio * 100).toPrecision(3)} % lost`,
+    );
     return made;
   };
   const closed = await closedLoop(request, deployment);
@@ -124,7 +98,7 @@ function triedOf({ rate, lostRatio, unexpectedAnswers, queriesSent, generatorLim
 }
 
 /** Response codes that the workload predicts; null where any will do. */
-function expectedCodes({ context, planned, server }: RepetitionRequest): ReadonlySet<string> | null {
+function expectedCodes({ context, planned, server }: Request): ReadonlySet<string> | null {
   if (server.answers === 'echo') return null;
   const workload = context.answersOf(server, workloadOf(context, planned).workload);
   return new Set(context.predictedCodes(server, workload).keys());
@@ -162,10 +136,7 @@ function noRate(server: string, probes: readonly Probe[]): BenchError {
 }
 
 /** The throughput of a closed loop, near which the limit is. */
-async function closedLoop(
-  { context, planned, progress }: RepetitionRequest,
-  deployment: Deployment,
-): Promise<number> {
+async function closedLoop({ context, planned, progress }: Request, deployment: Deployment): Promise<number> {
   const outcomes = await runLoaders(context, planned, deployment, {
     stage: 'closed-loop',
     ratePerSecond: null,
@@ -185,13 +156,13 @@ function ownLosses(losses: Losses | null): number {
 
 interface Wanted {
   readonly rate: number;
-  /** In the repetition, from 1. */
+  /** In the trial, from 1. */
   readonly number: number;
   readonly expected: ReadonlySet<string> | null;
 }
 
 async function probeAt(
-  { context, planned, progress }: RepetitionRequest,
+  { context, planned, progress }: Request,
   deployment: Deployment,
   { rate, number, expected }: Wanted,
 ): Promise<Probe> {
@@ -242,7 +213,7 @@ function mergeTimelines(all: readonly (readonly LoadInterval[])[]): LoadInterval
 }
 
 async function overloadAndRecover(
-  { context, planned, settings, progress }: RepetitionRequest,
+  { context, planned, settings, progress }: Request,
   deployment: Deployment,
   limit: number,
 ): Promise<Recovery | null> {

@@ -1,0 +1,92 @@
+/** From a definition to an experiment: its command with its flags, and what commands do with its records. */
+import type { Command } from 'commander';
+import type { z } from 'zod';
+import { flagName, type Setting, type SettingTable, shownValue } from '../config/setting.ts';
+import { documentFormats } from '../report/document/index.ts';
+import { documentOf, headlineOf } from './document.ts';
+import type { ExperimentDefinition } from './experiment.ts';
+import { engineKind } from './record.ts';
+import { recordsOf } from './records.ts';
+import type { Call, Experiment } from './registered.ts';
+import { type Prepared, runExperiment } from './run.ts';
+import { tableOf } from './settings.ts';
+
+function hint(setting: Setting): string {
+  const { default: value, description } = setting;
+  const isShown = value !== undefined && typeof value !== 'boolean' && !description.includes('default:');
+  return isShown ? ` (default: ${shownValue(setting, value)})` : '';
+}
+
+/** The settings that were given on the command line, under their names; commander's own defaults are unused. */
+export function givenFlags(
+  table: SettingTable,
+  values: Readonly<Record<string, unknown>>,
+): Record<string, unknown> {
+  const entries = Object.entries(table).flatMap(([name, setting]) => {
+    const value = values[name];
+    // commander sets a negatable flag to true when it was not given.
+    const isNegated = flagName(setting).startsWith('--no-');
+    const given = isNegated ? value === false : value !== undefined;
+    return given ? [[name, value] as const] : [];
+  });
+  return Object.fromEntries(entries);
+}
+
+/** Adds a flag for each setting. */
+export function addFlags(command: Command, table: SettingTable): Command {
+  for (const setting of Object.values(table))
+    command.option(setting.flag, setting.description + hint(setting));
+  return command;
+}
+
+function addCommand<T extends SettingTable, D, C, V extends z.ZodType>(
+  program: Command,
+  call: Call,
+  prepared: Prepared<T, D, C, V>,
+): void {
+  const { name, description, settings } = prepared.definition;
+  const table = tableOf(settings);
+  addFlags(program.command(name), table)
+    .description(description)
+    .option('--config <file>', 'settings from a YAML file')
+    .option('--resume <run>', 'continue an interrupted run: its id, or latest')
+    .option('--dry-run', 'print the plan and how long it will take, then exit')
+    .option('--json', 'print the record instead of the tables')
+    .addHelpText('after', call.exitStatusHelp)
+    .action(async (values: Record<string, unknown>) => {
+      const text = (key: string) => (values[key] === undefined ? undefined : String(values[key]));
+      call.status = await runExperiment(call.world, prepared, {
+        flags: givenFlags(table, values),
+        file: text('config'),
+        resume: text('resume'),
+        dryRun: values.dryRun === true,
+        json: values.json === true,
+        argv: call.argv,
+      });
+    });
+}
+
+/** An experiment as `bench` knows it. */
+export function defineExperiment<T extends SettingTable, D, C, V extends z.ZodType>(
+  definition: ExperimentDefinition<T, D, C, V>,
+): Experiment {
+  const kind = engineKind<V, import('../config/setting.ts').SettingsOf<T>>(
+    definition.name,
+    definition.evidence,
+  );
+  const formats = documentFormats<z.output<typeof kind.schema>>((record) =>
+    documentOf(record, definition.document(record)),
+  );
+  const prepared: Prepared<T, D, C, V> = { definition, kind, formats };
+  return {
+    name: definition.name,
+    question: definition.question,
+    addCommands: (program, call) => addCommand(program, call, prepared),
+    records: recordsOf({
+      kind,
+      formats,
+      summarize: (record) => headlineOf(record, definition.document(record)),
+      trialsOf: ({ trials }) => trials,
+    }),
+  };
+}

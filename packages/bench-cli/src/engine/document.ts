@@ -1,0 +1,297 @@
+/** The report of a run: what every experiment says alike, around what only this one can say. Pure. */
+import { EXIT_STATUS } from '@dinodns-bench/program';
+import { ERROR_CODES, type ErrorCode } from '../errors.ts';
+import {
+  type Block,
+  code,
+  type Finding,
+  facts,
+  list,
+  type ReportDocument,
+  type Section,
+  table,
+  text,
+} from '../report/document/document.ts';
+import { formatCpus } from '../report/numbers.ts';
+import { counted, formatDuration } from '../text.ts';
+import { nounOf } from './estimand.ts';
+import type { EngineCase, EngineRecord } from './record.ts';
+import { boundSign, caseTitle, deltaText, differenceText, figureText } from './words.ts';
+
+type AnyRecord = EngineRecord<unknown, unknown>;
+
+/** Estimands that one table shows. */
+export interface FigureTable {
+  readonly title: string;
+  /** Names, in the order of the columns. */
+  readonly estimands: readonly string[];
+}
+
+/** What only an experiment can say of its record; the engine adds figures, comparisons, failures, conditions and the command. */
+export interface DocumentParts {
+  /** Above the title: `Loss by load`. */
+  readonly kind: string;
+  readonly title: string;
+  /** What subjects are, as the title of a column. Default: `Server`. */
+  readonly subject?: string;
+  /** The result, to be read after "9 trials: "; without it, only how the run ended is said. */
+  readonly result?: string | undefined;
+  /** Default: a verdict for each comparison. */
+  readonly findings?: readonly Finding[];
+  /** Default: one table of all estimands, `Figures`. */
+  readonly tables?: readonly FigureTable[];
+  /** Default: none. */
+  readonly warnings?: readonly string[];
+  /** Between the figures and the method. Default: none. */
+  readonly sections?: readonly Section[];
+  /** How it was measured, in sentences. */
+  readonly method: readonly string[];
+  /** For spreadsheets. Default: the figures of each trial. */
+  readonly data?: ReportDocument['data'];
+  /** Of a post, besides `dns`. Default: none. */
+  readonly tags?: readonly string[];
+}
+
+export interface RunState {
+  readonly state: ReportDocument['state'];
+  readonly exitStatus: number;
+  /** How the run ended, in a sentence without its full stop. */
+  readonly headline: string;
+}
+
+/** A record that still says `running` is that of a run that was killed, or of one that is still under way. */
+export function statusOf({ status, trials, cases, until }: AnyRecord): RunState {
+  const planned = cases.reduce((sum, item) => sum + item.trials.planned, 0);
+  const failed = trials.flatMap((trial) => (trial.status === 'failed' ? [trial.failure] : []));
+  const done = `${trials.length} of ${counted(planned, 'trial')}`;
+  if (status !== 'complete') {
+    const how = status === 'running' ? 'not finished' : 'interrupted';
+    return { state: 'interrupted', exitStatus: EXIT_STATUS.interrupted, headline: `${how}; ${done}` };
+  }
+  const [first] = failed;
+  if (first === undefined) {
+    const limit =
+      until == null || until.reached
+        ? ''
+        : `, stopped by the limit of ${until.limit === 'time' ? 'time' : 'trials'}`;
+    return {
+      state: 'complete',
+      exitStatus: EXIT_STATUS.success,
+      headline: `${counted(planned, 'trial')}${limit}`,
+    };
+  }
+  const isNothing = failed.length === trials.length;
+  const reason =
+    isNothing && first.code in ERROR_CODES ? ERROR_CODES[first.code as ErrorCode] : 'failedTrials';
+  return {
+    state: 'failed-trials',
+    exitStatus: EXIT_STATUS[reason],
+    headline: `${failed.length} of ${counted(trials.length, 'trial')} failed`,
+  };
+}
+
+/** The result in a sentence, for lists and at the end of a run. */
+export function headlineOf(record: AnyRecord, { result }: Pick<DocumentParts, 'result'>): string {
+  const { headline } = statusOf(record);
+  return `${headline}${result === undefined ? '' : `; ${result}`}.`;
+}
+
+const isTwin = ({ aa }: EngineCase) => aa;
+
+function figureTables(record: AnyRecord, tables: readonly FigureTable[], subject: string): Section[] {
+  const claims = record.cases.filter((item) => !item.aa);
+  return tables.map(({ title, estimands: names }) => {
+    const estimands = record.estimands.filter(({ name }) => names.includes(name));
+    const [first] = estimands;
+    const noun =
+      first !== undefined && estimands.every(({ unit }) => unit === first.unit) ? nounOf(first) : '';
+    const columns = estimands.map((estimand) => ({ title: capitalized(estimand.title), isNumber: true }));
+    const rows = claims.map((item) => [
+      caseTitle(record, item),
+      ...estimands.map((estimand) => figureText(estimand, item)),
+    ]);
+    return {
+      title: noun === '' ? title : `${title}, ${noun}`,
+      blocks: [table(title, [{ title: subject }, ...columns], rows), text(SPREAD)],
+    };
+  });
+}
+
+const SPREAD = 'Medians of the trials, with the longer side of the 95 % interval.';
+const RATIOS =
+  'The interval is that of the ratio of paired trials; verdicts are corrected for the number of comparisons.';
+
+/** Those of which something may be said. */
+function comparisonTable(
+  record: AnyRecord,
+  cases: readonly EngineCase[],
+  title: string,
+  subject: string,
+): Block {
+  const estimands = record.estimands.filter(({ compared }) => compared !== 'no');
+  const rows = cases.flatMap((item) =>
+    Object.values(item.comparison?.deltas ?? {}).every((delta) => delta === null)
+      ? []
+      : [[caseTitle(record, item), ...estimands.map((estimand) => deltaText(estimand, item))]],
+  );
+  return table(
+    title,
+    [{ title: subject }, ...estimands.map((each) => ({ title: capitalized(each.title) }))],
+    rows,
+  );
+}
+
+function comparisonSections(record: AnyRecord, subject: string): Section[] {
+  const { subjects, baseline, cases } = record;
+  const title = `Against ${subjects.find(({ name }) => name === baseline)?.title ?? baseline}`;
+  const claims = comparisonTable(
+    record,
+    cases.filter((item) => !item.aa),
+    title,
+    subject,
+  );
+  const twins = comparisonTable(record, cases.filter(isTwin), 'A/A', subject);
+  return [
+    { title, blocks: withNote(claims, RATIOS) },
+    {
+      title: 'A/A: the baseline against itself',
+      blocks: withNote(twins, 'A difference of this size can come from the machine alone.'),
+    },
+  ];
+}
+
+function withNote(block: Block, note: string): Block[] {
+  return block.kind === 'table' && block.rows.length === 0 ? [] : [block, text(note)];
+}
+
+const capitalized = (words: string) => words.slice(0, 1).toUpperCase() + words.slice(1);
+
+function verdicts(record: AnyRecord): Finding[] {
+  return record.cases.flatMap((item) => {
+    if (item.aa) return [];
+    return record.estimands.flatMap((estimand): Finding[] => {
+      const delta = item.comparison?.deltas[estimand.name];
+      if (delta == null) return [];
+      const isOpen = delta.verdict === 'no difference shown';
+      const isBetter = delta.relative > 0 === (estimand.better === 'more');
+      const [size = ''] = differenceText(estimand, delta).split('\u00a0[');
+      return [
+        {
+          subject: caseTitle(record, item),
+          badge: { text: size, tone: isOpen ? 'even' : isBetter ? 'good' : 'bad' },
+          sentence: `${capitalized(estimand.title)}: ${differenceText(estimand, delta)}.`,
+        },
+      ];
+    });
+  });
+}
+
+function warningsOf(record: AnyRecord): string[] {
+  const titleOf = (key: string) => {
+    const item = record.cases.find((each) => each.key === key);
+    return item === undefined ? key : caseTitle(record, item);
+  };
+  const failed = record.trials.flatMap((trial) =>
+    trial.status === 'failed'
+      ? [`${titleOf(trial.case)}, trial ${trial.round + 1} failed: ${trial.failure.message}`]
+      : [],
+  );
+  const bounded = record.cases.flatMap((item) => {
+    const names = record.estimands.filter((estimand) => boundSign(estimand, item) !== '');
+    const [first] = names;
+    if (first === undefined) return [];
+    const sign = boundSign(first, item).trim();
+    return [
+      `${caseTitle(record, item)}: in some trials something other than ${caseTitle(record, item)} was the limit, so its figures marked ${sign} are bounds, and it is called neither better nor worse by them.`,
+    ];
+  });
+  return [...record.warnings, ...failed, ...bounded];
+}
+
+function conditionsOf({ environment: host, programs, conditions, cases }: AnyRecord): Block {
+  const varied = new Map<string, Set<string>>();
+  for (const { point } of cases)
+    for (const [name, value] of Object.entries(point))
+      varied.set(
+        name,
+        (varied.get(name) ?? new Set()).add(typeof value === 'number' ? formatCpus(value) : value),
+      );
+  return facts([
+    ['host', `${host.os}, ${host.kernel}, ${host.architecture}`],
+    ['CPU', `${host.cpuModel}, ${counted(host.availableCpus, 'core')} of ${host.cpuCores}`],
+    ...Object.entries(conditions),
+    ...[...varied].map(([name, values]) => [name, [...values].join(', ')] as const),
+    ...programs.map(({ title, version }) => [title, version] as const),
+  ]);
+}
+
+/** A line for each trial. */
+function trialData({ trials, cases, estimands }: AnyRecord): ReportDocument['data'] {
+  const points = [...new Set(cases.flatMap(({ point }) => Object.keys(point)))];
+  const names = estimands.map(({ name }) => name);
+  const caseOf = new Map(cases.map((item) => [item.key, item]));
+  const columns = [
+    'case',
+    'subject',
+    ...points,
+    'round',
+    'status',
+    ...names,
+    ...names.map((name) => `${name}_bounded`),
+  ];
+  const rows = trials.map((trial) => {
+    const item = caseOf.get(trial.case);
+    const isOk = trial.status === 'ok';
+    return [
+      trial.case,
+      item?.subject ?? null,
+      ...points.map((name) => item?.point[name] ?? null),
+      trial.round,
+      trial.status,
+      ...names.map((name) => (isOk ? (trial.figures[name] ?? null) : null)),
+      ...names.map((name) => (isOk ? trial.bounds.includes(name) : null)),
+    ];
+  });
+  return { columns, rows };
+}
+
+/** The whole report. */
+export function documentOf(record: AnyRecord, parts: DocumentParts): ReportDocument {
+  const { startedAt, endedAt, environment, id, generator, command, cases, experiment } = record;
+  const date = startedAt.slice(0, 10);
+  const seconds = endedAt === null ? null : (Date.parse(endedAt) - Date.parse(startedAt)) / 1000;
+  const { subject = 'Server' } = parts;
+  const all = [{ title: 'Figures', estimands: record.estimands.map(({ name }) => name) }];
+  return {
+    kind: parts.kind,
+    title: parts.title,
+    state: statusOf(record).state,
+    headline: headlineOf(record, parts),
+    facts: [
+      date,
+      environment.hostname,
+      counted(record.trials.length, 'trial'),
+      ...(seconds === null ? [] : [formatDuration(seconds)]),
+      id,
+    ],
+    findings: parts.findings ?? verdicts(record),
+    warnings: [...warningsOf(record), ...(parts.warnings ?? [])],
+    series: cases.map((item) => ({ name: item.key, title: caseTitle(record, item) })),
+    sections: [
+      ...figureTables(record, parts.tables ?? all, subject),
+      ...comparisonSections(record, subject),
+      ...(parts.sections ?? []),
+      { title: 'Method', isBrief: false, blocks: [list(parts.method)] },
+      { title: 'Conditions', isBrief: false, blocks: [conditionsOf(record)] },
+      { title: 'Again', isBrief: false, blocks: [text('The same run again:'), code(command)] },
+    ],
+    data: parts.data ?? trialData(record),
+    post: {
+      slug: `${experiment}-${id}`,
+      description: headlineOf(record, parts),
+      tags: ['dns', ...(parts.tags ?? [])],
+      date,
+    },
+    version: generator.version,
+  };
+}

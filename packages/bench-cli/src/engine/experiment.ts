@@ -1,0 +1,120 @@
+/**
+ * What an experiment declares. The engine does the rest: flags, plan, order, resuming, saving, Ctrl-C, statistics, reports,
+ * history. See README.md.
+ */
+import type { z } from 'zod';
+import type { SettingsOf, SettingTable } from '../config/setting.ts';
+import type { Display } from '../progress/display.ts';
+import type { Environment, ProvisionedTool, ServerRecord } from '../results/record.ts';
+import type { World } from '../world.ts';
+import type { DocumentParts } from './document.ts';
+import type { Estimand } from './estimand.ts';
+import type { EngineRecord } from './record.ts';
+
+/** One combination of what is varied besides the subject, by name: `{ tier: 1, mode: 'single' }`. */
+export type Point = Readonly<Record<string, string | number>>;
+
+/** What is compared: a server, a version, a policy. */
+export interface Subject {
+  readonly name: string;
+  /** For people. */
+  readonly title: string;
+}
+
+/** A subject at a point. Subjects at the same point are compared with each other. */
+export interface PlannedCase {
+  /** Unique in the run, and the same in each plan of the same settings: a run resumes by it. */
+  readonly key: string;
+  /** Name of its subject. */
+  readonly subject: string;
+  readonly point: Point;
+  /** How long a trial of it takes, preparation included; only for showing the time left. */
+  readonly expectedSeconds: number;
+}
+
+/** What is to be measured, from the settings. */
+export interface ExperimentPlan<Decided> {
+  readonly subjects: readonly Subject[];
+  /** Name of the subject that others are compared with; null to compare nothing. */
+  readonly baseline: string | null;
+  readonly cases: readonly PlannedCase[];
+  /** What deciding came to besides, for `open`: loaded servers, workloads. */
+  readonly decided: Decided;
+}
+
+/** A trial that the engine asks for. */
+export interface PlannedTrial {
+  /** Of the trial: that of its case, and its round. */
+  readonly key: string;
+  readonly case: PlannedCase;
+  /** From 0. Trials of the same round and point are pairs. */
+  readonly round: number;
+  /** In the run, from 0. */
+  readonly order: number;
+}
+
+/** What a trial tells while it lasts. */
+export interface TrialEvents {
+  /** What is done just now: `searching for the highest rate`. */
+  phase(text: string): void;
+  /** Completed queries per second over the last second. */
+  rate(qps: number): void;
+  /** The configuration files of a program, for the record; the first ones are kept. */
+  files(program: string, files: Readonly<Record<string, string>>): void;
+}
+
+export interface OpenRequest<Settings, Decided> {
+  readonly world: World;
+  readonly settings: Settings;
+  readonly decided: Decided;
+  readonly runId: string;
+  /** Absolute path of the run's folder, which exists. */
+  readonly directory: string;
+  readonly display: Display;
+  /** Aborted by the first Ctrl-C. */
+  readonly signal: AbortSignal;
+  /** Aborted by the second Ctrl-C: stop waiting. */
+  readonly force: AbortSignal;
+}
+
+/** What all trials share. It is closed when the run ends, however it ends. */
+export interface Opened<Context> extends AsyncDisposable {
+  readonly context: Context;
+  readonly environment: Environment;
+  /** What ran, for the record. */
+  readonly programs: readonly ServerRecord[];
+  readonly provisioned: readonly ProvisionedTool[];
+  /** What may explain a difference between two runs, by name: load generator, CPU limits. */
+  readonly conditions: Readonly<Record<string, string>>;
+  readonly warnings: readonly string[];
+}
+
+export interface ExperimentDefinition<
+  Table extends SettingTable,
+  Decided,
+  Context,
+  Evidence extends z.ZodType,
+> {
+  /** Of the command and in records: lower case. */
+  readonly name: string;
+  /** The question that it answers. */
+  readonly question: string;
+  /** What the command measures, in a line of `bench --help`. */
+  readonly description: string;
+  /** Its own settings and those it shares with others (`pick`); the engine adds `ENGINE_SETTINGS`. */
+  readonly settings: Table;
+  /** Decides everything that can be decided without touching the machine. Throws a BenchError for what cannot be done. */
+  plan(settings: SettingsOf<Table>, world: World): Promise<ExperimentPlan<Decided>>;
+  open(request: OpenRequest<SettingsOf<Table>, Decided>): Promise<Opened<Context>>;
+  /** What a trial leaves in the record besides figures. Base units, nothing rounded. */
+  readonly evidence: Evidence;
+  /**
+   * One trial. Rejecting makes it a failed trial, which is a result with a reason; it must stop everything that it
+   * started either way.
+   */
+  trial(context: Context, planned: PlannedTrial, on: TrialEvents): Promise<z.output<Evidence>>;
+  /** The figures of a trial, and how subjects are compared by them. Pure. */
+  estimands(settings: SettingsOf<Table>): readonly Estimand<z.output<Evidence>>[];
+  /** What only this experiment can say of a record. Pure. */
+  document(record: EngineRecord<z.output<Evidence>, SettingsOf<Table>>): DocumentParts;
+}

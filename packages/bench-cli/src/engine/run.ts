@@ -1,0 +1,264 @@
+/** The life of a run, from settings to reports: the same for every experiment. README.md has it as a sequence. */
+import { relative } from 'node:path';
+import type { z } from 'zod';
+import type { SettingsOf, SettingTable } from '../config/setting.ts';
+import { BenchError } from '../errors.ts';
+import { updateHistory } from '../history/history.ts';
+import { listenForInterruption } from '../interruption.ts';
+import { resumeWarnings } from '../measure/warnings.ts';
+import { createDisplay } from '../progress/display.ts';
+import { filesOf, findRenderer } from '../report/index.ts';
+import type { Format } from '../report/renderer.ts';
+import { withPortablePaths } from '../results/portable-paths.ts';
+import type { RecordKind } from '../results/record-kind.ts';
+import { runHead } from '../results/run-head.ts';
+import { newRunId } from '../results/run-id.ts';
+import { createStore, type RunStore } from '../results/store.ts';
+import { counted, formatDuration, shellCommand, shellQuote } from '../text.ts';
+import type { World } from '../world.ts';
+import { summarizeCases } from './cases.ts';
+import { statusOf } from './document.ts';
+import type { ExperimentDefinition, ExperimentPlan, Opened } from './experiment.ts';
+import { casesOf, expectedSeconds, type MeasuredCase, planTrials } from './plan.ts';
+import { ENGINE_SCHEMA_VERSION, type EngineRecord, type EngineTrial } from './record.ts';
+import {
+  commandOf,
+  decideSettings,
+  ENGINE_SETTINGS,
+  type EngineSettings,
+  type GivenSettings,
+  settingsAgain,
+  tableOf,
+} from './settings.ts';
+import { takeTrials } from './trials.ts';
+import { renderOptions, routineFormats, writeFiles } from './write-reports.ts';
+
+/** How the command was called. */
+export interface RunOptions extends GivenSettings {
+  /** `--resume`: a run's id, or latest. */
+  readonly resume: string | undefined;
+  readonly dryRun: boolean;
+  readonly json: boolean;
+  readonly argv: readonly string[];
+}
+
+/** A definition with what is made of it once. */
+export interface Prepared<T extends SettingTable, D, C, V extends z.ZodType> {
+  readonly definition: ExperimentDefinition<T, D, C, V>;
+  readonly kind: RecordKind<EngineRecord<z.output<V>, SettingsOf<T>>>;
+  readonly formats: readonly Format<EngineRecord<z.output<V>, SettingsOf<T>>>[];
+}
+
+/** A run that is decided: nothing has been provisioned, started or written. */
+interface Decided<T extends SettingTable, D, V extends z.ZodType> {
+  readonly settings: SettingsOf<T>;
+  readonly engine: EngineSettings;
+  readonly plan: ExperimentPlan<D>;
+  readonly cases: readonly MeasuredCase[];
+  readonly store: RunStore;
+  readonly id: string;
+  readonly directory: string;
+  /** The record to resume. */
+  readonly previous: EngineRecord<z.output<V>, SettingsOf<T>> | undefined;
+}
+
+/** Where runs are kept: the only setting besides `--resume`, since it says where the run is. */
+const PLACE = 'out';
+
+function refuseOthers({ flags, file }: GivenSettings): void {
+  const given = Object.keys(flags).filter((name) => name !== PLACE && flags[name] !== undefined);
+  if (given.length === 0 && file === undefined) return;
+  throw new BenchError('E_USAGE', '--resume continues with the settings of the run and accepts no others', {
+    evidence: given.map((name) => `also given: ${name}`),
+    fix: 'Omit the other settings, or start a new run without --resume.',
+  });
+}
+
+async function decide<T extends SettingTable, D, C, V extends z.ZodType>(
+  world: World,
+  { definition, kind }: Prepared<T, D, C, V>,
+  options: RunOptions,
+): Promise<Decided<T, D, V>> {
+  const { name } = definition;
+  const table = tableOf(definition.settings);
+  const { resume } = options;
+  if (resume !== undefined) refuseOthers(options);
+  const typed = await decideSettings(world, name, table, options);
+  // Both tables are part of `table`.
+  const { out } = typed as unknown as EngineSettings;
+  const store = createStore(world, out);
+  const found = resume === undefined ? undefined : await store.loadAs(kind, resume);
+  const previous = found?.record;
+  const settings = (
+    previous === undefined ? typed : { ...settingsAgain(name, table, previous), out }
+  ) as SettingsOf<T> & EngineSettings;
+  const plan = await definition.plan(settings, world);
+  const id = previous?.id ?? newRunId(world.clock.now());
+  return {
+    settings,
+    engine: settings,
+    plan,
+    cases: casesOf(plan.cases, { aa: settings.aa, baseline: plan.baseline }),
+    store,
+    id,
+    directory: found?.directory ?? store.directoryOf(id),
+    previous,
+  };
+}
+
+/** The plan for people: what is measured, how often, and how long it takes. */
+function planText({ plan, cases, engine, previous }: Decided<SettingTable, unknown, z.ZodType>): string {
+  const { trials } = planTrials(cases, engine.trials);
+  const missing = trials.filter(({ key }) => previous?.trials.every((trial) => trial.key !== key) ?? true);
+  const titleOf = new Map(plan.subjects.map(({ name, title }) => [name, title]));
+  const lines = cases.map(({ key, subject, aa }) => `${key}  ${titleOf.get(subject)}${aa ? ', A/A' : ''}`);
+  const total = `${counted(cases.length, 'case')}, ${counted(missing.length, 'trial')}, about ${formatDuration(expectedSeconds(missing))}`;
+  return `${[...lines, total].join('\n')}\n`;
+}
+
+/** Resolves with the exit status; rejects with a BenchError if the run as a whole fails. */
+export async function runExperiment<T extends SettingTable, D, C, V extends z.ZodType>(
+  world: World,
+  prepared: Prepared<T, D, C, V>,
+  options: RunOptions,
+): Promise<number> {
+  const run = await decide(world, prepared, options);
+  if (options.dryRun) {
+    world.stdout.write(planText(run));
+    return 0;
+  }
+  const { store, directory } = run;
+  // The folder comes first: an unwritable place must show before the measuring, not after it.
+  await store.makeRawDirectory(directory);
+  const unlock = await store.lock(directory);
+  let saved = run.previous?.trials.length ?? 0;
+  try {
+    const record = await measure(world, prepared, run, options, (trials) => {
+      saved = trials;
+    });
+    return await finish(world, prepared, run, record, options.json);
+  } catch (error) {
+    throw saved === 0 ? error : explained(error, prepared.definition.name, run, saved);
+  } finally {
+    await unlock();
+    // Without a single trial there is nothing to keep, report or resume.
+    if (saved === 0) await world.fs.rm(directory, { recursive: true, force: true });
+    else await remember(world, store);
+  }
+}
+
+/** Adds the run to the history, even if it was interrupted. If that fails, the run still succeeds. */
+async function remember(world: World, { resultsDirectory }: RunStore): Promise<void> {
+  const notice = await updateHistory(world, resultsDirectory);
+  if (notice !== null) world.stderr.write(`Note: ${notice}\n`);
+}
+
+/** A run that ended early says what is saved, and how to go on. */
+function explained(
+  error: unknown,
+  name: string,
+  { id, directory, engine }: Pick<Decided<SettingTable, unknown, z.ZodType>, 'id' | 'directory' | 'engine'>,
+  saved: number,
+): unknown {
+  if (!(error instanceof BenchError)) return error;
+  const place = engine.out === ENGINE_SETTINGS.out.default ? '' : ` --out ${shellQuote(engine.out)}`;
+  const next = `Continue with: pnpm bench ${name} --resume ${id}${place}`;
+  const isInterruption = error.code === 'E_INTERRUPTED' || error.code === 'E_TERMINATED';
+  return new BenchError(error.code, `${error.message}; ${counted(saved, 'trial')} saved in ${directory}`, {
+    evidence: [...error.evidence],
+    fix: isInterruption ? next : `${error.fix} ${next}`,
+    cause: error,
+  });
+}
+
+async function measure<T extends SettingTable, D, C, V extends z.ZodType>(
+  world: World,
+  { definition, kind }: Prepared<T, D, C, V>,
+  run: Decided<T, D, V>,
+  { argv }: RunOptions,
+  onSaved: (trials: number) => void,
+): Promise<EngineRecord<z.output<V>, SettingsOf<T>>> {
+  const { settings, plan, store, directory, id } = run;
+  const display = createDisplay(world.stderr);
+  const interruption = listenForInterruption(world, (text) => display.line(text));
+  const { signal, force } = interruption;
+  try {
+    await using opened = await definition.open({
+      ...{ world, settings, decided: plan.decided, runId: id, directory, display, signal, force },
+    });
+    const estimands = definition.estimands(settings);
+    let record = startOf(world, definition, run, opened, estimands, argv);
+    for (const warning of record.warnings) display.line(`Note: ${warning}`);
+    const save = async (next: typeof record) => {
+      record = withPortablePaths(next, { cwd: world.cwd, home: world.env.HOME });
+      await store.saveAs(kind, record, directory);
+      onSaved(record.trials.length);
+    };
+    const titles = new Map(plan.subjects.map(({ name, title }) => [name, title]));
+    return await takeTrials({
+      ...{ world, display, signal, estimands, engine: run.engine, cases: run.cases, titles, save },
+      record: () => record,
+      trial: (planned, on) => definition.trial(opened.context, planned, on),
+    });
+  } finally {
+    interruption.release();
+    display.clear();
+  }
+}
+
+function startOf<T extends SettingTable, D, C, V extends z.ZodType>(
+  world: World,
+  definition: Pick<ExperimentDefinition<T, D, C, V>, 'name' | 'settings'>,
+  { previous, settings, plan, cases, engine, id }: Decided<T, D, V>,
+  { environment, programs, provisioned, conditions, warnings }: Opened<C>,
+  estimands: readonly Parameters<typeof facts>[0][],
+  argv: readonly string[],
+): EngineRecord<z.output<V>, SettingsOf<T>> {
+  // The machine may have changed since: the record must say so.
+  if (previous !== undefined) {
+    const changes = resumeWarnings(previous.environment, environment);
+    return { ...previous, warnings: [...new Set([...previous.warnings, ...changes])] };
+  }
+  const trials: EngineTrial<z.output<V>>[] = [];
+  const start = {
+    schemaVersion: ENGINE_SCHEMA_VERSION,
+    experiment: definition.name,
+    id,
+    ...runHead(argv, world.clock.now().toISOString()),
+    command: shellCommand(commandOf(definition.name, tableOf(definition.settings), settings)),
+    environment,
+    warnings: [...warnings],
+    servers: programs.map((program) => program.name),
+    settings,
+    subjects: plan.subjects.map((subject) => ({ ...subject })),
+    baseline: plan.baseline,
+    estimands: estimands.map(facts),
+    programs: [...programs],
+    provisioned: [...provisioned],
+    conditions: { ...conditions },
+    trials,
+    until: null,
+  };
+  return { ...start, cases: summarizeCases(cases, engine.trials, start) };
+}
+
+/** Without the function. */
+function facts({ name, title, unit, better, compared }: EngineRecord<unknown>['estimands'][number]) {
+  return { name, title, unit, better, compared };
+}
+
+/** Writes the reports, prints one of them, and resolves with the exit status. */
+async function finish<T extends SettingTable, D, C, V extends z.ZodType>(
+  world: World,
+  { formats }: Prepared<T, D, C, V>,
+  { store, directory }: Pick<Decided<T, D, V>, 'store' | 'directory'>,
+  record: EngineRecord<z.output<V>, SettingsOf<T>>,
+  json: boolean,
+): Promise<number> {
+  const options = renderOptions(world, 'relative');
+  const paths = await writeFiles(store, directory, filesOf(routineFormats(formats), record, options));
+  world.stdout.write(findRenderer(json ? 'json' : 'terminal', formats)?.render(record, options) ?? '');
+  const shown = [`${directory}/run.json`, ...paths].map((path) => relative(world.cwd, path) || path);
+  world.stderr.write(`\nWritten: ${shown.join(', ')}\n`);
+  return statusOf(record).exitStatus;
+}

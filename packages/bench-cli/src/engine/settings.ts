@@ -1,0 +1,91 @@
+/** The settings of an experiment: its own, those it shares with others, and those that the engine adds. */
+import {
+  parseConfigurationFile,
+  resolveSettings,
+  unreadableConfiguration,
+  wordsFor,
+} from '../config/configuration.ts';
+import type { Setting, SettingsOf, SettingTable } from '../config/setting.ts';
+import { SETTINGS, type SettingName } from '../config/settings.ts';
+import { BenchError } from '../errors.ts';
+import type { World } from '../world.ts';
+
+type Changed<S extends Setting, C> = Omit<S, keyof C> & C;
+type Changes<Names extends SettingName> = {
+  readonly [N in Names]?: Partial<Pick<Setting, 'default' | 'description'>>;
+};
+type Picked<Names extends SettingName, C> = {
+  readonly [N in Names]: N extends keyof C ? Changed<(typeof SETTINGS)[N], C[N]> : (typeof SETTINGS)[N];
+};
+
+/** Shared settings, with another default or description where they mean something else here. */
+export function pick<const Names extends SettingName, const C extends Changes<Names>>(
+  names: readonly Names[],
+  changes: C = {} as C,
+): Picked<Names, C> {
+  const given: Readonly<Record<string, object | undefined>> = changes;
+  // The types say the same.
+  return Object.fromEntries(names.map((name) => [name, { ...SETTINGS[name], ...given[name] }])) as Picked<
+    Names,
+    C
+  >;
+}
+
+/** What every experiment has. An experiment that lists one of them changes its default or its description. */
+export const ENGINE_SETTINGS = pick(['trials', 'until', 'maxTrials', 'maxTime', 'aa', 'interval', 'out']);
+export type EngineSettings = SettingsOf<typeof ENGINE_SETTINGS>;
+
+/** All settings of an experiment, in the order of its help. */
+export function tableOf<T extends SettingTable>(own: T): T & Omit<typeof ENGINE_SETTINGS, keyof T> {
+  return { ...ENGINE_SETTINGS, ...own };
+}
+
+/** What was typed. */
+export interface GivenSettings {
+  readonly flags: Readonly<Record<string, unknown>>;
+  /** `--config` */
+  readonly file: string | undefined;
+}
+
+/** @throws BenchError `E_CONFIG` */
+export async function readConfigurationFile(world: World, path: string | undefined) {
+  if (path === undefined) return undefined;
+  try {
+    const text = await world.fs.readFile(path.startsWith('/') ? path : `${world.cwd}/${path}`, 'utf8');
+    return { path, values: parseConfigurationFile(path, text) };
+  } catch (error) {
+    throw error instanceof BenchError ? error : unreadableConfiguration(path, error);
+  }
+}
+
+/** @throws BenchError `E_CONFIG` with every problem */
+export async function decideSettings<T extends SettingTable>(
+  world: World,
+  command: string,
+  table: T,
+  { flags, file }: GivenSettings,
+): Promise<SettingsOf<T>> {
+  return resolveSettings(
+    table,
+    { file: await readConfigurationFile(world, file), env: world.env, flags },
+    command,
+  );
+}
+
+/** As `decideSettings`, from a record. */
+export function settingsAgain<T extends SettingTable>(
+  command: string,
+  table: T,
+  { id, settings }: { readonly id: string; readonly settings: Readonly<Record<string, unknown>> },
+): SettingsOf<T> {
+  return resolveSettings(
+    table,
+    { file: { path: `${id}/run.json`, values: settings }, env: {}, flags: {} },
+    command,
+  );
+}
+
+/** The command that makes the same run again. */
+export function commandOf(command: string, table: SettingTable, settings: Readonly<Record<string, unknown>>) {
+  return ['pnpm', 'bench', command, ...wordsFor(table, settings)];
+}

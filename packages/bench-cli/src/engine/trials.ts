@@ -1,0 +1,217 @@
+/** The trials of a run, one after the other, each saved the moment it ends. */
+
+import { failureOf } from '../measure/trial.ts';
+import type { Display } from '../progress/display.ts';
+import { assessView, LOOK_LEVEL, nextRounds } from '../stats/until.ts';
+import { formatDuration } from '../text.ts';
+import type { World } from '../world.ts';
+import { summarizeCases, untilView } from './cases.ts';
+import { type Estimand, showFigure } from './estimand.ts';
+import type { PlannedTrial, TrialEvents } from './experiment.ts';
+import { expectedSeconds, type MeasuredCase, planTrials, type TrialPlan } from './plan.ts';
+import type { EngineRecord, EngineTrial } from './record.ts';
+import type { EngineSettings } from './settings.ts';
+
+export interface TrialsRequest<Evidence, Settings> {
+  readonly world: World;
+  readonly display: Display;
+  readonly signal: AbortSignal;
+  readonly engine: EngineSettings;
+  readonly cases: readonly MeasuredCase[];
+  /** Of the subjects, by name. */
+  readonly titles: ReadonlyMap<string, string>;
+  readonly estimands: readonly Estimand<Evidence>[];
+  /** As it was saved last. */
+  record(): EngineRecord<Evidence, Settings>;
+  save(record: EngineRecord<Evidence, Settings>): Promise<void>;
+  trial(planned: PlannedTrial, on: TrialEvents): Promise<Evidence>;
+}
+
+type Trials<E> = readonly EngineTrial<E>[];
+
+/** Figures and bounds of a trial. */
+function figuresOf<E>(estimands: readonly Estimand<E>[], evidence: E) {
+  const found = estimands.map((estimand) => [estimand.name, estimand.of(evidence)] as const);
+  return {
+    figures: Object.fromEntries(
+      found.map(([name, value]) => [name, typeof value === 'object' ? (value?.bound ?? null) : value]),
+    ),
+    bounds: found.flatMap(([name, value]) => (typeof value === 'object' && value !== null ? [name] : [])),
+  };
+}
+
+/** Asking again does not mend a wrong answer: the rest of the case fails with the same reason. */
+function inherited<E>(trials: Trials<E>, { case: { key } }: PlannedTrial) {
+  return trials.find(
+    (trial) => trial.case === key && trial.status === 'failed' && trial.failure.code === 'E_WRONG_ANSWER',
+  );
+}
+
+async function takeTrial<E, S>(
+  { world, signal, estimands, trial, record }: TrialsRequest<E, S>,
+  planned: PlannedTrial,
+  on: TrialEvents,
+): Promise<EngineTrial<E>> {
+  const now = () => world.clock.now().toISOString();
+  const { key, round, order } = planned;
+  const head = { key, case: planned.case.key, round, order, startedAt: now() };
+  const before = inherited(record().trials, planned);
+  if (before?.status === 'failed')
+    return { ...head, endedAt: now(), status: 'failed', failure: before.failure };
+  try {
+    const evidence = await trial(planned, on);
+    return { ...head, endedAt: now(), status: 'ok', ...figuresOf(estimands, evidence), evidence };
+  } catch (error) {
+    signal.throwIfAborted();
+    return { ...head, endedAt: now(), status: 'failed', failure: failureOf(error) };
+  }
+}
+
+/** With the first files of each program. */
+function withFiles<R extends Pick<EngineRecord<unknown>, 'programs'>>(
+  record: R,
+  files: ReadonlyMap<string, Readonly<Record<string, string>>>,
+): R {
+  const programs = record.programs.map((program) =>
+    Object.keys(program.files).length > 0 ? program : { ...program, files: { ...files.get(program.name) } },
+  );
+  return { ...record, programs };
+}
+
+/** A resumed run with `--until` may already have more rounds than were asked for at first. */
+function roundsSoFar({ engine, record }: TrialsRequest<never, never>): number {
+  const { trials } = record();
+  return engine.until === undefined
+    ? engine.trials
+    : Math.max(engine.trials, ...trials.map(({ round }) => round + 1));
+}
+
+function untilOf<E, S>(
+  { engine }: Pick<TrialsRequest<E, S>, 'engine'>,
+  rounds: number,
+  record: EngineRecord<E, S>,
+): EngineRecord<E, S>['until'] {
+  const { until, maxTrials, maxTime } = engine;
+  if (until === undefined) return null;
+  const spent = record.trials.reduce(
+    (sum, { startedAt, endedAt }) => sum + (Date.parse(endedAt) - Date.parse(startedAt)) / 1000,
+    0,
+  );
+  return assessView(untilView(record), {
+    goal: typeof until === 'number' ? 'width' : 'verdict',
+    width: typeof until === 'number' ? until : until.verdict,
+    rounds,
+    mostRounds: maxTrials,
+    mostSeconds: maxTime ?? null,
+    spentSeconds: spent,
+  });
+}
+
+/**
+ * Takes every trial that the record does not have yet, with `--until` as many more rounds as needed. Resolves with the
+ * complete record. Rejects when the run is interrupted, with the record saved as such if it has a trial; the trial under way
+ * is discarded, because half a trial is no measurement.
+ */
+export async function takeTrials<E, S>(request: TrialsRequest<E, S>): Promise<EngineRecord<E, S>> {
+  const { world, engine, cases, save, signal, record } = request;
+  let rounds = roundsSoFar(request as unknown as TrialsRequest<never, never>);
+  const { interval, until } = engine;
+  const level = typeof until === 'object' ? { level: LOOK_LEVEL } : {};
+  const summarized = (next: EngineRecord<E, S>) => ({
+    ...next,
+    cases: summarizeCases(cases, rounds, next, { interval, ...level }),
+  });
+  const end = (status: 'interrupted' | 'complete') =>
+    save({ ...summarized(record()), status, endedAt: world.clock.now().toISOString() });
+  try {
+    for (;;) {
+      const plan = planTrials(cases, rounds);
+      await takeRounds(request, plan, (next) =>
+        save(summarized({ ...next, status: 'running', endedAt: null })),
+      );
+      const state = untilOf(request, rounds, record());
+      if (state === null) break;
+      await save({ ...record(), until: state });
+      if (state.reached || state.limit !== null) break;
+      rounds = nextRounds(state, engine.trials);
+    }
+  } catch (error) {
+    // The first error is the one to report; on a full disk saving fails again.
+    if (record().trials.length > 0) await end('interrupted').catch(() => undefined);
+    signal.throwIfAborted();
+    throw error;
+  }
+  await end('complete');
+  return record();
+}
+
+async function takeRounds<E, S>(
+  request: TrialsRequest<E, S>,
+  { trials }: TrialPlan,
+  save: (record: EngineRecord<E, S>) => Promise<void>,
+): Promise<void> {
+  const { world, signal, record } = request;
+  const missing = trials.filter(({ key }) => record().trials.every((trial) => trial.key !== key));
+  const files = new Map<string, Readonly<Record<string, string>>>();
+  const begin = world.clock.monotonicSeconds();
+  for (const [index, planned] of missing.entries()) {
+    signal.throwIfAborted();
+    const head = headOf(request, planned, trials.length);
+    const trial = await takeTrial(request, planned, eventsOf(request.display, head, files));
+    await save(withFiles({ ...record(), trials: [...record().trials, trial] }, files));
+    // What is expected, corrected by what the trials of this run have taken so far.
+    const factor = (world.clock.monotonicSeconds() - begin) / expectedSeconds(missing.slice(0, index + 1));
+    const left = expectedSeconds(missing.slice(index + 1)) * factor;
+    request.display.line(
+      `${head}: ${lineOf(request.estimands, trial)}${left > 0 ? `; about ${formatDuration(left)} left` : ''}`,
+    );
+  }
+}
+
+/** `3/9  DinoDNS, tier 2, trial 1`: of the point, what is not the same in all cases. */
+function headOf(
+  { cases, titles }: TrialsRequest<never, never> | TrialsRequest<unknown, unknown>,
+  planned: PlannedTrial,
+  total: number,
+): string {
+  const { case: item, round, order } = planned;
+  const varying = Object.entries(item.point).filter(([name, value]) =>
+    cases.some(({ point }) => point[name] !== value),
+  );
+  const isTwin = cases.some(({ key, aa }) => key === item.key && aa);
+  const words = [
+    titles.get(item.subject) ?? item.subject,
+    ...varying.map(([name, value]) => (typeof value === 'number' ? `${name} ${value}` : value)),
+    ...(isTwin ? ['A/A'] : []),
+    `trial ${round + 1}`,
+  ];
+  return `${order + 1}/${total}  ${words.join(', ')}`;
+}
+
+function eventsOf(
+  display: Display,
+  head: string,
+  files: Map<string, Readonly<Record<string, string>>>,
+): TrialEvents {
+  return {
+    phase: (text) => display.live(`  ${head}: ${text}`),
+    rate: (qps) => display.live(`  ${head}: ${Math.round(qps).toLocaleString('en')} queries/s answered`),
+    files(program, found) {
+      if (!files.has(program)) files.set(program, found);
+    },
+  };
+}
+
+/** The compared figures of a trial, or why it failed. */
+function lineOf<E>(estimands: readonly Estimand<E>[], trial: EngineTrial<E>): string {
+  if (trial.status === 'failed') return `failed: ${trial.failure.message}`;
+  return estimands
+    .filter(({ compared }) => compared !== 'no')
+    .flatMap((estimand) => {
+      const value = trial.figures[estimand.name];
+      if (value == null) return [];
+      const sign = trial.bounds.includes(estimand.name) ? (estimand.better === 'more' ? '≥ ' : '≤ ') : '';
+      return [`${estimand.title} ${sign}${showFigure(estimand, value)}`];
+    })
+    .join(', ');
+}

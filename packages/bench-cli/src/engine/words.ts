@@ -1,0 +1,72 @@
+/** How cases, figures and differences are written. Pure. */
+import { formatCount, formatCpus, formatFixed, formatOutwards, signed } from '../report/numbers.ts';
+import type { Delta, SummaryStatistic } from '../results/record.ts';
+import { type EstimandFacts, showFigure, verdictWord } from './estimand.ts';
+import type { EngineCase, EngineRecord } from './record.ts';
+
+type Cases = Pick<EngineRecord<unknown>, 'cases' | 'subjects'>;
+
+/** Words that stay on one line of a table. */
+export function unbroken(text: string): string {
+  return text.replaceAll(' ', '\u00a0');
+}
+
+function valueText(name: string, value: string | number): string {
+  return typeof value === 'number' ? `${name} ${formatCpus(value)}` : value;
+}
+
+/** `tier 1, single`: of a point, what is not the same in all cases, unless `all` is asked for. */
+export function pointText({ cases }: Pick<Cases, 'cases'>, item: EngineCase, all = false): string {
+  return Object.entries(item.point)
+    .filter(([name, value]) => all || cases.some(({ point }) => point[name] !== value))
+    .map(([name, value]) => valueText(name, value))
+    .join(', ');
+}
+
+/** The subject, and of its point what is not the same in all cases. */
+export function caseTitle(record: Cases, item: EngineCase): string {
+  const title = record.subjects.find(({ name }) => name === item.subject)?.title ?? item.subject;
+  return [title, pointText(record, item), item.aa ? 'A/A' : ''].filter((part) => part !== '').join(', ');
+}
+
+/** `12.3 ms [11.9 ms, 12.8 ms]`, on one line; `–` for none. */
+export function interval(summary: SummaryStatistic | null, show: (value: number) => string): string {
+  if (summary === null) return '–';
+  const { median, low, high } = summary;
+  if (low === null || high === null || low === high) return unbroken(show(median));
+  return unbroken(`${show(median)} [${show(low)}, ${show(high)}]`);
+}
+
+/** `12,345 ±4 %`: with the longer side of the interval, rounded up; `–` for none. */
+export function plusMinus(summary: SummaryStatistic | null, show: (value: number) => string): string {
+  if (summary === null) return '–';
+  const { median, low, high } = summary;
+  if (low === null || high === null || median === 0) return unbroken(show(median));
+  const side = Math.max(high - median, median - low) / median;
+  return unbroken(`${show(median)} ±${formatCount(Math.ceil(side * 100 - 1e-9))} %`);
+}
+
+/** `≥ ` before a figure that could be better: something other than the subject bounded it in some trial. */
+export function boundSign({ name, better }: EstimandFacts, { bounds }: Pick<EngineCase, 'bounds'>): string {
+  if ((bounds[name] ?? 0) === 0) return '';
+  return better === 'more' ? '≥\u00a0' : '≤\u00a0';
+}
+
+/** `≥ 12,345 ±4 %` */
+export function figureText(estimand: EstimandFacts, item: EngineCase): string {
+  const summary = item.summary[estimand.name] ?? null;
+  return `${boundSign(estimand, item)}${plusMinus(summary, (value) => showFigure(estimand, value))}`;
+}
+
+/** `+12.3 % [+8, +17]: higher`; `–` where nothing may be said. */
+export function deltaText(estimand: EstimandFacts, item: EngineCase): string {
+  const delta = item.comparison?.deltas[estimand.name];
+  return delta == null ? '–' : `${boundSign(estimand, item)}${differenceText(estimand, delta)}`;
+}
+
+export function differenceText(estimand: EstimandFacts, { relative, low, high, verdict }: Delta): string {
+  const size = `${signed(formatFixed(relative * 100, 1))}\u00a0%`;
+  if (low === null || high === null) return `${size}, no interval`;
+  const ends = formatOutwards(low * 100, high * 100, 0);
+  return `${size}\u00a0[${signed(ends.low)},\u00a0${signed(ends.high)}]: ${verdictWord(estimand, verdict)}`;
+}

@@ -1,0 +1,152 @@
+/** What only a loss run can say. Pure. */
+import type { DocumentParts } from '../../engine/document.ts';
+import { caseTitle } from '../../engine/words.ts';
+import { chart, type Finding, text } from '../../report/document/document.ts';
+import { adviceFor, placesText, placeText } from '../../report/losses.ts';
+import { formatCount, formatTime } from '../../report/numbers.ts';
+import type { Losses } from '../../results/record.ts';
+import { type LossResult, lossResults } from './beyond.ts';
+import { lossCurves } from './curves.ts';
+import type { LossRecord } from './evidence.ts';
+import { beyondTable, lossesTable, probeData, recoveryTable } from './tables.ts';
+import { rateWords, secondsText, shareText } from './words.ts';
+
+/** More would not be read in one sentence. */
+const MAX_NAMED = 4;
+
+/** The rates of the first band, in a clause. */
+function resultText({ estimands }: LossRecord, results: readonly LossResult[]): string | undefined {
+  const [first] = estimands;
+  if (first === undefined) return undefined;
+  const rates = results.flatMap(({ title, item }) => {
+    const rate = item.summary[first.name];
+    return rate == null || item.aa ? [] : [`${title} ${formatCount(rate.median)}`];
+  });
+  if (rates.length === 0) return undefined;
+  const more = rates.length > MAX_NAMED ? ` and ${rates.length - MAX_NAMED} more` : '';
+  return `${first.title} up to: ${rates.slice(0, MAX_NAMED).join(', ')}${more} queries per second`;
+}
+
+/** What happens beyond the limit, in a sentence or two. */
+function beyondText({ beyond, recovery }: LossResult): string {
+  const last = beyond.at(-1);
+  if (last === undefined || last.multiple <= 1)
+    return 'The load generator could not send more than the limit.';
+  const less = last.generatorLimited > 0 ? ' (less was sent: the load generator was at its own limit)' : '';
+  const answered = `Offered ${last.multiple} × the limit${less}, it answers ${formatCount(last.goodput.median)} a second and loses ${shareText(last.lostRatio.median)}.`;
+  return [answered, ...(recovery === null ? [] : [recoveryText(recovery)])].join(' ');
+}
+
+function recoveryText({
+  seconds,
+  lostRatioInFirstSecond: lost,
+}: NonNullable<LossResult['recovery']>): string {
+  if (seconds === null) return 'It does not recover within two seconds after that.';
+  if (seconds.median === 0) return 'In the second after that it loses nothing.';
+  const share = lost.median === 0 ? 'hardly any query' : shareText(lost.median);
+  return `In the second after that it loses ${share}; it has recovered after ${formatTime(seconds.median)}.`;
+}
+
+/** The highest rates of the narrowest and of the widest band, which is the limit. */
+function ratesText({ estimands }: LossRecord, { item }: LossResult): string {
+  const parts = [...new Set([estimands[0], estimands.at(-1)])].flatMap((band) => {
+    const rate = band === undefined ? null : item.summary[band.name];
+    return band === undefined || rate == null
+      ? []
+      : [`${band.title} up to ${rateWords(rate, item.bounds[band.name] ?? 0)}`];
+  });
+  const sentence = parts.join(', ');
+  return sentence.slice(0, 1).toUpperCase() + sentence.slice(1);
+}
+
+/** "all in the server's socket buffer", where it is one place. */
+function whereText({ places }: Losses): string {
+  const [only, ...others] = places;
+  return only !== undefined && others.length === 0 ? `all ${placeText(only.place)}` : placesText(places);
+}
+
+function findingsOf(record: LossRecord, results: readonly LossResult[]): Finding[] {
+  return results.flatMap((result): Finding[] => {
+    const { title: subject, item, losses, queriesSent } = result;
+    const first = record.estimands[0]?.name ?? '';
+    const rate = item.summary[first];
+    if (rate == null)
+      return [{ subject, badge: { text: 'failed', tone: 'bad' }, sentence: 'No trial succeeded.' }];
+    const sign = (item.bounds[first] ?? 0) > 0 ? '≥\u00a0' : '';
+    return [
+      {
+        subject,
+        badge: { text: `${sign}${formatCount(rate.median)}/s`, tone: 'even' },
+        sentence: `${ratesText(record, result)}. ${beyondText(result)}`,
+      },
+      ...(losses === null || losses.lost === 0
+        ? []
+        : [
+            {
+              subject,
+              badge: { text: 'losses', tone: 'even' as const },
+              sentence: `Of ${formatCount(queriesSent)} queries at all rates, ${formatCount(losses.lost)} were lost: ${whereText(losses)}.`,
+            },
+          ]),
+    ];
+  });
+}
+
+function warningsOf(results: readonly LossResult[]): string[] {
+  const advice = new Set(results.flatMap(({ losses }) => adviceFor(losses?.places ?? []) ?? []));
+  const unread = new Set(results.flatMap(({ losses }) => losses?.unread ?? []));
+  return [
+    ...(results.some(({ item }) => Object.values(item.bounds).some((count) => count > 0))
+      ? ['The load generator was at its limit in some searches. Use a smaller --tier, or more --threads.']
+      : []),
+    ...results
+      .filter(({ recovery, item }) => recovery === null && item.trials.ok > 0)
+      .map(
+        ({ title }) =>
+          `${title}: the recovery is not known, because the load generator could not send the overload in time. Use a smaller --tier, more --threads or a smaller --overload.`,
+      ),
+    ...results
+      .filter(({ unexpectedAnswers }) => unexpectedAnswers > 0)
+      .map(
+        ({ title, unexpectedAnswers }) =>
+          `${title}: ${formatCount(unexpectedAnswers)} answers had response codes that the workload does not predict, such as SERVFAIL. They count as lost in the search, and not as answered.`,
+      ),
+    ...advice,
+    ...[...unread].map((what) => `Not all losses could be explained: ${what}.`),
+  ];
+}
+
+function methodOf({ settings }: LossRecord): string[] {
+  const { bands, precision, duration, timeout, trials, overload } = settings;
+  return [
+    `Each rate is offered for ${secondsText(duration)} in an open loop: queries are sent on schedule, whether or not answers come. A query without an answer after ${secondsText(timeout)} is lost. Latency counts from when a query was due, over answered queries.`,
+    `One search serves all shares of loss (${bands.map(shareText).join(', ')}): each rate that is tried narrows the bounds of all of them, until all are within ${shareText(precision)}. It assumes that a higher rate does not lose less. The server is started anew for each of the ${trials} trials, and each has a search of its own.`,
+    `The limit is the highest rate of the widest band. Rates below it and up to ${overload} × it follow, then ${secondsText(duration)} of overload that falls to half of the limit without a pause. Recovered: from then on no twentieth of a second lost more than 1 %.`,
+    'Where queries were lost follows from the counters of the kernel and of the load generator, read before and after each rate (docs/method.md).',
+  ];
+}
+
+const LIMIT =
+  'The limit is the highest rate of the last column above. p99: of answered queries, in an interval of 95 %. CPUs, where they were observed: what the server used.';
+
+export function lossDocument(record: LossRecord): DocumentParts {
+  const titleOf = (item: LossRecord['cases'][number]) => caseTitle(record, item);
+  const results = lossResults(record, titleOf);
+  return {
+    kind: 'Loss by load',
+    title: `How much load until queries are lost: ${results.map(({ title }) => title).join(', ')}`,
+    result: resultText(record, results),
+    findings: findingsOf(record, results),
+    tables: [{ title: 'Highest rates', estimands: record.estimands.map(({ name }) => name) }],
+    warnings: warningsOf(results),
+    sections: [
+      { title: 'Curves', blocks: lossCurves(record).map(chart) },
+      { title: 'Below and beyond the limit', blocks: [beyondTable(results), text(LIMIT)] },
+      { title: 'After the overload', blocks: [recoveryTable(results)] },
+      { title: 'Where queries were lost', blocks: [lossesTable(results)] },
+    ],
+    method: methodOf(record),
+    data: probeData(record),
+    tags: ['overload'],
+  };
+}

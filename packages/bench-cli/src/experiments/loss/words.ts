@@ -1,0 +1,33 @@
+/** How shares and rates are written. Pure. */
+import { interval, unbroken } from '../../engine/words.ts';
+import { formatCount, formatShort } from '../../report/numbers.ts';
+import type { SummaryStatistic } from '../../results/record.ts';
+import { formatDuration } from '../../text.ts';
+
+/** `0.1 %` */
+export function shareText(ratio: number): string {
+  return `${Number((ratio * 100).toPrecision(3))} %`;
+}
+
+/** `no loss`, `≤ 0.1 % lost` */
+export function bandTitle(maxLostRatio: number): string {
+  return maxLostRatio === 0 ? 'no loss' : `${unbroken(`≤ ${shareText(maxLostRatio)}`)} lost`;
+}
+
+/** `24.8 [16.0, 36.5]`, milliseconds; `–` for none. */
+export function millisecondsText(summary: SummaryStatistic | null): string {
+  return interval(summary, (seconds) => formatShort(seconds * 1000));
+}
+
+/** `12,345 queries per second or more (95 % interval 11,900 to 12,800)`; "or more" where the load generator was the limit. */
+export function rateWords({ median, low, high }: SummaryStatistic, generatorLimited: number): string {
+  const rate = `${formatCount(median)} queries per second${generatorLimited > 0 ? ' or more' : ''}`;
+  return low === null || high === null
+    ? rate
+    : `${rate} (95 % interval ${formatCount(low)} to ${formatCount(high)})`;
+}
+
+/** `0.3 s` */
+export function secondsText(seconds: number): string {
+  return seconds < 10 ? `${Number(seconds.toPrecision(3))} s` : formatDuration(seconds);
+}

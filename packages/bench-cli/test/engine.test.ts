@@ -1,0 +1,227 @@
+/** The life of a run, the same for every experiment: plan, trials, failure, Ctrl-C, resuming, statistics, reports, history. */
+import { access, readdir, readFile, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { type TestWorld, testWorld } from './support/test-world.ts';
+
+const HASHES = join(import.meta.dirname, 'fixtures/hashes.ts');
+
+let world: TestWorld;
+beforeEach(async () => {
+  world = await testWorld({ env: { HOME: '/home/somebody' } });
+});
+afterEach(() => world.remove());
+
+const hashes = (...argv: string[]) => world.bench('--experiment', HASHES, ...argv);
+
+async function runFolders(): Promise<string[]> {
+  const names = await readdir(join(world.directory, 'results')).catch(() => []);
+  return names.filter((name) => /^\d{8}-/.test(name)).map((name) => join(world.directory, 'results', name));
+}
+
+async function onlyFolder(): Promise<string> {
+  const [folder, ...others] = await runFolders();
+  expect(others).toEqual([]);
+  return folder ?? '';
+}
+
+const record = async () => JSON.parse(await readFile(join(await onlyFolder(), 'run.json'), 'utf8'));
+
+describe('a run', () => {
+  it('takes the trials of a round in turns, saves the record and leaves its reports', async () => {
+    expect(await hashes('hashes', '--trials', '3'), world.err()).toBe(0);
+    const { status, trials, cases, command, conditions } = await record();
+    expect(status).toBe('complete');
+    expect(trials.map(({ key }: { key: string }) => key)).toEqual([
+      ...['md5#0', 'sha512#0', 'sha512#1', 'md5#1', 'sha512#2', 'md5#2'],
+    ]);
+    const [md5, sha512] = cases;
+    expect(md5).toMatchObject({ trials: { planned: 3, ok: 3, failed: 0 }, comparison: null });
+    expect(sha512.comparison.deltas.seconds).toMatchObject({ n: 3, verdict: expect.any(String) });
+    expect(command).toBe('pnpm bench hashes');
+    expect(conditions).toEqual({ program: 'node:crypto' });
+    const folder = await onlyFolder();
+    expect(await readdir(folder)).toEqual(
+      expect.arrayContaining(['closed', 'report.html', 'report.md', 'trials.csv']),
+    );
+    expect(await readFile(join(folder, 'report.md'), 'utf8')).toContain('## Against MD5');
+    expect(world.out()).toMatch(/^Function +Time to hash\nMD5 /m);
+    expect(world.err()).toMatch(/6\/6 {2}MD5, trial 3: time to hash \d/);
+  });
+
+  it('is planned, and nothing else, with --dry-run', async () => {
+    expect(await hashes('hashes', '--dry-run', '--aa')).toBe(0);
+    expect(world.out()).toBe('md5  MD5\nsha512  SHA512\nmd5(aa)  MD5, A/A\n3 cases, 9 trials, about 0 s\n');
+    expect(await runFolders()).toEqual([]);
+  });
+
+  it('prints its record with --json, with paths that mean something elsewhere', async () => {
+    expect(await hashes('hashes', '--trials', '1', '--json')).toBe(0);
+    expect(JSON.parse(world.out())).toEqual(await record());
+    expect(world.out()).toContain('home is ~/x');
+  });
+
+  it('takes settings from a file and the environment, and names the command that repeats it', async () => {
+    await writeFile(join(world.directory, 'bench.yaml'), 'trials: 1\nfunctions: [sha1, sha256]\n');
+    Object.assign(world.env, { DINODNS_BENCH_TRIALS: '2' });
+    expect(await hashes('hashes', '--config', 'bench.yaml'), world.err()).toBe(0);
+    expect((await record()).command).toBe('pnpm bench hashes --trials 2 --functions sha1,sha256');
+  });
+
+  it.each([
+    [['--trials', '0'], '--trials: "0"'],
+    [['--functions', 'md5,md5'], '--functions: md5,md5 names something twice'],
+    [['--max-time', '10'], '--max-time: says when --until gives up'],
+    [['--config', 'none.yaml'], 'none.yaml: does not exist'],
+  ])('refuses %j with one message and its fix', async (flags, message) => {
+    expect(await hashes('hashes', ...flags)).toBe(2);
+    expect(world.err()).toContain(message);
+    expect(world.err().match(/error \[/g)).toHaveLength(1);
+    expect(world.err()).toContain('fix: ');
+    expect(await runFolders()).toEqual([]);
+  });
+});
+
+describe('a trial that fails', () => {
+  it('is a result with its reason, and the run goes on', async () => {
+    expect(await hashes('hashes', '--trials', '2', '--failing', 'sha512#0')).toBe(5);
+    const { status, trials, cases } = await record();
+    expect(status).toBe('complete');
+    expect(trials[1]).toMatchObject({ status: 'failed', failure: { code: 'E_SERVER_DIED' } });
+    expect(cases[1].trials).toEqual({ planned: 2, ok: 1, failed: 1 });
+    expect(world.out()).toContain('SHA512, trial 1 failed: sha512#0 died');
+    expect(world.out()).toContain('1 of 4 trials failed.');
+  });
+
+  it('fails the rest of its case if an answer was wrong, since asking again does not mend it', async () => {
+    expect(await hashes('hashes', '--trials', '3', '--wrong', 'sha512#0')).toBe(5);
+    const { trials } = await record();
+    const failures = trials.flatMap(
+      ({ failure }: { failure?: { message: string } }) => failure?.message ?? [],
+    );
+    expect(failures).toEqual(['sha512#0 is wrong', 'sha512#0 is wrong', 'sha512#0 is wrong']);
+  });
+});
+
+describe('Ctrl-C', () => {
+  it('keeps what was measured, and the run goes on where it was', async () => {
+    const running = hashes('hashes', '--trials', '2', '--wait', 'sha512#1');
+    await world.errContains('2/4');
+    world.send('SIGINT');
+    expect(await running).toBe(130);
+    const before = await record();
+    expect(before.status).toBe('interrupted');
+    expect(before.trials).toHaveLength(2);
+    expect(await readdir(await onlyFolder())).toContain('closed');
+    expect(world.err()).toContain(`2 trials saved in ${await onlyFolder()}`);
+    expect(world.err()).toContain(`pnpm bench hashes --resume ${before.id}`);
+
+    expect(await hashes('hashes', '--resume', 'latest', '--trials', '3')).toBe(2);
+    expect(world.err()).toContain('also given: trials');
+    const { wait, ...settings } = before.settings;
+    expect(wait).toEqual(['sha512#1']);
+    await writeFile(join(await onlyFolder(), 'run.json'), JSON.stringify({ ...before, settings }));
+    expect(await hashes('hashes', '--resume', before.id), world.err()).toBe(0);
+    const after = await record();
+    expect(after).toMatchObject({ id: before.id, status: 'complete' });
+    expect(after.trials).toHaveLength(4);
+    expect(after.trials.slice(0, 2)).toEqual(before.trials);
+  });
+
+  it('leaves nothing behind before the first trial', async () => {
+    const running = hashes('hashes', '--wait', 'md5#0');
+    await world.errContains('Note: home');
+    world.send('SIGINT');
+    expect(await running).toBe(130);
+    expect(await runFolders()).toEqual([]);
+  });
+});
+
+describe('a run that was killed', () => {
+  it('is not called complete, and can be resumed', async () => {
+    expect(await hashes('hashes', '--trials', '2')).toBe(0);
+    const { trials, ...rest } = await record();
+    const folder = await onlyFolder();
+    // As SIGKILL leaves it: every save is a whole record of a run under way.
+    const killed = { ...rest, trials: trials.slice(0, 3), status: 'running', endedAt: null };
+    await writeFile(join(folder, 'run.json'), JSON.stringify(killed));
+    expect(await hashes('report', 'latest')).toBe(0);
+    expect(world.out()).toContain('not finished; 3 of 4 trials.');
+    expect(await hashes('hashes', '--resume', 'latest')).toBe(0);
+    const { status, trials: all } = await record();
+    expect(status).toBe('complete');
+    expect(all.slice(0, 3)).toEqual(trials.slice(0, 3));
+    expect(all).toHaveLength(4);
+  });
+});
+
+describe('comparisons', () => {
+  it('--until goes on until each has a verdict, or a limit says how it ended', async () => {
+    expect(await hashes('hashes', '--trials', '2', '--until', 'verdict:0.01%', '--max-trials', '5')).toBe(0);
+    const { until, trials } = await record();
+    expect(until).toMatchObject({ goal: 'verdict' });
+    expect(until.reached || until.limit === 'rounds').toBe(true);
+    expect(trials.length).toBeGreaterThanOrEqual(8);
+  });
+
+  it('--aa measures the baseline against itself, beside the others', async () => {
+    expect(await hashes('hashes', '--trials', '4', '--aa')).toBe(0);
+    const { cases } = await record();
+    expect(cases.map(({ key, aa }: { key: string; aa: boolean }) => [key, aa])).toEqual([
+      ...[
+        ['md5', false],
+        ['sha512', false],
+        ['md5(aa)', true],
+      ],
+    ]);
+    expect(cases[2].comparison.baseline).toBe('md5');
+    expect(world.out()).toContain('A/A: the baseline against itself');
+  });
+
+  it('say nothing of a figure that something else bounded, unless it is better in spite of that', async () => {
+    expect(await hashes('hashes', '--trials', '6', '--bounded', 'md5')).toBe(0);
+    expect((await record()).cases[1].comparison.deltas.seconds).toBeNull();
+    expect(world.out()).toContain('≤');
+    expect(world.out()).not.toMatch(/\b(faster|slower|lower|higher)\b/);
+  });
+});
+
+describe('an experiment of a user', () => {
+  it('is in the help and in the history, and its reports can be made again', async () => {
+    expect(await hashes('--help')).toBe(0);
+    expect(world.out()).toMatch(/^ {2}hashes .*the time of hash functions/m);
+    expect(await hashes('hashes', '--trials', '1')).toBe(0);
+    expect(await hashes('history')).toBe(0);
+    expect(world.out()).toMatch(/complete {2}hashes\n.*2 trials\./);
+    expect(await hashes('report', 'latest', '--format', 'csv')).toBe(0);
+    expect(world.out()).toContain('md5,md5,1,0,ok,');
+  });
+
+  it('is needed to read its records', async () => {
+    expect(await hashes('hashes', '--trials', '1')).toBe(0);
+    const folder = await onlyFolder();
+    const { id, ...rest } = await record();
+    await writeFile(join(folder, 'run.json'), JSON.stringify({ id, ...rest, experiment: 'unknown' }));
+    expect(await world.bench('report', 'latest')).not.toBe(0);
+    expect(world.err()).toContain('bench --experiment FILE');
+  });
+
+  it.each([
+    ['none.ts', 'cannot be loaded'],
+    ['empty.ts', 'its default export is no experiment'],
+  ])('%s is refused if it is none', async (file, message) => {
+    await writeFile(join(world.directory, 'empty.ts'), 'export default 1;\n');
+    expect(await world.bench('--experiment', file, 'run')).toBe(2);
+    expect(world.err()).toContain(message);
+    await expect(access(join(world.directory, 'results'))).rejects.toThrow();
+  });
+});
+
+it('the example in examples/experiment measures real servers', async () => {
+  const example = join(import.meta.dirname, '../../../examples/experiment/startup.ts');
+  const flags = ['--servers', 'dinodns,dinodns-stock', '--zones', '5', '--trials', '1'];
+  expect(await world.bench('--experiment', example, 'startup', ...flags), world.err()).toBe(0);
+  expect(world.out()).toMatch(/^DinoDNS +\d+ ms/m);
+  expect((await record()).cases[1].comparison.baseline).toContain('dinodns');
+  expect(await readFile(example, 'utf8').then((text) => text.split('\n').length)).toBeLessThanOrEqual(80);
+}, 60_000);
