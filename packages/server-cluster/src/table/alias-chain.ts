@@ -47,6 +47,11 @@ export class AliasChain {
     return false;
   }
 
+  /** Whether the DNAME record of this node is in the answer; a section has no record twice (RFC 2181, section 5). */
+  hasApplied(node: number): boolean {
+    return this.#indexOf(node) < this.#redirected;
+  }
+
   /** Writes the CNAME record of the name found. False if it does not fit. */
   follow(data: ZoneData, { node, surplus }: Finder, labels: Uint16Array): boolean {
     const record = this.#writeOne(data, TYPE.CNAME, node, labels, 0, surplus);

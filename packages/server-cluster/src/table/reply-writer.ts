@@ -242,6 +242,14 @@ export class ReplyWriter {
     return at <= LAST_POINTER;
   }
 
+  /**
+   * Whether pointers reach every label of a name, and the data of a record, that is written before or right after what is
+   * there.
+   */
+  canPointToNext(): boolean {
+    return this.canPointTo(this.at + RECORD_HEAD + MAX_NAME_BYTES);
+  }
+
   /** Appends our OPT record, for which `limit` left room. */
   writeOpt(udpBytes: number, dnssecOk: boolean, extendedCode: number): void {
     const bytes = this.#bytes;

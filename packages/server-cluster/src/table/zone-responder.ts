@@ -79,6 +79,8 @@ export class ZoneResponder {
       if (type === TYPE.DS) finder.toParentSide(data, bytes, start, labels, labelCount);
       const flags = this.#answerName(data, bytes, start, labels, type, depth);
       if (flags !== ALIAS) return flags;
+      // What comes next would have to point to names that no pointer reaches.
+      if (!this.#reply.canPointToNext()) return FLAG.authoritative;
       labels = this.#labels;
       labelCount = this.#reply.locate(this.#chain.target, labels);
     }
@@ -142,6 +144,7 @@ export class ZoneResponder {
     const { node, surplus, flags } = this.#finder;
     const reply = this.#reply;
     const first = reply.at;
+    if (data.sets.typeOf(set) === TYPE.DNAME && this.#chain.hasApplied(node)) return FLAG.authoritative;
     reply.answers += reply.writeSet(data.sets, data.names, set, node, labels, 0, surplus, KEEP_TTL);
     if ((flags & ACCOMPANIED) !== 0) this.#accompany(data, bytes, start, set, labels, first);
     return FLAG.authoritative;
@@ -181,7 +184,10 @@ export class ZoneResponder {
     const first = shape + SHAPE_WORD.head;
     const end = first + 2 * (words[shape + SHAPE_WORD.sets] ?? 0);
     for (let at = first; at < end; at += 2) {
-      if (((words[at] ?? 0) & SIGNATURES) === 0) continue;
+      const type = words[at] ?? 0;
+      if ((type & SIGNATURES) === 0) continue;
+      if (type === (SIGNATURES | TYPE.DNAME) && this.#signed.dnssecOk && this.#chain.hasApplied(node))
+        continue;
       const set = words[at + 1] ?? NONE;
       this.#reply.answers += this.#reply.writeSet(
         data.sets,
