@@ -46,10 +46,34 @@ test.each([
   ['the SOA record twice', '@ SOA ns host 1 7200 3600 1209600 300\n', '', true],
   ['an SOA record below the apex', 'x SOA ns host 1 7200 3600 1209600 300\n', '', false],
   ['an alias at the apex', '@ CNAME one.\n', '', false],
+  ['NSEC3 with 50 iterations', '@ NSEC3PARAM 1 0 50 -\n', '', true],
+  ['NSEC3 with 51 iterations', '', '@ NSEC3PARAM 1 0 51 -\n', false],
+  [
+    'a record of NSEC3 with 65,535 iterations',
+    '',
+    `${'0'.repeat(32)} NSEC3 1 0 65535 - ${'1'.repeat(32)} A\n`,
+    false,
+  ],
 ])('%s', async (_name, first, last, isValid) => {
   const small = await problemsOf(HEAD + first + last);
   const large = await problemsOf(HEAD + first + HOSTS + last);
   expect(small.length === 0).toBe(isValid);
   // Below a DNAME record at the apex, the other hosts are wrong too.
   expect(large.filter((problem) => !problem.startsWith('host'))).toEqual(small);
+});
+
+test('iterations of NSEC3 are refused with the line of the zone file', async () => {
+  const file = join(directory, 'hashed.zone');
+  for (const hosts of ['', HOSTS]) {
+    writeFileSync(file, `${HEAD}${hosts}@ NSEC3PARAM 1 0 100 AABB\n`);
+    const line = `${HEAD}${hosts}`.split('\n').length;
+    await expect(loadZoneFile(new ZoneStore(), file, { origin: 'example.' })).rejects.toMatchObject({
+      problems: [
+        {
+          problem: `${file}:${line}: NSEC3PARAM has 100 iterations, and 50 are allowed`,
+          fix: 'sign the zone with 0 iterations (RFC 9276, section 3.1)',
+        },
+      ],
+    });
+  }
 });

@@ -108,6 +108,15 @@ describe.each([
   });
 });
 
+test('zones whose long names begin alike are kept apart', async () => {
+  const tail = Array.from({ length: 3 }, () => 'x'.repeat(60)).join('.');
+  const zones = ['1', '2'].map((last) => `${tail}.${'y'.repeat(50)}${last}`);
+  const files = zones.map((zone, index) => `${zone}.=${writeZone(`zone-${index}`, `192.0.2.${index + 1}`)}`);
+  const server = await startServer(files.flatMap((file) => ['--zone', file]));
+  expect(await addressAt(server, `www.${zones[0]}`)).toBe('192.0.2.1');
+  expect(await addressAt(server, `www.${zones[1]}`)).toBe('192.0.2.2');
+});
+
 test('without a valid zone, the program ends and says why', async () => {
   const bad = write('bad.example.zone', `${HEAD}www AA 192.0.2.1\n`);
   const { code, stderr } = await runToEnd(['--port', '0', '--zone', bad]);

@@ -29,7 +29,14 @@ export {
   workloadSpecSchema,
 } from './workload.ts';
 export { type WriteOptions, type WrittenFile, writeFiles, writeFileWhole } from './write-files.ts';
-export { type CheckedRecord, checkZone, type ZoneCheck, type ZoneFinding } from './zone-check/zone-check.ts';
+export {
+  type CheckedRecord,
+  checkZone,
+  hashFinding,
+  MAX_NSEC3_ITERATIONS,
+  type ZoneCheck,
+  type ZoneFinding,
+} from './zone-check/zone-check.ts';
 export { canonicalSets, canonicalText, type RecordSet, recordText } from './zone-file/canonical.ts';
 export { MAX_GENERATED } from './zone-file/generate.ts';
 export { compareNames, isWithin, zoneFileName } from './zone-file/names.ts';

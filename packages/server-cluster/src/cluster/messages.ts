@@ -29,12 +29,12 @@ export type Task =
   | { readonly task: 'load'; readonly zonesFile: string | null }
   /** Bind and serve. The result is the UDP backend. */
   | { readonly task: 'open' }
-  /** Load the zones (from this file, or as the program does) beside the present ones. */
-  | { readonly task: 'prepare'; readonly generation: number; readonly zonesFile: string | null }
-  /** Switch to them, unless later ones are already served. */
-  | { readonly task: 'commit'; readonly generation: number }
-  /** Discard them. */
-  | { readonly task: 'abort'; readonly generation: number }
+  /** Load the zones (from this file, or as the program does) beside the present ones. `attempt` is used only once. */
+  | { readonly task: 'prepare'; readonly attempt: number; readonly zonesFile: string | null }
+  /** Switch to them, unless those of a later generation are already served. */
+  | { readonly task: 'commit'; readonly attempt: number; readonly generation: number }
+  /** Discard them, even if they are still being loaded. */
+  | { readonly task: 'abort'; readonly attempt: number }
   | { readonly task: 'snapshot' };
 
 export type Result = WorkerSnapshot | string | null;

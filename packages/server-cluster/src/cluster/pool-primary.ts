@@ -81,6 +81,7 @@ class WorkerPool implements PoolPrimary {
   #isStopping = false;
   #zonesFile: string | null;
   #generation = 0;
+  #attempts = 0;
   #restarts = 0;
   #udpBackend: string | undefined;
 
@@ -129,8 +130,7 @@ class WorkerPool implements PoolPrimary {
     const generation = this.#generation + 1;
     await reloadMembers(
       () => this.#loadedMembers(),
-      zonesFile,
-      generation,
+      { zonesFile, generation, attempt: ++this.#attempts },
       this.#options.log,
       () => {
         this.#generation = generation;
@@ -199,7 +199,8 @@ class WorkerPool implements PoolPrimary {
     member.generation = this.#generation;
     await member.ask({ task: 'load', zonesFile: this.#zonesFile }, LOAD_SECONDS);
     while (member.generation !== this.#generation && !member.isGone) {
-      await reloadMembers(() => [member], this.#zonesFile, this.#generation, this.#options.log);
+      const [zonesFile, generation, attempt] = [this.#zonesFile, this.#generation, ++this.#attempts];
+      await reloadMembers(() => [member], { zonesFile, generation, attempt }, this.#options.log);
     }
     member.isLoaded = true;
   }

@@ -23,6 +23,15 @@ async function askAll(members: readonly Member[], ask: (member: Member) => Promi
   }
 }
 
+export interface Reload {
+  /** The file of the new zones; null: those that the program loads. */
+  readonly zonesFile: string | null;
+  /** Which zones they are: they replace those of earlier generations. */
+  readonly generation: number;
+  /** Which attempt to load zones it is, of any generation. What was aborted cannot be taken for a later attempt. */
+  readonly attempt: number;
+}
+
 /**
  * Rejects with the `ServerError` of the worker that could not load the zones. `members` returns the workers that
  * must switch. It is called again until all of them are prepared, because workers come and go meanwhile. Then,
@@ -31,14 +40,13 @@ async function askAll(members: readonly Member[], ask: (member: Member) => Promi
  */
 export async function reloadMembers(
   members: () => readonly Member[],
-  zonesFile: string | null,
-  generation: number,
+  { zonesFile, generation, attempt }: Reload,
   log: Log,
   onPrepared: () => void = () => undefined,
 ): Promise<void> {
   const prepared = new Set<Member>();
-  const prepare = (member: Member) => member.ask({ task: 'prepare', generation, zonesFile }, PREPARE_SECONDS);
-  const abort = (member: Member) => member.ask({ task: 'abort', generation }, COMMIT_SECONDS);
+  const prepare = (member: Member) => member.ask({ task: 'prepare', attempt, zonesFile }, PREPARE_SECONDS);
+  const abort = (member: Member) => member.ask({ task: 'abort', attempt }, COMMIT_SECONDS);
   try {
     for (;;) {
       const others = members().filter((member) => !prepared.has(member));
@@ -53,13 +61,13 @@ export async function reloadMembers(
     throw error;
   }
   onPrepared();
-  await Promise.all([...prepared].map((member) => commit(member, generation, log)));
+  await Promise.all([...prepared].map((member) => commit(member, attempt, generation, log)));
 }
 
 /** All have loaded the zones, so a switch fails only in a hung worker; its replacement has them. */
-async function commit(member: Member, generation: number, log: Log): Promise<void> {
+async function commit(member: Member, attempt: number, generation: number, log: Log): Promise<void> {
   try {
-    await member.ask({ task: 'commit', generation }, COMMIT_SECONDS);
+    await member.ask({ task: 'commit', attempt, generation }, COMMIT_SECONDS);
     member.generation = generation;
   } catch (error) {
     if (member.isGone) return;

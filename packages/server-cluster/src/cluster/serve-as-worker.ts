@@ -10,6 +10,7 @@ import {
   type StartedMessage,
   toFailure,
 } from './messages.ts';
+import { PreparedZones } from './prepared-zones.ts';
 
 /** The tasks that the primary can give to a worker. */
 export interface WorkerTasks {
@@ -32,8 +33,7 @@ function send(message: Message): Promise<void> {
 
 class RequestHandler {
   readonly #tasks: WorkerTasks;
-  readonly #prepared = new Map<number, () => void>();
-  #committed = 0;
+  readonly #zones = new PreparedZones();
 
   constructor(tasks: WorkerTasks) {
     this.#tasks = tasks;
@@ -60,27 +60,17 @@ class RequestHandler {
       case 'open':
         return this.#tasks.open();
       case 'prepare':
-        this.#prepared.set(task.generation, await this.#tasks.prepare(task.zonesFile));
+        await this.#zones.prepare(task.attempt, () => this.#tasks.prepare(task.zonesFile));
         return null;
       case 'commit':
-        this.#commit(task.generation);
+        this.#zones.commit(task.attempt, task.generation);
         return null;
       case 'abort':
-        this.#prepared.delete(task.generation);
+        this.#zones.abort(task.attempt);
         return null;
       case 'snapshot':
         return this.#tasks.snapshot();
     }
-  }
-
-  #commit(generation: number): void {
-    const swap = this.#prepared.get(generation);
-    this.#prepared.delete(generation);
-    if (swap === undefined) throw new Error(`There are no zones of generation ${generation} to switch to.`);
-    // Two reloads may overlap in a worker that started during the first.
-    if (generation < this.#committed) return;
-    this.#committed = generation;
-    swap();
   }
 }
 

@@ -3,6 +3,7 @@
  * use after such records change; look-ups allocate nothing.
  */
 import { LOWER_CASE, TYPE, u16 } from '@dinodns-bench/wire';
+import { MAX_NSEC3_ITERATIONS } from '@dinodns-bench/zones';
 import { NONE } from './arena.ts';
 import { RECORD_HEAD, SHAPE_FLAG } from './block-layout.ts';
 import { findSet } from './find-set.ts';
@@ -48,7 +49,10 @@ export class DenialIndex {
     for (const [apex, nodes] of hashed) {
       const first = nodes[0] ?? NONE;
       const sorted = inOrder(nodes, (node) => labelText(data, node));
-      if (!this.#zones.has(apex)) this.#zones.set(apex, { nodes: sorted, hashing: hashingOf(data, first) });
+      const hashing = hashingOf(data, first);
+      // Zone files with more are refused; of other zones, a denial must not cost more than answering a thousand queries.
+      if (hashing.iterations > MAX_NSEC3_ITERATIONS) continue;
+      if (!this.#zones.has(apex)) this.#zones.set(apex, { nodes: sorted, hashing });
     }
   }
 }

@@ -2,17 +2,18 @@
  * The zones of zone files (RFC 1035), each independent of the others. If a file is unreadable or its zone invalid,
  * the previous version of that zone stays in service, and other zones are unaffected.
  */
+import { hash } from 'node:crypto';
 import {
-  appendFileSync,
+  createReadStream,
+  createWriteStream,
   existsSync,
   readdirSync,
-  readFileSync,
   renameSync,
   rmSync,
   statSync,
-  writeFileSync,
 } from 'node:fs';
 import { dirname, join } from 'node:path';
+import { pipeline } from 'node:stream/promises';
 import { messageOf, type Problem } from '@dinodns-bench/program';
 import { originFromText, ZonesError } from '@dinodns-bench/zones';
 import { ServerError } from '../errors.ts';
@@ -51,11 +52,7 @@ export class ZoneFiles {
     for (const [zone] of before) if (!sources.has(zone)) rmSync(keptPath(path, zone), { force: true });
     this.#report(refused);
     if (sources.size === 0) throw nothingToServe(refused);
-    writeFileSync(path, '', { mode: 0o600 });
-    for (const [zone] of sources) {
-      appendFileSync(path, zoneHeader(originFromText(zone)));
-      appendFileSync(path, readFileSync(keptPath(path, zone)));
-    }
+    await joinZones(path, [...sources.keys()]);
   }
 
   #list(refused: Problem[]): ZoneFileOption[] {
@@ -110,7 +107,18 @@ export class ZoneFiles {
 
 /** A zone name may contain any byte and may be longer than a file name. */
 function keptPath(path: string, zone: string): string {
-  return join(dirname(path), `zone-${Buffer.from(zone).toString('base64url').slice(0, 200)}.records`);
+  return join(dirname(path), `zone-${hash('sha256', zone, 'hex')}.records`);
+}
+
+/** Writes the kept records of all zones into one file, while queries are answered. */
+async function joinZones(path: string, zones: readonly string[]): Promise<void> {
+  const output = createWriteStream(path, { mode: 0o600 });
+  await pipeline(async function* () {
+    for (const zone of zones) {
+      yield zoneHeader(originFromText(zone));
+      yield* createReadStream(keptPath(path, zone));
+    }
+  }, output);
 }
 
 function nothingToServe(refused: readonly Problem[]): ServerError {
