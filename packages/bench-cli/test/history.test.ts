@@ -1,6 +1,6 @@
 /** The history over records on disk: index, naming of runs, comparisons, trends and gates, through the whole CLI. */
 import { spawn } from 'node:child_process';
-import { mkdir, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
+import { mkdir, readdir, readFile, rename, rm, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { openDatabase } from '../src/history/database.ts';
@@ -81,6 +81,28 @@ function fits(text: string): void {
 
 const OLD = '20261101-120000-aaaa';
 const NEW = '20261102-120000-bbbb';
+
+describe('runs that are moved', () => {
+  const RUNS = ['20261101-120000-aaaa', '20261102-120000-bbbb'];
+  const listed = async (...flags: string[]) => {
+    const { out } = await bench('history', '--json', ...flags);
+    return JSON.parse(out).map(({ id }: { id: string }) => id);
+  };
+
+  it.each([
+    ['the results', (folder: string) => [folder, `${folder}-moved`, `${folder}-moved`]],
+    ['one run', (folder: string) => [join(folder, RUNS[0] ?? ''), join(folder, 'renamed'), folder]],
+  ])('stay in the history: %s', async (_what, move) => {
+    for (const id of RUNS) await saveRun({ id, qps: { coredns: around(1000, 3, id) } });
+    expect(await listed()).toEqual(RUNS.toReversed());
+    const [from = '', to = '', out = ''] = move(results());
+    await rename(from, to);
+    for (let time = 0; time < 2; time++) {
+      expect(await listed('--out', out)).toEqual(RUNS.toReversed());
+      expect((await bench('compare', 'latest', 'latest', '--out', out)).status).toBe(0);
+    }
+  });
+});
 
 describe('bench history', () => {
   it('lists runs, the newest first, and filters them', async () => {

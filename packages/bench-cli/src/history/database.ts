@@ -11,7 +11,7 @@ import { COMPARED_METRICS, type ComparedMetric } from '../stats/metrics.ts';
 import { type Entry, type EntryCase, valuesOf } from './entry.ts';
 
 /** Incremented whenever a table or its content changes; an index of another version is rebuilt. */
-export const INDEX_VERSION = 5;
+export const INDEX_VERSION = 6;
 
 /** How long to wait for another bench that is writing. */
 const BUSY_MILLISECONDS = 10_000;

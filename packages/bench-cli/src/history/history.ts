@@ -28,6 +28,9 @@ export async function synchronize(
 ): Promise<void> {
   const found = await findRecords(world, resultsDirectory);
   const known = database.files();
+  // First: a run that was moved is known by its old path, and to forget that one later would remove the run.
+  const present = new Set(found.map(({ path }) => path));
+  database.forget([...known.keys()].filter((path) => !present.has(path)));
   for (const { path, stamp } of found) {
     if (known.get(path) === stamp) continue;
     const entry = await readEntry(world, path).catch((error: unknown) => {
@@ -36,8 +39,6 @@ export async function synchronize(
     });
     database.put(path, stamp, entry);
   }
-  const present = new Set(found.map(({ path }) => path));
-  database.forget([...known.keys()].filter((path) => !present.has(path)));
 }
 
 function isBusy(error: unknown): boolean {
