@@ -1,11 +1,14 @@
 /** The flags of `dinodns-server`. Nothing else reads the command line. */
+
 import { openUdpSocket } from '@dinodns-bench/batched-udp';
 import { exitStatusHelp, isHelp, usageError } from '@dinodns-bench/program';
 import { Command, Option } from 'commander';
 import { ServerError } from './errors.ts';
 import { frameworkOf } from './framework/choose.ts';
+import { DEFAULT_MAX_PENDING } from './limits/pending-limit.ts';
 import { DEFAULT_IPV4_BITS, DEFAULT_IPV6_BITS, DEFAULT_SLIP } from './limits/rate-limiter.ts';
 import { DEFAULT_LOG_LEVEL, LOG_LEVELS } from './log/log.ts';
+import { DEFAULT_CLIENT_IPV6_BITS } from './network/connection-counts.ts';
 import {
   DEFAULT_IDLE_SECONDS,
   DEFAULT_MAX_CONNECTIONS,
@@ -54,6 +57,8 @@ interface Flags {
   tcpIdle?: number;
   tcpConnections?: number;
   tcpConnectionsPerClient?: number;
+  tcpIpv6Prefix?: number;
+  maxPending?: number;
   rrlRate?: number;
   rrlSlip: number;
   rrlIpv4Prefix: number;
@@ -205,8 +210,18 @@ function command(): Command {
     )
     .option(
       '--tcp-connections-per-client <number>',
-      `of these, maximum per client address (default: ${DEFAULT_MAX_CONNECTIONS_PER_CLIENT})`,
+      `of these, maximum per client (default: ${DEFAULT_MAX_CONNECTIONS_PER_CLIENT})`,
       wholeNumber('--tcp-connections-per-client'),
+    )
+    .option(
+      '--tcp-ipv6-prefix <bits>',
+      `IPv6 addresses with the same prefix are one client (default: ${DEFAULT_CLIENT_IPV6_BITS})`,
+      wholeNumber('--tcp-ipv6-prefix'),
+    )
+    .option(
+      '--max-pending <number>',
+      `maximum queries per process that handlers work on at once (default: ${DEFAULT_MAX_PENDING})`,
+      wholeNumber('--max-pending'),
     )
     .option(
       '--rrl-rate <number>',
@@ -267,7 +282,9 @@ function toOptions(flags: Flags): ServerOptions {
       ...(tcpIdle === undefined ? {} : { idleSeconds: tcpIdle }),
       ...(tcpConnections === undefined ? {} : { maxConnections: tcpConnections }),
       ...(tcpConnectionsPerClient === undefined ? {} : { maxConnectionsPerClient: tcpConnectionsPerClient }),
+      ...(flags.tcpIpv6Prefix === undefined ? {} : { clientIpv6Bits: flags.tcpIpv6Prefix }),
     },
+    ...(flags.maxPending === undefined ? {} : { maxPending: flags.maxPending }),
     ...tlsOf(flags),
     ...(flags.allowTransfer === undefined ? {} : { allowTransfer: flags.allowTransfer.split(',') }),
     ...(rrlRate === undefined ? {} : { rateLimit: rateLimitOf(flags, rrlRate) }),

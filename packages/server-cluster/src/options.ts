@@ -136,6 +136,11 @@ export interface ServerOptions {
   readonly metrics?: MetricsOptions;
   /** Response rate limiting. Default: none. */
   readonly rateLimit?: RateLimitOptions;
+  /**
+   * Queries that middleware and handlers may work on at once, per process and over all transports; more are dropped. 1 to
+   * 1,000,000. Default: 8192.
+   */
+  readonly maxPending?: number;
   /** Limits of connections, those of TLS and HTTPS included. */
   readonly tcp?: TcpLimits;
   /** Default: none. */
@@ -167,6 +172,8 @@ export interface ResolvedOptions {
   readonly busyPollMicroseconds: number;
   readonly metrics: Required<MetricsOptions> | undefined;
   readonly rateLimit: RateLimit | undefined;
+  /** Undefined for the default. */
+  readonly maxPending: number | undefined;
   readonly tcp: TcpLimits;
   readonly tls: TlsOptions | undefined;
   readonly allowTransfer: readonly ClientNetwork[];
@@ -223,7 +230,8 @@ function resolveRateLimit(limit: RateLimitOptions | undefined): RateLimit | unde
 }
 
 function resolveTcp(limits: TcpLimits = {}): TcpLimits {
-  const { idleSeconds, maxConnections, maxConnectionsPerClient, maxBufferedOctets } = limits;
+  const { idleSeconds, maxConnections, maxConnectionsPerClient, maxBufferedOctets, clientIpv6Bits } = limits;
+  if (clientIpv6Bits !== undefined) checkWhole('The prefix length of a client', clientIpv6Bits, 1, 128);
   if (idleSeconds !== undefined && !(idleSeconds > 0 && idleSeconds <= 3600)) {
     throw usage(
       `An idle time of ${idleSeconds} s is not valid.`,
@@ -299,7 +307,8 @@ export function resolveOptions(options: ServerOptions, defaultZones: () => ZoneS
       throw usage('Mode single has no standby processes.', 'Choose --mode multi.');
     }
   }
-  const { gatherMicroseconds, busyPollMicroseconds = 0 } = options;
+  const { gatherMicroseconds, busyPollMicroseconds = 0, maxPending } = options;
+  if (maxPending !== undefined) checkWhole('The number of pending queries', maxPending, 1, 1_000_000);
   if (gatherMicroseconds !== undefined) {
     checkWhole('The time to gather queries', gatherMicroseconds, 0, MAX_GATHER_MICROSECONDS);
   }
@@ -322,6 +331,7 @@ export function resolveOptions(options: ServerOptions, defaultZones: () => ZoneS
     busyPollMicroseconds,
     metrics: resolveMetrics(options.metrics),
     rateLimit: resolveRateLimit(options.rateLimit),
+    maxPending,
     tcp: resolveTcp(options.tcp),
     tls: resolveTls(options.tls),
     allowTransfer: (options.allowTransfer ?? []).map(parseNetwork),

@@ -154,19 +154,21 @@ test('a connection in use is kept beyond the idle time', async () => {
   client.socket.destroy();
 });
 
-test('connections beyond the limit are closed, and a new one is accepted once one ends', async () => {
+test('for a connection beyond the limit, that which has been idle longest is closed', async () => {
   const { endpoint, network } = await start({ maxConnections: 2 });
-  const kept = [connectTo(endpoint), connectTo(endpoint)];
-  for (const client of kept) {
+  const [idle, busy] = [connectTo(endpoint), connectTo(endpoint)];
+  for (const client of [idle, busy, busy]) {
+    const before = client.messages.length;
     client.socket.write(framed(query('www.example.org')));
-    expect(await client.receive(1)).toHaveLength(1);
+    expect(await client.receive(before + 1)).toHaveLength(before + 1);
   }
-  const refused = connectTo(endpoint);
-  expect(await until(() => refused.ended, PATIENCE)).toBe(true);
-  kept[0]?.socket.destroy();
-  expect(await until(async () => (await connections(network)) === 1, PATIENCE)).toBe(true);
   expect(await sendTcp(endpoint, query('www.example.org'))).toBeDefined();
-  kept[1]?.socket.destroy();
+  expect(await until(() => idle.ended, PATIENCE)).toBe(true);
+  busy.socket.write(framed(query('www.example.org')));
+  expect(await busy.receive(3)).toHaveLength(3);
+  expect(network.totals).toMatchObject({ accepted: 3, refused: 0, displaced: 1 });
+  busy.socket.destroy();
+  expect(await until(async () => (await connections(network)) === 0, PATIENCE)).toBe(true);
 });
 
 test('one client address cannot exceed its limit, and others still connect', async () => {

@@ -2,10 +2,12 @@
  * Makes an existing DinoDNS server fast: batched sockets, and answers from a table where no other handler needs to
  * see the query.
  */
+
 import type { Network } from 'dinodns/common/network/index.js';
 import type { Router } from 'dinodns/common/router/index.js';
 import type { Packet } from 'dns-packet';
 import { ServerError } from '../errors.ts';
+import { PendingLimit } from '../limits/pending-limit.ts';
 import type { RateLimit } from '../limits/rate-limiter.ts';
 import { defaultLog, type Log } from '../log/log.ts';
 import { BatchedUdpNetwork, type UdpBackend } from '../network/batched-udp.ts';
@@ -70,8 +72,9 @@ export function accelerate<T extends AcceleratedServer>(
   const outside = hasStandardDefault(server) ? 'nxdomain' : 'framework';
   const responder = gate.guard(createAnswerTable(store, { outside }));
   const { networks }: FrameworkServer = server;
+  const pending = new PendingLimit();
   for (const [index, network] of networks.entries()) {
-    const replacement = replacementOf(network, responder, { ...options, log });
+    const replacement = replacementOf(network, responder, pending, { ...options, log });
     if (replacement === undefined) continue;
     if (network.handler !== undefined) replacement.handler = network.handler;
     networks[index] = replacement;
@@ -95,11 +98,12 @@ function isTableStore(store: object): store is TableStore {
 function replacementOf(
   network: Network<Packet>,
   responder: Responder & { readonly gate: Gate },
+  pending: PendingLimit,
   options: AccelerateOptions,
 ): Network<Packet> | undefined {
   const { address, port, networkType } = network;
   const { udpBackend, rateLimit, tcp, log } = options;
-  const common = { address, port, responder, ...(log === undefined ? {} : { log }) };
+  const common = { address, port, responder, pending, ...(log === undefined ? {} : { log }) };
   const kind = replaceable(network);
   if ('reason' in kind) {
     const fields = { network: networkType, address, port, reason: kind.reason };

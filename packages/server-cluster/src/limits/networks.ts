@@ -13,6 +13,11 @@ export interface ClientNetwork {
   readonly bits: number;
 }
 
+/** Whether the 16 bytes are an IPv4 address. */
+export function isMapped(bytes: Uint8Array): boolean {
+  return bytes[10] === 0xff && bytes[11] === 0xff && bytes.subarray(0, 10).every((byte) => byte === 0);
+}
+
 /** An IPv4 or IPv6 literal as 16 bytes, IPv4 as IPv4-mapped IPv6. */
 export function addressBytes(text: string): Uint8Array {
   const bytes = new Uint8Array(ADDRESS_BYTES);

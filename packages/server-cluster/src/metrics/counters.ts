@@ -65,6 +65,7 @@ const PER_TRANSPORT = {
   frameworkQueries: 1,
   truncated: 1,
   slips: 1,
+  errors: 1,
 } as const;
 type Field = keyof typeof PER_TRANSPORT;
 
@@ -113,6 +114,11 @@ export class TransportCounters {
 
   slip(): void {
     this.#add(OFFSETS.slips, 1);
+  }
+
+  /** Counts a connection or datagram that was given up because of an unexpected error. */
+  error(): void {
+    this.#add(OFFSETS.errors, 1);
   }
 
   drop(reason: number): void {

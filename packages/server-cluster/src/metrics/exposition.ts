@@ -154,6 +154,12 @@ function queryFamilies(exposed: Exposed): string[] {
       named(exposed, OFFSETS.drops, 'reason', DROP_REASONS),
     ),
     family(
+      'dinodns_errors_total',
+      'counter',
+      'Connections and datagrams given up because of an unexpected error.',
+      single(exposed, OFFSETS.errors),
+    ),
+    family(
       'dinodns_response_seconds',
       'histogram',
       'Time from reading a message to its reply being ready.',
@@ -218,6 +224,12 @@ function connectionFamilies(exposed: Exposed): string[] {
       'counter',
       'TCP connections closed for being idle or slow.',
       plain(exposed, ({ connections }) => connections.timedOut),
+    ),
+    family(
+      'dinodns_tcp_connections_displaced_total',
+      'counter',
+      'TCP connections closed, having been idle longest, to make room for others.',
+      plain(exposed, ({ connections }) => connections.displaced),
     ),
   ];
 }

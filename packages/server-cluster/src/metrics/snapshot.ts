@@ -28,6 +28,8 @@ export interface ConnectionTotals {
   readonly accepted: number;
   readonly refused: number;
   readonly timedOut: number;
+  /** Closed, having been idle longest, to make room for others. */
+  readonly displaced: number;
 }
 
 export const NO_SOCKETS: SocketTotals = {
@@ -39,7 +41,13 @@ export const NO_SOCKETS: SocketTotals = {
   kernelDrops: null,
 };
 
-export const NO_CONNECTIONS: ConnectionTotals = { open: 0, accepted: 0, refused: 0, timedOut: 0 };
+export const NO_CONNECTIONS: ConnectionTotals = {
+  open: 0,
+  accepted: 0,
+  refused: 0,
+  timedOut: 0,
+  displaced: 0,
+};
 
 /** Adds the totals of two sockets. */
 export function addSockets(one: SocketTotals, other: SocketTotals): SocketTotals {
@@ -59,5 +67,6 @@ export function addConnections(one: ConnectionTotals, other: ConnectionTotals): 
     accepted: one.accepted + other.accepted,
     refused: one.refused + other.refused,
     timedOut: one.timedOut + other.timedOut,
+    displaced: one.displaced + other.displaced,
   };
 }

@@ -17,12 +17,14 @@ import { messageOf } from '@dinodns-bench/program';
 import { EDNS_UDP_BYTES, HEADER_BYTES, QueryReader } from '@dinodns-bench/wire';
 import { type NetworkHandler, SupportedNetworkType } from 'dinodns/common/network/net.js';
 import type { Gate } from '../framework/gate.ts';
+import { PendingLimit } from '../limits/pending-limit.ts';
 import { ALLOW, type RateLimit, RateLimiter, REFUSE } from '../limits/rate-limiter.ts';
 import { writeSlip } from '../limits/slip.ts';
 import { defaultLog, type Log } from '../log/log.ts';
 import { DROP_REASON, TransportCounters } from '../metrics/counters.ts';
 import { addSockets, NO_SOCKETS, type SocketTotals } from '../metrics/snapshot.ts';
 import type { Responder } from '../table/responder.ts';
+import { Barrier } from './barrier.ts';
 import { type FrameworkPath, NO_HANDLER, toFramework } from './framework-path.ts';
 import { type ManagedNetwork, type SharingOptions, waitUntil } from './managed-network.ts';
 import { canReusePort } from './reuse-port.ts';
@@ -67,6 +69,8 @@ export interface BatchedUdpOptions extends SharingOptions {
   readonly counters?: TransportCounters;
   /** Whether `counters` include latency, which takes two readings of the clock for each batch. Default: true. */
   readonly isTimed?: boolean;
+  /** Shared with the other networks of the process. Default: one of its own. */
+  readonly pending?: PendingLimit;
 }
 
 export class BatchedUdpNetwork implements ManagedNetwork {
@@ -85,6 +89,7 @@ export class BatchedUdpNetwork implements ManagedNetwork {
   readonly #limiter: RateLimiter | null;
   readonly #isTimed: boolean;
   readonly #log: Log;
+  readonly #barrier: Barrier;
   readonly #events = new EventEmitter();
   /** The current datagram; each is parsed once. */
   readonly #query = new QueryReader();
@@ -110,7 +115,10 @@ export class BatchedUdpNetwork implements ManagedNetwork {
     this.#limiter = options.rateLimit === undefined ? null : new RateLimiter(options.rateLimit);
     this.#isTimed = options.isTimed ?? true;
     this.#log = options.log ?? defaultLog();
-    this.#path = { handler: NO_HANDLER, log: this.#log, headroom: 0, transport: 'udp' };
+    this.#barrier = new Barrier(this.#log, this.counters);
+    const pending = options.pending ?? new PendingLimit();
+    const [log, barrier] = [this.#log, this.#barrier];
+    this.#path = { handler: NO_HANDLER, log, headroom: 0, transport: 'udp', barrier, pending };
   }
 
   get handler(): NetworkHandler {
@@ -226,18 +234,23 @@ export class BatchedUdpNetwork implements ManagedNetwork {
     for (let index = 0; index < count; index++) {
       const offset = offsets[index] ?? 0;
       const length = lengths[index] ?? 0;
-      if (!this.#isAdmitted(batch, index, offset, length, start)) continue;
-      const replied =
-        responder === undefined ? -1 : responder.answer(bytes, offset, length, slotBytes, 'udp', query);
-      if (replied > 0) {
-        hits++;
-        counters.reply(bytes, offset, query.type);
-        batch.reply(index, replied);
-      } else if (replied < 0) {
-        this.#askFramework(batch, index, offset, length);
-        isDone = false;
-      } else {
-        counters.drop(DROP_REASON.unanswerable);
+      // An unexpected error costs this datagram its answer, and no other.
+      try {
+        if (!this.#isAdmitted(batch, index, offset, length, start)) continue;
+        const replied =
+          responder === undefined ? -1 : responder.answer(bytes, offset, length, slotBytes, 'udp', query);
+        if (replied > 0) {
+          hits++;
+          counters.reply(bytes, offset, query.type);
+          batch.reply(index, replied);
+        } else if (replied < 0) {
+          this.#askFramework(batch, index, offset, length);
+          isDone = false;
+        } else {
+          counters.drop(DROP_REASON.unanswerable);
+        }
+      } catch (error) {
+        this.#barrier.caught(error);
       }
     }
     if (hits > 0) {
@@ -297,10 +310,9 @@ export class BatchedUdpNetwork implements ManagedNetwork {
       this.#responder?.gate?.draw,
       send,
     );
-    if (outcome === 'unanswerable' && !isCounted) {
-      this.#pending--;
-      this.counters.drop(DROP_REASON.unanswerable);
-    }
+    if (isCounted || outcome === 'pending') return;
+    this.#pending--;
+    this.counters.drop(outcome === 'congested' ? DROP_REASON.congested : DROP_REASON.unanswerable);
   }
 
   #send(reply: Buffer, peer: Peer, type: number, start: number): void {

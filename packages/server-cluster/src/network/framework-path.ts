@@ -9,9 +9,11 @@ import type { Connection, NetworkHandler } from 'dinodns/common/network/net.js';
 import type { DNSResponse } from 'dinodns/types/server.js';
 import { setDraw } from '../framework/observe.ts';
 import { Request } from '../framework/request.ts';
+import type { PendingLimit } from '../limits/pending-limit.ts';
 import type { Log } from '../log/log.ts';
 import { readQuery } from '../wire/query.ts';
 import { encodeResponse, serverFailure } from '../wire/response.ts';
+import type { Barrier } from './barrier.ts';
 
 /** A missing handler is the caller's mistake. It is logged, and clients get SERVFAIL. */
 export const NO_HANDLER: NetworkHandler = () => Promise.reject(new Error('The network has no handler.'));
@@ -23,6 +25,8 @@ export interface FrameworkPath {
   readonly headroom: number;
   /** Over UDP, the client's EDNS limits the reply; over a stream, only the maximum message size does. */
   readonly transport: 'udp' | 'stream';
+  readonly barrier: Barrier;
+  readonly pending: PendingLimit;
 }
 
 /** What happened to a message. */
@@ -31,6 +35,8 @@ export type Outcome =
   | 'unanswerable'
   /** Answered at once because it is malformed or not a query. */
   | 'replied'
+  /** The framework has too many queries already; this one gets no answer. */
+  | 'congested'
   /** Passed to the framework. The reply follows, perhaps before this call returns. */
   | 'pending';
 
@@ -54,12 +60,17 @@ export function toFramework(
     send(headroom === 0 ? read : Buffer.concat([Buffer.alloc(headroom), read]));
     return 'replied';
   }
+  if (!path.pending.enter()) return 'congested';
   const request = new Request(read, connection);
   if (draw !== undefined) setDraw(request, draw);
-  handler(request).then(
-    (response) => respond(path, request, response, send),
-    (error: unknown) => fail(path, request, error, send),
-  );
+  const handled = async () => handler(request);
+  handled()
+    .finally(() => path.pending.leave())
+    .then(
+      (response) => respond(path, request, response, send),
+      (error: unknown) => fail(path, request, error, send),
+    )
+    .catch((error: unknown) => path.barrier.caught(error));
   return 'pending';
 }
 

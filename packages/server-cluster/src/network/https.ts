@@ -16,12 +16,17 @@ import { type NetworkHandler, SupportedNetworkType } from 'dinodns/common/networ
 import { defaultLog, type Log } from '../log/log.ts';
 import { DROP_REASON, TransportCounters } from '../metrics/counters.ts';
 import type { ConnectionTotals } from '../metrics/snapshot.ts';
+import { Barrier } from './barrier.ts';
 import { DNS_MESSAGE, freshSeconds, readRequest } from './https-message.ts';
-import { IdleSweep } from './idle-sweep.ts';
 import { type ManagedNetwork, waitUntil } from './managed-network.ts';
 import { packetSerializer } from './serializer.ts';
 import { StreamAnswers } from './stream-answers.ts';
-import { DEFAULT_IDLE_SECONDS, DEFAULT_MAX_BUFFERED_BYTES, StreamListener } from './stream-listener.ts';
+import {
+  type Admission,
+  DEFAULT_IDLE_SECONDS,
+  DEFAULT_MAX_BUFFERED_BYTES,
+  StreamListener,
+} from './stream-listener.ts';
 import type { TcpNetworkOptions } from './tcp.ts';
 import { MAX_PENDING_QUERIES, MAX_QUERY_BYTES } from './tcp-connection.ts';
 import type { TlsCredentials } from './tls-credentials.ts';
@@ -40,8 +45,7 @@ interface Client {
   readonly session: ServerHttp2Session;
   readonly remoteAddress: string;
   readonly remotePort: number;
-  /** When its last complete query arrived, in milliseconds of `performance.now()`. */
-  lastQueryAt: number;
+  readonly admission: Admission;
   /** Bytes of replies that it has not read. */
   unread: number;
 }
@@ -56,28 +60,31 @@ export class HttpsNetwork implements ManagedNetwork {
   readonly #idleSeconds: number;
   readonly #maxBufferedOctets: number;
   readonly #log: Log;
+  readonly #barrier: Barrier;
   readonly #events = new EventEmitter();
   readonly #answers: StreamAnswers;
   readonly #listener: StreamListener;
   readonly #http: Http2SecureServer;
   readonly #clients = new Map<unknown, Client>();
   #unread = 0;
-  readonly #sweep: IdleSweep;
 
   constructor(options: HttpsNetworkOptions) {
     this.address = options.address;
     this.port = options.port;
     this.counters = options.counters ?? new TransportCounters();
     this.#idleSeconds = options.idleSeconds ?? DEFAULT_IDLE_SECONDS;
-    this.#sweep = new IdleSweep(this.#idleSeconds, () => this.#closeIdle());
     this.#maxBufferedOctets = options.maxBufferedOctets ?? DEFAULT_MAX_BUFFERED_BYTES;
     this.#log = options.log ?? defaultLog();
-    const { responder } = options;
+    const { responder, pending } = options;
     const { counters, networkType: type } = this;
-    this.#answers = new StreamAnswers({ responder, type, headroom: 0, log: this.#log, counters });
+    const barrier = new Barrier(this.#log, counters);
+    this.#barrier = barrier;
+    const log = this.#log;
+    this.#answers = new StreamAnswers({ responder, type, headroom: 0, log, counters, barrier, pending });
     this.#http = this.#createHttp(options.tls);
     this.#listener = new StreamListener({
       ...options,
+      barrier,
       onSocket: (socket) => this.#http.emit('connection', socket.setNoDelay(true)),
       onError: (error) => this.#onError(error),
     });
@@ -125,7 +132,6 @@ export class HttpsNetwork implements ManagedNetwork {
   }
 
   close(): void {
-    this.#sweep.stop();
     for (const { session } of this.#clients.values()) session.destroy();
     this.#listener.close();
   }
@@ -150,8 +156,16 @@ export class HttpsNetwork implements ManagedNetwork {
         maxHeaderListSize: MAX_HEADER_LIST_BYTES,
       },
     });
-    server.on('session', (session) => this.#accept(session));
-    server.on('stream', (stream, headers) => this.#onStream(stream, headers));
+    server.on('session', (session) => {
+      const accept = () => this.#accept(session);
+      this.#barrier.around(accept, () => session.destroy())();
+    });
+    server.on('stream', (stream, headers) => {
+      const serve = () => this.#onStream(stream, headers);
+      this.#barrier.around(serve, () => stream.destroy())();
+    });
+    // Node.js reports a handshake that fails or takes too long, and may leave the connection open.
+    server.on('tlsClientError', (_error, socket) => socket.destroy());
     // A client that speaks no HTTP/2; or a connection that fails, which closes its session.
     server.on('unknownProtocol', (socket) => socket.destroy());
     server.on('sessionError', () => undefined);
@@ -160,18 +174,15 @@ export class HttpsNetwork implements ManagedNetwork {
 
   #accept(session: ServerHttp2Session): void {
     const { remoteAddress = '', remotePort = 0 } = session.socket;
-    const now = performance.now();
-    this.#clients.set(session, {
-      session,
-      remoteAddress,
-      remotePort,
-      lastQueryAt: now,
-      unread: 0,
-    });
-    this.#sweep.start();
+    const admission = this.#listener.admissionOf(session.socket);
+    // Gone, or closed to make room for another one, during the handshake.
+    if (admission === undefined) {
+      session.destroy();
+      return;
+    }
+    this.#clients.set(session, { session, admission, remoteAddress, remotePort, unread: 0 });
     session.once('close', () => {
       this.#clients.delete(session);
-      if (this.#clients.size === 0) this.#sweep.stop();
     });
   }
 
@@ -192,23 +203,28 @@ export class HttpsNetwork implements ManagedNetwork {
   #readBody(stream: ServerHttp2Stream, client: Client): void {
     const chunks: Buffer[] = [];
     let length = 0;
-    stream.on('data', (chunk: Buffer) => {
+    const guarded = <A extends unknown[]>(action: (...values: A) => void) =>
+      this.#barrier.around(action, () => stream.destroy());
+    const read = guarded((chunk: Buffer) => {
       length += chunk.length;
       if (length <= MAX_QUERY_BYTES) chunks.push(chunk);
       else if (!stream.headersSent) this.#refuse(stream, constants.HTTP_STATUS_PAYLOAD_TOO_LARGE);
     });
-    stream.once('end', () => {
+    const end = guarded(() => {
       const [only, ...more] = chunks;
       if (stream.headersSent || stream.destroyed) return;
       const message = only !== undefined && more.length === 0 ? only : Buffer.concat(chunks);
       this.#answer(stream, message, client);
     });
+    stream.on('data', read);
+    stream.once('end', end);
   }
 
   #answer(stream: ServerHttp2Stream, message: Buffer, client: Client): void {
-    client.lastQueryAt = performance.now();
-    const isAnswered = this.#answers.answer(message, client, (reply) => this.#send(stream, reply, client));
-    if (!isAnswered) this.#refuse(stream, constants.HTTP_STATUS_BAD_REQUEST);
+    client.admission.lastQueryAt = performance.now();
+    const outcome = this.#answers.answer(message, client, (reply) => this.#send(stream, reply, client));
+    if (outcome === 'unanswerable') this.#refuse(stream, constants.HTTP_STATUS_BAD_REQUEST);
+    else if (outcome === 'congested') this.#respond(stream, constants.HTTP_STATUS_SERVICE_UNAVAILABLE);
   }
 
   #send(stream: ServerHttp2Stream, reply: Buffer, client: Client): void {
@@ -229,6 +245,11 @@ export class HttpsNetwork implements ManagedNetwork {
   #refuse(stream: ServerHttp2Stream, status: number): void {
     const tooLong = status === constants.HTTP_STATUS_PAYLOAD_TOO_LARGE;
     this.counters.drop(tooLong ? DROP_REASON.oversized : DROP_REASON.unanswerable);
+    this.#respond(stream, status);
+  }
+
+  /** A status without a message. */
+  #respond(stream: ServerHttp2Stream, status: number): void {
     if (stream.destroyed || stream.closed) return;
     stream.respond({ ':status': status }, { endStream: true });
     stream.close(constants.NGHTTP2_NO_ERROR);
@@ -246,15 +267,6 @@ export class HttpsNetwork implements ManagedNetwork {
     }
     this.counters.drop(DROP_REASON.congested);
     greediest?.session.destroy();
-  }
-
-  #closeIdle(): void {
-    const oldest = performance.now() - this.#idleSeconds * 1000;
-    for (const { lastQueryAt, session } of this.#clients.values()) {
-      if (lastQueryAt >= oldest) continue;
-      this.#listener.timeOut();
-      session.destroy();
-    }
   }
 
   #onError(error: Error): void {

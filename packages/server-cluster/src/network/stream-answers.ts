@@ -2,9 +2,11 @@
 import { IGNORE, MAX_MESSAGE_BYTES, QueryReader } from '@dinodns-bench/wire';
 import type { NetworkHandler, SupportedNetworkType } from 'dinodns/common/network/net.js';
 import type { Gate } from '../framework/gate.ts';
+import { PendingLimit } from '../limits/pending-limit.ts';
 import type { Log } from '../log/log.ts';
-import type { TransportCounters } from '../metrics/counters.ts';
+import { DROP_REASON, type TransportCounters } from '../metrics/counters.ts';
 import { DROP, type Responder, TO_FRAMEWORK } from '../table/responder.ts';
+import type { Barrier } from './barrier.ts';
 import { NO_HANDLER, toFramework } from './framework-path.ts';
 
 export interface StreamAnswersOptions {
@@ -15,7 +17,13 @@ export interface StreamAnswersOptions {
   readonly headroom: number;
   readonly log: Log;
   readonly counters: TransportCounters;
+  readonly barrier: Barrier;
+  /** Undefined: one of its own. */
+  readonly pending: PendingLimit | undefined;
 }
+
+/** `congested`: the framework has too many queries; this one is dropped, and counted. */
+export type StreamOutcome = 'answered' | 'unanswerable' | 'congested';
 
 /** The client, for handlers. */
 export interface StreamPeer {
@@ -28,19 +36,20 @@ export class StreamAnswers {
   /** The current message; each is parsed once. */
   readonly query = new QueryReader();
   readonly #options: StreamAnswersOptions;
+  readonly #pending: PendingLimit;
   /** The buffer in which the table writes its answers. */
   readonly #scratch: Buffer;
 
   constructor(options: StreamAnswersOptions) {
     this.#options = options;
+    this.#pending = options.pending ?? new PendingLimit();
     this.#scratch = Buffer.alloc(options.headroom + MAX_MESSAGE_BYTES);
   }
 
   /**
-   * Calls `send` once with the reply, perhaps before this call returns. Returns false, and never calls it, for a
-   * message that must not be answered.
+   * Calls `send` once with the reply, perhaps before this call returns; never, unless the outcome is `answered`.
    */
-  answer(message: Buffer, peer: StreamPeer, send: (reply: Buffer) => void): boolean {
+  answer(message: Buffer, peer: StreamPeer, send: (reply: Buffer) => void): StreamOutcome {
     const start = performance.now();
     const replied = this.#fromTable(message);
     const { headroom, counters } = this.#options;
@@ -50,9 +59,9 @@ export class StreamAnswers {
       counters.tableHits(1);
       this.#count(reply, this.query.type, start);
       send(reply);
-      return true;
+      return 'answered';
     }
-    return replied === DROP ? false : this.#askFramework(message, peer, start, send);
+    return replied === DROP ? 'unanswerable' : this.#askFramework(message, peer, start, send);
   }
 
   /** The length of the reply in the scratch buffer, or the table's `DROP` or `TO_FRAMEWORK`. */
@@ -70,9 +79,10 @@ export class StreamAnswers {
     { remoteAddress, remotePort }: StreamPeer,
     start: number,
     send: (reply: Buffer) => void,
-  ): boolean {
-    const { log, headroom, type, counters, responder } = this.#options;
-    const path = { handler: this.handler, log, headroom, transport: 'stream' } as const;
+  ): StreamOutcome {
+    const { log, headroom, type, counters, responder, barrier } = this.#options;
+    const pending = this.#pending;
+    const path = { handler: this.handler, log, headroom, transport: 'stream', barrier, pending } as const;
     const queried = this.query.type;
     counters.frameworkQuery();
     const respond = (reply: Buffer) => {
@@ -81,7 +91,8 @@ export class StreamAnswers {
     };
     const peer = { remoteAddress, remotePort, type };
     const outcome = toFramework(path, message, peer, this.query, responder?.gate?.draw, respond);
-    return outcome !== 'unanswerable';
+    if (outcome === 'congested') counters.drop(DROP_REASON.congested);
+    return outcome === 'replied' || outcome === 'pending' ? 'answered' : outcome;
   }
 
   #count(reply: Buffer, type: number, start: number): void {

@@ -5,15 +5,17 @@
 import cluster from 'node:cluster';
 import { createServer, type Server, type Socket } from 'node:net';
 import type { ConnectionTotals } from '../metrics/snapshot.ts';
-import { ConnectionCounts } from './connection-counts.ts';
+import type { Barrier } from './barrier.ts';
+import { ConnectionCounts, clientOf, DEFAULT_CLIENT_IPV6_BITS } from './connection-counts.ts';
+import { IdleSweep } from './idle-sweep.ts';
 import type { SharingOptions } from './managed-network.ts';
 import { canReusePort } from './reuse-port.ts';
 
 /** A connection that sends no complete query for this long is closed (RFC 7766, section 6.2.3: a few seconds). */
 export const DEFAULT_IDLE_SECONDS = 10;
-/** Connections per process; further ones are closed at once. */
+/** Connections per process. For a further one, that which has been idle longest is closed. */
 export const DEFAULT_MAX_CONNECTIONS = 1024;
-/** Connections per client address, so that one client cannot take them all. */
+/** Connections per client, so that one cannot take them all. */
 export const DEFAULT_MAX_CONNECTIONS_PER_CLIENT = 256;
 /** Queries and answers buffered for all connections of one process together. */
 export const DEFAULT_MAX_BUFFERED_BYTES = 64 * 1024 * 1024;
@@ -26,14 +28,24 @@ export interface TcpLimits {
   readonly maxConnections?: number;
   /** Default: 256. */
   readonly maxConnectionsPerClient?: number;
+  /** Leading bits of an IPv6 address that are one client, 1 to 128. Default: 64. */
+  readonly clientIpv6Bits?: number;
   /** Beyond this, the connection that buffers most is closed. Default: 64 MiB. */
   readonly maxBufferedOctets?: number;
+}
+
+/** A connection, from its first byte on. */
+export interface Admission {
+  readonly socket: Socket;
+  /** When it was accepted, or its last complete query arrived, in milliseconds of `performance.now()`. */
+  lastQueryAt: number;
 }
 
 export interface StreamListenerOptions extends SharingOptions, TcpLimits {
   /** IPv4 or IPv6 address; `::` also accepts IPv4. */
   readonly address: string;
   onSocket(socket: Socket): void;
+  readonly barrier: Barrier;
   /** A failure after `open` has resolved. */
   onError(error: Error): void;
 }
@@ -42,16 +54,24 @@ export class StreamListener {
   readonly server: Server;
   readonly #options: StreamListenerOptions;
   readonly #counts: ConnectionCounts;
-  readonly #sockets = new Set<Socket>();
+  readonly #most: number;
+  readonly #idleSeconds: number;
+  readonly #sweep: IdleSweep;
+  /** By address and port of the client, because TLS hides the socket beneath it. */
+  readonly #admissions = new Map<string, Admission>();
 
   constructor(options: StreamListenerOptions) {
     this.#options = options;
     this.#counts = new ConnectionCounts(
       options.maxConnectionsPerClient ?? DEFAULT_MAX_CONNECTIONS_PER_CLIENT,
     );
-    this.server = createServer({ allowHalfOpen: true }, (socket) => this.#accept(socket));
-    this.server.maxConnections = options.maxConnections ?? DEFAULT_MAX_CONNECTIONS;
-    this.server.on('drop', () => this.#counts.refuse());
+    this.#most = options.maxConnections ?? DEFAULT_MAX_CONNECTIONS;
+    this.#idleSeconds = options.idleSeconds ?? DEFAULT_IDLE_SECONDS;
+    this.#sweep = new IdleSweep(this.#idleSeconds, () => this.#closeIdle());
+    this.server = createServer({ allowHalfOpen: true }, (socket) => {
+      const accept = () => this.#accept(socket);
+      options.barrier.around(accept, () => socket.destroy())();
+    });
   }
 
   get totals(): ConnectionTotals {
@@ -75,11 +95,6 @@ export class StreamListener {
     });
   }
 
-  /** Counts a connection that is being closed for being idle. */
-  timeOut(): void {
-    this.#counts.timeOut();
-  }
-
   /** Accepts no more connections. */
   stop(): void {
     this.server.close();
@@ -87,22 +102,67 @@ export class StreamListener {
 
   /** Ends all connections at once. */
   close(): void {
+    this.#sweep.stop();
     this.server.close();
-    for (const socket of this.#sockets) socket.destroy();
+    for (const { socket } of this.#admissions.values()) socket.destroy();
+  }
+
+  /** Undefined for a client that is gone. */
+  admissionOf({
+    remoteAddress,
+    remotePort,
+  }: Pick<Socket, 'remoteAddress' | 'remotePort'>): Admission | undefined {
+    return this.#admissions.get(keyOf(remoteAddress, remotePort));
   }
 
   #accept(socket: Socket): void {
-    const address = socket.remoteAddress ?? '';
-    if (!this.#counts.add(address)) {
-      socket.on('error', () => undefined);
+    socket.on('error', () => socket.destroy());
+    const { remoteAddress, remotePort } = socket;
+    // Reset before it was accepted: there is nobody to answer.
+    if (remoteAddress === undefined) {
+      this.#counts.refuse();
       socket.destroy();
       return;
     }
-    this.#sockets.add(socket);
+    const client = clientOf(remoteAddress, this.#options.clientIpv6Bits ?? DEFAULT_CLIENT_IPV6_BITS);
+    if (!this.#counts.add(client)) {
+      socket.destroy();
+      return;
+    }
+    if (this.#admissions.size >= this.#most) this.#displaceIdlest();
+    const key = keyOf(remoteAddress, remotePort);
+    this.#admissions.set(key, { socket, lastQueryAt: performance.now() });
+    this.#sweep.start();
     socket.once('close', () => {
-      this.#sockets.delete(socket);
-      this.#counts.remove(address);
+      if (this.#admissions.get(key)?.socket === socket) this.#admissions.delete(key);
+      this.#counts.remove(client);
+      if (this.#admissions.size === 0) this.#sweep.stop();
     });
     this.#options.onSocket(socket);
   }
+
+  /** Whatever keeps it open: a handshake that does not end, a session without streams, half a query. */
+  #closeIdle(): void {
+    const oldest = performance.now() - this.#idleSeconds * 1000;
+    for (const { socket, lastQueryAt } of this.#admissions.values()) {
+      if (lastQueryAt >= oldest) continue;
+      this.#counts.timeOut();
+      socket.destroy();
+    }
+  }
+
+  /** Clients that keep asking stay, whoever takes all other connections (RFC 7766, section 6.2.3). */
+  #displaceIdlest(): void {
+    let idlest: [string, Admission] | undefined;
+    for (const entry of this.#admissions)
+      if (entry[1].lastQueryAt < (idlest?.[1].lastQueryAt ?? Number.POSITIVE_INFINITY)) idlest = entry;
+    if (idlest === undefined) return;
+    this.#counts.displace();
+    this.#admissions.delete(idlest[0]);
+    idlest[1].socket.destroy();
+  }
+}
+
+function keyOf(address: string | undefined, port: number | undefined): string {
+  return `${address} ${port}`;
 }

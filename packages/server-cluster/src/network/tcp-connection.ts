@@ -4,6 +4,8 @@
  * stop reading while the client does not read its answers or too many of its queries are pending.
  */
 import type { Socket } from 'node:net';
+import type { Barrier } from './barrier.ts';
+import type { Admission } from './stream-listener.ts';
 
 /** The longest query that we read. A question has at most 271 bytes; padding (RFC 7830) adds a few hundred. */
 export const MAX_QUERY_BYTES = 4096;
@@ -14,6 +16,7 @@ const LENGTH_BYTES = 2;
 const NOTHING = Buffer.alloc(0);
 
 export interface ConnectionOwner {
+  readonly barrier: Barrier;
   /** A complete query. The callee calls `connection.send` with the answer, or `connection.skip`. */
   onQuery(message: Buffer, connection: TcpConnection): void;
   /** More output is waiting than the client reads. */
@@ -25,8 +28,7 @@ export class TcpConnection {
   readonly socket: Socket;
   readonly remoteAddress: string;
   readonly remotePort: number;
-  /** When the last complete query arrived, in milliseconds of `performance.now()`. */
-  lastQueryAt = performance.now();
+  readonly #admission: Admission;
   readonly #owner: ConnectionOwner;
   #rest: Buffer = NOTHING;
   #pending = 0;
@@ -35,22 +37,44 @@ export class TcpConnection {
   /** Set while queries are handed over, so that an immediate answer does not re-enter the loop. */
   #handingOver = false;
 
-  constructor(socket: Socket, owner: ConnectionOwner) {
+  constructor(socket: Socket, admission: Admission, owner: ConnectionOwner) {
     this.socket = socket;
+    this.#admission = admission;
     this.#owner = owner;
     this.remoteAddress = socket.remoteAddress ?? '';
     this.remotePort = socket.remotePort ?? 0;
     socket.setNoDelay(true);
-    socket.on('data', (chunk) => this.#read(chunk));
-    socket.on('drain', () => this.#continue());
+    const guarded = <A extends unknown[]>(action: (...values: A) => void) =>
+      owner.barrier.around(action, () => socket.destroy());
+    socket.on(
+      'data',
+      guarded((chunk: Buffer) => this.#read(chunk)),
+    );
+    socket.on(
+      'drain',
+      guarded(() => this.#continue()),
+    );
     // A client that has sent its last query may still be waiting for answers (RFC 7766, section 6.2.4).
-    socket.on('end', () => {
-      this.#clientEnded = true;
-      this.#endIfDone();
-    });
+    socket.on(
+      'end',
+      guarded(() => {
+        this.#clientEnded = true;
+        this.#endIfDone();
+      }),
+    );
     // A client may reset the connection; `close` follows.
     socket.on('error', () => socket.destroy());
     socket.on('close', () => owner.onClosed(this));
+  }
+
+  /** When the last complete query arrived, in milliseconds of `performance.now()`. */
+  get lastQueryAt(): number {
+    return this.#admission.lastQueryAt;
+  }
+
+  /** It is not idle. */
+  touch(): void {
+    this.#admission.lastQueryAt = performance.now();
   }
 
   get pending(): number {
@@ -143,7 +167,7 @@ export class TcpConnection {
       }
       const message = this.#rest.subarray(LENGTH_BYTES, LENGTH_BYTES + length);
       this.#rest = this.#rest.subarray(LENGTH_BYTES + length);
-      this.lastQueryAt = performance.now();
+      this.touch();
       this.#pending++;
       this.#owner.onQuery(message, this);
     }

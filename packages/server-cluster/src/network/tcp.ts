@@ -9,12 +9,13 @@ import { messageOf } from '@dinodns-bench/program';
 import { CLASS, GOOD } from '@dinodns-bench/wire';
 import { type NetworkHandler, SupportedNetworkType } from 'dinodns/common/network/net.js';
 import type { Gate } from '../framework/gate.ts';
+import type { PendingLimit } from '../limits/pending-limit.ts';
 import { defaultLog, type Log } from '../log/log.ts';
 import { DROP_REASON, TransportCounters } from '../metrics/counters.ts';
 import type { ConnectionTotals } from '../metrics/snapshot.ts';
 import type { Responder } from '../table/responder.ts';
 import { isTransfer, type Transfers } from '../transfer/transfer.ts';
-import { IdleSweep } from './idle-sweep.ts';
+import { Barrier } from './barrier.ts';
 import { type ManagedNetwork, type SharingOptions, waitUntil } from './managed-network.ts';
 import { packetSerializer } from './serializer.ts';
 import { StreamAnswers } from './stream-answers.ts';
@@ -44,6 +45,8 @@ export interface TcpNetworkOptions extends SharingOptions, TcpLimits {
   /** Default: errors and warnings as JSON on standard error. */
   readonly log?: Log;
   readonly counters?: TransportCounters;
+  /** Shared with the other networks of the process. Default: one of its own. */
+  readonly pending?: PendingLimit;
 }
 
 export class RobustTcpNetwork implements ManagedNetwork, ConnectionOwner {
@@ -53,6 +56,7 @@ export class RobustTcpNetwork implements ManagedNetwork, ConnectionOwner {
   port: number;
   readonly serializer = packetSerializer;
   readonly counters: TransportCounters;
+  readonly barrier: Barrier;
   readonly #idleSeconds: number;
   readonly #maxBufferedOctets: number;
   readonly #transfers: Transfers | undefined;
@@ -62,7 +66,6 @@ export class RobustTcpNetwork implements ManagedNetwork, ConnectionOwner {
   readonly #listener: StreamListener;
   readonly #tls: TlsServer | undefined;
   readonly #connections = new Set<TcpConnection>();
-  readonly #sweep: IdleSweep;
 
   constructor(options: TcpNetworkOptions) {
     const { tls } = options;
@@ -71,20 +74,23 @@ export class RobustTcpNetwork implements ManagedNetwork, ConnectionOwner {
     this.port = options.port;
     this.counters = options.counters ?? new TransportCounters();
     this.#idleSeconds = options.idleSeconds ?? DEFAULT_IDLE_SECONDS;
-    this.#sweep = new IdleSweep(this.#idleSeconds, () => this.#closeIdle());
     this.#maxBufferedOctets = options.maxBufferedOctets ?? DEFAULT_MAX_BUFFERED_BYTES;
     this.#transfers = options.transfers;
     this.#log = options.log ?? defaultLog();
+    this.barrier = new Barrier(this.#log, this.counters);
     this.#answers = new StreamAnswers({
       responder: options.responder,
       type: this.networkType,
       headroom: LENGTH_BYTES,
       log: this.#log,
       counters: this.counters,
+      barrier: this.barrier,
+      pending: options.pending,
     });
     this.#tls = tls === undefined ? undefined : this.#createTls(tls);
     this.#listener = new StreamListener({
       ...options,
+      barrier: this.barrier,
       onSocket: (socket) => {
         if (this.#tls === undefined) this.#serve(socket);
         else this.#tls.emit('connection', socket);
@@ -140,7 +146,6 @@ export class RobustTcpNetwork implements ManagedNetwork, ConnectionOwner {
   }
 
   close(): void {
-    this.#sweep.stop();
     for (const { socket } of this.#connections) socket.destroy();
     this.#listener.close();
   }
@@ -155,11 +160,13 @@ export class RobustTcpNetwork implements ManagedNetwork, ConnectionOwner {
 
   onQuery(message: Buffer, connection: TcpConnection): void {
     if (this.#transfer(message, connection)) return;
-    const isAnswered = this.#answers.answer(message, connection, (reply) => {
+    const outcome = this.#answers.answer(message, connection, (reply) => {
       reply.writeUInt16BE(reply.length - LENGTH_BYTES, 0);
       connection.send(reply);
     });
-    if (!isAnswered) this.#hangUp(connection);
+    if (outcome === 'unanswerable') this.#hangUp(connection);
+    // The client asks again (RFC 7766, section 6.2.4: it must be ready for an answer that does not come).
+    else if (outcome === 'congested') connection.skip();
   }
 
   onBacklog(): void {
@@ -177,7 +184,6 @@ export class RobustTcpNetwork implements ManagedNetwork, ConnectionOwner {
 
   onClosed(connection: TcpConnection): void {
     this.#connections.delete(connection);
-    if (this.#connections.size === 0) this.#sweep.stop();
   }
 
   /** Starts a zone transfer if the query asks for one that this client may have; returns whether it did. */
@@ -207,24 +213,23 @@ export class RobustTcpNetwork implements ManagedNetwork, ConnectionOwner {
   #createTls(credentials: TlsCredentials): TlsServer {
     const handshakeTimeout = this.#idleSeconds * 1000;
     const options = { ...credentials, ALPNProtocols: ['dot'], handshakeTimeout };
-    const server = createTlsServer(options, (socket) => this.#serve(socket));
+    const server = createTlsServer(options, (socket) => {
+      const serve = () => this.#serve(socket);
+      this.barrier.around(serve, () => socket.destroy())();
+    });
     // Node.js reports a handshake that takes too long, and leaves the connection open.
     server.on('tlsClientError', (_error, socket) => socket.destroy());
     return server;
   }
 
   #serve(socket: Socket): void {
-    this.#connections.add(new TcpConnection(socket, this));
-    this.#sweep.start();
-  }
-
-  #closeIdle(): void {
-    const oldest = performance.now() - this.#idleSeconds * 1000;
-    for (const connection of this.#connections) {
-      if (connection.lastQueryAt >= oldest) continue;
-      this.#listener.timeOut();
-      connection.socket.destroy();
+    const admission = this.#listener.admissionOf(socket);
+    // Gone, or closed to make room for another one, during the handshake.
+    if (admission === undefined) {
+      socket.destroy();
+      return;
     }
+    this.#connections.add(new TcpConnection(socket, admission, this));
   }
 
   #onError(error: Error): void {

@@ -3,6 +3,7 @@
  * middleware and handlers, so that these see every query first, as in any other DinoDNS server. A query that none
  * of them would touch is answered from the store's answer table, before it becomes an object.
  */
+
 import { DefaultServer } from 'dinodns/common/server/index.js';
 import type { Handler } from 'dinodns/types/server.js';
 import { WORKERS_VARIABLE } from '../cluster/messages.ts';
@@ -12,6 +13,7 @@ import type { Ports } from '../endpoint/ports.ts';
 import { bindError } from '../errors.ts';
 import { Gate } from '../framework/gate.ts';
 import { CaseInsensitiveRouter } from '../framework/router.ts';
+import { PendingLimit } from '../limits/pending-limit.ts';
 import { Counters } from '../metrics/counters.ts';
 import {
   addConnections,
@@ -196,7 +198,9 @@ export const dinodnsProfile: Profile = {
     const counters = new Counters();
     const { allowTransfer } = options;
     const transfers = allowTransfer.length === 0 ? {} : { transfers: new Transfers(store, allowTransfer) };
-    const common = { port, reusePort, log, ...(database === undefined ? { responder } : {}) };
+    // One for all networks: what it bounds is the memory of the process.
+    const pending = new PendingLimit(options.maxPending);
+    const common = { port, reusePort, log, pending, ...(database === undefined ? { responder } : {}) };
     const streams = { ...common, ...tcp };
     const credentials = options.tls === undefined ? undefined : readCredentials(options.tls);
     /** On each address, if the options have this port. */

@@ -60,6 +60,7 @@ function unsupported(options: ResolvedOptions) {
   const ours = [
     options.metrics === undefined ? undefined : 'metrics',
     options.rateLimit === undefined ? undefined : 'response rate limiting',
+    options.maxPending === undefined ? undefined : 'a limit of pending queries',
     options.zoneFiles === undefined ? undefined : 'zone files',
     options.store === undefined ? undefined : 'database',
     options.allowTransfer.length === 0 ? undefined : 'zone transfers',

@@ -1,5 +1,6 @@
 /** Zone transfers (RFC 5936): which clients may have them, and how the messages are sent. */
 import { once } from 'node:events';
+import { isIP } from 'node:net';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { RCODE, TYPE } from '@dinodns-bench/wire';
 import { addressBytes, type ClientNetwork, contains } from '../limits/networks.ts';
@@ -23,7 +24,9 @@ export class Transfers {
     this.#networks = networks;
   }
 
+  /** False for a client whose address is not known, because it is gone. */
   allows(address: string): boolean {
+    if (isIP(address) === 0) return false;
     const bytes = addressBytes(address);
     return this.#networks.some((network) => contains(network, bytes, 0));
   }
@@ -48,7 +51,7 @@ export class Transfers {
       if (message.length > 0) {
         onMessage(message);
         // Not idle: the client is reading its answer.
-        connection.lastQueryAt = performance.now();
+        connection.touch();
         if (!socket.write(message)) await drained(connection);
       }
       await nextTurn();
