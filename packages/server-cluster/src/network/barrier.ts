@@ -13,7 +13,7 @@ export class Barrier {
   readonly #log: Log;
   readonly #counters: Pick<TransportCounters, 'error'>;
   #loggedAt = Number.NEGATIVE_INFINITY;
-  #unlogged = 0;
+  #omitted = 0;
 
   constructor(log: Log, counters: Pick<TransportCounters, 'error'>) {
     this.#log = log;
@@ -37,16 +37,16 @@ export class Barrier {
     this.#counters.error();
     const now = performance.now();
     if (now - this.#loggedAt < LOG_EVERY_SECONDS * 1000) {
-      this.#unlogged++;
+      this.#omitted++;
       return;
     }
     const details = error instanceof Error ? error.stack : messageOf(error);
-    const more = this.#unlogged === 0 ? {} : { unlogged: this.#unlogged };
+    const more = this.#omitted === 0 ? {} : { omitted: this.#omitted };
     this.#log.error(
       { error: details, ...more },
       'An unexpected error; one client is affected. Please report it',
     );
     this.#loggedAt = now;
-    this.#unlogged = 0;
+    this.#omitted = 0;
   }
 }

@@ -37,11 +37,16 @@ interface Target {
  * layout (a `ZoneSet`, or a file of one) take about a second. Rejects with `E_ZONES` or `E_UNREADABLE`, naming the
  * zone and the record.
  */
-export function loadStore(
+export async function loadStore(
   store: ZoneStore,
   source: ZoneSource,
   { yieldEvery = 1000 }: LoadOptions = {},
 ): Promise<void> {
+  await addAll(store, source, yieldEvery);
+  await store.data.denials.prepare(nextTurn);
+}
+
+function addAll(store: ZoneStore, source: ZoneSource, yieldEvery: number): Promise<void> {
   const template = zoneTemplate(source);
   if (template !== undefined) return addTemplate(store, template, yieldEvery);
   if (source instanceof ZonesFile) return source.addTo(store, yieldEvery, nextTurn);
@@ -63,6 +68,7 @@ export async function loadZoneFile(
     const path = join(directory, 'zone.records');
     const zone = await readInto(path, origin === undefined ? { file } : { file, origin });
     await new RecordsFile(path, originFromText(zone)).addTo(store, yieldEvery, nextTurn);
+    await store.data.denials.prepare(nextTurn);
   } finally {
     await rm(directory, { recursive: true, force: true });
   }

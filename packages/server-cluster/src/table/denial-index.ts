@@ -1,6 +1,6 @@
 /**
- * The NSEC or NSEC3 records of each zone in order, to find the one that covers a nonexistent name. Built on first
- * use after such records change; look-ups allocate nothing.
+ * The NSEC or NSEC3 records of each zone in order, to find the one that covers a nonexistent name. Loading zones ends with building
+ * it, in slices that let queries through; later changes move single records. Look-ups allocate nothing.
  */
 import { LOWER_CASE, TYPE, u16 } from '@dinodns-bench/wire';
 import { MAX_NSEC3_ITERATIONS } from '@dinodns-bench/zones';
@@ -17,24 +17,93 @@ export interface Denials {
   readonly hashing: { readonly salt: Uint8Array; readonly iterations: number } | null;
 }
 
-export class DenialIndex {
-  #data: ZoneData | undefined;
-  #changes = -1;
-  readonly #zones = new Map<number, Denials>();
+/** Work between two pauses, each about two milliseconds. */
+const NAMES_PER_SLICE = 5000;
+const SORTED_PER_SLICE = 2000;
+const MERGED_PER_SLICE = 10_000;
 
-  /** The records of the zone with this apex; undefined if it is not signed. */
-  of(data: ZoneData, apex: number): Denials | undefined {
-    if (this.#data !== data || this.#changes !== data.denialChanges) this.#build(data);
-    return this.#zones.get(apex);
+/** Each change copies a zone's order. After more of them without a look-up, the next one builds it anew. */
+const MAX_CHANGES = 64;
+
+interface Keyed {
+  readonly node: number;
+  readonly key: string;
+}
+
+export class DenialIndex {
+  readonly #data: ZoneData;
+  /** By apex; undefined until it is built. */
+  #zones: Map<number, Denials> | undefined;
+  #changes = 0;
+
+  constructor(data: ZoneData) {
+    this.#data = data;
   }
 
-  #build(data: ZoneData): void {
-    this.#data = data;
-    this.#changes = data.denialChanges;
-    this.#zones.clear();
+  /** The records of the zone with this apex; undefined if it is not signed. */
+  of(apex: number): Denials | undefined {
+    this.#changes = 0;
+    if (this.#zones === undefined) for (const _pause of this.#build());
+    return this.#zones?.get(apex);
+  }
+
+  /** Builds the index. Names must not change meanwhile; `pause` is awaited about every two milliseconds. */
+  async prepare(pause: () => Promise<unknown>): Promise<void> {
+    if (this.#zones !== undefined) return;
+    for (const _pause of this.#build()) await pause();
+  }
+
+  /** Zones begin or end elsewhere: everything may be in another zone. */
+  invalidate(): void {
+    this.#zones = undefined;
+  }
+
+  /** A name has such records now, or has none any more. Called while the name exists. */
+  change(node: number, isOwner: boolean): void {
+    if (this.#zones === undefined) return;
+    this.#changes++;
+    const apex = apexOf(this.#data, node);
+    const denials = this.#zones.get(apex);
+    // The first record of a zone decides how its names are compared.
+    if (denials === undefined || this.#changes > MAX_CHANGES) {
+      this.invalidate();
+      return;
+    }
+    const { nodes, hashing } = denials;
+    const others = nodes.filter((other) => other !== node);
+    const isHashed = (this.#data.flagsOf(node) & SHAPE_FLAG.nsec) === 0;
+    if (!isOwner) this.#zones.set(apex, { nodes: others, hashing });
+    else if (isHashed === (hashing !== null))
+      this.#zones.set(apex, { nodes: this.#with(others, node, isHashed), hashing });
+    else this.invalidate();
+  }
+
+  /** The nodes and one more, in its place. */
+  #with(nodes: Int32Array, node: number, isHashed: boolean): Int32Array {
+    const keyOf = isHashed ? labelText : canonicalKey;
+    const key = keyOf(this.#data, node);
+    let [low, high] = [0, nodes.length];
+    while (low < high) {
+      const middle = (low + high) >>> 1;
+      if (keyOf(this.#data, nodes[middle] ?? NONE) < key) low = middle + 1;
+      else high = middle;
+    }
+    const more = new Int32Array(nodes.length + 1);
+    more.set(nodes.subarray(0, low));
+    more[low] = node;
+    more.set(nodes.subarray(low), low + 1);
+    return more;
+  }
+
+  /** Yields where others may have a turn. */
+  *#build(): Generator<void, void, void> {
+    const data = this.#data;
+    const zones = new Map<number, Denials>();
     const plain = new Map<number, number[]>();
     const hashed = new Map<number, number[]>();
+    let seen = 0;
     for (const node of data.names.nodes()) {
+      if (++seen % NAMES_PER_SLICE === 0) yield;
       const flags = data.flagsOf(node);
       if ((flags & (SHAPE_FLAG.nsec | SHAPE_FLAG.nsec3)) === 0) continue;
       const groups = (flags & SHAPE_FLAG.nsec) === 0 ? hashed : plain;
@@ -43,17 +112,16 @@ export class DenialIndex {
       if (group === undefined) groups.set(apex, [node]);
       else group.push(node);
     }
-    for (const [apex, nodes] of plain) {
-      this.#zones.set(apex, { nodes: inOrder(nodes, (node) => canonicalKey(data, node)), hashing: null });
-    }
+    for (const [apex, nodes] of plain)
+      zones.set(apex, { nodes: yield* inOrder(nodes, (node) => canonicalKey(data, node)), hashing: null });
     for (const [apex, nodes] of hashed) {
-      const first = nodes[0] ?? NONE;
-      const sorted = inOrder(nodes, (node) => labelText(data, node));
-      const hashing = hashingOf(data, first);
+      if (zones.has(apex)) continue;
+      const hashing = hashingOf(data, nodes[0] ?? NONE);
       // Zone files with more are refused; of other zones, a denial must not cost more than answering a thousand queries.
       if (hashing.iterations > MAX_NSEC3_ITERATIONS) continue;
-      if (!this.#zones.has(apex)) this.#zones.set(apex, { nodes: sorted, hashing });
+      zones.set(apex, { nodes: yield* inOrder(nodes, (node) => labelText(data, node)), hashing });
     }
+    this.#zones = zones;
   }
 }
 
@@ -64,10 +132,42 @@ function apexOf(data: ZoneData, node: number): number {
   return apex;
 }
 
-function inOrder(nodes: readonly number[], keyOf: (node: number) => string): Int32Array {
-  const keyed = nodes.map((node) => ({ node, key: keyOf(node) }));
-  keyed.sort((one, other) => (one.key < other.key ? -1 : 1));
-  return Int32Array.from(keyed, ({ node }) => node);
+/** Merge sort, since a single call of `sort` for a million names takes seconds. */
+function* inOrder(
+  nodes: readonly number[],
+  keyOf: (node: number) => string,
+): Generator<void, Int32Array, void> {
+  let runs: Keyed[][] = [];
+  for (let from = 0; from < nodes.length; from += SORTED_PER_SLICE) {
+    const run = nodes.slice(from, from + SORTED_PER_SLICE).map((node) => ({ node, key: keyOf(node) }));
+    runs.push(run.sort((one, other) => (one.key < other.key ? -1 : 1)));
+    yield;
+  }
+  while (runs.length > 1) {
+    const longer: Keyed[][] = [];
+    for (let index = 0; index < runs.length; index += 2)
+      longer.push(yield* merged(runs[index] ?? [], runs[index + 1] ?? []));
+    runs = longer;
+  }
+  const sorted = new Int32Array(nodes.length);
+  for (const [index, { node }] of (runs[0] ?? []).entries()) sorted[index] = node;
+  return sorted;
+}
+
+function* merged(one: readonly Keyed[], other: readonly Keyed[]): Generator<void, Keyed[], void> {
+  const all: Keyed[] = [];
+  let [left, right] = [0, 0];
+  for (;;) {
+    const [first, second] = [one[left], other[right]];
+    if (all.length % MERGED_PER_SLICE === MERGED_PER_SLICE - 1) yield;
+    if (first !== undefined && (second === undefined || first.key < second.key)) {
+      all.push(first);
+      left++;
+    } else if (second !== undefined) {
+      all.push(second);
+      right++;
+    } else return all;
+  }
 }
 
 /**

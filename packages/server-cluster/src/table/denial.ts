@@ -5,7 +5,6 @@
  */
 import { TYPE } from '@dinodns-bench/wire';
 import { NONE } from './arena.ts';
-import { DenialIndex } from './denial-index.ts';
 import { findSet } from './find-set.ts';
 import type { Finder } from './finder.ts';
 import { NameSearch } from './name-search.ts';
@@ -19,7 +18,6 @@ const MAX_PROOFS = 64;
 export class DenialWriter {
   readonly #reply: ReplyWriter;
   readonly #signed: SignedWriter;
-  readonly #index = new DenialIndex();
   readonly #search = new NameSearch();
   /** The owners of the records to write, their zones, and the offsets of the zones' names in the message. */
   readonly #nodes = new Int32Array(MAX_PROOFS);
@@ -100,7 +98,7 @@ export class DenialWriter {
     if (!this.#signed.dnssecOk || apex === NONE) return false;
     // Without a signature over its SOA record a zone is not signed, so there is nothing to look for.
     if (this.#signed.signaturesOf(data, TYPE.SOA, apex) === NONE) return false;
-    const denials = this.#index.of(data, apex);
+    const denials = data.denials.of(apex);
     if (denials === undefined) return false;
     this.#isHashed = denials.hashing !== null;
     this.#apex = apex;

@@ -5,6 +5,7 @@
 import { lowerCaseName } from '@dinodns-bench/wire';
 import * as arena from './arena.ts';
 import * as layout from './block-layout.ts';
+import { DenialIndex } from './denial-index.ts';
 import { NameTree } from './name-tree.ts';
 import { RecordSets } from './record-sets.ts';
 import { joinSignatures, splitSignatures } from './signatures.ts';
@@ -19,8 +20,7 @@ const DENIALS = SHAPE_FLAG.nsec | SHAPE_FLAG.nsec3;
 export class ZoneData {
   readonly names = new NameTree();
   readonly sets = new RecordSets();
-  /** Incremented whenever NSEC or NSEC3 records, or other records at their names, change. */
-  denialChanges = 0;
+  readonly denials = new DenialIndex(this);
   /** Labels of the longest zone name so far: no zone is below a name with as many. */
   longestZone = 0;
 
@@ -81,11 +81,13 @@ export class ZoneData {
   #setShape(node: number, shape: number): void {
     const before = this.names.shapeOf(node);
     const flags = this.#flagsOfShape(shape);
-    if (((this.#flagsOfShape(before) | flags) & DENIALS) !== 0) this.denialChanges++;
+    const old = this.#flagsOfShape(before);
     if ((flags & SHAPE_FLAG.soa) !== 0)
       this.longestZone = Math.max(this.longestZone, this.names.labelCount(node));
     this.sets.retain(shape);
     this.names.setShape(node, shape);
     this.sets.release(before);
+    if (((old ^ flags) & SHAPE_FLAG.soa) !== 0) this.denials.invalidate();
+    else if (((old ^ flags) & DENIALS) !== 0) this.denials.change(node, (flags & DENIALS) !== 0);
   }
 }
