@@ -46,6 +46,15 @@ describe('a server', () => {
     expect(resultOf(stdout)).toMatchObject({ qps: 0, lostRatio: 1, latencySeconds: null });
   });
 
+  it('gets queries that are longer than usual, as with a long EDNS option', async () => {
+    const { port, queries } = await startServer((query, reply) => reply(answerTo(query)));
+    const option = `65001:${'ab'.repeat(5000)}`;
+    const { status, stderr } = await dnscannon(['-d', '0.5', '-E', option, `127.0.0.1:${port}`]);
+    expect(stderr).not.toContain('E_INTERNAL');
+    expect(status).toBe(0);
+    expect(queries[0]?.length).toBeGreaterThan(5000);
+  });
+
   it('that refuses (ICMP) is noticed after a second, not at the end', async () => {
     const { status, stdout, stderr } = await dnscannon([
       '-d',

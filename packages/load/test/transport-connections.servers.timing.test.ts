@@ -256,6 +256,17 @@ describe('TCP that goes wrong', () => {
     await until(() => transport.ready(0));
   });
 
+  test('so is one without a limit of pipelining, however much is sent on it', async () => {
+    const port = await serve((socket) => socket.resume());
+    const { ask, seen, until } = await client('tcp', port, { timeoutSeconds: 0.3 });
+    for (let id = 0; seen.failures.length === 0 && id < 200; id++) {
+      await ask(0, id, 'example.test').catch(() => undefined);
+      await new Promise((resolve) => setTimeout(resolve, 10));
+    }
+    await until(() => seen.failures.length > 0);
+    expect(seen.failures[0]?.failure).toBe('timeout');
+  });
+
   test('queries are sent from the source addresses in turn', async () => {
     const peers = new Set<string>();
     const port = await serve((socket) => peers.add(socket.remoteAddress ?? ''));

@@ -31,7 +31,9 @@ export class StreamLane implements ConnectionLane {
   /** Queries sent on this connection, and those unanswered. */
   #sent = 0;
   #unanswered = 0;
-  #lastActivityNs = 0;
+  #receivedNs = 0;
+  /** Since when answers are missing: the last one, or the first query after it. */
+  #waitingSinceNs = 0;
   #buffer: Uint8Array;
   #used = 0;
   readonly #retry = createRetry();
@@ -54,7 +56,8 @@ export class StreamLane implements ConnectionLane {
         // Data before the first query, or after the connection was given up, is not an answer.
         if (own === undefined || this.#socket !== own) return true;
         counts.bytesReceived += count;
-        this.#lastActivityNs = nowNs();
+        this.#receivedNs = nowNs();
+        this.#waitingSinceNs = this.#receivedNs;
         reader.push(bytes, count);
         this.#renewIfUsedUp();
         return true;
@@ -83,7 +86,7 @@ export class StreamLane implements ConnectionLane {
 
   #deliver(bytes: Uint8Array, offset: number, length: number): void {
     if (this.#unanswered > 0) this.#unanswered -= 1;
-    this.#shared.handler.onMessage(this.#lane, bytes, offset, length, this.#lastActivityNs, false);
+    this.#shared.handler.onMessage(this.#lane, bytes, offset, length, this.#receivedNs, false);
   }
 
   /** The connection was not closed by us. */
@@ -151,18 +154,20 @@ export class StreamLane implements ConnectionLane {
   }
 
   /**
-   * Gives up a connection that has been blocked by missing answers for longer than the timeout. Used up: a new one
-   * replaces it, and its lost queries have been counted. Full: that is a failure.
+   * Gives up a connection on which queries wait and nothing has come for longer than the timeout. Used up: a new one
+   * replaces it, and its lost queries have been counted. Otherwise that is a failure.
    */
   checkStalled(now: number): void {
-    if (this.#socket === null || now - this.#lastActivityNs < this.#shared.timeoutSeconds * 1e9) return;
-    if (this.#isUsedUp) this.#renew();
-    else if (this.#isFull) {
-      const socket = this.#socket;
-      this.#drop();
-      socket.destroy();
-      this.fail('timeout', null);
+    const socket = this.#socket;
+    if (socket === null || this.#unanswered === 0) return;
+    if (now - this.#waitingSinceNs < this.#shared.timeoutSeconds * 1e9) return;
+    if (this.#isUsedUp) {
+      this.#renew();
+      return;
     }
+    this.#drop();
+    socket.destroy();
+    this.fail('timeout', null);
   }
 
   reserve(length: number): number {
@@ -183,6 +188,7 @@ export class StreamLane implements ConnectionLane {
     this.#buffer[this.#used + 1] = length & 0xff;
     this.#used += 2 + length;
     this.#sent += 1;
+    if (this.#unanswered === 0) this.#waitingSinceNs = nowNs();
     this.#unanswered += 1;
   }
 
@@ -191,7 +197,6 @@ export class StreamLane implements ConnectionLane {
     const buffer = this.#buffer;
     if (this.#used === 0 || this.#socket === null) return;
     counts.bytesSent += this.#used;
-    this.#lastActivityNs = nowNs();
     this.#socket.write(buffer.subarray(0, this.#used), () => pool.give(buffer));
     this.#used = 0;
     this.#buffer = pool.empty;

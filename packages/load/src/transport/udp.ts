@@ -29,6 +29,8 @@ export interface UdpRequest extends TransportRequest {
   readonly receiveBufferBytes: number;
   /** The largest answer that the queries announce (EDNS), in bytes; 0 without. */
   readonly payloadBytes: number;
+  /** The longest query, in bytes. */
+  readonly queryBytes: number;
 }
 
 /** What was actually opened, for the result. */
@@ -78,7 +80,7 @@ function socketOptions(request: UdpRequest, lane: number, outstanding: Int32Arra
     ...(sourcePort === 0 ? {} : { port: sourcePort + lane }),
     receiveBufferBytes: request.receiveBufferBytes,
     batchSize: batchSizeFor(lanes),
-    slotBytes: Math.max(MIN_SLOT_BYTES, request.payloadBytes),
+    slotBytes: Math.max(MIN_SLOT_BYTES, request.payloadBytes, request.queryBytes),
     sendQueueLength: SEND_QUEUE,
     timestamps: request.timestamps,
     segmentation: request.segmentation,

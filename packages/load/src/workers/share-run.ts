@@ -1,4 +1,5 @@
 /** One worker's share of the load: opens its sockets, sends its queries and collects the answers. */
+import type { Problem } from '@dinodns-bench/program';
 import { nowNs } from '../clock.ts';
 import { clientCookie } from '../engine/cookies.ts';
 import { Engine } from '../engine/engine.ts';
@@ -6,12 +7,14 @@ import { Loop } from '../engine/loop.ts';
 import { Measurements } from '../engine/measurements.ts';
 import { hasAdditional } from '../engine/questions.ts';
 import { Source } from '../engine/source.ts';
+import { LoadError } from '../errors.ts';
 import { responseCheck } from '../message/response.ts';
 import type { CannonOptions } from '../options.ts';
 import { arrivalsOf, type Schedule, scheduleOf } from '../schedule/schedule.ts';
 import { openConnections } from '../transport/open.ts';
 import type { Transport, TransportHandler, TransportRequest } from '../transport/transport.ts';
 import { openUdp } from '../transport/udp.ts';
+import { longestOf } from '../workload/arena.ts';
 import { startWorkload } from '../workload/load.ts';
 import type { Workload } from '../workload/workload.ts';
 import { CounterReader } from './counter-reader.ts';
@@ -44,6 +47,18 @@ function requestOf({ options, server, share }: WorkerTask, handler: TransportHan
   };
 }
 
+/** What an IPv4 packet holds besides the headers of IP and UDP. */
+const MAX_DATAGRAM_BYTES = 65_507;
+/** A server's part of the COOKIE option (RFC 7873, section 4.2). */
+const MAX_COOKIE_BYTES = 32;
+
+function tooLong(bytes: number): Problem {
+  return {
+    problem: `a query of ${bytes} bytes does not fit a UDP datagram, which holds ${MAX_DATAGRAM_BYTES}`,
+    fix: 'send it over TCP (--transport tcp), or omit it',
+  };
+}
+
 async function openMain(
   task: WorkerTask,
   handler: TransportHandler,
@@ -57,8 +72,11 @@ async function openMain(
       facts: { backend: null, backendReason: null, receiveBufferBytes: null, kernelTimestamps: false },
     };
   }
+  const queryBytes = longestOf(task.plan.arena) + (message.cookie === null ? 0 : MAX_COOKIE_BYTES);
+  if (queryBytes > MAX_DATAGRAM_BYTES) throw new LoadError('E_OPTIONS', [tooLong(queryBytes)]);
   const transport = await openUdp({
     ...request,
+    queryBytes,
     timestamps: timestamps === 'auto',
     segmentation: segmentation === 'auto',
     receiveBufferBytes,

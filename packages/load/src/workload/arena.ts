@@ -14,6 +14,14 @@ export interface ArenaBuilder {
   finish(): QueryArena;
 }
 
+/** The longest message, in bytes. */
+export function longestOf({ offsets, count }: QueryArena): number {
+  let longest = 0;
+  for (let index = 0; index < count; index++)
+    longest = Math.max(longest, (offsets[index + 1] ?? 0) - (offsets[index] ?? 0));
+  return longest;
+}
+
 function grown(array: Uint8Array, size: number): Uint8Array {
   const larger = new Uint8Array(new SharedArrayBuffer(size));
   larger.set(array);
