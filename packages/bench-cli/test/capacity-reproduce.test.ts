@@ -176,9 +176,11 @@ describe('kube-dns', () => {
     await save(record());
     const named = `${reference.id}+20261122-110000-bbbb`;
     const growth = rowOf(await reproduced('kube-dns', named), 'coredns: growth under load');
-    expect(growth.published).toBe(58 * 2 ** 20);
+    expect(growth.published).toBe(5 * 2 ** 20);
+    expect(rowOf(await reproduced('kube-dns', named), 'kube-dns: growth under load').published).toBe(58 * 2 ** 20);
     expect(growth.ours.map(({ version }) => version).toSorted()).toEqual(['1.11.3', '1.15.0']);
-    expect(growth.ours.every(({ median }) => median > 5e6)).toBe(true);
+    // Load on top of a full cache: filling the cache takes 10 MB and more, and is not in it.
+    expect(growth.ours.every(({ median }) => Math.abs(median) < 10e6)).toBe(true);
     const other = await reproduced('kube-dns', reference.id);
     expect(rowOf(other, 'CoreDNS, external: lookups/s').ours).toEqual([]);
     expect(other.missing.join('\n')).toContain('bench capacity caching --cache cached');

@@ -89,20 +89,20 @@ function scalingRows({ memory, throughput }: Sources): ReproducedRow[] {
   ];
 }
 
-/** How much CoreDNS grows from its settled state to a full cache and load, with the fewest objects that were measured. */
+/** How much CoreDNS grows under load, on top of a full cache as published, with the fewest objects that were measured. */
 function growthOf({ memory }: Sources): OurFigure[] {
   if (memory === undefined) return [];
   const { record, measured } = memory;
   const points = measured.points.filter(({ configuration }) => configuration === 'default');
   const fewest = Math.min(...points.map(({ objects }) => objects));
-  return points.flatMap(({ objects, server, figures: { steady, settled } }) =>
-    objects !== fewest || steady === null || settled === null
+  return points.flatMap(({ objects, server, figures: { steady, fullCache } }) =>
+    objects !== fewest || steady === null || fullCache === null
       ? []
       : [
           {
             version: record.programs.find(({ name }) => name === server)?.version ?? server,
             run: record.id,
-            median: steady.median - settled.median,
+            median: steady.median - fullCache.median,
             low: null,
             high: null,
             verdict: null,
