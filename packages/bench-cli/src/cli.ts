@@ -4,6 +4,7 @@ import {
   EXIT_STATUS,
   exitStatusHelp,
   isHelp,
+  isHelpInstead,
   messageOf,
   nearest,
   reportError,
@@ -50,7 +51,8 @@ function buildProgram(call: Call): Command {
   // Subcommands inherit these, so they come first.
   program.exitOverride().configureOutput({
     writeOut: (text) => world.stdout.write(text),
-    writeErr: () => undefined,
+    writeErr: (text) => world.stderr.write(text),
+    outputError: () => undefined,
     getOutHelpWidth: () => world.stdout.columns ?? 80,
     getErrHelpWidth: () => world.stderr.columns ?? 80,
     getOutHasColors: () => false,
@@ -74,11 +76,15 @@ function unknownCommand(word: string, program: Command): BenchError {
 }
 
 /** Commander's errors, in our words where its own do not help. */
-function complaint(error: unknown, program: Command): unknown {
+function complaint(error: unknown, program: Command, argv: readonly string[]): unknown {
   const text = messageOf(error);
   const word = /^error: too many arguments for 'run'.*: (\S+)\.$/.exec(text)?.[1];
   if (word !== undefined) return unknownCommand(word, program);
-  return usageError(error, '`bench --help` lists commands, `bench run --help` the settings of a run.');
+  const command = program.commands.map((each) => each.name()).find((name) => name === argv[0]);
+  if (command !== undefined && text.includes("missing required argument 'run'"))
+    return usageError(error, `Name a run: \`bench ${command} latest\`. \`bench history\` lists them.`);
+  const settings = `\`bench ${command ?? 'run'} --help\``;
+  return usageError(error, `\`bench --help\` lists commands, ${settings} the settings of this command.`);
 }
 
 /** Commands of users' experiments must be there before flags are read. */
@@ -100,8 +106,9 @@ export async function main(argv: readonly string[], world: World): Promise<numbe
     return call.status;
   } catch (error) {
     if (isHelp(error)) return EXIT_STATUS.success;
+    if (isHelpInstead(error)) return EXIT_STATUS.usage;
     const { stderr, env } = world;
-    return reportError(complaint(error, program), 'bench', {
+    return reportError(complaint(error, program, argv), 'bench', {
       stderr: { write: stderr.write, isTTY: stderr.isTerminal },
       env,
     });

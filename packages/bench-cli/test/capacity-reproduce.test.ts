@@ -177,7 +177,9 @@ describe('kube-dns', () => {
     const named = `${reference.id}+20261122-110000-bbbb`;
     const growth = rowOf(await reproduced('kube-dns', named), 'coredns: growth under load');
     expect(growth.published).toBe(5 * 2 ** 20);
-    expect(rowOf(await reproduced('kube-dns', named), 'kube-dns: growth under load').published).toBe(58 * 2 ** 20);
+    expect(rowOf(await reproduced('kube-dns', named), 'kube-dns: growth under load').published).toBe(
+      58 * 2 ** 20,
+    );
     expect(growth.ours.map(({ version }) => version).toSorted()).toEqual(['1.11.3', '1.15.0']);
     // Load on top of a full cache: filling the cache takes 10 MB and more, and is not in it.
     expect(growth.ours.every(({ median }) => Math.abs(median) < 10e6)).toBe(true);

@@ -10,9 +10,23 @@ beforeEach(async () => {
 });
 afterEach(() => world.remove());
 
+it('prints its help for a command that needs another one', async () => {
+  expect(await world.bench('capacity')).toBe(2);
+  expect(world.err()).toContain('Usage: bench capacity [options] [command]');
+  expect(world.err()).not.toContain('error [');
+});
+
 describe('bench with wrong input', () => {
   it.each<[string, string[], number, string, string]>([
     ['an unknown option', ['--teir', '1'], 2, "unknown option '--teir'", '--tier'],
+    ['a report of no run', ['report'], 2, "missing required argument 'run'", '`bench report latest`'],
+    [
+      'an unknown option of a command',
+      ['loss', '--nosuch'],
+      2,
+      "unknown option '--nosuch'",
+      'bench loss --help',
+    ],
     ['an unknown command', ['rnu'], 2, 'unknown command "rnu"', 'Did you mean "run"'],
     ['an unknown server', ['--servers', 'coredns,dinodsn'], 2, '"dinodsn"', 'Did you mean "dinodns"'],
     ['an unknown workload', ['--workload', 'hafl'], 2, '"hafl"', 'Did you mean "half"'],

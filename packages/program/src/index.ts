@@ -14,6 +14,6 @@ export { onLauncherDeath } from './launchers.ts';
 export { nearest, suggestion } from './nearest.ts';
 export { type Output, OutputClosed, outputError, say, terminalOf, writeOut } from './output.ts';
 export { type RenderErrorOptions, renderError } from './render-error.ts';
-export { isHelp, type ProgramStreams, reportError, usageError } from './run-program.ts';
+export { isHelp, isHelpInstead, type ProgramStreams, reportError, usageError } from './run-program.ts';
 export { abortOnSignals, type SignalledProcess } from './signals.ts';
 export { versionIn } from './version.ts';

@@ -7,6 +7,7 @@ import { renderError } from './render-error.ts';
 /** What commander throws after `exitOverride()`. */
 interface CommandLineEnd extends Error {
   readonly exitCode: number;
+  readonly code: string;
 }
 
 function isCommandLineEnd(error: unknown): error is CommandLineEnd {
@@ -16,6 +17,11 @@ function isCommandLineEnd(error: unknown): error is CommandLineEnd {
 /** True if commander ended because help or the version was requested. */
 export function isHelp(error: unknown): boolean {
   return isCommandLineEnd(error) && error.exitCode === 0;
+}
+
+/** True if a command was missing, and commander wrote the help to standard error instead. */
+export function isHelpInstead(error: unknown): boolean {
+  return isCommandLineEnd(error) && error.exitCode !== 0 && error.code === 'commander.help';
 }
 
 /** Converts commander's errors to `E_USAGE`, with its suggestion or else `fix`; returns others unchanged. */

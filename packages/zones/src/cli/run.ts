@@ -5,6 +5,7 @@ import {
   EXIT_STATUS,
   exitStatusHelp,
   isHelp,
+  isHelpInstead,
   reportError,
   usageError,
   versionIn,
@@ -35,7 +36,8 @@ function buildProgram(world: CliWorld, printed: string[]): Command {
       writeOut: (text) => {
         printed.push(text);
       },
-      writeErr: () => undefined,
+      writeErr: (text) => world.stderr.write(text),
+      outputError: () => undefined,
       getOutHelpWidth: () => 110,
       getErrHelpWidth: () => 110,
     })
@@ -60,11 +62,13 @@ export async function runCli(args: readonly string[], world: CliWorld): Promise<
   const program = buildProgram(world, printed);
   try {
     await program.parseAsync(args, { from: 'user' }).catch(async (error: unknown) => {
+      if (isHelpInstead(error)) throw error;
       if (!isHelp(error)) throw usageError(error, '`dinodns-zones --help` lists commands and flags');
       await writeOut(world, printed);
     });
     return EXIT_STATUS.success;
   } catch (error) {
+    if (isHelpInstead(error)) return EXIT_STATUS.usage;
     return reportError(error, 'dinodns-zones', world);
   }
 }
