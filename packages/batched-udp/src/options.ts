@@ -12,6 +12,8 @@ export interface Target extends Address {
 export interface Settings {
   readonly family: 4 | 6;
   readonly local: Target;
+  /** Whether replies leave from the address that their datagram came to: the socket itself has none. */
+  readonly keepsAddress: boolean;
   readonly remote: Target | null;
   readonly reusePort: boolean;
   readonly spreadOver: number | undefined;
@@ -107,6 +109,8 @@ export function settle(options: UdpSocketOptions): Settings {
   return {
     family: local.family,
     local,
+    keepsAddress:
+      remote === null && local.bytes.subarray(local.family === 4 ? 12 : 0).every((byte) => byte === 0),
     remote,
     reusePort: options.reusePort ?? false,
     spreadOver: spreadOver(options),

@@ -31,6 +31,11 @@ export interface Endpoint {
 export interface Peer extends Endpoint {
   /** The peer's `sockaddr` from the kernel; opaque. */
   readonly sockaddr: Uint8Array;
+  /**
+   * The local address that its datagram came to, and that replies leave from; opaque. Only of a native socket that is bound to a
+   * wildcard address: elsewhere there is no choice.
+   */
+  readonly source?: Uint8Array;
 }
 
 /**
@@ -91,7 +96,11 @@ export interface UdpSocketOptions {
    * precedence. Native backend only.
    */
   readonly calls?: Calls | 'auto';
-  /** Local address: IPv4 or IPv6 text. Default: the wildcard address of the peer's family, else `0.0.0.0`. */
+  /**
+   * Local address: IPv4 or IPv6 text. Default: the wildcard address of the peer's family, else `0.0.0.0`. With a wildcard
+   * address, replies leave from the address that their datagram came to (IP_PKTINFO, IPV6_PKTINFO); with the dgram backend,
+   * from the one that the kernel's route to the peer begins with.
+   */
   readonly address?: string;
   /** Local port; 0 (default) lets the kernel choose. */
   readonly port?: number;

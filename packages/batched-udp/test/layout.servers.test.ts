@@ -7,7 +7,8 @@ import { promisify } from 'node:util';
 import { needs } from '@dinodns-bench/test-support';
 import { expect, it } from 'vitest';
 import { constants, layout, timestampCmsgLength } from '../src/native/layout.ts';
-import { controlSlotBytes } from '../src/native/messages.ts';
+import { timestampControlBytes } from '../src/native/messages.ts';
+import { sourceMessages } from '../src/native/source-address.ts';
 
 const run = promisify(execFile);
 
@@ -18,6 +19,8 @@ const types: Record<keyof typeof layout, string> = {
   sockaddr_in: 'struct sockaddr_in',
   sockaddr_in6: 'struct sockaddr_in6',
   cmsghdr: 'struct cmsghdr',
+  in_pktinfo: 'struct in_pktinfo',
+  in6_pktinfo: 'struct in6_pktinfo',
   pollfd: 'struct pollfd',
   timespec: 'struct timespec',
   itimerspec: 'struct itimerspec',
@@ -56,6 +59,8 @@ function program(): string {
 int main(void) {
 ${[...lines, ...numbers].join('\n')}
   printf("CMSG_LEN %ld\\n", (long)CMSG_LEN(sizeof(struct timespec)));
+  printf("CMSG_SPACE4 %ld\\n", (long)CMSG_SPACE(sizeof(struct in_pktinfo)));
+  printf("CMSG_SPACE6 %ld\\n", (long)CMSG_SPACE(sizeof(struct in6_pktinfo)));
   printf("CMSG_SPACE %ld\\n", (long)CMSG_SPACE(sizeof(struct timespec)));
   unsigned short one = 1;
   printf("littleEndian %d\\n", *(unsigned char *)&one);
@@ -84,7 +89,9 @@ it("has the layouts of this machine's C compiler", needs('cc'), async () => {
       ),
       ...Object.entries(constants),
       ['CMSG_LEN', timestampCmsgLength],
-      ['CMSG_SPACE', controlSlotBytes],
+      ['CMSG_SPACE', timestampControlBytes],
+      ['CMSG_SPACE4', sourceMessages[4].space],
+      ['CMSG_SPACE6', sourceMessages[6].space],
       ['littleEndian', 1],
     ]);
     expect(measured).toEqual(expected);

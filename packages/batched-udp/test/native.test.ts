@@ -2,11 +2,8 @@
 import { readdirSync } from 'node:fs';
 import { networkInterfaces } from 'node:os';
 import { describe, expect, it } from 'vitest';
-import type { UdpSocketOptions } from '../src/index.ts';
-import { NativeUdpSocket } from '../src/native/socket.ts';
-import { settle } from '../src/options.ts';
-import { type FaultyLibc, faultyLibc } from './support/faulty-libc.ts';
-import { collector, copyOf, echo, keep, open, text, turn } from './support/sockets.ts';
+import { faultyLibc } from './support/faulty-libc.ts';
+import { collector, copyOf, echo, open, openWith, text, turn } from './support/sockets.ts';
 
 const EPERM = 1;
 const EINTR = 4;
@@ -15,12 +12,6 @@ const EHOSTUNREACH = 113;
 const EACCES = 13;
 const EMFILE = 24;
 const localhost = '127.0.0.1';
-
-function openWith(libc: FaultyLibc, options: Partial<UdpSocketOptions>): NativeUdpSocket {
-  return keep(
-    new NativeUdpSocket(libc, settle({ address: localhost, onBatch: () => undefined, ...options })),
-  );
-}
 
 /** A client and what it has received. */
 async function clientOf(port: number) {

@@ -6,6 +6,7 @@ import type { Endpoint } from '../socket.ts';
 import { constants, layout } from './layout.ts';
 import type { Libc } from './libc.ts';
 import { decodeSockaddr, encodeSockaddr, sockaddrLength } from './sockaddr.ts';
+import { sourceMessages } from './source-address.ts';
 import { openTracked } from './tracked-descriptor.ts';
 
 export interface Descriptor {
@@ -119,6 +120,10 @@ export function openDescriptor(libc: Libc, settings: Settings): Descriptor {
     if (sendBufferBytes !== undefined) setInt(SOL_SOCKET, SO_SNDBUF, sendBufferBytes, 'SO_SNDBUF');
     if (settings.dontFragment) dontFragment();
     if (settings.timestamps) setInt(SOL_SOCKET, SO_TIMESTAMPNS, 1, 'SO_TIMESTAMPNS');
+    if (settings.keepsAddress) {
+      const { level, receiveOption } = sourceMessages[family];
+      setInt(level, receiveOption, 1, family === 4 ? 'IP_PKTINFO' : 'IPV6_RECVPKTINFO');
+    }
     named('bind', local, encodeSockaddr(local, local.port));
     if (settings.spreadOver !== undefined) spread(settings.spreadOver);
     if (remote !== null) named('connect', remote, encodeSockaddr(remote, remote.port));

@@ -11,11 +11,12 @@ import { UdpError } from '../errors.ts';
 import { constants, layout, timestampCmsgLength } from './layout.ts';
 import type { Libc } from './libc.ts';
 import { sockaddrSlotBytes } from './sockaddr.ts';
+import { sourceMessages, writeSourceMessage } from './source-address.ts';
 
 const cacheLine = 64;
 
 /** CMSG_SPACE(sizeof (struct timespec)). */
-export const controlSlotBytes = timestampCmsgLength;
+export const timestampControlBytes = timestampCmsgLength;
 
 /**
  * The distance between slots: an odd number of cache lines. Slots a power of two apart would all start in the same
@@ -45,7 +46,6 @@ export const words = {
   perVector: layout.iovec.size / 4,
   vectorLength: layout.iovec.iov_len / 4,
   perName: sockaddrSlotBytes / 4,
-  perControl: controlSlotBytes / 4,
 } as const;
 
 export interface Messages {
@@ -65,9 +65,13 @@ export interface Messages {
   readonly replyHeaders: HeaderArray;
   /** Index in `words` of address 0. */
   readonly nameWord: number;
-  /** Index in `words` of control message 0. */
+  /** Index in `words` of the control messages that come with message 0, and how many words there are for each message. */
   readonly controlWord: number;
-  /** Points reply header `k` to slot and address `i`. */
+  readonly perControl: number;
+  /** The same of the control message that says from which address message 0 is sent. */
+  readonly sourceWord: number;
+  readonly perSource: number;
+  /** Points reply header `k` to slot, address and source `i`. */
   pointReply(k: number, i: number): void;
   /** @throws UdpError ERR_UDP_STATE if the memory has been detached, and so freed. */
   assertAttached(): void;
@@ -80,12 +84,15 @@ export interface MessagesOptions {
   readonly nameLength: number;
   /** Whether to make a second array of headers. */
   readonly replies: boolean;
-  /** Whether to reserve space for a timestamp with each message. */
-  readonly control: boolean;
+  /** Space for what the kernel adds to each message that it receives, bytes; 0: it adds nothing. */
+  readonly controlBytes: number;
+  /** The headers that send, replies or else all, say from which address of this family. Default: the kernel chooses. */
+  readonly sourceFamily?: 4 | 6 | undefined;
 }
 
 export function layMessages(libc: Libc, options: MessagesOptions): Messages {
-  const { count, slotBytes, nameLength } = options;
+  const { count, slotBytes, nameLength, controlBytes, sourceFamily } = options;
+  const sourceBytes = sourceFamily === undefined ? 0 : sourceMessages[sourceFamily].space;
   const stride = slotStride(slotBytes);
   let size = 0;
   const place = (bytes: number) => {
@@ -98,7 +105,8 @@ export function layMessages(libc: Libc, options: MessagesOptions): Messages {
   const replyHeadersAt = place(options.replies ? count * layout.mmsghdr.size : 0);
   const replyVectorsAt = place(options.replies ? count * layout.iovec.size : 0);
   const namesAt = place(count * sockaddrSlotBytes);
-  const controlAt = place(options.control ? count * controlSlotBytes : 0);
+  const controlAt = place(count * controlBytes);
+  const sourcesAt = place(count * sourceBytes);
   const slotsAt = place(count * stride);
 
   const buffer = new ArrayBuffer(size); // Zeroed: the headers rely on it.
@@ -118,6 +126,12 @@ export function layMessages(libc: Libc, options: MessagesOptions): Messages {
     );
     pointer(vectors + k * layout.iovec.size + layout.iovec.iov_base, base + slotsAt + i * stride);
   };
+  const pointSource = (headers: number, k: number, i: number) => {
+    if (sourceBytes === 0) return;
+    const at = headers + k * layout.mmsghdr.size;
+    pointer(at + layout.mmsghdr.msg_control, base + sourcesAt + i * sourceBytes);
+    memory[(at + layout.mmsghdr.msg_controllen) / 4] = sourceBytes;
+  };
   const layHeader = (headers: number, vectors: number, i: number) => {
     const header = headers + i * layout.mmsghdr.size;
     pointHeader(headers, vectors, i, i);
@@ -129,10 +143,13 @@ export function layMessages(libc: Libc, options: MessagesOptions): Messages {
   for (let i = 0; i < count; i++) {
     layHeader(headersAt, vectorsAt, i);
     if (options.replies) layHeader(replyHeadersAt, replyVectorsAt, i);
-    if (!options.control) continue;
+    pointSource(options.replies ? replyHeadersAt : headersAt, i, i);
+    if (sourceFamily !== undefined)
+      writeSourceMessage(memory, (sourcesAt + i * sourceBytes) / 4, sourceFamily);
+    if (controlBytes === 0) continue;
     const header = headersAt + i * layout.mmsghdr.size;
-    pointer(header + layout.mmsghdr.msg_control, base + controlAt + i * controlSlotBytes);
-    memory[(header + layout.mmsghdr.msg_controllen) / 4] = controlSlotBytes;
+    pointer(header + layout.mmsghdr.msg_control, base + controlAt + i * controlBytes);
+    memory[(header + layout.mmsghdr.msg_controllen) / 4] = controlBytes;
   }
 
   const headerArray = (headers: number, vectors: number): HeaderArray => ({
@@ -152,7 +169,13 @@ export function layMessages(libc: Libc, options: MessagesOptions): Messages {
     replyHeaders: headerArray(replyHeadersAt, replyVectorsAt),
     nameWord: namesAt / 4,
     controlWord: controlAt / 4,
-    pointReply: (k, i) => pointHeader(replyHeadersAt, replyVectorsAt, k, i),
+    perControl: controlBytes / 4,
+    sourceWord: sourcesAt / 4,
+    perSource: sourceBytes / 4,
+    pointReply: (k, i) => {
+      pointHeader(replyHeadersAt, replyVectorsAt, k, i);
+      pointSource(replyHeadersAt, k, i);
+    },
     assertAttached: () => {
       if (memory.length === 0) {
         throw new UdpError(
@@ -174,7 +197,7 @@ export function messageAge(
   const { words: memory } = messages;
   const header = messages.headers.word + i * words.perHeader;
   if ((memory[header + words.controlLength] ?? 0) < timestampCmsgLength) return Number.NaN;
-  const control = messages.controlWord + i * words.perControl;
+  const control = messages.controlWord + i * messages.perControl;
   const level = memory[control + layout.cmsghdr.cmsg_level / 4];
   const type = memory[control + layout.cmsghdr.cmsg_type / 4];
   if (level !== constants.SOL_SOCKET || type !== constants.SCM_TIMESTAMPNS) return Number.NaN;

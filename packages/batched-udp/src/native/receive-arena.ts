@@ -2,8 +2,9 @@
 import type { Batch, Peer } from '../socket.ts';
 import { constants, layout } from './layout.ts';
 import type { Libc } from './libc.ts';
-import { layMessages, type Messages, messageAge, words } from './messages.ts';
+import { layMessages, type Messages, messageAge, timestampControlBytes, words } from './messages.ts';
 import { peerOfSockaddr, sockaddrLength } from './sockaddr.ts';
+import { copySource, sourceMessages } from './source-address.ts';
 
 export interface ReceiveArenaOptions {
   readonly family: 4 | 6;
@@ -11,6 +12,8 @@ export interface ReceiveArenaOptions {
   readonly batchSize: number;
   readonly slotBytes: number;
   readonly timestamps: boolean;
+  /** Whether replies leave from the address that their datagram came to. */
+  readonly keepsAddress?: boolean;
 }
 
 const noReply = -1;
@@ -36,6 +39,7 @@ export class ReceiveArena implements Batch {
   readonly #libc: Libc;
   readonly #family: 4 | 6;
   readonly #timestamps: boolean;
+  readonly #keepsAddress: boolean;
   readonly #addressWords: Uint32Array;
   /** The length of the reply to each datagram, or `noReply`. */
   readonly #replies: Int32Array;
@@ -45,14 +49,16 @@ export class ReceiveArena implements Batch {
   readonly #clockAddress: number;
 
   constructor(libc: Libc, options: ReceiveArenaOptions) {
-    const { family, batchSize, slotBytes } = options;
+    const { family, batchSize, slotBytes, keepsAddress = false } = options;
     const nameLength = sockaddrLength(family);
     const messages = layMessages(libc, {
       count: batchSize,
       slotBytes,
       nameLength,
       replies: true,
-      control: options.timestamps,
+      controlBytes:
+        (options.timestamps ? timestampControlBytes : 0) + (keepsAddress ? sourceMessages[family].space : 0),
+      sourceFamily: keepsAddress ? family : undefined,
     });
     if (options.connected) {
       // Without an address the kernel sends to the connected peer, over the route it has already looked up.
@@ -62,6 +68,7 @@ export class ReceiveArena implements Batch {
     this.#libc = libc;
     this.#family = family;
     this.#timestamps = options.timestamps;
+    this.#keepsAddress = keepsAddress;
     this.messages = messages;
     this.address = messages.headers.address;
     this.repliesAddress = messages.replyHeaders.address;
@@ -112,20 +119,36 @@ export class ReceiveArena implements Batch {
       name += words.perName;
     }
     if (this.#timestamps) this.#loadAges(count);
+    if (this.#keepsAddress) this.#loadDestinations(count);
+    if (this.#timestamps || this.#keepsAddress) this.#freeControl(count);
     this.count = count;
     return cut;
   }
 
   #loadAges(count: number): void {
-    const { words: memory, headers } = this.messages;
     this.#libc.clock_gettime(constants.CLOCK_REALTIME, this.#clockAddress);
     this.readAt = performance.now();
     const seconds = Number(this.#clock[layout.timespec.tv_sec / 8]);
     const nanoseconds = Number(this.#clock[layout.timespec.tv_nsec / 8]);
     for (let i = 0; i < count; i++) {
       this.ages[i] = messageAge(this.messages, i, seconds, nanoseconds);
-      // The kernel has replaced the available length with the length it used.
-      memory[headers.word + i * words.perHeader + words.controlLength] = words.perControl * 4;
+    }
+  }
+
+  /** Where replies come from. The kernel puts the timestamp first. */
+  #loadDestinations(count: number): void {
+    const { words: memory, controlWord, perControl, sourceWord, perSource } = this.messages;
+    const first = controlWord + (this.#timestamps ? timestampControlBytes / 4 : 0);
+    for (let i = 0; i < count; i++) {
+      copySource(memory, first + i * perControl, sourceWord + i * perSource, this.#family);
+    }
+  }
+
+  /** The kernel has replaced the available length with the length it used. */
+  #freeControl(count: number): void {
+    const { words: memory, headers, perControl } = this.messages;
+    for (let i = 0; i < count; i++) {
+      memory[headers.word + i * words.perHeader + words.controlLength] = 4 * perControl;
     }
   }
 
@@ -151,13 +174,14 @@ export class ReceiveArena implements Batch {
     return taken;
   }
 
-  /** The datagram of reply header `k` and, unless the socket is connected, its destination. */
-  replyAt(k: number): { datagram: Uint8Array; sockaddr: Uint8Array } {
+  /** The datagram of reply header `k` and, unless the socket is connected, its destination and its source. */
+  replyAt(k: number): { datagram: Uint8Array; sockaddr: Uint8Array; source: Uint8Array | undefined } {
     const { words: memory, replyHeaders, nameWord, slots, offsets } = this.messages;
     const i = this.#replySlots[k] as number;
     const at = offsets[i] as number;
     const length = memory[replyHeaders.vectorWord + k * words.perVector + words.vectorLength] as number;
-    return { datagram: slots.subarray(at, at + length), sockaddr: this.#sockaddr(nameWord, i) };
+    const datagram = slots.subarray(at, at + length);
+    return { datagram, sockaddr: this.#sockaddr(nameWord, i), source: this.#source(i) };
   }
 
   #sockaddr(nameWord: number, i: number): Uint8Array {
@@ -165,9 +189,17 @@ export class ReceiveArena implements Batch {
     return this.messages.bytes.subarray(at, at + sockaddrLength(this.#family));
   }
 
+  #source(i: number): Uint8Array | undefined {
+    const { bytes, sourceWord, perSource } = this.messages;
+    const at = 4 * (sourceWord + i * perSource);
+    return this.#keepsAddress ? bytes.subarray(at, at + 4 * perSource) : undefined;
+  }
+
   peer(i: number): Peer {
     this.#assertIndex(i);
-    return peerOfSockaddr(this.#sockaddr(this.messages.nameWord, i));
+    const peer = peerOfSockaddr(this.#sockaddr(this.messages.nameWord, i));
+    const source = this.#source(i)?.slice();
+    return source === undefined ? peer : { ...peer, source };
   }
 
   reply(i: number, length: number): void {

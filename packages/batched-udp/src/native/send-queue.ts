@@ -25,6 +25,8 @@ export interface SendQueueOptions {
   readonly length: number;
   /** How to send runs of datagrams of equal length as one message; absent: one by one. */
   readonly segmentation?: Segmentation | undefined;
+  /** Whether datagrams may say from which address they leave. */
+  readonly keepsAddress?: boolean;
   /** Additional space for the replies of one batch that the kernel did not accept. */
   readonly spare: number;
 }
@@ -51,13 +53,14 @@ export class SendQueue {
 
   /** Allocated on first use: a server that only replies in place needs none. */
   get messages(): Messages {
-    const { family, slotBytes } = this.#options;
+    const { family, slotBytes, keepsAddress = false } = this.#options;
     this.#messages ??= layMessages(this.#libc, {
       count: this.capacity,
       slotBytes,
       nameLength: sockaddrLength(family),
       replies: false,
-      control: false,
+      controlBytes: 0,
+      sourceFamily: keepsAddress ? family : undefined,
     });
     return this.#messages;
   }
@@ -91,26 +94,31 @@ export class SendQueue {
         `the peer does not belong to this IPv${family} socket; use peerOf`,
       );
     }
-    this.#append(length, sockaddr);
+    this.#append(length, sockaddr, peer?.source);
   }
 
-  /** Queues a copy; false if there is no room. `spare` allows the space reserved for the package itself. */
-  copy(datagram: Uint8Array, sockaddr: Uint8Array | undefined, spare: boolean): boolean {
-    if (this.pending >= (spare ? this.capacity : this.#options.length)) return false;
+  /** Queues a copy, in the space reserved for the package itself if need be; false if there is no room. */
+  copy(datagram: Uint8Array, sockaddr: Uint8Array | undefined, source: Uint8Array | undefined): boolean {
+    if (this.pending >= this.capacity) return false;
     const slot = (this.#head + this.pending) % this.capacity;
     const { slots, offsets } = this.messages;
     slots.set(datagram, offsets[slot] as number);
-    this.#append(datagram.length, sockaddr);
+    this.#append(datagram.length, sockaddr, source);
     return true;
   }
 
-  #append(length: number, sockaddr: Uint8Array | undefined): void {
+  #append(length: number, sockaddr: Uint8Array | undefined, source: Uint8Array | undefined): void {
     const messages = this.messages;
-    const { words: memory, headers } = messages;
+    const { words: memory, headers, perSource } = messages;
     const slot = (this.#head + this.pending) % this.capacity;
     memory[headers.vectorWord + slot * words.perVector + words.vectorLength] = length;
     memory[headers.word + slot * words.perHeader + words.nameLength] = sockaddr?.length ?? 0;
     if (sockaddr !== undefined) messages.bytes.set(sockaddr, 4 * (messages.nameWord + slot * words.perName));
+    if (perSource > 0) {
+      const isGiven = source?.length === 4 * perSource;
+      memory[headers.word + slot * words.perHeader + words.controlLength] = isGiven ? 4 * perSource : 0;
+      if (isGiven) messages.bytes.set(source, 4 * (messages.sourceWord + slot * perSource));
+    }
     this.#reserved = -1;
     this.pending++;
   }

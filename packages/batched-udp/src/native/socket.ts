@@ -82,6 +82,7 @@ export class NativeUdpSocket implements UdpSocket {
         batchSize,
         slotBytes,
         timestamps: settings.timestamps,
+        keepsAddress: settings.keepsAddress,
       });
       const report = (error: UdpError, refused: boolean) => this.#report(error, refused);
       this.#read = makeRead(libc, descriptor.fd, batchSize, this.#arena, this.#tally, report);
@@ -89,6 +90,7 @@ export class NativeUdpSocket implements UdpSocket {
         family,
         connected,
         slotBytes,
+        keepsAddress: settings.keepsAddress,
         length: settings.sendQueueLength,
         segmentation:
           settings.segmentation && connected
@@ -211,8 +213,8 @@ export class NativeUdpSocket implements UdpSocket {
     if (this.#queue.pending > 0) this.flush();
     let done = this.#queue.pending > 0 ? 0 : this.#transmit(arena.repliesAddress, count);
     for (; done < count; done++) {
-      const { datagram, sockaddr } = arena.replyAt(done);
-      this.#queue.copy(datagram, this.#settings.remote === null ? sockaddr : undefined, true);
+      const { datagram, sockaddr, source } = arena.replyAt(done);
+      this.#queue.copy(datagram, this.#settings.remote === null ? sockaddr : undefined, source);
     }
     this.#awaitWritable();
   }

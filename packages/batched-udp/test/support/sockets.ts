@@ -1,6 +1,9 @@
 /** Sockets that a test opens and that are closed after it, and datagrams kept as copies. */
 import { afterEach } from 'vitest';
 import { type Batch, openUdpSocket, type UdpSocket, type UdpSocketOptions } from '../../src/index.ts';
+import type { Libc } from '../../src/native/libc.ts';
+import { NativeUdpSocket } from '../../src/native/socket.ts';
+import { settle } from '../../src/options.ts';
 
 export { echo, turn } from './sockets-core.ts';
 
@@ -17,6 +20,13 @@ export function keep<T extends UdpSocket>(socket: T): T {
 
 export async function open(options: Partial<UdpSocketOptions>): Promise<UdpSocket> {
   return keep(await openUdpSocket({ onBatch: () => undefined, ...options }));
+}
+
+/** A native socket with these system calls; without an address, on 127.0.0.1. */
+export function openWith(libc: Libc, options: Partial<UdpSocketOptions>): NativeUdpSocket {
+  return keep(
+    new NativeUdpSocket(libc, settle({ address: '127.0.0.1', onBatch: () => undefined, ...options })),
+  );
 }
 
 export interface Received {
