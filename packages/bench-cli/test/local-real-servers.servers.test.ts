@@ -39,20 +39,11 @@ async function programOf(world: World, kind: Server): Promise<readonly string[]>
 }
 
 /** The servers' programs from outside of the workspace. */
-const PROGRAMS = [
-  'coredns',
-  'knotd',
-  'nsd',
-  'named',
-  'pdns_server',
-  'unbound',
-  'dnsmasq',
-  'redis-server',
-] as const;
+const PROGRAMS = ['coredns', 'knotd', 'nsd', 'named', 'pdns_server', 'unbound', 'dnsmasq'] as const;
 
 /** What a test of this server needs beyond the workspace. */
-function needsOf({ program, beside }: Server) {
-  return needs(...PROGRAMS.filter((name) => name === program?.name || name === beside?.name));
+function needsOf({ program }: Server) {
+  return needs(...PROGRAMS.filter((name) => name === program?.name));
 }
 
 async function stage(): Promise<{ world: World; temporary: string }> {
@@ -191,8 +182,10 @@ describe('when bench is killed', () => {
   const kinds = SERVER_KINDS.filter(
     ({ definition: { answers, existing } }) => answers !== 'echo' && !existing,
   );
-  const names = [...kinds.map(({ name }) => name), 'dinodns+redis'];
-  for (const server of findServers(names, DEFAULTS)) {
+  for (const server of findServers(
+    kinds.map(({ name }) => name),
+    DEFAULTS,
+  )) {
     const { name } = server;
     test(`${name} ends with it, all of its processes`, needsOf(server), async () => {
       const { world, temporary } = await stage();

@@ -158,16 +158,16 @@ describe('a described server', () => {
     await nothingIsLeft();
   });
 
-  it('ends with bench, however that ends', async () => {
-    await describeServer();
+  it('ends with bench, however that ends, and so does what runs beside it', async () => {
+    await describeServer(`beside: [[sh, -c, 'echo $$ > beside.txt; exec sleep 60']]`);
     const bench = resolve(import.meta.dirname, '../bin/bench.js');
     const argv = [bench, 'run', ...SHORT, '--duration', '20', '--servers', 'my=app/server.yaml'];
     const child = spawn(process.execPath, argv, { cwd: world.directory, env: world.env, stdio: 'ignore' });
-    const pidFile = join(world.directory, 'app/pid.txt');
-    await expect.poll(() => existsSync(pidFile)).toBe(true);
-    const pid = Number(await readFile(pidFile, 'utf8'));
+    const pidFiles = ['pid.txt', 'beside.txt'].map((name) => join(world.directory, 'app', name));
+    await expect.poll(() => pidFiles.every(existsSync)).toBe(true);
+    const pids = await Promise.all(pidFiles.map((file) => readFile(file, 'utf8').then(Number)));
     child.kill('SIGKILL');
-    await expect.poll(() => existsSync(`/proc/${pid}`)).toBe(false);
+    for (const pid of pids) await expect.poll(() => existsSync(`/proc/${pid}`)).toBe(false);
   });
 });
 
@@ -278,6 +278,12 @@ describe('the example', () => {
     const schema = await readFile(new URL('../server.schema.json', import.meta.url), 'utf8');
     expect(schema).toBe(serverJsonSchema());
     expect(await readFile(description, 'utf8')).toContain('bench-cli/server.schema.json');
+  });
+
+  it.each(['dinodns+sqlite', 'dinodns+redis'])('was %s once, which says so', async (name) => {
+    expect(await run('--servers', name)).toBe(2);
+    const file = name.replace('dinodns+', '');
+    expect(said()).toContain(`It is an example now: --servers ${file}=examples/databases/${file}.yaml`);
   });
 
   it("measures DinoDNS's getting-started application", async () => {

@@ -42,7 +42,6 @@ interface Flags {
   zonesSpec?: string;
   zone?: string[];
   zoneDir?: string[];
-  store?: string;
   udpBackend: (typeof UDP_BACKENDS)[number];
   balance: (typeof BALANCES)[number];
   gather?: number;
@@ -147,10 +146,6 @@ function command(): Command {
       )
         .argParser(collect)
         .conflicts(['zones', 'zonesFile', 'zonesSpec']),
-    )
-    .option(
-      '--store <database>',
-      'keep the records in sqlite:FILE or redis:HOST:PORT and ask it for each query (default: in memory)',
     )
     .addOption(
       new Option('--udp-backend <name>', 'native: many datagrams per system call; dgram: one at a time')
@@ -274,7 +269,6 @@ function toOptions(flags: Flags): ServerOptions {
     ...(workers === undefined ? {} : { workers }),
     ...(standby === undefined ? {} : { standby }),
     ...zonesOf(flags),
-    ...(flags.store === undefined ? {} : { store: flags.store }),
     ...(gather === undefined ? {} : { gatherMicroseconds: gather }),
     ...(busyPoll === undefined ? {} : { busyPollMicroseconds: busyPoll }),
     ...(metricsPort === undefined ? {} : { metrics: { port: metricsPort, address: metricsAddress } }),

@@ -105,12 +105,6 @@ export interface ServerOptions {
    */
   readonly zoneFiles?: ZoneFilesOptions;
   /**
-   * A database that holds the records instead of this process, and is asked for each query: `sqlite:FILE`,
-   * `redis:HOST:PORT` or `redis:/PATH-OF-A-SOCKET`. It is filled with the zones at the start and at each reload. Default:
-   * none.
-   */
-  readonly store?: string;
-  /**
    * UDP backend. `auto` uses system calls that handle many datagrams at once where the machine has them. Default:
    * `auto`.
    */
@@ -164,7 +158,6 @@ export interface ResolvedOptions {
   readonly zones: ZoneLoader;
   readonly zonesFile: string | undefined;
   readonly zoneFiles: ZoneFilesOptions | undefined;
-  readonly store: string | undefined;
   readonly udpBackend: UdpBackend;
   readonly balance: Balance;
   /** Undefined: depends on the number of workers. */
@@ -324,7 +317,6 @@ export function resolveOptions(options: ServerOptions, defaultZones: () => ZoneS
     zones: resolveZones(options, defaultZones),
     zonesFile: options.zonesFile,
     zoneFiles: options.zoneFiles,
-    store: options.store,
     udpBackend: oneOf('UDP backend', options.udpBackend ?? 'auto', UDP_BACKENDS),
     balance: oneOf('balance', options.balance ?? DEFAULT_BALANCE, BALANCES),
     gatherMicroseconds,

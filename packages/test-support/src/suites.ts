@@ -47,7 +47,7 @@ export function patternsOf({ suite, timing }: TestFileKind): { include: string[]
   const exclude = [...others.flatMap((other) => [`${other}.test.ts`, `${other}.timing.test.ts`])];
   if (!timing) exclude.push('.timing.test.ts');
   return {
-    include: [`packages/*/test/**/*${suffix}`, `fuzz/test/**/*${suffix}`],
+    include: [`packages/*/test/**/*${suffix}`, `fuzz/test/**/*${suffix}`, `examples/*/test/**/*${suffix}`],
     exclude: ['**/node_modules/**', ...exclude.map((end) => `**/*${end}`)],
   };
 }

@@ -1,6 +1,5 @@
 /** `bench servers`: the server kinds, and whether their programs are here. */
 import { inspectTools, type ToolInspection } from '../doctor/inspect-tools.ts';
-import type { Program } from '../provision/provision.ts';
 import { SERVER_KINDS } from '../servers/registry.ts';
 import type { ServerKind } from '../servers/server.ts';
 import { wrapText } from '../text.ts';
@@ -62,11 +61,7 @@ function render(rows: readonly Row[], columns: number): string {
 export async function serversCommand(world: World, options: { json: boolean }): Promise<number> {
   const tools = await inspectTools(world);
   const rows = SERVER_KINDS.flatMap(describeKind).map(({ definition, ...row }) => {
-    const toolOf = (wanted: Program | null | undefined) => tools.find(({ program }) => program === wanted);
-    const own = toolOf(definition.program);
-    // What is missing decides.
-    const beside = toolOf(definition.beside);
-    const tool = beside?.found === null ? beside : own;
+    const tool = tools.find(({ program }) => program === definition.program);
     return {
       ...row,
       available: tool?.found != null,

@@ -15,12 +15,8 @@ export interface ToolInspection extends ProgramInspection {
 function programsOf(kinds: readonly ServerKind[]): [Program, string | null][] {
   const programs = new Map<Program, string | null>();
   for (const { definition, variants = {}, defaultVersion } of kinds) {
-    for (const { program, beside } of [
-      definition,
-      ...Object.values(variants).map((variant) => variant.definition),
-    ]) {
+    for (const { program } of [definition, ...Object.values(variants).map((variant) => variant.definition)]) {
       if (program !== null) programs.set(program, defaultVersion?.(DEFAULTS) ?? null);
-      if (beside !== undefined) programs.set(beside, null);
     }
   }
   return [

@@ -56,12 +56,7 @@ async function askVersion(
   return server.parseVersion(`${output.stdout}\n${output.stderr}`);
 }
 
-async function describeServer(
-  world: World,
-  server: Server,
-  tool: ProvisionedTool,
-  beside: ProvisionedTool | undefined,
-): Promise<ServerRecord> {
+async function describeServer(world: World, server: Server, tool: ProvisionedTool): Promise<ServerRecord> {
   const version = await askVersion(world, server, tool);
   return {
     ...identityOf(server),
@@ -69,7 +64,6 @@ async function describeServer(
     executable: tool.executable,
     components: {
       ...version?.components,
-      ...(beside === undefined ? {} : { [beside.tool]: `${beside.version}, under the same CPU limit` }),
       ...answersOf(server),
     },
     files: {},
@@ -104,11 +98,7 @@ export async function preparePrograms(
     for (const { program, version } of servers) await program?.demandVersion?.(world, { version }, signal);
   // Servers of the same program and version share it.
   const tools = new Map<string, ProvisionedTool>();
-  const wantedPrograms = [...servers, ...helpers].flatMap(({ program, version, beside }) => [
-    { program, version },
-    { program: beside ?? null, version: null },
-  ]);
-  for (const { program, version } of wantedPrograms) {
+  for (const { program, version } of [...servers, ...helpers]) {
     const key = programKey(program, version);
     if (program === null || tools.has(key)) continue;
     tools.set(key, await provide(program, { ...options, version }));
@@ -132,7 +122,7 @@ export async function preparePrograms(
     servers: await Promise.all(
       servers.map((server) =>
         server.existing === undefined
-          ? describeServer(world, server, toolOf(server), tools.get(programKey(server.beside ?? null, null)))
+          ? describeServer(world, server, toolOf(server))
           : describeRunning(server),
       ),
     ),

@@ -51,6 +51,12 @@ function kindOf(text: string): { kind: ServerKind; name: ServerName } {
   return { kind, name };
 }
 
+/** Variants of bench 0.1 that are servers of a file now. */
+const MOVED: Readonly<Record<string, string>> = {
+  'dinodns+redis': 'redis=examples/databases/redis.yaml',
+  'dinodns+sqlite': 'sqlite=examples/databases/sqlite.yaml',
+};
+
 /** What runs, and its title without the version. */
 function chosenVariant(kind: ServerKind, { variant }: ServerName) {
   const { name, title, definition, variants = {} } = kind;
@@ -58,6 +64,9 @@ function chosenVariant(kind: ServerKind, { variant }: ServerName) {
   const chosen = Object.hasOwn(variants, variant) ? variants[variant] : undefined;
   const known = Object.keys(variants);
   if (chosen === undefined) {
+    const moved = MOVED[`${name}+${variant}`];
+    if (moved !== undefined)
+      throw unknownServer(`${name}+${variant}`, [], `It is an example now: --servers ${moved}`);
     throw unknownServer(
       `${name}+${variant}`,
       known.map((other) => `${name}+${other}`),

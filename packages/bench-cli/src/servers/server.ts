@@ -147,8 +147,6 @@ export const AS_FOUND = { deployed: 'no' } as const;
 export interface ServerDefinition {
   /** How its program gets onto a machine, and what `bench doctor` says of it; null if it runs in clusters only. */
   readonly program: Program | null;
-  /** A program that its plan runs beside it, found in PATH. Default: none. */
-  readonly beside?: Program;
   /** Null if it does not run in clusters. */
   readonly image: ServerImage | null;
   readonly existing?: ExistingServer;

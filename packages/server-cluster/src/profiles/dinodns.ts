@@ -8,7 +8,6 @@ import { DefaultServer } from 'dinodns/common/server/index.js';
 import type { Handler } from 'dinodns/types/server.js';
 import { WORKERS_VARIABLE } from '../cluster/messages.ts';
 import { usableCpus } from '../cpus/usable-cpus.ts';
-import { type DatabaseBackend, serveFrom } from '../database/serve-from.ts';
 import type { Ports } from '../endpoint/ports.ts';
 import { bindError } from '../errors.ts';
 import { Gate } from '../framework/gate.ts';
@@ -109,18 +108,7 @@ function renewal({ tls: files }: ResolvedOptions, { tls, https }: Networks): () 
   };
 }
 
-/** What is reloaded: the records in memory, or in a database. */
-interface Records {
-  readonly store: ZoneStore;
-  readonly database: DatabaseBackend | undefined;
-}
-
-function manage(
-  options: ResolvedOptions,
-  { store, database }: Records,
-  counters: Counters,
-  networks: Networks,
-): Managed {
+function manage(options: ResolvedOptions, store: ZoneStore, counters: Counters, networks: Networks): Managed {
   const reloads = { succeeded: 0, failed: 0 };
   return {
     async prepare(zones: ZoneSource) {
@@ -128,7 +116,7 @@ function manage(
       let renew: () => void;
       try {
         renew = renewal(options, networks);
-        await (database === undefined ? loadStore(next, zones) : database.load(zones));
+        await loadStore(next, zones);
       } catch (error) {
         reloads.failed++;
         throw error;
@@ -172,18 +160,7 @@ function sharingOf(options: ResolvedOptions, workers: number): Sharing {
 export const dinodnsProfile: Profile = {
   name: 'dinodns',
   clusteredBy: 'package',
-  unsupported: ({ store, zoneFiles, allowTransfer }) => {
-    if (store === undefined) return null;
-    if (zoneFiles !== undefined) {
-      return {
-        reason: 'A database cannot be filled from zone files.',
-        fix: 'Omit --store, or --zone and --zone-dir.',
-      };
-    }
-    return allowTransfer.length === 0
-      ? null
-      : { reason: 'Zones in a database cannot be transferred.', fix: 'Omit --store, or --allow-transfer.' };
-  },
+  unsupported: () => null,
   build(options, shared): BuiltServer {
     const { addresses, port, log, rateLimit, udpBackend, tcp } = options;
     const reusePort = shared && canReusePort();
@@ -191,7 +168,6 @@ export const dinodnsProfile: Profile = {
     const { spreadOver, gatherMicroseconds } = sharingOf(options, workers);
     const spread = reusePort && spreadOver !== undefined ? { spreadOver } : {};
     const store = new ZoneStore();
-    const database = options.store === undefined ? undefined : serveFrom(options.store);
     const gate = new Gate({ log });
     const table = createAnswerTable(store);
     const responder = gate.guard(table);
@@ -200,7 +176,7 @@ export const dinodnsProfile: Profile = {
     const transfers = allowTransfer.length === 0 ? {} : { transfers: new Transfers(store, allowTransfer) };
     // One for all networks: what it bounds is the memory of the process.
     const pending = new PendingLimit(options.maxPending);
-    const common = { port, reusePort, log, pending, ...(database === undefined ? { responder } : {}) };
+    const common = { port, reusePort, log, pending, responder };
     const streams = { ...common, ...tcp };
     const credentials = options.tls === undefined ? undefined : readCredentials(options.tls);
     /** On each address, if the options have this port. */
@@ -243,19 +219,18 @@ export const dinodnsProfile: Profile = {
     const server = new DefaultServer({
       networks: allOf(networks),
       router: new CaseInsensitiveRouter(gate),
-      defaultHandler: database === undefined ? answerFrom(store) : database.answer,
+      defaultHandler: answerFrom(store),
     });
     return {
       server,
-      managed: manage(options, { store, database }, counters, networks),
+      managed: manage(options, store, counters, networks),
       get udpBackend() {
         return networks.udp[0]?.backend ?? 'dgram';
       },
-      load: (zones) => (database === undefined ? loadStore(store, zones) : database.load(zones)),
+      load: (zones) => loadStore(store, zones),
       open: (ports) => openAll(networks, ports),
       async shutdown(seconds) {
         await Promise.all(allOf(networks).map((network) => network.shutdown(seconds)));
-        database?.close();
       },
     };
   },

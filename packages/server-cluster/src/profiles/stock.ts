@@ -62,7 +62,6 @@ function unsupported(options: ResolvedOptions) {
     options.rateLimit === undefined ? undefined : 'response rate limiting',
     options.maxPending === undefined ? undefined : 'a limit of pending queries',
     options.zoneFiles === undefined ? undefined : 'zone files',
-    options.store === undefined ? undefined : 'database',
     options.allowTransfer.length === 0 ? undefined : 'zone transfers',
     options.udpBackend === 'auto' ? undefined : 'a choice of the UDP backend',
     options.balance === DEFAULT_BALANCE ? undefined : 'a choice of the balance',

@@ -3,9 +3,6 @@
  * (`dinodns`). Both run in `dinodns-server`, which only sets them up.
  */
 
-import { installedProgram } from '../../provision/path-tools.ts';
-import type { Program } from '../../provision/provision.ts';
-import type { VersionQuestion } from '../../provision/tool-version.ts';
 import { TRANSPORTS, type Transport } from '../../results/record.ts';
 import { BENCH_VERSION } from '../../version.ts';
 import type { InstanceRequest, ServerDefinition, ServerImage, ServerKind } from '../server.ts';
@@ -26,10 +23,6 @@ interface Profile {
   readonly transports: readonly Transport[];
   /** Time to look for queries before waiting for them. Default: 0. */
   readonly busyPollMicroseconds?: number;
-  /** A database that keeps the records, by the directory of the instance. Default: memory. */
-  readonly store?: (directory: string) => string;
-  /** What runs beside the server. Default: nothing. */
-  readonly beside?: { readonly program: Program; readonly command: readonly string[] };
 }
 
 /** The server always answers over UDP and TCP too; the port of an encrypted transport is one of its own. */
@@ -51,14 +44,12 @@ function zoneArguments({ directory, signedZones }: InstanceRequest): string[] {
 function definition(profile: Profile): ServerDefinition {
   return {
     program: dinodnsProgram,
-    ...(profile.beside === undefined ? {} : { beside: profile.beside.program }),
-    // The image has no database.
-    image: profile.store === undefined ? dinodnsImage : null,
+    image: dinodnsImage,
     answersUnknownZoneWith: profile.answersUnknownZoneWith,
     transports: profile.transports,
     unsupported: (_mode, _transport, ip) =>
       ip === 6 && profile.profile === 'stock' ? 'it listens on IPv4 only' : null,
-    ...(profile.profile === 'dinodns' && profile.store === undefined ? { servesSigned: true as const } : {}),
+    ...(profile.profile === 'dinodns' ? { servesSigned: true as const } : {}),
     plan(request: InstanceRequest) {
       const workers = request.mode === 'multi' ? profile.workers(request.workerCpus ?? request.cpus) : 1;
       return {
@@ -74,7 +65,6 @@ function definition(profile: Profile): ServerDefinition {
           request.address,
           ...portArguments(request),
           ...zoneArguments(request),
-          ...(profile.store === undefined ? [] : ['--store', profile.store(request.directory)]),
           ...(profile.busyPollMicroseconds === undefined
             ? []
             : ['--busy-poll', String(profile.busyPollMicroseconds)]),
@@ -83,7 +73,6 @@ function definition(profile: Profile): ServerDefinition {
         env: {},
         readiness: { kind: 'stdout-json' },
         workers,
-        ...(profile.beside === undefined ? {} : { beside: [profile.beside.command] }),
       };
     },
     versionArguments: ['--version'],
@@ -106,23 +95,6 @@ function definition(profile: Profile): ServerDefinition {
     },
   };
 }
-
-/** `Redis server v=7.0.15 sha=00000000:0 malloc=jemalloc-5.3.0 bits=64 build=ae4d7c971a948f0` */
-const REDIS_VERSION: VersionQuestion = { arguments: ['--version'], pattern: /\bv=(\S+)/ };
-const REDIS_SOCKET = 'redis.sock';
-
-/** Redis as a cache of nothing: no port, no files, only a socket in the working directory. */
-const REDIS = {
-  program: installedProgram(
-    { name: 'redis-server', question: REDIS_VERSION },
-    { 'apt-get': 'redis-server', dnf: 'redis', apk: 'redis' },
-  ),
-  command: [
-    'redis-server',
-    ...['--port', '0', '--unixsocket', REDIS_SOCKET],
-    ...['--save', '', '--appendonly', 'no', '--daemonize', 'no'],
-  ],
-} as const;
 
 const OURS = {
   profile: 'dinodns',
@@ -158,21 +130,6 @@ export const dinodns: ServerKind = {
       description:
         'the same, looking for queries for a millisecond before it waits: low latency for a whole CPU',
       definition: definition({ ...OURS, busyPollMicroseconds: 1000 }),
-    },
-    sqlite: {
-      title: 'SQLite',
-      description: 'the same with its records in SQLite, which is asked for each query',
-      definition: definition({ ...OURS, store: (directory) => `sqlite:${directory}/records.db` }),
-    },
-    redis: {
-      title: 'Redis',
-      description: 'the same with its records in a Redis beside it, under the same CPU limit (if installed)',
-      definition: definition({
-        ...OURS,
-        // The path of a socket has at most 107 octets (unix(7)): it goes through the working directory.
-        store: () => `redis:/proc/self/cwd/${REDIS_SOCKET}`,
-        beside: REDIS,
-      }),
     },
   },
 };

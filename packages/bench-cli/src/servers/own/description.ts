@@ -50,6 +50,10 @@ export const descriptionSchema = z.strictObject({
     .meta({
       description: 'Further files beside the zone files, for example a configuration; may use placeholders.',
     }),
+  beside: z.array(words, 'must be a list of commands: [[redis-server, --port, "0"]]').default([]).meta({
+    description:
+      'Commands of programs that it needs, such as a database: started before it under the same CPU limit, ended with it.',
+  }),
   ready: readySchema.default('answer').meta({
     description:
       'How bench knows that it serves: it answers a query; its first line is {"ready":true}; or a line of its output.',
@@ -114,10 +118,12 @@ function issueTexts(issue: Issue): string[] {
 }
 
 /** What the schema cannot say. */
-function contentProblems({ command, environment, files, zones, imageArguments = [] }: Description): string[] {
+function contentProblems(description: Description): string[] {
+  const { command, beside, environment, files, zones, imageArguments = [] } = description;
   const problems: string[] = [];
   const texts = [
     ...command.map((word, index) => [`command.${index}`, word] as const),
+    ...beside.flatMap((other, index) => other.map((word, at) => [`beside.${index}.${at}`, word] as const)),
     ...Object.entries(environment).map(([name, value]) => [`environment.${name}`, value] as const),
     ...Object.entries(files).map(([name, value]) => [`files.${name}`, value] as const),
     ...imageArguments.map((word, index) => [`imageArguments.${index}`, word] as const),

@@ -56,7 +56,7 @@ function planFor(
   request: InstanceRequest,
   node: string,
 ): InstancePlan {
-  const { command, environment, ready, stop, imageArguments = command.slice(1) } = description;
+  const { command, beside, environment, ready, stop, imageArguments = command.slice(1) } = description;
   const onCluster = request.program.length === 0;
   const values = valuesFor(description, request, onCluster ? 'node' : node);
   const words = onCluster ? imageArguments : command.slice(1);
@@ -68,6 +68,7 @@ function planFor(
     ),
     readiness: typeof ready === 'string' ? { kind: ready } : { kind: 'line', text: ready.line },
     workers: null,
+    beside: beside.map((other) => other.map((word) => filled(word, values))),
     cwd: file.directory,
     stopSignal: stop,
   };
