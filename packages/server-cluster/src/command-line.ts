@@ -58,6 +58,8 @@ interface Flags {
   tcpConnectionsPerClient?: number;
   tcpIpv6Prefix?: number;
   maxPending?: number;
+  cookies: boolean;
+  cookieSecretFile?: string;
   rrlRate?: number;
   rrlSlip: number;
   rrlIpv4Prefix: number;
@@ -218,6 +220,13 @@ function command(): Command {
       `maximum queries per process that handlers work on at once (default: ${DEFAULT_MAX_PENDING})`,
       wholeNumber('--max-pending'),
     )
+    .addOption(
+      new Option(
+        '--cookie-secret-file <file>',
+        'secrets of DNS cookies, shared by the servers of an address (default: a random one)',
+      ).conflicts(['cookies']),
+    )
+    .option('--no-cookies', 'ignore DNS cookies')
     .option(
       '--rrl-rate <number>',
       'UDP responses per second to one client network, per worker (default: no limit)',
@@ -279,6 +288,7 @@ function toOptions(flags: Flags): ServerOptions {
       ...(flags.tcpIpv6Prefix === undefined ? {} : { clientIpv6Bits: flags.tcpIpv6Prefix }),
     },
     ...(flags.maxPending === undefined ? {} : { maxPending: flags.maxPending }),
+    ...cookiesOf(flags),
     ...tlsOf(flags),
     ...(flags.allowTransfer === undefined ? {} : { allowTransfer: flags.allowTransfer.split(',') }),
     ...(rrlRate === undefined ? {} : { rateLimit: rateLimitOf(flags, rrlRate) }),
@@ -302,6 +312,11 @@ function zonesOf(flags: Flags): Pick<ServerOptions, 'zones' | 'zonesFile' | 'zon
   }
   if (zonesSpec !== undefined) return { zones: () => readZonesSpec(zonesSpec) };
   return zonesFile === undefined ? { zones: generatedZones(zones) } : { zonesFile };
+}
+
+function cookiesOf({ cookies, cookieSecretFile }: Flags): Pick<ServerOptions, 'cookies'> {
+  if (!cookies) return { cookies: false };
+  return cookieSecretFile === undefined ? {} : { cookies: { secretFile: cookieSecretFile } };
 }
 
 /** All four flags belong together, except that one port is enough. */

@@ -135,6 +135,12 @@ export interface ServerOptions {
    * 1,000,000. Default: 8192.
    */
   readonly maxPending?: number;
+  /**
+   * DNS cookies (RFC 7873, 9018): a client that sends one back is not limited by `rateLimit`. Servers that share an address share
+   * `secretFile`: the first of its lines makes cookies, all are accepted; 32 hexadecimal digits each. It is read again when zones are
+   * reloaded. Default: a random secret for each start; `false`: none.
+   */
+  readonly cookies?: CookieOptions | false;
   /** Limits of connections, those of TLS and HTTPS included. */
   readonly tcp?: TcpLimits;
   /** Default: none. */
@@ -145,6 +151,10 @@ export interface ServerOptions {
   readonly logLevel?: LogLevel;
   /** A pino-style logger, instead of JSON lines on standard error. */
   readonly log?: Log;
+}
+
+export interface CookieOptions {
+  readonly secretFile?: string;
 }
 
 export interface ResolvedOptions {
@@ -167,6 +177,8 @@ export interface ResolvedOptions {
   readonly rateLimit: RateLimit | undefined;
   /** Undefined for the default. */
   readonly maxPending: number | undefined;
+  /** Undefined for the default. */
+  readonly cookies: CookieOptions | false | undefined;
   readonly tcp: TcpLimits;
   readonly tls: TlsOptions | undefined;
   readonly allowTransfer: readonly ClientNetwork[];
@@ -324,6 +336,7 @@ export function resolveOptions(options: ServerOptions, defaultZones: () => ZoneS
     metrics: resolveMetrics(options.metrics),
     rateLimit: resolveRateLimit(options.rateLimit),
     maxPending,
+    cookies: options.cookies,
     tcp: resolveTcp(options.tcp),
     tls: resolveTls(options.tls),
     allowTransfer: (options.allowTransfer ?? []).map(parseNetwork),

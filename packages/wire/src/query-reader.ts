@@ -13,6 +13,7 @@ import * as types from './types.ts';
 // Copied, because an imported binding is loaded and checked at each use, and a property of it again.
 const { FORMERR, NOTIMP, BADVERS } = codes.RCODE;
 const { dnssecOk: DNSSEC_OK } = edns.EDNS_FLAG;
+const { cookie: COOKIE } = edns.EDNS_OPTION;
 const { HEADER_BYTES, OPCODE_MASK, PLAIN_UDP_BYTES, u8, u16 } = header;
 const { response: RESPONSE } = header.FLAG;
 const { MAX_LABEL_BYTES, MAX_LABELS, MAX_NAME_BYTES, skipName } = names;
@@ -25,6 +26,11 @@ export const GOOD = 0;
 
 /** `type` and `class` if there is no question. */
 export const NO_QUESTION = -1;
+
+/** A client cookie has 8 bytes; a server cookie, if any, 8 to 32 more (RFC 7873, section 4). */
+const CLIENT_COOKIE_BYTES = 8;
+const SHORTEST_COOKIES_BYTES = 16;
+const LONGEST_COOKIES_BYTES = 40;
 
 export class QueryReader {
   /** The last result of `read`. */
@@ -40,6 +46,10 @@ export class QueryReader {
   /** Offset of the OPT record's type, after its one-byte owner; 0 if there is no OPT record. */
   optAt = 0;
   dnssecOk = false;
+  /** Offset of the data of the first COOKIE option, the client's cookie and perhaps a server's; 0 if there is none. */
+  cookieAt = 0;
+  /** Length of that data: 8, or 16 to 40. Undefined if `cookieAt` is 0. */
+  cookieBytes = 0;
   /** The largest UDP payload that the client accepts, at least 512. */
   udpBytes = PLAIN_UDP_BYTES;
 
@@ -87,6 +97,7 @@ export class QueryReader {
   #forgetOpt(): void {
     this.optAt = 0;
     this.dnssecOk = false;
+    this.cookieAt = 0;
     this.udpBytes = PLAIN_UDP_BYTES;
   }
 
@@ -127,7 +138,7 @@ export class QueryReader {
         // One at most, in the additional section, owned by the root (RFC 6891 §6.1.1).
         if (this.optAt !== 0 || index < others || u8(bytes, at) !== 0) return false;
         // Other EDNS versions may have something else in place of options (RFC 6891 §6.1.3).
-        if (u8(bytes, body + 5) === 0 && !areOptions(bytes, body + 10, next)) return false;
+        if (u8(bytes, body + 5) === 0 && !this.#readOptions(bytes, start, body + 10, next)) return false;
         this.optAt = body - start;
         this.udpBytes = Math.max(u16(bytes, body + 2), PLAIN_UDP_BYTES);
         this.dnssecOk = (u16(bytes, body + 6) & DNSSEC_OK) !== 0;
@@ -136,13 +147,24 @@ export class QueryReader {
     }
     return true;
   }
-}
 
-function areOptions(bytes: Uint8Array, start: number, end: number): boolean {
-  let at = start;
-  while (at < end) {
-    if (at + 4 > end) return false;
-    at += 4 + u16(bytes, at + 2);
+  /** False: malformed, such as a cookie of a wrong length (RFC 7873, section 5.2.2). */
+  #readOptions(bytes: Uint8Array, start: number, first: number, end: number): boolean {
+    let at = first;
+    while (at < end) {
+      if (at + 4 > end) return false;
+      const length = u16(bytes, at + 2);
+      // Only the first counts (RFC 7873, section 5.2).
+      if (u16(bytes, at) === COOKIE && this.cookieAt === 0) {
+        const isPossible =
+          length === CLIENT_COOKIE_BYTES ||
+          (length >= SHORTEST_COOKIES_BYTES && length <= LONGEST_COOKIES_BYTES);
+        if (!isPossible) return false;
+        this.cookieAt = at + 4 - start;
+        this.cookieBytes = length;
+      }
+      at += 4 + length;
+    }
+    return at === end;
   }
-  return at === end;
 }

@@ -3,6 +3,7 @@
  * is the same in every process of one version, so that the primary can read what workers send.
  */
 import { FLAG, NO_QUESTION, RCODE_MASK, rcodeName, TYPE } from '@dinodns-bench/wire';
+import type { COOKIE, CookieState } from '../limits/cookies.ts';
 
 export const TRANSPORTS = ['udp', 'tcp', 'tls', 'https'] as const;
 export type CountedTransport = (typeof TRANSPORTS)[number];
@@ -49,6 +50,9 @@ export const DROP_REASONS = [
 ] as const;
 export type DropReason = (typeof DROP_REASONS)[number];
 
+/** What the cookie of a query shows, in the order of `COOKIE`. */
+export const COOKIES: readonly (keyof typeof COOKIE)[] = ['client', 'invalid', 'valid'];
+
 /** Upper bounds of the latency histogram's buckets, in seconds. */
 export const BUCKET_SECONDS: readonly number[] = [
   10e-6, 25e-6, 50e-6, 100e-6, 250e-6, 500e-6, 1e-3, 2.5e-3, 5e-3, 10e-3, 25e-3, 50e-3, 100e-3, 250e-3, 1,
@@ -66,6 +70,7 @@ const PER_TRANSPORT = {
   truncated: 1,
   slips: 1,
   errors: 1,
+  cookies: COOKIES.length,
 } as const;
 type Field = keyof typeof PER_TRANSPORT;
 
@@ -114,6 +119,11 @@ export class TransportCounters {
 
   slip(): void {
     this.#add(OFFSETS.slips, 1);
+  }
+
+  /** Counts a query with a cookie. */
+  cookie(state: CookieState): void {
+    this.#add(OFFSETS.cookies + state - 1, 1);
   }
 
   /** Counts a connection or datagram that was given up because of an unexpected error. */

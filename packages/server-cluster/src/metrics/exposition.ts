@@ -1,6 +1,7 @@
 /** Writes the workers' counters in Prometheus's text format, version 0.0.4. Pure functions. */
 import {
   BUCKET_SECONDS,
+  COOKIES,
   type CountedTransport,
   DROP_REASONS,
   OFFSETS,
@@ -144,7 +145,7 @@ function queryFamilies(exposed: Exposed): string[] {
     family(
       'dinodns_rate_limit_slips_total',
       'counter',
-      'Empty responses with TC set, sent by rate limiting.',
+      'Responses without an answer, sent by rate limiting: with TC set, or BADCOOKIE.',
       single(exposed, OFFSETS.slips),
     ),
     family(
@@ -152,6 +153,12 @@ function queryFamilies(exposed: Exposed): string[] {
       'counter',
       'Messages that got no response, by reason.',
       named(exposed, OFFSETS.drops, 'reason', DROP_REASONS),
+    ),
+    family(
+      'dinodns_cookies_total',
+      'counter',
+      "Queries with a cookie: the client's only, or with a server's that is invalid or valid.",
+      named(exposed, OFFSETS.cookies, 'cookie', COOKIES),
     ),
     family(
       'dinodns_errors_total',

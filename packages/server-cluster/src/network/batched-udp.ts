@@ -17,8 +17,9 @@ import { messageOf } from '@dinodns-bench/program';
 import { EDNS_UDP_BYTES, HEADER_BYTES, QueryReader } from '@dinodns-bench/wire';
 import { type NetworkHandler, SupportedNetworkType } from 'dinodns/common/network/net.js';
 import type { Gate } from '../framework/gate.ts';
+import { COOKIE, type CookieState, type Cookies } from '../limits/cookies.ts';
 import { PendingLimit } from '../limits/pending-limit.ts';
-import { ALLOW, type RateLimit, RateLimiter, REFUSE } from '../limits/rate-limiter.ts';
+import { ALLOW, type RateLimit, RateLimiter, SLIP } from '../limits/rate-limiter.ts';
 import { writeSlip } from '../limits/slip.ts';
 import { defaultLog, type Log } from '../log/log.ts';
 import { DROP_REASON, TransportCounters } from '../metrics/counters.ts';
@@ -64,6 +65,8 @@ export interface BatchedUdpOptions extends SharingOptions {
   readonly busyPollMicroseconds?: number;
   /** Default: no limit. */
   readonly rateLimit?: RateLimit;
+  /** Answers cookies, and spares clients with a valid one from the limit. Default: none. */
+  readonly cookies?: Cookies;
   /** Default: errors and warnings as JSON on standard error. */
   readonly log?: Log;
   readonly counters?: TransportCounters;
@@ -87,6 +90,7 @@ export class BatchedUdpNetwork implements ManagedNetwork {
   readonly #busyPollMicroseconds: number;
   readonly #responder: (Responder & { readonly gate?: Gate }) | undefined;
   readonly #limiter: RateLimiter | null;
+  readonly #cookies: Cookies | undefined;
   readonly #isTimed: boolean;
   readonly #log: Log;
   readonly #barrier: Barrier;
@@ -113,6 +117,7 @@ export class BatchedUdpNetwork implements ManagedNetwork {
     this.#busyPollMicroseconds = options.busyPollMicroseconds ?? 0;
     this.#responder = options.responder;
     this.#limiter = options.rateLimit === undefined ? null : new RateLimiter(options.rateLimit);
+    this.#cookies = options.cookies;
     this.#isTimed = options.isTimed ?? true;
     this.#log = options.log ?? defaultLog();
     this.#barrier = new Barrier(this.#log, this.counters);
@@ -239,12 +244,13 @@ export class BatchedUdpNetwork implements ManagedNetwork {
         if (!this.#isAdmitted(batch, index, offset, length, start)) continue;
         const replied =
           responder === undefined ? -1 : responder.answer(bytes, offset, length, slotBytes, 'udp', query);
+        const cookies = query.cookieAt === 0 ? undefined : this.#cookies;
         if (replied > 0) {
           hits++;
           counters.reply(bytes, offset, query.type);
-          batch.reply(index, replied);
+          batch.reply(index, cookies?.append(bytes, offset, replied, slotBytes) ?? replied);
         } else if (replied < 0) {
-          this.#askFramework(batch, index, offset, length);
+          this.#askFramework(batch, index, offset, length, cookies?.option());
           isDone = false;
         } else {
           counters.drop(DROP_REASON.unanswerable);
@@ -270,10 +276,18 @@ export class BatchedUdpNetwork implements ManagedNetwork {
     }
     // The process's clock starts at 0; the limiter's must start above it.
     const decision = this.#limiter?.decide(batch.addresses, index * 16, now / 1000 + 1) ?? ALLOW;
-    // A query that gets no answer is not parsed.
-    if (decision !== REFUSE) this.#query.read(bytes, offset, length);
-    if (decision === ALLOW) return true;
-    const slip = decision === REFUSE ? 0 : writeSlip(bytes, offset, this.#query, EDNS_UDP_BYTES);
+    const query = this.#query;
+    if (decision === ALLOW) {
+      query.read(bytes, offset, length);
+      if (query.cookieAt !== 0) this.#readCookie(batch, index, offset);
+      return true;
+    }
+    // A query that gets no answer is not parsed, unless it could have a cookie: in its additional section.
+    const canHaveCookie = this.#cookies !== undefined && bytes[offset + 11] !== 0;
+    if (decision === SLIP || canHaveCookie) query.read(bytes, offset, length);
+    const cookie = canHaveCookie ? this.#readCookie(batch, index, offset) : 0;
+    if (cookie === COOKIE.valid) return true;
+    const slip = decision === SLIP ? this.#writeSlip(bytes, offset, batch.slotBytes, cookie !== 0) : 0;
     if (slip === 0) {
       this.counters.drop(DROP_REASON['rate-limit']);
     } else {
@@ -284,7 +298,29 @@ export class BatchedUdpNetwork implements ManagedNetwork {
     return false;
   }
 
-  #askFramework(batch: Batch, index: number, offset: number, length: number): void {
+  /** 0 if the query has none, or cookies are not answered. */
+  #readCookie(batch: Batch, index: number, offset: number): CookieState | 0 {
+    const cookies = this.#cookies;
+    if (cookies === undefined || this.#query.cookieAt === 0) return 0;
+    const state = cookies.read(batch.bytes, offset, this.#query, batch.addresses, index * 16);
+    this.counters.cookie(state);
+    return state;
+  }
+
+  #writeSlip(bytes: Uint8Array, offset: number, capacity: number, withCookie: boolean): number {
+    const length = writeSlip(bytes, offset, this.#query, EDNS_UDP_BYTES, withCookie);
+    return withCookie && length > 0
+      ? (this.#cookies?.append(bytes, offset, length, capacity) ?? length)
+      : length;
+  }
+
+  #askFramework(
+    batch: Batch,
+    index: number,
+    offset: number,
+    length: number,
+    cookie: Uint8Array | undefined,
+  ): void {
     const peer = batch.peer(index);
     const message = Buffer.from(batch.bytes.subarray(offset, offset + length));
     const start = performance.now();
@@ -308,6 +344,7 @@ export class BatchedUdpNetwork implements ManagedNetwork {
       connection,
       this.#query,
       this.#responder?.gate?.draw,
+      cookie,
       send,
     );
     if (isCounted || outcome === 'pending') return;

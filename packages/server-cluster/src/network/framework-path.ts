@@ -43,7 +43,7 @@ export type Outcome =
 /**
  * Passes the message to the framework. `send` is called exactly once for `replied` and `pending`, and the message
  * is kept until then. `query` holds what a reader has parsed of it. `draw` is the number that sampled the query
- * for observers, if any.
+ * for observers, if any; `cookie` the COOKIE option for the reply.
  */
 export function toFramework(
   path: FrameworkPath,
@@ -51,10 +51,11 @@ export function toFramework(
   connection: Connection,
   query: QueryReader,
   draw: number | undefined,
+  cookie: Uint8Array | undefined,
   send: (reply: Buffer) => void,
 ): Outcome {
   const { headroom, handler } = path;
-  const read = readQuery(message, query);
+  const read = readQuery(message, query, cookie);
   if (read === null) return 'unanswerable';
   if (read instanceof Uint8Array) {
     send(headroom === 0 ? read : Buffer.concat([Buffer.alloc(headroom), read]));

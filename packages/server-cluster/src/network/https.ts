@@ -75,12 +75,13 @@ export class HttpsNetwork implements ManagedNetwork {
     this.#idleSeconds = options.idleSeconds ?? DEFAULT_IDLE_SECONDS;
     this.#maxBufferedOctets = options.maxBufferedOctets ?? DEFAULT_MAX_BUFFERED_BYTES;
     this.#log = options.log ?? defaultLog();
-    const { responder, pending } = options;
+    const { responder, pending, cookies } = options;
     const { counters, networkType: type } = this;
     const barrier = new Barrier(this.#log, counters);
     this.#barrier = barrier;
     const log = this.#log;
-    this.#answers = new StreamAnswers({ responder, type, headroom: 0, log, counters, barrier, pending });
+    const own = { type, headroom: 0, log, counters, barrier };
+    this.#answers = new StreamAnswers({ ...own, responder, pending, cookies });
     this.#http = this.#createHttp(options.tls);
     this.#listener = new StreamListener({
       ...options,

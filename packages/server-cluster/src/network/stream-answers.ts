@@ -2,6 +2,8 @@
 import { IGNORE, MAX_MESSAGE_BYTES, QueryReader } from '@dinodns-bench/wire';
 import type { NetworkHandler, SupportedNetworkType } from 'dinodns/common/network/net.js';
 import type { Gate } from '../framework/gate.ts';
+import type { Cookies } from '../limits/cookies.ts';
+import { addressBytes } from '../limits/networks.ts';
 import { PendingLimit } from '../limits/pending-limit.ts';
 import type { Log } from '../log/log.ts';
 import { DROP_REASON, type TransportCounters } from '../metrics/counters.ts';
@@ -20,6 +22,8 @@ export interface StreamAnswersOptions {
   readonly barrier: Barrier;
   /** Undefined: one of its own. */
   readonly pending: PendingLimit | undefined;
+  /** Undefined: replies have no cookies. */
+  readonly cookies: Cookies | undefined;
 }
 
 /** `congested`: the framework has too many queries; this one is dropped, and counted. */
@@ -51,9 +55,11 @@ export class StreamAnswers {
    */
   answer(message: Buffer, peer: StreamPeer, send: (reply: Buffer) => void): StreamOutcome {
     const start = performance.now();
-    const replied = this.#fromTable(message);
+    const answered = this.#fromTable(message);
     const { headroom, counters } = this.#options;
-    if (replied > 0) {
+    const cookies = this.#cookiesFor(message, peer);
+    if (answered > 0) {
+      const replied = cookies?.append(this.#scratch, headroom, answered, MAX_MESSAGE_BYTES) ?? answered;
       const reply = Buffer.allocUnsafe(headroom + replied);
       this.#scratch.copy(reply, headroom, headroom, headroom + replied);
       counters.tableHits(1);
@@ -61,7 +67,17 @@ export class StreamAnswers {
       send(reply);
       return 'answered';
     }
-    return replied === DROP ? 'unanswerable' : this.#askFramework(message, peer, start, send);
+    return answered === DROP
+      ? 'unanswerable'
+      : this.#askFramework(message, peer, start, cookies?.option(), send);
+  }
+
+  /** With the cookie for this query's reply; undefined if it gets none. */
+  #cookiesFor(message: Buffer, { remoteAddress }: StreamPeer): Cookies | undefined {
+    const { cookies, counters } = this.#options;
+    if (cookies === undefined || this.query.cookieAt === 0) return undefined;
+    counters.cookie(cookies.read(message, 0, this.query, addressBytes(remoteAddress), 0));
+    return cookies;
   }
 
   /** The length of the reply in the scratch buffer, or the table's `DROP` or `TO_FRAMEWORK`. */
@@ -78,6 +94,7 @@ export class StreamAnswers {
     message: Buffer,
     { remoteAddress, remotePort }: StreamPeer,
     start: number,
+    cookie: Uint8Array | undefined,
     send: (reply: Buffer) => void,
   ): StreamOutcome {
     const { log, headroom, type, counters, responder, barrier } = this.#options;
@@ -90,7 +107,7 @@ export class StreamAnswers {
       send(reply);
     };
     const peer = { remoteAddress, remotePort, type };
-    const outcome = toFramework(path, message, peer, this.query, responder?.gate?.draw, respond);
+    const outcome = toFramework(path, message, peer, this.query, responder?.gate?.draw, cookie, respond);
     if (outcome === 'congested') counters.drop(DROP_REASON.congested);
     return outcome === 'replied' || outcome === 'pending' ? 'answered' : outcome;
   }

@@ -9,6 +9,7 @@ import { messageOf } from '@dinodns-bench/program';
 import { CLASS, GOOD } from '@dinodns-bench/wire';
 import { type NetworkHandler, SupportedNetworkType } from 'dinodns/common/network/net.js';
 import type { Gate } from '../framework/gate.ts';
+import type { Cookies } from '../limits/cookies.ts';
 import type { PendingLimit } from '../limits/pending-limit.ts';
 import { defaultLog, type Log } from '../log/log.ts';
 import { DROP_REASON, TransportCounters } from '../metrics/counters.ts';
@@ -47,6 +48,8 @@ export interface TcpNetworkOptions extends SharingOptions, TcpLimits {
   readonly counters?: TransportCounters;
   /** Shared with the other networks of the process. Default: one of its own. */
   readonly pending?: PendingLimit;
+  /** Answers cookies. Default: none. */
+  readonly cookies?: Cookies;
 }
 
 export class RobustTcpNetwork implements ManagedNetwork, ConnectionOwner {
@@ -86,6 +89,7 @@ export class RobustTcpNetwork implements ManagedNetwork, ConnectionOwner {
       counters: this.counters,
       barrier: this.barrier,
       pending: options.pending,
+      cookies: options.cookies,
     });
     this.#tls = tls === undefined ? undefined : this.#createTls(tls);
     this.#listener = new StreamListener({

@@ -12,6 +12,7 @@ import type { Ports } from '../endpoint/ports.ts';
 import { bindError } from '../errors.ts';
 import { Gate } from '../framework/gate.ts';
 import { CaseInsensitiveRouter } from '../framework/router.ts';
+import { Cookies, cookieSecrets } from '../limits/cookies.ts';
 import { PendingLimit } from '../limits/pending-limit.ts';
 import { Counters } from '../metrics/counters.ts';
 import {
@@ -99,23 +100,34 @@ function snapshotOf(
   };
 }
 
-/** Reads the certificate again; calling the result shows it to clients that connect from now on. */
-function renewal({ tls: files }: ResolvedOptions, { tls, https }: Networks): () => void {
-  if (files === undefined) return () => undefined;
-  const credentials = readCredentials(files);
+/** Reads the certificate and the cookie secrets again; calling the result puts them in use. */
+function renewal(
+  options: ResolvedOptions,
+  { tls, https }: Networks,
+  cookies: Cookies | undefined,
+): () => void {
+  const credentials = options.tls === undefined ? undefined : readCredentials(options.tls);
+  const secrets = options.cookies === false ? [] : cookieSecrets(options.cookies?.secretFile);
   return () => {
-    for (const network of [...tls, ...https]) network.renew(credentials);
+    cookies?.renew(secrets);
+    if (credentials !== undefined) for (const network of [...tls, ...https]) network.renew(credentials);
   };
 }
 
-function manage(options: ResolvedOptions, store: ZoneStore, counters: Counters, networks: Networks): Managed {
+function manage(
+  options: ResolvedOptions,
+  store: ZoneStore,
+  counters: Counters,
+  networks: Networks,
+  cookies: Cookies | undefined,
+): Managed {
   const reloads = { succeeded: 0, failed: 0 };
   return {
     async prepare(zones: ZoneSource) {
       const next = new ZoneStore();
       let renew: () => void;
       try {
-        renew = renewal(options, networks);
+        renew = renewal(options, networks, cookies);
         await loadStore(next, zones);
       } catch (error) {
         reloads.failed++;
@@ -176,7 +188,10 @@ export const dinodnsProfile: Profile = {
     const transfers = allowTransfer.length === 0 ? {} : { transfers: new Transfers(store, allowTransfer) };
     // One for all networks: what it bounds is the memory of the process.
     const pending = new PendingLimit(options.maxPending);
-    const common = { port, reusePort, log, pending, responder };
+    const cookies =
+      options.cookies === false ? undefined : new Cookies(cookieSecrets(options.cookies?.secretFile));
+    const shows = cookies === undefined ? {} : { cookies };
+    const common = { port, reusePort, log, pending, responder, ...shows };
     const streams = { ...common, ...tcp };
     const credentials = options.tls === undefined ? undefined : readCredentials(options.tls);
     /** On each address, if the options have this port. */
@@ -223,7 +238,7 @@ export const dinodnsProfile: Profile = {
     });
     return {
       server,
-      managed: manage(options, store, counters, networks),
+      managed: manage(options, store, counters, networks, cookies),
       get udpBackend() {
         return networks.udp[0]?.backend ?? 'dgram';
       },

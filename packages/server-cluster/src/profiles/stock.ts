@@ -61,6 +61,7 @@ function unsupported(options: ResolvedOptions) {
     options.metrics === undefined ? undefined : 'metrics',
     options.rateLimit === undefined ? undefined : 'response rate limiting',
     options.maxPending === undefined ? undefined : 'a limit of pending queries',
+    options.cookies === undefined ? undefined : 'cookies',
     options.zoneFiles === undefined ? undefined : 'zone files',
     options.allowTransfer.length === 0 ? undefined : 'zone transfers',
     options.udpBackend === 'auto' ? undefined : 'a choice of the UDP backend',

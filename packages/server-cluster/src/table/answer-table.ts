@@ -5,6 +5,7 @@
 import * as wire from '@dinodns-bench/wire';
 import { QueryReader } from '@dinodns-bench/wire';
 import type { DefaultStore } from 'dinodns/plugins/storage/index.js';
+import { COOKIE_OPTION_BYTES } from '../limits/cookies.ts';
 import { isDefaultStore } from '../recognise.ts';
 import type { ZoneStore } from '../store/zone-store.ts';
 import { type Answers, FRAMEWORK } from './answers.ts';
@@ -95,7 +96,7 @@ class AnswerTable implements Responder {
     if (query.code === IGNORE) return DROP;
     // Write as much as the slot holds: only at the end is it known whether the client takes it, and with which
     // RCODE.
-    this.#reply.begin(bytes, offset, query.questionEnd, capacity - (query.hasEdns ? OPT_BYTES : 0));
+    this.#reply.begin(bytes, offset, query.questionEnd, capacity - roomOfOpt(query));
     return query.code === GOOD
       ? this.#answer(bytes, offset, query, transport)
       : this.#refuse(query, query.code);
@@ -113,7 +114,7 @@ class AnswerTable implements Responder {
     const { hasEdns, dnssecOk, questionEnd, udpBytes } = query;
     const reply = this.#reply;
     const limit = transport === 'stream' ? MAX_MESSAGE_BYTES : Math.min(udpBytes, this.#maxUdpOctets);
-    const room = limit - (hasEdns ? OPT_BYTES : 0);
+    const room = limit - roomOfOpt(query);
     reply.fit(room);
     const isTruncated = reply.isFull || reply.at > room;
     if (isTruncated) reply.clear(questionEnd);
@@ -127,4 +128,9 @@ class AnswerTable implements Responder {
     if (hasEdns) this.#reply.writeOpt(this.#maxUdpOctets, dnssecOk, code >> 4);
     return this.#reply.finish(code & 0xf, questionEnd > HEADER_BYTES ? 1 : 0);
   }
+}
+
+/** Of our OPT record, and of the cookie that the network adds to it if the client sent one. */
+function roomOfOpt({ hasEdns, cookieAt }: QueryReader): number {
+  return (hasEdns ? OPT_BYTES : 0) + (cookieAt === 0 ? 0 : COOKIE_OPTION_BYTES);
 }

@@ -23,6 +23,8 @@ export interface Edns {
   readonly dnssecOk: boolean;
   /** The record as the framework's handlers see it. */
   readonly record: OptAnswer;
+  /** The COOKIE option for the response. */
+  readonly cookie: Uint8Array | undefined;
 }
 
 /** A well-formed query with exactly one question. */
@@ -36,10 +38,10 @@ export class Query {
   /** The query as the framework's handlers see it. */
   readonly packet: Packet;
 
-  constructor(message: Buffer, query: QueryReader) {
+  constructor(message: Buffer, query: QueryReader, cookie?: Uint8Array) {
     this.message = message;
     this.questionEnd = query.questionEnd;
-    this.edns = query.hasEdns ? ednsAt(message, query.optAt) : null;
+    this.edns = query.hasEdns ? { ...ednsAt(message, query.optAt), cookie } : null;
     this.udpLimit = Math.min(query.udpBytes, EDNS_UDP_BYTES);
     const question = {
       name: nameText(message, HEADER_BYTES),
@@ -65,11 +67,15 @@ const reader = new QueryReader();
  * A query to answer; or a finished reply, because the message is malformed, has another EDNS version or another
  * OPCODE; or null for what must not be answered at all: shorter than a header, or itself a response (two servers
  * would answer each other for ever). `query` is a reader that has already parsed these bytes; by default they are
- * parsed here.
+ * parsed here. `cookie` is the COOKIE option for the response.
  */
-export function readQuery(message: Buffer, query: QueryReader = readHere(message)): Query | Buffer | null {
+export function readQuery(
+  message: Buffer,
+  query: QueryReader = readHere(message),
+  cookie?: Uint8Array,
+): Query | Buffer | null {
   if (query.code === IGNORE) return null;
-  return query.code === GOOD ? new Query(message, query) : errorReply(message, query);
+  return query.code === GOOD ? new Query(message, query, cookie) : errorReply(message, query);
 }
 
 function readHere(message: Buffer): QueryReader {
@@ -101,7 +107,7 @@ export function optRecord(dnssecOk: boolean, extendedRcode: number): Buffer {
 }
 
 /** Parses the OPT record whose type is at `body`. */
-function ednsAt(message: Buffer, body: number): Edns {
+function ednsAt(message: Buffer, body: number): Omit<Edns, 'cookie'> {
   const flags = message.readUInt16BE(body + 6);
   const record: OptAnswer = {
     name: '.',

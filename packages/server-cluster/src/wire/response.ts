@@ -2,7 +2,7 @@
  * Encodes a response of the framework: the client's ID and question byte for byte, an OPT record if and only if
  * the query had one, and nothing longer than the client accepts.
  */
-import { EDNS_UDP_BYTES, encodeName, FLAG, RCODE, TYPE } from '@dinodns-bench/wire';
+import { EDNS_UDP_BYTES, encodeName, FLAG, OPT_BYTES, RCODE, TYPE } from '@dinodns-bench/wire';
 import type { Answer, Packet } from 'dns-packet';
 import { isOpt, optRecord, type Query } from './query.ts';
 import { encodeBody, preparedSections, type Sections } from './sections.ts';
@@ -93,7 +93,7 @@ function encodeRecord(record: Answer): Buffer[] {
 
 function plainOpt(query: Query): Buffer {
   if (query.edns === null) return NOTHING;
-  return query.edns.dnssecOk ? OPT_DNSSEC_OK : OPT;
+  return withCookie(query.edns.dnssecOk ? OPT_DNSSEC_OK : OPT, query.edns.cookie);
 }
 
 /** The OPT record that a handler created, with its options and extended RCODE but our size and version. */
@@ -108,5 +108,13 @@ function handlerOpt(query: Query, packet: Packet): Buffer | undefined {
     flags: query.edns.dnssecOk ? 0x8000 : 0,
   });
   if (body.readUInt16BE(0) !== TYPE.OPT) return undefined;
-  return Buffer.concat([NOTHING, Buffer.from([0]), body]);
+  return withCookie(Buffer.concat([Buffer.from([0]), body]), query.edns.cookie);
+}
+
+/** The OPT record with the option after its own. */
+function withCookie(opt: Buffer, cookie: Uint8Array | undefined): Buffer {
+  if (cookie === undefined) return opt;
+  const out = Buffer.concat([opt, cookie]);
+  out.writeUInt16BE(out.length - OPT_BYTES, OPT_BYTES - 2);
+  return out;
 }
