@@ -147,8 +147,15 @@ function config(look: Look): Config {
   };
 }
 
+interface Frame {
+  readonly $schema: string;
+  readonly background: string;
+  readonly padding: number;
+  readonly config: Config;
+}
+
 /** What every specification begins with. */
-export function frame(look: Look) {
+export function frame(look: Look): Frame {
   return {
     $schema: 'https://vega.github.io/schema/vega-lite/v6.json',
     background: 'transparent',
