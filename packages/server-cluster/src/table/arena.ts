@@ -37,10 +37,16 @@ export class Arena {
     const needed = this.#end + words;
     if (needed <= this.words.length) return;
     if (needed > MAX_WORDS) throw new RangeError('The zones need more than 8 GiB.');
-    // Unlike a copy, this frees the old buffer at once: the collector is slow to notice large ones.
-    const buffer = this.words.buffer.transfer(needed * 4);
-    this.words = new Int32Array(buffer);
-    this.bytes = new Uint8Array(buffer);
+    const old = this.words;
+    if (old.length < LARGE_WORDS && needed >= LARGE_WORDS) {
+      // The system gives a new buffer its memory as it is used; `transfer` would fill it with zeros.
+      this.words = new Int32Array(needed);
+      this.words.set(old);
+    } else {
+      // Unlike a copy, this frees the old buffer at once: the collector is slow to notice large ones.
+      this.words = new Int32Array(old.buffer.transfer(needed * 4));
+    }
+    this.bytes = new Uint8Array(this.words.buffer);
   }
 
   /** Allocates a block and returns its id. Its contents are undefined. */

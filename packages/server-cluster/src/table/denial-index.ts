@@ -7,6 +7,7 @@ import { MAX_NSEC3_ITERATIONS } from '@dinodns-bench/zones';
 import { NONE } from './arena.ts';
 import { RECORD_HEAD, SHAPE_FLAG } from './block-layout.ts';
 import { findSet } from './find-set.ts';
+import type { NameTree } from './name-tree.ts';
 import type { ZoneData } from './zone-data.ts';
 
 /** The denial records of one zone. */
@@ -17,18 +18,12 @@ export interface Denials {
   readonly hashing: { readonly salt: Uint8Array; readonly iterations: number } | null;
 }
 
-/** Work between two pauses, each about two milliseconds. */
+/** Work between two pauses, each about a millisecond. */
 const NAMES_PER_SLICE = 5000;
-const SORTED_PER_SLICE = 2000;
-const MERGED_PER_SLICE = 10_000;
+const COMPARED_PER_SLICE = 5000;
 
 /** Each change copies a zone's order. After more of them without a look-up, the next one builds it anew. */
 const MAX_CHANGES = 64;
-
-interface Keyed {
-  readonly node: number;
-  readonly key: string;
-}
 
 export class DenialIndex {
   readonly #data: ZoneData;
@@ -47,7 +42,7 @@ export class DenialIndex {
     return this.#zones?.get(apex);
   }
 
-  /** Builds the index. Names must not change meanwhile; `pause` is awaited about every two milliseconds. */
+  /** Builds the index. Names must not change meanwhile; `pause` is awaited about every millisecond. */
   async prepare(pause: () => Promise<unknown>): Promise<void> {
     if (this.#zones !== undefined) return;
     for (const _pause of this.#build()) await pause();
@@ -80,12 +75,11 @@ export class DenialIndex {
 
   /** The nodes and one more, in its place. */
   #with(nodes: Int32Array, node: number, isHashed: boolean): Int32Array {
-    const keyOf = isHashed ? labelText : canonicalKey;
-    const key = keyOf(this.#data, node);
+    const order = isHashed ? byLabel : canonically;
     let [low, high] = [0, nodes.length];
     while (low < high) {
       const middle = (low + high) >>> 1;
-      if (keyOf(this.#data, nodes[middle] ?? NONE) < key) low = middle + 1;
+      if (order(this.#data.names, nodes[middle] ?? NONE, node) < 0) low = middle + 1;
       else high = middle;
     }
     const more = new Int32Array(nodes.length + 1);
@@ -113,13 +107,13 @@ export class DenialIndex {
       else group.push(node);
     }
     for (const [apex, nodes] of plain)
-      zones.set(apex, { nodes: yield* inOrder(nodes, (node) => canonicalKey(data, node)), hashing: null });
+      zones.set(apex, { nodes: yield* inOrder(data.names, nodes, canonically), hashing: null });
     for (const [apex, nodes] of hashed) {
       if (zones.has(apex)) continue;
       const hashing = hashingOf(data, nodes[0] ?? NONE);
       // Zone files with more are refused; of other zones, a denial must not cost more than answering a thousand queries.
       if (hashing.iterations > MAX_NSEC3_ITERATIONS) continue;
-      zones.set(apex, { nodes: yield* inOrder(nodes, (node) => labelText(data, node)), hashing });
+      zones.set(apex, { nodes: yield* inOrder(data.names, nodes, byLabel), hashing });
     }
     this.#zones = zones;
   }
@@ -132,63 +126,64 @@ function apexOf(data: ZoneData, node: number): number {
   return apex;
 }
 
-/** Merge sort, since a single call of `sort` for a million names takes seconds. */
-function* inOrder(
-  nodes: readonly number[],
-  keyOf: (node: number) => string,
-): Generator<void, Int32Array, void> {
-  let runs: Keyed[][] = [];
-  for (let from = 0; from < nodes.length; from += SORTED_PER_SLICE) {
-    const run = nodes.slice(from, from + SORTED_PER_SLICE).map((node) => ({ node, key: keyOf(node) }));
-    runs.push(run.sort((one, other) => (one.key < other.key ? -1 : 1)));
-    yield;
-  }
-  while (runs.length > 1) {
-    const longer: Keyed[][] = [];
-    for (let index = 0; index < runs.length; index += 2)
-      longer.push(yield* merged(runs[index] ?? [], runs[index + 1] ?? []));
-    runs = longer;
-  }
-  const sorted = new Int32Array(nodes.length);
-  for (const [index, { node }] of (runs[0] ?? []).entries()) sorted[index] = node;
-  return sorted;
-}
-
-function* merged(one: readonly Keyed[], other: readonly Keyed[]): Generator<void, Keyed[], void> {
-  const all: Keyed[] = [];
-  let [left, right] = [0, 0];
-  for (;;) {
-    const [first, second] = [one[left], other[right]];
-    if (all.length % MERGED_PER_SLICE === MERGED_PER_SLICE - 1) yield;
-    if (first !== undefined && (second === undefined || first.key < second.key)) {
-      all.push(first);
-      left++;
-    } else if (second !== undefined) {
-      all.push(second);
-      right++;
-    } else return all;
-  }
-}
+type Order = (names: NameTree, one: number, other: number) => number;
 
 /**
- * The labels from the root down, each byte incremented and each label followed by a zero: the keys sort in
- * canonical order.
+ * Merge sort in two arrays: a single call of `sort` for a million names takes seconds, and their keys as strings would take the
+ * collector's time as well.
  */
-function canonicalKey({ names }: ZoneData, start: number): string {
-  let key = '';
-  for (let node = start; node !== names.root; node = names.parentOf(node)) {
-    const at = names.labelAt(node);
-    const length = names.arena.bytes[at] ?? 0;
-    const label = Array.from(names.arena.bytes.subarray(at + 1, at + 1 + length), (byte) => byte + 1);
-    key = `${String.fromCharCode(...label, 0)}${key}`;
+function* inOrder(
+  names: NameTree,
+  nodes: readonly number[],
+  order: Order,
+): Generator<void, Int32Array, void> {
+  let from = Int32Array.from(nodes);
+  let to = new Int32Array(nodes.length);
+  let compared = 0;
+  for (let width = 1; width < nodes.length; width *= 2) {
+    for (let start = 0; start < nodes.length; start += 2 * width) {
+      const middle = Math.min(start + width, nodes.length);
+      const end = Math.min(start + 2 * width, nodes.length);
+      let [left, right] = [start, middle];
+      for (let at = start; at < end; at++) {
+        if (++compared % COMPARED_PER_SLICE === 0) yield;
+        const [one = NONE, other = NONE] = [from[left], from[right]];
+        const isLeft = right >= end || (left < middle && order(names, one, other) < 0);
+        to[at] = isLeft ? one : other;
+        if (isLeft) left++;
+        else right++;
+      }
+    }
+    [from, to] = [to, from];
   }
-  return key;
+  return from;
 }
 
-function labelText({ names }: ZoneData, node: number): string {
-  const at = names.labelAt(node);
-  const length = names.arena.bytes[at] ?? 0;
-  return Buffer.from(names.arena.bytes.subarray(at + 1, at + 1 + length)).toString('latin1');
+/** Canonical order (RFC 4034, section 6.1): by the labels from the root down. Labels are in lower case here. */
+function canonically(names: NameTree, one: number, other: number): number {
+  let [left, right] = [one, other];
+  const difference = depthOf(names, left) - depthOf(names, right);
+  for (let depth = difference; depth > 0; depth--) left = names.parentOf(left);
+  for (let depth = difference; depth < 0; depth++) right = names.parentOf(right);
+  // One is the other, or below it.
+  if (left === right) return difference;
+  while (names.parentOf(left) !== names.parentOf(right)) {
+    left = names.parentOf(left);
+    right = names.parentOf(right);
+  }
+  return byLabel(names, left, right);
+}
+
+function depthOf(names: NameTree, start: number): number {
+  let depth = 0;
+  for (let node = start; node !== names.root; node = names.parentOf(node)) depth++;
+  return depth;
+}
+
+/** By the first label, as bytes: the order of hashes, too. */
+function byLabel(names: NameTree, one: number, other: number): number {
+  const { bytes } = names.arena;
+  return compareLabels(bytes, names.labelAt(one), bytes, names.labelAt(other));
 }
 
 /** Iterations and salt of an NSEC3 record (RFC 5155, section 3.2). */

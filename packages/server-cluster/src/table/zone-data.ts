@@ -15,6 +15,9 @@ import type { StoredSet } from './stored-set.ts';
 const { NONE } = arena;
 const { SHAPE_FLAG, SHAPE_WORD } = layout;
 
+/** 8 MiB: less is copied in a millisecond. */
+const WORTH_RESERVING = 2 ** 23;
+
 const DENIALS = SHAPE_FLAG.nsec | SHAPE_FLAG.nsec3;
 
 export class ZoneData {
@@ -31,6 +34,17 @@ export class ZoneData {
   /** Makes room for `names` more names, whose labels average `labelBytes` bytes. */
   reserve(names: number, labelBytes: number): void {
     this.names.reserve(names, labelBytes);
+  }
+
+  /**
+   * Makes room for records that take so many bytes in wire format: what is reserved and not used takes no memory, and what grows
+   * later is copied, which holds up queries for a tenth of a second where there are a million names.
+   */
+  expect(bytes: number): void {
+    if (bytes < WORTH_RESERVING) return;
+    // Names take up to four fifths of that, and sets half.
+    this.names.arena.reserve(Math.ceil(bytes / 4));
+    this.sets.arena.reserve(Math.ceil(bytes / 4));
   }
 
   /** All record sets of a name (uncompressed, any case), in the order in which they were added. */

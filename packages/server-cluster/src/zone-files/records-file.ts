@@ -4,7 +4,7 @@
  * which is reserved (RFC 6895, section 3.1), names the zone that the records after it belong to.
  */
 import { closeSync, openSync, writeSync } from 'node:fs';
-import { open } from 'node:fs/promises';
+import { open, stat } from 'node:fs/promises';
 import { lowerCaseName } from '@dinodns-bench/wire';
 import type { ZoneStore } from '../store/zone-store.ts';
 import { RecordLoader } from './record-loader.ts';
@@ -151,6 +151,8 @@ export class RecordsFile {
 
   /** Adds all records to a store and awaits `pause` after every `yieldEvery` names. */
   async addTo(store: ZoneStore, yieldEvery: number, pause: () => Promise<unknown>): Promise<void> {
+    const { size } = await stat(this.path);
+    store.data.expect(size);
     const loader = new RecordLoader(store.data);
     if (this.#zone !== undefined) loader.openZone(lowerCaseName(this.#zone));
     const add = (bytes: Buffer, { name, nameLength, type, ttl, from, to }: RecordPlace) => {
