@@ -1,8 +1,10 @@
 /** All targets. Instrument the packages before importing this. */
 import type { Target } from './engine/target.ts';
+import { answer } from './targets/answer.ts';
 import { capture } from './targets/capture.ts';
 import { query } from './targets/query.ts';
 import { queryFile } from './targets/query-file.ts';
+import { stream } from './targets/stream.ts';
 import { zoneFile } from './targets/zone-file.ts';
 
-export const TARGETS: readonly Target[] = [query, zoneFile, queryFile, capture];
+export const TARGETS: readonly Target[] = [query, zoneFile, queryFile, capture, answer, stream];

@@ -15,6 +15,8 @@ const SHORT: Readonly<Record<string, { readonly runs: number; readonly branches:
   'zone-file': { runs: 2000, branches: 700 },
   'query-file': { runs: 4000, branches: 75 },
   capture: { runs: 10_000, branches: 120 },
+  answer: { runs: 1500, branches: 400 },
+  stream: { runs: 10_000, branches: 150 },
 };
 
 test('every target has its short campaign', () => {

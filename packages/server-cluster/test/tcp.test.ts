@@ -121,6 +121,19 @@ test('a client that closes in the middle of a query does not disturb others', as
   expect(await sendTcp(endpoint, query('www.example.org'))).toBeDefined();
 });
 
+test.each([
+  ['a response', framed(Buffer.concat([query('www.example.org').fill(0x80, 2, 3)]))],
+  ['a message that is too short', framed(Buffer.alloc(3))],
+  ['a message that is too long', Buffer.from([0xff, 0xff, 1, 2, 3])],
+])('what comes before %s is answered before the connection ends', async (_title, garbage) => {
+  const { endpoint } = await start({}, 'table');
+  const client = connectTo(endpoint);
+  const good = framed(query('www.example.org'));
+  client.socket.write(Buffer.concat([good, garbage, good]));
+  expect(await until(() => client.ended, PATIENCE)).toBe(true);
+  expect(client.messages).toHaveLength(1);
+});
+
 test('a message longer than any query ends the connection before it is read', async () => {
   const { endpoint } = await start();
   const client = connectTo(endpoint);

@@ -34,6 +34,7 @@ export class TcpConnection {
   #pending = 0;
   #clientEnded = false;
   #stopped = false;
+  #hungUp = false;
   /** Set while queries are handed over, so that an immediate answer does not re-enter the loop. */
   #handingOver = false;
 
@@ -108,13 +109,23 @@ export class TcpConnection {
     this.#endIfDone();
   }
 
+  /**
+   * Closes as `stop` does, without waiting for the client to close as well: it has sent what cannot be answered. Its earlier queries
+   * still are.
+   */
+  hangUp(): void {
+    this.#hungUp = true;
+    this.stop();
+  }
+
   #afterAnswer(): void {
     if (this.#clientEnded || this.#stopped) this.#endIfDone();
     else if (this.socket.isPaused()) this.#continue();
   }
 
   #endIfDone(): void {
-    if (this.#pending === 0 && this.#isDone()) this.socket.end();
+    if (this.#pending > 0 || !this.#isDone()) return;
+    this.socket.end(this.#hungUp ? () => this.socket.destroy() : undefined);
   }
 
   #isDone(): boolean {
@@ -154,10 +165,10 @@ export class TcpConnection {
   }
 
   #handOverAll(): void {
-    while (this.#rest.length >= LENGTH_BYTES && !this.socket.destroyed) {
+    while (this.#rest.length >= LENGTH_BYTES && !this.socket.destroyed && !this.#stopped) {
       const length = this.#rest.readUInt16BE(0);
       if (length > MAX_QUERY_BYTES) {
-        this.socket.destroy();
+        this.hangUp();
         return;
       }
       if (this.#rest.length < LENGTH_BYTES + length) break;

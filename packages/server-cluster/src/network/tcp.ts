@@ -209,8 +209,8 @@ export class RobustTcpNetwork implements ManagedNetwork, ConnectionOwner {
   /** A client that sends this will send nothing that we could answer (RFC 7766, section 8). */
   #hangUp(connection: TcpConnection): void {
     this.counters.drop(DROP_REASON.unanswerable);
+    connection.hangUp();
     connection.skip();
-    connection.socket.destroy();
   }
 
   /** Not bound to a port: it shakes hands with the connections that the listener accepts. */

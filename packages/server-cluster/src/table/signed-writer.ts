@@ -50,7 +50,8 @@ export class SignedWriter {
    */
   signaturesOf(data: ZoneData, type: number, node: number): number {
     const shape = data.names.shapeOf(node);
-    if (!this.dnssecOk || shape === NONE) return NONE;
+    // What ANY finds where nothing else is are signatures, which have none.
+    if (!this.dnssecOk || shape === NONE || (type & SIGNATURES) !== 0) return NONE;
     const flags = data.sets.arena.words[shape + SHAPE_WORD.flags] ?? 0;
     return (flags & SHAPE_FLAG.signed) === 0 ? NONE : findSet(data, shape, SIGNATURES | type);
   }

@@ -66,6 +66,17 @@ function nameAt(reply: Buffer, start: number): string {
   }
 }
 
+test('signatures of nothing are there once', async () => {
+  const table = await tableOf(`a ${signature('A', 8)}\n`);
+  for (const type of ['ANY', 'RRSIG']) {
+    const reply = answerTo(
+      table,
+      query('a.chain.test', type, { additionals: [opt(4096, { flags: 0x8000 })] }),
+    );
+    expect(decoded(reply).answers).toHaveLength(1);
+  }
+});
+
 test('a chain whose names no pointer reaches ends there, and the resolver goes on', async () => {
   // 15 signed records of 2.5 kB each: the target of the eighth is beyond 16 KiB.
   const links = Array.from(
