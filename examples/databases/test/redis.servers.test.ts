@@ -55,9 +55,10 @@ async function startFilled(count = 2) {
 
 describe('an application with Redis', () => {
   it('answers correctly, as bench servers --check says', async () => {
-    expect(await checkWithBench('redis')).toContain(
-      'redis (DinoDNS (Redis)) answers all 200 queries correctly over udp and tcp',
-    );
+    const said = await checkWithBench('redis');
+    for (const transport of ['udp', 'tcp']) {
+      expect(said).toContain(`redis (DinoDNS (Redis)) answers all 200 queries correctly over ${transport}\n`);
+    }
   });
 
   describesAnApplication(async () => (await startRedis(temporaryDirectory())).store);
@@ -88,15 +89,20 @@ describe('an application with Redis', () => {
   it('answers SERVFAIL within seconds while Redis hangs, however many ask, and again afterwards', async () => {
     const { server, app } = await startFilled();
     server.kill('SIGSTOP');
-    const asked = Promise.allSettled(
-      Array.from({ length: 3000 }, () => app.ask('zone0.example').then(({ rcode }) => rcode)),
-    );
-    await sleep(300);
+    const asked: Promise<string>[] = [];
+    for (let batch = 0; batch < 15; batch++) {
+      for (let count = 0; count < 100; count++) {
+        const code = app.ask('zone0.example').then(({ rcode }) => rcode);
+        asked.push(code.catch(() => 'lost'));
+      }
+      // The kernel keeps some hundred datagrams.
+      await sleep(20);
+    }
     // A thousand questions wait; it is not one of them.
     expect(await seconds(() => app.ask('zone0.example'))).toBeLessThan(1.5);
-    const codes = (await asked).map((answer) => (answer.status === 'fulfilled' ? answer.value : 'lost'));
-    // The kernel may drop some of so many datagrams.
+    const codes = await Promise.all(asked);
     expect(new Set(codes.filter((code) => code !== 'lost'))).toEqual(new Set(['SERVFAIL']));
+    expect(codes.filter((code) => code === 'lost').length).toBeLessThan(100);
     expect(await seconds(() => app.ask('zone0.example'))).toBeLessThan(3);
     expect([await app.status('/ready'), await app.status('/health')]).toEqual([503, 200]);
     server.kill('SIGCONT');

@@ -149,10 +149,14 @@ describe('a deployment', () => {
 describe('what runs beside a server', () => {
   const beside = [['sh', '-c', 'echo $$ > beside.pid; exec sleep 60']];
   const besidePid = async (temporary: string) => {
-    const [path] = await readdir(temporary, { recursive: true }).then((paths) =>
-      paths.filter((entry) => entry.endsWith('beside.pid')),
-    );
-    return Number(await readFile(join(temporary, path ?? 'none'), 'utf8'));
+    // Nobody waits for what it writes.
+    const pid = async () => {
+      const paths = await readdir(temporary, { recursive: true });
+      const path = paths.find((entry) => entry.endsWith('beside.pid'));
+      return path === undefined ? 0 : Number(await readFile(join(temporary, path), 'utf8'));
+    };
+    await expect.poll(pid).toBeGreaterThan(0);
+    return pid();
   };
 
   test('is in its group and ends with it', async () => {

@@ -12,9 +12,11 @@ const FORMATS = formats.map(({ name }) => name);
 const oneOf = <const T extends readonly [string, ...string[]]>(values: T) =>
   z.enum(values, `must be one of ${values.join(', ')}`);
 const text = z.string('must be text').min(1, 'must not be empty');
+/** An argument may be empty; what is started may not. */
 const words = z
-  .array(text, 'must be a list of words: [my-server, --port, "{port}"]')
-  .min(1, 'must not be empty');
+  .array(z.string('must be text'), 'must be a list of words: [my-server, --port, "{port}"]')
+  .min(1, 'must not be empty')
+  .refine(([program]) => program !== '', { path: [0], message: 'must not be empty' });
 
 /** A regular expression with a group around the version. */
 const pattern = text.refine((value) => {
