@@ -11,12 +11,10 @@ import {
   usageError,
 } from '@dinodns-bench/program';
 import { Command } from 'commander';
-import { addHistoryCommands } from './commands/history-commands.ts';
-import { addMachineCommands } from './commands/machine-commands.ts';
-import { addReportCommands } from './commands/report-commands.ts';
-import type { Call } from './engine/registered.ts';
+import { COMMANDS } from './commands/listed.ts';
+import type { Call, ListedCommand } from './engine/registered.ts';
 import { BenchError } from './errors.ts';
-import { allExperiments, loadExperiment } from './experiments/registry.ts';
+import { loadExperiment, loadedCommands } from './experiments/registry.ts';
 import { BENCH_VERSION } from './version.ts';
 import type { World } from './world.ts';
 
@@ -40,8 +38,11 @@ Every setting can also come from the environment, DINODNS_BENCH_<NAME>
 in camelCase). Flags override the environment, which overrides the file, which
 overrides presets.`;
 
-function buildProgram(call: Call): Command {
-  const { world } = call;
+/** `report [options] <run>` → `report` */
+const nameOf = (usage: string): string => usage.split(' ')[0] ?? '';
+
+/** The program without its commands. */
+function newProgram({ world }: Call): Command {
   const program = new Command('bench')
     .description('How fast does DNS server A answer compared with B, at what cost, and how sure are we?')
     .version(BENCH_VERSION)
@@ -58,17 +59,37 @@ function buildProgram(call: Call): Command {
     getOutHasColors: () => false,
     getErrHasColors: () => false,
   });
-
-  for (const experiment of allExperiments()) experiment.addCommands(program, call);
-  addReportCommands(program, call);
-  addMachineCommands(program, call);
-  addHistoryCommands(program, call);
   return program;
+}
+
+/** The command that is asked for; undefined where only the list of commands is. */
+function askedCommand(program: Command, argv: readonly string[]): ListedCommand | undefined {
+  const { operands, unknown } = program.parseOptions([...argv]);
+  const isHelp = operands[0] === 'help';
+  const name = operands[isHelp ? 1 : 0];
+  if (name === undefined && (isHelp || unknown.includes('--help') || unknown.includes('-h')))
+    return undefined;
+  return COMMANDS.find((listed) => nameOf(listed.usage) === name) ?? COMMANDS[0];
+}
+
+/** Adds all commands, but loads only the one that is asked for, with its flags: all of them take a second. */
+async function addCommands(program: Command, call: Call): Promise<void> {
+  const asked = askedCommand(program, call.argv);
+  const add = await asked?.load();
+  await add?.(program, call);
+  const added = new Map(program.commands.map((command) => [command.name(), command]));
+  for (const { usage, description } of COMMANDS) {
+    const command = added.get(nameOf(usage)) ?? new Command(usage);
+    command.description(description);
+    // Named by its usage, one that was not loaded looks like the others in the list, and nobody can call it.
+    if (command.parent === null) program.addCommand(command);
+  }
+  for (const addLoaded of loadedCommands()) await addLoaded(program, call);
 }
 
 /** Commander reports an unknown command as an excess argument of the default command. */
 function unknownCommand(word: string, program: Command): BenchError {
-  const commands = program.commands.map((command) => command.name());
+  const commands = program.commands.map((command) => nameOf(command.name()));
   const suggestion = nearest(word, commands);
   return new BenchError('E_USAGE', `unknown command "${word}"`, {
     fix: suggestion === undefined ? `Choose from ${commands.join(', ')}.` : `Did you mean "${suggestion}"?`,
@@ -101,7 +122,8 @@ export async function main(argv: readonly string[], world: World): Promise<numbe
   let program = new Command();
   try {
     await loadExperiments(argv, world);
-    program = buildProgram(call);
+    program = newProgram(call);
+    await addCommands(program, call);
     await program.parseAsync([...argv], { from: 'user' });
     return call.status;
   } catch (error) {

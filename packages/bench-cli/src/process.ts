@@ -3,7 +3,6 @@
  * stops its children in order. Output is kept line by line, bounded, for error messages and parsers.
  */
 import { createWriteStream } from 'node:fs';
-import { execa } from 'execa';
 
 export interface StartOptions {
   cwd?: string;
@@ -62,6 +61,8 @@ export async function startProcess(
 ): Promise<RunningProcess> {
   const [file, ...args] = command;
   if (file === undefined) throw new Error('startProcess: empty command');
+  // Much to load, and most commands start nothing.
+  const { execa } = await import('execa');
   const subprocess = execa(file, args, {
     ...(options.cwd === undefined ? {} : { cwd: options.cwd }),
     env: { ...options.env },

@@ -97,8 +97,8 @@ describe('configure', () => {
     ).toContain('x.yaml: must be a mapping of settings');
   });
 
-  it('says where a YAML file breaks', () => {
-    expect(() => parseConfigurationFile('x.yaml', 'tier: [1')).toThrow(/x\.yaml is not YAML/);
+  it('says where a YAML file breaks', async () => {
+    await expect(parseConfigurationFile('x.yaml', 'tier: [1')).rejects.toThrow(/x\.yaml is not YAML/);
   });
 });
 

@@ -6,9 +6,10 @@ import { groupAcrossModes, groupCases } from '../src/report/cases.ts';
 import { chartData, nameOf } from '../src/report/charts/chart.ts';
 import { renderCsv } from '../src/report/csv.ts';
 import { findings } from '../src/report/findings.ts';
-import { filesOf, formats, renderers } from '../src/report/index.ts';
+import { formats, renderers } from '../src/report/index.ts';
 import { renderOpenMetrics } from '../src/report/openmetrics.ts';
 import { renderPerfDash } from '../src/report/perf-dash.ts';
+import { filesOf } from '../src/report/renderer.ts';
 import { parseRecord } from '../src/results/parse-record.ts';
 import { type CaseInput, makeRecord } from './fixtures/make-record.ts';
 

@@ -176,20 +176,22 @@ describe('the charts', () => {
 
 describe('pictures', () => {
   it('are PNGs with text in them, without a font of the system', async () => {
-    const png = pngOf(await svgOf('qps'));
+    const png = await pngOf(await svgOf('qps'));
     expect([...png.slice(0, 8)]).toEqual([137, 80, 78, 71, 13, 10, 26, 10]);
     const [width = 0, height = 0] = sizeOf(png);
     expect(width).toBeGreaterThan(1200);
     expect(height).toBeGreaterThan(600);
-    const picture = (text: string) =>
-      pngOf(
-        `<svg xmlns="http://www.w3.org/2000/svg" width="60" height="30"><text x="5" y="20" font-family="Inter">${text}</text></svg>`,
+    const picture = async (text: string) =>
+      (
+        await pngOf(
+          `<svg xmlns="http://www.w3.org/2000/svg" width="60" height="30"><text x="5" y="20" font-family="Inter">${text}</text></svg>`,
+        )
       ).length;
     // Glyphs of every sign that reports use: each must differ from nothing, and from a missing glyph.
-    const missing = picture('\u{10ffff}');
+    const missing = await picture('\u{10ffff}');
     for (const sign of ['A', 'µ', '±', '−', '×', '≈', '†', '‡', '§', '¶', '…', '÷', 'Δ']) {
-      expect(picture(sign), sign).not.toBe(picture(' '));
-      expect(picture(sign), sign).not.toBe(missing);
+      expect(await picture(sign), sign).not.toBe(await picture(' '));
+      expect(await picture(sign), sign).not.toBe(missing);
     }
   });
 });
@@ -225,7 +227,7 @@ describe('a hostile record', () => {
         const withoutText = svg.replaceAll(/>[^<]*</g, '><');
         expect(withoutText).not.toMatch(/ (?:on\w+|href|xlink:href)="/);
         // A strict parser takes it.
-        if (plot.name === 'qps') expect(sizeOf(pngOf(svg))[0]).toBeGreaterThan(1000);
+        if (plot.name === 'qps') expect(sizeOf(await pngOf(svg))[0]).toBeGreaterThan(1000);
       }
     },
   );

@@ -2,7 +2,8 @@
 import { describe, expect, it } from 'vitest';
 import { titleWithVersion } from '../src/report/cases.ts';
 import { decisiveDelta } from '../src/report/decisive.ts';
-import { findRenderer, renderers } from '../src/report/index.ts';
+import { renderers } from '../src/report/index.ts';
+import { findRenderer } from '../src/report/renderer.ts';
 import { verdictSentence } from '../src/report/verdict-sentence.ts';
 import type { CaseRecord, RunRecord } from '../src/results/record.ts';
 import { makeRecord } from './fixtures/make-record.ts';

@@ -1,7 +1,7 @@
 /** One document in every format. */
 import { describe, expect, it } from 'vitest';
 import { documentFormats, type ReportDocument } from '../src/report/document/index.ts';
-import { filesOf, findRenderer, type RenderOptions } from '../src/report/index.ts';
+import { filesOf, findRenderer, type RenderOptions } from '../src/report/renderer.ts';
 import { makeDocument } from './fixtures/make-document.ts';
 
 const formats = documentFormats((document: ReportDocument) => document);

@@ -1,8 +1,9 @@
 /** One sentence and one picture for a reader who knows no statistics. */
 import { describe, expect, it } from 'vitest';
 import { renderHtml } from '../src/report/html/index.ts';
-import { findRenderer, renderers } from '../src/report/index.ts';
+import { renderers } from '../src/report/index.ts';
 import { leadOf } from '../src/report/lead.ts';
+import { findRenderer } from '../src/report/renderer.ts';
 import type { LimitedBy } from '../src/results/record.ts';
 import { makeRecord } from './fixtures/make-record.ts';
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { findRenderer, renderers } from '../src/report/index.ts';
+import { renderers } from '../src/report/index.ts';
 import {
   formatBytes,
   formatCount,
@@ -9,6 +9,7 @@ import {
   formatShare,
   formatTime,
 } from '../src/report/numbers.ts';
+import { findRenderer } from '../src/report/renderer.ts';
 import { renderTerminal } from '../src/report/terminal.ts';
 import { type Measured, makeRecord } from './fixtures/make-record.ts';
 

@@ -5,8 +5,9 @@
 import { readFile } from 'node:fs/promises';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { renderCsv } from '../src/report/csv.ts';
-import { filesOf, formats } from '../src/report/index.ts';
+import { formats } from '../src/report/index.ts';
 import { marksOfCase, okTrialsByCase } from '../src/report/marks.ts';
+import { filesOf } from '../src/report/renderer.ts';
 import { throttledShare, throttledShareOf } from '../src/report/throttling.ts';
 import { parseRecord } from '../src/results/parse-record.ts';
 import type { Observation, RunRecord } from '../src/results/record.ts';

@@ -1,2 +1,5 @@
 #!/usr/bin/env node
-import '#dnscannon';
+import { keepCompiledCode } from '@dinodns-bench/program/compile-cache';
+
+keepCompiledCode();
+await import('#dnscannon');

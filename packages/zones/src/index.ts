@@ -10,6 +10,7 @@ export type { SpecRecord } from './record-schema.ts';
 export {
   type CaaData,
   type MxData,
+  QUERY_TYPES,
   RECORD_TYPES,
   type RecordData,
   type RecordType,
@@ -20,7 +21,6 @@ export {
 export { DEFAULT_TTL, type ZoneSetInput, type ZoneSetSpec, zoneSetSpecSchema } from './spec.ts';
 export {
   defineWorkload,
-  QUERY_TYPES,
   type Query,
   type Workload,
   type WorkloadInput,

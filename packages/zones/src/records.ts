@@ -7,6 +7,12 @@
 export const RECORD_TYPES = ['SOA', 'NS', 'A', 'AAAA', 'CNAME', 'DNAME', 'MX', 'TXT', 'SRV', 'CAA'] as const;
 export type RecordType = (typeof RECORD_TYPES)[number];
 
+/** Types that dnsperf and DNS libraries know by these names, including some that zone sets cannot hold. */
+export const QUERY_TYPES = [
+  ...RECORD_TYPES,
+  ...['ANY', 'DNSKEY', 'DS', 'HINFO', 'HTTPS', 'NAPTR', 'NSEC', 'PTR', 'RRSIG', 'SSHFP', 'SVCB', 'TLSA'],
+];
+
 export interface MxData {
   preference: number;
   /** Host name without a trailing dot; `.` means that the name accepts no mail (RFC 7505). */

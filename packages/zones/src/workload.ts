@@ -10,14 +10,8 @@ import { MAX_NUMBER, nameOf, numberRange, PARITIES, parsePattern, patternProblem
 import { ownerName } from './plan.ts';
 import { parseByKey } from './problems.ts';
 import { ownerSchema } from './record-schema.ts';
-import { RECORD_TYPES } from './records.ts';
+import { QUERY_TYPES } from './records.ts';
 import type { ZoneSet } from './zone-set.ts';
-
-/** Types that dnsperf and DNS libraries know by these names, including some that zone sets cannot hold. */
-export const QUERY_TYPES = [
-  ...RECORD_TYPES,
-  ...['ANY', 'DNSKEY', 'DS', 'HINFO', 'HTTPS', 'NAPTR', 'NSEC', 'PTR', 'RRSIG', 'SSHFP', 'SVCB', 'TLSA'],
-];
 
 const typeSchema = z.string().transform((value, context) => {
   const type = value.toUpperCase();

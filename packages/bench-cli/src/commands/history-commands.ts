@@ -5,12 +5,6 @@ import { DEFAULTS } from '../config/settings.ts';
 import type { Call } from '../engine/registered.ts';
 import { REPRODUCIBLE } from '../history/reproduce/mappings.ts';
 import { COMPARED_METRICS, METRIC_NAMES } from '../stats/metrics.ts';
-import { compareCommand } from './compare.ts';
-import { gateCommand } from './gate.ts';
-import { historyCommand, rebuildCommand, tagCommand } from './history.ts';
-import { importCommand } from './import.ts';
-import { reproduceCommand } from './reproduce.ts';
-import { trendCommand } from './trend.ts';
 
 type Values = Readonly<Record<string, string | boolean | undefined>>;
 
@@ -53,10 +47,9 @@ function text(values: Values, name: string): string | undefined {
   return typeof value === 'string' ? value : undefined;
 }
 
-function addHistory(program: Command, call: Call): void {
+export function addHistory(program: Command, call: Call): void {
   const history = program
     .command('history')
-    .description('list runs and imported measurements, newest first')
     .option('--server <name>', 'runs with this server')
     .option('--branch <name>', 'runs of this git branch')
     .option('--commit <hash>', 'runs of this git commit')
@@ -69,6 +62,7 @@ function addHistory(program: Command, call: Call): void {
     .option(...OUT)
     .option(...JSON_FLAG)
     .action(async (values: Values) => {
+      const { historyCommand } = await import('./history.ts');
       call.status = await historyCommand(call.world, {
         out: text(values, 'out') ?? DEFAULTS.out,
         json: values.json === true,
@@ -93,6 +87,7 @@ function addHistoryMaintenance(history: Command, call: Call): void {
     .description('rebuild history.db from the records')
     .action(async (_values: Values, command: Command) => {
       const values: Values = command.optsWithGlobals();
+      const { rebuildCommand } = await import('./history.ts');
       call.status = await rebuildCommand(call.world, {
         out: text(values, 'out') ?? DEFAULTS.out,
         json: values.json === true,
@@ -107,14 +102,14 @@ function addHistoryMaintenance(history: Command, call: Call): void {
     .action(async (run: string, name: string, _values: Values, command: Command) => {
       const values: Values = command.optsWithGlobals();
       const out = text(values, 'out') ?? DEFAULTS.out;
+      const { tagCommand } = await import('./history.ts');
       call.status = await tagCommand(call.world, { run, name, out, remove: values.remove === true });
     });
 }
 
-function addCompare(program: Command, call: Call): void {
+export function addCompare(program: Command, call: Call): void {
   program
     .command('compare')
-    .description('compare runs, or sets of their cases, with the first of them')
     .argument('<run...>', 'two runs or more')
     .option('--metric <list>', `figures to compare: ${METRICS} (default: all)`)
     .option(...NORMALIZE)
@@ -123,6 +118,7 @@ function addCompare(program: Command, call: Call): void {
     .option(...JSON_FLAG)
     .addHelpText('after', RUNS_HELP + POOL_HELP)
     .action(async (references: string[], values: Values) => {
+      const { compareCommand } = await import('./compare.ts');
       call.status = await compareCommand(call.world, {
         references,
         out: text(values, 'out') ?? DEFAULTS.out,
@@ -134,10 +130,9 @@ function addCompare(program: Command, call: Call): void {
     });
 }
 
-function addTrend(program: Command, call: Call): void {
+export function addTrend(program: Command, call: Call): void {
   program
     .command('trend')
-    .description('a figure over time, and where its level changed')
     .option('--server <name>', 'for this server (default: all)')
     .option('--metric <name>', `one of ${METRICS} (default: qps)`)
     .option('--tier <n>', 'at this tier')
@@ -149,6 +144,7 @@ function addTrend(program: Command, call: Call): void {
     .option(...OUT)
     .option(...JSON_FLAG)
     .action(async (values: Values) => {
+      const { trendCommand } = await import('./trend.ts');
       call.status = await trendCommand(call.world, {
         out: text(values, 'out') ?? DEFAULTS.out,
         json: values.json === true,
@@ -164,10 +160,9 @@ function addTrend(program: Command, call: Call): void {
     });
 }
 
-function addGate(program: Command, call: Call): void {
+export function addGate(program: Command, call: Call): void {
   program
     .command('gate')
-    .description('for CI: fail if a figure is shown to be worse than tolerated')
     .argument('[run]', 'the run to judge', 'latest')
     .requiredOption('--against <run>', 'the run to compare it with, for example main')
     .option('--max-regression <percentage>', 'how much worse is tolerated', '3%')
@@ -186,6 +181,7 @@ function addGate(program: Command, call: Call): void {
     .option(...OUT)
     .addHelpText('after', `${RUNS_HELP}\n${GATE_HELP}`)
     .action(async (run: string, values: Values) => {
+      const { gateCommand } = await import('./gate.ts');
       call.status = await gateCommand(call.world, {
         run,
         against: text(values, 'against') ?? '',
@@ -208,10 +204,9 @@ function addGate(program: Command, call: Call): void {
     });
 }
 
-function addReproduce(program: Command, call: Call): void {
+export function addReproduce(program: Command, call: Call): void {
   program
     .command('reproduce')
-    .description('published ratios beside those of a run')
     .argument('<name>', `what was published: ${REPRODUCIBLE.join(', ')}`)
     .argument('[run]', 'the run', 'latest')
     .option('--format <name>', 'text, markdown or json', 'text')
@@ -219,6 +214,7 @@ function addReproduce(program: Command, call: Call): void {
     .option(...OUT)
     .addHelpText('after', `${RUNS_HELP}\n${VERDICTS_HELP}`)
     .action(async (publication: string, run: string, values: Values) => {
+      const { reproduceCommand } = await import('./reproduce.ts');
       call.status = await reproduceCommand(call.world, {
         publication,
         run,
@@ -228,10 +224,9 @@ function addReproduce(program: Command, call: Call): void {
     });
 }
 
-function addImport(program: Command, call: Call): void {
+export function addImport(program: Command, call: Call): void {
   program
     .command('import')
-    .description('import measurements of other programs, to compare them')
     .argument('<file...>', 'files of dnsperf, kubernetes/perf-tests, tiger-bench, flamethrower or dnspyre')
     .option(
       '--format <name>',
@@ -241,6 +236,7 @@ function addImport(program: Command, call: Call): void {
     .option(...OUT)
     .option(...JSON_FLAG)
     .action(async (files: string[], values: Values) => {
+      const { importCommand } = await import('./import.ts');
       call.status = await importCommand(call.world, {
         files,
         format: text(values, 'format'),
@@ -249,13 +245,4 @@ function addImport(program: Command, call: Call): void {
         json: values.json === true,
       });
     });
-}
-
-export function addHistoryCommands(program: Command, call: Call): void {
-  addHistory(program, call);
-  addCompare(program, call);
-  addTrend(program, call);
-  addGate(program, call);
-  addReproduce(program, call);
-  addImport(program, call);
 }

@@ -81,7 +81,7 @@ async function summariesOf(world: World, runs: readonly RunRow[]): Promise<Map<s
   const others = runs.filter(({ experiment }) => experiment !== compareKind.experiment);
   const told = others.map(async ({ id, path }): Promise<[string, string][]> => {
     try {
-      return [[id, openRun(await store.find(path)).summary]];
+      return [[id, (await openRun(await store.find(path))).summary]];
     } catch (error) {
       if (error instanceof BenchError) return [];
       throw error;

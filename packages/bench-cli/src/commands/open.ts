@@ -58,9 +58,9 @@ export async function openCommand(world: World, options: OpenOptions): Promise<n
   const store = createStore(world, options.out);
   const found = await store.find(options.run);
   const { directory, experiment } = found;
-  if (!recordsFor(found).formats.some(({ name }) => name === 'html'))
+  if (!(await recordsFor(found)).formats.some(({ name }) => name === 'html'))
     throw new BenchError('E_INTERNAL', `${experiment} has no page`, { fix: 'Report this bug.' });
-  const opened = openRun(found);
+  const opened = await openRun(found);
   const look = renderOptions(world, deltaOf(options.delta) ?? opened.delta);
   const withRaw = await withRawOutput(world, look, directory, opened.trials);
   await writeFiles(store, directory, opened.files(['html'], withRaw));

@@ -3,8 +3,6 @@ import type { Command } from 'commander';
 import { DEFAULTS } from '../config/settings.ts';
 import type { Call } from '../engine/registered.ts';
 import { allFormats } from '../experiments/registry.ts';
-import { openCommand } from './open.ts';
-import { reportCommand } from './report.ts';
 
 type Values = Readonly<Record<string, string | undefined>>;
 
@@ -12,21 +10,24 @@ const RUN = ['<run>', 'id of a run, its folder or run.json, or latest'] as const
 const DELTA = ['--delta <definition>', 'relative or symmetric (default: as in the record)'] as const;
 const OUT = ['--out <directory>', 'directory of the runs', DEFAULTS.out] as const;
 
+const HELP_WORDS = ['--help', '-h', 'help'];
+
 /** What `--format` takes. */
-function formatsHelp(): string {
-  const names = allFormats().map(({ name, aliases = [] }) => [name, ...aliases].join(', '));
+async function formatsHelp(): Promise<string> {
+  const formats = await allFormats();
+  const names = formats.map(({ name, aliases = [] }) => [name, ...aliases].join(', '));
   const width = Math.max(...names.map((name) => name.length));
-  const lines = allFormats().map(
+  const lines = formats.map(
     ({ description }, index) => `  ${(names[index] ?? '').padEnd(width)}  ${description}`,
   );
   return `\nFormats (a single text goes to stdout; several formats, and pictures, to files):\n${lines.join('\n')}`;
 }
 
-export function addReportCommands(program: Command, call: Call): void {
-  const { world } = call;
+export async function addReport(program: Command, call: Call): Promise<void> {
+  // Formats are declared beside what renders them, which is much to load for a command that does not show them.
+  const help = call.argv.some((word) => HELP_WORDS.includes(word)) ? await formatsHelp() : '';
   program
     .command('report')
-    .description('render the reports of a run again from its record')
     .argument(...RUN)
     .option(...DELTA)
     .option('--format <names>', 'one or more of the formats below, separated by commas')
@@ -37,7 +38,7 @@ export function addReportCommands(program: Command, call: Call): void {
     .option('--post-tags <list>', 'its tags (default: benchmark, dns and the servers)')
     .option('--post-date <date>', 'its date (default: the day of the run)')
     .option(...OUT)
-    .addHelpText('after', formatsHelp())
+    .addHelpText('after', help)
     .action(async (run: string, { delta, format, to, out = DEFAULTS.out, ...values }: Values) => {
       const post = {
         author: values.postAuthor,
@@ -46,15 +47,19 @@ export function addReportCommands(program: Command, call: Call): void {
         tags: values.postTags,
         date: values.postDate,
       };
-      call.status = await reportCommand(world, { run, delta, format, to, out, post });
+      const { reportCommand } = await import('./report.ts');
+      call.status = await reportCommand(call.world, { run, delta, format, to, out, post });
     });
+}
+
+export function addOpen(program: Command, call: Call): void {
   program
     .command('open')
-    .description('open the page of a run in a browser')
     .argument(...RUN)
     .option(...DELTA)
     .option(...OUT)
     .action(async (run: string, { delta, out = DEFAULTS.out }: Values) => {
-      call.status = await openCommand(world, { run, delta, out });
+      const { openCommand } = await import('./open.ts');
+      call.status = await openCommand(call.world, { run, delta, out });
     });
 }

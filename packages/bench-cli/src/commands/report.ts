@@ -4,8 +4,8 @@ import { nearest } from '@dinodns-bench/program';
 import type { FormatFacts } from '../engine/records.ts';
 import { renderOptions, routineFormats, withRawOutput, writeFiles } from '../engine/write-reports.ts';
 import { BenchError } from '../errors.ts';
-import { allFormats, openRun, recordsFor } from '../experiments/registry.ts';
-import { findFormat, type ReportFile } from '../report/index.ts';
+import { allFormats, formatNamed, openRun, recordsFor } from '../experiments/registry.ts';
+import { findFormat, type ReportFile } from '../report/renderer.ts';
 import { createStore, type FoundRun } from '../results/store.ts';
 import type { World } from '../world.ts';
 import { type PostFlags, postSettings } from './post-flags.ts';
@@ -30,29 +30,39 @@ export function deltaOf(delta: string | undefined): 'relative' | 'symmetric' | u
 }
 
 /** Every requested format once, in the order given. */
-function formatsOf(text: string): FormatFacts[] {
+async function formatsOf(text: string): Promise<FormatFacts[]> {
   const names = text
     .split(',')
     .map((name) => name.trim())
     .filter((name) => name !== '');
-  const known = allFormats().flatMap(({ name, aliases = [] }) => [name, ...aliases]);
-  const wanted = names.map((name) => {
-    const format = findFormat(name, allFormats());
-    if (format !== undefined) return format;
+  const knownNames = async () => (await allFormats()).flatMap(({ name, aliases = [] }) => [name, ...aliases]);
+  const wanted: FormatFacts[] = [];
+  for (const name of names) {
+    const format = await formatNamed(name);
+    if (format !== undefined) {
+      wanted.push(format);
+      continue;
+    }
+    const known = await knownNames();
     const suggestion = nearest(name, known);
     throw new BenchError('E_USAGE', `--format: unknown format "${name}"`, {
       fix: suggestion === undefined ? `Choose from ${known.join(', ')}.` : `Did you mean "${suggestion}"?`,
     });
-  });
+  }
   if (wanted.length === 0) {
-    throw new BenchError('E_USAGE', '--format: no format given', { fix: `Choose from ${known.join(', ')}.` });
+    throw new BenchError('E_USAGE', '--format: no format given', {
+      fix: `Choose from ${(await knownNames()).join(', ')}.`,
+    });
   }
   return [...new Set(wanted)];
 }
 
 /** The same formats, if the run's experiment has them all. */
-function checkFormats(wanted: readonly FormatFacts[] | null, run: FoundRun): readonly FormatFacts[] | null {
-  const { formats, kind } = recordsFor(run);
+async function checkFormats(
+  wanted: readonly FormatFacts[] | null,
+  run: FoundRun,
+): Promise<readonly FormatFacts[] | null> {
+  const { formats, kind } = await recordsFor(run);
   const missing = wanted?.find(({ name }) => findFormat(name, formats) === undefined);
   if (missing === undefined)
     return (
@@ -84,13 +94,13 @@ function isShown({ shown }: FormatFacts, isTerminal: boolean): boolean {
  */
 export async function reportCommand(world: World, options: ReportOptions): Promise<number> {
   const delta = deltaOf(options.delta);
-  const asked = options.format === undefined ? null : formatsOf(options.format);
+  const asked = options.format === undefined ? null : await formatsOf(options.format);
   const post = postSettings(options.post, asked?.map(({ name }) => name) ?? []);
   const store = createStore(world, options.out);
   const found = await store.find(options.run);
-  const wanted = checkFormats(asked, found);
+  const wanted = await checkFormats(asked, found);
   const { directory } = found;
-  const opened = openRun(found);
+  const opened = await openRun(found);
   const target = options.to === undefined ? directory : resolve(world.cwd, options.to);
   const look = { ...renderOptions(world, delta ?? opened.delta), post };
   const shorten = (path: string) => relative(world.cwd, path) || path;
@@ -106,7 +116,7 @@ export async function reportCommand(world: World, options: ReportOptions): Promi
   const render = await withRawOutput(world, look, directory, opened.trials);
   if (wanted === null) world.stdout.write(opened.render('terminal', look) ?? '');
   let isFirst = true;
-  const names = (wanted ?? routineFormats(recordsFor(found).formats)).map(({ name }) => name);
+  const names = (wanted ?? routineFormats((await recordsFor(found)).formats)).map(({ name }) => name);
   const files = passing(opened.files(names, render), ({ content }) => {
     if (shown !== null && isFirst && typeof content === 'string') world.stdout.write(content);
     isFirst = false;

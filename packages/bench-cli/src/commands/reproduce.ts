@@ -66,7 +66,7 @@ async function runFor(
     return { entry: { ...entry, cases }, notes: entry.isDuet === true ? [DUET_NOTE] : [] };
   }
   const path = known.runs.find(({ id }) => id === entry.id)?.path ?? run;
-  const { cases, conditions, summary } = openRun(await createStore(world, '.').find(path));
+  const { cases, conditions, summary } = await openRun(await createStore(world, '.').find(path));
   const whole = { ...entry, environment: conditions, cases };
   return { entry: { ...whole, cases: selectCases(whole, selector).cases }, notes: [`Ours: ${summary}.`] };
 }

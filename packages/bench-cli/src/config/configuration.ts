@@ -3,7 +3,6 @@
  * layers are reported at once, each with the place it comes from.
  */
 import { messageOf, nearest, systemErrorCode } from '@dinodns-bench/program';
-import { parse as parseYaml } from 'yaml';
 import { BenchError } from '../errors.ts';
 import { crossProblems, repeatedEntries, untilProblems } from './cross-checks.ts';
 import { KUBERNETES_SETTINGS, type KubernetesSettings } from './kubernetes-settings.ts';
@@ -46,9 +45,10 @@ export interface ConfigurationSources {
 }
 
 /** The text of a configuration file as data: YAML, which includes JSON. */
-export function parseConfigurationFile(path: string, text: string): unknown {
+export async function parseConfigurationFile(path: string, text: string): Promise<unknown> {
+  const { parse } = await import('yaml');
   try {
-    return parseYaml(text) ?? {};
+    return parse(text) ?? {};
   } catch (error) {
     throw new BenchError('E_CONFIG', `${path} is not YAML: ${messageOf(error).split('\n')[0]}`, {
       fix: 'Correct the file; its keys are the long flags of `bench run`, for example "tier: [1, 2]".',

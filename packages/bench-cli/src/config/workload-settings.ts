@@ -1,5 +1,5 @@
 /** The settings of the queries; part of the one table in `settings.ts`. */
-import { QUERY_TYPES } from '@dinodns-bench/zones';
+import { QUERY_TYPES } from '@dinodns-bench/zones/records';
 import { z } from 'zod';
 import { type CaseFilter, caseFilters, caseFilterText } from './case-filter.ts';
 import type { SettingTable } from './setting.ts';

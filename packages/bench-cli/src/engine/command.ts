@@ -8,7 +8,7 @@ import type { ExperimentDefinition } from './experiment.ts';
 import { engineKind } from './record.ts';
 import { recordsOf } from './records.ts';
 import type { Call, Experiment } from './registered.ts';
-import { type Prepared, runExperiment } from './run.ts';
+import type { Prepared } from './run.ts';
 import { tableOf } from './settings.ts';
 
 function hint(setting: Setting): string {
@@ -44,10 +44,10 @@ function addCommand<T extends SettingTable, D, C, V extends z.ZodType>(
   call: Call,
   prepared: Prepared<T, D, C, V>,
 ): void {
-  const { name, description, settings } = prepared.definition;
+  const { name, question, description, settings } = prepared.definition;
   const table = tableOf(settings);
   addFlags(program.command(name), table)
-    .description(description)
+    .description(description ?? question)
     .option('--config <file>', 'settings from a YAML file')
     .option('--resume <run>', 'continue an interrupted run: its id, or latest')
     .option('--dry-run', 'print the plan and how long it will take, then exit')
@@ -55,6 +55,7 @@ function addCommand<T extends SettingTable, D, C, V extends z.ZodType>(
     .addHelpText('after', call.exitStatusHelp)
     .action(async (values: Record<string, unknown>) => {
       const text = (key: string) => (values[key] === undefined ? undefined : String(values[key]));
+      const { runExperiment } = await import('./run.ts');
       call.status = await runExperiment(call.world, prepared, {
         flags: givenFlags(table, values),
         file: text('config'),

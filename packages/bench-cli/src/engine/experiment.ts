@@ -99,8 +99,8 @@ export interface ExperimentDefinition<
   readonly name: string;
   /** The question that it answers. */
   readonly question: string;
-  /** What the command measures, in a line of `bench --help`. */
-  readonly description: string;
+  /** What the command measures, in a line of `bench --help`. Default: the question. */
+  readonly description?: string;
   /** Its own settings and those it shares with others (`pick`); the engine adds `ENGINE_SETTINGS`. */
   readonly settings: Table;
   /** Decides everything that can be decided without touching the machine. Throws a BenchError for what cannot be done. */

@@ -11,7 +11,7 @@ import {
   isBundle,
   type RenderOptions,
   type ReportFile,
-} from '../report/index.ts';
+} from '../report/renderer.ts';
 import { recordJsonSchema } from '../results/json-schema.ts';
 import { parseRecordAs } from '../results/parse-record.ts';
 import type { RecordHeader, RecordKind } from '../results/record-kind.ts';

@@ -6,6 +6,17 @@ import type { Command } from 'commander';
 import type { World } from '../world.ts';
 import type { Records } from './records.ts';
 
+/** Adds commands to the program, each with its flags. */
+export type AddCommands = (program: Command, call: Call) => void | Promise<void>;
+
+/** A command as `bench --help` lists it, before anything that it needs is loaded. */
+export interface ListedCommand {
+  /** Its name, and what may follow: `report [options] <run>`. */
+  readonly usage: string;
+  readonly description: string;
+  load(): Promise<AddCommands>;
+}
+
 /** One invocation of bench: the input of its commands, and where they put the exit status. */
 export interface Call {
   readonly world: World;
@@ -22,7 +33,7 @@ export interface Experiment {
   /** The question that it answers. */
   readonly question: string;
   /** Adds its commands to the program, each with its flags. */
-  addCommands(program: Command, call: Call): void;
+  readonly addCommands: AddCommands;
   /** What it keeps of its runs; several kinds for one that measures several things; null for one that only prints. */
   readonly records: Records | readonly Records[] | null;
 }

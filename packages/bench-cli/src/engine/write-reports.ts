@@ -1,5 +1,5 @@
 /** Reports beside the record: how they look, and where they go. For the end of every run and for `bench report`. */
-import type { RenderOptions, ReportFile } from '../report/index.ts';
+import type { RenderOptions, ReportFile } from '../report/renderer.ts';
 import { readRawOutput } from '../results/raw-output.ts';
 import type { RunStore } from '../results/store.ts';
 import type { World } from '../world.ts';

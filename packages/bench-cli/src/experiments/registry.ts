@@ -1,35 +1,116 @@
-/** Every experiment, in the order of `bench --help`. To add one, add a folder and a line here. */
+/** Every experiment, in the order of `bench --help`. To add one, add a folder and an entry here. */
 import { resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { messageOf } from '@dinodns-bench/program';
 import type { FormatFacts, OpenedRecord, Records } from '../engine/records.ts';
-import type { Experiment } from '../engine/registered.ts';
+import type { AddCommands, Experiment, ListedCommand } from '../engine/registered.ts';
 import { BenchError } from '../errors.ts';
+import { findFormat } from '../report/renderer.ts';
 import type { FoundRun } from '../results/store.ts';
 import type { World } from '../world.ts';
-import { capacity } from './capacity/index.ts';
-import { compare } from './compare/index.ts';
-import { lookup } from './lookup/index.ts';
-import { loss } from './loss/index.ts';
-import { swap } from './swap/index.ts';
 
-const OWN: readonly Experiment[] = [compare, loss, capacity, swap, lookup];
+/** An experiment of ours. Its commands and its records are loaded when they are used. */
+interface OwnExperiment {
+  /** Also of its records, unless `kinds` has their names. */
+  readonly name: string;
+  readonly kinds?: readonly string[];
+  /** Descriptions of its commands, by usage as in `ListedCommand`. */
+  readonly commands: Readonly<Record<string, string>>;
+  readonly load: ListedCommand['load'];
+  readonly records: () => Promise<Experiment['records']>;
+}
+
+const OWN: readonly OwnExperiment[] = [
+  {
+    name: 'compare',
+    commands: {
+      'run [options]': 'measure servers and write the comparison (the default command)',
+      'matrix [options]': 'the published matrix: run with tiers 1, 2, 4 in both modes',
+      'images [options]': 'list the container images that a run on a cluster uses',
+      'manifests [options]': 'print the objects of a run on a cluster as YAML, for kubectl apply',
+    },
+    load: async () => (await import('./compare/commands.ts')).addCompareCommands,
+    records: async () => (await import('./compare/records.ts')).compareRecords,
+  },
+  {
+    name: 'loss',
+    commands: {
+      'loss [options]':
+        'the highest rates at which servers lose 0, 0.1, 1 and 5 % of queries, and what they do beyond',
+    },
+    load: async () => (await import('./loss/index.ts')).loss.addCommands,
+    records: async () => (await import('./loss/index.ts')).loss.records,
+  },
+  {
+    name: 'capacity',
+    kinds: ['capacity', 'capacity-cluster', 'capacity-plan'],
+    commands: { capacity: 'how much memory and how many replicas the DNS of a cluster needs' },
+    load: async () => (await import('./capacity/commands.ts')).addCapacityCommands,
+    records: async () => (await import('./capacity/records.ts')).capacityRecords,
+  },
+  {
+    name: 'swap',
+    commands: {
+      'swap [options]':
+        'does another version of CoreDNS cost more in this cluster? Changes nothing unless it is told to',
+    },
+    load: async () => (await import('./swap/commands.ts')).addSwapCommands,
+    records: async () => (await import('./swap/records.ts')).swapRecords,
+  },
+  {
+    name: 'lookup',
+    commands: {
+      'lookup [options]': 'how long a client waits for a name and a connection, each sample a new process',
+    },
+    load: async () => (await import('./lookup/commands.ts')).addLookupCommands,
+    records: async () => (await import('./lookup/records.ts')).lookupRecords,
+  },
+];
 
 /** Those of users, by the file they come from. */
 const loaded = new Map<string, Experiment>();
 
-export function allExperiments(): readonly Experiment[] {
-  return [...OWN, ...loaded.values()];
+/** The commands of our experiments. */
+export const EXPERIMENT_COMMANDS: readonly ListedCommand[] = OWN.flatMap(({ commands, load }) =>
+  Object.entries(commands).map(([usage, description]) => ({
+    usage,
+    description,
+    load,
+  })),
+);
+
+const recordsLoaded = () => [...loaded.values()].map(({ records }) => records);
+
+/** What adds the commands of users' experiments. */
+export function loadedCommands(): AddCommands[] {
+  return [...loaded.values()].map(({ addCommands }) => addCommands);
+}
+
+/** Every kind of record, each loaded when it is its turn. */
+async function* everyRecords(): AsyncGenerator<Records> {
+  for (const { records } of OWN) yield* [(await records()) ?? []].flat();
+  for (const records of recordsLoaded()) yield* [records ?? []].flat();
 }
 
 /** Every kind of record. */
-export function allRecords(): readonly Records[] {
-  return allExperiments().flatMap(({ records }) => records ?? []);
+export async function allRecords(): Promise<readonly Records[]> {
+  const all: Records[] = [];
+  for await (const records of everyRecords()) all.push(records);
+  return all;
+}
+
+/** What `--format` takes by this name or alias: of the first experiment that has it, which loads no other. */
+export async function formatNamed(name: string): Promise<FormatFacts | undefined> {
+  for await (const { formats } of everyRecords()) {
+    const found = findFormat(name, formats);
+    if (found !== undefined) return found;
+  }
+  return undefined;
 }
 
 /** What `--format` takes: the formats of all experiments, each name once. */
-export function allFormats(): readonly FormatFacts[] {
-  const formats = allRecords().flatMap((records) => records.formats);
+export async function allFormats(): Promise<readonly FormatFacts[]> {
+  const formats = (await allRecords()).flatMap((records) => records.formats);
   return [...Map.groupBy(formats, ({ name }) => name).values()].flatMap(([first]) => first ?? []);
 }
 
@@ -69,16 +150,21 @@ export async function loadExperiment(world: World, file: string): Promise<void> 
  * The kind of record that this is.
  * @throws BenchError `E_RECORD_VERSION` for an experiment that this version does not know.
  */
-export function recordsFor({ experiment, directory }: Pick<FoundRun, 'experiment' | 'directory'>): Records {
-  const known = allRecords();
-  const found = known.find(({ kind }) => kind.experiment === experiment);
+export async function recordsFor({
+  experiment,
+  directory,
+}: Pick<FoundRun, 'experiment' | 'directory'>): Promise<Records> {
+  const own = OWN.find(({ name, kinds = [name] }) => kinds.includes(experiment));
+  const known = own === undefined ? recordsLoaded() : [await own.records()];
+  const found = known.flatMap((records) => records ?? []).find(({ kind }) => kind.experiment === experiment);
   if (found !== undefined) return found;
+  const names = (await allRecords()).map(({ kind }) => kind.experiment);
   throw new BenchError('E_RECORD_VERSION', `${directory} is a run of the experiment "${experiment}"`, {
-    fix: `This version of bench knows ${known.map(({ kind }) => kind.experiment).join(', ')}. Use the version that wrote it, or name the file of your own experiment: bench --experiment FILE …`,
+    fix: `This version of bench knows ${names.join(', ')}. Use the version that wrote it, or name the file of your own experiment: bench --experiment FILE …`,
   });
 }
 
-/** Reads a run of any experiment. Throws as `recordsFor` and the record's parser do. */
-export function openRun(run: FoundRun): OpenedRecord {
-  return recordsFor(run).open(run);
+/** Reads a run of any experiment. Rejects as `recordsFor` and the record's parser do. */
+export async function openRun(run: FoundRun): Promise<OpenedRecord> {
+  return (await recordsFor(run)).open(run);
 }

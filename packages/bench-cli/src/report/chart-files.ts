@@ -26,7 +26,7 @@ export async function* svgFiles(record: RunRecord, options: RenderOptions): Asyn
 
 export async function* pngFiles(record: RunRecord, options: RenderOptions): AsyncGenerator<ReportFile> {
   for await (const { name, svg, servers } of svgs(record, options)) {
-    yield { path: `charts/${name}.png`, content: pngOf(svg) };
-    yield { path: `charts/${name}-dark.png`, content: pngOf(darkened(svg, servers)) };
+    yield { path: `charts/${name}.png`, content: await pngOf(svg) };
+    yield { path: `charts/${name}-dark.png`, content: await pngOf(darkened(svg, servers)) };
   }
 }

@@ -4,7 +4,6 @@ import type { RunRecord } from '../results/record.ts';
 import { renderBenchstat } from './benchstat.ts';
 import { blogFiles } from './blog.ts';
 import { pngFiles, svgFiles } from './chart-files.ts';
-import { collectGarbage } from './collect.ts';
 import { renderCsv } from './csv.ts';
 import { renderGithub } from './github.ts';
 import { renderHtml } from './html/index.ts';
@@ -12,14 +11,7 @@ import { renderJson } from './json.ts';
 import { renderMarkdown } from './markdown.ts';
 import { renderOpenMetrics } from './openmetrics.ts';
 import { renderPerfDash } from './perf-dash.ts';
-import {
-  type Bundle,
-  type Format,
-  isBundle,
-  type Renderer,
-  type RenderOptions,
-  type ReportFile,
-} from './renderer.ts';
+import type { Bundle, Format, Renderer, RenderOptions, ReportFile } from './renderer.ts';
 import { renderTerminal } from './terminal.ts';
 
 /** Reports that are one text. */
@@ -95,50 +87,4 @@ export const bundles: readonly Bundle[] = [
 
 export const formats: readonly Format[] = [...renderers, ...bundles];
 
-/** The format of that name or alias, or undefined. */
-export function findFormat<F extends Pick<Format, 'name' | 'aliases'>>(
-  name: string,
-  among: readonly F[],
-): F | undefined {
-  return among.find((format) => format.name === name || format.aliases?.includes(name));
-}
-
-/** The text report of that name or alias, or undefined. */
-export function findRenderer<R>(name: string, among: readonly Format<R>[]): Renderer<R> | undefined {
-  const format = findFormat(name, among);
-  return format === undefined || isBundle(format) ? undefined : format;
-}
-
-function* textFile<R>(format: Renderer<R>, record: R, options: RenderOptions): Generator<ReportFile> {
-  if (format.fileName !== null) yield { path: format.fileName, content: format.render(record, options) };
-}
-
-/** Characters; only records of thousands of trials make such files. */
-const LARGE = 1_000_000;
-
-/** What the formats leave on disk, in their order: nothing for one that is only shown. */
-export async function* filesOf<R>(
-  wanted: readonly Format<R>[],
-  record: R,
-  options: RenderOptions,
-): AsyncGenerator<ReportFile> {
-  const plain = { ...options, color: false };
-  for (const format of wanted) {
-    const files = isBundle(format) ? format.files(record, plain) : textFile(format, record, plain);
-    for await (const file of files) {
-      const isLarge = file.content.length >= LARGE;
-      yield file;
-      // Making it left garbage of several times its size: free it before making the next one.
-      if (isLarge) collectGarbage('major');
-    }
-  }
-}
-
-export {
-  type Format,
-  isBundle,
-  type Renderer,
-  type RenderOptions,
-  type ReportFile,
-} from './renderer.ts';
 export { runStatus } from './status.ts';

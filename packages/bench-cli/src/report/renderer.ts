@@ -1,7 +1,8 @@
-/** The interface of a report. */
+/** The interface of a report, and what all reports have in common. */
 import type { RawOutput } from '../results/raw-output.ts';
 import type { RunRecord } from '../results/record.ts';
 import type { DeltaDefinition } from '../stats/deltas.ts';
+import { collectGarbage } from './collect.ts';
 import type { PostSettings } from './front-matter.ts';
 
 export interface RenderOptions {
@@ -57,4 +58,43 @@ export type Format<R = RunRecord> = Renderer<R> | Bundle<R>;
 
 export function isBundle<R>(format: Format<R>): format is Bundle<R> {
   return 'files' in format;
+}
+
+/** The format of that name or alias, or undefined. */
+export function findFormat<F extends Pick<Format, 'name' | 'aliases'>>(
+  name: string,
+  among: readonly F[],
+): F | undefined {
+  return among.find((format) => format.name === name || format.aliases?.includes(name));
+}
+
+/** The text report of that name or alias, or undefined. */
+export function findRenderer<R>(name: string, among: readonly Format<R>[]): Renderer<R> | undefined {
+  const format = findFormat(name, among);
+  return format === undefined || isBundle(format) ? undefined : format;
+}
+
+function* textFile<R>(format: Renderer<R>, record: R, options: RenderOptions): Generator<ReportFile> {
+  if (format.fileName !== null) yield { path: format.fileName, content: format.render(record, options) };
+}
+
+/** Characters; only records of thousands of trials make such files. */
+const LARGE = 1_000_000;
+
+/** What the formats leave on disk, in their order: nothing for one that is only shown. */
+export async function* filesOf<R>(
+  wanted: readonly Format<R>[],
+  record: R,
+  options: RenderOptions,
+): AsyncGenerator<ReportFile> {
+  const plain = { ...options, color: false };
+  for (const format of wanted) {
+    const files = isBundle(format) ? format.files(record, plain) : textFile(format, record, plain);
+    for await (const file of files) {
+      const isLarge = file.content.length >= LARGE;
+      yield file;
+      // Making it left garbage of several times its size: free it before making the next one.
+      if (isLarge) collectGarbage('major');
+    }
+  }
 }

@@ -4,12 +4,10 @@ import type { Call } from '../../engine/registered.ts';
 import { addClusterFlags } from './cluster/cluster-flags.ts';
 import { DEFAULT_MAX_OBJECTS } from './cluster/measure-on-cluster.ts';
 import { addMeasureCommands } from './measure-commands.ts';
-import { type PlanFlags, planCommand } from './plan-command.ts';
+import type { PlanFlags } from './plan-command.ts';
 
 export function addCapacityCommands(program: Command, call: Call): void {
-  const capacity = program
-    .command('capacity')
-    .description('how much memory and how many replicas the DNS of a cluster needs');
+  const capacity = program.command('capacity');
   addMeasureCommands(capacity, call);
   addClusterFlags(capacity.command('plan'))
     .description(
@@ -50,6 +48,7 @@ export function addCapacityCommands(program: Command, call: Call): void {
     .option('--json', 'print the plan as JSON')
     .addHelpText('after', call.exitStatusHelp)
     .action(async (flags: PlanFlags) => {
+      const { planCommand } = await import('./plan-command.ts');
       call.status = await planCommand(call.world, flags, call.argv);
     });
 }

@@ -2,7 +2,7 @@
 import { relative } from 'node:path';
 import { EXIT_STATUS } from '@dinodns-bench/program';
 import { renderOptions, routineFormats, writeFiles } from '../../engine/write-reports.ts';
-import { filesOf, findRenderer } from '../../report/index.ts';
+import { filesOf, findRenderer } from '../../report/renderer.ts';
 import type { RunStore } from '../../results/store.ts';
 import type { World } from '../../world.ts';
 import type { CapacityRecord } from './record.ts';

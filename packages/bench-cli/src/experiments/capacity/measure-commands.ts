@@ -3,21 +3,14 @@ import type { Command } from 'commander';
 import { type Setting, shownValue } from '../../config/setting.ts';
 import type { Call } from '../../engine/registered.ts';
 import type { World } from '../../world.ts';
-import { clusterCachingCommand } from './cases/cluster/run.ts';
 import { addCachingFlags } from './cases/cluster/settings.ts';
-import { CACHING, THROUGHPUT } from './cases/kinds.ts';
-import { casesCommand } from './cases/run.ts';
 import { CACHING_SETTINGS, THROUGHPUT_SETTINGS } from './cases/settings.ts';
-import { clusterMemoryCommand } from './cluster/cluster-command.ts';
 import { addClusterFlags } from './cluster/cluster-flags.ts';
 import type { ClusterMeasurementOptions } from './cluster/cluster-measurement.ts';
 import { DEFAULT_MAX_OBJECTS } from './cluster/measure-on-cluster.ts';
 import type { CommonFlags } from './machine.ts';
-import { memoryCommand } from './memory/run.ts';
 import { MEMORY_SETTINGS } from './memory/settings.ts';
 import type { MeasurementOptions } from './open-run.ts';
-import { clusterPropagationCommand } from './propagation/cluster/run.ts';
-import { propagationCommand } from './propagation/run.ts';
 import { PROPAGATION_SETTINGS } from './propagation/settings.ts';
 import { targetOf } from './target.ts';
 
@@ -97,10 +90,13 @@ function addMemory(capacity: Command, call: Call): void {
         json: values.json === true,
         argv: call.argv,
       };
-      call.status =
-        targetOf(values.target) === 'kubernetes'
-          ? await clusterMemoryCommand(call.world, { ...typed, flags: values })
-          : await memoryCommand(call.world, { ...typed, common: commonOf(values) });
+      if (targetOf(values.target) === 'kubernetes') {
+        const { clusterMemoryCommand } = await import('./cluster/cluster-command.ts');
+        call.status = await clusterMemoryCommand(call.world, { ...typed, flags: values });
+      } else {
+        const { memoryCommand } = await import('./memory/run.ts');
+        call.status = await memoryCommand(call.world, { ...typed, common: commonOf(values) });
+      }
     });
 }
 
@@ -115,29 +111,34 @@ interface Measurement {
   addFlags?(command: Command): Command;
 }
 
+const cases = () => import('./cases/run.ts');
+const kinds = () => import('./cases/kinds.ts');
+
 /** Measurements whose load generator is given. */
 const MEASUREMENTS: readonly Measurement[] = [
   {
     name: 'throughput',
     description: 'lookups a second of CoreDNS by configuration, at saturation and at half of it',
     settings: THROUGHPUT_SETTINGS,
-    run: (world, options) => casesCommand(world, THROUGHPUT, options),
+    run: async (world, options) => (await cases()).casesCommand(world, (await kinds()).THROUGHPUT, options),
   },
   {
     name: 'caching',
     description:
       "caching tiers of kube-dns (dnsmasq) and NodeLocal DNSCache, and CoreDNS's cache: cached, off, and too small",
     settings: CACHING_SETTINGS,
-    run: (world, options) => casesCommand(world, CACHING, options),
-    runOnCluster: clusterCachingCommand,
+    run: async (world, options) => (await cases()).casesCommand(world, (await kinds()).CACHING, options),
+    runOnCluster: async (world, options) =>
+      (await import('./cases/cluster/run.ts')).clusterCachingCommand(world, options),
     addFlags: addCachingFlags,
   },
   {
     name: 'propagation',
     description: 'how long a new Service takes to resolve, by objects and by changes a second',
     settings: PROPAGATION_SETTINGS,
-    run: propagationCommand,
-    runOnCluster: clusterPropagationCommand,
+    run: async (world, options) => (await import('./propagation/run.ts')).propagationCommand(world, options),
+    runOnCluster: async (world, options) =>
+      (await import('./propagation/cluster/run.ts')).clusterPropagationCommand(world, options),
   },
 ];
 

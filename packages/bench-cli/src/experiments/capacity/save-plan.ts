@@ -3,7 +3,7 @@ import { relative } from 'node:path';
 import { renderOptions, routineFormats, writeFiles } from '../../engine/write-reports.ts';
 import { describeEnvironment } from '../../environment/describe.ts';
 import { updateHistory } from '../../history/history.ts';
-import { filesOf } from '../../report/index.ts';
+import { filesOf } from '../../report/renderer.ts';
 import { newRunId } from '../../results/run-id.ts';
 import { createStore } from '../../results/store.ts';
 import { shellCommand } from '../../text.ts';

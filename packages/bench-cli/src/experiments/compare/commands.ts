@@ -3,10 +3,7 @@ import { EXIT_STATUS } from '@dinodns-bench/program';
 import type { Command } from 'commander';
 import type { Call } from '../../engine/registered.ts';
 import { addRunSettings, settingsFrom } from '../run-flags.ts';
-import { decideRun, type RunOptions } from './decide-run.ts';
-import { imagesCommand } from './images.ts';
-import { manifestsOf, renderManifests } from './manifests.ts';
-import { runCommand } from './run.ts';
+import type { RunOptions } from './decide-run.ts';
 
 /** Matrix of the published benchmark. */
 const MATRIX = { tier: [1, 2, 4], mode: 'both' } as const;
@@ -34,6 +31,7 @@ function runOptions(call: Call, values: Record<string, unknown>, base?: typeof M
 
 function runAction(call: Call, base?: typeof MATRIX) {
   return async (values: Record<string, unknown>) => {
+    const { runCommand } = await import('./run.ts');
     call.status = await runCommand(call.world, runOptions(call, values, base));
   };
 }
@@ -47,28 +45,27 @@ function clusterOptions(call: Call, values: Record<string, unknown>): RunOptions
 function addClusterCommands(program: Command, call: Call): void {
   const { world } = call;
   addRunSettings(program.command('images'))
-    .description('list the container images that a run on a cluster uses')
     .option('--json', 'as JSON')
     .action(async (values: Record<string, unknown>) => {
+      const { decideRun } = await import('./decide-run.ts');
+      const { imagesCommand } = await import('./images.ts');
       const run = await decideRun(world, clusterOptions(call, values));
       call.status = imagesCommand(world, run, { json: values.json === true });
     });
-  addRunSettings(program.command('manifests'))
-    .description('print the objects of a run on a cluster as YAML, for kubectl apply')
-    .action(async (values: Record<string, unknown>) => {
-      const { plan, ...run } = await decideRun(world, clusterOptions(call, values));
-      world.stdout.write(renderManifests(manifestsOf({ ...run, cases: plan.cases, now: world.clock.now() })));
-      call.status = EXIT_STATUS.success;
-    });
+  addRunSettings(program.command('manifests')).action(async (values: Record<string, unknown>) => {
+    const { decideRun } = await import('./decide-run.ts');
+    const { manifestsOf, renderManifests } = await import('./manifests.ts');
+    const { plan, ...run } = await decideRun(world, clusterOptions(call, values));
+    world.stdout.write(renderManifests(manifestsOf({ ...run, cases: plan.cases, now: world.clock.now() })));
+    call.status = EXIT_STATUS.success;
+  });
 }
 
 export function addCompareCommands(program: Command, call: Call): void {
   addSettings(program.command('run', { isDefault: true }))
-    .description('measure servers and write the comparison (the default command)')
     .addHelpText('after', call.exitStatusHelp)
     .action(runAction(call));
   addSettings(program.command('matrix'))
-    .description('the published matrix: run with tiers 1, 2, 4 in both modes')
     .addHelpText('after', call.exitStatusHelp)
     .action(runAction(call, MATRIX));
   addClusterCommands(program, call);

@@ -64,7 +64,7 @@ async function readConfigurationFile(world: World, path: string | undefined) {
   if (path === undefined) return undefined;
   try {
     const text = await world.fs.readFile(path.startsWith('/') ? path : `${world.cwd}/${path}`, 'utf8');
-    return { path, values: parseConfigurationFile(path, text) };
+    return { path, values: await parseConfigurationFile(path, text) };
   } catch (error) {
     throw error instanceof BenchError ? error : unreadableConfiguration(path, error);
   }

@@ -1,7 +1,8 @@
 /** The end of a run: reports beside the record, the result on stdout, the exit status. */
 import { relative } from 'node:path';
 import { renderOptions, routineFormats, withRawOutput, writeFiles } from '../../engine/write-reports.ts';
-import { filesOf, findRenderer, formats, runStatus } from '../../report/index.ts';
+import { formats, runStatus } from '../../report/index.ts';
+import { filesOf, findRenderer } from '../../report/renderer.ts';
 import type { RunRecord } from '../../results/record.ts';
 import type { RunStore } from '../../results/store.ts';
 import type { World } from '../../world.ts';

@@ -3,24 +3,24 @@ import type { Command } from 'commander';
 import type { Call } from '../../engine/registered.ts';
 import { LOOKUP_DEFAULTS, lookupOptions } from './options.ts';
 import { addClusterFlags, type ClusterFlags, isClusterTarget } from './pods/cluster-flags.ts';
-import { runInCluster } from './pods/run.ts';
 import { POLICY_MODES } from './policy/modes.ts';
-import { runLookup } from './run.ts';
 import { CLIENTS } from './sampling/sampler.ts';
-import { runTigerTests, testsFileOf } from './tiger/run-tests.ts';
 
 async function runTarget({ world, argv }: Call, flags: ClusterFlags): Promise<number> {
+  const { runTigerTests, testsFileOf } = await import('./tiger/run-tests.ts');
   const tests = testsFileOf(world, flags);
   if (isClusterTarget(flags) || tests !== undefined) {
-    return tests === undefined ? runInCluster(world, flags, argv) : runTigerTests(world, flags, argv, tests);
+    if (tests !== undefined) return runTigerTests(world, flags, argv, tests);
+    const { runInCluster } = await import('./pods/run.ts');
+    return runInCluster(world, flags, argv);
   }
+  const { runLookup } = await import('./run.ts');
   return runLookup(world, lookupOptions(flags), argv);
 }
 
 export function addLookupCommands(program: Command, call: Call): void {
   const command = program
     .command('lookup')
-    .description('how long a client waits for a name and a connection, each sample a new process')
     .option(
       '--url <url>',
       `page behind a name (default: ${LOOKUP_DEFAULTS.url}; with --local ${LOOKUP_DEFAULTS.localUrl})`,

@@ -2,12 +2,11 @@
 import { percentText } from '../../config/value-schemas.ts';
 import { defineExperiment } from '../../engine/command.ts';
 import type { Estimand } from '../../engine/estimand.ts';
-import { openServers, planServers } from '../../engine/servers.ts';
 import { lossDocument } from './document.ts';
 import { type LossEvidence, lossEvidenceSchema } from './evidence.ts';
 import { multiplesFor } from './multiples.ts';
 import { LOSS_SETTINGS, type LossSettings } from './settings.ts';
-import { type LossContext, lossTrial } from './trial.ts';
+import type { LossContext } from './trial.ts';
 import { bandTitle } from './words.ts';
 
 /** Rates that a search tries, typically. */
@@ -45,17 +44,22 @@ function bandEstimand(maxLostRatio: number): Estimand<LossEvidence> {
 export const loss = defineExperiment({
   name: 'loss',
   question: 'How much load does a server take until it loses queries, and what does it do beyond that?',
-  description:
-    'the highest rates at which servers lose 0, 0.1, 1 and 5 % of queries, and what they do beyond',
   settings: LOSS_SETTINGS,
-  plan: (settings, world) => planServers(world, 'loss', settings, expectedSeconds(settings)),
+  async plan(settings, world) {
+    const { planServers } = await import('../../engine/servers.ts');
+    return planServers(world, 'loss', settings, expectedSeconds(settings));
+  },
   async open(request) {
+    const { openServers } = await import('../../engine/servers.ts');
     const opened = await openServers(request);
     const { settings, decided } = request;
     return { ...opened, context: { trials: opened.context, decided, settings } };
   },
   evidence: lossEvidenceSchema,
-  trial: (context: LossContext, planned, on) => lossTrial(context, planned, on),
+  async trial(context: LossContext, planned, on) {
+    const { lossTrial } = await import('./trial.ts');
+    return lossTrial(context, planned, on);
+  },
   estimands: ({ bands }) => bands.toSorted((a, b) => a - b).map(bandEstimand),
   document: lossDocument,
 });

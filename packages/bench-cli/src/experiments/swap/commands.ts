@@ -6,13 +6,7 @@ import { SETTINGS } from '../../config/settings.ts';
 import type { Call } from '../../engine/registered.ts';
 import { BenchError } from '../../errors.ts';
 import type { World } from '../../world.ts';
-import { canaryCommand } from './canary-command.ts';
-import { explainFailure } from './explain.ts';
 import { SHARED_SETTINGS, SWAP_DEFAULTS } from './flags.ts';
-import { inPlaceCommand } from './in-place-command.ts';
-import { restoreCommand } from './restore.ts';
-import { shadowCommand } from './shadow-command.ts';
-import { statusCommand } from './status.ts';
 
 function addSharedSettings(command: Command): Command {
   for (const name of SHARED_SETTINGS) {
@@ -45,9 +39,12 @@ function addRescue(swap: Command, call: Call): void {
   const leaseNamespace = (values: Record<string, unknown>) =>
     textOf(values, 'leaseNamespace') ?? SWAP_DEFAULTS.leaseNamespace;
   const explained = async (promise: Promise<number>) => {
-    call.status = await promise.catch((error: unknown) => {
+    try {
+      call.status = await promise;
+    } catch (error) {
+      const { explainFailure } = await import('./explain.ts');
       throw explainFailure(error);
-    });
+    }
   };
   swap
     .command('status')
@@ -56,8 +53,9 @@ function addRescue(swap: Command, call: Call): void {
     .option(...LEASE_NAMESPACE)
     .option('--json', 'print it as JSON')
     .addHelpText('after', call.exitStatusHelp)
-    .action((_flags: unknown, command: Command) => {
+    .action(async (_flags: unknown, command: Command) => {
       const values = command.optsWithGlobals();
+      const { statusCommand } = await import('./status.ts');
       return explained(
         statusCommand(call.world, {
           context: textOf(values, 'context'),
@@ -73,8 +71,9 @@ function addRescue(swap: Command, call: Call): void {
     .option(...CONTEXT)
     .option(...LEASE_NAMESPACE)
     .addHelpText('after', call.exitStatusHelp)
-    .action((_flags: unknown, command: Command) => {
+    .action(async (_flags: unknown, command: Command) => {
       const values = command.optsWithGlobals();
+      const { restoreCommand } = await import('./restore.ts');
       return explained(
         restoreCommand(call.world, {
           context: textOf(values, 'context'),
@@ -100,17 +99,21 @@ function addCanary(swap: Command, call: Call): void {
   addSharedSettings(canary)
     .addHelpText('after', call.exitStatusHelp)
     .action(async (_flags: unknown, command: Command) => {
+      const { canaryCommand } = await import('./canary-command.ts');
       call.status = await canaryCommand(call.world, command.optsWithGlobals(), call.argv);
     });
 }
 
 type Method = (world: World, values: Record<string, unknown>, argv: readonly string[]) => Promise<number>;
 
-const METHODS: Readonly<Record<string, Method>> = { shadow: shadowCommand, 'in-place': inPlaceCommand };
+const METHODS: Readonly<Record<string, () => Promise<Method>>> = {
+  shadow: async () => (await import('./shadow-command.ts')).shadowCommand,
+  'in-place': async () => (await import('./in-place-command.ts')).inPlaceCommand,
+};
 
-function methodOf({ method }: Record<string, unknown>): Method {
-  const found = METHODS[String(method)];
-  if (found !== undefined) return found;
+function methodOf({ method }: Record<string, unknown>): Promise<Method> {
+  const load = METHODS[String(method)];
+  if (load !== undefined) return load();
   throw new BenchError('E_USAGE', `--method: "${String(method)}" must be shadow or in-place`, {
     fix: 'Omit it to measure beside the DNS of the cluster, which is not touched.',
   });
@@ -119,9 +122,6 @@ function methodOf({ method }: Record<string, unknown>): Method {
 export function addSwapCommands(program: Command, call: Call): void {
   const swap = program
     .command('swap')
-    .description(
-      'does another version of CoreDNS cost more in this cluster? Changes nothing unless it is told to',
-    )
     .option('--to <version>', 'version or image to compare with the one that runs: 1.13.1')
     .option(
       '--method <name>',
@@ -154,7 +154,8 @@ export function addSwapCommands(program: Command, call: Call): void {
   addSharedSettings(swap)
     .addHelpText('after', call.exitStatusHelp)
     .action(async (values: Record<string, unknown>) => {
-      call.status = await methodOf(values)(call.world, values, call.argv);
+      const run = await methodOf(values);
+      call.status = await run(call.world, values, call.argv);
     });
   addRescue(swap, call);
   addCanary(swap, call);

@@ -5,7 +5,7 @@ import { renderOptions, routineFormats, writeFiles } from '../../engine/write-re
 import { describeEnvironment } from '../../environment/describe.ts';
 import { BenchError } from '../../errors.ts';
 import { updateHistory } from '../../history/history.ts';
-import { filesOf, findRenderer } from '../../report/index.ts';
+import { filesOf, findRenderer } from '../../report/renderer.ts';
 import { withPortablePaths } from '../../results/portable-paths.ts';
 import type { Cluster } from '../../results/record.ts';
 import { runHead } from '../../results/run-head.ts';

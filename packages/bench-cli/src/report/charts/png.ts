@@ -1,6 +1,5 @@
 /** Charts as PNG, on machines without fonts too: the font comes with this program (Inter, SIL Open Font License). */
 import { fileURLToPath } from 'node:url';
-import { Resvg } from '@resvg/resvg-js';
 import { collectGarbage } from '../collect.ts';
 
 const FONT_FILES = ['400Regular/Inter_400Regular.ttf', '600SemiBold/Inter_600SemiBold.ttf'].map((path) =>
@@ -11,7 +10,8 @@ const FONT_FILES = ['400Regular/Inter_400Regular.ttf', '600SemiBold/Inter_600Sem
 const ZOOM = 1.6;
 
 /** The picture of an SVG that `standaloneSvg` made. */
-export function pngOf(svg: string): Uint8Array {
+export async function pngOf(svg: string): Promise<Uint8Array> {
+  const { Resvg } = await import('@resvg/resvg-js');
   const resvg = new Resvg(svg, {
     fitTo: { mode: 'zoom', value: ZOOM },
     font: { loadSystemFonts: false, fontFiles: FONT_FILES, defaultFontFamily: 'Inter' },

@@ -1,6 +1,5 @@
 /** From a specification to SVG, without a browser: Vega needs none. */
-import { Error as ERROR_LEVEL, logger, parse, textMetrics, View } from 'vega';
-import { compile, type TopLevelSpec } from 'vega-lite';
+import type { TopLevelSpec } from 'vega-lite';
 import { textWidth } from './text-width.ts';
 
 /** Exported by Vega, and missing in its types. */
@@ -8,9 +7,14 @@ declare module 'vega' {
   export const textMetrics: { width(item: { fontSize?: number }, text: unknown): number };
 }
 
-// Vega's own hook for text widths where there is no canvas to measure them on.
-textMetrics.width = (item, text) =>
-  text === null || text === undefined ? 0 : textWidth(String(text), item.fontSize ?? 11);
+/** Vega is much to load, and few commands draw anything. */
+async function loadVega() {
+  const [vega, { compile }] = await Promise.all([import('vega'), import('vega-lite')]);
+  // Vega's own hook for text widths where there is no canvas to measure them on.
+  vega.textMetrics.width = (item, text) =>
+    text === null || text === undefined ? 0 : textWidth(String(text), item.fontSize ?? 11);
+  return { ...vega, compile };
+}
 
 /** Characters that XML 1.0 forbids (section 2.2); a viewer would refuse the whole picture for one of them. */
 function withoutForbidden(svg: string): string {
@@ -42,6 +46,7 @@ export interface DrawnPlot {
 }
 
 export async function renderPlot(spec: TopLevelSpec): Promise<Plot> {
+  const { compile, Error: ERROR_LEVEL, logger, parse, View } = await loadVega();
   const compiled = compile(spec, { logger: logger(ERROR_LEVEL) });
   const view = new View(parse(compiled.spec), { renderer: 'none', logLevel: ERROR_LEVEL });
   const svg = await view.toSVG();

@@ -28,8 +28,8 @@ async function* svgFiles(document: ReportDocument, folder: string): AsyncGenerat
 
 async function* pngFiles(document: ReportDocument): AsyncGenerator<ReportFile> {
   for await (const { name, svg, series } of svgs(document)) {
-    yield { path: `charts/${name}.png`, content: pngOf(svg) };
-    yield { path: `charts/${name}-dark.png`, content: pngOf(darkened(svg, series)) };
+    yield { path: `charts/${name}.png`, content: await pngOf(svg) };
+    yield { path: `charts/${name}-dark.png`, content: await pngOf(darkened(svg, series)) };
   }
 }
 
