@@ -77,6 +77,7 @@ export class ZonesSnapshot {
     try {
       copyFileSync(file, path, constants.COPYFILE_FICLONE);
     } catch (error) {
+      this.drop(path);
       if (systemErrorCode(error) === undefined) throw error;
       const fix = 'Give a file that exists and that this user can read.';
       throw new ServerError('E_UNREADABLE', `Cannot read the zones: ${messageOf(error)}.`, fix, error);
@@ -87,13 +88,18 @@ export class ZonesSnapshot {
   /** Writes the records of all valid zone files. Rejects with `E_ZONES` if none is valid. */
   async read(files: ZoneFiles): Promise<string> {
     const path = this.#newPath(RECORDS);
-    await files.write(path);
+    await this.#whole(path, files.write(path));
     return path;
   }
 
   /** Writes the zones of a source to a file. */
   async write(source: ZoneSource): Promise<string> {
     const path = this.#newPath(SERIALIZED);
+    await this.#whole(path, this.#serialize(path, source));
+    return path;
+  }
+
+  async #serialize(path: string, source: ZoneSource): Promise<void> {
     const file = await open(path, 'w', 0o600);
     try {
       let zones: PlainZone[] = [];
@@ -107,7 +113,16 @@ export class ZonesSnapshot {
     } finally {
       await file.close();
     }
-    return path;
+  }
+
+  /** Leaves no half of a file behind, which would take the space of the next one. */
+  async #whole(path: string, written: Promise<void>): Promise<void> {
+    try {
+      await written;
+    } catch (error) {
+      this.drop(path);
+      throw error;
+    }
   }
 
   /**

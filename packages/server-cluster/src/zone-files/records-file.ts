@@ -50,13 +50,18 @@ export class RecordsWriter {
     this.#filled = at + data.length;
   }
 
+  /** Throws what writing the rest throws, and closes the file nevertheless: one that is open takes space even when it is removed. */
   close(): void {
-    this.#flush();
-    closeSync(this.#file);
+    try {
+      this.#flush();
+    } finally {
+      closeSync(this.#file);
+    }
   }
 
   #flush(): void {
-    writeSync(this.#file, this.#bytes, 0, this.#filled);
+    // A disk that is nearly full takes a part.
+    for (let at = 0; at < this.#filled; ) at += writeSync(this.#file, this.#bytes, at, this.#filled - at);
     this.#filled = 0;
   }
 }
