@@ -80,14 +80,14 @@ export function describesAnApplication(place: () => Promise<string> | string): v
 
   it('answers from the old or the new content while it is filled, and no question waits for it', async () => {
     const [directory, store] = [temporaryDirectory(), await place()];
-    expect(await fill(store, writeZones(directory, manyZones(30_000, '192.0.2.1')))).toMatchObject({
+    expect(await fill(store, writeZones(directory, manyZones(10_000, '192.0.2.1')))).toMatchObject({
       status: 0,
     });
     const app = await startApp(store);
     const filled = new AbortController();
     const from = performance.now();
-    const asking = askAllTheTime(app, 'zone29999.example', filled.signal);
-    expect(await fill(store, writeZones(directory, manyZones(30_000, '192.0.2.2')))).toMatchObject({
+    const asking = askAllTheTime(app, 'zone9999.example', filled.signal);
+    expect(await fill(store, writeZones(directory, manyZones(10_000, '192.0.2.2')))).toMatchObject({
       status: 0,
     });
     filled.abort();
