@@ -62,14 +62,12 @@ it('caching tiers answer from their caches, and forward what they do not keep', 
   const flags = ['--cache', 'cached', '--lookup', 'external', '--trials', '1', '--duration', '1'];
   expect(await world.bench('capacity', 'caching', ...flags), world.err()).toBe(0);
   const measured = await result();
-  const forwardedPerLookup = (server: string, configuration: string) => {
-    const { counters, lookupsPerSecond } = trialOf(measured, `${server}/${configuration}/external/cached`);
-    return (counters.forwarded ?? 0) / lookupsPerSecond;
-  };
-  // With negative answers in its cache, CoreDNS hardly asks its upstream; without them, one query of each lookup.
-  const kept = forwardedPerLookup('coredns-cluster', 'default');
-  const asked = forwardedPerLookup('coredns-cluster', 'no negative cache');
-  expect(asked).toBeGreaterThan(10 * kept);
+  // With negative answers in its cache, CoreDNS asks its upstream for each of 100 names a few times, however many
+  // lookups a machine can make; without them, one query of each lookup.
+  const kept = trialOf(measured, 'coredns-cluster/default/external/cached');
+  expect(kept.counters.forwarded).toBeLessThan(1000);
+  const asked = trialOf(measured, 'coredns-cluster/no negative cache/external/cached');
+  expect((asked.counters.forwarded ?? 0) / asked.lookupsPerSecond).toBeGreaterThan(0.9);
   const tier = 'dnsmasq + CoreDNS backend';
   expect(trialOf(measured, `${tier}/default/external/cached`).lookupsPerSecond).toBeGreaterThan(50);
   expect(trialOf(measured, `${tier}/negative cache/external/cached`).memoryBytes).toBeGreaterThan(10e6);

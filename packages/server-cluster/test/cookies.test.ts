@@ -150,6 +150,8 @@ describe.each(TRANSPORTS)('a server over %s', (transport) => {
     ends.push(() => own.stop());
     const reply = await ask(transport, own.ready, 'example1.com', 'A', additionals(Buffer.alloc(length)));
     expect([reply.rcode, reply.answers]).toEqual([RCODE.FORMERR, []]);
+    // With it, the client knows that it may use EDNS (RFC 6891, section 7).
+    expect(reply.additionals?.map(({ type }) => type)).toEqual(['OPT']);
   });
 
   test('looks at the first of several only', async () => {

@@ -88,7 +88,8 @@ export class QueryReader {
     const additionals = u16(bytes, start + 10);
     if (others + additionals === 0) return GOOD;
     if (!this.#readRecords(bytes, start, length, others, others + additionals)) {
-      this.#forgetOpt();
+      // An OPT record stays, because the reply to one with malformed options must have one (RFC 6891, section 7).
+      this.cookieAt = 0;
       return FORMERR;
     }
     return this.optAt !== 0 && u8(bytes, start + this.optAt + 5) !== 0 ? BADVERS : GOOD;
@@ -137,11 +138,11 @@ export class QueryReader {
       if (u16(bytes, body) === OPT) {
         // One at most, in the additional section, owned by the root (RFC 6891 §6.1.1).
         if (this.optAt !== 0 || index < others || u8(bytes, at) !== 0) return false;
-        // Other EDNS versions may have something else in place of options (RFC 6891 §6.1.3).
-        if (u8(bytes, body + 5) === 0 && !this.#readOptions(bytes, start, body + 10, next)) return false;
         this.optAt = body - start;
         this.udpBytes = Math.max(u16(bytes, body + 2), PLAIN_UDP_BYTES);
         this.dnssecOk = (u16(bytes, body + 6) & DNSSEC_OK) !== 0;
+        // Other EDNS versions may have something else in place of options (RFC 6891 §6.1.3).
+        if (u8(bytes, body + 5) === 0 && !this.#readOptions(bytes, start, body + 10, next)) return false;
       }
       at = next;
     }

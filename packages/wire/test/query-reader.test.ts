@@ -93,7 +93,7 @@ const opt = encodeOpt();
 const longest = encodeName(`${`${'y'.repeat(63)}.`.repeat(3)}${'y'.repeat(61)}`);
 
 describe('a message that is no good query', () => {
-  test.each<[string, Buffer, number, boolean]>([
+  test.each<[string, Buffer, number, boolean, boolean?]>([
     ['eleven bytes', plain.subarray(0, 11), IGNORE, false],
     ['a response', changed(plain, (copy) => copy.writeUInt16BE(FLAG.response, 2)), IGNORE, false],
     ['an UPDATE', changed(plain, (copy) => copy.writeUInt16BE(5 << 11, 2)), RCODE.NOTIMP, false],
@@ -113,7 +113,7 @@ describe('a message that is no good query', () => {
       false,
     ],
     ['a record that is not there', changed(plain, (copy) => copy.writeUInt16BE(1, 10)), RCODE.FORMERR, true],
-    ['two OPT records', withRecords([opt, opt]), RCODE.FORMERR, true],
+    ['two OPT records', withRecords([opt, opt]), RCODE.FORMERR, true, true],
     ['an OPT record among the answers', withRecords([opt], 1), RCODE.FORMERR, true],
     [
       'an OPT record of a name',
@@ -131,13 +131,14 @@ describe('a message that is no good query', () => {
       ]),
       RCODE.FORMERR,
       true,
+      true,
     ],
     ['EDNS version 1', withRecords([changed(opt, (copy) => copy.writeUInt8(1, 6))]), RCODE.BADVERS, true],
-  ])('%s', (_, message, code, hasQuestion) => {
+  ])('%s', (_, message, code, hasQuestion, hasOpt = false) => {
     const read = reading(message);
     expect(read.code).toBe(code);
     expect(read.questionEnd > HEADER_BYTES).toBe(hasQuestion);
-    expect(read.optAt !== 0).toBe(code === RCODE.BADVERS);
+    expect(read.optAt !== 0).toBe(code === RCODE.BADVERS || hasOpt);
   });
 });
 

@@ -2,10 +2,12 @@
  * The ways in which our answers may differ from those of NSD and Knot DNS. Each is explained under its name in
  * docs/differences.md. Whatever no rule allows is a fault.
  */
-import { findNameEnd, GOOD, QueryReader, RCODE, skipName } from '@dinodns-bench/wire';
+import { EDNS_OPTION, findNameEnd, GOOD, QueryReader, RCODE, skipName } from '@dinodns-bench/wire';
 import { asksForNoRecords } from '../../src/table/zone-responder.ts';
 import type { View } from './view.ts';
 
+/** From the range for local use (RFC 6891, section 9). */
+const UNKNOWN_OPTION = 65_001;
 const NOT_FOR_QUERIES = 0x06cf;
 const ERRORS: readonly (number | undefined)[] = [RCODE.FORMERR, RCODE.NOTIMP, 9, undefined];
 
@@ -15,6 +17,8 @@ export interface Facts {
   readonly type: number;
   readonly class: number;
   readonly isWellFormed: boolean;
+  /** The message would be well-formed if its COOKIE option had another type. */
+  readonly hasMalformedCookie: boolean;
   readonly hasUnusualRecords: boolean;
   readonly hasBytesBehind: boolean;
 }
@@ -29,9 +33,22 @@ export function factsOf(message: Buffer): Facts {
     type: reader.type,
     class: reader.class,
     isWellFormed,
+    hasMalformedCookie: !isWellFormed && isWellFormedWithoutCookie(message, reader),
     hasUnusualRecords: count(6) + count(8) > 0 || count(10) > (reader.hasEdns ? 1 : 0),
     hasBytesBehind: isWellFormed && endOf(message) < message.length,
   };
+}
+
+/** Options of a type that nobody reads have any length. */
+function isWellFormedWithoutCookie(message: Buffer, { optAt }: QueryReader): boolean {
+  if (optAt === 0) return false;
+  const other = Buffer.from(message);
+  const options = optAt + 10;
+  const end = options + message.readUInt16BE(optAt + 8);
+  for (let at = options; at + 4 <= end; at += 4 + message.readUInt16BE(at + 2)) {
+    if (message.readUInt16BE(at) === EDNS_OPTION.cookie) other.writeUInt16BE(UNKNOWN_OPTION, at);
+  }
+  return new QueryReader().read(other, 0, other.length) === GOOD;
 }
 
 /** Offset after everything that the header announces. */
@@ -65,6 +82,8 @@ export const RULES: Readonly<Record<string, (difference: Difference) => boolean>
     !facts.isWellFormed &&
     ours.rcode === RCODE.FORMERR &&
     (ERRORS.includes(theirs.rcode) || theirs.opt.startsWith('badvers')),
+  'malformed-cookies': ({ facts, ours, theirs }) =>
+    facts.hasMalformedCookie && ours.rcode === RCODE.FORMERR && ours.opt !== '' && theirs.opt !== '',
   'unknown-edns-version': ({ ours, theirs }) =>
     ours.opt.startsWith('badvers') && (theirs.opt.startsWith('badvers') || ERRORS.includes(theirs.rcode)),
   'header-bits': ({ facts, theirs }) =>
