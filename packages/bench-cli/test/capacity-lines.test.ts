@@ -2,7 +2,6 @@
  * Are the lines of `bench capacity memory` honest at every size? Their method on values whose truth is known, and on the
  * published record with starts and sizes held out. `docs/capacity.md` has the figures.
  */
-import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { measuredBasis } from '../src/experiments/capacity/measured-basis.ts';
 import { memoryLines, observe, termCounts } from '../src/experiments/capacity/memory/lines.ts';
@@ -12,11 +11,11 @@ import { type CapacityRecord, capacityKind } from '../src/experiments/capacity/r
 import { publishedThroughput } from '../src/experiments/capacity/throughput-basis.ts';
 import { parseRecordAs } from '../src/results/parse-record.ts';
 import { expectedValue, proportionalFit } from '../src/stats/proportional-fit.ts';
+import { referenceText } from './support/reference.ts';
 import { noise, shareOf } from './support/simulate.ts';
 
-const REFERENCE = new URL('../../../results/reference/capacity-memory/run.json', import.meta.url);
-const STORED: unknown = JSON.parse(readFileSync(REFERENCE, 'utf8'));
-const RECORD = parseRecordAs(capacityKind, JSON.stringify(STORED), REFERENCE.pathname);
+const STORED: unknown = JSON.parse(referenceText('capacity-memory'));
+const RECORD = parseRecordAs(capacityKind, JSON.stringify(STORED), 'run.json');
 
 function resultOf({ measured }: CapacityRecord): MemoryResult {
   if (measured.what !== 'memory') throw new Error(measured.what);

@@ -1,6 +1,6 @@
 /** `bench capacity plan`: the published figures exactly, each with its basis, and nothing beyond what was measured. */
 import { once } from 'node:events';
-import { readFile, writeFile } from 'node:fs/promises';
+import { writeFile } from 'node:fs/promises';
 import { createServer } from 'node:http';
 import { join } from 'node:path';
 import { defineCluster, startApiServer } from '@dinodns-bench/cluster-objects';
@@ -15,6 +15,7 @@ import { capacityKind } from '../src/experiments/capacity/record.ts';
 import { publishedThroughput } from '../src/experiments/capacity/throughput-basis.ts';
 import { parseRecordAs } from '../src/results/parse-record.ts';
 import { createStore } from '../src/results/store.ts';
+import { referenceText } from './support/reference.ts';
 import { type TestWorld, testWorld } from './support/test-world.ts';
 
 let world: TestWorld;
@@ -205,13 +206,12 @@ describe('replicas', () => {
 });
 
 describe('replicas by throughput that was measured here', () => {
-  const REFERENCE = new URL('../../../results/reference/capacity-throughput/run.json', import.meta.url);
   const RUN = '20261122-121645-d34c';
   const LOOKUPS = ['--lookups-internal', '20000', '--lookups-external', '5000'] as const;
 
   /** The published run, as one of this machine. */
   const saveRun = async () => {
-    const record = parseRecordAs(capacityKind, await readFile(REFERENCE, 'utf8'), REFERENCE.pathname);
+    const record = parseRecordAs(capacityKind, referenceText('capacity-throughput'), 'run.json');
     const environment = { ...record.environment, hostname: world.machine.hostname };
     await createStore(world, 'results').saveAs(capacityKind, { ...record, environment });
   };

@@ -1,21 +1,18 @@
 /** `bench reproduce scaling` and `bench reproduce kube-dns`: published figures beside those of our records. */
-import { readFile } from 'node:fs/promises';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { CapacityCase, OkCaseTrial } from '../src/experiments/capacity/cases/cases-record.ts';
 import { type CapacityRecord, capacityKind } from '../src/experiments/capacity/record.ts';
 import type { ReproducedRow } from '../src/experiments/capacity/reproduce/rows.ts';
 import { parseRecordAs } from '../src/results/parse-record.ts';
 import { createStore } from '../src/results/store.ts';
+import { referenceText } from './support/reference.ts';
 import { type TestWorld, testWorld } from './support/test-world.ts';
-
-const REFERENCE = new URL('../../../results/reference/capacity-memory/run.json', import.meta.url);
 
 let world: TestWorld;
 let reference: CapacityRecord;
 beforeEach(async () => {
   world = await testWorld({ columns: 120 });
-  const text = await readFile(REFERENCE, 'utf8');
-  const record = parseRecordAs(capacityKind, text, REFERENCE.pathname);
+  const record = parseRecordAs(capacityKind, referenceText('capacity-memory'), 'run.json');
   reference = { ...record, environment: { ...record.environment, hostname: world.machine.hostname } };
 });
 afterEach(() => world.remove());

@@ -1,11 +1,11 @@
 /** The real program, with an output that breaks. */
 import { execFileSync, spawnSync } from 'node:child_process';
-import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from 'vitest';
+import { referenceFolder, referenceText } from './support/reference.ts';
 
 const program = fileURLToPath(new URL('../src/main.ts', import.meta.url));
-const record = fileURLToPath(new URL('../../../results/reference/local-tier1-both', import.meta.url));
+const record = referenceFolder('local-tier1-both');
 const bench = [process.execPath, program, 'report', record, '--format', 'json'];
 
 const shell = (script: string) => spawnSync('bash', ['-c', script, ...bench], { encoding: 'utf8' });
@@ -35,7 +35,7 @@ describe('bench', () => {
     const render = (format: string) =>
       execFileSync(process.execPath, [program, 'report', record, '--format', format], { encoding: 'utf8' });
     expect(render('md')).toBe(execFileSync('cat', [`${record}/report.md`], { encoding: 'utf8' }));
-    const { trials } = JSON.parse(readFileSync(`${record}/run.json`, 'utf8'));
+    const { trials } = JSON.parse(referenceText('local-tier1-both'));
     expect(render('csv').trimEnd().split('\n')).toHaveLength(1 + trials.length);
   });
 });

@@ -1,5 +1,4 @@
 /** The pure parts of `bench lookup --target kubernetes`. What needs a cluster is in k8s/lookup.k8s.timing.test.ts. */
-import { readFile } from 'node:fs/promises';
 import { describe, expect, it } from 'vitest';
 import { forwardPatch } from '../src/cluster-changes/change.ts';
 import { KUBERNETES_DEFAULTS } from '../src/config/kubernetes-settings.ts';
@@ -25,6 +24,7 @@ import { detailsOf } from '../src/experiments/lookup/tiger/cluster-details.ts';
 import { optionsOf } from '../src/experiments/lookup/tiger/run-tests.ts';
 import { parseRecordAs } from '../src/results/parse-record.ts';
 import { parseTestsFile } from '../src/tiger-bench/tests-file.ts';
+import { referenceText } from './support/reference.ts';
 
 const installation = (linux?: string, containers?: unknown) => ({
   metadata: { uid: 'i' },
@@ -200,8 +200,7 @@ describe('the subjects of a run on a cluster', () => {
       '150,000 Services/Inline#3',
       'curl',
     ]);
-    const file = new URL('../../../results/reference/kubernetes-lookup/run.json', import.meta.url);
-    const record = parseRecordAs(lookupKind, await readFile(file, 'utf8'), file.pathname);
+    const record = parseRecordAs(lookupKind, referenceText('kubernetes-lookup'), 'run.json');
     const { data, ...shown } = lookupDocument(record);
     expect(JSON.stringify(shown)).toContain('Against 0 Services');
     expect(JSON.stringify(shown)).toContain('"1,000 Services"');

@@ -1,17 +1,15 @@
 /** The report of `bench loss`, of the published run. */
-import { readFile } from 'node:fs/promises';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { engineKind } from '../src/engine/record.ts';
 import { type LossEvidence, type LossRecord, lossEvidenceSchema } from '../src/experiments/loss/evidence.ts';
 import { loss } from '../src/experiments/loss/index.ts';
-
-const REFERENCE = new URL('../../../results/reference/local-loss/run.json', import.meta.url);
+import { referenceText } from './support/reference.ts';
 
 const { schema } = engineKind<typeof lossEvidenceSchema, LossRecord['settings']>('loss', lossEvidenceSchema);
 
 let published: LossRecord;
 beforeAll(async () => {
-  published = schema.parse(JSON.parse(await readFile(REFERENCE, 'utf8')));
+  published = schema.parse(JSON.parse(referenceText('local-loss')));
 });
 
 function rendered(record: LossRecord, format = 'terminal'): string {

@@ -1,26 +1,22 @@
-import { readFile } from 'node:fs/promises';
 import { describe, expect, it } from 'vitest';
 import { podsSection } from '../src/report/markdown-pods.ts';
 import { unevenness } from '../src/report/marks.ts';
 import { parseRecord } from '../src/results/parse-record.ts';
 import type { OkTrial } from '../src/results/record.ts';
+import { referenceText } from './support/reference.ts';
 
-const folder = new URL('../../../results/reference/', import.meta.url);
-const reference = async (name: string) => {
-  const path = new URL(`${name}/run.json`, folder);
-  return parseRecord(await readFile(path, 'utf8'), name);
-};
+const reference = (name: string) => parseRecord(referenceText(name), name);
 
 describe('the report of a run on a cluster', () => {
   it('has a row for the pods of each case, and says what the sampling can resolve', async () => {
-    const text = podsSection(await reference('kubernetes-testcluster'));
+    const text = podsSection(reference('kubernetes-testcluster'));
     expect(text.match(/^\| (?:CoreDNS|DinoDNS)/gm)).toHaveLength(6);
     expect(text).toContain('1 on bench-node');
     expect(text).toMatch(/difference of the kubelet's counters before and after the load/);
   });
 
   it('lists the sidecars of the pods apart, where there are some', async () => {
-    const record = await reference('kubernetes-testcluster');
+    const record = reference('kubernetes-testcluster');
     expect(podsSection(record)).not.toContain('Sidecars');
     const trials = record.trials.map((trial) =>
       trial.status === 'failed' || trial.instanceObservations === null
@@ -39,11 +35,11 @@ describe('the report of a run on a cluster', () => {
   });
 
   it('on one machine has none', async () => {
-    expect(podsSection(await reference('local-tier1-both'))).toBe('');
+    expect(podsSection(reference('local-tier1-both'))).toBe('');
   });
 
   it('tells unevenness by the CPU time of pods where nobody counted their queries', async () => {
-    const { trials } = await reference('kubernetes-testcluster');
+    const { trials } = reference('kubernetes-testcluster');
     const trial = trials.find((item): item is OkTrial => item.status === 'ok');
     const [pod] = trial?.instanceObservations ?? [];
     if (trial === undefined || pod === undefined) throw new Error('no pod in the reference');

@@ -1,5 +1,6 @@
 /** The reports that people paste: the blog post and the comment on a pull request; and texts that others interpret. */
 import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
 import { compile } from '@mdx-js/mdx';
 import { describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
@@ -17,9 +18,9 @@ import type { RunRecord } from '../src/results/record.ts';
 import { ATTACKS, makeHostileRecord } from './fixtures/make-hostile-record.ts';
 import { type Measured, makeRecord } from './fixtures/make-record.ts';
 import { makeRichRecord } from './fixtures/make-rich-record.ts';
+import { referenceFolder, referenceText } from './support/reference.ts';
 
-const REFERENCE = new URL('../../../results/reference/local-tier1-both/', import.meta.url);
-const reference = parseRecord(await readFile(new URL('run.json', REFERENCE), 'utf8'), 'run.json');
+const reference = parseRecord(referenceText('local-tier1-both'), 'run.json');
 const relative = { delta: 'relative' } as const;
 
 async function postOf(record: RunRecord): Promise<{ text: string; files: ReportFile[] }> {
@@ -52,7 +53,10 @@ it('a post has its reservation as one sentence of the TL;DR', async () => {
 describe('the stored reference', () => {
   it.each(['markdown'])('is what the renderer makes of its record: %s', async (name) => {
     const renderer = findRenderer(name, formats);
-    const stored = await readFile(new URL(renderer?.fileName ?? '', REFERENCE), 'utf8');
+    const stored = await readFile(
+      join(referenceFolder('local-tier1-both'), renderer?.fileName ?? ''),
+      'utf8',
+    );
     expect(renderer?.render(reference, { delta: reference.deltaDefinition })).toBe(stored);
   });
 });

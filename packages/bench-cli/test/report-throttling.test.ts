@@ -2,7 +2,6 @@
  * `local-both-quick` is the record whose post said "109 % of the time": at tier 0.5 on two CPUs, DinoDNS (stock) in
  * multi mode was throttled for 5.1 to 5.8 s of five, because the kernel adds up the CPUs.
  */
-import { readFile } from 'node:fs/promises';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { renderCsv } from '../src/report/csv.ts';
 import { formats } from '../src/report/index.ts';
@@ -11,11 +10,11 @@ import { filesOf } from '../src/report/renderer.ts';
 import { throttledShare, throttledShareOf } from '../src/report/throttling.ts';
 import { parseRecord } from '../src/results/parse-record.ts';
 import type { Observation, RunRecord } from '../src/results/record.ts';
+import { referenceText } from './support/reference.ts';
 
-const path = new URL('../../../results/reference/local-both-quick/run.json', import.meta.url);
 let record: RunRecord;
 beforeAll(async () => {
-  record = parseRecord(await readFile(path, 'utf8'), 'local-both-quick');
+  record = parseRecord(referenceText('local-both-quick'), 'local-both-quick');
 });
 
 /** The case of DinoDNS (stock) with two workers on half a CPU. */

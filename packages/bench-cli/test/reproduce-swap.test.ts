@@ -7,9 +7,8 @@ import { swapKind } from '../src/experiments/swap/record.ts';
 import type { Reproduction } from '../src/history/reproduce/procedure.ts';
 import { createStore } from '../src/results/store.ts';
 import { eightPlacements, makeSwap } from './fixtures/make-swap.ts';
+import { referenceFolder } from './support/reference.ts';
 import { type TestWorld, testWorld } from './support/test-world.ts';
-
-const REFERENCE = new URL('../../../results/reference/local-coredns-versions/', import.meta.url);
 
 let world: TestWorld;
 beforeEach(async () => {
@@ -49,7 +48,9 @@ it('takes placements that count only: without a pair there is nothing to compare
 });
 
 it('works on the reference run on one machine, and contradicts the publication', async () => {
-  await cp(REFERENCE, join(world.directory, 'results', 'versions'), { recursive: true });
+  await cp(referenceFolder('local-coredns-versions'), join(world.directory, 'results', 'versions'), {
+    recursive: true,
+  });
   const { cells } = await reproduced('results/versions');
   expect(cells.map(({ verdict, contradiction }) => [verdict, contradiction])).toEqual([
     ['contradicted', 'opposite'],

@@ -1,6 +1,7 @@
 /** Records of several experiments in one store and one history. */
-import { readFile } from 'node:fs/promises';
+import { readFile, rm } from 'node:fs/promises';
 import { join } from 'node:path';
+import { gzipSync } from 'node:zlib';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import { recordsOf } from '../src/engine/records.ts';
@@ -72,6 +73,23 @@ describe('a record of another experiment', () => {
     await expect(store().loadAs(tides, record.id)).rejects.toThrow(
       /schema version 3, this version of bench reads 1 to 2/,
     );
+  });
+
+  it('may be compressed, and is read, listed and compared like any other', async () => {
+    const { id } = compared;
+    await store().save(compared);
+    const path = join(directory, id, 'run.json');
+    await store().writeBeside(join(directory, id), 'run.json.gz', gzipSync(await readFile(path)));
+    await rm(path);
+    expect(await store().list()).toEqual([id]);
+    for (const reference of ['latest', id.slice(0, 12), join(directory, id), `${path}.gz`]) {
+      expect((await store().load(reference)).record, reference).toEqual(compared);
+    }
+    const { database } = await openHistory(realWorld(), directory);
+    expect(database.runs().map((run) => run.path)).toEqual([`${path}.gz`]);
+    database.close();
+    await store().writeBeside(join(directory, id), 'run.json.gz', 'plain text');
+    await expect(store().load(id)).rejects.toThrow('incorrect header check');
   });
 
   it('is refused where a comparison is needed, and the other way round', async () => {

@@ -9,12 +9,15 @@ import { migrate, oldestVersion } from '../src/results/migrate.ts';
 import { parseRecord } from '../src/results/parse-record.ts';
 import { recordSchema, SCHEMA_VERSION } from '../src/results/record.ts';
 import { makeRecord } from './fixtures/make-record.ts';
+import { referenceText } from './support/reference.ts';
 
 /** Records as they were written by the versions of bench that wrote their schema version. */
-const STORED = ['version-1.json', 'version-2.json'].map(
-  (name) => new URL(`fixtures/records/${name}`, import.meta.url),
+const STORED = await Promise.all(
+  ['version-1.json', 'version-2.json'].map((name) =>
+    readFile(new URL(`fixtures/records/${name}`, import.meta.url), 'utf8'),
+  ),
 );
-const REFERENCE = new URL('../../../results/reference/local-tier1-both/run.json', import.meta.url);
+const REFERENCE = referenceText('local-tier1-both');
 
 function errorOf(value: unknown): BenchError {
   try {
@@ -27,41 +30,41 @@ function errorOf(value: unknown): BenchError {
 }
 
 describe('a stored record', () => {
-  it.each([...STORED, REFERENCE])('of an older version loads, with all that it held: %s', async (file) => {
-    const text = await readFile(file, 'utf8');
-    const stored = JSON.parse(text);
-    const record = parseRecord(text, 'run.json');
-    expect(record.schemaVersion).toBe(SCHEMA_VERSION);
-    // Nothing that was stored is lost or changed but what the steps say; what is new is null, false or empty.
-    const { schemaVersion: _version, workload, ...rest } = stored;
-    const { zones, ...told } = workload;
-    const before = JSON.parse(JSON.stringify(rest), (key, value) =>
-      key === 'kind' && value === 'coredns-file' ? 'coredns' : value,
-    );
-    const unkeyed = (value: unknown) =>
-      JSON.parse(JSON.stringify(value), (_, item) =>
-        typeof item === 'string'
-          ? item.replaceAll('coredns-file', 'coredns+file').replace(/\/rate=\d+(?=#|$)/, '')
-          : item,
+  it.each([...STORED, REFERENCE].map((text, index) => ({ text, index })))(
+    'of an older version loads, with all that it held: $index',
+    ({ text }) => {
+      const stored = JSON.parse(text);
+      const record = parseRecord(text, 'run.json');
+      expect(record.schemaVersion).toBe(SCHEMA_VERSION);
+      // Nothing that was stored is lost or changed but what the steps say; what is new is null, false or empty.
+      const { schemaVersion: _version, workload, ...rest } = stored;
+      const { zones, ...told } = workload;
+      const before = JSON.parse(JSON.stringify(rest), (key, value) =>
+        key === 'kind' && value === 'coredns-file' ? 'coredns' : value,
       );
-    expect(unkeyed({ ...record, workload: { ...record.workloads[0], zones: record.zones } })).toMatchObject(
-      unkeyed({ ...before, workload: { ...told, zones } }),
-    );
-    expect(parseRecord(formatJson(record), 'run.json')).toEqual(record);
-  });
+      const unkeyed = (value: unknown) =>
+        JSON.parse(JSON.stringify(value), (_, item) =>
+          typeof item === 'string'
+            ? item.replaceAll('coredns-file', 'coredns+file').replace(/\/rate=\d+(?=#|$)/, '')
+            : item,
+        );
+      expect(unkeyed({ ...record, workload: { ...record.workloads[0], zones: record.zones } })).toMatchObject(
+        unkeyed({ ...before, workload: { ...told, zones } }),
+      );
+      expect(parseRecord(formatJson(record), 'run.json')).toEqual(record);
+    },
+  );
 
-  it('exists for every version that can be read but the newest', async () => {
-    const versions = await Promise.all(
-      STORED.map(async (file) => JSON.parse(await readFile(file, 'utf8')).schemaVersion),
-    );
+  it('exists for every version that can be read but the newest', () => {
+    const versions = STORED.map((text) => JSON.parse(text).schemaVersion);
     expect(versions).toEqual(
       Array.from({ length: compareKind.migrations.length }, (_, index) => oldestVersion(compareKind) + index),
     );
   });
 
   it('of version 2: its rate is part of the cases, kinds that are variants now are named so, everywhere', async () => {
-    const [, file] = STORED;
-    const record = parseRecord(await readFile(file ?? '', 'utf8'), 'run.json');
+    const [, text = ''] = STORED;
+    const record = parseRecord(text, 'run.json');
     const [plain, variant] = ['coredns', 'coredns+file'].map(
       (name) => `${name}/tier=1/single/half/udp/rate=2000`,
     );
@@ -79,8 +82,8 @@ describe('a stored record', () => {
   });
 
   it('of version 2 has the keys that a resumed run plans', async () => {
-    const [, file] = STORED;
-    const record = parseRecord(await readFile(file ?? '', 'utf8'), 'run.json');
+    const [, text = ''] = STORED;
+    const record = parseRecord(text, 'run.json');
     const values = { ...record.configuration, loader: record.loader.kind };
     const configuration = configure({ file: { path: 'run.json', values }, env: {}, flags: {} });
     expect(
@@ -91,8 +94,8 @@ describe('a stored record', () => {
   });
 
   it('of version 1 knows nothing of what version 2 brought', async () => {
-    const [file] = STORED;
-    const record = parseRecord(await readFile(file ?? '', 'utf8'), 'run.json');
+    const [text = ''] = STORED;
+    const record = parseRecord(text, 'run.json');
     expect(record).toMatchObject({ noiseFloors: null, drift: null, until: null });
     expect(record.environment.cluster).toBeNull();
     const [trial] = record.trials;
@@ -113,8 +116,8 @@ describe('a stored record', () => {
   });
 
   it('with failed trials, without comparisons and without summaries migrates too', async () => {
-    const [file] = STORED;
-    const stored = JSON.parse(await readFile(file ?? '', 'utf8'));
+    const [text = ''] = STORED;
+    const stored = JSON.parse(text);
     const { load, loads, server, loader, metrics, limitedBy, checkedAnswers, ...base } = stored.trials[0];
     const failure = { code: 'E_ALL_LOST', message: 'lost', fix: 'Look.', evidence: [] };
     stored.trials[0] = { ...base, status: 'failed', failure };
@@ -123,8 +126,8 @@ describe('a stored record', () => {
   });
 
   it('that was damaged by hand is refused at the place of the damage, whatever its version', async () => {
-    const [file] = STORED;
-    const stored = JSON.parse(await readFile(file ?? '', 'utf8'));
+    const [text = ''] = STORED;
+    const stored = JSON.parse(text);
     for (const [damage, place] of [
       [{ trials: null }, 'trials: '],
       [{ environment: 'a machine' }, 'environment: '],

@@ -5,11 +5,12 @@ import { messageOf } from '@dinodns-bench/program';
 import { BenchError } from '../errors.ts';
 import { compareKind } from '../results/compare-kind.ts';
 import { experimentNameIn, listProblems, parseHeader, parseRecord } from '../results/parse-record.ts';
+import { readRecordText, recordIn } from '../results/record-file.ts';
 import type { World } from '../world.ts';
 import { type Entry, entryOf, entryOfHeader } from './entry.ts';
 import { IMPORTED_SCHEMA_VERSION, type ImportedRecord, importedRecordSchema } from './imported.ts';
 
-export const RECORD_FILES = ['run.json', 'imported.json'] as const;
+const IMPORTED_NAME = 'imported.json';
 
 /** The checked imported record in `text`. Throws `E_RECORD_UNREADABLE` or `E_RECORD_VERSION`. */
 export function parseImported(text: string, path: string): ImportedRecord {
@@ -40,17 +41,9 @@ export function parseImported(text: string, path: string): ImportedRecord {
 }
 
 /** The record in the file at `path`, imported or of a run by the file's name, of any experiment. */
-export async function readEntry({ fs }: Pick<World, 'fs'>, path: string): Promise<Entry> {
-  let text: string;
-  try {
-    text = await fs.readFile(path, 'utf8');
-  } catch (cause) {
-    throw new BenchError('E_RECORD_UNREADABLE', `cannot read ${path}: ${messageOf(cause)}`, {
-      fix: 'Give the id or the path of a run that you can read.',
-      cause,
-    });
-  }
-  if (path.endsWith('imported.json')) return entryOf(parseImported(text, path));
+export async function readEntry(world: Pick<World, 'fs'>, path: string): Promise<Entry> {
+  const text = await readRecordText(world, path);
+  if (path.endsWith(IMPORTED_NAME)) return entryOf(parseImported(text, path));
   const experiment = experimentNameIn(text);
   return experiment === compareKind.experiment
     ? entryOf(parseRecord(text, path))
@@ -63,13 +56,17 @@ export interface FoundFile {
   readonly stamp: string;
 }
 
-async function recordIn({ fs }: Pick<World, 'fs'>, directory: string): Promise<FoundFile[]> {
-  for (const name of RECORD_FILES) {
-    const path = join(directory, name);
-    const stats = await fs.stat(path).catch(() => null);
-    if (stats?.isFile()) return [{ path, stamp: `${stats.size} ${stats.mtimeMs}` }];
-  }
-  return [];
+/** The record of a run, or of an imported measurement, in a folder; null for neither. */
+export function recordOrImportIn(world: Pick<World, 'fs'>, directory: string): Promise<string | null> {
+  return recordIn(world, directory, [IMPORTED_NAME]);
+}
+
+async function foundIn(world: Pick<World, 'fs'>, directory: string): Promise<FoundFile[]> {
+  const path = await recordOrImportIn(world, directory);
+  if (path === null) return [];
+  // Null if somebody has removed it since.
+  const stats = await world.fs.stat(path).catch(() => null);
+  return stats === null ? [] : [{ path, stamp: `${stats.size} ${stats.mtimeMs}` }];
 }
 
 /**
@@ -84,9 +81,9 @@ export async function findRecords(world: Pick<World, 'fs'>, resultsDirectory: st
   const folders = await foldersOf(resultsDirectory);
   const found: FoundFile[] = [];
   for (const folder of folders) {
-    const here = await recordIn(world, folder);
+    const here = await foundIn(world, folder);
     if (here.length > 0) found.push(...here);
-    else for (const deeper of await foldersOf(folder)) found.push(...(await recordIn(world, deeper)));
+    else for (const deeper of await foldersOf(folder)) found.push(...(await foundIn(world, deeper)));
   }
   return found;
 }

@@ -1,12 +1,12 @@
 /** From a user's reference to a run. */
-import { join, resolve } from 'node:path';
+import { resolve } from 'node:path';
 import { nearest } from '@dinodns-bench/program';
 import { BenchError } from '../errors.ts';
 import type { World } from '../world.ts';
 import type { RunRow } from './database.ts';
 import type { Entry } from './entry.ts';
 import { publishedEntry } from './published.ts';
-import { RECORD_FILES, readEntry } from './read-entry.ts';
+import { readEntry, recordOrImportIn } from './read-entry.ts';
 
 export interface RunIndex {
   /** The newest first. */
@@ -26,12 +26,7 @@ async function recordAt(world: Pick<World, 'fs' | 'cwd'>, reference: string): Pr
   const path = resolve(world.cwd, reference);
   const stats = await world.fs.stat(path).catch(() => null);
   if (stats === null) return null;
-  if (!stats.isDirectory()) return path;
-  for (const name of RECORD_FILES) {
-    const file = join(path, name);
-    if ((await world.fs.stat(file).catch(() => null)) !== null) return file;
-  }
-  return null;
+  return stats.isDirectory() ? recordOrImportIn(world, path) : path;
 }
 
 /** What `latest`, a branch and a commit may mean; an ID, a name or a path means its run in any case. */

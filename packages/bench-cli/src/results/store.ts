@@ -1,10 +1,10 @@
 /**
- * Runs on disk: `results/<run id>/run.json`, the record; `raw/`, the output of every tool; and the reports made from
+ * Runs on disk: `results/<run id>/run.json`, the record (`record-file.ts`); `raw/`, the output of every tool; and the reports made from
  * the record. The record is saved after every trial and is always complete.
  */
 
 import { basename, dirname, isAbsolute, join, resolve } from 'node:path';
-import { messageOf, nearest, systemErrorCode } from '@dinodns-bench/program';
+import { nearest } from '@dinodns-bench/program';
 import { BenchError } from '../errors.ts';
 import type { World } from '../world.ts';
 import { compareKind } from './compare-kind.ts';
@@ -12,12 +12,11 @@ import { formatJson } from './json-text.ts';
 import { makeDirectories } from './make-directories.ts';
 import { experimentNameIn, listProblems, parseRecordAs } from './parse-record.ts';
 import type { RunRecord } from './record.ts';
+import { RECORD_NAME, readRecordText, recordIn } from './record-file.ts';
 import type { RecordKind } from './record-kind.ts';
 import { RUN_ID_PATTERN } from './run-id.ts';
 import { lockRun } from './run-lock.ts';
 import { writeError, writeWhole } from './write-whole.ts';
-
-const RECORD_NAME = 'run.json';
 
 /** How many runs an error lists. */
 const MAX_RUNS = 5;
@@ -86,11 +85,8 @@ type StoreWorld = Pick<World, 'fs' | 'cwd' | 'machine' | 'processes'>;
 async function foldersWithRecord({ fs }: StoreWorld, resultsDirectory: string): Promise<string[]> {
   const names = await fs.readdir(resultsDirectory).catch((): string[] => []);
   const found = await Promise.all(
-    names.map((name) =>
-      fs.access(join(resultsDirectory, name, RECORD_NAME)).then(
-        () => [name],
-        () => [],
-      ),
+    names.map(async (name) =>
+      (await recordIn({ fs }, join(resultsDirectory, name))) === null ? [] : [name],
     ),
   );
   return found.flat().sort();
@@ -129,36 +125,29 @@ async function resolveReference(
   reference: string,
 ): Promise<string> {
   const available = await foldersWithRecord(world, resultsDirectory);
+  const recordOf = async (name: string) => {
+    const path = await recordIn(world, join(resultsDirectory, name));
+    if (path === null) throw missingRun(reference, resultsDirectory, available);
+    return path;
+  };
   if (reference === 'latest') {
     const newest = available.filter((name) => RUN_ID_PATTERN.test(name)).at(-1);
     if (newest === undefined) throw missingRun(reference, resultsDirectory, available);
-    return join(resultsDirectory, newest, RECORD_NAME);
+    return recordOf(newest);
   }
-  if (available.includes(reference)) return join(resultsDirectory, reference, RECORD_NAME);
+  if (available.includes(reference)) return recordOf(reference);
   const path = isAbsolute(reference) ? reference : resolve(world.cwd, reference);
   const stats = await world.fs.stat(path).catch(() => null);
   if (stats?.isDirectory()) {
     // Such as `results`: a folder that contains runs but is not one.
-    const file = join(path, RECORD_NAME);
-    if ((await world.fs.stat(file).catch(() => null)) !== null) return file;
+    const file = await recordIn(world, path);
+    if (file !== null) return file;
   } else if (stats !== null) return path;
   await refuseImported(world, [path, join(resultsDirectory, reference)]);
   const matching = available.filter((name) => reference !== '' && name.startsWith(reference));
   const [only] = matching;
-  if (only !== undefined && matching.length === 1) return join(resultsDirectory, only, RECORD_NAME);
+  if (only !== undefined && matching.length === 1) return recordOf(only);
   throw missingRun(reference, resultsDirectory, matching.length > 1 ? matching : available);
-}
-
-async function readRecordText({ fs }: StoreWorld, path: string): Promise<string> {
-  try {
-    return await fs.readFile(path, 'utf8');
-  } catch (cause) {
-    const reason = systemErrorCode(cause) === 'ENOENT' ? 'it does not exist' : messageOf(cause);
-    throw new BenchError('E_RECORD_UNREADABLE', `cannot read ${path}: ${reason}`, {
-      fix: 'Give the id or the path of a run that you can read.',
-      cause,
-    });
-  }
 }
 
 function checked<R extends { readonly id: string }>({ schema }: RecordKind<R>, record: R): R {

@@ -1,0 +1,44 @@
+/** The file that holds a record: `run.json`, or `run.json.gz`, which published runs have and which any run may be turned into. */
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { gunzip } from 'node:zlib';
+import { messageOf, systemErrorCode } from '@dinodns-bench/program';
+import { BenchError } from '../errors.ts';
+import type { World } from '../world.ts';
+
+type FileWorld = Pick<World, 'fs'>;
+
+export const RECORD_NAME = 'run.json';
+const COMPRESSED = '.gz';
+/** The first is the newer one where there are both, because it is what bench writes. */
+const RECORD_NAMES = [RECORD_NAME, RECORD_NAME + COMPRESSED] as const;
+
+/**
+ * The path of the first of these files in a folder; null if it has none. By default the record.
+ */
+export async function recordIn(
+  { fs }: FileWorld,
+  directory: string,
+  others: readonly string[] = [],
+): Promise<string | null> {
+  for (const name of [...RECORD_NAMES, ...others]) {
+    const path = join(directory, name);
+    const stats = await fs.stat(path).catch(() => null);
+    if (stats?.isFile()) return path;
+  }
+  return null;
+}
+
+/** The text of a record. Rejects with `E_RECORD_UNREADABLE`. */
+export async function readRecordText({ fs }: FileWorld, path: string): Promise<string> {
+  try {
+    if (!path.endsWith(COMPRESSED)) return await fs.readFile(path, 'utf8');
+    return (await promisify(gunzip)(await fs.readFile(path))).toString();
+  } catch (cause) {
+    const reason = systemErrorCode(cause) === 'ENOENT' ? 'it does not exist' : messageOf(cause);
+    throw new BenchError('E_RECORD_UNREADABLE', `cannot read ${path}: ${reason}`, {
+      fix: 'Give the id or the path of a run that you can read.',
+      cause,
+    });
+  }
+}
