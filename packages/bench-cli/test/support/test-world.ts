@@ -33,6 +33,8 @@ export interface TestWorldOptions {
   /** Functions of the file system that fail or lie. */
   readonly fs?: Partial<FileSystem>;
   readonly machine?: Partial<World['machine']>;
+  /** Functions of the clock that let time pass otherwise. */
+  readonly clock?: Partial<World['clock']>;
 }
 
 const PROGRAMS = /(?:^|\/)(coredns|dnsperf|knotd|nsd|named|pdns_server|unbound|dnsmasq|cli\.ts|driver\.ts)$/;
@@ -80,6 +82,7 @@ export async function testWorld(options: TestWorldOptions = {}): Promise<TestWor
       ...options.env,
     },
     fs: { ...real.fs, ...options.fs },
+    clock: { ...real.clock, ...options.clock },
     machine: { ...real.machine, ...options.machine },
     stdout: output((text) => {
       out += text;

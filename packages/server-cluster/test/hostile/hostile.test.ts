@@ -20,7 +20,7 @@ import {
 import { attack, type Target } from './attackers.ts';
 
 /** Of both modes together. */
-const SECONDS = Number(process.env.DINODNS_HOSTILE_SECONDS ?? 20);
+const SECONDS = Number(process.env.DINODNS_HOSTILE_SECONDS ?? 8);
 const SEED = Number(process.env.DINODNS_HOSTILE_SEED ?? Math.floor(Math.random() * 2 ** 31));
 /**
  * What V8 keeps settles within a minute; before that it may grow by as much, whoever asks. A leak shows in the long run.
