@@ -2,9 +2,8 @@
 import { resolve } from 'node:path';
 import { canonicalServerName, parseServerName } from '../config/server-name.ts';
 import { BenchError } from '../errors.ts';
-import { openRun } from '../experiments/registry.ts';
 import type { RunRow } from '../history/database.ts';
-import { openHistory, rebuild } from '../history/history.ts';
+import { keepSummaries, openHistory, rebuild } from '../history/history.ts';
 import { publishedRows } from '../history/published.ts';
 import { readEntry } from '../history/read-entry.ts';
 import { loadEntry } from '../history/resolve.ts';
@@ -75,19 +74,34 @@ function filterOf(options: HistoryOptions, tags: ReadonlyMap<string, string>): (
     (until === null || Date.parse(run.startedAt) < until);
 }
 
-/** What experiments other than the comparison say of their runs, by ID; of one that cannot be read, nothing. */
+/** What experiments other than the comparison say of their runs, by the path of the record; of one that cannot be read, nothing. */
 async function summariesOf(world: World, runs: readonly RunRow[]): Promise<Map<string, string>> {
+  const { openRun } = await import('../experiments/registry.ts');
   const store = createStore(world, '.');
-  const others = runs.filter(({ experiment }) => experiment !== compareKind.experiment);
-  const told = others.map(async ({ id, path }): Promise<[string, string][]> => {
+  const told = runs.map(async ({ path }): Promise<[string, string][]> => {
     try {
-      return [[id, (await openRun(await store.find(path))).summary]];
+      return [[path, (await openRun(await store.find(path))).summary]];
     } catch (error) {
       if (error instanceof BenchError) return [];
       throw error;
     }
   });
   return new Map((await Promise.all(told)).flat());
+}
+
+/** The runs with their summaries, which are made when they are first listed. */
+async function summarized(
+  world: World,
+  resultsDirectory: string,
+  runs: readonly RunRow[],
+): Promise<readonly RunRow[]> {
+  const silent = runs.filter(
+    ({ experiment, summary }) => experiment !== compareKind.experiment && summary === null,
+  );
+  if (silent.length === 0) return runs;
+  const summaries = await summariesOf(world, silent);
+  keepSummaries(resultsDirectory, summaries);
+  return runs.map((run) => ({ ...run, summary: run.summary ?? summaries.get(run.path) ?? null }));
 }
 
 export async function historyCommand(world: World, options: HistoryOptions): Promise<number> {
@@ -97,13 +111,12 @@ export async function historyCommand(world: World, options: HistoryOptions): Pro
   const known = await knownRuns(world, options.out);
   const listed = options.kind === 'published' ? publishedRows() : known.runs;
   const matching = listed.filter(filterOf(options, known.tags));
-  const shown = matching.slice(0, limit);
+  const shown = await summarized(world, known.resultsDirectory, matching.slice(0, limit));
   const tagsOf = (id: string) => [...known.tags].flatMap(([name, tagged]) => (tagged === id ? [name] : []));
-  const summaries = await summariesOf(world, shown);
   if (options.json) {
     printJson(
       world,
-      shown.map((run) => ({ ...run, summary: summaries.get(run.id) ?? null, tags: tagsOf(run.id) })),
+      shown.map((run) => ({ ...run, tags: tagsOf(run.id) })),
     );
     return 0;
   }
@@ -116,7 +129,7 @@ export async function historyCommand(world: World, options: HistoryOptions): Pro
     return 0;
   }
   const columns = world.stdout.columns ?? DEFAULT_COLUMNS;
-  world.stdout.write(renderRuns(shown, tagsOf, (id) => summaries.get(id) ?? null, columns, paintFor(world)));
+  world.stdout.write(renderRuns(shown, tagsOf, columns, paintFor(world)));
   if (matching.length > shown.length) {
     world.stderr.write(`${matching.length - shown.length} older runs: --limit ${matching.length}\n`);
   }

@@ -11,13 +11,13 @@ import { COMPARED_METRICS, type ComparedMetric } from '../stats/metrics.ts';
 import { type Entry, type EntryCase, valuesOf } from './entry.ts';
 
 /** Incremented whenever a table or its content changes; an index of another version is rebuilt. */
-export const INDEX_VERSION = 6;
+export const INDEX_VERSION = 7;
 
 /** How long to wait for another bench that is writing. */
 const BUSY_MILLISECONDS = 10_000;
 
 const SCHEMA = `
-  CREATE TABLE files (path TEXT PRIMARY KEY, stamp TEXT NOT NULL, run_id TEXT, problem TEXT) STRICT;
+  CREATE TABLE files (path TEXT PRIMARY KEY, stamp TEXT NOT NULL, run_id TEXT, problem TEXT, summary TEXT) STRICT;
   CREATE TABLE runs (
     id TEXT PRIMARY KEY, path TEXT NOT NULL, kind TEXT NOT NULL, status TEXT NOT NULL, started_at TEXT NOT NULL,
     machine TEXT NOT NULL, git_commit TEXT, git_branch TEXT, git_dirty INTEGER, experiment TEXT NOT NULL,
@@ -53,6 +53,8 @@ export interface RunRow {
   readonly cases: number;
   readonly okTrials: number;
   readonly failedTrials: number;
+  /** What its experiment says of it in a line; null if nobody has asked yet. */
+  readonly summary: string | null;
 }
 
 /** The figure of one case of one run. */
@@ -86,6 +88,8 @@ export interface HistoryDatabase {
   files(): Map<string, string>;
   /** Replaces the file's rows with this entry, or with the reason why it cannot be read. */
   put(path: string, stamp: string, entry: Entry | { readonly problem: string }): void;
+  /** Keeps the summary of the run in a file until that file changes. */
+  summarize(path: string, summary: string): void;
   /** Forgets files that are gone. */
   forget(paths: readonly string[]): void;
   /** Runs by time, the newest first. */
@@ -174,9 +178,9 @@ function inTransaction(db: DatabaseSync, work: () => void): void {
 }
 
 const RUNS = `
-  SELECT runs.*, count(cases.key) AS cases,
+  SELECT runs.*, files.summary, count(cases.key) AS cases,
     coalesce(sum(cases.ok), 0) AS ok, coalesce(sum(cases.failed), 0) AS failed
-  FROM runs LEFT JOIN cases ON cases.run_id = runs.id GROUP BY runs.id ORDER BY started_at DESC, runs.id DESC`;
+  FROM runs LEFT JOIN cases ON cases.run_id = runs.id LEFT JOIN files ON files.path = runs.path GROUP BY runs.id ORDER BY started_at DESC, runs.id DESC`;
 
 const FIGURES = `
   SELECT figures.*, runs.started_at, runs.machine, runs.git_commit, cases.server, cases.tier, cases.mode,
@@ -201,6 +205,7 @@ function runRow(row: Row): RunRow {
     cases: number(row, 'cases') ?? 0,
     okTrials: number(row, 'ok') ?? 0,
     failedTrials: number(row, 'failed') ?? 0,
+    summary: text(row, 'summary'),
   };
 }
 
@@ -244,8 +249,11 @@ function wrap(db: DatabaseSync): HistoryDatabase {
           removeRun(db, entry.id);
           insertEntry(db, path, entry);
         }
-        db.prepare('INSERT OR REPLACE INTO files VALUES (?, ?, ?, ?)').run(path, stamp, id, problem);
+        db.prepare('INSERT OR REPLACE INTO files VALUES (?, ?, ?, ?, NULL)').run(path, stamp, id, problem);
       });
+    },
+    summarize(path, summary) {
+      db.prepare('UPDATE files SET summary = ? WHERE path = ?').run(summary, path);
     },
     forget(paths) {
       if (paths.length === 0) return;

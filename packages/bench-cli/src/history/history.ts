@@ -128,3 +128,20 @@ export async function updateHistory(world: HistoryWorld, resultsDirectory: strin
     return `the history was not brought up to date: ${messageOf(error)}`;
   }
 }
+
+/**
+ * Keeps what experiments say of their runs, by the path of the record, so that the next listing need not read them. Without an index that
+ * can be written, they are read each time.
+ */
+export function keepSummaries(resultsDirectory: string, summaries: ReadonlyMap<string, string>): void {
+  try {
+    const database = openDatabase(join(resultsDirectory, DATABASE_NAME));
+    try {
+      for (const [path, summary] of summaries) database.summarize(path, summary);
+    } finally {
+      database.close();
+    }
+  } catch {
+    // It was opened and brought up to date a moment ago; whatever is wrong with it was said then.
+  }
+}

@@ -65,6 +65,7 @@ export function publishedRows(): RunRow[] {
       cases: entry.cases.length,
       okTrials: trials,
       failedTrials: 0,
+      summary: null,
     };
   });
 }

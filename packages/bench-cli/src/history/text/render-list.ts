@@ -25,7 +25,6 @@ function trialsText({ experiment, okTrials, failedTrials }: RunRow): string {
 export function renderRuns(
   runs: readonly RunRow[],
   tagsOf: (id: string) => readonly string[],
-  summaryOf: (id: string) => string | null,
   columns: number,
   paint: Paint,
 ): string {
@@ -48,7 +47,7 @@ export function renderRuns(
           : [`${run.branch ?? 'detached'}@${run.commit.slice(0, 8)}${run.dirty ? ' (changed)' : ''}`];
       const servers = run.servers.length === 0 ? 'unknown servers' : run.servers.join(', ');
       const cases = `${run.cases} ${run.cases === 1 ? 'case' : 'cases'}`;
-      const summary = summaryOf(run.id);
+      const { summary } = run;
       const detail = [...(summary === null ? [servers, cases] : [summary]), ...commit].join(' · ');
       return [cut(lines[index] ?? '', columns), paint.dim(cut(`  ${detail}`, columns))];
     })
