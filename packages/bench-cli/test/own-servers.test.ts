@@ -95,8 +95,8 @@ describe('a server file', () => {
     ['command: [x, "{port}"]\nfiles: {"../x": y}', 'files.../x: must be the plain name of a file'],
     ['- x', 'must be a mapping'],
     ['command: [x', 'is not YAML'],
-  ])('%j is refused: %s', (yaml, problem) => {
-    expect(parseDescription(yaml)).toMatchObject({
+  ])('%j is refused: %s', async (yaml, problem) => {
+    expect(await parseDescription(yaml)).toMatchObject({
       problems: expect.arrayContaining([expect.stringContaining(problem)]),
     });
   });
@@ -262,7 +262,7 @@ describe('docs/your-own-server.md', async () => {
   it("shows the example's file, and files that are valid", async () => {
     const [, ...lines] = (await readFile(join(EXAMPLE, 'server.yaml'), 'utf8')).split('\n');
     expect(blocks[0]).toBe(lines.join('\n'));
-    for (const block of blocks) expect(parseDescription(block)).not.toHaveProperty('problems');
+    for (const block of blocks) expect(await parseDescription(block)).not.toHaveProperty('problems');
   });
 
   it('lists every key and every placeholder', () => {

@@ -2,7 +2,7 @@
  * Seeded random numbers, so that a resampled interval or a permutation test of a record gives the same figures every
  * time and everywhere.
  */
-import { sfc32 } from '@dinodns-bench/load/random';
+import { sfc32 } from '@dinodns-bench/load/workload';
 
 /** A source of numbers in [0, 1), 32 bits each. */
 export type Random = () => number;

@@ -1,5 +1,5 @@
 /** A workload from a capture file: its queries, with its own timing. */
-import { type Capture, readCapture } from '@dinodns-bench/load';
+import type { Capture } from '@dinodns-bench/load';
 import { FLAG, OPCODE_MASK } from '@dinodns-bench/wire';
 import type { Query } from '@dinodns-bench/zones';
 import type { BenchWorkload } from './workload.ts';
@@ -47,6 +47,8 @@ function distinct(questions: readonly Query[]): Query[] {
 
 /** @throws LoadError `E_UNREADABLE` or `E_PCAP`, for a file without queries as well. */
 export async function captureWorkload(name: string, path: string, speed: number): Promise<BenchWorkload> {
+  // Only who gives a capture waits for what reads one.
+  const { readCapture } = await import('@dinodns-bench/load');
   const capture = readCapture(path);
   const { questions, others, spanSeconds } = await readContents(capture);
   const queries = distinct(questions);

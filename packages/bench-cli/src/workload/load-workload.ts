@@ -1,5 +1,5 @@
 /** The workload that a configuration names, and its query file. */
-import { LoadError, parseQueryFile } from '@dinodns-bench/load';
+import { LoadError, parseQueryFile } from '@dinodns-bench/load/workload';
 import { messageOf, nearest, systemErrorCode } from '@dinodns-bench/program';
 import { nameText, typeName } from '@dinodns-bench/wire';
 import type { Query, ZoneSet } from '@dinodns-bench/zones';

@@ -1,5 +1,5 @@
 /** The `lookup` workload: names as programs in a pod ask for them, with the queries that their resolver makes of them. */
-import { candidateNames, type WorkloadInput } from '@dinodns-bench/load';
+import { candidateNames, type WorkloadInput } from '@dinodns-bench/load/workload';
 import type { Query } from '@dinodns-bench/zones';
 import type { BenchWorkload } from './workload.ts';
 

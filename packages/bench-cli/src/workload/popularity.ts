@@ -2,7 +2,7 @@
  * How often each query of a workload is sent. Queries are drawn beforehand into a sequence that every loader sends in
  * order: so that both loaders send the same, and the mix of response codes is known.
  */
-import { createRandom, cumulate, weightedDraw, zipfWeights } from '@dinodns-bench/load';
+import { createRandom, cumulate, weightedDraw, zipfWeights } from '@dinodns-bench/load/workload';
 import type { Query } from '@dinodns-bench/zones';
 import type { BenchWorkload } from './workload.ts';
 

@@ -1,7 +1,6 @@
 /** `server.yaml`: how to start a server that bench does not know. The schema, and what is wrong with a file. Pure. */
 import { nearest } from '@dinodns-bench/program';
 import { formats } from '@dinodns-bench/zones';
-import { parse as parseYaml } from 'yaml';
 import { z } from 'zod';
 import { MODES, TRANSPORTS } from '../../results/record.ts';
 import { placeholdersIn, unknownPlaceholders } from './placeholders.ts';
@@ -150,7 +149,10 @@ function contentProblems(description: Description): string[] {
 }
 
 /** The server that `yaml` describes, or all that is wrong with it. */
-export function parseDescription(yaml: string): Description | { readonly problems: readonly string[] } {
+export async function parseDescription(
+  yaml: string,
+): Promise<Description | { readonly problems: readonly string[] }> {
+  const { parse: parseYaml } = await import('yaml');
   let value: unknown;
   try {
     value = parseYaml(yaml);

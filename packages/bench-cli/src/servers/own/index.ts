@@ -124,7 +124,7 @@ export async function loadOwnServer(
 ): Promise<Server> {
   const absolute = resolve(world.cwd, path);
   const text = await readText(world, name, path, absolute);
-  const description = parseDescription(text);
+  const description = await parseDescription(text);
   if ('problems' in description) {
     throw new BenchError('E_CONFIG', `${path} does not describe a server`, {
       evidence: description.problems.map((problem) => `${path}: ${problem}`),
