@@ -19,7 +19,7 @@ const COMMANDS = [
   ['--wrong-flag'],
   ['run', '--dry-run'],
   ['history'],
-  ['report', join(HERE, 'results/reference/local-tier1-both'), '--format', 'terminal'],
+  ['report', 'results/reference/local-tier1-both', '--format', 'terminal'],
 ] as const;
 
 /** Writes to a fourth descriptor how many modules were loaded and the largest resident set, in KiB. */
@@ -29,6 +29,8 @@ process.on('exit', () => writeSync(3, JSON.stringify({ modules, kib: process.res
 
 interface Row {
   readonly title: string;
+  /** Each revision has its own runs: an index of one is no index of another. */
+  readonly directory: string;
   readonly arguments: readonly string[];
   readonly seconds: number[];
   modules: number;
@@ -40,7 +42,7 @@ function run(row: Row, more: readonly string[] = []) {
   const { output } = spawnSync(
     process.execPath,
     ['--conditions=@dinodns-bench/source', ...more, ...row.arguments],
-    { cwd: HERE, stdio: ['ignore', 'ignore', 'ignore', 'pipe'], encoding: 'utf8' },
+    { cwd: row.directory, stdio: ['ignore', 'ignore', 'ignore', 'pipe'], encoding: 'utf8' },
   );
   return { seconds: (performance.now() - start) / 1000, counted: output[3] ?? '' };
 }
@@ -53,13 +55,13 @@ try {
   const places: [string, string][] = [['', HERE]];
   if (checkout !== undefined) places.unshift([` (${values.revision})`, checkout.directory]);
   const empty = () => ({ seconds: [], modules: 0, mib: 0 });
-  const rows: Row[] = [{ title: 'Node.js alone', arguments: ['--eval', '0'], ...empty() }];
+  const rows: Row[] = [{ title: 'Node.js alone', directory: HERE, arguments: ['--eval', '0'], ...empty() }];
   for (const command of COMMANDS) {
     for (const [suffix, directory] of places) {
-      const words = command.map((word) => word.replace(HERE, ''));
       const program = join(directory, 'packages/bench-cli/bin/bench.js');
       rows.push({
-        title: `\`bench ${words.join(' ')}\`${suffix}`,
+        title: `\`bench ${command.join(' ')}\`${suffix}`,
+        directory,
         arguments: [program, ...command],
         ...empty(),
       });
