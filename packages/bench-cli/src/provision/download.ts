@@ -5,7 +5,7 @@ import { messageOf } from '@dinodns-bench/program';
 import type { World } from '../world.ts';
 
 /** Without internet access, a connection attempt often hangs; do not wait long for it. */
-const ANSWER_SECONDS = 5;
+const ANSWER_SECONDS = 2;
 /** The largest archive has 25 MB: 40 kB/s is enough. */
 const WHOLE_SECONDS = 600;
 /** A transfer that stalls for this long will not continue. */
