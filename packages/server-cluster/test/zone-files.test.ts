@@ -1,5 +1,5 @@
 /** Zone files on the command line: what is served, and what a reload makes of those that are wrong. */
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, renameSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
@@ -96,6 +96,53 @@ describe.each([
     expect(await until(() => reloads() === 3, 15)).toBe(true);
     expect(await addressAt(server, 'www.bad.example')).toBe('192.0.2.4');
     expect(await server.stop()).toEqual({ code: 0, signal: null });
+  });
+
+  test('a directory that cannot be read, or has a link to nowhere, costs no zone', async () => {
+    mkdirSync(join(directory, 'zones'));
+    writeZone('zones/one.example.zone', '192.0.2.1');
+    const other = writeZone('other.example.zone', '192.0.2.2');
+    const zones = ['--zone', other, '--zone-dir', `${join(directory, 'zones')}/`];
+    const server = await startServer([...args, ...zones, '--log-level', 'info']);
+    const reloads = () => server.stderr.split('eloaded').length - 1;
+    const expectZones = async (reload: number, address: string) => {
+      server.child.kill('SIGHUP');
+      expect(await until(() => reloads() === reload, 15)).toBe(true);
+      expect(await addressAt(server, 'www.one.example')).toBe(address);
+      expect(await addressAt(server, 'www.other.example')).toBe('192.0.2.2');
+    };
+    symlinkSync('/nowhere', join(directory, 'zones', 'two.example.zone'));
+    writeZone('zones/one.example.zone', '192.0.2.3');
+    await expectZones(1, '192.0.2.3');
+    renameSync(join(directory, 'zones'), join(directory, 'away'));
+    await expectZones(2, '192.0.2.3');
+    // A zone that stayed can stay once more.
+    renameSync(join(directory, 'away'), join(directory, 'zones'));
+    write('zones/one.example.zone', `${HEAD}www A 192.0.2\n`);
+    await expectZones(3, '192.0.2.3');
+  });
+
+  test('after a reload without any valid zone, the next one still keeps those that are broken', async () => {
+    const one = writeZone('one.example.zone', '192.0.2.1');
+    mkdirSync(join(directory, 'zones'));
+    writeZone('zones/two.example.zone', '192.0.2.2');
+    const server = await startServer([
+      ...args,
+      '--zone-dir',
+      join(directory, 'zones'),
+      '--log-level',
+      'info',
+    ]);
+    const reloads = () => server.stderr.split('eloaded').length - 1;
+    renameSync(join(directory, 'zones', 'two.example.zone'), join(directory, 'away'));
+    server.child.kill('SIGHUP');
+    expect(await until(() => server.stderr.includes('not reloaded'), 15)).toBe(true);
+    write('zones/two.example.zone', `${HEAD}www A 192.0.2\n`);
+    renameSync(one, join(directory, 'zones', 'one.example.zone'));
+    server.child.kill('SIGHUP');
+    expect(await until(() => reloads() === 2, 15)).toBe(true);
+    expect(await addressAt(server, 'www.one.example')).toBe('192.0.2.1');
+    expect(await addressAt(server, 'www.two.example')).toBe('192.0.2.2');
   });
 
   test('a zone rejected at the start does not affect the others', async () => {

@@ -12,7 +12,7 @@ import {
   rmSync,
   statSync,
 } from 'node:fs';
-import { dirname, join } from 'node:path';
+import { basename, dirname, join } from 'node:path';
 import { pipeline } from 'node:stream/promises';
 import { messageOf, type Problem } from '@dinodns-bench/program';
 import { originFromText, ZonesError } from '@dinodns-bench/zones';
@@ -47,29 +47,37 @@ export class ZoneFiles {
     const before = this.#sources;
     const sources = new Map<string, string>();
     const refused: Problem[] = [];
-    for (const option of this.#list(refused)) await this.#read(option, path, sources, before, refused);
+    const { files, unreadable } = this.#list(refused);
+    for (const option of files) await this.#read(option, path, sources, before, refused);
+    keepZones(path, sources, before, (file) =>
+      unreadable.some((directory) => join(directory, basename(file)) === file),
+    );
+    this.#report(refused);
+    // What is served then stays as it is, and so do the records that a later reload may need.
+    if (sources.size === 0) throw nothingToServe(refused);
     this.#sources = sources;
     for (const [zone] of before) if (!sources.has(zone)) rmSync(keptPath(path, zone), { force: true });
-    this.#report(refused);
-    if (sources.size === 0) throw nothingToServe(refused);
     await joinZones(path, [...sources.keys()]);
   }
 
-  #list(refused: Problem[]): ZoneFileOption[] {
+  /** All zone files, and the directories whose files could not be found. */
+  #list(refused: Problem[]): { files: ZoneFileOption[]; unreadable: string[] } {
+    const unreadable: string[] = [];
     const found = this.#options.directories.flatMap((directory) => {
       try {
         return readdirSync(directory)
           .filter((name) => originOfFile(name) !== undefined && !name.startsWith('.'))
           .sort()
           .map((name) => ({ file: join(directory, name) }))
-          .filter(({ file }) => statSync(file).isFile());
+          .filter(({ file }) => mayBeFile(file));
       } catch (error) {
         const problem = `cannot read the directory ${directory}: ${messageOf(error)}`;
         refused.push({ problem, fix: 'give a directory that this user may read' });
+        unreadable.push(directory);
         return [];
       }
     });
-    return [...this.#options.files, ...found];
+    return { files: [...this.#options.files, ...found], unreadable };
   }
 
   async #read(
@@ -93,16 +101,33 @@ export class ZoneFiles {
       rmSync(fresh, { force: true });
       if (!(error instanceof ZonesError)) throw error;
       refused.push(...error.problems);
-      for (const [zone, file] of before) {
-        if (file === option.file && !sources.has(zone) && existsSync(keptPath(path, zone)))
-          sources.set(zone, file);
-      }
+      keepZones(path, sources, before, (file) => file === option.file);
     }
   }
 
   #report(refused: readonly Problem[]): void {
     for (const { problem, fix } of refused) this.#log.error({ fix }, `Zone file refused: ${problem}`);
   }
+}
+
+/** Also true for a link that leads nowhere and for a file that has just been removed: reading them says what is wrong. */
+function mayBeFile(path: string): boolean {
+  try {
+    return statSync(path).isFile();
+  } catch {
+    return true;
+  }
+}
+
+/** Keeps the zones that were served and came from the files for which `isLost` is true. */
+function keepZones(
+  path: string,
+  sources: Map<string, string>,
+  before: ReadonlyMap<string, string>,
+  isLost: (file: string) => boolean,
+): void {
+  for (const [zone, file] of before)
+    if (isLost(file) && !sources.has(zone) && existsSync(keptPath(path, zone))) sources.set(zone, file);
 }
 
 /** A zone name may contain any byte and may be longer than a file name. */
