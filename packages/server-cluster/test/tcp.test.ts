@@ -1,4 +1,6 @@
 /** Slow, greedy, pipelining and broken TCP clients (RFC 7766). */
+import { once } from 'node:events';
+import { connect } from 'node:net';
 import { DefaultServer } from 'dinodns/common/server/index.js';
 import type { Handler } from 'dinodns/types/server.js';
 import { afterEach, expect, test } from 'vitest';
@@ -6,7 +8,7 @@ import { RobustTcpNetwork, type TcpNetworkOptions, ZoneStore } from '../src/inde
 import { createAnswerTable } from '../src/table/answer-table.ts';
 import { type Endpoint, framed, query, sendTcp, TcpClient } from './support/client.ts';
 import { record, zone } from './support/in-process.ts';
-import { sleep, until } from './support/server-process.ts';
+import { freePort, sleep, until } from './support/server-process.ts';
 
 /**
  * Far more time than anything here takes. The tests prove that something happens, not how soon; the machine may be
@@ -154,6 +156,18 @@ test('a connection without a complete query is closed after the idle time, even 
   } finally {
     clearInterval(timer);
   }
+});
+
+test('connections from one port to several addresses of the server are limited like any others', async () => {
+  const { endpoint, network } = await start({ address: '0.0.0.0', idleSeconds: 0.3 });
+  const localPort = await freePort();
+  for (const host of ['127.0.0.2', '127.0.0.3']) {
+    const client = connect({ host, port: endpoint.port, localAddress: '127.0.0.1', localPort });
+    client.on('error', () => undefined).resume();
+    await once(client, 'connect');
+  }
+  expect(await until(() => network.totals.timedOut === 2, PATIENCE)).toBe(true);
+  expect(await until(() => network.totals.open === 0, PATIENCE)).toBe(true);
 });
 
 test('a connection in use is kept beyond the idle time', async () => {

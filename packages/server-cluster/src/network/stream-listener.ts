@@ -57,7 +57,7 @@ export class StreamListener {
   readonly #most: number;
   readonly #idleSeconds: number;
   readonly #sweep: IdleSweep;
-  /** By address and port of the client, because TLS hides the socket beneath it. */
+  /** By both ends of the connection, because TLS hides the socket beneath it. */
   readonly #admissions = new Map<string, Admission>();
 
   constructor(options: StreamListenerOptions) {
@@ -108,16 +108,13 @@ export class StreamListener {
   }
 
   /** Undefined for a client that is gone. */
-  admissionOf({
-    remoteAddress,
-    remotePort,
-  }: Pick<Socket, 'remoteAddress' | 'remotePort'>): Admission | undefined {
-    return this.#admissions.get(keyOf(remoteAddress, remotePort));
+  admissionOf(socket: Ends): Admission | undefined {
+    return this.#admissions.get(keyOf(socket));
   }
 
   #accept(socket: Socket): void {
     socket.on('error', () => socket.destroy());
-    const { remoteAddress, remotePort } = socket;
+    const { remoteAddress } = socket;
     // Reset before it was accepted: there is nobody to answer.
     if (remoteAddress === undefined) {
       this.#counts.refuse();
@@ -130,7 +127,7 @@ export class StreamListener {
       return;
     }
     if (this.#admissions.size >= this.#most) this.#displaceIdlest();
-    const key = keyOf(remoteAddress, remotePort);
+    const key = keyOf(socket);
     this.#admissions.set(key, { socket, lastQueryAt: performance.now() });
     this.#sweep.start();
     socket.once('close', () => {
@@ -163,6 +160,9 @@ export class StreamListener {
   }
 }
 
-function keyOf(address: string | undefined, port: number | undefined): string {
-  return `${address} ${port}`;
+type Ends = Pick<Socket, 'localAddress' | 'remoteAddress' | 'remotePort'>;
+
+/** A client may connect from one port to several addresses of ours. */
+function keyOf({ localAddress, remoteAddress, remotePort }: Ends): string {
+  return `${localAddress} ${remoteAddress} ${remotePort}`;
 }
