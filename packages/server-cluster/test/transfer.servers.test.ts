@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { conformancePage, needs, pathOf } from '@dinodns-bench/test-support';
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { ask, RCODE } from './support/client.ts';
+import { ask, framed, query, RCODE, TcpClient } from './support/client.ts';
 import { freePort, killAll, type RunningServer, startServer, until } from './support/server-process.ts';
 
 const HOSTS = 3000;
@@ -112,6 +112,21 @@ test('at a zone cut, parent and child transfer what each holds', needs('dig'), a
     'sub.example. NS ns.sub.example.',
     'www.sub.example. A 192.0.2.5',
   ]);
+});
+
+test('a client that asks for many transfers at once gets one after the other', async () => {
+  const server = await startPrimary('--allow-transfer', '127.0.0.1');
+  const ids = Array.from({ length: 20 }, (_, index) => index + 1);
+  const client = new TcpClient(server.ready);
+  client.socket.write(Buffer.concat(ids.map((id) => framed(query('example', 'AXFR', { id })))));
+  const isLast = () => client.messages.filter((message) => message.readUInt16BE(0) === ids.length).length > 1;
+  expect(await until(isLast, 15)).toBe(true);
+  const got = client.messages.map((message) => message.readUInt16BE(0));
+  expect(got.length).toBeGreaterThan(2 * ids.length);
+  expect(got).toEqual(got.toSorted((one, other) => one - other));
+  // Such as that too many listeners wait for the connection.
+  expect(server.stderr).toBe('');
+  client.socket.destroy();
 });
 
 test('zone transfers are refused unless allowed', needs('dig'), async () => {

@@ -18,6 +18,8 @@ export function isTransfer(type: number): boolean {
 export class Transfers {
   readonly #store: ZoneStore;
   readonly #networks: readonly ClientNetwork[];
+  /** The last transfer of each connection. */
+  readonly #last = new WeakMap<TcpConnection, Promise<void>>();
 
   constructor(store: ZoneStore, networks: readonly ClientNetwork[]) {
     this.#store = store;
@@ -34,9 +36,23 @@ export class Transfers {
   /**
    * Sends the zone that the query asks for, or NOTAUTH if we do not serve it, at the client's pace. A reload in
    * between has no effect: the zone is sent as it was at the start. `onMessage` is called for each message, which
-   * includes its length field.
+   * includes its length field. A connection has one transfer at a time, so that a client which asks for many and
+   * does not read takes the memory of one.
    */
-  async send(
+  send(
+    query: Buffer,
+    questionEnd: number,
+    connection: TcpConnection,
+    onMessage: (message: Buffer) => void,
+  ): Promise<void> {
+    const start = () => this.#send(query, questionEnd, connection, onMessage);
+    const before = this.#last.get(connection);
+    const own = before === undefined ? start() : before.then(start, start);
+    this.#last.set(connection, own);
+    return own;
+  }
+
+  async #send(
     query: Buffer,
     questionEnd: number,
     connection: TcpConnection,
