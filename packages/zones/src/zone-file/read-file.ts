@@ -1,5 +1,5 @@
 /** Zone files on disk, and what they include. */
-import { closeSync, fstatSync, openSync, readSync } from 'node:fs';
+import { closeSync, constants, fstatSync, openSync, readSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
 import { messageOf } from '@dinodns-bench/program';
 import { ZonesError } from '../errors.ts';
@@ -18,7 +18,8 @@ function unreadable(file: string, error: unknown): ZonesError {
 
 /** Opens a regular file, which is sure to have an end. Throws the system's error, or that it is not a regular file. */
 function openRegular(path: string): number {
-  const file = openSync(path, 'r');
+  // A named pipe would otherwise be opened when somebody writes to it, and a server would wait for that.
+  const file = openSync(path, constants.O_RDONLY | (constants.O_NONBLOCK ?? 0));
   if (fstatSync(file).isFile()) return file;
   closeSync(file);
   throw new Error('it is not a regular file');

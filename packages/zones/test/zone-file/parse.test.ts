@@ -1,3 +1,4 @@
+import { spawnSync } from 'node:child_process';
 import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -185,6 +186,17 @@ describe('problems of zone files', () => {
     expect(() => [...readZoneFile(directory)]).toThrow('it is not a regular file');
     expect(() => [...readZoneFile('/dev/zero')]).toThrow('it is not a regular file');
     expect(() => [...readZoneFile(join(directory, 'none'))]).toThrow('ENOENT');
+  });
+
+  it('do not wait for somebody to write to a named pipe', () => {
+    // In a process of its own: one that waits for somebody to write would wait for ever.
+    const pipe = join(directory, 'pipe');
+    expect(spawnSync('mkfifo', [pipe]).status).toBe(0);
+    const source = JSON.stringify(import.meta.resolve('../../src/zone-file/read-file.ts'));
+    const read = `import { readZoneFile } from ${source}; [...readZoneFile(${JSON.stringify(pipe)})];`;
+    const options = ['--conditions=@dinodns-bench/source', '--input-type=module', '--eval', read];
+    const { stderr } = spawnSync(process.execPath, options, { encoding: 'utf8', timeout: 20_000 });
+    expect(stderr).toContain('it is not a regular file');
   });
 
   it('leave no file open, whether all records are read or one', () => {
