@@ -1,5 +1,6 @@
 /** DNS over TLS (RFC 7858) and over HTTPS (RFC 8484): real clients, and clients that misbehave. */
 import { execFile } from 'node:child_process';
+import { once } from 'node:events';
 import { copyFileSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { type ClientHttp2Session, connect as connectHttp2, type OutgoingHttpHeaders } from 'node:http2';
 import { connect as connectTcp } from 'node:net';
@@ -247,6 +248,22 @@ test('a client that never finishes its handshake, or goes silent, is cut off; ot
   const later = await dialTls(tlsPort);
   expect(await askTls(later, 'example1.com')).toBe('NOERROR');
   later.destroy();
+});
+
+test('a client that closes before the end of its handshake holds no connection', async () => {
+  const { tlsPort, httpsPort } = await start('--tcp-connections-per-client', '3', '--tcp-idle', '60');
+  for (const port of [tlsPort, httpsPort]) {
+    for (let count = 0; count < 8; count++) {
+      const socket = connectTcp({ host: '127.0.0.1', port });
+      await once(socket, 'connect');
+      // With and without the beginning of a TLS record.
+      socket.end(count % 2 === 0 ? '' : Buffer.from([0x16, 0x03, 0x01])).resume();
+      await once(socket, 'close', { signal: AbortSignal.timeout(PATIENCE * 1000) });
+    }
+  }
+  const late = await dialTls(tlsPort);
+  expect(await askTls(late, 'example1.com')).toBe('NOERROR');
+  late.destroy();
 });
 
 test('one client cannot take all connections, not even without a handshake', async () => {

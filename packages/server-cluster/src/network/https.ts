@@ -26,6 +26,7 @@ import {
   DEFAULT_IDLE_SECONDS,
   DEFAULT_MAX_BUFFERED_BYTES,
   StreamListener,
+  shakeHands,
 } from './stream-listener.ts';
 import type { TcpNetworkOptions } from './tcp.ts';
 import { MAX_PENDING_QUERIES, MAX_QUERY_BYTES } from './tcp-connection.ts';
@@ -86,7 +87,7 @@ export class HttpsNetwork implements ManagedNetwork {
     this.#listener = new StreamListener({
       ...options,
       barrier,
-      onSocket: (socket) => this.#http.emit('connection', socket.setNoDelay(true)),
+      onSocket: (socket) => shakeHands(this.#http, socket.setNoDelay(true)),
       onError: (error) => this.#onError(error),
     });
   }

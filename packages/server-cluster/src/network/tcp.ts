@@ -24,6 +24,7 @@ import {
   DEFAULT_IDLE_SECONDS,
   DEFAULT_MAX_BUFFERED_BYTES,
   StreamListener,
+  shakeHands,
   type TcpLimits,
 } from './stream-listener.ts';
 import { type ConnectionOwner, TcpConnection } from './tcp-connection.ts';
@@ -97,7 +98,7 @@ export class RobustTcpNetwork implements ManagedNetwork, ConnectionOwner {
       barrier: this.barrier,
       onSocket: (socket) => {
         if (this.#tls === undefined) this.#serve(socket);
-        else this.#tls.emit('connection', socket);
+        else shakeHands(this.#tls, socket);
       },
       onError: (error) => this.#onError(error),
     });
@@ -218,6 +219,8 @@ export class RobustTcpNetwork implements ManagedNetwork, ConnectionOwner {
     const handshakeTimeout = this.#idleSeconds * 1000;
     const options = { ...credentials, ALPNProtocols: ['dot'], handshakeTimeout };
     const server = createTlsServer(options, (socket) => {
+      // From here on, as over TCP: a client that has sent its last query may wait for answers.
+      socket.allowHalfOpen = true;
       const serve = () => this.#serve(socket);
       this.barrier.around(serve, () => socket.destroy())();
     });
