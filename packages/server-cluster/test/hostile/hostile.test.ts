@@ -20,7 +20,7 @@ import {
 import { attack, type Target } from './attackers.ts';
 
 /** Of both modes together. */
-const SECONDS = Number(process.env.DINODNS_HOSTILE_SECONDS ?? 8);
+const SECONDS = Number(process.env.DINODNS_HOSTILE_SECONDS ?? 20);
 const SEED = Number(process.env.DINODNS_HOSTILE_SEED ?? Math.floor(Math.random() * 2 ** 31));
 /**
  * What V8 keeps settles within a minute; before that it may grow by as much, whoever asks. A leak shows in the long run.
@@ -187,14 +187,17 @@ describe(`hostile clients (seed ${SEED})`, () => {
       const seen = witness(server);
       const reloads = setInterval(() => server.child.kill('SIGHUP'), 1200);
       let killed = 0;
-      const kills = setInterval(async () => {
-        // One worker at a time: on a busy machine, the one that was killed before may not be back yet.
-        const { status } = await fetch(`http://127.0.0.1:${server.ready.metricsPort}/ready`);
-        const [worker] = childrenOf(server.pid);
-        if (worker === undefined || status !== 200) return;
-        killed++;
-        process.kill(worker, 'SIGKILL');
-      }, 4000);
+      const kills = setInterval(
+        async () => {
+          // One worker at a time: on a busy machine, the one that was killed before may not be back yet.
+          const { status } = await fetch(`http://127.0.0.1:${server.ready.metricsPort}/ready`);
+          const [worker] = childrenOf(server.pid);
+          if (worker === undefined || status !== 200) return;
+          killed++;
+          process.kill(worker, 'SIGKILL');
+        },
+        Math.min(4000, SECONDS * 100),
+      );
       await attackFor(targetOf(server), SECONDS * 0.3, SEED + 2000).finally(() => {
         clearInterval(reloads);
         clearInterval(kills);
@@ -202,8 +205,8 @@ describe(`hostile clients (seed ${SEED})`, () => {
       expect((await seen.end()).unanswered).toEqual([]);
       expect(server.child.exitCode).toBeNull();
       expect(unexpected(server)).toEqual([]);
-      // In the long run, one in a while; in a few seconds, none may be ready when it is time.
-      expect(killed).toBeGreaterThanOrEqual(Math.floor(SECONDS / 100));
+      // On a busy machine, not all workers are ready each time.
+      expect(killed).toBeGreaterThanOrEqual(Math.max(1, Math.floor(SECONDS / 100)));
       // Those that the test killed, and no others.
       expect(await until(async () => (await metric(server, 'dinodns_workers_ready')) === 2, 20)).toBe(true);
       expect(await metric(server, 'dinodns_worker_restarts_total')).toBeLessThanOrEqual(killed);
