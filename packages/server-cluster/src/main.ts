@@ -1,7 +1,7 @@
 /**
  * Runs the command. The first line on standard output is the readiness line in JSON; everything else goes to
  * standard error. Only this module ends the process, except in workers, which may run other people's programs:
- * `cluster/worker.ts` ends those.
+ * `cluster/serve-as-worker.ts` ends those.
  */
 import cluster from 'node:cluster';
 import { closeSync, openSync } from 'node:fs';
@@ -49,18 +49,33 @@ function hasLostTerminal(): boolean {
   }
 }
 
-/** SIGHUP reloads the zones. If the terminal is gone, it ends the program, as it would any other. */
+/**
+ * SIGHUP reloads the zones. If the terminal is gone, it ends the program, as it would any other. However many signals come during a reload,
+ * one more follows: it reads what is there when it begins.
+ */
 function reloadOnHangUp(server: Server): void {
+  let isReloading = false;
+  let isWanted = false;
+  const reload = async () => {
+    isWanted = true;
+    if (isReloading) return;
+    isReloading = true;
+    while (isWanted) {
+      isWanted = false;
+      await server.reload().catch((error: unknown) => {
+        process.stderr.write('The zones were not reloaded; the server still serves the previous ones.\n');
+        report(error);
+      });
+    }
+    isReloading = false;
+  };
   const hadTerminal = [process.stdin, process.stdout, process.stderr].some(({ isTTY }) => isTTY);
   process.on('SIGHUP', () => {
     if (hadTerminal && hasLostTerminal()) {
       process.kill(process.pid, 'SIGTERM');
       return;
     }
-    server.reload().catch((error: unknown) => {
-      process.stderr.write('The zones were not reloaded; the server still serves the previous ones.\n');
-      report(error);
-    });
+    void reload();
   });
 }
 

@@ -211,6 +211,17 @@ test('a second signal stops at once, even if a worker hangs', async () => {
   expect(await until(() => workers.filter(isAlive).length === 0, PATIENCE)).toBe(true);
 });
 
+test('a worker that hangs is replaced', async () => {
+  const server = await startServer([...MULTI, '2']);
+  const [stuck = -1] = childrenOf(server.pid);
+  process.kill(stuck, 'SIGSTOP');
+  // Asked every 5 s, and given 8 s twice.
+  expect(await until(() => !isAlive(stuck), 21 + PATIENCE)).toBe(true);
+  expect(server.stderr).toContain(`Worker ${stuck} has not answered for 16 s and is ended.`);
+  expect(await until(() => childrenOf(server.pid).length === 2, PATIENCE)).toBe(true);
+  expect(childrenOf(server.pid)).not.toContain(stuck);
+}, 90_000);
+
 test('a worker that ignores the stop is eventually killed', async () => {
   const server = await startServer([...MULTI, '2']);
   const [stuck = -1] = childrenOf(server.pid);

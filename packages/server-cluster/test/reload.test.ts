@@ -84,6 +84,24 @@ describe.each([
     expect(await server.stop()).toEqual({ code: 0, signal: null });
   });
 
+  test('however many signals come during a reload, one more follows', async () => {
+    await writeZones('old');
+    const server = await start();
+    await writeZones('new', '192.0.2.2');
+    // A reload takes some milliseconds: of a hundred signals, most come during one.
+    for (let count = 0; count < 100; count++) {
+      server.child.kill('SIGHUP');
+      await sleep(0.001);
+    }
+    await writeZones('newest', '192.0.2.3');
+    server.child.kill('SIGHUP');
+    const isNewest = async () => (await ask('udp', server.ready, 'newest1.example')).answers.length === 1;
+    expect(await until(isNewest, PATIENCE)).toBe(true);
+    const count = reloads(server);
+    await sleep(0.3);
+    expect(reloads(server)).toBeLessThanOrEqual(count + 1);
+  });
+
   test('an invalid or missing file changes nothing, and the message says what and where', async () => {
     await writeZones('old');
     const server = await start();

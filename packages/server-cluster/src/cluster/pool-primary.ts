@@ -19,6 +19,12 @@ const SNAPSHOT_SECONDS = 1;
 /** Loading a million zones on a slow CPU takes about a minute. */
 const LOAD_SECONDS = 120;
 const OPEN_SECONDS = 30;
+/**
+ * A worker that serves is asked so often whether it still does. One that twice in a row does not answer hangs, in somebody's handler or because
+ * it was stopped, and is replaced. Twice, because after a pause of the whole machine no answer has come in time.
+ */
+const WATCH_SECONDS = 5;
+const HUNG_SECONDS = 8;
 /** How long a reload waits for a worker that can check the zones. */
 const FIRST_LOADED_SECONDS = 30;
 
@@ -210,9 +216,27 @@ class WorkerPool implements PoolPrimary {
     this.#udpBackend = udpBackend;
     const { pid } = member.worker.process;
     this.#options.log.info({ worker: member.place, workerPid: pid, udpBackend }, 'Worker ready');
+    void this.#watch(member);
     if (this.ready < this.size) return;
     this.#hasStarted = true;
     this.#started?.resolve();
+  }
+
+  async #watch(member: Member): Promise<void> {
+    const answers = () =>
+      member.ask({ task: 'snapshot' }, HUNG_SECONDS).then(
+        () => true,
+        () => false,
+      );
+    do await this.#pause(WATCH_SECONDS);
+    while ((await answers()) || (await answers()));
+    if (member.isGone || this.#isStopping) return;
+    const { pid } = member.worker.process;
+    this.#options.log.error(
+      { worker: member.place, workerPid: pid },
+      `Worker ${pid} has not answered for ${2 * HUNG_SECONDS} s and is ended.`,
+    );
+    await member.stop(0);
   }
 
   /** Before the server has started, the port or the zones are wrong: another worker would fail too. */
@@ -253,11 +277,18 @@ class WorkerPool implements PoolPrimary {
   }
 
   #forkIn(seconds: number, place: number | null): void {
-    const timer = setTimeout(() => {
-      this.#timers.delete(timer);
-      this.#fork(place);
-    }, seconds * 1000);
-    this.#timers.add(timer);
+    void this.#pause(seconds).then(() => this.#fork(place));
+  }
+
+  /** Never resolves if the cluster stops meanwhile. */
+  #pause(seconds: number): Promise<void> {
+    return new Promise((resolve) => {
+      const timer = setTimeout(() => {
+        this.#timers.delete(timer);
+        resolve();
+      }, seconds * 1000);
+      this.#timers.add(timer);
+    });
   }
 
   #giveUp(error: ServerError): void {

@@ -162,13 +162,13 @@ export class StreamListener {
 
 type Ends = Pick<Socket, 'localAddress' | 'remoteAddress' | 'remotePort'>;
 
-/** A client may connect from one port to several addresses of ours. */
 /** Hands a connection over for its TLS handshake. A client that closes before the end of it has nothing to wait for. */
 export function shakeHands(server: Server, socket: Socket): void {
   socket.allowHalfOpen = false;
   server.emit('connection', socket);
 }
 
+/** A client may connect from one port to several addresses of ours. */
 function keyOf({ localAddress, remoteAddress, remotePort }: Ends): string {
   return `${localAddress} ${remoteAddress} ${remotePort}`;
 }

@@ -8,7 +8,8 @@ import { join } from 'node:path';
 import { randomFrom } from '@dinodns-bench/test-support';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { clientOf } from '../../src/network/connection-counts.ts';
-import { ask, TcpClient } from '../support/client.ts';
+import { ask, query, TcpClient } from '../support/client.ts';
+import { sendHttps, sendTls } from '../support/encrypted.ts';
 import {
   childrenOf,
   killAll,
@@ -30,6 +31,8 @@ const SETTLING_BYTES = SECONDS < 120 ? 96 * 1024 * 1024 : 0;
 const AT_ONCE = 40;
 /** The `options timeout` and `attempts` of a stub resolver (resolv.conf(5)), of which a client may need all. */
 const ATTEMPTS = 2;
+/** As for queries over UDP and TCP (`support/client.ts`). */
+const PATIENCE_SECONDS = 15;
 
 let directory: string;
 beforeEach(() => {
@@ -99,31 +102,43 @@ async function attackFor(target: Target, seconds: number, seed: number): Promise
   return attacks;
 }
 
-/** Asks as an honest client does, all the time; resolves with what went unanswered. */
-function witness({ ready }: RunningServer) {
+/** Asks as honest clients do, over every transport, all the time; resolves with what went unanswered. */
+function witness(server: RunningServer) {
+  const { tlsPort, httpsPort } = targetOf(server);
+  const question = query('example1.com');
+  const hasAnswer = (reply: Buffer) => reply.readUInt16BE(6) === 1;
+  const plain = (transport: 'udp' | 'tcp') => () =>
+    ask(transport, server.ready, 'example1.com').then(({ answers }) => answers.length === 1);
+  const transports: Record<string, () => Promise<boolean>> = {
+    udp: plain('udp'),
+    tcp: plain('tcp'),
+    tls: () => sendTls(tlsPort, question, PATIENCE_SECONDS).then(hasAnswer),
+    https: () => sendHttps(httpsPort, question, PATIENCE_SECONDS).then(hasAnswer),
+  };
   let isOver = false;
   const unanswered: string[] = [];
-  let answered = 0;
-  const watch = async (transport: 'udp' | 'tcp') => {
+  const answered = new Map<string, number>();
+  const watch = async ([transport, once]: [string, () => Promise<boolean>]) => {
     while (!isOver) {
       let isAnswered = false;
       for (let attempt = 0; attempt < ATTEMPTS && !isAnswered; attempt++) {
-        isAnswered = await ask(transport, ready, 'example1.com').then(
-          ({ answers }) => answers.length === 1,
-          () => false,
-        );
+        isAnswered = await once().catch(() => false);
       }
-      if (isAnswered) answered++;
+      if (isAnswered) answered.set(transport, (answered.get(transport) ?? 0) + 1);
       else unanswered.push(`${transport} after ${(performance.now() / 1000).toFixed(1)} s`);
       await sleep(0.05);
     }
   };
-  const both = Promise.all([watch('udp'), watch('tcp')]);
+  const all = Promise.all(Object.entries(transports).map(watch));
   return {
+    /** `answered` is that of the transport with the fewest answers. */
     async end() {
       isOver = true;
-      await both;
-      return { unanswered, answered };
+      await all;
+      return {
+        unanswered,
+        answered: Math.min(...Object.keys(transports).map((transport) => answered.get(transport) ?? 0)),
+      };
     },
   };
 }

@@ -1,7 +1,11 @@
 /** What the table guarantees, feature by feature. */
-import { encodeName, RCODE } from '@dinodns-bench/wire';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { EDNS_OPTION, encodeName, encodeOpt, encodeQuery, RCODE } from '@dinodns-bench/wire';
 import { DefaultStore } from 'dinodns/plugins/storage/index.js';
 import { describe, expect, test } from 'vitest';
+import { loadZoneFile } from '../../src/index.ts';
 import { ZoneStore } from '../../src/store/zone-store.ts';
 import { createAnswerTable } from '../../src/table/answer-table.ts';
 import { DROP, type Responder, TO_FRAMEWORK } from '../../src/table/responder.ts';
@@ -137,6 +141,26 @@ test('a stream carries up to 65,535 bytes; beyond that TC is set', () => {
   expect(ask(255)).toMatchObject({ truncated: false });
   expect(ask(255).answers).toHaveLength(255);
   expect(ask(256)).toMatchObject({ truncated: true, answers: [] });
+});
+
+test('the largest record that can be loaded is served over a stream, with a cookie, under the longest name', async () => {
+  const directory = mkdtempSync(join(tmpdir(), 'largest-'));
+  try {
+    const file = join(directory, 'example.org.zone');
+    writeFileSync(
+      file,
+      `$TTL 60\n@ SOA ns.invalid. host.invalid. 1 7200 3600 1209600 300\n@ NS ns.invalid.\n${LONG}. TYPE65280 \\# 65213 ${'ab'.repeat(65_213)}\n`,
+    );
+    const store = new ZoneStore();
+    await loadZoneFile(store, file);
+    const cookie = encodeOpt({ options: [{ code: EDNS_OPTION.cookie, data: Buffer.alloc(8) }] });
+    const message = encodeQuery({ id: 1, name: encodeName(LONG), type: 65_280, opt: cookie });
+    const reply = answerTo(createAnswerTable(store), message, 'stream');
+    if (typeof reply === 'number') throw new Error('no reply');
+    expect([reply.readUInt16BE(2) & 0x0200, reply.readUInt16BE(6)]).toEqual([0, 1]);
+  } finally {
+    rmSync(directory, { recursive: true, force: true });
+  }
 });
 
 test('a response, and less than a header, are dropped', () => {

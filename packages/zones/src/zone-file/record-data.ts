@@ -1,8 +1,11 @@
 /** Writes and reads record data in wire format. */
 import { TokenError } from './problem.ts';
 
-/** RDLENGTH has 16 bits (RFC 1035, section 4.1.3). */
-export const MAX_DATA_BYTES = 65_535;
+/**
+ * RDLENGTH has 16 bits (RFC 1035, section 4.1.3), but so has the length of the message that holds the record: a header (12 bytes),
+ * a question with the longest name (259), the rest of the record (12), and an OPT record with a cookie (39). More could be read, and never served.
+ */
+export const MAX_DATA_BYTES = 65_535 - 12 - 259 - 12 - 39;
 
 /** Builds record data field by field, up to the size that a record can have. */
 export class DataWriter {
@@ -53,7 +56,7 @@ export class DataWriter {
     if (needed <= this.#bytes.length) return;
     if (needed > MAX_DATA_BYTES) {
       throw new TokenError(
-        `the record's data has more than ${MAX_DATA_BYTES} bytes`,
+        `the record's data has more than ${MAX_DATA_BYTES} bytes, which fit into no DNS message`,
         'shorten it, or spread it over several records',
       );
     }

@@ -161,6 +161,14 @@ describe('problems of zone files', () => {
     expect(found?.fix).toContain(fix);
   });
 
+  it('are records that fit into no DNS message', () => {
+    const record = (bytes: number) => `x TYPE65280 \\# ${bytes} ${'ab'.repeat(bytes)}\n`;
+    expect(texts(record(65_213))).toHaveLength(1);
+    const [found] = problemsOf(HEAD + record(65_214));
+    expect(found).toMatchObject({ line: 5 });
+    expect(found?.problem).toContain('more than 65213 bytes, which fit into no DNS message');
+  });
+
   it('are all shown at once, 20 at most', () => {
     expect(problemsOf(`${HEAD}a A x\nb A 192.0.2.1\nc A y\n`).map(({ line }) => line)).toEqual([5, 7]);
     expect(problemsOf('x\n'.repeat(1000))).toHaveLength(20);
