@@ -12,6 +12,7 @@ import {
 } from '../src/report/charts/index.ts';
 import { nines } from '../src/report/charts/percentiles.ts';
 import { textWidth } from '../src/report/charts/text-width.ts';
+import { shownOf } from '../src/report/decisive.ts';
 import { parseRecord } from '../src/results/parse-record.ts';
 import { ATTACKS, makeHostileRecord } from './fixtures/make-hostile-record.ts';
 import { makeRecord } from './fixtures/make-record.ts';
@@ -101,7 +102,11 @@ describe('the charts', () => {
     expect(difference?.caption).toContain('noise floor');
     expect(difference?.plot.body).toContain('#d3dae4');
     const labels = labelsOf(difference?.plot.body ?? '');
-    expect(labels).toHaveLength(rich.cases.filter(({ comparison }) => comparison !== null).length);
+    const shown = rich.cases.map((each) => shownOf(each, rich, 'qps')?.verdict);
+    expect(labels).toHaveLength(
+      shown.filter((verdict) => verdict !== undefined && verdict !== 'not compared').length,
+    );
+    expect(difference?.caption).toContain('Left out: 2 whose throughput was not limited by the servers.');
     expect(labels.some((label) => label.endsWith('; no difference shown'))).toBe(true);
     expect(labels.some((label) => label.endsWith('; faster'))).toBe(true);
   });

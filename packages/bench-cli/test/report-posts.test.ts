@@ -2,12 +2,19 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { compile } from '@mdx-js/mdx';
+import { Ansis } from 'ansis';
 import { describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
+import { compareRuns } from '../src/history/compare.ts';
+import { entryOf } from '../src/history/entry.ts';
+import { parseReference } from '../src/history/select.ts';
+import { renderComparison } from '../src/history/text/render-compare.ts';
 import { blogFiles } from '../src/report/blog.ts';
 import { renderCsv } from '../src/report/csv.ts';
 import { renderGithub } from '../src/report/github.ts';
+import { renderHtml } from '../src/report/html/index.ts';
 import { formats } from '../src/report/index.ts';
+import { renderMarkdown } from '../src/report/markdown.ts';
 import { overallSentence, reservation } from '../src/report/overall.ts';
 import type { ReportFile } from '../src/report/renderer.ts';
 import { filesOf, findFormat, findRenderer } from '../src/report/renderer.ts';
@@ -37,6 +44,46 @@ function mdxOf(text: string): string {
 
 const around = (qps: number): Measured[] =>
   [1, 1.01, 0.99, 1.005, 0.995, 1.002].map((factor) => ({ qps: qps * factor }));
+
+it('no report calls a server faster or slower that was not the limit; CPU per query may decide', async () => {
+  const limitedBy = 'loader' as const;
+  const cost = { latencySeconds: 0.001, cpuSecondsPerQuery: 2e-6 };
+  const record = makeRecord({
+    cases: [
+      { server: 'coredns', trials: around(40_010).map((trial) => ({ ...trial, latencySeconds: 0.003 })) },
+      { server: 'dinodns', trials: around(111_743).map((trial) => ({ ...trial, ...cost, limitedBy })) },
+    ],
+  });
+  const compared = record.cases[1]?.comparison;
+  expect([compared?.qps.verdict, compared?.latencySeconds?.verdict]).toEqual(['faster', 'faster']);
+  const { text: post } = await postOf(record);
+  const page = await renderHtml(record, relative);
+  const reports: Record<string, string> = {
+    terminal: renderTerminal(record, { ...relative, columns: 100 }),
+    markdown: renderMarkdown(record, relative),
+    github: renderGithub(record, relative),
+    post,
+    page,
+  };
+  for (const [name, text] of Object.entries(reports)) {
+    expect(text, name).toContain('DinoDNS');
+    expect(text, name).not.toMatch(/>faster<|\| faster|🟢 [+-]|[0-9] × as many queries|% more queries|▲ [+]/);
+  }
+  expect(reports.markdown).toContain('not compared');
+  const entry = entryOf(record);
+  const [reference, candidate] = ['coredns', 'dinodns'].map((server) => ({
+    entry,
+    cases: entry.cases.filter((item) => item.server === server),
+    selector: parseReference('latest').selector,
+  }));
+  if (reference === undefined || candidate === undefined) throw new Error('no case');
+  const result = compareRuns(reference, candidate, { metrics: ['qps'], interval: 'auto', normalize: null });
+  expect(result.cases[0]?.figures[0]?.delta).toMatchObject({
+    verdict: 'no difference shown',
+    undecided: 'not limited by the servers',
+  });
+  expect(renderComparison(result, 100, new Ansis(0))).toContain('not compared');
+});
 
 it('a post has its reservation as one sentence of the TL;DR', async () => {
   const record = makeRecord({
@@ -130,7 +177,7 @@ describe('what a server was shown to be over all points', () => {
   it('is told as a span with its intervals where all verdicts agree', () => {
     const sentence = overallSentence(reference, 'dinodns', 'qps');
     expect(sentence).toBe(
-      'DinoDNS answered more queries per second than CoreDNS at both points measured: from 32 % more (95 % interval ' +
+      'DinoDNS answered more queries per second than CoreDNS at both points compared: from 32 % more (95 % interval ' +
         '25–53 %) at tier 1, single to 43 % more (95 % interval 19–56 %) at tier 1, multi.',
     );
   });
@@ -188,7 +235,7 @@ describe('what a server was shown to be over all points', () => {
       ],
     });
     expect(overallSentence(record, 'dinodns', 'qps')).toMatch(
-      /^DinoDNS answered more queries per second than CoreDNS at the only point measured: 3\.0 × as many \(95 % interval [\d.]+–[\d.]+\) at tier 1, single\.$/,
+      /^DinoDNS answered more queries per second than CoreDNS at the only point compared: 3\.0 × as many \(95 % interval [\d.]+–[\d.]+\) at tier 1, single\.$/,
     );
     expect(overallSentence(record, 'dinodns', 'cpuSecondsPerQuery')).toMatch(
       /spent less CPU time per query.* 67 % less/,

@@ -6,6 +6,7 @@
  * affects all servers of a run alike, by comparing each case's ratio to a server that both runs have.
  */
 import type { Delta } from '../results/record.ts';
+import { isServersOwn } from '../stats/decisive.ts';
 import { holmAdjusted } from '../stats/holm.ts';
 import { median } from '../stats/intervals.ts';
 import { type ComparedMetric, DIRECTIONS } from '../stats/metrics.ts';
@@ -159,6 +160,13 @@ function undecidedDelta(samples: Samples, options: TestOptions): UndecidedDelta 
   return deltaFrom(medians, n, testSamples(samples, options), measure);
 }
 
+/** No server is called faster or slower where it was not the limit. */
+function withoutForeignVerdict(delta: Delta, isOwn: boolean): Delta {
+  return isOwn
+    ? delta
+    : { ...delta, verdict: 'no difference shown', undecided: 'not limited by the servers' };
+}
+
 function notesOf(label: string, reference: EntryCase, candidate: EntryCase): string[] {
   const limits = [reference, candidate].map(({ limitedBy }) => limitedBy ?? 'unknown');
   const notes: string[] = [];
@@ -222,7 +230,12 @@ export function compareRuns(reference: Selected, candidate: Selected, options: C
         candidate: centre(list?.candidate),
         trials: [list?.reference.length ?? 0, list?.candidate.length ?? 0],
         delta:
-          delta === null ? null : decide(delta, DIRECTIONS[metric], adjusted.get(delta) ?? null, comparisons),
+          delta === null
+            ? null
+            : withoutForeignVerdict(
+                decide(delta, DIRECTIONS[metric], adjusted.get(delta) ?? null, comparisons),
+                isServersOwn(metric, [item.limitedBy, other.limitedBy]),
+              ),
       };
     });
     return {

@@ -4,7 +4,7 @@
  */
 import { compareKind } from '../results/compare-kind.ts';
 import type { parseHeader } from '../results/parse-record.ts';
-import type { RunRecord } from '../results/record.ts';
+import type { LimitedBy, RunRecord } from '../results/record.ts';
 import type { ComparedMetric } from '../stats/metrics.ts';
 import type { ImportedRecord } from './imported.ts';
 
@@ -27,7 +27,7 @@ export interface EntryCase {
   readonly ratePerSecond: number | null;
   /** True for the baseline of its run. */
   readonly isBaseline: boolean;
-  readonly limitedBy: string | null;
+  readonly limitedBy: LimitedBy | null;
   readonly contended: boolean | null;
   /** The ok ones. */
   readonly trials: readonly EntryTrial[];

@@ -8,6 +8,7 @@ import { type DeltaDefinition, deltaFigures } from '../stats/deltas.ts';
 import { caveats, conclusions, contestants, excerpt, listed, methodology, notes, tldr } from './blog-text.ts';
 import { groupAcrossModes, marksOf, serverTitle, shapeOf } from './cases.ts';
 import { chartData, type DrawnPlots, drawPlots, FILE_LOOK, standaloneSvg } from './charts/index.ts';
+import { shownOf } from './decisive.ts';
 import { frontMatter } from './front-matter.ts';
 import { repeatCommands } from './markdown-facts.ts';
 import { blocks, codeBlock, plain, table } from './markdown-text.ts';
@@ -39,13 +40,14 @@ function figure({ median, low, high }: SummaryStatistic): string {
 /** Both definitions of the difference, with intervals: the published form has neither. */
 function sureTable(record: RunRecord, cases: readonly CaseRecord[]): string {
   const rows = cases.map((item) => {
-    const delta = item.comparison?.qps;
+    const shown = shownOf(item, record, 'qps');
+    const delta = shown?.delta;
     return [
       plain(`${serverTitle(record, item.server)} (${item.mode}, ${shapeOf(record, item)})`),
       item.summary === null ? NOTHING : figure(item.summary.qps) + marksOf(item),
       intervalOf(delta, 'relative'),
       intervalOf(delta, 'symmetric'),
-      delta === undefined ? NOTHING : delta.low === null ? 'one trial, no interval' : delta.verdict,
+      shown === null ? NOTHING : shown.delta.low === null ? 'one trial, no interval' : shown.verdict,
     ];
   });
   return table(['', 'QPS', 'Δ QPS, relative', 'Δ QPS, symmetric', 'Verdict'], rows, [4]);

@@ -1,7 +1,8 @@
 /** The run as a comment on a pull request: verdicts, one table, the rest collapsed. */
-import type { CaseRecord, Delta, RunRecord } from '../results/record.ts';
+import type { CaseRecord, RunRecord } from '../results/record.ts';
 import { type DeltaDefinition, deltaFigures } from '../stats/deltas.ts';
 import { groupCases, marksOf, serverTitle } from './cases.ts';
+import { NOT_COMPARED, type Shown, shownOf } from './decisive.ts';
 import { environmentFacts } from './facts.ts';
 import { findings } from './findings.ts';
 import { explainCaseMarks } from './mark-notes.ts';
@@ -17,30 +18,38 @@ const MAX_SENTENCES = 12;
 const MAX_ROWS = 60;
 
 const NOTHING = '–';
-const ICONS = { faster: '🟢', slower: '🔴', less: '🟢', more: '🔴', 'no difference shown': '⚪' } as const;
+const ICONS = {
+  faster: '🟢',
+  slower: '🔴',
+  less: '🟢',
+  more: '🔴',
+  'no difference shown': '⚪',
+  [NOT_COMPARED]: '⚪',
+} as const;
 
 /** Our text must not notify anybody: a word joiner keeps `@name` from being a mention. */
 function unaddressed(text: string): string {
   return text.replaceAll('@', '@\u2060');
 }
 
-function deltaText(delta: Delta | undefined, definition: DeltaDefinition): string {
-  if (delta === undefined) return NOTHING;
+function deltaText(shown: Shown | null, definition: DeltaDefinition): string {
+  if (shown === null) return NOTHING;
+  const { delta, verdict } = shown;
   const { value, low, high } = deltaFigures(delta, definition);
   const size = `${signed(formatFixed(value * 100, 1))} %`;
   if (low === null || high === null) return `${size} (one trial)`;
   const ends = formatOutwards(low * 100, high * 100, 0);
-  return `${ICONS[delta.verdict]} ${size} [${signed(ends.low)}, ${signed(ends.high)}]`;
+  return `${ICONS[verdict]} ${size} [${signed(ends.low)}, ${signed(ends.high)}]`;
 }
 
 function row(record: RunRecord, title: string, item: CaseRecord, definition: DeltaDefinition): string[] {
-  const { summary, comparison } = item;
+  const { summary } = item;
   const cells =
     summary === null
       ? ['no result', NOTHING, NOTHING, NOTHING, NOTHING]
       : [
           formatQps(summary.qps.median) + marksOf(item),
-          deltaText(comparison?.qps, definition),
+          deltaText(shownOf(item, record, 'qps'), definition),
           summary.latencySeconds === null ? NOTHING : formatTime(summary.latencySeconds.median),
           summary.cpuSecondsPerQuery === null ? NOTHING : formatTime(summary.cpuSecondsPerQuery.median),
           summary.memoryBytes === null ? NOTHING : formatBytes(summary.memoryBytes.median),

@@ -4,7 +4,7 @@
  */
 import type { CaseRecord, Delta, RunRecord } from '../results/record.ts';
 import { groupCases, serverTitle } from './cases.ts';
-import { type DecisiveMetric, decisiveDelta, isLowerBound } from './decisive.ts';
+import { type DecisiveMetric, decisiveDelta, isLowerBound, isUndecidable } from './decisive.ts';
 import { formatFixed, formatQps, formatTime } from './numbers.ts';
 
 export interface LeadBar {
@@ -66,7 +66,7 @@ export function leadOf(record: RunRecord): Lead | null {
   if (group === undefined || others.length > 0) return null;
   const decisive = group.cases.flatMap((item) => {
     const found = decisiveDelta(item, record);
-    return found === null || found.delta.low === null ? [] : [{ item, ...found }];
+    return found === null || found.delta.low === null || isUndecidable(found) ? [] : [{ item, ...found }];
   });
   if (decisive.length === 0) return null;
   const told = decisive.map(

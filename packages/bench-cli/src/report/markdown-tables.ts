@@ -1,7 +1,9 @@
 /** The tables of one group of cases in the Markdown report. */
 import type { CaseRecord, Delta, RunRecord, SummaryStatistic } from '../results/record.ts';
 import { type DeltaDefinition, deltaFigures } from '../stats/deltas.ts';
+import type { ComparedMetric } from '../stats/metrics.ts';
 import { type CaseGroup, marksOf, serverTitle, shapeOf, usedOf } from './cases.ts';
+import { shownOf } from './decisive.ts';
 import { limitWord } from './limits.ts';
 import { lookupsOf } from './lookups.ts';
 import { blocks, bullets, code, plain, table } from './markdown-text.ts';
@@ -46,9 +48,10 @@ function deltaFigure(delta: Delta | null | undefined, definition: DeltaDefinitio
   return `${formatDelta(value)} [${formatDelta(low)}, ${formatDelta(high)}]`;
 }
 
-function verdictOf(delta: Delta | null | undefined): string {
-  if (delta === null || delta === undefined) return NOTHING;
-  return delta.low === null ? 'one trial, no interval' : delta.verdict;
+function verdictOf(record: RunRecord, item: CaseRecord, metric: ComparedMetric): string {
+  const shown = shownOf(item, record, metric);
+  if (shown === null) return NOTHING;
+  return shown.delta.low === null ? 'one trial, no interval' : shown.verdict;
 }
 
 function publishedForm(record: RunRecord, cases: readonly CaseRecord[], definition: DeltaDefinition): string {
@@ -74,10 +77,10 @@ function uncertainty(record: RunRecord, cases: readonly CaseRecord[], definition
       `${trials.ok} of ${trials.planned}${isPartlyPaired ? ` (${pairs} paired)` : ''}`,
       figure(summary?.qps ?? null, formatQps) + marksOf(item),
       deltaFigure(comparison?.qps, definition),
-      verdictOf(comparison?.qps),
+      verdictOf(record, item, 'qps'),
       figure(summary?.latencySeconds ?? null, formatSeconds),
       deltaFigure(comparison?.latencySeconds, definition),
-      verdictOf(comparison?.latencySeconds),
+      verdictOf(record, item, 'latencySeconds'),
     ];
   });
   return table(header, rows, [4, 7]);
@@ -144,10 +147,10 @@ function cost(record: RunRecord, cases: readonly CaseRecord[], definition: Delta
       throttled === null ? NOTHING : formatThrottled(throttled),
       figure(summary?.cpuSecondsPerQuery ?? null, formatMicroseconds),
       deltaFigure(comparison?.cpuSecondsPerQuery, definition),
-      verdictOf(comparison?.cpuSecondsPerQuery),
+      verdictOf(record, item, 'cpuSecondsPerQuery'),
       figure(summary?.memoryBytes ?? null, formatMebibytes),
       deltaFigure(comparison?.memoryBytes, definition),
-      verdictOf(comparison?.memoryBytes),
+      verdictOf(record, item, 'memoryBytes'),
       summary === null ? NOTHING : limitWord(item, trials.get(item.key) ?? []),
     ];
   });

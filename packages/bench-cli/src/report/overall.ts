@@ -6,6 +6,7 @@
 import type { CaseRecord, Delta, RunRecord } from '../results/record.ts';
 import { type ComparedMetric, DIRECTIONS } from '../stats/metrics.ts';
 import { groupCases, serverTitle } from './cases.ts';
+import { NOT_COMPARED, shownOf } from './decisive.ts';
 import { formatFixed, formatOutwards } from './numbers.ts';
 
 interface Words {
@@ -49,8 +50,10 @@ interface Point {
 function pointsOf(record: RunRecord, server: string, metric: ComparedMetric): Point[] {
   return groupCases(record).flatMap(({ title, cases }) =>
     cases.flatMap((item) => {
-      const delta = item.server === server ? item.comparison?.[metric] : undefined;
-      if (delta === undefined || delta === null || delta.low === null || delta.high === null) return [];
+      const shown = item.server === server ? shownOf(item, record, metric) : null;
+      if (shown === null || shown.verdict === NOT_COMPARED) return [];
+      const { delta } = shown;
+      if (delta.low === null || delta.high === null) return [];
       return [{ title, item, delta: { ...delta, low: delta.low, high: delta.high } }];
     }),
   );
@@ -109,7 +112,7 @@ export function overallSentence(record: RunRecord, server: string, metric: Compa
   const subject = `${name} ${words.verb}`;
   const whole = (adjective: string) =>
     `${subject} ${adjective} ${words.noun} than ${baseline} at ` +
-    (points.length === 1 ? 'the only point measured' : `${numberOf(points)} measured`);
+    (points.length === 1 ? 'the only point compared' : `${numberOf(points)} compared`);
   if (above.length === points.length) return `${whole(words.higher)}: ${spanOf(points, words)}.`;
   if (below.length === points.length) return `${whole(words.lower)}: ${spanOf(points, words)}.`;
   if (open.length === points.length) {

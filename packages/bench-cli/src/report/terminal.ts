@@ -4,7 +4,7 @@ import Table from 'cli-table3';
 import type { CaseRecord, Delta, RunRecord, SummaryStatistic } from '../results/record.ts';
 import { type DeltaDefinition, deltaFigures } from '../stats/deltas.ts';
 import { type CaseGroup, explainMarks, groupCases, marksOf, serverTitle, shapeOf, usedOf } from './cases.ts';
-import { type Decisive, decisiveDelta } from './decisive.ts';
+import { type Decisive, decisiveDelta, isUndecidable } from './decisive.ts';
 import { findings } from './findings.ts';
 import { type LeadBar, leadOf } from './lead.ts';
 import { limitWord } from './limits.ts';
@@ -66,7 +66,9 @@ function lostCell(record: RunRecord, item: CaseRecord): Cell {
 }
 
 /** A difference that is not of throughput says so. */
-function comparedCell({ metric, delta }: Decisive, definition: DeltaDefinition, paint: Paint): Cell {
+function comparedCell(decisive: Decisive, definition: DeltaDefinition, paint: Paint): Cell {
+  const { metric, delta } = decisive;
+  if (isUndecidable(decisive)) return [paint.dim('not compared'), ''];
   const [size, interval] = deltaCell(delta, definition, paint);
   return metric === 'qps' ? [size, interval] : [`${size} CPU`, interval];
 }

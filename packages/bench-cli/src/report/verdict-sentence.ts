@@ -11,6 +11,7 @@ import {
   type DecisiveReason,
   decisiveDelta,
   isLowerBound,
+  isUndecidable,
 } from './decisive.ts';
 import { mixedLimit } from './limits.ts';
 import { okTrialsByCase } from './marks.ts';
@@ -73,7 +74,11 @@ function signedEnd(text: string, { higher, lower }: Words): string {
   return text.startsWith('-') ? `${text.slice(1)} % ${lower}` : `${text} % ${higher}`;
 }
 
-function compared(name: string, baseline: string, { metric, delta }: Decisive): string {
+function compared(name: string, baseline: string, { metric, delta, reason }: Decisive): string {
+  // Without CPU figures there is nothing else to compare.
+  if (isUndecidable({ metric, reason })) {
+    return `${name} and ${baseline} are not compared, because their throughput was not limited by the servers`;
+  }
   const words = WORDS[metric];
   const { low, high, n } = delta;
   if (low === null || high === null) {
@@ -146,7 +151,8 @@ function limitClauses(
 
 /** Why the figures do not describe the servers alone, as clauses. */
 function reservations(record: RunRecord, cases: readonly CaseRecord[], decisive: Decisive | null): string[] {
-  const limits = decidesByCost(decisive) ? [] : limitClauses(record, cases, decisive?.reason ?? null);
+  const isTold = decidesByCost(decisive) || (decisive !== null && isUndecidable(decisive));
+  const limits = isTold ? [] : limitClauses(record, cases, decisive?.reason ?? null);
   return cases.some(({ contended }) => contended)
     ? [...limits, 'the machine has fewer cores than servers and load generators need (contended)']
     : limits;
@@ -193,7 +199,7 @@ export function verdictSentence(item: CaseRecord, record: RunRecord): string {
   const clauses = [...noise(decisive?.delta), ...reservations(record, involved, decisive)];
   const but = clauses.length === 0 ? '' : `; but ${clauses.join(', and ')}`;
   if (decisive !== null) {
-    const rates = decidesByCost(decisive) ? throughput(record, involved) : '';
+    const rates = decidesByCost(decisive) || isUndecidable(decisive) ? throughput(record, involved) : '';
     return `${compared(name, baselineName, decisive)}${but}.${rates}`;
   }
   if (item.server === record.baseline) return `${name}, the baseline, answered ${rateOf(item)}${but}.`;

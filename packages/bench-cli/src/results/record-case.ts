@@ -59,8 +59,15 @@ export const intervalMethodSchema = z.enum([
  * - `correction`: the interval of this comparison alone excludes zero, but among this many comparisons one such
  *   interval is expected by chance: the adjusted p value exceeds 5 %;
  * - `ties`: because of equal figures, the test does not confirm what the interval says.
+ * - `not limited by the servers`: a throughput, or the latency that mirrors it, is only a lower bound.
  */
-export const undecidedSchema = z.enum(['too few trials', 'interval holds zero', 'correction', 'ties']);
+export const undecidedSchema = z.enum([
+  'too few trials',
+  'interval holds zero',
+  'correction',
+  'ties',
+  'not limited by the servers',
+]);
 export type Undecided = z.output<typeof undecidedSchema>;
 
 export const deltaSchema = z.object({

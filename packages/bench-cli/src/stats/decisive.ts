@@ -4,6 +4,7 @@
  * it, all of them answer as many queries. What a query costs them is their own in both cases. Pure.
  */
 import type { CaseRecord, Delta, LimitedBy } from '../results/record.ts';
+import type { ComparedMetric } from './metrics.ts';
 
 export type DecisiveMetric = 'qps' | 'cpuSecondsPerQuery';
 
@@ -16,6 +17,11 @@ export interface Decisive {
   readonly reason: DecisiveReason;
 }
 
+/** Throughput that is only a lower bound, and nothing else that could be compared. */
+export function isUndecidable({ metric, reason }: Pick<Decisive, 'metric' | 'reason'>): boolean {
+  return metric === 'qps' && reason === 'lower bound';
+}
+
 const IS_BOUND: Readonly<Record<LimitedBy, boolean>> = {
   server: false,
   rate: false,
@@ -26,6 +32,16 @@ const IS_BOUND: Readonly<Record<LimitedBy, boolean>> = {
 /** Whether the throughput of a case is only a lower bound: in at least one trial, the server was not the limit. */
 export function isLowerBound({ limitedBy }: CaseRecord): boolean {
   return IS_BOUND[limitedBy];
+}
+
+/**
+ * Whether a difference between two servers is their own. Where something else was the limit, throughput is a lower bound, and so
+ * is the speed that the latency of a closed loop mirrors: such a difference is never called faster or slower. `limits` are those
+ * of both sides; null for a measurement of another program, which does not say.
+ */
+export function isServersOwn(metric: ComparedMetric, limits: readonly (LimitedBy | null)[]): boolean {
+  if (metric !== 'qps' && metric !== 'latencySeconds') return true;
+  return limits.every((limit) => limit === null || !IS_BOUND[limit]);
 }
 
 function reasonOf(item: CaseRecord, baseline: CaseRecord | undefined): DecisiveReason {

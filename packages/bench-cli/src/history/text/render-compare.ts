@@ -1,5 +1,6 @@
 /** A comparison as text for a terminal. Pure. */
 import type { Ansis } from 'ansis';
+import { NOT_COMPARED } from '../../report/decisive.ts';
 import { formatP } from '../../report/numbers.ts';
 import { METRIC_NAMES, METRIC_TITLES } from '../../stats/metrics.ts';
 import { wrapText } from '../../text.ts';
@@ -18,13 +19,15 @@ export function verdictText({ delta, trials }: ComparedFigure): string {
     return `not shown (p ${formatP(delta.adjustedPValue ?? 1)} of ${delta.comparisons})`;
   }
   if (delta.undecided === 'too few trials') return 'too few trials';
+  if (delta.undecided === 'not limited by the servers') return NOT_COMPARED;
   return delta.undecided === null ? delta.verdict : 'not shown';
 }
 
 function figureRow(figure: ComparedFigure, isRatio: boolean): string[] {
   const { metric, reference, candidate, delta } = figure;
   const cell = (value: number | null) => (value === null ? '–' : formatFigure(metric, value, isRatio));
-  const mark = delta !== null && delta.verdict === 'no difference shown' ? `${UNDECIDED} ` : '';
+  const isOpen = delta?.verdict === 'no difference shown' && verdictText(figure) !== NOT_COMPARED;
+  const mark = isOpen ? `${UNDECIDED} ` : '';
   return [
     `  ${METRIC_NAMES[metric]}`,
     cell(reference),

@@ -2,6 +2,7 @@
 import type { CaseRecord, Delta } from '../../results/record.ts';
 import { deltaFigures } from '../../stats/deltas.ts';
 import { serverTitle } from '../cases.ts';
+import { NOT_COMPARED, shownOf } from '../decisive.ts';
 import { formatDelta, formatFixed, signed } from '../numbers.ts';
 import {
   type Chart,
@@ -146,21 +147,30 @@ export const differenceChart: Chart = {
       MIN_REACH,
       reachOf(
         data.groups.flatMap(({ cases }) =>
-          cases.flatMap(({ comparison }) =>
-            comparison === null ? [] : deltaFigures(comparison.qps, data.delta).value,
-          ),
+          cases.flatMap((item) => {
+            const shown = shownOf(item, data.record, 'qps');
+            return shown === null || shown.verdict === NOT_COMPARED
+              ? []
+              : deltaFigures(shown.delta, data.delta).value;
+          }),
         ),
       ),
     );
     const rows: Row[] = [];
+    let leftOut = 0;
     const titles = new Map(data.servers.map(({ server, title }) => [server, title]));
     const labels: string[][] = [];
     const positions = new Map<string, number[]>();
     for (const group of data.groups) {
       for (const item of group.cases) {
-        if (item.comparison === null) continue;
+        const shown = shownOf(item, data.record, 'qps');
+        if (item.comparison === null || shown === null) continue;
+        if (shown.verdict === NOT_COMPARED) {
+          leftOut++;
+          continue;
+        }
         const position = rows.length;
-        rows.push(rowOf(data, item, item.comparison.qps, position, reach));
+        rows.push(rowOf(data, item, shown.delta, position, reach));
         labels.push([titles.get(item.server) ?? item.server, labelLines(group).join(', ')]);
         positions.set(item.comparison.baseline, [
           ...(positions.get(item.comparison.baseline) ?? []),
@@ -168,12 +178,18 @@ export const differenceChart: Chart = {
         ]);
       }
     }
-    if (rows.length === 0) return { missing: 'nothing was compared with a baseline' };
+    if (rows.length === 0) {
+      return {
+        missing:
+          leftOut === 0 ? 'nothing was compared with a baseline' : 'no throughput was limited by the servers',
+      };
+    }
     const noise = bands(data, positions, reach);
     const baseline = serverTitle(data.record, data.record.baseline);
     const caption =
       `Queries per second against ${baseline} at the same point, ${data.delta} delta; to the right of the line is more. ` +
       'Whiskers: 95 % intervals; where they cross the line, no difference was shown.' +
+      (leftOut > 0 ? ` Left out: ${leftOut} whose throughput was not limited by the servers.` : '') +
       (noise.length > 0 ? ` Grey: what ${baseline} shows against itself (the noise floor).` : '') +
       (rows.some(({ isCutLow, isCutHigh }) => isCutLow || isCutHigh) ? CUT_NOTE : '');
     const isMany = rows.length >= MANY;

@@ -1,7 +1,9 @@
 /** The table of cases: sortable, filterable, and on a phone a list of cards. */
 import type { CaseRecord, Delta, SummaryStatistic } from '../../results/record.ts';
 import { deltaFigures } from '../../stats/deltas.ts';
+import type { ComparedMetric } from '../../stats/metrics.ts';
 import { groupCases, serverTitle, shapeOf } from '../cases.ts';
+import { shownOf } from '../decisive.ts';
 import { type Mark, marksOfCase } from '../marks.ts';
 import {
   formatBytes,
@@ -53,16 +55,18 @@ function verdictTip({ n, pValue, adjustedPValue, effectSize }: Delta): string {
   return `${parts.join('; ')}.`;
 }
 
-function deltaCell(delta: Delta | null | undefined, page: PageData): Content {
-  if (delta === null || delta === undefined) return NONE;
+function deltaCell(item: CaseRecord, metric: ComparedMetric, page: PageData): Content {
+  const shown = shownOf(item, page.record, metric);
+  if (shown === null) return NONE;
+  const { delta, verdict } = shown;
   const { value, low, high } = deltaFigures(delta, page.delta);
   const size = `${signed(formatFixed(value * 100, 1))} %`;
   if (low === null || high === null) return [size, html`<small>no interval</small>`];
   const ends = formatOutwards(low * 100, high * 100, 0);
   return [
-    html`<span class="delta ${toneOf(delta.verdict)}">${size}</span>`,
+    html`<span class="delta ${toneOf(verdict)}">${size}</span>`,
     html`<small>${signed(ends.low)} … ${signed(ends.high)} %</small>`,
-    html`<button type="button" class="verdict ${toneOf(delta.verdict)}" data-tip="${verdictTip(delta)}">${delta.verdict}</button>`,
+    html`<button type="button" class="verdict ${toneOf(verdict)}" data-tip="${verdictTip(delta)}">${verdict}</button>`,
   ];
 }
 
@@ -162,7 +166,7 @@ function throughputColumns(page: PageData): Column[] {
       (item) =>
         item.comparison === null && item.server === record.baseline
           ? html`<span class="none">baseline</span>`
-          : deltaCell(item.comparison?.qps, page),
+          : deltaCell(item, 'qps', page),
     ),
   ];
 }
@@ -258,7 +262,7 @@ function row(item: CaseRecord, columns: readonly Column[], page: PageData, order
       : html`<td ${attributes}>${cell(item)}</td>`;
   });
   const server = page.charts.servers.findIndex((candidate) => candidate.server === item.server);
-  return html`<tr data-order="${order}" data-server="${server}" data-tier="${item.tier}" data-mode="${item.mode}" data-workload="${item.workload}" data-transport="${item.transport}" data-rate="${rateOf(item)}" data-verdict="${item.comparison?.qps.verdict ?? ''}">${cells}</tr>
+  return html`<tr data-order="${order}" data-server="${server}" data-tier="${item.tier}" data-mode="${item.mode}" data-workload="${item.workload}" data-transport="${item.transport}" data-rate="${rateOf(item)}" data-verdict="${shownOf(item, page.record, 'qps')?.verdict ?? ''}">${cells}</tr>
 `;
 }
 
@@ -286,7 +290,7 @@ export function casesTable(page: PageData): Html {
   const columns = columnsOf(page, marksByKey);
   const distinct = (values: readonly string[]) =>
     [...new Set(values)].map((value) => [value, value] as const);
-  const verdicts = cases.flatMap(({ comparison }) => (comparison === null ? [] : [comparison.qps.verdict]));
+  const verdicts = cases.flatMap((item) => shownOf(item, record, 'qps')?.verdict ?? []);
   const explained = [
     ...new Map([...marksByKey.values()].flat().map((mark) => [mark.explanation, mark])).values(),
   ];

@@ -2,7 +2,7 @@
 import type { CaseRecord, RunRecord } from '../../results/record.ts';
 import { deltaFigures } from '../../stats/deltas.ts';
 import { type CaseGroup, groupCases, serverTitle } from '../cases.ts';
-import { decisiveDelta } from '../decisive.ts';
+import { decisiveDelta, isUndecidable, NOT_COMPARED } from '../decisive.ts';
 import { findings } from '../findings.ts';
 import { leadOf } from '../lead.ts';
 import { formatFixed, formatOutwards, signed } from '../numbers.ts';
@@ -15,6 +15,7 @@ import { serverSign } from './signs.ts';
 const TONES = {
   faster: 'good',
   slower: 'bad',
+  [NOT_COMPARED]: 'even',
   less: 'good',
   more: 'bad',
   'no difference shown': 'even',
@@ -29,9 +30,12 @@ function badge(item: CaseRecord, page: PageData): Html {
   const { comparison } = item;
   if (comparison === null) {
     const isBaseline = item.server === page.record.baseline;
-    return html`<span class="badge even">${isBaseline ? 'baseline' : item.summary === null ? 'no result' : 'not compared'}</span>`;
+    return html`<span class="badge even">${isBaseline ? 'baseline' : item.summary === null ? 'no result' : NOT_COMPARED}</span>`;
   }
-  const { metric, delta } = decisiveDelta(item, page.record) ?? { metric: 'qps', delta: comparison.qps };
+  const decisive = decisiveDelta(item, page.record);
+  if (decisive === null || isUndecidable(decisive))
+    return html`<span class="badge even">${NOT_COMPARED}</span>`;
+  const { metric, delta } = decisive;
   const { value, low, high } = deltaFigures(delta, page.delta);
   const size = `${signed(formatFixed(value * 100, 1))} %${metric === 'qps' ? '' : ' CPU'}`;
   if (low === null || high === null) return html`<span class="badge even">${size}, one trial</span>`;
