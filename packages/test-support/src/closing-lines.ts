@@ -6,7 +6,7 @@ export const FIX_COMMAND = 'pnpm bench doctor --fix --for tests';
 
 export interface OtherSuite {
   readonly suite: Suite;
-  /** What this machine lacks. */
+  /** Programs missing on this machine. */
   readonly problems: readonly string[];
 }
 

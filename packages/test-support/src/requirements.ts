@@ -78,7 +78,7 @@ function programsOf<Name extends string>(entries: Readonly<Record<Name, unknown>
   return names;
 }
 
-/** What this machine lacks for the suite. */
+/** Programs of the suite that are missing on this machine. */
 export function problemsOf(suite: Suite): string[] {
   return REQUIREMENTS.filter((requirement) => suiteOf(requirement) === suite).flatMap(
     (requirement) => problemWith(requirement) ?? [],

@@ -66,15 +66,15 @@ it('the files that begin first are there', async () => {
   expect(names).toEqual(expect.arrayContaining([...LONGEST]));
 });
 
-it('every suite has a command, and the README names it', async () => {
+it('every suite has a command, and CONTRIBUTING names it', async () => {
   const { scripts } = JSON.parse(await readFile(new URL('../../../package.json', import.meta.url), 'utf8'));
-  const readme = await readFile(new URL('../../../README.md', import.meta.url), 'utf8');
+  const guide = await readFile(new URL('../../../CONTRIBUTING.md', import.meta.url), 'utf8');
   for (const name of ['all', ...new Set(KINDS.map(({ suite }) => suite))]) {
     const script = name === 'workspace' ? 'test' : `test:${name}`;
     // Behind its own suite a command may run parts of others.
     expect(`${scripts[script]} `.startsWith(`node packages/test-support/src/run.ts ${name} `), script).toBe(
       true,
     );
-    expect(readme.includes(`\`pnpm ${script}\``), script).toBe(true);
+    expect(guide.includes(`\`pnpm ${script}\``), script).toBe(true);
   }
 });

@@ -12,7 +12,7 @@ const OTHER_COMMANDS: readonly (readonly [usage: string, description: string, lo
   ['open [options] <run>', 'open the page of a run in a browser', async () => (await report()).addOpen],
   ['servers [options]', 'list the servers that can be compared, and whether they are installed', async () => (await machine()).addServers],
   ['doctor [options]', 'check what this machine has and what it lacks', async () => (await machine()).addDoctor],
-  ['cleanup [options]', 'remove from a cluster what killed runs left behind', async () => (await machine()).addCleanup],
+  ['cleanup [options]', 'remove leftovers of killed runs from a cluster', async () => (await machine()).addCleanup],
   ['history [options]', 'list runs and imported measurements, newest first', async () => (await history()).addHistory],
   ['compare [options] <run...>', 'compare runs, or sets of their cases, with the first of them', async () => (await history()).addCompare],
   ['trend [options]', 'a figure over time, and where its level changed', async () => (await history()).addTrend],

@@ -24,7 +24,7 @@ export function addDoctor(program: Command, call: Call): void {
     .command('doctor')
     .option('--fix', 'install the missing tools')
     .addOption(
-      new Option('--for <what>', 'what it is looked at for: a run, or the tests of this workspace')
+      new Option('--for <what>', 'check requirements for: run, tests')
         .choices(['run', 'tests'])
         .default('run'),
     )

@@ -20,7 +20,7 @@ function addSharedSettings(command: Command): Command {
 
 const WORKLOAD = [
   '--workload <name>',
-  'the DNS that is meant, NAMESPACE/KIND/NAME (default: that of the cluster)',
+  'the workload that serves cluster DNS, NAMESPACE/KIND/NAME (default: that of the cluster)',
 ] as const;
 const SERVICE = ['--service <name>', 'the Service in front of it (default: the one for its pods)'] as const;
 const LEASE_NAMESPACE = [

@@ -84,8 +84,7 @@ export const MEMORY_SETTINGS = {
   },
   memory: {
     flag: '--memory <amount>',
-    description:
-      'memory that all that runs side by side may use, as expected before (default: half of what the machine has)',
+    description: 'memory budget for everything that runs at once (default: half the memory of the machine)',
     schema: memory,
   },
 } as const satisfies Record<string, Setting>;
