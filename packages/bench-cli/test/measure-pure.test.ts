@@ -4,7 +4,7 @@ import { enforcedAllowance, limitingFactor, loaderAllowance } from '../src/measu
 import { mergeLoads, recordedLoads } from '../src/measure/merge-loads.ts';
 import { addObservations } from '../src/measure/merge-observations.ts';
 import { responseCodeProblem } from '../src/measure/response-codes.ts';
-import { runWarnings } from '../src/measure/warnings.ts';
+import { loadAverageWarnings, runWarnings } from '../src/measure/warnings.ts';
 import { planRun } from '../src/plan/plan.ts';
 import type { CpuLimitMethod, Environment, LoadResult, Observation } from '../src/results/record.ts';
 
@@ -98,6 +98,17 @@ describe('runWarnings', () => {
   it('are none for the defaults on a quiet machine', () => {
     expect(warningsOf({}, 'cgroup-v1-quota')).toBe('');
   });
+  it('do not call the machine busy because of the minute before the run', () => {
+    expect(warningsOf({}, 'cgroup-v1-quota', { loadAverage: 1.5 })).toBe('');
+  });
+  it('name the load average where the trials are not watched', () => {
+    expect(loadAverageWarnings({ ...environment, loadAverage: 0.5 })).toEqual([]);
+    expect(loadAverageWarnings({ ...environment, loadAverage: 1.5 })).toEqual([
+      expect.stringContaining(
+        'load average 1.50 on 2 CPUs); CPU used by other programs during the run was not',
+      ),
+    ]);
+  });
   it.each<[string, Record<string, string>, CpuLimitMethod, Partial<Environment>, string]>([
     ['a fallback', {}, 'affinity', {}, 'not as asked: no right'],
     ['a fraction that affinity cannot hold', { tier: '0.5' }, 'affinity', {}, 'tier 0.5 was not enforced'],
@@ -108,7 +119,6 @@ describe('runWarnings', () => {
       {},
       '2 single, 2 multi need more',
     ],
-    ['a busy machine', {}, 'cgroup-v1-quota', { loadAverage: 1.5 }, 'busy when the run began'],
     [
       'a window larger than the buffer',
       { outstanding: '1000' },

@@ -6,6 +6,7 @@ import { BenchError } from '../errors.ts';
 import { openTrials } from '../measure/open-trials.ts';
 import { prepareRun } from '../measure/prepare.ts';
 import type { TrialContext } from '../measure/trial-context.ts';
+import { loadAverageWarnings } from '../measure/warnings.ts';
 import { type Plan, planRun, type PlannedTrial as ServerTrial } from '../plan/plan.ts';
 import { locateServers } from '../servers/at/index.ts';
 import { loadServers } from '../servers/load.ts';
@@ -152,7 +153,10 @@ export async function openServers({
         'load generator': `${session.loader.kind} ${session.loader.version}`,
         'CPU limits': cpuLimits.method,
       },
-      warnings: warnings({ requested: configuration.cpu, ...cpuLimits }),
+      warnings: [
+        ...warnings({ requested: configuration.cpu, ...cpuLimits }),
+        ...loadAverageWarnings(environment),
+      ],
       [Symbol.asyncDispose]: () => session.close(),
     };
   } catch (error) {

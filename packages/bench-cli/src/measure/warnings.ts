@@ -13,9 +13,6 @@ import type { LoaderChoice } from './session.ts';
  */
 const BYTES_PER_SMALL_DATAGRAM = 1024;
 
-/** A load average above this share of the CPUs before the run means that other programs are busy. */
-const BUSY_SHARE = 0.25;
-
 export function runWarnings(
   configuration: RunConfiguration,
   plan: Plan,
@@ -41,11 +38,6 @@ export function runWarnings(
       `servers and loaders of tier ${tiers} need more than the ${environment.availableCpus} available CPUs: marked "contended"; these figures do not describe the servers alone`,
     );
   }
-  if (environment.loadAverage > environment.availableCpus * BUSY_SHARE) {
-    warnings.push(
-      `the machine was busy when the run began (load average ${environment.loadAverage.toFixed(2)} on ${environment.availableCpus} CPUs)`,
-    );
-  }
   const buffer = environment.socketReceiveBufferBytes?.default;
   const capacity =
     buffer === undefined ? Number.POSITIVE_INFINITY : Math.floor(buffer / BYTES_PER_SMALL_DATAGRAM);
@@ -55,6 +47,20 @@ export function runWarnings(
     );
   }
   return warnings;
+}
+
+/** A load average above this share of the CPUs before the run means that other programs were busy. */
+const BUSY_SHARE = 0.25;
+
+/**
+ * For experiments whose records do not hold what other programs used during the trials. Where they do, that decides whether the
+ * machine was shared (report/neighbours.ts): a load average also counts the minute before, such as the tests that ended then.
+ */
+export function loadAverageWarnings({ loadAverage, availableCpus }: Environment): string[] {
+  if (loadAverage <= availableCpus * BUSY_SHARE) return [];
+  return [
+    `the machine was busy just before the run began (load average ${loadAverage.toFixed(2)} on ${availableCpus} CPUs); CPU used by other programs during the run was not recorded`,
+  ];
 }
 
 /** Says that the built-in loader was used without being requested, for readers who compare with dnsperf's figures. */

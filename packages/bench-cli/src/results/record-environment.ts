@@ -88,7 +88,7 @@ export const environmentSchema = z.object({
   memoryBytes: bytes,
   /** Name of the virtualization, `none` on bare metal, null if unknown. */
   virtualization: z.string().nullable(),
-  /** 1-minute load average when the run began: how busy the machine was otherwise. */
+  /** 1-minute load average when the run began: of the minute before, not of the run. */
   loadAverage: z.number().nonnegative(),
   socketReceiveBufferBytes: z.object({ default: bytes, max: bytes }).nullable(),
   nodeVersion: z.string(),

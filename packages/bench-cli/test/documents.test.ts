@@ -1,0 +1,53 @@
+/** What the documents list is what the program has: commands, servers and workloads. */
+import { readdirSync, readFileSync } from 'node:fs';
+import { expect, it } from 'vitest';
+import { COMMANDS } from '../src/commands/listed.ts';
+import { serverNames } from '../src/servers/registry.ts';
+import { GENERATED_CLUSTER_WORKLOADS } from '../src/workload/cluster-names.ts';
+import { NAMED_WORKLOADS } from '../src/workload/named.ts';
+
+const ROOT = new URL('../../../', import.meta.url);
+const read = (path: string) => readFileSync(new URL(path, ROOT), 'utf8');
+const PAGES = [
+  'README.md',
+  'CONTRIBUTING.md',
+  'k8s/README.md',
+  'results/README.md',
+  ...readdirSync(new URL('docs/', ROOT)).flatMap((name) => (name.endsWith('.md') ? [`docs/${name}`] : [])),
+];
+
+/** Names in backquotes in the first column of the table under this heading. */
+function firstColumn(page: string, heading: string): string[] {
+  const section =
+    read(page)
+      .split(/^#{1,2} /m)
+      .find((text) => text.startsWith(`${heading}\n`)) ?? '';
+  return [...section.matchAll(/^\| (`[^|]*) \|/gm)].flatMap(([, cell = '']) =>
+    [...cell.matchAll(/`([^`]+)`/g)].map(([, name = '']) => name),
+  );
+}
+
+it('docs/servers.md lists every server and variant, and no other', () => {
+  expect(firstColumn('docs/servers.md', 'Servers').toSorted()).toEqual(serverNames().toSorted());
+});
+
+it('docs/axes.md lists every workload, and no other', () => {
+  const listed = firstColumn('docs/axes.md', 'Workloads').filter((name) => !name.startsWith('FILE'));
+  const known = [...NAMED_WORKLOADS, ...GENERATED_CLUSTER_WORKLOADS, 'lookup'];
+  expect(listed.toSorted()).toEqual(known.toSorted());
+});
+
+it.each(PAGES)('%s names no command that bench does not have', (page) => {
+  const known = COMMANDS.map(({ usage }) => usage.split(' ')[0]);
+  const named = [
+    ...read(page).matchAll(
+      /(?:^ {4}|`|&& )(?:sudo )?(?:npx -y )?(?:pnpm(?:@10)? )?bench ([a-z][a-z0-9-]*)/gm,
+    ),
+  ];
+  for (const [text, command] of named) expect(known, text).toContain(command);
+});
+
+it('the README has at most 1,300 words', () => {
+  const readme = read('README.md');
+  expect(readme.split(/\s+/).length).toBeLessThanOrEqual(1300);
+});
