@@ -11,7 +11,7 @@ const OTHER_COMMANDS: readonly (readonly [usage: string, description: string, lo
   ['report [options] <run>', 'render the reports of a run again from its record', async () => (await report()).addReport],
   ['open [options] <run>', 'open the page of a run in a browser', async () => (await report()).addOpen],
   ['servers [options]', 'list the servers that can be compared, and whether they are installed', async () => (await machine()).addServers],
-  ['doctor [options]', 'check what this machine has and what it lacks', async () => (await machine()).addDoctor],
+  ['doctor [options]', 'check this machine for missing programs and rights', async () => (await machine()).addDoctor],
   ['cleanup [options]', 'remove leftovers of killed runs from a cluster', async () => (await machine()).addCleanup],
   ['history [options]', 'list runs and imported measurements, newest first', async () => (await history()).addHistory],
   ['compare [options] <run...>', 'compare runs, or sets of their cases, with the first of them', async () => (await history()).addCompare],

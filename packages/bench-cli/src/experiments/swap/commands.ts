@@ -145,7 +145,7 @@ export function addSwapCommands(program: Command, call: Call): void {
     )
     .option(...LEASE_NAMESPACE)
     .option('--yes-change-cluster-dns', 'agree that the DNS of the cluster is changed')
-    .option('--dry-run', 'print what would be found, changed and put back, and the rights that it takes')
+    .option('--dry-run', 'print the planned changes, the way back and the rights needed; change nothing')
     .option(
       '--read-role <name>',
       'ClusterRole with which CoreDNS reads the cluster (default: system:coredns)',

@@ -70,7 +70,7 @@ async function readTests(world: World, path: string): Promise<readonly TigerTest
   return tests;
 }
 
-/** tiger-bench's settings as ours; flags give what it lacks. @throws BenchError for what cannot be measured */
+/** tiger-bench's settings as ours; flags supply missing settings. @throws BenchError for what cannot be measured */
 export function optionsOf(
   world: Pick<World, 'env'>,
   test: TigerTest,
