@@ -138,7 +138,7 @@ export function howToRead(record: RunRecord, definition: DeltaDefinition): strin
       'Success is completed ÷ sent. NXDOMAIN and REFUSED are answers and count as completed. Latency is the mean of ' +
         'completed queries only, without lost ones.',
       `${NOT_SERVER_LIMITED} marks a throughput that the server did not limit, or not in every trial: it is a lower bound on what the server ` +
-        `can do. ${CONTENDED} marks servers and load generators that had to share cores.`,
+        `can do. Such a throughput, and the latency that mirrors it, gets no verdict: it is *not compared*. ${CONTENDED} marks servers and load generators that had to share cores.`,
       'CPU and memory cover all processes of the server over the whole trial; memory is the proportional set size ' +
         `where the kernel provides it, else the resident set size. ${THROTTLED_EXPLANATION}`,
     ]),
