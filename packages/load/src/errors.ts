@@ -32,6 +32,8 @@ export const ERROR_CODES = {
   E_UNREACHABLE: 'server',
   /** No query was answered. */
   E_NO_ANSWER: 'server',
+  /** No answer was as `--expect` says. */
+  E_UNEXPECTED: 'server',
   E_WRITE_FAILED: 'output',
   E_INTERRUPTED: 'interrupted',
   E_TERMINATED: 'terminated',

@@ -118,6 +118,15 @@ describe('a server', () => {
     expect(counts.malformed + counts.mismatched).toBeGreaterThan(0);
   });
 
+  it('that answers otherwise than expected fails if all answers are wrong', async () => {
+    const { port } = await startServer((query, reply) => reply(answerTo(query)));
+    const args = ['-d', '0.3', '-R', '100', `127.0.0.1:${port}`];
+    const { status, stderr } = await dnscannon(['--expect', 'NXDOMAIN', ...args]);
+    expect(status).toBe(4);
+    expect(stderr).toMatch(/none of \d+ answers of 127\.0\.0\.1 port \d+ was as expected/);
+    expect((await dnscannon(['--expect', 'NOERROR', ...args])).status).toBe(0);
+  });
+
   it('that answers from another address is detected', async () => {
     const other = createSocket('udp4');
     other.bind(0, '127.0.0.2');

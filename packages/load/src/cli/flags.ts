@@ -178,7 +178,7 @@ function addMessage(command: Command): void {
 function addJudgement(command: Command): void {
   group(command, 'Checks:', [
     flag('--expect <codes,addresses>', 'check every answer: NOERROR,NXDOMAIN,127.0.0.1'),
-    new Option('--fail-if <threshold>', "exit with 5 if 'p99>5ms', 'lost>0.1%', 'qps<100000', …").argParser(
+    new Option('--fail-if <threshold>', "exit with 9 if 'p99>5ms', 'lost>0.1%', 'qps<100000', …").argParser(
       (text: string, before: string[] = []) => [...before, text],
     ),
     flag('--find-max', 'search for the highest rate without loss (RFC 8219, section 9)'),

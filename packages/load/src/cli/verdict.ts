@@ -1,6 +1,6 @@
 /** From a result to an exit status and, if that is not 0, the reason. Pure. */
 import { EXIT_STATUS, exitStatusOf, isExplained, renderError } from '@dinodns-bench/program';
-import { loadError } from '../errors.ts';
+import { type LoadError, loadError } from '../errors.ts';
 import { duration, percent, whole } from '../report/numbers.ts';
 import type { CannonResult } from '../result/result.ts';
 import type { Crossed } from '../thresholds/thresholds.ts';
@@ -10,7 +10,7 @@ export interface Judgement {
   readonly message: string | null;
 }
 
-/** A stop is reported before silence, and silence before thresholds: each explains the next. */
+/** A stop is reported before silence, silence before thresholds, and those before wrong answers: each explains the next. */
 export function judge(result: CannonResult, crossed: readonly Crossed[], signal: AbortSignal): Judgement {
   const { reason } = signal;
   if (signal.aborted && isExplained(reason)) {
@@ -20,14 +20,33 @@ export function judge(result: CannonResult, crossed: readonly Crossed[], signal:
     };
   }
   if (result.counts.answered === 0 && result.counts.sent > 0) {
-    const error = loadError('E_NO_ANSWER', ...silence(result));
-    return {
-      status: error.exitStatus,
-      message: renderError(error, { program: 'dnscannon', colours: false }).trimEnd(),
-    };
+    return failed(loadError('E_NO_ANSWER', ...silence(result)));
   }
-  if (crossed.length === 0) return { status: EXIT_STATUS.success, message: null };
-  return { status: EXIT_STATUS.threshold, message: crossed.map(failure).join('\n') };
+  if (crossed.length > 0) return { status: EXIT_STATUS.threshold, message: crossed.map(failure).join('\n') };
+  return areAllWrong(result)
+    ? failed(everythingWrong(result))
+    : { status: EXIT_STATUS.success, message: null };
+}
+
+function failed(error: LoadError): Judgement {
+  return {
+    status: error.exitStatus,
+    message: renderError(error, { program: 'dnscannon', colours: false }).trimEnd(),
+  };
+}
+
+/** Of some wrong answers, `--fail-if 'unexpected>0'` decides. */
+function areAllWrong({ counts }: CannonResult): boolean {
+  const { answered, wrongCode, wrongAddress, unreadable } = counts;
+  return answered > 0 && wrongCode + wrongAddress + unreadable >= answered;
+}
+
+function everythingWrong({ counts, server }: CannonResult): LoadError {
+  return loadError(
+    'E_UNEXPECTED',
+    `none of ${whole(counts.answered)} answers of ${server.address} port ${server.port} was as expected`,
+    'correct the server or --expect',
+  );
 }
 
 /** Why there were no answers, and what to do about it. */
