@@ -76,17 +76,20 @@ function wholeNumber(flag: string): (text: string) => number {
 }
 
 const EXIT_HELP = `
-The first line on standard output means that every worker answers, over every transport:
-  {"ready":true,"address":"127.0.0.1","addresses":["127.0.0.1"],"port":5300,"pid":4711,"workers":1,
-   "udpBackend":"native"}
-SIGTERM or SIGINT stops the server once it has answered what it received; a second one stops it at once.
-SIGHUP reloads the zones while the current ones are served; if that fails, they stay.
+The first line on standard output means that every worker answers, over every
+transport:
+  {"ready":true,"address":"127.0.0.1","addresses":["127.0.0.1"],"port":5300,
+   "pid":4711,"workers":1,"udpBackend":"native"}
+SIGTERM or SIGINT stops the server once it has answered what it received; a
+second one stops it at once. SIGHUP reloads the zones while the current ones are
+served; if that fails, they stay.
 ${exitStatusHelp(['success', 'internal', 'usage', 'environment', 'server', 'interrupted', 'terminated'], {
   success: 'stopped, or help or version shown',
   interrupted: 'stopped at once by a second Ctrl-C (SIGINT)',
   terminated: 'stopped at once by a second SIGTERM',
 })}`;
 
+/** Its flags take half of 80 columns: descriptions are wrapped in the other half, too. */
 function command(): Command {
   return new Command('dinodns-server')
     .description('Serves zone files and generated zones with DinoDNS, over UDP and TCP.')
@@ -254,6 +257,7 @@ function command(): Command {
     .option('--rrl-exempt <network...>', 'networks that are not limited, such as 192.0.2.0/24')
     .addHelpText('after', EXIT_HELP)
     .exitOverride()
+    .configureHelp({ minWidthToWrap: 30 })
     .configureOutput({ outputError: () => undefined });
 }
 

@@ -9,15 +9,16 @@ import type { PlanFlags } from './plan-command.ts';
 export function addCapacityCommands(program: Command, call: Call): void {
   const capacity = program.command('capacity');
   addMeasureCommands(capacity, call);
-  addClusterFlags(capacity.command('plan'))
+  const plan = capacity
+    .command('plan')
     .description(
       'memory, replicas and their YAML, from the size of a cluster and what was measured or published',
     )
-    .option('--from-cluster', 'count pods, services and nodes, and read the DNS pods (read rights only)')
-    .option('--context <name>', 'context of the kubeconfig (default: its current one)')
     .option('--pods <n>', 'pods of the cluster')
     .option('--services <n>', 'services of the cluster')
     .option('--endpoints <n>', 'addresses behind the services (default: every pod is behind one service)')
+    .option('--from-cluster', 'count pods, services and nodes, and read the DNS pods (read rights only)')
+    .option('--context <name>', 'context of the kubeconfig (default: its current one)')
     .option('--lookups-internal <n>', 'lookups of names of the cluster, per second (default: 0)')
     .option('--lookups-external <n>', 'lookups of other names, per second (default: 0)')
     .option('--autopath', 'CoreDNS has the autopath plugin and watches pods')
@@ -45,7 +46,9 @@ export function addCapacityCommands(program: Command, call: Call): void {
     .option('--verify-limit <quantity>', 'verify this memory limit instead of the recommended one: 120Mi')
     .option('--coredns-version <version>', 'version of CoreDNS to plan for and to verify')
     .option('--yaml', 'print a patch with the resources, and the ConfigMap of the autoscaler')
-    .option('--json', 'print the plan as JSON')
+    .option('--json', 'print the plan as JSON');
+  // What is for a cluster only comes last.
+  addClusterFlags(plan)
     .addHelpText('after', call.exitStatusHelp)
     .action(async (flags: PlanFlags) => {
       const { planCommand } = await import('./plan-command.ts');
