@@ -73,21 +73,21 @@ export class Campaign {
   }
 
   /** Runs the seeds and the corpus. Call it once, first. */
-  begin(): void {
+  async begin(): Promise<void> {
     const given = [...this.#target.seeds(), ...(this.#options.corpus ?? [])];
-    for (const input of given) this.#try(input.subarray(0, this.#target.maxBytes));
+    for (const input of given) await this.#try(input.subarray(0, this.#target.maxBytes));
     if (this.#kept.length > 0) return;
     // All seeds fail, or nothing is instrumented: the seeds are still what there is to change.
     for (const input of given) this.#keep(input);
   }
 
   /** Runs changes of one input; false when there is nothing more to learn. */
-  round(): boolean {
+  async round(): Promise<boolean> {
     const kept = this.#pick();
-    kept.comparisons ??= this.#comparisonsOf(kept.input);
+    kept.comparisons ??= await this.#comparisonsOf(kept.input);
     const material = { dictionary: this.#dictionary, corpus: this.#inputs, comparisons: kept.comparisons };
     for (let count = 0; count < ROUND; count++)
-      this.#try(mutate(kept.input, this.#random, material, this.#target.maxBytes));
+      await this.#try(mutate(kept.input, this.#random, material, this.#target.maxBytes));
     return this.findings.length < MAX_FINDINGS;
   }
 
@@ -102,14 +102,14 @@ export class Campaign {
   }
 
   /** The error of an input, if it fails, with as many frames of its stack: they cost more than all else. */
-  #run(input: Buffer, frames = 0): { readonly error: unknown } | undefined {
+  async #run(input: Buffer, frames = 0): Promise<{ readonly error: unknown } | undefined> {
     this.executions++;
     this.#options.onInput?.(input);
     const { stackTraceLimit } = Error;
     Error.stackTraceLimit = frames;
     try {
       // A copy: the input must stay as it is, whatever the code under test does with its own.
-      this.#target.check(Buffer.from(input));
+      await this.#target.check(Buffer.from(input));
     } catch (error) {
       return { error };
     } finally {
@@ -118,38 +118,38 @@ export class Campaign {
     return undefined;
   }
 
-  #comparisonsOf(input: Buffer): readonly Comparison[] {
+  #comparisonsOf(input: Buffer): Promise<readonly Comparison[]> {
     return comparisonsOf(() => this.#run(input));
   }
 
-  #try(input: Buffer): void {
+  async #try(input: Buffer): Promise<void> {
     this.coverage.reset();
-    const failure = this.#run(input);
+    const failure = await this.#run(input);
     if (failure !== undefined) {
-      this.#note(input, this.#run(input, STACK_FRAMES)?.error ?? failure.error);
+      await this.#note(input, (await this.#run(input, STACK_FRAMES))?.error ?? failure.error);
     } else if (this.coverage.add() > 0) {
       this.#keep(input);
       this.#options.onKept?.(input);
     }
   }
 
-  #note(input: Buffer, error: unknown): void {
+  async #note(input: Buffer, error: unknown): Promise<void> {
     const signature = signatureOf(error);
     if (this.#signatures.has(signature)) return;
     this.#signatures.add(signature);
-    const finding = this.#shrunk({ input, error }, signature);
+    const finding = await this.#shrunk({ input, error }, signature);
     this.findings.push(finding);
     this.#options.onFinding?.(finding);
   }
 
   /** Removes as much of the input as still causes the same error. */
-  #shrunk(finding: Finding, signature: string): Finding {
+  async #shrunk(finding: Finding, signature: string): Promise<Finding> {
     let best = finding;
     let left = SHRINK_EXECUTIONS;
     for (let size = best.input.length >> 1; size > 0; size >>= 1) {
       for (let at = 0; at < best.input.length && left > 0; left--) {
         const input = Buffer.concat([best.input.subarray(0, at), best.input.subarray(at + size)]);
-        const failure = this.#run(input, STACK_FRAMES);
+        const failure = await this.#run(input, STACK_FRAMES);
         if (failure !== undefined && signatureOf(failure.error) === signature)
           best = { input, error: failure.error };
         else at += size;

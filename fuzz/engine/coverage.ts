@@ -60,11 +60,11 @@ export const probes = {
 };
 
 /** Runs `action` and returns the operands of its comparisons. */
-export function comparisonsOf(action: () => void): readonly Comparison[] {
+export async function comparisonsOf(action: () => Promise<unknown>): Promise<readonly Comparison[]> {
   const seen: Comparison[] = [];
   comparisons = seen;
   try {
-    action();
+    await action();
   } finally {
     comparisons = undefined;
   }

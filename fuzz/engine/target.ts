@@ -10,8 +10,8 @@ export interface Target {
   readonly dictionary: readonly string[];
   /** Valid and invalid inputs to start from, at least one. */
   seeds(): Buffer[];
-  /** Throws if the code under test breaks a promise for this input. */
-  check(input: Buffer): void;
+  /** Throws, or rejects, if the code under test breaks a promise for this input. */
+  check(input: Buffer): void | Promise<void>;
 }
 
 /** Thrown by `check` if a promise is broken; other errors are crashes. */

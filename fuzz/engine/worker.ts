@@ -45,8 +45,8 @@ async function run(data: WorkerData): Promise<void> {
   };
   const end = performance.now() + seconds * 1000;
   let next = performance.now() + REPORT_SECONDS * 1000;
-  campaign.begin();
-  while (campaign.executions < runs && performance.now() < end && campaign.round()) {
+  await campaign.begin();
+  while (campaign.executions < runs && performance.now() < end && (await campaign.round())) {
     // What targets leave to the event loop must not pile up.
     await nextTurn();
     if (performance.now() < next) continue;

@@ -4,39 +4,16 @@ import type { Socket } from 'node:net';
 import { Duplex } from 'node:stream';
 import { encodeName, encodeOpt, encodeQuery, MAX_MESSAGE_BYTES, TYPE } from '@dinodns-bench/wire';
 import { Cookies } from '../../packages/server-cluster/src/limits/cookies.ts';
-import type { Log } from '../../packages/server-cluster/src/log/log.ts';
 import { readRequest } from '../../packages/server-cluster/src/network/https-message.ts';
 import { RobustTcpNetwork } from '../../packages/server-cluster/src/network/tcp.ts';
 import { MAX_QUERY_BYTES, TcpConnection } from '../../packages/server-cluster/src/network/tcp-connection.ts';
-import { addZones } from '../../packages/server-cluster/src/store/load.ts';
-import { ZoneStore } from '../../packages/server-cluster/src/store/zone-store.ts';
 import { createAnswerTable } from '../../packages/server-cluster/src/table/answer-table.ts';
 import { ensure, type Target } from '../engine/target.ts';
 import { checkReply } from '../reply.ts';
+import { caughtErrors, smallStore } from '../served.ts';
 
 const LENGTH_BYTES = 2;
-const LARGE = Array.from({ length: 60 }, (_none, index) => `${index} ${'x'.repeat(200)}`);
-
-const store = new ZoneStore();
-addZones(store, {
-  zones: () =>
-    [
-      {
-        name: 'z.test',
-        records: [
-          {
-            name: 'z.test',
-            type: 'SOA',
-            ttl: 60,
-            data: { mname: 'n.test', rname: 'h.test', serial: 1, minimum: 60 },
-          },
-          { name: 'a.z.test', type: 'A', ttl: 60, data: '192.0.2.1' },
-          ...LARGE.map((data) => ({ name: 'large.z.test', type: 'TXT', ttl: 60, data: [data] })),
-        ],
-      },
-    ] as never,
-});
-const responder = createAnswerTable(store);
+const responder = createAnswerTable(smallStore());
 
 /** The client's end: what it sends goes in as it comes from a socket, what it gets is kept. */
 class Wire extends Duplex {
@@ -74,13 +51,8 @@ function messagesIn(stream: Buffer): Buffer[] {
   return messages;
 }
 
-const errors: unknown[] = [];
-const log: Log = {
-  info: () => undefined,
-  debug: () => undefined,
-  warn: (fields) => errors.push(fields),
-  error: (fields) => errors.push(fields),
-};
+const caught = caughtErrors();
+const { log } = caught;
 /** Cookies hold the time, which would make two answers differ. */
 class CookiesOfOneSecond extends Cookies {
   override read(...[bytes, offset, query, addresses, addressAt]: Parameters<Cookies['read']>) {
@@ -104,7 +76,7 @@ function serve(stream: Buffer, pieces: readonly number[]): Buffer {
       () => `${connection.bufferedBytes} bytes are kept for a connection`,
     );
   }
-  ensure(errors.length === 0, () => `the barrier caught ${JSON.stringify(errors[0])}`);
+  caught.ensureNone();
   const output = Buffer.concat(wire.got);
   wire.destroy();
   return output;

@@ -37,8 +37,8 @@ async function findingsOf(source: string, rounds: number): Promise<Finding[]> {
     check,
   };
   const campaign = new Campaign(target, { seed: 1 });
-  campaign.begin();
-  for (let round = 0; round < rounds && campaign.findings.length === 0; round++) campaign.round();
+  await campaign.begin();
+  for (let round = 0; round < rounds && campaign.findings.length === 0; round++) await campaign.round();
   return campaign.findings;
 }
 
@@ -116,8 +116,8 @@ describe('a campaign', () => {
           seed: 7,
           onInput: (input) => seen.push(input.toString('hex')),
         });
-        campaign.begin();
-        for (let round = 0; round < 20; round++) campaign.round();
+        await campaign.begin();
+        for (let round = 0; round < 20; round++) await campaign.round();
         return seen;
       }),
     );

@@ -17,6 +17,7 @@ const SHORT: Readonly<Record<string, { readonly runs: number; readonly branches:
   capture: { runs: 10_000, branches: 120 },
   answer: { runs: 1500, branches: 400 },
   stream: { runs: 10_000, branches: 150 },
+  http2: { runs: 400, branches: 460 },
 };
 
 test('every target has its short campaign', () => {
