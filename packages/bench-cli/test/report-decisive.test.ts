@@ -29,8 +29,8 @@ function second({ cases }: RunRecord): CaseRecord {
 
 describe('a comparison at a fixed rate', () => {
   it.each([
-    [0.8, 'used 20 % less CPU per query than'],
-    [1.3, 'used 30 % more CPU per query than'],
+    [0.8, 'used 20.0 % less CPU per query than'],
+    [1.3, 'used 30.0 % more CPU per query than'],
     [1, 'No difference in CPU per query shown between'],
   ])('with %f times the CPU: %s', (ratio, words) => {
     const record = atRate(ratio);

@@ -15,7 +15,7 @@ import { renderGithub } from '../src/report/github.ts';
 import { renderHtml } from '../src/report/html/index.ts';
 import { formats } from '../src/report/index.ts';
 import { renderMarkdown } from '../src/report/markdown.ts';
-import { overallSentence, reservation } from '../src/report/overall.ts';
+import { overallSentence, reservations } from '../src/report/overall.ts';
 import type { ReportFile } from '../src/report/renderer.ts';
 import { filesOf, findFormat, findRenderer } from '../src/report/renderer.ts';
 import { renderTerminal } from '../src/report/terminal.ts';
@@ -85,7 +85,7 @@ it('no report calls a server faster or slower that was not the limit; CPU per qu
   expect(renderComparison(result, 100, new Ansis(0))).toContain('not compared');
 });
 
-it('a post has its reservation as one sentence of the TL;DR', async () => {
+it('a post says at the beginning, and in a sentence, what its figures are not', async () => {
   const record = makeRecord({
     cases: [
       { server: 'coredns', trials: around(1000) },
@@ -93,7 +93,10 @@ it('a post has its reservation as one sentence of the TL;DR', async () => {
     ],
   });
   const { text } = await postOf(record);
-  expect(text).toMatch(/^- Caveat: a throughput was not limited by the server .*\(†\)\.$/m);
+  const [, keep = ''] = text.split('Keep in mind:');
+  expect(keep).toMatch(
+    /^\n\n- DinoDNS may answer more queries per second than shown \(†\): something else was the limit\.\n- .+\n\nRepeat it:/,
+  );
   expect(text).not.toMatch(/^- .?$/m);
 });
 
@@ -109,7 +112,7 @@ describe('the stored reference', () => {
 });
 
 describe('the post for a blog', () => {
-  it('has front matter, an excerpt before the marker, and every section', async () => {
+  it('has front matter, the verdicts before the marker, then their chart, two caveats and the command', async () => {
     const { text } = await postOf(makeRichRecord());
     const matter = parse(text.slice(4, text.indexOf('\n---\n')));
     expect(matter).toMatchObject({
@@ -119,23 +122,18 @@ describe('the post for a blog', () => {
       tags: ['benchmark', 'dns', 'coredns', 'dinodns-stock', 'dinodns', 'knot'],
     });
     const [excerpt = ''] = text.slice(text.indexOf('\n---\n') + 5).split('<!-- truncate -->');
-    expect(excerpt).toContain('We measured CoreDNS 1.0');
+    expect(excerpt).toContain('than CoreDNS');
     expect(excerpt).not.toContain('## ');
-    expect(text.match(/^## .*/gm)).toEqual([
-      '## TL;DR',
-      '## How we measured',
-      '## Results',
-      '## Cost',
-      '## Scaling',
-      '## Within the trials',
-      '## Notes',
-      '## Conclusions',
-      '## Caveats',
-      '## Reproduce',
-    ]);
+    const [beginning = ''] = text.split('## Figures');
+    expect(beginning).toMatch(
+      /<!-- truncate -->\n\n!\[.*\n\nMedians of .*CoreDNS 1\.0.*\n\nKeep in mind:\n\n- .*\n- .*\n\nRepeat it:\n\n```sh\n/,
+    );
+    expect(text.match(/^## .*/gm)).toEqual(['## Figures', '## How we measured', '## Read with care']);
+    // No sentence is there twice, and nothing is named as only programs name it.
+    const sentences = text.match(/^- .{40,}$/gm) ?? [];
+    expect(new Set(sentences).size).toBe(sentences.length);
+    expect(text).not.toMatch(/cgroup-v1-quota|\/tier=/);
     expect(text.match(/^### .*/gm)).toEqual(['### 0.5 CPU', '### 1 CPU', '### 2 CPU']);
-    expect(text).toContain('Δ QPS, relative');
-    expect(text).toContain('Δ QPS, symmetric');
     expect(text).toContain('pnpm bench run --tier 1 --mode single');
     expect(text).toContain('the load generator was at its limit');
   });
@@ -171,6 +169,28 @@ describe('the post for a blog', () => {
     expect(Object.keys(matter)).toEqual(['slug', 'title', 'description', 'date', 'authors', 'tags']);
     expect(matter.slug).toMatch(/^[a-z0-9-]+$/);
   });
+});
+
+it('a run at a fixed rate is told by what queries cost', async () => {
+  const trial = { qps: 2000, latencySeconds: 0.001, limitedBy: 'rate' } as const;
+  const cost = (cpuSecondsPerQuery: number) =>
+    [1, 1.01, 0.99, 1.005, 0.995, 1.002].map((factor) => ({
+      ...trial,
+      cpuSecondsPerQuery: cpuSecondsPerQuery * factor,
+    }));
+  const record = makeRecord({
+    cases: [
+      { server: 'coredns', ratePerSecond: 2000, trials: cost(2e-5) },
+      { server: 'dinodns', ratePerSecond: 2000, trials: cost(1e-5) },
+    ],
+  });
+  const { text } = await postOf(record);
+  const [excerpt = ''] = text.slice(text.indexOf('\n---\n') + 5).split('<!-- truncate -->');
+  expect(excerpt).toContain('DinoDNS spent 50.0 % less CPU time per query than CoreDNS');
+  expect(excerpt).not.toContain('more queries per second');
+  expect(text).toContain('![CPU per query.');
+  expect(text).toContain('The rate was fixed');
+  expect(text).toMatch(/^\| +\| CPU per query \|/m);
 });
 
 describe('what a server was shown to be over all points', () => {
@@ -220,8 +240,8 @@ describe('what a server was shown to be over all points', () => {
       },
     }));
     const noisy = { ...reference, cases };
-    expect(reservation(noisy)).toBe('Caveat: a difference is no larger than the noise floor at every point.');
-    expect(reservation(reference)).toBeNull();
+    expect(reservations(noisy)).toEqual(['A difference is no larger than that between two equal servers.']);
+    expect(reservations(reference)).toEqual([]);
     const [stock, dinodns] = cases.slice(1, 3).map((item) => verdictSentence(item, noisy));
     expect(dinodns).toContain('more); but the baseline differs from itself by as much (noise floor).');
     expect(stock).not.toContain('noise floor');
@@ -235,10 +255,10 @@ describe('what a server was shown to be over all points', () => {
       ],
     });
     expect(overallSentence(record, 'dinodns', 'qps')).toMatch(
-      /^DinoDNS answered more queries per second than CoreDNS at the only point compared: 3\.0 × as many \(95 % interval [\d.]+–[\d.]+\) at tier 1, single\.$/,
+      /^DinoDNS answered 3\.0 × as many queries per second as CoreDNS \(95 % interval [\d.]+–[\d.]+\)\.$/,
     );
     expect(overallSentence(record, 'dinodns', 'cpuSecondsPerQuery')).toMatch(
-      /spent less CPU time per query.* 67 % less/,
+      /^DinoDNS spent 66\.7 % less CPU time per query than CoreDNS \(95 % interval [\d.]+–[\d.]+ %\)\.$/,
     );
   });
 });

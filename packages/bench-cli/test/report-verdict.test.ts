@@ -35,10 +35,10 @@ describe('the sentence about a case', () => {
 
   it('gives a percentage for a small difference, in both directions', () => {
     expect(sentence({ baseline: [1000, 1000, 1000], values: [1200, 1204, 1196] })).toBe(
-      'DinoDNS answered 20 % more queries per second than CoreDNS (95 % interval 19–21 % more).',
+      'DinoDNS answered 20.0 % more queries per second than CoreDNS (95 % interval 19.0–21.0 % more).',
     );
     expect(sentence({ baseline: [1000, 1000, 1000], values: [800, 804, 796] })).toBe(
-      'DinoDNS answered 20 % fewer queries per second than CoreDNS (95 % interval 19–21 % fewer).',
+      'DinoDNS answered 20.0 % fewer queries per second than CoreDNS (95 % interval 19.0–21.0 % fewer).',
     );
   });
 
@@ -76,7 +76,7 @@ describe('the sentence about a case', () => {
     ['unknown', 'what limited DinoDNS is unknown'],
   ] as const)('is about CPU per query where the limit was not the server but: %s', (limitedBy, words) => {
     expect(sentence({ baseline: [100, 100, 101], values: [200, 201, 202], limitedBy })).toBe(
-      'DinoDNS used 50 % less CPU per query than CoreDNS (95 % interval 49–51 % less). ' +
+      'DinoDNS used 50.2 % less CPU per query than CoreDNS (95 % interval 49.7–50.5 % less). ' +
         `DinoDNS answered at least 201 queries per second, CoreDNS 100: ${words}.`,
     );
   });

@@ -101,6 +101,11 @@ export async function reportCommand(world: World, options: ReportOptions): Promi
   const wanted = await checkFormats(asked, found);
   const { directory } = found;
   const opened = await openRun(found);
+  if (opened.header.status !== 'complete' && wanted?.some(({ name }) => name === 'blog') === true) {
+    throw new BenchError('E_USAGE', `--format blog: run ${opened.header.id} is not finished`, {
+      fix: `A post tells of a whole run. \`bench report ${options.run}\` shows what there is, and how to go on.`,
+    });
+  }
   const target = options.to === undefined ? directory : resolve(world.cwd, options.to);
   const look = { ...renderOptions(world, delta ?? opened.delta), post };
   const shorten = (path: string) => relative(world.cwd, path) || path;

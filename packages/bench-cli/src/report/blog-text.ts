@@ -1,20 +1,13 @@
-/** The paragraphs of the blog post: what was measured, how, and what to keep in mind. */
+/** The sentences of the blog post: what was shown, how it was measured, and what to keep in mind. Pure. */
 import type { RunRecord } from '../results/record.ts';
+import type { ComparedMetric } from '../stats/metrics.ts';
+import { listed } from '../text.ts';
 import { groupCases, serverTitle, titleWithVersion } from './cases.ts';
-import { numberSetting } from './facts.ts';
 import { findings } from './findings.ts';
+import { leadOf } from './lead.ts';
 import { explainCaseMarks } from './mark-notes.ts';
-import { cpuLimitSentence, stockNote } from './markdown-facts.ts';
-import { blocks, bullets, code, plain, table } from './markdown-text.ts';
-import { formatBytes, formatCpus } from './numbers.ts';
-import { comparedServers, overallSentence, reservation } from './overall.ts';
+import { comparedServers, overallSentence, reservations } from './overall.ts';
 import { verdictSentence } from './verdict-sentence.ts';
-import { describeWorkload } from './workloads.ts';
-
-export function listed(words: readonly string[]): string {
-  const last = words.at(-1) ?? '';
-  return words.length < 2 ? last : `${words.slice(0, -1).join(', ')} and ${last}`;
-}
 
 /** "CoreDNS 1.15.0, DinoDNS 0.0.13": each with its version once. */
 export function contestants(record: RunRecord): string[] {
@@ -24,28 +17,37 @@ export function contestants(record: RunRecord): string[] {
   });
 }
 
-function machineOf(record: RunRecord): string {
-  const { environment: host } = record;
-  if (record.target === 'kubernetes')
-    return `a Kubernetes cluster (${host.cluster?.version ?? 'unknown version'})`;
-  const virtual = host.virtualization === null || host.virtualization === 'none' ? '' : ', virtual';
-  return `one machine (${host.cpuModel}, ${host.cpuCores} cores${virtual})`;
-}
-
-export function excerpt(record: RunRecord): string {
-  const tiers = [...new Set(record.cases.map(({ tier }) => tier))].map(formatCpus);
-  const modes = [...new Set(record.cases.map(({ mode }) => mode))];
+/** "Medians of 7 interleaved trials of each, on one machine (…)." */
+export function origin(record: RunRecord): string {
+  const { environment: host, target } = record;
   const trials = Math.max(0, ...record.cases.map((item) => item.trials.ok));
-  return (
-    `We measured ${listed(contestants(record))} on ${machineOf(record)}: ` +
-    `${tiers.length === 1 ? `tier ${tiers[0]}` : `tiers ${listed(tiers)}`} (vCPUs), ${listed(modes)} mode, ` +
-    `${trials === 1 ? 'one trial' : `${trials} interleaved trials`} of each.`
-  );
+  const where =
+    target === 'kubernetes'
+      ? `a Kubernetes cluster (${host.cluster?.version ?? 'unknown version'})`
+      : `one machine (${host.cpuModel}, ${host.cpuCores} cores${host.virtualization === null || host.virtualization === 'none' ? '' : ', virtual'})`;
+  const figures = trials === 1 ? 'One trial of each' : `Medians of ${trials} interleaved trials of each`;
+  return `${figures}, of ${listed(contestants(record))}, on ${where}.`;
 }
 
-/** One sentence per server where intervals allow one, else what single trials say. */
-export function throughputSentences(record: RunRecord): string[] {
-  const overall = comparedServers(record).flatMap((server) => overallSentence(record, server, 'qps') ?? []);
+/** Then all servers answer as many queries, and what these cost is the result. */
+export function isAtFixedRate({ cases }: RunRecord): boolean {
+  return cases.length > 0 && cases.every(({ ratePerSecond }) => ratePerSecond !== null);
+}
+
+/**
+ * What was shown: a sentence for each server, about throughput where that was the server's own, else about what a query cost it; where
+ * there are no intervals, what single trials say.
+ */
+export function verdicts(record: RunRecord): string[] {
+  const metrics: readonly ComparedMetric[] = isAtFixedRate(record)
+    ? ['cpuSecondsPerQuery', 'qps']
+    : ['qps', 'cpuSecondsPerQuery'];
+  const overall = comparedServers(record).flatMap(
+    (server) =>
+      metrics
+        .map((metric) => overallSentence(record, server, metric))
+        .find((sentence) => sentence !== null) ?? [],
+  );
   if (overall.length > 0) return overall;
   return groupCases(record).flatMap(({ title, cases }) =>
     cases
@@ -54,81 +56,43 @@ export function throughputSentences(record: RunRecord): string[] {
   );
 }
 
-export function tldr(record: RunRecord): string {
-  const cost = comparedServers(record).flatMap(
-    (server) => overallSentence(record, server, 'cpuSecondsPerQuery') ?? [],
-  );
-  const but = reservation(record);
-  return bullets([...throughputSentences(record), ...cost, ...(but === null ? [] : [but])].map(plain));
+/** The rest of what was shown. */
+export function furtherVerdicts(record: RunRecord): string[] {
+  const told = verdicts(record);
+  const metrics: readonly ComparedMetric[] = ['qps', 'cpuSecondsPerQuery', 'latencySeconds', 'memoryBytes'];
+  const all = metrics
+    .slice(isAtFixedRate(record) ? 1 : 0)
+    .flatMap((metric) =>
+      comparedServers(record).flatMap((server) => overallSentence(record, server, metric) ?? []),
+    );
+  return all.filter((sentence) => !told.includes(sentence));
 }
 
-export function conclusions(record: RunRecord): string {
-  const servers = comparedServers(record);
-  const about = (['qps', 'latencySeconds', 'cpuSecondsPerQuery', 'memoryBytes'] as const).flatMap((metric) =>
-    servers.flatMap((server) => overallSentence(record, server, metric) ?? []),
-  );
-  if (about.length === 0)
-    return 'There are no intervals yet, so nothing can be concluded: measure with more trials.';
-  return blocks('On this machine, with this workload:', bullets(about.map(plain)));
+/** The figures of each server in one sentence; empty where they need a table. */
+export function figureSentence(record: RunRecord): string {
+  return leadOf(record)?.figures ?? '';
 }
 
-export function methodology(record: RunRecord): string {
-  const { workloads, loader } = record;
-  const duration = numberSetting(record, 'duration');
-  const warmup = numberSetting(record, 'warmup') ?? 0;
-  const versions = record.servers.map(({ title, version, components }) => [
-    plain(title),
-    plain(version),
-    plain(
-      Object.entries(components)
-        .map(([name, value]) => `${name} ${value}`)
-        .join(', '),
-    ),
-  ]);
-  const { environment: host } = record;
-  return blocks(
-    bullets([
-      `Load came from ${plain(loader.kind)} ${plain(loader.version)}.`,
-      ...workloads.map(
-        (workload) => `Workload ${code(workload.name)}: ${plain(describeWorkload(workload, record))}`,
-      ),
-      ...(duration === null
-        ? []
-        : [
-            `Each trial starts a fresh server, checks every distinct answer, warms up for ${warmup} s and measures for ${duration} s. A server that gives wrong answers is not measured.`,
-          ]),
-      'Trials are interleaved, so that drift of the machine affects all servers equally; trials of the same round are compared in pairs.',
-      cpuLimitSentence(record),
-      `The machine: ${plain(`${host.cpuModel}, ${host.cpuCores} cores, ${formatBytes(host.memoryBytes)}, ${host.os}, kernel ${host.kernel}`)}.`,
-      plain(record.intervalMethod),
-    ]),
-    versions.length === 0 ? '' : table(['Server', 'Version', 'Components'], versions, [1, 2]),
-  );
+/** What limits the result: what matters most comes first. */
+export function caveats(record: RunRecord): string[] {
+  const servers = record.cases.map(({ server }) => server);
+  return [
+    ...reservations(record),
+    record.target === 'local'
+      ? 'Servers and load generator shared one machine and its loopback interface: no network card was involved, and another machine may rank the servers differently.'
+      : 'The figures are of this cluster on this day: another one may rank the servers differently.',
+    ...(servers.some((server) => /^dinodns\b/.test(server))
+      ? ['The authors of dinodns-bench also maintain DinoDNS: do not trust us, repeat it.']
+      : []),
+    ...(isAtFixedRate(record)
+      ? ['The rate was fixed: how many queries per second they can answer at most was not measured.']
+      : [
+          `The load was a closed loop: ${record.loader.kind} sends its next query when an answer arrives, so a faster server shows a lower latency.`,
+        ]),
+  ];
 }
 
 /** Notes from the marks and from the statistics. */
-export function notes(record: RunRecord): string {
-  const lines = [...explainCaseMarks(record), ...findings(record), ...record.warnings];
-  return bullets([...new Set(lines)].map(plain));
-}
-
-export function caveats(record: RunRecord): string {
-  const loader = record.loader.kind;
-  return blocks(
-    bullets([
-      'The intervals are valid for this machine on this day. Another machine may rank the servers differently.',
-      ...(record.target === 'local'
-        ? [
-            'Servers and load generator share one machine and its loopback interface; no network card was involved.',
-          ]
-        : []),
-      ...(record.cases.every(({ ratePerSecond }) => ratePerSecond !== null)
-        ? []
-        : [
-            `Load is a closed loop: the next query of ${plain(loader)} leaves when an answer arrives, so a faster server shows a lower latency. Latency at a fixed rate is a different measurement.`,
-          ]),
-      'Verdicts are about throughput, latency and cost, not about features or correctness under load beyond the checks above.',
-    ]),
-    stockNote(record),
-  );
+export function notes(record: RunRecord): string[] {
+  return [...new Set([...explainCaseMarks(record), ...findings(record), ...record.warnings])];
 }

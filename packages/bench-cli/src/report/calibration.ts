@@ -1,16 +1,13 @@
 /** What was measured before the first trial, and what was chosen, in sentences. Pure. */
+
 import type { Calibration, CalibrationProbe, RunRecord } from '../results/record.ts';
+import { listed } from '../text.ts';
 import { serverTitle } from './cases.ts';
 import { formatCpus, formatFixed, formatQps } from './numbers.ts';
 
 /** `dnsperf`, `the built-in loader`. */
 function loaderName(kind: string): string {
   return kind === 'builtin' ? 'the built-in load generator' : kind;
-}
-
-function listed(words: readonly string[]): string {
-  const last = words.at(-1) ?? '';
-  return words.length < 2 ? last : `${words.slice(0, -1).join(', ')} and ${last}`;
 }
 
 /** At the beginning of a sentence; the name of a program stays as it is. */

@@ -1,6 +1,8 @@
 /** Facts about a run as rows of plain text, for every report that lists them. */
 import type { RunRecord } from '../results/record.ts';
+import type { CpuLimitMethod } from '../results/record-environment.ts';
 import { formatBytes, formatCpus } from './numbers.ts';
+import { describeWorkload } from './workloads.ts';
 
 export type Fact = readonly [name: string, value: string];
 
@@ -64,4 +66,38 @@ export function settingText(value: unknown): string {
 export function numberSetting({ configuration }: RunRecord, name: string): number | null {
   const value = configuration[name];
   return typeof value === 'number' ? value : null;
+}
+
+const CPU_LIMIT_WORDS: Readonly<Record<Exclude<CpuLimitMethod, 'none'>, string>> = {
+  'cgroup-v2-quota': 'a CPU quota (cgroup v2)',
+  'cgroup-v1-quota': 'a CPU quota (cgroup v1)',
+  'systemd-scope': 'a CPU quota (systemd scope)',
+  affinity: 'it is pinned to them',
+  'pod-limit': 'the CPU limit of its pods',
+};
+
+function cpuLimitSentence({ cpuLimits }: RunRecord): string {
+  const { method, reason } = cpuLimits;
+  const because = reason === null ? '' : ` (${reason})`;
+  if (method === 'none') return `CPU limits were not set${because}: here the tier is only a name.`;
+  return `Each server may use as many CPUs as its tier says: ${CPU_LIMIT_WORDS[method]}${because}.`;
+}
+
+/** How the figures came about, in sentences. */
+export function methodLines(record: RunRecord): string[] {
+  const { workloads, loader } = record;
+  const duration = numberSetting(record, 'duration');
+  const warmup = numberSetting(record, 'warmup') ?? 0;
+  return [
+    ...(duration === null
+      ? []
+      : [
+          `Each trial starts a fresh server, checks every distinct answer, warms up for ${warmup} s and measures for ${duration} s. A server that gives wrong answers is not measured.`,
+        ]),
+    'Trials of the servers are interleaved (A B C, C B A, …), so that a machine that becomes slower slows all of them; trials of the same round are compared in pairs.',
+    ...workloads.map((workload) => `Workload ${workload.name}: ${describeWorkload(workload, record)}`),
+    `Load came from ${loader.kind} ${loader.version}.`,
+    cpuLimitSentence(record),
+    record.intervalMethod,
+  ];
 }

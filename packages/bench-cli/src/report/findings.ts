@@ -9,7 +9,7 @@ import { examineSliceTrends } from '../stats/slice-trend.ts';
 import { MIN_ROUNDS } from '../stats/until.ts';
 import { formatDuration } from '../text.ts';
 import { calibrationNotes } from './calibration.ts';
-import { furtherPoint, serverTitle } from './cases.ts';
+import { furtherPoint, groupCases, serverTitle } from './cases.ts';
 import { counterNotes } from './counters.ts';
 import { lossNotes } from './losses.ts';
 import { neighbourNotes } from './neighbours.ts';
@@ -123,8 +123,21 @@ function aboutSlices(record: RunRecord): string[] {
 /** Maximum number of trials named; the rest is counted. */
 const MAX_NAMED = 4;
 
-function named(keys: readonly string[]): string {
-  const shown = keys.slice(0, MAX_NAMED).join(', ');
+/** "DinoDNS, trial 2", and the point where the run has several. */
+function trialName(record: RunRecord, key: string): string {
+  const at = key.lastIndexOf('#');
+  const item = record.cases.find((candidate) => candidate.key === key.slice(0, at));
+  if (item === undefined) return key;
+  const name =
+    groupCases(record).length === 1 ? serverTitle(record, item.server) : caseName(record, item.key);
+  return `${name}${item.aa && !name.endsWith(')') ? ' (A/A)' : ''}, trial ${key.slice(at + 1)}`;
+}
+
+function named(record: RunRecord, keys: readonly string[]): string {
+  const shown = keys
+    .slice(0, MAX_NAMED)
+    .map((key) => trialName(record, key))
+    .join('; ');
   return keys.length > MAX_NAMED ? `${shown} and ${keys.length - MAX_NAMED} more` : shown;
 }
 
@@ -135,16 +148,20 @@ function aboutTrials(record: RunRecord): string[] {
   const lines: string[] = [];
   if (unsettled.length > 0) {
     const [first] = unsettled;
+    const keys = named(
+      record,
+      unsettled.map(({ key }) => key),
+    );
     const why = first?.steadyState === null ? '' : `; ${first?.steadyState.reason} in the first of them`;
     lines.push(
-      `${unsettled.length} of ${ok.length} trials never settled (${named(unsettled.map(({ key }) => key))})${why}. ` +
+      `${unsettled.length} of ${ok.length} trials never settled (${keys})${why}. ` +
         'Longer trials, or a longer --warmup, would tell whether that is the server.',
     );
   }
   if (outliers.length > 0) {
     lines.push(
       `${outliers.length} ${plural(outliers.length, 'trial lies', 'trials lie')} far from the others in ` +
-        `${plural(outliers.length, 'its case', 'their cases')} (${named(outliers)}). All are included in the figures.`,
+        `${plural(outliers.length, 'its case', 'their cases')} (${named(record, outliers)}). All are included in the figures.`,
     );
   }
   return lines;

@@ -1,7 +1,8 @@
 /** The front matter of a post: YAML that Docusaurus, Hugo and Jekyll read alike. Pure. */
 
 import type { RunRecord } from '../results/record.ts';
-import { listed, throughputSentences } from './blog-text.ts';
+import { listed } from '../text.ts';
+import { verdicts } from './blog-text.ts';
 import { serverTitle } from './cases.ts';
 import { runStatus } from './status.ts';
 
@@ -94,7 +95,7 @@ export function frontMatter(record: RunRecord, post: PostSettings = {}): string 
   const facts = {
     slug: ['dns-benchmark', date, ...serversOf(record)].join('-'),
     title: titleOf(record),
-    description: throughputSentences(record)[0] ?? runStatus(record).headline,
+    description: verdicts(record)[0] ?? runStatus(record).headline,
     date,
     tags: ['benchmark', 'dns', ...serversOf(record)],
     version: record.generator.version,

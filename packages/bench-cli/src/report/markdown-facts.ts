@@ -3,13 +3,12 @@ import type { RunRecord } from '../results/record.ts';
 import type { DeltaDefinition } from '../stats/deltas.ts';
 import { shellCommand } from '../text.ts';
 import { serverTitle } from './cases.ts';
-import { environmentFacts, numberSetting, settingText } from './facts.ts';
+import { environmentFacts, methodLines, settingText } from './facts.ts';
 import { blocks, bullets, code, codeBlock, factTable, plain, table } from './markdown-text.ts';
 import { CONTENDED, NOT_SERVER_LIMITED } from './marks.ts';
 import { formatBytes } from './numbers.ts';
 import { runStatus } from './status.ts';
 import { THROTTLED_EXPLANATION } from './throttling.ts';
-import { describeWorkload } from './workloads.ts';
 
 export function failedTrials(record: RunRecord): string {
   const { failures } = runStatus(record);
@@ -37,41 +36,14 @@ export function stockNote(record: RunRecord): string {
   );
 }
 
-export function cpuLimitSentence({ cpuLimits }: RunRecord): string {
-  const { requested, method, reason } = cpuLimits;
-  const because = reason === null ? '' : ` (${plain(reason)})`;
-  if (method === 'none') return `CPU limits were not set${because}: here the tier is only a name.`;
-  return `CPU limits: ${code(method)}, requested ${code(requested)}${because}.`;
-}
-
 export function method(record: RunRecord): string {
-  const duration = numberSetting(record, 'duration');
-  const warmup = numberSetting(record, 'warmup');
-  const times =
-    duration === null
-      ? []
-      : [
-          `Each trial starts a fresh server, checks every distinct answer, warms up for ${warmup ?? 0} s and measures ` +
-            `for ${duration} s. A server that gives wrong answers is not measured.`,
-        ];
-  const { workloads, loader } = record;
   const command = record.trials.find((trial) => trial.loaderCommands.length > 0)?.loaderCommands[0];
   const settings = Object.entries(record.configuration).map(
     ([name, value]) => [code(name), plain(settingText(value))] as const,
   );
   return blocks(
     '## Method',
-    bullets([
-      ...times,
-      'Trials of the servers are interleaved (A B C, C B A, …), so that drift of the machine affects all equally; trials ' +
-        'of the same round are paired in comparisons.',
-      ...workloads.map(
-        (workload) => `Workload ${code(workload.name)}: ${plain(describeWorkload(workload, record))}`,
-      ),
-      `Load from ${plain(loader.kind)} ${plain(loader.version)}, target ${code(record.target)}.`,
-      cpuLimitSentence(record),
-      plain(record.intervalMethod),
-    ]),
+    bullets(methodLines(record).map(plain)),
     command === undefined
       ? ''
       : blocks('The load generator, in the first trial:', codeBlock(shellCommand(command), 'sh')),

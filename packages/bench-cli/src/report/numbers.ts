@@ -98,9 +98,12 @@ function roundTowards(value: number, digits: number, direction: 'down' | 'up'): 
   return (direction === 'down' ? Math.floor(scaled) : Math.ceil(scaled)) / scale;
 }
 
+/** Whole numbers would make an interval narrower than this look up to twice as wide. */
+const NARROW = 2;
+
 /**
  * The ends of an interval, rounded outwards, so that the text never claims more than the figures. With as few decimals
- * as the size of the ends needs, but enough that an interval that excludes `excluded` still does.
+ * as the size and the distance of the ends need, but enough that an interval that excludes `excluded` still does.
  */
 export function formatOutwards(
   low: number,
@@ -108,7 +111,7 @@ export function formatOutwards(
   excluded: number,
 ): { low: string; high: string; digits: number } {
   const nearestEnd = Math.min(Math.abs(low), Math.abs(high));
-  let digits = nearestEnd >= 10 ? 0 : 1;
+  let digits = nearestEnd >= 10 && high - low >= NARROW ? 0 : 1;
   const excludes = (bottom: number, top: number) => bottom > excluded || top < excluded;
   while (
     digits < 6 &&

@@ -5,8 +5,9 @@
  */
 import type { CaseRecord, Delta, RunRecord } from '../results/record.ts';
 import { type ComparedMetric, DIRECTIONS } from '../stats/metrics.ts';
+import { listed } from '../text.ts';
 import { groupCases, serverTitle } from './cases.ts';
-import { NOT_COMPARED, shownOf } from './decisive.ts';
+import { isLowerBound, NOT_COMPARED, shownOf } from './decisive.ts';
 import { formatFixed, formatOutwards } from './numbers.ts';
 
 interface Words {
@@ -59,17 +60,30 @@ function pointsOf(record: RunRecord, server: string, metric: ComparedMetric): Po
   );
 }
 
-/** `32 % more (95 % interval 25–53 %)` or `1.9 × as many (95 % interval 1.7–2.2)`. */
-function sizeOf({ delta }: Point, words: Words): string {
+/** `32 % more` with `95 % interval 25–53 %`, or `1.9 × as many` with `95 % interval 1.7–2.2`. */
+function sizeOf({ delta }: Point, words: Words): { size: string; interval: string } {
   const { relative, low, high } = delta;
   if (relative >= MULTIPLE_FROM) {
     const ends = formatOutwards(1 + low, 1 + high, 1);
-    return `${formatFixed(1 + relative, ends.digits)} × ${words.as} (95 % interval ${ends.low}–${ends.high})`;
+    return {
+      size: `${formatFixed(1 + relative, ends.digits)} × ${words.as}`,
+      interval: `95 % interval ${ends.low}–${ends.high}`,
+    };
   }
   const [near, far] = relative >= 0 ? [low, high] : [-high, -low];
   const ends = formatOutwards(near * 100, far * 100, 0);
   const word = relative >= 0 ? words.higher : words.lower;
-  return `${formatFixed(Math.abs(relative) * 100, ends.digits)} % ${word} (95 % interval ${ends.low}–${ends.high} %)`;
+  return {
+    size: `${formatFixed(Math.abs(relative) * 100, ends.digits)} % ${word}`,
+    interval: `95 % interval ${ends.low}–${ends.high} %`,
+  };
+}
+
+/** Of the only point: `DinoDNS answered 3.0 × as many queries per second as CoreDNS (95 % interval 2.9–3.1)`. */
+function onlySentence(subject: string, baseline: string, point: Point, words: Words): string {
+  const { size, interval } = sizeOf(point, words);
+  const than = size.includes('×') ? 'as' : 'than';
+  return `${subject} ${size} ${words.noun} ${than} ${baseline} (${interval}).`;
 }
 
 function inSentence(title: string): string {
@@ -84,9 +98,11 @@ function numberOf(points: readonly Point[]): string {
 function spanOf(points: readonly Point[], words: Words): string {
   const sorted = points.toSorted((a, b) => Math.abs(a.delta.relative) - Math.abs(b.delta.relative));
   const ends = points.length === 1 ? sorted : [sorted[0], sorted.at(-1)];
-  const told = ends.flatMap((point) =>
-    point === undefined ? [] : `${sizeOf(point, words)} at ${inSentence(point.title)}`,
-  );
+  const told = ends.flatMap((point) => {
+    if (point === undefined) return [];
+    const { size, interval } = sizeOf(point, words);
+    return `${size} (${interval}) at ${inSentence(point.title)}`;
+  });
   return told.length === 1 ? (told[0] ?? '') : `from ${told.join(' to ')}`;
 }
 
@@ -110,14 +126,16 @@ export function overallSentence(record: RunRecord, server: string, metric: Compa
   const below = points.filter(({ delta }) => delta.verdict === lower);
   const open = points.filter(({ delta }) => delta.verdict !== higher && delta.verdict !== lower);
   const subject = `${name} ${words.verb}`;
+  const [only] = points;
+  if (points.length === 1 && only !== undefined && open.length === 0)
+    return onlySentence(subject, baseline, only, words);
   const whole = (adjective: string) =>
-    `${subject} ${adjective} ${words.noun} than ${baseline} at ` +
-    (points.length === 1 ? 'the only point compared' : `${numberOf(points)} compared`);
+    `${subject} ${adjective} ${words.noun} than ${baseline} at ${numberOf(points)} compared`;
   if (above.length === points.length) return `${whole(words.higher)}: ${spanOf(points, words)}.`;
   if (below.length === points.length) return `${whole(words.lower)}: ${spanOf(points, words)}.`;
   if (open.length === points.length) {
-    const where = points.length === 1 ? `at ${titlesOf(points)}` : `at any of ${points.length} points`;
-    return `No difference in ${words.noun} was shown between ${name} and ${baseline} ${where}.`;
+    const where = points.length === 1 ? '' : ` at any of ${points.length} points`;
+    return `No difference in ${words.noun} was shown between ${name} and ${baseline}${where}.`;
   }
   const sides = [
     ...(above.length > 0 ? [{ adjective: words.higher, side: above }] : []),
@@ -137,15 +155,14 @@ export function comparedServers(record: RunRecord): string[] {
   );
 }
 
-/** The points whose figures do not describe the servers alone, as a sentence; null if there is none. */
-export function reservation(record: RunRecord): string | null {
+/** Why figures do not describe the servers alone, in sentences: what matters most comes first. */
+export function reservations(record: RunRecord): string[] {
+  const isBound = (item: CaseRecord) => item.summary !== null && isLowerBound(item);
   const groups = groupCases(record);
   const contended = groups.filter(({ cases }) =>
     cases.some((item) => item.contended && item.summary !== null),
   );
-  const limited = groups.filter(({ cases }) =>
-    cases.some((item) => item.limitedBy !== 'server' && item.summary !== null),
-  );
+  const limited = groups.filter(({ cases }) => cases.some(isBound));
   const noisy = groups.filter(({ cases }) =>
     cases.some(
       ({ comparison }) =>
@@ -153,17 +170,21 @@ export function reservation(record: RunRecord): string | null {
     ),
   );
   const where = (some: typeof groups) =>
-    some.length === groups.length
-      ? 'at every point'
-      : `at ${some.map(({ title }) => inSentence(title)).join('; ')}`;
-  const parts = [
-    ...(noisy.length > 0 ? [`a difference is no larger than the noise floor ${where(noisy)}`] : []),
+    some.length === groups.length ? '' : ` at ${some.map(({ title }) => inSentence(title)).join('; ')}`;
+  const bounded = limited.flatMap(({ cases }) =>
+    cases.filter(isBound).map(({ server }) => serverTitle(record, server)),
+  );
+  return [
     ...(limited.length > 0
-      ? [`a throughput was not limited by the server (or not in every trial) ${where(limited)} (†)`]
+      ? [
+          `${listed([...new Set(bounded)])} may answer more queries per second than shown (†)${where(limited)}: something else was the limit.`,
+        ]
       : []),
     ...(contended.length > 0
-      ? [`the machine had fewer cores than servers and load generators need ${where(contended)} (‡)`]
+      ? [`The machine had fewer cores than servers and load generators need (‡)${where(contended)}.`]
+      : []),
+    ...(noisy.length > 0
+      ? [`A difference is no larger than that between two equal servers${where(noisy)}.`]
       : []),
   ];
-  return parts.length === 0 ? null : `Caveat: ${parts.join(', and ')}.`;
 }

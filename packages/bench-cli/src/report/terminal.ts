@@ -223,7 +223,14 @@ function leadText(record: RunRecord, columns: number, paint: Paint): string[] {
   const bars = lead.bars.map(
     ({ title, share, value }) => `${title.padEnd(names)}${gap}${bar(share * left)}${gap}${value}`,
   );
-  return [[paint.bold(wrap(lead.sentence, columns, '')), '', ...bars, paint.dim(lead.caption)].join('\n')];
+  return [
+    [
+      paint.bold(wrap(`${lead.figures} ${lead.sentence}`.trim(), columns, '')),
+      '',
+      ...bars,
+      paint.dim(lead.caption),
+    ].join('\n'),
+  ];
 }
 
 function legend(record: RunRecord, options: RenderOptions): string[] {

@@ -2,7 +2,14 @@
 import { frontMatterOf } from '../front-matter.ts';
 import { blocks, bullets, code, codeBlock, factTable, plain, table } from '../markdown-text.ts';
 import type { RenderOptions } from '../renderer.ts';
-import { type Block, cellOf, type DocumentChart, type ReportDocument, type Section } from './document.ts';
+import {
+  type Block,
+  cellOf,
+  type DocumentChart,
+  type ReportDocument,
+  type Section,
+  withoutEmpty,
+} from './document.ts';
 
 /** Where the pictures are, relative to the text; undefined for a text without pictures. */
 export type PicturePath = (chart: DocumentChart) => string | undefined;
@@ -77,16 +84,41 @@ export function documentMarkdown(document: ReportDocument): string {
   return `${text}\n`;
 }
 
-/** The post of a blog: its first paragraph is the description, its pictures lie beside it. */
+/** So many stand at the beginning of a post; the rest is at its end. */
+const FIRST_WARNINGS = 2;
+
+/** The sections without one of their blocks. */
+function without(sections: readonly Section[], taken: readonly (Block | undefined)[]): readonly Section[] {
+  return withoutEmpty(
+    sections.map((section) => ({
+      ...section,
+      blocks: section.blocks.filter((block) => !taken.includes(block)),
+    })),
+  );
+}
+
+/** The post of a blog: the verdict, its picture, what to keep in mind and how to repeat it, then everything else. */
 export function documentPost(document: ReportDocument, { post }: RenderOptions): string {
+  const { sections, findings: found, post: facts } = document;
+  const all = sections.flatMap((section) => section.blocks);
+  const picture = all.find((block) => block.kind === 'chart');
+  const repeat = all.findLast((block) => block.kind === 'code');
+  const pictureOf = ({ name }: DocumentChart) => `./${name}.svg`;
+  const shown = (block: Block | undefined) => (block === undefined ? '' : blockText(block, pictureOf));
+  const told = found.filter(({ sentence }) => sentence !== facts.description);
+  const [first, rest] = [document.warnings.slice(0, FIRST_WARNINGS), document.warnings.slice(FIRST_WARNINGS)];
+  const warned = (title: string, lines: readonly string[]) =>
+    lines.length === 0 ? '' : blocks(title, bullets(lines.map(plain)));
   const text = blocks(
-    frontMatterOf({ ...document.post, title: document.title, version: document.version }, post),
-    plain(document.post.description),
+    frontMatterOf({ ...facts, title: document.title, version: document.version }, post),
+    plain(facts.description),
     '<!-- truncate -->',
-    '## TL;DR',
-    findings(document),
-    warnings(document),
-    ...document.sections.map((section) => sectionText(section, ({ name }) => `./${name}.svg`)),
+    findings({ ...document, findings: told }),
+    shown(picture),
+    warned('Keep in mind:', first),
+    repeat === undefined ? '' : blocks('Repeat it:', shown(repeat)),
+    ...without(sections, [picture, repeat]).map((section) => sectionText(section, pictureOf)),
+    warned('## Read with care', rest),
   );
   return `${text}\n`;
 }

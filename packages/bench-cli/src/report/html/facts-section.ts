@@ -1,34 +1,18 @@
 /** How it was measured, where, with which programs, and how to repeat it. */
 import type { RunRecord } from '../../results/record.ts';
 import { serverTitle } from '../cases.ts';
-import { environmentFacts, type Fact, numberSetting, settingText } from '../facts.ts';
+import { environmentFacts, type Fact, methodLines, settingText } from '../facts.ts';
 import { formatBytes } from '../numbers.ts';
-import { describeWorkload } from '../workloads.ts';
-import { type Content, type Html, html } from './markup.ts';
+import { type Html, html } from './markup.ts';
 import type { PageData } from './page-data.ts';
 
 export function factList(facts: readonly Fact[]): Html {
   return html`<dl class="facts">${facts.map(([name, value]) => html`<div><dt>${name}</dt><dd>${value}</dd></div>`)}</dl>`;
 }
 
-function methodLines(record: RunRecord): Content[] {
-  const { workloads, loader, cpuLimits } = record;
-  const duration = numberSetting(record, 'duration');
-  const because = cpuLimits.reason === null ? '' : ` (${cpuLimits.reason})`;
+function howToRead({ deltaDefinition }: RunRecord): string[] {
   return [
-    ...(duration === null
-      ? []
-      : [
-          `Each trial starts a fresh server, checks every distinct answer, warms up for ${numberSetting(record, 'warmup') ?? 0} s and measures for ${duration} s. A server that gives wrong answers is not measured.`,
-        ]),
-    'Trials of the servers are interleaved, so that drift of the machine affects all equally; trials of the same round are paired in comparisons.',
-    ...workloads.map((workload) => `Workload ${workload.name}: ${describeWorkload(workload, record)}`),
-    `Load from ${loader.kind} ${loader.version}; target ${record.target}.`,
-    cpuLimits.method === 'none'
-      ? `CPU limits were not set${because}: here the tier is only a name.`
-      : `CPU limits: ${cpuLimits.method}, asked for ${cpuLimits.requested}${because}.`,
-    `Differences are ${record.deltaDefinition === 'relative' ? '(value − baseline) ÷ baseline (relative)' : '(value − baseline) ÷ mean of both (symmetric)'} unless the report says otherwise.`,
-    record.intervalMethod,
+    `Differences are ${deltaDefinition === 'relative' ? '(value − baseline) ÷ baseline (relative)' : '(value − baseline) ÷ mean of both (symmetric)'} unless the report says otherwise.`,
     'NXDOMAIN and REFUSED are answers and count as completed. Latency covers completed queries only; lost ones are counted separately.',
   ];
 }
@@ -57,7 +41,7 @@ export function factsSection({ record }: PageData): Html {
   const settings = Object.entries(record.configuration).map(
     ([name, value]): Fact => [name, settingText(value)],
   );
-  return html`<section id="method"><h2>Method</h2><ul class="prose">${methodLines(record).map((line) => html`<li>${line}</li>`)}</ul>
+  return html`<section id="method"><h2>Method</h2><ul class="prose">${[...methodLines(record), ...howToRead(record)].map((line) => html`<li>${line}</li>`)}</ul>
 <details><summary>All settings</summary>${factList(settings)}</details></section>
 <section id="environment"><h2>Environment</h2>${factList(environmentFacts(record))}</section>
 <section id="programs"><h2>Programs</h2>${programs(record)}</section>

@@ -93,7 +93,7 @@ function leadCard(page: PageData): Html {
     ({ server, title, share, value }) => html`<li><span class="who">${serverSign(page, server)}${title}</span>
 <svg class="length" viewBox="0 0 100 8" preserveAspectRatio="none" aria-hidden="true"><rect width="${(share * 100).toFixed(2)}" height="8"/></svg><b>${value}</b></li>`,
   );
-  return html`<div class="card in-short"><p>${prose(lead.sentence)}</p><ul>${bars}</ul><p class="caption">${lead.caption}</p></div>`;
+  return html`<div class="card in-short"><p>${prose(`${lead.figures} ${lead.sentence}`.trim())}</p><ul>${bars}</ul><p class="caption">${lead.caption}</p></div>`;
 }
 
 export function verdicts(page: PageData): Html {
@@ -103,10 +103,10 @@ export function verdicts(page: PageData): Html {
   const notes = [...record.warnings, ...found];
   return html`<section id="verdicts"><h2>What was shown</h2>
 ${leadCard(page)}
+${notes.length > 0 && html`<div class="notice"><b>Read with care</b><ul>${notes.map((note) => html`<li>${prose(note)}</li>`)}</ul></div>`}
 <p class="lead">Against ${serverTitle(record, record.baseline)} of the same tier, mode, workload, transport and rate: throughput where the servers were the limit,
 else CPU per query. A winner is named only where the
 95&nbsp;% interval of the difference leaves out zero; ≈ means that no difference was shown, which is not the same as equal.</p>
 <div class="cards">${groups.map((group) => groupCard(group, page))}</div>
-${notes.length > 0 && html`<div class="notice"><b>Read with care</b><ul>${notes.map((note) => html`<li>${prose(note)}</li>`)}</ul></div>`}
 </section>`;
 }
