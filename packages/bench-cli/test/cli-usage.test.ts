@@ -111,6 +111,13 @@ describe('bench without doing anything', () => {
     ).toBeLessThanOrEqual(80);
   });
 
+  it('says with --dry-run which versions it did not look for', async () => {
+    expect(await world.bench('--dry-run', '--servers', 'coredns@1.11.3,knot,coredns')).toBe(0);
+    expect(world.out()).toMatch(
+      /\nNot checked, since a dry run gets nothing: whether there is coredns@1\.11\.3\n$/,
+    );
+  });
+
   it('prints the plan of --dry-run, starts nothing and writes nothing', async () => {
     expect(await world.bench('matrix', '--dry-run', '--preset', 'blog')).toBe(0);
     expect(world.out()).toContain('54 trials of 2 s warm-up and 10 min measured time: about 9 h 2 min');

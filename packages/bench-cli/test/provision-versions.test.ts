@@ -1,5 +1,7 @@
 /** Versions that a server's name asks for: which exist, and getting another version of the framework. */
 import { readdir } from 'node:fs/promises';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { afterEach, describe, expect, it } from 'vitest';
 import { createProvisioner } from '../src/provision/provisioner.ts';
@@ -41,11 +43,23 @@ describe('the nearest versions', () => {
   });
 });
 
-describe('a version of CoreDNS that does not exist', () => {
-  const list = `echo github.com/coredns/coredns ${KNOWN.map((version) => `v${version}`).join(' ')}`;
+describe('a version of CoreDNS', () => {
+  /** The Go tool as far as bench uses it. What it lists is shorter than what there is, as with some proxies. */
+  const go = (others: string) => `
+case "$*" in
+  *-versions*) echo github.com/coredns/coredns ${KNOWN.map((version) => `v${version}`).join(' ')} ;;
+  *@v1.11.4|*@v1.13.1) echo "\${3}" ;;
+  *) echo "go: ${others}" >&2; exit 1 ;;
+esac`;
+  const absent = go('github.com/coredns/coredns@v1.13.2: invalid version: unknown revision v1.13.2');
 
-  it('is refused with the nearest that do, before anything is got', async () => {
-    const { world } = await machineWith({ go: list });
+  it('is taken where it exists, though a list does not have it', async () => {
+    const { world } = await machineWith({ go: absent });
+    await expect(demandCoredns(world, '1.11.4')).resolves.toBeUndefined();
+  });
+
+  it('that does not exist is refused with the nearest that do, before anything is got', async () => {
+    const { world } = await machineWith({ go: absent });
     await expect(demandCoredns(world, '1.13.2')).rejects.toMatchObject({
       code: 'E_UNKNOWN_SERVER',
       exitStatus: 2,
@@ -56,8 +70,40 @@ describe('a version of CoreDNS that does not exist', () => {
   });
 
   it('passes where nobody can be asked, so that the attempt to get it says why', async () => {
-    const { world } = await machineWith({ go: 'exit 1' });
-    await expect(demandCoredns(world, '1.13.2')).resolves.toBeUndefined();
+    for (const script of ['exit 1', go('reading …/v1.13.2.info: 403 Forbidden')]) {
+      const { world } = await machineWith({ go: script });
+      await expect(demandCoredns(world, '1.13.2')).resolves.toBeUndefined();
+    }
+  });
+
+  it.each([
+    [404, 'rejects'],
+    [410, 'rejects'],
+    [403, 'resolves'],
+    [500, 'resolves'],
+  ] as const)('is asked of the proxy where Go is missing: status %d %s', async (status, outcome) => {
+    const asked: string[] = [];
+    const proxy = createServer((request, response) => {
+      asked.push(request.url ?? '');
+      const found = request.url?.endsWith('/@v/list')
+        ? 'v1.15.0\n'
+        : request.url?.endsWith('/v1.11.3.info')
+          ? '{}'
+          : null;
+      response.writeHead(found === null ? status : 200).end(found ?? '');
+    });
+    await new Promise<void>((resolve) => proxy.listen(0, '127.0.0.1', resolve));
+    closers.push(() => new Promise((resolve) => proxy.close(() => resolve())));
+    const { port } = proxy.address() as AddressInfo;
+    const machine = await emptyMachine({ GOPROXY: `http://127.0.0.1:${port},direct` });
+    closers.push(machine.remove);
+    await expect(demandCoredns(machine.world, '1.11.3')).resolves.toBeUndefined();
+    if (outcome === 'resolves') await expect(demandCoredns(machine.world, '9.9.9')).resolves.toBeUndefined();
+    else
+      await expect(demandCoredns(machine.world, '9.9.9')).rejects.toMatchObject({
+        fix: 'The nearest version is 1.15.0.',
+      });
+    expect(asked).toContain('/github.com/coredns/coredns/@v/v9.9.9.info');
   });
 });
 
@@ -65,7 +111,13 @@ describe('another version of the framework', () => {
   /** npm as far as bench uses it: two versions, of which `install` makes the directories. */
   const npm = `
 case "$1" in
-  view) echo '["0.0.12","0.0.13"]' ;;
+  view)
+    case "$2 $3" in
+      'dinodns versions') echo '["0.0.13"]' ;;
+      'dinodns@0.0.12 version') echo '"0.0.12"' ;;
+      'dinodns@0.1.0 version') echo '{"error":{"code":"E404"}}'; exit 1 ;;
+      *) echo '{"error":{"code":"ECONNREFUSED"}}'; exit 1 ;;
+    esac ;;
   install)
     root=$3
     for last; do :; done
@@ -75,11 +127,13 @@ case "$1" in
     echo "{\\"name\\":\\"dinodns\\",\\"version\\":\\"$version\\"}" > $root/node_modules/dinodns/package.json ;;
 esac`;
 
-  it('is refused with the nearest that exist', async () => {
+  it('is refused with the nearest that exist, only where npm denies it', async () => {
     const { world } = await machineWith({ npm });
+    await expect(demandDinodns(world, '0.0.12')).resolves.toBeUndefined();
+    await expect(demandDinodns(world, '0.0.11')).resolves.toBeUndefined();
     await expect(demandDinodns(world, '0.1.0')).rejects.toMatchObject({
       code: 'E_UNKNOWN_SERVER',
-      fix: 'The nearest versions are 0.0.12, 0.0.13.',
+      fix: 'The nearest version is 0.0.13.',
     });
   });
 

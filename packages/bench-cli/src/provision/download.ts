@@ -20,6 +20,22 @@ export interface DownloadOptions {
 /** A failed download; the message gives the address and the reason. */
 export class DownloadError extends Error {
   override readonly name = 'DownloadError';
+  /** What the server said; null if it said nothing. */
+  readonly status: number | null;
+
+  constructor(url: string, cause: unknown) {
+    super(`${url}: ${reasonOf(cause)}`, { cause });
+    this.status = cause instanceof RefusedError ? cause.status : null;
+  }
+}
+
+class RefusedError extends Error {
+  readonly status: number;
+
+  constructor(status: number) {
+    super(`HTTP status ${status}`);
+    this.status = status;
+  }
 }
 
 function reasonOf(error: unknown): string {
@@ -49,7 +65,7 @@ async function receive(
     const response = await fetch(url, { signal: AbortSignal.any([limit.signal, options.signal]) });
     if (!response.ok) {
       await response.body?.cancel();
-      throw new Error(`HTTP status ${response.status}`);
+      throw new RefusedError(response.status);
     }
     patience = { seconds: STALL_SECONDS, what: 'no more data' };
     const length = Number(response.headers.get('content-length') ?? Number.NaN);
@@ -64,7 +80,7 @@ async function receive(
     if (total !== null && received !== total) throw new Error(`cut off after ${received} of ${total} bytes`);
   } catch (error) {
     options.signal.throwIfAborted();
-    throw new DownloadError(`${url}: ${reasonOf(error)}`, { cause: error });
+    throw new DownloadError(url, error);
   } finally {
     stopWatching();
   }

@@ -25,16 +25,23 @@ export function nearestVersions(version: string, known: readonly string[]): stri
 }
 
 /**
- * @throws BenchError `E_UNKNOWN_SERVER` that names the nearest versions, unless `version` is one of `known`. Null for
- * `known` (nobody could be asked) lets everything pass.
+ * What those say who must know. `known` is null where nobody could be asked, or nobody could tell: a list of versions may be short,
+ * or empty, so that only a question for the version itself can deny it.
  */
-export function demandKnownVersion(what: string, version: string, known: readonly string[] | null): void {
-  if (known === null || known.length === 0 || known.includes(version)) return;
-  const near = nearestVersions(version, known);
+export interface VersionAnswer {
+  readonly known: boolean | null;
+  /** Others to suggest; asked for only where the version is denied. */
+  readonly others: readonly string[];
+}
+
+/** @throws BenchError `E_UNKNOWN_SERVER` that names the nearest versions, if the version is denied. */
+export function demandKnownVersion(what: string, version: string, { known, others }: VersionAnswer): void {
+  if (known !== false) return;
+  const near = nearestVersions(version, others);
   throw new BenchError('E_UNKNOWN_SERVER', `there is no ${what} ${version}`, {
     fix:
       near.length === 0
-        ? `Choose from ${known.join(', ')}.`
+        ? `Choose a version that was released${others.length === 0 ? '' : `: ${others.join(', ')}`}.`
         : `The nearest ${near.length === 1 ? 'version is' : 'versions are'} ${near.join(', ')}.`,
   });
 }

@@ -1,6 +1,7 @@
 /** `bench run` and `bench matrix`: decides the run, and shows its plan or performs it. */
 import { calibrationSeconds, needsCalibration } from '../../measure/needs-calibration.ts';
 import { renderPlan } from '../../plan/render.ts';
+import { listed } from '../../text.ts';
 import type { World } from '../../world.ts';
 import { type DecidedRun, decideRun, type RunOptions } from './decide-run.ts';
 
@@ -18,5 +19,9 @@ export async function runCommand(world: World, options: RunOptions): Promise<num
 
 function planText({ plan, configuration, servers, workloads }: DecidedRun): string {
   const isCalibrated = needsCalibration(configuration, plan, workloads);
-  return renderPlan(plan, configuration, isCalibrated ? calibrationSeconds(servers) : 0);
+  const text = renderPlan(plan, configuration, isCalibrated ? calibrationSeconds(servers) : 0);
+  const named = servers.filter(({ isVersionNamed }) => isVersionNamed).map(({ name }) => name);
+  return named.length === 0
+    ? text
+    : `${text}Not checked, since a dry run gets nothing: whether there is ${listed(named)}\n`;
 }

@@ -16,7 +16,7 @@ import type { World } from '../../world.ts';
 import { COREDNS_VERSION, corednsDirectory, corednsFromCache } from './cache.ts';
 import { corednsFromGo, corednsGoTarget } from './go-install.ts';
 import { corednsArchiveUrl, corednsFromRelease } from './release.ts';
-import { corednsVersions } from './versions.ts';
+import { corednsVersion } from './versions.ts';
 
 const INSTALLED = { name: 'coredns', question: COREDNS_VERSION } as const;
 
@@ -72,7 +72,7 @@ async function demandVersion(world: World, { version }: WantedVersion, signal: A
   const wanted = version ?? DEFAULTS.corednsVersion;
   const here = [await corednsFromCache(world, wanted), await toolFromPath(world, INSTALLED, wanted)];
   if (here.some((attempt) => 'found' in attempt)) return;
-  demandKnownVersion('CoreDNS', wanted, await corednsVersions(world, signal));
+  demandKnownVersion('CoreDNS', wanted, await corednsVersion(world, wanted, signal));
 }
 
 export const corednsProgram: Program = {

@@ -1,30 +1,33 @@
-/** Which versions of CoreDNS exist: what the Go module proxy lists, through the Go tool or over HTTP. */
+/**
+ * Whether a version of CoreDNS exists, by the Go module proxy, through the Go tool or over HTTP. The version itself is asked for:
+ * what a proxy lists may be short.
+ */
 import { findExecutable } from '../../machine/find-executable.ts';
 import { runToEnd } from '../../process.ts';
 import { DownloadError, downloadText } from '../../provision/download.ts';
+import type { VersionAnswer } from '../../provision/versions.ts';
 import type { World } from '../../world.ts';
-import { COREDNS_MODULE } from './go-install.ts';
+import { COREDNS_MODULE, corednsGoTarget } from './go-install.ts';
 
-/** The list is short; a proxy that takes longer is not there. */
-const LIST_SECONDS = 5;
+/** The answers are short; a proxy that takes longer is not there. */
+const ANSWER_SECONDS = 5;
 
 const GO_PROXY = 'https://proxy.golang.org';
 
-const withoutPrefix = (versions: readonly string[]) =>
-  versions.flatMap((version) => (version.startsWith('v') ? [version.slice(1)] : []));
+/** What a proxy says of a version that it does not have, and whoever else it may ask neither (Go modules reference). */
+const DENIED_STATUS: ReadonlySet<number | null> = new Set([404, 410]);
+const DENIED = /: (?:404 Not Found|410 Gone)|unknown revision|no matching versions/;
 
-/** Null if Go is missing or lists nothing. */
-async function listedByGo(world: World): Promise<readonly string[] | null> {
+/** Null if Go is missing. */
+async function askGo(world: World, ...words: readonly string[]) {
   const go = await findExecutable(world, 'go');
   if (go === null) return null;
-  const { code, stdout } = await runToEnd(world, [go, 'list', '-m', '-versions', COREDNS_MODULE], {
+  return runToEnd(world, [go, 'list', '-m', ...words], {
     // Outside every module and workspace, because Go would use its go.mod.
     cwd: '/',
     env: { GOWORK: 'off', GOFLAGS: '' },
-    timeoutSeconds: LIST_SECONDS,
+    timeoutSeconds: ANSWER_SECONDS,
   });
-  const [, ...versions] = stdout.trim().split(/\s+/);
-  return code === 0 && versions.length > 0 ? withoutPrefix(versions) : null;
 }
 
 /** The first proxy of GOPROXY that is an address. */
@@ -33,17 +36,39 @@ function proxyOf({ env }: World): string {
   return (first ?? GO_PROXY).replace(/\/+$/, '');
 }
 
-async function listedByProxy(world: World, signal: AbortSignal): Promise<readonly string[] | null> {
+/** A text of the proxy, or the status with which it refused; null for neither. Rejects only when aborted. */
+async function askProxy(world: World, path: string, signal: AbortSignal): Promise<string | number | null> {
   try {
-    const text = await downloadText(world, `${proxyOf(world)}/${COREDNS_MODULE}/@v/list`, { signal });
-    return withoutPrefix(text.split('\n'));
+    return await downloadText(world, `${proxyOf(world)}/${COREDNS_MODULE}/@v/${path}`, { signal });
   } catch (error) {
-    if (error instanceof DownloadError) return null;
+    if (error instanceof DownloadError) return error.status;
     throw error;
   }
 }
 
-/** Without a leading `v`; null if nobody can be asked within a few seconds. Rejects only when aborted. */
-export async function corednsVersions(world: World, signal: AbortSignal): Promise<readonly string[] | null> {
-  return (await listedByGo(world)) ?? listedByProxy(world, signal);
+async function isKnown(world: World, version: string, signal: AbortSignal): Promise<boolean | null> {
+  const said = await askGo(world, corednsGoTarget(version));
+  if (said?.code === 0) return true;
+  if (said !== null && DENIED.test(said.stderr)) return false;
+  const answer = await askProxy(world, `v${encodeURIComponent(version)}.info`, signal);
+  if (typeof answer === 'string') return true;
+  return DENIED_STATUS.has(answer) ? false : null;
+}
+
+/** Without a leading `v`; as many as are listed. */
+async function listed(world: World, signal: AbortSignal): Promise<readonly string[]> {
+  const said = await askGo(world, '-versions', COREDNS_MODULE);
+  const text = said?.code === 0 ? said.stdout : await askProxy(world, 'list', signal);
+  const words = typeof text === 'string' ? text.trim().split(/\s+/) : [];
+  return words.flatMap((word) => (word.startsWith('v') ? [word.slice(1)] : []));
+}
+
+/** Takes seconds at most. Rejects only when aborted. */
+export async function corednsVersion(
+  world: World,
+  version: string,
+  signal: AbortSignal,
+): Promise<VersionAnswer> {
+  const known = await isKnown(world, version, signal);
+  return { known, others: known === false ? await listed(world, signal) : [] };
 }

@@ -9,13 +9,14 @@ import { readIfThere } from '../../machine/proc-files.ts';
 import { runToEnd } from '../../process.ts';
 import { cacheError, cacheRoot, withStaging } from '../../provision/cache.ts';
 import type { VersionedOptions } from '../../provision/provision.ts';
+import type { VersionAnswer } from '../../provision/versions.ts';
 import type { World } from '../../world.ts';
 
 const PACKAGE = 'dinodns';
 
 /** Three small packages; slow mirrors included. */
 const INSTALL_SECONDS = 120;
-const LIST_SECONDS = 10;
+const ANSWER_SECONDS = 10;
 
 /** What npm keeps of an installation: where each package came from, and its checksum. */
 const LOCK_FILE = 'node_modules/.package-lock.json';
@@ -92,17 +93,31 @@ export async function frameworkFromNpm(
   });
 }
 
-/** What the registry has; null if it cannot be asked within seconds. */
-export async function frameworkVersions(world: World): Promise<readonly string[] | null> {
+/** What `npm view` says as JSON; null if npm is missing, or says nothing that is. */
+async function askNpm(world: World, ...words: readonly string[]): Promise<unknown> {
   const npm = await findExecutable(world, 'npm');
   if (npm === null) return null;
-  const { code, stdout } = await runToEnd(
+  const { stdout } = await runToEnd(
     world,
-    [npm, 'view', PACKAGE, 'versions', '--json', '--fetch-retries=0', `--fetch-timeout=${LIST_SECONDS}000`],
-    { cwd: '/', timeoutSeconds: LIST_SECONDS + 1 },
+    [npm, 'view', ...words, '--json', '--fetch-retries=0', `--fetch-timeout=${ANSWER_SECONDS}000`],
+    { cwd: '/', timeoutSeconds: ANSWER_SECONDS + 1 },
   );
-  if (code !== 0) return null;
-  // npm prints a single version without brackets.
-  const versions = z.union([z.array(z.string()), z.string()]).safeParse(JSON.parse(stdout));
-  return versions.success ? [versions.data].flat() : null;
+  try {
+    return JSON.parse(stdout);
+  } catch {
+    return null;
+  }
+}
+
+// npm prints a single version without brackets, and nothing for a range without a match.
+const versionsSchema = z.union([z.array(z.string()), z.string()]).transform((found) => [found].flat());
+const deniedSchema = z.object({ error: z.object({ code: z.literal('E404') }) });
+
+/** Whether npm's registry has a version of the framework. Takes seconds at most. */
+export async function frameworkVersion(world: World, version: string): Promise<VersionAnswer> {
+  const said = await askNpm(world, `${PACKAGE}@${version}`, 'version');
+  if (versionsSchema.safeParse(said).success) return { known: true, others: [] };
+  if (!deniedSchema.safeParse(said).success) return { known: null, others: [] };
+  const others = versionsSchema.safeParse(await askNpm(world, PACKAGE, 'versions'));
+  return { known: false, others: others.data ?? [] };
 }

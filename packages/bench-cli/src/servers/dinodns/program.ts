@@ -21,7 +21,7 @@ import {
   type FrameworkAttempt,
   frameworkFromCache,
   frameworkFromNpm,
-  frameworkVersions,
+  frameworkVersion,
 } from './framework.ts';
 
 const PACKAGE = '@dinodns-bench/server-cluster';
@@ -114,7 +114,7 @@ async function provide(world: World, { version, ...options }: ProvisionOptions):
 async function demandVersion(world: World, { version }: WantedVersion): Promise<void> {
   if (version === null || version === (await ownFramework(world))) return;
   if ('found' in (await frameworkFromCache(world, version))) return;
-  demandKnownVersion('dinodns', version, await frameworkVersions(world));
+  demandKnownVersion('dinodns', version, await frameworkVersion(world, version));
 }
 
 /** From this workspace, with its framework or another version of it; `executable` is a script for Node.js. */
