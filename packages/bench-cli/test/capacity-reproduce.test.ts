@@ -125,14 +125,14 @@ describe('scaling', () => {
     );
     const found = await reproduced('scaling');
     expect(rowOf(found, 'default, internal: lookups/s').ours[0]).toMatchObject({
-      verdict: null,
+      judgement: null,
       version: '1.15.0',
     });
     const verdicts = [
       'lookups/s: autopath, external ÷ default, external',
       'lookups/s: autopath, internal ÷ default, internal',
       'lookups/s: default, internal ÷ default, external',
-    ].map((name) => rowOf(found, name).ours[0]?.verdict);
+    ].map((name) => rowOf(found, name).ours[0]?.judgement?.verdict);
     // 4.7 with no scatter beside 4.67; half instead of the same; 5.0 beside 5.0006.
     expect(verdicts).toEqual(['same direction', 'contradicted', 'same direction']);
     expect(await world.bench('reproduce', 'scaling')).toBe(0);
@@ -163,7 +163,10 @@ describe('kube-dns', () => {
       '1.145',
       '1.000',
     ]);
-    expect(ratios.at(-1)?.ours[0]?.verdict).toBe('contradicted');
+    expect(ratios.at(-1)?.ours[0]?.judgement).toEqual({
+      verdict: 'contradicted',
+      contradiction: 'no difference',
+    });
     expect(await world.bench('reproduce', 'kube-dns')).toBe(0);
     expect(world.out()).toContain('Ours is not kube-dns, but its caching tier');
   });

@@ -67,6 +67,21 @@ async function portUnderLoad(): Promise<number> {
   return Number(command[command.lastIndexOf('-p') + 1]);
 }
 
+it('a run by the published method, shortened, can be held against the publication', async () => {
+  const servers = ['--servers', 'coredns,dinodns-stock', '--baseline', 'coredns', '--tier', '1'];
+  expect(await world.bench('matrix', '--preset', 'blog', ...servers, ...SHORT, '--trials', '2')).toBe(0);
+  const asJson = async (...argv: string[]) => {
+    const before = world.out().length;
+    expect(await world.bench(...argv, '--json'), world.err()).toBe(0);
+    return JSON.parse(world.out().slice(before));
+  };
+  const { cells } = await asJson('reproduce', 'blog');
+  const measured = cells.filter(({ verdict }: { verdict: string }) => verdict !== 'not measured');
+  expect(measured.map(({ tier }: { tier: number }) => tier)).toEqual([1, 1, 1, 1]);
+  const [compared] = await asJson('compare', 'published/blog', 'latest');
+  expect(compared.cases).toHaveLength(3);
+});
+
 describe('bench run', () => {
   it('measures, saves a record that fits its schema, and writes the report', async () => {
     expect(await world.bench(...SHORT, '--trials', '2')).toBe(0);

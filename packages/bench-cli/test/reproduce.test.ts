@@ -101,6 +101,13 @@ describe('the verdict on a published ratio', () => {
   it.each([
     [0.9, 0.85, 0.95, 'reproduced'],
     [0.9, 0.9, 0.95, 'reproduced'],
+    [1, 0.9, 1.1, 'reproduced'],
+    [1.9, 0.32, 1.94, 'cannot tell'],
+    [0.9, 0.85, 1, 'cannot tell'],
+    // The publication: hardly any difference; ours: several times as many.
+    [1.15, 6.2, 8.9, 'contradicted'],
+    [0.9, 0.3, 0.49, 'contradicted'],
+    [1.3, 6.2, 8.9, 'same direction'],
     [0.9, 0.7, 0.8, 'same direction'],
     [0.9, 0.92, 0.99, 'same direction'],
     [0.9, 0.95, 1.05, 'contradicted'],
@@ -109,7 +116,7 @@ describe('the verdict on a published ratio', () => {
     [1.6, 0.99, 1.3, 'contradicted'],
     [1, 1.1, 1.2, 'contradicted'],
   ] as const)('of %d with our interval from %d to %d is: %s', (published, low, high, verdict) => {
-    expect(verdictOn(published, low, high)).toBe(verdict);
+    expect(verdictOn(published, low, high).verdict).toBe(verdict);
   });
 });
 
@@ -191,6 +198,7 @@ describe('bench reproduce', () => {
     expect(first?.measured?.trials).toBe(TRIALS);
     expect(counts).toEqual({
       reproduced: 2,
+      'cannot tell': 0,
       'same direction': 1,
       contradicted: 3,
       'too few trials': 2,
@@ -213,13 +221,22 @@ describe('bench reproduce', () => {
     expect(counts['not measured']).toBe(14);
   });
 
-  it('takes the baseline where a run has several versions, and says so; variants and rates are other tests', async () => {
+  it('takes cases whose rate never bound, as that of the published method did not', async () => {
+    const atMost = (item: CaseInput) => ({ ...item, ratePerSecond: 1_000_000 });
+    await save([
+      atMost(caseOf('coredns', 1, 'multi', 40_000, 0.002)),
+      atMost(caseOf('dinodns-stock', 1, 'multi', 36_000, 0.0022)),
+    ]);
+    expect((await reproduction(ID)).counts['not measured']).toBe(14);
+  });
+
+  it('takes the baseline where a run has several versions, and says so; variants and rates that bound are other tests', async () => {
     const rows = ['coredns@1.11.3', 'coredns@1.13.1', 'coredns@1.15.0+file'].map((server) =>
       caseOf(server, 2, 'multi', 80_000, 0.001),
     );
     const cases = [
       ...rows,
-      { ...caseOf('dinodns-stock', 2, 'multi', 1, 1), ratePerSecond: 2000 },
+      { ...caseOf('dinodns-stock', 2, 'multi', 2000, 1), ratePerSecond: 2000 },
       caseOf('dinodns-stock', 2, 'multi', 72_000, 0.0011),
     ];
     const folder = join(world.directory, 'results', ID);

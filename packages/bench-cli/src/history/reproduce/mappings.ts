@@ -1,7 +1,7 @@
 /** Which cases of a run stand for the rows of a publication. To make another one reproducible, add a line here. */
 import { parseServerName } from '../../config/server-name.ts';
 import { BenchError } from '../../errors.ts';
-import type { EntryCase } from '../entry.ts';
+import { type EntryCase, valuesOf } from '../entry.ts';
 import type { PublicationName } from '../published.ts';
 import type { Mapping } from './procedure.ts';
 
@@ -11,8 +11,17 @@ function isKind(item: EntryCase, kind: string | null): boolean {
   return name !== null && name.kind === kind && name.variant === null;
 }
 
+/** A server that answers less than this share of the rate is not limited by it. */
+const BOUND_FROM = 0.9;
+
+/** Whether no rate was asked for, or one that never bound, as in the published matrix. */
+function isUnbound(item: EntryCase): boolean {
+  const { ratePerSecond } = item;
+  return ratePerSecond === null || valuesOf(item, 'qps').every((qps) => qps < BOUND_FROM * ratePerSecond);
+}
+
 /**
- * The published matrix: the same kind, tier, mode, workload and transport, without a rate. At tier 1 both modes of
+ * The published matrix: the same kind, tier, mode, workload and transport, without a rate that bound. At tier 1 both modes of
  * CoreDNS are the same test there, so either will do. The baseline of a run comes before other versions of its kind.
  */
 const blog: Mapping = (published, cases) => {
@@ -22,7 +31,7 @@ const blog: Mapping = (published, cases) => {
       item.tier === published.tier &&
       item.workload === published.workload &&
       item.transport === published.transport &&
-      item.ratePerSecond === null,
+      isUnbound(item),
   );
   const isEitherMode = published.tier === 1 && published.server === 'coredns';
   return alike
@@ -30,6 +39,7 @@ const blog: Mapping = (published, cases) => {
     .toSorted(
       (a, b) =>
         Number(b.mode === published.mode) - Number(a.mode === published.mode) ||
+        Number(b.ratePerSecond === null) - Number(a.ratePerSecond === null) ||
         Number(b.isBaseline) - Number(a.isBaseline),
     );
 };

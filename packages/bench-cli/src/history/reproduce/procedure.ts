@@ -17,20 +17,36 @@ import { type Condition, conditionsOf } from './conditions.ts';
 export type Mapping = (published: ImportedCase, cases: readonly EntryCase[]) => readonly EntryCase[];
 
 /**
- * - `reproduced`: our 95 % interval contains the published ratio;
- * - `same direction`: it does not, but all of it lies on the published ratio's side of 1;
- * - `contradicted`: neither, so our interval contains 1 (`no difference`) or lies on the other side (`opposite`);
+ * - `reproduced`: our 95 % interval contains the published ratio, and not 1;
+ * - `cannot tell`: it contains both, so it says nothing about the publication;
+ * - `same direction`: it does not contain the published ratio, but all of it lies on the same side of 1;
+ * - `contradicted`: our interval contains 1 (`no difference`), lies on the other side (`opposite`), or shows a large difference
+ *   where the publication has hardly any (`far more`);
  * - `too few trials`: measured, but without an interval;
  * - `not measured`: the run lacks one of the two cases, or the figure.
  */
 export const REPRODUCTION_VERDICTS = [
   'reproduced',
+  'cannot tell',
   'same direction',
   'contradicted',
   'too few trials',
   'not measured',
 ] as const;
 export type ReproductionVerdict = (typeof REPRODUCTION_VERDICTS)[number];
+
+export const VERDICT_EXPLANATION =
+  'reproduced: our 95 % interval contains the published ratio, and not 1. cannot tell: it contains both. same direction: it does not ' +
+  'contain the published ratio, but all of it is on the same side of 1. contradicted: our interval contains 1 (no difference), is on ' +
+  'the other side (opposite), or is at least a factor of 2 away from 1 where the publication has less than a quarter (far more). too few trials: ' +
+  'measured, but without an interval.';
+
+export type Contradiction = 'no difference' | 'opposite' | 'far more';
+
+/** A published difference below a quarter is told as hardly any. */
+const HARDLY_ANY = 1.25;
+/** And a difference from twice on as large. */
+const LARGE = 2;
 
 export interface PublishedRatio {
   readonly value: number;
@@ -64,8 +80,8 @@ export interface Cell {
   /** Null for `not measured`. */
   readonly measured: MeasuredRatio | null;
   readonly verdict: ReproductionVerdict;
-  /** What contradicts it: our interval contains 1, or lies on the other side. Null for other verdicts. */
-  readonly contradiction: 'no difference' | 'opposite' | null;
+  /** What contradicts it: see `REPRODUCTION_VERDICTS`. Null for other verdicts. */
+  readonly contradiction: Contradiction | null;
 }
 
 export interface Reproduction {
@@ -129,11 +145,32 @@ function publishedRatio({ item, baseline }: PublishedPair, metric: ComparedMetri
   return { value, baseline: reference, ratio: value / reference, delta };
 }
 
+export interface Judgement {
+  readonly verdict: ReproductionVerdict;
+  /** Null for verdicts other than `contradicted`. */
+  readonly contradiction: Contradiction | null;
+}
+
+/** `contradicted: opposite` */
+export function judgementText({ verdict, contradiction }: Judgement): string {
+  return contradiction === null ? verdict : `${verdict}: ${contradiction}`;
+}
+
 /** The verdict on a published ratio, given our interval of it. */
-export function verdictOn(published: number, low: number, high: number): ReproductionVerdict {
-  if (low <= published && published <= high) return 'reproduced';
+export function verdictOn(published: number, low: number, high: number): Judgement {
+  const without = (verdict: ReproductionVerdict) => ({ verdict, contradiction: null });
+  const contradicted = (contradiction: Contradiction) => ({
+    verdict: 'contradicted' as const,
+    contradiction,
+  });
+  const holdsOne = low <= 1 && high >= 1;
+  if (low <= published && published <= high)
+    return without(holdsOne && published !== 1 ? 'cannot tell' : 'reproduced');
+  if (holdsOne) return contradicted('no difference');
+  const isHardlyAny = published < HARDLY_ANY && published > 1 / HARDLY_ANY;
+  if (isHardlyAny && (low >= LARGE || high <= 1 / LARGE)) return contradicted('far more');
   const isSameSide = published > 1 ? low > 1 : published < 1 && high < 1;
-  return isSameSide ? 'same direction' : 'contradicted';
+  return isSameSide ? without('same direction') : contradicted('opposite');
 }
 
 interface Question {
@@ -180,13 +217,12 @@ function measure({ ours, samples }: Question, comparisons: number, seed: string)
 function answer(question: Question, comparisons: number, seed: string): Cell {
   const { pair, metric, published } = question;
   const measured = measure(question, comparisons, `${seed}/${pair.item.key}/${metric}`);
-  const verdict =
+  const judged =
     measured === null
-      ? 'not measured'
+      ? { verdict: 'not measured' as const, contradiction: null }
       : measured.low === null || measured.high === null
-        ? 'too few trials'
+        ? { verdict: 'too few trials' as const, contradiction: null }
         : verdictOn(published.ratio, measured.low, measured.high);
-  const isUndecided = (measured?.low ?? 0) <= 1 && (measured?.high ?? 0) >= 1;
   return {
     title: pair.item.title ?? pair.item.key,
     baselineTitle: pair.baseline.title ?? pair.baseline.key,
@@ -194,8 +230,7 @@ function answer(question: Question, comparisons: number, seed: string): Cell {
     metric,
     published,
     measured,
-    verdict,
-    contradiction: verdict === 'contradicted' ? (isUndecided ? 'no difference' : 'opposite') : null,
+    ...judged,
   };
 }
 
@@ -243,6 +278,7 @@ export function reproduce(published: Published, entry: Entry, mapping: Mapping):
     cells: ordered,
     counts: {
       reproduced: count('reproduced'),
+      'cannot tell': count('cannot tell'),
       'same direction': count('same direction'),
       contradicted: count('contradicted'),
       'too few trials': count('too few trials'),

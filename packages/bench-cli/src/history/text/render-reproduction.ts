@@ -6,9 +6,11 @@ import { METRIC_NAMES } from '../../stats/metrics.ts';
 import { wrapText } from '../../text.ts';
 import {
   type Cell,
+  judgementText,
   REPRODUCTION_VERDICTS,
   type Reproduction,
   type ReproductionVerdict,
+  VERDICT_EXPLANATION,
 } from '../reproduce/procedure.ts';
 import { columnsOf, formatFigure } from './words.ts';
 
@@ -16,9 +18,7 @@ type Paint = InstanceType<typeof Ansis>;
 
 const NOTHING = '–';
 
-const EXPLANATION =
-  'reproduced: our 95 % interval contains the published ratio. same direction: it does not, but all of it is on the ' +
-  'same side of 1. contradicted: neither, because our interval contains 1 (no difference) or is on the other side (opposite). Each interval is that of one comparison: of 20 true ratios, about one is missed.';
+const EXPLANATION = `${VERDICT_EXPLANATION} Each interval is that of one comparison: of 20 true ratios, about one is missed.`;
 
 /** Three decimals: a published difference of 0.1 % shows. */
 function ratioText(ratio: number): string {
@@ -36,15 +36,11 @@ function oursText({ measured }: Cell): string {
   return low === null || high === null ? ratioText(ratio) : `${ratioText(ratio)} ${intervalText(low, high)}`;
 }
 
-/** `contradicted: opposite` */
-function verdictText({ verdict, contradiction }: Cell): string {
-  return contradiction === null ? verdict : `${verdict}: ${contradiction}`;
-}
-
 /** `3 reproduced, 8 in the same direction, 2 contradicted`: what there is none of is omitted. */
 export function countsText({ counts, cells }: Reproduction): string {
   const words: Readonly<Record<ReproductionVerdict, string>> = {
     reproduced: 'reproduced',
+    'cannot tell': 'that our intervals cannot tell',
     'same direction': 'in the same direction',
     contradicted: 'contradicted',
     'too few trials': 'with too few trials',
@@ -94,7 +90,7 @@ function tableLines(result: Reproduction, columns: number, paint: Paint): string
   const sections = sectionsOf(result);
   const rows = sections.flatMap(({ cells }) =>
     cells.flatMap((cell) => [
-      [METRIC_NAMES[cell.metric], ratioText(cell.published.ratio), oursText(cell), verdictText(cell)],
+      [METRIC_NAMES[cell.metric], ratioText(cell.published.ratio), oursText(cell), judgementText(cell)],
     ]),
   );
   const [head = '', ...rest] = columnsOf([['', 'published', 'ours [95 %]', 'verdict'], ...rows], 3, [0, 3]);
@@ -105,7 +101,7 @@ function tableLines(result: Reproduction, columns: number, paint: Paint): string
       ...wrapText(`  ${title}`, columns),
       ...members.map((cell) => {
         const line = rest[used++] ?? '';
-        const text = verdictText(cell);
+        const text = judgementText(cell);
         return `    ${line.slice(0, line.length - text.length)}${paintVerdict(cell.verdict, text, paint)}`;
       }),
     ]);
@@ -156,7 +152,7 @@ function markdownSection({ heading, cells }: Section): string {
       ratioText(published.ratio),
       ours,
       oursText(cell),
-      verdict === 'reproduced' || verdict === 'contradicted' ? `**${verdictText(cell)}**` : verdict,
+      verdict === 'reproduced' || verdict === 'contradicted' ? `**${judgementText(cell)}**` : verdict,
     ];
   });
   return blocks(

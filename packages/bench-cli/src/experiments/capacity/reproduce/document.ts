@@ -1,5 +1,6 @@
 /** Published figures and ours side by side, as a document. Pure. */
 import { publishedRecord } from '../../../history/published.ts';
+import { judgementText, VERDICT_EXPLANATION } from '../../../history/reproduce/procedure.ts';
 import { list, type ReportDocument, table } from '../../../report/document/index.ts';
 import { formatCount, formatFixed, formatTime } from '../../../report/numbers.ts';
 import { BENCH_VERSION } from '../../../version.ts';
@@ -20,6 +21,7 @@ const TONES = {
   reproduced: 'good',
   contradicted: 'bad',
   'same direction': 'warn',
+  'cannot tell': 'even',
   'too few trials': 'even',
   'not measured': 'even',
 } as const;
@@ -27,8 +29,10 @@ const TONES = {
 function cellOf({ unit }: ReproducedRow, figure: OurFigure | undefined) {
   if (figure === undefined) return '–';
   const text = withInterval(figure, SHOW[unit]);
-  const { verdict } = figure;
-  return verdict === null ? text : { text: `${text}: ${verdict}`, tone: TONES[verdict] };
+  const { judgement } = figure;
+  return judgement === null
+    ? text
+    : { text: `${text}: ${judgementText(judgement)}`, tone: TONES[judgement.verdict] };
 }
 
 /** Newest first, as far as they are numbers. */
@@ -84,9 +88,6 @@ const NOTES: Readonly<Record<CapacityPublication, readonly string[]>> = {
   ],
 };
 
-const VERDICTS =
-  'reproduced: our 95 % interval contains the published ratio. same direction: it does not, but all of it is on the same side of 1. contradicted: neither. too few trials: measured, but without an interval.';
-
 function runsOf(sources: Sources): string[] {
   return Object.values(sources).flatMap((source) =>
     source === undefined
@@ -118,7 +119,7 @@ export function capacityReproduction(
       ...(missing.length === 0
         ? []
         : [{ title: 'What is missing, and what measures it', blocks: [list(missing)] }]),
-      { title: 'How to read them', blocks: [list([VERDICTS, ...NOTES[name]])] },
+      { title: 'How to read them', blocks: [list([VERDICT_EXPLANATION, ...NOTES[name]])] },
     ],
     data: { columns: ['figure', 'published'], rows: [] },
     post: { slug: '', description: '', tags: [], date: '' },

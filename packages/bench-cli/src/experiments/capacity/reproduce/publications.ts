@@ -105,7 +105,7 @@ function growthOf({ memory }: Sources): OurFigure[] {
             median: steady.median - fullCache.median,
             low: null,
             high: null,
-            verdict: null,
+            judgement: null,
           },
         ],
   );

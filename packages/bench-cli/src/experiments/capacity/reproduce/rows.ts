@@ -1,5 +1,5 @@
 /** Published figures and ratios beside ours: what a row is, and its verdict. Pure. */
-import { type ReproductionVerdict, verdictOn } from '../../../history/reproduce/procedure.ts';
+import { type Judgement, verdictOn } from '../../../history/reproduce/procedure.ts';
 import { comparePairs, type Pair } from '../../../stats/summarize.ts';
 import type { CapacityRecord } from '../record.ts';
 
@@ -30,7 +30,7 @@ export interface OurFigure {
   readonly low: number | null;
   readonly high: number | null;
   /** For a ratio, that of `bench reproduce`; for a figure of another machine, null. */
-  readonly verdict: ReproductionVerdict | null;
+  readonly judgement: Judgement | null;
 }
 
 export interface ReproducedRow {
@@ -62,7 +62,7 @@ export function ourFigure(
 ): OurFigure[] {
   if (summary === null) return [];
   const { median, low, high } = summary;
-  return [{ version: versionOf(record, server), run: record.id, median, low, high, verdict: null }];
+  return [{ version: versionOf(record, server), run: record.id, median, low, high, judgement: null }];
 }
 
 /** The ratio of the medians with the interval of the paired trials. */
@@ -83,7 +83,10 @@ export function ourRatio(
       median: relative + 1,
       low: interval?.low ?? null,
       high: interval?.high ?? null,
-      verdict: interval === null ? 'too few trials' : verdictOn(published, interval.low, interval.high),
+      judgement:
+        interval === null
+          ? { verdict: 'too few trials', contradiction: null }
+          : verdictOn(published, interval.low, interval.high),
     },
   ];
 }
