@@ -202,6 +202,27 @@ describe('a plan by the published record', () => {
     }
   });
 
+  it('counts endpoints where the line has them apart', () => {
+    const apart = structuredClone(RESULT);
+    const fit = apart.fits.find(
+      ({ server, configuration, figure }) =>
+        server === 'coredns-cluster@1.15.0' && configuration === 'default' && figure === 'steady',
+    );
+    if (fit === undefined) throw new Error('no line');
+    fit.terms.push({ of: 'endpoints', bytes: 1000, low: 900, high: 1100 });
+    fit.covariance = [...fit.covariance.map((row) => [...row, 0]), [0, 0, 0]];
+    const options = { ...OPTIONS, configuration: 'default' } as const;
+    const [together, counting] = [RESULT, apart].map((measured) =>
+      measuredBasis({ ...RECORD, measured }, options),
+    );
+    const size = { pods: 5000, services: 100, endpoints: 5000 };
+    expect([together?.countsEndpoints, counting?.countsEndpoints]).toEqual([false, true]);
+    expect(counting?.steady({ ...size, endpoints: 75_000 }).value).toBeCloseTo(
+      (counting?.steady(size).value ?? 0) + 70,
+      6,
+    );
+  });
+
   it('promises no less than a start of a smaller size needed that was far above the line', () => {
     const odd = structuredClone(RESULT);
     const start = odd.starts.find(({ point }) => point === 'coredns-cluster@1.15.0/default/15820');

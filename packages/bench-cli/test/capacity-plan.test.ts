@@ -321,6 +321,15 @@ describe('is refused with one message and a fix', () => {
     expect(world.out()).toBe('');
   });
 
+  it('a number of endpoints that the line cannot count; the one that it expects is none', async () => {
+    const flags = ['--pods', '5000', '--services', '100', '--basis', 'published'];
+    expect(await world.bench('capacity', 'plan', ...flags, '--endpoints', '75000')).toBe(2);
+    expect(world.err()).toContain('one endpoint for each pod, 5,000, and cannot count 75,000 (published');
+    expect(world.err()).toContain('bench capacity memory --endpoints-per-pod 1,3');
+    expect(world.out()).toBe('');
+    expect(await world.bench('capacity', 'plan', ...flags, '--endpoints', '5000')).toBe(0);
+  });
+
   it('endpoints without services, which they would belong to', async () => {
     const flags = ['--pods', '5', '--services', '0', '--endpoints', '5'];
     expect(await world.bench('capacity', 'plan', ...flags)).toBe(2);

@@ -98,6 +98,7 @@ export function measuredBasis(
     source: `${origin}, run ${record.id} (${details})`,
     formula: formulaOf(steady),
     maxObjects: steady.maxObjects,
+    countsEndpoints: steady.terms.some(({ of }) => of === 'endpoints'),
     steady: along(steady),
     coldStartPeak: at('coldStartPeak'),
     relistPeak: at('relistPeak'),

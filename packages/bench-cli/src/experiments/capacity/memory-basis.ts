@@ -36,6 +36,8 @@ export interface MemoryBasis {
   readonly formula: string;
   /** The largest number of pods and services that was measured. */
   readonly maxObjects: number;
+  /** Whether an endpoint more changes what is expected; else one for each pod is part of what pods cost. */
+  readonly countsEndpoints: boolean;
   /** With a full cache, under queries. */
   steady(size: Size): Expected;
   /** While all objects are read for the first time; null if it was not measured. */
@@ -63,6 +65,7 @@ export function publishedBasis(configuration: Configuration): MemoryBasis {
     source: PUBLISHED_BASIS,
     formula: FORMULAS[configuration],
     maxObjects: MAX_PUBLISHED_OBJECTS,
+    countsEndpoints: false,
     steady: (size) => exactly(megabytesOf(PUBLISHED_LINES[configuration], objectsOf(size))),
     coldStartPeak: () => null,
     relistPeak: () => null,

@@ -1,8 +1,10 @@
 /** `bench capacity plan`: from the size of a cluster to memory, replicas and their YAML, and whether that holds. */
 import { resolve } from 'node:path';
 import { EXIT_STATUS } from '@dinodns-bench/program';
+import { BenchError } from '../../errors.ts';
 import { listenForInterruption } from '../../interruption.ts';
 import { createDisplay } from '../../progress/display.ts';
+import { formatCount } from '../../report/numbers.ts';
 import { writeWhole } from '../../results/write-whole.ts';
 import type { World } from '../../world.ts';
 import { chooseBasis } from './choose-basis.ts';
@@ -10,6 +12,7 @@ import { clusterSettings } from './cluster/cluster-flags.ts';
 import { DEFAULT_MAX_OBJECTS } from './cluster/measure-on-cluster.ts';
 import { countCluster } from './cluster-counts.ts';
 import { bytesOf, type DemandFlags, demandOf, wholeNumber } from './demand.ts';
+import type { MemoryBasis } from './memory-basis.ts';
 import { type CapacityPlan, type Demand, planCapacity, sizeOf } from './plan.ts';
 import { planSvg } from './plan-svg.ts';
 import { planYaml } from './plan-yaml.ts';
@@ -61,6 +64,15 @@ function basisOf(world: World, flags: PlanFlags, demand: Demand) {
   });
 }
 
+/** Why the number of endpoints changes nothing, in words; null where it is counted, or is the one that the line expects. */
+function uncountedEndpoints(demand: Demand, { countsEndpoints, source }: MemoryBasis): string | null {
+  const expected = sizeOf({ ...demand, endpoints: null }).endpoints;
+  const { endpoints } = demand;
+  return countsEndpoints || endpoints === null || endpoints === expected
+    ? null
+    : `the memory line in use has one endpoint for each pod, ${formatCount(expected)}, and cannot count ${formatCount(endpoints)} (${source})`;
+}
+
 async function verify(world: World, flags: PlanFlags, plan: CapacityPlan): Promise<Verification> {
   const display = createDisplay(world.stderr);
   const interruption = listenForInterruption(world, (text) => display.line(text));
@@ -86,7 +98,16 @@ export async function planCommand(world: World, flags: PlanFlags, argv: readonly
   const demand = demandOf(flags, cluster);
   const { basis, throughput, notes } = await basisOf(world, flags, demand);
   const made = planCapacity(demand, basis, throughput);
-  const plan = { ...made, notes: [...notes, ...made.notes] };
+  const uncounted = uncountedEndpoints(demand, basis);
+  if (uncounted !== null && flags.endpoints !== undefined) {
+    throw new BenchError('E_USAGE', `--endpoints: ${uncounted}`, {
+      fix: 'Measure them apart (bench capacity memory --endpoints-per-pod 1,3), or omit --endpoints if most pods are in one service.',
+    });
+  }
+  const plan = {
+    ...made,
+    notes: [...notes, ...(uncounted === null ? [] : [`${uncounted}.`]), ...made.notes],
+  };
   if (flags.chart !== undefined) {
     const path = resolve(world.cwd, flags.chart);
     await writeWhole(world.fs, world.processes.ownPid, path, await planSvg(plan, basis));
