@@ -54,6 +54,7 @@ export {
 export { INTERNAL_MIX, internalQuestions, type Mix, type QuestionKind } from './names/mix.ts';
 export type { AnswerRecord, Expected, Question, QuestionType } from './names/question.ts';
 export {
+  type Behaviour,
   startUpstream,
   type Upstream,
   type UpstreamOptions,

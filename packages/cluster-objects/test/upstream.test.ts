@@ -1,6 +1,6 @@
 /** The upstream over UDP and TCP: its answers, and its delay. */
 import * as dnsPacket from 'dns-packet';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { defineExternal, externalQuestions, startUpstream, type Upstream } from '../src/index.ts';
 import { ask, askTcp, differences, encodeQuestion } from './support/dns.ts';
 
@@ -50,6 +50,53 @@ it('gives the SOA record that lets a name that does not exist be cached, and EDN
 describe('a delay that is no delay', () => {
   it.each([-1, 11, Number.NaN])('%d s is refused', async (delaySeconds) => {
     await expect(startUpstream({ external, delaySeconds })).rejects.toMatchObject({ code: 'E_USAGE' });
+  });
+});
+
+describe('an upstream that changes', () => {
+  const slowly = (delaySeconds: number) => ({ kind: 'answer', delaySeconds }) as const;
+  const codeOf = async () => (await ask(upstream.port, { name: 'www1.example.org', type: 'A' })).rcode;
+  afterEach(() => upstream.behave(slowly(0)));
+
+  it.each(['SERVFAIL', 'REFUSED'] as const)(
+    'answers everything with %s, and then as before',
+    async (code) => {
+      upstream.behave({ kind: 'error', code });
+      const query = encodeQuestion('www1.example.org', 'A');
+      expect(dnsPacket.decode(await askTcp(upstream.port, query))).toMatchObject({
+        rcode: code,
+        answers: [],
+      });
+      await expect(codeOf()).rejects.toThrow(code);
+      upstream.behave(slowly(0));
+      expect(await codeOf()).toBe('NOERROR');
+    },
+  );
+
+  it('is silent, and does not answer later what came meanwhile', async () => {
+    upstream.behave({ kind: 'silent' });
+    const before = upstream.answered.udp;
+    await expect(ask(upstream.port, { name: 'www1.example.org', type: 'A' }, 200)).rejects.toThrow(
+      'no answer',
+    );
+    upstream.behave(slowly(0));
+    expect(await codeOf()).toBe('NOERROR');
+    expect(upstream.answered.udp).toBe(before + 1);
+  });
+
+  it('lets no query wait for slower ones that came before', async () => {
+    const order: string[] = [];
+    upstream.behave(slowly(0.5));
+    const slow = codeOf().then(() => order.push('slow'));
+    await new Promise((resolve) => setTimeout(resolve, 50));
+    upstream.behave(slowly(0.01));
+    await codeOf().then(() => order.push('fast'));
+    await slow;
+    expect(order).toEqual(['fast', 'slow']);
+  });
+
+  it('refuses a delay out of range', () => {
+    expect(() => upstream.behave(slowly(11))).toThrow('the delay cannot be 11 s');
   });
 });
 

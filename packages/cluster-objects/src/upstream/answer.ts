@@ -58,13 +58,14 @@ export class Answerer {
     this.#soa = soaRecord(ttl);
   }
 
-  /** The reply to the message at `start`; null for what must not be answered. */
-  answer(bytes: Uint8Array, start: number, length: number): Buffer | null {
+  /** The reply to the message at `start`, with the error `error` unless that is null; null for what must not be answered. */
+  answer(bytes: Uint8Array, start: number, length: number, error: number | null): Buffer | null {
     const reader = this.#reader;
     const code = reader.read(bytes, start, length);
     if (code === IGNORE) return null;
     const question = Buffer.from(bytes.subarray(start + HEADER_BYTES, start + reader.questionEnd));
     if (code !== GOOD) return this.#reply(bytes, start, code % 16, question, [], []);
+    if (error !== null) return this.#reply(bytes, start, error, question, [], []);
     const name = canonicalKey(nameText(question));
     // The root exists: CoreDNS asks for it to see whether its upstream is alive.
     const addresses = name === '' ? [] : this.#external.addressesOf(name);

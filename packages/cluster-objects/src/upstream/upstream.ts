@@ -6,7 +6,7 @@ import { once } from 'node:events';
 import { createServer, type Server, type Socket } from 'node:net';
 import { type Batch, openUdpSocket, type Peer, type UdpSocket } from '@dinodns-bench/batched-udp';
 import { messageOf } from '@dinodns-bench/program';
-import { MAX_MESSAGE_BYTES } from '@dinodns-bench/wire';
+import { MAX_MESSAGE_BYTES, RCODE } from '@dinodns-bench/wire';
 import { ClusterError } from '../errors.ts';
 import type { External } from '../names/external.ts';
 import { Answerer } from './answer.ts';
@@ -25,6 +25,12 @@ export interface UpstreamOptions {
   readonly port?: number;
 }
 
+/** How it answers from now on: as it should after a delay, not at all, or every query with an error. */
+export type Behaviour =
+  | { readonly kind: 'answer'; readonly delaySeconds: number }
+  | { readonly kind: 'silent' }
+  | { readonly kind: 'error'; readonly code: 'SERVFAIL' | 'REFUSED' };
+
 export interface Upstream {
   readonly address: string;
   readonly port: number;
@@ -32,6 +38,11 @@ export interface Upstream {
   readonly backend: string;
   /** Queries that were answered so far. */
   readonly answered: { readonly udp: number; readonly tcp: number };
+  /**
+   * Changes what happens to queries that arrive from now on; those that are delayed are still answered.
+   * @throws ClusterError `E_USAGE` for a delay out of range
+   */
+  behave(behaviour: Behaviour): void;
   /** Frees the port; answers that are still delayed are dropped. Safe to call twice. */
   close(): Promise<void>;
 }
@@ -47,26 +58,50 @@ interface Reply {
 class Serving {
   readonly answered = { udp: 0, tcp: 0 };
   readonly #answerer: Answerer;
-  readonly #delay: number;
-  readonly #queue: DelayQueue<Reply>;
+  #behaviour: Behaviour;
+  /** One for each delay, since a queue is in order of time. */
+  readonly #queues = new Map<number, DelayQueue<Reply>>();
   udp: UdpSocket | undefined;
 
   constructor({ external, delaySeconds = 0, ttl = 30 }: UpstreamOptions) {
     this.#answerer = new Answerer(external, ttl);
-    this.#delay = delaySeconds * 1000;
-    this.#queue = new DelayQueue((replies) => {
-      for (const { bytes, send } of replies) send(bytes);
-      this.udp?.flush();
-    });
+    this.#behaviour = { kind: 'answer', delaySeconds };
+  }
+
+  behave(behaviour: Behaviour): void {
+    this.#behaviour = behaviour;
   }
 
   close(): void {
-    this.#queue.close();
+    for (const queue of this.#queues.values()) queue.close();
+  }
+
+  #queueFor(delaySeconds: number): DelayQueue<Reply> {
+    const known = this.#queues.get(delaySeconds);
+    if (known !== undefined) return known;
+    const queue = new DelayQueue<Reply>((replies) => {
+      for (const { bytes, send } of replies) send(bytes);
+      this.udp?.flush();
+    });
+    this.#queues.set(delaySeconds, queue);
+    return queue;
+  }
+
+  /** Null for what gets no answer. */
+  #answer(bytes: Uint8Array, start: number, length: number): Buffer | null {
+    const behaviour = this.#behaviour;
+    if (behaviour.kind === 'silent') return null;
+    return this.#answerer.answer(
+      bytes,
+      start,
+      length,
+      behaviour.kind === 'error' ? RCODE[behaviour.code] : null,
+    );
   }
 
   onBatch(batch: Batch): void {
     for (let i = 0; i < batch.count; i++) {
-      const bytes = this.#answerer.answer(batch.bytes, batch.offsets[i] ?? 0, batch.lengths[i] ?? 0);
+      const bytes = this.#answer(batch.bytes, batch.offsets[i] ?? 0, batch.lengths[i] ?? 0);
       if (bytes === null) continue;
       this.answered.udp++;
       const age = batch.ages[i] ?? 0;
@@ -85,8 +120,9 @@ class Serving {
   }
 
   #reply(reply: Reply, arrived: number): void {
-    if (this.#delay === 0) reply.send(reply.bytes);
-    else this.#queue.push(reply, arrived + this.#delay);
+    const delay = this.#behaviour.kind === 'answer' ? this.#behaviour.delaySeconds : 0;
+    if (delay === 0) reply.send(reply.bytes);
+    else this.#queueFor(delay).push(reply, arrived + delay * 1000);
   }
 
   onConnection(socket: Socket): void {
@@ -103,7 +139,7 @@ class Serving {
     let rest = received;
     while (rest.length >= 2 && rest.length >= 2 + rest.readUInt16BE()) {
       const end = 2 + rest.readUInt16BE();
-      const bytes = this.#answerer.answer(rest, 2, end - 2);
+      const bytes = this.#answer(rest, 2, end - 2);
       rest = rest.subarray(end);
       if (bytes === null || bytes.length > MAX_MESSAGE_BYTES) continue;
       this.answered.tcp++;
@@ -151,15 +187,18 @@ async function openBoth(serving: Serving, tcp: Server, address: string, port: nu
   }
 }
 
+function demandDelay(seconds: number): void {
+  if (seconds >= 0 && seconds <= MAX_DELAY_SECONDS) return;
+  const problem = `the delay cannot be ${seconds} s`;
+  throw new ClusterError('E_USAGE', 'the upstream', [
+    { problem, fix: `give 0 to ${MAX_DELAY_SECONDS} seconds` },
+  ]);
+}
+
 /** Starts one. @throws ClusterError `E_LISTEN`, or `E_USAGE` for a delay out of range */
 export async function startUpstream(options: UpstreamOptions): Promise<Upstream> {
   const { address = '127.0.0.1', port = 0, delaySeconds = 0 } = options;
-  if (!(delaySeconds >= 0 && delaySeconds <= MAX_DELAY_SECONDS)) {
-    const problem = `the delay cannot be ${delaySeconds} s`;
-    throw new ClusterError('E_USAGE', 'the upstream', [
-      { problem, fix: `give 0 to ${MAX_DELAY_SECONDS} seconds` },
-    ]);
-  }
+  demandDelay(delaySeconds);
   const serving = new Serving(options);
   const connections = new Set<Socket>();
   const tcp = createServer((socket) => {
@@ -176,6 +215,10 @@ export async function startUpstream(options: UpstreamOptions): Promise<Upstream>
     port: udp.local.port,
     backend: udp.backend,
     answered: serving.answered,
+    behave(behaviour) {
+      if (behaviour.kind === 'answer') demandDelay(behaviour.delaySeconds);
+      serving.behave(behaviour);
+    },
     async close() {
       serving.close();
       await udp.close();
