@@ -1,5 +1,5 @@
 /** What `driver.ts` reports to its parent: one JSON value per line on standard output. */
-import type { CannonResult } from './result/result.ts';
+import type { CannonResult, Interval } from './result/result.ts';
 
 export type DriverEvent =
   /** The first query has left. */
@@ -12,6 +12,10 @@ export type DriverEvent =
       readonly sent: number;
       readonly answered: number;
       readonly lost: number;
+      /** Of its answers: by response code, the longest latency, and when those without an error came, as in `Interval`. */
+      readonly codes: Interval['codes'];
+      readonly slowestSeconds: number | null;
+      readonly goodSeconds: Interval['goodSeconds'];
     }
   | { readonly event: 'result'; readonly result: CannonResult }
   | { readonly event: 'error'; readonly code: string; readonly message: string; readonly fix: string };

@@ -31,9 +31,10 @@ try {
   await run.started;
   passed?.tell('started');
   tell({ event: 'started' });
-  for await (const { toSeconds, qps, counts } of run) {
+  for await (const { toSeconds, qps, counts, codes, latencySeconds, goodSeconds } of run) {
     const { sent, answered, lost } = counts;
-    tell({ event: 'interval', toSeconds, qps, sent, answered, lost });
+    const slowestSeconds = latencySeconds?.max ?? null;
+    tell({ event: 'interval', toSeconds, qps, sent, answered, lost, codes, slowestSeconds, goodSeconds });
   }
   const result = await run.result;
   passed?.tell('ended');

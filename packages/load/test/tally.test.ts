@@ -41,4 +41,25 @@ describe('an interval', () => {
     expect(sums()).toEqual([15, 10, 1]);
     expect(tally.total.counts.sent).toBe(26);
   });
+
+  it('has the first and the last answer without an error of all workers, since the start', () => {
+    const heard = (...atNs: number[]) => {
+      const measurements = new Measurements();
+      for (const ns of atNs) measurements.hear(ns);
+      return measurements.take(1e9);
+    };
+    const intervals: MeasuredInterval[] = [];
+    const tally = new Tally(2, (interval) => intervals.push(interval));
+    tally.interval(0, 0.1e9, heard(1.02e9, 1.01e9, 1.05e9));
+    tally.interval(1, 0.1e9, heard(1.07e9));
+    tally.interval(0, 0.2e9, heard());
+    tally.interval(1, 0.2e9, heard(1.15e9));
+    tally.interval(0, 0.3e9, heard());
+    tally.interval(1, 0.3e9, heard());
+    expect(intervals.map(({ goodSeconds }) => goodSeconds)).toEqual([
+      { first: expect.closeTo(0.01, 9), last: expect.closeTo(0.07, 9) },
+      { first: expect.closeTo(0.15, 9), last: expect.closeTo(0.15, 9) },
+      null,
+    ]);
+  });
 });

@@ -35,6 +35,8 @@ export interface LoadRequest {
   readonly openLoop: boolean;
   /** In an open loop: another rate right after it, without a pause; for the built-in loader. Default: none. */
   readonly after?: LaterRate;
+  /** How finely the built-in loader tells what happened, at least 0.05 s. Default: as the duration allows, or 0.05 with `after`. */
+  readonly intervalSeconds?: number;
   /** Sockets, each with its own source port. */
   readonly clients: number;
   readonly threads: number;
@@ -75,6 +77,16 @@ export interface LoadInterval {
   readonly lost: number;
 }
 
+/** What the built-in loader tells of an interval besides. */
+export interface DetailedInterval extends LoadInterval {
+  /** Its answers by response code. */
+  readonly codes: Readonly<Record<string, number>>;
+  /** The longest latency of its answers; null without any. */
+  readonly slowestSeconds: number | null;
+  /** When its first and last answer without an error came, from the first query; null without any. */
+  readonly goodSeconds: { readonly first: number; readonly last: number } | null;
+}
+
 export interface LoadOutcome {
   readonly result: LoadResult;
   /** The loader's own CPU and memory. Null if they could not be observed. */
@@ -86,7 +98,7 @@ export interface LoadOutcome {
    */
   readonly wasTheLimit: boolean | null;
   /** From the built-in loader. */
-  readonly timeline?: readonly LoadInterval[];
+  readonly timeline?: readonly DetailedInterval[];
   /** For the explanation of losses. */
   readonly counts?: LoaderCounts;
   /** On a cluster: the node on which the loader ran. */

@@ -21,6 +21,8 @@ export interface LoadStage extends Pace {
   readonly progress: TrialProgress;
   /** In an open loop: another rate right after it. */
   readonly after?: LaterRate;
+  /** As in `LoadRequest`. */
+  readonly intervalSeconds?: number;
   /** Called by each loader when it begins to send. */
   readonly onStarted: () => void;
 }
@@ -68,14 +70,17 @@ function placesOf({ configuration }: TrialContext, { endpoints }: Deployment): E
 }
 
 /** What a load is. */
-type LoadShape = Pick<LoadStage, 'stage' | 'durationSeconds' | 'ratePerSecond' | 'openLoop' | 'after'>;
+type LoadShape = Pick<
+  LoadStage,
+  'stage' | 'durationSeconds' | 'ratePerSecond' | 'openLoop' | 'after' | 'intervalSeconds'
+>;
 
 /** The request for one of `count` loaders, which share the rate; `index` is its own number. */
 export function requestFor(
   context: TrialContext,
   planned: PlannedTrial,
   endpoint: Endpoint,
-  { stage, durationSeconds, ratePerSecond, openLoop, after }: LoadShape,
+  { stage, durationSeconds, ratePerSecond, openLoop, after, intervalSeconds }: LoadShape,
   { index, count }: { readonly index: number; readonly count: number } = { index: 0, count: 1 },
 ): Omit<LoadRequest, 'onStarted' | 'onProgress' | 'signal'> {
   const { configuration, loader } = context;
@@ -90,6 +95,7 @@ export function requestFor(
     ratePerSecond: ratePerSecond === null ? null : ratePerSecond / count,
     openLoop,
     ...(after === undefined ? {} : { after: { ...after, ratePerSecond: after.ratePerSecond / count } }),
+    ...(intervalSeconds === undefined ? {} : { intervalSeconds }),
     ...loadFor(configuration, endpoint),
     timeoutSeconds: configuration.timeoutSeconds,
     outputFile: `${rawFolderOf(context, planned)}/${loader.kind}-${stage}-${index + 1}.txt`,

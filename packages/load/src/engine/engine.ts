@@ -2,7 +2,7 @@
  * One worker's engine: decides what to send, matches what arrives, and gives up what timed out. It knows nothing of
  * sockets, threads or event loops: `Loop` calls it, and transports deliver messages to it.
  */
-import { HEADER_BYTES } from '@dinodns-bench/wire';
+import { HEADER_BYTES, RCODE } from '@dinodns-bench/wire';
 import { failureText } from '../transport/failures.ts';
 import type { LaneFailure, Transport, TransportHandler } from '../transport/transport.ts';
 import { LOOKUP_FOUND, MAX_PARALLEL, OUTCOME, type Outcome, type Workload } from '../workload/workload.ts';
@@ -313,6 +313,7 @@ export class Engine {
     this.#measurements.codes[code] = (this.#measurements.codes[code] ?? 0) + 1;
     this.#measurements.latency.record(receivedNs - (inFlight.start[cell] ?? 0));
     if (receivedNs > this.#lastAnswerNs) this.#lastAnswerNs = receivedNs;
+    if (code === RCODE.NOERROR || code === RCODE.NXDOMAIN) this.#measurements.hear(receivedNs);
     this.#responses.verify(bytes, offset, length, answersOffset);
     const answers = ((bytes[offset + 6] ?? 0) << 8) | (bytes[offset + 7] ?? 0);
     this.#settle(channel, cell, OUTCOME.answered, code, answers);

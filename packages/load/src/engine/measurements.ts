@@ -139,6 +139,14 @@ export interface LoopTimes {
   stalledNs: number;
 }
 
+/** When the first and the last answer without an error (NOERROR, NXDOMAIN) arrived, ns; from +∞ to −∞ if none did. */
+export interface Span {
+  firstNs: number;
+  lastNs: number;
+}
+
+const noSpan = (): Span => ({ firstNs: Number.POSITIVE_INFINITY, lastNs: Number.NEGATIVE_INFINITY });
+
 /** Everything one worker measured in one interval. Structured-cloneable. */
 export interface MeasurementData {
   readonly counts: Counts;
@@ -155,6 +163,8 @@ export interface MeasurementData {
   /** Time between two checks of the sockets while there was something to do. */
   readonly loopDelay: HistogramData;
   readonly times: LoopTimes;
+  /** Since the start. */
+  readonly good: Readonly<Span>;
 }
 
 export class Measurements {
@@ -167,9 +177,11 @@ export class Measurements {
   readonly lookup = new Histogram();
   readonly loopDelay = new Histogram();
   times: LoopTimes = { busyNs: 0, idleNs: 0, stalls: 0, stalledNs: 0 };
+  /** On the worker's clock; in sums, since the start. */
+  good = noSpan();
 
-  /** What was measured since the last call. */
-  take(): MeasurementData {
+  /** What was measured since the last call; the load began at `startNs`. */
+  take(startNs = 0): MeasurementData {
     const taken: MeasurementData = {
       counts: this.counts,
       codes: this.#takeCodes(),
@@ -180,7 +192,9 @@ export class Measurements {
       lookup: this.lookup.take(),
       loopDelay: this.loopDelay.take(),
       times: this.times,
+      good: { firstNs: this.good.firstNs - startNs, lastNs: this.good.lastNs - startNs },
     };
+    this.good = noSpan();
     this.counts = noCounts();
     this.reasons = {};
     this.times = { busyNs: 0, idleNs: 0, stalls: 0, stalledNs: 0 };
@@ -195,6 +209,13 @@ export class Measurements {
     }
     this.codes.fill(0);
     return taken;
+  }
+
+  /** An answer without an error arrived. */
+  hear(receivedNs: number): void {
+    const { good } = this;
+    if (receivedNs < good.firstNs) good.firstNs = receivedNs;
+    if (receivedNs > good.lastNs) good.lastNs = receivedNs;
   }
 
   /** Counts an error by its reason, one of a small set of texts. */
@@ -215,5 +236,7 @@ export class Measurements {
     this.times.idleNs += more.times.idleNs;
     this.times.stalls += more.times.stalls;
     this.times.stalledNs += more.times.stalledNs;
+    this.good.firstNs = Math.min(this.good.firstNs, more.good.firstNs);
+    this.good.lastNs = Math.max(this.good.lastNs, more.good.lastNs);
   }
 }

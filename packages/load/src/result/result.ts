@@ -128,6 +128,8 @@ export interface Interval {
   readonly codes: Readonly<Record<string, number>>;
   readonly latencySeconds: Statistics | null;
   readonly latenessSeconds: Statistics | null;
+  /** When the first and the last answer without an error (NOERROR, NXDOMAIN) arrived, since the start; null without any. */
+  readonly goodSeconds: { readonly first: number; readonly last: number } | null;
   /** As in `GeneratorReport`, during the interval. */
   readonly stealSeconds: number | null;
 }

@@ -96,7 +96,7 @@ export class Tally {
 
 function intervalOf(index: number, fromNs: number, { measurements, toNs }: OpenInterval): MeasuredInterval {
   const seconds = Math.max((toNs - fromNs) / 1e9, 1e-9);
-  const { counts, codes, latency, lateness } = measurements;
+  const { counts, codes, latency, lateness, good } = measurements;
   return {
     index,
     fromSeconds: fromNs / 1e9,
@@ -107,5 +107,6 @@ function intervalOf(index: number, fromNs: number, { measurements, toNs }: OpenI
     codes: namedCodes(codes),
     latencySeconds: statisticsOf(latency),
     latenessSeconds: statisticsOf(lateness),
+    goodSeconds: good.lastNs < good.firstNs ? null : { first: good.firstNs / 1e9, last: good.lastNs / 1e9 },
   };
 }

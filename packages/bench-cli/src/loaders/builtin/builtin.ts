@@ -10,7 +10,7 @@ import type { Observation } from '../../results/record.ts';
 import type { ResourceGroup, ResourceGroups } from '../../targets/local/resource-group.ts';
 import type { World } from '../../world.ts';
 import { openLocalGate } from '../gate/local-gate.ts';
-import type { Loader, LoadInterval, LoadOutcome, LoadRequest } from '../loader.ts';
+import type { DetailedInterval, Loader, LoadOutcome, LoadRequest } from '../loader.ts';
 import { parseEvent } from './events.ts';
 import { driverArguments, driverOptions, GENERATOR_NODE_FLAGS } from './options.ts';
 import { loaderCountsOf, loadResultOf } from './result.ts';
@@ -65,7 +65,7 @@ async function passedOptions({ fs }: World, request: LoadRequest): Promise<strin
 /** What its process has reported so far. */
 interface Heard {
   readonly intervals: { atSeconds: number; qps: number }[];
-  readonly timeline: LoadInterval[];
+  readonly timeline: DetailedInterval[];
   end: Extract<DriverEvent, { readonly event: 'result' | 'error' }> | null;
 }
 
@@ -117,6 +117,9 @@ function hear(event: DriverEvent | null, heard: Heard, request: LoadRequest): vo
         sent: event.sent,
         answered: event.answered,
         lost: event.lost,
+        codes: event.codes,
+        slowestSeconds: event.slowestSeconds,
+        goodSeconds: event.goodSeconds,
       });
       request.onProgress(event.qps);
       break;

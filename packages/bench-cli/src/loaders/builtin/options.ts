@@ -62,7 +62,8 @@ export function builtinOptions(request: LoadRequest): CannonInput {
     ...(request.dnssecOk ? { message: { dnssec: true } } : {}),
     durationSeconds: request.durationSeconds + (request.after?.seconds ?? 0),
     intervalSeconds:
-      request.after === undefined ? reportIntervalSeconds(request.durationSeconds) : AFTER_INTERVAL_SECONDS,
+      request.intervalSeconds ??
+      (request.after === undefined ? reportIntervalSeconds(request.durationSeconds) : AFTER_INTERVAL_SECONDS),
     workers: request.threads,
     clients: request.clients,
     timeoutSeconds: request.timeoutSeconds,
