@@ -5,7 +5,7 @@ import { SETTINGS, type SettingName } from '../config/settings.ts';
 import { BenchError } from '../errors.ts';
 import { openTrials } from '../measure/open-trials.ts';
 import { prepareRun } from '../measure/prepare.ts';
-import type { TrialContext } from '../measure/trial-context.ts';
+import { type TrialContext, workloadOf } from '../measure/trial-context.ts';
 import { loadAverageWarnings } from '../measure/warnings.ts';
 import { type Plan, planRun, type PlannedTrial as ServerTrial } from '../plan/plan.ts';
 import { locateServers } from '../servers/at/index.ts';
@@ -42,6 +42,17 @@ export function serverTrial(
   if (found !== undefined && server !== undefined)
     return { server, planned: { key, round, order, case: found } };
   throw new BenchError('E_INTERNAL', `no server ${subject}`, { fix: 'Report this bug.' });
+}
+
+/** Response codes that the workload of the trial predicts; null where any will do. */
+export function expectedCodes(
+  context: TrialContext,
+  planned: ServerTrial,
+  server: Server,
+): ReadonlySet<string> | null {
+  if (server.answers === 'echo') return null;
+  const workload = context.answersOf(server, workloadOf(context, planned).workload);
+  return new Set(context.predictedCodes(server, workload).keys());
 }
 
 /** Only what is reached from this machine. */

@@ -42,6 +42,14 @@ const OWN: readonly OwnExperiment[] = [
     records: async () => (await import('./loss/index.ts')).loss.records,
   },
   {
+    name: 'disrupt',
+    commands: {
+      'disrupt [options]': 'what clients lose when a server fails, or when its upstream does',
+    },
+    load: async () => (await import('./disrupt/index.ts')).disrupt.addCommands,
+    records: async () => (await import('./disrupt/index.ts')).disrupt.records,
+  },
+  {
     name: 'capacity',
     kinds: ['capacity', 'capacity-cluster', 'capacity-plan'],
     commands: { capacity: 'how much memory and how many replicas the DNS of a cluster needs' },

@@ -21,6 +21,15 @@ export function codesProblem(
     : responseCodeProblem(load, predicted, loaders);
 }
 
+/** Answers with other codes than those; null: any will do. */
+export function unexpectedIn(
+  codes: Readonly<Record<string, number>>,
+  expected: ReadonlySet<string> | null,
+): number {
+  const others = Object.entries(codes).filter(([code]) => expected?.has(code) === false);
+  return others.reduce((sum, [, answers]) => sum + answers, 0);
+}
+
 /** Null if every code that came can come, where the workload does not decide how often; else what is wrong. */
 function unforeseenCode(load: LoadResult, predicted: ReadonlyMap<string, number>): string | null {
   const unforeseen = Object.keys(load.responseCodes).filter((code) => !predicted.has(code));

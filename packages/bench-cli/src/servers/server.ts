@@ -9,6 +9,7 @@
 import type { RenderOptions, ZoneSet } from '@dinodns-bench/zones';
 import type { RunConfiguration } from '../config/configuration.ts';
 import type { KubernetesSettings } from '../config/kubernetes-settings.ts';
+import type { Endpoint } from '../dns/endpoint.ts';
 import type { Program, WantedVersion } from '../provision/provision.ts';
 import type { Mode, Transport } from '../results/record.ts';
 
@@ -178,6 +179,10 @@ export interface ServerDefinition {
   /** It serves signed zone files, with their signatures where a query has the DO bit. Default: it does not. */
   readonly servesSigned?: true;
   plan(request: InstanceRequest): InstancePlan;
+  /** How to run it as a cache that forwards every query to `upstream` instead. Absent where bench does not know. */
+  planForwarding?(request: InstanceRequest, upstream: Endpoint): InstancePlan;
+  /** In mode multi its workers are processes of their own, and it starts another for one that dies. Default: they are not. */
+  readonly replacesWorkers?: true;
   /** Arguments that make the program print its version, and how to read what it prints. Empty: it is not asked. */
   readonly versionArguments: readonly string[];
   parseVersion(output: string): ServerVersion | null;

@@ -50,6 +50,11 @@ export interface Deployment {
   observe(options?: ObserveOptions): Promise<ObservationWindow>;
   /** CPU seconds of all instances since they started, and their processes. Absent where that cannot be read at any time. */
   usage?(): Promise<{ readonly cpuSeconds: number; readonly pids: readonly number[] }>;
+  /**
+   * Stops the servers as `remove` does, and starts them again in the same places once `down` resolves; resolves when they
+   * answer. Absent where bench does not start processes.
+   */
+  restart?(down: () => Promise<unknown>): Promise<void>;
   /** Rejects with `E_SERVER_DIED` and the last log lines as soon as an instance ends before `remove`. Never resolves. */
   readonly died: Promise<never>;
   /** The last log lines of all instances. */

@@ -1,15 +1,16 @@
 /** One trial: a server of its own, the search, rates below and beyond the limit, an overload and what follows. */
 import type { PlannedTrial, TrialEvents } from '../../engine/experiment.ts';
-import { type DecidedServers, serverTrial } from '../../engine/servers.ts';
+import { type DecidedServers, expectedCodes, serverTrial } from '../../engine/servers.ts';
 import { BenchError } from '../../errors.ts';
 import { type LoadInterval, STEP_SECONDS } from '../../loaders/loader.ts';
 import { type LoadStage, loadAndObserve, runLoaders } from '../../measure/load.ts';
 import { checkDeployment } from '../../measure/measured.ts';
 import { mergeLoads } from '../../measure/merge-loads.ts';
+import { unexpectedIn } from '../../measure/response-codes.ts';
 import { warmUp, withServer } from '../../measure/trial.ts';
-import { type TrialContext, workloadOf } from '../../measure/trial-context.ts';
+import type { TrialContext } from '../../measure/trial-context.ts';
 import type { PlannedTrial as ServerTrial } from '../../plan/plan.ts';
-import type { LoadResult, Losses } from '../../results/record.ts';
+import type { Losses } from '../../results/record.ts';
 import type { Server } from '../../servers/server.ts';
 import type { Deployment } from '../../targets/target.ts';
 import type { LossEvidence, Probe, Recovery } from './evidence.ts';
@@ -67,7 +68,7 @@ async function measure(request: Request, deployment: Deployment): Promise<LossEv
   await warmUp(context, planned, deployment, progress);
   progress.phase('searching for the highest rate');
   const probes: Probe[] = [];
-  const expected = expectedCodes(request);
+  const expected = expectedCodes(context, planned, server);
   const probe = async (rate: number): Promise<Probe> => {
     const made = await probeAt(request, deployment, { rate, number: probes.length + 1, expected });
     probes.push(made);
@@ -95,18 +96,6 @@ function triedOf({ rate, lostRatio, unexpectedAnswers, queriesSent, generatorLim
     lostRatio: Math.min(1, lostRatio + unexpectedAnswers / Math.max(1, queriesSent)),
     generatorLimited,
   };
-}
-
-/** Response codes that the workload predicts; null where any will do. */
-function expectedCodes({ context, planned, server }: Request): ReadonlySet<string> | null {
-  if (server.answers === 'echo') return null;
-  const workload = context.answersOf(server, workloadOf(context, planned).workload);
-  return new Set(context.predictedCodes(server, workload).keys());
-}
-
-function unexpectedIn({ responseCodes }: LoadResult, expected: ReadonlySet<string> | null): number {
-  const others = Object.entries(responseCodes).filter(([code]) => expected?.has(code) === false);
-  return others.reduce((sum, [, answers]) => sum + answers, 0);
 }
 
 /** Rates below and beyond the limit, as far as the load generator can send them; true if it could not. */
@@ -179,7 +168,7 @@ async function probeAt(
   const percentile = (wanted: number) =>
     load.latencyPercentiles?.find((each) => each.percentile === wanted)?.seconds ?? null;
   const sentRate = load.queriesSent / durationSeconds;
-  const unexpectedAnswers = unexpectedIn(load, expected);
+  const unexpectedAnswers = unexpectedIn(load.responseCodes, expected);
   return {
     rate,
     sentRate,

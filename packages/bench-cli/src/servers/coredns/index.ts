@@ -7,10 +7,12 @@
  * many threads as the machine has CPUs, and the quota throttles them.
  */
 import { findFormat } from '@dinodns-bench/zones';
+import type { Endpoint } from '../../dns/endpoint.ts';
 import { readVersion } from '../../provision/tool-version.ts';
 import { TRANSPORTS } from '../../results/record.ts';
 import {
   encryptionOf,
+  type InstancePlan,
   type InstanceRequest,
   type ServerDefinition,
   type ServerImage,
@@ -33,6 +35,24 @@ interface Configuration {
   readonly sockets?: (cpus: number) => number;
   /** With the `cache` plugin. */
   readonly cache?: true;
+}
+
+/** With `forward` and `cache` as in the Corefile of Kubernetes. */
+function planForwarding(
+  { address, port, directory, program }: InstanceRequest,
+  upstream: Endpoint,
+): InstancePlan {
+  const forward = [`forward . ${upstream.address}:${upstream.port} {`, '    max_concurrent 1000', '}'];
+  const lines = ['errors', `bind ${address}`, ...forward, 'cache 30'];
+  return {
+    files: [
+      { path: 'Corefile', chunks: [`.:${port} {\n${lines.map((line) => `    ${line}\n`).join('')}}\n`] },
+    ],
+    command: [...program, '-conf', `${directory}/Corefile`],
+    env: {},
+    readiness: { kind: 'answer' },
+    workers: null,
+  };
 }
 
 function definition({ format, sockets: socketsFor, cache }: Configuration): ServerDefinition {
@@ -61,6 +81,8 @@ function definition({ format, sockets: socketsFor, cache }: Configuration): Serv
         workers: sockets ?? null,
       };
     },
+    // A variant is another configuration of the zones.
+    ...(format === 'corefile' && socketsFor === undefined && cache === undefined ? { planForwarding } : {}),
     versionArguments: COREDNS_VERSION.arguments,
     parseVersion(output) {
       const version = readVersion(COREDNS_VERSION, output);

@@ -49,6 +49,7 @@ function definition(profile: Profile): ServerDefinition {
     transports: profile.transports,
     unsupported: (_mode, _transport, ip) =>
       ip === 6 && profile.profile === 'stock' ? 'it listens on IPv4 only' : null,
+    replacesWorkers: true,
     ...(profile.profile === 'dinodns' ? { servesSigned: true as const } : {}),
     plan(request: InstanceRequest) {
       const workers = request.mode === 'multi' ? profile.workers(request.workerCpus ?? request.cpus) : 1;

@@ -1,8 +1,9 @@
 /** Unbound, where it is installed: a resolver that answers from `local-data` alone, one thread per vCPU. */
 import { findFormat } from '@dinodns-bench/zones';
+import type { Endpoint } from '../../dns/endpoint.ts';
 import type { VersionQuestion } from '../../provision/tool-version.ts';
 import { installedServer } from '../installed.ts';
-import { encryptionOf, type ServerKind } from '../server.ts';
+import { encryptionOf, type InstancePlan, type InstanceRequest, type ServerKind } from '../server.ts';
 
 /** `Version 1.17.1` */
 const VERSION: VersionQuestion = { arguments: ['-V'], pattern: /^Version (\d[\w.]*)/m };
@@ -23,9 +24,44 @@ const definition = installedServer({
   },
 });
 
+function planForwarding(request: InstanceRequest, upstream: Endpoint): InstancePlan {
+  const { directory, address, port, cpus, program } = request;
+  const workers = Math.max(1, Math.ceil(cpus));
+  const text = `server:
+  interface: ${address}@${port}
+  port: ${port}
+  num-threads: ${workers}
+  so-reuseport: yes
+  # Runs as the user who starts it.
+  username: ""
+  chroot: ""
+  directory: "${directory}"
+  pidfile: ""
+  use-syslog: no
+  # The answer check asks without the RD bit.
+  access-control: 127.0.0.0/8 allow_setrd
+  access-control: ::1 allow_setrd
+  # Without the validator: the upstream signs nothing.
+  module-config: "iterator"
+  do-not-query-localhost: no
+forward-zone:
+  name: "."
+  forward-addr: ${upstream.address}@${upstream.port}
+remote-control:
+  control-enable: no
+`;
+  return {
+    files: [{ path: 'unbound.conf', chunks: [text] }],
+    command: [...program, '-d', '-c', `${directory}/unbound.conf`],
+    env: {},
+    readiness: { kind: 'answer' },
+    workers,
+  };
+}
+
 export const unbound: ServerKind = {
   name: 'unbound',
   title: 'Unbound',
   description: 'Unbound with `local-data`, no recursion, one thread for each vCPU (if installed)',
-  definition,
+  definition: { ...definition, planForwarding },
 };

@@ -64,7 +64,10 @@ export interface Instance {
   readonly endpoint: Endpoint;
   readonly files: Readonly<Record<string, string>>;
   readonly group: ResourceGroup;
+  /** The one that runs now. */
   readonly process: RunningProcess;
+  /** Ends the process, and starts another once `down` resolves; resolves when it answers. */
+  restart(down: () => Promise<unknown>): Promise<void>;
   /** Where its companions listen, by their names. */
   readonly companionPorts: Readonly<Record<string, number>>;
   /** SIGTERM, then SIGKILL if needed, then deletes group and directory. Safe to call twice. */
@@ -277,6 +280,9 @@ export async function startInstance(settings: InstanceSettings): Promise<Instanc
     settings;
   let process: RunningProcess | undefined;
   let group: ResourceGroup | undefined;
+  const own = (running: RunningProcess) => {
+    process = running;
+  };
   let stopSignal: StopSignal | undefined;
   let removal: Promise<void> | undefined;
   let companions = NO_COMPANIONS;
@@ -314,9 +320,8 @@ export async function startInstance(settings: InstanceSettings): Promise<Instanc
     if (certificates !== null) await writeCertificates(world, directory, certificates);
     const files = await writeConfiguration(world, directory, plan.files);
     group = await groups.create(settings.group);
-    const started = await start(settings, plan, group, (running) => {
-      process = running;
-    });
+    const inGroup = group;
+    const started = await start(settings, plan, inGroup, own);
     return {
       record: {
         address: endpoint.address,
@@ -329,7 +334,16 @@ export async function startInstance(settings: InstanceSettings): Promise<Instanc
       endpoint,
       files,
       group,
-      process: started.process,
+      get process() {
+        return process ?? started.process;
+      },
+      restart: async (down) => {
+        const before = process ?? started.process;
+        await stop(settings, before, stopSignal);
+        await before.exited;
+        await down();
+        if (removal === undefined) await start(settings, plan, inGroup, own);
+      },
       companionPorts: companions.ports,
       remove,
     };

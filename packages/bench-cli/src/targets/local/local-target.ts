@@ -6,6 +6,7 @@ import { createDnsClient, type DnsQuery } from '../../dns/client.ts';
 import { BenchError } from '../../errors.ts';
 import { createRunDirectory } from '../../machine/run-directory.ts';
 import { mergeCounters, observeGroups } from '../../observe/observe.ts';
+import type { RunningProcess } from '../../process.ts';
 import { isEncrypted } from '../../results/record.ts';
 import type { World } from '../../world.ts';
 import type { Deployment, DeployRequest, Target } from '../target.ts';
@@ -158,13 +159,17 @@ function deploymentOf(
   };
   request.signal.addEventListener('abort', onAbort, { once: true });
 
+  const ended = new Set<RunningProcess>();
+  let watch: (instance: Instance) => void = () => undefined;
   const died = new Promise<never>((_, reject) => {
-    for (const instance of instances) {
-      instance.process.exited.then(() => {
-        if (removal === undefined) reject(deathOf(request.server.name, instance));
+    watch = (instance) => {
+      const { process } = instance;
+      process.exited.then(() => {
+        if (removal === undefined && !ended.has(process)) reject(deathOf(request.server.name, instance));
       });
-    }
+    };
   });
+  for (const instance of instances) watch(instance);
   // It may reject when nobody waits for it, between two steps of a trial.
   died.catch(() => undefined);
 
@@ -186,6 +191,11 @@ function deploymentOf(
       const counters = await Promise.all(instances.map(({ group }) => group.counters()));
       const pids = await Promise.all(instances.map(({ group }) => group.pids()));
       return { cpuSeconds: mergeCounters(counters).cpuSeconds, pids: pids.flat() };
+    },
+    restart: async (down) => {
+      for (const instance of instances) ended.add(instance.process);
+      await Promise.all(instances.map((instance) => instance.restart(down)));
+      for (const instance of instances) watch(instance);
     },
     died,
     lastLogLines: async () => instances.flatMap(({ process }) => logTail(process)),

@@ -1,0 +1,153 @@
+/** What only a disrupt run can say. Pure. */
+import type { DocumentParts } from '../../engine/document.ts';
+import { type EngineCase, okTrials } from '../../engine/record.ts';
+import { caseTitle, pointText, unbroken } from '../../engine/words.ts';
+import { type Block, chart, type Finding, type LineChart, table } from '../../report/document/document.ts';
+import { formatCount, formatShort, formatTime } from '../../report/numbers.ts';
+import { median } from '../../stats/intervals.ts';
+import { counted } from '../../text.ts';
+import { BUCKET_SECONDS, type DisruptEvidence, type DisruptRecord } from './evidence.ts';
+import { CONTROL, FAULT_SECONDS } from './faults.ts';
+
+const isFault = ({ subject, aa }: EngineCase) => subject !== CONTROL && !aa;
+
+const evidencesOf = (record: DisruptRecord, key: string) =>
+  okTrials(record, key).map(({ evidence }) => evidence);
+
+const medianOf = ({ summary }: EngineCase, name: string) => summary[name]?.median ?? 0;
+
+function endText(record: DisruptRecord, item: EngineCase): string {
+  const all = evidencesOf(record, item.key);
+  const open = all.filter(({ recoveredSeconds }) => recoveredSeconds === null).length;
+  const { recovered } = item.summary;
+  const parts = [
+    ...(recovered == null ? [] : [`All was as before ${formatTime(recovered.median)} after it began.`]),
+    ...(open === 0 ? [] : [`In ${open} of ${counted(all.length, 'trial')} it was not when the load ended.`]),
+  ];
+  return parts.join(' ');
+}
+
+function findingOf(record: DisruptRecord, item: EngineCase): Finding {
+  const subject = caseTitle(record, item);
+  const answered = item.summary.answered;
+  if (answered == null)
+    return { subject, badge: { text: 'failed', tone: 'bad' }, sentence: 'No trial succeeded.' };
+  const [lost, errors, late] = ['lost', 'errors', 'over1s'].map((name) => formatCount(medianOf(item, name)));
+  const control = record.cases.find(({ key }) => key === item.comparison?.baseline);
+  const before = control === undefined ? '' : `; without the fault ${formatTime(medianOf(control, 'gap'))}`;
+  return {
+    subject,
+    badge: {
+      text: unbroken(`${formatShort(answered.median * 100)} %`),
+      tone: answered.median < 1 ? 'bad' : 'good',
+    },
+    sentence: `${lost} queries lost, ${errors} answered with an error, ${late} answered later than 1 s. The longest gap without a good answer was ${formatTime(medianOf(item, 'gap'))}${before}. ${endText(record, item)}`,
+  };
+}
+
+/** Medians over the trials, in tenths of a second; trials end at different times. */
+function pointsOf(evidences: readonly DisruptEvidence[], key: 'answered' | 'lost', title: string) {
+  const length = Math.max(0, ...evidences.map(({ timeline }) => timeline.length));
+  return Array.from({ length }, (_, index) => {
+    const values = evidences.map(({ timeline }) => (timeline[index]?.[key] ?? 0) / BUCKET_SECONDS);
+    const x = Number(((index + 0.5) * BUCKET_SECONDS - FAULT_SECONDS).toFixed(3));
+    const y = median(values);
+    return { x, y, tip: `${title}, ${x} s: ${formatCount(y)} per second` };
+  });
+}
+
+const PICTURES = [
+  {
+    name: 'answers',
+    title: 'Answers over time',
+    key: 'answered',
+    yAxis: 'answers without an error per second',
+  },
+  {
+    name: 'losses',
+    title: 'Lost queries over time',
+    key: 'lost',
+    yAxis: 'lost queries per second, when sent',
+  },
+] as const;
+
+/** A panel for each server; the fault is shaded. */
+function pictures(record: DisruptRecord): LineChart[] {
+  const panels = [...Map.groupBy(record.cases, (item) => pointText(record, item))];
+  return PICTURES.map(({ name, title, key, yAxis }) => ({
+    type: 'lines',
+    name,
+    title,
+    caption:
+      'One point for each tenth of a second: the median of the trials. The shaded stretch is the fault, or the longest of several.',
+    xAxis: 'seconds since the fault began',
+    yAxis,
+    panels: panels.map(([point, cases]) => {
+      const faults = cases.filter(isFault).flatMap((item) => evidencesOf(record, item.key));
+      const lengths = faults.map(({ fault }) => fault.end - fault.begin);
+      return {
+        title: point,
+        lines: cases
+          .filter(({ aa }) => !aa)
+          .map((item) => ({
+            series: item.key,
+            isMarked: false,
+            points: pointsOf(evidencesOf(record, item.key), key, caseTitle(record, item)),
+          })),
+        bands: [{ from: 0, to: Math.max(BUCKET_SECONDS, ...lengths), label: 'fault' }],
+      };
+    }),
+  }));
+}
+
+/** Every response code that came, summed over the trials. */
+function codesTable(record: DisruptRecord): Block {
+  return table(
+    'Response codes',
+    [{ title: 'Fault' }, { title: 'Code' }, { title: 'Answers', isNumber: true }],
+    record.cases.flatMap((item) => {
+      const all = evidencesOf(record, item.key).flatMap(({ responseCodes }) => Object.entries(responseCodes));
+      return [...Map.groupBy(all, ([code]) => code)].map(([code, counts]) => [
+        caseTitle(record, item),
+        code,
+        formatCount(counts.reduce((sum, [, count]) => sum + count, 0)),
+      ]);
+    }),
+  );
+}
+
+function methodOf({ settings }: DisruptRecord): string[] {
+  const { rate, duration, outage, delay, timeout } = settings;
+  return [
+    `Each trial starts a server, checks its answers, and sends it ${formatCount(rate)} queries per second for ${duration} s in an open loop: on schedule, whether or not answers come. The fault begins ${FAULT_SECONDS} s after the first query. Its control is the same load of the same round without it.`,
+    `A query without an answer after ${timeout} s is lost. Latency counts from when a query was due. An error is an answer with a response code that its name does not predict, such as SERVFAIL. All shares and percentiles are of the whole load, not of the fault alone.`,
+    'The longest gap is the longest time without a good answer (NOERROR or NXDOMAIN), by the arrival times at the load generator. All is as before when from then on nothing is lost or wrong and no query waits longer than 0.25 s.',
+    `restart: SIGTERM, ${outage} s without the process, and its start. worker killed: SIGKILL for one worker process. The upstream fails for ${outage} s: it answers after ${delay} s (slow), not at all (silent), or every query with SERVFAIL or REFUSED. Servers with an upstream forward everything to it and cache; each name is asked once, so that no cache has it.`,
+  ];
+}
+
+export function disruptDocument(record: DisruptRecord): DocumentParts {
+  const faults = record.cases.filter(isFault);
+  const servers = [...new Set(record.cases.map(({ point }) => String(point.server)))];
+  const answered = faults.flatMap((item) => {
+    const share = item.summary.answered;
+    return share == null ? [] : [`${caseTitle(record, item)} ${formatShort(share.median * 100)} %`];
+  });
+  return {
+    kind: 'Disruption',
+    title: `What clients lose: ${servers.join(', ')}`,
+    subject: 'Fault',
+    result: answered.length === 0 ? undefined : `answered: ${answered.slice(0, 4).join(', ')}`,
+    findings: faults.map((item) => findingOf(record, item)),
+    tables: [
+      { title: 'Queries', estimands: ['answered', 'lost', 'errors', 'over1s', 'over2s', 'over5s'] },
+      { title: 'Times', estimands: ['gap', 'recovered', 'p50', 'p99'] },
+    ],
+    sections: [
+      { title: 'Over time', blocks: pictures(record).map(chart) },
+      { title: 'Response codes', blocks: [codesTable(record)] },
+    ],
+    method: methodOf(record),
+    tags: ['availability'],
+  };
+}

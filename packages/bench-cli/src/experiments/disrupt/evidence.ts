@@ -1,0 +1,44 @@
+/** What a trial of `bench disrupt` leaves in the record. Base units, nothing rounded. */
+import { z } from 'zod';
+import type { EngineRecord } from '../../engine/record.ts';
+import { count, seconds } from '../../results/record-units.ts';
+import type { DisruptSettings } from './settings.ts';
+
+/** Of the timeline in the record. */
+export const BUCKET_SECONDS = 0.1;
+
+/** What a stub resolver's time-out makes of a late answer: 5 s in glibc and Go, 1 and 2 s where somebody has set them. */
+export const LATE_SECONDS = [1, 2, 5] as const;
+
+const bucketSchema = z.object({
+  /** Answers without an error that came in this tenth of a second. */
+  answered: count,
+  /** Answers that came in it with response codes that the names do not predict. */
+  errors: count,
+  /** Queries that were sent in it and lost. */
+  lost: count,
+});
+
+export const disruptEvidenceSchema = z.object({
+  /** Since the first query; of a control, when it would have been. */
+  fault: z.object({ begin: seconds, end: seconds }),
+  queriesSent: count,
+  queriesLost: count,
+  /** Of all answers. */
+  responseCodes: z.record(z.string(), count),
+  /** Answers with response codes that the names do not predict, such as SERVFAIL. */
+  errors: count,
+  /** Answers that took longer than 1, 2 and 5 seconds. */
+  late: z.array(count).length(LATE_SECONDS.length),
+  /** The longest time without an answer without an error, while queries were sent. */
+  longestGapSeconds: seconds,
+  /** From the fault's begin until nothing was lost, wrong or slow any more; null if something was to the end. */
+  recoveredSeconds: seconds.nullable(),
+  /** Of answered queries, from when they were due; null without an answer. */
+  p50Seconds: seconds.nullable(),
+  p99Seconds: seconds.nullable(),
+  /** In tenths of a second, from the first query. */
+  timeline: z.array(bucketSchema),
+});
+export type DisruptEvidence = z.output<typeof disruptEvidenceSchema>;
+export type DisruptRecord = EngineRecord<DisruptEvidence, DisruptSettings>;

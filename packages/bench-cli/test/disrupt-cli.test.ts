@@ -1,0 +1,61 @@
+/** `bench disrupt` with wrong input, and its plan. */
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { type TestWorld, testWorld } from './support/test-world.ts';
+
+let world: TestWorld;
+beforeEach(async () => {
+  world = await testWorld();
+});
+afterEach(() => world.remove());
+
+describe('bench disrupt', () => {
+  it.each([
+    [['--fault', 'rollout'], '--fault: "rollout" must be one of restart, worker-kill, upstream-slow'],
+    [['--fault', 'restart,restart'], '--fault: restart,restart names something twice'],
+    [['--rate', '5'], '--rate: "5" must be a number of queries per second'],
+    [['--outage', '20', '--duration', '12'], '--duration: 12 s is too short for an outage of 20 s'],
+    [['--delay', '11'], '--delay: "11" must be a duration from 0.001 to 10 seconds'],
+    [
+      ['--fault', 'worker-kill', '--servers', 'dinodns,coredns'],
+      'cannot be made with coredns: it has no worker',
+    ],
+    [
+      ['--fault', 'upstream-slow', '--servers', 'knot'],
+      'cannot be made with knot: bench cannot configure it',
+    ],
+    [['--fault', 'upstream-slow', '--servers', 'coredns+file'], 'cannot be made with coredns+file'],
+    [['--fault', 'restart', '--servers', 'coredns-cluster'], 'coredns-cluster: it has names of its own'],
+    [
+      ['--fault', 'restart', '--servers', 'old=at:127.0.0.1:53'],
+      'cannot be made with old: bench did not start it',
+    ],
+    [
+      ['--fault', 'upstream-slow', '--servers', 'coredns', '--rate', '100000'],
+      '1,200,000 queries are more than the upstream has names',
+    ],
+  ])('refuses %j with one message and the fix', async (flags, message) => {
+    expect(await world.bench('disrupt', ...flags)).toBe(2);
+    expect(world.err()).toContain(message);
+    expect(world.err().match(/error \[/g)).toHaveLength(1);
+    expect(world.err()).toContain('fix: ');
+    expect(world.started).toEqual([]);
+  });
+
+  it('plans a control beside the faults of each server', async () => {
+    const flags = [
+      '--servers',
+      'coredns@1.11.3,unbound',
+      '--fault',
+      'upstream-slow,upstream-silent',
+      '--dry-run',
+    ];
+    expect(await world.bench('disrupt', ...flags), world.err()).toBe(0);
+    const lines = world.out().split('\n');
+    expect(lines.slice(0, 6).map((line) => line.split('/').slice(0, 2))).toEqual(
+      ['coredns@1.11.3', 'unbound'].flatMap((server) =>
+        ['control', 'upstream-slow', 'upstream-silent'].map((fault) => [fault, server]),
+      ),
+    );
+    expect(lines[6]).toContain('6 cases, 30 trials');
+  });
+});

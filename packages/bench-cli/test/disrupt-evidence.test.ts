@@ -1,0 +1,101 @@
+/** What `bench disrupt` makes of the intervals that the load generator tells. */
+import { describe, expect, it } from 'vitest';
+import { type DisruptLoad, evidenceOf } from '../src/experiments/disrupt/figures.ts';
+import type { DetailedInterval } from '../src/loaders/loader.ts';
+import type { LoadResult } from '../src/results/record.ts';
+
+const QUIET: DetailedInterval = {
+  atSeconds: 0,
+  sent: 0,
+  answered: 0,
+  lost: 0,
+  codes: {},
+  slowestSeconds: null,
+  goodSeconds: null,
+};
+
+/** One good answer in the middle of an interval of 0.05 s. */
+function answered(atSeconds: number, slowestSeconds = 0.001): DetailedInterval {
+  const middle = atSeconds - 0.025;
+  const goodSeconds = { first: middle, last: middle };
+  return { ...QUIET, atSeconds, sent: 1, answered: 1, codes: { NOERROR: 1 }, slowestSeconds, goodSeconds };
+}
+
+const times = (from: number, to: number) =>
+  Array.from({ length: Math.round((to - from) / 0.05) }, (_, index) => from + (index + 1) * 0.05);
+
+/** Ten seconds, the fault from 2 to 5 s, queries lost after 1 s. */
+function evidence(timeline: readonly DetailedInterval[], load: Partial<LoadResult> = {}) {
+  const of: DisruptLoad = {
+    load: {
+      queriesSent: 200,
+      queriesLost: 0,
+      responseCodes: { NOERROR: 200 },
+      hdrHistogram: null,
+      latencyPercentiles: null,
+      ...load,
+    } as LoadResult,
+    timeline,
+    fault: { begin: 2, end: 5 },
+    expected: new Set(['NOERROR']),
+    durationSeconds: 10,
+    timeoutSeconds: 1,
+  };
+  return evidenceOf(of);
+}
+
+describe('the evidence of a trial', () => {
+  it('has no gap but that between two answers, and nothing to recover from, where all is answered', () => {
+    const { longestGapSeconds, recoveredSeconds, errors, timeline } = evidence(
+      times(0, 10).map((at) => answered(at)),
+    );
+    expect(longestGapSeconds).toBeCloseTo(0.05, 9);
+    expect([recoveredSeconds, errors]).toEqual([0, 0]);
+    expect(timeline).toEqual(times(0, 5).map(() => ({ answered: 2, errors: 0, lost: 0 })));
+  });
+
+  it('counts lost queries at the time at which they were sent, and the gap that they leave', () => {
+    // What was sent from 2 to 5 s is given up from 3 to 6 s.
+    const timeline = times(0, 10).map((at) => {
+      const interval = at > 2.01 && at < 5.01 ? { ...QUIET, atSeconds: at } : answered(at);
+      return { ...interval, lost: at > 3.01 && at < 6.01 ? 1 : 0 };
+    });
+    const found = evidence(timeline);
+    expect(found.longestGapSeconds).toBeCloseTo(3.05, 9);
+    expect(found.recoveredSeconds).toBeCloseTo(3, 9);
+    expect(found.timeline.map(({ lost }) => lost)).toEqual([
+      ...Array(20).fill(0),
+      ...Array(30).fill(2),
+      ...Array(50).fill(0),
+    ]);
+  });
+
+  it('does not take an answer with an error for an answer', () => {
+    const failing = { codes: { SERVFAIL: 1 }, goodSeconds: null };
+    const timeline = times(0, 10).map((at) => ({
+      ...answered(at),
+      ...(at > 2.01 && at < 4.01 ? failing : {}),
+    }));
+    const found = evidence(timeline, { responseCodes: { NOERROR: 160, SERVFAIL: 40 } });
+    expect([found.errors, found.queriesLost]).toEqual([40, 0]);
+    expect(found.longestGapSeconds).toBeCloseTo(2.05, 9);
+    expect(found.recoveredSeconds).toBeCloseTo(2, 9);
+    expect(found.timeline[25]).toEqual({ answered: 0, errors: 2, lost: 0 });
+  });
+
+  it('counts a gap at either end of the load, but none after it', () => {
+    expect(evidence([]).longestGapSeconds).toBe(10);
+    expect(evidence([answered(4)]).longestGapSeconds).toBeCloseTo(10 - 3.975, 9);
+    expect(evidence([...times(0, 10).map((at) => answered(at)), answered(13)]).longestGapSeconds).toBeCloseTo(
+      0.05,
+      9,
+    );
+  });
+
+  it('is not as before while queries wait, and does not say when it is if that is to the end', () => {
+    const slowUntil = (end: number) =>
+      evidence(times(0, 10).map((at) => answered(at, at > 3 && at < end ? 0.3 : 0.001))).recoveredSeconds;
+    expect(slowUntil(7.01)).toBeCloseTo(5, 9);
+    expect(slowUntil(11)).toBeNull();
+  });
+});
