@@ -9,6 +9,7 @@ import {
   serviceQuestion,
 } from '@dinodns-bench/cluster-objects';
 import type { Query } from '@dinodns-bench/zones';
+import { BenchError } from '../errors.ts';
 import { CLUSTER, EXTERNAL, UPSTREAM_DELAY_SECONDS } from '../servers/coredns-cluster/cluster.ts';
 import { type LookupOptions, lookupWorkload } from './lookup.ts';
 import type { BenchWorkload, Expectation } from './workload.ts';
@@ -137,4 +138,21 @@ export function generatedClusterWorkload(name: string): BenchWorkload | null {
     `names outside the cluster, type A, from ${upstream}`,
     externalQuestions(EXTERNAL, QUESTIONS),
   );
+}
+
+/**
+ * `count` names outside the cluster, type A, from this one on: each is sent once, so that no cache has it.
+ * @throws BenchError `E_CONFIG` for more names than the upstream has
+ */
+export function externalNames(name: string, first: number, count: number): BenchWorkload {
+  const most = EXTERNAL.spec.names - first;
+  const written = count.toLocaleString('en');
+  if (count > most)
+    throw new BenchError('E_CONFIG', `${written} queries are more than the upstream has names`, {
+      fix: `Send fewer, at a lower --rate or for less time: each name is asked once, and there are ${most.toLocaleString('en')}.`,
+    });
+  const questions = Array.from({ length: count }, (_, index) =>
+    addressQuestion(CLUSTER, new Map(), { name: EXTERNAL.name(first + index), type: 'A' }),
+  );
+  return workloadOf(name, `${written} names outside the cluster, type A, each once`, questions);
 }

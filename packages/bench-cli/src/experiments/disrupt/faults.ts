@@ -13,76 +13,60 @@ export const FAULT_NAMES = [
 ] as const;
 export type FaultName = (typeof FAULT_NAMES)[number];
 
-/** From the first query to the fault: long enough to see how it was before. */
-export const FAULT_SECONDS = 2;
+interface Fault {
+  readonly title: string;
+  /** How the upstream behaves meanwhile. Absent for a fault of the server itself. */
+  behaviour?(delaySeconds: number): Behaviour;
+}
+
+export const FAULTS: Readonly<Record<FaultName, Fault>> = {
+  restart: { title: 'restart' },
+  'worker-kill': { title: 'worker killed' },
+  'upstream-slow': {
+    title: 'upstream slow',
+    behaviour: (delaySeconds) => ({ kind: 'answer', delaySeconds }),
+  },
+  'upstream-silent': { title: 'upstream silent', behaviour: () => ({ kind: 'silent' }) },
+  'upstream-servfail': {
+    title: 'upstream SERVFAIL',
+    behaviour: () => ({ kind: 'error', code: 'SERVFAIL' }),
+  },
+  'upstream-refused': { title: 'upstream REFUSED', behaviour: () => ({ kind: 'error', code: 'REFUSED' }) },
+};
 
 /** The subject that faults are compared with. */
 export const CONTROL = 'control';
 
-export const FAULT_TITLES: Readonly<Record<FaultName, string>> = {
-  restart: 'restart',
-  'worker-kill': 'worker killed',
-  'upstream-slow': 'upstream slow',
-  'upstream-silent': 'upstream silent',
-  'upstream-servfail': 'upstream SERVFAIL',
-  'upstream-refused': 'upstream REFUSED',
-};
+/** From the first query to the fault: long enough to see how it was before. */
+export const FAULT_SECONDS = 2;
 
-/** How the upstream behaves during a fault; null for a fault of the server. */
-export function behaviourOf(fault: string, { delay }: { readonly delay: number }): Behaviour | null {
-  switch (fault) {
-    case 'upstream-slow':
-      return { kind: 'answer', delaySeconds: delay };
-    case 'upstream-silent':
-      return { kind: 'silent' };
-    case 'upstream-servfail':
-      return { kind: 'error', code: 'SERVFAIL' };
-    case 'upstream-refused':
-      return { kind: 'error', code: 'REFUSED' };
-    default:
-      return null;
-  }
+export function needsUpstream(faults: readonly FaultName[]): boolean {
+  return faults.some((name) => FAULTS[name].behaviour !== undefined);
 }
 
-export function isOfUpstream(fault: FaultName): boolean {
-  return fault.startsWith('upstream-');
-}
-
-/** Null if the fault can be made with this server. */
-function obstacle(
-  fault: FaultName,
-  server: Server,
-): { readonly problem: string; readonly fix: string } | null {
+/** Why the fault cannot be made with this server, and what to do; null if it can. */
+function obstacle(name: FaultName, server: Server): readonly [problem: string, fix: string] | null {
   if (server.existing !== undefined)
-    return { problem: 'bench did not start it', fix: 'Give a server that bench starts, such as coredns.' };
+    return ['bench did not start it', 'Give a server that bench starts, such as coredns.'];
   if (server.answersNamesOf !== undefined)
-    return { problem: 'it has names of its own', fix: 'Use coredns, which forwards to an upstream of ours.' };
-  if (fault === 'worker-kill' && server.replacesWorkers !== true)
-    return {
-      problem: 'it has no worker processes that it replaces',
-      fix: 'Give dinodns or dinodns-stock, or use --fault restart.',
-    };
-  if (isOfUpstream(fault) && server.planForwarding === undefined)
-    return {
-      problem: 'bench cannot configure it to forward',
-      fix: 'Give coredns in any version, or unbound; faults of the upstream and of workers need runs of their own.',
-    };
+    return ['it has names of its own', 'Use coredns, which forwards to an upstream of ours.'];
+  if (name === 'worker-kill' && server.replacesWorkers !== true)
+    return [
+      'it has no worker processes that it replaces',
+      'Give dinodns or dinodns-stock, or use --fault restart.',
+    ];
+  if (FAULTS[name].behaviour !== undefined && server.planForwarding === undefined)
+    return ['bench cannot configure it to forward', 'Give coredns in any version, or unbound.'];
   return null;
 }
 
 /** @throws BenchError `E_CONFIG` for the first fault that cannot be made, with all others */
 export function demandFaults(faults: readonly FaultName[], servers: readonly Server[]): void {
-  const found = faults.flatMap((fault) =>
+  const found = faults.flatMap((name) =>
     servers.flatMap((server) => {
-      const reason = obstacle(fault, server);
-      return reason === null
-        ? []
-        : [
-            {
-              text: `--fault ${fault} cannot be made with ${server.name}: ${reason.problem}`,
-              fix: reason.fix,
-            },
-          ];
+      const [problem, fix = ''] = obstacle(name, server) ?? [];
+      const text = `--fault ${name} cannot be made with ${server.name}: ${problem}`;
+      return problem === undefined ? [] : [{ text, fix }];
     }),
   );
   const [first, ...others] = found;

@@ -7,7 +7,7 @@ import { BenchError } from '../../errors.ts';
 import type { World } from '../../world.ts';
 import { disruptDocument } from './document.ts';
 import { type DisruptEvidence, disruptEvidenceSchema, LATE_SECONDS } from './evidence.ts';
-import { CONTROL, demandFaults, FAULT_SECONDS, FAULT_TITLES, isOfUpstream } from './faults.ts';
+import { CONTROL, demandFaults, FAULT_SECONDS, FAULTS, needsUpstream } from './faults.ts';
 import { DISRUPT_SETTINGS, type DisruptSettings } from './settings.ts';
 import type { DisruptContext } from './trial.ts';
 
@@ -51,6 +51,18 @@ function demandTime({ duration, outage }: DisruptSettings): void {
     });
 }
 
+/** Asked before the load, and while the server warms up; the load asks for others. */
+const CHECKED_NAMES = 100;
+
+/** The same with names of the upstream, those of the load under a name of their own. */
+async function withUpstream(decided: DecidedServers, queries: number): Promise<DecidedServers> {
+  const { externalNames } = await import('../../workload/cluster-names.ts');
+  const { LOAD_NAMES } = await import('./trial.ts');
+  const checked = decided.workloads.map(({ name }) => externalNames(name, 0, CHECKED_NAMES));
+  const sent = externalNames(LOAD_NAMES, CHECKED_NAMES, Math.ceil(queries));
+  return { ...decided, workloads: [...checked, sent] };
+}
+
 async function plan(settings: DisruptSettings, world: World): Promise<ExperimentPlan<DecidedServers>> {
   demandTime(settings);
   const { planServers } = await import('../../engine/servers.ts');
@@ -59,11 +71,10 @@ async function plan(settings: DisruptSettings, world: World): Promise<Experiment
   const servers = await planServers(world, 'disrupt', { ...settings, mode: 'multi' }, duration + warmup);
   const { decided } = servers;
   demandFaults(faults, decided.servers);
-  const { upstreamWorkloads } = await import('./upstream.ts');
   return {
     subjects: [
       { name: CONTROL, title: CONTROL },
-      ...faults.map((name) => ({ name, title: FAULT_TITLES[name] })),
+      ...faults.map((name) => ({ name, title: FAULTS[name].title })),
     ],
     baseline: CONTROL,
     cases: servers.cases.flatMap(({ key, subject: server, point, expectedSeconds }) =>
@@ -74,12 +85,7 @@ async function plan(settings: DisruptSettings, world: World): Promise<Experiment
         expectedSeconds,
       })),
     ),
-    decided: faults.some(isOfUpstream)
-      ? {
-          ...decided,
-          workloads: decided.workloads.flatMap(({ name }) => upstreamWorkloads(name, rate * duration)),
-        }
-      : decided,
+    decided: needsUpstream(faults) ? await withUpstream(decided, rate * duration) : decided,
   };
 }
 
@@ -96,7 +102,7 @@ export const disrupt = defineExperiment({
     const { EXTERNAL } = await import('../../servers/coredns-cluster/cluster.ts');
     const { settings, decided } = request;
     const opened = await openServers(request);
-    const upstream = settings.fault.some(isOfUpstream)
+    const upstream = needsUpstream(settings.fault)
       ? await startUpstream({ external: EXTERNAL }).catch(async (error: unknown) => {
           await opened[Symbol.asyncDispose]();
           throw error;

@@ -12,10 +12,9 @@ import type { PlannedTrial as ServerTrial } from '../../plan/plan.ts';
 import type { Server } from '../../servers/server.ts';
 import type { Deployment } from '../../targets/target.ts';
 import type { DisruptEvidence } from './evidence.ts';
-import { behaviourOf, CONTROL, FAULT_SECONDS } from './faults.ts';
+import { CONTROL, FAULT_SECONDS, FAULTS, type FaultName } from './faults.ts';
 import { evidenceOf, INTERVAL_SECONDS } from './figures.ts';
 import type { DisruptSettings } from './settings.ts';
-import { LOAD_NAMES } from './upstream.ts';
 
 /** What all trials share. */
 export interface DisruptContext {
@@ -26,12 +25,15 @@ export interface DisruptContext {
   readonly upstream: Upstream | null;
 }
 
+/** Name of the workload that is sent to servers with an upstream. */
+export const LOAD_NAMES = 'new names';
+
 interface Subject {
   readonly context: TrialContext;
   readonly planned: ServerTrial;
   readonly server: Server;
   readonly deployment: Deployment;
-  readonly fault: string;
+  readonly fault: FaultName | typeof CONTROL;
   readonly on: TrialEvents;
 }
 
@@ -41,7 +43,9 @@ export async function disruptTrial(
   on: TrialEvents,
 ): Promise<DisruptEvidence> {
   const { trials, decided, upstream } = shared;
-  const { subject: fault, point } = planned.case;
+  const { subject, point } = planned.case;
+  // The plan has no other subjects.
+  const fault = subject as Subject['fault'];
   const found = serverTrial(decided, {
     ...planned,
     case: { ...planned.case, subject: String(point.server) },
@@ -51,10 +55,10 @@ export async function disruptTrial(
     return await withServer(trials, found.planned, server, on, async (context, deployment) => {
       on.files(server.name, deployment.files);
       on.phase('checking answers');
-      const subject = { context, planned: found.planned, server, deployment, fault, on };
-      await checkDeployment(subject);
+      const disrupted = { context, planned: found.planned, server, deployment, fault, on };
+      await checkDeployment(disrupted);
       await warmUp(context, found.planned, deployment, on);
-      return measure(shared, subject);
+      return measure(shared, disrupted);
     });
   } finally {
     upstream?.behave(NORMAL);
@@ -121,16 +125,16 @@ async function disrupt(
   await world.clock.sleep(FAULT_SECONDS, signal);
   const begin = sinceStart();
   on.phase(fault);
-  const behaviour = behaviourOf(fault, settings);
+  const behaviour = fault === CONTROL ? undefined : FAULTS[fault].behaviour?.(settings.delay);
   const down = () => world.clock.sleep(settings.outage, signal);
-  if (behaviour !== null) {
+  if (behaviour !== undefined) {
     upstream?.behave(behaviour);
     await down();
     upstream?.behave(NORMAL);
   } else if (fault === 'restart') await deployment.restart?.(down);
   else if (fault === 'worker-kill')
     await killWorker(context, deployment, () => sinceStart() < context.configuration.durationSeconds);
-  else if (fault === CONTROL && settings.outage > 0) await down();
+  else await down();
   return { begin, end: sinceStart() };
 }
 
