@@ -20,13 +20,13 @@ describe('bench lookup refuses', () => {
     ['an IPv6 address', ['--url', 'http://[2001:db8::1]/'], '2001:db8::1 is an address: there is no name'],
     ['what is no URL', ['--url', 'example'], '"example" is not the URL of a web page'],
     ['an unknown mode', ['--local', '--simulate-policy', 'Inlin'], 'Did you mean "Inline"?'],
-    ['zero domains', ['--domains', '0'], '--domains: "0" is not allowed'],
+    ['zero domains', ['--domains', '0'], '--domains: "0" must be 1 or more'],
     ['servers without namespaces', ['--servers', 'knot'], '--servers needs --local'],
     ['a delay without a policy', ['--local', '--program-delay', '50ms'], 'the delay of a simulated policy'],
     [
       'a delay that curl would not wait for',
       ['--local', '--simulate-policy', 'Inline', '--program-delay', '20s'],
-      'is not a time from 0 to 5 s',
+      'must be a time from 0 to 5 s',
     ],
     ['trials of less than a second', ['--duration', '3', '--trials', '6'], '3 s are too short for 6 trials'],
     ['https in the laboratory', ['--local', '--url', 'https://site.example.com'], 'answers http only'],
@@ -35,12 +35,21 @@ describe('bench lookup refuses', () => {
       ['--url', 'https://example.com', '--client', 'builtin'],
       'the built-in client knows no https',
     ],
-    ['an unknown client', ['--client', 'wget'], '--client: there is no "wget"'],
+    ['an unknown client', ['--client', 'wget'], '--client: "wget" must be one of curl, builtin'],
     ['a host without a domain', ['--local', '--url', 'http://site/'], '"site" has no domain'],
   ])('%s', async (_, argv, message) => {
     expect(await world.bench('lookup', ...argv)).toBe(2);
     expect(world.err()).toContain(message);
     expect(world.started).toEqual([]);
+  });
+
+  it('with every problem at once, wherever it comes from', async () => {
+    await world.remove();
+    world = await testWorld({ env: { DINODNS_BENCH_LEASE: '5' } });
+    expect(await world.bench('lookup', '--local', '--ndots', '16', '--client', 'wget')).toBe(2);
+    expect(world.err()).toContain('--ndots: "16" must be a whole number from 0 to 15');
+    expect(world.err()).toContain('--client: "wget" must be one of curl, builtin');
+    expect(world.err()).toContain('DINODNS_BENCH_LEASE: "5" must be a time from 10 s to 10m');
   });
 
   it('a name that does not resolve, and leaves nothing behind', async () => {
@@ -58,6 +67,21 @@ describe('bench lookup refuses', () => {
       'Without --local, this machine is measured as it is, which needs no rights.',
     );
   });
+});
+
+it('puts runs where the environment says, which may also have what only --local uses', async () => {
+  await world.remove();
+  world = await testWorld({ env: { DINODNS_BENCH_OUT: 'elsewhere', DINODNS_BENCH_SERVERS: 'knot' } });
+  expect(await world.bench('lookup', '--url', 'http://nothing.invalid/')).toBe(4);
+  expect(await world.fs.readdir(world.directory)).toContain('elsewhere');
+  expect(await world.fs.readdir(world.directory)).not.toContain('results');
+});
+
+it('names what is wrong in a test of tiger-bench, which fails', async () => {
+  const tests = `[{TestKind: dnsperf, Duration: 2, CalicoNodeCPULimit: much, DNSPerf: {TargetURL: 'http://www.example.net'}}]`;
+  await world.fs.writeFile(`${world.directory}/tests.yaml`, tests);
+  expect(await world.bench('lookup', '--config', 'tests.yaml')).toBe(5);
+  expect(world.err()).toContain('--calico-node-cpu: "much" is not a quantity of CPU');
 });
 
 it('a target that fails more than half of the samples is a failed trial, with the commonest reason', async () => {

@@ -1,6 +1,7 @@
 /** The pure parts of `bench lookup --target kubernetes`. What needs a cluster is in k8s/lookup.k8s.timing.test.ts. */
 import { describe, expect, it } from 'vitest';
 import { forwardPatch } from '../src/cluster-changes/change.ts';
+import { resolveSettings } from '../src/config/configuration.ts';
 import { KUBERNETES_DEFAULTS } from '../src/config/kubernetes-settings.ts';
 import {
   cpuLimitChange,
@@ -10,14 +11,15 @@ import {
   nodeCpuLimit,
   settingEdit,
 } from '../src/experiments/lookup/pods/calico.ts';
-import { clusterOptions } from '../src/experiments/lookup/pods/cluster-flags.ts';
 import { clusterSubjects } from '../src/experiments/lookup/pods/cluster-subjects.ts';
 import { dnsPolicy, policyDomains } from '../src/experiments/lookup/pods/dns-policy.ts';
+import { clusterOptions } from '../src/experiments/lookup/pods/from-settings.ts';
 import { inParallel } from '../src/experiments/lookup/pods/in-parallel.ts';
 import { mergeCaptures } from '../src/experiments/lookup/pods/merge-pods.ts';
 import { samplerPod, standingPolicy, webService } from '../src/experiments/lookup/pods/objects.ts';
 import { endOf } from '../src/experiments/lookup/pods/pod-end.ts';
 import { lookupKind } from '../src/experiments/lookup/record.ts';
+import { LOOKUP_SETTINGS } from '../src/experiments/lookup/settings.ts';
 import { lookupDocument } from '../src/experiments/lookup/text/document.ts';
 import { subjectTitle } from '../src/experiments/lookup/text/readable.ts';
 import { detailsOf } from '../src/experiments/lookup/tiger/cluster-details.ts';
@@ -345,15 +347,20 @@ describe('options of a run on a cluster', () => {
   const world = { env: {} };
 
   it.each([
-    [{ services: '0,many' }, '--services: "many" is not allowed'],
+    [{ services: '0,many' }, '--services: "0,many" must be a whole number from 0 to 20000'],
     [{ url: 'http://192.0.2.1' }, 'is an address: there is no name to look up'],
-    [{ domains: '0' }, '--domains: "0" is not allowed'],
-    [{ policyModes: 'Inlined' }, '--policy-modes: there is no "Inlined"'],
+    [{ domains: '0' }, '--domains: "0" must be 1 or more'],
+    [{ policyModes: 'Inlined' }, 'Did you mean "Inline"?'],
     [{ policyModes: 'Inline', policy: 'cilium' }, 'Cilium has none'],
     [{ calicoNodeCpu: 'much' }, '--calico-node-cpu: "much" is not a quantity of CPU'],
+    [{ lease: '5' }, '--lease: "5" must be a time from 10 s to 10m'],
     [{ local: true }, '--local and --target kubernetes exclude each other'],
   ])('are refused in one sentence: %j', (flags, message) => {
-    expect(() => clusterOptions(world, flags)).toThrow(message);
+    const options = () =>
+      clusterOptions(world, resolveSettings(LOOKUP_SETTINGS, { ...world, flags }, 'lookup'));
+    expect(options).toThrow(
+      expect.toSatisfy((error) => [error.message, ...error.evidence].some((text) => text.includes(message))),
+    );
   });
 
   it("are those of tiger-bench's test, on its nodes, with its kind of policy", () => {

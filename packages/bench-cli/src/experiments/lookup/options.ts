@@ -1,40 +1,11 @@
-/** The flags of `bench lookup`, checked before anything starts. */
+/** What a run is asked for, from its settings: checked together, before anything starts. */
 import { isIP } from 'node:net';
-import { nearest } from '@dinodns-bench/program';
-import { z } from 'zod';
-import { secondsFromText } from '../../config/value-schemas.ts';
+import { flagName } from '../../config/setting.ts';
 import { BenchError } from '../../errors.ts';
 import type { Shown } from './finish.ts';
-import { POLICY_MODES, type PolicyMode } from './policy/modes.ts';
-import { CLIENTS, type Client } from './sampling/sampler.ts';
-
-/** As commander gives them. */
-export interface LookupFlags {
-  readonly url?: string;
-  readonly duration?: string;
-  readonly trials?: string;
-  readonly pace?: string;
-  readonly local?: boolean;
-  readonly servers?: string;
-  readonly client?: string;
-  readonly search?: string;
-  readonly ndots?: string;
-  readonly ipv6?: boolean;
-  readonly ecn?: boolean;
-  readonly simulatePolicy?: string;
-  readonly programDelay?: string;
-  readonly domains?: string;
-  readonly corednsVersion?: string;
-  /** False with --no-capture. */
-  readonly capture?: boolean;
-  /** False with --no-provision. */
-  readonly provision?: boolean;
-  readonly out?: string;
-  readonly json?: boolean;
-  readonly format?: string;
-  readonly config?: string;
-  readonly target?: string;
-}
+import type { PolicyMode } from './policy/modes.ts';
+import type { Client } from './sampling/sampler.ts';
+import { LOOKUP_SETTINGS, type LookupSettings } from './settings.ts';
 
 export interface LookupOptions {
   readonly url: URL;
@@ -52,25 +23,23 @@ export interface LookupOptions {
   readonly hasEcn: boolean;
   readonly policies: readonly PolicyMode[];
   readonly programDelaySeconds: number;
-  readonly corednsVersion: string | undefined;
+  readonly corednsVersion: string;
   readonly capture: boolean;
   readonly provision: boolean;
   readonly out: string;
   readonly show: Shown;
 }
 
-export const LOOKUP_DEFAULTS = {
+/** Of settings that are only for some targets, which therefore have none of their own. */
+const DEFAULTS = {
   url: 'http://www.example.com',
   localUrl: 'http://site.example.com',
-  duration: '60',
-  trials: '6',
-  server: 'dinodns',
-  programDelay: '200ms',
-  out: 'results',
-  ndots: '1',
+  servers: ['dinodns'],
+  programDelaySeconds: 0.2,
+  ndots: 1,
 } as const;
 
-export function usage(message: string, fix: string): BenchError {
+function usage(message: string, fix: string): BenchError {
   return new BenchError('E_USAGE', message, { fix });
 }
 
@@ -91,55 +60,17 @@ export function portOf({ port, protocol }: URL): number {
   return port === '' ? (protocol === 'https:' ? 443 : 80) : Number(port);
 }
 
-/** `0.2`, `200ms`, `2s`: seconds. */
-function parseTime(flag: string, text: string, max: number, fix: string): number {
-  const milliseconds = /^\s*(\d+(?:\.\d+)?)\s*ms\s*$/.exec(text)?.[1];
-  const value = milliseconds === undefined ? secondsFromText(text) : Number(milliseconds) / 1000;
-  const parsed = z.number().min(0).max(max).safeParse(value);
-  if (parsed.success) return parsed.data;
-  throw usage(`${flag}: "${text}" is not a time from 0 to ${max} s`, fix);
-}
+const LOCAL_ONLY = ['servers', 'simulatePolicy', 'programDelay', 'search', 'ndots', 'ipv6', 'ecn'] as const;
 
-/** curl gives up after 8 s. */
-const MAX_DELAY_SECONDS = 5;
-
-/** Fewer than one sample a minute tell nothing. */
-const MAX_PACE_SECONDS = 60;
-
-export function numberOf(flag: string, value: unknown, schema: z.ZodNumber, fix: string): number {
-  const parsed = schema.safeParse(typeof value === 'string' ? secondsFromText(value) : value);
-  if (!parsed.success) throw usage(`${flag}: "${value}" is not allowed`, fix);
-  return parsed.data;
-}
-
-export function choicesOf<const T extends string>(flag: string, text: string, known: readonly T[]): T[] {
-  const words = text.split(',').map((word) => word.trim());
-  return [...new Set(words)].map((word) => {
-    const found = known.find((choice) => choice.toLowerCase() === word.toLowerCase());
-    if (found !== undefined) return found;
-    const suggestion = nearest(word, [...known]);
-    throw usage(
-      `${flag}: there is no "${word}"`,
-      suggestion === undefined ? `Choose from ${known.join(', ')}.` : `Did you mean "${suggestion}"?`,
-    );
-  });
-}
-
-/** What is measured in --local only, by flags. */
-function demandLocal(flags: LookupFlags): void {
-  if (flags.local === true) return;
-  const given = [
-    ['--servers', flags.servers],
-    ['--simulate-policy', flags.simulatePolicy],
-    ['--program-delay', flags.programDelay],
-    ['--search', flags.search],
-    ['--ndots', flags.ndots],
-    ['--ipv6', flags.ipv6],
-    ['--ecn', flags.ecn],
-  ].find(([, value]) => value !== undefined);
-  if (given === undefined) return;
+/**
+ * Refuses flags that say nothing without --local. Those of the environment may be meant for other commands.
+ * @throws BenchError `E_USAGE`
+ */
+export function demandLocal({ local }: LookupSettings, flags: Readonly<Record<string, unknown>>): void {
+  const given = LOCAL_ONLY.find((name) => flags[name] !== undefined);
+  if (local || given === undefined) return;
   throw usage(
-    `${given[0]} needs --local`,
+    `${flagName(LOOKUP_SETTINGS[given])} needs --local`,
     'Add --local, which measures between two network namespaces of this machine, or omit it.',
   );
 }
@@ -156,7 +87,7 @@ function demandLocalUrl({ protocol, hostname }: URL): void {
   }
 }
 
-function demandPolicy({ programDelay, simulatePolicy, ipv6 }: LookupFlags): void {
+function demandPolicy({ programDelay, simulatePolicy, ipv6 }: LookupSettings): void {
   if (programDelay !== undefined && simulatePolicy === undefined) {
     throw usage(
       '--program-delay is the delay of a simulated policy',
@@ -176,64 +107,38 @@ function demandHttp({ protocol }: URL, clients: readonly Client[]): void {
   throw usage('--client: the built-in client knows no https', 'Give --client curl, or a URL with http.');
 }
 
-const SHOWN = ['terminal', 'json', 'tiger-bench'] as const;
-
-/** What goes to stdout. */
-export function shownOf({ json, format }: Pick<LookupFlags, 'json' | 'format'>): Shown {
-  if (json === true) return 'json';
-  return choicesOf('--format', format ?? 'terminal', SHOWN)[0] ?? 'terminal';
-}
-
 /** @throws BenchError `E_USAGE`, one for the first problem */
-export function lookupOptions(flags: LookupFlags): LookupOptions {
-  const isLocal = flags.local === true;
-  demandLocal(flags);
-  demandPolicy(flags);
-  const url = parseTargetUrl(flags.url ?? (isLocal ? LOOKUP_DEFAULTS.localUrl : LOOKUP_DEFAULTS.url));
-  if (isLocal) demandLocalUrl(url);
-  const clients = choicesOf('--client', flags.client ?? 'curl', CLIENTS);
+export function lookupOptions(settings: LookupSettings, show: Shown): LookupOptions {
+  const { local, duration, trials, pace, servers, client } = settings;
+  demandPolicy(settings);
+  const url = parseTargetUrl(settings.url ?? (local ? DEFAULTS.localUrl : DEFAULTS.url));
+  if (local) demandLocalUrl(url);
+  const clients = [...new Set(client)];
   demandHttp(url, clients);
-  const { domains, duration = LOOKUP_DEFAULTS.duration, trials = LOOKUP_DEFAULTS.trials } = flags;
-  if (domains !== undefined) {
-    numberOf('--domains', domains, z.int().min(1), 'Give 1 or more: the name of --url is the first.');
-  }
-  const rounds = numberOf('--trials', trials, z.int().min(1).max(1000), 'Give a whole number of at least 1.');
-  const durationSeconds = numberOf('--duration', duration, z.number().positive(), 'Give seconds, 60s or 2m.');
-  if (durationSeconds < rounds) {
+  if (duration < trials) {
     throw usage(
-      `--duration: ${durationSeconds} s are too short for ${rounds} trials of at least a second`,
+      `--duration: ${duration} s are too short for ${trials} trials of at least a second`,
       'Give a longer --duration or fewer --trials.',
     );
   }
   return {
     url,
-    durationSeconds,
-    rounds,
-    paceSeconds:
-      flags.pace === undefined
-        ? null
-        : parseTime('--pace', flags.pace, MAX_PACE_SECONDS, 'Give 500ms or 1s.'),
-    target: isLocal ? 'local' : 'machine',
-    servers: isLocal ? (flags.servers ?? LOOKUP_DEFAULTS.server).split(',').map((name) => name.trim()) : [],
+    durationSeconds: duration,
+    rounds: trials,
+    paceSeconds: pace ?? null,
+    target: local ? 'local' : 'machine',
+    servers: local ? (servers ?? DEFAULTS.servers) : [],
     clients,
-    search: flags.search === undefined ? [] : flags.search.split(',').map((domain) => domain.trim()),
-    ndots: numberOf('--ndots', flags.ndots ?? LOOKUP_DEFAULTS.ndots, z.int().min(0).max(15), 'Give 0 to 15.'),
-    hasIpv6: flags.ipv6 === true,
-    hasEcn: flags.ecn === true,
-    policies:
-      flags.simulatePolicy === undefined
-        ? []
-        : choicesOf('--simulate-policy', flags.simulatePolicy, POLICY_MODES),
-    programDelaySeconds: parseTime(
-      '--program-delay',
-      flags.programDelay ?? LOOKUP_DEFAULTS.programDelay,
-      MAX_DELAY_SECONDS,
-      'Give 200ms or 1.5s.',
-    ),
-    corednsVersion: flags.corednsVersion,
-    capture: flags.capture !== false,
-    provision: flags.provision !== false,
-    out: flags.out ?? LOOKUP_DEFAULTS.out,
-    show: shownOf(flags),
+    search: settings.search ?? [],
+    ndots: settings.ndots ?? DEFAULTS.ndots,
+    hasIpv6: settings.ipv6 === true,
+    hasEcn: settings.ecn === true,
+    policies: [...new Set(settings.simulatePolicy)],
+    programDelaySeconds: settings.programDelay ?? DEFAULTS.programDelaySeconds,
+    corednsVersion: settings.corednsVersion,
+    capture: settings.capture,
+    provision: settings.provision,
+    out: settings.out,
+    show,
   };
 }

@@ -123,7 +123,7 @@ function configurationOf({ servers, corednsVersion, provision }: LookupOptions) 
       baseline: caseNameOf(servers[0] ?? ''),
       loader: 'builtin',
       provision,
-      ...(corednsVersion === undefined ? {} : { corednsVersion }),
+      corednsVersion,
     },
     env: {},
   });

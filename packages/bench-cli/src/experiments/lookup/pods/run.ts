@@ -2,14 +2,15 @@
 import { describeEnvironment } from '../../../environment/describe.ts';
 import type { ClusterDetails } from '../../../tiger-bench/results-file.ts';
 import type { World } from '../../../world.ts';
+import type { Shown } from '../finish.ts';
 import { newLookupRecord } from '../new-record.ts';
-import { LOOKUP_DEFAULTS, shownOf } from '../options.ts';
 import type { LookupRecord } from '../record.ts';
 import { announce, inRunFolder } from '../run.ts';
+import type { LookupSettings } from '../settings.ts';
 import { type Running, takeTrials } from '../take-trials.ts';
-import { type ClusterFlags, type ClusterRunOptions, clusterOptions } from './cluster-flags.ts';
 import { clusterSubjects } from './cluster-subjects.ts';
 import { inCluster } from './cluster-target.ts';
+import { type ClusterRunOptions, clusterOptions } from './from-settings.ts';
 
 /** How a run from a file of tiger-bench judges the cluster, and what it keeps in its record. */
 export interface TigerHooks {
@@ -59,12 +60,12 @@ export function measureInCluster(
 /** Resolves with the exit status; rejects with a BenchError if the run as a whole fails. */
 export async function runInCluster(
   world: World,
-  flags: ClusterFlags,
+  settings: LookupSettings,
   argv: readonly string[],
+  show: Shown,
 ): Promise<number> {
-  const options = clusterOptions(world, flags);
-  const { out = LOOKUP_DEFAULTS.out } = flags;
-  const { status } = await inRunFolder(world, { out, show: shownOf(flags) }, (running) =>
+  const options = clusterOptions(world, settings);
+  const { status } = await inRunFolder(world, { out: settings.out, show }, (running) =>
     measureInCluster(running, options, argv),
   );
   return status;

@@ -4,7 +4,7 @@
  */
 import { resolve } from 'node:path';
 import { EXIT_STATUS, messageOf } from '@dinodns-bench/program';
-import { unreadableConfiguration } from '../../../config/configuration.ts';
+import { resolveSettings, unreadableConfiguration } from '../../../config/configuration.ts';
 import { BenchError } from '../../../errors.ts';
 import { writeError } from '../../../results/write-whole.ts';
 import { type TigerEnvironment, tigerEnvironment } from '../../../tiger-bench/environment.ts';
@@ -17,15 +17,11 @@ import {
 } from '../../../tiger-bench/results-file.ts';
 import { parseTestsFile, type TigerTest } from '../../../tiger-bench/tests-file.ts';
 import type { World } from '../../../world.ts';
-import { LOOKUP_DEFAULTS, parseTargetUrl, shownOf } from '../options.ts';
-import {
-  type ClusterFlags,
-  type ClusterRunOptions,
-  clusterOptions,
-  cpuLimit,
-} from '../pods/cluster-flags.ts';
+import type { Shown } from '../finish.ts';
+import { type ClusterRunOptions, clusterOptions } from '../pods/from-settings.ts';
 import { measureInCluster } from '../pods/run.ts';
 import { inRunFolder } from '../run.ts';
+import { LOOKUP_SETTINGS, type LookupSettings } from '../settings.ts';
 import { elementsOf } from './elements.ts';
 
 /** Nodes that tiger-bench measures on. */
@@ -53,10 +49,17 @@ const NO_DETAILS: ClusterDetails = {
 };
 
 /** The path of the tests: of the flag, else of the environment where the format asks for it; undefined for none. */
-export function testsFileOf(world: Pick<World, 'env'>, { config, format }: ClusterFlags): string | undefined {
+export function testsFileOf(
+  world: Pick<World, 'env'>,
+  config: string | undefined,
+  { format }: Pick<LookupSettings, 'format'>,
+): string | undefined {
   if (config !== undefined) return config;
   return format === 'tiger-bench' ? tigerEnvironment(world.env).testsFile : undefined;
 }
+
+/** Of settings, as they were typed. */
+type Flags = Readonly<Record<string, unknown>>;
 
 async function readTests(world: World, path: string): Promise<readonly TigerTest[]> {
   let text: string;
@@ -74,8 +77,8 @@ async function readTests(world: World, path: string): Promise<readonly TigerTest
 export function optionsOf(
   world: Pick<World, 'env'>,
   test: TigerTest,
-  flags: ClusterFlags,
-): ClusterRunOptions {
+  given: Flags,
+): ClusterRunOptions & { readonly out: string } {
   const { DNSPerf: dns, Duration, NumServices, CalicoNodeCPULimit, LeaveStandingConfig } = test;
   if (dns === null) throw new Error('a dnsperf test without its settings');
   if (Duration <= 0) {
@@ -83,16 +86,18 @@ export function optionsOf(
       fix: 'Give 1 or more.',
     });
   }
-  const base = clusterOptions(world, {
-    nodes: NODES,
-    trials: '1',
-    ...flags,
+  const flags = {
+    ...given,
     url: dns.TargetURL,
-    duration: String(Duration),
-  });
+    duration: Duration,
+    ...(CalicoNodeCPULimit === '' ? {} : { calicoNodeCpu: CalicoNodeCPULimit }),
+  };
+  const sources = { base: { nodes: NODES, trials: 1 }, env: world.env, flags };
+  const settings = resolveSettings(LOOKUP_SETTINGS, sources, 'lookup');
+  const base = clusterOptions(world, settings);
   return {
     ...base,
-    url: parseTargetUrl(dns.TargetURL),
+    out: settings.out,
     services: [NumServices],
     standingPods: test.NumPods,
     policies: { active: test.NumPolicies, idle: test.NumIdlePolicies },
@@ -100,7 +105,7 @@ export function optionsOf(
     policy: dns.TestDNSPolicy ? (base.policy ?? 'calico') : null,
     modes: dns.Mode === '' ? [] : [dns.Mode],
     domains: Math.max(1, dns.NumDomains),
-    nodeCpuLimit: CalicoNodeCPULimit === '' ? null : cpuLimit('CalicoNodeCPULimit', CalicoNodeCPULimit),
+    nodeCpuLimit: CalicoNodeCPULimit === '' ? null : base.nodeCpuLimit,
     kubernetes: { ...base.kubernetes, keep: base.kubernetes.keep || LeaveStandingConfig },
   };
 }
@@ -125,7 +130,7 @@ function demandCluster({ Dataplane, Encap }: TigerTest, details: ClusterDetails)
 
 interface TestRequest {
   readonly world: World;
-  readonly flags: ClusterFlags;
+  readonly flags: Flags;
   readonly argv: readonly string[];
   readonly environment: TigerEnvironment;
 }
@@ -138,8 +143,7 @@ async function runTest(
   let details = NO_DETAILS;
   try {
     const options = optionsOf(world, test, flags);
-    const { out = LOOKUP_DEFAULTS.out } = flags;
-    const { record } = await inRunFolder(world, { out, show: 'nothing' }, (running) =>
+    const { record } = await inRunFolder(world, { out: options.out, show: 'nothing' }, (running) =>
       measureInCluster(running, options, argv, {
         onDetails: (found) => {
           details = { ...found, ReleaseStream: environment.releaseStream };
@@ -152,8 +156,9 @@ async function runTest(
   } catch (error) {
     if (error instanceof BenchError && (error.code === 'E_INTERRUPTED' || error.code === 'E_TERMINATED'))
       throw error;
-    world.stderr.write(`${messageOf(error)}\n`);
-    return [elementOf(test, details, { error: messageOf(error) })];
+    const reason = [messageOf(error), ...(error instanceof BenchError ? error.evidence : [])].join('; ');
+    world.stderr.write(`${reason}\n`);
+    return [elementOf(test, details, { error: reason })];
   }
 }
 
@@ -169,13 +174,12 @@ async function write(world: World, path: string | undefined, text: string): Prom
 /** Resolves with the exit status: that of failed trials if a test has an error. */
 export async function runTigerTests(
   world: World,
-  flags: ClusterFlags,
+  flags: Flags,
   argv: readonly string[],
-  path: string,
+  { path, show }: { readonly path: string; readonly show: Shown },
 ): Promise<number> {
   const environment = tigerEnvironment(world.env);
   const startedAt = world.clock.now();
-  const show = shownOf(flags);
   const tests = await readTests(world, path);
   const elements: WrittenElement[] = [];
   for (const [index, test] of tests.entries()) {
