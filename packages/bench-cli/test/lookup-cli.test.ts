@@ -84,15 +84,31 @@ it('names what is wrong in a test of tiger-bench, which fails', async () => {
   expect(world.err()).toContain('--calico-node-cpu: "much" is not a quantity of CPU');
 });
 
-it('a target that fails more than half of the samples is a failed trial, with the commonest reason', async () => {
+/** A page at a port of this machine where nobody listens any more. */
+async function closedUrl(): Promise<string> {
   const server = createServer().listen(0, '127.0.0.1');
   await once(server, 'listening');
   const address = server.address();
   server.close();
-  // Nobody listens there any more.
-  const url = `http://localhost:${typeof address === 'object' ? address?.port : ''}/`;
+  return `http://localhost:${typeof address === 'object' ? address?.port : ''}/`;
+}
+
+it('a target that fails more than half of the samples is a failed trial, with the commonest reason', async () => {
   const flags = ['--client', 'builtin', '--duration', '1', '--trials', '1', '--no-capture'];
-  expect(await world.bench('lookup', '--url', url, ...flags)).toBe(5);
+  expect(await world.bench('lookup', '--url', await closedUrl(), ...flags)).toBe(5);
   expect(world.err()).toMatch(/(\d+) of \1 samples failed; most often exit status 7 \(no connection\)/);
   expect(world.out()).toMatch(/no sample succeeded/i);
+});
+
+it('a run that ends by an error is saved as interrupted, not as one that goes on', async () => {
+  const flags = ['--client', 'builtin', '--duration', '3', '--trials', '3', '--no-capture'];
+  const running = world.bench('lookup', '--url', await closedUrl(), ...flags);
+  const runs = `${world.directory}/results`;
+  const find = async () => (await world.fs.readdir(runs).catch(() => []))[0] ?? '';
+  const record = async () => JSON.parse(await world.fs.readFile(`${runs}/${await find()}/run.json`, 'utf8'));
+  await expect.poll(record, { timeout: 10_000 }).toMatchObject({ status: 'running' });
+  // The program of the next trial but one is gone.
+  Object.assign(world.processes, { nodePath: `${world.directory}/nothing` });
+  expect(await running).not.toBe(0);
+  expect(await record()).toMatchObject({ status: 'interrupted', trials: [{ round: 0 }, { round: 1 }] });
 });

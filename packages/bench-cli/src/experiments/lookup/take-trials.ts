@@ -38,7 +38,7 @@ function interrupted(running: Running, done: number, planned: number, cause: unk
   });
 }
 
-/** Resolves with the complete record. An interrupted run with trials is saved as such. */
+/** Resolves with the complete record. A run with trials that ends early is saved as interrupted. */
 export async function takeTrials(
   running: Running,
   start: LookupRecord,
@@ -71,8 +71,10 @@ export async function takeTrials(
       onTrial();
     }
   } catch (error) {
-    if (!signal.aborted || trials.length === 0) throw error;
-    await save('interrupted');
+    if (trials.length === 0) throw error;
+    // The first error is the one to report; on a full disk saving fails again.
+    await save('interrupted').catch(() => undefined);
+    if (!signal.aborted) throw error;
     throw interrupted(running, trials.length, planned.length, error);
   }
   await save('complete');
