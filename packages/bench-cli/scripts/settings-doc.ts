@@ -6,19 +6,21 @@
 import { pathToFileURL } from 'node:url';
 import { KUBERNETES_SETTINGS } from '../src/config/kubernetes-settings.ts';
 import { PRESETS } from '../src/config/presets.ts';
-import { type Setting, type SettingTable, shownValue } from '../src/config/setting.ts';
+import type { Setting, SettingTable } from '../src/config/setting.ts';
 import { RUN_SETTINGS, variableOf } from '../src/config/settings.ts';
+import { shownDefault } from '../src/config/short-run.ts';
 
 const escaped = (text: string) => text.replaceAll('|', '\\|');
 
-function defaultCell(setting: Setting): string {
-  return setting.default === undefined ? '' : `\`${shownValue(setting, setting.default)}\``;
+function defaultCell(name: string, setting: Setting): string {
+  const shown = shownDefault(name, setting);
+  return shown === undefined ? '' : `\`${shown.replace('; ', '`; ').replace('cluster ', 'cluster `')}\``;
 }
 
 function table(settings: SettingTable): string {
   const rows = Object.entries(settings).map(
     ([name, setting]) =>
-      `| \`${escaped(setting.flag)}\` | \`${name}\` | ${defaultCell(setting)} | ${escaped(setting.description)} |`,
+      `| \`${escaped(setting.flag)}\` | \`${name}\` | ${defaultCell(name, setting)} | ${escaped(setting.description)} |`,
   );
   return ['| flag | key in a file | default | meaning |', '|---|---|---|---|', ...rows].join('\n');
 }
@@ -35,7 +37,8 @@ Generated from the declarations in \`packages/bench-cli/src/config\`; do not edi
 Every setting can come from a flag, from the environment (\`corednsVersion\` is \`${variableOf('corednsVersion')}\`), or
 from a YAML file (\`--config\`). Flags override the environment, which overrides the file, which overrides presets.
 Durations are in seconds or have a unit: \`90s\`, \`10m\`, \`1h\`. List entries are separated by commas; in a file they can
-be YAML lists.
+be YAML lists. A flag that changes nothing is refused (\`--max-trials\` without \`--until\`), and so is a variable
+\`${variableOf('')}…\` that no experiment knows; a file may hold settings for several runs.
 
 ${table(RUN_SETTINGS)}
 

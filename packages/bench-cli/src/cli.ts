@@ -87,6 +87,13 @@ async function addCommands(program: Command, call: Call): Promise<void> {
   for (const addLoaded of loadedCommands()) await addLoaded(program, call);
 }
 
+/** Before any command does something; what decides it is only loaded where there is a variable to look at. */
+async function checkEnvironment(program: Command, call: Call): Promise<void> {
+  if (!Object.keys(call.world.env).some((name) => name.startsWith('DINODNS_BENCH_'))) return;
+  const { demandKnownVariables } = await import('./commands/demand-known-variables.ts');
+  await demandKnownVariables(program, call);
+}
+
 /** Commander reports an unknown command as an excess argument of the default command. */
 function unknownCommand(word: string, program: Command): BenchError {
   const commands = program.commands.map((command) => nameOf(command.name()));
@@ -124,6 +131,7 @@ export async function main(argv: readonly string[], world: World): Promise<numbe
     await loadExperiments(argv, world);
     program = newProgram(call);
     await addCommands(program, call);
+    program.hook('preAction', () => checkEnvironment(program, call));
     await program.parseAsync([...argv], { from: 'user' });
     return call.status;
   } catch (error) {

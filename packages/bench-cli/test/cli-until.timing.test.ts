@@ -81,7 +81,7 @@ describe('bench run --aa --until', () => {
       ['--until', '2%', '--trials', '40'],
       '--trials: 40 are more than --max-trials 30',
     ],
-    ['a limit of time without a width', ['--max-time', '1h'], '--max-time: says when --until gives up'],
+    ['a limit of time without a width', ['--max-time', '1h'], '--max-time: has no effect without --until'],
   ])('explains %s', async (_what, argv, problem) => {
     expect(await world.bench('run', ...SHORT, ...argv)).toBe(2);
     expect(world.err()).toContain(problem);

@@ -74,6 +74,32 @@ describe('bench with wrong input', () => {
     expect(world.started).toEqual([]);
   });
 
+  it.each([
+    [{ DINODNS_BENCH_TEIR: '2' }, 'Did you mean DINODNS_BENCH_TIER?'],
+    // A setting of an experiment.
+    [{ DINODNS_BENCH_PRECISON: '2%' }, 'Did you mean DINODNS_BENCH_PRECISION?'],
+    [{ DINODNS_BENCH_JSON: '1' }, 'Unset DINODNS_BENCH_JSON.'],
+  ])('refuses a variable that is no setting: %j', async (env, fix) => {
+    const mistaken = await testWorld({ env });
+    try {
+      expect(await mistaken.bench('--dry-run')).toBe(2);
+      expect(mistaken.err()).toContain(`unknown variable ${Object.keys(env)[0]}\n  fix: ${fix}`);
+      // What explains it is not refused.
+      expect(await mistaken.bench('run', '--help')).toBe(0);
+    } finally {
+      await mistaken.remove();
+    }
+  });
+
+  it('takes the variables of every experiment', async () => {
+    const known = await testWorld({ env: { DINODNS_BENCH_PRECISION: '2%', DINODNS_BENCH_LOADER_CPU: '7' } });
+    try {
+      expect(await known.bench('--dry-run')).toBe(0);
+    } finally {
+      await known.remove();
+    }
+  });
+
   it('shows all wrong settings at once', async () => {
     await writeFile(join(world.directory, 'bench.yaml'), 'tier: [0]\ntrails: 3\n');
     expect(await world.bench('--config', 'bench.yaml', '--mode', 'twice')).toBe(2);
@@ -125,9 +151,9 @@ describe('bench without doing anything', () => {
     expect(world.started).toEqual([]);
   });
 
-  it('plans seven short trials if nothing is said, or a duet if that is all, and long trials where the workload is long', async () => {
-    // Tests say how to measure otherwise.
-    const free = await testWorld({ env: { DINODNS_BENCH_SLICE: '', DINODNS_BENCH_CALIBRATE: '' } });
+  it('plans seven short trials whatever else is said, a duet if asked, and long trials where the workload is long', async () => {
+    // Tests have fewer trials otherwise.
+    const free = await testWorld({ env: { DINODNS_BENCH_TRIALS: '', DINODNS_BENCH_CALIBRATE: '' } });
     const planOf = async (...flags: string[]) => {
       const before = free.out().length;
       expect(await free.bench('--dry-run', ...flags)).toBe(0);
@@ -140,6 +166,12 @@ describe('bench without doing anything', () => {
       expect(await planOf('--duet')).toContain(
         '21 trials of 1.5 s warm-up and 1.5 s measured time in 3 slices, with all servers of a point up at once: about',
       );
+      expect(await planOf('--warmup', '3')).toContain(
+        '21 trials of 3 s warm-up and 2.5 s measured time: about',
+      );
+      const single = '7 trials of 1.5 s warm-up and 2.5 s measured time: about';
+      expect(await planOf('--servers', 'dinodns')).toContain(single);
+      expect(await planOf('--servers', 'dinodns', '--duet')).toContain(single);
       const long = '9 trials of 2 s warm-up and 10 s measured time: about';
       expect(await planOf('--zones', '20000')).toContain(long);
       expect(await planOf('--zones', '20000', '--duet=auto')).toContain(long);

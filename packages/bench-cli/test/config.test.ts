@@ -119,7 +119,7 @@ describe('settings', () => {
       flags: { servers: 'knot,nsd', baseline: 'nsd', out: '/elsewhere' },
     });
     expect(commandFor(configuration).join(' ')).toBe(
-      'pnpm bench run --servers knot,nsd --tier 0.5 --baseline nsd --trials 5 --coredns-version 1.15.0 --no-provision',
+      'pnpm bench run --servers knot,nsd --tier 0.5 --baseline nsd --duration 10 --warmup 2 --trials 5 --coredns-version 1.15.0 --no-provision',
     );
   });
 
@@ -174,49 +174,108 @@ describe('settings', () => {
   });
 });
 
-describe('a run of which nobody says how to measure', () => {
+describe('a run on this machine', () => {
+  const sourcesOf = (flags: Record<string, string>, preset?: string) => ({
+    ...{ env: {}, flags, typed: true },
+    ...(preset === undefined ? {} : { preset }),
+  });
   const fieldsOf = (flags: Record<string, string>, preset?: string) => {
-    const short = shortRun({ env: {}, flags, ...(preset === undefined ? {} : { preset }) });
+    const short = shortRun(sourcesOf(flags, preset));
     if (short === null) return null;
-    const { duet, durationSeconds, sliceSeconds, trials } = configure(short);
-    return [duet, durationSeconds, sliceSeconds, trials];
+    const { trials, durationSeconds, warmupSeconds, duet, sliceSeconds } = configure(short);
+    return { trials, durationSeconds, warmupSeconds, ...(duet === 'off' ? {} : { duet, sliceSeconds }) };
   };
+  const SHORT = { trials: 7, durationSeconds: 2.5, warmupSeconds: 1.5 };
+  const DUET = { ...SHORT, durationSeconds: 1.5, sliceSeconds: 0.5 };
 
-  it('is made of seven short trials on this machine', () => {
-    expect(fieldsOf({})).toEqual(['off', 2.5, 1, 7]);
-    expect(fieldsOf({}, 'quick')).toEqual(['off', 2.5, 1, 7]);
-    expect(fieldsOf({ servers: 'knot,nsd', tier: '0.5,1', mode: 'both' })).toEqual(['off', 2.5, 1, 7]);
-    expect(fieldsOf({ servers: 'knot', aa: 'true' })).toEqual(['off', 2.5, 1, 7]);
-    expect(fieldsOf({ duet: 'off' })).toEqual(['off', 2.5, 1, 7]);
+  it('is made of seven short trials', () => {
+    expect(fieldsOf({})).toEqual(SHORT);
+    expect(fieldsOf({}, 'quick')).toEqual(SHORT);
     // The minimum of rounds stays.
-    expect(fieldsOf({ until: 'verdict' })).toEqual(['off', 2.5, 1, 3]);
+    expect(fieldsOf({ until: 'verdict' })).toEqual({ ...SHORT, trials: 3 });
   });
 
-  it('is a duet of short slices where that alone is asked for', () => {
-    expect(fieldsOf({ duet: 'on' })).toEqual(['on', 1.5, 0.5, 7]);
-    expect(fieldsOf({ duet: 'auto' })).toEqual(['auto', 1.5, 0.5, 7]);
+  it('is a duet of short slices where that is asked for', () => {
+    expect(fieldsOf({ duet: 'on' })).toEqual({ ...DUET, duet: 'on' });
+    expect(fieldsOf({ duet: 'auto' })).toEqual({ ...DUET, duet: 'auto' });
   });
 
-  it('is as it was where somebody does, on a cluster, and with nothing to compare', () => {
-    for (const flags of [
-      { duration: '10' },
-      { trials: '3' },
-      { warmup: '2' },
-      { rate: '2000' },
-      { objective: 'max-rate' },
-      { target: 'kubernetes' },
-      { servers: 'knot' },
-    ]) {
-      expect(fieldsOf(flags), JSON.stringify(flags)).toBeNull();
-    }
-    expect(fieldsOf({}, 'blog')).toBeNull();
-    expect(shortRun({ env: { DINODNS_BENCH_DURATION: '10' }, flags: {} })).toBeNull();
+  it.each([
+    [{ warmup: '3' }, { ...SHORT, warmupSeconds: 3 }],
+    [{ duration: '10' }, { ...SHORT, durationSeconds: 10 }],
+    [{ trials: '3' }, { ...SHORT, trials: 3 }],
+    [
+      { duet: 'on', slice: '0.25' },
+      { ...DUET, duet: 'on', sliceSeconds: 0.25 },
+    ],
+    [{ rate: '2000' }, SHORT],
+    [{ rate: '2000', loader: 'builtin', openLoop: 'true' }, SHORT],
+    [{ loaders: '2' }, SHORT],
+    [{ answers: 'stable' }, SHORT],
+    [{ servers: 'knot' }, SHORT],
+    [{ servers: 'knot,nsd', tier: '0.5,1', mode: 'both' }, SHORT],
+  ])('changes with a flag only as that says: %j', (flags: Record<string, string>, fields) => {
+    expect(fieldsOf(flags)).toEqual(fields);
+  });
+
+  it('takes variables as it takes flags', () => {
+    const short = shortRun({ env: { DINODNS_BENCH_DURATION: '10' }, flags: {} });
+    expect(short === null ? null : configure(short)).toMatchObject({ ...SHORT, durationSeconds: 10 });
+  });
+
+  it('has the method of its preset or command instead, and that of a cluster there', () => {
+    expect(fieldsOf({ trials: '5' }, 'blog')).toBeNull();
+    expect(fieldsOf({ target: 'kubernetes' })).toBeNull();
+    expect(fieldsOf({ objective: 'max-rate' })).toBeNull();
     expect(shortRun({ base: {}, env: {}, flags: {} })).toBeNull();
   });
 
-  it('is repeated by its command', () => {
-    const short = shortRun({ env: {}, flags: {} });
-    if (short === null) throw new Error('no short run');
-    expect(commandFor(configure(short)).join(' ')).toMatch(/--duration 2\.5 --warmup 1\.5 --trials 7/);
+  it.each([{}, { duet: 'on', slice: '1' }, { trials: '3', duration: '10', warmup: '2' }])(
+    'is repeated by its command: %j',
+    (flags: Record<string, string>) => {
+      const short = shortRun(sourcesOf(flags));
+      if (short === null) throw new Error('no short run');
+      const words = commandFor(configure(short)).slice(3);
+      const again = Object.entries(SETTINGS).flatMap(([name, { flag }]) => {
+        const at = words.indexOf(flag.split(' ')[0] ?? '');
+        return at < 0 ? [] : [[name, words[at + 1] ?? ''] as const];
+      });
+      expect(fieldsOf(Object.fromEntries(again))).toEqual(fieldsOf(flags));
+    },
+  );
+});
+
+describe('a flag without effect', () => {
+  it.each([
+    [{ slice: '2' }, '--slice: has no effect without --duet; add that, or omit it'],
+    [{ maxTrials: '40' }, '--max-trials: has no effect without --until 5%; add that, or omit it'],
+    [{ maxTime: '40' }, '--max-time: has no effect without --until 5%'],
+    [{ maxP99: '0.01' }, '--max-p99: has no effect without --objective max-rate'],
+    [{ zipfExponent: '1' }, '--zipf-exponent: has no effect without --order zipf'],
+    [{ ndots: '5' }, '--ndots: has no effect without --workload lookup'],
+    [{ loaderCpu: '7' }, '--loader-cpu: has no effect without --target kubernetes'],
+    [{ target: 'kubernetes', cpu: 'pin' }, '--cpu: has no effect without --target local'],
+  ])('is refused: %j', (flags: Record<string, string>, problem) => {
+    expect(problemsOf(() => configure({ env: {}, flags, typed: true })).join('\n')).toContain(problem);
+    const { target, ...others } = flags;
+    // Files are for several runs.
+    const file = { path: 'bench.yaml', values: others };
+    const given = target === undefined ? {} : { target };
+    expect(problemsOf(() => configure({ env: {}, flags: given, file, typed: true }))).toEqual([]);
+  });
+
+  it.each([
+    { duet: 'on', slice: '2' },
+    { until: '5%', maxTrials: '40', maxTime: '90' },
+    { workload: 'lookup', ndots: '2', search: 'internal' },
+    { target: 'kubernetes', loaderCpu: '7' },
+    { cpu: 'pin', ip: '6' },
+  ])('is one only there: %j', (flags) => {
+    expect(problemsOf(() => configure({ env: {}, flags, typed: true }))).toEqual([]);
+  });
+
+  it('is not in the command that repeats a run, where a variable said so', () => {
+    const env = { DINODNS_BENCH_LOADER_CPU: '7', DINODNS_BENCH_MAX_TRIALS: '40' };
+    expect(commandFor(configure({ env, flags: {} })).join(' ')).not.toMatch(/loader-cpu|max-trials/);
   });
 });

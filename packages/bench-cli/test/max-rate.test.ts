@@ -65,9 +65,6 @@ describe('--objective max-rate', () => {
     expect(problems({ objective: 'max-rate', loader: 'dnsperf', rate: 5 })).toMatchObject({
       evidence: [expect.stringContaining('--loader builtin'), expect.stringContaining('omit --rate')],
     });
-    expect(problems({ maxP99: 1 })).toMatchObject({
-      evidence: [expect.stringContaining('--objective max-rate')],
-    });
   });
 
   it('measures at the highest rate that the search has found', async () => {

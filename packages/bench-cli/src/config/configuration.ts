@@ -4,7 +4,7 @@
  */
 import { messageOf, nearest, systemErrorCode } from '@dinodns-bench/program';
 import { BenchError } from '../errors.ts';
-import { crossProblems, repeatedEntries, untilProblems } from './cross-checks.ts';
+import { crossProblems, idleReason, idleSettings, repeatedEntries, untilProblems } from './cross-checks.ts';
 import { KUBERNETES_SETTINGS, type KubernetesSettings } from './kubernetes-settings.ts';
 import { findPreset, PRESETS } from './presets.ts';
 import {
@@ -42,6 +42,8 @@ export interface ConfigurationSources {
   readonly file?: { readonly path: string; readonly values: unknown } | undefined;
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly flags: Readonly<Partial<Record<SettingName, unknown>>>;
+  /** The flags were typed: one without effect is refused. Files and variables may hold settings for other runs. */
+  readonly typed?: boolean;
 }
 
 /** The text of a configuration file as data: YAML, which includes JSON. */
@@ -96,7 +98,7 @@ type Given = { [K in SettingName]?: Settings[K] | undefined };
 type Values = Readonly<Record<string, unknown>>;
 
 /** The sources of the settings in any table. */
-export interface SettingSources extends Omit<ConfigurationSources, 'base' | 'flags'> {
+export interface SettingSources extends Omit<ConfigurationSources, 'base' | 'flags' | 'typed'> {
   readonly base?: Values;
   readonly flags: Values;
 }
@@ -175,9 +177,13 @@ function merged(table: SettingTable, sources: SettingSources, problems: string[]
   return Object.assign({}, ...layers);
 }
 
-/** The sources with the settings of a short run below them; null where they say how to measure. */
-export function shortRun(sources: ConfigurationSources): ConfigurationSources | null {
-  const short = sources.base === undefined ? shortRunOf(merged(SETTINGS, sources, [])) : null;
+/**
+ * The sources with the settings of a short run below them; null where a preset or a command has a method of its own.
+ * @param change settings that turned out otherwise than the sources say
+ */
+export function shortRun(sources: ConfigurationSources, change: Given = {}): ConfigurationSources | null {
+  const hasMethod = sources.base !== undefined || Object.keys(presetLayer(sources.preset, [])).length > 0;
+  const short = hasMethod ? null : shortRunOf({ ...merged(SETTINGS, sources, []), ...change });
   return short === null ? null : { ...sources, base: short };
 }
 
@@ -210,7 +216,7 @@ export function resolveSettings<T extends SettingTable>(
   const problems: string[] = [];
   const settings = complete(table, merged(table, sources, problems));
   if (problems.length === 0) {
-    problems.push(...repeatedEntries(table, settings));
+    problems.push(...repeatedEntries(table, settings), ...idleSettings(table, sources.flags, settings));
     if (Object.hasOwn(table, 'until')) problems.push(...untilProblems(settings as Settings));
   }
   demandNone(problems, command);
@@ -227,7 +233,10 @@ export function configure(sources: ConfigurationSources, command = 'run'): RunCo
   const problems: string[] = [];
   const given = merged(SETTINGS, sources, problems);
   const settings = complete(SETTINGS, given) as Settings;
-  if (problems.length === 0) problems.push(...crossProblems(settings, given.baseline !== undefined));
+  if (problems.length === 0) {
+    problems.push(...crossProblems(settings, given.baseline !== undefined));
+    if (sources.typed === true) problems.push(...idleSettings(SETTINGS, sources.flags, settings));
+  }
   demandNone(problems, command);
   return toConfiguration(settings);
 }
@@ -245,21 +254,24 @@ export function settingsOf({ kubernetes, ...fields }: RunConfiguration): Given {
 }
 
 /**
- * The words of a command after its name: every setting in `table` that is not the default, wherever it came from, so that
- * they do not depend on a configuration file or on the environment.
+ * The words of a command after its name: every setting in `table` that has an effect and is not the default, wherever it came
+ * from, so that they do not depend on a configuration file or on the environment.
+ * @param always settings that are named even then, since their default depends on others
  */
-export function wordsFor(table: SettingTable, settings: Values): string[] {
+export function wordsFor(table: SettingTable, settings: Values, always: readonly string[] = []): string[] {
   const servers = Array.isArray(settings.servers) ? settings.servers : DEFAULTS.servers;
   return Object.entries(table).flatMap(([name, setting]) => {
     const value = settings[name];
-    const isDefault = String(value) === String(defaultOf(setting, servers));
+    const isDefault = String(value) === String(defaultOf(setting, servers)) && !always.includes(name);
     const isNamed = setting.inCommand === undefined ? !isDefault : setting.inCommand === 'always';
-    if (value === undefined || !isNamed) return [];
+    if (value === undefined || !isNamed || idleReason(table, name, settings) !== null) return [];
     return typeof value === 'boolean' ? [flagName(setting)] : [flagName(setting), shownValue(setting, value)];
   });
 }
 
 /** The command that repeats a run. */
 export function commandFor(configuration: RunConfiguration): string[] {
-  return ['pnpm', 'bench', 'run', ...wordsFor(SETTINGS, settingsOf(configuration))];
+  const settings = settingsOf(configuration);
+  const always = Object.keys(shortRunOf(settings) ?? {});
+  return ['pnpm', 'bench', 'run', ...wordsFor(SETTINGS, settings, always)];
 }

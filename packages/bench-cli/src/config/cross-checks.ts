@@ -1,4 +1,5 @@
 /** Settings that are valid on their own but not together. Pure. */
+import { KUBERNETES_SETTINGS } from './kubernetes-settings.ts';
 import { caseNameOf } from './server-name.ts';
 import { flagName, type SettingTable, shownValue } from './setting.ts';
 import { SETTINGS, type Settings } from './settings.ts';
@@ -52,11 +53,8 @@ function signingProblems({ dnssec, zones, target }: Settings): string[] {
 }
 
 /** The search needs open loops, which only the built-in loader has, and finds the rate itself. */
-function objectiveProblems({ objective, loader, rate, maxP99 }: Settings): string[] {
-  if (objective !== 'max-rate')
-    return maxP99 === undefined
-      ? []
-      : ['--max-p99: limits the search for the highest rate; add --objective max-rate'];
+function objectiveProblems({ objective, loader, rate }: Settings): string[] {
+  if (objective !== 'max-rate') return [];
   const problems: string[] = [];
   if (loader === 'dnsperf')
     problems.push('--objective: max-rate needs open loops, which dnsperf lacks; use --loader builtin');
@@ -70,16 +68,34 @@ export function untilProblems({
   until,
   trials,
   maxTrials,
-  maxTime,
-}: Pick<Settings, 'until' | 'trials' | 'maxTrials' | 'maxTime'>): string[] {
-  if (until === undefined) {
-    return maxTime === undefined
-      ? []
-      : ['--max-time: says when --until gives up; give both, for example --until 5%'];
-  }
-  return trials > maxTrials
+}: Pick<Settings, 'until' | 'trials' | 'maxTrials'>): string[] {
+  return until !== undefined && trials > maxTrials
     ? [`--trials: ${trials} are more than --max-trials ${maxTrials}; raise that as well`]
     : [];
+}
+
+/** What would give a setting an effect that it does not have with the others; null if it has one. */
+export function idleReason(
+  table: SettingTable,
+  name: string,
+  settings: Readonly<Record<string, unknown>>,
+): string | null {
+  const isOfCluster = name !== 'target' && Object.hasOwn(KUBERNETES_SETTINGS, name);
+  if (isOfCluster && settings.target === 'local') return '--target kubernetes';
+  const needs = table[name]?.needs;
+  return needs === undefined || needs.met(settings) ? null : needs.give;
+}
+
+/** Typed flags that would change nothing. */
+export function idleSettings(
+  table: SettingTable,
+  typed: Readonly<Record<string, unknown>>,
+  settings: Readonly<Record<string, unknown>>,
+): string[] {
+  return Object.entries(table).flatMap(([name, setting]) => {
+    const give = typed[name] === undefined ? null : idleReason(table, name, settings);
+    return give === null ? [] : [`${flagName(setting)}: has no effect without ${give}; add that, or omit it`];
+  });
 }
 
 /** Every entry of a list that makes cases may occur once. */

@@ -1,7 +1,7 @@
 /** The settings of the load; part of the one table in `settings.ts`. */
 import { z } from 'zod';
 import { TRANSPORTS } from '../results/record.ts';
-import type { SettingTable } from './setting.ts';
+import type { Setting, SettingTable } from './setting.ts';
 import {
   booleanFromText,
   choice,
@@ -30,6 +30,12 @@ const rate = z.preprocess(
 
 const lostMessage = 'must be a percentage with its sign, for example 0.1%';
 
+/** Of the settings that limit the search. */
+const MAX_RATE: Setting['needs'] = {
+  give: '--objective max-rate',
+  met: ({ objective }) => objective === 'max-rate',
+};
+
 /** In the order of the help text. */
 export const LOAD_SETTINGS = {
   rate: {
@@ -56,6 +62,7 @@ export const LOAD_SETTINGS = {
     schema: z.preprocess(ratioFromText, z.number(lostMessage).min(0, lostMessage).max(1, lostMessage)),
     default: 0.001,
     field: 'maxLostRatio',
+    needs: MAX_RATE,
     show: (ratio: number) => percentText(ratio),
   },
   maxP99: {
@@ -63,6 +70,7 @@ export const LOAD_SETTINGS = {
     description: '99th percentile that max-rate allows, in seconds (default: no limit)',
     schema: seconds(0.000001, 'must be a duration, for example 0.005 (seconds)'),
     field: 'maxP99Seconds',
+    needs: MAX_RATE,
   },
   loader: {
     flag: '--loader <name>',

@@ -5,10 +5,12 @@
 import { z } from 'zod';
 import { KUBERNETES_SETTINGS } from './kubernetes-settings.ts';
 import { LOAD_SETTINGS } from './load-settings.ts';
-import { defaultsOf, type SettingsOf, type SettingTable } from './setting.ts';
+import { defaultsOf, type Setting, type SettingsOf, type SettingTable } from './setting.ts';
 import { TRIAL_SETTINGS } from './trial-settings.ts';
 import { booleanFromText, choice, numberFromText, text } from './value-schemas.ts';
 import { WORKLOAD_SETTINGS } from './workload-settings.ts';
+
+const LOCAL: Setting['needs'] = { give: '--target local', met: ({ target = 'local' }) => target === 'local' };
 
 /** Of this machine, the versions and the reports. */
 const OTHER_SETTINGS = {
@@ -17,6 +19,7 @@ const OTHER_SETTINGS = {
     description: 'on one machine, servers listen on 127.0.0.1 (4) or ::1 (6)',
     schema: z.preprocess(numberFromText, z.literal([4, 6], 'must be 4 or 6')),
     default: 4,
+    needs: LOCAL,
   },
   allowRemote: {
     flag: '--allow-remote',
@@ -29,6 +32,7 @@ const OTHER_SETTINGS = {
     description: 'CPU limits by quota, or pin to CPUs',
     schema: choice(['quota', 'pin']),
     default: 'quota',
+    needs: LOCAL,
   },
   corednsVersion: {
     flag: '--coredns-version <version>',
@@ -80,7 +84,7 @@ export type Settings = SettingsOf<typeof SETTINGS>;
 
 export const SETTING_NAMES = Object.keys(SETTINGS) as readonly SettingName[];
 
-/** Defaults; `short-run.ts` has those of a run on this machine of which nobody says how to measure. */
+/** Defaults; `short-run.ts` has those of a run on this machine where they differ. */
 export const DEFAULTS = defaultsOf(SETTINGS);
 
 /** The environment variable of a setting: `corednsVersion` → `DINODNS_BENCH_COREDNS_VERSION`. */

@@ -2,7 +2,7 @@
 import { z } from 'zod';
 import type { Mode } from '../results/record.ts';
 import { canonicalServerName, caseNameOf } from './server-name.ts';
-import type { SettingTable } from './setting.ts';
+import type { Setting, SettingTable } from './setting.ts';
 import {
   booleanFromText,
   choice,
@@ -39,6 +39,9 @@ function untilFromText(value: unknown): unknown {
   const [, width] = match;
   return { verdict: width === undefined ? VERDICT_WIDTH : ratioFromText(width) };
 }
+
+/** Of the settings that limit it. */
+const UNTIL: Setting['needs'] = { give: '--until 5%', met: ({ until }) => until !== undefined };
 
 /** In the order of the help text. */
 export const TRIAL_SETTINGS = {
@@ -109,11 +112,11 @@ export const TRIAL_SETTINGS = {
     schema: seconds(0.1, 'must be a duration of at least 0.1 seconds'),
     default: 1,
     field: 'sliceSeconds',
+    needs: { give: '--duet', met: ({ duet }) => duet !== 'off' },
   },
   trials: {
     flag: '--trials <n>',
-    description:
-      'trials of each case, interleaved with the others; without any flag of trials or load: 7 of 2.5 s after a warm-up of 1.5 s, on one machine',
+    description: 'trials of each case, interleaved with the others',
     schema: wholeNumber(1, 1000),
     // With `until`, the minimum.
     default: 3,
@@ -134,12 +137,14 @@ export const TRIAL_SETTINGS = {
     description: 'maximum trials of each case, with --until',
     schema: wholeNumber(2, 1000),
     default: 30,
+    needs: UNTIL,
   },
   maxTime: {
     flag: '--max-time <time>',
     description: 'measure no longer than this, with --until',
     schema: seconds(1, 'must be a duration, for example 30m or 2h'),
     field: 'maxTimeSeconds',
+    needs: UNTIL,
   },
   aa: {
     flag: '--aa',

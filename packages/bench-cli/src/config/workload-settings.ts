@@ -2,7 +2,7 @@
 import { QUERY_TYPES } from '@dinodns-bench/zones/records';
 import { z } from 'zod';
 import { type CaseFilter, caseFilters, caseFilterText } from './case-filter.ts';
-import type { SettingTable } from './setting.ts';
+import type { Setting, SettingTable } from './setting.ts';
 import { booleanFromText, choice, list, number, text, wholeNumber } from './value-schemas.ts';
 
 /** As dnsperf and dnscannon know them. */
@@ -13,6 +13,12 @@ const queryType = z
 
 const zipfMessage = 'must be a number from 0.1 to 5';
 const speedMessage = 'must be a factor from 0.001 to 1000';
+
+/** Of the settings of the workloads that ask as a pod does. */
+const LOOKUP: Setting['needs'] = {
+  give: '--workload lookup',
+  met: ({ workload }) => Array.isArray(workload) && workload.some((name) => /^lookup/.test(String(name))),
+};
 
 /** In the order of the help text. */
 export const WORKLOAD_SETTINGS = {
@@ -66,6 +72,7 @@ export const WORKLOAD_SETTINGS = {
     schema: number(z.number(zipfMessage).min(0.1, zipfMessage).max(5, zipfMessage)),
     // Of names at resolvers: Jung, Sit, Balakrishnan and Morris, "DNS Performance and the Effectiveness of Caching", 2002.
     default: 0.9,
+    needs: { give: '--order zipf', met: ({ order }) => order === 'zipf' },
   },
   search: {
     flag: '--search <list>',
@@ -74,6 +81,7 @@ export const WORKLOAD_SETTINGS = {
     // One, as on most clouds: an external name then costs five queries of each type.
     default: ['internal'],
     distinct: true,
+    needs: LOOKUP,
   },
   ndots: {
     flag: '--ndots <n>',
@@ -81,6 +89,7 @@ export const WORKLOAD_SETTINGS = {
     schema: wholeNumber(0, 15),
     // Of `dnsPolicy: ClusterFirst`.
     default: 5,
+    needs: LOOKUP,
   },
   dnssec: {
     flag: '--dnssec',

@@ -1,13 +1,13 @@
 /** The settings of a run as flags, for the commands that need them. */
 import type { Command } from 'commander';
 import { PRESETS } from '../config/presets.ts';
-import { flagName, type Setting, shownValue } from '../config/setting.ts';
+import { flagName, type Setting } from '../config/setting.ts';
 import { SETTING_NAMES, SETTINGS, type SettingName } from '../config/settings.ts';
+import { shownDefault } from '../config/short-run.ts';
 
-function defaultHint(setting: Setting): string {
-  const value = setting.default;
-  if (value === undefined || typeof value === 'boolean') return '';
-  return ` (default: ${shownValue(setting, value)})`;
+function defaultHint(name: string, setting: Setting): string {
+  const shown = shownDefault(name, setting);
+  return shown === undefined || typeof setting.default === 'boolean' ? '' : ` (default: ${shown})`;
 }
 
 /** The settings that were given on the command line, under their names; commander's own defaults are unused. */
@@ -24,8 +24,8 @@ export function settingsFrom(values: Record<string, unknown>): Partial<Record<Se
 
 /** Adds the flags of all settings, a preset and a file. */
 export function addRunSettings(command: Command): Command {
-  for (const setting of Object.values<Setting>(SETTINGS)) {
-    command.option(setting.flag, setting.description + defaultHint(setting));
+  for (const [name, setting] of Object.entries<Setting>(SETTINGS)) {
+    command.option(setting.flag, setting.description + defaultHint(name, setting));
   }
   return command
     .option('--preset <name>', `settings to start from: ${Object.keys(PRESETS).join(', ')}`)

@@ -72,13 +72,13 @@ export async function testWorld(options: TestWorldOptions = {}): Promise<TestWor
     directory,
     cwd: directory,
     // No test gets a program by itself: what is missing leaves tests out, and `bench doctor` gets it.
-    // Nor is time spent on trying load generators first, or on more trials than a run has where somebody says how to measure.
+    // Nor is time spent on trying load generators first, or on more trials than show that there are several.
     env: {
       ...real.env,
       NO_COLOR: '1',
       DINODNS_BENCH_PROVISION: 'false',
       DINODNS_BENCH_CALIBRATE: 'false',
-      DINODNS_BENCH_SLICE: '1',
+      DINODNS_BENCH_TRIALS: '3',
       ...options.env,
     },
     fs: { ...real.fs, ...options.fs },

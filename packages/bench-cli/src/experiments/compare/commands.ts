@@ -36,9 +36,8 @@ function runAction(call: Call, base?: typeof MATRIX) {
   };
 }
 
-/** Without the short run of this machine, whatever the target. */
 function clusterOptions(call: Call, values: Record<string, unknown>): RunOptions {
-  return { ...runOptions(call, values), base: {} };
+  return { ...runOptions(call, values), base: { target: 'kubernetes' } };
 }
 
 /** What a run would use and create in a cluster, without a run. */

@@ -258,15 +258,16 @@ async function decidePlan(world: World, configuration: RunConfiguration): Promis
   return { configuration, ...(await planFor(world, configuration)) };
 }
 
-/** A short run, if nothing says otherwise, bench starts the servers, and the workloads fit into short trials; else null. */
+/** A short run, if bench starts the servers and the workloads fit into short trials; else null. */
 async function decideShort(world: World, sources: ConfigurationSources): Promise<Planned | null> {
   const short = shortRun(sources);
   if (short === null) return null;
   const decided = await decidePlan(world, configure(short));
   const isOurs = decided.servers.every(({ existing }) => existing === undefined);
-  const fits =
-    decided.configuration.duet === 'off' ? fitsShortTrials(decided.workloads) : decided.plan.duet !== null;
-  return isOurs && fits ? decided : null;
+  if (!isOurs || !fitsShortTrials(decided.workloads)) return null;
+  if (decided.configuration.duet === 'off' || decided.plan.duet !== null) return decided;
+  // A duet that is none, since there is one server or another setting stands in its way.
+  return decidePlan(world, configure(shortRun(sources, { duet: 'off' }) ?? sources));
 }
 
 async function decideNew(world: World, options: RunOptions): Promise<DecidedRun> {
@@ -276,6 +277,7 @@ async function decideNew(world: World, options: RunOptions): Promise<DecidedRun>
     file: await readConfigurationFile(world, options.configFile),
     env: world.env,
     flags: options.flags,
+    typed: true,
   };
   const decided = (await decideShort(world, sources)) ?? (await decidePlan(world, configure(sources)));
   const store = createStore(world, decided.configuration.out);
