@@ -205,6 +205,6 @@ describe('what the statistics found', () => {
     expect(text).toContain('The difference of DinoDNS at tier 1 single, 5.1 %, is below the noise floor');
     expect(text).toContain('queries per second fell by 10.0 % (95 % interval 5.0 to 15.0 %, p 0.0020');
     expect(text).toContain('1 of 12 trials never settled');
-    expect(text).toContain('1 trial lies far from the others in its case (coredns/tier=1/single/half/udp#3)');
+    expect(text).toContain('1 trial lies far from the others in its case (CoreDNS, trial 4)');
   });
 });

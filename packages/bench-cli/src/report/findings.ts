@@ -123,14 +123,14 @@ function aboutSlices(record: RunRecord): string[] {
 /** Maximum number of trials named; the rest is counted. */
 const MAX_NAMED = 4;
 
-/** "DinoDNS, trial 2", and the point where the run has several. */
+/** "DinoDNS, trial 2", counted from 1, and the point where the run has several. */
 function trialName(record: RunRecord, key: string): string {
   const at = key.lastIndexOf('#');
   const item = record.cases.find((candidate) => candidate.key === key.slice(0, at));
   if (item === undefined) return key;
   const name =
     groupCases(record).length === 1 ? serverTitle(record, item.server) : caseName(record, item.key);
-  return `${name}${item.aa && !name.endsWith(')') ? ' (A/A)' : ''}, trial ${key.slice(at + 1)}`;
+  return `${name}${item.aa && !name.endsWith(')') ? ' (A/A)' : ''}, trial ${Number(key.slice(at + 1)) + 1}`;
 }
 
 function named(record: RunRecord, keys: readonly string[]): string {
