@@ -1,5 +1,6 @@
 /** The pure parts of `bench capacity memory`, and its messages. */
-import { readdir, readFile } from 'node:fs/promises';
+import { mkdir, readdir, readFile, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { nextStart, runLanes } from '../src/experiments/capacity/memory/lanes.ts';
 import { goHeapIn, metricIn } from '../src/experiments/capacity/memory/memory-of.ts';
@@ -18,6 +19,7 @@ import { oneAtATime } from '../src/experiments/capacity/one-at-a-time.ts';
 import { capacityKind } from '../src/experiments/capacity/record.ts';
 import { recordJsonSchema } from '../src/results/json-schema.ts';
 import { leastSquares } from '../src/stats/least-squares.ts';
+import { referenceText } from './support/reference.ts';
 import { type TestWorld, testWorld } from './support/test-world.ts';
 
 const MB = 1e6;
@@ -331,3 +333,22 @@ describe('bad input', () => {
     expect(world.started).toEqual([]);
   });
 });
+
+it.each(['memory', 'throughput', 'propagation'])(
+  'a run of capacity %s that was killed is reported as not finished, and makes no post',
+  async (what) => {
+    const world = await testWorld();
+    try {
+      const record = { ...JSON.parse(referenceText(`capacity-${what}`)), status: 'running' };
+      const folder = join(world.directory, 'results', record.id);
+      await mkdir(folder, { recursive: true });
+      await writeFile(join(folder, 'run.json'), JSON.stringify(record));
+      expect(await world.bench('report', record.id, '--format', 'markdown')).toBe(0);
+      expect(world.out()).toMatch(/^Not finished: \d+ \w+ of \d+/m);
+      expect(await world.bench('report', record.id, '--format', 'blog')).toBe(2);
+      expect(world.err()).toContain(`run ${record.id} is not finished`);
+    } finally {
+      await world.remove();
+    }
+  },
+);

@@ -1,8 +1,10 @@
 /** The reports of throughput and of caching. Pure. */
+
 import { facts, list, type ReportDocument } from '../../../report/document/index.ts';
 import { environmentFacts } from '../../../report/facts.ts';
 import { formatCount, formatTime } from '../../../report/numbers.ts';
 import { counted } from '../../../text.ts';
+import { endOf } from '../figures.ts';
 import type { CapacityRecord } from '../record.ts';
 import type { CasesResult } from './cases-record.ts';
 import { summaryOf } from './summaries.ts';
@@ -125,7 +127,6 @@ function dataOf({ cases, trials }: CasesResult): ReportDocument['data'] {
 
 export function casesDocument(record: CapacityRecord, result: CasesResult): ReportDocument {
   const failed = result.trials.filter(({ status }) => status === 'failed').length;
-  const state = record.status === 'interrupted' ? 'interrupted' : failed > 0 ? 'failed-trials' : 'complete';
   const isThroughput = result.what === 'throughput';
   const title = isThroughput
     ? 'Throughput of CoreDNS by configuration and lookup'
@@ -133,8 +134,13 @@ export function casesDocument(record: CapacityRecord, result: CasesResult): Repo
   return {
     kind: 'Capacity of cluster DNS',
     title,
-    state,
-    headline: `${state === 'interrupted' ? 'Interrupted' : 'Complete'}: ${counted(result.trials.length - failed, 'trial')} of ${counted(result.cases.length, 'case')} measured${failed === 0 ? '' : `, ${failed} failed`}.`,
+    ...endOf(record, {
+      ok: result.trials.length - failed,
+      failed,
+      unit: 'trial',
+      points: result.cases.length,
+      of: 'case',
+    }),
     facts: [
       record.startedAt.slice(0, 10),
       result.cluster === undefined ? 'one machine' : 'on a cluster',

@@ -5,7 +5,7 @@ import { chart, facts, list, type ReportDocument, text } from '../../../report/d
 import { environmentFacts } from '../../../report/facts.ts';
 import { formatCount } from '../../../report/numbers.ts';
 import { counted } from '../../../text.ts';
-import { kilobytesEach, megabytes } from '../figures.ts';
+import { endOf, kilobytesEach, megabytes } from '../figures.ts';
 import type { CapacityRecord } from '../record.ts';
 import { memoryChart, memorySeries } from './chart.ts';
 import type { MemoryPointRecord, MemoryResult } from './memory-record.ts';
@@ -173,22 +173,26 @@ export function memoryDocument(record: CapacityRecord, result: MemoryResult): Re
   const { points, starts, fits } = result;
   const failed = starts.filter(({ status }) => status === 'failed').length;
   const versions = [...new Set(record.programs.map(({ version }) => version))].join(' and ');
+  const told = largestOf(points).flatMap((point) => findingOf(point, result));
   const drawn = memoryChart(points, rateText(record));
-  const measured = starts.length - failed;
-  const state = record.status === 'interrupted' ? 'interrupted' : failed > 0 ? 'failed-trials' : 'complete';
   return {
     kind: 'Capacity of cluster DNS',
     title: `Memory of CoreDNS ${versions} by pods and services`,
-    state,
-    headline: `${state === 'interrupted' ? 'Interrupted' : 'Complete'}: ${counted(measured, 'start')} of ${counted(points.length, 'point')} measured${failed === 0 ? '' : `, ${failed} failed`}.`,
+    ...endOf(record, {
+      ok: starts.length - failed,
+      failed,
+      unit: 'start',
+      points: points.length,
+      of: 'point',
+    }),
     facts: [record.startedAt.slice(0, 10), 'one machine', `run ${record.id}`],
-    findings: largestOf(points).flatMap((point) => findingOf(point, result)),
+    findings: told,
     warnings: warningsOf(record, result),
     series: memorySeries(points),
     sections: [
       {
         title: 'Memory',
-        blocks: [MEANINGS, memoryTable(points), ...(drawn === null ? [] : [chart(drawn)])],
+        blocks: [MEANINGS, memoryTable(points, starts), ...(drawn === null ? [] : [chart(drawn)])],
       },
       {
         title: 'Lines',
@@ -203,7 +207,7 @@ export function memoryDocument(record: CapacityRecord, result: MemoryResult): Re
           ),
         ],
       },
-      { title: 'Beside the published figures', blocks: [besideTable(points)] },
+      { title: 'Beside the published figures', blocks: [besideTable(points, starts)] },
       { title: 'What the kernel and Go say', blocks: [heapTable(result)], isBrief: false },
       { title: 'How it was measured', blocks: [list(PROCEDURE)], isBrief: false },
       { title: 'Conditions', blocks: [facts(conditions(record, result))], isBrief: false },
@@ -211,7 +215,10 @@ export function memoryDocument(record: CapacityRecord, result: MemoryResult): Re
     data: dataOf(result),
     post: {
       slug: 'coredns-memory',
-      description: `How much memory CoreDNS ${versions} needs for how many pods and services, measured.`,
+      description:
+        told[0] === undefined
+          ? `Memory of CoreDNS ${versions} by pods and services.`
+          : `${told[0].subject} ${told[0].sentence}`,
       tags: ['dns', 'coredns', 'kubernetes', 'capacity'],
       date: record.startedAt.slice(0, 10),
     },

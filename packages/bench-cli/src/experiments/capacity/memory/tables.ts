@@ -5,6 +5,7 @@ import { formatCount, formatFixed, formatShort } from '../../../report/numbers.t
 import { median } from '../../../stats/intervals.ts';
 import { BYTES_PER_MEGABYTE, kilobytesEach, megabytes, numberColumn, withInterval } from '../figures.ts';
 import { fittedLine, type MemoryLine, PUBLISHED_LINES, PUBLISHED_POINTS } from '../published.ts';
+import { observe } from './lines.ts';
 import {
   type CompleteStart,
   MEMORY_STAGES,
@@ -13,6 +14,7 @@ import {
   type MemoryPointRecord,
   type MemoryResult,
   type MemoryStageName,
+  type MemoryStart,
 } from './memory-record.ts';
 import {
   dataBytes,
@@ -53,7 +55,20 @@ export function seriesTitle({ server, configuration }: Pick<MemoryFit, 'server' 
   return `${server}, ${configuration}`;
 }
 
-export function memoryTable(points: readonly MemoryPointRecord[]): Block {
+/** Two starts make no interval that says anything: both are shown. */
+const FEWEST_FOR_INTERVAL = 3;
+
+function figureText(point: MemoryPointRecord, figure: MemoryFigure, starts: readonly MemoryStart[]): string {
+  const summary = point.figures[figure];
+  if (summary === null || summary.n >= FEWEST_FOR_INTERVAL) return withInterval(summary, megabytes);
+  const values = observe([point], starts, figure).map(({ bytes }) => bytes);
+  return values
+    .toSorted((a, b) => a - b)
+    .map(megabytes)
+    .join('\u00a0and\u00a0');
+}
+
+export function memoryTable(points: readonly MemoryPointRecord[], starts: readonly MemoryStart[]): Block {
   return table(
     'Memory by objects',
     [
@@ -67,7 +82,7 @@ export function memoryTable(points: readonly MemoryPointRecord[]): Block {
       point.server,
       point.configuration,
       sizeText(point),
-      ...SHOWN.map((name) => withInterval(point.figures[name], megabytes)),
+      ...SHOWN.map((name) => figureText(point, name, starts)),
       point.failedStarts === 0 ? String(point.starts) : `${point.starts} (${point.failedStarts} failed)`,
     ]),
   );
@@ -162,7 +177,7 @@ function besideCell(published: number | null, point: MemoryPointRecord, figure: 
 }
 
 /** Ours beside what was published, at the sizes that were measured. */
-export function besideTable(points: readonly MemoryPointRecord[]): Block {
+export function besideTable(points: readonly MemoryPointRecord[], starts: readonly MemoryStart[]): Block {
   return table(
     'Beside the published figures',
     [
@@ -181,9 +196,9 @@ export function besideTable(points: readonly MemoryPointRecord[]): Block {
         point.server,
         point.configuration,
         sizeText(point),
-        withInterval(point.figures.settled, megabytes),
+        figureText(point, 'settled', starts),
         besideCell(measuredBytes(configuration, point.objects), point, 'settled'),
-        withInterval(point.figures.steady, megabytes),
+        figureText(point, 'steady', starts),
         besideCell(formulaBytes(configuration, point.objects), point, 'steady'),
         besideCell(dataBytes(configuration, point.objects), point, 'steady'),
       ];
@@ -254,5 +269,5 @@ export function heapTable(result: MemoryResult): Block {
 }
 
 export const MEANINGS: Block = text(
-  'Megabytes (10⁶ bytes) of anonymous memory: medians of the starts with 95 % intervals. It is what the kubelet counts as the working set, but for about a megabyte, and what an out-of-memory kill is about; about 50 MB of the program file come on top in the resident set. Settled: after the garbage of reading was collected under light load, the cache nearly empty. Full cache: 9,984 positive and 9,984 negative answers. Under load: the same, at the rate of the run. Peaks: the largest moment while all objects are read, at the start and again after 410 Gone.',
+  'Megabytes (10⁶ bytes) of anonymous memory: medians of the starts with 95 % intervals, or both values of two starts. It is what the kubelet counts as the working set, but for about a megabyte, and what an out-of-memory kill is about; about 50 MB of the program file come on top in the resident set. Settled: after the garbage of reading was collected under light load, the cache nearly empty. Full cache: 9,984 positive and 9,984 negative answers. Under load: the same, at the rate of the run. Peaks: the largest moment while all objects are read, at the start and again after 410 Gone.',
 );

@@ -5,7 +5,7 @@ import { environmentFacts } from '../../../report/facts.ts';
 import { formatCount, formatFixed, formatShort, formatTime } from '../../../report/numbers.ts';
 import { counted } from '../../../text.ts';
 import { dnsText } from '../cluster/cluster-document.ts';
-import { numberColumn, withInterval } from '../figures.ts';
+import { endOf, numberColumn, withInterval } from '../figures.ts';
 import type { CapacityRecord } from '../record.ts';
 import type { PropagationCase, PropagationResult } from './propagation-record.ts';
 import {
@@ -249,14 +249,18 @@ function dataOf({ cases, trials }: PropagationResult): ReportDocument['data'] {
 
 export function propagationDocument(record: CapacityRecord, result: PropagationResult): ReportDocument {
   const failed = result.trials.filter(({ status }) => status === 'failed').length;
-  const state = record.status === 'interrupted' ? 'interrupted' : failed > 0 ? 'failed-trials' : 'complete';
   const title = 'How long a new Service takes to resolve';
   const drawn = propagationChart(result);
   return {
     kind: 'Capacity of cluster DNS',
     title,
-    state,
-    headline: `${state === 'interrupted' ? 'Interrupted' : 'Complete'}: ${counted(result.trials.length - failed, 'trial')} of ${counted(result.cases.length, 'case')} measured${failed === 0 ? '' : `, ${failed} failed`}.`,
+    ...endOf(record, {
+      ok: result.trials.length - failed,
+      failed,
+      unit: 'trial',
+      points: result.cases.length,
+      of: 'case',
+    }),
     facts: [
       record.startedAt.slice(0, 10),
       result.cluster === undefined ? 'one machine' : 'on a cluster',
