@@ -31,12 +31,21 @@ const EXIT_STATUS_HELP = `${exitStatusHelp([
   'threshold',
   'interrupted',
   'terminated',
-])}
+])}`;
 
-Every setting can also come from the environment, DINODNS_BENCH_<NAME>
+/** The option of every command whose settings have other sources as well. */
+const SETTINGS_FILE = 'settings from a YAML file';
+
+/** In 80 columns. */
+function sourcesHelp(command: Command): string {
+  const hasPresets = command.options.some(({ long }) => long === '--preset');
+  return `
+A setting can also come from the environment, DINODNS_BENCH_<NAME>
 (DINODNS_BENCH_COREDNS_VERSION), or from a YAML file (--config; the same names
-in camelCase). Flags override the environment, which overrides the file, which
-overrides presets.`;
+in camelCase). Flags override the environment, which overrides the file${
+    hasPresets ? ', which\noverrides presets' : ''
+  }.`;
+}
 
 /** `report [options] <run>` → `report` */
 const nameOf = (usage: string): string => usage.split(' ')[0] ?? '';
@@ -81,6 +90,8 @@ async function addCommands(program: Command, call: Call): Promise<void> {
   for (const { usage, description } of COMMANDS) {
     const command = added.get(nameOf(usage)) ?? new Command(usage);
     command.description(description);
+    if (command.options.some((option) => option.description === SETTINGS_FILE))
+      command.addHelpText('after', sourcesHelp(command));
     // Named by its usage, one that was not loaded looks like the others in the list, and nobody can call it.
     if (command.parent === null) program.addCommand(command);
   }

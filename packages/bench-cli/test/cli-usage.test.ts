@@ -144,6 +144,59 @@ describe('bench without doing anything', () => {
     );
   });
 
+  it.each(['run', 'matrix'])(
+    'groups the settings of bench %s, and has the rare ones behind --help-all',
+    async (command) => {
+      expect(await world.bench(command, '--help')).toBe(0);
+      const help = world.out();
+      expect(await world.bench(command, '--help-all')).toBe(0);
+      const whole = world.out().slice(help.length);
+      const groups = [...help.matchAll(/^([A-Z][a-z ]+):$/gm)].map(([, group]) => group);
+      const settings = ['Servers', 'Load', 'Trials', 'Workload', 'Cluster', 'Output'];
+      expect(groups).toEqual([...settings, 'Examples', 'Exit status']);
+      const flags = (text: string) => text.match(/^ {2}(?:-h, )?--/gm)?.length ?? 0;
+      expect(flags(help)).toBeLessThan(36);
+      expect(flags(whole)).toBeGreaterThan(flags(help) + 40);
+      expect(whole).toContain('  --loader-cpu <quantity>');
+      expect(help).not.toContain('--loader-cpu');
+      expect(Math.max(...whole.split('\n').map((line) => line.length))).toBeLessThanOrEqual(80);
+    },
+  );
+
+  it('shows the defaults of each command, and the settings that it is about', async () => {
+    const helpOf = async (...argv: string[]) => {
+      const before = world.out().length;
+      expect(await world.bench(...argv, '--help')).toBe(0);
+      return world
+        .out()
+        .slice(before)
+        .replace(/\n {10,}/g, ' ');
+    };
+    expect(await helpOf('run')).toMatch(/--trials <n> .*\(default: 7; on a cluster 3\)$/m);
+    const matrix = await helpOf('matrix');
+    expect(matrix).toMatch(/--tier <list> .*\(default: 1,2,4\)$/m);
+    expect(matrix).toMatch(/--mode <mode> .*\(default: both\)$/m);
+    expect(matrix).toMatch(/--trials <n> .*\(default: 3\)$/m);
+    const images = await helpOf('images');
+    expect(images).toContain('--dinodns-image <image>');
+    expect(images).not.toMatch(/--trials|--dry-run|Exit status/);
+  });
+
+  it('has examples in its help that can be planned', async () => {
+    await writeFile(join(world.directory, 'mine.yaml'), 'command: [mine, --port, "{port}"]\n');
+    for (const command of ['run', 'matrix']) {
+      const before = world.out().length;
+      await world.bench(command, '--help');
+      const [, section = ''] = /^Examples:\n((?: {2}.*\n)+)/m.exec(world.out().slice(before)) ?? [];
+      const examples = section.trimEnd().split('\n');
+      expect(examples.length).toBe(command === 'run' ? 5 : 3);
+      for (const line of examples) {
+        const [words = ''] = line.trim().split(/ {2,}/);
+        expect(await world.bench(...words.split(' ').slice(1), '--dry-run'), world.err()).toBe(0);
+      }
+    }
+  });
+
   it('prints the plan of --dry-run, starts nothing and writes nothing', async () => {
     expect(await world.bench('matrix', '--dry-run', '--preset', 'blog')).toBe(0);
     expect(world.out()).toContain('54 trials of 2 s warm-up and 10 min measured time: about 9 h 2 min');

@@ -71,7 +71,7 @@ describe('a run', () => {
   it.each([
     [['--trials', '0'], '--trials: "0"'],
     [['--functions', 'md5,md5'], '--functions: md5,md5 names something twice'],
-    [['--max-time', '10'], '--max-time: says when --until gives up'],
+    [['--max-time', '10'], '--max-time: has no effect without --until'],
     [['--config', 'none.yaml'], 'none.yaml: does not exist'],
   ])('refuses %j with one message and its fix', async (flags, message) => {
     expect(await hashes('hashes', ...flags)).toBe(2);

@@ -10,7 +10,7 @@ import { EXPERIMENT_COMMANDS } from '../experiments/registry.ts';
 const OTHERS = ['COREDNS_RELEASES', 'CONFORMANCE', 'REQUIRE_SERVERS'];
 
 /** Flags that cannot come from the environment. */
-const ONLY_FLAGS = ['config', 'preset', 'resume', 'dryRun', 'json'];
+const ONLY_FLAGS = ['config', 'preset', 'resume', 'dryRun', 'json', 'helpAll'];
 
 function variablesOf(command: Command): string[] {
   const names = command.options.map((option) => option.attributeName());

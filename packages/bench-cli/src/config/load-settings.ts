@@ -58,6 +58,7 @@ export const LOAD_SETTINGS = {
   },
   maxLost: {
     flag: '--max-lost <share>',
+    rare: true,
     description: 'share of queries that max-rate may lose',
     schema: z.preprocess(ratioFromText, z.number(lostMessage).min(0, lostMessage).max(1, lostMessage)),
     default: 0.001,
@@ -67,6 +68,7 @@ export const LOAD_SETTINGS = {
   },
   maxP99: {
     flag: '--max-p99 <time>',
+    rare: true,
     description: '99th percentile that max-rate allows, in seconds (default: no limit)',
     schema: seconds(0.000001, 'must be a duration, for example 0.005 (seconds)'),
     field: 'maxP99Seconds',
@@ -80,18 +82,21 @@ export const LOAD_SETTINGS = {
   },
   calibrate: {
     flag: '--no-calibrate',
+    rare: true,
     description: 'do not try before the first trial which load generator can saturate the servers',
     schema: z.preprocess(booleanFromText, z.boolean('must be true or false')),
     default: true,
   },
   saturate: {
     flag: '--saturate',
+    rare: true,
     description: 'lower the tiers of all servers together until each server is the limit',
     schema: z.preprocess(booleanFromText, z.boolean('must be true or false')),
     default: false,
   },
   loaders: {
     flag: '--loaders <n>',
+    rare: true,
     description: 'load generators at once, which start together and share the rate; on a cluster, a pod each',
     schema: wholeNumber(1, MAX_LOADERS),
     // For each endpoint of a case.
@@ -99,18 +104,21 @@ export const LOAD_SETTINGS = {
   },
   openLoop: {
     flag: '--open-loop',
+    rare: true,
     description: 'with --rate and the builtin loader: send on schedule, whether or not answers arrive',
     schema: z.preprocess(booleanFromText, z.boolean('must be true or false')),
     default: false,
   },
   clients: {
     flag: '--clients <n>',
+    rare: true,
     description: 'sockets that a loader sends from',
     schema: wholeNumber(1, MAX_CLIENTS),
     default: 20,
   },
   outstanding: {
     flag: '--outstanding <n>',
+    rare: true,
     description: 'queries in flight for each loader',
     schema: wholeNumber(1, MAX_OUTSTANDING),
     /**
@@ -122,12 +130,14 @@ export const LOAD_SETTINGS = {
   },
   threads: {
     flag: '--threads <n>',
+    rare: true,
     description: 'threads of each loader',
     schema: wholeNumber(1, 1024),
     default: 1,
   },
   timeout: {
     flag: '--timeout <time>',
+    rare: true,
     description: 'a query unanswered for this long is lost',
     schema: seconds(0.01, 'must be a duration of at least 0.01 seconds'),
     default: 5,

@@ -25,6 +25,8 @@ export interface Setting {
   readonly distinct?: true;
   /** What tells the entries of a `distinct` list apart, if it is not all of each. */
   identityOf?(entry: unknown): string;
+  /** Seldom needed: only the complete help shows it. */
+  readonly rare?: true;
   /** Without effect unless this holds; `give` is what makes it hold: `--duet`. */
   readonly needs?: { readonly give: string; met(settings: Readonly<Record<string, unknown>>): boolean };
   /** Whether the command that repeats a run names it: unless it is the default, always, or never. */

@@ -6,16 +6,17 @@ import { z } from 'zod';
 import { KUBERNETES_SETTINGS } from './kubernetes-settings.ts';
 import { LOAD_SETTINGS } from './load-settings.ts';
 import { defaultsOf, type Setting, type SettingsOf, type SettingTable } from './setting.ts';
-import { TRIAL_SETTINGS } from './trial-settings.ts';
+import { SERVER_SETTINGS, TRIAL_SETTINGS } from './trial-settings.ts';
 import { booleanFromText, choice, numberFromText, text } from './value-schemas.ts';
 import { WORKLOAD_SETTINGS } from './workload-settings.ts';
 
 const LOCAL: Setting['needs'] = { give: '--target local', met: ({ target = 'local' }) => target === 'local' };
 
-/** Of this machine, the versions and the reports. */
-const OTHER_SETTINGS = {
+/** Of the servers, too: this machine and the versions. */
+const PLACE_SETTINGS = {
   ip: {
     flag: '--ip <version>',
+    rare: true,
     description: 'on one machine, servers listen on 127.0.0.1 (4) or ::1 (6)',
     schema: z.preprocess(numberFromText, z.literal([4, 6], 'must be 4 or 6')),
     default: 4,
@@ -23,12 +24,14 @@ const OTHER_SETTINGS = {
   },
   allowRemote: {
     flag: '--allow-remote',
+    rare: true,
     description: 'load may leave this machine: the servers of at=ADDRESS are mine to load',
     schema: z.preprocess(booleanFromText, z.boolean('must be true or false')),
     default: false,
   },
   cpu: {
     flag: '--cpu <how>',
+    rare: true,
     description: 'CPU limits by quota, or pin to CPUs',
     schema: choice(['quota', 'pin']),
     default: 'quota',
@@ -46,6 +49,15 @@ const OTHER_SETTINGS = {
     // The default changes from release to release.
     inCommand: 'always',
   },
+  provision: {
+    flag: '--no-provision',
+    description: 'use only installed tools, install nothing',
+    schema: z.preprocess(booleanFromText, z.boolean('must be true or false')),
+    default: true,
+  },
+} as const satisfies SettingTable;
+
+const OUTPUT_SETTINGS = {
   delta: {
     flag: '--delta <definition>',
     description: 'relative to the baseline, or symmetric as in the published tables',
@@ -59,24 +71,30 @@ const OTHER_SETTINGS = {
     default: 'results',
     inCommand: 'never',
   },
-  provision: {
-    flag: '--no-provision',
-    description: 'use only installed tools, install nothing',
-    schema: z.preprocess(booleanFromText, z.boolean('must be true or false')),
-    default: true,
-  },
 } as const satisfies SettingTable;
 
-/** The settings of a run on any target, in the order of the help text. */
+/** The settings of a run on any target. */
 export const RUN_SETTINGS = {
+  ...SERVER_SETTINGS,
   ...TRIAL_SETTINGS,
   ...LOAD_SETTINGS,
   ...WORKLOAD_SETTINGS,
-  ...OTHER_SETTINGS,
+  ...PLACE_SETTINGS,
+  ...OUTPUT_SETTINGS,
 } as const;
 
 /** All settings. */
 export const SETTINGS = { ...RUN_SETTINGS, ...KUBERNETES_SETTINGS } as const;
+
+/** The groups of the help text. */
+export const SETTING_GROUPS: Readonly<Record<string, SettingTable>> = {
+  Servers: { ...SERVER_SETTINGS, ...PLACE_SETTINGS },
+  Load: LOAD_SETTINGS,
+  Trials: TRIAL_SETTINGS,
+  Workload: WORKLOAD_SETTINGS,
+  Cluster: KUBERNETES_SETTINGS,
+  Output: OUTPUT_SETTINGS,
+};
 
 export type SettingName = keyof typeof SETTINGS;
 /** Checked values of all settings. */

@@ -44,7 +44,7 @@ function untilFromText(value: unknown): unknown {
 const UNTIL: Setting['needs'] = { give: '--until 5%', met: ({ until }) => until !== undefined };
 
 /** In the order of the help text. */
-export const TRIAL_SETTINGS = {
+export const SERVER_SETTINGS = {
   servers: {
     flag: '--servers <list>',
     description:
@@ -81,6 +81,10 @@ export const TRIAL_SETTINGS = {
     schema: text.transform(caseNameOf),
     defaultFor: (servers) => (servers.includes('coredns') ? 'coredns' : caseNameOf(servers[0] ?? 'coredns')),
   },
+} as const satisfies SettingTable;
+
+/** In the order of the help text. */
+export const TRIAL_SETTINGS = {
   duration: {
     flag: '--duration <time>',
     description: 'measured time of a trial: 10, 90s, 10m',
@@ -108,6 +112,7 @@ export const TRIAL_SETTINGS = {
   },
   slice: {
     flag: '--slice <time>',
+    rare: true,
     description: 'with --duet: how long the load stays with one server',
     schema: seconds(0.1, 'must be a duration of at least 0.1 seconds'),
     default: 1,
@@ -141,6 +146,7 @@ export const TRIAL_SETTINGS = {
   },
   maxTime: {
     flag: '--max-time <time>',
+    rare: true,
     description: 'measure no longer than this, with --until',
     schema: seconds(1, 'must be a duration, for example 30m or 2h'),
     field: 'maxTimeSeconds',
@@ -154,6 +160,7 @@ export const TRIAL_SETTINGS = {
   },
   interval: {
     flag: '--interval <method>',
+    rare: true,
     description: 'for differences: auto (rank test or t), or bootstrap (from 8 trials)',
     schema: choice(['auto', 'bootstrap']),
     default: 'auto',

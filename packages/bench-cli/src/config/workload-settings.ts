@@ -41,6 +41,7 @@ export const WORKLOAD_SETTINGS = {
   },
   answers: {
     flag: '--answers <check>',
+    rare: true,
     description:
       'zones: answers must be those of the zone set; stable: whatever a server answers before the load it must answer under load',
     schema: choice(['zones', 'stable']),
@@ -48,6 +49,7 @@ export const WORKLOAD_SETTINGS = {
   },
   exclude: {
     flag: '--exclude <cases>',
+    rare: true,
     description: 'cases to omit: server=knot,transport=tcp;tier=4 (a case that fits any of them)',
     schema: caseFilters,
     default: [],
@@ -68,6 +70,7 @@ export const WORKLOAD_SETTINGS = {
   },
   zipfExponent: {
     flag: '--zipf-exponent <number>',
+    rare: true,
     description: 'with --order zipf: the name of rank k is queried 1/k^number as often as the first',
     schema: number(z.number(zipfMessage).min(0.1, zipfMessage).max(5, zipfMessage)),
     // Of names at resolvers: Jung, Sit, Balakrishnan and Morris, "DNS Performance and the Effectiveness of Caching", 2002.
@@ -76,6 +79,7 @@ export const WORKLOAD_SETTINGS = {
   },
   search: {
     flag: '--search <list>',
+    rare: true,
     description: "with --workload lookup: the node's own search domains, after the cluster's three",
     schema: list(text, 'must be a list of domains'),
     // One, as on most clouds: an external name then costs five queries of each type.
@@ -85,6 +89,7 @@ export const WORKLOAD_SETTINGS = {
   },
   ndots: {
     flag: '--ndots <n>',
+    rare: true,
     description: 'with --workload lookup: names with fewer dots are searched for first',
     schema: wholeNumber(0, 15),
     // Of `dnsPolicy: ClusterFirst`.
@@ -99,6 +104,7 @@ export const WORKLOAD_SETTINGS = {
   },
   captureSpeed: {
     flag: '--capture-speed <factor>',
+    rare: true,
     description: 'replay a capture faster or slower than it was captured',
     schema: number(z.number(speedMessage).min(0.001, speedMessage).max(1000, speedMessage)),
     default: 1,
