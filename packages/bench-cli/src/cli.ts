@@ -105,6 +105,15 @@ async function checkEnvironment(program: Command, call: Call): Promise<void> {
   await demandKnownVariables(program, call);
 }
 
+/** `--resume` of every command takes the names of a run that `docs/history.md` lists. */
+async function resolveResumed(command: Command, { world }: Call): Promise<void> {
+  const { resume, out }: { readonly resume?: string; readonly out?: string } = command.opts();
+  if (resume === undefined) return;
+  const { runPath } = await import('./commands/history-options.ts');
+  const directory = out ?? world.env.DINODNS_BENCH_OUT ?? 'results';
+  command.setOptionValue('resume', await runPath(world, directory, resume));
+}
+
 /** Commander reports an unknown command as an excess argument of the default command. */
 function unknownCommand(word: string, program: Command): BenchError {
   const commands = program.commands.map((command) => nameOf(command.name()));
@@ -143,6 +152,7 @@ export async function main(argv: readonly string[], world: World): Promise<numbe
     program = newProgram(call);
     await addCommands(program, call);
     program.hook('preAction', () => checkEnvironment(program, call));
+    program.hook('preAction', (_program, command) => resolveResumed(command, call));
     await program.parseAsync([...argv], { from: 'user' });
     return call.status;
   } catch (error) {

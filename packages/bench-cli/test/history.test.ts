@@ -229,6 +229,21 @@ describe('bench history', () => {
     expect((await readdir(results())).filter((name) => name.includes('tmp'))).toEqual([]);
   }, 60_000);
 
+  it('finds the run of a tag, a branch and a commit for reports, pages and --resume', async () => {
+    // No page is shown.
+    Object.assign(world.env, { BROWSER: '', DISPLAY: '', WAYLAND_DISPLAY: '' });
+    await saveRun({ id: OLD, qps: { coredns: [1, 2] }, branch: 'feature/x', commit: 'abcdef0123456789' });
+    await saveRun({ id: NEW, qps: { coredns: [1, 2] } });
+    await bench('history', 'tag', OLD, 'good');
+    for (const name of ['good', 'feature/x', 'abcdef0', OLD.slice(0, 8)]) {
+      expect(await bench('report', name, '--format', 'json'), name).toMatchObject({ status: 0 });
+      expect(JSON.parse((await bench('report', name, '--format', 'json')).out).id, name).toBe(OLD);
+      expect((await bench('open', name)).out, name).toContain(join(OLD, 'report.html'));
+      expect((await bench('run', '--resume', name, '--dry-run')).out, name).toContain('baseline coredns');
+    }
+    expect(JSON.parse((await bench('report', 'latest', '--format', 'json')).out).id).toBe(NEW);
+  });
+
   it('gives runs names that outlive the index', async () => {
     await saveRun({ id: OLD, qps: { coredns: [1, 2] } });
     await saveRun({ id: NEW, qps: { coredns: [1, 2] } });

@@ -1,4 +1,4 @@
-/** Refuses variables that look like settings and are none: DINODNS_BENCH_TEIR would otherwise do nothing. */
+/** Refuses variables that look like settings and are none: a misspelt one would do nothing. */
 import { nearest } from '@dinodns-bench/program';
 import type { Command } from 'commander';
 import { SETTING_NAMES, variableOf } from '../config/settings.ts';

@@ -32,6 +32,23 @@ export async function knownRuns(world: World, out: string): Promise<KnownRuns> {
   }
 }
 
+/**
+ * The path of the run that a tag, an id, a branch or a commit means. `latest`, and what the history does not know, are returned as
+ * they are: the store finds the newest run of a folder, and paths.
+ */
+export async function runPath(world: World, out: string, reference: string): Promise<string> {
+  const resultsDirectory = resolve(world.cwd, out);
+  const tags = await readTags(world, resultsDirectory);
+  if (reference === 'latest' && !tags.has(reference)) return reference;
+  const { database } = await openHistory(world, resultsDirectory);
+  try {
+    const runs = database.runs().filter(({ kind }) => kind === 'run');
+    return findRun({ runs, tags }, reference)?.path ?? reference;
+  } finally {
+    database.close();
+  }
+}
+
 /** What comparisons, trends and gates work on. */
 const { experiment: COMPARABLE } = compareKind;
 

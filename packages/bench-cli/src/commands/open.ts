@@ -10,6 +10,7 @@ import { findExecutable } from '../machine/find-executable.ts';
 import { HTML_NAME } from '../report/index.ts';
 import { createStore } from '../results/store.ts';
 import type { World } from '../world.ts';
+import { runPath } from './history-options.ts';
 import { deltaOf } from './report.ts';
 
 export interface OpenOptions {
@@ -56,7 +57,7 @@ async function open(world: World, command: readonly string[]): Promise<string | 
 /** The page's path always goes to stdout. Without an opener that is all, and stderr says why. */
 export async function openCommand(world: World, options: OpenOptions): Promise<number> {
   const store = createStore(world, options.out);
-  const found = await store.find(options.run);
+  const found = await store.find(await runPath(world, options.out, options.run));
   const { directory, experiment } = found;
   if (!(await recordsFor(found)).formats.some(({ name }) => name === 'html'))
     throw new BenchError('E_INTERNAL', `${experiment} has no page`, { fix: 'Report this bug.' });

@@ -6,7 +6,7 @@ import { allFormats } from '../experiments/registry.ts';
 
 type Values = Readonly<Record<string, string | undefined>>;
 
-const RUN = ['<run>', 'id of a run, its folder or run.json, or latest'] as const;
+const RUN = ['<run>', 'latest, or a tag, id, git branch, commit, folder or run.json'] as const;
 const DELTA = ['--delta <definition>', 'relative or symmetric (default: as in the record)'] as const;
 const OUT = ['--out <directory>', 'directory of the runs', DEFAULTS.out] as const;
 

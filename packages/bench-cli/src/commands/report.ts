@@ -8,10 +8,11 @@ import { allFormats, formatNamed, openRun, recordsFor } from '../experiments/reg
 import { findFormat, type ReportFile } from '../report/renderer.ts';
 import { createStore, type FoundRun } from '../results/store.ts';
 import type { World } from '../world.ts';
+import { runPath } from './history-options.ts';
 import { type PostFlags, postSettings } from './post-flags.ts';
 
 export interface ReportOptions {
-  /** Id, folder, file, or `latest`. */
+  /** Tag, `latest`, id, branch, commit, folder or file. */
   readonly run: string;
   readonly delta: string | undefined;
   /** Names separated by commas. */
@@ -97,7 +98,7 @@ export async function reportCommand(world: World, options: ReportOptions): Promi
   const asked = options.format === undefined ? null : await formatsOf(options.format);
   const post = postSettings(options.post, asked?.map(({ name }) => name) ?? []);
   const store = createStore(world, options.out);
-  const found = await store.find(options.run);
+  const found = await store.find(await runPath(world, options.out, options.run));
   const wanted = await checkFormats(asked, found);
   const { directory } = found;
   const opened = await openRun(found);

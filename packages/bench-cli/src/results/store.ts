@@ -99,7 +99,7 @@ function missingRun(reference: string, resultsDirectory: string, available: read
     available.length === 0
       ? `There are no runs in ${resultsDirectory} yet: make one with \`bench run\`, or give another directory with --out.`
       : suggestion === undefined
-        ? 'Give one of these, the path of a run.json, or `latest`.'
+        ? 'Give one of these, `latest`, a tag, a git branch, a commit, or the path of a run.json.'
         : `Did you mean ${suggestion}?`;
   return new BenchError('E_RECORD_UNREADABLE', `there is no run ${JSON.stringify(reference)}`, {
     fix: hint,

@@ -30,7 +30,7 @@ Examples:
 
 function addSettings(command: Command, call: Call, view: SettingsView, examples: string): Command {
   return addRunSettings(command, call, view)
-    .option('--resume <run>', 'continue an interrupted run: its id, or latest')
+    .option('--resume <run>', 'continue an interrupted run: latest, or its id, tag, branch or commit')
     .option('--dry-run', 'print the plan and how long it will take, then exit')
     .option('--json', 'print the record instead of the table')
     .addHelpText('after', examples)
