@@ -365,6 +365,6 @@ describe('is refused with one message and a fix', () => {
   it('a cluster that cannot be reached', async () => {
     Object.assign(world.env, { KUBECONFIG: '/nowhere' });
     expect(await world.bench('capacity', 'plan', '--from-cluster')).toBe(3);
-    expect(world.err()).toContain('Set KUBECONFIG to the path of a kubeconfig file');
+    expect(world.err()).toContain('Correct KUBECONFIG, which is /nowhere: the path of a kubeconfig file');
   });
 });

@@ -97,6 +97,16 @@ describe('bench report', () => {
     expect(world.err()).toContain('"tomorrow"');
   });
 
+  // Node.js's own recursive mkdir never returns below /proc.
+  it.each(['/proc/nowhere/here', '/dev/null/here'])(
+    'blames --to where that cannot be written: %s',
+    async (to) => {
+      expect(await world.bench('report', 'latest', '--format', 'md,csv', '--to', to)).toBe(7);
+      expect(world.err()).toContain(`cannot write ${to}`);
+      expect(world.err()).toContain('fix: Give a writable directory with enough space with --to.');
+    },
+  );
+
   it('says which file cannot be written', async () => {
     await writeFile(join(world.directory, 'occupied'), '');
     expect(await world.bench('report', 'latest', '--format', 'svg', '--to', 'occupied')).toBe(7);

@@ -16,6 +16,7 @@ import { generatedClusterWorkload } from '../src/workload/cluster-names.ts';
 import { type BenchWorkload, readinessQueries } from '../src/workload/workload.ts';
 import { realWorld, type World } from '../src/world.ts';
 import { uniqueRunId } from './local-fixtures.ts';
+import { testWorld } from './support/test-world.ts';
 
 const { describe, it } = fileNeeds('coredns');
 
@@ -88,4 +89,11 @@ describe.each(VARIANTS.map((variant) => `coredns-cluster${variant}`))('%s', (nam
       `${name}-1.log.companions/upstream.log`,
     ]);
   });
+});
+
+it('is checked by its name alone', async () => {
+  const world = await testWorld();
+  closers.push(() => world.remove());
+  expect(await world.bench('servers', '--check', 'coredns-cluster'), world.err()).toBe(0);
+  expect(world.out()).toMatch(/answers all \d+ queries correctly over udp/);
 });

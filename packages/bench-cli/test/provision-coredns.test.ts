@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { afterEach, describe, expect, test } from 'vitest';
 import { BenchError } from '../src/errors.ts';
 import { cacheRoot } from '../src/provision/cache.ts';
+import { DownloadError } from '../src/provision/download.ts';
 import { createProvisioner } from '../src/provision/provisioner.ts';
 import { countBuildLine } from '../src/servers/coredns/go-install.ts';
 import { corednsProgram } from '../src/servers/coredns/program.ts';
@@ -226,6 +227,16 @@ describe('CoreDNS that is here already', () => {
   });
 });
 
+test.each([
+  ['ENETUNREACH', 'no route'],
+  ['ENOTFOUND', 'host not found'],
+  ['EPROTO', 'what it said'],
+])('a download that fails with %s says so in few words: %s', (code, reason) => {
+  const cause = Object.assign(new Error('what it said'), { code });
+  const error = new DownloadError('http://there', new TypeError('fetch failed', { cause }));
+  expect(error).toMatchObject({ reason, message: `http://there: ${reason}` });
+});
+
 describe('CoreDNS built with Go', () => {
   const GO_VERSION = `if [ "$1 $2" = "version -m" ]; then
   printf '%s: go1.26.8\\n\\tmod\\tgithub.com/coredns/coredns\\tv%s\\th1:abc=\\n' "$3" ${VERSION}; exit
@@ -233,7 +244,7 @@ fi
 if [ "$1" = version ]; then echo go version go1.26.8 linux/amd64; exit; fi`;
 
   test('is cached, with progress on the way', async () => {
-    const machine = await machineWith();
+    const machine = await machineWith((_, response) => response.writeHead(404).end());
     await writeFile(join(machine.home, 'built'), fakeCoredns(VERSION), { mode: 0o755 });
     await machine.script(
       'go',
@@ -251,6 +262,9 @@ echo "$@ $CGO_ENABLED" > ${machine.home}/called
     );
     expect(await readFile(join(machine.home, 'called'), 'utf8')).toBe(
       `install -v github.com/coredns/coredns@v${VERSION} 0\n`,
+    );
+    expect(machine.told).toContain(
+      `Download failed (HTTP status 404); building CoreDNS ${VERSION} with Go 1.26.8 instead, about 3 min: go install github.com/coredns/coredns@v${VERSION}`,
     );
     expect(machine.told).toContainEqual(expect.stringMatching(new RegExp(`^Kept CoreDNS ${VERSION} .* as `)));
     expect(machine.told).toContainEqual(expect.stringMatching(/^1 modules downloaded, 1 packages compiled$/));

@@ -67,6 +67,14 @@ describe('a server', () => {
     const result = resultOf(stdout);
     expect(result.endedBy).toBe('refused');
     expect(result.counts.refused).toBeGreaterThan(0);
+    expect(result.counts).toMatchObject({ lost: result.counts.sent, interrupted: 0 });
+    expect(result.lostRatio).toBe(1);
+  });
+
+  it('that refuses a schedule gets no table of how well that was kept', async () => {
+    const { stdout } = await dnscannon(['-d', '60', '--rate', '50', `127.0.0.1:${await closedPort()}`]);
+    expect(stdout).toMatch(/answered 0 +lost \d+ \(100\.0 %\)/);
+    expect(stdout).not.toMatch(/interrupted|Lateness/);
   });
 
   it('that resets every connection (TCP) is distinguished from a silent one', async () => {

@@ -19,7 +19,10 @@ function flagsFor(entry: string, server: Server) {
   const mode = MODES.find((candidate) =>
     transports.every((transport) => server.unsupported(candidate, transport, 4) === null),
   );
-  return { servers: [entry], transport: transports, mode: mode ?? 'single', loader: 'builtin' };
+  // A server of generated names knows no others.
+  const workload =
+    server.answersNamesOf === 'generated-cluster' ? { workload: ['internal', 'external'] } : {};
+  return { servers: [entry], transport: transports, mode: mode ?? 'single', loader: 'builtin', ...workload };
 }
 
 async function tryOnce(world: World, entry: string, directory: string): Promise<Tried[]> {

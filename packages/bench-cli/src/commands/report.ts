@@ -87,6 +87,15 @@ function isShown({ shown }: FormatFacts, isTerminal: boolean): boolean {
   return shown === 'text' || shown === 'always' || (shown === 'piped' && !isTerminal);
 }
 
+/** The same failure to write, of the directory that `--to` gave. */
+function blamingTo(error: unknown): unknown {
+  if (!(error instanceof BenchError) || !['E_WRITE_FAILED', 'E_DISK_FULL'].includes(error.code)) return error;
+  return new BenchError(error.code, error.message, {
+    fix: 'Give a writable directory with enough space with --to.',
+    cause: error.cause,
+  });
+}
+
 /**
  * - Without `format`: rewrites the reports that every run has, and shows the table.
  * - With one text format: it goes to stdout, and nothing is written. A blog post goes to stdout and, with its
@@ -127,7 +136,9 @@ export async function reportCommand(world: World, options: ReportOptions): Promi
     if (shown !== null && isFirst && typeof content === 'string') world.stdout.write(content);
     isFirst = false;
   });
-  const paths = await writeFiles(store, target, files);
+  const paths = await writeFiles(store, target, files).catch((error) => {
+    throw options.to === undefined ? error : blamingTo(error);
+  });
   if (wanted === null || shown !== null) tell(paths);
   else world.stdout.write(paths.map((path) => `${shorten(path)}\n`).join(''));
   return 0;

@@ -110,7 +110,9 @@ export async function connect(
     config = await loadConfig(world);
   } catch (cause) {
     throw new BenchError('E_CLUSTER_UNREACHABLE', `no usable cluster: ${messageOf(cause)}`, {
-      fix: 'Set KUBECONFIG to the path of a kubeconfig file.',
+      fix: world.env.KUBECONFIG
+        ? `Correct KUBECONFIG, which is ${world.env.KUBECONFIG}: the path of a kubeconfig file.`
+        : 'Set KUBECONFIG to the path of a kubeconfig file.',
       cause,
     });
   }

@@ -3,7 +3,10 @@ import { BenchError } from '../errors.ts';
 import type { ProvisionedTool } from '../results/record.ts';
 
 /** The tool, or in words why this way does not work. */
-export type Attempt = { readonly found: ProvisionedTool } | { readonly problem: string };
+export type Attempt =
+  | { readonly found: ProvisionedTool }
+  /** `reason`: the same in few words, where it is longer. */
+  | { readonly problem: string; readonly reason?: string };
 
 export interface Way {
   /** For the list of what was tried: "the cache", "go install". */

@@ -1,7 +1,7 @@
 /** Downloads over HTTP, bounded in time and checked. */
 
 import { createHash } from 'node:crypto';
-import { messageOf } from '@dinodns-bench/program';
+import { messageOf, systemErrorCode } from '@dinodns-bench/program';
 import type { World } from '../world.ts';
 
 /** Without internet access, a connection attempt often hangs; do not wait long for it. */
@@ -20,11 +20,15 @@ export interface DownloadOptions {
 /** A failed download; the message gives the address and the reason. */
 export class DownloadError extends Error {
   override readonly name = 'DownloadError';
+  /** In few words, for people. */
+  readonly reason: string;
   /** What the server said; null if it said nothing. */
   readonly status: number | null;
 
   constructor(url: string, cause: unknown) {
-    super(`${url}: ${reasonOf(cause)}`, { cause });
+    const reason = reasonOf(cause);
+    super(`${url}: ${reason}`, { cause });
+    this.reason = reason;
     this.status = cause instanceof RefusedError ? cause.status : null;
   }
 }
@@ -38,10 +42,20 @@ class RefusedError extends Error {
   }
 }
 
+/** What people call these codes. */
+const REASONS: Readonly<Record<string, string>> = {
+  ENETUNREACH: 'no route',
+  EHOSTUNREACH: 'no route',
+  ECONNREFUSED: 'connection refused',
+  ENOTFOUND: 'host not found',
+  EAI_AGAIN: 'no answer from DNS',
+};
+
 function reasonOf(error: unknown): string {
-  // fetch says "fetch failed" and keeps the reason in `cause`.
-  if (error instanceof Error && error.cause instanceof Error) return error.cause.message || messageOf(error);
-  return messageOf(error);
+  // fetch says "fetch failed" and keeps the reason in `cause`; several addresses have a cause each, without a message in all.
+  if (!(error instanceof Error && error.cause instanceof Error)) return messageOf(error);
+  const { cause } = error;
+  return REASONS[systemErrorCode(cause) ?? ''] ?? (cause.message || messageOf(error));
 }
 
 /** Follows redirects; calls `onChunk` for each part of the body in turn. */

@@ -9,6 +9,7 @@ import { join } from 'node:path';
 import { systemErrorCode } from '@dinodns-bench/program';
 import { BenchError } from '../errors.ts';
 import type { World } from '../world.ts';
+import { makeDirectories } from './make-directories.ts';
 import { isTemporaryName, writeError } from './write-whole.ts';
 
 type LockWorld = Pick<World, 'fs' | 'machine' | 'processes'>;
@@ -89,7 +90,7 @@ export async function lockRun(world: LockWorld, directory: string): Promise<() =
   const ownName = lockName({ host: hostOf(world), pid: processes.ownPid, start });
   const ownPath = join(directory, ownName);
   try {
-    await fs.mkdir(directory, { recursive: true });
+    await makeDirectories(fs, directory);
     await (await fs.open(ownPath, 'wx')).close();
   } catch (error) {
     if (systemErrorCode(error) === 'EEXIST') throw lockedError(directory, ownName);

@@ -7,6 +7,7 @@ import { basename, dirname, join } from 'node:path';
 import { messageOf, systemErrorCode } from '@dinodns-bench/program';
 import { BenchError } from '../errors.ts';
 import type { FileSystem } from '../world.ts';
+import { makeDirectories } from './make-directories.ts';
 
 const FULL = new Set(['ENOSPC', 'EDQUOT']);
 
@@ -58,7 +59,7 @@ export async function writeWhole(
   const directory = dirname(path);
   const temporary = join(directory, `.${basename(path)}.${ownPid}.tmp`);
   try {
-    await fs.mkdir(directory, { recursive: true });
+    await makeDirectories(fs, directory);
     const handle = await fs.open(temporary, 'w');
     try {
       await handle.writeFile(content);

@@ -108,7 +108,8 @@ function queryLines({ counts, lostRatio, rates, qps, elapsedSeconds }: CannonRes
   const parts = [
     `sent ${whole(counts.sent)}`,
     `answered ${whole(counts.answered)}`,
-    `lost ${whole(counts.lost)} (${percent(lostRatio)})`,
+    // A share only of queries that have ended.
+    `lost ${whole(counts.lost)}${counts.answered + counts.lost === 0 ? '' : ` (${percent(lostRatio)})`}`,
   ];
   const extra: readonly (readonly [string, number])[] = [
     ['unsent', counts.unsent],
@@ -185,7 +186,8 @@ export function renderText(result: CannonResult, style: TextStyle): string {
     ...statisticsTable([
       ['Latency', result.latencySeconds],
       ['Lookup', result.lookups?.latencySeconds ?? null],
-      ['Lateness', result.latenessSeconds],
+      // Of no use beside a server that answers nothing.
+      ['Lateness', result.counts.answered === 0 ? null : result.latenessSeconds],
       ['Connecting', result.connectSeconds],
     ]),
     ...result.generator.workers.flatMap(workerLine),

@@ -1,4 +1,5 @@
 /** Builds the result from the measurements. Pure. */
+import type { Counts } from '../engine/measurements.ts';
 import { limitReasons } from '../limits/limits.ts';
 import type { CannonOptions } from '../options.ts';
 import { arrivalsOf, countOf } from '../schedule/schedule.ts';
@@ -22,9 +23,16 @@ export interface RunFacts {
   readonly diagnosis: readonly string[];
 }
 
+/** Where nothing listened, the queries in flight are lost: nobody interrupted them, and nobody would have answered. */
+function finalCounts(counts: Counts, endedBy: EndedBy): Counts {
+  if (endedBy !== 'refused') return counts;
+  return { ...counts, lost: counts.lost + counts.interrupted, interrupted: 0 };
+}
+
 export function assemble(tally: Tally, facts: RunFacts): CannonResult {
   const { options, server } = facts;
-  const { counts, codes, latency, lateness, connect } = tally.total;
+  const { codes, latency, lateness, connect } = tally.total;
+  const counts = finalCounts(tally.total.counts, facts.endedBy);
   const { workers } = tally;
   const sendingSeconds = Math.max(0, ...workers.map(({ summary }) => summary.sendingNs)) / 1e9;
   const lastAnswer = Math.max(0, ...workers.map(({ summary }) => summary.lastAnswerNs)) / 1e9;

@@ -66,12 +66,14 @@ async function buildInto(
   go: string,
   staging: string,
   { version, progress, signal }: VersionedOptions,
+  failed: string | null,
 ): Promise<Attempt> {
   const target = corednsGoTarget(version);
   const goVersion = (await askVersion(world, GO_VERSION, go)) ?? 'unknown';
-  progress.step(
-    `Building CoreDNS ${version} with Go ${goVersion}: go install ${target} (takes a few minutes)`,
-  );
+  const what = `CoreDNS ${version} with Go ${goVersion}`;
+  const begin =
+    failed === null ? `Building ${what}` : `Download failed (${failed}); building ${what} instead`;
+  progress.step(`${begin}, about 3 min: go install ${target}`);
   let done: BuildProgress = { modules: 0, packages: 0 };
   const onLine = (line: string) => {
     done = countBuildLine(done, line);
@@ -95,9 +97,16 @@ async function buildInto(
   });
 }
 
-/** Builds and caches it. Rejects only if the cache cannot be written, or when aborted. */
-export async function corednsFromGo(world: World, options: VersionedOptions): Promise<Attempt> {
+/**
+ * Builds and caches it. Rejects only if the cache cannot be written, or when aborted.
+ * @param failed why it could not be downloaded, for people; null where nobody tried
+ */
+export async function corednsFromGo(
+  world: World,
+  options: VersionedOptions,
+  failed: string | null,
+): Promise<Attempt> {
   const go = await findExecutable(world, 'go');
   if (go === null) return { problem: 'Go is not installed' };
-  return withStaging(world, (staging) => buildInto(world, go, staging, options));
+  return withStaging(world, (staging) => buildInto(world, go, staging, options, failed));
 }

@@ -29,9 +29,15 @@ async function provide(world: World, asked: ProvisionOptions): Promise<Provision
     { name: 'cache', attempt: () => corednsFromCache(world, version) },
     { name: 'PATH', attempt: () => toolFromPath(world, INSTALLED, version) },
   ];
+  let failed: string | null = null;
+  const download = async () => {
+    const attempt = await corednsFromRelease(world, options);
+    if ('problem' in attempt) failed = attempt.reason ?? null;
+    return attempt;
+  };
   const got: Way[] = [
-    { name: 'release archive', attempt: () => corednsFromRelease(world, options) },
-    { name: 'go install', attempt: () => corednsFromGo(world, options) },
+    { name: 'release archive', attempt: download },
+    { name: 'go install', attempt: () => corednsFromGo(world, options, failed) },
   ];
   const what = `CoreDNS ${version}`;
   const place = `Put the executable of ${what} at ${corednsDirectory(world, version)}/coredns`;

@@ -64,7 +64,7 @@ export async function corednsFromRelease(world: World, options: VersionedOptions
     try {
       return await fetchInto(world, url, staging, options);
     } catch (error) {
-      if (error instanceof DownloadError) return { problem: error.message };
+      if (error instanceof DownloadError) return { problem: error.message, reason: error.reason };
       throw error;
     }
   });
