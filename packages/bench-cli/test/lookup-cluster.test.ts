@@ -1,8 +1,14 @@
 /** The pure parts of `bench lookup --target kubernetes`. What needs a cluster is in k8s/lookup.k8s.timing.test.ts. */
-import { describe, expect, it } from 'vitest';
+import { spawnSync } from 'node:child_process';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { describe, expect, it, onTestFinished } from 'vitest';
 import { forwardPatch } from '../src/cluster-changes/change.ts';
+import { LeaseLost } from '../src/cluster-changes/lease-keeper.ts';
 import { resolveSettings } from '../src/config/configuration.ts';
 import { KUBERNETES_DEFAULTS } from '../src/config/kubernetes-settings.ts';
+import { SHARED_DIRECTORY } from '../src/experiments/lookup/capture/pod-signals.ts';
 import {
   cpuLimitChange,
   demandEnterprise,
@@ -11,13 +17,17 @@ import {
   nodeCpuLimit,
   settingEdit,
 } from '../src/experiments/lookup/pods/calico.ts';
+import { LeftToGuard } from '../src/experiments/lookup/pods/cluster-settings.ts';
 import { clusterSubjects } from '../src/experiments/lookup/pods/cluster-subjects.ts';
+import { leftToGuard } from '../src/experiments/lookup/pods/cluster-target.ts';
 import { dnsPolicy, policyDomains } from '../src/experiments/lookup/pods/dns-policy.ts';
 import { clusterOptions } from '../src/experiments/lookup/pods/from-settings.ts';
 import { inParallel } from '../src/experiments/lookup/pods/in-parallel.ts';
 import { mergeCaptures } from '../src/experiments/lookup/pods/merge-pods.ts';
 import { samplerPod, standingPolicy, webService } from '../src/experiments/lookup/pods/objects.ts';
 import { endOf } from '../src/experiments/lookup/pods/pod-end.ts';
+import { unreachable } from '../src/experiments/lookup/pods/sample-in-pods.ts';
+import { type AskedBefore, SAMPLER_SCRIPT } from '../src/experiments/lookup/pods/sampler-script.ts';
 import { lookupKind } from '../src/experiments/lookup/record.ts';
 import { LOOKUP_SETTINGS } from '../src/experiments/lookup/settings.ts';
 import { lookupDocument } from '../src/experiments/lookup/text/document.ts';
@@ -128,6 +138,16 @@ describe("Calico's settings", () => {
   });
 });
 
+it('a run that fails, and whose settings the guard must put back, says both', () => {
+  const failure = new Error('API server: connection refused');
+  expect(leftToGuard(new LeftToGuard(failure, 'pod dnsperf-trial-0-a: no capture')).message).toBe(
+    'pod dnsperf-trial-0-a: no capture; the guard in the cluster puts everything back: API server: connection refused',
+  );
+  expect(leftToGuard(new LeftToGuard(new LeaseLost('taken'), null)).message).toBe(
+    'the guard in the cluster puts everything back',
+  );
+});
+
 describe('a policy by DNS name', () => {
   it('allows the target first, and as many names as were asked for', () => {
     const domains = policyDomains('https://www.example.org:8443/x', 4, 'seed');
@@ -159,6 +179,10 @@ describe('a policy by DNS name', () => {
         ],
       },
     });
+    const wildcard = { ...request, domains: ['*.a.example'] };
+    expect(dnsPolicy('cilium', wildcard).object).toMatchObject({
+      spec: { egress: [{}, { toFQDNs: [{ matchPattern: '*.a.example' }] }] },
+    });
     expect(dnsPolicy('cilium', request).object).toMatchObject({
       spec: {
         egress: [
@@ -177,6 +201,7 @@ describe('the subjects of a run on a cluster', () => {
     clients: ['curl'],
     policy: null,
     stress: false,
+    podPerSample: false,
     nodeCpuLimit: null,
   } as const;
 
@@ -203,8 +228,11 @@ describe('the subjects of a run on a cluster', () => {
       'curl',
     ]);
     const record = parseRecordAs(lookupKind, referenceText('kubernetes-lookup'), 'run.json');
-    const { data, ...shown } = lookupDocument(record);
-    expect(JSON.stringify(shown)).toContain('Against 0 Services');
+    const { data, findings, ...shown } = lookupDocument(record);
+    expect(findings.map(({ sentence }) => sentence).join(' ')).toMatch(
+      /, 0 of (?!1,000 )\d+,\d{3} connections with a repeated SYN/,
+    );
+    expect(JSON.stringify(findings)).toContain('Against 0 Services');
     expect(JSON.stringify(shown)).toContain('"1,000 Services"');
     expect(JSON.stringify(shown)).not.toContain('1000 Services');
     expect(data.rows.map(([subject]) => subject)).toContain('1000 Services');
@@ -223,13 +251,15 @@ describe('the subjects of a run on a cluster', () => {
 
 describe('the objects of a run on a cluster', () => {
   const run = { runId: 'r', namespace: 'n', settings: KUBERNETES_DEFAULTS, pullSecrets: [], image: 'i' };
-  const pod = (capturePort: number | null) =>
+  const pod = (capturePort: number | null, hasPolicy = true) =>
     samplerPod(run, {
       name: 'dnsperf-trial-1-node',
       unit: 'trial-1',
       node: 'node',
       url: 'http://a',
       readyUrl: '',
+      before: 'warm',
+      hasPolicy,
       command: ['true'],
       capturePort,
       programs: { configMap: 'programs', items: {} },
@@ -244,6 +274,8 @@ describe('the objects of a run on a cluster', () => {
     expect(pod(80).spec?.hostNetwork).toBeUndefined();
     expect(pod(null).spec?.containers).toHaveLength(1);
     expect(pod(80).metadata?.labels).toMatchObject({ app: 'dnsperf', dep: 'dnsperf' });
+    // What only waits for a Service must not be under the policy.
+    expect(pod(80, false).metadata?.labels).not.toHaveProperty('dep');
   });
 
   it('have the names of tiger-bench', () => {
@@ -276,6 +308,43 @@ describe('the objects of a run on a cluster', () => {
       kind: 'failed',
       failure: { code: 'E_POD_IMAGE' },
     });
+  });
+});
+
+describe('the script of a sampler pod', () => {
+  /** Lines that it prints; `curl` of a pod is this function of a shell. */
+  async function runScript(before: AskedBefore, curl: string): Promise<string[]> {
+    const shared = await mkdtemp(join(tmpdir(), 'lookup-script-'));
+    onTestFinished(() => rm(shared, { recursive: true }));
+    const script = `curl() { ${curl}; }\n${SAMPLER_SCRIPT.replaceAll(SHARED_DIRECTORY, shared)}`;
+    const words = ['', 'http://*.example.com/', before, 'echo', 'sampling'];
+    const { stdout } = spawnSync('/bin/sh', ['-c', script, 'sampler', ...words], { encoding: 'utf8' });
+    return stdout.trim().split('\n');
+  }
+
+  it('asks nothing before the first sample where a policy is looked at', async () => {
+    expect(await runScript('nothing', 'echo "curl asked"')).toEqual(['sampling']);
+    expect(await runScript('warm', 'echo "curl asked"')).toEqual(['curl asked', 'sampling']);
+    expect(await runScript('check', 'true')).toEqual(['sampling']);
+  });
+
+  it('says which addresses it tried where the page cannot be reached, and bench what would work', async () => {
+    const curl = `echo '*   Trying 192.0.2.1:80...' >&2; echo '*   Trying [2001:db8::1]:80...' >&2; return 28`;
+    const lines = await runScript('check', curl);
+    expect(lines).toEqual(['unreachable|28', 'tried|192.0.2.1:80...', 'tried|[2001:db8::1]:80...']);
+    const { message, problems } = unreachable(
+      { url: 'http://www.example.com/', hasPolicy: false },
+      'p',
+      28,
+      lines,
+    );
+    expect(message).toBe(
+      'pod p: http://www.example.com/ does not answer, tried 192.0.2.1:80, [2001:db8::1]:80: exit status 28 (time limit of 8 s)',
+    );
+    expect(problems[0]?.fix).toContain('http://standing-svc is the web pods of the run itself');
+    const own = unreachable({ url: 'http://standing-svc/', hasPolicy: true }, 'p', 6, []);
+    expect(own.message).toContain('the name in http://standing-svc/ does not resolve');
+    expect(own.problems[0]?.fix).toMatch(/^These are web pods of this run.* under the policy/);
   });
 });
 

@@ -46,7 +46,7 @@ function lookupRecord(): LookupRecord {
   const sampled = readSampled(LINES);
   const trial = trialOf({
     head: { key: `${key}#0`, subject: key, round: 0, order: 0, startedAt: record.startedAt, seconds: 1 },
-    samplers: [{ ...sampled, name: key, node: null }],
+    samplers: [{ ...sampled, name: key, node: null, isCold: false }],
     packets: null,
     kernel: null,
   });

@@ -55,6 +55,23 @@ describe('samples', () => {
   const url = 'http://localhost:1/';
   const program = fileURLToPath(BUILTIN_PROGRAM);
 
+  it('ask for a new name each where a star stands for it, and once where there is no time for more', () => {
+    const script = `curl() { eval "echo \\"\\$$#\\""; }\n${curlCommand('', 1, 0)[2]}`;
+    const urlsIn = (star: string, time: string) =>
+      execFileSync('/bin/sh', ['-c', script, 'sampler', star, time, '0'], { encoding: 'utf8' })
+        .split('\n')
+        .flatMap((line) => /^sample\|\d+\|(.*)$/.exec(line)?.[1] ?? []);
+    const urls = urlsIn('http://*.example.com:8080/x', '10');
+    expect(urls.length).toBeGreaterThan(1);
+    expect(new Set(urls).size).toBe(urls.length);
+    for (const asked of urls) expect(asked).toMatch(/^http:\/\/[0-9a-f-]{36}\.example\.com:8080\/x$/);
+    expect(urlsIn('http://a.example.com/', '0')).toEqual(['http://a.example.com/']);
+    const once = execFileSync(process.execPath, ['--single-threaded', program, url, '0', '0'], {
+      encoding: 'utf8',
+    });
+    expect(readSampled(once.split('\n')).samples).toHaveLength(1);
+  });
+
   it.each([
     // A machine may lack curl: here it is a function that fails.
     [
@@ -214,7 +231,7 @@ describe('a trial', () => {
   const trialFrom = (lines: readonly string[]) =>
     trialOf({
       head,
-      samplers: [{ ...readSampled(lines), name: 'pod', node: null }],
+      samplers: [{ ...readSampled(lines), name: 'pod', node: null, isCold: false }],
       packets: null,
       kernel: null,
     });

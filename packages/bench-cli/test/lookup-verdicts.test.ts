@@ -1,10 +1,13 @@
 /** Verdicts of lookup runs: exact intervals and tests of shares, differences of rounds. */
 import { describe, expect, it } from 'vitest';
 import { comparisonsOf } from '../src/experiments/lookup/comparisons.ts';
-import type { LookupTrial, Subject } from '../src/experiments/lookup/record.ts';
+import { type LookupTrial, lookupKind, type Subject } from '../src/experiments/lookup/record.ts';
 import { resultsOf } from '../src/experiments/lookup/results.ts';
+import { lookupDocument } from '../src/experiments/lookup/text/document.ts';
 import { trialOf } from '../src/experiments/lookup/trial.ts';
+import { parseRecordAs } from '../src/results/parse-record.ts';
 import { binomialInterval, fisherTest } from '../src/stats/binomial.ts';
+import { referenceText } from './support/reference.ts';
 
 describe('the interval of Clopper and Pearson', () => {
   // Exact sums of rational numbers, solved by bisection.
@@ -56,7 +59,14 @@ const subject = (key: string): Subject => ({
   prediction: null,
 });
 
-function trial(key: string, round: number, lookup: number, repeated: number | null): LookupTrial {
+/** `firstConnect`: of its first sample, before which nothing was asked; null where something was. */
+function trial(
+  key: string,
+  round: number,
+  lookup: number,
+  repeated: number | null,
+  firstConnect: number | null = null,
+): LookupTrial {
   const phases = { lookup, connect: 0.001, firstByte: 0.0001, total: lookup + 0.0011 };
   const sample = {
     outcome: 'ok',
@@ -66,7 +76,9 @@ function trial(key: string, round: number, lookup: number, repeated: number | nu
     localPort: 1,
     httpStatus: 200,
   } as const;
-  const samples = Array.from({ length: 100 }, () => sample);
+  const isCold = firstConnect !== null;
+  const first = isCold ? { ...sample, phases: { ...phases, connect: firstConnect } } : sample;
+  const samples = [first, ...Array.from({ length: 99 }, () => sample)];
   const counts = { ipv4: 100, ipv6: 0 };
   return trialOf({
     head: {
@@ -77,7 +89,7 @@ function trial(key: string, round: number, lookup: number, repeated: number | nu
       startedAt: '2026-11-22T09:00:00.000Z',
       seconds: 2,
     },
-    samplers: [{ name: 'pod', node: null, samples, kernelRepeats: repeated, isComplete: true }],
+    samplers: [{ name: 'pod', node: null, isCold, samples, kernelRepeats: repeated, isComplete: true }],
     packets:
       repeated === null
         ? null
@@ -140,5 +152,40 @@ describe('a comparison', () => {
       difference: null,
       verdict: 'not supported here',
     });
+  });
+});
+
+describe('the first sample of each pod', () => {
+  const trials = NOISE.flatMap((noise, round) => [
+    trial('a', round, 0.01, 0, 0.001 + Math.abs(noise)),
+    trial('b', round, 0.01, 0, 0.2 + noise),
+  ]);
+  const subjects = [subject('a'), subject('b')];
+  const results = resultsOf(subjects, trials, new Map());
+
+  it('shows a delay that no percentile of all samples shows', () => {
+    const comparisons = comparisonsOf('a', results, trials);
+    const verdict = (metric: string) => comparisons.find((each) => each.metric === metric);
+    expect(verdict('first connect')).toMatchObject({ verdict: 'longer' });
+    expect(verdict('first connect')?.difference?.estimate).toBeCloseTo(0.199, 3);
+    expect(verdict('first lookup')).toMatchObject({ verdict: 'no difference shown' });
+    expect(verdict('connect p99')).toMatchObject({ verdict: 'no difference shown' });
+    expect(results[1]?.first?.connect).toMatchObject({ n: 6, max: 0.2001 });
+  });
+
+  it('has a table of its own, and a warning that the percentiles dilute it, unless each sample is a new name', () => {
+    const kept = parseRecordAs(lookupKind, referenceText('kubernetes-lookup'), 'run.json');
+    const record = { ...kept, subjects, trials, results, comparisons: [] };
+    const { warnings, sections } = lookupDocument(record);
+    expect(warnings.join(' ')).toContain('Only 6 of 600 samples of a are the first of their pod');
+    expect(JSON.stringify(sections)).toContain('First sample of each pod');
+    const wildcard = lookupDocument({ ...record, url: 'http://*.example.com/' });
+    expect(wildcard.warnings.join(' ')).not.toContain('the first of their pod');
+  });
+
+  it('is nothing where something was asked before', () => {
+    const { results: warm, verdict } = compared([0.01, 0.01], [0, 0]);
+    expect(warm[0]?.first).toBeNull();
+    expect(verdict('first connect')).toBeUndefined();
   });
 });

@@ -65,6 +65,7 @@ describe('bench lookup on a cluster', () => {
         expect(trial.failure).toBeNull();
         expect(trial.samples.succeeded).toBeGreaterThan(10);
         expect(trial.samplers[0]?.node).toBeTruthy();
+        expect(trial.samplers[0]?.first).toBeNull();
         expect(trial.packets?.isWhole).toBe(true);
         // A SYN for each sample; A and AAAA for the one name of the search list that exists.
         expect(trial.packets?.handshakes.syn.ipv4).toBe(
@@ -79,6 +80,36 @@ describe('bench lookup on a cluster', () => {
       }
       for (const result of record.results) expect(result.duplicates?.kernelAgrees).toBe(true);
       expect(await leftovers()).toEqual([]);
+    });
+  });
+
+  it('takes each sample in a new pod, before which nothing is asked', async () => {
+    await inWorld({}, async (world) => {
+      const flags = ['--pod-per-sample', '--services', '3', '--duration', '8', '--trials', '1', '--json'];
+      expect(await world.bench(...lookup, '--url', 'http://standing-svc', ...flags), world.err()).toBe(0);
+      const { trials, results } = lookupRecordSchema.parse(JSON.parse(world.out()));
+      const samplers = trials.flatMap((trial) => trial.samplers);
+      expect(samplers.length).toBeGreaterThan(1);
+      for (const { samples, first } of samplers) {
+        expect(samples).toBe(1);
+        expect(first?.connect).toBeGreaterThan(0);
+      }
+      expect(results[0]?.first?.lookup.n).toBe(samplers.length);
+      expect(await leftovers()).toEqual([]);
+    });
+  });
+
+  it('says before the first trial, within seconds, that a page cannot be reached, and what would work', async () => {
+    await inWorld({}, async (world) => {
+      const flags = ['--no-capture', '--duration', '600', '--trials', '12'];
+      expect(await world.bench(...lookup, '--url', 'http://standing-svc:81', ...flags)).toBe(4);
+      expect(world.err()).toMatch(
+        /http:\/\/standing-svc:81\/ does not answer, tried [0-9a-f.:[\]]+:81: exit status/,
+      );
+      // Nobody listens there.
+      expect(await world.bench(...lookup, '--url', 'http://localhost:1', ...flags)).toBe(4);
+      expect(world.err()).toContain('http://standing-svc is the web pods of the run itself');
+      expect(await runNamespaces()).toEqual([]);
     });
   });
 

@@ -1,6 +1,7 @@
 /** Every subject against the baseline: medians and 99th percentiles of trials of the same round, and duplicates. Pure. */
 import { fisherTest } from '../../stats/binomial.ts';
 import { holmAdjusted } from '../../stats/holm.ts';
+import { median } from '../../stats/intervals.ts';
 import { LEVEL, testDifferences } from '../../stats/sample-test.ts';
 import { percentileOf } from './distribution.ts';
 import type { LookupComparison, LookupResult, LookupTrial } from './record.ts';
@@ -15,17 +16,37 @@ const COMPARED: readonly { readonly phase: Phase; readonly percentile: number }[
 
 type Undecided = Omit<LookupComparison, 'adjustedPValue' | 'verdict'>;
 
-/** The percentile of each round that both have. */
+/** A figure of a trial that is compared; null where the trial does not have it. */
+interface Metric {
+  readonly name: string;
+  of(trial: LookupTrial): number | null;
+}
+
+const PERCENTILES: readonly Metric[] = COMPARED.map(({ phase, percentile }) => ({
+  name: `${phase} p${percentile}`,
+  of: ({ phases }) => (phases === null ? null : percentileOf(phases[phase], percentile)),
+}));
+
+/** Of trials whose pods had asked nothing before: their first samples, the median over the pods. */
+const FIRST: readonly Metric[] = (['lookup', 'connect'] as const).map((phase) => ({
+  name: `first ${phase}`,
+  of: ({ samplers }) => {
+    const times = samplers.flatMap(({ first }) => first?.[phase] ?? []);
+    return times.length === 0 ? null : median(times);
+  },
+}));
+
+/** The differences of each round that both have. */
 function pairs(
   trials: readonly LookupTrial[],
   [subject, baseline]: readonly [string, string],
-  { phase, percentile }: (typeof COMPARED)[number],
+  metric: Metric,
 ): number[] {
   const valueIn = (key: string, round: number) => {
     const trial = trials.find(
       (each) => each.subject === key && each.round === round && each.failure === null,
     );
-    return trial?.phases == null ? null : percentileOf(trial.phases[phase], percentile);
+    return trial === undefined ? null : metric.of(trial);
   };
   const rounds = [...new Set(trials.map(({ round }) => round))];
   return rounds.flatMap((round) => {
@@ -37,14 +58,15 @@ function pairs(
 function timeComparisons(
   trials: readonly LookupTrial[],
   keys: readonly [string, string],
+  metrics: readonly Metric[],
   comparisons: number,
 ): Undecided[] {
-  return COMPARED.map((compared) => {
-    const test = testDifferences(pairs(trials, keys, compared), { comparisons });
+  return metrics.map((metric) => {
+    const test = testDifferences(pairs(trials, keys, metric), { comparisons });
     return {
       subject: keys[0],
       baseline: keys[1],
-      metric: `${compared.phase} p${compared.percentile}`,
+      metric: metric.name,
       difference: test === null ? null : { estimate: test.estimate, low: test.low, high: test.high },
       pValue: test?.pValue ?? null,
       method: test?.method ?? null,
@@ -90,9 +112,10 @@ export function comparisonsOf(
   const base = results.find(({ subject }) => subject === baseline);
   const others = results.filter(({ subject }) => subject !== baseline);
   if (base === undefined) return [];
-  const family = others.length * (COMPARED.length + 1);
+  const metrics = base.first === null ? PERCENTILES : [...PERCENTILES, ...FIRST];
+  const family = others.length * (metrics.length + 1);
   const undecided = others.flatMap((result) => [
-    ...timeComparisons(trials, [result.subject, baseline], family),
+    ...timeComparisons(trials, [result.subject, baseline], metrics, family),
     duplicateComparison(result, base),
   ]);
   const tested = undecided.flatMap(({ pValue }) => (pValue === null ? [] : [pValue]));

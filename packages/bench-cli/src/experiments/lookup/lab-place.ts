@@ -96,6 +96,7 @@ export async function labPlace(request: LabPlaceRequest): Promise<Place> {
     return {
       name: 'pod',
       enter: lab.pod.enter,
+      addresses: site.addresses,
       taps: [{ interface: lab.podInterface, enter: lab.node.enter }],
       scope: 'namespace',
       siteRepeats: async () => synRepeatsIn((await lab.site.run(['cat', '/proc/net/netstat'])).stdout),

@@ -38,6 +38,7 @@ export async function machinePlace(world: World, addresses: readonly string[]): 
   return {
     name: 'this machine',
     enter,
+    addresses,
     taps: interfaces.map((name) => ({ interface: name, enter })),
     scope: 'machine',
     siteRepeats: async () => null,

@@ -11,6 +11,7 @@ import { countHandshakes } from './capture/duplicates.ts';
 import { countSearches } from './capture/searches.ts';
 import type { Place } from './place.ts';
 import type { LookupTrial, Packets, Subject } from './record.ts';
+import { sampleProblem } from './sampling/exit-codes.ts';
 import type { Phases } from './sampling/sample.ts';
 import {
   BUILTIN_PROGRAM,
@@ -153,6 +154,33 @@ async function observe(request: MeasureRequest, captures: readonly Capture[]) {
   }
 }
 
+/** A sample may fail once for a reason that has gone at the next. */
+const CHECK_ATTEMPTS = 3;
+const TIME_LIMIT = 28;
+
+/**
+ * Takes a single sample, before the first trial: a page that cannot be reached fails every trial, in minutes.
+ * @returns Why none succeeded, as in "no connection"; null if one did.
+ */
+export async function checkUrl(request: MeasureRequest): Promise<string | null> {
+  const { place, subject, head } = request;
+  const undo = await place.prepare(subject);
+  try {
+    let problem: string | null = null;
+    for (let attempt = 1; attempt <= CHECK_ATTEMPTS; attempt += 1) {
+      const { samples } = await sample({ ...request, head: { ...head, seconds: 0 } });
+      const [taken] = samples;
+      if (taken?.outcome === 'ok') return null;
+      problem = sampleProblem(taken);
+      // Seconds have passed: it will not be better.
+      if (taken?.exitCode === TIME_LIMIT) break;
+    }
+    return problem;
+  } finally {
+    await undo();
+  }
+}
+
 export async function measureTrial(request: MeasureRequest): Promise<Measured> {
   const { world, place, subject } = request;
   const undo = await place.prepare(subject);
@@ -164,7 +192,7 @@ export async function measureTrial(request: MeasureRequest): Promise<Measured> {
     await Promise.all(captures.map(({ file }) => world.fs.rm(file, { force: true })));
     const trial = trialOf({
       head: { ...request.head, startedAt },
-      samplers: [{ ...sampled, name: place.name, node: null }],
+      samplers: [{ ...sampled, name: place.name, node: null, isCold: false }],
       packets,
       kernel: { syn: sampled.kernelRepeats, synAck: siteRepeats, scope: place.scope },
     });

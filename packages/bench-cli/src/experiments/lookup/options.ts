@@ -52,6 +52,12 @@ export function parseTargetUrl(text: string): URL {
   }
   const host = url.hostname.replace(/^\[|\]$/g, '');
   if (isIP(host) !== 0) throw usage(`--url: ${host} is an address: there is no name to look up`, fix);
+  if (host.replace(/^\*\./, '').includes('*')) {
+    throw usage(
+      `--url: a star stands for a whole label, the first one, not as in "${host}"`,
+      'Give a URL of a wildcard record, for example http://*.example.com.',
+    );
+  }
   return url;
 }
 
@@ -76,6 +82,12 @@ export function demandLocal({ local }: LookupSettings, flags: Readonly<Record<st
 }
 
 function demandLocalUrl({ protocol, hostname }: URL): void {
+  if (hostname.includes('*')) {
+    throw usage(
+      '--url: the zone of --local has no wildcard; a simulated policy has a new address for each sample',
+      'Give --url http://site.example.com.',
+    );
+  }
   if (protocol === 'https:') {
     throw usage('--url: the site of --local answers http only', 'Give --url http://site.example.com.');
   }

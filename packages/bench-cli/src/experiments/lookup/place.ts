@@ -13,6 +13,8 @@ export interface Place {
   readonly name: string;
   /** Puts a command where names are looked up. */
   enter(command: readonly string[]): readonly string[];
+  /** Of the site, as far as they are known. */
+  readonly addresses: readonly string[];
   readonly taps: readonly Tap[];
   /** Whether the kernel's counters are about the samples alone. */
   readonly scope: 'namespace' | 'machine';

@@ -1,4 +1,5 @@
 /** From options to a place where samples can be taken: names, programs, namespaces. */
+import { randomUUID } from 'node:crypto';
 import { lookup } from 'node:dns/promises';
 import { fileURLToPath } from 'node:url';
 import { configure } from '../../config/configuration.ts';
@@ -95,7 +96,8 @@ async function findTcpdump(
 /** @throws BenchError `E_NO_ANSWER` if the resolver of this machine knows no address of the name */
 async function demandAddresses({ hostname }: URL): Promise<string[]> {
   try {
-    return (await lookup(hostname, { all: true })).map(({ address }) => address);
+    const name = hostname.replace('*', () => randomUUID());
+    return (await lookup(name, { all: true })).map(({ address }) => address);
   } catch (cause) {
     throw new BenchError('E_NO_ANSWER', `--url: this machine's resolver finds no address of ${hostname}`, {
       fix: 'Correct the name, or the resolver (/etc/resolv.conf). --local needs neither: it brings both.',

@@ -87,6 +87,9 @@ export const kernelSchema = z.object({
   scope: z.enum(['namespace', 'machine']),
 });
 
+/** Times of a sample before which its pod had sent nothing: the delay of a policy for a new pod is in these. */
+const firstSchema = z.object({ lookup: seconds, connect: seconds });
+
 export const lookupTrialSchema = z.object({
   key: z.string(),
   subject: z.string(),
@@ -98,7 +101,15 @@ export const lookupTrialSchema = z.object({
   /** Why it does not count; null if it does. */
   failure: z.string().nullable(),
   /** Samplers that ran at the same time: 1, or one for each pod. */
-  samplers: z.array(z.object({ name: z.string(), node: z.string().nullable(), samples: count })),
+  samplers: z.array(
+    z.object({
+      name: z.string(),
+      node: z.string().nullable(),
+      samples: count,
+      /** The first sample, where nothing was asked before it; null elsewhere, and if it failed. */
+      first: firstSchema.nullable().default(null),
+    }),
+  ),
   samples: z.object({
     taken: count,
     succeeded: count,
@@ -133,6 +144,9 @@ export const lookupResultSchema = z.object({
   phases: phasesSchema.nullable(),
   /** Percentiles of each phase, each summarized over the trials: the median trial and its 95 % interval. */
   percentiles: z.array(z.object({ phase: z.enum(PHASES), percentile, seconds: statisticSchema })),
+  /** First samples of the samplers, where nothing was asked before: see the trials. Null elsewhere. */
+  first: z.object({ lookup: distributionSchema, connect: distributionSchema }).nullable().default(null),
+  /** Of each node. */
   samplesPerMinute: z.number().nonnegative(),
   /** Null without a capture. */
   duplicates: z

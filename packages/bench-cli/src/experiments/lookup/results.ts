@@ -1,7 +1,7 @@
 /** Results of each subject, from its trials. Pure. */
 import { binomialInterval } from '../../stats/binomial.ts';
 import { summarize } from '../../stats/summarize.ts';
-import { percentileOf, phaseDistributions } from './distribution.ts';
+import { distributionOf, percentileOf, phaseDistributions } from './distribution.ts';
 import { type LookupResult, type LookupTrial, RESULT_PERCENTILES, type Subject } from './record.ts';
 import { PHASES, type Phases } from './sampling/sample.ts';
 
@@ -108,6 +108,13 @@ function isUntouched({ prediction }: Subject): boolean {
   return prediction !== null && prediction.lookupSeconds === 0 && prediction.connectSeconds === 0;
 }
 
+function firstOf(trials: readonly LookupTrial[]): LookupResult['first'] {
+  const first = trials.flatMap(({ samplers }) => samplers.flatMap((sampler) => sampler.first ?? []));
+  const lookup = distributionOf(first.map((each) => each.lookup));
+  const connect = distributionOf(first.map((each) => each.connect));
+  return lookup === null || connect === null ? null : { lookup, connect };
+}
+
 function resultOf(
   { key }: Subject,
   all: readonly LookupTrial[],
@@ -116,7 +123,9 @@ function resultOf(
   const own = all.filter(({ subject }) => subject === key);
   const trials = own.filter(({ failure }) => failure === null);
   const taken = sum(trials.map(({ samples }) => samples.taken));
-  const samplerSeconds = sum(trials.map(({ seconds, samplers }) => seconds * samplers.length));
+  // With a pod for each sample, the pods of a node follow one another.
+  const nodesOf = ({ samplers }: LookupTrial) => new Set(samplers.map(({ node }) => node)).size;
+  const samplerSeconds = sum(trials.map((trial) => trial.seconds * nodesOf(trial)));
   return {
     subject: key,
     trials: trials.length,
@@ -128,6 +137,7 @@ function resultOf(
     },
     phases: phaseDistributions(pooled.get(key) ?? []),
     percentiles: percentilesOf(trials),
+    first: firstOf(trials),
     samplesPerMinute: samplerSeconds === 0 ? 0 : (taken / samplerSeconds) * 60,
     duplicates: duplicatesOf(trials),
     queriesPerLookup: queriesPerLookup(trials),

@@ -1,5 +1,6 @@
 /** `bench lookup`: prepare → trials, interleaved → results → reports. */
 import { describeEnvironment } from '../../environment/describe.ts';
+import { BenchError } from '../../errors.ts';
 import { updateHistory } from '../../history/history.ts';
 import { listenForInterruption } from '../../interruption.ts';
 import { createDisplay, type Display } from '../../progress/display.ts';
@@ -8,7 +9,7 @@ import { createStore, type RunStore } from '../../results/store.ts';
 import { formatDuration } from '../../text.ts';
 import type { World } from '../../world.ts';
 import { finishLookup, type Shown } from './finish.ts';
-import { measureTrial } from './measure.ts';
+import { checkUrl, type MeasureRequest, measureTrial } from './measure.ts';
 import { newLookupRecord } from './new-record.ts';
 import { type LookupOptions, portOf } from './options.ts';
 import { prepareLookup, synLinearTimeouts } from './prepare.ts';
@@ -123,9 +124,32 @@ async function measureAll(
       paceSeconds,
       port: portOf(options.url),
     };
+    await demandSamples(fixed, options, subjects);
     return await takeTrials(running, record, (subject, head) => measureTrial({ ...fixed, subject, head }));
   } finally {
     await prepared.place.close();
+  }
+}
+
+/** @throws BenchError `E_NO_ANSWER`, within seconds, if a client cannot reach the page */
+async function demandSamples(
+  fixed: Omit<MeasureRequest, 'subject' | 'head'>,
+  { target }: LookupOptions,
+  subjects: LookupRecord['subjects'],
+): Promise<void> {
+  const { place, url, port } = fixed;
+  for (const subject of subjects) {
+    if (subjects.find(({ client }) => client === subject.client) !== subject) continue;
+    const head = { key: `check-${subject.client}`, subject: subject.key, round: 0, order: 0, seconds: 0 };
+    const problem = await checkUrl({ ...fixed, subject, head });
+    if (problem === null) continue;
+    const tried = place.addresses.length === 0 ? '' : `, tried ${place.addresses.join(', ')} port ${port}`;
+    throw new BenchError('E_NO_ANSWER', `${url} does not answer ${subject.client}${tried}: ${problem}`, {
+      fix:
+        target === 'local'
+          ? 'This is the site that bench has started: its log, and those of the resolvers, say why.'
+          : 'Give the URL of a page that this machine reaches; --local brings its own (as root).',
+    });
   }
 }
 

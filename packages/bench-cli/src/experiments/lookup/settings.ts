@@ -61,7 +61,8 @@ const leaseMessage = 'must be a time from 10 s to 10m';
 const MEASURED = {
   url: {
     flag: '--url <url>',
-    description: 'page behind a name (default: http://www.example.com; with --local http://site.example.com)',
+    description:
+      'page behind a name ; http://*.example.com is a new name in each sample (default: http://www.example.com; with --local http://site.example.com)',
     schema: text,
   },
   ...pick(['trials', 'out', 'corednsVersion', 'provision'], {
@@ -170,6 +171,12 @@ const CLUSTER = {
   stress: {
     flag: '--stress',
     description: 'on a cluster: a Deployment goes from 0 to 24 pods and back every 10 s',
+    schema: flagSchema,
+    default: false,
+  },
+  podPerSample: {
+    flag: '--pod-per-sample',
+    description: 'on a cluster: a new pod for each sample, one after the other on each node',
     schema: flagSchema,
     default: false,
   },

@@ -13,6 +13,8 @@ export interface SamplerOutput extends Sampled {
   /** Name of the pod or namespace. */
   readonly name: string;
   readonly node: string | null;
+  /** Whether nothing was asked before its first sample. */
+  readonly isCold: boolean;
 }
 
 export interface TrialParts {
@@ -36,6 +38,12 @@ function failuresOf(samples: readonly Sample[]): LookupTrial['samples']['failed'
   return [...counts].map(([exitCode, count]) => ({ exitCode, count })).sort((a, b) => b.count - a.count);
 }
 
+function firstOf({ samples: [first], isCold }: SamplerOutput): LookupTrial['samplers'][number]['first'] {
+  if (!isCold || first === undefined || !isSuccessful(first)) return null;
+  const { lookup, connect } = first.phases;
+  return { lookup, connect };
+}
+
 /** Half of the samples or more must succeed. */
 const MIN_SUCCESS = 0.5;
 
@@ -57,7 +65,12 @@ export function trialOf({ head, samplers, packets, kernel }: TrialParts): Lookup
       counts,
       samplers.every(({ isComplete }) => isComplete),
     ),
-    samplers: samplers.map(({ name, node, samples: own }) => ({ name, node, samples: own.length })),
+    samplers: samplers.map((sampler) => ({
+      name: sampler.name,
+      node: sampler.node,
+      samples: sampler.samples.length,
+      first: firstOf(sampler),
+    })),
     samples: counts,
     phases: phaseDistributions(ok.map(({ phases }) => phases)),
     families: {

@@ -18,6 +18,8 @@ export interface ClusterOptions {
   readonly standingPods: number;
   readonly policies: { readonly active: number; readonly idle: number };
   readonly stress: boolean;
+  /** A new pod for each sample. */
+  readonly podPerSample: boolean;
   /** Connections to this address from within the cluster reach the web pods; null for none. */
   readonly webAddress: string | null;
   /** A policy by DNS name for the sampler pods; null for none. */

@@ -207,6 +207,15 @@ export interface SettingsResult<T> {
 /** The guard in the cluster has taken over: the namespace must stay until it has finished. */
 export class LeftToGuard extends Error {
   override readonly name = 'LeftToGuard';
+  /** Why the run ended before, in words; null if it did not. */
+  readonly endedBy: string | null;
+
+  /** @param failure Of putting back. */
+  constructor(failure: unknown, endedBy: string | null) {
+    const why = isLost(failure) ? '' : `: ${messageOf(failure)}`;
+    super(`the guard in the cluster puts everything back${why}`, { cause: failure });
+    this.endedBy = endedBy;
+  }
 }
 
 /**
@@ -240,7 +249,7 @@ export async function withClusterSettings<T>(
     await deployGuard({ run, api, image, leaseNamespace, holder, token: runId, paths, signal });
   } catch (error) {
     // Nothing is changed yet, and nobody else would close it.
-    await session.close();
+    await session.close().catch((closing: unknown) => say(`Note: ${messageOf(closing)}`));
     throw error;
   }
   let outcome: { readonly result: T } | { readonly error: unknown };
@@ -254,8 +263,7 @@ export async function withClusterSettings<T>(
     superseded = await putBack(request, session, settings.limitBefore());
   } catch (cause) {
     session.abandon();
-    const why = isLost(cause) ? '' : `: ${messageOf(cause)}`;
-    throw new LeftToGuard(`the guard in the cluster puts everything back${why}`, { cause });
+    throw new LeftToGuard(cause, 'error' in outcome ? messageOf(outcome.error) : null);
   }
   if ('error' in outcome) throw outcome.error;
   return { ...outcome, superseded };

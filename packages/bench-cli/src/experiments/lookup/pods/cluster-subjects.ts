@@ -3,13 +3,20 @@ import { counted } from '../../../text.ts';
 import type { Subject } from '../record.ts';
 import type { ClusterOptions } from './cluster-options.ts';
 
-type Axes = Pick<ClusterOptions, 'services' | 'modes' | 'clients' | 'policy' | 'stress' | 'nodeCpuLimit'>;
+type Axes = Pick<
+  ClusterOptions,
+  'services' | 'modes' | 'clients' | 'policy' | 'stress' | 'nodeCpuLimit' | 'podPerSample'
+>;
 
-function conditionsOf({ policy, stress, nodeCpuLimit }: Axes, services: number): Record<string, string> {
+function conditionsOf(
+  { policy, stress, podPerSample, nodeCpuLimit }: Axes,
+  services: number,
+): Record<string, string> {
   return {
     services: String(services),
     ...(policy === null ? {} : { policy }),
     ...(stress ? { stress: 'yes' } : {}),
+    ...(podPerSample ? { 'a pod for each sample': 'yes' } : {}),
     ...(nodeCpuLimit === null ? {} : { 'CPU limit of calico-node': nodeCpuLimit }),
   };
 }

@@ -1,6 +1,5 @@
 /** A cluster as the place of a lookup run: opened, furnished, measured trial by trial, and left as it was. */
 
-import { messageOf } from '@dinodns-bench/program';
 import { type ClusterApi, create, read } from '../../../cluster-changes/cluster-api.ts';
 import { connectedApi } from '../../../cluster-changes/connected-api.ts';
 import { sessionRights } from '../../../cluster-changes/guard.ts';
@@ -32,7 +31,7 @@ import {
 import { dnsPolicy, policyDomains } from './dns-policy.ts';
 import { measuredOf } from './merge-pods.ts';
 import { uploadPrograms } from './programs.ts';
-import { sampleInPods } from './sample-in-pods.ts';
+import { type PodsRequest, sampleInPods, sampleOneByOne } from './sample-in-pods.ts';
 import { createPolicies, deployStanding, deployWeb, standingServices } from './standing.ts';
 import { withStress } from './stress.ts';
 
@@ -162,10 +161,17 @@ async function placeOf(
 ): Promise<ClusterPlace> {
   const { options, say } = request;
   const signal = settings === null ? request.signal : AbortSignal.any([request.signal, settings.signal]);
-  const { image, url, paceSeconds, capture, stress, nodeCpuLimit } = options;
+  const { image, url, paceSeconds, capture, stress, podPerSample, policy, nodeCpuLimit } = options;
   const { all, samplers: nodes } = await findNodes(request, run.client);
   if (nodeCpuLimit !== null) await settings?.setNodeCpuLimit(nodeCpuLimit);
   const { programs, services } = await furnish({ ...request, signal }, run, api);
+  const hasPolicy = policy !== null;
+  const pods = { run, image, programs, nodes, paceSeconds, signal, url: url.href };
+  /** Pods that only look whether they could begin: one sample, and no capture. */
+  const check = (unit: string, what: Pick<PodsRequest, 'readyUrl' | 'before' | 'hasPolicy'>) =>
+    sampleInPods({ ...pods, ...what, unit, client: 'curl', seconds: 0, capture: false });
+  say(`looking whether pods reach ${url.href}`);
+  await check('check', { readyUrl: null, before: 'check', hasPolicy });
   return {
     cluster,
     nodes,
@@ -176,25 +182,33 @@ async function placeOf(
     async measure(subject, head) {
       if (subject.policy !== null) await settings?.setMode(subject.policy);
       const readyUrl = await services.scaleTo(Number(subject.conditions.services ?? 0));
+      const unit = `trial-${head.order}`;
+      // The policy would neither let a pod wait for a Service, nor may it see a packet before the first sample.
+      const isCold = hasPolicy || podPerSample;
+      if (isCold && readyUrl !== null) {
+        await check(`${unit}-ready`, { readyUrl, before: 'nothing', hasPolicy: false });
+      }
       const startedAt = run.client.clock.now().toISOString();
-      const { seconds, order } = head;
+      const common = { ...pods, client: subject.client, capture, hasPolicy };
       const sample = () =>
-        sampleInPods({
-          ...{ run, image, programs, nodes, readyUrl, seconds, paceSeconds, capture, signal },
-          unit: `trial-${order}`,
-          url: url.href,
-          client: subject.client,
-        });
-      if (!stress) return measuredOf({ ...head, startedAt }, await sample());
+        podPerSample
+          ? sampleOneByOne({ ...common, unit, readyUrl: null, before: 'nothing', seconds: head.seconds })
+          : sampleInPods({
+              ...{ ...common, unit, seconds: head.seconds },
+              ...(isCold ? { readyUrl: null, before: 'nothing' } : { readyUrl, before: 'warm' }),
+            });
+      if (!stress) return measuredOf({ ...head, startedAt }, await sample(), isCold);
       const { result, stress: done } = await withStress({ run, image, api, signal }, sample);
       for (const warning of done.warnings) say(`Note: stress: ${warning}`);
-      return measuredOf({ ...head, startedAt }, result);
+      return measuredOf({ ...head, startedAt }, result, isCold);
     },
   };
 }
 
-function leftToGuard(cause: unknown): BenchError {
-  return new BenchError('E_LEASE_LOST', messageOf(cause), {
+/** Names first what ended the run: without that nobody would know why anything had to be put back. */
+export function leftToGuard(cause: LeftToGuard): BenchError {
+  const { endedBy, message } = cause;
+  return new BenchError('E_LEASE_LOST', endedBy === null ? message : `${endedBy}; ${message}`, {
     fix: '`bench swap status` shows how far it is, and `bench swap restore` does the same at once.',
     cause,
   });
@@ -242,8 +256,9 @@ export async function inCluster<T>(
     for (const change of superseded) say(`Note: left as it was found: ${change}`);
     return result;
   } catch (error) {
-    isGuarded = error instanceof LeftToGuard;
-    throw isGuarded ? leftToGuard(error) : explainFailure(error);
+    if (!(error instanceof LeftToGuard)) throw explainFailure(error);
+    isGuarded = true;
+    throw leftToGuard(error);
   } finally {
     if (!isGuarded) await opened.close();
   }

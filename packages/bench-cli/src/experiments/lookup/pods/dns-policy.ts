@@ -88,7 +88,11 @@ function ciliumPolicy({ runId, namespace, domains }: PolicyRequest): PolicyObjec
             ],
             toPorts: [{ ports: [{ port: '53', protocol: 'ANY' }], rules: { dns: [{ matchPattern: '*' }] } }],
           },
-          { toFQDNs: domains.map((matchName) => ({ matchName })) },
+          {
+            toFQDNs: domains.map((name) =>
+              name.includes('*') ? { matchPattern: name } : { matchName: name },
+            ),
+          },
         ],
       },
     },

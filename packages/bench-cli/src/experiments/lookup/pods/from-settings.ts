@@ -63,6 +63,7 @@ export function clusterOptions(world: Pick<World, 'env'>, settings: LookupSettin
     standingPods: settings.standingPods,
     policies: { active: 0, idle: 0 },
     stress: settings.stress,
+    podPerSample: settings.podPerSample,
     webAddress: settings.webAddress ?? null,
     policy: settings.policy ?? (modes.length > 0 ? 'calico' : null),
     modes,

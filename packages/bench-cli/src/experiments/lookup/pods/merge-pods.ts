@@ -63,11 +63,12 @@ export function mergeCaptures(captures: readonly PodCapture[]): Packets | null {
   };
 }
 
-export function measuredOf(head: TrialHead, pods: readonly PodResult[]): Measured {
+/** @param isCold Whether the pods had asked nothing before their first samples. */
+export function measuredOf(head: TrialHead, pods: readonly PodResult[], isCold: boolean): Measured {
   const repeats = pods.flatMap(({ sampled }) => sampled.kernelRepeats ?? []);
   const trial = trialOf({
     head,
-    samplers: pods.map(({ sampled, pod, node }) => ({ ...sampled, name: pod, node })),
+    samplers: pods.map(({ sampled, pod, node }) => ({ ...sampled, name: pod, node, isCold })),
     packets: mergeCaptures(pods.flatMap(({ capture }) => capture ?? [])),
     kernel: {
       syn: repeats.length < pods.length ? null : sum(repeats),

@@ -10,7 +10,7 @@ import {
 import { type ConfigMapMount, podTemplate } from '../../../targets/kubernetes/objects/pods.ts';
 import { SHARED_DIRECTORY } from '../capture/pod-signals.ts';
 import { CAPTURE_PROGRAM } from './programs.ts';
-import { SAMPLER_SCRIPT } from './sampler-script.ts';
+import { type AskedBefore, SAMPLER_SCRIPT } from './sampler-script.ts';
 
 export type LookupRun = Pick<ClusterRun, 'runId' | 'namespace' | 'settings' | 'pullSecrets'> & {
   /** With a shell, curl, tcpdump and Node.js. */
@@ -38,6 +38,9 @@ export interface SamplerPodRequest {
   readonly url: string;
   /** Must answer before the first sample; empty for nothing. */
   readonly readyUrl: string;
+  readonly before: AskedBefore;
+  /** Whether the policies that select sampler pods are for it. */
+  readonly hasPolicy: boolean;
   /** The loop, as a command. */
   readonly command: readonly string[];
   /** Port of the connections to be captured; null for no capture. */
@@ -80,14 +83,15 @@ function captureContainer(run: LookupRun, request: SamplerPodRequest, programs: 
 export const programPath = (name: string) => `${PROGRAM_DIRECTORY}/${name}`;
 
 export function samplerPod(run: LookupRun, request: SamplerPodRequest): V1Pod {
-  const { name, unit, node, url, readyUrl, command, capturePort, programs } = request;
-  const labels = { ...unitLabels(run.runId, 'sampler', unit), ...SAMPLER_LABELS, pod: name };
+  const { name, unit, node, url, readyUrl, before, hasPolicy, command, capturePort, programs } = request;
+  const selected = hasPolicy ? SAMPLER_LABELS : { app: SAMPLER_LABELS.app };
+  const labels = { ...unitLabels(run.runId, 'sampler', unit), ...selected, pod: name };
   const { metadata, spec } = podTemplate({
     settings: run.settings,
     labels,
     component: 'sampler',
     image: run.image,
-    command: ['/bin/sh', '-c', SAMPLER_SCRIPT, 'sampler', readyUrl, url, ...command],
+    command: ['/bin/sh', '-c', SAMPLER_SCRIPT, 'sampler', readyUrl, url, before, ...command],
     args: [],
     env: { WAIT_FOR_CAPTURE: capturePort === null ? '' : '1' },
     mounts: { [PROGRAM_DIRECTORY]: programs },

@@ -9,6 +9,7 @@ import { unitSelector } from '../../../targets/kubernetes/objects/labels.ts';
 import { CONTAINER, type ConfigMapMount } from '../../../targets/kubernetes/objects/pods.ts';
 import { podError } from '../../../targets/kubernetes/wait-for-pods.ts';
 import type { PodCapture } from '../capture/capture-program.ts';
+import { exitText } from '../sampling/exit-codes.ts';
 import {
   builtinCommand,
   type Client,
@@ -17,9 +18,10 @@ import {
   SAMPLE_LIMIT_SECONDS,
   type Sampled,
 } from '../sampling/sampler.ts';
-import { CAPTURE_CONTAINER, programPath, samplerPod } from './objects.ts';
+import { CAPTURE_CONTAINER, programPath, STANDING_SERVICE, samplerPod } from './objects.ts';
 import { endOf } from './pod-end.ts';
 import { BUILTIN_CLIENT } from './programs.ts';
+import { type AskedBefore, STATUS } from './sampler-script.ts';
 
 export interface PodsRequest {
   readonly run: ClusterRun;
@@ -33,6 +35,10 @@ export interface PodsRequest {
   readonly url: string;
   /** Must answer before the first sample; null for nothing. */
   readonly readyUrl: string | null;
+  readonly before: AskedBefore;
+  /** Whether the policies that select sampler pods are for these. */
+  readonly hasPolicy: boolean;
+  /** 0 for a single sample. */
   readonly seconds: number;
   readonly paceSeconds: number;
   readonly client: Client;
@@ -64,16 +70,40 @@ function commandOf({ client, url, seconds, paceSeconds }: PodsRequest): readonly
   return builtinCommand('node', programPath(BUILTIN_CLIENT), url, seconds, paceSeconds);
 }
 
+/** A page that no sample would reach, with the addresses that were tried, and one that works. */
+export function unreachable(
+  { url, hasPolicy }: Pick<PodsRequest, 'url' | 'hasPolicy'>,
+  pod: string,
+  status: number,
+  sampler: readonly string[],
+): BenchError {
+  // curl writes `Trying 192.0.2.1:80...`.
+  const tried = sampler.flatMap((line) => /^tried\|(.+?)\.*$/.exec(line)?.[1] ?? []);
+  const isOwn = new URL(url).hostname.split('.')[0] === STANDING_SERVICE;
+  const policy = hasPolicy
+    ? ' The pod is under the policy: without it, the same command tells which of both it is.'
+    : '';
+  const fix = isOwn
+    ? 'These are web pods of this run: look at them and at kube-proxy, with --keep.'
+    : `Give a URL that pods of this cluster reach; http://${STANDING_SERVICE} is the web pods of the run itself.`;
+  const problem =
+    status === STATUS.unresolved
+      ? `the name in ${url} does not resolve`
+      : `${url} does not answer${tried.length === 0 ? '' : `, tried ${tried.join(', ')}`}: exit status ${exitText(status)}`;
+  return new BenchError('E_NO_ANSWER', `pod ${pod}: ${problem}`, { fix: `${fix}${policy}` });
+}
+
 /** Why a pod could not begin, from what its containers printed. */
-function notBegun(name: string, sampler: readonly string[], capture: readonly string[]): BenchError | null {
+function notBegun(
+  request: Pick<PodsRequest, 'url' | 'hasPolicy'>,
+  name: string,
+  sampler: readonly string[],
+  capture: readonly string[],
+): BenchError | null {
   const said = (lines: readonly string[], prefix: string) =>
     lines.find((line) => line.startsWith(`${prefix}|`))?.slice(prefix.length + 1);
-  const unresolved = said(sampler, 'unresolved');
-  if (unresolved !== undefined) {
-    return new BenchError('E_NO_ANSWER', `pod ${name}: the name in ${unresolved} does not resolve`, {
-      fix: 'Give a URL with a name that the DNS of the cluster knows.',
-    });
-  }
+  const status = said(sampler, 'unreachable');
+  if (status !== undefined) return unreachable(request, name, Number(status), sampler);
   const notReady = said(sampler, 'not-ready');
   if (notReady !== undefined) {
     return new BenchError('E_NO_ANSWER', `pod ${name}: ${notReady} does not answer`, {
@@ -126,7 +156,7 @@ async function waitForEnd(request: PodsRequest, deadlineSeconds: number): Promis
         'E_POD_TIMEOUT',
         `the sampler pods did not end within ${Math.round(deadlineSeconds)} seconds`,
         {
-          fix: 'Look at their events with --keep: `kubectl describe pods -l dep=dnsperf`.',
+          fix: 'Look at their events with --keep: `kubectl describe pods -l app=dnsperf`.',
         },
       ),
   );
@@ -141,7 +171,7 @@ function resultOf(
   capture: readonly string[],
 ): PodResult {
   const name = podName(request.unit, node);
-  const problem = notBegun(name, sampler, capture);
+  const problem = notBegun(request, name, sampler, capture);
   if (problem !== null) throw problem;
   const sampled = readSampled(sampler);
   const seen = request.capture ? parseCapture(capture) : null;
@@ -155,7 +185,7 @@ function resultOf(
 }
 
 async function createPods(request: PodsRequest, deadlineSeconds: number): Promise<void> {
-  const { run, image, unit, nodes, url, readyUrl, capture, programs, signal } = request;
+  const { run, image, unit, nodes, url, readyUrl, before, hasPolicy, capture, programs, signal } = request;
   for (const node of nodes) {
     const pod = samplerPod(
       { ...run, image },
@@ -165,6 +195,8 @@ async function createPods(request: PodsRequest, deadlineSeconds: number): Promis
         node,
         url,
         readyUrl: readyUrl ?? '',
+        before,
+        hasPolicy,
         command: commandOf(request),
         capturePort: capture ? portOf(url) : null,
         programs,
@@ -207,4 +239,16 @@ async function deletePods({ run, unit, nodes, signal }: PodsRequest): Promise<vo
       .delete('Pod', podName(unit, node), run.namespace, limit)
       .catch((error: unknown) => run.world.stderr.write(`Note: ${messageOf(error)}\n`));
   }
+}
+
+/** A new pod on each node for each sample, until the time is over; at least one. */
+export async function sampleOneByOne(request: PodsRequest): Promise<readonly PodResult[]> {
+  const { unit, seconds, run } = request;
+  const { clock } = run.client;
+  const end = clock.monotonicSeconds() + seconds;
+  const results: PodResult[] = [];
+  for (let number = 0; number === 0 || clock.monotonicSeconds() < end; number += 1) {
+    results.push(...(await sampleInPods({ ...request, unit: `${unit}-${number}`, seconds: 0 })));
+  }
+  return results;
 }

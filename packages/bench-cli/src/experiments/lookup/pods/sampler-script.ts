@@ -8,11 +8,17 @@ import { SHARED_DIRECTORY, SIGNALS } from '../capture/pod-signals.ts';
 const READY_ATTEMPTS = 120;
 const READY_PAUSE_SECONDS = 0.5;
 
-/** A policy may take a moment until it lets DNS through. */
-const NAME_ATTEMPTS = 5;
+/** A policy may take a moment until it lets DNS through, and a new Service until it is everywhere. */
+const ATTEMPTS = 5;
 
-/** Exit status of curl for a name that does not resolve. */
-export const UNRESOLVED = 6;
+/** curl's for a name that does not resolve, and for a limit of time. */
+export const STATUS = { unresolved: 6, timeout: 28 } as const;
+
+/**
+ * What is asked before the first sample: `check` demands that the page answers; `warm` asks for it once, so that no sample finds
+ * the caches of the cluster cold; `nothing` leaves the first packets of the pod to its first sample.
+ */
+export type AskedBefore = 'check' | 'warm' | 'nothing';
 
 /** Exit status of the sampler that could not begin. */
 export const NOT_BEGUN = 64;
@@ -20,11 +26,15 @@ export const NOT_BEGUN = 64;
 const path = (signal: string) => `${SHARED_DIRECTORY}/${signal}`;
 
 /**
- * Arguments: a URL to wait for or nothing, the URL to be sampled, and the command that samples. Prints
- * `not-ready|URL` or `unresolved|URL` when it cannot begin.
+ * Arguments: a URL to wait for or nothing, the URL to be sampled, what is asked before, and the command that samples. Prints
+ * `not-ready|URL`, or `unreachable|STATUS` with a line `tried|ADDRESS:PORT...` for each address, when it cannot begin.
  */
 export const SAMPLER_SCRIPT = `get() { curl -q -m 8 -s -o /dev/null "$1"; }
-ready=$1; url=$2; shift 2
+ready=$1; url=$2; before=$3; shift 3
+case $url in *'*'*)
+  read -r name < /proc/sys/kernel/random/uuid
+  url=\${url%%'*'*}$name\${url#*'*'}
+esac
 if [ -n "$ready" ]; then
   attempts=0
   until get "$ready"; do
@@ -34,11 +44,21 @@ if [ -n "$ready" ]; then
   done
 fi
 attempts=0
-while get "$url"; [ $? -eq ${UNRESOLVED} ]; do
+while [ "$before" = check ]; do
+  said=$(curl -q -v -m 8 -s -o /dev/null "$url" 2>&1)
+  status=$?
+  [ "$status" -ne 0 ] || break
   attempts=$((attempts + 1))
-  if [ "$attempts" -ge ${NAME_ATTEMPTS} ]; then echo "unresolved|$url"; exit ${NOT_BEGUN}; fi
+  if [ "$attempts" -ge ${ATTEMPTS} ] || [ "$status" -eq ${STATUS.timeout} ]; then
+    echo "unreachable|$status"
+    echo "$said" | while read -r _ word address _; do
+      [ "$word" != Trying ] || echo "tried|$address"
+    done
+    exit ${NOT_BEGUN}
+  fi
   sleep 1
 done
+[ "$before" != warm ] || get "$url"
 touch ${path(SIGNALS.prepared)}
 if [ -n "$WAIT_FOR_CAPTURE" ]; then
   until [ -e ${path(SIGNALS.capturing)} ]; do

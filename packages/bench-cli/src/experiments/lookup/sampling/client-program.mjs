@@ -2,13 +2,14 @@
  * The built-in client: takes samples as curl does, with a clock of nanoseconds. Linux only.
  *
  * `node --single-threaded client-program.mjs URL SECONDS PACE` prints the lines that `sampler.ts` describes; samples start PACE
- * seconds apart or more. Each sample is a
+ * seconds apart or more, 0 SECONDS are one sample, and a star in the URL's host stands for a new name in each. Each sample is a
  * new process, forked from this one: it calls getaddrinfo and connect of the C library, sends a GET request and reads the
  * answer, without threads or an event loop. This process never looks a name up itself, so the C library of each sample
  * starts from nothing (nsswitch.conf, resolv.conf, hosts), as it does in curl. The clock of a sample starts after the fork.
  *
  * Without arguments, it only checks that the C library can be called and processes can be forked.
  */
+import { randomUUID } from 'node:crypto';
 import { closeSync, openSync, readFileSync, readSync, writeSync } from 'node:fs';
 import { createRequire } from 'node:module';
 
@@ -107,7 +108,7 @@ function resultLine(start, moments, facts) {
 }
 
 /** In the process of a sample: prints what stands between the sample's time and the end of its line, and ends. */
-function takeSample({ hostname, port, pathname, search }) {
+function takeSample({ port, pathname, search }, hostname) {
   // So that nothing of it is left.
   c.prctl(PR_SET_PDEATHSIG, SIGKILL);
   c.alarm(LIMIT_SECONDS);
@@ -129,10 +130,10 @@ function takeSample({ hostname, port, pathname, search }) {
 }
 
 /** Never returns. */
-function sampleAndExit(url) {
+function sampleAndExit(url, hostname) {
   let status = EXIT.broken;
   try {
-    status = takeSample(url);
+    status = takeSample(url, hostname);
   } finally {
     c.exit(status);
   }
@@ -195,13 +196,16 @@ function sampleFor(url, seconds, pace) {
   writeSync(STDOUT, `kernel|begin|${kernelRepeats()}\n`);
   for (let time = 0; time < REHEARSALS; time += 1) rehearse();
   const end = performance.now() + seconds * 1000;
-  for (let next = performance.now(); next < end; next = Math.max(next + pace * 1000, performance.now())) {
+  let next = performance.now();
+  do {
     waitUntil(next);
+    const hostname = url.hostname.replace('*', () => randomUUID());
     writeSync(STDOUT, `sample|${uptime()}|`);
     const pid = fork();
-    if (pid === 0) sampleAndExit(url);
+    if (pid === 0) sampleAndExit(url, hostname);
     writeSync(STDOUT, `|${waitFor(pid)}\n`);
-  }
+    next = Math.max(next + pace * 1000, performance.now());
+  } while (next < end);
   writeSync(STDOUT, `kernel|end|${kernelRepeats()}\n`);
 }
 

@@ -1,4 +1,5 @@
 /** What the exit statuses of curl mean (curl(1)), for those that a lookup or a connection can end with. */
+import type { FailedSample } from './sample.ts';
 
 const MEANINGS: Readonly<Record<number, string>> = {
   3: 'malformed URL',
@@ -19,4 +20,11 @@ export function exitText(exitCode: number | null): string {
   if (exitCode > 128 && MEANINGS[exitCode] === undefined) return `${exitCode} (signal ${exitCode - 128})`;
   const meaning = MEANINGS[exitCode];
   return meaning === undefined ? String(exitCode) : `${exitCode} (${meaning})`;
+}
+
+/** Why this sample did not succeed; undefined for one that was not even taken. */
+export function sampleProblem(sample: FailedSample | undefined): string {
+  return sample === undefined
+    ? 'the sampler ended before its first sample'
+    : `exit status ${exitText(sample.exitCode)}`;
 }

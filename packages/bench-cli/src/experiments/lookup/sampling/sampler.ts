@@ -13,9 +13,15 @@ export type Client = (typeof CLIENTS)[number];
 /** Limit of one sample, as in tiger-bench's `curl -m 8`. */
 export const SAMPLE_LIMIT_SECONDS = 8;
 
+/** Whether each sample asks for a name of its own: the first label of the host is a star, as in a wildcard record. */
+export function hasNewNames({ hostname }: URL): boolean {
+  return hostname.startsWith('*.');
+}
+
 /**
- * Arguments: the URL; for how long, and the least time from one sample's start to the next one's, in hundredths of a second.
- * /proc/uptime is read by the shell itself: `date` would cost a process each time.
+ * Arguments: the URL, in which a star stands for a new name in each sample; for how long, 0 for a single sample, and the
+ * least time from one sample's start to the next one's, in hundredths of a second.
+ * /proc is read by the shell itself: `date` would cost a process each time.
  * The last sample may end after the time is over; none is cut off. A proxy of the environment would look the name up
  * in our place, and ~/.curlrc could change what is measured.
  */
@@ -41,18 +47,24 @@ url=$1
 now
 end=$((at + $2))
 moment=begin; counter
+now
 while :; do
-  now
-  [ "$at" -lt "$end" ] || break
+  case $1 in *'*'*)
+    read -r name < /proc/sys/kernel/random/uuid
+    url=\${1%%'*'*}$name\${1#*'*'}
+  esac
   printf 'sample|%s|' "$at"
   curl -q -m ${SAMPLE_LIMIT_SECONDS} -s -o /dev/null -w '${CURL_FORMAT}|' "$url"
   echo $?
-  [ "$3" -gt 0 ] || continue
   next=$((at + $3))
   [ "$next" -lt "$end" ] || break
   now
   rest=$((next - at))
-  [ "$rest" -gt 0 ] && sleep "$((rest / 100)).$((rest / 10 % 10))$((rest % 10))"
+  if [ "$rest" -gt 0 ]; then
+    sleep "$((rest / 100)).$((rest / 10 % 10))$((rest % 10))"
+    now
+  fi
+  [ "$at" -lt "$end" ] || break
 done
 moment=end; counter
 `;
@@ -71,10 +83,9 @@ export function builtinCommand(node: string, program: string, ...arguments_: rea
 
 const hundredths = (seconds: number) => String(Math.round(seconds * 100));
 
-/** The command that samples with curl for this long; samples start `paceSeconds` apart or more. */
+/** The command that samples with curl for this long, 0 for a single sample; samples start `paceSeconds` apart or more. */
 export function curlCommand(url: string, seconds: number, paceSeconds: number): readonly string[] {
-  const duration = hundredths(Math.max(0.01, seconds));
-  return ['/bin/sh', '-c', CURL_LOOP, 'sampler', url, duration, hundredths(paceSeconds)];
+  return ['/bin/sh', '-c', CURL_LOOP, 'sampler', url, hundredths(seconds), hundredths(paceSeconds)];
 }
 
 /** What a sampler printed. */

@@ -8,10 +8,11 @@ import {
   table,
   text,
 } from '../../../report/document/document.ts';
-import { formatTime } from '../../../report/numbers.ts';
+import { formatCount, formatTime } from '../../../report/numbers.ts';
 import { counted, formatDuration } from '../../../text.ts';
 import { percentileOf } from '../distribution.ts';
 import type { LookupRecord } from '../record.ts';
+import { hasNewNames } from '../sampling/sampler.ts';
 import { distributionChart } from './chart.ts';
 import { lookupFindings } from './findings.ts';
 import { readable, subjectTitle } from './readable.ts';
@@ -19,6 +20,7 @@ import {
   agreementTable,
   comparisonsTable,
   duplicatesTable,
+  firstTable,
   phasesTable,
   samplesTable,
   timesTable,
@@ -48,6 +50,18 @@ function stateOf({ status, trials }: LookupRecord): ReportDocument['state'] {
   return status === 'complete' ? 'complete' : 'interrupted';
 }
 
+/** Percentiles of thousands of samples do not show the delay that only the first of them met. */
+function dilutionOf({ url, results }: LookupRecord): string[] {
+  if (hasNewNames(new URL(url))) return [];
+  const diluted = results.filter(({ first, samples }) => first !== null && samples.taken > first.lookup.n);
+  const [most] = diluted.toSorted((a, b) => b.samples.taken - a.samples.taken);
+  if (most?.first == null) return [];
+  const { first, samples } = most;
+  return [
+    `Only ${formatCount(first.lookup.n)} of ${formatCount(samples.taken)} samples of ${most.subject} are the first of their pod: the percentiles of all do not show what a policy delays. Read the table of first samples, or give the URL of a wildcard record whose addresses change, such as http://*.example.com, which is a new name in each sample. An agent remembers a name that it has seen, so even the first samples of later trials may not show it.`,
+  ];
+}
+
 function warningsOf(record: LookupRecord): string[] {
   const { warnings, simulation, trials, results } = record;
   const lost = trials.filter(({ packets }) => packets !== null && !packets.isWhole).length;
@@ -55,6 +69,7 @@ function warningsOf(record: LookupRecord): string[] {
   return [
     ...(simulation === null ? [] : [SIMULATED]),
     ...warnings,
+    ...dilutionOf(record),
     ...trials.flatMap(({ key, failure }) => (failure === null ? [] : [`${key} failed: ${failure}.`])),
     ...(lost === 0
       ? []
@@ -90,9 +105,14 @@ function searches({ subjects, trials }: LookupRecord) {
   );
 }
 
-function methodOf({ rounds, durationSeconds, subjects }: LookupRecord): string[] {
+function methodOf({ rounds, durationSeconds, subjects, results }: LookupRecord): string[] {
   return [
     `Each sample is a new process that looks the name up and connects: curl -m 8, or a copy of the built-in client, which calls getaddrinfo and connect itself. They follow one another, ${formatDuration(durationSeconds)} for each of the ${subjects.length} compared, in ${rounds} rounds; every second round runs backwards.`,
+    ...(results.some(({ first }) => first !== null)
+      ? [
+          'Before its first sample, a pod asks nothing: the first sample is the first that a policy sees of it. Its times are compared as figures of their own, the median over the pods of a trial.',
+        ]
+      : []),
     'Lookup: from the start to the address. Connect: from the address to the connection. First byte: from the connection to the first byte of the answer. Total: from the start to the end. Only samples that succeeded count.',
     'Differences are those of trials of the same round: Hodges and Lehmann with the signed-rank test where there are enough rounds for it, else Student’s t. Shares of connections with a repeated SYN: the interval of Clopper and Pearson, compared by Fisher’s exact test. All p values of the run are corrected together (Holm).',
     'A repeated SYN has the addresses, the ports and the sequence number of one before it. tiger-bench’s rule, beside it, leaves out IPv6 and SYNs that ask for ECN.',
@@ -165,6 +185,7 @@ export function lookupDocument(kept: LookupRecord): ReportDocument {
     series: record.subjects.map(({ key }) => ({ name: key, title: key })),
     sections: [
       { title: 'Times', blocks: [timesTable(record), chart(distributionChart(record))] },
+      { title: 'First sample of each pod', blocks: [firstTable(record)] },
       { title: 'Programmed and measured', blocks: [agreementTable(record)] },
       { title: 'Differences', blocks: [comparisonsTable(record)] },
       { title: 'Repeated packets', blocks: [duplicatesTable(record)] },

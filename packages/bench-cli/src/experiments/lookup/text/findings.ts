@@ -1,6 +1,6 @@
 /** What a lookup run shows, one sentence for each subject. */
 import type { Finding } from '../../../report/document/document.ts';
-import { formatTime } from '../../../report/numbers.ts';
+import { formatCount, formatTime } from '../../../report/numbers.ts';
 import { percentileOf } from '../distribution.ts';
 import type { LookupComparison, LookupRecord, LookupResult } from '../record.ts';
 import { perThousand, signedTime, timeRange } from './words.ts';
@@ -11,7 +11,7 @@ function figures({ phases, duplicates }: LookupResult): string {
   const repeated =
     duplicates?.share == null
       ? ''
-      : `, ${perThousand(duplicates.share.value)} of 1,000 connections with a repeated SYN`;
+      : `, ${formatCount(duplicates.connectionsRepeated)} of ${formatCount(duplicates.connections)} connections with a repeated SYN`;
   return `median lookup ${formatTime(lookup)}, median connect ${formatTime(connect)}${repeated}`;
 }
 
@@ -27,7 +27,9 @@ function clause({ metric, difference, verdict }: LookupComparison): string {
 
 function compared(record: LookupRecord, { subject }: LookupResult): string {
   const own = record.comparisons.filter((comparison) => comparison.subject === subject);
-  const shown = own.filter(({ metric }) => ['lookup p50', 'connect p50', 'duplicates'].includes(metric));
+  const shown = own.filter(({ metric }) =>
+    ['lookup p50', 'connect p50', 'first lookup', 'first connect', 'duplicates'].includes(metric),
+  );
   return shown.length === 0 ? '' : ` Against ${record.baseline}: ${shown.map(clause).join('; ')}.`;
 }
 

@@ -33,6 +33,29 @@ export function timesTable({ results }: LookupRecord): Block {
   return table('Lookup and connect times', [{ title: 'measured' }, ...columns], results.map(cells));
 }
 
+/** First samples of pods that had asked nothing before. */
+export function firstTable({ results }: LookupRecord): Block {
+  const rows = results.flatMap(({ subject, first }) =>
+    first === null
+      ? []
+      : [
+          [
+            subject,
+            formatCount(first.lookup.n),
+            ...[first.lookup, first.connect].flatMap((phase) =>
+              [percentileOf(phase, 50), phase.max].map(formatTime),
+            ),
+          ],
+        ],
+  );
+  const columns = ['pods', ...['lookup', 'connect'].flatMap((phase) => [`${phase} p50`, `${phase} max`])];
+  return table(
+    'First sample of each pod',
+    [{ title: 'measured' }, ...columns.map((title) => ({ title, isNumber: true }))],
+    rows,
+  );
+}
+
 /** All phases with their extremes. */
 export function phasesTable({ results }: LookupRecord): Block {
   const rows = results.flatMap(({ subject, phases }) =>
