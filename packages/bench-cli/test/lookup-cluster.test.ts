@@ -12,6 +12,7 @@ import { SHARED_DIRECTORY } from '../src/experiments/lookup/capture/pod-signals.
 import {
   cpuLimitChange,
   demandEnterprise,
+  demandVersion,
   linuxDataplane,
   modeChange,
   nodeCpuLimit,
@@ -73,6 +74,22 @@ describe("Calico's settings", () => {
     expect(() => modeChange(felix, installation(dataplane), mode)).toThrow(
       `the dataplane ${dataplane} has no DNS policy mode ${mode}`,
     );
+  });
+
+  it.each([
+    ['BPF', 'v3.19.2', 'v3.20'],
+    ['Iptables', 'v3.20.4', 'v3.21'],
+    ['Iptables', 'v2.8.0', 'v3.21'],
+  ])('do not take Inline with %s in version %s', (dataplane, cnxVersion, since) => {
+    const information = { spec: { cnxVersion } };
+    expect(() => demandVersion(information, installation(dataplane), 'Inline')).toThrow(
+      `Calico Enterprise ${cnxVersion} has no mode Inline with the dataplane ${dataplane}`,
+    );
+    expect(demandVersion(information, installation(dataplane), 'NoDelay')).toBeUndefined();
+    for (const newer of [`${since}.0`, 'v4.0.0', '']) {
+      const later = { spec: { cnxVersion: newer } };
+      expect(demandVersion(later, installation(dataplane), 'Inline')).toBeUndefined();
+    }
   });
 
   it('are at the computed dataplane where the Installation names none', () => {

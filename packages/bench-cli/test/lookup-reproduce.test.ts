@@ -1,4 +1,5 @@
 /** `bench reproduce lookup`: the published sample beside a run. */
+import { fileURLToPath } from 'node:url';
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import { newLookupRecord, withTrials } from '../src/experiments/lookup/new-record.ts';
 import { type LookupRecord, lookupKind } from '../src/experiments/lookup/record.ts';
@@ -23,7 +24,7 @@ const LINES = [
   'kernel|end|0',
 ];
 
-function lookupRecord(): LookupRecord {
+function lookupRecord(changed: Partial<LookupRecord> = {}): LookupRecord {
   const { environment } = makeRecord({ cases: [{ server: 'coredns', trials: [{ qps: 100 }] }] });
   const key = 'this machine';
   const record = newLookupRecord({
@@ -51,7 +52,7 @@ function lookupRecord(): LookupRecord {
     kernel: null,
   });
   const phases: Phases[] = sampled.samples.filter(isSuccessful).map((sample) => sample.phases);
-  return { ...withTrials(record, [trial], new Map([[key, phases]])), status: 'complete' };
+  return { ...withTrials(record, [trial], new Map([[key, phases]])), status: 'complete', ...changed };
 }
 
 it('shows every published figure, and those of the run that are the same', async () => {
@@ -78,6 +79,70 @@ it('gives the figures as JSON, and as Markdown', async () => {
   expect(figures[0]).toEqual({ name: 'lookup min', unit: 'seconds', published: 0.009491, ours: [0.01] });
   expect(await world.bench('reproduce', 'lookup', 'latest', '--format', 'markdown')).toBe(0);
   expect(world.out()).toContain('# tiger-bench dnsperf');
+});
+
+const CLUSTER = {
+  id: '20261122-080000-00bb',
+  target: 'kubernetes',
+  tigerBench: { ClusterDetails: { NumNodes: 4, Dataplane: 'iptables', CalicoVersion: 'v3.29.1' } },
+} as const;
+
+it('prefers a run on a cluster to a newer one of this machine, and never takes a simulation', async () => {
+  const simulation = { programDelaySeconds: 0.2, synLinearTimeouts: 4 };
+  const startedAt = '2026-11-22T10:00:00.000Z';
+  const store = createStore(world, 'results');
+  await store.saveAs(lookupKind, lookupRecord({ id: '20261122-100000-00cc', startedAt, simulation }));
+  await store.saveAs(lookupKind, lookupRecord());
+  expect(await world.bench('reproduce', 'lookup', 'latest', '--format', 'json')).toBe(0);
+  expect(JSON.parse(world.out()).run).toBe('20261122-093000-00aa');
+  expect(await world.bench('reproduce', 'lookup', '20261122-100000-00cc')).toBe(2);
+  expect(world.err()).toContain('is a simulation, which says nothing about any product');
+  await store.saveAs(lookupKind, lookupRecord(CLUSTER));
+  expect(await world.bench('reproduce', 'lookup'), world.err()).toBe(0);
+  expect(world.out()).toContain('those of run 20261122-080000-00bb');
+});
+
+it('shows settings and cluster of the sample, and those of the run', async () => {
+  await createStore(world, 'results').saveAs(lookupKind, lookupRecord(CLUSTER));
+  expect(await world.bench('reproduce', 'lookup', 'latest', '--format', 'json')).toBe(0);
+  const { conditions } = JSON.parse(world.out());
+  expect(conditions).toEqual(
+    expect.arrayContaining([
+      { name: 'page', published: 'http://www.example.com', ours: ['http://www.example.com'], isSame: true },
+      { name: 'Services', published: '1000', ours: ['0'], isSame: false },
+      { name: 'DNS policy', published: 'none', ours: ['none'], isSame: true },
+      { name: 'packets captured', published: 'no', ours: ['no'], isSame: true },
+      { name: 'encapsulation', published: 'VXLANCrossSubnet', ours: ['–'], isSame: null },
+      { name: 'nodes', published: '4', ours: ['4'], isSame: true },
+      { name: 'dataplane', published: 'iptables', ours: ['iptables'], isSame: true },
+      {
+        name: 'Calico version',
+        published: 'v3.30.0-0.dev-852-g389eae30ae5d',
+        ours: ['v3.29.1'],
+        isSame: false,
+      },
+    ]),
+  );
+});
+
+it('takes an imported file of tiger-bench, whose repeated packets count only where it captured', async () => {
+  const file = fileURLToPath(new URL('fixtures/import/tiger-bench.json', import.meta.url));
+  expect(await world.bench('import', file), world.err()).toBe(0);
+  expect(await world.bench('reproduce', 'lookup', 'latest', '--format', 'json'), world.err()).toBe(0);
+  const imported = JSON.parse(world.out().slice(world.out().indexOf('{')));
+  const figure = (name: string) => imported.figures.find((each: { name: string }) => each.name === name);
+  // The failed test of the file has no column.
+  expect(figure('lookup p50')).toMatchObject({ published: 0.023875, ours: [0.004] });
+  expect(figure('samples that failed')).toMatchObject({ published: 0, ours: [1] });
+  expect(figure('repeated SYNs')).toMatchObject({ ours: [null] });
+  expect(imported.conditions).toContainEqual({
+    name: 'dataplane',
+    published: 'iptables',
+    ours: ['bpf'],
+    isSame: false,
+  });
+  expect(await world.bench('reproduce', 'lookup', imported.run, '--format', 'markdown')).toBe(0);
+  expect(world.out()).toContain(`results of tiger-bench (${imported.run})`);
 });
 
 it('says what to do where there is no run', async () => {

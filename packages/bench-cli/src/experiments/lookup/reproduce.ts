@@ -1,13 +1,36 @@
-/** `bench reproduce lookup`: tiger-bench's published sample beside a run of ours. */
+/** `bench reproduce lookup`: tiger-bench's published sample beside a run of ours, or beside results of tiger-bench itself. */
+import type { ImportedRecord } from '../../history/imported.ts';
 import { publishedRecord } from '../../history/published.ts';
 import { code, list, type ReportDocument, table } from '../../report/document/document.ts';
 import { formatCount, formatTime } from '../../report/numbers.ts';
+import { BENCH_VERSION } from '../../version.ts';
 import { percentileOf } from './distribution.ts';
 import type { LookupRecord, LookupResult } from './record.ts';
 import { subjectTitle } from './text/readable.ts';
 import { titleOf } from './text/words.ts';
+import { type Conditions, conditionsOf, NOT_SAID } from './tiger/conditions.ts';
+import { elementsOf } from './tiger/elements.ts';
 
-/** A figure of the sample, and the same of a subject; null where the run does not have it. */
+/** A column beside the published one: a subject of a run, or a test of an imported file. */
+interface Column {
+  readonly title: string;
+  /** By the names of the published figures; null where it was not measured. */
+  readonly figures: Readonly<Record<string, number | null>>;
+  readonly samplesPerMinute: number | null;
+  readonly conditions: Conditions;
+}
+
+/** What stands beside the sample. */
+export interface Reproducing {
+  readonly id: string;
+  readonly title: string;
+  readonly startedAt: string;
+  /** Makes it again; null for an imported file. */
+  readonly command: string | null;
+  readonly columns: readonly Column[];
+}
+
+/** A figure of the sample, and the same of each column; null where that does not have it. */
 export interface ReproducedFigure {
   readonly name: string;
   readonly unit: 'seconds' | 'count';
@@ -15,7 +38,17 @@ export interface ReproducedFigure {
   readonly ours: readonly (number | null)[];
 }
 
+/** What the sample says of its settings and its cluster, and each column. */
+export interface ReproducedCondition {
+  readonly name: string;
+  readonly published: string;
+  readonly ours: readonly string[];
+  /** Null where a column does not say. */
+  readonly isSame: boolean | null;
+}
+
 const TIMES = ['Min', 'Mean', 'P50', 'P75', 'P90', 'P99', 'Max'] as const;
+const SECONDS_PER_MINUTE = 60;
 
 function timeOf(
   { phases }: LookupResult,
@@ -29,40 +62,106 @@ function timeOf(
   return figure === 'Max' ? distribution.max : percentileOf(distribution, Number(figure.slice(1)));
 }
 
-const COUNTS: readonly (readonly [name: string, key: string, of: (result: LookupResult) => number | null])[] =
-  [
-    ['samples that succeeded', 'successfulCurls', ({ samples }) => samples.succeeded],
-    ['samples that failed', 'failedCurls', ({ samples }) => samples.taken - samples.succeeded],
-    ['repeated SYNs', 'duplicateSyns', ({ duplicates }) => duplicates?.tigerRule.duplicateSyn ?? null],
-    [
-      'repeated SYN-ACKs',
-      'duplicateSynAcks',
-      ({ duplicates }) => duplicates?.tigerRule.duplicateSynAck ?? null,
-    ],
-  ];
+function figuresOf(result: LookupResult): Column['figures'] {
+  const { samples, duplicates } = result;
+  const times = (['lookup', 'connect'] as const).flatMap((phase) =>
+    TIMES.map((time) => [`${phase}${time}Seconds`, timeOf(result, phase, time)] as const),
+  );
+  return {
+    ...Object.fromEntries(times),
+    successfulCurls: samples.succeeded,
+    failedCurls: samples.taken - samples.succeeded,
+    duplicateSyns: duplicates?.tigerRule.duplicateSyn ?? null,
+    duplicateSynAcks: duplicates?.tigerRule.duplicateSynAck ?? null,
+  };
+}
 
-/** Every figure of the published sample, with those of each subject of the run. */
-export function reproducedFigures({ results }: LookupRecord): ReproducedFigure[] {
-  const published = publishedRecord('lookup').record.cases[0]?.figures ?? {};
-  const figure = (
-    name: string,
-    unit: ReproducedFigure['unit'],
-    key: string,
-    of: (result: LookupResult) => number | null,
-  ): ReproducedFigure[] => {
+/** A run of ours. */
+export function reproducingRun(record: LookupRecord): Reproducing {
+  const { id, startedAt, command, results, rounds } = record;
+  const elements = elementsOf(record);
+  return {
+    ...{ id, startedAt, command },
+    title: titleOf(record),
+    columns: results.map((result, index) => ({
+      title: subjectTitle(result.subject),
+      figures: figuresOf(result),
+      samplesPerMinute: result.samplesPerMinute,
+      conditions: {
+        ...conditionsOf(elements[index] ?? {}),
+        trials: String(rounds),
+        'packets captured': result.duplicates === null ? 'no' : 'yes',
+        'a sample is': 'a turn of a loop in the pod',
+      },
+    })),
+  };
+}
+
+/** Tests of tiger-bench, imported or published; undefined for a record of another program. */
+export function reproducingImport({ id, importedAt, cases }: ImportedRecord): Reproducing | undefined {
+  const columns = cases.flatMap(({ key, trials }) =>
+    trials.flatMap(({ figures = {}, original, failure, durationSeconds }): Column[] => {
+      if (original === undefined || failure !== null) return [];
+      const conditions = conditionsOf(original);
+      const isCaptured = conditions['DNS policy'] !== 'none';
+      const uncounted = isCaptured ? {} : { duplicateSyns: null, duplicateSynAcks: null };
+      const samples = (figures.successfulCurls ?? 0) + (figures.failedCurls ?? 0);
+      return [
+        {
+          title: key,
+          figures: { ...figures, ...uncounted },
+          samplesPerMinute:
+            durationSeconds === null ? null : (samples / durationSeconds) * SECONDS_PER_MINUTE,
+          conditions: {
+            ...conditions,
+            trials: '1',
+            'packets captured': isCaptured ? 'yes' : 'no',
+            'a sample is': 'an exec into the pod',
+          },
+        },
+      ];
+    }),
+  );
+  if (columns.length === 0) return undefined;
+  return { id, startedAt: importedAt, command: null, title: `results of tiger-bench (${id})`, columns };
+}
+
+const COUNTS = [
+  ['samples that succeeded', 'successfulCurls'],
+  ['samples that failed', 'failedCurls'],
+  ['repeated SYNs', 'duplicateSyns'],
+  ['repeated SYN-ACKs', 'duplicateSynAcks'],
+] as const;
+
+function publishedColumn(): Column {
+  const column = reproducingImport(publishedRecord('lookup').record)?.columns[0];
+  if (column === undefined) throw new Error('the published sample has no figures');
+  return column;
+}
+
+/** Every figure of the published sample, with those of each column. */
+export function reproducedFigures({ columns }: Reproducing): ReproducedFigure[] {
+  const published = publishedRecord('lookup').record.cases[0]?.trials[0]?.figures ?? {};
+  const figure = (name: string, unit: ReproducedFigure['unit'], key: string): ReproducedFigure[] => {
     const value = published[key];
-    return typeof value === 'number' ? [{ name, unit, published: value, ours: results.map(of) }] : [];
+    const ours = columns.map(({ figures }) => figures[key] ?? null);
+    return value === undefined ? [] : [{ name, unit, published: value, ours }];
   };
   return [
     ...(['lookup', 'connect'] as const).flatMap((phase) =>
-      TIMES.flatMap((time) =>
-        figure(`${phase} ${time.toLowerCase()}`, 'seconds', `${phase}${time}Seconds`, (result) =>
-          timeOf(result, phase, time),
-        ),
-      ),
+      TIMES.flatMap((time) => figure(`${phase} ${time.toLowerCase()}`, 'seconds', `${phase}${time}Seconds`)),
     ),
-    ...COUNTS.flatMap(([name, key, of]) => figure(name, 'count', key, of)),
+    ...COUNTS.flatMap(([name, key]) => figure(name, 'count', key)),
   ];
+}
+
+/** Settings and cluster of the sample, with those of each column. */
+export function reproducedConditions({ columns }: Reproducing): ReproducedCondition[] {
+  return Object.entries(publishedColumn().conditions).map(([name, published]) => {
+    const ours = columns.map(({ conditions }) => conditions[name] ?? NOT_SAID);
+    const isSame = ours.includes(NOT_SAID) ? null : ours.every((value) => value === published);
+    return { name, published, ours, isSame };
+  });
 }
 
 const NONE = '–';
@@ -73,44 +172,68 @@ function valueText(unit: ReproducedFigure['unit'], value: number | null): string
 }
 
 const NOTES = [
-  'The published sample: 104 runs of curl in 60 s from one pod of one node, of http://www.example.com. Each run was started by exec into the pod, which set the pace.',
+  'The published sample: 104 runs of curl in 60 s from one pod of one node. Each run was started by exec into the pod, which set the pace.',
   'The times are those of another network and another resolver: they are no measure of ours, and a difference is no verdict.',
-  'Repeated packets by tiger-bench’s own rule, on both sides.',
+  'Repeated packets by tiger-bench’s own rule, on both sides. It captures packets with a DNS policy only: the zeros of the sample, which had none, were not counted.',
 ];
 
-/** The published sample and the run, side by side. */
-export function reproductionDocument(record: LookupRecord): ReportDocument {
-  const subjects = record.subjects.map(({ key }) => key);
-  const pace = [
-    'samples a minute and pod',
-    '104',
-    ...record.results.map((result) => formatCount(result.samplesPerMinute)),
-  ];
-  const rows = reproducedFigures(record).map(({ name, unit, published, ours }) => [
+/** The published sample and what stands beside it. */
+export function reproductionDocument(reproducing: Reproducing): ReportDocument {
+  const { id, startedAt, title, command, columns } = reproducing;
+  const titles = columns.map((column) => column.title);
+  const figures = reproducedFigures(reproducing);
+  const rows = figures.map(({ name, unit, published, ours }) => [
     name,
     valueText(unit, published),
     ...ours.map((value) => valueText(unit, value)),
   ]);
-  const columns = [
-    { title: 'figure' },
-    ...['published', ...subjects.map(subjectTitle)].map((title) => ({ title, isNumber: true })),
-  ];
+  const pace = [publishedColumn(), ...columns].map(({ samplesPerMinute }) =>
+    valueText('count', samplesPerMinute),
+  );
+  const conditions = reproducedConditions(reproducing);
+  const differing = conditions.filter(({ isSame }) => isSame === false).length;
+  const numbers = ['published', ...titles].map((text) => ({ title: text, isNumber: true }));
+  const words = ['published', ...titles].map((text) => ({ title: text }));
   return {
     kind: 'Reproduction',
-    title: `tiger-bench dnsperf, the sample of its README, beside ${titleOf(record)}`,
+    title: `tiger-bench dnsperf, the sample of its documentation, beside ${title}`,
     state: 'complete',
-    headline: `${rows.length} published figures beside those of run ${record.id}.`,
-    facts: [record.startedAt.slice(0, 10), record.id],
+    headline: `${figures.length} published figures beside those of ${command === null ? '' : 'run '}${id}; ${differing} of ${conditions.length} conditions differ.`,
+    facts: [startedAt.slice(0, 10), id],
     findings: [],
     warnings: [],
     series: [],
     sections: [
-      { title: 'Figures', blocks: [table('Published and measured', columns, [...rows, pace])] },
+      {
+        title: 'Figures',
+        blocks: [
+          table(
+            'Published and measured',
+            [{ title: 'figure' }, ...numbers],
+            [...rows, ['samples a minute and pod', ...pace]],
+          ),
+        ],
+      },
+      {
+        title: 'Conditions',
+        blocks: [
+          table(
+            'Conditions of both',
+            [{ title: 'condition' }, ...words, { title: 'same' }],
+            conditions.map(({ name, published, ours, isSame }) => [
+              name,
+              published,
+              ...ours,
+              isSame === null ? 'not said' : isSame ? 'yes' : 'no',
+            ]),
+          ),
+        ],
+      },
       { title: 'How to read them', blocks: [list(NOTES)] },
-      { title: 'Again', isBrief: false, blocks: [code(record.command)] },
+      ...(command === null ? [] : [{ title: 'Again', isBrief: false, blocks: [code(command)] }]),
     ],
-    data: { columns: ['figure', 'published', ...subjects], rows: [] },
-    post: { slug: '', description: '', tags: [], date: record.startedAt.slice(0, 10) },
-    version: record.generator.version,
+    data: { columns: ['figure', 'published', ...titles], rows: [] },
+    post: { slug: '', description: '', tags: [], date: startedAt.slice(0, 10) },
+    version: BENCH_VERSION,
   };
 }

@@ -10,6 +10,7 @@ export const CALICO_PATHS = {
   felix: '/apis/projectcalico.org/v3/felixconfigurations/default',
   installation: '/apis/operator.tigera.io/v1/installations/default',
   node: '/apis/apps/v1/namespaces/calico-system/daemonsets/calico-node',
+  information: '/apis/projectcalico.org/v3/clusterinformations/default',
 } as const;
 
 /** By the Installation's `linuxDataplane`: the field of the FelixConfiguration, and the modes that it takes. */
@@ -101,6 +102,29 @@ export function modeChange(felix: unknown, installation: unknown, mode: PolicyMo
   if (textAt(felix, pointerOf('spec', field)) === mode) return null;
   const edit = settingEdit(felix, ['spec', field], mode);
   return plannedEdit(field, 'FelixConfiguration default', CALICO_PATHS.felix, felix, edit);
+}
+
+/** By the dataplane: the minor version 3.x of Calico Enterprise that has the mode Inline (tiger-bench's documentation). */
+const INLINE_SINCE: Readonly<Record<string, number>> = { BPF: 20, Iptables: 21 };
+
+/** Version of Calico Enterprise, such as `v3.21.0`; empty where the cluster does not say. */
+export function enterpriseVersion(information: unknown): string {
+  return textAt(information, '/spec/cnxVersion');
+}
+
+/** @throws BenchError `E_CLUSTER_REFUSED` for a mode that this version lacks; an unknown version may have it. */
+export function demandVersion(information: unknown, installation: unknown, mode: PolicyMode): void {
+  const dataplane = linuxDataplane(installation);
+  const since = INLINE_SINCE[dataplane];
+  const version = enterpriseVersion(information);
+  const [, major, minor] = /^v?(\d+)\.(\d+)/.exec(version) ?? [];
+  if (mode !== 'Inline' || since === undefined || major === undefined) return;
+  if (Number(major) > 3 || (Number(major) === 3 && Number(minor) >= since)) return;
+  throw new BenchError(
+    'E_CLUSTER_REFUSED',
+    `Calico Enterprise ${version} has no mode Inline with the dataplane ${dataplane}`,
+    { fix: `It has it since v3.${since}: omit the mode, or measure a newer version.` },
+  );
 }
 
 const CONTAINERS = ['spec', 'calicoNodeDaemonSet', 'spec', 'template', 'spec', 'containers'];

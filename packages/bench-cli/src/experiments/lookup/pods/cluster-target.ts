@@ -19,7 +19,7 @@ import type { Measured } from '../measure.ts';
 import type { Subject } from '../record.ts';
 import { readClusterDetails } from '../tiger/cluster-details.ts';
 import type { TrialHead } from '../trial.ts';
-import { CALICO_PATHS, modeChange } from './calico.ts';
+import { CALICO_PATHS, demandVersion, modeChange } from './calico.ts';
 import type { ClusterOptions } from './cluster-options.ts';
 import {
   type ClusterSettings,
@@ -104,7 +104,11 @@ async function preflight(request: ClusterRequest, client: KubeClient, api: Clust
   if (policy === 'cilium') await demandCilium(api);
   if (policy === 'calico' || modes.length > 0 || nodeCpuLimit !== null) {
     const { felix, installation } = await readCalico(api);
-    for (const mode of modes) modeChange(felix, installation, mode);
+    const information = await read(api, CALICO_PATHS.information);
+    for (const mode of modes) {
+      modeChange(felix, installation, mode);
+      demandVersion(information, installation, mode);
+    }
     if (nodeCpuLimit !== null) await readNode(api);
   }
   const paths = changedPaths(options);

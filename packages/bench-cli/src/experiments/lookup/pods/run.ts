@@ -28,7 +28,12 @@ export function measureInCluster(
   const { world, id: runId, display, interruption } = running;
   const { signal, force } = interruption;
   const say = (text: string) => display.line(`  ${text}`);
-  const request = { world, runId, options, signal, force, say, ...hooks };
+  let details: ClusterDetails | null = null;
+  const onDetails = (found: ClusterDetails) => {
+    details = found;
+    hooks?.onDetails(found);
+  };
+  const request = { world, runId, options, signal, force, say, onDetails };
   return inCluster(request, async (place) => {
     const environment = await describeEnvironment(world);
     const record: LookupRecord = {
@@ -50,7 +55,7 @@ export function measureInCluster(
         serverRecords: [],
         subjects: clusterSubjects(options),
       }),
-      tigerBench: hooks?.kept() ?? null,
+      tigerBench: hooks?.kept() ?? (details === null ? null : { ClusterDetails: details }),
     };
     announce(display, record);
     return await takeTrials(running, record, place.measure);

@@ -8,7 +8,6 @@ import type { ClusterDetails } from '../../../tiger-bench/results-file.ts';
 import { CALICO_PATHS, isEnterprise, linuxDataplane } from '../pods/calico.ts';
 
 const UNKNOWN = 'unknown';
-const CLUSTER_INFORMATION = '/apis/projectcalico.org/v3/clusterinformations/default';
 /** kubeadm leaves it on every node. */
 const KUBEADM = 'kubeadm.alpha.kubernetes.io/cri-socket';
 
@@ -80,7 +79,7 @@ export async function readClusterDetails(
     node: nodes.find(({ metadata }) => metadata?.name === samplerNodes[0]),
     installation: await readOptional(api, CALICO_PATHS.installation),
     felix: await readOptional(api, CALICO_PATHS.felix),
-    information: await readOptional(api, CLUSTER_INFORMATION),
+    information: await readOptional(api, CALICO_PATHS.information),
   };
   return detailsOf(found);
 }

@@ -86,8 +86,9 @@ export interface KeptTest {
   readonly ClusterDetails: ClusterDetails;
 }
 
-function isKept(value: LookupRecord['tigerBench']): value is Record<string, unknown> & KeptTest {
-  return value !== null && 'config' in value && 'ClusterDetails' in value;
+/** A run on a cluster that was not made from a file of tiger-bench keeps only the cluster. */
+function isKept(value: LookupRecord['tigerBench']): value is Record<string, unknown> & Partial<KeptTest> {
+  return value !== null && 'ClusterDetails' in value;
 }
 
 /** One element for each subject. A subject without a trial that counts has the reason as its error, beside its figures. */
@@ -96,9 +97,9 @@ export function elementsOf(record: LookupRecord): WrittenElement[] {
   return results.flatMap((result) => {
     const subject = subjects.find(({ key }) => key === result.subject);
     if (subject === undefined) return [];
-    const { config, ClusterDetails } = isKept(kept)
+    const { config = settingsOf(record, subject), ClusterDetails = detailsOf(record) } = isKept(kept)
       ? kept
-      : { config: settingsOf(record, subject), ClusterDetails: detailsOf(record) };
+      : {};
     const own = trials.filter((trial) => trial.subject === result.subject);
     const failed = own.every(({ failure }) => failure !== null);
     const error = failed ? (own.find(({ failure }) => failure !== null)?.failure ?? '') : '';

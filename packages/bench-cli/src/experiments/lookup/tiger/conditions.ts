@@ -1,0 +1,51 @@
+/** Settings and cluster of a test of tiger-bench, in words. Pure. */
+import { textAt, valueAt } from '../../../cluster-changes/json.ts';
+
+/** Words by name, for example `Services` → `1000`. */
+export type Conditions = Readonly<Record<string, string>>;
+
+/** For what a file leaves out, or does not know. */
+export const NOT_SAID = '–';
+
+function words(element: unknown, pointer: string): string {
+  const value = valueAt(element, pointer);
+  if (typeof value === 'boolean') return value ? 'yes' : 'no';
+  const text = typeof value === 'number' ? String(value) : textAt(element, pointer);
+  return text === '' || text === 'unknown' ? NOT_SAID : text;
+}
+
+/** A page without a path has one slash or none. */
+const pageOf = (url: string) => url.replace(/(?<=^[a-z]+:\/\/[^/]+)\/$/, '');
+
+function policyOf(element: unknown): string {
+  if (valueAt(element, '/config/DNSPerf/TestDNSPolicy') !== true) return 'none';
+  const mode = textAt(element, '/config/DNSPerf/Mode');
+  return mode === '' ? 'with the mode of the cluster' : mode;
+}
+
+/** @param element Of a results file: `config` and `ClusterDetails`. */
+export function conditionsOf(element: unknown): Conditions {
+  const setting = (name: string) => words(element, `/config/${name}`);
+  const detail = (name: string) => words(element, `/ClusterDetails/${name}`);
+  const limit = setting('CalicoNodeCPULimit');
+  const nodes = detail('NumNodes');
+  return {
+    page: pageOf(setting('DNSPerf/TargetURL')),
+    seconds: setting('Duration'),
+    Services: setting('NumServices'),
+    'DNS policy': policyOf(element),
+    stress: setting('DNSPerf/RunStress'),
+    'CPU limit of calico-node': limit === NOT_SAID ? 'none' : limit,
+    nodes: nodes === '0' ? NOT_SAID : nodes,
+    'operating system': detail('NodeOS'),
+    kernel: detail('NodeKernel'),
+    architecture: detail('NodeArch'),
+    'Kubernetes version': detail('K8SVersion'),
+    'container runtime': detail('CRIVersion'),
+    'network plugin': detail('CNIOption'),
+    dataplane: detail('Dataplane'),
+    encapsulation: detail('Encapsulation'),
+    product: detail('Product'),
+    'Calico version': detail('CalicoVersion'),
+  };
+}
