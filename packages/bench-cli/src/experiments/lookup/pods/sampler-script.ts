@@ -10,6 +10,8 @@ const READY_PAUSE_SECONDS = 0.5;
 
 /** A policy may take a moment until it lets DNS through, and a new Service until it is everywhere. */
 const ATTEMPTS = 5;
+/** One that waits for curl's limit of 8 s counts as three: at most two of them. */
+const TIMEOUT_ATTEMPTS = 3;
 
 /** curl's for a name that does not resolve, and for a limit of time. */
 export const STATUS = { unresolved: 6, timeout: 28 } as const;
@@ -48,8 +50,9 @@ while [ "$before" = check ]; do
   said=$(curl -q -v -m 8 -s -o /dev/null "$url" 2>&1)
   status=$?
   [ "$status" -ne 0 ] || break
-  attempts=$((attempts + 1))
-  if [ "$attempts" -ge ${ATTEMPTS} ] || [ "$status" -eq ${STATUS.timeout} ]; then
+  if [ "$status" -eq ${STATUS.timeout} ]; then attempts=$((attempts + ${TIMEOUT_ATTEMPTS}))
+  else attempts=$((attempts + 1)); fi
+  if [ "$attempts" -ge ${ATTEMPTS} ]; then
     echo "unreachable|$status"
     echo "$said" | while read -r _ word address _; do
       [ "$word" != Trying ] || echo "tried|$address"
