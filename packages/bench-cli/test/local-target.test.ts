@@ -77,6 +77,24 @@ async function runs(pid: number | null | undefined): Promise<boolean> {
 }
 
 describe('a deployment', () => {
+  test('starts its servers again in the same places, and still notices when they end', async () => {
+    const deployment = await (await stage()).deploy(scriptServer(ECHO_SERVER));
+    const [endpoint] = deployment.endpoints;
+    const [instance] = deployment.instances;
+    if (endpoint === undefined || instance?.pid == null) throw new Error('nothing deployed');
+    const ask = () => askUdp(endpoint, { name: 'a.example', type: 'A' }, { timeoutSeconds: 0.5 });
+    await deployment.restart?.(async () => {
+      expect(await runs(instance.pid)).toBe(false);
+      await expect(ask()).rejects.toThrow('a.example');
+    });
+    expect((await ask()).responseCode).toBe('NOERROR');
+    const pids = (await deployment.usage?.())?.pids ?? [];
+    expect(pids).not.toContain(instance.pid);
+    for (const pid of pids) process.kill(pid, 'SIGKILL');
+    await expect(deployment.died).rejects.toMatchObject({ code: 'E_SERVER_DIED' });
+    await deployment.remove();
+  });
+
   test('is ready when its servers answer, is observed, and leaves nothing when it is removed', async () => {
     const { target, temporary, logs, deploy } = await stage();
     const server = scriptServer(ECHO_SERVER, {

@@ -26,22 +26,23 @@ export interface DecidedServers {
   readonly workloads: readonly BenchWorkload[];
 }
 
-/** The server of a trial, and the trial as `measure` knows it. */
+/** The server of a trial, by default its subject, and the trial as `measure` knows it. */
 export function serverTrial(
   { plan, servers }: DecidedServers,
   { key, round, order, case: { subject, point } }: PlannedTrial,
+  name: unknown = subject,
 ): { readonly server: Server; readonly planned: ServerTrial } {
   const found = plan.cases.find(
     (item) =>
-      item.server === subject &&
+      item.server === name &&
       item.tier === point.tier &&
       item.mode === point.mode &&
       item.workload === point.workload,
   );
-  const server = servers.find(({ name }) => name === subject);
+  const server = servers.find((each) => each.name === name);
   if (found !== undefined && server !== undefined)
     return { server, planned: { key, round, order, case: found } };
-  throw new BenchError('E_INTERNAL', `no server ${subject}`, { fix: 'Report this bug.' });
+  throw new BenchError('E_INTERNAL', `no server ${name}`, { fix: 'Report this bug.' });
 }
 
 /** Response codes that the workload of the trial predicts; null where any will do. */

@@ -92,8 +92,7 @@ async function plan(settings: DisruptSettings, world: World): Promise<Experiment
 export const disrupt = defineExperiment({
   name: 'disrupt',
   question: 'What do clients lose when a server fails, or when its upstream does?',
-  description:
-    'what clients lose while a server is restarted, loses a worker, or has an upstream that fails; on this machine',
+  description: 'what clients lose when a server of this machine fails, or when its upstream does',
   settings: DISRUPT_SETTINGS,
   plan,
   async open(request) {

@@ -43,13 +43,9 @@ export async function disruptTrial(
   on: TrialEvents,
 ): Promise<DisruptEvidence> {
   const { trials, decided, upstream } = shared;
-  const { subject, point } = planned.case;
   // The plan has no other subjects.
-  const fault = subject as Subject['fault'];
-  const found = serverTrial(decided, {
-    ...planned,
-    case: { ...planned.case, subject: String(point.server) },
-  });
+  const fault = planned.case.subject as Subject['fault'];
+  const found = serverTrial(decided, planned, planned.case.point.server);
   const server = upstream === null ? found.server : forwarding(found.server, upstream);
   try {
     return await withServer(trials, found.planned, server, on, async (context, deployment) => {
