@@ -47,6 +47,8 @@ describe('bench disrupt', () => {
       'coredns@1.11.3,unbound',
       '--fault',
       'upstream-slow,upstream-silent',
+      '--trials',
+      '2',
       '--dry-run',
     ];
     expect(await world.bench('disrupt', ...flags), world.err()).toBe(0);
@@ -56,6 +58,6 @@ describe('bench disrupt', () => {
         ['control', 'upstream-slow', 'upstream-silent'].map((fault) => [fault, server]),
       ),
     );
-    expect(lines[6]).toContain('6 cases, 30 trials');
+    expect(lines[6]).toContain('6 cases, 12 trials');
   });
 });
