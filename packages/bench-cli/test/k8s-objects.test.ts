@@ -4,8 +4,8 @@ import { makeCertificates } from '../src/certificates/certificates.ts';
 import { configure } from '../src/config/configuration.ts';
 import { KUBERNETES_DEFAULTS } from '../src/config/kubernetes-settings.ts';
 import { DEFAULTS } from '../src/config/settings.ts';
-import { parseTimes } from '../src/loaders/cluster-job.ts';
-import { loadFor } from '../src/measure/load.ts';
+import { loaderResources, parseTimes } from '../src/loaders/cluster-job.ts';
+import { loaderCpuFor, loadFor } from '../src/measure/load.ts';
 import { findServer } from '../src/servers/registry.ts';
 import { parseCheckerLine } from '../src/targets/kubernetes/checker.ts';
 import { candidateNodes, cniOf, providerOf, proxyModeOf } from '../src/targets/kubernetes/cluster-facts.ts';
@@ -213,6 +213,25 @@ describe('small parts', () => {
     expect(loadFor({ ...load, clients: 300 }, { address: 'a', port: 53, instances: 2 }).clients).toBe(600);
   });
 
+  it('the loader of the published method has the CPUs of the tier, and 7 in mode single', () => {
+    const published = configure({ preset: 'blog', env: {}, flags: {} });
+    const cpuOf = (tier: number, mode: 'single' | 'multi') => loaderCpuFor(published, { tier, mode });
+    expect([cpuOf(1, 'multi'), cpuOf(4, 'multi'), cpuOf(1, 'single'), cpuOf(4, 'single')]).toEqual([
+      '1',
+      '4',
+      '7',
+      '7',
+    ]);
+    expect(loadFor(published, { address: 'a', port: 53 })).toMatchObject({ clients: 1, threads: 1 });
+    expect(loadFor(published, { address: 'a', port: 53, instances: 4 })).toMatchObject({ threads: 4 });
+    const run = { settings: published.kubernetes, loaderRequestCores: 0 };
+    expect(loaderResources(run, cpuOf(2, 'multi'))).toEqual({ requests: { cpu: '2' }, limits: { cpu: '2' } });
+    expect(() => loaderResources(run)).toThrow('which only bench run has');
+    const flags = { preset: 'blog', env: {}, flags: { loaderCpu: '3', clients: '20' } };
+    expect(loaderCpuFor(configure(flags), { tier: 4, mode: 'single' })).toBe('3');
+    expect(configure(flags).clients).toBe(20);
+  });
+
   it('a loader asks for half of what servers leave on a node, for one core at most, for nothing if there is none', () => {
     expect(loaderRequest(2, 1)).toBe(0.5);
     expect(loaderRequest(2, 2)).toBe(0);
@@ -259,8 +278,9 @@ describe('settings of the kubernetes target', () => {
       tiers: [1, 2, 4],
       modes: ['single', 'multi'],
       durationSeconds: 600,
-      ratesPerSecond: [1_000_000],
-      kubernetes: { target: 'kubernetes' },
+      ratesPerSecond: [null],
+      loader: 'dnsperf',
+      kubernetes: { target: 'kubernetes', workers: 'node' },
     });
   });
 

@@ -1,11 +1,18 @@
 /** Published results: their records, and `bench reproduce` beside runs whose ratios are known. */
-import { mkdir, writeFile } from 'node:fs/promises';
+import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { PUBLICATIONS, publishedRecord } from '../src/history/published.ts';
-import { type Reproduction, verdictOn } from '../src/history/reproduce/procedure.ts';
+import {
+  type Cell,
+  judgementText,
+  type Reproduction,
+  verdictOn,
+} from '../src/history/reproduce/procedure.ts';
 import type { Mode, RunRecord } from '../src/results/record.ts';
 import { symmetricDelta } from '../src/stats/deltas.ts';
+import { METRIC_NAMES } from '../src/stats/metrics.ts';
 import { asDuet, type CaseInput, makeRecord } from './fixtures/make-record.ts';
 import { noise } from './support/simulate.ts';
 import { type TestWorld, testWorld } from './support/test-world.ts';
@@ -228,6 +235,26 @@ describe('bench reproduce', () => {
       atMost(caseOf('dinodns-stock', 1, 'multi', 36_000, 0.0022)),
     ]);
     expect((await reproduction(ID)).counts['not measured']).toBe(14);
+    const before = world.out().length;
+    expect(await world.bench('compare', 'published/blog', ID, '--json'), world.err()).toBe(0);
+    const [{ cases }] = JSON.parse(world.out().slice(before));
+    expect(cases.map(({ referenceKey }: { referenceKey: string }) => referenceKey)).toEqual([
+      'coredns/tier=1/multi/half/udp',
+      'dinodns-stock/tier=1/multi/half/udp',
+    ]);
+  });
+
+  it.each([
+    ['kubernetes', { run: 'published', isSame: true }],
+    ['local', { run: null, isSame: false }],
+  ] as const)('says of a run on %s whether the loader had the published CPUs', async (target, expected) => {
+    await save(CASES, (record) => ({
+      ...record,
+      target,
+      configuration: { ...record.configuration, loaderCpu: 'published' },
+    }));
+    const { conditions } = await reproduction(ID);
+    expect(conditions.find(({ name }) => name === '--loader-cpu')).toMatchObject(expected);
   });
 
   it('takes the baseline where a run has several versions, and says so; variants and rates that bound are other tests', async () => {
@@ -302,6 +329,36 @@ describe('bench reproduce', () => {
     expect(await world.bench('reproduce', 'blog')).toBe(6);
     expect(world.err()).toContain('bench run');
   });
+});
+
+it('docs/publications.md has what bench reproduce says of the published runs', async () => {
+  const page = await readFile(new URL('../../../docs/publications.md', import.meta.url), 'utf8');
+  const results = new URL('../../../results/reference/', import.meta.url);
+  const written = page.split('\n').filter((line) => /^\| tier \d, /.test(line));
+  const ours = await Promise.all(
+    ['local-tier1-both', 'kubernetes-testcluster'].map(async (name) => {
+      const run = await testWorld();
+      try {
+        expect(await run.bench('reproduce', 'blog', fileURLToPath(new URL(name, results)), '--json')).toBe(0);
+        return (JSON.parse(run.out()) as Reproduction).cells;
+      } finally {
+        await run.remove();
+      }
+    }),
+  );
+  const text = ({ measured, ...judged }: Cell) => {
+    // Outwards, as bench prints them.
+    const bound = (value: number | null, round: (value: number) => number) =>
+      (round((value ?? Number.NaN) * 1000) / 1000).toFixed(3);
+    const { ratio, low, high } = measured ?? {};
+    const interval = `[${bound(low ?? null, Math.floor)}, ${bound(high ?? null, Math.ceil)}]`;
+    return `${ratio === undefined ? '–' : `${ratio.toFixed(3)} ${interval}`} | ${judgementText(judged)}`;
+  };
+  const expected = (ours[0] ?? []).map(({ tier, title, metric, published }, index) => {
+    const both = ours.flatMap((cells) => cells[index] ?? []).map(text);
+    return `| tier ${tier}, ${title}: ${METRIC_NAMES[metric]} | ${published.ratio.toFixed(3)} | ${both.join(' | ')} |`;
+  });
+  expect(written).toEqual(expected);
 });
 
 describe('published results in the history', () => {

@@ -12,14 +12,20 @@ const namePrefix = z
     'must be up to 30 lower-case letters, digits and hyphens, for example dns-team',
   );
 
-/** A quantity of CPU or memory, kept as text. A number in a file is one, too. */
-const quantity = (example: string) =>
+/** A quantity of CPU or memory, kept as text, or `word`. A number in a file is one, too. */
+const quantity = (example: string, word?: string) =>
   z.preprocess(
     (value) => (typeof value === 'number' ? String(value) : value),
     z
       .string('must be a quantity')
-      .refine((value) => (parseQuantity(value) ?? 0) > 0, `must be a quantity, for example ${example}`),
+      .refine(
+        (value) => value === word || (parseQuantity(value) ?? 0) > 0,
+        `must be a quantity, for example ${example}${word === undefined ? '' : `, or ${word}`}`,
+      ),
   );
+
+/** `--loader-cpu published`: what the loader of the published matrix had; see `loaderCpuFor`. */
+export const PUBLISHED_CPU = 'published';
 
 const pair = z
   .string('must be text')
@@ -153,8 +159,9 @@ export const KUBERNETES_SETTINGS = {
   loaderCpu: {
     flag: '--loader-cpu <quantity>',
     rare: true,
-    description: 'CPU request and limit of the loader (default: no limit)',
-    schema: quantity('7'),
+    description:
+      'CPU request and limit of the loader; published: the tier, and 7 in mode single (default: no limit)',
+    schema: quantity('7', PUBLISHED_CPU),
   },
   podLabels: {
     flag: '--pod-labels <list>',

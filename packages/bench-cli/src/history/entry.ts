@@ -273,3 +273,12 @@ export function entryOf(record: RunRecord | ImportedRecord): Entry {
 export function valuesOf(item: EntryCase, metric: ComparedMetric): number[] {
   return item.trials.flatMap(({ metrics }) => metrics[metric] ?? []);
 }
+
+/** A server that answers less than this share of the rate is not limited by it. */
+const BOUND_FROM = 0.9;
+
+/** Whether no rate was asked for, or one that never bound, as in the published matrix. */
+export function isUnbound(item: EntryCase): boolean {
+  const { ratePerSecond } = item;
+  return ratePerSecond === null || valuesOf(item, 'qps').every((qps) => qps < BOUND_FROM * ratePerSecond);
+}

@@ -1,7 +1,7 @@
 /** Matches the cases of one run with those of another. */
 import { AXES, type Axis, axisText } from '../config/case-filter.ts';
 import { formatCount } from '../report/numbers.ts';
-import type { EntryCase } from './entry.ts';
+import { type EntryCase, isUnbound } from './entry.ts';
 import type { Selected } from './select.ts';
 
 export interface Match {
@@ -37,7 +37,7 @@ function labelOf(reference: EntryCase, candidate: EntryCase): string {
 
 /**
  * Cases that agree in every dimension, except those that selectors of both sides fix: `A:server=x` against `B:server=y`
- * compares the two servers at each tier and mode. A single case on each side is always a pair, so that imported
+ * compares the two servers at each tier and mode. A rate that never bound is no rate, where nothing has the same. A single case on each side is always a pair, so that imported
  * measurements, of which little is known, can be compared.
  */
 export function matchCases(reference: Selected, candidate: Selected): Matching {
@@ -53,12 +53,14 @@ export function matchCases(reference: Selected, candidate: Selected): Matching {
   const fixed = AXES.filter((name) => name in reference.selector && name in candidate.selector);
   const keyOf = (item: EntryCase) =>
     JSON.stringify(AXES.map((axis) => (fixed.includes(axis) ? null : axisText(item, axis))));
+  const unboundKeyOf = (item: EntryCase) => keyOf(isUnbound(item) ? { ...item, ratePerSecond: null } : item);
   const byKey = Map.groupBy(only, keyOf);
+  const byUnboundKey = Map.groupBy(only, unboundKeyOf);
   const matches: Match[] = [];
   const unmatched: string[] = [];
   for (const item of others) {
     // Parameters of imported cases may tell apart what the dimensions do not.
-    const counterparts = byKey.get(keyOf(item)) ?? [];
+    const counterparts = byKey.get(keyOf(item)) ?? byUnboundKey.get(unboundKeyOf(item)) ?? [];
     const counterpart = counterparts.find(({ key }) => key === item.key) ?? counterparts[0];
     if (counterpart === undefined) unmatched.push(item.key);
     else matches.push({ label: labelOf(counterpart, item), reference: counterpart, candidate: item });

@@ -1,5 +1,7 @@
 /** What the loaders have in common when they run as Jobs in a cluster. */
 import type { V1Pod, V1ResourceRequirements } from '@kubernetes/client-node';
+import { PUBLISHED_CPU } from '../config/kubernetes-settings.ts';
+import { BenchError } from '../errors.ts';
 import { cpuQuantity } from '../quantity.ts';
 import type { Observation } from '../results/record.ts';
 import type { ClusterRun } from '../targets/kubernetes/cluster-run.ts';
@@ -91,8 +93,20 @@ export function nodeOf({ pod }: LoaderJobOutcome): Pick<LoadOutcome, 'node'> {
   return node === undefined ? {} : { node };
 }
 
-function loaderResources({ settings, loaderRequestCores }: ClusterRun): V1ResourceRequirements {
-  const { loaderCpu: cpu } = settings;
+/** @throws BenchError `E_USAGE` for `--loader-cpu published` without a case, as in a swap */
+export function loaderResources(
+  { settings, loaderRequestCores }: Pick<ClusterRun, 'settings' | 'loaderRequestCores'>,
+  cpu = settings.loaderCpu,
+): V1ResourceRequirements {
+  if (cpu === PUBLISHED_CPU) {
+    throw new BenchError(
+      'E_USAGE',
+      '--loader-cpu: "published" depends on tier and mode, which only bench run has',
+      {
+        fix: 'Give a quantity, for example 2.',
+      },
+    );
+  }
   if (cpu !== undefined) return { requests: { cpu }, limits: { cpu } };
   return loaderRequestCores > 0 ? { requests: { cpu: cpuQuantity(loaderRequestCores) } } : {};
 }
@@ -102,6 +116,7 @@ export interface LoaderJob {
   readonly command: readonly string[];
   readonly args: readonly string[];
   readonly queries: ConfigMapMount;
+  readonly cpu: LoadRequest['cpu'];
   /** How long it sends queries and waits for answers, in all. */
   readonly runSeconds: number;
   readonly onLine: (line: string) => void;
@@ -136,7 +151,7 @@ export async function runLoaderJob(run: ClusterRun, job: LoaderJob): Promise<Loa
       image: images.loader,
       command: job.command,
       args: job.args,
-      resources: loaderResources(run),
+      resources: loaderResources(run, job.cpu),
       mounts: { [QUERY_DIRECTORY]: job.queries },
       pullSecrets,
       deadlineSeconds: settings.readyTime + runSeconds,

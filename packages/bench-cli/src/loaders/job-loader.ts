@@ -65,6 +65,7 @@ async function loadAlone({ run, program, upload }: JobLoader, request: LoadReque
   const job = await runLoaderJob(run, {
     ...timedCommand(command),
     queries: await upload(request),
+    cpu: request.cpu,
     runSeconds: waitSeconds + secondsOfLoad(request),
     onLine: (line) => program.hear(line, request),
     signal: request.signal,
@@ -93,6 +94,7 @@ async function loadInTurn(
   const job = await runLoaderJob(run, {
     ...stepsCommand(steps, { pattern: program.allLostPattern }),
     queries: await upload(first),
+    cpu: first.cpu,
     runSeconds: requests.reduce((sum, request) => sum + secondsOfLoad(request) + STEP_OVERHEAD_SECONDS, 0),
     onLine: listener(program, requests),
     signal: first.signal,

@@ -42,6 +42,8 @@ export interface LoadRequest {
   readonly threads: number;
   /** Queries in flight over all clients. */
   readonly outstanding: number;
+  /** CPU request and limit on a cluster, as a quantity. Default: that of the run's settings. */
+  readonly cpu?: string;
   /** A query without an answer after this time is lost. */
   readonly timeoutSeconds: number;
   /** Where it waits for the other loaders of the case before its first query; absent if it is alone. */

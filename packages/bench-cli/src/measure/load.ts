@@ -1,9 +1,11 @@
 /** The loaders of a trial: one per endpoint, all at once, and the server observed under their load. */
 import type { RunConfiguration } from '../config/configuration.ts';
+import { PUBLISHED_CPU } from '../config/kubernetes-settings.ts';
 import type { Endpoint } from '../dns/endpoint.ts';
 import { type Gate, windowOf } from '../loaders/gate/gate.ts';
 import type { LaterRate, LoadOutcome, LoadRequest } from '../loaders/loader.ts';
-import type { PlannedTrial } from '../plan/plan.ts';
+import type { PlannedCase, PlannedTrial } from '../plan/plan.ts';
+import { cpuQuantity } from '../quantity.ts';
 import type { InstanceObservation, Losses, Observation } from '../results/record.ts';
 import type { Deployment } from '../targets/target.ts';
 import { addCounts, explainLosses, type LossEvidence } from './explain-losses.ts';
@@ -46,6 +48,18 @@ export function loadFor(
   };
 }
 
+/** With less, one dnsperf could not exhaust several published pods. */
+const PUBLISHED_SINGLE_CPU = '7';
+
+/** The CPU request and limit of a case's loader on a cluster, as a quantity; undefined for no limit. */
+export function loaderCpuFor(
+  { kubernetes: { loaderCpu } }: Pick<RunConfiguration, 'kubernetes'>,
+  { tier, mode }: Pick<PlannedCase, 'tier' | 'mode'>,
+): string | undefined {
+  if (loaderCpu !== PUBLISHED_CPU) return loaderCpu;
+  return mode === 'single' ? PUBLISHED_SINGLE_CPU : cpuQuantity(tier);
+}
+
 /** How long the gate waits for the windows after the last result: the loaders have ended by then. */
 const GATE_SECONDS = 2;
 
@@ -85,6 +99,7 @@ export function requestFor(
 ): Omit<LoadRequest, 'onStarted' | 'onProgress' | 'signal'> {
   const { configuration, loader } = context;
   const { queryFile, workload } = workloadOf(context, planned);
+  const cpu = loaderCpuFor(configuration, planned.case);
   return {
     endpoint,
     transport: planned.case.transport,
@@ -97,6 +112,7 @@ export function requestFor(
     ...(after === undefined ? {} : { after: { ...after, ratePerSecond: after.ratePerSecond / count } }),
     ...(intervalSeconds === undefined ? {} : { intervalSeconds }),
     ...loadFor(configuration, endpoint),
+    ...(cpu === undefined ? {} : { cpu }),
     timeoutSeconds: configuration.timeoutSeconds,
     outputFile: `${rawFolderOf(context, planned)}/${loader.kind}-${stage}-${index + 1}.txt`,
   };

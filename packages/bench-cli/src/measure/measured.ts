@@ -27,6 +27,7 @@ import {
   loaderAllowance,
   loaderCores,
 } from './limiting-factor.ts';
+import { loaderCpuFor } from './load.ts';
 import { mergeLoads, recordedLoads } from './merge-loads.ts';
 import { addObservations } from './merge-observations.ts';
 import { codesProblem } from './response-codes.ts';
@@ -118,7 +119,7 @@ export function limitOfLoad(
       configuration.loaders *
       loaderAllowance(
         configuration.threads * deployment.instances.length,
-        target.kind === 'kubernetes' ? parseQuantity(configuration.kubernetes.loaderCpu) : null,
+        target.kind === 'kubernetes' ? parseQuantity(loaderCpuFor(configuration, planned.case)) : null,
       ),
     loaderWasTheLimit: anyWasTheLimit(outcomes),
     qps: load.qps,

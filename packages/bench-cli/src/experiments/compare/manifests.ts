@@ -7,7 +7,7 @@ import type { KubernetesSettings } from '../../config/kubernetes-settings.ts';
 import { KINDS, type Kind, type Kinds } from '../../kubernetes-api/kinds.ts';
 import { QUERY_PATH, timedCommand } from '../../loaders/cluster-job.ts';
 import { dnsperfArguments } from '../../loaders/dnsperf/command.ts';
-import { loadFor } from '../../measure/load.ts';
+import { loaderCpuFor, loadFor } from '../../measure/load.ts';
 import type { PlannedCase } from '../../plan/plan.ts';
 import { isEncrypted } from '../../results/record.ts';
 import type { Server } from '../../servers/server.ts';
@@ -126,7 +126,7 @@ function jobManifest(
   planned: PlannedCase,
   service: string,
 ): Manifest {
-  const cpu = common.settings.loaderCpu;
+  const cpu = loaderCpuFor(configuration, planned);
   const endpoint = {
     address: service,
     port: SERVICE_PORT,

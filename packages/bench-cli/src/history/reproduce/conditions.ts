@@ -1,5 +1,6 @@
 /** What a publication says of its conditions, beside what a run says of its own. Pure. */
 import { flagLabel } from '../../config/configuration.ts';
+import { PUBLISHED_CPU } from '../../config/kubernetes-settings.ts';
 import { parseServerName } from '../../config/server-name.ts';
 import type { Entry } from '../entry.ts';
 
@@ -23,6 +24,7 @@ const WORDS: Readonly<Record<string, string>> = {
 const SETTING = 'setting ';
 const SERVER = 'server ';
 const RATE = `${SETTING}rate`;
+const LOADER_CPU = `${SETTING}loaderCpu`;
 const TRIALS = 'trials of each case';
 
 function wordsFor(name: string): string {
@@ -71,11 +73,18 @@ export function conditionsOf(published: Entry, entry: Entry, usedCases: Readonly
   const oursFor = (name: string) => {
     if (name === TRIALS) return trialsOf(entry, usedCases);
     if (name === RATE) return ratesOf(entry, usedCases);
+    // On this machine it has no effect.
+    if (name === LOADER_CPU && entry.environment.target !== 'kubernetes') return null;
     if (name.startsWith(SERVER)) return ofServers(name, entry, servers);
     return entry.environment[name] ?? null;
   };
   return Object.entries(published.environment).map(([name, value]) => {
     const ours = oursFor(name);
-    return { name: wordsFor(name), published: value, run: ours, isSame: ours === value };
+    return {
+      name: wordsFor(name),
+      published: value,
+      run: ours,
+      isSame: ours === value || ours === PUBLISHED_CPU,
+    };
   });
 }

@@ -1,7 +1,7 @@
 /** Which cases of a run stand for the rows of a publication. To make another one reproducible, add a line here. */
 import { parseServerName } from '../../config/server-name.ts';
 import { BenchError } from '../../errors.ts';
-import { type EntryCase, valuesOf } from '../entry.ts';
+import { type EntryCase, isUnbound } from '../entry.ts';
 import type { PublicationName } from '../published.ts';
 import type { Mapping } from './procedure.ts';
 
@@ -9,15 +9,6 @@ import type { Mapping } from './procedure.ts';
 function isKind(item: EntryCase, kind: string | null): boolean {
   const name = item.server === null ? null : parseServerName(item.server);
   return name !== null && name.kind === kind && name.variant === null;
-}
-
-/** A server that answers less than this share of the rate is not limited by it. */
-const BOUND_FROM = 0.9;
-
-/** Whether no rate was asked for, or one that never bound, as in the published matrix. */
-function isUnbound(item: EntryCase): boolean {
-  const { ratePerSecond } = item;
-  return ratePerSecond === null || valuesOf(item, 'qps').every((qps) => qps < BOUND_FROM * ratePerSecond);
 }
 
 /**
