@@ -10,6 +10,7 @@ const report = () => import('./report-commands.ts');
 const OTHER_COMMANDS: readonly (readonly [usage: string, description: string, load: ListedCommand['load']])[] = [
   ['report [options] <run>', 'render the reports of a run again from its record', async () => (await report()).addReport],
   ['open [options] <run>', 'open the page of a run in a browser', async () => (await report()).addOpen],
+  ['site [options] [run...]', 'all runs as a web site of static files', async () => (await report()).addSite],
   ['servers [options]', 'list the servers that can be compared, and whether they are installed', async () => (await machine()).addServers],
   ['doctor [options]', 'check this machine for missing programs and rights', async () => (await machine()).addDoctor],
   ['cleanup [options]', 'remove leftovers of killed runs from a cluster', async () => (await machine()).addCleanup],

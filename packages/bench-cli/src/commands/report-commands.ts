@@ -1,4 +1,4 @@
-/** The flags of the commands about the reports of a run: report, open. */
+/** The flags of the commands about the reports of runs: report, open, site. */
 import type { Command } from 'commander';
 import { DEFAULTS } from '../config/settings.ts';
 import type { Call } from '../engine/registered.ts';
@@ -61,5 +61,18 @@ export function addOpen(program: Command, call: Call): void {
     .action(async (run: string, { delta, out = DEFAULTS.out }: Values) => {
       const { openCommand } = await import('./open.ts');
       call.status = await openCommand(call.world, { run, delta, out });
+    });
+}
+
+export function addSite(program: Command, call: Call): void {
+  program
+    .command('site')
+    .argument('[run...]', 'ids of runs, their folders or tags (default: all runs of --results)')
+    .requiredOption('--out <directory>', 'directory of the site: new, empty, or one that bench site made')
+    .option('--results <directory>', 'directory of the runs', DEFAULTS.out)
+    .option('--url <address>', 'where the site will be, for its feed: https://example.org/dns/')
+    .action(async (runs: string[], { out, results, url }: { out: string; results: string; url?: string }) => {
+      const { siteCommand } = await import('./site.ts');
+      call.status = await siteCommand(call.world, { runs, out, results, url });
     });
 }

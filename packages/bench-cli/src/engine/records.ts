@@ -4,6 +4,7 @@
  */
 import type { EntryCase } from '../history/entry.ts';
 import {
+  type Brief,
   type Format,
   filesOf,
   findFormat,
@@ -45,6 +46,8 @@ export interface OpenedRecord {
   readonly conditions: Readonly<Record<string, string>>;
   /** The text report of that name; undefined for one that there is not. */
   render(name: string, options: RenderOptions): string | undefined;
+  /** The run in short; null for an experiment without a page. */
+  brief(options: Pick<RenderOptions, 'delta'>): Promise<Brief> | null;
   /** The files of these formats, in their order. */
   files(names: readonly string[], options: RenderOptions): AsyncGenerator<ReportFile>;
 }
@@ -97,6 +100,11 @@ export function recordsOf<R extends RecordHeader>(definition: RecordsDefinition<
         cases: casesOf?.(record) ?? [],
         conditions: conditionsOf?.(record) ?? {},
         render: (name, options) => findRenderer(name, formats)?.render(record, options),
+        brief: (options) =>
+          formats
+            .filter(isBundle)
+            .find((format) => format.brief !== undefined)
+            ?.brief?.(record, options) ?? null,
         files: (names, options) =>
           filesOf(
             names.flatMap((name) => findFormat(name, formats) ?? []),

@@ -113,6 +113,19 @@ function figureOf(item: EntryCase, metric: ComparedMetric) {
   };
 }
 
+/** The figures of a run, as `HistoryDatabase.figures` has them. */
+export function figureRows(entry: Entry, metric: ComparedMetric): FigureRow[] {
+  const { id: runId, startedAt, machine, git } = entry;
+  return entry.cases.flatMap((item) => {
+    const { key: caseKey, server, tier, mode, workload, transport, ratePerSecond, isBaseline } = item;
+    const axes = { caseKey, server, tier, mode, workload, transport, ratePerSecond, isBaseline };
+    const figure = figureOf(item, metric);
+    return figure === null
+      ? []
+      : [{ runId, startedAt, machine, commit: git?.commit ?? null, ...axes, ...figure }];
+  });
+}
+
 function insertEntry(db: DatabaseSync, path: string, entry: Entry): void {
   const { git } = entry;
   db.prepare('INSERT OR REPLACE INTO runs VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)').run(

@@ -3,6 +3,7 @@
 import type { RunRecord } from '../results/record.ts';
 import { renderBenchstat } from './benchstat.ts';
 import { blogFiles } from './blog.ts';
+import { comparisonBrief } from './brief.ts';
 import { pngFiles, svgFiles } from './chart-files.ts';
 import { renderCsv } from './csv.ts';
 import { renderGithub } from './github.ts';
@@ -74,6 +75,7 @@ export const bundles: readonly Bundle[] = [
     shown: 'piped',
     description: 'one page to explore, works offline',
     files: htmlFile,
+    brief: comparisonBrief,
   },
   {
     name: 'blog',

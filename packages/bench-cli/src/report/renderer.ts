@@ -3,7 +3,9 @@ import type { RawOutput } from '../results/raw-output.ts';
 import type { RunRecord } from '../results/record.ts';
 import type { DeltaDefinition } from '../stats/deltas.ts';
 import { collectGarbage } from './collect.ts';
+import type { Finding, ReportDocument } from './document/document.ts';
 import type { PostSettings } from './front-matter.ts';
+import type { Lead } from './lead.ts';
 
 export interface RenderOptions {
   readonly delta: DeltaDefinition;
@@ -41,6 +43,36 @@ export interface ReportFile {
   readonly content: string | Uint8Array;
 }
 
+/** A chart as a file, and its figures: base units, nothing rounded. */
+export interface Picture {
+  readonly title: string;
+  readonly caption: string;
+  /** Adapts to light and dark. */
+  readonly svg: string;
+  readonly columns: ReportDocument['data']['columns'];
+  readonly rows: ReportDocument['data']['rows'];
+}
+
+/** A run in short, for a page that shows many. Texts are plain. */
+export interface Brief {
+  /** What was asked: `Loss by load`. Runs of one question have the same. */
+  readonly question: string;
+  readonly title: string;
+  /** The result in sentences; empty where the findings say it all. */
+  readonly lead: string;
+  /** What the lead says, as bars; null without one. */
+  readonly bars: Pick<Lead, 'bars' | 'caption'> | null;
+  /** How the run ended. */
+  readonly headline: string;
+  readonly state: ReportDocument['state'];
+  /** Machine, trials and the like. */
+  readonly facts: readonly string[];
+  readonly findings: readonly Finding[];
+  readonly warnings: readonly string[];
+  /** Null where there is nothing to draw. */
+  readonly picture: Picture | null;
+}
+
 /** A report that is a file that needs time to be made, or several files. */
 export interface Bundle<R = RunRecord> extends Named {
   readonly isRoutine?: boolean;
@@ -51,6 +83,8 @@ export interface Bundle<R = RunRecord> extends Named {
   readonly shown: 'always' | 'piped' | 'never';
   /** Pure. One after the other, so that a large one can be written and forgotten before the next is made. */
   files(record: R, options: RenderOptions): AsyncIterable<ReportFile>;
+  /** The run in short, of the one format that says it. */
+  brief?(record: R, options: Pick<RenderOptions, 'delta'>): Promise<Brief>;
 }
 
 /** A report on records of one kind, by default those of `compare`. */

@@ -24,12 +24,18 @@ export interface OpenedPage {
   readonly complaints: readonly string[];
 }
 
+interface OpenOptions {
+  readonly width?: number;
+  readonly height?: number;
+  readonly dark?: boolean;
+  readonly noScript?: boolean;
+}
+
 export interface TestBrowser {
   /** Opens `html` from a file on disk. */
-  open(
-    html: string,
-    options?: { width?: number; height?: number; dark?: boolean; noScript?: boolean },
-  ): Promise<OpenedPage>;
+  open(html: string, options?: OpenOptions): Promise<OpenedPage>;
+  /** Opens a file of a site on disk, which may ask for other files below `root`. */
+  openFile(path: string, root: string, options?: OpenOptions): Promise<OpenedPage>;
   close(): Promise<void>;
 }
 
@@ -41,28 +47,38 @@ export async function startBrowser(): Promise<TestBrowser> {
     timeout: 120_000,
   });
   const contexts: BrowserContext[] = [];
+  /** `root` is the file or directory beyond which a request is worth a complaint. */
+  async function show(
+    path: string,
+    root: string,
+    { width = 1280, height = 900, dark = false, noScript = false }: OpenOptions = {},
+  ): Promise<OpenedPage> {
+    const context = await browser.newContext({
+      viewport: { width, height },
+      colorScheme: dark ? 'dark' : 'light',
+      javaScriptEnabled: !noScript,
+    });
+    contexts.push(context);
+    const page = await context.newPage();
+    page.setDefaultTimeout(30_000);
+    const complaints: string[] = [];
+    const allowed = pathToFileURL(root).href;
+    page.on('console', (message) => complaints.push(`console: ${message.text()}`));
+    page.on('pageerror', (error) => complaints.push(`error: ${error.message}`));
+    page.on('request', (request) => {
+      const url = request.url().split('#')[0] ?? '';
+      if (url !== allowed && !url.startsWith(`${allowed}/`)) complaints.push(`request: ${request.url()}`);
+    });
+    await page.goto(pathToFileURL(path).href);
+    return { page, complaints };
+  }
   return {
-    async open(html, { width = 1280, height = 900, dark = false, noScript = false } = {}) {
+    async open(html, options) {
       const path = join(directory, `page-${contexts.length}.html`);
       await writeFile(path, html);
-      const context = await browser.newContext({
-        viewport: { width, height },
-        colorScheme: dark ? 'dark' : 'light',
-        javaScriptEnabled: !noScript,
-      });
-      contexts.push(context);
-      const page = await context.newPage();
-      page.setDefaultTimeout(30_000);
-      const complaints: string[] = [];
-      const url = pathToFileURL(path).href;
-      page.on('console', (message) => complaints.push(`console: ${message.text()}`));
-      page.on('pageerror', (error) => complaints.push(`error: ${error.message}`));
-      page.on('request', (request) => {
-        if (request.url().split('#')[0] !== url) complaints.push(`request: ${request.url()}`);
-      });
-      await page.goto(url);
-      return { page, complaints };
+      return show(path, path, options);
     },
+    openFile: show,
     async close() {
       for (const context of contexts) await context.close();
       await browser.close();

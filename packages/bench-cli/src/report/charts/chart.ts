@@ -22,6 +22,9 @@ export const FILE_LOOK: Look = { width: 840, height: 460, fontSize: 14, standalo
 /** For a page: still legible on a phone, where it is about 350 pixels wide. */
 export const PAGE_LOOK: Look = { width: 480, height: 330, fontSize: 13, standalone: false };
 
+/** For a file that may be shown as small as on a phone. */
+export const CARD_LOOK: Look = { ...PAGE_LOOK, standalone: true };
+
 export interface ChartServer {
   readonly server: string;
   readonly title: string;

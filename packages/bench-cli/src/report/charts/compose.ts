@@ -100,3 +100,19 @@ export function standaloneSvg(drawn: DrawnPlot, servers: readonly ChartServer[],
     '</svg>\n',
   ].join('\n');
 }
+
+/** Numbers with three decimals or more, which Vega computed. */
+const LONG_NUMBER = /-?\d*\.\d{3,}/g;
+
+/**
+ * The same file without what only a browser's accessibility tree reads, which a picture in an `img` has no use for, and
+ * with tenths of a pixel: half as large. Texts are as they were.
+ */
+export function slimSvg(svg: string): string {
+  return svg
+    .replaceAll(/ (?:aria-(?!label)[a-z]+|role|class|pointer-events|stroke-miterlimit)="[^"]*"/g, '')
+    .replaceAll(/(<(?:g|path|text|line|rect)\b[^>]*?) (?:aria-label|font-family)="[^"]*"/g, '$1')
+    .replaceAll(/ (?:d|transform|[xy][12]?|width|height)="[^"]*"/g, (attribute) =>
+      attribute.replaceAll(LONG_NUMBER, (number) => String(Math.round(Number(number) * 10) / 10)),
+    );
+}

@@ -28,6 +28,14 @@ export interface DrawnPlots {
 /** Several formats use the same charts, so they are kept as long as the record. */
 const kept = new WeakMap<RunRecord, Map<string, Promise<DrawnPlots>>>();
 
+/** One chart; null where `data` has no figures for it. */
+export async function drawPlot(chart: Chart, data: ChartData, look: Look): Promise<DrawnPlot | null> {
+  const drawing = chart.draw(data, look);
+  if ('missing' in drawing) return null;
+  const { name, title } = chart;
+  return { name, title, caption: drawing.caption, plot: await renderPlot(drawing.spec) };
+}
+
 /** Draws every chart that `data` has figures for. */
 export function drawPlots(data: ChartData, look: Look): Promise<DrawnPlots> {
   const byLook = kept.get(data.record) ?? new Map<string, Promise<DrawnPlots>>();
@@ -50,7 +58,7 @@ async function drawAll(data: ChartData, look: Look): Promise<DrawnPlots> {
   return { drawn, missing };
 }
 
-export { type ChartData, type ChartServer, chartData, FILE_LOOK, PAGE_LOOK } from './chart.ts';
-export { embeddedSvg, legendSign, standaloneSvg } from './compose.ts';
+export { CARD_LOOK, type ChartData, type ChartServer, chartData, FILE_LOOK, PAGE_LOOK } from './chart.ts';
+export { embeddedSvg, legendSign, slimSvg, standaloneSvg } from './compose.ts';
 export { pngOf } from './png.ts';
 export { darkened, darkRules } from './theme.ts';

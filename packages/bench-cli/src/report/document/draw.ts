@@ -6,13 +6,23 @@ import { chartsOf, type DocumentChart, type ReportDocument } from './document.ts
 import { intervalSpec } from './interval-chart.ts';
 import { lineSpec } from './line-chart.ts';
 
-export function seriesOf({ series }: ReportDocument): ChartServer[] {
+export function seriesOf({ series }: Pick<ReportDocument, 'series'>): ChartServer[] {
   return seriesFrom(series.map(({ name, title }) => ({ server: name, title })));
 }
 
 function specOf(chart: DocumentChart, series: readonly ChartServer[], look: Look): TopLevelSpec {
   const body = chart.type === 'intervals' ? intervalSpec(chart, series, look) : lineSpec(chart, series, look);
   return { ...frame(look), ...body };
+}
+
+/** One chart. */
+export async function drawChart(
+  chart: DocumentChart,
+  series: readonly ChartServer[],
+  look: Look,
+): Promise<DrawnPlot> {
+  const { name, title, caption } = chart;
+  return { name, title, caption, plot: await renderPlot(specOf(chart, series, look)) };
 }
 
 /** Several formats use the same charts, so they are kept as long as the document. */
@@ -22,8 +32,7 @@ async function drawAll(document: ReportDocument, look: Look): Promise<DrawnPlot[
   const series = seriesOf(document);
   const drawn: DrawnPlot[] = [];
   for (const chart of chartsOf(document)) {
-    const { name, title, caption } = chart;
-    drawn.push({ name, title, caption, plot: await renderPlot(specOf(chart, series, look)) });
+    drawn.push(await drawChart(chart, series, look));
   }
   return drawn;
 }

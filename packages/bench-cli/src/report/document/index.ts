@@ -3,6 +3,7 @@ import { formatJson } from '../../results/json-text.ts';
 import { FILE_LOOK } from '../charts/chart.ts';
 import { darkened, pngOf, standaloneSvg } from '../charts/index.ts';
 import type { Format, RenderOptions, ReportFile } from '../renderer.ts';
+import { documentBrief } from './brief.ts';
 import { documentCsv } from './csv.ts';
 import { type ReportDocument, withoutEmpty } from './document.ts';
 import { drawCharts, seriesOf } from './draw.ts';
@@ -50,7 +51,7 @@ export function documentFormats<R extends object>(
   toDocument: (record: R, options: Pick<RenderOptions, 'delta'>) => ReportDocument,
 ): Format<R>[] {
   const kept = new WeakMap<R, Map<string, ReportDocument>>();
-  const documentOf = (record: R, { delta }: RenderOptions): ReportDocument => {
+  const documentOf = (record: R, { delta }: Pick<RenderOptions, 'delta'>): ReportDocument => {
     const known = kept.get(record) ?? new Map<string, ReportDocument>();
     kept.set(record, known);
     const before = known.get(delta);
@@ -89,6 +90,7 @@ export function documentFormats<R extends object>(
       shown: 'piped',
       description: 'one page to explore, works offline',
       files: (record, options) => pageFile(documentOf(record, options)),
+      brief: (record, options) => documentBrief(documentOf(record, options)),
     },
     {
       name: 'blog',

@@ -21,7 +21,7 @@ const TONES = {
   'no difference shown': 'even',
 } as const;
 
-export function toneOf(verdict: keyof typeof TONES): string {
+export function toneOf(verdict: keyof typeof TONES): 'good' | 'bad' | 'even' {
   return TONES[verdict];
 }
 

@@ -1,0 +1,74 @@
+/** What several pages show of a run. Pure. */
+import type { Finding } from '../report/document/document.ts';
+import { type Html, html, joined, prose } from '../report/html/markup.ts';
+import { kindOf, type Site, type SiteRun } from './site-run.ts';
+
+export const dayOf = ({ startedAt }: Pick<SiteRun, 'startedAt'>) => startedAt.slice(0, 10);
+
+/** Of findings, a card shows the first ones; the run's page has them all. */
+const FINDINGS_IN_CARD = 6;
+
+/** Where no difference was shown, nobody is ahead. */
+const badgeText = (text: string) => (text === 'no difference shown' ? 'tied' : text);
+
+export function findingList(findings: readonly Finding[]): Html {
+  const items = findings.map(
+    ({ subject, badge, sentence }) =>
+      html`<li><div class="verdict-head"><span class="who">${subject}</span><span class="badge ${badge.tone ?? 'even'}">${badgeText(badge.text)}</span></div><p>${prose(sentence)}</p></li>`,
+  );
+  return html`${findings.length > 0 && html`<ul class="verdicts">${items}</ul>`}`;
+}
+
+/** The lead as bars, in the order of the run. */
+export function barList(bars: SiteRun['brief']['bars']): Html {
+  const items = bars?.bars.map(
+    ({ title, share, value }) =>
+      html`<li><span class="who">${title}</span><svg class="length" viewBox="0 0 100 8" preserveAspectRatio="none" aria-hidden="true"><rect width="${(share * 100).toFixed(1)}" height="8"/></svg><b>${value}</b></li>`,
+  );
+  return html`${bars !== null && html`<div class="in-short"><ul>${items ?? []}</ul><p class="caption">${bars.caption}</p></div>`}`;
+}
+
+/** The picture of a page's neighbour `path`, with a link to its figures; nothing without one. */
+export function pictureMarkup(path: string, picture: SiteRun['brief']['picture'], isFirst = false): Html {
+  if (picture === null) return html``;
+  const [, width = '', height = ''] = / width="(\d+)" height="(\d+)"/.exec(picture.svg) ?? [];
+  return html`<figure class="picture"><img src="${path}.svg" width="${width}" height="${height}" loading="${isFirst ? 'eager' : 'lazy'}" alt="${`${picture.title}. ${picture.caption}`}"><figcaption><a href="${path}.csv">Figures (CSV)</a></figcaption></figure>`;
+}
+
+/** When, where, how many trials; how it ended, unless it is complete. */
+export function conditions({ brief, ...run }: SiteRun): Html {
+  const { state, headline, facts } = brief;
+  const told = [dayOf(run), ...facts.filter((fact) => fact !== dayOf(run) && !fact.includes(run.id))];
+  return html`<p class="meta">${state !== 'complete' && html`<span class="status ${state}">${headline}</span> `}${joined(
+    told.map((fact) => html`<span>${fact}</span>`),
+    ' ',
+  )}</p>`;
+}
+
+export const commandMarkup = ({ command }: SiteRun): Html =>
+  html`<pre class="command" tabindex="0" aria-label="Command that repeats the run">${command}</pre>`;
+
+/** The result of a run with everything that it takes to judge it. */
+export function runCard(run: SiteRun, title: string, root: '' | '../', isFirst: boolean): Html {
+  const { brief, slug } = run;
+  const path = `${root}runs/${slug}`;
+  const more = brief.findings.length - FINDINGS_IN_CARD;
+  return html`<article class="card"><p class="kind">${brief.question}</p><h3><a href="${path}.html">${title}</a></h3>
+${brief.lead !== '' && html`<p>${prose(brief.lead)}</p>`}
+${brief.bars === null ? pictureMarkup(path, brief.picture, isFirst) : html`${barList(brief.bars)}${brief.picture !== null && html`<p><a href="${path}.csv">Figures (CSV)</a></p>`}`}
+${findingList(brief.findings.slice(0, FINDINGS_IN_CARD))}
+${brief.findings.length === 0 && brief.lead === '' && html`<p>${prose(brief.headline)}</p>`}
+${more > 0 && html`<p><a href="${path}.html">${more} more</a></p>`}
+${brief.warnings.length > 0 && html`<p class="care"><a href="${path}.html#care">Read with care: ${brief.warnings.length === 1 ? 'a reservation' : `${brief.warnings.length} reservations`}</a></p>`}
+${conditions(run)}
+${commandMarkup(run)}</article>`;
+}
+
+/** Links to the pages of a run's servers. */
+export function serverLinks({ entry }: SiteRun, { servers }: Site): Html {
+  const kinds = new Set(entry.servers.map(kindOf));
+  const links = servers.flatMap(({ title, slug }) =>
+    kinds.has(title) ? [html`<a href="../servers/${slug}.html">${title}</a>`] : [],
+  );
+  return html`${links.length > 0 && html`<p>Servers: ${joined(links, ', ')}</p>`}`;
+}

@@ -1,0 +1,79 @@
+/** Runs as the site sees them, and the groups in which it shows them. Pure. */
+import { parseServerName } from '../config/server-name.ts';
+import type { Entry } from '../history/entry.ts';
+import type { Brief } from '../report/renderer.ts';
+
+export interface SiteRun {
+  readonly id: string;
+  /** Name of its files: unique, and safe in paths and addresses. */
+  readonly slug: string;
+  readonly startedAt: string;
+  /** Repeats the run. */
+  readonly command: string;
+  readonly entry: Entry;
+  readonly brief: Brief;
+}
+
+/** Runs with something in common, the newest first. */
+export interface Group {
+  readonly title: string;
+  readonly slug: string;
+  readonly runs: readonly SiteRun[];
+}
+
+export interface Groups {
+  /** The same servers, and the same question. */
+  readonly comparisons: readonly Group[];
+  readonly questions: readonly Group[];
+  /** One for each kind of server, whatever its version and variant. */
+  readonly servers: readonly Group[];
+}
+
+export interface Site extends Groups {
+  readonly runs: readonly SiteRun[];
+  /** Of bench. */
+  readonly version: string;
+}
+
+/** Names of files for names of any kind: each another one, on file systems that fold cases too. */
+export function slugsOf(names: readonly string[]): Map<string, string> {
+  const taken = new Set<string>();
+  const slugs = new Map<string, string>();
+  for (const name of new Set(names)) {
+    const plain =
+      name
+        .toLowerCase()
+        .replaceAll(/[^a-z0-9]+/g, '-')
+        .replaceAll(/^-|-$/g, '')
+        .slice(0, 80) || 'x';
+    let slug = plain;
+    for (let number = 2; taken.has(slug); number++) slug = `${plain}-${number}`;
+    taken.add(slug);
+    slugs.set(name, slug);
+  }
+  return slugs;
+}
+
+/** The name of an image, between its registry and its tag. */
+const IMAGE = /^(?:[^@]*\/)([^/@:]+)(?::[^/]*)?$/;
+
+/** `coredns` for `coredns@1.13.1+file` and `coredns/coredns:1.15.0`; a server of the user's own is a kind of its own. */
+export const kindOf = (server: string) => IMAGE.exec(server)?.[1] ?? parseServerName(server)?.kind ?? server;
+
+function grouped(runs: readonly SiteRun[], namesOf: (run: SiteRun) => readonly string[]): Group[] {
+  const named = runs.flatMap((run) => [...new Set(namesOf(run))].map((title) => ({ title, run })));
+  const slugs = slugsOf(named.map(({ title }) => title));
+  return [...Map.groupBy(named, ({ title }) => title)].map(([title, members]) => ({
+    title,
+    slug: slugs.get(title) ?? '',
+    runs: members.map(({ run }) => run),
+  }));
+}
+
+export function groupsOf(runs: readonly SiteRun[]): Groups {
+  return {
+    comparisons: grouped(runs, ({ brief }) => [`${brief.question}: ${brief.title}`]),
+    questions: grouped(runs, ({ brief }) => [brief.question]),
+    servers: grouped(runs, ({ entry }) => entry.servers.map(kindOf)),
+  };
+}
