@@ -80,7 +80,8 @@ it('a run by the published method, shortened, can be held against the publicatio
   expect(measured.map(({ tier }: { tier: number }) => tier)).toEqual([1, 1, 1, 1]);
   const [compared] = await asJson('compare', 'published/blog', 'latest');
   expect(compared.cases).toHaveLength(3);
-});
+  // Four trials and two more commands: 26 s on a busy machine.
+}, 60_000);
 
 describe('bench run', () => {
   it('measures, saves a record that fits its schema, and writes the report', async () => {
