@@ -5,12 +5,14 @@ import type { AddressInfo } from 'node:net';
 import { afterEach, describe, expect, it } from 'vitest';
 import { patch, read } from '../src/cluster-changes/cluster-api.ts';
 import { connectedApi, explainRefusal } from '../src/cluster-changes/connected-api.ts';
+import { KUBERNETES_DEFAULTS } from '../src/config/kubernetes-settings.ts';
 import { apiErrorOf, explainApiError } from '../src/kubernetes-api/api-error.ts';
 import { pauseAfter } from '../src/kubernetes-api/backoff.ts';
 import { createClient, type KubeClient } from '../src/kubernetes-api/client.ts';
 import { type Connection, connect } from '../src/kubernetes-api/connect.ts';
 import { followLog } from '../src/kubernetes-api/logs.ts';
 import { follow } from '../src/kubernetes-api/watch.ts';
+import { describeCluster } from '../src/targets/kubernetes/cluster-facts.ts';
 import type { Clock } from '../src/world.ts';
 import { testWorld } from './support/test-world.ts';
 
@@ -68,6 +70,33 @@ const refusal = (code: number, reason: string, message: string) => ({
   code,
   reason,
   message,
+});
+
+describe('the record of a cluster', () => {
+  const clusterOf = async (openshift: unknown) => {
+    const client = await clientOf(({ url = '' }, response) => {
+      if (url === '/version') answer(response, 200, { gitVersion: 'v1.34.4' });
+      else if (url === '/apis/config.openshift.io/v1/clusterversions/version' && openshift !== null)
+        answer(response, 200, openshift);
+      else if (url.startsWith('/api/v1/nodes')) answer(response, 200, { items: [], metadata: {} });
+      else answer(response, 404, refusal(404, 'NotFound', 'none'));
+    });
+    return (await describeCluster(client, KUBERNETES_DEFAULTS, signal)).cluster;
+  };
+
+  it('has its context, its API server, and the version of OpenShift where it is one', async () => {
+    const cluster = await clusterOf({ status: { desired: { version: '4.18.2' } } });
+    expect(cluster).toMatchObject({
+      version: 'v1.34.4',
+      context: 'test',
+      server: expect.stringMatching(/^http:\/\/127\.0\.0\.1:\d+$/),
+      openshiftVersion: '4.18.2',
+    });
+  });
+
+  it.each([null, { status: {} }])('has no version of OpenShift elsewhere: %j', async (openshift) => {
+    expect((await clusterOf(openshift)).openshiftVersion).toBeNull();
+  });
 });
 
 describe('a request', () => {

@@ -37,6 +37,10 @@ it('compares CPU under load, idle included, and says so of a swap whose ratio is
   expect(internal?.verdict).toBe('same direction');
   expect(conditions.find(({ name }) => name === '--rate')).toMatchObject({ run: '2000', isSame: true });
   expect(conditions.find(({ name }) => name === 'coredns@1.11.3 version')?.isSame).toBe(true);
+  expect(conditions.find(({ name }) => name === 'coredns@1.13.1 Go')).toMatchObject({
+    published: '1.24.6',
+    run: null,
+  });
   expect(notes[0]).toBe('Ours: shadow: 1.13.1 against 1.11.3: internal more, external more.');
   expect(notes.filter((note) => note.includes('the load is not visible'))).toHaveLength(4);
 });

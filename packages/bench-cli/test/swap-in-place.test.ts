@@ -17,6 +17,7 @@ import { placeOf } from '../src/cluster-changes/place.ts';
 import { describeRight } from '../src/cluster-changes/rights.ts';
 import { rolloutOf } from '../src/cluster-changes/rollout.ts';
 import { configure } from '../src/config/configuration.ts';
+import { versionPrinted } from '../src/experiments/swap/builds.ts';
 import {
   type CanarySecond,
   countSeconds,
@@ -24,7 +25,6 @@ import {
   MAX_LOSING_SECONDS,
 } from '../src/experiments/swap/in-place/canary-count.ts';
 import { parseWorkload } from '../src/experiments/swap/in-place/find-workload.ts';
-import { versionPrinted } from '../src/experiments/swap/in-place/image-check.ts';
 import { parseSequence } from '../src/experiments/swap/in-place/placements.ts';
 import { versionInMetrics } from '../src/experiments/swap/in-place/pod-versions.ts';
 import { targetImage } from '../src/experiments/swap/in-place/target-image.ts';
@@ -268,8 +268,37 @@ describe('a version', () => {
     const metrics = 'x 1\ncoredns_build_info{goversion="go1.25.2",revision="1db4568",version="1.13.1"} 1\n';
     expect(versionInMetrics(metrics)).toBe('1.13.1');
     expect(versionInMetrics('coredns_up 1')).toBeNull();
-    expect(versionPrinted('CoreDNS-1.11.3\nlinux/amd64, go1.21.11, a6338e9\n')).toBe('1.11.3');
     expect(versionPrinted('0.1.0')).toBeNull();
+  });
+
+  it.each([
+    [
+      'linux/amd64, go1.21.11, a6338e9',
+      { goVersion: '1.21.11', vendor: null, fips: null, revision: 'a6338e9' },
+    ],
+    [
+      'linux/amd64, go1.23.9 (Red Hat 1.23.9-1.el9_6) X:strictfipsruntime, ',
+      {
+        goVersion: '1.23.9',
+        vendor: 'Red Hat 1.23.9-1.el9_6',
+        fips: 'strictfipsruntime',
+        revision: null,
+      },
+    ],
+    [
+      'linux/amd64, go1.24.6 X:loopvar,boringcrypto, 1db4568-dirty',
+      { goVersion: '1.24.6', vendor: null, fips: 'boringcrypto', revision: '1db4568-dirty' },
+    ],
+    [
+      'linux/amd64, devel go1.26-abcdef Mon Nov 23, ',
+      { goVersion: '1.26-abcdef', vendor: null, fips: null, revision: null },
+    ],
+  ])('and how it was built: %s', (line, build) => {
+    expect(versionPrinted(`CoreDNS-1.11.3\n${line}\n`)).toEqual({
+      version: '1.11.3',
+      build: { platform: 'linux/amd64', ...build },
+    });
+    expect(versionPrinted('CoreDNS-1.11.3')).toEqual({ version: '1.11.3', build: null });
   });
 });
 

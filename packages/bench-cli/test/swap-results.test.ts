@@ -190,6 +190,34 @@ describe('the report of a swap', () => {
     expect(shown).toMatch(/\*\*more\*\*/);
   });
 
+  it('warns where Go, or how it was built, differs between both sides, and only there', () => {
+    const build = {
+      platform: 'linux/amd64',
+      goVersion: '1.23.9',
+      vendor: 'Red Hat 1.23.9-1.el9_6',
+      fips: 'strictfipsruntime',
+      revision: null,
+    };
+    const withBuilds = (b: readonly object[]) => {
+      const { A, B } = record.versions;
+      const versions = { A: { ...A, builds: [build] }, B: { ...B, builds: b } };
+      return rendered('markdown', { ...record, versions } as SwapRecord, 200);
+    };
+    const shown = withBuilds([{ ...build, goVersion: '1.24.6', fips: null }]);
+    expect(shown).toContain(
+      '- CoreDNS is not all that changed: Go differs, 1.23.9 in 1.11.3 and 1.24.6 in 1.13.1.\n',
+    );
+    expect(shown).toContain('the FIPS mode differs, strictfipsruntime in 1.11.3 and none in 1.13.1.\n');
+    expect(shown).not.toContain('vendor differs');
+    expect(shown).toContain('linux/amd64, Go 1.23.9 (Red Hat 1.23.9-1.el9_6), FIPS mode strictfipsruntime');
+    for (const same of [
+      withBuilds([{ ...build, revision: 'abc' }]),
+      withBuilds([]),
+      rendered('markdown', record),
+    ])
+      expect(same).not.toContain('not all that changed');
+  });
+
   it('says which loads of a placement do not count, and which rate to try when some did not hold it', () => {
     const choices = eightPlacements(100, 120).map((choice, index) => ({
       ...choice,

@@ -22,6 +22,8 @@ export interface ObjectList<T> {
 
 export interface KubeClient {
   readonly context: string;
+  /** Address of the API server. */
+  readonly server: string;
   readonly clock: Clock;
   create<K extends Kind>(
     kind: K,
@@ -223,6 +225,7 @@ export function createClient(connection: Connection, options: ClientOptions): Ku
   const calls = callsOver(connection, options);
   return {
     context: connection.context,
+    server: connection.server,
     clock: options.clock,
     create: (kind, object, signal, { dryRun } = { dryRun: false }) =>
       createObject(calls, kind, object, signal, dryRun),

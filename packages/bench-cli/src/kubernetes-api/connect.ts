@@ -24,6 +24,8 @@ export interface WireRequest {
 
 export interface Connection {
   readonly context: string;
+  /** Address of the API server. */
+  readonly server: string;
   /** Sends one request, once. Rejects with a `ConnectionError` or the signal's reason. */
   send(request: WireRequest): Promise<ResponseContext>;
 }
@@ -128,6 +130,7 @@ export async function connect(
   let pool: ReturnType<RequestContext['getDispatcher']>;
   return {
     context: config.getCurrentContext(),
+    server: cluster.server,
     async send({ method, path, query, body, contentType, signal }) {
       const request = new RequestContext(`${cluster.server.replace(/\/$/, '')}${path}`, method);
       for (const [name, value] of Object.entries(query)) request.setQueryParam(name, value);

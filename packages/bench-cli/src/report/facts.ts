@@ -17,6 +17,10 @@ function clusterFacts({ environment: { cluster } }: Pick<RunRecord, 'environment
   });
   return [
     ['Kubernetes', `${cluster.version}${cluster.provider === null ? '' : ` on ${cluster.provider}`}`],
+    ...(cluster.openshiftVersion == null ? [] : [['OpenShift', cluster.openshiftVersion] as const]),
+    ...(cluster.server === undefined
+      ? []
+      : [['API server', `${cluster.server}, context ${cluster.context}`] as const]),
     ['Network plugin', `${cluster.cni ?? 'unknown'}, kube-proxy ${cluster.proxyMode ?? 'unknown'}`],
     ...nodes.map((text): Fact => ['Node', text]),
   ];

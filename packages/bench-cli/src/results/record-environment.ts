@@ -67,6 +67,12 @@ export const clusterSchema = z.object({
   version: z.string(),
   /** Who runs it, where the nodes say: `gke`, `eks`, `kind`, … */
   provider: z.string().nullable(),
+  /** Of the kubeconfig; absent in older records. */
+  context: z.string().optional(),
+  /** Address of the API server; absent in older records. */
+  server: z.string().optional(),
+  /** Null where the cluster is none of OpenShift, or does not tell; absent in older records. */
+  openshiftVersion: z.string().nullable().optional(),
   /** Name of the network plugin, if known. */
   cni: z.string().nullable(),
   /** kube-proxy's mode, if known. */

@@ -1,13 +1,15 @@
 /** Both images, pulled and asked for their versions on every node that runs DNS: before anything is changed. */
 import type { ClusterRun } from '../../targets/kubernetes/cluster-run.ts';
+import { distinctBuilds, type PrintedVersion } from './builds.ts';
 import { podsOf } from './in-place/await-rollout.ts';
 import type { DnsWorkload } from './in-place/find-workload.ts';
 import { checkImage } from './in-place/image-check.ts';
-import type { Side } from './record.ts';
+import type { Side, SwapBuild } from './record.ts';
 
 export interface CheckedImages {
   /** As the programs print them. */
   readonly versions: Readonly<Record<Side, string>>;
+  readonly builds: Readonly<Record<Side, SwapBuild[]>>;
   readonly byImageId: ReadonlyMap<string, string>;
   /** Pods of the DNS as it was found. */
   readonly pods: number;
@@ -32,10 +34,12 @@ export async function checkImages(
     checkImage(run, images.A, nodes, signal),
     checkImage(run, images.B, nodes, signal),
   ]);
-  const versionIn = (versions: ReadonlyMap<string, string>) => [...new Set(versions.values())].join(' and ');
+  const versionIn = (printed: ReadonlyMap<string, PrintedVersion>) =>
+    [...new Set([...printed.values()].map(({ version }) => version))].join(' and ');
   return {
-    versions: { A: versionIn(a.versions), B: versionIn(b.versions) },
-    byImageId: new Map([...a.versions, ...b.versions]),
+    versions: { A: versionIn(a.printed), B: versionIn(b.printed) },
+    builds: { A: distinctBuilds(a.printed.values()), B: distinctBuilds(b.printed.values()) },
+    byImageId: new Map([...a.printed, ...b.printed].map(([id, { version }]) => [id, version])),
     pods: pods.length,
   };
 }

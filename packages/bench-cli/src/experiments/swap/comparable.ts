@@ -1,5 +1,6 @@
 /** A swap's placements as trials, for `bench reproduce`: CPU under load with idle in it, as published. Pure. */
 import type { EntryCase } from '../../history/entry.ts';
+import { goOf } from './builds.ts';
 import { figuresOf } from './placement-figures.ts';
 import { SIDES, type SwapRecord, WORKLOADS } from './record.ts';
 
@@ -41,11 +42,17 @@ export function casesOf({ placements, settings, versions }: SwapRecord): EntryCa
 }
 
 export function conditionsOf({ versions, settings, environment }: SwapRecord): Record<string, string> {
-  const provider = environment.cluster?.provider ?? null;
+  const { cluster } = environment;
+  const provider = cluster?.openshiftVersion == null ? (cluster?.provider ?? null) : 'openshift';
+  const go = SIDES.flatMap((side): [string, string][] => {
+    const { name, builds } = versions[side];
+    return builds.length === 0 ? [] : [[`server ${name}, Go`, goOf(builds)]];
+  });
   return {
     target: 'kubernetes',
     ...(provider === null ? {} : { 'cluster.provider': provider }),
     ...Object.fromEntries(SIDES.map((side) => [`server ${versions[side].name}`, versions[side].version])),
+    ...Object.fromEntries(go),
     'setting duration': String(settings.durationSeconds),
     'setting rate': String(settings.ratePerSecond),
   };

@@ -4,6 +4,7 @@ import { chart, code, facts, list, type ReportDocument, text } from '../../repor
 import { environmentFacts } from '../../report/facts.ts';
 import { formatFixed } from '../../report/numbers.ts';
 import { counted } from '../../text.ts';
+import { buildDifferences, buildText } from './builds.ts';
 import { canarySentence } from './canary-words.ts';
 import { netChart, perQueryChart, timeChart } from './charts.ts';
 import { CANARY_RATE, CANARY_TIMEOUT_SECONDS } from './in-place/canary-count.ts';
@@ -185,7 +186,13 @@ function warningsOf(record: SwapRecord): string[] {
   const reasons = [...Map.groupBy(excluded, ({ reason }) => reason)].map(([reason, [first, ...others]]) =>
     first === undefined || others.length > 0 ? reason : `${first.workload}, ${reason}`,
   );
-  return [...record.warnings, ...shadowNotes(record), ...reasons, ...rateAdvice(record)];
+  return [
+    ...record.warnings,
+    ...buildDifferences(record),
+    ...shadowNotes(record),
+    ...reasons,
+    ...rateAdvice(record),
+  ];
 }
 
 /** Without any load there is none. */
@@ -230,6 +237,9 @@ function runSections(record: SwapRecord): Section[] {
             `${workload.title}, container ${workload.container}, Service ${workload.service}`,
           ],
           ...SIDES.map((side): [string, string] => [`Image of ${side}`, versions[side].image]),
+          ...SIDES.flatMap((side) =>
+            versions[side].builds.map((build): [string, string] => [`Build of ${side}`, buildText(build)]),
+          ),
           ...environmentFacts(record),
         ]),
       ],

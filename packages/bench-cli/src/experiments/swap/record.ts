@@ -17,12 +17,29 @@ const sideSchema = z.enum(SIDES);
 export type Side = z.output<typeof sideSchema>;
 export type SwapWorkload = (typeof WORKLOADS)[number];
 
+/** How a program was built, as it says itself. */
+const buildSchema = z.object({
+  /** `linux/amd64` */
+  platform: z.string(),
+  /** `1.25.2` */
+  goVersion: z.string(),
+  /** Who built that Go, and its package: `Red Hat 1.23.9-1.el9_6`; null where it does not say. */
+  vendor: z.string().nullable(),
+  /** The experiment of Go that enforces FIPS 140: `strictfipsruntime`; null without one. */
+  fips: z.string().nullable(),
+  /** Of the source; null where it does not say. */
+  revision: z.string().nullable(),
+});
+export type SwapBuild = z.output<typeof buildSchema>;
+
 const versionSchema = z.object({
   /** `coredns@1.13.1` */
   name: z.string(),
   /** As the program itself reports it. */
   version: z.string(),
   image: z.string(),
+  /** One for each architecture of the nodes; empty where the program does not say, and in older records. */
+  builds: z.array(buildSchema).default([]),
 });
 
 const phaseSchema = z.object({

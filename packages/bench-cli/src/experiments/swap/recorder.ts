@@ -38,7 +38,7 @@ export interface SwapStart extends Pick<SwapRecord, 'id' | 'method' | 'notCarrie
   /** Pods of each placement. */
   readonly pods: number;
   readonly images: Readonly<Record<Side, string>>;
-  readonly checked: Pick<CheckedImages, 'versions'>;
+  readonly checked: Pick<CheckedImages, 'versions' | 'builds'>;
   readonly cluster: Cluster;
 }
 
@@ -67,6 +67,7 @@ async function newRecord(world: World, start: SwapStart): Promise<SwapRecord> {
     name: `coredns@${checked.versions[side]}`,
     version: checked.versions[side],
     image: images[side],
+    builds: checked.builds[side],
   });
   const versions = { A: versionOf('A'), B: versionOf('B') };
   return {

@@ -7,6 +7,10 @@ import { parseQuantity } from '../../quantity.ts';
 import type { Cluster, ClusterNode } from '../../results/record.ts';
 import { nodeSelectorOf, tolerationOf } from './objects/pods.ts';
 
+/** OpenShift's own record of itself; other clusters have no such object. */
+const OPENSHIFT_PATH = '/apis/config.openshift.io/v1/clusterversions/version';
+const openshiftSchema = z.object({ status: z.object({ desired: z.object({ version: z.string() }) }) });
+
 const versionSchema = z.object({ gitVersion: z.string() });
 
 /** Pods of network plugins, by the beginning of their names. */
@@ -93,6 +97,12 @@ export function candidateNodes(
   );
 }
 
+/** The version that the cluster runs, or is on its way to. Rejects where it is none of OpenShift. */
+async function openshiftVersion(client: KubeClient, signal: AbortSignal): Promise<string> {
+  const text = await client.text(OPENSHIFT_PATH, 'get clusterversions', signal);
+  return openshiftSchema.parse(JSON.parse(text)).status.desired.version;
+}
+
 export interface ClusterFacts {
   readonly cluster: Cluster;
   readonly serverNodes: readonly V1Node[];
@@ -120,11 +130,15 @@ export async function describeCluster(
     });
   const systemPods = await optional(client.list('Pod', { namespace: 'kube-system' }, signal));
   const proxy = await optional(client.get('ConfigMap', 'kube-proxy', 'kube-system', signal));
+  const openshift = await optional(openshiftVersion(client, signal));
   const podNames = (systemPods?.items ?? []).map((pod: V1Pod) => pod.metadata?.name ?? '');
   return {
     cluster: {
       version: version.gitVersion,
       provider: providerOf(nodes),
+      context: client.context,
+      server: client.server,
+      openshiftVersion: openshift,
       cni: cniOf(podNames),
       proxyMode: proxyModeOf(proxy?.data?.['config.conf'] ?? ''),
       nodes: nodes.map((node) => describeNode(node, rolesOf(node))),

@@ -4,20 +4,16 @@ import type { ClusterRun } from '../../../targets/kubernetes/cluster-run.ts';
 import { jobOf } from '../../../targets/kubernetes/objects/job.ts';
 import { unitLabels, unitSelector } from '../../../targets/kubernetes/objects/labels.ts';
 import { runJob } from '../../../targets/kubernetes/run-job.ts';
+import { type PrintedVersion, versionPrinted } from '../builds.ts';
 
 export interface CheckedImage {
   readonly image: string;
-  /** Each image ID that nodes resolved it to, with the version of the program. */
-  readonly versions: ReadonlyMap<string, string>;
+  /** Each image ID that nodes resolved it to, with what the program prints. */
+  readonly printed: ReadonlyMap<string, PrintedVersion>;
 }
 
 /** Printing a version takes a moment. */
 const RUN_SECONDS = 30;
-
-/** `CoreDNS-1.13.1\nlinux/amd64, go1.25, …` → `1.13.1`. */
-export function versionPrinted(text: string): string | null {
-  return /^CoreDNS-(\d\S*)/m.exec(text)?.[1] ?? null;
-}
 
 function explain(image: string, node: string, lines: readonly string[], exitCode: number | null): BenchError {
   const isForeign = lines.some((line) => /exec format error/i.test(line));
@@ -51,7 +47,7 @@ async function askOn(
   image: string,
   node: string,
   signal: AbortSignal,
-): Promise<{ id: string; version: string }> {
+): Promise<{ id: string; printed: PrintedVersion }> {
   const { client, namespace, runId, settings, pullSecrets } = run;
   run.jobs += 1;
   const unit = `image-${run.jobs}`;
@@ -91,11 +87,11 @@ async function askOn(
     throw explainPull(error);
   });
   const [status] = pod.status?.containerStatuses ?? [];
-  const version = versionPrinted(lines.join('\n'));
+  const printed = versionPrinted(lines.join('\n'));
   // What the container runtime says of a program that it cannot start.
   const said = status?.state?.terminated?.message ?? '';
-  if (version === null) throw explain(image, node, said === '' ? lines : [...lines, said], exitCode);
-  return { id: status?.imageID ?? '', version };
+  if (printed === null) throw explain(image, node, said === '' ? lines : [...lines, said], exitCode);
+  return { id: status?.imageID ?? '', printed };
 }
 
 /** Pods at once: a DaemonSet may run on hundreds of nodes, and each of them pulls the image. */
@@ -108,11 +104,11 @@ export async function checkImage(
   nodes: readonly string[],
   signal: AbortSignal,
 ): Promise<CheckedImage> {
-  const versions = new Map<string, string>();
+  const printed = new Map<string, PrintedVersion>();
   for (let first = 0; first < nodes.length; first += NODES_AT_ONCE) {
     const some = nodes.slice(first, first + NODES_AT_ONCE);
-    for (const { id, version } of await Promise.all(some.map((node) => askOn(run, image, node, signal))))
-      versions.set(id, version);
+    for (const one of await Promise.all(some.map((node) => askOn(run, image, node, signal))))
+      printed.set(one.id, one.printed);
   }
-  return { image, versions };
+  return { image, printed };
 }
