@@ -51,6 +51,14 @@ it('takes placements that count only: without a pair there is nothing to compare
   expect(world.err()).toContain('none of the cases of publication "swap"');
 });
 
+it('takes the newest swap, whatever was run after it', async () => {
+  await save(makeSwap(eightPlacements(100, 112, 1, 20)));
+  const results = join(world.directory, 'results');
+  await cp(referenceFolder('local-default'), join(results, '99991231-235959-later'), { recursive: true });
+  const { cells } = await reproduced();
+  expect(cells[0]?.measured).toMatchObject({ trials: 4 });
+});
+
 it('works on the reference run on one machine, and contradicts the publication', async () => {
   await cp(referenceFolder('local-coredns-versions'), join(world.directory, 'results', 'versions'), {
     recursive: true,

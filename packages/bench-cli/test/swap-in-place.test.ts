@@ -1,5 +1,5 @@
 /** The pure parts of an in-place swap: what changes are, when a canary has lost too much, what flags mean. */
-import { readdir } from 'node:fs/promises';
+import { readdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import {
@@ -28,7 +28,9 @@ import { parseWorkload } from '../src/experiments/swap/in-place/find-workload.ts
 import { parseSequence } from '../src/experiments/swap/in-place/placements.ts';
 import { versionInMetrics } from '../src/experiments/swap/in-place/pod-versions.ts';
 import { targetImage } from '../src/experiments/swap/in-place/target-image.ts';
+import { readOwnQueries, recordedQueries, writeQueries } from '../src/experiments/swap/query-files.ts';
 import { withFolder } from '../src/experiments/swap/run-swap.ts';
+import type { KubeClient } from '../src/kubernetes-api/client.ts';
 import { testWorld } from './support/test-world.ts';
 
 const IMAGE = '/spec/template/spec/containers/0/image';
@@ -239,6 +241,51 @@ describe('what a user gives', () => {
 const NO_KUBECONFIG = 'E_CLUSTER_UNREACHABLE]: no usable cluster';
 
 describe('bench swap', () => {
+  it.each(['in-place', 'shadow'])('reads query files before anything else, by %s', async (method) => {
+    const world = await testWorld({ env: { KUBECONFIG: '', HOME: '/nonexistent' } });
+    try {
+      await writeFile(join(world.directory, 'names.txt'), 'a.example A\nb.example AAAA\na.example A\n');
+      await writeFile(join(world.directory, 'broken.txt'), 'a.example A\nb.example NOTYPE\n');
+      const swap = (...flags: string[]) =>
+        world.bench('swap', '--to', '1.13.1', '--method', method, ...flags);
+      expect(await swap('--queries-internal', 'missing.txt')).toBe(2);
+      expect(world.err()).toContain('--queries-internal: "missing.txt" cannot be read (ENOENT');
+      expect(await swap('--queries-external', 'broken.txt')).toBe(2);
+      expect(world.err()).toContain('E_QUERY_FILE');
+      expect(world.err()).not.toContain(NO_KUBECONFIG);
+      expect(await swap('--queries-internal', 'names.txt')).toBe(3);
+    } finally {
+      await world.remove();
+    }
+  });
+
+  it('asks what the files say, and for names of the cluster where there is none', async () => {
+    const world = await testWorld();
+    try {
+      await writeFile(join(world.directory, 'names.txt'), 'a.example A\nb.example AAAA\na.example A\n');
+      const own = await readOwnQueries(world, { queriesExternal: 'names.txt' });
+      expect(recordedQueries(own)).toEqual({ external: { file: 'names.txt', names: 2 } });
+      const service = { metadata: { name: 'web', namespace: 'shop' }, spec: { clusterIP: '10.0.0.7' } };
+      const client = { list: async () => ({ items: [service] }) } as unknown as KubeClient;
+      const files = await writeQueries(world, client, world.directory, own, new AbortController().signal);
+      expect(await readFile(files.external, 'utf8')).toBe('a.example A\nb.example AAAA\na.example A\n');
+      expect(await readFile(files.internal, 'utf8')).toBe('web.shop.svc.cluster.local A\n');
+    } finally {
+      await world.remove();
+    }
+  });
+
+  it('names the image of its own load generator in its help, not that of dnsperf', async () => {
+    const world = await testWorld();
+    try {
+      expect(await world.bench('swap', '--help')).toBe(0);
+      expect(world.out().replaceAll(/\s+/g, ' ')).toContain('canary: built from k8s/images/load');
+      expect(world.out()).not.toContain('images/dnsperf');
+    } finally {
+      await world.remove();
+    }
+  });
+
   it.each([
     [['--to', '1.13.1', '--placements', 'AAB'], 2, 'E_CONFIG]: --placements: "AAB" cannot be paired'],
     [[], 2, '--to is missing'],

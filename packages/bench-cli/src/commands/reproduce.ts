@@ -60,7 +60,11 @@ async function runFor(
   experiments: readonly string[],
 ): Promise<{ entry: Entry; notes: string[] }> {
   const { run, selector } = parseReference(reference);
-  const entry = await loadEntry(world, known.resultsDirectory, known, run, { experiments });
+  const first = experiments.find((name) =>
+    known.runs.some(({ kind, experiment }) => kind === 'run' && experiment === name),
+  );
+  const wanted = run === 'latest' && first !== undefined ? [first] : experiments;
+  const entry = await loadEntry(world, known.resultsDirectory, known, run, { experiments: wanted });
   if (entry.experiment === compareKind.experiment || !experiments.includes(entry.experiment)) {
     const { cases } = await selectRun(world, known, reference);
     return { entry: { ...entry, cases }, notes: entry.isDuet === true ? [DUET_NOTE] : [] };

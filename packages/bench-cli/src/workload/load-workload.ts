@@ -23,7 +23,7 @@ const LOOKUP = 'lookup';
 const MAX_LOOKED_UP = 20_000;
 
 /** The queries of a query file in dnsperf's format, as `dnscannon` reads it. A query may be there several times. */
-function fileWorkload(name: string, content: Uint8Array): BenchWorkload {
+export function fileWorkload(name: string, content: Uint8Array): BenchWorkload {
   const queries: Query[] = [];
   const size = parseQueryFile(name, content, (name, type) => {
     queries.push({ name: nameText(name), type: typeName(type) });

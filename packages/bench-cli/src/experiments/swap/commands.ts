@@ -2,18 +2,23 @@
 import type { Command } from 'commander';
 import { KUBERNETES_DEFAULTS } from '../../config/kubernetes-settings.ts';
 import { type Setting, shownValue } from '../../config/setting.ts';
-import { SETTINGS } from '../../config/settings.ts';
+import { SETTINGS, type SettingName } from '../../config/settings.ts';
 import type { Call } from '../../engine/registered.ts';
 import { BenchError } from '../../errors.ts';
 import type { World } from '../../world.ts';
 import { SHARED_SETTINGS, SWAP_DEFAULTS } from './flags.ts';
+
+/** Where a flag means something else than with `bench run`. */
+const OWN_DESCRIPTIONS: Readonly<Partial<Record<SettingName, string>>> = {
+  loaderImage: 'of the load generator, the guard and the canary: built from k8s/images/load',
+};
 
 function addSharedSettings(command: Command): Command {
   for (const name of SHARED_SETTINGS) {
     const setting: Setting = SETTINGS[name];
     const value = setting.default;
     const hint = value === undefined ? '' : ` (default: ${shownValue(setting, value)})`;
-    command.option(setting.flag, setting.description + hint);
+    command.option(setting.flag, (OWN_DESCRIPTIONS[name] ?? setting.description) + hint);
   }
   return command;
 }
@@ -136,6 +141,14 @@ export function addSwapCommands(program: Command, call: Call): void {
     .option('--duration <time>', `of each load (default: ${SWAP_DEFAULTS.duration})`)
     .option('--idle <time>', `of each window without load (default: ${SWAP_DEFAULTS.idle})`)
     .option('--settle <time>', `after each rollout (default: ${SWAP_DEFAULTS.settle})`)
+    .option(
+      '--queries-internal <file>',
+      'a name and a type on each line, instead of names of Services (default: those of the cluster)',
+    )
+    .option(
+      '--queries-external <file>',
+      'the same for names outside the cluster (default: six, which a cache soon answers)',
+    )
     .option(...WORKLOAD)
     .option('--container <name>', 'its container (default: the one that serves DNS)')
     .option(...SERVICE)

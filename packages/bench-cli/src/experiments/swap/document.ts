@@ -77,6 +77,16 @@ function restoreBlocks({ method, restore, placements, status }: SwapRecord) {
   ];
 }
 
+/** Which names are asked for, where the user has given them. */
+function queryItems({ queries = {} }: SwapRecord['settings']): string[] {
+  return WORKLOADS.flatMap((workload) => {
+    const own = queries[workload];
+    return own === undefined
+      ? []
+      : [`The queries of ${workload} are those of ${own.file}: ${own.names} different ones.`];
+  });
+}
+
 function methodItems(record: SwapRecord): string[] {
   const { settings, method } = record;
   const { ratePerSecond, durationSeconds, idleSeconds, settleSeconds, sequence } = settings;
@@ -86,6 +96,7 @@ function methodItems(record: SwapRecord): string[] {
       : "Each placement changes the image of the cluster's own DNS and waits until every pod runs it";
   return [
     `${how}; then ${settleSeconds} s to settle, ${idleSeconds} s idle, ${durationSeconds} s of each workload at ${formatFixed(ratePerSecond, 0)} queries a second in total, and ${idleSeconds} s idle. Sequence: ${sequence}.`,
+    ...queryItems(settings),
     'A placement is the unit of replication: readings within one are not independent. A and B next to each other are a pair; differences are those of pairs.',
     'Net CPU is CPU under load minus the mean of the idle windows of the same placement. It is the CPU of the DNS containers alone, without sidecars.',
     'Intervals are 95 % confidence intervals. Of differences: the signed-rank interval (Hodges and Lehmann) where there are enough pairs, else Student’s t. more or less is said where the interval leaves out zero and the p value, corrected for both workloads (Holm), is at most 5 %.',

@@ -1,10 +1,12 @@
-/** Flags of `bench swap`, as settings. Pure. */
+/** Flags of `bench swap`, as settings. */
 import type { SettingName } from '../../config/settings.ts';
 import { seconds } from '../../config/value-schemas.ts';
 import { BenchError } from '../../errors.ts';
+import type { World } from '../../world.ts';
 import { parseWorkload, type WorkloadChoice } from './in-place/find-workload.ts';
 import type { InPlaceSettings } from './in-place/in-place.ts';
 import { parseSequence } from './in-place/placements.ts';
+import { readOwnQueries } from './query-files.ts';
 
 /** Settings of `bench run` that a swap has as well. */
 export const SHARED_SETTINGS = [
@@ -79,7 +81,10 @@ export function choiceOf(values: Values): WorkloadChoice {
 }
 
 /** The flags that say what is swapped in place, and how. @throws BenchError for any that is not valid. */
-export function inPlaceSettings(values: Values): InPlaceSettings {
+export async function inPlaceSettings(
+  world: Pick<World, 'fs' | 'cwd'>,
+  values: Values,
+): Promise<InPlaceSettings> {
   const to = textOf(values, 'to');
   if (to === undefined) {
     throw new BenchError('E_USAGE', '--to is missing: the version or image to compare with', {
@@ -96,6 +101,7 @@ export function inPlaceSettings(values: Values): InPlaceSettings {
     ratePerSecond: rateOf(values),
     leaseSeconds: secondsOf(values, 'lease', MIN_LEASE_SECONDS),
     leaseNamespace: textOf(values, 'leaseNamespace') ?? SWAP_DEFAULTS.leaseNamespace,
+    ownQueries: await readOwnQueries(world, values),
   };
 }
 

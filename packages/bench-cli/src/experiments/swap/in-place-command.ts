@@ -150,7 +150,7 @@ function wordsOf({ leaseSeconds }: InPlaceSettings): InterruptionWords {
 }
 
 export async function inPlaceCommand(world: World, values: Values, argv: readonly string[]): Promise<number> {
-  const settings = inPlaceSettings(values);
+  const settings = await inPlaceSettings(world, values);
   return runSwap({ world, values, argv, settings, words: wordsOf(settings) }, async (call) => {
     const { configuration, runId, interruption } = call;
     const request = { ...settings, ...call.cluster, configuration, runId, interruption };

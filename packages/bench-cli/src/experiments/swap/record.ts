@@ -166,6 +166,8 @@ const changeSchema = z.object({
   state: z.string(),
 });
 
+const ownQueriesSchema = z.object({ file: z.string(), names: count }).optional();
+
 export const swapSchema = z.object({
   ...envelope('swap', 1),
   /** `shadow`: beside the cluster's DNS, which stays untouched; `in-place`: in the cluster's own DNS. */
@@ -190,6 +192,8 @@ export const swapSchema = z.object({
     settleSeconds: seconds,
     /** `ABBAABBA` */
     sequence: z.string(),
+    /** Files of the user; the other workloads, and all of older records, ask for names of the cluster and six outside of it. */
+    queries: z.object({ internal: ownQueriesSchema, external: ownQueriesSchema }).optional(),
   }),
   /** What the copies of `shadow` lack, in words. */
   notCarriedOver: z.array(z.string()),

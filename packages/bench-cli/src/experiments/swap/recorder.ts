@@ -14,6 +14,7 @@ import type { World } from '../../world.ts';
 import type { CheckedImages } from './check-images.ts';
 import type { DnsWorkload } from './in-place/find-workload.ts';
 import type { InPlaceSettings } from './in-place/in-place.ts';
+import { recordedQueries } from './query-files.ts';
 import { type Side, type SwapPlacement, type SwapRecord, swapKind } from './record.ts';
 import { SWAP_FORMATS } from './records.ts';
 import { swapResults } from './results.ts';
@@ -32,7 +33,7 @@ export interface SwapStart extends Pick<SwapRecord, 'id' | 'method' | 'notCarrie
   readonly argv: readonly string[];
   readonly settings: Pick<
     InPlaceSettings,
-    'ratePerSecond' | 'durationSeconds' | 'idleSeconds' | 'settleSeconds' | 'sequence'
+    'ratePerSecond' | 'durationSeconds' | 'idleSeconds' | 'settleSeconds' | 'sequence' | 'ownQueries'
   >;
   readonly workload: DnsWorkload;
   /** Pods of each placement. */
@@ -44,7 +45,14 @@ export interface SwapStart extends Pick<SwapRecord, 'id' | 'method' | 'notCarrie
 
 function settingsOf({ settings }: SwapStart): SwapRecord['settings'] {
   const { ratePerSecond, durationSeconds, idleSeconds, settleSeconds, sequence } = settings;
-  return { ratePerSecond, durationSeconds, idleSeconds, settleSeconds, sequence: sequence.join('') };
+  return {
+    ratePerSecond,
+    durationSeconds,
+    idleSeconds,
+    settleSeconds,
+    sequence: sequence.join(''),
+    queries: recordedQueries(settings.ownQueries),
+  };
 }
 
 function workloadOf({ workload, pods }: SwapStart): SwapRecord['workload'] {

@@ -93,7 +93,7 @@ async function carryOut(call: SwapCall, plan: ShadowPlan, role: string, folder: 
 }
 
 export async function shadowCommand(world: World, values: Values, argv: readonly string[]): Promise<number> {
-  const settings = inPlaceSettings(values);
+  const settings = await inPlaceSettings(world, values);
   return runSwap({ world, values, argv, settings }, async (call) => {
     const { interruption, cluster } = call;
     const { signal } = interruption;

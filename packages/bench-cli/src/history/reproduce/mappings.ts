@@ -58,7 +58,7 @@ const swap: Mapping = (published, cases) => {
 
 interface Reproducible {
   readonly mapping: Mapping;
-  /** Experiments whose runs have such cases. */
+  /** Experiments whose runs have such cases: `latest` is the newest run of the first that has any. */
   readonly experiments: readonly string[];
   /** A command that measures them. */
   readonly example: string;
@@ -72,7 +72,7 @@ const MAPPINGS: Readonly<Partial<Record<PublicationName, Reproducible>>> = {
   },
   swap: {
     mapping: swap,
-    experiments: ['compare', 'swap'],
+    experiments: ['swap', 'compare'],
     example:
       'bench run --servers coredns@1.11.3,coredns@1.13.1 --workload internal,external --rate 2000, or bench swap',
   },

@@ -21,7 +21,7 @@ import { BENCH_VERSION } from '../../../version.ts';
 import type { World } from '../../../world.ts';
 import { type CheckedImages, checkImages } from '../check-images.ts';
 import { openRun } from '../open-run.ts';
-import { writeQueries } from '../query-files.ts';
+import { type OwnQueries, writeQueries } from '../query-files.ts';
 import { demandRate } from '../rate-probe.ts';
 import type { Side, SwapPlacement } from '../record.ts';
 import { podsOf } from './await-rollout.ts';
@@ -46,6 +46,7 @@ export interface InPlaceSettings {
   readonly ratePerSecond: number;
   readonly leaseSeconds: number;
   readonly leaseNamespace: string;
+  readonly ownQueries: OwnQueries;
 }
 
 /** What it takes to look at the cluster. */
@@ -176,7 +177,7 @@ async function checkFirst(opened: Opened, cluster: OpenedCluster, signal: AbortS
   const { workload } = plan;
   const images = { A: workload.image, B: plan.imageB };
   const checked = await checkImages(run, { workload, images, say, signal });
-  const queryFiles = await writeQueries(world, client, directory, signal);
+  const queryFiles = await writeQueries(world, client, directory, opened.ownQueries, signal);
   const rawDirectory = `${directory}/raw`;
   const pods = await podsOf(client, workload, signal);
   await demandRate({ run, loader, workload, pods, ratePerSecond, queryFiles, rawDirectory, say, signal });

@@ -91,7 +91,7 @@ export async function prepareShadow(
     loader: createBuiltinJob(run, BENCH_VERSION),
     images: plan.images,
     knownVersions: checked.byImageId,
-    queryFiles: await writeQueries(request.world, run.client, directory, signal),
+    queryFiles: await writeQueries(request.world, run.client, directory, request.ownQueries, signal),
     rawDirectory: `${directory}/raw`,
     signal,
   };
