@@ -218,6 +218,30 @@ describe('the report of a swap', () => {
       expect(same).not.toContain('not all that changed');
   });
 
+  it('has each reading in a table and as CSV, and what each pod used', () => {
+    const [first] = makeSwap(eightPlacements(100, 120).slice(0, 1)).placements;
+    if (first === undefined) throw new Error('no placement');
+    const pod = (name: string, node: string, cpuCores: number | null) => ({
+      ...{ name, node, cpuCores, queries: null, cpuSeconds: null, memoryBytes: null, throttledSeconds: null },
+    });
+    const phases = first.phases.map((phase) => ({
+      ...phase,
+      instances: [
+        pod('dns-1', 'node-1', phase.kind === 'idle' ? 0.003 : 0.111),
+        pod('dns-2', 'node-2', null),
+      ],
+    }));
+    const made = makeSwap([], { placements: [{ ...first, phases }] });
+    const shown = rendered('markdown', made, 200);
+    expect(shown).toMatch(/\| 1 A +\| 1\.11\.3 +\| dns-1 +\| node-1 +\| +3\.0m \| +111m \| +111m \|/);
+    expect(shown).toMatch(/\| dns-2 +\| node-2 +\| +– \| +– \| +– \|/);
+    expect(shown).toMatch(/\| 1 A +\| 1\.11\.3 +\| idle +\| 5\.4 6\.0 6\.6 6\.1 5\.9 6\.0 +\|/);
+    const [head, ...rows] = rendered('readings', made).trim().split('\n');
+    expect(head).toBe('placement,side,version,phase,phase_started_at,at_seconds,cpu_cores');
+    expect(rows).toHaveLength(4 * 6);
+    expect(rows[1]).toBe('1,A,1.11.3,idle,2026-11-22T08:00:05.000Z,15,0.006');
+  });
+
   it('says which loads of a placement do not count, and which rate to try when some did not hold it', () => {
     const choices = eightPlacements(100, 120).map((choice, index) => ({
       ...choice,

@@ -10,6 +10,7 @@ import { netChart, perQueryChart, timeChart } from './charts.ts';
 import { CANARY_RATE, CANARY_TIMEOUT_SECONDS } from './in-place/canary-count.ts';
 import { figuresOf } from './placement-figures.ts';
 import { PROBE_SECONDS, rateAdvice } from './rate-held.ts';
+import { podTable, readingsTable } from './readings.ts';
 import { SIDES, type SwapRecord, WORKLOADS } from './record.ts';
 import { netTable, placementTable, publishedTable, serviceTable } from './tables.ts';
 import { netDifference, sentenceOf, toneOf } from './words.ts';
@@ -231,6 +232,8 @@ function placementSections(record: SwapRecord): Section[] {
   return [
     { title: 'What clients saw', blocks: [...table, text(canarySentence(record))] },
     { title: 'Placements', blocks: [placementTable(record)], isBrief: method === 'in-place' },
+    { title: 'Pods', blocks: [podTable(record)], isBrief: false },
+    { title: 'Readings', blocks: [readingsTable(record)], isBrief: false },
   ];
 }
 

@@ -4,9 +4,10 @@ import { recordsOf } from '../../engine/records.ts';
 import { documentFormats } from '../../report/document/index.ts';
 import { casesOf, conditionsOf } from './comparable.ts';
 import { summaryOf, swapDocument } from './document.ts';
+import { readingsCsv } from './readings.ts';
 import { swapKind } from './record.ts';
 
-export const SWAP_FORMATS = documentFormats(swapDocument);
+export const SWAP_FORMATS = [...documentFormats(swapDocument), readingsCsv];
 
 export const swapRecords = recordsOf({
   kind: swapKind,
