@@ -207,7 +207,7 @@ export function memoryDocument(record: CapacityRecord, result: MemoryResult): Re
           ),
         ],
       },
-      { title: 'Beside the published figures', blocks: [besideTable(points, starts)] },
+      { title: 'Beside the published figures', blocks: [besideTable(result)] },
       { title: 'What the kernel and Go say', blocks: [heapTable(result)], isBrief: false },
       { title: 'How it was measured', blocks: [list(PROCEDURE)], isBrief: false },
       { title: 'Conditions', blocks: [facts(conditions(record, result))], isBrief: false },

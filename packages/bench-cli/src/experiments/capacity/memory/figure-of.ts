@@ -19,3 +19,8 @@ export function figureOf({ stages, coldStart, relist }: CompleteStart, figure: M
       return relist.peak.anonymousBytes;
   }
 }
+
+/** The most that a start needed before its cache was filled: memory may still rise after all objects were read. Anonymous bytes. */
+export function maximumWithoutCache({ stages, coldStart }: CompleteStart): number {
+  return Math.max(coldStart.peak.anonymousBytes, stages.loaded.anonymousBytes, stages.settled.anonymousBytes);
+}

@@ -29,7 +29,7 @@ export function dataBytes(configuration: Configuration, objects: number): number
   return megabytesOf(fittedLine(PUBLISHED_POINTS[configuration]), objects) * BYTES_PER_MEGABYTE;
 }
 
-/** What was measured for the publication at this size, without cache and load: beside `settled`. Null where nothing was. */
+/** Maximum memory measured for the publication, without cache and load: beside `maximumSummary`. Null where nothing was measured. */
 export function measuredBytes(configuration: Configuration, objects: number): number | null {
   const point = PUBLISHED_POINTS[configuration].find(([size]) => size === objects);
   return point === undefined ? null : point[1] * BYTES_PER_MEGABYTE;

@@ -3,8 +3,10 @@ import type { Block } from '../../../report/document/document.ts';
 import { table, text } from '../../../report/document/index.ts';
 import { formatCount, formatFixed, formatShort } from '../../../report/numbers.ts';
 import { median } from '../../../stats/intervals.ts';
+import { summarize } from '../../../stats/summarize.ts';
 import { BYTES_PER_MEGABYTE, kilobytesEach, megabytes, numberColumn, withInterval } from '../figures.ts';
 import { fittedLine, type MemoryLine, PUBLISHED_LINES, PUBLISHED_POINTS } from '../published.ts';
+import { maximumWithoutCache } from './figure-of.ts';
 import { observe } from './lines.ts';
 import {
   type CompleteStart,
@@ -15,6 +17,7 @@ import {
   type MemoryResult,
   type MemoryStageName,
   type MemoryStart,
+  type MemorySummary,
 } from './memory-record.ts';
 import {
   dataBytes,
@@ -58,14 +61,17 @@ export function seriesTitle({ server, configuration }: Pick<MemoryFit, 'server' 
 /** Two starts make no interval that says anything: both are shown. */
 const FEWEST_FOR_INTERVAL = 3;
 
-function figureText(point: MemoryPointRecord, figure: MemoryFigure, starts: readonly MemoryStart[]): string {
-  const summary = point.figures[figure];
+function summaryText(summary: MemorySummary | null, values: readonly number[]): string {
   if (summary === null || summary.n >= FEWEST_FOR_INTERVAL) return withInterval(summary, megabytes);
-  const values = observe([point], starts, figure).map(({ bytes }) => bytes);
   return values
     .toSorted((a, b) => a - b)
     .map(megabytes)
     .join('\u00a0and\u00a0');
+}
+
+function figureText(point: MemoryPointRecord, figure: MemoryFigure, starts: readonly MemoryStart[]): string {
+  const values = observe([point], starts, figure).map(({ bytes }) => bytes);
+  return summaryText(point.figures[figure], values);
 }
 
 export function memoryTable(points: readonly MemoryPointRecord[], starts: readonly MemoryStart[]): Block {
@@ -166,9 +172,14 @@ export function publishedLines(): Block {
 
 const SIDE_WORDS = { within: 'within', below: 'too low', above: 'too high' } as const;
 
-function besideCell(published: number | null, point: MemoryPointRecord, figure: MemoryFigure) {
+/** What the published points are of: null without a start. */
+export function maximumSummary(starts: readonly CompleteStart[]): MemorySummary | null {
+  return starts.length === 0 ? null : summarize(starts.map(maximumWithoutCache));
+}
+
+function besideCell(published: number | null, ours: MemorySummary | null) {
   if (published === null) return '–';
-  const side = sideOf(published, point.figures[figure]);
+  const side = sideOf(published, ours);
   const tone = side === 'below' ? 'bad' : 'even';
   return {
     text: side === null ? megabytes(published) : `${megabytes(published)} (${SIDE_WORDS[side]})`,
@@ -177,30 +188,32 @@ function besideCell(published: number | null, point: MemoryPointRecord, figure: 
 }
 
 /** Ours beside what was published, at the sizes that were measured. */
-export function besideTable(points: readonly MemoryPointRecord[], starts: readonly MemoryStart[]): Block {
+export function besideTable(result: MemoryResult): Block {
   return table(
     'Beside the published figures',
     [
       { title: 'Server' },
       { title: 'Configuration' },
       numberColumn('Objects'),
-      numberColumn('Settled'),
-      numberColumn('Published data, without cache and load'),
+      numberColumn('Maximum, without cache and load'),
+      numberColumn('Published maximum, without cache and load'),
       numberColumn('Under load'),
       numberColumn('Published formula'),
       numberColumn('Line through published data'),
     ],
-    points.map((point) => {
+    result.points.map((point) => {
       const configuration = publishedConfiguration(point);
+      const maximum = maximumSummary(completeStarts(result, point.key));
+      const { steady } = point.figures;
       return [
         point.server,
         point.configuration,
         sizeText(point),
-        figureText(point, 'settled', starts),
-        besideCell(measuredBytes(configuration, point.objects), point, 'settled'),
-        figureText(point, 'steady', starts),
-        besideCell(formulaBytes(configuration, point.objects), point, 'steady'),
-        besideCell(dataBytes(configuration, point.objects), point, 'steady'),
+        summaryText(maximum, completeStarts(result, point.key).map(maximumWithoutCache)),
+        besideCell(measuredBytes(configuration, point.objects), maximum),
+        figureText(point, 'steady', result.starts),
+        besideCell(formulaBytes(configuration, point.objects), steady),
+        besideCell(dataBytes(configuration, point.objects), steady),
       ];
     }),
   );

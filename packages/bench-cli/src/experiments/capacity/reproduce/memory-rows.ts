@@ -2,12 +2,14 @@
 import type { ImportedCase } from '../../../history/imported.ts';
 import { median } from '../../../stats/intervals.ts';
 import { BYTES_PER_MEGABYTE } from '../figures.ts';
-import { figureOf } from '../memory/figure-of.ts';
+import { figureOf, maximumWithoutCache } from '../memory/figure-of.ts';
 import type { MemoryFigure, MemoryFit, MemoryPointRecord } from '../memory/memory-record.ts';
-import { completeStarts } from '../memory/tables.ts';
+import { completeStarts, maximumSummary } from '../memory/tables.ts';
 import {
+  CACHE_MEGABYTES,
   type Configuration,
   fittedLine,
+  LOAD_MEGABYTES,
   type MemoryLine,
   megabytesOf,
   PUBLISHED_LINES,
@@ -19,15 +21,16 @@ const CONFIGURATIONS = ['default', 'autopath'] as const;
 /** The published sizes: Pods and Services. */
 const SIZES = [15_820, 63_280, 158_200];
 
-const POINTS = 'Memory, without cache and load';
+const POINTS = 'Maximum memory, without cache and load';
 const FORMULA = 'Memory by the formula, with a full cache and load';
+const PARTS = 'Memory of a full cache, and of load';
 const LINES = 'Memory of an object';
 const RATIOS = 'Ratios of memory';
 
 type MemorySource = Source<'memory'> | undefined;
 
-const commandFor = (objects: number, configuration: Configuration) =>
-  `bench capacity memory --objects ${objects} --config ${configuration}`;
+/** Measures every row. */
+const COMMAND = `bench capacity memory --objects 0,${SIZES.join(',')} --config ${CONFIGURATIONS.join(',')}`;
 
 /** One point for each version: in the published proportions, whose keys have three parts. */
 function pointsOf(
@@ -84,8 +87,12 @@ function pointRow(source: MemorySource, { configuration, objects, bytes }: Publi
     name: `${configuration}, ${objectsText(objects)}`,
     unit: 'bytes',
     published: bytes,
-    ours: figuresOf(source, configuration, objects, 'settled'),
-    command: commandFor(objects, configuration),
+    ours: pointsOf(source, configuration, objects).flatMap(({ key, server }) =>
+      source === undefined
+        ? []
+        : ourFigure(source, server, maximumSummary(completeStarts(source.measured, key))),
+    ),
+    command: COMMAND,
   };
 }
 
@@ -96,7 +103,7 @@ function formulaRow(source: MemorySource, configuration: Configuration, objects:
     unit: 'bytes',
     published: megabytesOf(PUBLISHED_LINES[configuration], objects) * BYTES_PER_MEGABYTE,
     ours: figuresOf(source, configuration, objects, 'steady'),
-    command: commandFor(objects, configuration),
+    command: COMMAND,
   };
 }
 
@@ -119,7 +126,6 @@ function lineRows(
   title: string,
   { objectsPerMegabyte, baseMegabytes }: MemoryLine,
 ): ReproducedRow[] {
-  const command = commandFor(0, configuration).replace('--objects 0', '--objects 0,15820,63280,158200');
   return [
     {
       section: LINES,
@@ -127,7 +133,7 @@ function lineRows(
       unit: 'bytes an object',
       published: BYTES_PER_MEGABYTE / objectsPerMegabyte,
       ours: termOf(source, configuration, 'objects'),
-      command,
+      command: COMMAND,
     },
     {
       section: LINES,
@@ -135,23 +141,19 @@ function lineRows(
       unit: 'bytes',
       published: baseMegabytes * BYTES_PER_MEGABYTE,
       ours: termOf(source, configuration, 'constant'),
-      command,
+      command: COMMAND,
     },
   ];
 }
 
 /** Starts of the same number of both points. */
-function pairsOf(
-  { measured }: Source<'memory'>,
-  item: MemoryPointRecord,
-  baseline: MemoryPointRecord,
-  figure: MemoryFigure,
-) {
+function pairsOf({ measured }: Source<'memory'>, item: MemoryPointRecord, baseline: MemoryPointRecord) {
   const before = new Map(completeStarts(measured, baseline.key).map((start) => [start.start, start]));
   return completeStarts(measured, item.key).flatMap((start) => {
     const same = before.get(start.start);
-    const [value, other] = [figureOf(start, figure), same === undefined ? null : figureOf(same, figure)];
-    return value === null || other === null ? [] : [{ value, baseline: other }];
+    return same === undefined
+      ? []
+      : [{ value: maximumWithoutCache(start), baseline: maximumWithoutCache(same) }];
   });
 }
 
@@ -164,7 +166,7 @@ function autopathRatio(source: MemorySource, item: PublishedPoint, other: Publis
     );
     return source === undefined || same === undefined
       ? []
-      : ourRatio(source, point.server, pairsOf(source, point, same, 'settled'), published);
+      : ourRatio(source, point.server, pairsOf(source, point, same), published);
   });
   return {
     section: RATIOS,
@@ -172,7 +174,7 @@ function autopathRatio(source: MemorySource, item: PublishedPoint, other: Publis
     unit: 'ratio',
     published,
     ours,
-    command: `bench capacity memory --objects ${item.objects} --config default,autopath`,
+    command: COMMAND,
   };
 }
 
@@ -185,7 +187,7 @@ function growthRatio(source: MemorySource, item: PublishedPoint, empty: Publishe
     );
     return source === undefined || none === undefined
       ? []
-      : ourRatio(source, point.server, pairsOf(source, point, none, 'settled'), published);
+      : ourRatio(source, point.server, pairsOf(source, point, none), published);
   });
   return {
     section: RATIOS,
@@ -193,11 +195,50 @@ function growthRatio(source: MemorySource, item: PublishedPoint, empty: Publishe
     unit: 'ratio',
     published,
     ours,
-    command: `bench capacity memory --objects 0,${item.objects} --config ${item.configuration}`,
+    command: COMMAND,
   };
 }
 
-/** Points, formula, lines and ratios, in the order of the publication. */
+/** How much a start grows from one stage to the next, with the fewest objects that were measured. */
+export function growthOf(
+  source: MemorySource,
+  before: MemoryFigure,
+  after: MemoryFigure,
+): readonly OurFigure[] {
+  if (source === undefined) return [];
+  const points = source.measured.points.filter(({ configuration }) => configuration === 'default');
+  const fewest = Math.min(...points.map(({ objects }) => objects));
+  return pointsOf(source, 'default', fewest).flatMap(({ key, server }) => {
+    const grown = completeStarts(source.measured, key).flatMap((start) => {
+      const [from, to] = [figureOf(start, before), figureOf(start, after)];
+      return from === null || to === null ? [] : [to - from];
+    });
+    // Intervals of ours are those of logarithms, which a difference near or below zero has none of.
+    return ourFigure(
+      source,
+      server,
+      grown.length === 0 ? null : { median: median(grown), low: null, high: null },
+    );
+  });
+}
+
+/** What both formulas include. */
+function partRows(source: MemorySource): ReproducedRow[] {
+  const row = (name: string, megabytes: number, before: MemoryFigure, after: MemoryFigure) => ({
+    section: PARTS,
+    name,
+    unit: 'bytes' as const,
+    published: megabytes * BYTES_PER_MEGABYTE,
+    ours: growthOf(source, before, after),
+    command: COMMAND,
+  });
+  return [
+    row('a full cache', CACHE_MEGABYTES, 'settled', 'fullCache'),
+    row('load, on top of a full cache', LOAD_MEGABYTES, 'fullCache', 'steady'),
+  ];
+}
+
+/** Points, formula, its parts, lines and ratios, in the order of the publication. */
 export function memoryRows(source: MemorySource, cases: readonly ImportedCase[]): ReproducedRow[] {
   const points = publishedPoints(cases);
   const find = (configuration: Configuration, objects: number) =>
@@ -207,6 +248,7 @@ export function memoryRows(source: MemorySource, cases: readonly ImportedCase[])
     ...CONFIGURATIONS.flatMap((configuration) =>
       SIZES.map((objects) => formulaRow(source, configuration, objects)),
     ),
+    ...partRows(source),
     ...CONFIGURATIONS.flatMap((configuration) => [
       ...lineRows(source, configuration, 'formula', PUBLISHED_LINES[configuration]),
       ...lineRows(

@@ -13,7 +13,7 @@ import {
   type PublishedLookup,
   ratioRow,
 } from './lookups.ts';
-import { memoryRows } from './memory-rows.ts';
+import { growthOf, memoryRows } from './memory-rows.ts';
 import type { OurFigure, ReproducedRow, Sources } from './rows.ts';
 
 export const CAPACITY_PUBLICATIONS = ['scaling', 'kube-dns'] as const;
@@ -89,28 +89,6 @@ function scalingRows({ memory, throughput }: Sources): ReproducedRow[] {
   ];
 }
 
-/** How much CoreDNS grows under load, on top of a full cache as published, with the fewest objects that were measured. */
-function growthOf({ memory }: Sources): OurFigure[] {
-  if (memory === undefined) return [];
-  const { record, measured } = memory;
-  const points = measured.points.filter(({ configuration }) => configuration === 'default');
-  const fewest = Math.min(...points.map(({ objects }) => objects));
-  return points.flatMap(({ objects, server, figures: { steady, fullCache } }) =>
-    objects !== fewest || steady === null || fullCache === null
-      ? []
-      : [
-          {
-            version: record.programs.find(({ name }) => name === server)?.version ?? server,
-            run: record.id,
-            median: steady.median - fullCache.median,
-            low: null,
-            high: null,
-            judgement: null,
-          },
-        ],
-  );
-}
-
 function kubeDnsRows(sources: Sources): ReproducedRow[] {
   const { cases } = publishedRecord('kube-dns').record;
   const source: CasesSource | undefined = sources.caching;
@@ -138,7 +116,7 @@ function kubeDnsRows(sources: Sources): ReproducedRow[] {
         item.server === DNSMASQ_NAME &&
         item.configuration === (isNegative ? CACHING_DNSMASQ.negative : CACHING_DNSMASQ.default),
     );
-  const growth = (server: string, ours: OurFigure[], how: string | null): ReproducedRow[] => {
+  const growth = (server: string, ours: readonly OurFigure[], how: string | null): ReproducedRow[] => {
     const bytes = cases.find(({ key }) => key === `${server}/memory-under-load`)?.figures?.memoryGrowthBytes;
     return bytes === undefined
       ? []
@@ -160,10 +138,16 @@ function kubeDnsRows(sources: Sources): ReproducedRow[] {
         ...figureRow(figures, row, LATENCY),
       ]),
     ),
-    ...ratioRow(ratios, coredns('external'), tier('external', false), LOOKUPS),
-    ...ratioRow(ratios, tier('internal', false), coredns('internal'), LOOKUPS),
-    ...KINDS.flatMap((kind) => ratioRow(ratios, tier(kind, true), tier(kind, false), LOOKUPS)),
-    ...growth('coredns', growthOf(sources), 'bench capacity memory --objects 0 --config default'),
+    ...[LOOKUPS, LATENCY].flatMap((figure) => [
+      ...ratioRow(ratios, coredns('external'), tier('external', false), figure),
+      ...ratioRow(ratios, tier('internal', false), coredns('internal'), figure),
+      ...KINDS.flatMap((kind) => ratioRow(ratios, tier(kind, true), tier(kind, false), figure)),
+    ]),
+    ...growth(
+      'coredns',
+      growthOf(sources.memory, 'fullCache', 'steady'),
+      'bench capacity memory --objects 0 --config default',
+    ),
     ...growth('kube-dns', [], null),
   ];
 }
