@@ -1,6 +1,5 @@
 /**
- * Ways from JavaScript to the kernel: koffi, `node:ffi` where this Node.js has it, and a Node-API addon in C (compiled here, if there
- * is a compiler). One operation is one datagram received and sent back, with the client's sending
+ * Ways from JavaScript to the kernel: koffi, and a Node-API addon in C (compiled here, if there is a compiler). One operation is one datagram received and sent back, with the client's sending
  * and receiving on top, which is the same koffi code in all cases.
  */
 import { execFileSync } from 'node:child_process';
@@ -13,7 +12,6 @@ import { include_dir } from 'node-api-headers';
 import { openDescriptor } from '../../packages/batched-udp/src/native/descriptor.ts';
 import { constants } from '../../packages/batched-udp/src/native/layout.ts';
 import { type Libc, loadLibc } from '../../packages/batched-udp/src/native/libc.ts';
-import { hasNodeFfi } from '../../packages/batched-udp/src/native/node-ffi.ts';
 import { ReceiveArena } from '../../packages/batched-udp/src/native/receive-arena.ts';
 import { settle } from '../../packages/batched-udp/src/options.ts';
 import type { Case, Suite } from '../harness.ts';
@@ -79,7 +77,6 @@ export const bindingsSuite: Suite = {
     const libc = await loadLibc();
     const addon = compileAddon();
     const ways: [string, Calls][] = [['koffi', libc]];
-    if (hasNodeFfi()) ways.push(['node:ffi', await loadLibc('node:ffi')]);
     if (addon)
       ways.push([
         'addon',

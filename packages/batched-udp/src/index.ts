@@ -4,7 +4,6 @@ export type {
   Backend,
   Batch,
   BatchHandler,
-  Calls,
   Endpoint,
   Peer,
   UdpSocket,

@@ -38,7 +38,7 @@ export async function openUdpSocket(options: UdpSocketOptions): Promise<UdpSocke
   const { backend, by } = chosenBackend(options.backend);
   if (backend === 'dgram') return DgramUdpSocket.open(settings, `${by} requests dgram`);
   try {
-    return new NativeUdpSocket(await loadLibc(settings.calls), settings);
+    return new NativeUdpSocket(await loadLibc(), settings);
   } catch (error) {
     // An address in use is in use for dgram too; fall back only if the native backend itself is unavailable.
     if (backend === 'native' || !(error instanceof UdpError) || error.code !== 'ERR_UDP_BACKEND') throw error;

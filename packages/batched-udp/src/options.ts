@@ -1,7 +1,7 @@
 /** Checks options and fills in defaults, the same for both backends. */
 import { type Address, parseAddress } from './address.ts';
 import { UdpError } from './errors.ts';
-import type { BatchHandler, Calls, UdpSocketOptions, Waiting } from './socket.ts';
+import type { BatchHandler, UdpSocketOptions, Waiting } from './socket.ts';
 
 /** A validated address and port. */
 export interface Target extends Address {
@@ -26,7 +26,6 @@ export interface Settings {
   readonly segmentation: boolean;
   readonly dontFragment: boolean;
   readonly gatherMicroseconds: number;
-  readonly calls: Calls;
   readonly waitIn: Waiting;
   readonly busyPollMicroseconds: number;
   readonly timestamps: boolean;
@@ -57,7 +56,6 @@ const maxGatherMicroseconds = 1000;
 const maxBusyPollMicroseconds = 1_000_000;
 
 const places: readonly Waiting[] = ['kernel', 'event-loop'];
-const waysToCall: readonly (Calls | 'auto')[] = ['auto', 'koffi', 'node:ffi'];
 
 /** One of `known`, by name: the environment variable's if it is set, else the option's. */
 function chosen<T extends string>(
@@ -74,11 +72,6 @@ function chosen<T extends string>(
   if (found !== undefined) return found;
   const by = isSet ? variable : `the option ${option}`;
   throw new UdpError('ERR_UDP_OPTION', `${by} is ${JSON.stringify(name)}: it must be ${known.join(' or ')}`);
-}
-
-function wayToCall(option: Calls | 'auto' | undefined): Calls {
-  const way = chosen('calls', option, 'DINODNS_UDP_CALLS', waysToCall) ?? 'auto';
-  return way === 'auto' ? 'koffi' : way;
 }
 
 const maxBufferBytes = 2 ** 30 - 1; // The kernel doubles the requested size, in an int.
@@ -128,7 +121,6 @@ export function settle(options: UdpSocketOptions): Settings {
       0,
       maxGatherMicroseconds,
     ),
-    calls: wayToCall(options.calls),
     waitIn: chosen('waitIn', options.waitIn, 'DINODNS_UDP_WAIT', places) ?? 'kernel',
     busyPollMicroseconds: integer(
       'busyPollMicroseconds',

@@ -15,9 +15,6 @@ export type Backend = 'native' | 'dgram';
  */
 export type Waiting = 'kernel' | 'event-loop';
 
-/** How a native socket makes its system calls: through koffi, or through the `node:ffi` of Node.js 26. */
-export type Calls = 'koffi' | 'node:ffi';
-
 /** An address and port as text, for logs, configuration and slow paths. */
 export interface Endpoint {
   /** IPv4 dotted or IPv6 text, with `%zone` if it is link-local. */
@@ -91,11 +88,6 @@ export type BatchHandler = (batch: Batch) => unknown;
 export interface UdpSocketOptions {
   /** `auto` (default): native if it works, else dgram. `native` rejects if it does not work. */
   readonly backend?: Backend | 'auto';
-  /**
-   * `auto` (default): the way that was measured to be no slower than the other; see the README. DINODNS_UDP_CALLS takes
-   * precedence. Native backend only.
-   */
-  readonly calls?: Calls | 'auto';
   /**
    * Local address: IPv4 or IPv6 text. Default: the wildcard address of the peer's family, else `0.0.0.0`. With a wildcard
    * address, replies leave from the address that their datagram came to (IP_PKTINFO, IPV6_PKTINFO); with the dgram backend,
@@ -203,8 +195,6 @@ export interface UdpSocket {
   readonly backend: Backend;
   /** Why it is not `native`; null if it is. */
   readonly reason: string | null;
-  /** How it makes its system calls; null for the dgram backend. */
-  readonly calls: Calls | null;
   /** Where it waits for datagrams now. */
   readonly waitsIn: Waiting;
   /** The local address and port that the kernel assigned. */

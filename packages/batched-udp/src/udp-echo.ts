@@ -14,7 +14,7 @@ const usage = `udp-echo [--address 127.0.0.1] [--port 0] [--backend auto|native|
 Sends every datagram back with the DNS header's QR bit set. --busy-poll: microseconds for which it looks for datagrams
 before it waits for them. --receive-buffer: bytes to request with SO_RCVBUF, which net.core.rmem_max caps; 0: the kernel's
 size. The default is what a server of dinodns-bench requests, and udp-echo.c. Prints one line of JSON when it is ready,
-{"ready":true,"address":…,"port":…,"pid":…,"backend":…,"calls":…,"waitsIn":…}, and stops on SIGTERM or SIGINT
+{"ready":true,"address":…,"port":…,"pid":…,"backend":…,"waitsIn":…}, and stops on SIGTERM or SIGINT
 with status 0.
 ${exitStatusHelp(['success', 'internal', 'usage', 'environment'], { success: 'stopped, or help shown' })}
 `;
@@ -72,7 +72,6 @@ async function main(): Promise<void> {
     port,
     pid: process.pid,
     backend: socket.backend,
-    calls: socket.calls,
     waitsIn: socket.waitsIn,
   };
   process.stdout.write(`${JSON.stringify(ready)}\n`);

@@ -5,7 +5,6 @@ import { Worker } from 'node:worker_threads';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import type { Batch, UdpSocketOptions } from '../src/index.ts';
 import { type Libc, loadLibc } from '../src/native/libc.ts';
-import { hasNodeFfi } from '../src/native/node-ffi.ts';
 import { NativeUdpSocket } from '../src/native/socket.ts';
 import { settle } from '../src/options.ts';
 import { echo, keep, open } from './support/sockets.ts';
@@ -268,66 +267,5 @@ describe.runIf(native)('who waits in the kernel', () => {
       await sendTo(server.local.port);
       await closed.promise;
     }
-  });
-});
-
-describe.runIf(native)('how system calls are made', () => {
-  it('is through koffi unless told otherwise, and nothing for dgram', async () => {
-    expect((await open({ address })).calls).toBe('koffi');
-    expect((await open({ address, calls: 'koffi' })).calls).toBe('koffi');
-    expect((await open({ address, backend: 'dgram' })).calls).toBeNull();
-  });
-
-  it.skipIf(hasNodeFfi())('is an error where this Node.js has no node:ffi, not another backend', async () => {
-    await expect(open({ address, calls: 'node:ffi' })).rejects.toMatchObject({
-      code: 'ERR_UDP_OPTION',
-      message: expect.stringContaining('has no node:ffi'),
-    });
-  });
-
-  it('is as the environment says', async () => {
-    onTestFinished(() => {
-      delete process.env.DINODNS_UDP_CALLS;
-    });
-    process.env.DINODNS_UDP_CALLS = 'koffi';
-    expect((await open({ address, calls: 'node:ffi' })).calls).toBe('koffi');
-    process.env.DINODNS_UDP_CALLS = 'dlopen';
-    await expect(open({ address })).rejects.toThrow(
-      'DINODNS_UDP_CALLS is "dlopen": it must be auto or koffi or node:ffi',
-    );
-  });
-});
-
-describe.runIf(native)('looking for datagrams before waiting', () => {
-  it('takes as long as it is told, and no longer than until the next timer', async () => {
-    const { libc, timeouts } = await watchedLibc();
-    const server = keep(new NativeUdpSocket(libc, options({ busyPollMicroseconds: 5000 })));
-    const start = performance.now();
-    // Far longer than it looks for datagrams, so that even a busy machine sees it wait.
-    await new Promise((resolve) => setTimeout(resolve, 300));
-    expect(performance.now() - start).toBeLessThan(10_000);
-    expect(timeouts.filter((timeout) => timeout === 0).length).toBeGreaterThan(10);
-    expect(timeouts.some((timeout) => timeout < 0)).toBe(true);
-    await server.close();
-
-    const patient = keep(new NativeUdpSocket(libc, options({ busyPollMicroseconds: 1_000_000 })));
-    const later = performance.now();
-    await new Promise((resolve) => setTimeout(resolve, 30));
-    expect(performance.now() - later).toBeLessThan(900);
-    await patient.close();
-  });
-
-  it('never blocks unless it has looked, and never looks unless it is told', async () => {
-    const { libc, timeouts } = await watchedLibc();
-    const server = keep(new NativeUdpSocket(libc, options({})));
-    timeouts.length = 0;
-    await new Promise((resolve) => setTimeout(resolve, 20));
-    expect(timeouts.length).toBeLessThan(10);
-    await server.close();
-  });
-
-  it('takes 0 to 1,000,000 microseconds', async () => {
-    const over = open({ address, busyPollMicroseconds: 1_000_001 });
-    await expect(over).rejects.toThrow(/busyPollMicroseconds 1000001/);
   });
 });

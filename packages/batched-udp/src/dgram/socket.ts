@@ -56,7 +56,6 @@ async function openSocket(settings: Settings): Promise<Socket> {
 
 export class DgramUdpSocket implements UdpSocket {
   readonly backend = 'dgram';
-  readonly calls = null;
   readonly waitsIn = 'event-loop';
   readonly reason: string;
   readonly local: Endpoint;

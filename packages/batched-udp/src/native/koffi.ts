@@ -39,7 +39,6 @@ export async function bindWithKoffi(): Promise<Libc> {
   const int = (name: string, ...parameters: string[]) => process.func(name, 'int', parameters);
   const names = new Map(Object.entries(koffi.os.errno).map(([name, number]) => [number, name]));
   return {
-    through: 'koffi',
     socket: int('socket', 'int', 'int', 'int'),
     dup3: int('dup3', 'int', 'int', 'int'),
     close: int('close', 'int'),

@@ -1,9 +1,7 @@
-/** libc's socket calls, and which of the ways to make them is used. */
+/** libc's socket calls. */
 import { UdpError } from '../errors.ts';
-import type { Calls } from '../socket.ts';
 import { bindWithKoffi } from './koffi.ts';
 import { architectures } from './layout.ts';
-import { bindWithNodeFfi } from './node-ffi.ts';
 
 /** What is ready, as reported by libuv's poll. */
 export interface Readiness {
@@ -42,8 +40,6 @@ export interface EventLoop {
  * An interface, so that tests can inject failures that never occur on a loopback device.
  */
 export interface Libc {
-  /** How the calls are made. */
-  readonly through: Calls;
   socket(domain: number, type: number, protocol: number): number;
   dup3(from: number, to: number, flags: number): number;
   close(fd: number): number;
@@ -72,25 +68,10 @@ export interface Libc {
 }
 
 /** Each thread has its own modules, and so its own. */
-const bound = new Map<Calls, Promise<Libc>>();
+let bound: Promise<Libc> | undefined;
 
-/** Koffi's, with the calls of `node:ffi`: that cannot watch descriptors for the event loop without koffi. */
-async function bind(calls: Calls): Promise<Libc> {
-  if (calls === 'koffi') return bindWithKoffi();
-  return bindWithNodeFfi(await libcOf('koffi'));
-}
-
-function libcOf(calls: Calls): Promise<Libc> {
-  const libc = bound.get(calls) ?? bind(calls);
-  bound.set(calls, libc);
-  return libc;
-}
-
-/**
- * @throws UdpError ERR_UDP_BACKEND if this system, machine or runtime lacks it, ERR_UDP_OPTION if it lacks only this way to
- *   call it; the message says why.
- */
-export async function loadLibc(calls: Calls = 'koffi'): Promise<Libc> {
+/** @throws UdpError ERR_UDP_BACKEND if this system, machine or runtime lacks it; the message says why. */
+export async function loadLibc(): Promise<Libc> {
   const { platform, arch } = process;
   if (platform !== 'linux' || !architectures.includes(arch)) {
     throw new UdpError(
@@ -99,9 +80,9 @@ export async function loadLibc(calls: Calls = 'koffi'): Promise<Libc> {
     );
   }
   try {
-    return await libcOf(calls);
+    bound ??= bindWithKoffi();
+    return await bound;
   } catch (cause) {
-    if (cause instanceof UdpError) throw cause;
     const why = cause instanceof Error ? cause.message.split('\n')[0] : String(cause);
     throw new UdpError('ERR_UDP_BACKEND', `koffi cannot be loaded: ${why}`, undefined, cause);
   }

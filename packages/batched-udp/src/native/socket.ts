@@ -1,7 +1,7 @@
 /** A socket that uses recvmmsg(2) and sendmmsg(2). */
 import { UdpError } from '../errors.ts';
 import { type Settings, target } from '../options.ts';
-import type { Calls, Endpoint, Peer, UdpSocket, UdpSocketCounters, Waiting } from '../socket.ts';
+import type { Endpoint, Peer, UdpSocket, UdpSocketCounters, Waiting } from '../socket.ts';
 import { type Descriptor, openDescriptor } from './descriptor.ts';
 import { drain } from './drain.ts';
 import { waitInKernel } from './kernel-wait.ts';
@@ -134,10 +134,6 @@ export class NativeUdpSocket implements UdpSocket {
           })
         : undefined;
     return inKernel ?? new LoopWait(this.#libc, fd, wanted, this.#serve);
-  }
-
-  get calls(): Calls {
-    return this.#libc.through;
   }
 
   get waitsIn(): Waiting {
