@@ -90,12 +90,13 @@ async function addCommands(program: Command, call: Call): Promise<void> {
   for (const { usage, description } of COMMANDS) {
     const command = added.get(nameOf(usage)) ?? new Command(usage);
     command.description(description);
-    if (command.options.some((option) => option.description === SETTINGS_FILE))
-      command.addHelpText('after', sourcesHelp(command));
     // Named by its usage, one that was not loaded looks like the others in the list, and nobody can call it.
     if (command.parent === null) program.addCommand(command);
   }
   for (const addLoaded of loadedCommands()) await addLoaded(program, call);
+  for (const command of program.commands.flatMap((each) => [each, ...each.commands]))
+    if (command.options.some((option) => option.description === SETTINGS_FILE))
+      command.addHelpText('after', sourcesHelp(command));
 }
 
 /** Before any command does something; what decides it is only loaded where there is a variable to look at. */
@@ -128,7 +129,10 @@ function complaint(error: unknown, program: Command, argv: readonly string[]): u
   const text = messageOf(error);
   const word = /^error: too many arguments for 'run'.*: (\S+)\.$/.exec(text)?.[1];
   if (word !== undefined) return unknownCommand(word, program);
-  const command = program.commands.map((each) => each.name()).find((name) => name === argv[0]);
+  const { operands } = program.parseOptions([...argv]);
+  const called = program.commands.find((each) => each.name() === operands[0]);
+  const nested = called?.commands.find((each) => each.name() === operands[1]);
+  const command = called && [called, nested].flatMap((each) => each?.name() ?? []).join(' ');
   if (command !== undefined && text.includes("missing required argument 'run'"))
     return usageError(error, `Name a run: \`bench ${command} latest\`. \`bench history\` lists them.`);
   const settings = `\`bench ${command ?? 'run'} --help\``;

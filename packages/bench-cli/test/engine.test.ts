@@ -2,6 +2,7 @@
 import { access, readdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { inLanes } from '../src/engine/lanes.ts';
 import { type TestWorld, testWorld } from './support/test-world.ts';
 
 const HASHES = join(import.meta.dirname, 'fixtures/hashes.ts');
@@ -11,6 +12,8 @@ beforeEach(async () => {
   world = await testWorld({ env: { HOME: '/home/somebody' } });
 });
 afterEach(() => world.remove());
+
+const LAB_HASHES = join(import.meta.dirname, 'fixtures/lab-hashes.ts');
 
 const hashes = (...argv: string[]) => world.bench('--experiment', HASHES, ...argv);
 
@@ -134,6 +137,82 @@ describe('Ctrl-C', () => {
     world.send('SIGINT');
     expect(await running).toBe(130);
     expect(await runFolders()).toEqual([]);
+  });
+});
+
+describe('lanes', () => {
+  it('take trials side by side, keep their order, and keep what has ended when the run is interrupted', async () => {
+    const running = hashes('hashes', '--trials', '2', '--lanes', '2', '--wait', 'md5#0');
+    await world.errContains('4/4  MD5, trial 2: time');
+    world.send('SIGINT');
+    expect(await running).toBe(130);
+    const { trials, status } = await record();
+    expect(status).toBe('interrupted');
+    expect(trials.map(({ key }: { key: string }) => key)).toEqual(['sha512#0', 'sha512#1', 'md5#1']);
+    expect(world.err()).toContain('3 trials saved');
+  });
+
+  it('are told by the plan', async () => {
+    expect(await hashes('hashes', '--dry-run', '--lanes', '3')).toBe(0);
+    expect(world.out()).toContain('6 trials, up to 3 side by side, about ');
+  });
+
+  it('hold what fits together, the first that does next', async () => {
+    const trial = (key: string, weight: number) => ({
+      key,
+      case: { key, subject: key, point: { weight }, expectedSeconds: 1 },
+      round: 0,
+      order: 0,
+    });
+    const log: string[] = [];
+    const planned = [trial('a', 3), trial('b', 4), trial('c', 2), trial('d', 9)];
+    const { signal } = new AbortController();
+    await inLanes(planned, {
+      lanes: 3,
+      fits: (cases) => cases.reduce((sum, { point }) => sum + Number(point.weight), 0) <= 5,
+      signal,
+      take: async ({ key }) => log.push(key),
+      onEnd: async ({ key }) => void log.push(`/${key}`),
+    });
+    expect(log.slice(0, 2)).toEqual(['a', 'c']);
+    expect(log.at(-1)).toBe('/d');
+    const failing = inLanes(planned, {
+      lanes: 3,
+      signal,
+      take: async ({ key }) => {
+        if (key === 'a') throw new Error('disk is full');
+        return key;
+      },
+      onEnd: async (_, key) => void log.push(`kept ${key}`),
+    });
+    await expect(failing).rejects.toThrow('disk is full');
+    expect(log.slice(-2)).toEqual(['kept b', 'kept c']);
+  });
+});
+
+describe('a command of several words', () => {
+  const lab = (...argv: string[]) => world.bench('--experiment', LAB_HASHES, 'lab', 'hashes', ...argv);
+
+  it('has its help, its settings from the environment, and the command that repeats it', async () => {
+    expect(await lab('--help')).toBe(0);
+    expect(world.out()).toContain('Usage: bench lab hashes');
+    expect(world.out()).toContain('DINODNS_BENCH_<NAME>');
+    Object.assign(world.env, { DINODNS_BENCH_TRIALS: '1' });
+    expect(await lab('--functions', 'sha1'), world.err()).toBe(0);
+    expect(await record()).toMatchObject({
+      experiment: 'lab-hashes',
+      command: 'pnpm bench lab hashes --trials 1 --functions sha1',
+    });
+  });
+
+  it('names itself in errors and where a run goes on', async () => {
+    expect(await lab('--nothing')).toBe(2);
+    expect(world.err()).toContain('`bench lab hashes --help`');
+    const running = lab('--wait', 'sha512#1', '--out', 'elsewhere');
+    await world.errContains('2/6');
+    world.send('SIGINT');
+    expect(await running).toBe(130);
+    expect(world.err()).toMatch(/pnpm bench lab hashes --resume \S+ --out elsewhere/);
   });
 });
 

@@ -9,7 +9,7 @@ import { engineKind } from './record.ts';
 import { recordsOf } from './records.ts';
 import type { Call, Experiment } from './registered.ts';
 import type { Prepared } from './run.ts';
-import { tableOf } from './settings.ts';
+import { commandName, tableOf } from './settings.ts';
 
 function hint(setting: Setting): string {
   const { default: value, description } = setting;
@@ -44,9 +44,16 @@ function addCommand<T extends SettingTable, D, C, V extends z.ZodType>(
   call: Call,
   prepared: Prepared<T, D, C, V>,
 ): void {
-  const { name, question, description, settings } = prepared.definition;
+  const { question, description, settings } = prepared.definition;
   const table = tableOf(settings);
-  addFlags(program.command(name), table)
+  const words = commandName(prepared.definition).split(' ');
+  const parent = words
+    .slice(0, -1)
+    .reduce(
+      (above, word) => above.commands.find((each) => each.name() === word) ?? above.command(word),
+      program,
+    );
+  addFlags(parent.command(words.at(-1) ?? ''), table)
     .description(description ?? question)
     .option('--config <file>', 'settings from a YAML file')
     .option('--resume <run>', 'continue an interrupted run: its id, or latest')

@@ -40,6 +40,10 @@ export interface ExperimentPlan<Decided> {
   readonly cases: readonly PlannedCase[];
   /** What deciding came to besides, for `open`: loaded servers, workloads. */
   readonly decided: Decided;
+  /** How many trials may be under way at once. Default: 1, since most figures suffer from neighbours. */
+  readonly lanes?: number;
+  /** Whether trials of these cases may be under way at once; one alone always may. Default: any. Pure. */
+  fits?(together: readonly PlannedCase[]): boolean;
 }
 
 /** A trial that the engine asks for. */
@@ -95,8 +99,10 @@ export interface ExperimentDefinition<
   Context,
   Evidence extends z.ZodType,
 > {
-  /** Of the command and in records: lower case. */
+  /** In records, and of the command unless that has another: one word in lower case. */
   readonly name: string;
+  /** The words of the command, where it is not the name: `capacity memory` for the name `capacity-memory`. */
+  readonly command?: string;
   /** The question that it answers. */
   readonly question: string;
   /** What the command measures, in a line of `bench --help`. Default: the question. */

@@ -22,6 +22,7 @@ import type { ExperimentDefinition, ExperimentPlan, Opened } from './experiment.
 import { casesOf, expectedSeconds, type MeasuredCase, planTrials } from './plan.ts';
 import { ENGINE_SCHEMA_VERSION, type EngineRecord, type EngineTrial } from './record.ts';
 import {
+  commandName,
   commandOf,
   decideSettings,
   ENGINE_SETTINGS,
@@ -79,7 +80,7 @@ async function decide<T extends SettingTable, D, C, V extends z.ZodType>(
   { definition, kind }: Prepared<T, D, C, V>,
   options: RunOptions,
 ): Promise<Decided<T, D, V>> {
-  const { name } = definition;
+  const name = commandName(definition);
   const table = tableOf(definition.settings);
   const { resume } = options;
   if (resume !== undefined) refuseOthers(options);
@@ -112,7 +113,13 @@ function planText({ plan, cases, engine, previous }: Decided<SettingTable, unkno
   const missing = trials.filter(({ key }) => previous?.trials.every((trial) => trial.key !== key) ?? true);
   const titleOf = new Map(plan.subjects.map(({ name, title }) => [name, title]));
   const lines = cases.map(({ key, subject, aa }) => `${key}  ${titleOf.get(subject)}${aa ? ', A/A' : ''}`);
-  const total = `${counted(cases.length, 'case')}, ${counted(missing.length, 'trial')}, about ${formatDuration(expectedSeconds(missing))}`;
+  const { lanes = 1 } = plan;
+  const total = [
+    counted(cases.length, 'case'),
+    counted(missing.length, 'trial'),
+    ...(lanes === 1 ? [] : [`up to ${lanes} side by side`]),
+    `about ${formatDuration(expectedSeconds(missing) / lanes)}`,
+  ].join(', ');
   return `${[...lines, total].join('\n')}\n`;
 }
 
@@ -138,7 +145,7 @@ export async function runExperiment<T extends SettingTable, D, C, V extends z.Zo
     });
     return await finish(world, prepared, run, record, options.json);
   } catch (error) {
-    throw saved === 0 ? error : explained(error, prepared.definition.name, run, saved);
+    throw saved === 0 ? error : explained(error, commandName(prepared.definition), run, saved);
   } finally {
     await unlock();
     // Without a single trial there is nothing to keep, report or resume.
@@ -196,7 +203,7 @@ async function measure<T extends SettingTable, D, C, V extends z.ZodType>(
     };
     const titles = new Map(plan.subjects.map(({ name, title }) => [name, title]));
     return await takeTrials({
-      ...{ world, display, signal, estimands, engine: run.engine, cases: run.cases, titles, save },
+      ...{ world, display, signal, estimands, engine: run.engine, plan, cases: run.cases, titles, save },
       record: () => record,
       trial: (planned, on) => definition.trial(opened.context, planned, on),
     });
@@ -208,7 +215,7 @@ async function measure<T extends SettingTable, D, C, V extends z.ZodType>(
 
 function startOf<T extends SettingTable, D, C, V extends z.ZodType>(
   world: World,
-  definition: Pick<ExperimentDefinition<T, D, C, V>, 'name' | 'settings'>,
+  definition: Pick<ExperimentDefinition<T, D, C, V>, 'name' | 'command' | 'settings'>,
   { previous, settings, plan, cases, engine, id }: Decided<T, D, V>,
   { environment, programs, provisioned, conditions, warnings }: Opened<C>,
   estimands: readonly Parameters<typeof facts>[0][],
@@ -225,7 +232,7 @@ function startOf<T extends SettingTable, D, C, V extends z.ZodType>(
     experiment: definition.name,
     id,
     ...runHead(argv, world.clock.now().toISOString()),
-    command: shellCommand(commandOf(definition.name, tableOf(definition.settings), settings)),
+    command: shellCommand(commandOf(commandName(definition), tableOf(definition.settings), settings)),
     environment,
     warnings: [...warnings],
     servers: programs.map((program) => program.name),

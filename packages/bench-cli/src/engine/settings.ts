@@ -85,7 +85,12 @@ export function settingsAgain<T extends SettingTable>(
   );
 }
 
+/** The words after `bench`. */
+export function commandName({ name, command = name }: { readonly name: string; readonly command?: string }) {
+  return command;
+}
+
 /** The command that makes the same run again. */
 export function commandOf(command: string, table: SettingTable, settings: Readonly<Record<string, unknown>>) {
-  return ['pnpm', 'bench', command, ...wordsFor(table, settings)];
+  return ['pnpm', 'bench', ...command.split(' '), ...wordsFor(table, settings)];
 }

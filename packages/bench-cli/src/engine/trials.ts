@@ -1,4 +1,4 @@
-/** The trials of a run, one after the other, each saved the moment it ends. */
+/** The trials of a run, by default one after the other, each saved the moment it ends. */
 
 import { failureOf } from '../measure/trial.ts';
 import type { Display } from '../progress/display.ts';
@@ -7,7 +7,8 @@ import { formatDuration } from '../text.ts';
 import type { World } from '../world.ts';
 import { summarizeCases, untilView } from './cases.ts';
 import { type Estimand, showFigure } from './estimand.ts';
-import type { PlannedTrial, TrialEvents } from './experiment.ts';
+import type { ExperimentPlan, PlannedTrial, TrialEvents } from './experiment.ts';
+import { inLanes } from './lanes.ts';
 import { expectedSeconds, type MeasuredCase, planTrials, type TrialPlan } from './plan.ts';
 import type { EngineRecord, EngineTrial } from './record.ts';
 import type { EngineSettings } from './settings.ts';
@@ -17,6 +18,7 @@ export interface TrialsRequest<Evidence, Settings> {
   readonly display: Display;
   readonly signal: AbortSignal;
   readonly engine: EngineSettings;
+  readonly plan: Pick<ExperimentPlan<unknown>, 'lanes' | 'fits'>;
   readonly cases: readonly MeasuredCase[];
   /** Of the subjects, by name. */
   readonly titles: ReadonlyMap<string, string>;
@@ -150,22 +152,47 @@ async function takeRounds<E, S>(
   { trials }: TrialPlan,
   save: (record: EngineRecord<E, S>) => Promise<void>,
 ): Promise<void> {
-  const { world, signal, record } = request;
+  const { world, display, estimands, plan, record, signal } = request;
   const missing = trials.filter(({ key }) => record().trials.every((trial) => trial.key !== key));
   const files = new Map<string, Readonly<Record<string, string>>>();
   const begin = world.clock.monotonicSeconds();
-  for (const [index, planned] of missing.entries()) {
-    signal.throwIfAborted();
-    const head = headOf(request, planned, trials.length);
-    const trial = await takeTrial(request, planned, eventsOf(request.display, head, files));
-    await save(withFiles({ ...record(), trials: [...record().trials, trial] }, files));
-    // What is expected, corrected by what the trials of this run have taken so far.
-    const factor = (world.clock.monotonicSeconds() - begin) / expectedSeconds(missing.slice(0, index + 1));
-    const left = expectedSeconds(missing.slice(index + 1)) * factor;
-    request.display.line(
-      `${head}: ${lineOf(request.estimands, trial)}${left > 0 ? `; about ${formatDuration(left)} left` : ''}`,
-    );
-  }
+  const expected = expectedSeconds(missing);
+  let done = 0;
+  const onLine = lineOfLanes(display);
+  await inLanes(missing, {
+    ...plan,
+    signal,
+    take(planned) {
+      const head = headOf(request, planned, trials.length);
+      return takeTrial(
+        request,
+        planned,
+        eventsOf((text) => onLine(head, text), files),
+      );
+    },
+    async onEnd(planned, trial) {
+      const head = headOf(request, planned, trials.length);
+      onLine(head, null);
+      const all = [...record().trials, trial].toSorted((a, b) => a.order - b.order);
+      await save(withFiles({ ...record(), trials: all }, files));
+      // What is expected, corrected by what the trials of this run have taken so far.
+      done += planned.case.expectedSeconds;
+      const left = ((expected - done) * (world.clock.monotonicSeconds() - begin)) / done;
+      display.line(
+        `${head}: ${lineOf(estimands, trial)}${left > 0 ? `; about ${formatDuration(left)} left` : ''}`,
+      );
+    },
+  });
+}
+
+/** What the trials under way are doing, on one line. */
+function lineOfLanes(display: Display): (head: string, text: string | null) => void {
+  const texts = new Map<string, string>();
+  return (head, text) => {
+    if (text === null) texts.delete(head);
+    else texts.set(head, text);
+    if (texts.size > 0) display.live(`  ${[...texts].map(([each, what]) => `${each}: ${what}`).join(' | ')}`);
+  };
 }
 
 /** `3/9  DinoDNS, tier 2, trial 1`: of the point, what is not the same in all cases. */
@@ -189,13 +216,12 @@ function headOf(
 }
 
 function eventsOf(
-  display: Display,
-  head: string,
+  show: (text: string) => void,
   files: Map<string, Readonly<Record<string, string>>>,
 ): TrialEvents {
   return {
-    phase: (text) => display.live(`  ${head}: ${text}`),
-    rate: (qps) => display.live(`  ${head}: ${Math.round(qps).toLocaleString('en')} queries/s answered`),
+    phase: show,
+    rate: (qps) => show(`${Math.round(qps).toLocaleString('en')} queries/s answered`),
     files(program, found) {
       if (!files.has(program)) files.set(program, found);
     },
