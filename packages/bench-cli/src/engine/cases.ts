@@ -1,6 +1,7 @@
 /** From trials to cases: summaries, and comparisons with the baseline. Pure: what the record has is enough. */
 import type { Delta, SummaryStatistic } from '../results/record.ts';
 import { decideFamily } from '../stats/comparisons.ts';
+import { mayBeSaid } from '../stats/decisive.ts';
 import type { TestOptions } from '../stats/sample-test.ts';
 import { type Pair, summarize, type UndecidedDelta } from '../stats/summarize.ts';
 import type { UntilView, Width } from '../stats/until.ts';
@@ -29,19 +30,17 @@ function pairsOf(name: string, trials: readonly Figures[], baseline: readonly Fi
   });
 }
 
-/**
- * Nothing is better or worse than a bounded figure. A bounded figure can still show that it is better, since without the
- * bound it would be better still, but not that it is worse.
- */
-function mayBeSaid(
+function mayBeClaimed(
   estimand: EstimandFacts,
   delta: UndecidedDelta,
   own: readonly Figures[],
   baseline: readonly Figures[],
 ): boolean {
-  if (boundsOf(estimand.name, baseline) > 0) return false;
   const isBetter = estimand.better === 'more' ? delta.relative > 0 : delta.relative < 0;
-  return isBetter || boundsOf(estimand.name, own) === 0;
+  return mayBeSaid(isBetter, {
+    own: boundsOf(estimand.name, own) > 0,
+    baseline: boundsOf(estimand.name, baseline) > 0,
+  });
 }
 
 interface Compared {
@@ -60,7 +59,7 @@ function deltasOf(estimand: EstimandFacts, compared: readonly Compared[], option
   }));
   return decideFamily(members, directionOf(estimand), options, (delta, index) => {
     const item = compared[index];
-    return item !== undefined && mayBeSaid(estimand, delta, item.own, item.reference);
+    return item !== undefined && mayBeClaimed(estimand, delta, item.own, item.reference);
   });
 }
 

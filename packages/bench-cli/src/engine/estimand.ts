@@ -1,35 +1,14 @@
-/** Figures of a trial that are compared: what they are, and how they are written. Pure. */
-import { z } from 'zod';
-import { formatBytes, formatCount, formatFixed, formatTime } from '../report/numbers.ts';
-import type { Verdict } from '../results/record.ts';
-import type { Direction } from '../stats/summarize.ts';
+/** Figures of a trial that are compared. */
+import type { EstimandFacts } from '../report/estimand.ts';
 
-/** How figures of a unit are written, and what better and worse ones are called in verdicts and in texts. */
-const UNITS = {
-  'queries/s': { show: formatCount, words: ['faster', 'slower'], noun: 'queries per second' },
-  seconds: { show: formatTime, words: ['faster', 'slower'], noun: '' },
-  bytes: { show: formatBytes, words: ['less', 'more'], noun: '' },
-  cores: { show: (value: number) => formatFixed(value, 3), words: ['less', 'more'], noun: 'CPUs' },
-  ratio: {
-    show: (value: number) => `${Number((value * 100).toPrecision(3))} %`,
-    words: ['less', 'more'],
-    noun: '',
-  },
-  count: { show: formatCount, words: ['less', 'more'], noun: '' },
-} as const;
-
-export const estimandSchema = z.object({
-  /** In figures and flags: `rate`. */
-  name: z.string(),
-  /** For people, in the middle of a sentence: `highest rate without loss`. */
-  title: z.string(),
-  unit: z.enum(Object.keys(UNITS) as (keyof typeof UNITS)[]),
-  better: z.enum(['more', 'less']),
-  /** By the ratio to the baseline's figure of the same round, or not at all. */
-  compared: z.enum(['ratio', 'no']),
-});
-/** As in the record. */
-export type EstimandFacts = z.output<typeof estimandSchema>;
+export {
+  directionOf,
+  type EstimandFacts,
+  estimandSchema,
+  nounOf,
+  showFigure,
+  verdictWord,
+} from '../report/estimand.ts';
 
 /** A figure that something other than the subject kept from being better: the load generator, a rate. */
 export interface Bound {
@@ -39,32 +18,4 @@ export interface Bound {
 export interface Estimand<Evidence> extends EstimandFacts {
   /** Base units; null where the trial has no such figure. */
   of(evidence: Evidence): number | Bound | null;
-}
-
-export function directionOf({ unit, better }: EstimandFacts): Direction {
-  const [good, bad] = UNITS[unit].words;
-  // More of an amount that should be high is better.
-  const isTurned = better === 'more' && good === 'less';
-  return {
-    goal: better === 'more' ? 'higher' : 'lower',
-    better: isTurned ? bad : good,
-    worse: isTurned ? good : bad,
-  };
-}
-
-/** `higher` for a faster rate; other verdicts as they are. */
-export function verdictWord(estimand: EstimandFacts, verdict: Verdict): string {
-  if (verdict === 'no difference shown') return verdict;
-  const { goal, better } = directionOf(estimand);
-  return (verdict === better) === (goal === 'higher') ? 'higher' : 'lower';
-}
-
-/** Without the unit's name where a table's title has it. */
-export function showFigure({ unit }: EstimandFacts, value: number): string {
-  return UNITS[unit].show(value);
-}
-
-/** What a table counts: `queries per second`; empty where each figure has its unit. */
-export function nounOf({ unit }: EstimandFacts): string {
-  return UNITS[unit].noun;
 }

@@ -44,6 +44,17 @@ export function isServersOwn(metric: ComparedMetric, limits: readonly (LimitedBy
   return limits.every((limit) => limit === null || !IS_BOUND[limit]);
 }
 
+/**
+ * The one rule of every output: nothing is better or worse than a bounded figure. A bounded figure can still be better, since
+ * without its bound it would be better still, but it is never worse.
+ */
+export function mayBeSaid(
+  isBetter: boolean,
+  isBounded: { readonly own: boolean; readonly baseline: boolean },
+): boolean {
+  return !isBounded.baseline && (isBetter || !isBounded.own);
+}
+
 function reasonOf(item: CaseRecord, baseline: CaseRecord | undefined): DecisiveReason {
   if (baseline === undefined) return 'server limited';
   if (item.limitedBy === 'rate' && baseline.limitedBy === 'rate') return 'rate held';
