@@ -30,6 +30,7 @@ const request = {
   unit: '001-coredns',
   server: coredns,
   image: 'i',
+  companionImage: 'c',
   zoneSet: zoneSetOf(2),
   mode: 'single',
   transport: 'udp',
@@ -65,6 +66,25 @@ describe('the objects of a server', () => {
     });
     expect(configMap.data?.Corefile).toContain('tls "/etc/bench/certificate.pem" "/etc/bench/key.pem"');
     expect(Object.keys(files)).toEqual(['Corefile']);
+  });
+
+  it('have what the server needs beside it in their pods, without a part in its limit', () => {
+    const server = findServer('coredns-cluster', DEFAULTS);
+    const { deployment, configMap } = serverObjects({ ...request, server });
+    const { containers = [], initContainers = [] } = deployment.spec?.template.spec ?? {};
+    expect(initContainers.map(({ name, image, restartPolicy }) => [name, image, restartPolicy])).toEqual([
+      ['api', 'c', 'Always'],
+      ['upstream', 'c', 'Always'],
+    ]);
+    expect(initContainers[0]?.command?.slice(-2)).toEqual(['--address', '127.0.0.1']);
+    expect(initContainers[0]?.args).toEqual(['--port', '8101']);
+    expect(initContainers[0]?.resources).toBeUndefined();
+    expect(configMap.data?.Corefile).toContain('endpoint http://127.0.0.1:8101');
+    expect(configMap.data?.Corefile).toContain('forward . 127.0.0.1:8102');
+    expect(containers.map(({ readinessProbe }) => readinessProbe?.httpGet?.port)).toEqual([8181]);
+    const plain = serverObjects(request).deployment.spec?.template.spec;
+    expect(plain?.initContainers).toBeUndefined();
+    expect(plain?.containers[0]?.readinessProbe).toBeUndefined();
   });
 
   it('ask for the tier as limit and, unless told otherwise, as request', () => {

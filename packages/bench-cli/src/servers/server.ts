@@ -59,10 +59,12 @@ export interface InstanceRequest {
  * `"ready": true` and its `port`.
  */
 export interface Companion {
-  /** Unique for the server. */
+  /** Unique for the server; a DNS label. */
   readonly name: string;
   readonly script: string;
   readonly arguments: readonly string[];
+  /** Its command in the image of k8s/images/load, which `--port N` follows. Absent for one that runs on this machine only. */
+  readonly inPod?: readonly string[];
 }
 
 /** How bench knows that an instance answers. Both are bounded in time, and end early if the instance exits. */
@@ -71,9 +73,13 @@ export type Readiness =
   | { readonly kind: 'stdout-json' }
   /**
    * A query for the first name of the workload is answered. Until then it may answer with an error for this many seconds
-   * more than other servers, which load nothing but zones. Default: 0.
+   * more than other servers, which load nothing but zones. Default: 0. In a pod, `http` says whether it has loaded everything.
    */
-  | { readonly kind: 'answer'; readonly loadSeconds?: number }
+  | {
+      readonly kind: 'answer';
+      readonly loadSeconds?: number;
+      readonly http?: { readonly port: number; readonly path: string };
+    }
   /** A line of its output, on either stream, contains this text. */
   | { readonly kind: 'line'; readonly text: string };
 
@@ -163,7 +169,7 @@ export interface ServerDefinition {
    * candidate that exists (CoreDNS's `autopath`). Default: it does not.
    */
   readonly completesSearch?: readonly string[];
-  /** What must run beside each instance, on the same address of one machine. Default: nothing. */
+  /** What must run beside each instance, on the same address of one machine or in the same pod. Default: nothing. */
   companions?(address: string): readonly Companion[];
   /** Described by the user: it is started and asked once before the first trial, so that a mistake shows at once. */
   readonly triedFirst?: true;

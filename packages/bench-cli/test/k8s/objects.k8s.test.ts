@@ -64,6 +64,7 @@ describe.each(findServers(serverNames(), DEFAULTS).filter(({ image }) => image !
           unit: `1-${server.name}`,
           server,
           image: 'registry.example/x:1',
+          companionImage: 'registry.example/load:1',
           zoneSet: zoneSetOf(100),
           mode,
           transport: 'udp',

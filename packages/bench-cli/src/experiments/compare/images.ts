@@ -29,7 +29,14 @@ export function imagesCommand(
     purpose: image === images.checker ? 'server and answer check' : 'server',
     origin,
   }));
-  const all = [...servers, { image: images.loader, purpose: 'loader', origin: LOADER_ORIGINS[loader] }];
+  const beside = loaded.some(({ companions }) => companions !== undefined)
+    ? [{ image: images.companions, purpose: 'beside the server', origin: LOADER_ORIGINS.builtin }]
+    : [];
+  const all = [
+    ...servers,
+    ...beside.filter(({ image }) => image !== images.loader),
+    { image: images.loader, purpose: 'loader', origin: LOADER_ORIGINS[loader] },
+  ];
   const rows = all.map(({ image, purpose, origin }) => ({
     image,
     purpose,

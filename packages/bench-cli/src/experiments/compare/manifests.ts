@@ -171,6 +171,7 @@ function caseManifests(request: ManifestRequest, shared: Shared, planned: Planne
     unit: unitOf(planned),
     server,
     image: shared.images.of(server),
+    companionImage: shared.images.companions,
     zoneSet: request.zoneSet,
     mode: planned.mode,
     transport: planned.transport,

@@ -1,6 +1,7 @@
 /**
  * CoreDNS as clusters run it: the stock Corefile of Kubernetes. Its `kubernetes` plugin reads an API server of ours, and
- * it forwards other names to an upstream of ours with a programmed delay; both run beside it, outside its CPU limit.
+ * it forwards other names to an upstream of ours with a programmed delay; both run beside it, outside its CPU limit, in a
+ * cluster as containers of its pod.
  */
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -40,8 +41,8 @@ function clusterProgram(): string {
   return entry.replace(/index\.(ts|js)$/, 'cli.$1');
 }
 
-/** Ends with bench, also if bench is killed. */
-const ENDS_WITH_BENCH = '--with-parent';
+/** The same in the image of the load generator. */
+const IMAGE_SCRIPT = '/app/packages/cluster-objects/src/cli.ts';
 
 function clusterFlags(spec: ClusterSpec): string[] {
   const { namespaces, services, pods, endpoints, headless, dualStack, seed, domain } = spec;
@@ -56,11 +57,17 @@ export function companionsOf({
 }: Surroundings) {
   return (address: string): readonly Companion[] => {
     const script = clusterProgram();
-    const listen = ['--address', address, ENDS_WITH_BENCH];
-    const delay = ['--delay', String(upstreamDelaySeconds * 1000)];
+    const listen = ['--address', address];
+    const companion = (name: string, ...given: string[]): Companion => ({
+      name,
+      script,
+      // Ends with bench, also if bench is killed.
+      arguments: [...given, ...listen, '--with-parent'],
+      inPod: ['node', IMAGE_SCRIPT, ...given, ...listen],
+    });
     return [
-      { name: API_SERVER, script, arguments: ['api', ...clusterFlags(spec), ...listen] },
-      { name: UPSTREAM, script, arguments: ['upstream', ...delay, ...listen] },
+      companion(API_SERVER, 'api', ...clusterFlags(spec)),
+      companion(UPSTREAM, 'upstream', '--delay', String(upstreamDelaySeconds * 1000)),
     ];
   };
 }
@@ -69,10 +76,15 @@ function hostPort(address: string, port: number): string {
   return `${address.includes(':') ? `[${address}]` : address}:${port}`;
 }
 
+/** In a pod it listens on any address, and what runs beside it on the loopback interface. */
+const ANY_ADDRESS = '0.0.0.0';
+const LOOPBACK = '127.0.0.1';
+const POD_READY_PORT = 8181;
+
 function companionAt({ companionPorts = {}, address }: InstanceRequest, name: string): string {
   const port = companionPorts[name];
   if (port === undefined) throw new Error(`coredns-cluster was planned without its companion "${name}"`);
-  return hostPort(address, port);
+  return hostPort(address === ANY_ADDRESS ? LOOPBACK : address, port);
 }
 
 /** Five seconds after its start it answers SERVFAIL for what it has not read; a busy machine takes longer for all pods. */
@@ -94,13 +106,12 @@ export function definitionOf(
   return {
     ...base,
     ...(autopath === undefined ? {} : { completesSearch: search }),
-    // Its names and the machinery around it exist on one machine.
-    image: null,
     answersNamesOf: 'generated-cluster',
     companions: companionsOf(surroundings),
     plan(request) {
       const { address, port, directory, program } = request;
-      const { readyPort = 0, metricsPort = 0 } = surroundings;
+      const isPod = address === ANY_ADDRESS;
+      const { readyPort = isPod ? POD_READY_PORT : 0, metricsPort = 0 } = surroundings;
       const searchFile = join(directory, 'resolv.conf');
       const text = renderCorefile({
         ...corefile,
@@ -121,7 +132,11 @@ export function definitionOf(
         files,
         command: [...program, '-conf', join(directory, 'Corefile')],
         env: {},
-        readiness: { kind: 'answer', loadSeconds: READ_SECONDS },
+        readiness: {
+          kind: 'answer',
+          loadSeconds: READ_SECONDS,
+          ...(isPod ? { http: { port: readyPort, path: '/ready' } } : {}),
+        },
         workers: null,
       };
     },

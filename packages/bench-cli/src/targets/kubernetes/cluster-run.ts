@@ -9,6 +9,8 @@ export interface Images {
   readonly loader: string;
   /** Any image with Node.js. */
   readonly checker: string;
+  /** Of what a server needs beside it. */
+  readonly companions: string;
   /** @throws BenchError `E_CONFIG` for a server without an image. */
   of(server: Server): string;
 }

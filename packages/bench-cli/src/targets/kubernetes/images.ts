@@ -30,9 +30,12 @@ export function checkerImage(settings: KubernetesSettings): string {
 
 /** Images come from the server kinds or from k8s/images. */
 export function imagesOf(settings: KubernetesSettings, loader: LoaderKind): Images {
+  const ownImage = (kind: LoaderKind) => `dinodns-bench/${LOADER_IMAGES[kind]}:${BENCH_VERSION}`;
+  const loaderImage = settings.loaderImage ?? ownImage(loader);
   return {
-    loader: settings.loaderImage ?? `dinodns-bench/${LOADER_IMAGES[loader]}:${BENCH_VERSION}`,
+    loader: loaderImage,
     checker: checkerImage(settings),
+    companions: loader === 'builtin' ? loaderImage : ownImage('builtin'),
     of: (server) => {
       const { image, version, isVersionNamed: isNamed } = server;
       if (image === null) throw noImage(server);

@@ -80,6 +80,7 @@ export async function deployServer(
     unit,
     server,
     image: images.of(server),
+    companionImage: images.companions,
     zoneSet,
     mode,
     transport,

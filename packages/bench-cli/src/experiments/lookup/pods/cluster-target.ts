@@ -239,7 +239,7 @@ export async function inCluster<T>(
     world,
     runId,
     settings: { ...kubernetes, observe: 'none' },
-    images: { loader: image, checker: image, of: () => image },
+    images: { loader: image, checker: image, companions: image, of: () => image },
     loadSeconds: options.trialSeconds,
     serverCores: 0,
     loaders: 1,

@@ -1,7 +1,7 @@
 /** The objects of one deployed server: its files, its instances, and the Service over them. Pure. */
 
 import type { ZoneSet } from '@dinodns-bench/zones';
-import type { V1ConfigMap, V1Deployment, V1Service } from '@kubernetes/client-node';
+import type { V1ConfigMap, V1Deployment, V1PodTemplateSpec, V1Service } from '@kubernetes/client-node';
 import type { Certificates } from '../../../certificates/certificates.ts';
 import type { KubernetesSettings } from '../../../config/kubernetes-settings.ts';
 import { BenchError } from '../../../errors.ts';
@@ -28,6 +28,8 @@ export interface ServerRequest {
   readonly unit: string;
   readonly server: Server;
   readonly image: string;
+  /** Of what the server needs beside it. */
+  readonly companionImage: string;
   readonly zoneSet: ZoneSet;
   readonly mode: Mode;
   readonly transport: Transport;
@@ -50,10 +52,22 @@ export interface ServerObjects {
   readonly labels: Readonly<Record<string, string>>;
 }
 
+/** Ports of the companions of a pod, in their order. */
+const FIRST_COMPANION_PORT = 8101;
+const LOOPBACK = '127.0.0.1';
+
+function companionsOf({ server }: ServerRequest) {
+  return (server.companions?.(LOOPBACK) ?? []).flatMap(({ name, inPod }, index) =>
+    inPod === undefined ? [] : [{ name, inPod, port: FIRST_COMPANION_PORT + index }],
+  );
+}
+
 function planOf(request: ServerRequest): InstancePlan {
   const { server, zoneSet, mode, transport, allowances, settings, nodeCpus } = request;
   const [cpus = 1] = allowances;
+  const ports = companionsOf(request).map(({ name, port }) => [name, port] as const);
   return server.plan({
+    ...(ports.length === 0 ? {} : { companionPorts: Object.fromEntries(ports) }),
     zoneSet,
     address: '0.0.0.0',
     port: POD_PORT,
@@ -72,6 +86,34 @@ function planOf(request: ServerRequest): InstancePlan {
 /** A DNS label: lower case, at most 63 characters, begins with a letter as Services require. */
 export function objectName(unit: string): string {
   return `s-${unit.toLowerCase().replaceAll(/[^a-z0-9-]/g, '-')}`.slice(0, 50).replace(/-+$/, '');
+}
+
+/** The pod with the companions as sidecars (Kubernetes 1.29), which start before the server and have no part in its CPU limit. */
+function withCompanions(template: V1PodTemplateSpec, request: ServerRequest, plan: InstancePlan) {
+  const companions = companionsOf(request);
+  const [main] = template.spec?.containers ?? [];
+  if (template.spec === undefined || main === undefined || companions.length === 0) return template;
+  const { args: _args, ports: _ports, resources: _resources, env: _env, ...common } = main;
+  const http = plan.readiness.kind === 'answer' ? plan.readiness.http : undefined;
+  const server = {
+    ...main,
+    ...(http === undefined ? {} : { readinessProbe: { httpGet: { ...http }, periodSeconds: 1 } }),
+  };
+  return {
+    ...template,
+    spec: {
+      ...template.spec,
+      initContainers: companions.map(({ name, inPod, port }) => ({
+        ...common,
+        name,
+        image: request.companionImage,
+        command: [...inPod],
+        args: ['--port', String(port)],
+        restartPolicy: 'Always',
+      })),
+      containers: [server],
+    },
+  };
 }
 
 /** @throws BenchError `E_CONFIG` for a server that has no image, or files too large for a ConfigMap. */
@@ -124,7 +166,7 @@ export function serverObjects(request: ServerRequest): ServerObjects {
         strategy: { type: 'Recreate' },
         revisionHistoryLimit: 0,
         selector: { matchLabels: selector },
-        template,
+        template: withCompanions(template, request, plan),
       },
     },
     service: {
