@@ -39,6 +39,11 @@ export function addFlags(command: Command, table: SettingTable): Command {
   return command;
 }
 
+/** Before `--config` named a file everywhere, it named configurations of CoreDNS in some commands. */
+function isConfigurationList({ configurations }: SettingTable, value: string | undefined): boolean {
+  return /^[a-z,-]+$/.test(value ?? '') && configurations?.schema.safeParse(value).success === true;
+}
+
 function addCommand<T extends SettingTable, D, C, V extends z.ZodType>(
   program: Command,
   call: Call,
@@ -63,9 +68,13 @@ function addCommand<T extends SettingTable, D, C, V extends z.ZodType>(
     .action(async (values: Record<string, unknown>) => {
       const text = (key: string) => (values[key] === undefined ? undefined : String(values[key]));
       const { runExperiment } = await import('./run.ts');
+      const flags = givenFlags(table, values);
+      const file = text('config');
+      const isOld = isConfigurationList(table, file);
+      if (isOld) call.world.stderr.write(`Note: --config ${file} is now --configurations ${file}.\n`);
       call.status = await runExperiment(call.world, prepared, {
-        flags: givenFlags(table, values),
-        file: text('config'),
+        flags: isOld ? { configurations: file, ...flags } : flags,
+        file: isOld ? undefined : file,
         resume: text('resume'),
         dryRun: values.dryRun === true,
         json: values.json === true,
