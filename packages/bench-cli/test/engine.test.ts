@@ -52,6 +52,17 @@ describe('a run', () => {
     expect(world.err()).toMatch(/6\/6 {2}MD5, trial 3: time to hash \d/);
   });
 
+  it('is kept where the environment says, and found there again', async () => {
+    Object.assign(world.env, { DINODNS_BENCH_OUT: 'elsewhere' });
+    expect(await hashes('hashes', '--trials', '1', '--format', 'markdown'), world.err()).toBe(0);
+    expect(world.out()).toContain('## Against MD5');
+    expect(await hashes('hashes', '--resume', 'latest'), world.err()).toBe(0);
+    expect(await readdir(join(world.directory, 'elsewhere'))).toContainEqual(
+      expect.stringMatching(/^\d{8}-/),
+    );
+    expect(await runFolders()).toEqual([]);
+  });
+
   it('is planned, and nothing else, with --dry-run', async () => {
     expect(await hashes('hashes', '--dry-run', '--aa')).toBe(0);
     expect(world.out()).toBe('md5  MD5\nsha512  SHA512\nmd5(aa)  MD5, A/A\n3 cases, 9 trials, about 0 s\n');
@@ -76,6 +87,8 @@ describe('a run', () => {
     [['--functions', 'md5,md5'], '--functions: md5,md5 names something twice'],
     [['--max-time', '10'], '--max-time: has no effect without --until'],
     [['--config', 'none.yaml'], 'none.yaml: does not exist'],
+    [['--nodes', 'a'], '--nodes: has no effect without --target kubernetes; add that, or omit it'],
+    [['--format', 'xml'], '--format: "xml" must be one of '],
   ])('refuses %j with one message and its fix', async (flags, message) => {
     expect(await hashes('hashes', ...flags)).toBe(2);
     expect(world.err()).toContain(message);
@@ -213,6 +226,32 @@ describe('a command of several words', () => {
     world.send('SIGINT');
     expect(await running).toBe(130);
     expect(world.err()).toMatch(/pnpm bench lab hashes --resume \S+ --out elsewhere/);
+  });
+});
+
+describe('what the trials share', () => {
+  it('ends the run when it is lost; what was measured is kept as interrupted', async () => {
+    expect(await hashes('hashes', '--trials', '2', '--lost', 'sha512#0')).toBe(3);
+    const { status, trials } = await record();
+    expect(status).toBe('interrupted');
+    expect(trials.map(({ key }: { key: string }) => key)).toEqual(['md5#0']);
+    expect(world.err()).toContain('the Lease is gone; 1 trial saved in');
+  });
+
+  it('is closed whole if a step fails, and no error hides another', async () => {
+    const flags = ['--trials', '2', '--lost', 'sha512#0', '--closing', 'a door,a tap'];
+    expect(await hashes('hashes', ...flags)).toBe(3);
+    expect(world.err()).toContain('the Lease is gone; a tap is stuck; a door is stuck; 1 trial saved');
+    expect(world.err()).toContain('Wait. Free a tap. Free a door.');
+    expect(await readdir(await onlyFolder())).toContain('closed');
+  });
+
+  it('that cannot be closed after the last trial costs no report', async () => {
+    expect(await hashes('hashes', '--trials', '1', '--closing', 'a door')).toBe(7);
+    expect((await record()).status).toBe('complete');
+    expect(world.out()).toContain('MD5');
+    expect(await readdir(await onlyFolder())).toEqual(expect.arrayContaining(['closed', 'report.md']));
+    expect(world.err()).toContain('a door is stuck');
   });
 });
 

@@ -82,7 +82,9 @@ export function idleReason(
 ): string | null {
   const isOfCluster = name !== 'target' && Object.hasOwn(KUBERNETES_SETTINGS, name);
   if (isOfCluster && settings.target === 'local') return '--target kubernetes';
-  const needs = table[name]?.needs;
+  const { needs, targets } = table[name] ?? {};
+  const { target: chosen = 'local' } = settings;
+  if (targets?.every((target) => target !== chosen)) return `--target ${targets[0]}`;
   return needs === undefined || needs.met(settings) ? null : needs.give;
 }
 

@@ -29,6 +29,8 @@ export interface Setting {
   readonly rare?: true;
   /** Without effect unless this holds; `give` is what makes it hold: `--duet`. */
   readonly needs?: { readonly give: string; met(settings: Readonly<Record<string, unknown>>): boolean };
+  /** Has an effect with these values of `--target` only: elsewhere its flag is refused, and its help says so. */
+  readonly targets?: readonly ('local' | 'kubernetes')[];
   /** Whether the command that repeats a run names it: unless it is the default, always, or never. */
   readonly inCommand?: 'always' | 'never';
 }

@@ -5,12 +5,10 @@
 import { z } from 'zod';
 import { KUBERNETES_SETTINGS } from './kubernetes-settings.ts';
 import { LOAD_SETTINGS } from './load-settings.ts';
-import { defaultsOf, type Setting, type SettingsOf, type SettingTable } from './setting.ts';
+import { defaultsOf, type SettingsOf, type SettingTable } from './setting.ts';
 import { SERVER_SETTINGS, TRIAL_SETTINGS } from './trial-settings.ts';
 import { booleanFromText, choice, numberFromText, text } from './value-schemas.ts';
 import { WORKLOAD_SETTINGS } from './workload-settings.ts';
-
-const LOCAL: Setting['needs'] = { give: '--target local', met: ({ target = 'local' }) => target === 'local' };
 
 /** Of the servers, too: this machine and the versions. */
 const PLACE_SETTINGS = {
@@ -20,7 +18,7 @@ const PLACE_SETTINGS = {
     description: 'on one machine, servers listen on 127.0.0.1 (4) or ::1 (6)',
     schema: z.preprocess(numberFromText, z.literal([4, 6], 'must be 4 or 6')),
     default: 4,
-    needs: LOCAL,
+    targets: ['local'],
   },
   allowRemote: {
     flag: '--allow-remote',
@@ -35,7 +33,7 @@ const PLACE_SETTINGS = {
     description: 'CPU limits by quota, or pin to CPUs',
     schema: choice(['quota', 'pin']),
     default: 'quota',
-    needs: LOCAL,
+    targets: ['local'],
   },
   corednsVersion: {
     flag: '--coredns-version <version>',

@@ -2,7 +2,9 @@
 import type { Command } from 'commander';
 import type { z } from 'zod';
 import { flagName, type Setting, type SettingTable, shownValue } from '../config/setting.ts';
+import { BenchError } from '../errors.ts';
 import { documentFormats } from '../report/document/index.ts';
+import { isBundle } from '../report/renderer.ts';
 import { documentOf, headlineOf } from './document.ts';
 import type { ExperimentDefinition } from './experiment.ts';
 import { engineKind } from './record.ts';
@@ -11,10 +13,12 @@ import type { Call, Experiment } from './registered.ts';
 import type { Prepared } from './run.ts';
 import { commandName, tableOf } from './settings.ts';
 
-function hint(setting: Setting): string {
-  const { default: value, description } = setting;
+/** Its description, with its default, and with the only target for which it is if that is a cluster. */
+function helpOf(setting: Setting): string {
+  const { default: value, description, targets = [] } = setting;
   const isShown = value !== undefined && typeof value !== 'boolean' && !description.includes('default:');
-  return isShown ? ` (default: ${shownValue(setting, value)})` : '';
+  const place = targets.length === 1 && targets[0] === 'kubernetes' ? 'on a cluster: ' : '';
+  return `${place}${description}${isShown ? ` (default: ${shownValue(setting, value)})` : ''}`;
 }
 
 /** The settings that were given on the command line, under their names; commander's own defaults are unused. */
@@ -34,14 +38,23 @@ export function givenFlags(
 
 /** Adds a flag for each setting. */
 export function addFlags(command: Command, table: SettingTable): Command {
-  for (const setting of Object.values(table))
-    command.option(setting.flag, setting.description + hint(setting));
+  for (const setting of Object.values(table)) command.option(setting.flag, helpOf(setting));
   return command;
 }
 
 /** Before `--config` named a file everywhere, it named configurations of CoreDNS in some commands. */
 function isConfigurationList({ configurations }: SettingTable, value: string | undefined): boolean {
   return /^[a-z,-]+$/.test(value ?? '') && configurations?.schema.safeParse(value).success === true;
+}
+
+const DEFAULT_FORMAT = 'terminal';
+
+/** @throws BenchError `E_USAGE` for what is not among the formats that can be printed */
+function demandFormat(format: string, printed: readonly string[]): void {
+  if (printed.includes(format)) return;
+  throw new BenchError('E_USAGE', `--format: "${format}" must be one of ${printed.join(', ')}`, {
+    fix: 'Give one of these. `bench report RUN --format …` makes every other format of a run.',
+  });
 }
 
 function addCommand<T extends SettingTable, D, C, V extends z.ZodType>(
@@ -51,6 +64,7 @@ function addCommand<T extends SettingTable, D, C, V extends z.ZodType>(
 ): void {
   const { question, description, settings } = prepared.definition;
   const table = tableOf(settings);
+  const printed = prepared.formats.filter((format) => !isBundle(format)).map((format) => format.name);
   const words = commandName(prepared.definition).split(' ');
   const parent = words
     .slice(0, -1)
@@ -63,21 +77,24 @@ function addCommand<T extends SettingTable, D, C, V extends z.ZodType>(
     .option('--config <file>', 'settings from a YAML file')
     .option('--resume <run>', 'continue an interrupted run: its id, or latest')
     .option('--dry-run', 'print the plan and how long it will take, then exit')
-    .option('--json', 'print the record instead of the tables')
+    .option('--format <name>', `what is printed: ${printed.join(', ')} (default: ${DEFAULT_FORMAT})`)
+    .option('--json', 'print the record, as --format json does')
     .addHelpText('after', call.exitStatusHelp)
     .action(async (values: Record<string, unknown>) => {
       const text = (key: string) => (values[key] === undefined ? undefined : String(values[key]));
-      const { runExperiment } = await import('./run.ts');
+      const format = values.json === true ? 'json' : (text('format') ?? DEFAULT_FORMAT);
+      demandFormat(format, printed);
+      const { invokeExperiment } = await import('./run.ts');
       const flags = givenFlags(table, values);
       const file = text('config');
       const isOld = isConfigurationList(table, file);
       if (isOld) call.world.stderr.write(`Note: --config ${file} is now --configurations ${file}.\n`);
-      call.status = await runExperiment(call.world, prepared, {
+      call.status = await invokeExperiment(call.world, prepared, {
         flags: isOld ? { configurations: file, ...flags } : flags,
         file: isOld ? undefined : file,
         resume: text('resume'),
         dryRun: values.dryRun === true,
-        json: values.json === true,
+        format,
         argv: call.argv,
       });
     });
@@ -91,9 +108,12 @@ export function defineExperiment<T extends SettingTable, D, C, V extends z.ZodTy
     definition.name,
     definition.evidence,
   );
-  const formats = documentFormats<z.output<typeof kind.schema>>((record) =>
-    documentOf(record, definition.document(record)),
-  );
+  const formats = [
+    ...documentFormats<z.output<typeof kind.schema>>((record) =>
+      documentOf(record, definition.document(record)),
+    ),
+    ...(definition.formats ?? []),
+  ];
   const prepared: Prepared<T, D, C, V> = { definition, kind, formats };
   return {
     name: definition.name,

@@ -5,11 +5,13 @@
 import type { z } from 'zod';
 import type { SettingsOf, SettingTable } from '../config/setting.ts';
 import type { Display } from '../progress/display.ts';
+import type { Format } from '../report/renderer.ts';
 import type { Environment, ProvisionedTool, ServerRecord } from '../results/record.ts';
 import type { World } from '../world.ts';
 import type { DocumentParts } from './document.ts';
 import type { Estimand } from './estimand.ts';
 import type { EngineRecord } from './record.ts';
+import type { GivenSettings } from './settings.ts';
 
 /** One combination of what is varied besides the subject, by name: `{ tier: 1, mode: 'single' }`. */
 export type Point = Readonly<Record<string, string | number>>;
@@ -30,6 +32,16 @@ export interface PlannedCase {
   readonly point: Point;
   /** How long a trial of it takes, preparation included; only for showing the time left. */
   readonly expectedSeconds: number;
+}
+
+/** How the command was called. */
+export interface RunOptions extends GivenSettings {
+  /** `--resume`: a run's id, or latest. */
+  readonly resume: string | undefined;
+  readonly dryRun: boolean;
+  /** The text report that is printed at the end: `terminal`. */
+  readonly format: string;
+  readonly argv: readonly string[];
 }
 
 /** What is to be measured, from the settings. */
@@ -91,6 +103,16 @@ export interface Opened<Context> extends AsyncDisposable {
   /** What may explain a difference between two runs, by name: load generator, CPU limits. */
   readonly conditions: Readonly<Record<string, string>>;
   readonly warnings: readonly string[];
+  /** Aborted when the trials have lost what they share, such as the Lease of a cluster: the run ends with its reason. */
+  readonly lost?: AbortSignal;
+}
+
+/** An invocation of the command, before anything is decided. */
+export interface Invocation<Record> {
+  readonly world: World;
+  readonly options: RunOptions;
+  /** A run with these settings instead, which prints nothing. It rejects as a run does. */
+  run(given: GivenSettings): Promise<Record>;
 }
 
 export interface ExperimentDefinition<
@@ -123,4 +145,10 @@ export interface ExperimentDefinition<
   estimands(settings: SettingsOf<Table>): readonly Estimand<z.output<Evidence>>[];
   /** What only this experiment can say of a record. Pure. */
   document(record: EngineRecord<z.output<Evidence>, SettingsOf<Table>>): DocumentParts;
+  /** Besides those of every document. Default: none. */
+  readonly formats?: readonly Format<EngineRecord<z.output<Evidence>, SettingsOf<Table>>>[];
+  /** Takes an invocation over that is several runs, such as a file of tests, and resolves with the exit status; null for one run. */
+  invoke?(
+    invocation: Invocation<EngineRecord<z.output<Evidence>, SettingsOf<Table>>>,
+  ): Promise<number | null>;
 }

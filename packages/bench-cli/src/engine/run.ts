@@ -6,7 +6,7 @@ import { BenchError } from '../errors.ts';
 import { updateHistory } from '../history/history.ts';
 import { listenForInterruption } from '../interruption.ts';
 import { resumeWarnings } from '../measure/warnings.ts';
-import { createDisplay } from '../progress/display.ts';
+import { createDisplay, type Display } from '../progress/display.ts';
 import type { Format } from '../report/renderer.ts';
 import { filesOf, findRenderer } from '../report/renderer.ts';
 import { withPortablePaths } from '../results/portable-paths.ts';
@@ -17,8 +17,9 @@ import { createStore, type RunStore } from '../results/store.ts';
 import { counted, formatDuration, shellCommand, shellQuote } from '../text.ts';
 import type { World } from '../world.ts';
 import { summarizeCases } from './cases.ts';
+import { close, joined } from './close.ts';
 import { statusOf } from './document.ts';
-import type { ExperimentDefinition, ExperimentPlan, Opened } from './experiment.ts';
+import type { ExperimentDefinition, ExperimentPlan, Opened, RunOptions } from './experiment.ts';
 import { casesOf, expectedSeconds, type MeasuredCase, planTrials } from './plan.ts';
 import { ENGINE_SCHEMA_VERSION, type EngineRecord, type EngineTrial } from './record.ts';
 import {
@@ -34,20 +35,13 @@ import {
 import { takeTrials } from './trials.ts';
 import { renderOptions, routineFormats, writeFiles } from './write-reports.ts';
 
-/** How the command was called. */
-export interface RunOptions extends GivenSettings {
-  /** `--resume`: a run's id, or latest. */
-  readonly resume: string | undefined;
-  readonly dryRun: boolean;
-  readonly json: boolean;
-  readonly argv: readonly string[];
-}
+type Made<T extends SettingTable, V extends z.ZodType> = EngineRecord<z.output<V>, SettingsOf<T>>;
 
 /** A definition with what is made of it once. */
 export interface Prepared<T extends SettingTable, D, C, V extends z.ZodType> {
   readonly definition: ExperimentDefinition<T, D, C, V>;
-  readonly kind: RecordKind<EngineRecord<z.output<V>, SettingsOf<T>>>;
-  readonly formats: readonly Format<EngineRecord<z.output<V>, SettingsOf<T>>>[];
+  readonly kind: RecordKind<Made<T, V>>;
+  readonly formats: readonly Format<Made<T, V>>[];
 }
 
 /** A run that is decided: nothing has been provisioned, started or written. */
@@ -60,7 +54,7 @@ interface Decided<T extends SettingTable, D, V extends z.ZodType> {
   readonly id: string;
   readonly directory: string;
   /** The record to resume. */
-  readonly previous: EngineRecord<z.output<V>, SettingsOf<T>> | undefined;
+  readonly previous: Made<T, V> | undefined;
 }
 
 /** Where runs are kept: the only setting besides `--resume`, since it says where the run is. */
@@ -124,26 +118,59 @@ function planText({ plan, cases, engine, previous }: Decided<SettingTable, unkno
 }
 
 /** Resolves with the exit status; rejects with a BenchError if the run as a whole fails. */
-export async function runExperiment<T extends SettingTable, D, C, V extends z.ZodType>(
+export async function invokeExperiment<T extends SettingTable, D, C, V extends z.ZodType>(
   world: World,
   prepared: Prepared<T, D, C, V>,
   options: RunOptions,
 ): Promise<number> {
+  const { definition, formats } = prepared;
+  const taken = await definition.invoke?.({
+    world,
+    options,
+    run: async (given) =>
+      runDecided(world, prepared, await decide(world, prepared, { ...options, ...given }), options),
+  });
+  if (taken != null) return taken;
   const run = await decide(world, prepared, options);
   if (options.dryRun) {
     world.stdout.write(planText(run));
     return 0;
   }
+  const record = await runDecided(world, prepared, run, options, (complete) =>
+    world.stdout.write(
+      findRenderer(options.format, formats)?.render(complete, renderOptions(world, 'relative')) ?? '',
+    ),
+  );
+  return statusOf(record).exitStatus;
+}
+
+/** From the folder to the history. `print` gets the record when its reports are written. */
+async function runDecided<T extends SettingTable, D, C, V extends z.ZodType>(
+  world: World,
+  prepared: Prepared<T, D, C, V>,
+  run: Decided<T, D, V>,
+  options: RunOptions,
+  print: (record: Made<T, V>) => void = () => undefined,
+): Promise<Made<T, V>> {
   const { store, directory } = run;
   // The folder comes first: an unwritable place must show before the measuring, not after it.
   await store.makeRawDirectory(directory);
   const unlock = await store.lock(directory);
   let saved = run.previous?.trials.length ?? 0;
   try {
-    const record = await measure(world, prepared, run, options, (trials) => {
+    const { record, closing } = await measure(world, prepared, run, options, (trials) => {
       saved = trials;
     });
-    return await finish(world, prepared, run, record, options.json);
+    const paths = await writeFiles(
+      store,
+      directory,
+      filesOf(routineFormats(prepared.formats), record, renderOptions(world, 'relative')),
+    );
+    print(record);
+    const shown = [`${directory}/run.json`, ...paths].map((path) => relative(world.cwd, path) || path);
+    world.stderr.write(`\nWritten: ${shown.join(', ')}\n`);
+    if (closing.length > 0) throw joined(closing);
+    return record;
   } catch (error) {
     throw saved === 0 ? error : explained(error, commandName(prepared.definition), run, saved);
   } finally {
@@ -180,37 +207,72 @@ function explained(
 
 async function measure<T extends SettingTable, D, C, V extends z.ZodType>(
   world: World,
-  { definition, kind }: Prepared<T, D, C, V>,
+  prepared: Prepared<T, D, C, V>,
   run: Decided<T, D, V>,
   { argv }: RunOptions,
   onSaved: (trials: number) => void,
-): Promise<EngineRecord<z.output<V>, SettingsOf<T>>> {
-  const { settings, plan, store, directory, id } = run;
+): Promise<{
+  readonly record: Made<T, V>;
+  /** What closing failed with, after all trials. */
+  readonly closing: readonly unknown[];
+}> {
+  const { settings, plan, directory, id: runId } = run;
   const display = createDisplay(world.stderr);
   const interruption = listenForInterruption(world, (text) => display.line(text));
   const { signal, force } = interruption;
   try {
-    await using opened = await definition.open({
-      ...{ world, settings, decided: plan.decided, runId: id, directory, display, signal, force },
+    const opened = await prepared.definition.open({
+      ...{ world, settings, decided: plan.decided, runId, directory, display, signal, force },
     });
-    const estimands = definition.estimands(settings);
-    let record = startOf(world, definition, run, opened, estimands, argv);
-    for (const warning of record.warnings) display.line(`Note: ${warning}`);
-    const save = async (next: typeof record) => {
-      record = withPortablePaths(next, { cwd: world.cwd, home: world.env.HOME });
-      await store.saveAs(kind, record, directory);
-      onSaved(record.trials.length);
-    };
-    const titles = new Map(plan.subjects.map(({ name, title }) => [name, title]));
-    return await takeTrials({
-      ...{ world, display, signal, estimands, engine: run.engine, plan, cases: run.cases, titles, save },
-      record: () => record,
-      trial: (planned, on) => definition.trial(opened.context, planned, on),
-    });
+    const outcome = await measureOpened(
+      { world, display, signal, onSaved },
+      prepared,
+      run,
+      opened,
+      argv,
+    ).then(
+      (record) => ({ record }),
+      (error: unknown) => ({ error }),
+    );
+    const closing = await close(opened);
+    if ('error' in outcome) throw joined([outcome.error, ...closing]);
+    return { record: outcome.record, closing };
   } finally {
     interruption.release();
     display.clear();
   }
+}
+
+interface Watched {
+  readonly world: World;
+  readonly display: Display;
+  readonly signal: AbortSignal;
+  readonly onSaved: (trials: number) => void;
+}
+
+async function measureOpened<T extends SettingTable, D, C, V extends z.ZodType>(
+  { world, display, signal, onSaved }: Watched,
+  { definition, kind }: Prepared<T, D, C, V>,
+  run: Decided<T, D, V>,
+  opened: Opened<C>,
+  argv: readonly string[],
+): Promise<Made<T, V>> {
+  const { settings, plan, store, directory } = run;
+  const estimands = definition.estimands(settings);
+  let record = startOf(world, definition, run, opened, estimands, argv);
+  for (const warning of record.warnings) display.line(`Note: ${warning}`);
+  const save = async (next: typeof record) => {
+    record = withPortablePaths(next, { cwd: world.cwd, home: world.env.HOME });
+    await store.saveAs(kind, record, directory);
+    onSaved(record.trials.length);
+  };
+  return takeTrials({
+    ...{ world, display, estimands, engine: run.engine, plan, cases: run.cases, save },
+    titles: new Map(plan.subjects.map(({ name, title }) => [name, title])),
+    signal: opened.lost === undefined ? signal : AbortSignal.any([signal, opened.lost]),
+    record: () => record,
+    trial: (planned, on) => definition.trial(opened.context, planned, on),
+  });
 }
 
 function startOf<T extends SettingTable, D, C, V extends z.ZodType>(
@@ -220,7 +282,7 @@ function startOf<T extends SettingTable, D, C, V extends z.ZodType>(
   { environment, programs, provisioned, conditions, warnings }: Opened<C>,
   estimands: readonly Parameters<typeof facts>[0][],
   argv: readonly string[],
-): EngineRecord<z.output<V>, SettingsOf<T>> {
+): Made<T, V> {
   // The machine may have changed since: the record must say so.
   if (previous !== undefined) {
     const changes = resumeWarnings(previous.environment, environment);
@@ -252,20 +314,4 @@ function startOf<T extends SettingTable, D, C, V extends z.ZodType>(
 /** Without the function. */
 function facts({ name, title, unit, better, compared }: EngineRecord<unknown>['estimands'][number]) {
   return { name, title, unit, better, compared };
-}
-
-/** Writes the reports, prints one of them, and resolves with the exit status. */
-async function finish<T extends SettingTable, D, C, V extends z.ZodType>(
-  world: World,
-  { formats }: Prepared<T, D, C, V>,
-  { store, directory }: Pick<Decided<T, D, V>, 'store' | 'directory'>,
-  record: EngineRecord<z.output<V>, SettingsOf<T>>,
-  json: boolean,
-): Promise<number> {
-  const options = renderOptions(world, 'relative');
-  const paths = await writeFiles(store, directory, filesOf(routineFormats(formats), record, options));
-  world.stdout.write(findRenderer(json ? 'json' : 'terminal', formats)?.render(record, options) ?? '');
-  const shown = [`${directory}/run.json`, ...paths].map((path) => relative(world.cwd, path) || path);
-  world.stderr.write(`\nWritten: ${shown.join(', ')}\n`);
-  return statusOf(record).exitStatus;
 }

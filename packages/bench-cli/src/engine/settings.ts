@@ -45,6 +45,8 @@ export interface GivenSettings {
   readonly flags: Readonly<Record<string, unknown>>;
   /** `--config` */
   readonly file: string | undefined;
+  /** Defaults of an invocation that differ from those of the settings. */
+  readonly base?: Readonly<Record<string, unknown>>;
 }
 
 /** @throws BenchError `E_CONFIG` */
@@ -63,11 +65,11 @@ export async function decideSettings<T extends SettingTable>(
   world: World,
   command: string,
   table: T,
-  { flags, file }: GivenSettings,
+  { flags, file, base = {} }: GivenSettings,
 ): Promise<SettingsOf<T>> {
   return resolveSettings(
     table,
-    { file: await readConfigurationFile(world, file), env: world.env, flags },
+    { base, file: await readConfigurationFile(world, file), env: world.env, flags },
     command,
   );
 }

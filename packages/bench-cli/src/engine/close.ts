@@ -1,0 +1,31 @@
+/** The end of what the trials shared: every error of it is said, and none hides why the run ended. */
+import { messageOf } from '@dinodns-bench/program';
+import { BenchError } from '../errors.ts';
+
+/** What a disposal failed with, in the order in which it happened: several steps of it may have. */
+function errorsOf(error: unknown): readonly unknown[] {
+  return error instanceof SuppressedError
+    ? [...errorsOf(error.suppressed), ...errorsOf(error.error)]
+    : [error];
+}
+
+/** Resolves with its errors, in their order; empty when everything was closed. */
+export async function close(opened: AsyncDisposable): Promise<readonly unknown[]> {
+  try {
+    await opened[Symbol.asyncDispose]();
+    return [];
+  } catch (error) {
+    return errorsOf(error);
+  }
+}
+
+/** One error that says all: the first is why it ended, so its code counts. */
+export function joined(errors: readonly unknown[]): unknown {
+  if (errors.length < 2) return errors[0];
+  const known = errors.filter((error) => error instanceof BenchError);
+  return new BenchError(known[0]?.code ?? 'E_INTERNAL', errors.map(messageOf).join('; '), {
+    evidence: known.flatMap(({ evidence }) => evidence),
+    fix: [...new Set(known.map(({ fix }) => fix))].join(' ') || 'Report this bug.',
+    cause: errors[0],
+  });
+}
