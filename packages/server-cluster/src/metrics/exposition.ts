@@ -1,15 +1,6 @@
 /** Writes the workers' counters in Prometheus's text format, version 0.0.4. Pure functions. */
-import {
-  BUCKET_SECONDS,
-  COOKIES,
-  type CountedTransport,
-  DROP_REASONS,
-  OFFSETS,
-  RCODES,
-  TRANSPORTS,
-  TYPES,
-} from './counters.ts';
-import type { WorkerSnapshot } from './snapshot.ts';
+import { BUCKET_SECONDS, COOKIES, DROP_REASONS, OFFSETS, RCODES, TRANSPORTS, TYPES } from './counters.ts';
+import type { ConnectionTotals, SocketTotals, WorkerSnapshot } from './snapshot.ts';
 
 export const CONTENT_TYPE = 'text/plain; version=0.0.4; charset=utf-8';
 
@@ -25,13 +16,145 @@ export interface Exposed {
   readonly workers: ReadonlyMap<number, WorkerSnapshot>;
 }
 
-type Labels = Readonly<Record<string, string | number>>;
 interface Sample {
   /** Follows the family's name: `_bucket`, `_sum`, `_count`. */
   readonly suffix?: string;
-  readonly labels: Labels;
+  readonly labels: Readonly<Record<string, string | number>>;
   readonly value: number;
 }
+
+type Samples = (exposed: Exposed) => Iterable<Sample>;
+
+/** One sample for the whole server. */
+function server(value: (exposed: Exposed) => number): Samples {
+  return (exposed) => [{ labels: {}, value: value(exposed) }];
+}
+
+/** One sample per worker that knows the value. */
+function worker(value: (snapshot: WorkerSnapshot) => number | null): Samples {
+  return function* ({ workers }) {
+    for (const [place, snapshot] of workers) {
+      const known = value(snapshot);
+      if (known !== null) yield { labels: { worker: place }, value: known };
+    }
+  };
+}
+
+const socket = (field: keyof SocketTotals) => worker(({ sockets }) => sockets[field]);
+
+/** Of TCP, TLS and HTTPS together. */
+const connection = (field: keyof ConnectionTotals) => worker(({ connections }) => connections[field]);
+
+/** Samples from the counters of each transport that a worker has. */
+function transport(samples: (values: readonly number[]) => readonly Sample[]): Samples {
+  return function* ({ workers }) {
+    for (const [place, { transports }] of workers) {
+      for (const name of TRANSPORTS) {
+        const values = transports[name];
+        if (values === undefined) continue;
+        for (const sample of samples(values))
+          yield { ...sample, labels: { worker: place, transport: name, ...sample.labels } };
+      }
+    }
+  };
+}
+
+function counter(field: keyof typeof OFFSETS): Samples {
+  return transport((values) => [{ labels: {}, value: values[OFFSETS[field]] ?? 0 }]);
+}
+
+/** Consecutive counters, each with a name. Those at 0 are omitted. */
+function named(field: keyof typeof OFFSETS, label: string, names: readonly string[]): Samples {
+  return transport((values) =>
+    names
+      .map((name, index) => ({ labels: { [label]: name }, value: values[OFFSETS[field] + index] ?? 0 }))
+      .filter(({ value }) => value > 0),
+  );
+}
+
+/** Cumulative: each bucket counts all values up to its bound. */
+const latency = transport((values) => {
+  let value = 0;
+  const buckets = [...BUCKET_SECONDS, '+Inf'].map((le, index) => {
+    value += values[OFFSETS.buckets + index] ?? 0;
+    return { suffix: '_bucket', labels: { le }, value };
+  });
+  const sum = { suffix: '_sum', labels: {}, value: values[OFFSETS.latencySum] ?? 0 };
+  return [...buckets, sum, { suffix: '_count', labels: {}, value }];
+});
+
+const reloads: Samples = function* ({ workers }) {
+  for (const [place, snapshot] of workers) {
+    for (const outcome of ['succeeded', 'failed'] as const)
+      yield { labels: { worker: place, outcome }, value: snapshot.reloads[outcome] };
+  }
+};
+
+const info: Samples = ({ version, backend }) => [{ labels: { version, udp_backend: backend }, value: 1 }];
+
+/** Help and samples of every family, in the order shown. */
+const FAMILIES: Readonly<Record<string, readonly [help: string, samples: Samples]>> = {
+  dinodns_info: ['Version of the server and its UDP backend; always 1.', info],
+  dinodns_queries_total: ['Queries answered, by QTYPE.', named('types', 'type', TYPES)],
+  dinodns_responses_total: ['Responses, by response code.', named('rcodes', 'rcode', RCODES)],
+  dinodns_table_hits_total: ['Queries answered from the answer table.', counter('tableHits')],
+  dinodns_framework_queries_total: [
+    'Queries that went through middleware and handlers.',
+    counter('frameworkQueries'),
+  ],
+  dinodns_truncated_responses_total: ['Responses with TC set.', counter('truncated')],
+  dinodns_rate_limit_slips_total: [
+    'Responses without an answer, sent by rate limiting: with TC set, or BADCOOKIE.',
+    counter('slips'),
+  ],
+  dinodns_dropped_total: [
+    'Messages that got no response, by reason.',
+    named('drops', 'reason', DROP_REASONS),
+  ],
+  dinodns_cookies_total: [
+    "Queries with a cookie: the client's only, or with a server's that is invalid or valid.",
+    named('cookies', 'cookie', COOKIES),
+  ],
+  dinodns_errors_total: [
+    'Connections and datagrams given up because of an unexpected error.',
+    counter('errors'),
+  ],
+  dinodns_response_seconds: ['Time from reading a message to its reply being ready.', latency],
+  dinodns_udp_receive_calls_total: ['System calls that read datagrams.', socket('receiveCalls')],
+  dinodns_udp_received_total: ['Datagrams read.', socket('received')],
+  dinodns_udp_send_errors_total: ['Datagrams that the kernel refused to send.', socket('sendErrors')],
+  dinodns_udp_kernel_drops_total: [
+    'Datagrams that the kernel dropped because they were not read in time.',
+    socket('kernelDrops'),
+  ],
+  dinodns_tcp_connections: ['Open TCP connections, those of TLS and HTTPS included.', connection('open')],
+  dinodns_tcp_connections_accepted_total: ['TCP connections accepted.', connection('accepted')],
+  dinodns_tcp_connections_refused_total: [
+    'TCP connections closed at once because of a limit.',
+    connection('refused'),
+  ],
+  dinodns_tcp_connections_timed_out_total: [
+    'TCP connections closed for being idle or slow.',
+    connection('timedOut'),
+  ],
+  dinodns_tcp_connections_displaced_total: [
+    'TCP connections closed, having been idle longest, to make room for others.',
+    connection('displaced'),
+  ],
+  dinodns_reloads_total: ['Reloads of zones, by outcome.', reloads],
+  dinodns_workers: ['Configured worker processes.', server(({ size }) => size)],
+  dinodns_workers_ready: ['Worker processes that answer queries.', server(({ workers }) => workers.size)],
+  dinodns_worker_restarts_total: [
+    'Workers that ended and were replaced.',
+    server(({ restarts }) => restarts),
+  ],
+  dinodns_worker_cpu_seconds_total: ['CPU time, user and system.', worker(({ cpuSeconds }) => cpuSeconds)],
+  dinodns_worker_resident_memory_bytes: ['Resident memory.', worker(({ residentBytes }) => residentBytes)],
+  dinodns_worker_start_time_seconds: [
+    'Start of the process since the epoch.',
+    worker(({ startSeconds }) => startSeconds),
+  ],
+};
 
 function escaped(value: string): string {
   return value.replace(/[\\"\n]/g, (character) => (character === '\n' ? '\\n' : `\\${character}`));
@@ -42,254 +165,17 @@ function line(name: string, { suffix = '', labels, value }: Sample): string {
   return `${name}${suffix}${pairs.length === 0 ? '' : `{${pairs.join(',')}}`} ${value}\n`;
 }
 
-function family(
-  name: string,
-  type: 'counter' | 'gauge' | 'histogram',
-  help: string,
-  samples: Iterable<Sample>,
-): string {
-  let text = `# HELP ${name} ${help}\n# TYPE ${name} ${type}\n`;
-  for (const sample of samples) text += line(name, sample);
-  return text;
-}
-
-type Each<T> = (worker: number, snapshot: WorkerSnapshot) => Iterable<T>;
-
-function* perWorker({ workers }: Exposed, each: Each<Sample>): Iterable<Sample> {
-  for (const [worker, snapshot] of workers) yield* each(worker, snapshot);
-}
-
-/** The counters of each transport that the server has. */
-function* countersOf({ transports }: WorkerSnapshot): Iterable<[CountedTransport, readonly number[]]> {
-  for (const transport of TRANSPORTS) {
-    const values = transports[transport];
-    if (values !== undefined) yield [transport, values];
-  }
-}
-
-/** One sample per transport and name, from consecutive counters. Counters at 0 are omitted. */
-function named(exposed: Exposed, offset: number, label: string, names: readonly string[]): Iterable<Sample> {
-  return perWorker(exposed, function* (worker, snapshot) {
-    for (const [transport, values] of countersOf(snapshot)) {
-      for (const [index, name] of names.entries()) {
-        const value = values[offset + index] ?? 0;
-        if (value > 0) yield { labels: { worker, transport, [label]: name }, value };
-      }
-    }
-  });
-}
-
-function single(exposed: Exposed, offset: number): Iterable<Sample> {
-  return perWorker(exposed, function* (worker, snapshot) {
-    for (const [transport, values] of countersOf(snapshot)) {
-      yield { labels: { worker, transport }, value: values[offset] ?? 0 };
-    }
-  });
-}
-
-function latency(exposed: Exposed): Iterable<Sample> {
-  return perWorker(exposed, function* (worker, snapshot) {
-    for (const [transport, values] of countersOf(snapshot)) {
-      let count = 0;
-      for (const [index, bound] of [...BUCKET_SECONDS, '+Inf'].entries()) {
-        count += values[OFFSETS.buckets + index] ?? 0;
-        yield { suffix: '_bucket', labels: { worker, transport, le: bound }, value: count };
-      }
-      yield { suffix: '_sum', labels: { worker, transport }, value: values[OFFSETS.latencySum] ?? 0 };
-      yield { suffix: '_count', labels: { worker, transport }, value: count };
-    }
-  });
-}
-
-/** One sample per worker. */
-function plain(exposed: Exposed, value: (snapshot: WorkerSnapshot) => number | null): Iterable<Sample> {
-  return perWorker(exposed, function* (worker, snapshot) {
-    const known = value(snapshot);
-    if (known !== null) yield { labels: { worker }, value: known };
-  });
-}
-
-/** Queries, responses and latency. */
-function queryFamilies(exposed: Exposed): string[] {
-  return [
-    family(
-      'dinodns_queries_total',
-      'counter',
-      'Queries answered, by QTYPE.',
-      named(exposed, OFFSETS.types, 'type', TYPES),
-    ),
-    family(
-      'dinodns_responses_total',
-      'counter',
-      'Responses, by response code.',
-      named(exposed, OFFSETS.rcodes, 'rcode', RCODES),
-    ),
-    family(
-      'dinodns_table_hits_total',
-      'counter',
-      'Queries answered from the answer table.',
-      single(exposed, OFFSETS.tableHits),
-    ),
-    family(
-      'dinodns_framework_queries_total',
-      'counter',
-      'Queries that went through middleware and handlers.',
-      single(exposed, OFFSETS.frameworkQueries),
-    ),
-    family(
-      'dinodns_truncated_responses_total',
-      'counter',
-      'Responses with TC set.',
-      single(exposed, OFFSETS.truncated),
-    ),
-    family(
-      'dinodns_rate_limit_slips_total',
-      'counter',
-      'Responses without an answer, sent by rate limiting: with TC set, or BADCOOKIE.',
-      single(exposed, OFFSETS.slips),
-    ),
-    family(
-      'dinodns_dropped_total',
-      'counter',
-      'Messages that got no response, by reason.',
-      named(exposed, OFFSETS.drops, 'reason', DROP_REASONS),
-    ),
-    family(
-      'dinodns_cookies_total',
-      'counter',
-      "Queries with a cookie: the client's only, or with a server's that is invalid or valid.",
-      named(exposed, OFFSETS.cookies, 'cookie', COOKIES),
-    ),
-    family(
-      'dinodns_errors_total',
-      'counter',
-      'Connections and datagrams given up because of an unexpected error.',
-      single(exposed, OFFSETS.errors),
-    ),
-    family(
-      'dinodns_response_seconds',
-      'histogram',
-      'Time from reading a message to its reply being ready.',
-      latency(exposed),
-    ),
-  ];
-}
-
-/** Datagrams and the system calls that move them. */
-function datagramFamilies(exposed: Exposed): string[] {
-  return [
-    family(
-      'dinodns_udp_receive_calls_total',
-      'counter',
-      'System calls that read datagrams.',
-      plain(exposed, ({ sockets }) => sockets.receiveCalls),
-    ),
-    family(
-      'dinodns_udp_received_total',
-      'counter',
-      'Datagrams read.',
-      plain(exposed, ({ sockets }) => sockets.received),
-    ),
-    family(
-      'dinodns_udp_send_errors_total',
-      'counter',
-      'Datagrams that the kernel refused to send.',
-      plain(exposed, ({ sockets }) => sockets.sendErrors),
-    ),
-    family(
-      'dinodns_udp_kernel_drops_total',
-      'counter',
-      'Datagrams that the kernel dropped because they were not read in time.',
-      plain(exposed, ({ sockets }) => sockets.kernelDrops),
-    ),
-  ];
-}
-
-/** TCP connections, those of TLS and HTTPS included. */
-function connectionFamilies(exposed: Exposed): string[] {
-  return [
-    family(
-      'dinodns_tcp_connections',
-      'gauge',
-      'Open TCP connections, those of TLS and HTTPS included.',
-      plain(exposed, ({ connections }) => connections.open),
-    ),
-    family(
-      'dinodns_tcp_connections_accepted_total',
-      'counter',
-      'TCP connections accepted.',
-      plain(exposed, ({ connections }) => connections.accepted),
-    ),
-    family(
-      'dinodns_tcp_connections_refused_total',
-      'counter',
-      'TCP connections closed at once because of a limit.',
-      plain(exposed, ({ connections }) => connections.refused),
-    ),
-    family(
-      'dinodns_tcp_connections_timed_out_total',
-      'counter',
-      'TCP connections closed for being idle or slow.',
-      plain(exposed, ({ connections }) => connections.timedOut),
-    ),
-    family(
-      'dinodns_tcp_connections_displaced_total',
-      'counter',
-      'TCP connections closed, having been idle longest, to make room for others.',
-      plain(exposed, ({ connections }) => connections.displaced),
-    ),
-  ];
-}
-
-/** CPU time and memory of the processes. */
-function processFamilies(exposed: Exposed): string[] {
-  return [
-    family(
-      'dinodns_worker_cpu_seconds_total',
-      'counter',
-      'CPU time, user and system.',
-      plain(exposed, ({ cpuSeconds }) => cpuSeconds),
-    ),
-    family(
-      'dinodns_worker_resident_memory_bytes',
-      'gauge',
-      'Resident memory.',
-      plain(exposed, ({ residentBytes }) => residentBytes),
-    ),
-    family(
-      'dinodns_worker_start_time_seconds',
-      'gauge',
-      'Start of the process since the epoch.',
-      plain(exposed, ({ startSeconds }) => startSeconds),
-    ),
-  ];
+/** Prometheus's naming convention: what only grows ends in `_total`. */
+function typeOf(name: string, samples: Samples): 'counter' | 'gauge' | 'histogram' {
+  if (samples === latency) return 'histogram';
+  return name.endsWith('_total') ? 'counter' : 'gauge';
 }
 
 export function exposition(exposed: Exposed): string {
-  const { version, backend, size, restarts, workers } = exposed;
-  return [
-    family('dinodns_info', 'gauge', 'Version of the server and its UDP backend; always 1.', [
-      { labels: { version, udp_backend: backend }, value: 1 },
-    ]),
-    ...queryFamilies(exposed),
-    ...datagramFamilies(exposed),
-    ...connectionFamilies(exposed),
-    family(
-      'dinodns_reloads_total',
-      'counter',
-      'Reloads of zones, by outcome.',
-      perWorker(exposed, function* (worker, { reloads }) {
-        yield { labels: { worker, outcome: 'succeeded' }, value: reloads.succeeded };
-        yield { labels: { worker, outcome: 'failed' }, value: reloads.failed };
-      }),
-    ),
-    family('dinodns_workers', 'gauge', 'Configured worker processes.', [{ labels: {}, value: size }]),
-    family('dinodns_workers_ready', 'gauge', 'Worker processes that answer queries.', [
-      { labels: {}, value: workers.size },
-    ]),
-    family('dinodns_worker_restarts_total', 'counter', 'Workers that ended and were replaced.', [
-      { labels: {}, value: restarts },
-    ]),
-    ...processFamilies(exposed),
-  ].join('');
+  let text = '';
+  for (const [name, [help, samples]] of Object.entries(FAMILIES)) {
+    text += `# HELP ${name} ${help}\n# TYPE ${name} ${typeOf(name, samples)}\n`;
+    for (const sample of samples(exposed)) text += line(name, sample);
+  }
+  return text;
 }
