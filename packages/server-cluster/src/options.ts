@@ -235,7 +235,7 @@ function resolveRateLimit(limit: RateLimitOptions | undefined): RateLimit | unde
 }
 
 function resolveTcp(limits: TcpLimits = {}): TcpLimits {
-  const { idleSeconds, maxConnections, maxConnectionsPerClient, maxBufferedOctets, clientIpv6Bits } = limits;
+  const { idleSeconds, maxConnections, maxConnectionsPerClient, maxBufferedBytes, clientIpv6Bits } = limits;
   if (clientIpv6Bits !== undefined) checkWhole('The prefix length of a client', clientIpv6Bits, 1, 128);
   if (idleSeconds !== undefined && !(idleSeconds > 0 && idleSeconds <= 3600)) {
     throw usage(
@@ -247,7 +247,7 @@ function resolveTcp(limits: TcpLimits = {}): TcpLimits {
   if (maxConnectionsPerClient !== undefined) {
     checkWhole('The number of connections of a client', maxConnectionsPerClient, 1, 1_000_000);
   }
-  if (maxBufferedOctets !== undefined) checkWhole('The memory for TCP', maxBufferedOctets, 65_536, 2 ** 40);
+  if (maxBufferedBytes !== undefined) checkWhole('The memory for TCP', maxBufferedBytes, 65_536, 2 ** 40);
   return limits;
 }
 

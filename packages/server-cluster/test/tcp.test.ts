@@ -218,7 +218,7 @@ test('one client address cannot exceed its limit, and others still connect', asy
 });
 
 test('the connection that buffers most is closed when all together buffer too much', async () => {
-  const { endpoint, network } = await start({ maxBufferedOctets: 200_000, idleSeconds: 60 }, 'table');
+  const { endpoint, network } = await start({ maxBufferedBytes: 200_000, idleSeconds: 60 }, 'table');
   const greedy = Array.from({ length: 4 }, () => connectTo(endpoint));
   for (const { socket } of greedy) {
     socket.pause();

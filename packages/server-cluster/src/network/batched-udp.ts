@@ -140,7 +140,7 @@ export class BatchedUdpNetwork implements ManagedNetwork {
   }
 
   /** The kernel's receive buffer, in bytes as it reports them; 0 before the network is open. */
-  get receiveBufferOctets(): number {
+  get receiveBufferBytes(): number {
     return this.#socket?.receiveBufferBytes ?? 0;
   }
 

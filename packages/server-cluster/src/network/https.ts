@@ -59,7 +59,7 @@ export class HttpsNetwork implements ManagedNetwork {
   readonly serializer = packetSerializer;
   readonly counters: TransportCounters;
   readonly #idleSeconds: number;
-  readonly #maxBufferedOctets: number;
+  readonly #maxBufferedBytes: number;
   readonly #log: Log;
   readonly #barrier: Barrier;
   readonly #events = new EventEmitter();
@@ -74,7 +74,7 @@ export class HttpsNetwork implements ManagedNetwork {
     this.port = options.port;
     this.counters = options.counters ?? new TransportCounters();
     this.#idleSeconds = options.idleSeconds ?? DEFAULT_IDLE_SECONDS;
-    this.#maxBufferedOctets = options.maxBufferedOctets ?? DEFAULT_MAX_BUFFERED_BYTES;
+    this.#maxBufferedBytes = options.maxBufferedBytes ?? DEFAULT_MAX_BUFFERED_BYTES;
     this.#log = options.log ?? defaultLog();
     const { responder, pending, cookies } = options;
     const { counters, networkType: type } = this;
@@ -240,7 +240,7 @@ export class HttpsNetwork implements ManagedNetwork {
       'cache-control': `max-age=${freshSeconds(reply)}`,
     });
     stream.end(reply);
-    if (this.#unread > this.#maxBufferedOctets) this.#closeGreediest();
+    if (this.#unread > this.#maxBufferedBytes) this.#closeGreediest();
   }
 
   /** Refuses a request; what it still sends is not read. */

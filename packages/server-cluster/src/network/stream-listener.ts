@@ -31,7 +31,7 @@ export interface TcpLimits {
   /** Leading bits of an IPv6 address that are one client, 1 to 128. Default: 64. */
   readonly clientIpv6Bits?: number;
   /** Beyond this, the connection that buffers most is closed. Default: 64 MiB. */
-  readonly maxBufferedOctets?: number;
+  readonly maxBufferedBytes?: number;
 }
 
 /** A connection, from its first byte on. */

@@ -62,7 +62,7 @@ export class RobustTcpNetwork implements ManagedNetwork, ConnectionOwner {
   readonly counters: TransportCounters;
   readonly barrier: Barrier;
   readonly #idleSeconds: number;
-  readonly #maxBufferedOctets: number;
+  readonly #maxBufferedBytes: number;
   readonly #transfers: Transfers | undefined;
   readonly #log: Log;
   readonly #events = new EventEmitter();
@@ -78,7 +78,7 @@ export class RobustTcpNetwork implements ManagedNetwork, ConnectionOwner {
     this.port = options.port;
     this.counters = options.counters ?? new TransportCounters();
     this.#idleSeconds = options.idleSeconds ?? DEFAULT_IDLE_SECONDS;
-    this.#maxBufferedOctets = options.maxBufferedOctets ?? DEFAULT_MAX_BUFFERED_BYTES;
+    this.#maxBufferedBytes = options.maxBufferedBytes ?? DEFAULT_MAX_BUFFERED_BYTES;
     this.#transfers = options.transfers;
     this.#log = options.log ?? defaultLog();
     this.barrier = new Barrier(this.#log, this.counters);
@@ -182,7 +182,7 @@ export class RobustTcpNetwork implements ManagedNetwork, ConnectionOwner {
       total += bytes;
       if (bytes > (largest?.bufferedBytes ?? 0)) largest = connection;
     }
-    if (total <= this.#maxBufferedOctets || largest === undefined) return;
+    if (total <= this.#maxBufferedBytes || largest === undefined) return;
     this.counters.drop(DROP_REASON.congested);
     largest.socket.destroy();
   }

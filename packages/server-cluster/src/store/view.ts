@@ -3,10 +3,10 @@
  * equal what the answer table replies to the same question, decoded.
  */
 import { CLASS, encodeName, FLAG, HEADER_BYTES, MAX_MESSAGE_BYTES, QueryReader } from '@dinodns-bench/wire';
-import { OUTSIDE } from '../table/answers.ts';
 import { ReplyWriter } from '../table/reply-writer.ts';
+import { OUTSIDE } from '../table/responder.ts';
+import { ZoneWriter } from '../table/write.ts';
 import type { ZoneData } from '../table/zone-data.ts';
-import { asksForNoRecords, ZoneResponder } from '../table/zone-responder.ts';
 import { readRecords } from '../wire/records.ts';
 import type { Sections } from '../wire/sections.ts';
 import { typeNumber } from '../wire/types.ts';
@@ -23,22 +23,20 @@ const MAX_KEPT = 4096;
 const MAX_KEPT_BYTES = 1024;
 
 export class StoreView {
-  readonly #data: ZoneData;
   readonly #reply = new ReplyWriter();
-  readonly #responder = new ZoneResponder(this.#reply);
+  readonly #writer: ZoneWriter;
   readonly #query = new QueryReader();
   #message = Buffer.alloc(MAX_MESSAGE_BYTES);
   /** Keyed by question name and answer bytes, which determine the result regardless of changes. */
   readonly #kept = new Map<string, StoredAnswer>();
 
   constructor(data: ZoneData) {
-    this.#data = data;
+    this.#writer = new ZoneWriter({ data }, this.#reply);
   }
 
   /** The answer to a question; null if the name is outside of all zones, or the question is not for records. */
   lookup(name: string, typeText: string, dnssecOk: boolean): StoredAnswer | null {
     const type = typeNumber(typeText);
-    if (asksForNoRecords(type)) return null;
     const owner = encodeName(name);
     const flags = this.#write(owner, type, dnssecOk);
     return flags === OUTSIDE ? null : this.#decode(owner, flags);
@@ -51,7 +49,7 @@ export class StoreView {
       this.#query.read(this.#message, 0, questionEnd);
       this.#query.dnssecOk = dnssecOk;
       this.#reply.begin(this.#message, 0, questionEnd, this.#message.length);
-      const flags = this.#responder.answer(this.#data, this.#message, 0, this.#query);
+      const flags = this.#writer.write(this.#message, 0, this.#query);
       if (!this.#reply.isFull) return flags;
       // The answer exceeds any message. The network will truncate it, but must see it.
       this.#message = Buffer.alloc(this.#message.length * 2);

@@ -1,8 +1,8 @@
 /** Adds name server addresses to the additional section: glue in a referral, or with NS records in an answer. */
-import { MAX_LABELS, TYPE, u16 } from '@dinodns-bench/wire';
+import { MAX_LABELS, TYPE } from '@dinodns-bench/wire';
 import { NONE } from './arena.ts';
-import { RECORD_HEAD, SHAPE_FLAG } from './block-layout.ts';
-import { findSet } from './find-set.ts';
+import { RECORD_HEAD, recordEnd, SHAPE_FLAG } from './block-layout.ts';
+import { Lookup } from './find.ts';
 import { KEEP_TTL, type ReplyWriter } from './reply-writer.ts';
 import type { SignedWriter } from './signed-writer.ts';
 import type { ZoneData } from './zone-data.ts';
@@ -10,36 +10,38 @@ import type { ZoneData } from './zone-data.ts';
 export class AddressWriter {
   readonly #reply: ReplyWriter;
   readonly #signed: SignedWriter;
-  readonly #labels = new Uint16Array(MAX_LABELS);
+  /** A name server's name. */
+  readonly #target: Lookup;
 
-  constructor(reply: ReplyWriter, signed: SignedWriter) {
+  constructor(reply: ReplyWriter, signed: SignedWriter, data: ZoneData) {
     this.#reply = reply;
     this.#signed = signed;
+    this.#target = new Lookup(data);
+    this.#target.labels = new Uint16Array(MAX_LABELS);
   }
 
-  /**
-   * Adds the A and AAAA records of the targets of the NS records in `[first, end)` that are in the zone of `apex`.
-   */
-  write(data: ZoneData, bytes: Uint8Array, start: number, first: number, end: number, apex: number): void {
+  /** Adds the A and AAAA records of the targets of the NS records in `[first, end)` that are in the zone found. */
+  write({ data, bytes, start, apex }: Lookup, first: number, end: number): void {
     const reply = this.#reply;
-    const labels = this.#labels;
-    for (let at = first; at < end; ) {
-      const target = at + RECORD_HEAD;
-      at = target + u16(bytes, start + target - 2);
-      const count = reply.locate(target, labels);
-      const node = findInZone(data, bytes, start, labels, count, apex);
-      if (node === NONE || !reply.canPointTo(labels[0] ?? 0)) continue;
-      this.#writeSet(data, TYPE.A, node);
-      this.#writeSet(data, TYPE.AAAA, node);
+    const target = this.#target;
+    target.data = data;
+    target.bytes = bytes;
+    target.start = start;
+    for (let at = first; at < end; at = recordEnd(bytes, start + at) - start) {
+      target.labelCount = reply.locate(at + RECORD_HEAD, target.labels);
+      target.name.node = findInZone(target, apex.node);
+      if (target.name.node === NONE || !reply.canPointTo(target.labels[0] ?? 0)) continue;
+      this.#writeSet(TYPE.A);
+      this.#writeSet(TYPE.AAAA);
     }
   }
 
-  #writeSet(data: ZoneData, type: number, node: number): void {
-    const reply = this.#reply;
-    const set = findSet(data, data.names.shapeOf(node), type);
+  #writeSet(type: number): void {
+    const target = this.#target;
+    const set = target.data.setAt(target.name.node, type);
     if (set === NONE) return;
     // Glue at or below a zone cut is not signed, because it belongs to the child zone.
-    reply.additionals += this.#signed.write(data, set, node, this.#labels, 0, 0, KEEP_TTL);
+    this.#reply.additionals += this.#signed.write(target, set, target.name, KEEP_TTL);
   }
 }
 
@@ -47,19 +49,12 @@ export class AddressWriter {
  * What the zone at `apex` holds at the name, be it below a zone cut; NONE if nothing, or if a DNAME record redirects
  * the name.
  */
-function findInZone(
-  data: ZoneData,
-  bytes: Uint8Array,
-  start: number,
-  labels: Uint16Array,
-  count: number,
-  apex: number,
-): number {
+function findInZone({ data, bytes, start, labels, labelCount }: Lookup, apex: number): number {
   const { names } = data;
   let node = names.root;
   let isInside = node === apex;
   let isBelowCut = false;
-  for (let label = count - 1; label >= 0; label--) {
+  for (let label = labelCount - 1; label >= 0; label--) {
     // DNAME records below a cut are the child's.
     if (isInside && !isBelowCut && (data.flagsOf(node) & SHAPE_FLAG.dname) !== 0) return NONE;
     node = names.child(node, bytes, start + (labels[label] ?? 0));

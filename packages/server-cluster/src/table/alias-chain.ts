@@ -4,11 +4,9 @@
  */
 import { TYPE } from '@dinodns-bench/wire';
 import { RECORD_HEAD } from './block-layout.ts';
-import { findSet } from './find-set.ts';
-import type { Finder } from './finder.ts';
+import type { Lookup, Place } from './find.ts';
 import { KEEP_TTL, type ReplyWriter } from './reply-writer.ts';
 import type { SignedWriter } from './signed-writer.ts';
-import type { ZoneData } from './zone-data.ts';
 
 /** Names followed for one question; the same as in BIND (`max-query-restarts` was 16 until 9.20). */
 const MAX_CHAIN = 16;
@@ -16,6 +14,7 @@ const MAX_CHAIN = 16;
 export class AliasChain {
   readonly #reply: ReplyWriter;
   readonly #signed: SignedWriter;
+  readonly #lookup: Lookup;
   /** Offsets in the message of the names followed so far. */
   readonly #names = new Uint16Array(MAX_CHAIN);
   /** The owners of the DNAME records applied, the offsets of the records, and the labels before each owner. */
@@ -27,9 +26,10 @@ export class AliasChain {
   #length = 0;
   #redirected = 0;
 
-  constructor(reply: ReplyWriter, signed: SignedWriter) {
+  constructor(reply: ReplyWriter, signed: SignedWriter, lookup: Lookup) {
     this.#reply = reply;
     this.#signed = signed;
+    this.#lookup = lookup;
   }
 
   /** Starts a new question. */
@@ -39,7 +39,8 @@ export class AliasChain {
   }
 
   /** Whether the name at `labels[0]` was followed already, or the limit is reached. */
-  isClosed(labels: Uint16Array): boolean {
+  isClosed(): boolean {
+    const { labels } = this.#lookup;
     if (this.#length === MAX_CHAIN) return true;
     for (let index = 0; index < this.#length; index++) {
       if (this.#reply.isSameName(this.#names[index] ?? 0, labels[0] ?? 0)) return true;
@@ -53,10 +54,10 @@ export class AliasChain {
   }
 
   /** Writes the CNAME record of the name found. False if it does not fit. */
-  follow(data: ZoneData, { node, surplus }: Finder, labels: Uint16Array): boolean {
-    const record = this.#writeOne(data, TYPE.CNAME, node, labels, 0, surplus);
+  follow(): boolean {
+    const record = this.#writeOne(TYPE.CNAME, this.#lookup.name);
     if (record === 0) return false;
-    this.#advance(labels, record + RECORD_HEAD);
+    this.#advance(record + RECORD_HEAD);
     return true;
   }
 
@@ -64,35 +65,38 @@ export class AliasChain {
    * Whether the DNAME record above the queried name was applied before, to a name with no more labels. Then names
    * only grow: such a record usually lies above its own target and would apply for ever.
    */
-  isGrowing({ redirection, redirectionLabel }: Finder): boolean {
-    const index = this.#indexOf(redirection);
-    return index < this.#redirected && redirectionLabel >= (this.#prefixes[index] ?? 0);
+  isGrowing(): boolean {
+    const { redirection } = this.#lookup;
+    const index = this.#indexOf(redirection.node);
+    return index < this.#redirected && redirection.label >= (this.#prefixes[index] ?? 0);
   }
 
   /**
    * Writes the DNAME record above the queried name, unless it is already there, and the CNAME record synthesized
    * from it. False if the target is too long or does not fit.
    */
-  redirect(data: ZoneData, { redirection, redirectionLabel }: Finder, labels: Uint16Array): boolean {
+  redirect(): boolean {
     const reply = this.#reply;
-    const index = this.#indexOf(redirection);
+    const { redirection, labels } = this.#lookup;
+    const { node, label } = redirection;
+    const index = this.#indexOf(node);
     if (index === this.#redirected) {
-      const record = this.#writeOne(data, TYPE.DNAME, redirection, labels, redirectionLabel, 0);
+      const record = this.#writeOne(TYPE.DNAME, redirection);
       if (record === 0) return false;
-      this.#redirections[index] = redirection;
+      this.#redirections[index] = node;
       this.#records[index] = record;
       this.#redirected++;
     }
-    const target = reply.writeSynthesized(this.#records[index] ?? 0, labels, redirectionLabel);
+    const target = reply.writeSynthesized(this.#records[index] ?? 0, labels, label);
     if (target === 0) return false;
     reply.answers++;
-    this.#prefixes[index] = redirectionLabel;
-    this.#advance(labels, target);
+    this.#prefixes[index] = label;
+    this.#advance(target);
     return true;
   }
 
-  #advance(labels: Uint16Array, target: number): void {
-    this.#names[this.#length++] = labels[0] ?? 0;
+  #advance(target: number): void {
+    this.#names[this.#length++] = this.#lookup.labels[0] ?? 0;
     this.target = target;
   }
 
@@ -106,22 +110,15 @@ export class AliasChain {
    * Writes one record, even if the store holds several, which a name must not have (RFC 2181, section 10.1; RFC
    * 6672, section 2.4). Returns its offset; 0 if it does not fit.
    */
-  #writeOne(
-    data: ZoneData,
-    type: number,
-    node: number,
-    labels: Uint16Array,
-    owner: number,
-    surplus: number,
-  ): number {
+  #writeOne(type: number, owner: Place): number {
     const reply = this.#reply;
+    const lookup = this.#lookup;
     const first = reply.at;
-    const set = findSet(data, data.names.shapeOf(node), type);
-    const written = reply.writeSet(data.sets, data.names, set, node, labels, owner, surplus, KEEP_TTL);
+    const written = reply.writeSet(lookup, lookup.data.setAt(owner.node, type), owner, KEEP_TTL);
     if (written === 0) return 0;
     if (written > 1) reply.keepFirst(first);
     reply.answers++;
-    reply.answers += this.#signed.writeSignatures(data, type, node, labels, owner, surplus, KEEP_TTL);
+    reply.answers += this.#signed.writeSignatures(lookup, type, owner, KEEP_TTL);
     return reply.isFull ? 0 : first;
   }
 }

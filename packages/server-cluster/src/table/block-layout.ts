@@ -1,4 +1,5 @@
-/** How record sets and shapes are laid out in the arena of `RecordSets`. */
+/** How record sets, shapes and the records in them are laid out in the arena of `RecordSets`. */
+import { u16 } from '@dinodns-bench/wire';
 
 /** The first words of every block: how often it is used, and its hash. */
 export const REFERENCES = 0;
@@ -28,3 +29,8 @@ export const EXPANSION = 0x80;
 
 /** Bytes of a record before its data: pointer to the owner, type, class, TTL, length. */
 export const RECORD_HEAD = 12;
+
+/** The offset after a record whose owner, at this offset, is a pointer. */
+export function recordEnd(bytes: Uint8Array, at: number): number {
+  return at + RECORD_HEAD + u16(bytes, at + RECORD_HEAD - 2);
+}

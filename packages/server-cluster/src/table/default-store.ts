@@ -3,28 +3,27 @@
  * handler does: exact types only, wildcards even beside existing names, TTL 0, AA clear. Unlike there, names
  * compare case-insensitively.
  */
-import { CLASS, canonicalName, encodeName, type QueryReader } from '@dinodns-bench/wire';
+import { CLASS, canonicalName, encodeName, type QueryReader, TYPE } from '@dinodns-bench/wire';
 import type { DefaultStore } from 'dinodns/plugins/storage/index.js';
 import type { SupportedAnswer } from 'dinodns/types/dns.js';
 import { encodeData } from '../wire/rdata.ts';
 import { typeNumber } from '../wire/types.ts';
-import { type Answers, FRAMEWORK, OUTSIDE } from './answers.ts';
 import { NONE } from './arena.ts';
 import { SET } from './block-layout.ts';
-import { findSet } from './find-set.ts';
-import { Finder } from './finder.ts';
+import { Lookup } from './find.ts';
 import { KEEP_TTL, type ReplyWriter } from './reply-writer.ts';
+import { OUTSIDE, type Source, TO_FRAMEWORK } from './responder.ts';
 import type { StoredSet } from './stored-set.ts';
 import { ZoneData } from './zone-data.ts';
 
 /** Added to a type whose records cannot be encoded: the store's handler fails, and the client gets SERVFAIL. */
 const UNANSWERABLE = 0x1_0000;
 
-export class DefaultStoreAnswers implements Answers {
+export class DefaultStoreWriter implements Source {
   readonly #store: DefaultStore;
   readonly #reply: ReplyWriter;
   readonly #data = new ZoneData();
-  readonly #finder = new Finder();
+  readonly #lookup = new Lookup(this.#data);
   /** Store keys that are not in canonical form, by their canonical form. */
   readonly #spellings = new Map<string, Set<string>>();
 
@@ -51,47 +50,38 @@ export class DefaultStoreAnswers implements Answers {
     };
   }
 
-  answer(bytes: Uint8Array, start: number, query: QueryReader): number {
-    const { labels, type } = query;
+  write(bytes: Uint8Array, start: number, query: QueryReader): number {
     // The handler ignores the class. A store with caches behind it tells them about every answer.
-    if (query.class !== CLASS.IN || this.#store.shouldCache) return FRAMEWORK;
+    if (query.class !== CLASS.IN || this.#store.shouldCache) return TO_FRAMEWORK;
     const data = this.#data;
-    this.#finder.find(data, bytes, start, labels, query.labelCount, 0);
+    const lookup = this.#lookup;
+    const { name } = lookup;
+    lookup.begin(data, bytes, start, query);
+    lookup.find(0);
     this.#toRecords();
-    const { node, surplus } = this.#finder;
-    if (node === NONE) return OUTSIDE;
-    const shape = data.names.shapeOf(node);
+    if (name.node === NONE) return OUTSIDE;
     // An exact match even for ANY: no records have that type.
-    const set = type === 255 ? NONE : findSet(data, shape, type);
-    if (set === NONE) return findSet(data, shape, type | UNANSWERABLE) === NONE ? OUTSIDE : FRAMEWORK;
+    const set = query.type === TYPE.ANY ? NONE : lookup.set();
+    if (set === NONE)
+      return data.setAt(name.node, query.type | UNANSWERABLE) === NONE ? OUTSIDE : TO_FRAMEWORK;
     if (data.sets.arena.words[set + SET.records] === 0) return OUTSIDE;
-    this.#reply.answers += this.#reply.writeSet(
-      data.sets,
-      data.names,
-      set,
-      node,
-      labels,
-      0,
-      surplus,
-      KEEP_TTL,
-    );
+    this.#reply.answers += this.#reply.writeSet(lookup, set, name, KEEP_TTL);
     return 0;
   }
 
   /** Stays at the name if it has records, else moves to the nearest wildcard above it; NONE if there is none. */
   #toRecords(): void {
     const { names } = this.#data;
-    const finder = this.#finder;
-    if (finder.unmatched === 0 && names.shapeOf(finder.node) !== NONE) return;
-    let above =
-      finder.unmatched === 0 && finder.node !== names.root ? names.parentOf(finder.node) : finder.node;
-    let surplus = Math.max(finder.unmatched - 1, 0);
-    finder.node = NONE;
+    const { name, unmatched } = this.#lookup;
+    if (unmatched === 0 && names.shapeOf(name.node) !== NONE) return;
+    let above = unmatched === 0 && name.node !== names.root ? names.parentOf(name.node) : name.node;
+    let surplus = Math.max(unmatched - 1, 0);
+    name.node = NONE;
     for (; above !== NONE; above = above === names.root ? NONE : names.parentOf(above), surplus++) {
       const wildcard = names.wildcardBelow(above);
       if (wildcard === NONE || names.shapeOf(wildcard) === NONE) continue;
-      finder.node = wildcard;
-      finder.surplus = surplus;
+      name.node = wildcard;
+      name.surplus = surplus;
       return;
     }
   }

@@ -6,7 +6,6 @@ import { LOWER_CASE, TYPE, u16 } from '@dinodns-bench/wire';
 import { MAX_NSEC3_ITERATIONS } from '@dinodns-bench/zones';
 import { NONE } from './arena.ts';
 import { RECORD_HEAD, SHAPE_FLAG } from './block-layout.ts';
-import { findSet } from './find-set.ts';
 import type { NameTree } from './name-tree.ts';
 import type { ZoneData } from './zone-data.ts';
 
@@ -188,7 +187,7 @@ function byLabel(names: NameTree, one: number, other: number): number {
 
 /** Iterations and salt of an NSEC3 record (RFC 5155, section 3.2). */
 function hashingOf(data: ZoneData, node: number): { salt: Uint8Array; iterations: number } {
-  const set = findSet(data, data.names.shapeOf(node), TYPE.NSEC3);
+  const set = data.setAt(node, TYPE.NSEC3);
   const { bytes } = data.sets.arena;
   const at = data.sets.bytesAt(set) + RECORD_HEAD;
   const length = bytes[at + 4] ?? 0;

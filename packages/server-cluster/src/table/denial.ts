@@ -5,12 +5,10 @@
  */
 import { TYPE } from '@dinodns-bench/wire';
 import { NONE } from './arena.ts';
-import { findSet } from './find-set.ts';
-import type { Finder } from './finder.ts';
+import type { Lookup } from './find.ts';
 import { NameSearch } from './name-search.ts';
 import type { ReplyWriter } from './reply-writer.ts';
 import type { SignedWriter } from './signed-writer.ts';
-import type { ZoneData } from './zone-data.ts';
 
 /** Three for each name followed for a question, and for the final one. */
 const MAX_PROOFS = 64;
@@ -18,7 +16,8 @@ const MAX_PROOFS = 64;
 export class DenialWriter {
   readonly #reply: ReplyWriter;
   readonly #signed: SignedWriter;
-  readonly #search = new NameSearch();
+  readonly #lookup: Lookup;
+  readonly #search: NameSearch;
   /** The owners of the records to write, their zones, and the offsets of the zones' names in the message. */
   readonly #nodes = new Int32Array(MAX_PROOFS);
   readonly #apexes = new Int32Array(MAX_PROOFS);
@@ -30,15 +29,17 @@ export class DenialWriter {
   #origin = 0;
   #isHashed = false;
 
-  constructor(reply: ReplyWriter, signed: SignedWriter) {
+  constructor(reply: ReplyWriter, signed: SignedWriter, lookup: Lookup) {
     this.#reply = reply;
     this.#signed = signed;
+    this.#lookup = lookup;
+    this.#search = new NameSearch(lookup);
   }
 
   /** Proves that a name does not exist: neither the name nor a wildcard below its closest encloser. */
-  noName(data: ZoneData, bytes: Uint8Array, start: number, finder: Finder, labels: Uint16Array): void {
-    if (!this.#begin(data, bytes, start, finder, labels)) return;
-    const { unmatched } = finder;
+  noName(): void {
+    if (!this.#begin()) return;
+    const { unmatched } = this.#lookup;
     if (this.#isHashed) this.#cover(this.#closestEncloser(unmatched), true);
     else {
       this.#cover(0, false);
@@ -47,65 +48,64 @@ export class DenialWriter {
   }
 
   /** Proves that the name itself does not exist, because a wildcard answers for it. */
-  wildcard(data: ZoneData, bytes: Uint8Array, start: number, finder: Finder, labels: Uint16Array): void {
-    if (!this.#begin(data, bytes, start, finder, labels)) return;
-    this.#cover(this.#isHashed ? finder.unmatched - 1 : 0, false);
+  wildcard(): void {
+    if (!this.#begin()) return;
+    this.#cover(this.#isHashed ? this.#lookup.unmatched - 1 : 0, false);
   }
 
   /** Proves that the name, or the wildcard that matches it, has no records of that type. */
-  noType(data: ZoneData, bytes: Uint8Array, start: number, finder: Finder, labels: Uint16Array): void {
-    if (!this.#begin(data, bytes, start, finder, labels)) return;
-    const { node, unmatched } = finder;
+  noType(): void {
+    if (!this.#begin()) return;
+    const { data, name, unmatched } = this.#lookup;
     const isWildcard = unmatched > 0;
     if (!this.#isHashed) {
-      const own = findSet(data, data.names.shapeOf(node), TYPE.NSEC);
-      if (own !== NONE) this.#add(node);
-      if (own === NONE || isWildcard) this.#cover(0, false);
+      const hasOwn = data.setAt(name.node, TYPE.NSEC) !== NONE;
+      if (hasOwn) this.#add(name.node);
+      if (!hasOwn || isWildcard) this.#cover(0, false);
     } else if (isWildcard) this.#add(this.#search.matching(this.#closestEncloser(unmatched), true));
     else this.#matchOrOptOut(0);
   }
 
   /** Proves that the delegation has no DS records: the child zone is not signed. */
-  noDs(data: ZoneData, bytes: Uint8Array, start: number, finder: Finder, labels: Uint16Array): void {
-    if (!this.#begin(data, bytes, start, finder, labels)) return;
-    const { cut, cutLabel } = finder;
-    if (this.#isHashed) this.#matchOrOptOut(cutLabel);
-    else if (findSet(data, data.names.shapeOf(cut), TYPE.NSEC) !== NONE) this.#add(cut);
+  noDs(): void {
+    if (!this.#begin()) return;
+    const { cut, data } = this.#lookup;
+    if (this.#isHashed) this.#matchOrOptOut(cut.label);
+    else if (data.setAt(cut.node, TYPE.NSEC) !== NONE) this.#add(cut.node);
   }
 
   /** Writes the collected proofs, each record once, and clears them. */
-  flush(data: ZoneData): void {
+  flush(): void {
+    const { data } = this.#lookup;
     for (let index = 0; index < this.#count; index++) {
       const node = this.#nodes[index] ?? NONE;
       const apex = this.#apexes[index] ?? NONE;
       const origin = this.#origins[index] ?? 0;
-      const shape = data.names.shapeOf(node);
-      const plain = findSet(data, shape, TYPE.NSEC);
-      const set = plain === NONE ? findSet(data, shape, TYPE.NSEC3) : plain;
+      const plain = data.setAt(node, TYPE.NSEC);
+      const set = plain === NONE ? data.setAt(node, TYPE.NSEC3) : plain;
       if (set === NONE) continue;
       const reply = this.#reply;
-      reply.authorities += reply.writeNamed(data.sets, data.names, set, node, apex, origin);
+      reply.authorities += reply.writeNamed(data, set, node, apex, origin);
       const signatures = this.#signed.signaturesOf(data, data.sets.typeOf(set), node);
       if (signatures === NONE) continue;
-      reply.authorities += reply.writeNamed(data.sets, data.names, signatures, node, apex, origin);
+      reply.authorities += reply.writeNamed(data, signatures, node, apex, origin);
     }
     this.#count = 0;
   }
 
   /** Prepares a proof about the name found. False if none is wanted, or there are no records for it. */
-  #begin(data: ZoneData, bytes: Uint8Array, start: number, finder: Finder, labels: Uint16Array): boolean {
-    const { apex, apexLabel } = finder;
-    if (!this.#signed.dnssecOk || apex === NONE) return false;
+  #begin(): boolean {
+    const { data, apex, labels } = this.#lookup;
+    if (!this.#signed.dnssecOk || apex.node === NONE) return false;
     // Without a signature over its SOA record a zone is not signed, so there is nothing to look for.
-    if (this.#signed.signaturesOf(data, TYPE.SOA, apex) === NONE) return false;
-    const denials = data.denials.of(apex);
+    if (this.#signed.signaturesOf(data, TYPE.SOA, apex.node) === NONE) return false;
+    const denials = data.denials.of(apex.node);
     if (denials === undefined) return false;
     this.#isHashed = denials.hashing !== null;
-    this.#apex = apex;
-    this.#apexLabel = apexLabel;
-    this.#origin = labels[apexLabel] ?? 0;
-    const count = apexLabel + data.names.labelCount(apex);
-    this.#search.begin(data.names, denials, bytes, start, labels, count);
+    this.#apex = apex.node;
+    this.#apexLabel = apex.label;
+    this.#origin = labels[apex.label] ?? 0;
+    this.#search.begin(denials);
     return true;
   }
 

@@ -2,7 +2,7 @@
 import { LOWER_CASE, MAX_LABELS, MAX_NAME_BYTES, u8 } from '@dinodns-bench/wire';
 import { NONE } from './arena.ts';
 import { compareLabels, type Denials } from './denial-index.ts';
-import { NameTree } from './name-tree.ts';
+import type { Lookup } from './find.ts';
 import { SHA1_BYTES, sha1 } from './sha1.ts';
 
 const WILDCARD = Uint8Array.of(1, 0x2a);
@@ -12,33 +12,21 @@ const DIGITS = Buffer.from('0123456789abcdefghijklmnopqrstuv', 'latin1');
 /** A salt has a length field of one byte. */
 const MAX_SALT = 255;
 
-/** Searches for the names that end like one name in a message: its labels from `from` on, after a `*` if `isWildcard` is set. */
+/** Searches for the names that end like the name of a lookup: its labels from `from` on, after a `*` if `isWildcard` is set. */
 export class NameSearch {
-  #names = new NameTree();
+  readonly #lookup: Lookup;
   #denials: Denials = { nodes: new Int32Array(0), hashing: null };
-  #bytes: Uint8Array = new Uint8Array(0);
-  #start = 0;
-  #labels: Uint16Array = new Uint16Array(0);
-  #count = 0;
   readonly #path = new Int32Array(MAX_LABELS);
   readonly #message = new Uint8Array(MAX_NAME_BYTES + 2 + MAX_SALT);
   readonly #hash = new Uint8Array(HASH_DIGITS + 1);
 
-  /** Sets the records to search, and the name: `count` labels, whose offsets from `start` are in `labels`. */
-  begin(
-    names: NameTree,
-    denials: Denials,
-    bytes: Uint8Array,
-    start: number,
-    labels: Uint16Array,
-    count: number,
-  ): void {
-    this.#names = names;
+  constructor(lookup: Lookup) {
+    this.#lookup = lookup;
+  }
+
+  /** Sets the records to search. */
+  begin(denials: Denials): void {
     this.#denials = denials;
-    this.#bytes = bytes;
-    this.#start = start;
-    this.#labels = labels;
-    this.#count = count;
   }
 
   /** The owner of the record that matches or covers the name. */
@@ -65,21 +53,23 @@ export class NameSearch {
   }
 
   #compareHash(node: number): number {
-    return compareLabels(this.#names.arena.bytes, this.#names.labelAt(node), this.#hash, 0);
+    const { names } = this.#lookup.data;
+    return compareLabels(names.arena.bytes, names.labelAt(node), this.#hash, 0);
   }
 
   /** Compares a node and the name in canonical order. */
   #compareName(node: number, from: number, isWildcard: boolean): number {
-    const names = this.#names;
+    const { data, bytes, start, labels, labelCount } = this.#lookup;
+    const { names } = data;
     const path = this.#path;
     let depth = 0;
     for (let at = node; at !== names.root; at = names.parentOf(at)) path[depth++] = names.labelAt(at);
-    const plain = this.#count - from;
+    const plain = labelCount - from;
     const total = plain + (isWildcard ? 1 : 0);
     for (let index = 1; index <= depth && index <= total; index++) {
       const isStar = index > plain;
-      const other = isStar ? WILDCARD : this.#bytes;
-      const otherAt = isStar ? 0 : this.#start + (this.#labels[this.#count - index] ?? 0);
+      const other = isStar ? WILDCARD : bytes;
+      const otherAt = isStar ? 0 : start + (labels[labelCount - index] ?? 0);
       const difference = compareLabels(names.arena.bytes, path[depth - index] ?? 0, other, otherAt);
       if (difference !== 0) return difference;
     }
@@ -88,11 +78,11 @@ export class NameSearch {
 
   #hashName(from: number, isWildcard: boolean, salt: Uint8Array, iterations: number): void {
     const message = this.#message;
-    const bytes = this.#bytes;
+    const { bytes, start, labels, labelCount } = this.#lookup;
     let length = 0;
     if (isWildcard) for (const byte of WILDCARD) message[length++] = byte;
-    for (let index = from; index < this.#count; index++) {
-      const at = this.#start + (this.#labels[index] ?? 0);
+    for (let index = from; index < labelCount; index++) {
+      const at = start + (labels[index] ?? 0);
       const end = u8(bytes, at);
       for (let byte = 0; byte <= end; byte++) message[length++] = LOWER_CASE[u8(bytes, at + byte)] ?? 0;
     }

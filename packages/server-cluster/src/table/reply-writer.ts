@@ -5,13 +5,14 @@
 import * as wire from '@dinodns-bench/wire';
 import * as arena from './arena.ts';
 import * as layout from './block-layout.ts';
+import type { Lookup, Place } from './find.ts';
 import type { NameTree } from './name-tree.ts';
-import type { RecordSets } from './record-sets.ts';
+import type { ZoneData } from './zone-data.ts';
 
-// Copies, because V8 compiles a module's own constants into the code and loads imported ones anew at each use.
+// Copied: README.md, "Hot code".
 const { FLAG, HEADER_BYTES, LOWER_CASE, MAX_LABELS, MAX_NAME_BYTES, OPT_BYTES, TYPE, u8, u16 } = wire;
 const { NONE } = arena;
-const { EXPANSION, RECORD_HEAD, SET } = layout;
+const { EXPANSION, RECORD_HEAD, recordEnd, SET } = layout;
 
 /** Compression pointers have 14 bits (RFC 1035, section 4.1.4). */
 const LAST_POINTER = 0x3fff;
@@ -67,19 +68,10 @@ export class ReplyWriter {
 
   /**
    * Writes the records of a set and returns their number; 0 if they do not fit, and for every call after that.
-   * Their owner is the name at `labels[owner]`, and `node` in the name tree; or it is a wildcard that answers for
-   * that name, which may have `surplus` labels more. A `ttl` other than `KEEP_TTL` applies to all of them.
+   * A `ttl` other than `KEEP_TTL` applies to all of them.
    */
-  writeSet(
-    sets: RecordSets,
-    names: NameTree,
-    set: number,
-    node: number,
-    labels: Uint16Array,
-    owner: number,
-    surplus: number,
-    ttl: number,
-  ): number {
+  writeSet({ data, labels }: Lookup, set: number, { node, label, surplus }: Place, ttl: number): number {
+    const { sets } = data;
     const { words, bytes: source } = sets.arena;
     const length = words[set + SET.length] ?? 0;
     if (this.isFull || this.at + length > this.#limit) {
@@ -88,7 +80,7 @@ export class ReplyWriter {
     }
     const first = this.#start + this.at;
     if (words[set + SET.expansions] !== 0) {
-      if (!this.#writeExpanded(sets, names, set, node, labels, owner + surplus)) {
+      if (!this.#writeExpanded(data, set, node, labels, label + surplus)) {
         this.isFull = true;
         return 0;
       }
@@ -99,11 +91,11 @@ export class ReplyWriter {
       const references = words[set + SET.ownerReferences] ?? 0;
       for (let index = 0; index < references; index++) {
         const reference = words[set + SET.head + index] ?? 0;
-        this.#point(first + (reference >> 8), labels[owner + surplus + (reference & 0x7f)] ?? 0);
+        this.#point(first + (reference >> 8), labels[label + surplus + (reference & 0x7f)] ?? 0);
       }
       this.at += length;
     }
-    const target = labels[owner] ?? 0;
+    const target = labels[label] ?? 0;
     if (target !== HEADER_BYTES || ttl !== KEEP_TTL) this.#patch(first, this.#start + this.at, target, ttl);
     return words[set + SET.records] ?? 0;
   }
@@ -113,19 +105,12 @@ export class ReplyWriter {
    * `origin`. Returns their number; 0 if they do not fit, and for every call after that. Only for types whose data
    * contains no name that ends like the owner.
    */
-  writeNamed(
-    sets: RecordSets,
-    names: NameTree,
-    set: number,
-    node: number,
-    apex: number,
-    origin: number,
-  ): number {
+  writeNamed({ sets, names }: ZoneData, set: number, node: number, apex: number, origin: number): number {
     const { words, bytes: source } = sets.arena;
     const from = sets.bytesAt(set);
     const length = words[set + SET.length] ?? 0;
     for (let at = 0; at < length && !this.isFull; ) {
-      const end = at + RECORD_HEAD + u16(source, from + at + 10);
+      const end = recordEnd(source, from + at) - from;
       const isWritten =
         this.#writeOwner(names, node, apex, origin) && this.#copy(source, from + at + 2, end - at - 2);
       if (!isWritten) this.isFull = true;
@@ -226,7 +211,7 @@ export class ReplyWriter {
 
   /** Removes everything after the record at this offset, whose owner is a pointer. */
   keepFirst(record: number): void {
-    this.at = record + RECORD_HEAD + u16(this.#bytes, this.#start + record + 10);
+    this.at = recordEnd(this.#bytes, this.#start + record) - this.#start;
   }
 
   /** Removes everything except the question. */
@@ -273,7 +258,7 @@ export class ReplyWriter {
    * Writes header flags and counts. The reply copies OPCODE from the query, and RD if it is a QUERY. Returns the
    * reply's length.
    */
-  finish(flags: number, questions: number): number {
+  writeHeader(flags: number, questions: number): number {
     const bytes = this.#bytes;
     const start = this.#start;
     const query = u16(bytes, start + 2);
@@ -300,7 +285,7 @@ export class ReplyWriter {
   /** Changes owner and TTL of the records between two offsets. */
   #patch(from: number, to: number, owner: number, ttl: number): void {
     const bytes = this.#bytes;
-    for (let at = from; at < to; at += RECORD_HEAD + u16(bytes, at + 10)) {
+    for (let at = from; at < to; at = recordEnd(bytes, at)) {
       this.#point(at, owner);
       if (ttl === KEEP_TTL) continue;
       this.#put(at + 6, ttl >>> 16);
@@ -310,8 +295,7 @@ export class ReplyWriter {
 
   /** Writes a set whose type must not be compressed: names that end like the owner's are written in full. */
   #writeExpanded(
-    sets: RecordSets,
-    names: NameTree,
+    { sets, names }: ZoneData,
     set: number,
     node: number,
     labels: Uint16Array,
@@ -323,7 +307,7 @@ export class ReplyWriter {
     const lastReference = set + SET.head + (words[set + SET.ownerReferences] ?? 0);
     let reference = set + SET.head;
     for (let at = 0; at < length; ) {
-      const end = at + RECORD_HEAD + u16(source, from + at + 10);
+      const end = recordEnd(source, from + at) - from;
       const record = this.at;
       for (; reference < lastReference && (words[reference] ?? 0) >> 8 <= end; reference++) {
         const word = words[reference] ?? 0;

@@ -1,11 +1,17 @@
-/** Answers queries in wire form, in place: the interface between answer table and networks. */
+/**
+ * Answers queries in wire form, in place: the interface between answer table and networks, and that between the table and its source
+ * of records. All that a query may become instead of a reply stands here.
+ */
 import type { QueryReader } from '@dinodns-bench/wire';
 
 /** No reply: the message is a response, too short for an ID, or a query that must be dropped. */
 export const DROP = 0;
-
 /** The framework must answer: the table does not hold exactly what the query asks for. */
 export const TO_FRAMEWORK = -1;
+/** Only of a source: it has nothing for this question; the chain would ask its next handler. */
+export const OUTSIDE = -2;
+/** Only within `write`: the answer so far ends with a CNAME record, whose target comes next. */
+export const ALIAS = -3;
 
 /**
  * How a query arrived, which limits the length of its reply.
@@ -30,4 +36,14 @@ export interface Responder {
     transport: Transport,
     query?: QueryReader,
   ): number;
+}
+
+/** Where the table's records come from. */
+export interface Source {
+  /**
+   * Writes the answer to a question with the table's reply writer and returns its flags: RCODE and AA. If there is
+   * none, returns `OUTSIDE` or `TO_FRAMEWORK` and writes nothing. `query` is a reader that has parsed the message at
+   * `start`.
+   */
+  write(bytes: Uint8Array, start: number, query: QueryReader): number;
 }

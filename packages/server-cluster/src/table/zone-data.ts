@@ -2,7 +2,7 @@
  * The records of a store: its names, and what each holds. Every path answers from this single copy, which is
  * entirely in typed arrays.
  */
-import { lowerCaseName } from '@dinodns-bench/wire';
+import * as wire from '@dinodns-bench/wire';
 import * as arena from './arena.ts';
 import * as layout from './block-layout.ts';
 import { DenialIndex } from './denial-index.ts';
@@ -11,7 +11,8 @@ import { RecordSets } from './record-sets.ts';
 import { joinSignatures, splitSignatures } from './signatures.ts';
 import type { StoredSet } from './stored-set.ts';
 
-// Copies, because V8 compiles a module's own constants into the code and loads imported ones anew at each use.
+// Copied: README.md, "Hot code".
+const { TYPE } = wire;
 const { NONE } = arena;
 const { SHAPE_FLAG, SHAPE_WORD } = layout;
 
@@ -69,7 +70,7 @@ export class ZoneData {
 
   /** The same for a node of that name, which no longer exists if nothing is left at or below it. */
   writeNode(node: number, name: Uint8Array, sets: readonly StoredSet[]): void {
-    this.#setShape(node, this.sets.shapeOf(splitSignatures(sets), lowerCaseName(name)));
+    this.#setShape(node, this.sets.shapeOf(splitSignatures(sets), wire.lowerCaseName(name)));
     this.names.prune(node);
   }
 
@@ -81,6 +82,18 @@ export class ZoneData {
   /** Assigns a shape to a name that holds nothing yet. */
   fill(node: number, shape: number): void {
     this.#setShape(node, shape);
+  }
+
+  /** The node's record set of that type, or the first one for ANY (RFC 8482, section 4.1); NONE if there is none. */
+  setAt(node: number, type: number): number {
+    const shape = this.names.shapeOf(node);
+    if (shape === NONE) return NONE;
+    const { words } = this.sets.arena;
+    const first = shape + SHAPE_WORD.head;
+    if (type === TYPE.ANY) return words[first + 1] ?? NONE;
+    const end = first + 2 * (words[shape + SHAPE_WORD.sets] ?? 0);
+    for (let at = first; at < end; at += 2) if (words[at] === type) return words[at + 1] ?? NONE;
+    return NONE;
   }
 
   /** Which record types that matter to others the name holds, as bits of `SHAPE_FLAG`. */

@@ -3,7 +3,7 @@
  * docs/differences.md. Whatever no rule allows is a fault.
  */
 import { EDNS_OPTION, findNameEnd, GOOD, QueryReader, RCODE, skipName } from '@dinodns-bench/wire';
-import { asksForNoRecords } from '../../src/table/zone-responder.ts';
+import { asksForNoRecords } from '../../src/table/write.ts';
 import type { View } from './view.ts';
 
 /** From the range for local use (RFC 6891, section 9). */

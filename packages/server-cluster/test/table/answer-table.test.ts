@@ -122,11 +122,11 @@ describe('EDNS', () => {
     const message = query('www.example.org', 'A', { additionals: [opt(4096)] });
     const store = storeOf(...many);
     expect(decoded(answerTo(createAnswerTable(store), message)).truncated).toBe(true);
-    const reply = decoded(answerTo(createAnswerTable(store, { maxUdpOctets: 4096 }), message));
+    const reply = decoded(answerTo(createAnswerTable(store, { maxUdpBytes: 4096 }), message));
     expect(reply).toMatchObject({ truncated: false, opt: { udpPayloadSize: 4096 } });
     expect(reply.answers).toHaveLength(100);
-    for (const maxUdpOctets of [511, 65_536, 1000.5]) {
-      expect(() => createAnswerTable(store, { maxUdpOctets })).toThrow(/maxUdpOctets/);
+    for (const maxUdpBytes of [511, 65_536, 1000.5]) {
+      expect(() => createAnswerTable(store, { maxUdpBytes })).toThrow(/maxUdpBytes/);
     }
   });
 });

@@ -25,7 +25,7 @@ test('random and damaged queries in slots of every size', () => {
   const store = storeOfZones();
   const tables = [
     createAnswerTable(store),
-    createAnswerTable(store, { outside: 'framework', maxUdpOctets: 65_535 }),
+    createAnswerTable(store, { outside: 'framework', maxUdpBytes: 65_535 }),
   ];
   let replies = 0;
   for (let count = 0; count < MESSAGES; count++) {
