@@ -304,6 +304,47 @@ describe('comparisons', () => {
   });
 });
 
+describe('what an experiment dictates', () => {
+  it('is the order and the number of rounds, and what a dry run says first', async () => {
+    expect(await hashes('hashes', '--blocks', '2'), world.err()).toBe(0);
+    const keys = (await record()).trials.map(({ key }: { key: string }) => key);
+    expect(keys).toEqual(['md5#0', 'sha512#0', 'md5#1', 'sha512#1']);
+    expect(await hashes('hashes', '--blocks', '2', '--dry-run')).toBe(0);
+    expect(world.out()).toContain(
+      'Blocks are kept.\n\nmd5  MD5\nsha512  SHA512\n2 cases, 4 trials, about 0 s\n',
+    );
+  });
+
+  it('may be that a failed trial is the last: the run ends with its reason, saved, reported and closed', async () => {
+    expect(await hashes('hashes', '--trials', '2', '--last', 'sha512#0')).toBe(5);
+    const { status, trials, closing } = await record();
+    expect(status).toBe('interrupted');
+    expect(trials.map(({ key, status: how }: Record<string, string>) => [key, how])).toEqual([
+      ['md5#0', 'ok'],
+      ['sha512#0', 'failed'],
+    ]);
+    expect(closing).toEqual(['Everything is as before.']);
+    expect(world.err()).toContain('E_CLUSTER_CHANGED]: sha512#0 was the last; 2 trials saved in');
+    expect(world.err()).toMatch(/fix: None\. Continue with: pnpm bench hashes --resume/);
+    expect(world.err()).toContain('Everything is as before.');
+    expect(world.out()).toContain('interrupted; 2 of 4 trials.');
+    expect(world.out()).toContain('At the end');
+    expect(await readFile(join(await onlyFolder(), 'report.md'), 'utf8')).toContain('## At the end');
+  });
+
+  it('are differences of figures in their own unit, corrected as one family', async () => {
+    expect(await hashes('hashes', '--trials', '4', '--lengths'), world.err()).toBe(0);
+    const { deltas } = (await record()).cases[1].comparison;
+    const each = { n: 4, comparisons: 2, pValue: 0, detectable: 0, verdict: 'more', undecided: null };
+    expect(deltas.bytes).toMatchObject({ difference: 48, low: 48, high: 48, ...each });
+    expect(deltas.bits).toMatchObject({ difference: 384, ...each });
+    expect(deltas.seconds).toMatchObject({ comparisons: 1, relative: expect.any(Number) });
+    expect(world.out().replaceAll('\u00a0', ' ')).toContain('Bytes: +48 [+48, +48]: higher');
+    // Only what is awaited is told while it runs.
+    expect(world.err()).toContain('trial 4: bits 128, time to hash');
+  });
+});
+
 describe('an experiment of a user', () => {
   it('is in the help and in the history, and its reports can be made again', async () => {
     expect(await hashes('--help')).toBe(0);

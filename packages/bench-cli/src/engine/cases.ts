@@ -1,13 +1,13 @@
 /** From trials to cases: summaries, and comparisons with the baseline. Pure: what the record has is enough. */
-import type { Delta, SummaryStatistic } from '../results/record.ts';
+import type { SummaryStatistic } from '../results/record.ts';
 import { decideFamily } from '../stats/comparisons.ts';
 import { mayBeSaid } from '../stats/decisive.ts';
 import type { TestOptions } from '../stats/sample-test.ts';
-import { type Pair, summarize, type UndecidedDelta } from '../stats/summarize.ts';
+import { compareDifferences, comparePairs, type Pair, summarize } from '../stats/summarize.ts';
 import type { UntilView, Width } from '../stats/until.ts';
 import { directionOf, type EstimandFacts } from './estimand.ts';
 import type { MeasuredCase } from './plan.ts';
-import { type EngineCase, type EngineRecord, type OkTrial, okTrials } from './record.ts';
+import { type EngineCase, type EngineRecord, type OkTrial, okTrials, sizeOf } from './record.ts';
 
 type Parts = Pick<EngineRecord<unknown>, 'id' | 'baseline' | 'estimands' | 'trials'>;
 type Figures = Pick<OkTrial<unknown>, 'round' | 'figures' | 'bounds'>;
@@ -32,11 +32,11 @@ function pairsOf(name: string, trials: readonly Figures[], baseline: readonly Fi
 
 function mayBeClaimed(
   estimand: EstimandFacts,
-  delta: UndecidedDelta,
+  size: number,
   own: readonly Figures[],
   baseline: readonly Figures[],
 ): boolean {
-  const isBetter = estimand.better === 'more' ? delta.relative > 0 : delta.relative < 0;
+  const isBetter = estimand.better === 'more' ? size > 0 : size < 0;
   return mayBeSaid(isBetter, {
     own: boundsOf(estimand.name, own) > 0,
     baseline: boundsOf(estimand.name, baseline) > 0,
@@ -50,34 +50,47 @@ interface Compared {
   readonly reference: readonly Figures[];
 }
 
-/** All comparisons by one estimand are a family, corrected for their number. */
-function deltasOf(estimand: EstimandFacts, compared: readonly Compared[], options: TestOptions) {
-  if (estimand.compared === 'no') return compared.map(() => null);
-  const members = compared.map(({ key, own, reference }) => ({
-    pairs: pairsOf(estimand.name, own, reference),
-    seed: `${options.seed ?? ''}/${key}/${estimand.name}`,
-  }));
-  return decideFamily(members, directionOf(estimand), options, (delta, index) => {
-    const item = compared[index];
-    return item !== undefined && mayBeClaimed(estimand, delta, item.own, item.reference);
-  });
-}
-
 type Comparisons = Map<string, EngineCase['comparison']>;
+type Deltas = NonNullable<EngineCase['comparison']>['deltas'];
+
+/** All comparisons by the estimands of one family, corrected for their number. */
+function deltasOf(
+  family: readonly EstimandFacts[],
+  compared: readonly Compared[],
+  options: TestOptions,
+): { readonly key: string; readonly name: string; readonly delta: Deltas[string] }[] {
+  const [first] = family;
+  if (first === undefined) return [];
+  const members = family.flatMap((estimand) =>
+    compared.map(({ key, own, reference }) => ({
+      ...{ key, own, reference, estimand, name: estimand.name },
+      pairs: pairsOf(estimand.name, own, reference),
+      seed: `${options.seed ?? ''}/${key}/${estimand.name}`,
+    })),
+  );
+  const compare = first.compared === 'difference' ? compareDifferences : comparePairs;
+  const deltas =
+    first.compared === 'no'
+      ? []
+      : decideFamily(members, directionOf(first), options, (member, each) => {
+          const delta = compare(member.pairs, each);
+          const { estimand, own, reference } = member;
+          return delta !== null && mayBeClaimed(estimand, sizeOf(delta), own, reference) ? delta : null;
+        });
+  return members.map(({ key, name }, index) => ({ key, name, delta: deltas[index] ?? null }));
+}
 
 function comparisonsOf(
   compared: readonly Compared[],
   { estimands }: Parts,
   options: TestOptions,
 ): Comparisons {
-  const families = estimands.map((estimand) => deltasOf(estimand, compared, options));
+  const families = Map.groupBy(estimands, ({ name, family = name, compared: how }) => `${how} ${family}`);
+  const all = [...families.values()].flatMap((family) => deltasOf(family, compared, options));
   return new Map(
-    compared.map(({ key, baseline }, index) => {
-      const deltas = estimands.map(({ name }, place): readonly [string, Delta | null] => [
-        name,
-        families[place]?.[index] ?? null,
-      ]);
-      return [key, { baseline, deltas: Object.fromEntries(deltas) }];
+    compared.map(({ key, baseline }) => {
+      const own = all.filter((each) => each.key === key).map(({ name, delta }) => [name, delta] as const);
+      return [key, { baseline, deltas: Object.fromEntries(own) }];
     }),
   );
 }
@@ -125,26 +138,32 @@ export function summarizeCases(
 }
 
 const widthOf = (low: number | null, high: number | null, unit: number) =>
-  low === null || high === null ? Number.POSITIVE_INFINITY : (high - low) / unit;
+  low === null || high === null || unit === 0 ? Number.POSITIVE_INFINITY : (high - low) / Math.abs(unit);
 
-/** For `--until`. Only figures that are compared count. */
+/** For `--until`. Only figures that are compared and awaited count; differences relative to the baseline's median. */
 export function untilView({
   cases,
   estimands,
 }: Pick<EngineRecord<unknown>, 'cases' | 'estimands'>): UntilView {
-  const names = estimands.flatMap(({ name, compared }) => (compared === 'no' ? [] : [name]));
+  const names = estimands.flatMap(({ name, compared, awaited = true }) =>
+    compared === 'no' || !awaited ? [] : [name],
+  );
+  const baselineOf = (key: string, metric: string) =>
+    cases.find((item) => item.key === key)?.summary[metric]?.median ?? 0;
   const differences = cases.flatMap(({ key, comparison, aa }) =>
     aa || comparison === null
       ? []
       : names.flatMap((metric) => {
           const delta = comparison.deltas[metric];
-          return delta == null ? [] : [{ caseKey: key, metric, delta }];
+          if (delta == null) return [];
+          const unit = 'difference' in delta ? baselineOf(comparison.baseline, metric) : 1;
+          return [{ caseKey: key, metric, delta, unit }];
         }),
   );
-  const width = ({ caseKey, metric, delta }: (typeof differences)[number]): Width => ({
+  const width = ({ caseKey, metric, delta, unit }: (typeof differences)[number]): Width => ({
     caseKey,
     metric,
-    width: widthOf(delta.low, delta.high, 1),
+    width: widthOf(delta.low, delta.high, unit),
   });
   const figures = cases.flatMap(({ key, summary }) =>
     names.flatMap((metric): Width[] => {

@@ -12,11 +12,12 @@ import {
   table,
   text,
 } from '../report/document/document.ts';
+import { clusterFacts } from '../report/facts.ts';
 import { formatCpus } from '../report/numbers.ts';
 import { counted, formatDuration } from '../text.ts';
 import { nounOf } from './estimand.ts';
-import type { EngineCase, EngineRecord } from './record.ts';
-import { boundSign, caseTitle, deltaText, differenceText, figureText } from './words.ts';
+import { type EngineCase, type EngineRecord, sizeOf } from './record.ts';
+import { boundSign, caseTitle, deltaText, differenceText, figureText, sizeText } from './words.ts';
 
 type AnyRecord = EngineRecord<unknown, unknown>;
 
@@ -25,6 +26,8 @@ export interface FigureTable {
   readonly title: string;
   /** Names, in the order of the columns. */
   readonly estimands: readonly string[];
+  /** Titles of the columns, where the table's own says the rest. Default: those of the estimands. */
+  readonly columns?: readonly string[];
 }
 
 /** What only an experiment can say of its record; the engine adds figures, comparisons, failures, conditions and the command. */
@@ -100,12 +103,15 @@ const isTwin = ({ aa }: EngineCase) => aa;
 
 function figureTables(record: AnyRecord, tables: readonly FigureTable[], subject: string): Section[] {
   const claims = record.cases.filter((item) => !item.aa);
-  return tables.map(({ title, estimands: names }) => {
+  return tables.map(({ title, estimands: names, columns: titles }) => {
     const estimands = record.estimands.filter(({ name }) => names.includes(name));
     const [first] = estimands;
     const noun =
       first !== undefined && estimands.every(({ unit }) => unit === first.unit) ? nounOf(first) : '';
-    const columns = estimands.map((estimand) => ({ title: capitalized(estimand.title), isNumber: true }));
+    const columns = estimands.map((estimand) => ({
+      title: titles?.[names.indexOf(estimand.name)] ?? capitalized(estimand.title),
+      isNumber: true,
+    }));
     const rows = claims.map((item) => [
       caseTitle(record, item),
       ...estimands.map((estimand) => figureText(estimand, item)),
@@ -118,8 +124,18 @@ function figureTables(record: AnyRecord, tables: readonly FigureTable[], subject
 }
 
 const SPREAD = 'Medians of the trials, with the longer side of the 95 % interval.';
-const RATIOS =
-  'The interval is that of the ratio of paired trials; verdicts are corrected for the number of comparisons.';
+/** How the differences came about. */
+function comparisonNote({ estimands }: AnyRecord): string {
+  const isUsed = (how: string) => estimands.some(({ compared }) => compared === how);
+  const of = [
+    ...(isUsed('ratio') ? ['the ratio'] : []),
+    ...(isUsed('difference') ? ['the difference'] : []),
+  ].join(' or ');
+  return `The interval is that of ${of} of paired trials; verdicts are corrected for the number of comparisons.`;
+}
+
+/** With so many figures, the only comparison is a column and not a row. */
+const MAX_COLUMNS = 4;
 
 /** Those of which something may be said. */
 function comparisonTable(
@@ -129,11 +145,20 @@ function comparisonTable(
   subject: string,
 ): Block {
   const estimands = record.estimands.filter(({ compared }) => compared !== 'no');
-  const rows = cases.flatMap((item) =>
-    Object.values(item.comparison?.deltas ?? {}).every((delta) => delta === null)
-      ? []
-      : [[caseTitle(record, item), ...estimands.map((estimand) => deltaText(estimand, item))]],
+  const compared = cases.filter((item) =>
+    Object.values(item.comparison?.deltas ?? {}).some((delta) => delta !== null),
   );
+  const [only] = compared;
+  if (only !== undefined && compared.length === 1 && estimands.length > MAX_COLUMNS)
+    return table(
+      title,
+      [{ title: 'Figure' }, { title: caseTitle(record, only) }],
+      estimands.map((estimand) => [capitalized(estimand.title), deltaText(estimand, only)]),
+    );
+  const rows = compared.map((item) => [
+    caseTitle(record, item),
+    ...estimands.map((estimand) => deltaText(estimand, item)),
+  ]);
   return table(
     title,
     [{ title: subject }, ...estimands.map((each) => ({ title: capitalized(each.title) }))],
@@ -152,7 +177,7 @@ function comparisonSections(record: AnyRecord, subject: string): Section[] {
   );
   const twins = comparisonTable(record, cases.filter(isTwin), 'A/A', subject);
   return [
-    { title, blocks: withNote(claims, RATIOS) },
+    { title, blocks: withNote(claims, comparisonNote(record)) },
     {
       title: 'A/A: the baseline against itself',
       blocks: withNote(twins, 'A difference of this size can come from the machine alone.'),
@@ -173,12 +198,11 @@ function verdicts(record: AnyRecord): Finding[] {
       const delta = item.comparison?.deltas[estimand.name];
       if (delta == null) return [];
       const isOpen = delta.verdict === 'no difference shown';
-      const isBetter = delta.relative > 0 === (estimand.better === 'more');
-      const [size = ''] = differenceText(estimand, delta).split('\u00a0[');
+      const isBetter = sizeOf(delta) > 0 === (estimand.better === 'more');
       return [
         {
           subject: caseTitle(record, item),
-          badge: { text: size, tone: isOpen ? 'even' : isBetter ? 'good' : 'bad' },
+          badge: { text: sizeText(estimand, delta), tone: isOpen ? 'even' : isBetter ? 'good' : 'bad' },
           sentence: `${capitalized(estimand.title)}: ${differenceText(estimand, delta)}.`,
         },
       ];
@@ -208,7 +232,8 @@ function warningsOf(record: AnyRecord): string[] {
   return [...record.warnings, ...failed, ...bounded];
 }
 
-function conditionsOf({ environment: host, programs, conditions, cases }: AnyRecord): Block {
+function conditionsOf(record: AnyRecord): Block {
+  const { environment: host, programs, conditions, cases } = record;
   const varied = new Map<string, Set<string>>();
   for (const { point } of cases)
     for (const [name, value] of Object.entries(point))
@@ -219,6 +244,7 @@ function conditionsOf({ environment: host, programs, conditions, cases }: AnyRec
   return facts([
     ['host', `${host.os}, ${host.kernel}, ${host.architecture}`],
     ['CPU', `${host.cpuModel}, ${counted(host.availableCpus, 'core')} of ${host.cpuCores}`],
+    ...clusterFacts(record),
     ...Object.entries(conditions),
     ...[...varied].map(([name, values]) => [name, [...values].join(', ')] as const),
     ...programs.map(({ title, version }) => [title, version] as const),
@@ -281,6 +307,7 @@ export function documentOf(record: AnyRecord, parts: DocumentParts): ReportDocum
       ...figureTables(record, parts.tables ?? all, subject),
       ...comparisonSections(record, subject),
       ...(parts.sections ?? []),
+      ...(record.closing === undefined ? [] : [{ title: 'At the end', blocks: [list(record.closing)] }]),
       { title: 'Method', isBrief: false, blocks: [list(parts.method)] },
       { title: 'Conditions', isBrief: false, blocks: [conditionsOf(record)] },
       { title: 'Again', isBrief: false, blocks: [text('The same run again:'), code(command)] },

@@ -4,6 +4,7 @@
  */
 import type { z } from 'zod';
 import type { SettingsOf, SettingTable } from '../config/setting.ts';
+import type { InterruptionWords } from '../interruption.ts';
 import type { Display } from '../progress/display.ts';
 import type { Format } from '../report/renderer.ts';
 import type { Environment, ProvisionedTool, ServerRecord } from '../results/record.ts';
@@ -52,6 +53,14 @@ export interface ExperimentPlan<Decided> {
   readonly cases: readonly PlannedCase[];
   /** What deciding came to besides, for `open`: loaded servers, workloads. */
   readonly decided: Decided;
+  /** The order of the cases of a point in a round, where the subjects dictate one. Default: `balancedOrder`. Pure. */
+  order?<T extends PlannedCase>(cases: readonly T[], round: number): readonly T[];
+  /** How many rounds, where another setting than `--trials` says so. */
+  readonly rounds?: number;
+  /** Said by a dry run before the cases: what was found, what would be changed. */
+  readonly summary?: string;
+  /** What Ctrl-C does, for people. Default: it stops servers. */
+  readonly interruption?: InterruptionWords;
   /** How many trials may be under way at once. Default: 1, since most figures suffer from neighbours. */
   readonly lanes?: number;
   /** Whether trials of these cases may be under way at once; one alone always may. Default: any. Pure. */
@@ -105,6 +114,19 @@ export interface Opened<Context> extends AsyncDisposable {
   readonly warnings: readonly string[];
   /** Aborted when the trials have lost what they share, such as the Lease of a cluster: the run ends with its reason. */
   readonly lost?: AbortSignal;
+  /** In sentences, once it is closed, however that ended: what closing came to, for people and for the record. */
+  closing?(): readonly string[];
+}
+
+/** A trial may reject with it: the failure is a result like any other, but no trial can be taken after it. */
+export class LastTrial extends Error {
+  override readonly name = 'LastTrial';
+  readonly reason: unknown;
+
+  constructor(reason: unknown) {
+    super('no trial can be taken any more', { cause: reason });
+    this.reason = reason;
+  }
 }
 
 /** An invocation of the command, before anything is decided. */

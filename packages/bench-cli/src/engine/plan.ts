@@ -1,7 +1,7 @@
 /** Which trials a run has, and in which order. Pure. */
 import { BenchError } from '../errors.ts';
 import { balancedOrder, MAX_CASES } from '../plan/plan.ts';
-import type { PlannedCase, PlannedTrial } from './experiment.ts';
+import type { ExperimentPlan, PlannedCase, PlannedTrial } from './experiment.ts';
 
 /** A case, or the baseline's twin of `--aa`, which is measured like any other. */
 export interface MeasuredCase extends PlannedCase {
@@ -36,11 +36,15 @@ export function casesOf(
   return all;
 }
 
-/** See `balancedOrder`. The points, too, run backwards every second time. */
-export function planTrials(cases: readonly MeasuredCase[], rounds: number): TrialPlan {
+/** See `balancedOrder`, or in the order of the plan. The points, too, run backwards every second time. */
+export function planTrials(
+  cases: readonly MeasuredCase[],
+  rounds: number,
+  { order = balancedOrder }: Pick<ExperimentPlan<unknown>, 'order'>,
+): TrialPlan {
   const trials: TrialPlan['trials'][number][] = [];
   for (let round = 0; round < rounds; round += 1) {
-    const points = [...Map.groupBy(cases, pointOf).values()].map((point) => balancedOrder(point, round));
+    const points = [...Map.groupBy(cases, pointOf).values()].map((point) => order(point, round));
     for (const item of (round % 2 === 0 ? points : points.reverse()).flat())
       trials.push({ key: `${item.key}#${round}`, case: item, round, order: trials.length });
   }

@@ -1,7 +1,10 @@
 /** The record of an experiment that the engine runs. Base units, nothing rounded. */
 import { z } from 'zod';
 import {
+  type Delta,
+  type Difference,
   deltaSchema,
+  differenceSchema,
   provisionedToolSchema,
   serverRecordSchema,
   summaryStatisticSchema,
@@ -67,12 +70,20 @@ export const engineCaseSchema = z.object({
     .object({
       /** Key of the baseline's case. */
       baseline: z.string(),
-      /** By the names of the estimands; null where nothing may be said, because of bounds or for want of pairs. */
-      deltas: z.record(z.string(), deltaSchema.nullable()),
+      /**
+       * By the names of the estimands, as they are compared: ratios or differences; null where nothing may be said, because
+       * of bounds or for want of pairs.
+       */
+      deltas: z.record(z.string(), z.union([deltaSchema, differenceSchema]).nullable()),
     })
     .nullable(),
 });
 export type EngineCase = z.output<typeof engineCaseSchema>;
+
+/** How much larger than the baseline: relative for a ratio, in the figure's unit for a difference. */
+export function sizeOf(delta: Pick<Delta, 'relative'> | Pick<Difference, 'difference'>): number {
+  return 'difference' in delta ? delta.difference : delta.relative;
+}
 
 function recordSchemaOf<Evidence extends z.ZodType>(name: string, evidence: Evidence) {
   return z.object({
@@ -91,6 +102,8 @@ function recordSchemaOf<Evidence extends z.ZodType>(name: string, evidence: Evid
     cases: z.array(engineCaseSchema),
     /** Null without `--until`. */
     until: untilSchema.nullable(),
+    /** What closing came to, in sentences; absent where there is nothing to say. */
+    closing: z.array(z.string()).optional(),
   });
 }
 

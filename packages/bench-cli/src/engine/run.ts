@@ -19,6 +19,7 @@ import type { World } from '../world.ts';
 import { summarizeCases } from './cases.ts';
 import { close, joined } from './close.ts';
 import { statusOf } from './document.ts';
+import { estimandSchema } from './estimand.ts';
 import type { ExperimentDefinition, ExperimentPlan, Opened, RunOptions } from './experiment.ts';
 import { casesOf, expectedSeconds, type MeasuredCase, planTrials } from './plan.ts';
 import { ENGINE_SCHEMA_VERSION, type EngineRecord, type EngineTrial } from './record.ts';
@@ -91,7 +92,7 @@ async function decide<T extends SettingTable, D, C, V extends z.ZodType>(
   const id = previous?.id ?? newRunId(world.clock.now());
   return {
     settings,
-    engine: settings,
+    engine: { ...settings, trials: plan.rounds ?? settings.trials },
     plan,
     cases: casesOf(plan.cases, { aa: settings.aa, baseline: plan.baseline }),
     store,
@@ -103,7 +104,7 @@ async function decide<T extends SettingTable, D, C, V extends z.ZodType>(
 
 /** The plan for people: what is measured, how often, and how long it takes. */
 function planText({ plan, cases, engine, previous }: Decided<SettingTable, unknown, z.ZodType>): string {
-  const { trials } = planTrials(cases, engine.trials);
+  const { trials } = planTrials(cases, engine.trials, plan);
   const missing = trials.filter(({ key }) => previous?.trials.every((trial) => trial.key !== key) ?? true);
   const titleOf = new Map(plan.subjects.map(({ name, title }) => [name, title]));
   const lines = cases.map(({ key, subject, aa }) => `${key}  ${titleOf.get(subject)}${aa ? ', A/A' : ''}`);
@@ -114,7 +115,7 @@ function planText({ plan, cases, engine, previous }: Decided<SettingTable, unkno
     ...(lanes === 1 ? [] : [`up to ${lanes} side by side`]),
     `about ${formatDuration(expectedSeconds(missing) / lanes)}`,
   ].join(', ');
-  return `${[...lines, total].join('\n')}\n`;
+  return [...(plan.summary === undefined ? [] : [`${plan.summary}\n`]), ...lines, total, ''].join('\n');
 }
 
 /** Resolves with the exit status; rejects with a BenchError if the run as a whole fails. */
@@ -156,27 +157,23 @@ async function runDecided<T extends SettingTable, D, C, V extends z.ZodType>(
   // The folder comes first: an unwritable place must show before the measuring, not after it.
   await store.makeRawDirectory(directory);
   const unlock = await store.lock(directory);
-  let saved = run.previous?.trials.length ?? 0;
+  let saved = run.previous;
   try {
-    const { record, closing } = await measure(world, prepared, run, options, (trials) => {
-      saved = trials;
+    const { record, errors } = await measure(world, prepared, run, options, (next) => {
+      saved = next;
     });
-    const paths = await writeFiles(
-      store,
-      directory,
-      filesOf(routineFormats(prepared.formats), record, renderOptions(world, 'relative')),
-    );
-    print(record);
-    const shown = [`${directory}/run.json`, ...paths].map((path) => relative(world.cwd, path) || path);
-    world.stderr.write(`\nWritten: ${shown.join(', ')}\n`);
-    if (closing.length > 0) throw joined(closing);
+    if (errors.length > 0) throw joined(errors);
+    await report(world, prepared, run, record, print);
     return record;
   } catch (error) {
-    throw saved === 0 ? error : explained(error, commandName(prepared.definition), run, saved);
+    if (saved === undefined) throw error;
+    // What was measured is shown all the same; the error is what matters if that is not possible.
+    if (!isInterruption(error)) await report(world, prepared, run, saved, print).catch(() => undefined);
+    throw explained(error, commandName(prepared.definition), run, saved.trials.length);
   } finally {
     await unlock();
     // Without a single trial there is nothing to keep, report or resume.
-    if (saved === 0) await world.fs.rm(directory, { recursive: true, force: true });
+    if (saved === undefined) await world.fs.rm(directory, { recursive: true, force: true });
     else await remember(world, store);
   }
 }
@@ -185,6 +182,25 @@ async function runDecided<T extends SettingTable, D, C, V extends z.ZodType>(
 async function remember(world: World, { resultsDirectory }: RunStore): Promise<void> {
   const notice = await updateHistory(world, resultsDirectory);
   if (notice !== null) world.stderr.write(`Note: ${notice}\n`);
+}
+
+/** Writes the reports, and prints the record. */
+async function report<T extends SettingTable, D, C, V extends z.ZodType>(
+  world: World,
+  { formats }: Prepared<T, D, C, V>,
+  { store, directory }: Decided<T, D, V>,
+  record: Made<T, V>,
+  print: (record: Made<T, V>) => void,
+): Promise<void> {
+  const files = filesOf(routineFormats(formats), record, renderOptions(world, 'relative'));
+  const paths = await writeFiles(store, directory, files);
+  print(record);
+  const shown = [`${directory}/run.json`, ...paths].map((path) => relative(world.cwd, path) || path);
+  world.stderr.write(`\nWritten: ${shown.join(', ')}\n`);
+}
+
+function isInterruption(error: unknown): boolean {
+  return error instanceof BenchError && (error.code === 'E_INTERRUPTED' || error.code === 'E_TERMINATED');
 }
 
 /** A run that ended early says what is saved, and how to go on. */
@@ -197,10 +213,9 @@ function explained(
   if (!(error instanceof BenchError)) return error;
   const place = engine.out === ENGINE_SETTINGS.out.default ? '' : ` --out ${shellQuote(engine.out)}`;
   const next = `Continue with: pnpm bench ${name} --resume ${id}${place}`;
-  const isInterruption = error.code === 'E_INTERRUPTED' || error.code === 'E_TERMINATED';
   return new BenchError(error.code, `${error.message}; ${counted(saved, 'trial')} saved in ${directory}`, {
     evidence: [...error.evidence],
-    fix: isInterruption ? next : `${error.fix} ${next}`,
+    fix: isInterruption(error) ? next : `${error.fix} ${next}`,
     cause: error,
   });
 }
@@ -210,22 +225,29 @@ async function measure<T extends SettingTable, D, C, V extends z.ZodType>(
   prepared: Prepared<T, D, C, V>,
   run: Decided<T, D, V>,
   { argv }: RunOptions,
-  onSaved: (trials: number) => void,
+  onSaved: (record: Made<T, V>) => void,
 ): Promise<{
   readonly record: Made<T, V>;
   /** What closing failed with, after all trials. */
-  readonly closing: readonly unknown[];
+  readonly errors: readonly unknown[];
 }> {
-  const { settings, plan, directory, id: runId } = run;
+  const { settings, plan, store, directory, id: runId } = run;
+  let saved = run.previous;
   const display = createDisplay(world.stderr);
-  const interruption = listenForInterruption(world, (text) => display.line(text));
+  const interruption = listenForInterruption(world, (text) => display.line(text), plan.interruption);
   const { signal, force } = interruption;
   try {
     const opened = await prepared.definition.open({
       ...{ world, settings, decided: plan.decided, runId, directory, display, signal, force },
     });
     const outcome = await measureOpened(
-      { world, display, signal, onSaved },
+      {
+        ...{ world, display, signal },
+        onSaved: (record) => {
+          saved = record;
+          onSaved(record);
+        },
+      },
       prepared,
       run,
       opened,
@@ -234,24 +256,31 @@ async function measure<T extends SettingTable, D, C, V extends z.ZodType>(
       (record) => ({ record }),
       (error: unknown) => ({ error }),
     );
-    const closing = await close(opened);
-    if ('error' in outcome) throw joined([outcome.error, ...closing]);
-    return { record: outcome.record, closing };
+    const errors = await close(opened);
+    const closing = opened.closing?.() ?? [];
+    for (const line of closing) display.line(line);
+    if (saved !== undefined && closing.length > 0) {
+      saved = { ...saved, closing: [...(saved.closing ?? []), ...closing] };
+      await store.saveAs(prepared.kind, saved, directory);
+      onSaved(saved);
+    }
+    if ('error' in outcome) throw joined([outcome.error, ...errors]);
+    return { record: saved ?? outcome.record, errors };
   } finally {
     interruption.release();
     display.clear();
   }
 }
 
-interface Watched {
+interface Watched<R> {
   readonly world: World;
   readonly display: Display;
   readonly signal: AbortSignal;
-  readonly onSaved: (trials: number) => void;
+  readonly onSaved: (record: R) => void;
 }
 
 async function measureOpened<T extends SettingTable, D, C, V extends z.ZodType>(
-  { world, display, signal, onSaved }: Watched,
+  { world, display, signal, onSaved }: Watched<Made<T, V>>,
   { definition, kind }: Prepared<T, D, C, V>,
   run: Decided<T, D, V>,
   opened: Opened<C>,
@@ -264,7 +293,7 @@ async function measureOpened<T extends SettingTable, D, C, V extends z.ZodType>(
   const save = async (next: typeof record) => {
     record = withPortablePaths(next, { cwd: world.cwd, home: world.env.HOME });
     await store.saveAs(kind, record, directory);
-    onSaved(record.trials.length);
+    onSaved(record);
   };
   return takeTrials({
     ...{ world, display, estimands, engine: run.engine, plan, cases: run.cases, save },
@@ -312,6 +341,6 @@ function startOf<T extends SettingTable, D, C, V extends z.ZodType>(
 }
 
 /** Without the function. */
-function facts({ name, title, unit, better, compared }: EngineRecord<unknown>['estimands'][number]) {
-  return { name, title, unit, better, compared };
+function facts(estimand: EngineRecord<unknown>['estimands'][number]) {
+  return estimandSchema.parse(estimand);
 }

@@ -7,7 +7,7 @@ import { formatDuration } from '../text.ts';
 import type { World } from '../world.ts';
 import { summarizeCases, untilView } from './cases.ts';
 import { type Estimand, showFigure } from './estimand.ts';
-import type { ExperimentPlan, PlannedTrial, TrialEvents } from './experiment.ts';
+import { type ExperimentPlan, LastTrial, type PlannedTrial, type TrialEvents } from './experiment.ts';
 import { inLanes } from './lanes.ts';
 import { expectedSeconds, type MeasuredCase, planTrials, type TrialPlan } from './plan.ts';
 import type { EngineRecord, EngineTrial } from './record.ts';
@@ -18,7 +18,7 @@ export interface TrialsRequest<Evidence, Settings> {
   readonly display: Display;
   readonly signal: AbortSignal;
   readonly engine: EngineSettings;
-  readonly plan: Pick<ExperimentPlan<unknown>, 'lanes' | 'fits'>;
+  readonly plan: Pick<ExperimentPlan<unknown>, 'lanes' | 'fits' | 'order'>;
   readonly cases: readonly MeasuredCase[];
   /** Of the subjects, by name. */
   readonly titles: ReadonlyMap<string, string>;
@@ -49,23 +49,34 @@ function inherited<E>(trials: Trials<E>, { case: { key } }: PlannedTrial) {
   );
 }
 
+interface TakenTrial<E> {
+  readonly trial: EngineTrial<E>;
+  readonly last?: LastTrial;
+}
+
 async function takeTrial<E, S>(
   { world, signal, estimands, trial, record }: TrialsRequest<E, S>,
   planned: PlannedTrial,
   on: TrialEvents,
-): Promise<EngineTrial<E>> {
+): Promise<TakenTrial<E>> {
   const now = () => world.clock.now().toISOString();
   const { key, round, order } = planned;
   const head = { key, case: planned.case.key, round, order, startedAt: now() };
   const before = inherited(record().trials, planned);
   if (before?.status === 'failed')
-    return { ...head, endedAt: now(), status: 'failed', failure: before.failure };
+    return { trial: { ...head, endedAt: now(), status: 'failed', failure: before.failure } };
   try {
     const evidence = await trial(planned, on);
-    return { ...head, endedAt: now(), status: 'ok', ...figuresOf(estimands, evidence), evidence };
+    const figures = figuresOf(estimands, evidence);
+    return { trial: { ...head, endedAt: now(), status: 'ok', ...figures, evidence } };
   } catch (error) {
     signal.throwIfAborted();
-    return { ...head, endedAt: now(), status: 'failed', failure: failureOf(error) };
+    const isLast = error instanceof LastTrial;
+    const failure = failureOf(isLast ? error.reason : error);
+    return {
+      trial: { ...head, endedAt: now(), status: 'failed', failure },
+      ...(isLast ? { last: error } : {}),
+    };
   }
 }
 
@@ -127,7 +138,7 @@ export async function takeTrials<E, S>(request: TrialsRequest<E, S>): Promise<En
     save({ ...summarized(record()), status, endedAt: world.clock.now().toISOString() });
   try {
     for (;;) {
-      const plan = planTrials(cases, rounds);
+      const plan = planTrials(cases, rounds, request.plan);
       await takeRounds(request, plan, (next) =>
         save(summarized({ ...next, status: 'running', endedAt: null })),
       );
@@ -170,7 +181,7 @@ async function takeRounds<E, S>(
         eventsOf((text) => onLine(head, text), files),
       );
     },
-    async onEnd(planned, trial) {
+    async onEnd(planned, { trial, last }) {
       const head = headOf(request, planned, trials.length);
       onLine(head, null);
       const all = [...record().trials, trial].toSorted((a, b) => a.order - b.order);
@@ -181,6 +192,7 @@ async function takeRounds<E, S>(
       display.line(
         `${head}: ${lineOf(estimands, trial)}${left > 0 ? `; about ${formatDuration(left)} left` : ''}`,
       );
+      if (last !== undefined) throw last.reason;
     },
   });
 }
@@ -232,7 +244,7 @@ function eventsOf(
 function lineOf<E>(estimands: readonly Estimand<E>[], trial: EngineTrial<E>): string {
   if (trial.status === 'failed') return `failed: ${trial.failure.message}`;
   return estimands
-    .filter(({ compared }) => compared !== 'no')
+    .filter(({ compared, awaited = true }) => compared !== 'no' && awaited)
     .flatMap((estimand) => {
       const value = trial.figures[estimand.name];
       if (value == null) return [];

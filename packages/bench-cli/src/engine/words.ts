@@ -1,6 +1,6 @@
 /** How cases, figures and differences are written. Pure. */
 import { formatCount, formatCpus, formatFixed, formatOutwards, signed } from '../report/numbers.ts';
-import type { Delta, SummaryStatistic } from '../results/record.ts';
+import type { Delta, Difference, SummaryStatistic } from '../results/record.ts';
 import { type EstimandFacts, showFigure, verdictWord } from './estimand.ts';
 import type { EngineCase, EngineRecord } from './record.ts';
 
@@ -42,7 +42,7 @@ export function plusMinus(summary: SummaryStatistic | null, show: (value: number
   if (summary === null) return '–';
   const { median, low, high } = summary;
   if (low === null || high === null || median === 0) return unbroken(show(median));
-  const side = Math.max(high - median, median - low) / median;
+  const side = Math.max(high - median, median - low) / Math.abs(median);
   return unbroken(`${show(median)} ±${formatCount(Math.ceil(side * 100 - 1e-9))} %`);
 }
 
@@ -64,9 +64,22 @@ export function deltaText(estimand: EstimandFacts, item: EngineCase): string {
   return delta == null ? '–' : `${boundSign(estimand, item)}${differenceText(estimand, delta)}`;
 }
 
-export function differenceText(estimand: EstimandFacts, { relative, low, high, verdict }: Delta): string {
-  const size = `${signed(formatFixed(relative * 100, 1))}\u00a0%`;
+export function differenceText(estimand: EstimandFacts, delta: Delta | Difference): string {
+  const { low, high, verdict } = delta;
+  const size = sizeText(estimand, delta);
   if (low === null || high === null) return `${size}, no interval`;
-  const ends = formatOutwards(low * 100, high * 100, 0);
-  return `${size}\u00a0[${signed(ends.low)},\u00a0${signed(ends.high)}]: ${verdictWord(estimand, verdict)}`;
+  const shown = (value: number) => signed(unbroken(showFigure(estimand, value)));
+  const percentages = formatOutwards(low * 100, high * 100, 0);
+  const ends =
+    'difference' in delta
+      ? { low: shown(low), high: shown(high) }
+      : { low: signed(percentages.low), high: signed(percentages.high) };
+  return `${size}\u00a0[${ends.low},\u00a0${ends.high}]: ${verdictWord(estimand, verdict)}`;
+}
+
+/** `+12.3 %`, or `+4.2m` of a difference, on one line. */
+export function sizeText(estimand: EstimandFacts, delta: Delta | Difference): string {
+  return 'difference' in delta
+    ? signed(unbroken(showFigure(estimand, delta.difference)))
+    : `${signed(formatFixed(delta.relative * 100, 1))}\u00a0%`;
 }

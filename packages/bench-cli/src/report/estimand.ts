@@ -2,14 +2,15 @@
 import { z } from 'zod';
 import type { Verdict } from '../results/record.ts';
 import type { Direction } from '../stats/summarize.ts';
-import { formatBytes, formatCount, formatFixed, formatTime } from './numbers.ts';
+import { formatBytes, formatCount, formatMillicores, formatTime } from './numbers.ts';
 
 /** How figures of a unit are written, and what better and worse ones are called in verdicts and in texts. */
 const UNITS = {
   'queries/s': { show: formatCount, words: ['faster', 'slower'], noun: 'queries per second' },
   seconds: { show: formatTime, words: ['faster', 'slower'], noun: '' },
   bytes: { show: formatBytes, words: ['less', 'more'], noun: '' },
-  cores: { show: (value: number) => formatFixed(value, 3), words: ['less', 'more'], noun: 'CPUs' },
+  'CPU seconds': { show: formatTime, words: ['less', 'more'], noun: '' },
+  cores: { show: formatMillicores, words: ['less', 'more'], noun: '' },
   ratio: {
     show: (value: number) => `${Number((value * 100).toPrecision(3))} %`,
     words: ['less', 'more'],
@@ -25,8 +26,15 @@ export const estimandSchema = z.object({
   title: z.string(),
   unit: z.enum(Object.keys(UNITS) as (keyof typeof UNITS)[]),
   better: z.enum(['more', 'less']),
-  /** By the ratio to the baseline's figure of the same round, or not at all. */
-  compared: z.enum(['ratio', 'no']),
+  /**
+   * With the baseline's figure of the same round: by the ratio, by the difference (of figures that can be zero, or whose noise
+   * adds up), or not at all.
+   */
+  compared: z.enum(['ratio', 'difference', 'no']),
+  /** Estimands of one family are corrected for the number of comparisons together. Default: each by itself. */
+  family: z.string().optional(),
+  /** False where `--until` does not wait for it. Default: true. */
+  awaited: z.boolean().optional(),
 });
 /** As in the record. */
 export type EstimandFacts = z.output<typeof estimandSchema>;

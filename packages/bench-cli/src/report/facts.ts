@@ -6,7 +6,8 @@ import { describeWorkload } from './workloads.ts';
 
 export type Fact = readonly [name: string, value: string];
 
-function clusterFacts({ environment: { cluster } }: Pick<RunRecord, 'environment'>): Fact[] {
+/** None of a run on this machine. */
+export function clusterFacts({ environment: { cluster } }: Pick<RunRecord, 'environment'>): Fact[] {
   if (cluster === null) return [];
   const nodes = cluster.nodes.map((node) => {
     const roles = node.roles.length === 0 ? '' : ` (${node.roles.join(', ')})`;

@@ -16,6 +16,12 @@ export function formatFixed(value: number, digits: number): string {
   return fraction === undefined ? grouped : `${grouped}.${fraction}`;
 }
 
+/** Cores as Kubernetes writes them: `283m`, `4.2m`. */
+export function formatMillicores(cores: number): string {
+  const value = cores * 1000;
+  return `${formatFixed(value, Math.abs(value) < 10 ? 1 : 0)}m`;
+}
+
 /** `24,923,003` */
 export function formatCount(value: number): string {
   return formatFixed(value, 0);

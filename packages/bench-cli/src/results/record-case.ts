@@ -98,6 +98,27 @@ export const deltaSchema = z.object({
 });
 export type Delta = z.output<typeof deltaSchema>;
 
+/** Of figures that can be zero, or whose noise adds up: in the figure's own unit. */
+export const differenceSchema = z.object({
+  /** value − baseline: the centre of the pairs' differences. */
+  difference: z.number(),
+  /** Its 95 % interval; null below two paired trials. */
+  low: z.number().nullable(),
+  high: z.number().nullable(),
+  /** The smallest true difference that so many pairs would show in four of five runs; null below two. */
+  detectable: z.number().nonnegative().nullable(),
+  ...deltaSchema.pick({
+    n: true,
+    method: true,
+    pValue: true,
+    adjustedPValue: true,
+    comparisons: true,
+    verdict: true,
+    undecided: true,
+  }).shape,
+});
+export type Difference = z.output<typeof differenceSchema>;
+
 export const comparisonSchema = z.object({
   /** Key of the baseline's case. */
   baseline: z.string(),

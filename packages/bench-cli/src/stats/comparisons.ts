@@ -6,7 +6,7 @@ import type { CaseRecord, Comparison, Delta, NoiseFloor, OkTrial } from '../resu
 import { holmAdjusted } from './holm.ts';
 import { COMPARED_METRICS, type ComparedMetric, DIRECTIONS } from './metrics.ts';
 import { LEVEL, type TestOptions } from './sample-test.ts';
-import { comparePairs, type Direction, decide, type Pair, type UndecidedDelta } from './summarize.ts';
+import { comparePairs, type Direction, decide, type Pair } from './summarize.ts';
 
 /** Two sets of trials to compare. */
 export interface ComparedTrials {
@@ -40,20 +40,17 @@ export interface FamilyMember {
 }
 
 /**
- * The differences of a family of comparisons, corrected for their number; null where there is nothing to compare. `keep` can
- * refuse a difference of which nothing may be said.
+ * The differences of a family of comparisons, corrected for their number; null where `compare` says nothing.
+ * @param compare one member, without a verdict
  */
-export function decideFamily(
-  members: readonly FamilyMember[],
+export function decideFamily<M extends FamilyMember, D extends Parameters<typeof decide>[0]>(
+  members: readonly M[],
   direction: Direction,
   options: TestOptions,
-  keep: (delta: UndecidedDelta, index: number) => boolean = () => true,
-): (Delta | null)[] {
+  compare: (member: M, options: TestOptions) => D | null,
+): (ReturnType<typeof decide<D>> | null)[] {
   const comparisons = members.filter(({ pairs }) => pairs.length > 1).length;
-  const deltas = members.map(({ pairs, seed }, index): UndecidedDelta | null => {
-    const delta = comparePairs(pairs, { ...options, comparisons, seed });
-    return delta !== null && keep(delta, index) ? delta : null;
-  });
+  const deltas = members.map((member) => compare(member, { ...options, comparisons, seed: member.seed }));
   const tested = deltas.flatMap((delta) => (delta?.pValue == null ? [] : [delta]));
   // At a smaller level for each look, as if the level were 5 %.
   const looks = LEVEL / (options.level ?? LEVEL);
@@ -74,7 +71,7 @@ function familyOf(
     pairs: pairsOf(trials, baselineTrials, metric),
     seed: `${options.seed ?? ''}/${caseKey}/${metric}`,
   }));
-  return decideFamily(members, DIRECTIONS[metric], options);
+  return decideFamily(members, DIRECTIONS[metric], options, ({ pairs }, each) => comparePairs(pairs, each));
 }
 
 /** One comparison for each of `compared`, all of them one family for each metric. */

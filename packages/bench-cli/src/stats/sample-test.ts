@@ -121,12 +121,12 @@ export interface DifferenceTest extends LogInterval {
  */
 export function testDifferences(
   differences: readonly number[],
-  { comparisons = 1 }: Pick<TestOptions, 'comparisons'> = {},
+  { comparisons = 1, level = LEVEL }: Pick<TestOptions, 'comparisons' | 'level'> = {},
 ): DifferenceTest | null {
   if (differences.length < 2) return null;
-  return smallestSignedRankP(differences.length) * comparisons <= LEVEL
-    ? { ...signedRankInterval(differences, signedRankTest(differences), LEVEL), method: 'signed-rank' }
-    : { ...studentLocation(differences, LEVEL), method: 'student-t' };
+  return smallestSignedRankP(differences.length) * comparisons <= level
+    ? { ...signedRankInterval(differences, signedRankTest(differences), level), method: 'signed-rank' }
+    : { ...studentLocation(differences, level), method: 'student-t' };
 }
 
 /**

@@ -1,10 +1,17 @@
 /**
  * Summary of one quantity over the trials of a case, and its comparison with the baseline's.
  */
-import type { Delta, EffectSize, SummaryStatistic, Verdict } from '../results/record.ts';
+import type { Delta, Difference, EffectSize, SummaryStatistic, Verdict } from '../results/record.ts';
 import { relativeDelta, symmetricDelta } from './deltas.ts';
 import { type Interval, including, median, medianInterval } from './intervals.ts';
-import { LEVEL, type SampleTest, type TestOptions, testPaired } from './sample-test.ts';
+import {
+  detectableDifference,
+  LEVEL,
+  type SampleTest,
+  type TestOptions,
+  testDifferences,
+  testPaired,
+} from './sample-test.ts';
 
 /** The upper limit of the quantity. No quantity that bench measures is negative. */
 export interface Limits {
@@ -47,8 +54,12 @@ export interface Direction extends VerdictWords {
   readonly goal: 'higher' | 'lower';
 }
 
+/** What `decide` adds. */
+type Decided = Pick<Delta, 'adjustedPValue' | 'comparisons' | 'verdict' | 'undecided'>;
+
 /** A delta whose verdict waits for the correction: see `decide`. */
-export type UndecidedDelta = Omit<Delta, 'adjustedPValue' | 'comparisons' | 'verdict' | 'undecided'>;
+export type UndecidedDelta = Omit<Delta, keyof Decided>;
+export type UndecidedDifference = Omit<Difference, keyof Decided>;
 
 /** The usual words for Cliff's delta (Romano et al. 2006), and for its paired equivalent, the rank-biserial correlation. */
 function magnitudeOf(effect: number): string {
@@ -117,17 +128,37 @@ export function comparePairs(pairs: readonly Pair[], options: TestOptions = {}):
   return { ...delta, ...including(asDelta(fallback), delta.relative), method: 'median' };
 }
 
+/** The same in the figure's own unit. Null without a pair. */
+export function compareDifferences(
+  pairs: readonly Pair[],
+  options: TestOptions = {},
+): UndecidedDifference | null {
+  const differences = pairs.map(({ value, baseline }) => value - baseline);
+  const [first] = differences;
+  if (first === undefined) return null;
+  const test = testDifferences(differences, options);
+  return {
+    difference: test?.estimate ?? first,
+    low: test?.low ?? null,
+    high: test?.high ?? null,
+    detectable: detectableDifference(differences),
+    n: differences.length,
+    method: test?.method ?? null,
+    pValue: test?.pValue ?? null,
+  };
+}
+
 /**
  * The verdict. There is a winner exactly if the interval excludes zero and its p value, after correction for all
  * comparisons of the family, is at most 5 %; else `undecided` says why not. So no verdict is ever stronger than its
  * interval, and where it is weaker, the reason is given.
  */
-export function decide(
-  delta: UndecidedDelta,
+export function decide<D extends Pick<UndecidedDelta, 'low' | 'high' | 'pValue'>>(
+  delta: D,
   { goal, better, worse }: Direction,
   adjustedPValue: number | null,
   comparisons: number | null,
-): Delta {
+): D & Decided {
   const { low, high, pValue } = delta;
   const sign = low === null || high === null ? null : low > 0 ? 'higher' : high < 0 ? 'lower' : null;
   const isSignificant = adjustedPValue === null || adjustedPValue <= LEVEL;
