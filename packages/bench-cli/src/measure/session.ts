@@ -77,7 +77,10 @@ function describeRunning(server: Server): ServerRecord {
 
 const programKey = (program: Program | null, version: string | null) => `${program?.name} ${version}`;
 
-/** Finds or installs every tool of the run and of its `helpers`, one after the other, before anything is measured. */
+/**
+ * Finds or installs every tool of the run and of its `helpers` before anything is measured: the servers one after the
+ * other, and the loader meanwhile, since CoreDNS can take minutes to build.
+ */
 export async function preparePrograms(
   world: World,
   servers: readonly Server[],
@@ -88,28 +91,34 @@ export async function preparePrograms(
   helpers: readonly Server[] = [],
   provide: ProvideTool = createProvisioner(world),
 ): Promise<Programs> {
-  const options: ProvisionOptions = {
+  // If one cannot be had, the other is not waited for.
+  const failed = new AbortController();
+  const optionsFor = (version: string | null): ProvisionOptions => ({
     allowed: configuration.provision,
-    version: null,
+    version,
     progress: provisionProgress(display, world.clock),
-    signal,
-  };
-  if (options.allowed)
+    signal: AbortSignal.any([signal, failed.signal]),
+  });
+  if (configuration.provision)
     for (const { program, version } of servers) await program?.demandVersion?.(world, { version }, signal);
   // Servers of the same program and version share it.
   const tools = new Map<string, ProvisionedTool>();
-  for (const { program, version } of [...servers, ...helpers]) {
-    const key = programKey(program, version);
-    if (program === null || tools.has(key)) continue;
-    tools.set(key, await provide(program, { ...options, version }));
-    signal.throwIfAborted();
-  }
+  const provideServers = async () => {
+    for (const { program, version } of [...servers, ...helpers]) {
+      const key = programKey(program, version);
+      if (program === null || tools.has(key)) continue;
+      tools.set(key, await provide(program, optionsFor(version)));
+      signal.throwIfAborted();
+    }
+  };
   const wanted = needsBuiltin(configuration.objective, workloads) ? 'builtin' : configuration.loader;
-  const loader = await chooseLoader(wanted, configuration.transports, async () => {
-    const tool = await provide(dnsperfProgram, options);
-    await demandTransports(world, tool, configuration.transports);
-    return tool;
-  });
+  const provideLoader = () =>
+    chooseLoader(wanted, configuration.transports, async () => {
+      const tool = await provide(dnsperfProgram, optionsFor(null));
+      await demandTransports(world, tool, configuration.transports);
+      return tool;
+    });
+  const [, loader] = await allOrAbort([provideServers(), provideLoader()], failed);
   signal.throwIfAborted();
   const toolOf = ({ name, program, version }: Server): ProvisionedTool => {
     const tool = tools.get(programKey(program, version));
@@ -129,6 +138,20 @@ export async function preparePrograms(
     loader,
     programOf: (server) => (server.existing === undefined ? commandFor(world, toolOf(server)) : []),
   };
+}
+
+/** As `Promise.all`, but nothing is under way any more when it rejects: the first to fail aborts the others. */
+async function allOrAbort<const T extends readonly Promise<unknown>[]>(
+  tasks: T,
+  failed: AbortController,
+): Promise<{ -readonly [K in keyof T]: Awaited<T[K]> }> {
+  try {
+    return (await Promise.all(tasks)) as { -readonly [K in keyof T]: Awaited<T[K]> };
+  } catch (error) {
+    failed.abort(error);
+    await Promise.allSettled(tasks);
+    throw error;
+  }
 }
 
 /** Old versions of dnsperf, and builds without its libraries, lack `-m dot` or `-m doh`: its usage lists what it has. */

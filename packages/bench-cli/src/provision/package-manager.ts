@@ -130,8 +130,21 @@ async function aptInstall(
   return { completed: completed ?? planned, from: hosts.length > 0 ? ` from ${hosts.join(', ')}` : '' };
 }
 
+/** Package managers lock their files, and not every command of them waits: one installation at a time. */
+const underWay = new WeakMap<World, Promise<unknown>>();
+
 /** Installs packages, all or none; resolves with their source, or with the problem. Rejects when aborted. */
-export async function installPackages(
+export function installPackages(
+  world: World,
+  ...request: [PackageManager, readonly string[], ProvisionProgress, AbortSignal]
+): Promise<{ origin: string } | { problem: string }> {
+  const before = underWay.get(world) ?? Promise.resolve();
+  const installed = before.catch(() => undefined).then(() => install(world, ...request));
+  underWay.set(world, installed);
+  return installed;
+}
+
+async function install(
   world: World,
   manager: PackageManager,
   packages: readonly string[],

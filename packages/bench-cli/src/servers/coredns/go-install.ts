@@ -18,6 +18,9 @@ export function corednsGoTarget(version: string): string {
   return `${COREDNS_MODULE}@v${version}`;
 }
 
+/** Without symbols and debugging information, as the official releases are linked: 75 instead of 107 MiB, and linked faster. */
+const LINKED_AS_RELEASED = '-ldflags=-s -w';
+
 /** What `go install -v` does: it prints a line for each module it downloads and each package it compiles. */
 export interface BuildProgress {
   readonly modules: number;
@@ -78,7 +81,7 @@ async function buildInto(
   const onLine = (line: string) => {
     done = countBuildLine(done, line);
   };
-  const build = await world.processes.start([go, 'install', '-v', target], {
+  const build = await world.processes.start([go, 'install', '-v', LINKED_AS_RELEASED, target], {
     // Outside every module and workspace, because Go would use its go.mod.
     cwd: staging,
     // Go's temporary files are in the same directory, so that an aborted build removes them too.
