@@ -1,5 +1,6 @@
 /**
- * Runs test suites: `node run.ts SUITE… [--again] [arguments of vitest]`, where SUITE is one of `SUITES` or `all`.
+ * Runs test suites: `node run.ts SUITE… [--again] [--timing=only|none] [arguments of vitest]`, where SUITE is one of `SUITES`
+ * or `all`. With `--timing`, only the files that must run alone, or only the others.
  * Vitest's summary is followed by the run's leftovers, which are removed and fail the run, by the tests that failed, and
  * by those that were left out. With `--again`, a few failed files are run once more, alone, and that result counts.
  * The exit status is 0 only if all tests that ran passed and there were no leftovers.
@@ -44,6 +45,8 @@ const REMOVAL_SECONDS = 10;
 /** How often the runner checks its processes, and whether its own starter is still alive. */
 const LOOK_SECONDS = 1;
 
+const TIMING_FLAG = '--timing=';
+
 interface Run {
   readonly id: string;
   /** Temporary folders of the tests; nothing may be left in it. */
@@ -57,6 +60,8 @@ interface Run {
 interface Request {
   readonly suites: readonly Suite[];
   readonly isRepeated: boolean;
+  /** Whether files that must run alone are run. */
+  readonly timing: 'with' | 'only' | 'none';
   /** Arguments of vitest. */
   readonly rest: readonly string[];
 }
@@ -67,10 +72,15 @@ function parse(words: readonly string[]): Request {
   const suites = names.includes('all') ? ALL_SUITES : SUITES.filter((suite) => names.includes(suite));
   if (suites.length === 0) throw new Error(`Which suite? One of ${SUITES.join(', ')}, or all.`);
   const others = end === -1 ? [] : words.slice(end);
+  const given = others.find((word) => word.startsWith(TIMING_FLAG));
+  const timing = given === undefined ? 'with' : given.slice(TIMING_FLAG.length);
+  if (timing !== 'with' && timing !== 'only' && timing !== 'none')
+    throw new Error(`${TIMING_FLAG}${timing}: pass only or none.`);
   return {
     suites,
     isRepeated: others.includes(AGAIN_FLAG),
-    rest: others.filter((word) => word !== AGAIN_FLAG),
+    timing,
+    rest: others.filter((word) => word !== AGAIN_FLAG && word !== given),
   };
 }
 
@@ -85,10 +95,10 @@ function beginRun(): Run {
 }
 
 /** Vitest with these suites, as a child in the same terminal. */
-function startVitest(run: Run, suites: readonly Suite[], rest: readonly string[]): ChildProcess {
-  const projects = KINDS.filter(({ suite }) => suites.includes(suite)).map(
-    (kind) => `--project=${projectName(kind)}`,
-  );
+function startVitest(run: Run, { suites, timing }: Request, rest: readonly string[]): ChildProcess {
+  const projects = KINDS.filter(
+    (kind) => suites.includes(kind.suite) && (timing === 'with' || kind.timing === (timing === 'only')),
+  ).map((kind) => `--project=${projectName(kind)}`);
   const env = {
     ...process.env,
     [RUN_VARIABLE]: run.id,
@@ -166,14 +176,15 @@ interface Exit {
 }
 
 /** Runs vitest to its end, and the few files that failed once more if that is asked for. */
-async function runVitest(run: Run, { suites, isRepeated, rest }: Request): Promise<Exit> {
+async function runVitest(run: Run, request: Request): Promise<Exit> {
+  const { isRepeated, rest } = request;
   let vitest: ChildProcess;
   // A terminal sends Ctrl-C to vitest as well; signals sent only to this process are forwarded.
   process.on('SIGINT', () => undefined);
   for (const signal of ['SIGTERM', 'SIGHUP'] as const) process.on(signal, () => vitest.kill(signal));
   const end = async (words: readonly string[]): Promise<Exit> => {
     rmSync(join(run.folder, OUTCOME_FILE), { force: true });
-    vitest = startVitest(run, suites, words);
+    vitest = startVitest(run, request, words);
     const [code, signal] = await once(vitest, 'exit');
     return { code, signal };
   };

@@ -181,3 +181,9 @@ describe('--again', PATIENCE, () => {
     expect(stderr).toMatch(/Failed:\n {2}\S*chance\.fixture\.ts: fails by chance\n/);
   });
 });
+
+it('--timing with another word than only and none is refused', PATIENCE, async () => {
+  const { stderr, status } = await run('chance', {}, '--timing=some');
+  expect(status).toBe(1);
+  expect(stderr).toContain('--timing=some: pass only or none.');
+});
