@@ -1,5 +1,5 @@
 /** DNS on the wire: names, types, classes, codes, header, EDNS, and queries read in place. */
-export { addressBytes, reverseName } from './addresses.ts';
+export { addressBytes, addressText, mappedAddress, reverseName } from './addresses.ts';
 export {
   OPCODE,
   opcodeName,

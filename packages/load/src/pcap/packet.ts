@@ -3,7 +3,7 @@
  * is trusted; what cannot be read is counted by reason.
  */
 
-import { FLAG, findNameEnd, HEADER_BYTES, u16 } from '@dinodns-bench/wire';
+import { addressText, FLAG, findNameEnd, HEADER_BYTES, u16 } from '@dinodns-bench/wire';
 
 /** Why a packet gave no query. */
 export type Skipped =
@@ -29,6 +29,17 @@ export interface Headers {
   readonly ipVersion: number;
   readonly transport: 'udp' | 'tcp';
   readonly transportAt: number;
+}
+
+/** An address of a packet, as text. */
+export function addressIn(
+  frame: Uint8Array,
+  { ipAt, ipVersion }: Pick<Headers, 'ipAt' | 'ipVersion'>,
+  end: 'source' | 'destination',
+): string {
+  const [source, bytes] = ipVersion === 4 ? [ipAt + 12, 4] : [ipAt + 8, 16];
+  const at = end === 'source' ? source : source + bytes;
+  return addressText(frame.subarray(at, at + bytes));
 }
 
 /** A query lies at `bytes[start, end)`. */

@@ -8,10 +8,9 @@ import {
   typeName,
   u16,
 } from '@dinodns-bench/wire';
-import { addressText } from './address-text.ts';
 import { feedFile, noQueries } from './capture-file.ts';
 import { createCaptureReader } from './file-format.ts';
-import { type Headers, readPacket, type Skipped } from './packet.ts';
+import { addressIn, type Headers, readPacket, type Skipped } from './packet.ts';
 
 /** A query as it was captured. */
 export interface CapturedQuery {
@@ -38,10 +37,6 @@ export interface ReadCaptureOptions {
   readonly port?: number;
   /** A capture without any query is no error. Default: it is. */
   readonly mayBeEmpty?: boolean;
-}
-
-function clientAddress(frame: Uint8Array, { ipAt, ipVersion }: Headers): string {
-  return addressText(frame, ipVersion === 4 ? ipAt + 12 : ipAt + 8, ipVersion);
 }
 
 /** A capture being read: iterate over it once. */
@@ -91,7 +86,7 @@ export class Capture implements AsyncIterable<CapturedQuery> {
     const after = findNameEnd(message, HEADER_BYTES);
     return {
       seconds,
-      client: { address: clientAddress(frame, headers), port: u16(frame, headers.transportAt) },
+      client: { address: addressIn(frame, headers, 'source'), port: u16(frame, headers.transportAt) },
       transport: headers.transport,
       message,
       name: nameText(message, HEADER_BYTES),

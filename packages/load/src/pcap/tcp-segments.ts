@@ -1,9 +1,8 @@
 /** The TCP segments of a capture file, one after the other, in constant memory: their headers. */
 import { u16 } from '@dinodns-bench/wire';
-import { addressText } from './address-text.ts';
 import { feedFile } from './capture-file.ts';
 import { createCaptureReader } from './file-format.ts';
-import { findSegment } from './packet.ts';
+import { addressIn, findSegment } from './packet.ts';
 
 /** Bits of `TcpSegment.flags` (RFC 9293 §3.1, RFC 3168 §6.1). */
 export const TCP_FLAG = { fin: 1, syn: 2, rst: 4, psh: 8, ack: 16, urg: 32, ece: 64, cwr: 128 } as const;
@@ -28,15 +27,14 @@ const HEADER_BYTES_READ = 14;
 function segmentIn(linkType: number, seconds: number, frame: Uint8Array): TcpSegment | null {
   const found = findSegment(linkType, frame);
   if (typeof found === 'string' || found.protocol !== PROTOCOL_TCP) return null;
-  const { at, ipAt, ipVersion } = found;
+  const { at, ipVersion } = found;
   if (at + HEADER_BYTES_READ > frame.length) return null;
-  const [sourceAt, bytes] = ipVersion === 4 ? [ipAt + 12, 4] : [ipAt + 8, 16];
   return {
     seconds,
     ipVersion: ipVersion === 4 ? 4 : 6,
-    source: addressText(frame, sourceAt, ipVersion),
+    source: addressIn(frame, found, 'source'),
     sourcePort: u16(frame, at),
-    destination: addressText(frame, sourceAt + bytes, ipVersion),
+    destination: addressIn(frame, found, 'destination'),
     destinationPort: u16(frame, at + 2),
     sequence: u16(frame, at + 4) * 0x10000 + u16(frame, at + 6),
     flags: frame[at + 13] ?? 0,

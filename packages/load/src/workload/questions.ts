@@ -176,18 +176,14 @@ export function reverseNames(options: Kind<'reverse'>): NameList {
   return { names: { [Symbol.iterator]: all }, weights: popularityWeights(options, count) };
 }
 
-/** Address `index` of the network that `base` lies in, as text; the last `hostBits` (at most 20) vary. */
-function addressAt(base: Uint8Array, index: number, hostBits: number): string {
-  const bytes = Array.from(base);
+/** Address `index` of the network that `base` lies in; the last `hostBits` (at most 20) vary. */
+function addressAt(base: Uint8Array, index: number, hostBits: number): Uint8Array {
+  const bytes = base.slice();
   for (let bit = 0; bit < hostBits; bit += 1) {
     const at = bytes.length - 1 - (bit >> 3);
     const mask = 1 << (bit & 7);
     const byte = bytes[at] ?? 0;
     bytes[at] = (index >> bit) & 1 ? byte | mask : byte & ~mask;
   }
-  if (bytes.length === 4) return bytes.join('.');
-  const groups = Array.from({ length: 8 }, (_, i) =>
-    (((bytes[2 * i] ?? 0) << 8) | (bytes[2 * i + 1] ?? 0)).toString(16),
-  );
-  return groups.join(':');
+  return bytes;
 }

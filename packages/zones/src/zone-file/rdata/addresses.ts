@@ -1,5 +1,6 @@
 /** Fields that hold an address: IPv4, IPv6, EUI (RFC 7043), and the locators of ILNP (RFC 6742). */
 import { isIPv4, isIPv6 } from 'node:net';
+import { addressBytes, addressText } from '@dinodns-bench/wire';
 import type { DataReader, DataWriter } from '../record-data.ts';
 import { type FieldKind, wrongToken } from './field.ts';
 
@@ -7,64 +8,19 @@ const FIX_IPV4 = 'write four numbers from 0 to 255, such as 192.0.2.1';
 const FIX_IPV6 = 'write an address such as 2001:db8::1, without a zone index';
 
 /** Throws a `TokenError`. */
-export function ipv4Bytes(text: string): Buffer {
+export function ipv4Bytes(text: string): Uint8Array {
   if (!isIPv4(text)) {
     throw wrongToken(text, 'an IPv4 address', isIPv6(text) ? 'use type AAAA for an IPv6 address' : FIX_IPV4);
   }
-  return Buffer.from(text.split('.').map(Number));
+  return addressBytes(text);
 }
 
 /** Throws a `TokenError`. */
-export function ipv6Bytes(text: string): Buffer {
+export function ipv6Bytes(text: string): Uint8Array {
   if (!isIPv6(text) || text.includes('%')) {
     throw wrongToken(text, 'an IPv6 address', isIPv4(text) ? 'use type A for an IPv4 address' : FIX_IPV6);
   }
-  const dotted = text.lastIndexOf(':') + 1;
-  const last = text.includes('.') ? ipv4Bytes(text.slice(dotted)) : undefined;
-  const [head = '', tail] = (last === undefined ? text : `${text.slice(0, dotted)}${groupsText(last)}`).split(
-    '::',
-  );
-  const before = head === '' ? [] : head.split(':');
-  const after = tail === undefined || tail === '' ? [] : tail.split(':');
-  const bytes = Buffer.alloc(16);
-  for (const [index, group] of before.entries()) bytes.writeUInt16BE(Number.parseInt(group, 16), index * 2);
-  const start = 16 - after.length * 2;
-  for (const [index, group] of after.entries())
-    bytes.writeUInt16BE(Number.parseInt(group, 16), start + index * 2);
-  return bytes;
-}
-
-function groupsText(ipv4: Buffer): string {
-  return `${ipv4.readUInt16BE(0).toString(16)}:${ipv4.readUInt16BE(2).toString(16)}`;
-}
-
-export function ipv4Text(bytes: Uint8Array): string {
-  return bytes.join('.');
-}
-
-/**
- * As inet_ntop writes it: the longest run of two or more zero groups, or the first of equally long ones, becomes `::`;
- * embedded IPv4 addresses are dotted.
- */
-export function ipv6Text(bytes: Buffer): string {
-  const groups = Array.from({ length: 8 }, (_, index) => bytes.readUInt16BE(index * 2));
-  const { start, length } = longestZeroRun(groups);
-  const isMapped = start === 0 && (length === 6 || (length === 5 && groups[5] === 0xffff));
-  const texts = groups.slice(0, isMapped ? 6 : 8).map((group) => group.toString(16));
-  if (isMapped) texts.push(ipv4Text(bytes.subarray(12)));
-  if (length < 2) return texts.join(':');
-  return `${texts.slice(0, start).join(':')}::${texts.slice(start + length).join(':')}`;
-}
-
-function longestZeroRun(groups: readonly number[]): { start: number; length: number } {
-  let best = { start: -1, length: 0 };
-  for (let start = 0; start < groups.length; start++) {
-    let end = start;
-    while (groups[end] === 0) end++;
-    if (end - start > best.length) best = { start, length: end - start };
-    start = Math.max(start, end);
-  }
-  return best;
+  return addressBytes(text);
 }
 
 const DOT = 0x2e;
@@ -97,12 +53,12 @@ const ipv4: FieldKind = {
     const text = tokens.nextRaw('an IPv4 address');
     if (!writeUsualIpv4(text, out)) out.bytes(ipv4Bytes(Buffer.from(text).toString('latin1')));
   },
-  print: (data) => ipv4Text(data.bytes(4)),
+  print: (data) => addressText(data.bytes(4)),
 };
 
 const ipv6: FieldKind = {
   parse: (tokens, out) => out.bytes(ipv6Bytes(tokens.next('an IPv6 address'))),
-  print: (data) => ipv6Text(data.bytes(16)),
+  print: (data) => addressText(data.bytes(16)),
 };
 
 /** Pairs of hexadecimal digits, separated by hyphens. */

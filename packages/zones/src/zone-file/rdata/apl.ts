@@ -1,6 +1,8 @@
 /** The list of address prefixes of APL records (RFC 3123): `1:192.0.2.0/24 !2:2001:db8::/32`. */
+
+import { addressText } from '@dinodns-bench/wire';
 import { DataError, type DataReader, type DataWriter, NoTextError } from '../record-data.ts';
-import { ipv4Bytes, ipv4Text, ipv6Bytes, ipv6Text } from './addresses.ts';
+import { ipv4Bytes, ipv6Bytes } from './addresses.ts';
 import { type FieldKind, wrongToken } from './field.ts';
 
 const IPV4 = 1;
@@ -41,7 +43,7 @@ function printPrefix(data: DataReader): string {
   }
   const bytes = Buffer.alloc(size);
   bytes.set(given);
-  const address = family === IPV6 ? ipv6Text(bytes) : ipv4Text(bytes);
+  const address = addressText(bytes);
   return `${(length & NEGATED) === 0 ? '' : '!'}${family}:${address}/${bits}`;
 }
 

@@ -2,10 +2,12 @@
  * Fields whose form depends on the number before them: the gateways of IPSECKEY (RFC 4025) and AMTRELAY (RFC 8777), the keys
  * of HIP (RFC 8005), and the parts of A6 (RFC 2874).
  */
+
+import { addressText } from '@dinodns-bench/wire';
 import { zoneFileName } from '../names.ts';
 import { TokenError } from '../problem.ts';
 import { DataError, type DataReader, type DataWriter } from '../record-data.ts';
-import { ipv4Bytes, ipv4Text, ipv6Bytes, ipv6Text } from './addresses.ts';
+import { ipv4Bytes, ipv6Bytes } from './addresses.ts';
 import { base64Bytes, hexBytes, hexText } from './binary.ts';
 import { type FieldKind, type Tokens, wrongToken } from './field.ts';
 import { wholeNumber } from './numbers.ts';
@@ -40,9 +42,9 @@ function printGateway(form: number, data: DataReader): string {
     case 0:
       return '.';
     case 1:
-      return ipv4Text(data.bytes(4));
+      return addressText(data.bytes(4));
     case 2:
-      return ipv6Text(data.bytes(16));
+      return addressText(data.bytes(16));
     case 3:
       return zoneFileName(data.name());
     default:
@@ -123,7 +125,7 @@ const a6: FieldKind = {
     if (prefix > 128) throw new DataError('A6 has a prefix that is too long');
     const bytes = Buffer.alloc(16);
     bytes.set(data.bytes(16 - (prefix >> 3)), prefix >> 3);
-    const address = prefix < 128 ? ipv6Text(bytes) : '';
+    const address = prefix < 128 ? addressText(bytes) : '';
     return prefix === 0 ? `0 ${address}` : `${prefix} ${address} ${zoneFileName(data.name())}`;
   },
 };

@@ -1,6 +1,8 @@
 /** Fields of types that are hardly used any more: WKS (RFC 1035), NSAP (RFC 1706), ATMA. */
+
+import { addressText } from '@dinodns-bench/wire';
 import { DataError } from '../record-data.ts';
-import { ipv4Bytes, ipv4Text } from './addresses.ts';
+import { ipv4Bytes } from './addresses.ts';
 import { hexBytes } from './binary.ts';
 import { type FieldKind, wrongToken } from './field.ts';
 import { wholeNumber } from './numbers.ts';
@@ -34,7 +36,7 @@ const services: FieldKind = {
     out.bytes(bits);
   },
   print(data) {
-    const parts = [ipv4Text(data.bytes(4)), data.u8()];
+    const parts = [addressText(data.bytes(4)), data.u8()];
     for (const [index, byte] of data.rest().entries()) {
       for (let bit = 0; bit < 8; bit++) if ((byte & (0x80 >> bit)) !== 0) parts.push(index * 8 + bit);
     }

@@ -1,8 +1,9 @@
 /** The parameters of SVCB and HTTPS records (RFC 9460): `alpn=h2,h3 port=443 ipv4hint=192.0.2.1`. */
 
+import { addressText } from '@dinodns-bench/wire';
 import { TokenError } from '../problem.ts';
 import { DataError, DataReader, type DataWriter } from '../record-data.ts';
-import { ipv4Bytes, ipv4Text, ipv6Bytes, ipv6Text } from './addresses.ts';
+import { ipv4Bytes, ipv6Bytes } from './addresses.ts';
 import { base64Bytes } from './binary.ts';
 import { type FieldKind, type Tokens, unescaped, written, wrongToken } from './field.ts';
 import { wholeNumber } from './numbers.ts';
@@ -43,7 +44,7 @@ function listOf(text: Uint8Array, name: string): Buffer[] {
   return items.map((item) => Buffer.from(item));
 }
 
-function eachOf(text: Uint8Array | undefined, name: string, bytesOf: (item: string) => Buffer): Buffer {
+function eachOf(text: Uint8Array | undefined, name: string, bytesOf: (item: string) => Uint8Array): Buffer {
   return Buffer.concat(listOf(needed(text, name), name).map((item) => bytesOf(item.toString('latin1'))));
 }
 
@@ -112,7 +113,7 @@ const port: Parameter = {
 const ipv4hint: Parameter = {
   key: 4,
   parse: (text, name) => eachOf(text, name, ipv4Bytes),
-  print: (value) => untilEnd(value, () => ipv4Text(value.bytes(4))).join(','),
+  print: (value) => untilEnd(value, () => addressText(value.bytes(4))).join(','),
 };
 
 const ech: Parameter = {
@@ -124,7 +125,7 @@ const ech: Parameter = {
 const ipv6hint: Parameter = {
   key: 6,
   parse: (text, name) => eachOf(text, name, ipv6Bytes),
-  print: (value) => untilEnd(value, () => ipv6Text(value.bytes(16))).join(','),
+  print: (value) => untilEnd(value, () => addressText(value.bytes(16))).join(','),
 };
 
 const KNOWN: Readonly<Record<string, Parameter>> = {

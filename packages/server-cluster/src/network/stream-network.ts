@@ -1,0 +1,147 @@
+/**
+ * What the networks with connections have in common: TCP, TLS and HTTPS. Messages are answered from the answer table if it can, else
+ * through the framework.
+ */
+import type { Server, Socket } from 'node:net';
+import { IGNORE, MAX_MESSAGE_BYTES, mappedAddress, QueryReader } from '@dinodns-bench/wire';
+import type { SupportedNetworkType } from 'dinodns/common/network/net.js';
+import type { Bypass } from '../framework/bypass.ts';
+import type { Cookies } from '../limits/cookies.ts';
+import { DROP_REASON } from '../metrics/counters.ts';
+import type { ConnectionTotals } from '../metrics/snapshot.ts';
+import { DROP, type Responder, TO_FRAMEWORK } from '../table/responder.ts';
+import { type Client, toFramework } from './framework-path.ts';
+import { ManagedNetwork, type NetworkOptions } from './managed-network.ts';
+import {
+  type Admission,
+  DEFAULT_IDLE_SECONDS,
+  DEFAULT_MAX_BUFFERED_BYTES,
+  StreamListener,
+  type TcpLimits,
+} from './stream-listener.ts';
+import type { TlsCredentials } from './tls-credentials.ts';
+
+export type StreamNetworkOptions = NetworkOptions & TcpLimits;
+
+/** `congested`: the framework has too many queries; this one is dropped, and counted. */
+type StreamOutcome = 'answered' | 'unanswerable' | 'congested';
+
+export abstract class StreamNetwork extends ManagedNetwork {
+  protected readonly idleSeconds: number;
+  protected readonly maxBufferedBytes: number;
+  protected readonly listener: StreamListener;
+  /** The current message; each is parsed once. */
+  protected readonly query = new QueryReader();
+  readonly #responder: Responder | undefined;
+  readonly #bypass: Bypass | undefined;
+  readonly #cookies: Cookies | undefined;
+  /** The buffer in which the table writes its answers. */
+  readonly #scratch: Buffer;
+
+  /** `headroom`: bytes before each reply for the caller to fill: the length field over TCP. */
+  constructor(networkType: SupportedNetworkType, options: StreamNetworkOptions, headroom: number) {
+    super(networkType, options, headroom);
+    this.idleSeconds = options.idleSeconds ?? DEFAULT_IDLE_SECONDS;
+    this.maxBufferedBytes = options.maxBufferedBytes ?? DEFAULT_MAX_BUFFERED_BYTES;
+    this.#responder = options.responder;
+    this.#bypass = options.bypass;
+    this.#cookies = options.cookies;
+    this.#scratch = Buffer.alloc(headroom + MAX_MESSAGE_BYTES);
+    const { barrier, reusePort } = this;
+    const onSocket = (socket: Socket) => this.onSocket(socket);
+    const onError = (error: Error) => this.fail(error);
+    this.listener = new StreamListener({ ...options, reusePort, barrier, onSocket, onError });
+  }
+
+  /** A connection that has been accepted. */
+  protected abstract onSocket(socket: Socket): void;
+
+  /** Shows another certificate to clients that connect from now on. */
+  abstract renew(credentials: TlsCredentials): void;
+
+  /** The listening socket. */
+  get server(): Server {
+    return this.listener.server;
+  }
+
+  get totals(): ConnectionTotals {
+    return this.listener.totals;
+  }
+
+  protected async bind(): Promise<object> {
+    this.port = await this.listener.open(this.port);
+    return {};
+  }
+
+  /** Of a connection after its handshake. Ends one that is gone, or was closed to make room for another one, during that. */
+  protected admissionOf(socket: Socket, end: () => void): Admission | undefined {
+    const admission = this.listener.admissionOf(socket);
+    if (admission === undefined) end();
+    return admission;
+  }
+
+  /**
+   * Calls `send` once with the reply, perhaps before this call returns; never, unless the outcome is `answered`.
+   */
+  protected handle(message: Buffer, client: Client, send: (reply: Buffer) => void): StreamOutcome {
+    const start = performance.now();
+    const answered = this.#fromTable(message);
+    const { headroom } = this.path;
+    const cookies = this.#cookiesFor(message, client);
+    if (answered > 0) {
+      const replied = cookies?.append(this.#scratch, headroom, answered, MAX_MESSAGE_BYTES) ?? answered;
+      const reply = Buffer.allocUnsafe(headroom + replied);
+      this.#scratch.copy(reply, headroom, headroom, headroom + replied);
+      this.counters.tableHits(1);
+      this.#count(reply, this.query.type, start);
+      send(reply);
+      return 'answered';
+    }
+    return answered === DROP
+      ? 'unanswerable'
+      : this.#askFramework(message, client, start, cookies?.option(), send);
+  }
+
+  /** With the cookie for this query's reply; undefined if it gets none. */
+  #cookiesFor(message: Buffer, { remoteAddress }: Client): Cookies | undefined {
+    const cookies = this.#cookies;
+    if (cookies === undefined || this.query.cookieAt === 0) return undefined;
+    this.counters.cookie(cookies.read(message, 0, this.query, mappedAddress(remoteAddress), 0));
+    return cookies;
+  }
+
+  /** The length of the reply in the scratch buffer, or `DROP` or `TO_FRAMEWORK`. */
+  #fromTable(message: Buffer): number {
+    const { length } = message;
+    const { headroom } = this.path;
+    const responder = this.#responder;
+    if (this.query.read(message, 0, length) === IGNORE) return DROP;
+    if (responder === undefined || this.#bypass?.allows(message, 0, this.query) === false) return TO_FRAMEWORK;
+    message.copy(this.#scratch, headroom);
+    return responder.answer(this.#scratch, headroom, length, MAX_MESSAGE_BYTES, 'stream', this.query);
+  }
+
+  #askFramework(
+    message: Buffer,
+    client: Client,
+    start: number,
+    cookie: Uint8Array | undefined,
+    send: (reply: Buffer) => void,
+  ): StreamOutcome {
+    const { counters, query } = this;
+    const { type } = query;
+    counters.frameworkQuery();
+    const respond = (reply: Buffer) => {
+      this.#count(reply, type, start);
+      send(reply);
+    };
+    const outcome = toFramework(this.path, message, client, query, this.#bypass?.draw, cookie, respond);
+    if (outcome === 'congested') counters.drop(DROP_REASON.congested);
+    return outcome === 'replied' || outcome === 'pending' ? 'answered' : outcome;
+  }
+
+  #count(reply: Buffer, type: number, start: number): void {
+    this.counters.reply(reply, this.path.headroom, type);
+    this.counters.latency((performance.now() - start) / 1000, 1);
+  }
+}
