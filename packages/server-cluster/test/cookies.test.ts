@@ -2,10 +2,10 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { QueryReader } from '@dinodns-bench/wire';
+import { mappedAddress, QueryReader } from '@dinodns-bench/wire';
 import { afterEach, describe, expect, test } from 'vitest';
 import { COOKIE, COOKIE_OPTION_BYTES, Cookies, cookieSecrets } from '../src/limits/cookies.ts';
-import { addressBytes } from '../src/limits/networks.ts';
+
 import { ask, exchange, opt, query, RCODE, type Reply, sendUdp, TRANSPORTS } from './support/client.ts';
 import { startInProcess } from './support/in-process.ts';
 import { killAll, runToEnd, startServer } from './support/server-process.ts';
@@ -27,7 +27,7 @@ function shown(cookies: Cookies, cookie: Buffer, address: string, now: number) {
   const message = query('example.com', 'A', additionals(cookie));
   const reader = new QueryReader();
   reader.read(message, 0, message.length);
-  const state = cookies.read(message, 0, reader, addressBytes(address), 0, now);
+  const state = cookies.read(message, 0, reader, mappedAddress(address), 0, now);
   return { state, sent: Buffer.from(cookies.option()).subarray(4) };
 }
 

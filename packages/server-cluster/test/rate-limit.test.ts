@@ -1,7 +1,7 @@
 /** Response rate limiting: how many responses a client network gets, and the memory for its state. */
-import { QueryReader } from '@dinodns-bench/wire';
+import { mappedAddress, QueryReader } from '@dinodns-bench/wire';
 import { afterEach, describe, expect, test } from 'vitest';
-import { addressBytes, contains, parseNetwork } from '../src/limits/networks.ts';
+import { contains, parseNetwork } from '../src/limits/networks.ts';
 import { ALLOW, RateLimiter, REFUSE, SLIP } from '../src/limits/rate-limiter.ts';
 import { writeSlip } from '../src/limits/slip.ts';
 import { ask, exchange, opt, query, sendUdp } from './support/client.ts';
@@ -11,7 +11,7 @@ afterEach(killAll);
 
 /** Decisions on `count` responses to an address at one moment. */
 function decide(limiter: RateLimiter, address: string, count: number, now: number): number[] {
-  const source = addressBytes(address);
+  const source = mappedAddress(address);
   return Array.from({ length: count }, () => limiter.decide(source, 0, now));
 }
 
@@ -65,8 +65,8 @@ describe('the limiter', () => {
 
   test('millions of forged sources neither take memory nor free a limited network', () => {
     const limiter = new RateLimiter({ rate: 5 });
-    const source = addressBytes('10.0.0.1');
-    const victim = addressBytes('192.0.2.1');
+    const source = mappedAddress('10.0.0.1');
+    const victim = mappedAddress('192.0.2.1');
     let toVictim = 0;
     const before = process.memoryUsage();
     const perSecond = 300_000;
@@ -99,7 +99,7 @@ describe('networks', () => {
     ['::1', '::1', true],
     ['::/0', '192.0.2.1', true],
   ])('%s and %s: %s', (network, address, expected) => {
-    expect(contains(parseNetwork(network), addressBytes(address), 0)).toBe(expected);
+    expect(contains(parseNetwork(network), mappedAddress(address), 0)).toBe(expected);
   });
 
   test.each(['', '192.0.2', '192.0.2.0/33', '2001:db8::/129', '192.0.2.0/', '192.0.2.0/2/4', 'localhost/8'])(

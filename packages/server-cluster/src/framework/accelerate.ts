@@ -11,6 +11,7 @@ import { PendingLimit } from '../limits/pending-limit.ts';
 import type { RateLimit } from '../limits/rate-limiter.ts';
 import { defaultLog, type Log } from '../log/log.ts';
 import { BatchedUdpNetwork, type UdpBackend } from '../network/batched-udp.ts';
+import type { NetworkOptions } from '../network/managed-network.ts';
 import type { TcpLimits } from '../network/stream-listener.ts';
 import { RobustTcpNetwork } from '../network/tcp.ts';
 import {
@@ -23,8 +24,7 @@ import {
 } from '../recognise.ts';
 import { ZoneStore } from '../store/zone-store.ts';
 import { createAnswerTable } from '../table/answer-table.ts';
-import type { Responder } from '../table/responder.ts';
-import { Gate } from './gate.ts';
+import { Bypass } from './bypass.ts';
 import { CaseInsensitiveRouter } from './router.ts';
 
 type TableStore = Parameters<typeof createAnswerTable>[0];
@@ -66,15 +66,14 @@ export function accelerate<T extends AcceleratedServer>(
   const log = options.log ?? defaultLog();
   if (!isServer(server)) throw unsupported('This server', 'a DefaultServer of dinodns 0.0.13 or later');
   if (!isTableStore(store)) throw unsupported('This store', 'a DefaultStore of dinodns, or a ZoneStore');
-  const gate = new Gate({ store: store.handler, log });
-  watchRouter(server.router, gate);
+  const bypass = new Bypass({ store: store.handler, log });
+  watchRouter(server.router, bypass);
   // If the default handler was replaced, it decides about names that the store does not know.
   const outside = hasStandardDefault(server) ? 'nxdomain' : 'framework';
-  const responder = gate.guard(createAnswerTable(store, { outside }));
   const { networks }: FrameworkServer = server;
-  const pending = new PendingLimit();
+  const shared = { responder: createAnswerTable(store, { outside }), bypass, pending: new PendingLimit() };
   for (const [index, network] of networks.entries()) {
-    const replacement = replacementOf(network, responder, pending, { ...options, log });
+    const replacement = replacementOf(network, shared, { ...options, log });
     if (replacement === undefined) continue;
     if (network.handler !== undefined) replacement.handler = network.handler;
     networks[index] = replacement;
@@ -97,13 +96,12 @@ function isTableStore(store: object): store is TableStore {
 
 function replacementOf(
   network: Network<Packet>,
-  responder: Responder & { readonly gate: Gate },
-  pending: PendingLimit,
+  shared: Pick<NetworkOptions, 'responder' | 'bypass' | 'pending'>,
   options: AccelerateOptions,
 ): Network<Packet> | undefined {
   const { address, port, networkType } = network;
   const { udpBackend, rateLimit, tcp, log } = options;
-  const common = { address, port, responder, pending, ...(log === undefined ? {} : { log }) };
+  const common = { address, port, ...shared, ...(log === undefined ? {} : { log }) };
   const kind = replaceable(network);
   if ('reason' in kind) {
     const fields = { network: networkType, address, port, reason: kind.reason };
@@ -120,26 +118,26 @@ function domainOf({ source }: RegExp): string {
   return source.slice(1, -1).replace(/\\\.|\.\*/g, (match) => (match === '.*' ? '*' : '.'));
 }
 
-/** Tells the gate about every handler that is registered, now and later. */
-function watchRouter(router: Router, gate: Gate): void {
+/** Tells the bypass about every handler that is registered, now and later. */
+function watchRouter(router: Router, bypass: Bypass): void {
   if (router instanceof CaseInsensitiveRouter) {
-    router.tell(gate);
+    router.tell(bypass);
     return;
   }
   if (!isDefaultRouter(router)) {
-    gate.close('a custom router may decide by any rule');
+    bypass.close('a custom router may decide by any rule');
     return;
   }
   const { middleware, handlers } = router;
-  for (const handler of middleware) gate.addMiddleware(handler);
-  for (const { match } of handlers) gate.addRoute(domainOf(match.regexp));
+  for (const handler of middleware) bypass.addMiddleware(handler);
+  for (const { match } of handlers) bypass.addRoute(domainOf(match.regexp));
   const { use, handle } = router;
   router.use = (handler) => {
-    gate.addMiddleware(handler);
+    bypass.addMiddleware(handler);
     use.call(router, handler);
   };
   router.handle = (domain, handler) => {
-    gate.addRoute(domain);
+    bypass.addRoute(domain);
     handle.call(router, domain, handler);
   };
 }

@@ -5,7 +5,7 @@
  */
 import type { Router } from 'dinodns/common/router/router.js';
 import type { Handler, NextFunction } from 'dinodns/types/server.js';
-import type { Gate } from './gate.ts';
+import type { Bypass } from './bypass.ts';
 
 interface Route {
   readonly domain: string;
@@ -24,32 +24,32 @@ function patternOf(domain: string): RegExp {
 }
 
 export class CaseInsensitiveRouter implements Router {
-  readonly #gates: Gate[] = [];
+  readonly #bypasses: Bypass[] = [];
   readonly #middleware: Handler[] = [];
   readonly #routes: Route[] = [];
   /** The chain for names without routes of their own, shared because it does not depend on the name. */
   #middlewareChain: Handler = chain([]);
 
-  /** `gate` is told about every handler that is registered. */
-  constructor(gate?: Gate) {
-    if (gate !== undefined) this.tell(gate);
+  /** `bypass` is told about every handler that is registered. */
+  constructor(bypass?: Bypass) {
+    if (bypass !== undefined) this.tell(bypass);
   }
 
-  /** Tells this gate too about every handler, including those already registered. */
-  tell(gate: Gate): void {
-    this.#gates.push(gate);
-    for (const handler of this.#middleware) gate.addMiddleware(handler);
-    for (const { domain } of this.#routes) gate.addRoute(domain);
+  /** Tells this bypass too about every handler, including those already registered. */
+  tell(bypass: Bypass): void {
+    this.#bypasses.push(bypass);
+    for (const handler of this.#middleware) bypass.addMiddleware(handler);
+    for (const { domain } of this.#routes) bypass.addRoute(domain);
   }
 
   use(handler: Handler): void {
-    for (const gate of this.#gates) gate.addMiddleware(handler);
+    for (const bypass of this.#bypasses) bypass.addMiddleware(handler);
     this.#middleware.push(handler);
     this.#middlewareChain = chain([...this.#middleware]);
   }
 
   handle(domain: string, handler: Handler): void {
-    for (const gate of this.#gates) gate.addRoute(domain);
+    for (const bypass of this.#bypasses) bypass.addRoute(domain);
     const pattern = patternOf(domain);
     const existing = this.#routes.find(({ source }) => source === pattern.source);
     if (existing) existing.handlers.push(handler);

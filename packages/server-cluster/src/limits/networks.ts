@@ -1,5 +1,6 @@
 /** Client networks: address prefixes in the 16-byte form that sockets report. */
 import { isIP } from 'node:net';
+import { mappedAddress } from '@dinodns-bench/wire';
 import { ServerError } from '../errors.ts';
 
 export const ADDRESS_BYTES = 16;
@@ -18,25 +19,6 @@ export function isMapped(bytes: Uint8Array): boolean {
   return bytes[10] === 0xff && bytes[11] === 0xff && bytes.subarray(0, 10).every((byte) => byte === 0);
 }
 
-/** An IPv4 or IPv6 literal as 16 bytes, IPv4 as IPv4-mapped IPv6. */
-export function addressBytes(text: string): Uint8Array {
-  const bytes = new Uint8Array(ADDRESS_BYTES);
-  if (isIP(text) === 4) {
-    bytes.set([0xff, 0xff, ...text.split('.').map(Number)], 10);
-    return bytes;
-  }
-  // The URL parser normalises every IPv6 notation to the compressed form of at most eight groups.
-  const canonical = new URL(`http://[${text.split('%')[0]}]`).hostname.slice(1, -1);
-  const [head = '', tail = ''] = canonical.split('::');
-  const groups = (part: string) =>
-    part === '' ? [] : part.split(':').map((group) => Number.parseInt(group, 16));
-  const before = groups(head);
-  const after = groups(tail);
-  const all = [...before, ...new Array<number>(8 - before.length - after.length).fill(0), ...after];
-  for (const [index, group] of all.entries()) bytes.set([group >> 8, group & 0xff], index * 2);
-  return bytes;
-}
-
 /** Parses `192.0.2.0/24`, `2001:db8::/56` or a single address. Throws `E_USAGE` for anything else. */
 export function parseNetwork(text: string): ClientNetwork {
   const [literal = '', length, ...rest] = text.split('/');
@@ -51,7 +33,7 @@ export function parseNetwork(text: string): ClientNetwork {
     );
   }
   const full = family === 4 ? MAPPED_BITS + bits : bits;
-  const address = addressBytes(literal);
+  const address = mappedAddress(literal);
   for (let bit = full; bit < ADDRESS_BYTES * 8; bit++) {
     const byte = bit >> 3;
     address[byte] = (address[byte] ?? 0) & ~(0x80 >> (bit & 7));

@@ -1,10 +1,7 @@
 /**
- * DNS over UDP for DinoDNS, many datagrams at a time. Each batch is answered in place from the answer table; what
- * the table leaves goes through the framework's chain. No input can end the process.
+ * DNS over UDP for DinoDNS, many datagrams at a time. Each batch is answered in place from the answer table; what the table leaves goes
+ * through the framework's chain. The README of these sources lists the steps of a datagram in order.
  */
-
-import cluster from 'node:cluster';
-import { EventEmitter } from 'node:events';
 import { performance as clock } from 'node:perf_hooks';
 import {
   type Backend,
@@ -14,22 +11,16 @@ import {
   type UdpSocket,
 } from '@dinodns-bench/batched-udp';
 import { messageOf } from '@dinodns-bench/program';
-import { EDNS_UDP_BYTES, HEADER_BYTES, QueryReader } from '@dinodns-bench/wire';
-import { type NetworkHandler, SupportedNetworkType } from 'dinodns/common/network/net.js';
-import type { Gate } from '../framework/gate.ts';
-import { COOKIE, type CookieState, type Cookies } from '../limits/cookies.ts';
-import { PendingLimit } from '../limits/pending-limit.ts';
-import { ALLOW, type RateLimit, RateLimiter, SLIP } from '../limits/rate-limiter.ts';
-import { writeSlip } from '../limits/slip.ts';
-import { defaultLog, type Log } from '../log/log.ts';
-import { DROP_REASON, TransportCounters } from '../metrics/counters.ts';
+import { SupportedNetworkType } from 'dinodns/common/network/net.js';
+import type { Bypass } from '../framework/bypass.ts';
+import type { Cookies } from '../limits/cookies.ts';
+import type { RateLimit } from '../limits/rate-limiter.ts';
+import { DROP_REASON } from '../metrics/counters.ts';
 import { addSockets, NO_SOCKETS, type SocketTotals } from '../metrics/snapshot.ts';
-import type { Responder } from '../table/responder.ts';
-import { Barrier } from './barrier.ts';
-import { type FrameworkPath, NO_HANDLER, toFramework } from './framework-path.ts';
-import { type ManagedNetwork, type SharingOptions, waitUntil } from './managed-network.ts';
-import { canReusePort } from './reuse-port.ts';
-import { packetSerializer } from './serializer.ts';
+import { type Responder, TO_FRAMEWORK } from '../table/responder.ts';
+import { Admission } from './admit.ts';
+import { toFramework } from './framework-path.ts';
+import { ManagedNetwork, type NetworkOptions, waitUntil } from './managed-network.ts';
 import { MAX_QUERY_BYTES } from './tcp-connection.ts';
 
 /**
@@ -46,10 +37,7 @@ const DRAIN_LIMIT_SECONDS = 0.25;
 
 export type UdpBackend = Backend | 'auto';
 
-export interface BatchedUdpOptions extends SharingOptions {
-  /** IPv4 or IPv6 address; `::` also accepts IPv4. */
-  readonly address: string;
-  readonly port: number;
+export interface BatchedUdpOptions extends NetworkOptions {
   /**
    * With `reusePort`: spread datagrams at random over this many sockets of the port, instead of by flow. Native
    * backend only. Default: by flow.
@@ -57,81 +45,37 @@ export interface BatchedUdpOptions extends SharingOptions {
   readonly spreadOver?: number;
   /** `auto`: system calls for many datagrams where the machine has them, else `node:dgram`. Default: `auto`. */
   readonly backend?: UdpBackend;
-  /** Answers what it can before the framework is asked. Default: none; the framework then answers everything. */
-  readonly responder?: Responder & { readonly gate?: Gate };
   /** Under load, wait this long before each further read (see batched-udp). Default: 0. */
   readonly gatherMicroseconds?: number;
   /** Look for datagrams for this long before waiting for them (see batched-udp). Default: 0. */
   readonly busyPollMicroseconds?: number;
   /** Default: no limit. */
   readonly rateLimit?: RateLimit;
-  /** Answers cookies, and spares clients with a valid one from the limit. Default: none. */
-  readonly cookies?: Cookies;
-  /** Default: errors and warnings as JSON on standard error. */
-  readonly log?: Log;
-  readonly counters?: TransportCounters;
   /** Whether `counters` include latency, which takes two readings of the clock for each batch. Default: true. */
   readonly isTimed?: boolean;
-  /** Shared with the other networks of the process. Default: one of its own. */
-  readonly pending?: PendingLimit;
 }
 
-export class BatchedUdpNetwork implements ManagedNetwork {
-  readonly networkType = SupportedNetworkType.UDP;
-  readonly address: string;
-  /** May be changed until the network opens. */
-  port: number;
-  readonly serializer = packetSerializer;
-  readonly counters: TransportCounters;
-  readonly #backend: UdpBackend;
-  readonly #reusePort: boolean;
-  readonly #spreadOver: number | undefined;
-  readonly #gatherMicroseconds: number;
-  readonly #busyPollMicroseconds: number;
-  readonly #responder: (Responder & { readonly gate?: Gate }) | undefined;
-  readonly #limiter: RateLimiter | null;
+export class BatchedUdpNetwork extends ManagedNetwork {
+  readonly #options: BatchedUdpOptions;
+  readonly #responder: Responder | undefined;
+  readonly #bypass: Bypass | undefined;
   readonly #cookies: Cookies | undefined;
   readonly #isTimed: boolean;
-  readonly #log: Log;
-  readonly #barrier: Barrier;
-  readonly #events = new EventEmitter();
-  /** The current datagram; each is parsed once. */
-  readonly #query = new QueryReader();
-  #path: FrameworkPath;
+  readonly #admission: Admission;
   #socket: UdpSocket | undefined;
   /** Requests that handlers have not answered yet. */
   #pending = 0;
   /** Batches received so far. */
   #batches = 0;
-  #isClosed = false;
 
   constructor(options: BatchedUdpOptions) {
-    this.address = options.address;
-    this.port = options.port;
-    this.counters = options.counters ?? new TransportCounters();
-    this.#backend = options.backend ?? 'auto';
-    // A worker's own socket must share the port with the other workers' sockets.
-    this.#reusePort = options.reusePort ?? (cluster.isWorker && canReusePort());
-    this.#spreadOver = this.#reusePort ? options.spreadOver : undefined;
-    this.#gatherMicroseconds = options.gatherMicroseconds ?? 0;
-    this.#busyPollMicroseconds = options.busyPollMicroseconds ?? 0;
+    super(SupportedNetworkType.UDP, options, 0);
+    this.#options = options;
     this.#responder = options.responder;
-    this.#limiter = options.rateLimit === undefined ? null : new RateLimiter(options.rateLimit);
+    this.#bypass = options.bypass;
     this.#cookies = options.cookies;
     this.#isTimed = options.isTimed ?? true;
-    this.#log = options.log ?? defaultLog();
-    this.#barrier = new Barrier(this.#log, this.counters);
-    const pending = options.pending ?? new PendingLimit();
-    const [log, barrier] = [this.#log, this.#barrier];
-    this.#path = { handler: NO_HANDLER, log, headroom: 0, transport: 'udp', barrier, pending };
-  }
-
-  get handler(): NetworkHandler {
-    return this.#path.handler;
-  }
-
-  set handler(handler: NetworkHandler) {
-    this.#path = { ...this.#path, handler };
+    this.#admission = new Admission(this.counters, options.rateLimit, options.cookies);
   }
 
   /** The UDP backend, once the network is open. */
@@ -148,36 +92,28 @@ export class BatchedUdpNetwork implements ManagedNetwork {
     return this.#socket === undefined ? NO_SOCKETS : addSockets(NO_SOCKETS, this.#socket.counters);
   }
 
-  async open(): Promise<void> {
-    this.#socket = await openUdpSocket({
-      backend: this.#backend,
-      address: this.address,
-      port: this.port,
-      reusePort: this.#reusePort,
-      ...(this.#spreadOver === undefined ? {} : { spreadOver: this.#spreadOver }),
+  protected async bind(): Promise<object> {
+    const { address, port, reusePort } = this;
+    const { backend = 'auto', spreadOver, gatherMicroseconds = 0, busyPollMicroseconds = 0 } = this.#options;
+    const socket = await openUdpSocket({
+      backend,
+      address,
+      port,
+      reusePort,
+      ...(reusePort && spreadOver !== undefined ? { spreadOver } : {}),
       receiveBufferBytes: RECEIVE_BUFFER_BYTES,
       // Fragments get lost and can be forged. A response too long for the path goes over TCP (RFC 9715).
       dontFragment: true,
-      gatherMicroseconds: this.#gatherMicroseconds,
-      busyPollMicroseconds: this.#busyPollMicroseconds,
+      gatherMicroseconds,
+      busyPollMicroseconds,
       slotBytes: SLOT_BYTES,
       onBatch: (batch) => this.#onBatch(batch),
-      onError: (error) => this.#onError(error),
+      onError: (error) => this.fail(error),
     });
-    this.port = this.#socket.local.port;
-    const { backend, reason, waitsIn } = this.#socket;
-    const gatherMicroseconds = this.#gatherMicroseconds;
-    this.#log.info(
-      { address: this.address, port: this.port, backend, reason, waitsIn, gatherMicroseconds },
-      'Listening over UDP',
-    );
-    if (this.#isClosed) await this.#socket.close();
-    else this.#events.emit('listening');
-  }
-
-  /** The framework's interface to open. A failure is emitted as `error`, or logged if nobody listens for it. */
-  listen(callback?: () => void): void {
-    this.open().then(callback, (error: Error) => this.#onError(error));
+    this.#socket = socket;
+    this.port = socket.local.port;
+    if (this.isClosed) await socket.close();
+    return { backend: socket.backend, reason: socket.reason, waitsIn: socket.waitsIn, gatherMicroseconds };
   }
 
   async shutdown(seconds: number): Promise<void> {
@@ -205,113 +141,57 @@ export class BatchedUdpNetwork implements ManagedNetwork {
     void this.#close();
   }
 
-  on(event: string, listener: () => void): void {
-    this.#events.on(event, listener);
-  }
-
-  off(event: string, listener: () => void): void {
-    this.#events.off(event, listener);
-  }
-
   async #close(): Promise<void> {
-    if (this.#isClosed) return;
-    this.#isClosed = true;
+    if (this.isClosed) return;
+    this.isClosed = true;
     await this.#socket?.close();
-    this.#events.emit('close');
+    this.emit('close');
   }
 
-  #onError(error: Error): void {
-    if (this.#isClosed) return;
-    if (this.#events.listenerCount('error') > 0) this.#events.emit('error', error);
-    else this.#log.error({ address: this.address, port: this.port, error: error.message }, 'UDP failed');
-  }
-
-  /** `nothing` is left to the event loop unless the framework has been asked. */
-  #onBatch(batch: Batch): 'nothing' | 'some' {
+  #onBatch(batch: Batch): 'nothing' | 'unknown' {
     this.#batches++;
-    const start = this.#isTimed || this.#limiter !== null ? clock.now() : 0;
+    const admission = this.#admission;
+    const start = this.#isTimed || admission.isLimiting ? clock.now() : 0;
     const { counters } = this;
     const { count, bytes, offsets, lengths, slotBytes } = batch;
-    const responder = this.#responder;
-    const query = this.#query;
+    const { query } = admission;
     let hits = 0;
-    let isDone = true;
+    let asked = 0;
     for (let index = 0; index < count; index++) {
       const offset = offsets[index] ?? 0;
       const length = lengths[index] ?? 0;
       // An unexpected error costs this datagram its answer, and no other.
       try {
-        if (!this.#isAdmitted(batch, index, offset, length, start)) continue;
-        const replied =
-          responder === undefined ? -1 : responder.answer(bytes, offset, length, slotBytes, 'udp', query);
+        if (!admission.admit(batch, index, offset, length, start)) continue;
+        const replied = this.#fromTable(bytes, offset, length, slotBytes);
         const cookies = query.cookieAt === 0 ? undefined : this.#cookies;
         if (replied > 0) {
           hits++;
           counters.reply(bytes, offset, query.type);
           batch.reply(index, cookies?.append(bytes, offset, replied, slotBytes) ?? replied);
-        } else if (replied < 0) {
+        } else if (replied === TO_FRAMEWORK) {
+          asked++;
           this.#askFramework(batch, index, offset, length, cookies?.option());
-          isDone = false;
         } else {
           counters.drop(DROP_REASON.unanswerable);
         }
       } catch (error) {
-        this.#barrier.caught(error);
+        this.barrier.caught(error);
       }
     }
     if (hits > 0) {
       counters.tableHits(hits);
       if (this.#isTimed) counters.latency((clock.now() - start) / 1000, hits);
     }
-    return isDone ? 'nothing' : 'some';
+    // Handlers may have left anything to the event loop.
+    return asked === 0 ? 'nothing' : 'unknown';
   }
 
-  /** Parses the query. False for a datagram that gets no answer or already has one. */
-  #isAdmitted(batch: Batch, index: number, offset: number, length: number, now: number): boolean {
-    const { bytes, ports } = batch;
-    const reason = dropReason(bytes[offset + 2] ?? 0, length, ports[index] ?? 0, batch.truncated[index] ?? 0);
-    if (reason !== -1) {
-      this.counters.drop(reason);
-      return false;
-    }
-    // The process's clock starts at 0; the limiter's must start above it.
-    const decision = this.#limiter?.decide(batch.addresses, index * 16, now / 1000 + 1) ?? ALLOW;
-    const query = this.#query;
-    if (decision === ALLOW) {
-      query.read(bytes, offset, length);
-      if (query.cookieAt !== 0) this.#readCookie(batch, index, offset);
-      return true;
-    }
-    // A query that gets no answer is not parsed, unless it could have a cookie: in its additional section.
-    const canHaveCookie = this.#cookies !== undefined && bytes[offset + 11] !== 0;
-    if (decision === SLIP || canHaveCookie) query.read(bytes, offset, length);
-    const cookie = canHaveCookie ? this.#readCookie(batch, index, offset) : 0;
-    if (cookie === COOKIE.valid) return true;
-    const slip = decision === SLIP ? this.#writeSlip(bytes, offset, batch.slotBytes, cookie !== 0) : 0;
-    if (slip === 0) {
-      this.counters.drop(DROP_REASON['rate-limit']);
-    } else {
-      this.counters.slip();
-      this.counters.reply(bytes, offset, this.#query.type);
-      batch.reply(index, slip);
-    }
-    return false;
-  }
-
-  /** 0 if the query has none, or cookies are not answered. */
-  #readCookie(batch: Batch, index: number, offset: number): CookieState | 0 {
-    const cookies = this.#cookies;
-    if (cookies === undefined || this.#query.cookieAt === 0) return 0;
-    const state = cookies.read(batch.bytes, offset, this.#query, batch.addresses, index * 16);
-    this.counters.cookie(state);
-    return state;
-  }
-
-  #writeSlip(bytes: Uint8Array, offset: number, capacity: number, withCookie: boolean): number {
-    const length = writeSlip(bytes, offset, this.#query, EDNS_UDP_BYTES, withCookie);
-    return withCookie && length > 0
-      ? (this.#cookies?.append(bytes, offset, length, capacity) ?? length)
-      : length;
+  #fromTable(bytes: Uint8Array, offset: number, length: number, capacity: number): number {
+    const responder = this.#responder;
+    const { query } = this.#admission;
+    if (responder === undefined || this.#bypass?.allows(bytes, offset, query) === false) return TO_FRAMEWORK;
+    return responder.answer(bytes, offset, length, capacity, 'udp', query);
   }
 
   #askFramework(
@@ -324,29 +204,18 @@ export class BatchedUdpNetwork implements ManagedNetwork {
     const peer = batch.peer(index);
     const message = Buffer.from(batch.bytes.subarray(offset, offset + length));
     const start = performance.now();
-    const { type } = this.#query;
+    const { query } = this.#admission;
+    const { type } = query;
     let isCounted = false;
     this.#pending++;
     this.counters.frameworkQuery();
-    const connection = {
-      remoteAddress: peer.address,
-      remotePort: peer.port,
-      type: SupportedNetworkType.UDP,
-    };
+    const client = { remoteAddress: peer.address, remotePort: peer.port };
     const send = (reply: Buffer) => {
       this.#pending--;
       isCounted = true;
       this.#send(reply, peer, type, start);
     };
-    const outcome = toFramework(
-      this.#path,
-      message,
-      connection,
-      this.#query,
-      this.#responder?.gate?.draw,
-      cookie,
-      send,
-    );
+    const outcome = toFramework(this.path, message, client, query, this.#bypass?.draw, cookie, send);
     if (isCounted || outcome === 'pending') return;
     this.#pending--;
     this.counters.drop(outcome === 'congested' ? DROP_REASON.congested : DROP_REASON.unanswerable);
@@ -354,12 +223,12 @@ export class BatchedUdpNetwork implements ManagedNetwork {
 
   #send(reply: Buffer, peer: Peer, type: number, start: number): void {
     const socket = this.#socket;
-    if (this.#isClosed || socket === undefined) return;
+    if (this.isClosed || socket === undefined) return;
     let isQueued = false;
     try {
       isQueued = socket.queue(reply, peer);
     } catch (error) {
-      this.#log.error({ error: messageOf(error) }, 'A reply could not be queued');
+      this.log.error({ error: messageOf(error) }, 'A reply could not be queued');
     }
     if (isQueued) {
       this.counters.reply(reply, 0, type);
@@ -369,14 +238,4 @@ export class BatchedUdpNetwork implements ManagedNetwork {
       this.counters.drop(DROP_REASON.congested);
     }
   }
-}
-
-/** Why a datagram is dropped unread; -1 if it is not. */
-function dropReason(flags: number, length: number, port: number, truncated: number): number {
-  if (length < HEADER_BYTES) return DROP_REASON.short;
-  // Otherwise two servers could answer each other's responses for ever.
-  if ((flags & 0x80) !== 0) return DROP_REASON.response;
-  // Nobody can receive there: a datagram from port 0 is forged.
-  if (port === 0) return DROP_REASON['port-zero'];
-  return truncated === 0 ? -1 : DROP_REASON.oversized;
 }

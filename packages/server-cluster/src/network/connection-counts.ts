@@ -1,6 +1,7 @@
 /** Counts TCP connections, in total and per client: an IPv4 address, or a prefix of IPv6 addresses. */
 import { isIPv4 } from 'node:net';
-import { addressBytes, isMapped } from '../limits/networks.ts';
+import { mappedAddress } from '@dinodns-bench/wire';
+import { isMapped } from '../limits/networks.ts';
 import type { ConnectionTotals } from '../metrics/snapshot.ts';
 
 /** A customer gets at least a /64, and may use each of its 2^64 addresses (RFC 6177). */
@@ -9,7 +10,7 @@ export const DEFAULT_CLIENT_IPV6_BITS = 64;
 /** One client, however many addresses of its prefix it uses. */
 export function clientOf(address: string, ipv6Bits: number = DEFAULT_CLIENT_IPV6_BITS): string {
   if (isIPv4(address)) return address;
-  const bytes = addressBytes(address);
+  const bytes = mappedAddress(address);
   if (isMapped(bytes)) return bytes.subarray(12).join('.');
   const whole = ipv6Bits >> 3;
   const rest = (bytes[whole] ?? 0) & (0xff00 >> (ipv6Bits & 7));

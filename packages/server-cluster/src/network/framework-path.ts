@@ -5,7 +5,7 @@
 
 import { messageOf } from '@dinodns-bench/program';
 import { MAX_MESSAGE_BYTES, type QueryReader } from '@dinodns-bench/wire';
-import type { Connection, NetworkHandler } from 'dinodns/common/network/net.js';
+import { type NetworkHandler, SupportedNetworkType } from 'dinodns/common/network/net.js';
 import type { DNSResponse } from 'dinodns/types/server.js';
 import { setDraw } from '../framework/observe.ts';
 import { Request } from '../framework/request.ts';
@@ -23,10 +23,16 @@ export interface FrameworkPath {
   readonly log: Log;
   /** Bytes before each reply for the caller to fill: the length field over TCP. */
   readonly headroom: number;
-  /** Over UDP, the client's EDNS limits the reply; over a stream, only the maximum message size does. */
-  readonly transport: 'udp' | 'stream';
+  /** Over UDP, the client's EDNS limits the reply; elsewhere, only the maximum message size does. */
+  readonly type: SupportedNetworkType;
   readonly barrier: Barrier;
   readonly pending: PendingLimit;
+}
+
+/** Who asked, for handlers. */
+export interface Client {
+  readonly remoteAddress: string;
+  readonly remotePort: number;
 }
 
 /** What happened to a message. */
@@ -48,7 +54,7 @@ export type Outcome =
 export function toFramework(
   path: FrameworkPath,
   message: Buffer,
-  connection: Connection,
+  { remoteAddress, remotePort }: Client,
   query: QueryReader,
   draw: number | undefined,
   cookie: Uint8Array | undefined,
@@ -62,7 +68,7 @@ export function toFramework(
     return 'replied';
   }
   if (!path.pending.enter()) return 'congested';
-  const request = new Request(read, connection);
+  const request = new Request(read, { remoteAddress, remotePort, type: path.type });
   if (draw !== undefined) setDraw(request, draw);
   const handled = async () => handler(request);
   handled()
@@ -83,7 +89,7 @@ function respond(
 ): void {
   let reply: Buffer;
   try {
-    const limit = path.transport === 'udp' ? request.query.udpLimit : MAX_MESSAGE_BYTES;
+    const limit = path.type === SupportedNetworkType.UDP ? request.query.udpLimit : MAX_MESSAGE_BYTES;
     reply = encodeResponse(request.query, response.packet.raw, limit, path.headroom);
   } catch (error) {
     fail(path, request, error, send);

@@ -2,17 +2,15 @@
  * The socket that connections arrive at, whatever they carry: TCP, TLS or HTTPS. Limits how many there are, in total
  * and from one client, from the first byte on: a TLS handshake that never ends counts too.
  */
-import cluster from 'node:cluster';
 import { createServer, type Server, type Socket } from 'node:net';
 import type { ConnectionTotals } from '../metrics/snapshot.ts';
 import type { Barrier } from './barrier.ts';
 import { ConnectionCounts, clientOf, DEFAULT_CLIENT_IPV6_BITS } from './connection-counts.ts';
-import { IdleSweep } from './idle-sweep.ts';
-import type { SharingOptions } from './managed-network.ts';
-import { canReusePort } from './reuse-port.ts';
 
 /** A connection that sends no complete query for this long is closed (RFC 7766, section 6.2.3: a few seconds). */
 export const DEFAULT_IDLE_SECONDS = 10;
+/** A connection lives at most a tenth longer than it may idle. */
+const SWEEPS_PER_IDLE_TIME = 10;
 /** Connections per process. For a further one, that which has been idle longest is closed. */
 export const DEFAULT_MAX_CONNECTIONS = 1024;
 /** Connections per client, so that one cannot take them all. */
@@ -41,7 +39,9 @@ export interface Admission {
   lastQueryAt: number;
 }
 
-export interface StreamListenerOptions extends SharingOptions, TcpLimits {
+export interface StreamListenerOptions extends TcpLimits {
+  /** As in `NetworkOptions`. */
+  readonly reusePort: boolean;
   /** IPv4 or IPv6 address; `::` also accepts IPv4. */
   readonly address: string;
   onSocket(socket: Socket): void;
@@ -56,7 +56,8 @@ export class StreamListener {
   readonly #counts: ConnectionCounts;
   readonly #most: number;
   readonly #idleSeconds: number;
-  readonly #sweep: IdleSweep;
+  /** While there are connections: a timer would bound, and make dearer, each wait for datagrams. */
+  #sweep: NodeJS.Timeout | undefined;
   /** By both ends of the connection, because TLS hides the socket beneath it. */
   readonly #admissions = new Map<string, Admission>();
 
@@ -67,7 +68,6 @@ export class StreamListener {
     );
     this.#most = options.maxConnections ?? DEFAULT_MAX_CONNECTIONS;
     this.#idleSeconds = options.idleSeconds ?? DEFAULT_IDLE_SECONDS;
-    this.#sweep = new IdleSweep(this.#idleSeconds, () => this.#closeIdle());
     this.server = createServer({ allowHalfOpen: true }, (socket) => {
       const accept = () => this.#accept(socket);
       options.barrier.around(accept, () => socket.destroy())();
@@ -80,7 +80,7 @@ export class StreamListener {
 
   /** Binds `port`; 0: any. Resolves with the port, or rejects with the system error. */
   open(port: number): Promise<number> {
-    const { address, onError, reusePort = cluster.isWorker && canReusePort() } = this.#options;
+    const { address, onError, reusePort } = this.#options;
     // A worker's own socket must share the port with the other workers' sockets.
     const sharing = reusePort ? { reusePort: true, exclusive: true } : {};
     return new Promise((resolve, reject) => {
@@ -102,7 +102,7 @@ export class StreamListener {
 
   /** Ends all connections at once. */
   close(): void {
-    this.#sweep.stop();
+    this.#stopSweeping();
     this.server.close();
     for (const { socket } of this.#admissions.values()) socket.destroy();
   }
@@ -129,13 +129,21 @@ export class StreamListener {
     if (this.#admissions.size >= this.#most) this.#displaceIdlest();
     const key = keyOf(socket);
     this.#admissions.set(key, { socket, lastQueryAt: performance.now() });
-    this.#sweep.start();
+    this.#sweep ??= setInterval(
+      () => this.#closeIdle(),
+      (this.#idleSeconds * 1000) / SWEEPS_PER_IDLE_TIME,
+    ).unref();
     socket.once('close', () => {
       if (this.#admissions.get(key)?.socket === socket) this.#admissions.delete(key);
       this.#counts.remove(client);
-      if (this.#admissions.size === 0) this.#sweep.stop();
+      if (this.#admissions.size === 0) this.#stopSweeping();
     });
     this.#options.onSocket(socket);
+  }
+
+  #stopSweeping(): void {
+    clearInterval(this.#sweep);
+    this.#sweep = undefined;
   }
 
   /** Whatever keeps it open: a handshake that does not end, a session without streams, half a query. */

@@ -116,7 +116,8 @@ export abstract class StreamNetwork extends ManagedNetwork {
     const { headroom } = this.path;
     const responder = this.#responder;
     if (this.query.read(message, 0, length) === IGNORE) return DROP;
-    if (responder === undefined || this.#bypass?.allows(message, 0, this.query) === false) return TO_FRAMEWORK;
+    if (responder === undefined || this.#bypass?.allows(message, 0, this.query) === false)
+      return TO_FRAMEWORK;
     message.copy(this.#scratch, headroom);
     return responder.answer(this.#scratch, headroom, length, MAX_MESSAGE_BYTES, 'stream', this.query);
   }

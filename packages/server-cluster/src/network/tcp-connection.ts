@@ -12,7 +12,8 @@ export const MAX_QUERY_BYTES = 4096;
 /** Queries of one connection that handlers may work on at the same time. */
 export const MAX_PENDING_QUERIES = 128;
 
-const LENGTH_BYTES = 2;
+/** The length before each message (RFC 1035, section 4.2.2). */
+export const LENGTH_BYTES = 2;
 const NOTHING = Buffer.alloc(0);
 
 export interface ConnectionOwner {

@@ -10,7 +10,7 @@ import { WORKERS_VARIABLE } from '../cluster/messages.ts';
 import { usableCpus } from '../cpus/usable-cpus.ts';
 import type { Ports } from '../endpoint/ports.ts';
 import { bindError } from '../errors.ts';
-import { Gate } from '../framework/gate.ts';
+import { Bypass } from '../framework/bypass.ts';
 import { CaseInsensitiveRouter } from '../framework/router.ts';
 import { Cookies, cookieSecrets } from '../limits/cookies.ts';
 import { PendingLimit } from '../limits/pending-limit.ts';
@@ -42,7 +42,7 @@ function finish(): void {
  * Answers from the zones. For a name outside of them we are not authoritative and must not deny it (RFC 9499,
  * "lame delegation").
  */
-function answerFrom(store: ZoneStore): Handler {
+function lastHandler(store: ZoneStore): Handler {
   return (request, response) => {
     store.handler(request, response, finish);
     if (!response.finished) response.errors.refused();
@@ -180,9 +180,8 @@ export const dinodnsProfile: Profile = {
     const { spreadOver, gatherMicroseconds } = sharingOf(options, workers);
     const spread = reusePort && spreadOver !== undefined ? { spreadOver } : {};
     const store = new ZoneStore();
-    const gate = new Gate({ log });
-    const table = createAnswerTable(store);
-    const responder = gate.guard(table);
+    const bypass = new Bypass({ log });
+    const responder = createAnswerTable(store);
     const counters = new Counters();
     const { allowTransfer } = options;
     const transfers = allowTransfer.length === 0 ? {} : { transfers: new Transfers(store, allowTransfer) };
@@ -191,7 +190,7 @@ export const dinodnsProfile: Profile = {
     const cookies =
       options.cookies === false ? undefined : new Cookies(cookieSecrets(options.cookies?.secretFile));
     const shows = cookies === undefined ? {} : { cookies };
-    const common = { port, reusePort, log, pending, responder, ...shows };
+    const common = { port, reusePort, log, pending, responder, bypass, ...shows };
     const streams = { ...common, ...tcp };
     const credentials = options.tls === undefined ? undefined : readCredentials(options.tls);
     /** On each address, if the options have this port. */
@@ -233,8 +232,8 @@ export const dinodnsProfile: Profile = {
     };
     const server = new DefaultServer({
       networks: allOf(networks),
-      router: new CaseInsensitiveRouter(gate),
-      defaultHandler: answerFrom(store),
+      router: new CaseInsensitiveRouter(bypass),
+      defaultHandler: lastHandler(store),
     });
     return {
       server,

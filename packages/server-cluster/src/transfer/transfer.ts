@@ -2,8 +2,8 @@
 import { once } from 'node:events';
 import { isIP } from 'node:net';
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import { RCODE, TYPE } from '@dinodns-bench/wire';
-import { addressBytes, type ClientNetwork, contains } from '../limits/networks.ts';
+import { mappedAddress, RCODE, TYPE } from '@dinodns-bench/wire';
+import { type ClientNetwork, contains } from '../limits/networks.ts';
 import type { TcpConnection } from '../network/tcp-connection.ts';
 import type { ZoneStore } from '../store/zone-store.ts';
 import { NONE } from '../table/arena.ts';
@@ -29,7 +29,7 @@ export class Transfers {
   /** False for a client whose address is not known, because it is gone. */
   allows(address: string): boolean {
     if (isIP(address) === 0) return false;
-    const bytes = addressBytes(address);
+    const bytes = mappedAddress(address);
     return this.#networks.some((network) => contains(network, bytes, 0));
   }
 
