@@ -113,7 +113,7 @@ describe('the packages', () => {
     load: ['zones', 'batched-udp', 'wire', 'program'],
     'cluster-objects': ['batched-udp', 'wire', 'program'],
     zones: ['wire', 'program'],
-    'batched-udp': ['program'],
+    'batched-udp': ['wire', 'program'],
     wire: [],
     program: [],
     'test-support': [],
