@@ -4,7 +4,7 @@
  */
 import { writeFile } from 'node:fs/promises';
 import { allRecords } from '../src/experiments/registry.ts';
-import { importedJsonSchema } from '../src/history/imported-schema.ts';
+import { importedJsonSchema } from '../src/history/imported.ts';
 import { serverJsonSchema } from '../src/servers/own/json-schema.ts';
 
 for (const { kind, jsonSchema } of await allRecords())

@@ -29,7 +29,7 @@ async function replaceWorld(options: TestWorldOptions): Promise<void> {
 const SHORT = ['--duration', '1', '--warmup', '0', '--zones', '20'];
 
 async function runFolder(): Promise<string> {
-  const [id] = (await readdir(join(world.directory, 'results'))).filter((name) => name !== 'history.db');
+  const [id] = await readdir(join(world.directory, 'results'));
   if (id === undefined) throw new Error('no run folder');
   return join(world.directory, 'results', id);
 }

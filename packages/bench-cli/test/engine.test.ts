@@ -1,6 +1,6 @@
 /** The life of a run, the same for every experiment: plan, trials, failure, Ctrl-C, resuming, statistics, reports, history. */
 import { access, readdir, readFile, writeFile } from 'node:fs/promises';
-import { join } from 'node:path';
+import { basename, join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { inLanes } from '../src/engine/lanes.ts';
 import { type TestWorld, testWorld } from './support/test-world.ts';
@@ -342,6 +342,99 @@ describe('what an experiment dictates', () => {
     expect(world.out().replaceAll('\u00a0', ' ')).toContain('Bytes: +48 [+48, +48]: higher');
     // Only what is awaited is told while it runs.
     expect(world.err()).toContain('trial 4: bits 128, time to hash');
+  });
+});
+
+describe('runs of any experiment', () => {
+  const runs = async (...flags: string[][]) => {
+    const ids: string[] = [];
+    for (const flag of flags) {
+      expect(await hashes('hashes', '--trials', '6', ...flag), world.err()).toBe(0);
+      const all = (await runFolders()).map((folder) => basename(folder));
+      ids.push(...all.filter((id) => !ids.includes(id)));
+    }
+    return ids;
+  };
+  const said = async (...argv: string[]) => {
+    const before = world.out().length;
+    const status = await hashes(...argv);
+    return { status, out: world.out().slice(before) };
+  };
+  const json = async (...argv: string[]) => JSON.parse((await said(...argv, '--json')).out);
+
+  it('are compared by their estimands, as one run or as several', async () => {
+    const [first = '', second = '', third = ''] = await runs([], [], []);
+    const [paired] = await json('compare', `${first}:subject=md5`, `${first}:server=sha512`);
+    expect(paired).toMatchObject({
+      paired: true,
+      cases: [{ label: 'sha512 against md5, size 1', figures: [{ metric: 'seconds', delta: { n: 6 } }] }],
+    });
+    // As the run itself says it.
+    const { cases } = JSON.parse(await readFile(join(world.directory, 'results', first, 'run.json'), 'utf8'));
+    const { relative, verdict } = cases[1].comparison.deltas.seconds;
+    expect(paired.cases[0].figures[0].delta).toMatchObject({ relative, verdict });
+    const [two] = await json('compare', first, second);
+    expect(two.cases.map(({ label }: { label: string }) => label)).toEqual(['md5, size 1', 'sha512, size 1']);
+    expect(two).toMatchObject({ paired: false, cases: [{ figures: [{ trials: [6, 6] }] }, {}] });
+    const [pooled] = await json('compare', `${first}+${second}`, third);
+    expect(pooled.cases[0].figures[0].trials).toEqual([12, 6]);
+    const [relativeTo] = await json('compare', first, second, '--normalize', 'md5');
+    expect(relativeTo.cases[0].figures[0]).toMatchObject({ reference: 1, candidate: 1 });
+    expect((await said('compare', first, second)).out).toMatch(
+      /^ {2}seconds +\d.* seconds: |seconds: time to hash/m,
+    );
+  });
+
+  it('have a trend and a gate, with limits by estimand', async () => {
+    const [first = '', second = ''] = await runs([], []);
+    const { metric, lines } = await json('trend');
+    expect(metric).toBe('seconds');
+    expect(
+      lines.map(({ subject, experiment, points }: { subject: string; experiment: string; points: [] }) => [
+        subject,
+        experiment,
+        points.length,
+      ]),
+    ).toEqual([
+      ['md5', 'hashes', 2],
+      ['sha512', 'hashes', 2],
+    ]);
+    expect((await said('trend', '--select', 'subject=md5')).out).toMatch(/^hashes: md5, size 1 on /m);
+    const gated = await json(
+      'gate',
+      second,
+      '--against',
+      first,
+      '--max-regression',
+      'seconds=99%',
+      '--select',
+      'subject=md5',
+    );
+    expect(gated.cases).toMatchObject([{ label: 'md5, size 1', metric: 'seconds', maxRegression: 0.99 }]);
+    expect(gated.cases[0].trials).toEqual([6, 6]);
+    expect((await said('gate', second, '--against', first)).out).toContain('tolerance: at most 3% worse');
+  });
+
+  it('say nothing of a bounded figure: neither compare nor gate', async () => {
+    const [first = '', second = ''] = await runs(['--bounded', 'md5'], []);
+    const [{ cases }] = await json('compare', `${first}:subject=md5`, second);
+    expect(cases).toMatchObject([
+      { figures: [{ isBound: [true, false], delta: { undecided: 'not limited by the servers' } }] },
+    ]);
+    const { out } = await said('gate', second, '--against', first, '--select', 'subject=md5');
+    expect(out).toContain('Not enough trials');
+    expect(out.replaceAll(/\s+/g, ' ')).toContain('something other than the server limited it');
+  });
+
+  it.each([
+    [['--metric', 'secnods'], 'Did you mean "seconds"?'],
+    [['--metric', 'qps'], 'Choose from seconds'],
+    [['--max-regression', 'qps=3%'], 'Choose from seconds'],
+    [['--select', 'colour=red'], 'with the names server, size, subject'],
+  ])('list what they have where something else is asked for: %j', async (flags, fix) => {
+    const [first = '', second = ''] = await runs([], []);
+    expect((await said('gate', second, '--against', first, ...flags)).status).toBe(2);
+    expect(world.err()).toContain(fix);
   });
 });
 

@@ -86,17 +86,17 @@ describe('the axes of the history', () => {
 
   it('are lines of a trend, no two with the same heading', async () => {
     const { lines } = await json('trend', '--rate', '2000');
-    expect(lines.map(({ server }: { server: string }) => server).toSorted()).toEqual([
+    expect(lines.map(({ subject }: { subject: string }) => subject).toSorted()).toEqual([
       'coredns@1.11.3',
       'coredns@1.13.1',
       'coredns@1.13.1+file',
     ]);
-    for (const { ratePerSecond, points } of lines) expect([ratePerSecond, points.length]).toEqual([2000, 2]);
+    for (const { point, points } of lines) expect([point.rate, points.length]).toEqual([2000, 2]);
     expect(await world.bench('trend')).toBe(0);
     const headings = world.out().match(/^coredns@.*$/gm) ?? [];
     expect(headings).toHaveLength(9);
     expect(new Set(headings).size).toBe(9);
-    expect(headings).toContain('coredns@1.13.1+file, tier 1, single, half, udp, 5,000 queries/s on');
+    expect(headings).toContain('coredns@1.13.1+file, tier 1, single, half, 5,000 queries/s, udp on');
   });
 
   it('select what a gate judges', async () => {

@@ -7,8 +7,7 @@ import { readdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { type ImportedRecord, importedRecordSchema } from '../src/history/imported.ts';
-import { importedJsonSchema } from '../src/history/imported-schema.ts';
+import { type ImportedRecord, importedJsonSchema, importedRecordSchema } from '../src/history/imported.ts';
 import { importFiles } from '../src/import/import-files.ts';
 import { type TestWorld, testWorld } from './support/test-world.ts';
 

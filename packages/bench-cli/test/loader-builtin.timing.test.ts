@@ -24,7 +24,7 @@ beforeEach(async () => {
 afterEach(() => world.remove());
 
 async function readRecord(): Promise<RunRecord> {
-  const [id] = (await readdir(join(world.directory, 'results'))).filter((name) => name !== 'history.db');
+  const [id] = await readdir(join(world.directory, 'results'));
   return recordSchema.parse(
     JSON.parse(await readFile(join(world.directory, 'results', `${id}/run.json`), 'utf8')),
   );

@@ -6,7 +6,7 @@ import { Ansis } from 'ansis';
 import { describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
 import { compareRuns } from '../src/history/compare.ts';
-import { entryOf } from '../src/history/entry.ts';
+import { comparedEstimand, entryOf } from '../src/history/entry.ts';
 import { parseReference } from '../src/history/select.ts';
 import { renderComparison } from '../src/history/text/render-compare.ts';
 import { blogFiles } from '../src/report/blog.ts';
@@ -73,16 +73,28 @@ it('no report calls a server faster or slower that was not the limit; CPU per qu
   const entry = entryOf(record);
   const [reference, candidate] = ['coredns', 'dinodns'].map((server) => ({
     entry,
-    cases: entry.cases.filter((item) => item.server === server),
+    cases: entry.cases.filter((item) => item.subject === server),
     selector: parseReference('latest').selector,
   }));
   if (reference === undefined || candidate === undefined) throw new Error('no case');
-  const result = compareRuns(reference, candidate, { metrics: ['qps'], interval: 'auto', normalize: null });
-  expect(result.cases[0]?.figures[0]?.delta).toMatchObject({
+  const result = compareRuns(reference, candidate, {
+    estimands: [comparedEstimand('qps')],
+    interval: 'auto',
+    normalize: null,
+  });
+  // More than a server that was the limit: without the load generator it would be more still.
+  expect(result.cases[0]?.figures[0]).toMatchObject({ isBound: [false, true], delta: { verdict: 'faster' } });
+  expect(renderComparison(result, 100, new Ansis(0))).toMatch(/≥ 11\d,\d+ .* faster, at least$/m);
+  const turned = compareRuns(candidate, reference, {
+    estimands: [comparedEstimand('qps')],
+    interval: 'auto',
+    normalize: null,
+  });
+  expect(turned.cases[0]?.figures[0]?.delta).toMatchObject({
     verdict: 'no difference shown',
     undecided: 'not limited by the servers',
   });
-  expect(renderComparison(result, 100, new Ansis(0))).toContain('not compared');
+  expect(renderComparison(turned, 100, new Ansis(0))).toContain('not compared');
 });
 
 it('a post says at the beginning, and in a sentence, what its figures are not', async () => {

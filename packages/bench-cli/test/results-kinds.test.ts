@@ -4,9 +4,10 @@ import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { z } from 'zod';
+import { readAnyEntry } from '../src/commands/history-options.ts';
 import { recordsOf } from '../src/engine/records.ts';
 import { allRecords, recordsFor } from '../src/experiments/registry.ts';
-import { openHistory } from '../src/history/history.ts';
+import { listRuns } from '../src/history/listing.ts';
 import { findRun } from '../src/history/resolve.ts';
 import { envelope, type RecordKind } from '../src/results/record-kind.ts';
 import { createStore } from '../src/results/store.ts';
@@ -85,9 +86,8 @@ describe('a record of another experiment', () => {
     for (const reference of ['latest', id.slice(0, 12), join(directory, id), `${path}.gz`]) {
       expect((await store().load(reference)).record, reference).toEqual(compared);
     }
-    const { database } = await openHistory(realWorld(), directory);
-    expect(database.runs().map((run) => run.path)).toEqual([`${path}.gz`]);
-    database.close();
+    const { runs } = await listRuns(realWorld(), directory, (file) => readAnyEntry(world, file));
+    expect(runs.map((run) => run.path)).toEqual([`${path}.gz`]);
     await store().writeBeside(join(directory, id), 'run.json.gz', 'plain text');
     await expect(store().load(id)).rejects.toThrow('incorrect header check');
   });
@@ -104,16 +104,15 @@ describe('a record of another experiment', () => {
   it('is in the history, but `latest` of comparisons passes it over', async () => {
     await store().saveAs(tides, record);
     await store().save(compared);
-    const { database } = await openHistory(realWorld(), directory);
-    const runs = database.runs();
-    database.close();
+    const { runs } = await listRuns(realWorld(), directory, (file) => readAnyEntry(world, file));
+    const isWanted = ({ experiment }: { experiment: string }) => experiment === 'compare';
     expect(runs.find(({ id }) => id === record.id)).toMatchObject({
       experiment: 'tides',
       servers: ['moon'],
-      cases: 0,
+      cases: [],
     });
-    expect(findRun({ runs, tags: new Map() }, 'latest', { experiments: ['compare'] })?.id).toBe(compared.id);
-    expect(findRun({ runs, tags: new Map() }, record.id, { experiments: ['compare'] })?.id).toBe(record.id);
+    expect(findRun({ runs, tags: new Map() }, 'latest', { isWanted })?.id).toBe(compared.id);
+    expect(findRun({ runs, tags: new Map() }, record.id, { isWanted })?.id).toBe(record.id);
   });
 
   it('can be read, rendered and summarized without knowing its type', async () => {

@@ -1,15 +1,18 @@
 /** `bench compare`: runs, or sets of their cases, against the first of them. */
 import { BenchError } from '../errors.ts';
 import { compareRuns } from '../history/compare.ts';
+import type { RunRow } from '../history/listing.ts';
+import { poolSelected } from '../history/pool.ts';
 import type { Selected } from '../history/select.ts';
 import { renderComparison } from '../history/text/render-compare.ts';
 import type { World } from '../world.ts';
 import {
   checkNormalize,
+  commonEstimands,
   DEFAULT_COLUMNS,
+  estimandsFrom,
   intervalFrom,
   knownRuns,
-  metricsFrom,
   paintFor,
   printJson,
   selectSide,
@@ -37,7 +40,6 @@ function refuseShared(reference: Selected, candidate: Selected): void {
 }
 
 export async function compareCommand(world: World, options: CompareCommandOptions): Promise<number> {
-  const metrics = metricsFrom(options.metric);
   const interval = intervalFrom(options.interval);
   const [first, ...others] = options.references;
   if (first === undefined || others.length === 0) {
@@ -46,13 +48,20 @@ export async function compareCommand(world: World, options: CompareCommandOption
     });
   }
   const known = await knownRuns(world, options.out);
-  const reference = await selectSide(world, known, first, metrics);
+  const firstParts = await selectSide(world, known, first);
+  // What `latest` and a branch mean is a run of the same experiment.
+  const experiment = firstParts[0]?.entry.experiment;
+  const wanted = { isWanted: (run: RunRow) => run.experiment === experiment };
   const results = [];
   for (const other of others) {
-    const candidate = await selectSide(world, known, other, metrics);
+    const parts = await selectSide(world, known, other, wanted);
+    const all = [...firstParts, ...parts].map(({ entry }) => entry);
+    const estimands = estimandsFrom(options.metric, commonEstimands(all.map((entry) => entry.estimands)));
+    const reference = poolSelected(firstParts, estimands);
+    const candidate = poolSelected(parts, estimands);
     refuseShared(reference, candidate);
     const normalize = checkNormalize(options.normalize, [reference.entry, candidate.entry]);
-    const result = compareRuns(reference, candidate, { metrics, interval, normalize });
+    const result = compareRuns(reference, candidate, { estimands, interval, normalize });
     if (result.cases.length === 0) {
       throw new BenchError('E_USAGE', `${first} and ${other} have no case in common`, {
         fix: 'Select cases that differ in only one respect, for example A:server=coredns B:server=dinodns.',

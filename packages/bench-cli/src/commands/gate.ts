@@ -1,19 +1,22 @@
 /** `bench gate`: is a run worse than tolerated? For CI: an exit status and one paragraph. */
 import { EXIT_STATUS } from '@dinodns-bench/program';
-import { AXES } from '../config/case-filter.ts';
 import { BenchError } from '../errors.ts';
+import type { Selector } from '../history/axes.ts';
 import { differentTrials } from '../history/differences.ts';
 import type { Entry } from '../history/entry.ts';
-import { type Gate, gate } from '../history/gate.ts';
-import type { Selector } from '../history/select.ts';
+import { type Gate, gate, type Limit } from '../history/gate.ts';
+import type { RunRow } from '../history/listing.ts';
 import { renderGate, renderGateMarkdown } from '../history/text/render-gate.ts';
+import type { EstimandFacts } from '../report/estimand.ts';
 import type { World } from '../world.ts';
 import {
   checkNormalize,
+  commonEstimands,
   DEFAULT_COLUMNS,
+  estimandsFrom,
+  findEstimand,
   intervalFrom,
   knownRuns,
-  metricsFrom,
   percentageFrom,
   printJson,
   selectRun,
@@ -23,7 +26,7 @@ export interface GateCommandOptions {
   /** What is judged. */
   readonly run: string;
   readonly against: string;
-  readonly maxRegression: string;
+  readonly maxRegression: string | undefined;
   readonly out: string;
   readonly format: string;
   readonly metric: string | undefined;
@@ -31,8 +34,8 @@ export interface GateCommandOptions {
   readonly interval: string | undefined;
   /** Too few trials fail as well. */
   readonly strict: boolean;
-  /** Cases of both runs, by dimension. */
-  readonly select: Readonly<Record<string, string | undefined>>;
+  /** Cases of both runs. */
+  readonly select: Selector;
 }
 
 /** A gate between the two kinds of measurement would judge the change of method. */
@@ -48,13 +51,38 @@ function refuseDifferentTrials(reference: Entry, candidate: Entry): void {
 
 const FORMATS = ['text', 'github', 'json'];
 
-function selectorFrom(values: GateCommandOptions['select']): Selector {
-  return Object.fromEntries(
-    AXES.flatMap((name) => {
-      const value = values[name];
-      return value === undefined ? [] : [[name, value]];
-    }),
-  );
+const DEFAULT_LIMIT = '3%';
+
+/**
+ * `3%` for every figure of `--metric`, or `qps=3%,latency=10%`: those figures. Without either flag, the one that decides.
+ * Throws `E_USAGE`.
+ */
+function limitsFrom(
+  text: string | undefined,
+  metric: string | undefined,
+  estimands: readonly EstimandFacts[],
+): Limit[] {
+  const flag = '--max-regression';
+  if (text?.includes('=') !== true) {
+    const maxRegression = percentageFrom(text ?? DEFAULT_LIMIT, flag);
+    const all = estimandsFrom(metric, estimands);
+    return (metric === undefined ? all.slice(0, 1) : all).map((estimand) => ({ estimand, maxRegression }));
+  }
+  const limits = text.split(',').map((part): [string, number] => {
+    const at = part.lastIndexOf('=');
+    return [part.slice(0, Math.max(0, at)).trim(), percentageFrom(part.slice(at + 1).trim(), flag)];
+  });
+  const others = metric === undefined ? [] : estimandsFrom(metric, estimands);
+  const named = limits.map(([name, maxRegression]) => ({
+    estimand: findEstimand(name, estimandsFrom(undefined, estimands), flag),
+    maxRegression,
+  }));
+  const isNamed = (name: string) => named.some(({ estimand }) => estimand.name === name);
+  const maxRegression = percentageFrom(DEFAULT_LIMIT, flag);
+  return [
+    ...named,
+    ...others.filter(({ name }) => !isNamed(name)).map((estimand) => ({ estimand, maxRegression })),
+  ];
 }
 
 function statusOf({ outcome }: Gate, strict: boolean): number {
@@ -64,18 +92,19 @@ function statusOf({ outcome }: Gate, strict: boolean): number {
 
 /** Resolves with 7 if a figure is shown to be worse than tolerated; 0 if not, or if it is undecided (8 with `strict`). */
 export async function gateCommand(world: World, options: GateCommandOptions): Promise<number> {
-  const metrics = metricsFrom(options.metric, ['qps']);
   const interval = intervalFrom(options.interval);
-  const maxRegression = percentageFrom(options.maxRegression, '--max-regression');
   if (!FORMATS.includes(options.format)) {
     throw new BenchError('E_USAGE', `--format: "${options.format}" must be one of ${FORMATS.join(', ')}`, {
       fix: 'github is Markdown for a pull request comment.',
     });
   }
   const known = await knownRuns(world, options.out);
-  const select = selectorFrom(options.select);
-  const candidate = await selectRun(world, known, options.run, select);
-  const reference = await selectRun(world, known, options.against, select, candidate.entry.id);
+  const { select: further } = options;
+  const candidate = await selectRun(world, known, options.run, { further });
+  const { id, experiment } = candidate.entry;
+  // What a branch or a commit means is a run of the same experiment.
+  const isWanted = (run: RunRow) => run.experiment === experiment;
+  const reference = await selectRun(world, known, options.against, { further, except: id, isWanted });
   if (reference.entry.id === candidate.entry.id) {
     throw new BenchError('E_USAGE', `--against ${options.against} is the run being judged`, {
       fix: 'Name another run: a branch, a commit, an id, or a name from `bench history tag`.',
@@ -83,7 +112,9 @@ export async function gateCommand(world: World, options: GateCommandOptions): Pr
   }
   refuseDifferentTrials(reference.entry, candidate.entry);
   const normalize = checkNormalize(options.normalize, [reference.entry, candidate.entry]);
-  const result = gate(reference, candidate, { metrics, interval, normalize, maxRegression });
+  const estimands = commonEstimands([candidate.entry.estimands, reference.entry.estimands]);
+  const limits = limitsFrom(options.maxRegression, options.metric, estimands);
+  const result = gate(reference, candidate, { limits, interval, normalize });
   if (result.cases.length === 0) {
     throw new BenchError(
       'E_USAGE',

@@ -3,12 +3,12 @@ import { EXIT_STATUS, exitStatusHelp } from '@dinodns-bench/program';
 import type { Command } from 'commander';
 import { DEFAULTS } from '../config/settings.ts';
 import type { Call } from '../engine/registered.ts';
+import type { Selector } from '../history/axes.ts';
 import { REPRODUCIBLE } from '../history/reproduce/mappings.ts';
-import { COMPARED_METRICS, METRIC_NAMES } from '../stats/metrics.ts';
 
 type Values = Readonly<Record<string, string | boolean | undefined>>;
 
-const METRICS = COMPARED_METRICS.map((metric) => METRIC_NAMES[metric]).join(', ');
+const METRICS = 'qps, latency, cpu, memory, or any other figure of the runs';
 const OUT = ['--out <directory>', 'directory of the runs', DEFAULTS.out] as const;
 const JSON_FLAG = ['--json', 'as JSON'] as const;
 const NORMALIZE = [
@@ -45,6 +45,35 @@ const GATE_HELP = exitStatusHelp(['success', 'usage', 'record', 'undecided', 'th
 function text(values: Values, name: string): string | undefined {
   const value = values[name];
   return typeof value === 'string' ? value : undefined;
+}
+
+/** What tells cases apart, as flags. */
+const AXIS_FLAGS = {
+  server: ['--server <name>', 'cases of this server only'],
+  tier: ['--tier <n>', 'cases of this tier only'],
+  mode: ['--mode <mode>', 'cases of this mode only'],
+  workload: ['--workload <name>', 'cases of this workload only'],
+  transport: ['--transport <name>', 'cases of this transport only'],
+  rate: ['--rate <qps>', 'cases of this rate only, or max'],
+} as const;
+
+function addSelection(command: Command): Command {
+  for (const [flag, description] of Object.values(AXIS_FLAGS)) command.option(flag, description);
+  return command.option(
+    '--select <list>',
+    'cases with NAME=VALUE,…: anything that tells cases of the runs apart',
+  );
+}
+
+/** Throws `E_USAGE`. */
+async function selectionFrom(values: Values): Promise<Selector> {
+  const given = Object.keys(AXIS_FLAGS).flatMap((name) => {
+    const value = text(values, name);
+    return value === undefined ? [] : [[name, value] as const];
+  });
+  const select = text(values, 'select');
+  const { parseSelector } = await import('../history/select.ts');
+  return { ...Object.fromEntries(given), ...(select === undefined ? {} : parseSelector(select)) };
 }
 
 export function addHistory(program: Command, call: Call): void {
@@ -84,7 +113,7 @@ export function addHistory(program: Command, call: Call): void {
 function addHistoryMaintenance(history: Command, call: Call): void {
   history
     .command('rebuild')
-    .description('rebuild history.db from the records')
+    .description('read all records again, and name those that cannot be read')
     .action(async (_values: Values, command: Command) => {
       const values: Values = command.optsWithGlobals();
       const { rebuildCommand } = await import('./history.ts');
@@ -131,15 +160,8 @@ export function addCompare(program: Command, call: Call): void {
 }
 
 export function addTrend(program: Command, call: Call): void {
-  program
-    .command('trend')
-    .option('--server <name>', 'for this server (default: all)')
-    .option('--metric <name>', `one of ${METRICS} (default: qps)`)
-    .option('--tier <n>', 'at this tier')
-    .option('--mode <mode>', 'in this mode')
-    .option('--workload <name>', 'with this workload')
-    .option('--transport <name>', 'over this transport')
-    .option('--rate <qps>', 'at this rate, or max')
+  addSelection(program.command('trend'))
+    .option('--metric <name>', `${METRICS} (default: qps)`)
     .option(...NORMALIZE)
     .option(...OUT)
     .option(...JSON_FLAG)
@@ -148,31 +170,22 @@ export function addTrend(program: Command, call: Call): void {
       call.status = await trendCommand(call.world, {
         out: text(values, 'out') ?? DEFAULTS.out,
         json: values.json === true,
-        server: text(values, 'server'),
         metric: text(values, 'metric'),
-        tier: text(values, 'tier'),
-        mode: text(values, 'mode'),
-        workload: text(values, 'workload'),
-        transport: text(values, 'transport'),
-        rate: text(values, 'rate'),
         normalize: text(values, 'normalize'),
+        select: await selectionFrom(values),
       });
     });
 }
 
 export function addGate(program: Command, call: Call): void {
-  program
-    .command('gate')
+  addSelection(program.command('gate'))
     .argument('[run]', 'the run to judge', 'latest')
     .requiredOption('--against <run>', 'the run to compare it with, for example main')
-    .option('--max-regression <percentage>', 'how much worse is tolerated', '3%')
-    .option('--metric <list>', `figures to judge: ${METRICS} (default: qps)`)
-    .option('--server <name>', 'cases of this server only')
-    .option('--tier <n>', 'cases of this tier only')
-    .option('--mode <mode>', 'cases of this mode only')
-    .option('--workload <name>', 'cases of this workload only')
-    .option('--transport <name>', 'cases of this transport only')
-    .option('--rate <qps>', 'cases of this rate only, or max')
+    .option(
+      '--max-regression <list>',
+      'how much worse is tolerated: 3%, or by figure qps=3%,latency=10% (default: 3%)',
+    )
+    .option('--metric <list>', `figures to judge: ${METRICS} (default: the first that the runs have)`)
     .option('--strict', `too few trials to tell are a failure too (status ${EXIT_STATUS.undecided})`)
     .option('--format <name>', 'text, github (Markdown for a pull request) or json', 'text')
     .option('--json', 'the same as --format json')
@@ -185,21 +198,14 @@ export function addGate(program: Command, call: Call): void {
       call.status = await gateCommand(call.world, {
         run,
         against: text(values, 'against') ?? '',
-        maxRegression: text(values, 'maxRegression') ?? '3%',
+        maxRegression: text(values, 'maxRegression'),
         out: text(values, 'out') ?? DEFAULTS.out,
         format: values.json === true ? 'json' : (text(values, 'format') ?? 'text'),
         metric: text(values, 'metric'),
         normalize: text(values, 'normalize'),
         interval: text(values, 'interval'),
         strict: values.strict === true,
-        select: {
-          server: text(values, 'server'),
-          tier: text(values, 'tier'),
-          mode: text(values, 'mode'),
-          workload: text(values, 'workload'),
-          transport: text(values, 'transport'),
-          rate: text(values, 'rate'),
-        },
+        select: await selectionFrom(values),
       });
     });
 }

@@ -4,32 +4,44 @@ import { nearest } from '@dinodns-bench/program';
 import { Ansis } from 'ansis';
 import { ratioFromText } from '../config/value-schemas.ts';
 import { BenchError } from '../errors.ts';
+import type { Selector } from '../history/axes.ts';
 import type { Entry } from '../history/entry.ts';
-import { openHistory } from '../history/history.ts';
-import { POOL_SIGN, poolSelected } from '../history/pool.ts';
-import { findRun, loadEntry, type RunIndex } from '../history/resolve.ts';
-import { parseReference, type Selected, type Selector, selectCases } from '../history/select.ts';
+import { type Listing, listRuns } from '../history/listing.ts';
+import { POOL_SIGN } from '../history/pool.ts';
+import { findRun, loadEntry, type RunIndex, type Wanted } from '../history/resolve.ts';
+import { parseReference, type Selected, selectCases } from '../history/select.ts';
 import { readTags } from '../history/tags.ts';
-import { compareKind } from '../results/compare-kind.ts';
-import { COMPARED_METRICS, type ComparedMetric, findMetric, METRIC_NAMES } from '../stats/metrics.ts';
+import type { EstimandFacts } from '../report/estimand.ts';
+import { findMetric, METRIC_NAMES } from '../stats/metrics.ts';
 import { INTERVAL_CHOICES, type IntervalChoice } from '../stats/sample-test.ts';
+import { counted } from '../text.ts';
 import type { World } from '../world.ts';
 
-/** Where the results are, and what is known of them. */
-export interface KnownRuns extends RunIndex {
-  readonly resultsDirectory: string;
+/** How many records that cannot be read every command names. */
+const MAX_PROBLEMS = 3;
+
+/** Records of any experiment; what reads them is loaded with the first. */
+export async function readAnyEntry(world: World, path: string): Promise<Entry> {
+  const { readEntry } = await import('../experiments/registry.ts');
+  return readEntry(world, path);
 }
 
-/** Reads the history; its warnings go to stderr. */
-export async function knownRuns(world: World, out: string): Promise<KnownRuns> {
+/** Reads the history. Records that cannot be read are told on stderr, whatever the command is. */
+export async function knownRuns(
+  world: World,
+  out: string,
+  { isAnew = false } = {},
+): Promise<RunIndex & Listing> {
   const resultsDirectory = resolve(world.cwd, out);
-  const { database, notice } = await openHistory(world, resultsDirectory);
-  try {
-    if (notice !== null) world.stderr.write(`Note: ${notice}\n`);
-    return { resultsDirectory, runs: database.runs(), tags: await readTags(world, resultsDirectory) };
-  } finally {
-    database.close();
+  const read = (path: string) => readAnyEntry(world, path);
+  const listing = await listRuns(world, resultsDirectory, read, isAnew);
+  const told = isAnew ? listing.problems : listing.problems.slice(0, MAX_PROBLEMS);
+  for (const { path, problem } of told) world.stderr.write(`Skipped ${path}: ${problem}\n`);
+  if (told.length < listing.problems.length) {
+    const others = listing.problems.length - told.length;
+    world.stderr.write(`Skipped ${counted(others, 'more record')}: bench history rebuild names them\n`);
   }
+  return { ...listing, resultsDirectory, read, tags: await readTags(world, resultsDirectory) };
 }
 
 /**
@@ -37,41 +49,32 @@ export async function knownRuns(world: World, out: string): Promise<KnownRuns> {
  * they are: the store finds the newest run of a folder, and paths.
  */
 export async function runPath(world: World, out: string, reference: string): Promise<string> {
-  const resultsDirectory = resolve(world.cwd, out);
-  const tags = await readTags(world, resultsDirectory);
+  const tags = await readTags(world, resolve(world.cwd, out));
   if (reference === 'latest' && !tags.has(reference)) return reference;
-  const { database } = await openHistory(world, resultsDirectory);
-  try {
-    const runs = database.runs().filter(({ kind }) => kind === 'run');
-    return findRun({ runs, tags }, reference)?.path ?? reference;
-  } finally {
-    database.close();
-  }
+  const { runs } = await knownRuns(world, out);
+  return findRun({ runs: runs.filter(({ kind }) => kind === 'run'), tags }, reference)?.path ?? reference;
 }
 
-/** What comparisons, trends and gates work on. */
-const { experiment: COMPARABLE } = compareKind;
-
-/** Throws `E_USAGE` for a run of an experiment that has no cases like those of a comparison. */
-function refuseOther({ id, experiment }: Entry): void {
-  if (experiment === COMPARABLE) return;
+/** Throws `E_USAGE` for a run of an experiment without cases. */
+function refuseOther({ id, experiment, cases }: Entry): void {
+  if (cases.length > 0) return;
   throw new BenchError('E_USAGE', `run ${id} is one of "${experiment}", which has no cases to compare`, {
-    fix: `Give a run of bench run or bench matrix. What this one found: bench report ${id}.`,
+    fix: `Give another run. What this one found: bench report ${id}.`,
   });
 }
 
 /** The cases of a run, as a user writes them: `latest:server=dinodns`. `further` narrows them down. */
 export async function selectRun(
   world: World,
-  known: KnownRuns,
+  known: RunIndex,
   reference: string,
-  further: Selector = {},
-  except: string | null = null,
+  { further = {}, ...wanted }: Wanted & { readonly further?: Selector } = {},
 ): Promise<Selected> {
   const { run, selector } = parseReference(reference);
-  const entry = await loadEntry(world, known.resultsDirectory, known, run, {
-    except,
-    experiments: [COMPARABLE],
+  const { isWanted = () => true } = wanted;
+  const entry = await loadEntry(world, known, run, {
+    ...wanted,
+    isWanted: (row) => row.cases.length > 0 && isWanted(row),
   });
   refuseOther(entry);
   return selectCases(entry, { ...further, ...selector });
@@ -84,7 +87,7 @@ const ENDS_WITH_SERVER = /[:,]server=[^,+]+$/;
 const VARIANT = /^[a-z][a-z0-9-]*(?:@[^@]+)?$/;
 
 /** The runs of a pool. `server=coredns+file` is one name, unless there is a run called `file`. */
-function splitPool(reference: string, known: KnownRuns): string[] {
+function splitPool(reference: string, known: RunIndex): string[] {
   const parts: string[] = [];
   for (const part of reference.split(POOL_SIGN)) {
     const last = parts.at(-1);
@@ -99,35 +102,50 @@ function splitPool(reference: string, known: KnownRuns): string[] {
 /** One side of a comparison: a run, or several as one, `A+B`, each with its own selector. Throws `E_USAGE`. */
 export async function selectSide(
   world: World,
-  known: KnownRuns,
+  known: RunIndex,
   reference: string,
-  metrics: readonly ComparedMetric[],
-): Promise<Selected> {
+  wanted: Wanted = {},
+): Promise<readonly Selected[]> {
   // A branch may have the sign in its name.
   const isName = !reference.includes(':') && findRun(known, reference) !== undefined;
   const parts: Selected[] = [];
   for (const part of isName ? [reference] : splitPool(reference, known))
-    parts.push(await selectRun(world, known, part));
-  return poolSelected(parts, metrics);
+    parts.push(await selectRun(world, known, part, wanted));
+  return parts;
 }
 
-/** `qps,latency` → metrics; all of them for undefined. Throws `E_USAGE`. */
-export function metricsFrom(
-  text: string | undefined,
-  fallback: readonly ComparedMetric[] = COMPARED_METRICS,
-): ComparedMetric[] {
-  if (text === undefined) return [...fallback];
-  const names = text.split(',').map((name) => name.trim());
-  const metrics = names.map((name) => {
-    const metric = findMetric(name);
-    if (metric !== undefined) return metric;
-    const known = COMPARED_METRICS.map((candidate) => METRIC_NAMES[candidate]);
-    const suggestion = nearest(name, known);
-    throw new BenchError('E_USAGE', `--metric: unknown figure ${JSON.stringify(name)}`, {
-      fix: suggestion === undefined ? `Choose from ${known.join(', ')}.` : `Did you mean "${suggestion}"?`,
-    });
+const namesOf = (text: string) => [...new Set(text.split(',').map((name) => name.trim()))];
+
+/** The estimand that `name` means, by its name or by that of the record's field. Throws `E_USAGE`, which lists those that exist. */
+export function findEstimand(name: string, estimands: readonly EstimandFacts[], flag: string): EstimandFacts {
+  const metric = findMetric(name);
+  const alias = metric === undefined ? name : METRIC_NAMES[metric];
+  const found = estimands.find((each) => each.name === name) ?? estimands.find((each) => each.name === alias);
+  if (found !== undefined) return found;
+  const known = estimands.map((each) => each.name);
+  const suggestion = nearest(name, known);
+  throw new BenchError('E_USAGE', `${flag}: unknown figure ${JSON.stringify(name)}`, {
+    fix: suggestion === undefined ? `Choose from ${known.join(', ')}.` : `Did you mean "${suggestion}"?`,
   });
-  return [...new Set(metrics)];
+}
+
+/** Estimands that all of these have, each in the same unit. */
+export function commonEstimands(all: readonly (readonly EstimandFacts[])[]): EstimandFacts[] {
+  const [first = [], ...others] = all;
+  return first.filter(({ name, unit }) =>
+    others.every((estimands) => estimands.some((each) => each.name === name && each.unit === unit)),
+  );
+}
+
+/** `qps,latency` → those estimands; for undefined, all that are compared. Throws `E_USAGE`. */
+export function estimandsFrom(
+  text: string | undefined,
+  estimands: readonly EstimandFacts[],
+): EstimandFacts[] {
+  const compared = estimands.filter((each) => each.compared !== 'no');
+  return text === undefined
+    ? compared
+    : namesOf(text).map((name) => findEstimand(name, compared, '--metric'));
 }
 
 export function intervalFrom(text: string | undefined): IntervalChoice {
@@ -155,8 +173,8 @@ export function percentageFrom(text: string, flag: string): number {
 export function checkNormalize(server: string | undefined, entries: readonly Entry[]): string | null {
   if (server === undefined) return null;
   for (const entry of entries) {
-    if (entry.cases.some((item) => item.server === server)) continue;
-    const servers = [...new Set(entry.cases.flatMap((item) => item.server ?? []))];
+    const servers = [...new Set(entry.cases.flatMap(({ subject }) => subject ?? []))];
+    if (servers.includes(server)) continue;
     throw new BenchError('E_USAGE', `--normalize: run ${entry.id} has no server ${JSON.stringify(server)}`, {
       fix:
         servers.length === 0

@@ -1,16 +1,13 @@
-/** `bench history`: lists runs, rebuilds the index, names runs. */
+/** `bench history`: lists runs, reads their records again, names runs. */
 import { resolve } from 'node:path';
 import { canonicalServerName, parseServerName } from '../config/server-name.ts';
 import { BenchError } from '../errors.ts';
-import type { RunRow } from '../history/database.ts';
-import { keepSummaries, openHistory, rebuild } from '../history/history.ts';
+import type { RunRow } from '../history/listing.ts';
 import { publishedRows } from '../history/published.ts';
-import { readEntry } from '../history/read-entry.ts';
 import { loadEntry } from '../history/resolve.ts';
 import { removeTag, writeTag } from '../history/tags.ts';
 import { renderRuns } from '../history/text/render-list.ts';
-import { compareKind } from '../results/compare-kind.ts';
-import { createStore } from '../results/store.ts';
+import { counted } from '../text.ts';
 import type { World } from '../world.ts';
 import { DEFAULT_COLUMNS, knownRuns, paintFor, printJson } from './history-options.ts';
 
@@ -74,36 +71,6 @@ function filterOf(options: HistoryOptions, tags: ReadonlyMap<string, string>): (
     (until === null || Date.parse(run.startedAt) < until);
 }
 
-/** What experiments other than the comparison say of their runs, by the path of the record; of one that cannot be read, nothing. */
-async function summariesOf(world: World, runs: readonly RunRow[]): Promise<Map<string, string>> {
-  const { openRun } = await import('../experiments/registry.ts');
-  const store = createStore(world, '.');
-  const told = runs.map(async ({ path }): Promise<[string, string][]> => {
-    try {
-      return [[path, (await openRun(await store.find(path))).summary]];
-    } catch (error) {
-      if (error instanceof BenchError) return [];
-      throw error;
-    }
-  });
-  return new Map((await Promise.all(told)).flat());
-}
-
-/** The runs with their summaries, which are made when they are first listed. */
-async function summarized(
-  world: World,
-  resultsDirectory: string,
-  runs: readonly RunRow[],
-): Promise<readonly RunRow[]> {
-  const silent = runs.filter(
-    ({ experiment, summary }) => experiment !== compareKind.experiment && summary === null,
-  );
-  if (silent.length === 0) return runs;
-  const summaries = await summariesOf(world, silent);
-  keepSummaries(resultsDirectory, summaries);
-  return runs.map((run) => ({ ...run, summary: run.summary ?? summaries.get(run.path) ?? null }));
-}
-
 export async function historyCommand(world: World, options: HistoryOptions): Promise<number> {
   const limit = limitFrom(options.limit);
   // Reports a wrong filter before anything is read.
@@ -111,12 +78,17 @@ export async function historyCommand(world: World, options: HistoryOptions): Pro
   const known = await knownRuns(world, options.out);
   const listed = options.kind === 'published' ? publishedRows() : known.runs;
   const matching = listed.filter(filterOf(options, known.tags));
-  const shown = await summarized(world, known.resultsDirectory, matching.slice(0, limit));
+  const shown = matching.slice(0, limit);
   const tagsOf = (id: string) => [...known.tags].flatMap(([name, tagged]) => (tagged === id ? [name] : []));
   if (options.json) {
     printJson(
       world,
-      shown.map((run) => ({ ...run, tags: tagsOf(run.id) })),
+      shown.map(({ estimands, cases, ...run }) => ({
+        ...run,
+        cases: cases.length,
+        figures: estimands.map(({ name }) => name),
+        tags: tagsOf(run.id),
+      })),
     );
     return 0;
   }
@@ -136,7 +108,7 @@ export async function historyCommand(world: World, options: HistoryOptions): Pro
   return 0;
 }
 
-/** Rebuilds the index. Records that cannot be read are listed; the command still succeeds. */
+/** Reads all records again. Those that cannot be read are listed; the command still succeeds. */
 export async function rebuildCommand(world: World, options: { out: string; json: boolean }): Promise<number> {
   const directory = resolve(world.cwd, options.out);
   if ((await world.fs.stat(directory).catch(() => null))?.isDirectory() !== true) {
@@ -144,15 +116,10 @@ export async function rebuildCommand(world: World, options: { out: string; json:
       fix: 'Give the results directory with --out.',
     });
   }
-  const files = await rebuild(world, directory);
-  const { database } = await openHistory(world, directory);
-  const problems = database.problems();
-  database.close();
+  const { runs, problems } = await knownRuns(world, options.out, { isAnew: true });
+  const files = runs.length + problems.length;
   if (options.json) printJson(world, { files, problems });
-  else {
-    world.stdout.write(`Read ${files} ${files === 1 ? 'record' : 'records'} in ${directory}\n`);
-    for (const { path, problem } of problems) world.stderr.write(`Skipped ${path}: ${problem}\n`);
-  }
+  else world.stdout.write(`Read ${counted(files, 'record')} in ${directory}\n`);
   return 0;
 }
 
@@ -166,15 +133,13 @@ export async function tagCommand(
     await removeTag(world, known.resultsDirectory, options.name);
     return 0;
   }
-  const { id } = await loadEntry(world, known.resultsDirectory, known, options.run);
+  const { id } = await loadEntry(world, known, options.run);
   const indexed = known.runs.find((run) => run.id === id);
   if (indexed === undefined) {
     throw new BenchError('E_USAGE', `run ${id} is not in ${known.resultsDirectory}`, {
       fix: 'Give its results directory with --out.',
     });
   }
-  // It may have been removed since it was listed.
-  await readEntry(world, indexed.path);
   await writeTag(world, known.resultsDirectory, options.name, id);
   world.stdout.write(`${options.name} is run ${id} now\n`);
   return 0;

@@ -1,6 +1,6 @@
 /** `bench import`: brings in measurements of other programs, to compare them. */
 import { relative } from 'node:path';
-import { updateHistory } from '../history/history.ts';
+import { IMPORTED_NAME } from '../history/imported.ts';
 import { importFiles } from '../import/import-files.ts';
 import { createStore } from '../results/store.ts';
 import type { World } from '../world.ts';
@@ -17,9 +17,7 @@ export interface ImportOptions {
 export async function importCommand(world: World, options: ImportOptions): Promise<number> {
   const store = createStore(world, options.out);
   const { record, text } = await importFiles(world, options);
-  const path = await store.writeBeside(store.directoryOf(record.id), 'imported.json', text);
-  const notice = await updateHistory(world, store.resultsDirectory);
-  if (notice !== null) world.stderr.write(`Note: ${notice}\n`);
+  const path = await store.writeBeside(store.directoryOf(record.id), IMPORTED_NAME, text);
   if (options.json) {
     printJson(world, record);
     return 0;

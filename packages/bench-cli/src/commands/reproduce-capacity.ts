@@ -7,12 +7,12 @@ import { capacityReproduction, missingLines } from '../experiments/capacity/repr
 import { type CapacityPublication, reproducedRows } from '../experiments/capacity/reproduce/publications.ts';
 import type { Sources } from '../experiments/capacity/reproduce/rows.ts';
 import { POOL_SIGN } from '../history/pool.ts';
-import { findRun } from '../history/resolve.ts';
+import { findRun, type RunIndex } from '../history/resolve.ts';
 import { documentMarkdown } from '../report/document/markdown.ts';
 import { documentText } from '../report/document/terminal.ts';
 import { createStore, type RunStore } from '../results/store.ts';
 import type { World } from '../world.ts';
-import { type KnownRuns, knownRuns, printJson } from './history-options.ts';
+import { knownRuns, printJson } from './history-options.ts';
 
 export interface ReproduceCapacityOptions {
   readonly publication: CapacityPublication;
@@ -28,7 +28,7 @@ async function latestRecords(world: World, store: RunStore): Promise<CapacityRec
   return records;
 }
 
-async function namedRecords(store: RunStore, known: KnownRuns, names: string): Promise<CapacityRecord[]> {
+async function namedRecords(store: RunStore, known: RunIndex, names: string): Promise<CapacityRecord[]> {
   const references = names.split(POOL_SIGN);
   return Promise.all(
     references.map(

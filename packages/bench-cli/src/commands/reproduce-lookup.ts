@@ -1,6 +1,5 @@
 /** `bench reproduce lookup`: the figures of a published sample beside those of a run of bench lookup, or of tiger-bench itself. */
 
-import { resolve } from 'node:path';
 import { renderOptions } from '../engine/write-reports.ts';
 import { BenchError } from '../errors.ts';
 import { type LookupRecord, lookupKind } from '../experiments/lookup/record.ts';
@@ -12,13 +11,13 @@ import {
   reproducingRun,
   reproductionDocument,
 } from '../experiments/lookup/reproduce.ts';
-import { parseImported, recordOrImportIn } from '../history/read-entry.ts';
-import { findRun } from '../history/resolve.ts';
+import { IMPORTED_NAME, parseImported } from '../history/imported.ts';
+import { findRun, type RunIndex, recordAt } from '../history/resolve.ts';
 import { documentMarkdown } from '../report/document/markdown.ts';
 import { documentText } from '../report/document/terminal.ts';
 import { createStore } from '../results/store.ts';
 import type { World } from '../world.ts';
-import { type KnownRuns, knownRuns, printJson } from './history-options.ts';
+import { knownRuns, printJson } from './history-options.ts';
 
 export interface ReproduceLookupOptions {
   /** `latest`: the newest of a cluster, else the newest that is no simulation, else the newest import of tiger-bench. */
@@ -31,7 +30,7 @@ async function readImport(world: World, path: string): Promise<Reproducing | und
   return reproducingImport(parseImported(await world.fs.readFile(path, 'utf8'), path));
 }
 
-async function latest(world: World, known: KnownRuns, out: string): Promise<Reproducing> {
+async function latest(world: World, known: RunIndex, out: string): Promise<Reproducing> {
   const store = createStore(world, out);
   let other: LookupRecord | undefined;
   for (const { experiment, path } of known.runs) {
@@ -53,12 +52,14 @@ async function latest(world: World, known: KnownRuns, out: string): Promise<Repr
 
 async function named(
   world: World,
-  known: KnownRuns,
+  known: RunIndex,
   { run, out }: ReproduceLookupOptions,
 ): Promise<Reproducing> {
-  const found = findRun(known, run, { experiments: [lookupKind.experiment] }) ?? findRun(known, run);
-  const path = found?.path ?? (await recordOrImportIn(world, resolve(world.cwd, run))) ?? run;
-  if (path.endsWith('imported.json')) {
+  const found =
+    findRun(known, run, { isWanted: ({ experiment }) => experiment === lookupKind.experiment }) ??
+    findRun(known, run);
+  const path = found?.path ?? (await recordAt(world, run)) ?? run;
+  if (path.endsWith(IMPORTED_NAME)) {
     const reproducing = await readImport(world, path);
     if (reproducing !== undefined) return reproducing;
     throw new BenchError('E_USAGE', `${run} has no tests of the kind dnsperf of tiger-bench`, {

@@ -1,25 +1,16 @@
 /** `bench reproduce`: published ratios beside those of a run. */
 import { BenchError } from '../errors.ts';
 import { CAPACITY_PUBLICATIONS } from '../experiments/capacity/reproduce/publications.ts';
-import { openRun } from '../experiments/registry.ts';
 import type { Entry } from '../history/entry.ts';
+import type { RunRow } from '../history/listing.ts';
 import { findPublication, publishedRecord } from '../history/published.ts';
 import { mappingOf } from '../history/reproduce/mappings.ts';
 import { type Reproduction, reproduce } from '../history/reproduce/procedure.ts';
-import { loadEntry } from '../history/resolve.ts';
-import { parseReference, selectCases } from '../history/select.ts';
+import type { RunIndex } from '../history/resolve.ts';
+import { parseReference } from '../history/select.ts';
 import { renderReproduction, reproductionMarkdown } from '../history/text/render-reproduction.ts';
-import { compareKind } from '../results/compare-kind.ts';
-import { createStore } from '../results/store.ts';
 import type { World } from '../world.ts';
-import {
-  DEFAULT_COLUMNS,
-  type KnownRuns,
-  knownRuns,
-  paintFor,
-  printJson,
-  selectRun,
-} from './history-options.ts';
+import { DEFAULT_COLUMNS, knownRuns, paintFor, printJson, selectRun } from './history-options.ts';
 import { reproduceCapacity } from './reproduce-capacity.ts';
 import { reproduceLookup } from './reproduce-lookup.ts';
 
@@ -55,24 +46,22 @@ const DUET_NOTE =
 /** The run with its cases, of whichever experiment; what that says of its result is a note. */
 async function runFor(
   world: World,
-  known: KnownRuns,
+  known: RunIndex,
   reference: string,
   experiments: readonly string[],
 ): Promise<{ entry: Entry; notes: string[] }> {
-  const { run, selector } = parseReference(reference);
+  const { run } = parseReference(reference);
   const first = experiments.find((name) =>
     known.runs.some(({ kind, experiment }) => kind === 'run' && experiment === name),
   );
   const wanted = run === 'latest' && first !== undefined ? [first] : experiments;
-  const entry = await loadEntry(world, known.resultsDirectory, known, run, { experiments: wanted });
-  if (entry.experiment === compareKind.experiment || !experiments.includes(entry.experiment)) {
-    const { cases } = await selectRun(world, known, reference);
-    return { entry: { ...entry, cases }, notes: entry.isDuet === true ? [DUET_NOTE] : [] };
-  }
-  const path = known.runs.find(({ id }) => id === entry.id)?.path ?? run;
-  const { cases, conditions, summary } = await openRun(await createStore(world, '.').find(path));
-  const whole = { ...entry, environment: conditions, cases };
-  return { entry: { ...whole, cases: selectCases(whole, selector).cases }, notes: [`Ours: ${summary}.`] };
+  const isWanted = ({ experiment }: RunRow) => wanted.includes(experiment);
+  const { entry, cases } = await selectRun(world, known, reference, { isWanted });
+  const notes = [
+    ...(entry.summary === null ? [] : [`Ours: ${entry.summary}.`]),
+    ...(entry.isDuet === true ? [DUET_NOTE] : []),
+  ];
+  return { entry: { ...entry, cases }, notes };
 }
 
 /** Prints the comparison; every verdict is a result, so the status is 0. */

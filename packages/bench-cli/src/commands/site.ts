@@ -2,7 +2,6 @@
 import { basename, dirname, join, resolve } from 'node:path';
 import { BenchError } from '../errors.ts';
 import { openRun } from '../experiments/registry.ts';
-import { findRecords, readEntry } from '../history/read-entry.ts';
 import { findRun } from '../history/resolve.ts';
 import { createStore } from '../results/store.ts';
 import { writeError } from '../results/write-whole.ts';
@@ -46,13 +45,14 @@ async function checkTarget({ fs }: World, target: string, out: string): Promise<
 
 async function pathsOf(world: World, { runs, results }: SiteOptions): Promise<string[]> {
   const directory = resolve(world.cwd, results);
+  const known = await knownRuns(world, results);
   if (runs.length > 0) {
-    const known = await knownRuns(world, results);
     return runs.map((run) => findRun(known, run)?.path ?? run);
   }
-  const found = await findRecords(world, directory);
   // Measurements of other programs have no reports.
-  const paths = found.flatMap(({ path }) => (basename(path).startsWith('run.json') ? [path] : []));
+  const own = known.runs.flatMap(({ kind, path }) => (kind === 'run' ? [path] : []));
+  // Those that cannot be read are refused together.
+  const paths = [...own, ...known.problems.map(({ path }) => path)];
   if (paths.length > 0) return paths;
   throw new BenchError('E_RECORD_UNREADABLE', `there are no runs in ${directory}`, {
     fix: 'Make one with `bench run`, name runs, or give another directory with --results.',
@@ -81,7 +81,7 @@ async function readRuns(world: World, options: SiteOptions): Promise<SiteRun[]> 
           startedAt,
           command,
           brief: { ...brief, question: `${brief.question}${partOf(argv)}` },
-          entry: await readEntry(world, found.path),
+          entry: opened.entry(),
         });
     } catch (error) {
       if (!(error instanceof BenchError)) throw error;

@@ -1,110 +1,93 @@
 /** `bench trend`: a figure over time, and where its level changed. */
-import { resolve } from 'node:path';
-import { AXES, type CaseFilter, fitsFilter } from '../config/case-filter.ts';
+
 import { BenchError } from '../errors.ts';
+import { axesOf, fits, type Selector } from '../history/axes.ts';
 import { normalized } from '../history/compare.ts';
-import type { FigureRow, HistoryDatabase } from '../history/database.ts';
-import { openHistory } from '../history/history.ts';
-import { readEntry } from '../history/read-entry.ts';
+import type { RunIndex } from '../history/resolve.ts';
+import { checkAxes } from '../history/select.ts';
 import { renderTrend } from '../history/text/render-trend.ts';
-import { trendLines } from '../history/trend.ts';
-import { median, medianInterval } from '../stats/intervals.ts';
-import type { ComparedMetric } from '../stats/metrics.ts';
+import { type FigureRow, figureRows, trendLines } from '../history/trend.ts';
+import type { EstimandFacts } from '../report/estimand.ts';
+import { summarize } from '../stats/summarize.ts';
 import type { World } from '../world.ts';
-import { DEFAULT_COLUMNS, metricsFrom, paintFor, printJson } from './history-options.ts';
+import { DEFAULT_COLUMNS, findEstimand, knownRuns, paintFor, printJson } from './history-options.ts';
 
 export interface TrendOptions {
   readonly out: string;
   readonly json: boolean;
-  readonly server: string | undefined;
   readonly metric: string | undefined;
-  readonly tier: string | undefined;
-  readonly mode: string | undefined;
-  readonly workload: string | undefined;
-  readonly transport: string | undefined;
-  readonly rate: string | undefined;
   readonly normalize: string | undefined;
+  readonly select: Selector;
 }
 
-/** The values of the axes that were asked for. */
-function filterOf(options: TrendOptions): CaseFilter {
-  return Object.fromEntries(
-    AXES.flatMap((axis) => (options[axis] === undefined ? [] : [[axis, options[axis]]])),
-  );
-}
-
-/** The same figures relative to `server` of the same run; runs without it are omitted. */
+/** The same figures relative to `subject` of the same run; runs without it are omitted. */
 async function relativeTo(
-  world: World,
-  database: HistoryDatabase,
+  { read }: RunIndex,
   rows: readonly FigureRow[],
-  metric: ComparedMetric,
-  server: string,
+  name: string,
+  subject: string,
 ): Promise<FigureRow[]> {
-  const paths = new Map(database.runs().map(({ id, path }) => [id, path]));
   const relative: FigureRow[] = [];
   for (const row of rows) {
-    const path = paths.get(row.runId);
-    const entry = path === undefined ? undefined : await readEntry(world, path);
-    const item = entry?.cases.find(({ key }) => key === row.caseKey);
-    const ratios = entry === undefined || item === undefined ? [] : normalized(entry, item, metric, server);
-    if (ratios.length === 0) continue;
-    const interval = medianInterval(ratios);
-    relative.push({
-      ...row,
-      median: median(ratios),
-      low: interval?.low ?? null,
-      high: interval?.high ?? null,
-      n: ratios.length,
-    });
+    const entry = await read(row.run.path);
+    const item = entry.cases.find(({ key }) => key === row.item.key);
+    const ratios = item === undefined ? [] : normalized(entry, item, name, subject);
+    const other = entry.cases.find((each) => each.subject === subject);
+    const isBound = row.figure.isBound || other?.bounds.includes(name) === true;
+    if (ratios.length > 0) relative.push({ ...row, figure: { ...summarize(ratios), isBound } });
   }
   return relative;
 }
 
-export async function trendCommand(world: World, options: TrendOptions): Promise<number> {
-  const [metric = 'qps', ...more] = metricsFrom(options.metric, ['qps']);
-  if (more.length > 0) {
+/** Asked for, or the one that decides in the newest run that has any. */
+function estimandFrom(metric: string | undefined, { runs }: RunIndex): EstimandFacts | undefined {
+  if (metric?.includes(',') === true) {
     throw new BenchError('E_USAGE', '--metric: a trend shows one figure', {
       fix: 'Run it once for each.',
     });
   }
-  const directory = resolve(world.cwd, options.out);
-  const { database, notice } = await openHistory(world, directory);
-  try {
-    if (notice !== null) world.stderr.write(`Note: ${notice}\n`);
-    const all = database.figures(metric);
-    const filter = filterOf(options);
-    const meant = all.filter((row) => fitsFilter(row, filter));
-    if (meant.length === 0) throw nothingMeant(options, all, directory);
-    const { normalize } = options;
-    const rows =
-      normalize === undefined ? meant : await relativeTo(world, database, meant, metric, normalize);
-    if (rows.length === 0) {
-      throw new BenchError('E_USAGE', `--normalize: no run also measured ${normalize}`, {
-        fix: 'Choose a server that the runs have in common.',
-      });
-    }
-    const lines = trendLines(rows, metric);
-    if (options.json) printJson(world, { metric, normalizedBy: normalize ?? null, lines });
-    else {
-      const columns = world.stdout.columns ?? DEFAULT_COLUMNS;
-      world.stdout.write(renderTrend(lines, metric, normalize ?? null, columns, paintFor(world)));
-    }
-    return 0;
-  } finally {
-    database.close();
-  }
+  const all = new Map(runs.flatMap(({ estimands }) => estimands.map((each) => [each.name, each] as const)));
+  const estimands = [...all.values()];
+  if (metric !== undefined && estimands.length > 0) return findEstimand(metric, estimands, '--metric');
+  return all.get('qps') ?? estimands[0];
 }
 
-function nothingMeant(options: TrendOptions, all: readonly FigureRow[], directory: string): BenchError {
-  if (all.length === 0) {
-    return new BenchError('E_RECORD_UNREADABLE', `there are no such figures in ${directory} yet`, {
-      fix: 'Make a run with `bench run`, or give another directory with --out.',
+export async function trendCommand(world: World, options: TrendOptions): Promise<number> {
+  const known = await knownRuns(world, options.out);
+  const estimand = estimandFrom(options.metric, known);
+  const all = estimand === undefined ? [] : figureRows(known.runs, estimand.name);
+  if (estimand === undefined || all.length === 0) {
+    throw new BenchError(
+      'E_RECORD_UNREADABLE',
+      `there are no such figures in ${known.resultsDirectory} yet`,
+      {
+        fix: 'Make a run with `bench run`, or give another directory with --out.',
+      },
+    );
+  }
+  checkAxes(options.select, axesOf(all.map(({ item }) => item)));
+  const meant = all.filter(({ item }) => fits(item, options.select));
+  if (meant.length === 0) throw nothingMeant(options, all);
+  const { normalize = null } = options;
+  const rows = normalize === null ? meant : await relativeTo(known, meant, estimand.name, normalize);
+  if (rows.length === 0) {
+    throw new BenchError('E_USAGE', `--normalize: no run also measured ${normalize}`, {
+      fix: 'Choose a server that the runs have in common.',
     });
   }
-  const asked = Object.entries(filterOf(options)).map(([axis, value]) => `--${axis} ${value}`);
+  const lines = trendLines(rows, estimand.name);
+  if (options.json) printJson(world, { metric: estimand.name, normalizedBy: normalize, lines });
+  else {
+    const columns = world.stdout.columns ?? DEFAULT_COLUMNS;
+    world.stdout.write(renderTrend(lines, estimand, normalize, columns, paintFor(world)));
+  }
+  return 0;
+}
+
+function nothingMeant({ select }: TrendOptions, all: readonly FigureRow[]): BenchError {
+  const asked = Object.entries(select).map(([axis, value]) => `--${axis} ${value}`);
   return new BenchError('E_USAGE', `no run with ${asked.join(' ')} has that figure`, {
     fix: 'Choose from these values.',
-    evidence: [...new Set(all.map(({ caseKey }) => caseKey))].slice(0, 12),
+    evidence: [...new Set(all.map(({ item }) => item.key))].slice(0, 12),
   });
 }

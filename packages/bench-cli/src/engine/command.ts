@@ -6,6 +6,7 @@ import { BenchError } from '../errors.ts';
 import { documentFormats } from '../report/document/index.ts';
 import { isBundle } from '../report/renderer.ts';
 import { documentOf, headlineOf } from './document.ts';
+import { engineEntry } from './entry.ts';
 import type { ExperimentDefinition } from './experiment.ts';
 import { engineKind } from './record.ts';
 import { recordsOf } from './records.ts';
@@ -124,6 +125,7 @@ export function defineExperiment<T extends SettingTable, D, C, V extends z.ZodTy
       formats,
       summarize: (record) => headlineOf(record, definition.document(record)),
       trialsOf: ({ trials }) => trials,
+      entryOf: (record, summary) => engineEntry(record, summary),
     }),
   };
 }

@@ -2,7 +2,7 @@
  * What an experiment keeps of its runs, in a form in which commands can use the records of any experiment alike: the
  * record's type stays within `recordsOf`.
  */
-import type { EntryCase } from '../history/entry.ts';
+import { type Entry, entryOfHeader } from '../history/entry.ts';
 import {
   type Brief,
   type Format,
@@ -40,10 +40,8 @@ export interface OpenedRecord {
   readonly summary: string;
   /** Trials whose tools left output in `raw/`, by their place in the run. */
   readonly trials: readonly { readonly key: string; readonly order: number }[];
-  /** Its figures as cases with trials, for `bench reproduce`; empty where they have no such form. */
-  readonly cases: readonly EntryCase[];
-  /** The conditions of these cases, by the names that `Entry.environment` has. */
-  readonly conditions: Readonly<Record<string, string>>;
+  /** As the history sees it. */
+  entry(): Entry;
   /** The text report of that name; undefined for one that there is not. */
   render(name: string, options: RenderOptions): string | undefined;
   /** The run in short; null for an experiment without a page. */
@@ -73,10 +71,8 @@ export interface RecordsDefinition<R extends RecordHeader> {
   deltaOf?(record: R): DeltaDefinition;
   /** Default: none. */
   trialsOf?(record: R): OpenedRecord['trials'];
-  /** Default: none. */
-  casesOf?(record: R): readonly EntryCase[];
-  /** Default: none. */
-  conditionsOf?(record: R): Readonly<Record<string, string>>;
+  /** As the history sees it. Default: a run that can be listed, of which nothing can be compared. */
+  entryOf?(record: R, summary: string): Entry;
 }
 
 function factsOf<R>(format: Format<R>): FormatFacts {
@@ -85,7 +81,7 @@ function factsOf<R>(format: Format<R>): FormatFacts {
 }
 
 export function recordsOf<R extends RecordHeader>(definition: RecordsDefinition<R>): Records {
-  const { kind, formats, summarize, deltaOf, trialsOf, casesOf, conditionsOf } = definition;
+  const { kind, formats, summarize, deltaOf, trialsOf, entryOf } = definition;
   return {
     kind,
     formats: formats.map(factsOf),
@@ -97,8 +93,8 @@ export function recordsOf<R extends RecordHeader>(definition: RecordsDefinition<
         delta: deltaOf?.(record) ?? 'relative',
         summary: summarize(record),
         trials: trialsOf?.(record) ?? [],
-        cases: casesOf?.(record) ?? [],
-        conditions: conditionsOf?.(record) ?? {},
+        entry: () =>
+          entryOf?.(record, summarize(record)) ?? entryOfHeader(record, kind.experiment, summarize(record)),
         render: (name, options) => findRenderer(name, formats)?.render(record, options),
         brief: (options) =>
           formats

@@ -3,7 +3,6 @@ import { relative } from 'node:path';
 import type { z } from 'zod';
 import type { SettingsOf, SettingTable } from '../config/setting.ts';
 import { BenchError } from '../errors.ts';
-import { updateHistory } from '../history/history.ts';
 import { listenForInterruption } from '../interruption.ts';
 import { resumeWarnings } from '../measure/warnings.ts';
 import { createDisplay, type Display } from '../progress/display.ts';
@@ -174,14 +173,7 @@ async function runDecided<T extends SettingTable, D, C, V extends z.ZodType>(
     await unlock();
     // Without a single trial there is nothing to keep, report or resume.
     if (saved === undefined) await world.fs.rm(directory, { recursive: true, force: true });
-    else await remember(world, store);
   }
-}
-
-/** Adds the run to the history, even if it was interrupted. If that fails, the run still succeeds. */
-async function remember(world: World, { resultsDirectory }: RunStore): Promise<void> {
-  const notice = await updateHistory(world, resultsDirectory);
-  if (notice !== null) world.stderr.write(`Note: ${notice}\n`);
 }
 
 /** Writes the reports, and prints the record. */

@@ -5,11 +5,11 @@
  * Runs differ by more than the scatter of trials: another day, another state of the machine. `normalize` removes what
  * affects all servers of a run alike, by comparing each case's ratio to a server that both runs have.
  */
+import { directionOf, type EstimandFacts } from '../report/estimand.ts';
 import type { Delta } from '../results/record.ts';
-import { isServersOwn } from '../stats/decisive.ts';
+import { mayBeSaid } from '../stats/decisive.ts';
 import { holmAdjusted } from '../stats/holm.ts';
 import { median } from '../stats/intervals.ts';
-import { type ComparedMetric, DIRECTIONS } from '../stats/metrics.ts';
 import {
   type IntervalChoice,
   type SampleTest,
@@ -18,13 +18,13 @@ import {
   testUnpaired,
 } from '../stats/sample-test.ts';
 import { decide, deltaFrom, type UndecidedDelta } from '../stats/summarize.ts';
+import { placeKey } from './axes.ts';
 import { type Difference, differencesOf, differentTrials } from './differences.ts';
-import type { Entry, EntryCase } from './entry.ts';
-import { valuesOf } from './entry.ts';
+import { type Entry, type EntryCase, valuesOf } from './entry.ts';
 import { type Matching, matchCases } from './match.ts';
 import type { Selected } from './select.ts';
 
-/** The figures of one metric of two cases. */
+/** The figures of two cases by one estimand. */
 export interface Samples {
   readonly reference: readonly number[];
   readonly candidate: readonly number[];
@@ -33,7 +33,8 @@ export interface Samples {
 }
 
 export interface ComparedFigure {
-  readonly metric: ComparedMetric;
+  /** Name of the estimand. */
+  readonly metric: string;
   /** Medians, as figures are shown; with `normalize`, of the ratios. Null where a run has no such figure. */
   readonly reference: number | null;
   readonly candidate: number | null;
@@ -41,6 +42,8 @@ export interface ComparedFigure {
   readonly trials: readonly [number, number];
   /** Null where either side has no figure. */
   readonly delta: Delta | null;
+  /** Whether something other than the subject kept the figure of either side from being better. */
+  readonly isBound: readonly [boolean, boolean];
 }
 
 export interface ComparedCase {
@@ -53,6 +56,8 @@ export interface ComparedCase {
 }
 
 export interface ComparedRuns {
+  /** What is compared, as far as both have it. */
+  readonly estimands: readonly EstimandFacts[];
   readonly reference: string;
   readonly candidate: string;
   readonly paired: boolean;
@@ -68,46 +73,48 @@ export interface ComparedRuns {
 }
 
 export interface CompareOptions {
-  readonly metrics: readonly ComparedMetric[];
+  readonly estimands: readonly EstimandFacts[];
   readonly interval: IntervalChoice;
   /** A server that both runs have; null for the figures as they are. */
   readonly normalize: string | null;
 }
 
 /** Values by round, where there are rounds. */
-function byRound(item: EntryCase, metric: ComparedMetric): Map<number, number> {
+function byRound(item: EntryCase, name: string): Map<number, number> {
   return new Map(
-    item.trials.flatMap(({ round, metrics }) => {
-      const value = metrics[metric];
+    item.trials.flatMap(({ round, figures }) => {
+      const value = figures[name] ?? null;
       return round === null || value === null ? [] : [[round, value] as const];
     }),
   );
 }
 
-/** Each trial ÷ that of `server` at the same point of the matrix and in the same round. */
-export function normalized(entry: Entry, item: EntryCase, metric: ComparedMetric, server: string): number[] {
-  const yardstick = entry.cases.find(
-    (other) =>
-      other.server === server &&
-      other.tier === item.tier &&
-      other.mode === item.mode &&
-      other.workload === item.workload &&
-      other.transport === item.transport &&
-      other.ratePerSecond === item.ratePerSecond,
-  );
+/** The case of `subject` at the same point. */
+function yardstickOf(entry: Entry, item: EntryCase, subject: string): EntryCase | undefined {
+  return entry.cases.find((other) => placeKey(other) === placeKey({ ...item, subject }));
+}
+
+/** Each trial ÷ that of `subject` at the same point and in the same round. */
+export function normalized(entry: Entry, item: EntryCase, name: string, subject: string): number[] {
+  const yardstick = yardstickOf(entry, item, subject);
   if (yardstick === undefined) return [];
-  const references = byRound(yardstick, metric);
-  return [...byRound(item, metric)].flatMap(([round, value]) => {
+  const references = byRound(yardstick, name);
+  return [...byRound(item, name)].flatMap(([round, value]) => {
     const reference = references.get(round);
     return reference === undefined || reference <= 0 ? [] : [value / reference];
   });
 }
 
-/** The samples of a metric, paired if both cases are of the same run. */
+interface Side {
+  readonly entry: Entry;
+  readonly item: EntryCase;
+}
+
+/** The samples of an estimand, paired if both cases are of the same run. */
 export function samplesOf(
-  reference: { readonly entry: Entry; readonly item: EntryCase },
-  candidate: { readonly entry: Entry; readonly item: EntryCase },
-  metric: ComparedMetric,
+  reference: Side,
+  candidate: Side,
+  metric: string,
   normalize: string | null,
 ): Samples {
   if (normalize !== null) {
@@ -160,23 +167,40 @@ function undecidedDelta(samples: Samples, options: TestOptions): UndecidedDelta 
   return deltaFrom(medians, n, testSamples(samples, options), measure);
 }
 
-/** No server is called faster or slower where it was not the limit. */
-function withoutForeignVerdict(delta: Delta, isOwn: boolean): Delta {
-  return isOwn
+/** Whether the figure of a side is bounded, and whether the one that it is divided by is. */
+function boundsOf({ entry, item }: Side, name: string, normalize: string | null) {
+  const yardstick = normalize === null ? undefined : yardstickOf(entry, item, normalize);
+  return { own: item.bounds.includes(name), yardstick: yardstick?.bounds.includes(name) === true };
+}
+
+/** Without a verdict that something other than the subjects may have made: the rule of every output. */
+function asItMayBeSaid(
+  delta: Delta,
+  estimand: EstimandFacts,
+  [before, now]: readonly ReturnType<typeof boundsOf>[],
+): Delta {
+  const isBetter = estimand.better === 'more' ? delta.relative > 0 : delta.relative < 0;
+  const baseline = before?.own === true || before?.yardstick === true || now?.yardstick === true;
+  return mayBeSaid(isBetter, { own: now?.own === true, baseline })
     ? delta
     : { ...delta, verdict: 'no difference shown', undecided: 'not limited by the servers' };
 }
 
-function notesOf(label: string, reference: EntryCase, candidate: EntryCase): string[] {
-  const limits = [reference, candidate].map(({ limitedBy }) => limitedBy ?? 'unknown');
+function notesOf(
+  label: string,
+  [reference, candidate]: readonly [EntryCase, EntryCase],
+  estimands: readonly EstimandFacts[],
+): string[] {
+  const bounded = estimands.filter(({ name }) =>
+    [reference, candidate].some(({ bounds }) => bounds.includes(name)),
+  );
   const notes: string[] = [];
-  if (limits.some((limit) => limit !== 'server')) {
-    const what = limits[0] === limits[1] ? limits[0] : limits.join(' and ');
+  if (bounded.length > 0) {
     notes.push(
-      `${label}: throughput was not limited by the server in every trial (${what}), so the server may be able to do more.`,
+      `${label}: something other than the server limited ${bounded.map(({ title }) => title).join(' and ')} in some trial, so the server may be able to do better.`,
     );
   }
-  if (reference.contended === true || candidate.contended === true) {
+  if (reference.contended || candidate.contended) {
     notes.push(`${label}: servers and load generators had to share cores (contended).`);
   }
   for (const [item, which] of [
@@ -190,63 +214,71 @@ function notesOf(label: string, reference: EntryCase, candidate: EntryCase): str
   return notes;
 }
 
-/** Matches two selections, with one family of comparisons per metric. */
+const centre = (values: readonly number[]) => (values.length === 0 ? null : median(values));
+
+/** One family of comparisons: all cases by one estimand. */
+function compareFamily(
+  estimand: EstimandFacts,
+  sides: readonly (readonly [Side, Side])[],
+  { interval, normalize }: CompareOptions,
+  seed: string,
+): ComparedFigure[] {
+  const { name } = estimand;
+  const samples = sides.map(([reference, candidate]) => samplesOf(reference, candidate, name, normalize));
+  const comparisons = samples.filter((list) => list.candidate.length > 1 && list.reference.length > 1).length;
+  const deltas = samples.map((list, index) =>
+    estimand.compared === 'no'
+      ? null
+      : undecidedDelta(list, { comparisons, interval, seed: `${seed}/${index}/${name}` }),
+  );
+  const tested = deltas.flatMap((delta) => (delta?.pValue == null ? [] : [delta]));
+  const adjusted = holmAdjusted(tested.map(({ pValue }) => pValue ?? 1));
+  const adjustedOf = new Map(tested.map((delta, index) => [delta, adjusted[index] ?? 1]));
+  return samples.map(({ reference, candidate }, index): ComparedFigure => {
+    const delta = deltas[index] ?? null;
+    const bounds = (sides[index] ?? []).map((side) => boundsOf(side, name, normalize));
+    const isBound = (at: 0 | 1) => bounds[at]?.own === true || bounds[at]?.yardstick === true;
+    return {
+      metric: name,
+      reference: centre(reference),
+      candidate: centre(candidate),
+      trials: [reference.length, candidate.length],
+      delta:
+        delta === null
+          ? null
+          : asItMayBeSaid(
+              decide(delta, directionOf(estimand), adjustedOf.get(delta) ?? null, comparisons),
+              estimand,
+              bounds,
+            ),
+      isBound: [isBound(0), isBound(1)],
+    };
+  });
+}
+
+/** Matches two selections, with one family of comparisons per estimand. */
 export function compareRuns(reference: Selected, candidate: Selected, options: CompareOptions): ComparedRuns {
   const { matches, onlyReference, onlyCandidate }: Matching = matchCases(reference, candidate);
-  const families = options.metrics.map((metric) => {
-    const samples = matches.map((match) =>
-      samplesOf(
+  const sides = matches.map(
+    (match) =>
+      [
         { entry: reference.entry, item: match.reference },
         { entry: candidate.entry, item: match.candidate },
-        metric,
-        options.normalize,
-      ),
-    );
-    const comparisons = samples.filter(
-      (list) => list.candidate.length > 1 && list.reference.length > 1,
-    ).length;
-    const deltas = samples.map((list, index) =>
-      undecidedDelta(list, {
-        comparisons,
-        interval: options.interval,
-        seed: `${reference.entry.id}/${candidate.entry.id}/${matches[index]?.label}/${metric}`,
-      }),
-    );
-    const tested = deltas.flatMap((delta) => (delta?.pValue == null ? [] : [delta]));
-    const adjusted = new Map(
-      holmAdjusted(tested.map(({ pValue }) => pValue ?? 1)).map((pValue, index) => [tested[index], pValue]),
-    );
-    return { metric, samples, deltas, adjusted, comparisons };
-  });
-  const cases = matches.map(({ label, reference: item, candidate: other }, index): ComparedCase => {
-    const figures = families.map(({ metric, samples, deltas, adjusted, comparisons }): ComparedFigure => {
-      const delta = deltas[index] ?? null;
-      const list = samples[index];
-      const centre = (values: readonly number[] | undefined) =>
-        values === undefined || values.length === 0 ? null : median(values);
-      return {
-        metric,
-        reference: centre(list?.reference),
-        candidate: centre(list?.candidate),
-        trials: [list?.reference.length ?? 0, list?.candidate.length ?? 0],
-        delta:
-          delta === null
-            ? null
-            : withoutForeignVerdict(
-                decide(delta, DIRECTIONS[metric], adjusted.get(delta) ?? null, comparisons),
-                isServersOwn(metric, [item.limitedBy, other.limitedBy]),
-              ),
-      };
-    });
-    return {
+      ] as const,
+  );
+  const seed = `${reference.entry.id}/${candidate.entry.id}`;
+  const families = options.estimands.map((estimand) => compareFamily(estimand, sides, options, seed));
+  const cases = matches.map(
+    ({ label, reference: item, candidate: other }, index): ComparedCase => ({
       label,
       referenceKey: item.key,
       candidateKey: other.key,
-      figures,
-      notes: notesOf(label, item, other),
-    };
-  });
+      figures: families.flatMap((family) => family[index] ?? []),
+      notes: notesOf(label, [item, other], options.estimands),
+    }),
+  );
   return {
+    estimands: options.estimands,
     reference: reference.entry.id,
     candidate: candidate.entry.id,
     paired: reference.entry.id === candidate.entry.id && options.normalize === null,

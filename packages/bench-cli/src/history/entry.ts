@@ -1,34 +1,36 @@
 /**
- * One view of everything that can be compared: runs of bench and imported measurements, as cases with the figures of
- * their trials. History, comparisons and gates work on it.
+ * One view of everything that can be compared: runs of any experiment and imported measurements, as cases with the figures of
+ * their trials by estimand. Comparisons, gates and reproductions work on it.
  */
+import type { EstimandFacts } from '../report/estimand.ts';
 import { compareKind } from '../results/compare-kind.ts';
 import type { parseHeader } from '../results/parse-record.ts';
-import type { LimitedBy, RunRecord } from '../results/record.ts';
-import type { ComparedMetric } from '../stats/metrics.ts';
+import type { Environment, RunRecord } from '../results/record.ts';
+import { isServersOwn } from '../stats/decisive.ts';
+import { COMPARED_METRICS, type ComparedMetric, METRIC_NAMES, METRIC_TITLES } from '../stats/metrics.ts';
 import type { ImportedRecord } from './imported.ts';
 
-/** The figures of one trial; null for what was not measured. */
+/** The figures of one trial. */
 export interface EntryTrial {
   /** Trials of one run and the same round are pairs; null for imported trials, which are not paired. */
   readonly round: number | null;
   readonly startedAt: string | null;
-  readonly metrics: Readonly<Record<ComparedMetric, number | null>>;
+  /** By the names of the estimands; null or absent for what was not measured. */
+  readonly figures: Readonly<Record<string, number | null>>;
 }
 
 export interface EntryCase {
   readonly key: string;
-  readonly server: string | null;
-  readonly tier: number | null;
-  readonly mode: string | null;
-  readonly workload: string | null;
-  readonly transport: string | null;
-  /** Null for no limit, and where an imported measurement does not say. */
-  readonly ratePerSecond: number | null;
+  /** What is compared: a server, a policy, a fault. Null where an imported measurement does not say. */
+  readonly subject: string | null;
+  /** What is varied besides, by name; without what an imported measurement does not say. */
+  readonly point: Readonly<Record<string, string | number>>;
   /** True for the baseline of its run. */
   readonly isBaseline: boolean;
-  readonly limitedBy: LimitedBy | null;
-  readonly contended: boolean | null;
+  /** Names of figures that something other than the subject kept from being better, in at least one trial. */
+  readonly bounds: readonly string[];
+  /** True if servers and load generators had to share cores. */
+  readonly contended: boolean;
   /** The ok ones. */
   readonly trials: readonly EntryTrial[];
   readonly failedTrials: number;
@@ -37,7 +39,6 @@ export interface EntryCase {
 export interface Entry {
   readonly id: string;
   readonly kind: 'run' | 'imported';
-  /** Only entries of `compare` have cases; of the others, the history knows what all records say. */
   readonly experiment: string;
   readonly status: string;
   /** When it was measured, as far as that is known; else when it was imported. */
@@ -58,20 +59,58 @@ export interface Entry {
   readonly isDuet: boolean | null;
   /** Names of the servers. */
   readonly servers: readonly string[];
+  /** What its experiment says of it in a line; null where its servers say enough. */
+  readonly summary: string | null;
+  /** The figures of its trials, those that decide first. */
+  readonly estimands: readonly EstimandFacts[];
+  /** Empty for an experiment that nothing compares. */
   readonly cases: readonly EntryCase[];
 }
 
-function serversOf(cases: readonly EntryCase[]): string[] {
-  return [...new Set(cases.flatMap(({ server }) => server ?? []))];
+/** The figures of a comparison of servers, under the names that flags have. */
+export const COMPARED_ESTIMANDS: readonly EstimandFacts[] = COMPARED_METRICS.map(comparedEstimand);
+
+export function comparedEstimand(metric: ComparedMetric): EstimandFacts {
+  return {
+    name: METRIC_NAMES[metric],
+    title: METRIC_TITLES[metric],
+    unit: metric === 'qps' ? 'queries/s' : metric === 'memoryBytes' ? 'bytes' : 'seconds',
+    better: metric === 'qps' ? 'more' : 'less',
+    compared: 'ratio',
+  };
 }
 
-function machineOf({ hostname, cpuModel, cluster }: RunRecord['environment']): string {
+/** Figures of `COMPARED_ESTIMANDS`. */
+export function comparedFigures(metrics: Readonly<Record<ComparedMetric, number | null>>) {
+  return Object.fromEntries(COMPARED_METRICS.map((metric) => [METRIC_NAMES[metric], metrics[metric]]));
+}
+
+/** The subject of a case that is a server, as far as it is known. */
+export function serverOf({ subject, point }: Pick<EntryCase, 'subject' | 'point'>): string | null {
+  return point.server === undefined ? subject : String(point.server);
+}
+
+/** Without what nobody says. */
+function pointOf(values: Readonly<Record<string, string | number | null>>): EntryCase['point'] {
+  return Object.fromEntries(
+    Object.entries(values).flatMap(([name, value]) => (value === null ? [] : [[name, value]])),
+  );
+}
+
+function serversOf(cases: readonly EntryCase[]): string[] {
+  return [...new Set(cases.flatMap(({ subject }) => subject ?? []))];
+}
+
+export function machineOf({ hostname, cpuModel, cluster }: Environment): string {
   return `${hostname}, ${cpuModel}${cluster === null ? '' : ` cluster ${cluster.version}`}`;
 }
 
 function asText(value: unknown): string {
   return typeof value === 'string' ? value : (JSON.stringify(value) ?? 'unknown');
 }
+
+/** The rate of a case that has no limit. */
+export const UNLIMITED = 'max';
 
 /** Fields about time and state, not about the machine. */
 const NOT_COMPARED = new Set(['loadAverage', 'git', 'cluster', 'socketReceiveBufferBytes']);
@@ -125,37 +164,56 @@ function workersOf({ cases, trials }: RunRecord, server: string): string[] {
   return byMode.length === 0 ? [] : [byMode.join(', ')];
 }
 
-function environmentOf(record: RunRecord): Record<string, string> {
-  const { environment, loader, target, cpuLimits, configuration, servers } = record;
+type Named = readonly (readonly [name: string, value: unknown])[];
+
+/** The machine or the cluster, program versions and settings, as texts by name. */
+export function environmentOf(
+  environment: Environment,
+  settings: Readonly<Record<string, unknown>>,
+  more: Named,
+): Entry['environment'] {
   const { cluster, socketReceiveBufferBytes: buffer } = environment;
-  const machine = Object.entries(environment).filter(([name]) => !NOT_COMPARED.has(name));
-  const settings = Object.entries(configuration).filter(([name]) => !HARMLESS_SETTINGS.has(name));
   const nodes = cluster?.nodes.map((node) => `${node.os} ${node.kernel} ${node.architecture}`) ?? [];
-  return Object.fromEntries(
-    [
-      ...machine,
-      ['socketReceiveBuffer', buffer === null ? 'unknown' : String(buffer.default)],
-      ...(cluster === null
-        ? []
-        : [
-            ['cluster.version', cluster.version],
-            ['cluster.provider', cluster.provider ?? 'unknown'],
-            ['cluster.cni', cluster.cni ?? 'unknown'],
-            ['cluster.proxyMode', cluster.proxyMode ?? 'unknown'],
-            ['cluster.nodes', [...new Set(nodes)].join('; ')],
-          ]),
-      ['target', target],
-      ['loader', `${loader.kind} ${loader.version}`],
-      ['cpuLimits', cpuLimits.method],
-      ['trials', trialsText(record)],
-      ...servers.flatMap(({ name: server, version, components }) => [
+  const ofCluster: Named =
+    cluster === null
+      ? []
+      : [
+          ['cluster.version', cluster.version],
+          ['cluster.provider', cluster.provider ?? 'unknown'],
+          ['cluster.cni', cluster.cni ?? 'unknown'],
+          ['cluster.proxyMode', cluster.proxyMode ?? 'unknown'],
+          ['cluster.nodes', [...new Set(nodes)].join('; ')],
+        ];
+  const all: Named = [
+    ...Object.entries(environment).filter(([name]) => !NOT_COMPARED.has(name)),
+    ['socketReceiveBuffer', buffer === null ? 'unknown' : String(buffer.default)],
+    ...ofCluster,
+    ...more,
+    ...Object.entries(settings).flatMap(
+      ([name, value]): Named => (HARMLESS_SETTINGS.has(name) ? [] : [[`setting ${name}`, value]]),
+    ),
+  ];
+  return Object.fromEntries(all.map(([name, value]) => [name, asText(value)]));
+}
+
+function conditionsOf(record: RunRecord): Named {
+  const { loader, target, cpuLimits, servers } = record;
+  return [
+    ['target', target],
+    ['loader', `${loader.kind} ${loader.version}`],
+    ['cpuLimits', cpuLimits.method],
+    ['trials', trialsText(record)],
+    ...servers.flatMap(
+      ({ name: server, version, components }): Named => [
         [`server ${server}`, version],
-        ...Object.entries(components).map(([name, text]) => [`server ${server}, ${name}`, text]),
-        ...workersOf(record, server).map((text) => [`server ${server}, workers`, text]),
-      ]),
-      ...settings.map(([name, value]) => [`setting ${name}`, value]),
-    ].map(([name, value]) => [String(name), asText(value)]),
-  );
+        ...Object.entries(components).map(([name, text]): Named[number] => [
+          `server ${server}, ${name}`,
+          text,
+        ]),
+        ...workersOf(record, server).map((text): Named[number] => [`server ${server}, workers`, text]),
+      ],
+    ),
+  ];
 }
 
 function fromRun(record: RunRecord): Entry {
@@ -167,19 +225,21 @@ function fromRun(record: RunRecord): Entry {
       const trials = trialsOf.get(item.key) ?? [];
       return {
         key: item.key,
-        server: item.server,
-        tier: item.tier,
-        mode: item.mode,
-        workload: item.workload,
-        transport: item.transport,
-        ratePerSecond: item.ratePerSecond,
+        subject: item.server,
+        point: pointOf({
+          tier: item.tier,
+          mode: item.mode,
+          workload: item.workload,
+          rate: item.ratePerSecond ?? UNLIMITED,
+          transport: item.transport,
+        }),
         isBaseline: item.server === record.baseline,
-        limitedBy: item.limitedBy,
+        bounds: COMPARED_METRICS.filter((metric) => !isServersOwn(metric, [item.limitedBy])).map(
+          (metric) => METRIC_NAMES[metric],
+        ),
         contended: item.contended,
-        trials: trials.flatMap((trial) =>
-          trial.status === 'ok'
-            ? [{ round: trial.round, startedAt: trial.startedAt, metrics: trial.metrics }]
-            : [],
+        trials: trials.flatMap(({ round, startedAt, ...trial }) =>
+          trial.status === 'ok' ? [{ round, startedAt, figures: comparedFigures(trial.metrics) }] : [],
         ),
         failedTrials: trials.filter(({ status }) => status === 'failed').length,
       };
@@ -191,10 +251,12 @@ function fromRun(record: RunRecord): Entry {
     status: record.status,
     startedAt: record.startedAt,
     git: environment.git,
-    environment: environmentOf(record),
+    environment: environmentOf(environment, record.configuration, conditionsOf(record)),
     machine: `${machineOf(environment)}, load from ${record.loader.kind}${isDuet(record) ? ', in a duet' : ''}`,
     isDuet: isDuet(record),
     servers: serversOf(cases),
+    summary: null,
+    estimands: COMPARED_ESTIMANDS,
     cases,
   };
 }
@@ -210,18 +272,20 @@ function fromImported(record: ImportedRecord): Entry {
   const cases = record.cases.map(
     (item): EntryCase => ({
       key: item.key,
-      server: item.server,
-      tier: item.tier,
-      mode: item.mode,
-      workload: item.workload,
-      transport: item.transport,
-      ratePerSecond: item.ratePerSecond ?? null,
+      subject: item.server,
+      point: pointOf({
+        tier: item.tier,
+        mode: item.mode,
+        workload: item.workload,
+        rate: item.ratePerSecond ?? UNLIMITED,
+        transport: item.transport,
+      }),
       isBaseline: false,
-      limitedBy: null,
-      contended: null,
+      bounds: [],
+      contended: false,
       trials: item.trials
         .filter(({ failure }) => failure === null)
-        .map(({ startedAt, metrics }) => ({ round: null, startedAt, metrics })),
+        .map(({ startedAt, metrics }) => ({ round: null, startedAt, figures: comparedFigures(metrics) })),
       failedTrials: item.trials.filter(({ failure }) => failure !== null).length,
     }),
   );
@@ -242,13 +306,19 @@ function fromImported(record: ImportedRecord): Entry {
     machine: `unknown (${record.publication?.name ?? source.format})`,
     isDuet: null,
     servers: serversOf(cases),
+    summary: null,
+    estimands: COMPARED_ESTIMANDS,
     cases,
   };
 }
 
-/** The view of a run of another experiment: nothing that could be compared, but enough to list and to find it. */
-export function entryOfHeader(header: ReturnType<typeof parseHeader>, experiment: string): Entry {
-  const { id, status, startedAt, environment, servers } = header;
+/** A run of which nothing can be compared: enough to list and to find it. */
+export function entryOfHeader(
+  header: Omit<ReturnType<typeof parseHeader>, 'servers'> & { readonly servers?: readonly string[] },
+  experiment: string,
+  summary: string | null,
+): Entry {
+  const { id, status, startedAt, environment, servers = [] } = header;
   return {
     id,
     kind: 'run',
@@ -260,6 +330,8 @@ export function entryOfHeader(header: ReturnType<typeof parseHeader>, experiment
     machine: machineOf(environment),
     isDuet: null,
     servers,
+    summary,
+    estimands: [],
     cases: [],
   };
 }
@@ -269,9 +341,9 @@ export function entryOf(record: RunRecord | ImportedRecord): Entry {
   return 'kind' in record ? fromImported(record) : fromRun(record);
 }
 
-/** The values of a metric over the trials that have it. */
-export function valuesOf(item: EntryCase, metric: ComparedMetric): number[] {
-  return item.trials.flatMap(({ metrics }) => metrics[metric] ?? []);
+/** The values of an estimand over the trials that have it. */
+export function valuesOf(item: EntryCase, name: string): number[] {
+  return item.trials.flatMap(({ figures }) => figures[name] ?? []);
 }
 
 /** A server that answers less than this share of the rate is not limited by it. */
@@ -279,6 +351,6 @@ const BOUND_FROM = 0.9;
 
 /** Whether no rate was asked for, or one that never bound, as in the published matrix. */
 export function isUnbound(item: EntryCase): boolean {
-  const { ratePerSecond } = item;
-  return ratePerSecond === null || valuesOf(item, 'qps').every((qps) => qps < BOUND_FROM * ratePerSecond);
+  const { rate } = item.point;
+  return typeof rate !== 'number' || valuesOf(item, 'qps').every((qps) => qps < BOUND_FROM * rate);
 }

@@ -2,8 +2,8 @@
  * Is a run worse than tolerated? Fails only if the whole interval of the difference is worse than the tolerance, passes
  * only if the whole interval is better; else this number of trials cannot decide it, and the gate says so.
  */
+import type { EstimandFacts } from '../report/estimand.ts';
 import { holmAdjusted } from '../stats/holm.ts';
-import { type ComparedMetric, DIRECTIONS } from '../stats/metrics.ts';
 import { type IntervalChoice, LEVEL, type SampleTest } from '../stats/sample-test.ts';
 import { type ComparedCase, type ComparedRuns, compareRuns, samplesOf, testSamples } from './compare.ts';
 import { matchCases } from './match.ts';
@@ -13,7 +13,10 @@ export type GateOutcome = 'passed' | 'failed' | 'not enough trials';
 
 export interface GatedCase {
   readonly label: string;
-  readonly metric: ComparedMetric;
+  /** Name of the estimand. */
+  readonly metric: string;
+  /** Tolerated regression, as a ratio. */
+  readonly maxRegression: number;
   readonly outcome: GateOutcome;
   /** How much worse, as a ratio: 0.05 for 5 % fewer queries or 5 % more latency; negative for better. */
   readonly regression: number | null;
@@ -31,26 +34,29 @@ export interface GatedCase {
 
 export interface Gate {
   readonly outcome: GateOutcome;
-  readonly maxRegression: number;
   readonly cases: readonly GatedCase[];
   readonly comparison: ComparedRuns;
 }
 
-export interface GateOptions {
-  readonly metrics: readonly ComparedMetric[];
-  readonly interval: IntervalChoice;
-  readonly normalize: string | null;
+export interface Limit {
+  readonly estimand: EstimandFacts;
   /** Tolerated regression as a ratio: 0.03 for 3 %. */
   readonly maxRegression: number;
+}
+
+export interface GateOptions {
+  readonly limits: readonly Limit[];
+  readonly interval: IntervalChoice;
+  readonly normalize: string | null;
 }
 
 /** A larger number is not useful advice. */
 const MAX_ADVISED_TRIALS = 1000;
 
 /** From the ratio candidate ÷ reference to "how much worse", and which end is which. */
-function asRegression(test: SampleTest, metric: ComparedMetric, limit: number) {
-  const [low, high] = [test.low * limit - 1, test.high * limit - 1];
-  return DIRECTIONS[metric].goal === 'higher' ? { low: -high, high: -low } : { low, high };
+function asRegression(test: SampleTest, { better }: EstimandFacts, ratio: number) {
+  const [low, high] = [test.low * ratio - 1, test.high * ratio - 1];
+  return better === 'more' ? { low: -high, high: -low } : { low, high };
 }
 
 function missingBecause([before, now]: readonly [number, number]): string {
@@ -71,65 +77,69 @@ function advise(regression: number, interval: { low: number; high: number }, lim
 
 interface Tested {
   readonly label: string;
-  readonly metric: ComparedMetric;
+  readonly limit: Limit;
   readonly test: SampleTest | null;
-  readonly limit: number;
+  /** Candidate ÷ reference at the tolerance. */
+  readonly ratio: number;
   readonly compared: ComparedCase | undefined;
 }
 
-function decideCase(tested: Tested, adjusted: number | null, maxRegression: number): GatedCase {
-  const { label, metric, test, limit, compared } = tested;
+const BOUNDED = 'something other than the server limited it, so nobody knows';
+
+function decideCase({ label, limit, test, ratio, compared }: Tested, adjusted: number | null): GatedCase {
+  const { estimand, maxRegression } = limit;
+  const metric = estimand.name;
   const figure = compared?.figures.find((candidate) => candidate.metric === metric);
   const trials = figure?.trials ?? ([0, 0] as const);
   const relative = figure?.delta?.relative ?? null;
-  const sign = DIRECTIONS[metric].goal === 'higher' ? -1 : 1;
+  const sign = estimand.better === 'more' ? -1 : 1;
   // Without a negative zero.
   const regression = relative === null ? null : sign * relative + 0;
-  const base = { label, metric, regression, trials, adjustedPValue: adjusted };
-  if (test === null || regression === null) {
-    const missing = missingBecause(trials);
-    return { ...base, outcome: 'not enough trials', low: null, high: null, trialsNeeded: null, missing };
-  }
-  const interval = asRegression(test, metric, limit);
+  const base = { label, metric, maxRegression, regression, trials, adjustedPValue: adjusted };
+  const without = (missing: string) =>
+    ({ ...base, outcome: 'not enough trials', low: null, high: null, trialsNeeded: null, missing }) as const;
+  if (test === null || regression === null) return without(missingBecause(trials));
+  // A bounded reference could be better than it shows; a bounded candidate that passes would pass without its bound, too.
+  const [isReferenceBound, isBound] = figure?.isBound ?? [false, false];
+  if (isReferenceBound) return without(BOUNDED);
+  const interval = asRegression(test, estimand, ratio);
   const isWorse = interval.low > maxRegression && (adjusted ?? 1) <= LEVEL;
+  if (isBound && interval.high > maxRegression) return without(BOUNDED);
   const outcome = isWorse ? 'failed' : interval.high <= maxRegression ? 'passed' : 'not enough trials';
   const trialsNeeded =
     outcome === 'not enough trials' ? advise(regression, interval, maxRegression, Math.min(...trials)) : null;
   return { ...base, ...interval, outcome, trialsNeeded, missing: null };
 }
 
-/** Every case that both have, in every requested metric. */
+/** Every case that both have, by every estimand with a limit. */
 export function gate(reference: Selected, candidate: Selected, options: GateOptions): Gate {
-  const comparison = compareRuns(reference, candidate, options);
+  const { limits, interval, normalize } = options;
+  const estimands = limits.map(({ estimand }) => estimand);
+  const comparison = compareRuns(reference, candidate, { estimands, interval, normalize });
   const { matches } = matchCases(reference, candidate);
   const questions = matches.flatMap((match, index) =>
-    options.metrics.map((metric) => ({ match, metric, compared: comparison.cases[index] })),
+    limits.map((limit) => ({ match, limit, compared: comparison.cases[index] })),
   );
-  const tested = questions.map(({ match, metric, compared }): Tested => {
-    const goal = DIRECTIONS[metric].goal;
-    const limit = goal === 'higher' ? 1 - options.maxRegression : 1 + options.maxRegression;
+  const tested = questions.map(({ match, limit, compared }): Tested => {
+    const { estimand, maxRegression } = limit;
+    const ratio = estimand.better === 'more' ? 1 - maxRegression : 1 + maxRegression;
     const samples = samplesOf(
       { entry: reference.entry, item: match.reference },
       { entry: candidate.entry, item: match.candidate },
-      metric,
-      options.normalize,
+      estimand.name,
+      normalize,
     );
-    const seed = `${reference.entry.id}/${candidate.entry.id}/${match.label}/${metric}`;
-    const test = testSamples(
-      samples,
-      { comparisons: questions.length, interval: options.interval, seed },
-      limit,
-    );
-    return { label: match.label, metric, test, limit, compared };
+    const seed = `${reference.entry.id}/${candidate.entry.id}/${match.label}/${estimand.name}`;
+    const test = testSamples(samples, { comparisons: questions.length, interval, seed }, ratio);
+    return { label: match.label, limit, test, ratio, compared };
   });
   const withTest = tested.filter(({ test }) => test !== null);
   const adjusted = holmAdjusted(withTest.map(({ test }) => test?.pValue ?? 1));
   const adjustedOf = new Map(withTest.map((item, index) => [item, adjusted[index] ?? 1]));
-  const cases = tested.map((item) => decideCase(item, adjustedOf.get(item) ?? null, options.maxRegression));
+  const cases = tested.map((item) => decideCase(item, adjustedOf.get(item) ?? null));
   const has = (outcome: GateOutcome) => cases.some((item) => item.outcome === outcome);
   return {
     outcome: has('failed') ? 'failed' : has('not enough trials') ? 'not enough trials' : 'passed',
-    maxRegression: options.maxRegression,
     cases,
     comparison,
   };

@@ -1,7 +1,6 @@
 /** Matches the cases of one run with those of another. */
-import { AXES, type Axis, axisText } from '../config/case-filter.ts';
-import { formatCount } from '../report/numbers.ts';
-import { type EntryCase, isUnbound } from './entry.ts';
+import { placeKey, valueText } from './axes.ts';
+import { type EntryCase, isUnbound, UNLIMITED } from './entry.ts';
 import type { Selected } from './select.ts';
 
 export interface Match {
@@ -18,17 +17,14 @@ export interface Matching {
   readonly onlyCandidate: readonly string[];
 }
 
-/** The rate is named only where there is one. */
-function valueText(item: EntryCase, axis: Axis): string | null {
-  if (axis === 'rate')
-    return item.ratePerSecond === null ? null : `${formatCount(item.ratePerSecond)} queries/s`;
-  const text = axisText(item, axis);
-  return axis === 'tier' && text !== null ? `tier ${text}` : text;
-}
-
 function labelOf(reference: EntryCase, candidate: EntryCase): string {
-  const parts = AXES.flatMap((axis) => {
-    const [a, b] = [valueText(reference, axis), valueText(candidate, axis)];
+  const named = ['subject', ...new Set([reference, candidate].flatMap(({ point }) => Object.keys(point)))];
+  const textOf = (item: EntryCase, axis: string) => {
+    const value = axis === 'subject' ? item.subject : (item.point[axis] ?? null);
+    return value === null ? null : axis === 'subject' ? String(value) : valueText(axis, value);
+  };
+  const parts = named.flatMap((axis) => {
+    const [a, b] = [textOf(reference, axis), textOf(candidate, axis)];
     if (a === null && b === null) return [];
     return a === b || b === null || a === null ? [a ?? b] : [`${b} against ${a}`];
   });
@@ -50,10 +46,10 @@ export function matchCases(reference: Selected, candidate: Selected): Matching {
       onlyCandidate: [],
     };
   }
-  const fixed = AXES.filter((name) => name in reference.selector && name in candidate.selector);
-  const keyOf = (item: EntryCase) =>
-    JSON.stringify(AXES.map((axis) => (fixed.includes(axis) ? null : axisText(item, axis))));
-  const unboundKeyOf = (item: EntryCase) => keyOf(isUnbound(item) ? { ...item, ratePerSecond: null } : item);
+  const fixed = Object.keys(reference.selector).filter((name) => name in candidate.selector);
+  const keyOf = (item: EntryCase) => placeKey(item, fixed);
+  const unboundKeyOf = (item: EntryCase) =>
+    keyOf(isUnbound(item) ? { ...item, point: { ...item.point, rate: UNLIMITED } } : item);
   const byKey = Map.groupBy(only, keyOf);
   const byUnboundKey = Map.groupBy(only, unboundKeyOf);
   const matches: Match[] = [];

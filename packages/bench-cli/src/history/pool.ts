@@ -3,11 +3,11 @@
  * is correct if the runs differ no more than their trials do; otherwise the interval is too narrow, which is tested and
  * reported.
  */
-import { AXES, axisText } from '../config/case-filter.ts';
 import { BenchError } from '../errors.ts';
+import type { EstimandFacts } from '../report/estimand.ts';
 import { formatP } from '../report/numbers.ts';
-import { type ComparedMetric, METRIC_TITLES } from '../stats/metrics.ts';
 import { LEVEL, testUnpaired } from '../stats/sample-test.ts';
+import { placeKey } from './axes.ts';
 import { type Entry, type EntryCase, valuesOf } from './entry.ts';
 import type { Selected } from './select.ts';
 
@@ -24,20 +24,15 @@ function common<T>(values: readonly T[]): T | null {
   return others.length === 0 ? (first ?? null) : null;
 }
 
-function caseKeyOf(item: EntryCase): string {
-  return JSON.stringify(AXES.map((axis) => axisText(item, axis)));
-}
-
 function mergeCases(members: readonly EntryCase[]): EntryCase[] {
-  return [...Map.groupBy(members, caseKeyOf).values()].flatMap((items) => {
+  return [...Map.groupBy(members, (item) => placeKey(item)).values()].flatMap((items) => {
     const [first] = items;
     if (first === undefined) return [];
     return [
       {
         ...first,
-        limitedBy: common(items.map(({ limitedBy }) => limitedBy)) ?? 'unknown',
-        contended:
-          items.some(({ contended }) => contended === true) || common(items.map((item) => item.contended)),
+        bounds: distinct(items.flatMap(({ bounds }) => bounds)),
+        contended: items.some(({ contended }) => contended),
         trials: items.flatMap(({ trials }) => trials),
         failedTrials: items.reduce((sum, { failedTrials }) => sum + failedTrials, 0),
       },
@@ -84,20 +79,20 @@ function refuseRepeated(parts: readonly Selected[]): void {
 }
 
 /** Where pooled runs are shown to differ among themselves, in sentences. */
-function disagreements(parts: readonly Selected[], metrics: readonly ComparedMetric[]): string[] {
+function disagreements(parts: readonly Selected[], estimands: readonly EstimandFacts[]): string[] {
   const cases = parts.flatMap(({ entry, cases }) => cases.map((item) => ({ id: entry.id, item })));
-  return [...Map.groupBy(cases, ({ item }) => caseKeyOf(item)).values()].flatMap((items) => {
+  return [...Map.groupBy(cases, ({ item }) => placeKey(item)).values()].flatMap((items) => {
     const [first, ...others] = items;
     if (first === undefined) return [];
-    return metrics.flatMap((metric) => {
+    return estimands.flatMap(({ name, title }) => {
       const tested = others.flatMap(({ id, item }) => {
-        const test = testUnpaired(valuesOf(item, metric), valuesOf(first.item, metric), {});
+        const test = testUnpaired(valuesOf(item, name), valuesOf(first.item, name), {});
         return test === null ? [] : [{ id, pValue: test.pValue * others.length }];
       });
       const worst = tested.toSorted((a, b) => a.pValue - b.pValue)[0];
       if (worst === undefined || worst.pValue > LEVEL) return [];
       return [
-        `${first.item.key}: ${METRIC_TITLES[metric]} of the pooled runs ${first.id} and ${worst.id} differ (p ${formatP(worst.pValue)}), ` +
+        `${first.item.key}: ${title} of the pooled runs ${first.id} and ${worst.id} differ (p ${formatP(worst.pValue)}), ` +
           'so the interval and its verdict claim too much.',
       ];
     });
@@ -116,7 +111,7 @@ function mixedTrials(entries: readonly Entry[]): string[] {
 }
 
 /** One side of a comparison, from several runs. Throws `E_USAGE` where a trial would count twice. */
-export function poolSelected(parts: readonly Selected[], metrics: readonly ComparedMetric[]): Selected {
+export function poolSelected(parts: readonly Selected[], estimands: readonly EstimandFacts[]): Selected {
   const [first] = parts;
   if (first === undefined) throw new RangeError('nothing to pool');
   if (parts.length === 1) return first;
@@ -152,6 +147,6 @@ export function poolSelected(parts: readonly Selected[], metrics: readonly Compa
     selector: Object.fromEntries(fixed),
     cases: mergeCases(parts.flatMap((part) => shifted(part.cases, offsetOf(part.entry)))),
     runs: entries.map(({ id }) => id),
-    notes: [...mixedTrials(entries), ...disagreements(parts, metrics)],
+    notes: [...mixedTrials(entries), ...disagreements(parts, estimands)],
   };
 }

@@ -2,10 +2,9 @@
 import { nearest } from '@dinodns-bench/program';
 import { BenchError } from '../errors.ts';
 import { ownText } from '../own-files.ts';
-import type { RunRow } from './database.ts';
 import { type Entry, entryOf } from './entry.ts';
-import type { ImportedRecord, PublicationFacts } from './imported.ts';
-import { parseImported } from './read-entry.ts';
+import { type ImportedRecord, type PublicationFacts, parseImported } from './imported.ts';
+import { type RunRow, rowOf } from './listing.ts';
 
 export const PUBLICATIONS = ['blog', 'swap', 'scaling', 'kube-dns', 'lookup'] as const;
 export type PublicationName = (typeof PUBLICATIONS)[number];
@@ -49,23 +48,12 @@ export function findPublication(name: string): PublicationName {
 export function publishedRows(): RunRow[] {
   return PUBLICATIONS.map((name) => {
     const { facts, entry } = publishedRecord(name);
-    const trials = entry.cases.reduce((sum, item) => sum + item.trials.length, 0);
     return {
+      ...rowOf(entry, facts.url ?? ''),
       id: `${PREFIX}${name}`,
-      path: facts.url ?? '',
       kind: 'published',
-      experiment: entry.experiment,
       status: 'published',
       startedAt: facts.date ?? '',
-      machine: entry.machine,
-      commit: null,
-      branch: null,
-      dirty: false,
-      servers: entry.servers,
-      cases: entry.cases.length,
-      okTrials: trials,
-      failedTrials: 0,
-      summary: null,
     };
   });
 }

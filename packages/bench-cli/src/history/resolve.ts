@@ -2,17 +2,21 @@
 import { resolve } from 'node:path';
 import { nearest } from '@dinodns-bench/program';
 import { BenchError } from '../errors.ts';
+import { fileIn } from '../results/record-file.ts';
 import type { World } from '../world.ts';
-import type { RunRow } from './database.ts';
 import type { Entry } from './entry.ts';
+import { IMPORTED_NAME } from './imported.ts';
+import type { EntryReader, RunRow } from './listing.ts';
 import { publishedEntry } from './published.ts';
-import { readEntry, recordOrImportIn } from './read-entry.ts';
 
+/** What is known of a results directory. */
 export interface RunIndex {
+  readonly resultsDirectory: string;
   /** The newest first. */
   readonly runs: readonly RunRow[];
   /** Ids by name, from `bench history tag`. */
   readonly tags: ReadonlyMap<string, string>;
+  readonly read: EntryReader;
 }
 
 /** How many runs an error lists. */
@@ -21,20 +25,20 @@ const MAX_RUNS = 5;
 const MIN_COMMIT_LENGTH = 7;
 
 /** The path of a record that a path of the user leads to; null for none. */
-async function recordAt(world: Pick<World, 'fs' | 'cwd'>, reference: string): Promise<string | null> {
+export async function recordAt(world: Pick<World, 'fs' | 'cwd'>, reference: string): Promise<string | null> {
   if (reference === '') return null;
   const path = resolve(world.cwd, reference);
   const stats = await world.fs.stat(path).catch(() => null);
   if (stats === null) return null;
-  return stats.isDirectory() ? recordOrImportIn(world, path) : path;
+  return stats.isDirectory() ? ((await fileIn(world, path, [IMPORTED_NAME]))?.path ?? null) : path;
 }
 
 /** What `latest`, a branch and a commit may mean; an ID, a name or a path means its run in any case. */
 export interface Wanted {
   /** The ID of a run to skip: the gated run is not its own reference. Default: none. */
   readonly except?: string | null;
-  /** Only runs of these experiments. Default: of any. */
-  readonly experiments?: readonly string[];
+  /** Which runs may be meant. Default: all. */
+  readonly isWanted?: (run: RunRow) => boolean;
 }
 
 /** Of a branch or commit the newest run that is complete, else the newest of all. */
@@ -47,13 +51,11 @@ function newest(runs: readonly RunRow[]): RunRow | undefined {
  * the ID of a run or a unique prefix of it; the newest complete run of a git branch; the newest of a git commit.
  */
 export function findRun(
-  { runs, tags }: RunIndex,
+  { runs, tags }: Pick<RunIndex, 'runs' | 'tags'>,
   reference: string,
-  { except = null, experiments }: Wanted = {},
+  { except = null, isWanted = () => true }: Wanted = {},
 ): RunRow | undefined {
-  const others = runs.filter(
-    (run) => run.id !== except && (experiments === undefined || experiments.includes(run.experiment)),
-  );
+  const others = runs.filter((run) => run.id !== except && isWanted(run));
   const tagged = tags.get(reference);
   if (tagged !== undefined) return runs.find(({ id }) => id === tagged);
   if (reference === 'latest') return others.find(({ kind }) => kind === 'run');
@@ -68,8 +70,8 @@ export function findRun(
     : undefined;
 }
 
-function unknownRun(index: RunIndex, reference: string, resultsDirectory: string): BenchError {
-  const { runs, tags } = index;
+function unknownRun(index: RunIndex, reference: string): BenchError {
+  const { runs, tags, resultsDirectory } = index;
   const branches = runs.flatMap(({ branch }) => branch ?? []);
   const suggestion = nearest(reference, [
     ...new Set([...tags.keys(), ...branches, 'latest', ...runs.map(({ id }) => id)]),
@@ -96,16 +98,15 @@ function unknownRun(index: RunIndex, reference: string, resultsDirectory: string
 /** Reads the run that `reference` means. Rejects with `E_RECORD_UNREADABLE` and the like. */
 export async function loadEntry(
   world: Pick<World, 'fs' | 'cwd'>,
-  resultsDirectory: string,
   index: RunIndex,
   reference: string,
   wanted: Wanted = {},
 ): Promise<Entry> {
   const found = findRun(index, reference, wanted);
-  if (found !== undefined) return readEntry(world, found.path);
+  if (found !== undefined) return index.read(found.path);
   const path = await recordAt(world, reference);
-  if (path !== null) return readEntry(world, path);
+  if (path !== null) return index.read(path);
   const published = publishedEntry(reference);
   if (published !== null) return published;
-  throw unknownRun(index, reference, resultsDirectory);
+  throw unknownRun(index, reference);
 }

@@ -1,11 +1,8 @@
 /** Selects cases of a run: `server=dinodns,tier=1`. */
 import { nearest } from '@dinodns-bench/program';
-import { AXES, type CaseFilter, fitsFilter } from '../config/case-filter.ts';
 import { BenchError } from '../errors.ts';
+import { axesOf, fits, type Selector } from './axes.ts';
 import type { Entry, EntryCase } from './entry.ts';
-
-/** What cases must have, by axis. */
-export type Selector = CaseFilter;
 
 /** A run as it was named, and its selected cases. */
 export interface Selected {
@@ -18,31 +15,45 @@ export interface Selected {
   readonly notes?: readonly string[];
 }
 
-const SELECTOR = /^(?<run>.*?)(?::(?<selector>(?:[a-z]+=[^,]*)(?:,[a-z]+=[^,]*)*))?$/;
+const PAIR = String.raw`[A-Za-z][\w-]*=[^,]*`;
+const SELECTOR = new RegExp(`^(?<run>.*?)(?::(?<selector>${PAIR}(?:,${PAIR})*))?$`);
+
+/** `server=dinodns,tier=1`. Throws `E_USAGE`. */
+export function parseSelector(text: string): Selector {
+  const pairs = text.split(',').map((pair): [string, string] => {
+    const [name = '', ...value] = pair.split('=');
+    if (name !== '' && value.join('=') !== '') return [name, value.join('=')];
+    throw new BenchError('E_USAGE', `selector ${JSON.stringify(pair)} must be NAME=VALUE`, {
+      fix: 'For example server=dinodns,tier=1.',
+    });
+  });
+  return Object.fromEntries(pairs);
+}
 
 /** `latest:server=dinodns,tier=1` → the run's name and the selector. Throws `E_USAGE`. */
 export function parseReference(text: string): { run: string; selector: Selector } {
   const { run = text, selector } = SELECTOR.exec(text)?.groups ?? {};
-  if (selector === undefined) return { run, selector: {} };
-  const pairs = selector.split(',').map((pair) => {
-    const [name = '', ...value] = pair.split('=');
-    if (AXES.some((axis) => axis === name) && value.join('=') !== '') {
-      return [name, value.join('=')] as const;
-    }
-    const suggestion = nearest(name, [...AXES]);
-    throw new BenchError('E_USAGE', `${text}: unknown selector ${JSON.stringify(pair)}`, {
+  return { run, selector: selector === undefined ? {} : parseSelector(selector) };
+}
+
+/** Throws `E_USAGE` for a selector of something that none of the cases has. */
+export function checkAxes(selector: Selector, axes: readonly string[]): void {
+  for (const [name, value] of Object.entries(selector)) {
+    if (axes.includes(name)) continue;
+    const suggestion = nearest(name, [...axes]);
+    throw new BenchError('E_USAGE', `unknown selector ${JSON.stringify(`${name}=${value}`)}`, {
       fix:
-        suggestion === undefined || suggestion === name
-          ? `Write RUN:name=value, with the names ${AXES.join(', ')}.`
+        suggestion === undefined
+          ? `Write RUN:name=value, with the names ${axes.join(', ')}.`
           : `Did you mean "${suggestion}"?`,
     });
-  });
-  return { run, selector: Object.fromEntries(pairs) };
+  }
 }
 
 /** The cases of `entry` that match. Throws `E_USAGE` if none does. */
 export function selectCases(entry: Entry, selector: Selector): Selected {
-  const cases = entry.cases.filter((item) => fitsFilter(item, selector));
+  if (entry.cases.length > 0) checkAxes(selector, axesOf(entry.cases));
+  const cases = entry.cases.filter((item) => fits(item, selector));
   if (cases.length > 0) return { entry, selector, cases };
   const wanted = Object.entries(selector).map(([name, value]) => `${name}=${value}`);
   throw new BenchError(

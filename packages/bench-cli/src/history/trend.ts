@@ -1,16 +1,23 @@
 /** A figure over time: one line per case and machine, with the points where its level changed. */
-import { AXES, axisText } from '../config/case-filter.ts';
-import { changePoints } from '../stats/change-points.ts';
-import type { FigureRow } from './database.ts';
 
-export interface TrendPoint {
+import type { SummaryStatistic } from '../results/record.ts';
+import { changePoints } from '../stats/change-points.ts';
+import { placeKey } from './axes.ts';
+import type { ListedCase, ListedFigure, RunRow } from './listing.ts';
+
+/** The figure of one case of one run. */
+export interface FigureRow {
+  readonly run: Pick<RunRow, 'id' | 'path' | 'experiment' | 'startedAt' | 'machine' | 'commit'>;
+  readonly item: ListedCase;
+  readonly figure: ListedFigure;
+}
+
+export interface TrendPoint extends SummaryStatistic {
   readonly runId: string;
   readonly at: string;
   readonly commit: string | null;
-  readonly median: number;
-  readonly low: number | null;
-  readonly high: number | null;
-  readonly n: number;
+  /** True if something other than the subject kept it from being better. */
+  readonly isBound: boolean;
 }
 
 export interface TrendChange {
@@ -20,17 +27,35 @@ export interface TrendChange {
   readonly relativeChange: number;
 }
 
-export interface TrendLine {
-  readonly server: string | null;
-  readonly tier: number | null;
-  readonly mode: string | null;
-  readonly workload: string | null;
-  readonly transport: string | null;
-  readonly ratePerSecond: number | null;
+export interface TrendLine extends Pick<ListedCase, 'subject' | 'point'> {
+  readonly experiment: string;
   /** Figures of different machines are not on the same line. */
   readonly machine: string;
   readonly points: readonly TrendPoint[];
   readonly changes: readonly TrendChange[];
+}
+
+/** The figures of an estimand, the oldest first. */
+export function figureRows(runs: readonly RunRow[], name: string): FigureRow[] {
+  return runs.toReversed().flatMap((run) =>
+    run.cases.flatMap((item) => {
+      const figure = item.figures[name];
+      return figure === undefined ? [] : [{ run, item, figure }];
+    }),
+  );
+}
+
+/** A change is told only between levels of which nothing is a bound: how far a bounded figure really is, nobody knows. */
+function toldChanges(points: readonly TrendPoint[], seed: string): TrendChange[] {
+  const medians = points.map(({ median }) => median);
+  // The level of a figure of zero has no logarithm.
+  if (!medians.every((value) => value > 0)) return [];
+  const changes = changePoints(medians, seed);
+  return changes.filter((_change, index) => {
+    const from = changes[index - 1]?.position ?? 0;
+    const to = changes[index + 1]?.position ?? points.length;
+    return points.slice(from, to).every(({ isBound }) => !isBound);
+  });
 }
 
 /**
@@ -38,33 +63,18 @@ export interface TrendLine {
  * show how certain each median is.
  */
 export function trendLines(figures: readonly FigureRow[], seed: string): TrendLine[] {
-  const keyOf = (row: FigureRow) => JSON.stringify([...AXES.map((axis) => axisText(row, axis)), row.machine]);
-  const lines = Map.groupBy(figures, keyOf);
-  return [...lines].flatMap(([key, rows]) => {
+  const keyOf = ({ run, item }: FigureRow) => JSON.stringify([run.experiment, placeKey(item), run.machine]);
+  return [...Map.groupBy(figures, keyOf)].flatMap(([key, rows]) => {
     const [first] = rows;
     if (first === undefined) return [];
-    const medians = rows.map(({ median }) => median);
-    return [
-      {
-        server: first.server,
-        tier: first.tier,
-        mode: first.mode,
-        workload: first.workload,
-        transport: first.transport,
-        ratePerSecond: first.ratePerSecond,
-        machine: first.machine,
-        points: rows.map(({ runId, startedAt, commit, median, low, high, n }) => ({
-          runId,
-          at: startedAt,
-          commit,
-          median,
-          low,
-          high,
-          n,
-        })),
-        // The level of a figure of zero has no logarithm; there are none that bench compares.
-        changes: medians.every((value) => value > 0) ? changePoints(medians, `${seed}${key}`) : [],
-      },
-    ];
+    const points = rows.map(({ run, figure }) => ({
+      runId: run.id,
+      at: run.startedAt,
+      commit: run.commit,
+      ...figure,
+    }));
+    const { subject, point } = first.item;
+    const { experiment, machine } = first.run;
+    return [{ experiment, subject, point, machine, points, changes: toldChanges(points, `${seed}${key}`) }];
   });
 }

@@ -13,20 +13,29 @@ const COMPRESSED = '.gz';
 /** The first is the newer one where there are both, because it is what bench writes. */
 const RECORD_NAMES = [RECORD_NAME, RECORD_NAME + COMPRESSED] as const;
 
-/**
- * The path of the first of these files in a folder; null if it has none. By default the record.
- */
-export async function recordIn(
+export interface FoundFile {
+  readonly path: string;
+  /** Changes whenever the file does: size and modification time. */
+  readonly stamp: string;
+}
+
+/** The first of these files in a folder; null if it has none. By default the record. */
+export async function fileIn(
   { fs }: FileWorld,
   directory: string,
   others: readonly string[] = [],
-): Promise<string | null> {
+): Promise<FoundFile | null> {
   for (const name of [...RECORD_NAMES, ...others]) {
     const path = join(directory, name);
     const stats = await fs.stat(path).catch(() => null);
-    if (stats?.isFile()) return path;
+    if (stats?.isFile()) return { path, stamp: `${stats.size} ${stats.mtimeMs}` };
   }
   return null;
+}
+
+/** The path of the record in a folder; null if it has none. */
+export async function recordIn(world: FileWorld, directory: string): Promise<string | null> {
+  return (await fileIn(world, directory))?.path ?? null;
 }
 
 /** The text of a record. Rejects with `E_RECORD_UNREADABLE`. */

@@ -1,21 +1,14 @@
 /** The page of a kind of server: its figures over versions and time, and where their level changed. */
-import { type FigureRow, figureRows } from '../history/database.ts';
-import { trendLines } from '../history/trend.ts';
+import { pointText } from '../history/axes.ts';
+import { serverOf } from '../history/entry.ts';
+import { rowOf } from '../history/listing.ts';
+import { type FigureRow, figureRows, trendLines } from '../history/trend.ts';
 import { csvText } from '../report/csv.ts';
 import { pictureOf } from '../report/document/brief.ts';
+import { type EstimandFacts, showFigure } from '../report/estimand.ts';
 import { type Html, html, prose } from '../report/html/markup.ts';
-import {
-  formatBytes,
-  formatCpus,
-  formatFixed,
-  formatP,
-  formatQps,
-  formatTime,
-  signed,
-} from '../report/numbers.ts';
+import { formatFixed, formatP, signed } from '../report/numbers.ts';
 import type { Picture, ReportFile } from '../report/renderer.ts';
-import { isServersOwn } from '../stats/decisive.ts';
-import { COMPARED_METRICS, type ComparedMetric, METRIC_TITLES } from '../stats/metrics.ts';
 import { dayOf, pictureMarkup, runCard } from './parts.ts';
 import { siteShell } from './shell.ts';
 import { type Group, kindOf, type Site, type SiteRun } from './site-run.ts';
@@ -23,61 +16,64 @@ import { type Group, kindOf, type Site, type SiteRun } from './site-run.ts';
 /** So many groups are still legible in one picture. */
 const MAX_DRAWN = 12;
 
-const FORMATS: Readonly<Record<ComparedMetric, (value: number) => string>> = {
-  qps: formatQps,
-  latencySeconds: formatTime,
-  cpuSecondsPerQuery: formatTime,
-  memoryBytes: formatBytes,
-};
-
 const capitalized = (words: string) => words.slice(0, 1).toUpperCase() + words.slice(1);
 
-/** `tier 1, single, half, udp`: what must be equal in figures that stand side by side. */
-function pointText({ tier, mode, workload, transport, ratePerSecond }: FigureRow): string {
-  return [
-    tier === null ? null : `tier ${formatCpus(tier)}`,
-    mode,
-    workload,
-    transport,
-    ratePerSecond === null ? null : `${formatQps(ratePerSecond)} queries/s`,
-  ]
-    .filter((part) => part !== null)
-    .join(', ');
-}
+/** What must be equal in figures that stand side by side. */
+const placeOf = ({ run, item }: FigureRow) =>
+  [pointText(item), run.machine].filter((part) => part !== '').join('; ');
+
+const nameOf = ({ item }: FigureRow) => item.subject ?? '';
 
 /** Of the oldest run first, as trends need them. */
-function rowsOf(title: string, runs: readonly SiteRun[], metric: ComparedMetric): FigureRow[] {
-  return runs
-    .toReversed()
-    .flatMap(({ entry }) => figureRows(entry, metric))
-    .filter(({ server }) => server !== null && kindOf(server) === title);
+function rowsOf(title: string, runs: readonly SiteRun[], { name }: EstimandFacts): FigureRow[] {
+  const listed = runs.map(({ entry }) => rowOf(entry, ''));
+  return figureRows(listed, name).filter(({ item }) => {
+    const server = serverOf(item);
+    return server !== null && kindOf(server) === title;
+  });
 }
 
+/** The figures of the runs, those that decide first. */
+function estimandsOf(runs: readonly SiteRun[]): EstimandFacts[] {
+  const all = runs.flatMap(({ entry }) => entry.estimands).filter(({ compared }) => compared !== 'no');
+  return [...new Map(all.map((estimand) => [estimand.name, estimand])).values()];
+}
+
+function figureCell(estimand: EstimandFacts, row: FigureRow | undefined): Html {
+  const label = capitalized(estimand.title);
+  if (row === undefined) return html`<td class="number" data-label="${label}"></td>`;
+  const { median, low, high, isBound } = row.figure;
+  const show = (value: number) => showFigure(estimand, value);
+  const interval = low === null || high === null ? '' : ` [${show(low)}, ${show(high)}]`;
+  const bound = estimand.better === 'more' ? 'at least ' : 'at most ';
+  return html`<td class="number" data-label="${label}">${isBound && bound}${show(median)}<small>${interval}</small></td>`;
+}
+
+/** A table for each experiment, point and machine. */
 function tables({ title, runs }: Group): Html[] {
-  const figures = new Map(COMPARED_METRICS.map((metric) => [metric, rowsOf(title, runs, metric)]));
-  const keyOf = ({ runId, caseKey }: FigureRow) => JSON.stringify([runId, caseKey]);
-  const cells = new Map(
-    [...figures].map(([metric, rows]) => [metric, new Map(rows.map((row) => [keyOf(row), row]))]),
+  const rows = estimandsOf(runs).flatMap((estimand) =>
+    rowsOf(title, runs, estimand).map((row) => ({ estimand, row })),
   );
-  const rows = (figures.get('qps') ?? []).toReversed();
-  const placeOf = (row: FigureRow) => `${pointText(row)}; ${row.machine}`;
   const runOf = new Map(runs.map((run) => [run.entry.id, run]));
-  return [...Map.groupBy(rows, placeOf)].map(([place, members]) => {
-    const body = members.map((row) => {
-      const run = runOf.get(row.runId);
-      const values = COMPARED_METRICS.map((metric) => {
-        const found = cells.get(metric)?.get(keyOf(row));
-        const format = FORMATS[metric];
-        const interval =
-          found?.low == null || found.high == null ? '' : ` [${format(found.low)}, ${format(found.high)}]`;
-        const item = run?.entry.cases.find(({ key }) => key === row.caseKey);
-        const isBound = metric === 'qps' && !isServersOwn(metric, [item?.limitedBy ?? null]);
-        return html`<td class="number" data-label="${capitalized(METRIC_TITLES[metric])}">${isBound && 'at least '}${found === undefined ? '' : format(found.median)}<small>${interval}</small></td>`;
-      });
-      return html`<tr><th scope="row">${row.server ?? ''}<br><small>${run !== undefined && html`<a href="../runs/${run.slug}.html">${dayOf(run)}</a>`}</small></th>${values}</tr>`;
+  const byPlace = Map.groupBy(rows, ({ row }) => JSON.stringify([row.run.experiment, placeOf(row)]));
+  return [...byPlace.values()].map((members) => {
+    const [first] = members;
+    const place = first === undefined ? '' : placeOf(first.row);
+    const estimands = [...new Set(members.map(({ estimand }) => estimand))];
+    const byCase = Map.groupBy(members, ({ row: { run, item } }) => JSON.stringify([run.id, item.key]));
+    const newestFirst = [...byCase.values()].toSorted((a, b) =>
+      (b[0]?.row.run.startedAt ?? '').localeCompare(a[0]?.row.run.startedAt ?? ''),
+    );
+    const body = newestFirst.map((own) => {
+      const [one] = own;
+      const run = runOf.get(one?.row.run.id ?? '');
+      const cells = estimands.map((estimand) =>
+        figureCell(estimand, own.find((each) => each.estimand === estimand)?.row),
+      );
+      return html`<tr><th scope="row">${one === undefined ? '' : nameOf(one.row)}<br><small>${run !== undefined && html`<a href="../runs/${run.slug}.html">${dayOf(run)}</a>`}</small></th>${cells}</tr>`;
     });
-    const heads = COMPARED_METRICS.map(
-      (metric) => html`<th scope="col" class="number">${capitalized(METRIC_TITLES[metric])}</th>`,
+    const heads = estimands.map(
+      (estimand) => html`<th scope="col" class="number">${capitalized(estimand.title)}</th>`,
     );
     return html`<h3>${place}</h3><div class="table-box" tabindex="0" role="region" aria-label="${place}"><table class="figures-table"><thead><tr><th scope="col">Server</th>${heads}</tr></thead><tbody>${body}</tbody></table></div>`;
   });
@@ -86,13 +82,14 @@ function tables({ title, runs }: Group): Html[] {
 /** Where a level changed, by the test of `bench trend`. */
 function changes({ title, runs }: Group): Html {
   const slugs = new Map(runs.map((run) => [run.entry.id, run]));
-  const items = COMPARED_METRICS.flatMap((metric) =>
-    trendLines(rowsOf(title, runs, metric), metric).flatMap(({ changes: found, points, server, machine }) =>
-      found.map(({ position, relativeChange, pValue }) => {
-        const run = slugs.get(points[position]?.runId ?? '');
-        const size = `${signed(formatFixed(relativeChange * 100, 1))} %`;
-        return html`<li>${prose(`${capitalized(METRIC_TITLES[metric])} of ${server ?? title}: ${size} (p ${formatP(pValue)}) on ${machine}`)}${run !== undefined && html`, from <a href="../runs/${run.slug}.html">${dayOf(run)}</a> on`}</li>`;
-      }),
+  const items = estimandsOf(runs).flatMap((estimand) =>
+    trendLines(rowsOf(title, runs, estimand), estimand.name).flatMap(
+      ({ changes: found, points, subject, machine }) =>
+        found.map(({ position, relativeChange, pValue }) => {
+          const run = slugs.get(points[position]?.runId ?? '');
+          const size = `${signed(formatFixed(relativeChange * 100, 1))} %`;
+          return html`<li>${prose(`${capitalized(estimand.title)} of ${subject ?? title}: ${size} (p ${formatP(pValue)}) on ${machine}`)}${run !== undefined && html`, from <a href="../runs/${run.slug}.html">${dayOf(run)}</a> on`}</li>`;
+        }),
     ),
   );
   return items.length === 0
@@ -100,33 +97,39 @@ function changes({ title, runs }: Group): Html {
     : html`<ul class="prose">${items}</ul>`;
 }
 
-/** The case and machine with the most figures of one metric: CPU per query, which does not depend on the load generator. */
+/** CPU per query does not depend on the load generator. */
+const DRAWN_FIRST = 'cpu';
+
+/** The case and machine with the most figures by one estimand. */
 async function pictureFor({ title, runs }: Group): Promise<Picture | null> {
-  for (const metric of ['cpuSecondsPerQuery', 'qps'] as const) {
-    const alike = Map.groupBy(rowsOf(title, runs, metric), (row) => `${pointText(row)}; ${row.machine}`);
+  const estimands = estimandsOf(runs).toSorted(
+    (a, b) => Number(b.name === DRAWN_FIRST) - Number(a.name === DRAWN_FIRST),
+  );
+  for (const estimand of estimands) {
+    const alike = Map.groupBy(rowsOf(title, runs, estimand), placeOf);
     const [[place, rows] = ['', []]] = [...alike].toSorted(([, a], [, b]) => b.length - a.length);
     if (rows.length < 2) continue;
     const drawn = rows.slice(-MAX_DRAWN);
-    const names = [...new Set(drawn.flatMap(({ server }) => server ?? []))];
-    const isTime = metric !== 'qps';
+    const names = [...new Set(drawn.map(nameOf))];
+    const isTime = estimand.unit === 'seconds';
     const scale = isTime ? 1e6 : 1;
-    const groups = [...Map.groupBy(drawn, ({ runId }) => runId)].map(([, members]) => ({
-      label: members[0]?.startedAt.slice(0, 10) ?? '',
-      points: members.map(({ server, median, low, high }) => ({
-        series: server ?? '',
-        value: median * scale,
-        low: low === null ? null : low * scale,
-        high: high === null ? null : high * scale,
-        tip: `${server}: ${FORMATS[metric](median)}`,
+    const groups = [...Map.groupBy(drawn, ({ run }) => run.id).values()].map((members) => ({
+      label: members[0]?.run.startedAt.slice(0, 10) ?? '',
+      points: members.map((row) => ({
+        series: nameOf(row),
+        value: row.figure.median * scale,
+        low: row.figure.low === null ? null : row.figure.low * scale,
+        high: row.figure.high === null ? null : row.figure.high * scale,
+        tip: `${nameOf(row)}: ${showFigure(estimand, row.figure.median)}`,
       })),
     }));
     return pictureOf(
       {
         type: 'intervals',
         name: 'figures',
-        title: capitalized(METRIC_TITLES[metric]),
+        title: capitalized(estimand.title),
         caption: `Medians of the trials of each run with their 95 % intervals: ${place}. Only those of the same run are a comparison.`,
-        axis: isTime ? 'CPU time per query (µs)' : METRIC_TITLES[metric],
+        axis: isTime ? `${estimand.title} (µs)` : estimand.title,
         groups,
       },
       { series: names.map((name) => ({ name, title: name })) },

@@ -1,6 +1,5 @@
 /** The life of a measuring run: new or resumed, locked while it lasts, saved after every step, explained when it is interrupted. */
 import { BenchError } from '../../errors.ts';
-import { updateHistory } from '../../history/history.ts';
 import { type Interruption, listenForInterruption } from '../../interruption.ts';
 import { createDisplay, type Display } from '../../progress/display.ts';
 import { newRunId } from '../../results/run-id.ts';
@@ -125,8 +124,7 @@ async function keepLocked(
     throw kept ? explainInterruption(error, run) : error;
   } finally {
     await unlock();
-    if (kept) await updateHistory(world, store.resultsDirectory);
-    else await world.fs.rm(directory, { recursive: true, force: true });
+    if (!kept) await world.fs.rm(directory, { recursive: true, force: true });
   }
 }
 

@@ -2,7 +2,6 @@
 import { relative } from 'node:path';
 import { renderOptions, routineFormats, writeFiles } from '../../engine/write-reports.ts';
 import { describeEnvironment } from '../../environment/describe.ts';
-import { updateHistory } from '../../history/history.ts';
 import { filesOf } from '../../report/renderer.ts';
 import { newRunId } from '../../results/run-id.ts';
 import { createStore } from '../../results/store.ts';
@@ -53,7 +52,6 @@ export async function savePlan(world: World, verified: VerifiedPlan): Promise<vo
   await store.saveAs(planKind, record, directory);
   const options = renderOptions(world, 'relative');
   const paths = await writeFiles(store, directory, filesOf(routineFormats(planFormats), record, options));
-  await updateHistory(world, store.resultsDirectory);
   const shown = [`${directory}/run.json`, ...paths].map((path) => relative(world.cwd, path) || path);
   world.stderr.write(`\nWritten: ${shown.join(', ')}\n`);
 }

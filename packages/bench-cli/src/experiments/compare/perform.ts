@@ -1,7 +1,6 @@
 /** A decided run: deploy → load and observe → statistics → report. */
 import { DEFAULTS } from '../../config/settings.ts';
 import { BenchError } from '../../errors.ts';
-import { updateHistory } from '../../history/history.ts';
 import { type Interruption, listenForInterruption } from '../../interruption.ts';
 import { newRecord } from '../../measure/new-record.ts';
 import { openTrials } from '../../measure/open-trials.ts';
@@ -59,14 +58,7 @@ async function measureAndKeep(
     // Without a single trial there is nothing to keep, report or resume.
     if (!hasTrials && run.previous === undefined)
       await world.fs.rm(directory, { recursive: true, force: true });
-    else await remember(world, run);
   }
-}
-
-/** Adds the run to the history, even if it was interrupted. If that fails, the run still succeeds. */
-async function remember(world: World, { store }: DecidedRun): Promise<void> {
-  const notice = await updateHistory(world, store.resultsDirectory);
-  if (notice !== null) world.stderr.write(`Note: ${notice}\n`);
 }
 
 /** Trials in the record on disk; null if there is a record that cannot be read. */

@@ -10,5 +10,5 @@ export const compareRecords = recordsOf({
   summarize: (record) => runStatus(record).headline,
   deltaOf: ({ deltaDefinition }) => deltaDefinition,
   trialsOf: ({ trials }) => trials,
-  casesOf: (record) => entryOf(record).cases,
+  entryOf: (record) => entryOf(record),
 });

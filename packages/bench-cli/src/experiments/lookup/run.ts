@@ -1,11 +1,10 @@
 /** `bench lookup`: prepare → trials, interleaved → results → reports. */
 import { describeEnvironment } from '../../environment/describe.ts';
 import { BenchError } from '../../errors.ts';
-import { updateHistory } from '../../history/history.ts';
 import { listenForInterruption } from '../../interruption.ts';
 import { createDisplay, type Display } from '../../progress/display.ts';
 import { newRunId } from '../../results/run-id.ts';
-import { createStore, type RunStore } from '../../results/store.ts';
+import { createStore } from '../../results/store.ts';
 import { formatDuration } from '../../text.ts';
 import type { World } from '../../world.ts';
 import { finishLookup, type Shown } from './finish.ts';
@@ -53,7 +52,6 @@ export async function inRunFolder(
     display.clear();
     await unlock();
     if (!hasTrials) await world.fs.rm(directory, { recursive: true, force: true });
-    else await remember(world, store);
   }
 }
 
@@ -66,11 +64,6 @@ export async function runLookup(
   const { out, show } = options;
   const { status } = await inRunFolder(world, { out, show }, (running) => measureAll(running, options, argv));
   return status;
-}
-
-async function remember(world: World, { resultsDirectory }: RunStore): Promise<void> {
-  const notice = await updateHistory(world, resultsDirectory);
-  if (notice !== null) world.stderr.write(`Note: ${notice}\n`);
 }
 
 async function measureAll(

@@ -1,10 +1,16 @@
-/** A swap's placements as trials, for `bench reproduce`: CPU under load with idle in it, as published. Pure. */
-import type { EntryCase } from '../../history/entry.ts';
+/** A swap's placements as trials: CPU under load with idle in it, as published. Pure. */
+import {
+  COMPARED_ESTIMANDS,
+  comparedFigures,
+  type Entry,
+  type EntryCase,
+  entryOfHeader,
+} from '../../history/entry.ts';
 import { goOf } from './builds.ts';
 import { figuresOf } from './placement-figures.ts';
 import { SIDES, type SwapRecord, WORKLOADS } from './record.ts';
 
-export function casesOf({ placements, settings, versions }: SwapRecord): EntryCase[] {
+function casesOf({ placements, settings, versions }: SwapRecord): EntryCase[] {
   const { ratePerSecond } = settings;
   return SIDES.flatMap((side) =>
     WORKLOADS.map((workload): EntryCase => {
@@ -15,25 +21,21 @@ export function casesOf({ placements, settings, versions }: SwapRecord): EntryCa
       const counted = figures.filter(({ excluded }) => excluded === null);
       return {
         key: `${versions[side].name}/${workload}/rate=${ratePerSecond}/udp`,
-        server: versions[side].name,
-        tier: null,
-        mode: null,
-        workload,
-        transport: 'udp',
-        ratePerSecond,
+        subject: versions[side].name,
+        point: { workload, rate: ratePerSecond, transport: 'udp' },
         isBaseline: side === 'A',
-        limitedBy: 'rate',
-        contended: null,
+        bounds: [],
+        contended: false,
         // A and B of a pair have the same round.
         trials: counted.map(({ placement, loadedCores, qps, memoryBytes }) => ({
           round: Math.floor((placement.number - 1) / 2),
           startedAt: placement.startedAt,
-          metrics: {
+          figures: comparedFigures({
             qps,
             latencySeconds: null,
             cpuSecondsPerQuery: loadedCores === null || !qps ? null : loadedCores / qps,
             memoryBytes,
-          },
+          }),
         })),
         failedTrials: figures.length - counted.length,
       };
@@ -41,7 +43,7 @@ export function casesOf({ placements, settings, versions }: SwapRecord): EntryCa
   ).filter(({ trials, failedTrials }) => trials.length + failedTrials > 0);
 }
 
-export function conditionsOf({ versions, settings, environment }: SwapRecord): Record<string, string> {
+function conditionsOf({ versions, settings, environment }: SwapRecord): Record<string, string> {
   const { cluster } = environment;
   const provider = cluster?.openshiftVersion == null ? (cluster?.provider ?? null) : 'openshift';
   const go = SIDES.flatMap((side): [string, string][] => {
@@ -55,5 +57,14 @@ export function conditionsOf({ versions, settings, environment }: SwapRecord): R
     ...Object.fromEntries(go),
     'setting duration': String(settings.durationSeconds),
     'setting rate': String(settings.ratePerSecond),
+  };
+}
+
+export function swapEntry(record: SwapRecord, summary: string): Entry {
+  return {
+    ...entryOfHeader(record, record.experiment, summary),
+    environment: conditionsOf(record),
+    estimands: COMPARED_ESTIMANDS,
+    cases: casesOf(record),
   };
 }

@@ -4,7 +4,6 @@ import { EXIT_STATUS, messageOf } from '@dinodns-bench/program';
 import { renderOptions, routineFormats, writeFiles } from '../../engine/write-reports.ts';
 import { describeEnvironment } from '../../environment/describe.ts';
 import { BenchError } from '../../errors.ts';
-import { updateHistory } from '../../history/history.ts';
 import { filesOf, findRenderer } from '../../report/renderer.ts';
 import { withPortablePaths } from '../../results/portable-paths.ts';
 import type { Cluster } from '../../results/record.ts';
@@ -162,7 +161,5 @@ export async function finishSwap(
   world.stdout.write(findRenderer(json ? 'json' : 'terminal', SWAP_FORMATS)?.render(record, options) ?? '');
   const shown = [`${directory}/run.json`, ...paths].map((path) => relative(world.cwd, path) || path);
   world.stderr.write(`\nWritten: ${shown.join(', ')}\n`);
-  const notice = await updateHistory(world, store.resultsDirectory);
-  if (notice !== null) world.stderr.write(`Note: ${notice}\n`);
   return isClean(record) ? EXIT_STATUS.success : EXIT_STATUS.failedTrials;
 }

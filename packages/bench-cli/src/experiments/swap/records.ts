@@ -2,7 +2,7 @@
 
 import { recordsOf } from '../../engine/records.ts';
 import { documentFormats } from '../../report/document/index.ts';
-import { casesOf, conditionsOf } from './comparable.ts';
+import { swapEntry } from './comparable.ts';
 import { summaryOf, swapDocument } from './document.ts';
 import { readingsCsv } from './readings.ts';
 import { swapKind } from './record.ts';
@@ -13,6 +13,5 @@ export const swapRecords = recordsOf({
   kind: swapKind,
   formats: SWAP_FORMATS,
   summarize: summaryOf,
-  casesOf,
-  conditionsOf,
+  entryOf: swapEntry,
 });

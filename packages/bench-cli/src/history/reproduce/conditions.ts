@@ -60,15 +60,15 @@ function trialsOf(entry: Entry, usedCases: ReadonlySet<string>): string | null {
 
 /** `2000`, or `1000, 2000`: the rates of the cases that were compared. */
 function ratesOf(entry: Entry, usedCases: ReadonlySet<string>): string | null {
-  const rates = entry.cases.flatMap(({ key, ratePerSecond }) =>
-    usedCases.has(key) && ratePerSecond !== null ? [ratePerSecond] : [],
+  const rates = entry.cases.flatMap(({ key, point: { rate } }) =>
+    usedCases.has(key) && typeof rate === 'number' ? [rate] : [],
   );
   return rates.length === 0 ? null : [...new Set(rates)].join(', ');
 }
 
 /** Every condition that the publication states; `usedCases` are the keys of the run's cases that were compared. */
 export function conditionsOf(published: Entry, entry: Entry, usedCases: ReadonlySet<string>): Condition[] {
-  const used = entry.cases.flatMap(({ key, server }) => (usedCases.has(key) ? (server ?? []) : []));
+  const used = entry.cases.flatMap(({ key, subject }) => (usedCases.has(key) ? (subject ?? []) : []));
   const servers = [...new Set(used)];
   const oursFor = (name: string) => {
     if (name === TRIALS) return trialsOf(entry, usedCases);

@@ -1,13 +1,13 @@
 /** Which cases of a run stand for the rows of a publication. To make another one reproducible, add a line here. */
 import { parseServerName } from '../../config/server-name.ts';
 import { BenchError } from '../../errors.ts';
-import { type EntryCase, isUnbound } from '../entry.ts';
+import { type EntryCase, isUnbound, UNLIMITED } from '../entry.ts';
 import type { PublicationName } from '../published.ts';
 import type { Mapping } from './procedure.ts';
 
 /** The plain kind, in whichever version: a variant is another configuration. */
 function isKind(item: EntryCase, kind: string | null): boolean {
-  const name = item.server === null ? null : parseServerName(item.server);
+  const name = item.subject === null ? null : parseServerName(item.subject);
   return name !== null && name.kind === kind && name.variant === null;
 }
 
@@ -19,18 +19,18 @@ const blog: Mapping = (published, cases) => {
   const alike = cases.filter(
     (item) =>
       isKind(item, published.server) &&
-      item.tier === published.tier &&
-      item.workload === published.workload &&
-      item.transport === published.transport &&
+      item.point.tier === published.tier &&
+      item.point.workload === published.workload &&
+      item.point.transport === published.transport &&
       isUnbound(item),
   );
   const isEitherMode = published.tier === 1 && published.server === 'coredns';
   return alike
-    .filter(({ mode }) => mode === published.mode || isEitherMode)
+    .filter(({ point }) => point.mode === published.mode || isEitherMode)
     .toSorted(
       (a, b) =>
-        Number(b.mode === published.mode) - Number(a.mode === published.mode) ||
-        Number(b.ratePerSecond === null) - Number(a.ratePerSecond === null) ||
+        Number(b.point.mode === published.mode) - Number(a.point.mode === published.mode) ||
+        Number(b.point.rate === UNLIMITED) - Number(a.point.rate === UNLIMITED) ||
         Number(b.isBaseline) - Number(a.isBaseline),
     );
 };
@@ -40,19 +40,18 @@ const swap: Mapping = (published, cases) => {
   const wanted = parseServerName(published.server ?? '');
   return cases
     .filter((item) => {
-      const name = parseServerName(item.server ?? '');
+      const name = parseServerName(item.subject ?? '');
       return (
         isKind(item, wanted?.kind ?? null) &&
         name?.version === wanted?.version &&
-        item.workload === published.workload &&
-        item.transport === published.transport &&
-        item.ratePerSecond !== null
+        item.point.workload === published.workload &&
+        item.point.transport === published.transport &&
+        typeof item.point.rate === 'number'
       );
     })
     .toSorted(
       (a, b) =>
-        Number(b.ratePerSecond === published.ratePerSecond) -
-        Number(a.ratePerSecond === published.ratePerSecond),
+        Number(b.point.rate === published.ratePerSecond) - Number(a.point.rate === published.ratePerSecond),
     );
 };
 

@@ -4,7 +4,7 @@
  */
 import { median } from '../../stats/intervals.ts';
 import { loadVisibility, visibilityProblem } from '../../stats/load-visibility.ts';
-import { COMPARED_METRICS, type ComparedMetric } from '../../stats/metrics.ts';
+import { COMPARED_METRICS, type ComparedMetric, METRIC_NAMES } from '../../stats/metrics.ts';
 import type { SampleTest } from '../../stats/sample-test.ts';
 import { type Samples, samplesOf, testSamples } from '../compare.ts';
 import type { Entry, EntryCase } from '../entry.ts';
@@ -184,12 +184,13 @@ interface Question {
 function ask(entry: Entry, mapping: Mapping, pair: PublishedPair, metric: ComparedMetric): Question[] {
   const published = publishedRatio(pair, metric);
   if (published === null) return [];
-  const has = (item: EntryCase) => valuesOf(item, metric).length > 0;
+  const name = METRIC_NAMES[metric];
+  const has = (item: EntryCase) => valuesOf(item, name).length > 0;
   const [item] = mapping(pair.item, entry.cases).filter(has);
   const [baseline] = mapping(pair.baseline, entry.cases).filter(has);
   if (item === undefined || baseline === undefined)
     return [{ pair, metric, published, ours: null, samples: null }];
-  const samples = samplesOf({ entry, item: baseline }, { entry, item }, metric, null);
+  const samples = samplesOf({ entry, item: baseline }, { entry, item }, name, null);
   return [{ pair, metric, published, ours: { item, baseline }, samples }];
 }
 
@@ -242,7 +243,7 @@ function choices(questions: readonly Question[], entry: Entry, mapping: Mapping)
       : [[pair.item, ours.item] as const, [pair.baseline, ours.baseline] as const].flatMap(
           ([published, taken]) => {
             const others = mapping(published, entry.cases).filter(
-              ({ key, mode }) => key !== taken.key && mode === taken.mode,
+              ({ key, point }) => key !== taken.key && point.mode === taken.point.mode,
             );
             return others.length === 0
               ? []

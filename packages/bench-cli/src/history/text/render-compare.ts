@@ -1,8 +1,8 @@
 /** A comparison as text for a terminal. Pure. */
 import type { Ansis } from 'ansis';
 import { NOT_COMPARED } from '../../report/decisive.ts';
+import type { EstimandFacts } from '../../report/estimand.ts';
 import { formatP } from '../../report/numbers.ts';
-import { METRIC_NAMES, METRIC_TITLES } from '../../stats/metrics.ts';
 import { wrapText } from '../../text.ts';
 import type { ComparedCase, ComparedFigure, ComparedRuns } from '../compare.ts';
 import { isOfMachine } from '../differences.ts';
@@ -13,25 +13,27 @@ type Paint = InstanceType<typeof Ansis>;
 const UNDECIDED = '≈';
 
 /** The verdict of a comparison, or why it has none. */
-export function verdictText({ delta, trials }: ComparedFigure): string {
+export function verdictText({ delta, trials, isBound }: ComparedFigure): string {
   if (delta === null) return trials.includes(0) ? 'not in both' : 'not comparable';
   if (delta.undecided === 'correction') {
     return `not shown (p ${formatP(delta.adjustedPValue ?? 1)} of ${delta.comparisons})`;
   }
   if (delta.undecided === 'too few trials') return 'too few trials';
   if (delta.undecided === 'not limited by the servers') return NOT_COMPARED;
-  return delta.undecided === null ? delta.verdict : 'not shown';
+  if (delta.undecided !== null) return 'not shown';
+  return isBound[1] ? `${delta.verdict}, at least` : delta.verdict;
 }
 
-function figureRow(figure: ComparedFigure, isRatio: boolean): string[] {
-  const { metric, reference, candidate, delta } = figure;
-  const cell = (value: number | null) => (value === null ? '–' : formatFigure(metric, value, isRatio));
+function figureRow(figure: ComparedFigure, estimand: EstimandFacts, isRatio: boolean): string[] {
+  const { reference, candidate, delta } = figure;
+  const cell = (value: number | null, at: 0 | 1) =>
+    value === null ? '–' : formatFigure(estimand, value, { isRatio, isBound: figure.isBound[at] });
   const isOpen = delta?.verdict === 'no difference shown' && verdictText(figure) !== NOT_COMPARED;
   const mark = isOpen ? `${UNDECIDED} ` : '';
   return [
-    `  ${METRIC_NAMES[metric]}`,
-    cell(reference),
-    cell(candidate),
+    `  ${estimand.name}`,
+    cell(reference, 0),
+    cell(candidate, 1),
     delta === null ? '' : `${mark}${formatChange(delta.relative)}`,
     delta === null || delta.low === null || delta.high === null ? '' : formatRange(delta.low, delta.high),
     verdictText(figure),
@@ -95,7 +97,13 @@ function caseLines(item: ComparedCase, rows: readonly string[], paint: Paint): s
 export function renderComparison(result: ComparedRuns, columns: number, paint: Paint): string {
   const isRatio = result.normalizedBy !== null;
   const header = ['', 'first', 'second', 'difference', '95 % interval', 'verdict'];
-  const all = result.cases.flatMap(({ figures }) => figures.map((figure) => figureRow(figure, isRatio)));
+  const estimandOf = new Map(result.estimands.map((estimand) => [estimand.name, estimand]));
+  const all = result.cases.flatMap(({ figures }) =>
+    figures.flatMap((figure) => {
+      const estimand = estimandOf.get(figure.metric);
+      return estimand === undefined ? [] : [figureRow(figure, estimand, isRatio)];
+    }),
+  );
   const lines = columnsOf([header, ...all], 2, [0, 5]);
   const [head = '', ...rest] = lines;
   let used = 0;
@@ -104,8 +112,7 @@ export function renderComparison(result: ComparedRuns, columns: number, paint: P
     used += item.figures.length;
     return caseLines(item, rows, paint);
   });
-  const titles = [...new Set(result.cases.flatMap(({ figures }) => figures.map(({ metric }) => metric)))];
-  const legend = titles.map((metric) => `${METRIC_NAMES[metric]}: ${METRIC_TITLES[metric]}`).join('; ');
+  const legend = result.estimands.map(({ name, title }) => `${name}: ${title}`).join('; ');
   return [
     ...wrapText(`${result.reference} (first) and ${result.candidate} (second)`, columns),
     ...wrapText(methodLine(result), columns),

@@ -1,7 +1,6 @@
 /** A gate's outcome: a paragraph for a terminal, Markdown for a pull request. Pure. */
 import { percentText } from '../../config/value-schemas.ts';
 import { formatFixed, formatOutwards, formatP } from '../../report/numbers.ts';
-import { METRIC_NAMES, METRIC_TITLES } from '../../stats/metrics.ts';
 import { wrapText } from '../../text.ts';
 import { isOfMachine } from '../differences.ts';
 import type { Gate, GatedCase } from '../gate.ts';
@@ -24,14 +23,26 @@ function range(low: number, high: number): string {
   return `from ${end(ends.low)} to ${end(ends.high)}`;
 }
 
-function name(item: GatedCase): string {
-  return `${METRIC_TITLES[item.metric]} of ${item.label}`;
+type Names = (item: GatedCase) => string;
+
+/** `mean latency of dinodns, tier 1` */
+function namesIn({ comparison }: Gate): Names {
+  const titles = new Map(comparison.estimands.map(({ name, title }) => [name, title]));
+  return ({ metric, label }) => `${titles.get(metric) ?? metric} of ${label}`;
+}
+
+/** `at most 3% worse`; of several tolerances, each with its figure. */
+function toleranceText({ cases }: Gate): string {
+  const limits = new Map(cases.map(({ metric, maxRegression }) => [metric, percentText(maxRegression)]));
+  const [first = '', ...others] = new Set(limits.values());
+  if (others.length === 0) return `at most ${first} worse`;
+  return [...limits].map(([metric, limit]) => `${metric} at most ${limit} worse`).join(', ');
 }
 
 /** Maximum number of cases in the paragraph; the table has all. */
 const MAX_NAMED = 4;
 
-function list(cases: readonly GatedCase[]): string {
+function list(cases: readonly GatedCase[], name: Names): string {
   const shown = cases.slice(0, MAX_NAMED).map((item) => {
     const p =
       item.outcome === 'failed' && item.adjustedPValue !== null ? `, p ${formatP(item.adjustedPValue)}` : '';
@@ -50,8 +61,8 @@ function advice(cases: readonly GatedCase[]): string {
 
 /** The reason in one paragraph. Says no more than the intervals allow. */
 export function gateReason(gate: Gate): string {
-  const { comparison, maxRegression, outcome } = gate;
-  const limit = percentText(maxRegression);
+  const { comparison, outcome } = gate;
+  const name = namesIn(gate);
   const runs = `run ${comparison.candidate} against run ${comparison.reference}`;
   const by =
     comparison.normalizedBy === null ? '' : `, relative to ${comparison.normalizedBy} of the same run`;
@@ -60,26 +71,26 @@ export function gateReason(gate: Gate): string {
   const machine = comparison.differences.filter(isOfMachine).map((difference) => difference.name);
   const warning =
     machine.length === 0 ? '' : ` The environments differ in ${machine.join(', ')}: that may be the reason.`;
-  const head = `${runs}${by}, tolerance: at most ${limit} worse`;
+  const head = `${runs}${by}, tolerance: ${toleranceText(gate)}`;
   if (outcome === 'failed') {
     const also =
       unknown.length === 0
         ? ''
         : ` ${unknown.length} further ${unknown.length === 1 ? 'figure is' : 'figures are'} undecided.`;
-    return `Failed: ${head}; ${list(of('failed'))}. The interval leaves out the tolerance.${also}${warning}`;
+    return `Failed: ${head}; ${list(of('failed'), name)}. The interval leaves out the tolerance.${also}${warning}`;
   }
   if (outcome === 'not enough trials') {
     return (
       `Not enough trials: ${head}. Nothing is shown to be worse than that, but it cannot be ruled out: ` +
-      `${list(unknown)}.${advice(unknown)}${warning}`
+      `${list(unknown, name)}.${advice(unknown)}${warning}`
     );
   }
   const worst = gate.cases.reduce((most, item) => ((item.high ?? 0) > (most.high ?? 0) ? item : most));
-  return `Passed: ${head}. The farthest that an interval reaches: ${list([worst])}.${warning}`;
+  return `Passed: ${head}. The farthest that an interval reaches: ${list([worst], name)}.${warning}`;
 }
 
 function row(item: GatedCase): string[] {
-  return [item.label, METRIC_NAMES[item.metric], howMuch(item), item.trials.join(' / '), item.outcome];
+  return [item.label, item.metric, howMuch(item), item.trials.join(' / '), item.outcome];
 }
 
 export function renderGate(gate: Gate, columns: number): string {

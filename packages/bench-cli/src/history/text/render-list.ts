@@ -1,7 +1,8 @@
 /** The list of runs as text for a terminal. Pure. */
 import type { Ansis } from 'ansis';
 import { compareKind } from '../../results/compare-kind.ts';
-import type { RunRow } from '../database.ts';
+import { counted } from '../../text.ts';
+import type { RunRow } from '../listing.ts';
 import { columnsOf, formatTimestamp } from './words.ts';
 
 type Paint = InstanceType<typeof Ansis>;
@@ -46,7 +47,7 @@ export function renderRuns(
           ? []
           : [`${run.branch ?? 'detached'}@${run.commit.slice(0, 8)}${run.dirty ? ' (changed)' : ''}`];
       const servers = run.servers.length === 0 ? 'unknown servers' : run.servers.join(', ');
-      const cases = `${run.cases} ${run.cases === 1 ? 'case' : 'cases'}`;
+      const cases = counted(run.cases.length, 'case');
       const { summary } = run;
       const detail = [...(summary === null ? [servers, cases] : [summary]), ...commit].join(' · ');
       return [cut(lines[index] ?? '', columns), paint.dim(cut(`  ${detail}`, columns))];

@@ -4,6 +4,7 @@ import { blocks, bullets, plain, table } from '../../report/markdown-text.ts';
 import { formatCpus, formatDelta, formatFixed } from '../../report/numbers.ts';
 import { METRIC_NAMES } from '../../stats/metrics.ts';
 import { wrapText } from '../../text.ts';
+import { comparedEstimand } from '../entry.ts';
 import {
   type Cell,
   judgementText,
@@ -143,11 +144,11 @@ export function renderReproduction(result: Reproduction, columns: number, paint:
 function markdownSection({ heading, cells }: Section): string {
   const rows = cells.map((cell) => {
     const { published, measured, metric, verdict, title } = cell;
-    const ours = measured === null ? NOTHING : formatFigure(metric, measured.value, false);
+    const ours = measured === null ? NOTHING : formatFigure(comparedEstimand(metric), measured.value);
     return [
       plain(title),
       METRIC_NAMES[metric],
-      formatFigure(metric, published.value, false),
+      formatFigure(comparedEstimand(metric), published.value),
       published.delta === null ? NOTHING : formatDelta(published.delta),
       ratioText(published.ratio),
       ours,

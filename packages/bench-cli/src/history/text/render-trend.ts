@@ -1,8 +1,10 @@
 /** A figure over time as text for a terminal: one row per run, its interval drawn as a whisker. Pure. */
 import type { Ansis } from 'ansis';
-import { formatCount, formatFixed, formatP } from '../../report/numbers.ts';
-import { type ComparedMetric, METRIC_TITLES } from '../../stats/metrics.ts';
+import type { EstimandFacts } from '../../report/estimand.ts';
+import { formatFixed, formatP } from '../../report/numbers.ts';
+import { compareKind } from '../../results/compare-kind.ts';
 import { wrapText } from '../../text.ts';
+import { placeText } from '../axes.ts';
 import type { TrendChange, TrendLine, TrendPoint } from '../trend.ts';
 import { columnsOf, formatFigure, formatTimestamp } from './words.ts';
 
@@ -44,19 +46,15 @@ function changeText({ relativeChange, pValue }: TrendChange): string {
   return `── ${word} by ${formatFixed(Math.abs(relativeChange) * 100, 1)} % (p ${formatP(pValue)}) ──`;
 }
 
-function headingOf({ server, tier, mode, workload, transport, ratePerSecond, machine }: TrendLine): string {
-  const parts = [
-    server ?? 'unknown server',
-    ...(tier === null ? [] : [`tier ${tier}`]),
-    ...[mode, workload, transport].filter((part) => part !== null),
-    ...(ratePerSecond === null ? [] : [`${formatCount(ratePerSecond)} queries/s`]),
-  ];
-  return `${parts.join(', ')} on ${machine}`;
+/** `coredns, tier 1, single, half, udp on HOST`; of experiments other than the comparison, with their name. */
+function headingOf(line: TrendLine): string {
+  const isNamed = line.experiment !== compareKind.experiment;
+  return `${isNamed ? `${line.experiment}: ` : ''}${placeText(line, 'unknown server')} on ${line.machine}`;
 }
 
 function renderLine(
   line: TrendLine,
-  metric: ComparedMetric,
+  estimand: EstimandFacts,
   isRatio: boolean,
   columns: number,
   paint: Paint,
@@ -66,7 +64,7 @@ function renderLine(
     points.map((point) => [
       formatTimestamp(point.at),
       point.commit?.slice(0, 8) ?? '',
-      formatFigure(metric, point.median, isRatio),
+      formatFigure(estimand, point.median, { isRatio, isBound: point.isBound }),
     ]),
     2,
     [0, 1],
@@ -93,13 +91,12 @@ function renderLine(
 /** All lines of the trend, one below the other. */
 export function renderTrend(
   lines: readonly TrendLine[],
-  metric: ComparedMetric,
+  estimand: EstimandFacts,
   normalize: string | null,
   columns: number,
   paint: Paint,
 ): string {
-  const what =
-    normalize === null ? METRIC_TITLES[metric] : `${METRIC_TITLES[metric]} relative to ${normalize}`;
+  const what = normalize === null ? estimand.title : `${estimand.title} relative to ${normalize}`;
   const hasChanges = lines.some(({ changes }) => changes.length > 0);
   const few = lines.every(({ points }) => points.length < 6);
   const closing = few
@@ -110,7 +107,7 @@ export function renderTrend(
   return [
     ...wrapText(`${what}, median and 95 % interval of each run, the oldest first`, columns),
     '',
-    ...lines.flatMap((line) => renderLine(line, metric, normalize !== null, columns, paint)),
+    ...lines.flatMap((line) => renderLine(line, estimand, normalize !== null, columns, paint)),
     ...wrapText(closing, columns).map((text) => paint.dim(text)),
     '',
   ].join('\n');

@@ -1,19 +1,15 @@
 /** How figures and names are written in the history's texts. */
-import {
-  formatBytes,
-  formatFixed,
-  formatOutwards,
-  formatQps,
-  formatTime,
-  signed,
-} from '../../report/numbers.ts';
-import type { ComparedMetric } from '../../stats/metrics.ts';
+import { type EstimandFacts, showFigure } from '../../report/estimand.ts';
+import { formatFixed, formatOutwards, signed } from '../../report/numbers.ts';
 
-/** A figure in its unit; a ratio to another server as `1.32 ×`. */
-export function formatFigure(metric: ComparedMetric, value: number, isRatio: boolean): string {
-  if (isRatio) return `${formatFixed(value, 3)} ×`;
-  if (metric === 'qps') return formatQps(value);
-  return metric === 'memoryBytes' ? formatBytes(value) : formatTime(value);
+/** A figure in its unit; a ratio to another subject as `1.32 ×`. A bounded one with its sign. */
+export function formatFigure(
+  estimand: EstimandFacts,
+  value: number,
+  { isRatio = false, isBound = false } = {},
+): string {
+  const sign = isBound ? (estimand.better === 'more' ? '≥ ' : '≤ ') : '';
+  return sign + (isRatio ? `${formatFixed(value, 3)} ×` : showFigure(estimand, value));
 }
 
 /** `+3.9 %` */

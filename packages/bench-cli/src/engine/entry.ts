@@ -1,0 +1,39 @@
+/** A record of any experiment on the engine as the history sees it: cases with figures by estimand. Pure. */
+import { type Entry, type EntryCase, entryOfHeader, environmentOf, machineOf } from '../history/entry.ts';
+import { type EngineCase, type EngineRecord, okTrials } from './record.ts';
+
+type AnyRecord = EngineRecord<unknown, unknown>;
+
+function caseOf(record: AnyRecord, item: EngineCase): EntryCase {
+  const { key, subject, point, bounds, trials } = item;
+  return {
+    ...{ key, subject, point },
+    isBaseline: subject === record.baseline,
+    bounds: Object.keys(bounds).filter((name) => (bounds[name] ?? 0) > 0),
+    contended: false,
+    trials: okTrials(record, key).map(({ round, startedAt, figures }) => ({ round, startedAt, figures })),
+    failedTrials: trials.failed,
+  };
+}
+
+export function engineEntry(record: AnyRecord, summary: string): Entry {
+  const { environment, conditions, programs, settings, estimands, cases, experiment } = record;
+  const generator = conditions['load generator']?.split(' ')[0];
+  return {
+    ...entryOfHeader(record, experiment, summary),
+    environment: environmentOf(environment, Object.fromEntries(Object.entries(settings ?? {})), [
+      ...Object.entries(conditions),
+      ...programs.flatMap(({ name, version, components }): [string, string][] => [
+        [`server ${name}`, version],
+        ...Object.entries(components).map(([part, text]): [string, string] => [
+          `server ${name}, ${part}`,
+          text,
+        ]),
+      ]),
+    ]),
+    machine: machineOf(environment) + (generator === undefined ? '' : `, load from ${generator}`),
+    estimands,
+    // The baseline's twin is no claim.
+    cases: cases.filter(({ aa }) => !aa).map((item) => caseOf(record, item)),
+  };
+}

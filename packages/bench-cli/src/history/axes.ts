@@ -1,0 +1,64 @@
+/** What tells the cases of an entry apart: its subject, and what is varied besides. Pure. */
+import { caseNameOf } from '../config/server-name.ts';
+import { formatCount, formatCpus } from '../report/numbers.ts';
+import { type EntryCase, UNLIMITED } from './entry.ts';
+
+export type Placed = Pick<EntryCase, 'subject' | 'point'>;
+
+/** Values of some axes. A case fits if it has all of them. */
+export type Selector = Readonly<Record<string, string>>;
+
+const SUBJECT = 'subject';
+/** Another name of the subject where that is a server. */
+const SERVER = 'server';
+
+/** The names that selectors take for these cases. */
+export function axesOf(cases: readonly Placed[]): string[] {
+  return [...new Set([SERVER, ...cases.flatMap(({ point }) => Object.keys(point)), SUBJECT])];
+}
+
+export function valueOn({ subject, point }: Placed, axis: string): string | number | null {
+  return point[axis] ?? (axis === SUBJECT || axis === SERVER ? subject : null);
+}
+
+/** `4.0` and `4` are the same tier, `coredns-file` and `coredns+file` the same server. */
+function isValue(value: string | number | null, wanted: string): boolean {
+  if (value === null) return false;
+  return typeof value === 'number'
+    ? Number(wanted) === value
+    : value === wanted || value === caseNameOf(wanted);
+}
+
+export function fits(item: Placed, selector: Selector): boolean {
+  return Object.entries(selector).every(([axis, wanted]) => isValue(valueOn(item, axis), wanted));
+}
+
+/** The same for cases that can be compared: equal in everything but the axes to leave out. */
+export function placeKey({ subject, point }: Placed, leftOut: readonly string[] = []): string {
+  const isWithoutSubject =
+    leftOut.includes(SUBJECT) || (leftOut.includes(SERVER) && point.server === undefined);
+  const others = Object.entries(point).filter(([name]) => !leftOut.includes(name));
+  return JSON.stringify([
+    isWithoutSubject ? null : subject,
+    ...others.toSorted(([a], [b]) => (a < b ? -1 : 1)),
+  ]);
+}
+
+/** `tier 1`, `2,000 queries/s`; null for a rate without limit. */
+export function valueText(name: string, value: string | number): string | null {
+  if (name === 'rate')
+    return typeof value === 'number' ? `${formatCount(value)} queries/s` : value === UNLIMITED ? null : value;
+  return typeof value === 'number' ? `${name} ${formatCpus(value)}` : value;
+}
+
+/** `tier 1, single, half, udp` */
+export function pointText({ point }: Pick<Placed, 'point'>): string {
+  return Object.entries(point)
+    .flatMap(([name, value]) => valueText(name, value) ?? [])
+    .join(', ');
+}
+
+/** `dinodns, tier 1, single, half, udp` */
+export function placeText(item: Placed, unknown: string): string {
+  return [item.subject ?? unknown, pointText(item)].filter((part) => part !== '').join(', ');
+}
