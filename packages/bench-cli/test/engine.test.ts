@@ -415,6 +415,23 @@ describe('runs of any experiment', () => {
     expect((await said('gate', second, '--against', first)).out).toContain('tolerance: at most 3% worse');
   });
 
+  it('are compared by differences where the experiment is', async () => {
+    const [first = '', second = ''] = await runs(['--lengths'], ['--lengths']);
+    const sides = [`${first}:subject=md5`, `${first}:subject=sha512`];
+    const bytes = { metric: 'bytes', reference: 16, candidate: 64 };
+    const delta = { difference: 48, low: 48, high: 48, verdict: 'more' };
+    const [paired] = await json('compare', ...sides, '--metric', 'bytes');
+    expect(paired.cases).toMatchObject([{ figures: [{ ...bytes, delta: { ...delta, n: 6 } }] }]);
+    const [unpaired] = await json('compare', sides[0] ?? '', `${second}:subject=sha512`, '--metric', 'bytes');
+    expect(unpaired.cases).toMatchObject([
+      { figures: [{ ...bytes, delta: { ...delta, method: 'rank-sum' } }] },
+    ]);
+    expect((await said('compare', ...sides, '--metric', 'bytes')).out).toMatch(/\+48 +\+48…\+48 +more$/m);
+    const gated = await json('gate', second, '--against', first, '--max-regression', 'bytes=1%');
+    expect(gated.outcome).toBe('passed');
+    expect(gated.cases[0]).toMatchObject({ regression: 0, low: 0, high: 0 });
+  });
+
   it('say nothing of a bounded figure: neither compare nor gate', async () => {
     const [first = '', second = ''] = await runs(['--bounded', 'md5'], []);
     const [{ cases }] = await json('compare', `${first}:subject=md5`, second);

@@ -2,12 +2,13 @@
 import type { SummaryStatistic } from '../results/record.ts';
 import { decideFamily } from '../stats/comparisons.ts';
 import { mayBeSaid } from '../stats/decisive.ts';
+import { sizeOf } from '../stats/deltas.ts';
 import type { TestOptions } from '../stats/sample-test.ts';
 import { compareDifferences, comparePairs, type Pair, summarize } from '../stats/summarize.ts';
 import type { UntilView, Width } from '../stats/until.ts';
 import { directionOf, type EstimandFacts } from './estimand.ts';
 import type { MeasuredCase } from './plan.ts';
-import { type EngineCase, type EngineRecord, type OkTrial, okTrials, sizeOf } from './record.ts';
+import { type EngineCase, type EngineRecord, type OkTrial, okTrials } from './record.ts';
 
 type Parts = Pick<EngineRecord<unknown>, 'id' | 'baseline' | 'estimands' | 'trials'>;
 type Figures = Pick<OkTrial<unknown>, 'round' | 'figures' | 'bounds'>;

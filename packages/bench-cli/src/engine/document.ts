@@ -14,9 +14,10 @@ import {
 } from '../report/document/document.ts';
 import { clusterFacts } from '../report/facts.ts';
 import { formatCpus } from '../report/numbers.ts';
+import { sizeOf } from '../stats/deltas.ts';
 import { counted, formatDuration } from '../text.ts';
 import { nounOf } from './estimand.ts';
-import { type EngineCase, type EngineRecord, sizeOf } from './record.ts';
+import type { EngineCase, EngineRecord } from './record.ts';
 import { boundSign, caseTitle, deltaText, differenceText, figureText, sizeText } from './words.ts';
 
 type AnyRecord = EngineRecord<unknown, unknown>;

@@ -1,8 +1,6 @@
 /** The record of an experiment that the engine runs. Base units, nothing rounded. */
 import { z } from 'zod';
 import {
-  type Delta,
-  type Difference,
   deltaSchema,
   differenceSchema,
   provisionedToolSchema,
@@ -79,11 +77,6 @@ export const engineCaseSchema = z.object({
     .nullable(),
 });
 export type EngineCase = z.output<typeof engineCaseSchema>;
-
-/** How much larger than the baseline: relative for a ratio, in the figure's unit for a difference. */
-export function sizeOf(delta: Pick<Delta, 'relative'> | Pick<Difference, 'difference'>): number {
-  return 'difference' in delta ? delta.difference : delta.relative;
-}
 
 function recordSchemaOf<Evidence extends z.ZodType>(name: string, evidence: Evidence) {
   return z.object({

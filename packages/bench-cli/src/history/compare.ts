@@ -6,20 +6,24 @@
  * affects all servers of a run alike, by comparing each case's ratio to a server that both runs have.
  */
 import { directionOf, type EstimandFacts } from '../report/estimand.ts';
-import type { Delta } from '../results/record.ts';
+import type { Delta, Difference } from '../results/record.ts';
 import { mayBeSaid } from '../stats/decisive.ts';
+import { sizeOf } from '../stats/deltas.ts';
 import { holmAdjusted } from '../stats/holm.ts';
 import { median } from '../stats/intervals.ts';
 import {
+  detectableDifference,
   type IntervalChoice,
   type SampleTest,
   type TestOptions,
+  testDifferences,
   testPaired,
   testUnpaired,
+  testUnpairedDifferences,
 } from '../stats/sample-test.ts';
-import { decide, deltaFrom, type UndecidedDelta } from '../stats/summarize.ts';
+import { decide, deltaFrom, type UndecidedDelta, type UndecidedDifference } from '../stats/summarize.ts';
 import { placeKey } from './axes.ts';
-import { type Difference, differencesOf, differentTrials } from './differences.ts';
+import { type Difference as Differing, differencesOf, differentTrials } from './differences.ts';
 import { type Entry, type EntryCase, valuesOf } from './entry.ts';
 import { type Matching, matchCases } from './match.ts';
 import type { Selected } from './select.ts';
@@ -28,8 +32,8 @@ import type { Selected } from './select.ts';
 export interface Samples {
   readonly reference: readonly number[];
   readonly candidate: readonly number[];
-  /** Candidate ÷ reference of the same round; null for different runs. */
-  readonly ratios: readonly number[] | null;
+  /** Of the same rounds of one run, in their order. */
+  readonly isPaired: boolean;
 }
 
 export interface ComparedFigure {
@@ -41,7 +45,7 @@ export interface ComparedFigure {
   /** Trials of either side. */
   readonly trials: readonly [number, number];
   /** Null where either side has no figure. */
-  readonly delta: Delta | null;
+  readonly delta: Delta | Difference | null;
   /** Whether something other than the subject kept the figure of either side from being better. */
   readonly isBound: readonly [boolean, boolean];
 }
@@ -69,7 +73,7 @@ export interface ComparedRuns {
   readonly cases: readonly ComparedCase[];
   readonly onlyReference: readonly string[];
   readonly onlyCandidate: readonly string[];
-  readonly differences: readonly Difference[];
+  readonly differences: readonly Differing[];
 }
 
 export interface CompareOptions {
@@ -114,57 +118,105 @@ interface Side {
 export function samplesOf(
   reference: Side,
   candidate: Side,
-  metric: string,
+  { name, compared }: EstimandFacts,
   normalize: string | null,
 ): Samples {
   if (normalize !== null) {
     return {
-      reference: normalized(reference.entry, reference.item, metric, normalize),
-      candidate: normalized(candidate.entry, candidate.item, metric, normalize),
-      ratios: null,
+      reference: normalized(reference.entry, reference.item, name, normalize),
+      candidate: normalized(candidate.entry, candidate.item, name, normalize),
+      isPaired: false,
     };
   }
   if (reference.entry.id !== candidate.entry.id || reference.entry.kind === 'imported') {
-    return {
-      reference: valuesOf(reference.item, metric),
-      candidate: valuesOf(candidate.item, metric),
-      ratios: null,
-    };
+    const [before, now] = [valuesOf(reference.item, name), valuesOf(candidate.item, name)];
+    return { reference: before, candidate: now, isPaired: false };
   }
-  const [rounds, others] = [byRound(reference.item, metric), byRound(candidate.item, metric)];
+  const [rounds, others] = [byRound(reference.item, name), byRound(candidate.item, name)];
   const common = [...others].flatMap(([round, value]) => {
     const baseline = rounds.get(round);
-    return baseline === undefined || baseline <= 0 ? [] : [{ value, baseline }];
+    // Nothing has a ratio to zero.
+    const isComparable = baseline !== undefined && (compared === 'difference' || baseline > 0);
+    return isComparable ? [{ value, baseline }] : [];
   });
   return {
     reference: common.map(({ baseline }) => baseline),
     candidate: common.map(({ value }) => value),
-    ratios: common.map(({ value, baseline }) => value / baseline),
+    isPaired: true,
   };
 }
 
-/** The test of candidate ÷ reference ÷ `limit`: of no difference for 1, of a tolerance for another. */
-export function testSamples(samples: Samples, options: TestOptions, limit = 1): SampleTest | null {
-  return samples.ratios === null
-    ? testUnpaired(
-        samples.candidate.map((value) => value / limit),
-        samples.reference,
+/** How far a candidate may be from its reference: a ratio of both, or a difference. */
+export interface Tolerance {
+  readonly ratio: number;
+  readonly difference: number;
+}
+
+export const NO_TOLERANCE: Tolerance = { ratio: 1, difference: 0 };
+
+/** By differences, unless the figures are ratios to a yardstick. */
+export function isByDifference({ compared }: EstimandFacts, normalize: string | null): boolean {
+  return compared === 'difference' && normalize === null;
+}
+
+const minus = ({ candidate, reference }: Samples) =>
+  candidate.map((value, at) => value - (reference[at] ?? 0));
+const over = ({ candidate, reference }: Samples) =>
+  candidate.map((value, at) => value / (reference[at] ?? 1));
+
+/** Of candidate ÷ reference ÷ tolerance: of no difference by default. */
+export function testRatios(
+  samples: Samples,
+  options: TestOptions,
+  { ratio } = NO_TOLERANCE,
+): SampleTest | null {
+  return samples.isPaired
+    ? testPaired(
+        over(samples).map((value) => value / ratio),
         options,
       )
-    : testPaired(
-        samples.ratios.map((ratio) => ratio / limit),
+    : testUnpaired(
+        samples.candidate.map((value) => value / ratio),
+        samples.reference,
+        options,
+      );
+}
+
+/** Of candidate − reference − tolerance: of no difference by default. */
+export function testDifference(samples: Samples, options: TestOptions, { difference } = NO_TOLERANCE) {
+  return samples.isPaired
+    ? testDifferences(
+        minus(samples).map((value) => value - difference),
+        options,
+      )
+    : testUnpairedDifferences(
+        samples.candidate.map((value) => value - difference),
+        samples.reference,
         options,
       );
 }
 
 function undecidedDelta(samples: Samples, options: TestOptions): UndecidedDelta | null {
-  const { reference, candidate, ratios } = samples;
-  if (reference.length === 0 || candidate.length === 0) return null;
+  const { reference, candidate, isPaired } = samples;
   const medians = { value: median(candidate), baseline: median(reference) };
   if (medians.baseline <= 0) return null;
   const n = Math.min(reference.length, candidate.length);
-  const measure = ratios === null ? 'cliffs-delta' : 'rank-biserial';
-  return deltaFrom(medians, n, testSamples(samples, options), measure);
+  const measure = isPaired ? 'rank-biserial' : 'cliffs-delta';
+  return deltaFrom(medians, n, testRatios(samples, options), measure);
+}
+
+function undecidedDifference(samples: Samples, options: TestOptions): UndecidedDifference {
+  const { reference, candidate, isPaired } = samples;
+  const test = testDifference(samples, options);
+  return {
+    difference: test?.estimate ?? median(candidate) - median(reference),
+    low: test?.low ?? null,
+    high: test?.high ?? null,
+    detectable: isPaired ? detectableDifference(minus(samples)) : null,
+    n: Math.min(reference.length, candidate.length),
+    method: test?.method ?? null,
+    pValue: test?.pValue ?? null,
+  };
 }
 
 /** Whether the figure of a side is bounded, and whether the one that it is divided by is. */
@@ -174,12 +226,12 @@ function boundsOf({ entry, item }: Side, name: string, normalize: string | null)
 }
 
 /** Without a verdict that something other than the subjects may have made: the rule of every output. */
-function asItMayBeSaid(
-  delta: Delta,
+function asItMayBeSaid<D extends Delta | Difference>(
+  delta: D,
   estimand: EstimandFacts,
   [before, now]: readonly ReturnType<typeof boundsOf>[],
-): Delta {
-  const isBetter = estimand.better === 'more' ? delta.relative > 0 : delta.relative < 0;
+): D {
+  const isBetter = estimand.better === 'more' ? sizeOf(delta) > 0 : sizeOf(delta) < 0;
   const baseline = before?.own === true || before?.yardstick === true || now?.yardstick === true;
   return mayBeSaid(isBetter, { own: now?.own === true, baseline })
     ? delta
@@ -224,12 +276,13 @@ function compareFamily(
   seed: string,
 ): ComparedFigure[] {
   const { name } = estimand;
-  const samples = sides.map(([reference, candidate]) => samplesOf(reference, candidate, name, normalize));
+  const samples = sides.map(([reference, candidate]) => samplesOf(reference, candidate, estimand, normalize));
   const comparisons = samples.filter((list) => list.candidate.length > 1 && list.reference.length > 1).length;
+  const undecided = isByDifference(estimand, normalize) ? undecidedDifference : undecidedDelta;
   const deltas = samples.map((list, index) =>
-    estimand.compared === 'no'
+    estimand.compared === 'no' || list.reference.length === 0 || list.candidate.length === 0
       ? null
-      : undecidedDelta(list, { comparisons, interval, seed: `${seed}/${index}/${name}` }),
+      : undecided(list, { comparisons, interval, seed: `${seed}/${index}/${name}` }),
   );
   const tested = deltas.flatMap((delta) => (delta?.pValue == null ? [] : [delta]));
   const adjusted = holmAdjusted(tested.map(({ pValue }) => pValue ?? 1));

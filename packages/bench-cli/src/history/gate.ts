@@ -3,9 +3,21 @@
  * only if the whole interval is better; else this number of trials cannot decide it, and the gate says so.
  */
 import type { EstimandFacts } from '../report/estimand.ts';
+import { sizeOf } from '../stats/deltas.ts';
 import { holmAdjusted } from '../stats/holm.ts';
-import { type IntervalChoice, LEVEL, type SampleTest } from '../stats/sample-test.ts';
-import { type ComparedCase, type ComparedRuns, compareRuns, samplesOf, testSamples } from './compare.ts';
+import { type IntervalChoice, LEVEL, type TestOptions } from '../stats/sample-test.ts';
+import {
+  type ComparedCase,
+  type ComparedFigure,
+  type ComparedRuns,
+  compareRuns,
+  isByDifference,
+  NO_TOLERANCE,
+  type Samples,
+  samplesOf,
+  testDifference,
+  testRatios,
+} from './compare.ts';
 import { matchCases } from './match.ts';
 import type { Selected } from './select.ts';
 
@@ -53,12 +65,6 @@ export interface GateOptions {
 /** A larger number is not useful advice. */
 const MAX_ADVISED_TRIALS = 1000;
 
-/** From the ratio candidate ÷ reference to "how much worse", and which end is which. */
-function asRegression(test: SampleTest, { better }: EstimandFacts, ratio: number) {
-  const [low, high] = [test.low * ratio - 1, test.high * ratio - 1];
-  return better === 'more' ? { low: -high, high: -low } : { low, high };
-}
-
 function missingBecause([before, now]: readonly [number, number]): string {
   if (before === 0 || now === 0) {
     return `${before === 0 ? 'the reference' : 'the candidate'} has no such figure`;
@@ -78,37 +84,71 @@ function advise(regression: number, interval: { low: number; high: number }, lim
 interface Tested {
   readonly label: string;
   readonly limit: Limit;
-  readonly test: SampleTest | null;
-  /** Candidate ÷ reference at the tolerance. */
-  readonly ratio: number;
+  /** How much worse the candidate is, relative to the reference, with its interval; null where nothing tells. */
+  readonly regression: {
+    readonly size: number;
+    readonly low: number;
+    readonly high: number;
+    readonly pValue: number;
+  } | null;
   readonly compared: ComparedCase | undefined;
+}
+
+/** "How much worse" from how much more, and which end is which; without a negative zero. */
+function asRegression({ better }: EstimandFacts, size: number, low: number, high: number) {
+  return better === 'more' ? { size: -size + 0, low: -high, high: -low } : { size, low, high };
+}
+
+/** Of the test that the regression is the tolerated one. Differences are relative to the median of the reference. */
+function testLimit(
+  { estimand, maxRegression }: Limit,
+  samples: Samples,
+  figure: ComparedFigure | undefined,
+  options: TestOptions,
+  normalize: string | null,
+): Tested['regression'] {
+  const more = estimand.better === 'more' ? -maxRegression : maxRegression;
+  const { delta = null, reference = null } = figure ?? {};
+  if (delta === null || reference === null) return null;
+  if (isByDifference(estimand, normalize) && 'difference' in delta) {
+    const tolerated = more * reference;
+    const test = testDifference(samples, options, { ...NO_TOLERANCE, difference: tolerated });
+    if (test === null || reference <= 0) return null;
+    const share = (value: number) => (value + tolerated) / reference;
+    const ends = asRegression(estimand, delta.difference / reference, share(test.low), share(test.high));
+    return { ...ends, pValue: test.pValue };
+  }
+  const ratio = 1 + more;
+  const test = testRatios(samples, options, { ...NO_TOLERANCE, ratio });
+  if (test === null) return null;
+  const ends = asRegression(estimand, sizeOf(delta), test.low * ratio - 1, test.high * ratio - 1);
+  return { ...ends, pValue: test.pValue };
 }
 
 const BOUNDED = 'something other than the server limited it, so nobody knows';
 
-function decideCase({ label, limit, test, ratio, compared }: Tested, adjusted: number | null): GatedCase {
+function decideCase({ label, limit, regression, compared }: Tested, adjusted: number | null): GatedCase {
   const { estimand, maxRegression } = limit;
-  const metric = estimand.name;
-  const figure = compared?.figures.find((candidate) => candidate.metric === metric);
+  const figure = compared?.figures.find((candidate) => candidate.metric === estimand.name);
   const trials = figure?.trials ?? ([0, 0] as const);
-  const relative = figure?.delta?.relative ?? null;
-  const sign = estimand.better === 'more' ? -1 : 1;
-  // Without a negative zero.
-  const regression = relative === null ? null : sign * relative + 0;
-  const base = { label, metric, maxRegression, regression, trials, adjustedPValue: adjusted };
+  const base = {
+    ...{ label, maxRegression, trials },
+    metric: estimand.name,
+    regression: regression?.size ?? null,
+    adjustedPValue: adjusted,
+  };
   const without = (missing: string) =>
     ({ ...base, outcome: 'not enough trials', low: null, high: null, trialsNeeded: null, missing }) as const;
-  if (test === null || regression === null) return without(missingBecause(trials));
+  if (regression === null) return without(missingBecause(trials));
+  const { size, low, high } = regression;
   // A bounded reference could be better than it shows; a bounded candidate that passes would pass without its bound, too.
   const [isReferenceBound, isBound] = figure?.isBound ?? [false, false];
-  if (isReferenceBound) return without(BOUNDED);
-  const interval = asRegression(test, estimand, ratio);
-  const isWorse = interval.low > maxRegression && (adjusted ?? 1) <= LEVEL;
-  if (isBound && interval.high > maxRegression) return without(BOUNDED);
-  const outcome = isWorse ? 'failed' : interval.high <= maxRegression ? 'passed' : 'not enough trials';
+  if (isReferenceBound || (isBound && high > maxRegression)) return without(BOUNDED);
+  const isWorse = low > maxRegression && (adjusted ?? 1) <= LEVEL;
+  const outcome = isWorse ? 'failed' : high <= maxRegression ? 'passed' : 'not enough trials';
   const trialsNeeded =
-    outcome === 'not enough trials' ? advise(regression, interval, maxRegression, Math.min(...trials)) : null;
-  return { ...base, ...interval, outcome, trialsNeeded, missing: null };
+    outcome === 'not enough trials' ? advise(size, { low, high }, maxRegression, Math.min(...trials)) : null;
+  return { ...base, low, high, outcome, trialsNeeded, missing: null };
 }
 
 /** Every case that both have, by every estimand with a limit. */
@@ -121,20 +161,21 @@ export function gate(reference: Selected, candidate: Selected, options: GateOpti
     limits.map((limit) => ({ match, limit, compared: comparison.cases[index] })),
   );
   const tested = questions.map(({ match, limit, compared }): Tested => {
-    const { estimand, maxRegression } = limit;
-    const ratio = estimand.better === 'more' ? 1 - maxRegression : 1 + maxRegression;
+    const { estimand } = limit;
     const samples = samplesOf(
       { entry: reference.entry, item: match.reference },
       { entry: candidate.entry, item: match.candidate },
-      estimand.name,
+      estimand,
       normalize,
     );
     const seed = `${reference.entry.id}/${candidate.entry.id}/${match.label}/${estimand.name}`;
-    const test = testSamples(samples, { comparisons: questions.length, interval, seed }, ratio);
-    return { label: match.label, limit, test, ratio, compared };
+    const test = { comparisons: questions.length, interval, seed };
+    const figure = compared?.figures.find(({ metric }) => metric === estimand.name);
+    const regression = testLimit(limit, samples, figure, test, normalize);
+    return { label: match.label, limit, regression, compared };
   });
-  const withTest = tested.filter(({ test }) => test !== null);
-  const adjusted = holmAdjusted(withTest.map(({ test }) => test?.pValue ?? 1));
+  const withTest = tested.filter(({ regression }) => regression !== null);
+  const adjusted = holmAdjusted(withTest.map(({ regression }) => regression?.pValue ?? 1));
   const adjustedOf = new Map(withTest.map((item, index) => [item, adjusted[index] ?? 1]));
   const cases = tested.map((item) => decideCase(item, adjustedOf.get(item) ?? null));
   const has = (outcome: GateOutcome) => cases.some((item) => item.outcome === outcome);

@@ -3,7 +3,7 @@
  * expect; `symmetric` treats both sides alike and is used in the published DinoDNS tables: 18,584 against 20,855
  * queries per second is −10.89 % relative and −11.52 % symmetric.
  */
-import type { Delta } from '../results/record.ts';
+import type { Delta, Difference } from '../results/record.ts';
 
 export type DeltaDefinition = 'relative' | 'symmetric';
 
@@ -49,4 +49,9 @@ export function deltaFigures(
 export function deltaOf(value: number, baseline: number, definition: DeltaDefinition): number | null {
   if (baseline === 0) return null;
   return definition === 'relative' ? relativeDelta(value, baseline) : symmetricDelta(value, baseline);
+}
+
+/** How much larger than the baseline: relative for a ratio, in the figure's unit for a difference. */
+export function sizeOf(delta: Pick<Delta, 'relative'> | Pick<Difference, 'difference'>): number {
+  return 'difference' in delta ? delta.difference : delta.relative;
 }

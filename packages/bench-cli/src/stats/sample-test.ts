@@ -153,16 +153,35 @@ export function testUnpaired(
   if (values.length < 2 || others.length < 2) return null;
   if (![...values, ...others].every((value) => value > 0)) return null;
   const [logs, otherLogs] = [values.map(Math.log), others.map(Math.log)];
-  const rankTest = rankSumTest(logs, otherLogs);
-  const sizes = [logs.length, otherLogs.length] as const;
-  const isBalanced = Math.max(...sizes) <= MAX_IMBALANCE * Math.min(...sizes);
-  const byRanks = isBalanced && smallestRankSumP(...sizes) * (options.comparisons ?? 1) <= LEVEL;
   if (options.interval === 'bootstrap' && Math.min(logs.length, otherLogs.length) >= MIN_FOR_BOOTSTRAP) {
+    const rankTest = rankSumTest(logs, otherLogs);
     return asRatio(bootstrapUnpaired(logs, otherLogs, options.seed ?? ''), 'bootstrap-t', rankTest);
   }
-  return byRanks
-    ? asRatio(rankSumInterval(logs, otherLogs, rankTest), 'rank-sum', rankTest)
-    : asRatio(welchDifference(logs, otherLogs), 'welch-t', rankTest);
+  const { method, rankTest, ...interval } = unpairedInterval(logs, otherLogs, options);
+  return asRatio(interval, method, rankTest);
+}
+
+/** The same in the figures' own unit: for quantities that can be zero, whose noise adds up. */
+export function testUnpairedDifferences(
+  values: readonly number[],
+  others: readonly number[],
+  options: Pick<TestOptions, 'comparisons'> = {},
+): (LogInterval & { readonly method: 'rank-sum' | 'welch-t' }) | null {
+  return values.length < 2 || others.length < 2 ? null : unpairedInterval(values, others, options);
+}
+
+/** By ranks where they can decide and both sides are of similar size, else Welch's. */
+function unpairedInterval(
+  values: readonly number[],
+  others: readonly number[],
+  { comparisons = 1 }: Pick<TestOptions, 'comparisons'>,
+) {
+  const rankTest = rankSumTest(values, others);
+  const sizes = [values.length, others.length] as const;
+  const isBalanced = Math.max(...sizes) <= MAX_IMBALANCE * Math.min(...sizes);
+  return isBalanced && smallestRankSumP(...sizes) * comparisons <= LEVEL
+    ? { ...rankSumInterval(values, others, rankTest), method: 'rank-sum' as const, rankTest }
+    : { ...welchDifference(values, others), method: 'welch-t' as const, rankTest };
 }
 
 function asRatio(interval: LogInterval, method: IntervalMethod, rankTest: RankTest): SampleTest {

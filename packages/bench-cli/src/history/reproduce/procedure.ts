@@ -6,9 +6,9 @@ import { median } from '../../stats/intervals.ts';
 import { loadVisibility, visibilityProblem } from '../../stats/load-visibility.ts';
 import { COMPARED_METRICS, type ComparedMetric, METRIC_NAMES } from '../../stats/metrics.ts';
 import type { SampleTest } from '../../stats/sample-test.ts';
-import { type Samples, samplesOf, testSamples } from '../compare.ts';
+import { type Samples, samplesOf, testRatios } from '../compare.ts';
 import type { Entry, EntryCase } from '../entry.ts';
-import { valuesOf } from '../entry.ts';
+import { comparedEstimand, valuesOf } from '../entry.ts';
 import type { ImportedCase, PublicationFacts } from '../imported.ts';
 import type { Published } from '../published.ts';
 import { type Condition, conditionsOf } from './conditions.ts';
@@ -190,7 +190,7 @@ function ask(entry: Entry, mapping: Mapping, pair: PublishedPair, metric: Compar
   const [baseline] = mapping(pair.baseline, entry.cases).filter(has);
   if (item === undefined || baseline === undefined)
     return [{ pair, metric, published, ours: null, samples: null }];
-  const samples = samplesOf({ entry, item: baseline }, { entry, item }, name, null);
+  const samples = samplesOf({ entry, item: baseline }, { entry, item }, comparedEstimand(metric), null);
   return [{ pair, metric, published, ours: { item, baseline }, samples }];
 }
 
@@ -199,7 +199,7 @@ function measure({ ours, samples }: Question, comparisons: number, seed: string)
     return null;
   const [value, baseline] = [median(samples.candidate), median(samples.reference)];
   if (baseline <= 0) return null;
-  const test = testSamples(samples, { comparisons, seed });
+  const test = testRatios(samples, { comparisons, seed });
   // As in every comparison: the ratio of the medians belongs to its interval.
   const ratio = value / baseline;
   return {

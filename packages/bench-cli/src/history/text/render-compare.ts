@@ -1,8 +1,9 @@
 /** A comparison as text for a terminal. Pure. */
 import type { Ansis } from 'ansis';
 import { NOT_COMPARED } from '../../report/decisive.ts';
-import type { EstimandFacts } from '../../report/estimand.ts';
-import { formatP } from '../../report/numbers.ts';
+import { type EstimandFacts, showFigure } from '../../report/estimand.ts';
+import { formatP, signed } from '../../report/numbers.ts';
+import type { Delta, Difference } from '../../results/record.ts';
 import { wrapText } from '../../text.ts';
 import type { ComparedCase, ComparedFigure, ComparedRuns } from '../compare.ts';
 import { isOfMachine } from '../differences.ts';
@@ -24,6 +25,20 @@ export function verdictText({ delta, trials, isBound }: ComparedFigure): string 
   return isBound[1] ? `${delta.verdict}, at least` : delta.verdict;
 }
 
+/** `+3.9 %`, or `+12m` of a difference. */
+function changeText(estimand: EstimandFacts, delta: Delta | Difference): string {
+  return 'difference' in delta
+    ? signed(showFigure(estimand, delta.difference))
+    : formatChange(delta.relative);
+}
+
+function rangeText(estimand: EstimandFacts, delta: Delta | Difference): string {
+  const { low, high } = delta;
+  if (low === null || high === null) return '';
+  if (!('difference' in delta)) return formatRange(low, high);
+  return [low, high].map((end) => signed(showFigure(estimand, end))).join('…');
+}
+
 function figureRow(figure: ComparedFigure, estimand: EstimandFacts, isRatio: boolean): string[] {
   const { reference, candidate, delta } = figure;
   const cell = (value: number | null, at: 0 | 1) =>
@@ -34,8 +49,8 @@ function figureRow(figure: ComparedFigure, estimand: EstimandFacts, isRatio: boo
     `  ${estimand.name}`,
     cell(reference, 0),
     cell(candidate, 1),
-    delta === null ? '' : `${mark}${formatChange(delta.relative)}`,
-    delta === null || delta.low === null || delta.high === null ? '' : formatRange(delta.low, delta.high),
+    delta === null ? '' : mark + changeText(estimand, delta),
+    delta === null ? '' : rangeText(estimand, delta),
     verdictText(figure),
   ];
 }
