@@ -11,9 +11,10 @@ import { formatDuration } from '../text.ts';
 import { calibrationNotes } from './calibration.ts';
 import { furtherPoint, groupCases, serverTitle } from './cases.ts';
 import { counterNotes } from './counters.ts';
+import { decisiveDelta } from './decisive.ts';
 import { lossNotes } from './losses.ts';
 import { neighbourNotes } from './neighbours.ts';
-import { formatCpus, formatFixed, formatOutwards, formatP } from './numbers.ts';
+import { formatCpus, formatFixed, formatOutwards, formatP, signed } from './numbers.ts';
 
 function percent(ratio: number): string {
   return `${formatFixed(Math.abs(ratio) * 100, 1)} %`;
@@ -107,6 +108,28 @@ function aboutDrift({ metric, relativeChange, low, high, pValue }: Drift): strin
   );
 }
 
+/** What the decisive comparisons are without the allowance for others' CPU. */
+function aboutAllowance(record: RunRecord): string[] {
+  const without = record.cases.flatMap((item) => {
+    const decisive = decisiveDelta(item, record);
+    const allowance = decisive?.delta.allowance;
+    if (decisive == null || allowance == null) return [];
+    const { relative, low, high } = allowance.plain;
+    const size = signed(formatFixed(relative * 100, 1));
+    const ends = low === null || high === null ? null : formatOutwards(low * 100, high * 100, 0);
+    const interval = ends === null ? '' : ` [${signed(ends.low)}, ${signed(ends.high)}]`;
+    const name = item.comparison === null ? '' : caseName(record, item.key);
+    return [{ allowance, text: `${name} ${size} %${interval} ${METRIC_TITLES[decisive.metric]}` }];
+  });
+  const [first] = without;
+  if (first === undefined) return [];
+  return [
+    'Comparisons allow for what other programs and the hypervisor took: they are those of the calmest trial ' +
+      `(${formatFixed(first.allowance.referenceCores, 2)} CPUs taken), while the figures of single servers are as measured. ` +
+      `Without that: ${without.map(({ text }) => text).join('; ')}.`,
+  ];
+}
+
 /** A warm-up that was too short shows as first slices that cost more. */
 function aboutSlices(record: RunRecord): string[] {
   const ok = record.trials.flatMap((trial) => (trial.status === 'ok' ? [trial] : []));
@@ -195,6 +218,7 @@ export function findings(record: RunRecord): string[] {
     ...(record.noiseFloors ?? []).flatMap((floor) => aboutFloor(record, floor)),
     ...aboutBelowFloor(record),
     ...neighbourNotes(record),
+    ...aboutAllowance(record),
     ...counterNotes(record),
     ...lossNotes(record),
     ...(record.drift ?? []).filter(({ verdict }) => verdict === 'drift').map(aboutDrift),

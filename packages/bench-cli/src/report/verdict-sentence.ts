@@ -74,7 +74,15 @@ function signedEnd(text: string, { higher, lower }: Words): string {
   return text.startsWith('-') ? `${text.slice(1)} % ${lower}` : `${text} % ${higher}`;
 }
 
-function compared(name: string, baseline: string, { metric, delta, reason }: Decisive): string {
+/** The difference in a sentence without its full stop. */
+function compared(name: string, baseline: string, decisive: Decisive): string {
+  const sentence = comparedPlainly(name, baseline, decisive);
+  if (decisive.delta.allowance === null || isUndecidable(decisive)) return sentence;
+  const rest = sentence.startsWith('No ') ? sentence.replace(/^No /, 'no ') : sentence;
+  return `After allowing for what other programs took, ${rest}`;
+}
+
+function comparedPlainly(name: string, baseline: string, { metric, delta, reason }: Decisive): string {
   // Without CPU figures there is nothing else to compare.
   if (isUndecidable({ metric, reason })) {
     return `${name} and ${baseline} are not compared, because their throughput was not limited by the servers`;

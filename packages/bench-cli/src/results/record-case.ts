@@ -92,6 +92,24 @@ export const deltaSchema = z.object({
   effectSize: effectSizeSchema.nullable(),
   /** The difference is smaller than what the baseline shows against itself; null without `--aa`. */
   belowNoiseFloor: z.boolean().nullable(),
+  /** Where the difference allows for what others took from the machine: how, and what it is without. Null elsewhere. */
+  allowance: z
+    .object({
+      /** CPUs taken during the calmest trial, to which all are brought. */
+      referenceCores: z.number().nonnegative(),
+      /** Change of the logarithm of the figure for each CPU that the hypervisor and other programs took. */
+      slope: z.number(),
+      standardError: z.number().nonnegative(),
+      plain: z.object({
+        relative: z.number(),
+        symmetric: z.number(),
+        low: z.number().nullable(),
+        high: z.number().nullable(),
+        pValue: ratio.nullable(),
+      }),
+    })
+    .nullable()
+    .default(null),
   verdict: verdictSchema,
   /** Why there is no winner; null where there is one. See `undecidedSchema`. */
   undecided: undecidedSchema.nullable(),

@@ -3,10 +3,12 @@
  * (see `holm.ts`), and what the baseline shows against itself.
  */
 import type { CaseRecord, Comparison, Delta, NoiseFloor, OkTrial } from '../results/record.ts';
+import { type Allowance, allowanceOf } from './allowance.ts';
 import { holmAdjusted } from './holm.ts';
 import { COMPARED_METRICS, type ComparedMetric, DIRECTIONS } from './metrics.ts';
+import { neighboursOf } from './neighbours.ts';
 import { LEVEL, type TestOptions } from './sample-test.ts';
-import { comparePairs, type Direction, decide, type Pair } from './summarize.ts';
+import { comparePairs, type Direction, decide, exposedPair, type Pair } from './summarize.ts';
 
 /** Two sets of trials to compare. */
 export interface ComparedTrials {
@@ -22,14 +24,29 @@ export function pairsOf(
   baseline: readonly OkTrial[],
   metric: ComparedMetric,
 ): Pair[] {
-  const byRound = new Map(baseline.map((trial) => [trial.round, trial.metrics[metric]]));
-  return trials.flatMap(({ round, metrics }) => {
-    const value = metrics[metric];
-    const reference = byRound.get(round);
-    return value === null || reference === null || reference === undefined
-      ? []
-      : { value, baseline: reference };
+  const byRound = new Map(baseline.map((trial) => [trial.round, trial]));
+  // What others take slows servers down; it does not make them larger.
+  const taken = metric === 'memoryBytes' ? () => undefined : takenDuring;
+  return trials.flatMap((trial): Pair[] => {
+    const value = trial.metrics[metric];
+    const other = byRound.get(trial.round);
+    const reference = other?.metrics[metric];
+    if (value === null || other === undefined || reference == null) return [];
+    const [own, others] = [taken(trial), taken(other)];
+    return [
+      {
+        value,
+        baseline: reference,
+        taken: own === undefined || others === undefined ? undefined : { value: own, baseline: others },
+      },
+    ];
   });
+}
+
+/** CPUs that the hypervisor and other programs took during a trial; undefined where nobody watched. */
+function takenDuring(trial: OkTrial): number | undefined {
+  const neighbours = neighboursOf(trial);
+  return neighbours === null ? undefined : neighbours.stealCores + neighbours.otherCores;
 }
 
 /** Paired figures of one comparison in a family. */
@@ -61,17 +78,48 @@ export function decideFamily<M extends FamilyMember, D extends Parameters<typeof
   );
 }
 
+/** One that is compared by ratios, with the name of its baseline. */
+export interface RatioMember extends FamilyMember {
+  readonly baseline: string;
+}
+
+/** By baseline: cases with the same one are measured in turns. Its own trials, which all their pairs have, count once. */
+function allowancesOf(members: readonly RatioMember[]) {
+  const points = Map.groupBy(members, ({ baseline }) => baseline);
+  return new Map(
+    [...points].map(([baseline, group]): [string, Allowance | null] => {
+      const exposed = group.map(({ pairs }) => pairs.flatMap(exposedPair));
+      const [longest = []] = exposed.toSorted((a, b) => b.length - a.length);
+      const own = exposed.map((pairs) => pairs.map((pair) => pair.own));
+      return [baseline, allowanceOf([...own, longest.map((pair) => pair.baseline)])];
+    }),
+  );
+}
+
+/** `decideFamily` by ratios, allowing for what others took where the pairs say it. */
+export function decideRatios(
+  members: readonly RatioMember[],
+  direction: Direction,
+  options: TestOptions,
+): (Delta | null)[] {
+  const allowances = allowancesOf(members);
+  return decideFamily(members, direction, options, ({ pairs, baseline }, each) =>
+    comparePairs(pairs, each, allowances.get(baseline) ?? null),
+  );
+}
+
 /** The deltas of one metric, in the order of `compared`; null where there is nothing to compare. */
 function familyOf(
   compared: readonly ComparedTrials[],
   metric: ComparedMetric,
   options: TestOptions,
 ): (Delta | null)[] {
-  const members = compared.map(({ caseKey, trials, baselineTrials }) => ({
+  const members = compared.map(({ caseKey, baselineKey, trials, baselineTrials }) => ({
+    baseline: baselineKey,
     pairs: pairsOf(trials, baselineTrials, metric),
     seed: `${options.seed ?? ''}/${caseKey}/${metric}`,
   }));
-  return decideFamily(members, DIRECTIONS[metric], options, ({ pairs }, each) => comparePairs(pairs, each));
+  return decideRatios(members, DIRECTIONS[metric], options);
 }
 
 /** One comparison for each of `compared`, all of them one family for each metric. */

@@ -110,6 +110,60 @@ export function testPaired(ratios: readonly number[], options: TestOptions = {})
     : asRatio(studentLocation(logs, level), 'student-t', rankTest);
 }
 
+/** What widens an interval of aligned differences. */
+export interface Widening {
+  /** Factor of the distance of either end from the estimate. */
+  readonly scale: number;
+  /** A further distance at this one-sided tail, of an independent source: the two add up as squares. */
+  besides(tail: number): number;
+}
+
+/**
+ * As `testPaired`, for logarithms of ratios from which something estimated was subtracted. The p value is the level at which
+ * the interval just reaches zero, and never less than the ranks can give.
+ */
+export function testAligned(
+  logs: readonly number[],
+  { scale, besides }: Widening,
+  { level = LEVEL, comparisons = 1 }: TestOptions = {},
+): SampleTest | null {
+  if (logs.length < 2) return null;
+  const rankTest = signedRankTest(logs);
+  const byRanks = smallestSignedRankP(logs.length) * comparisons <= level;
+  const at = (wanted: number): LogInterval => {
+    const { estimate, low, high } = byRanks
+      ? signedRankInterval(logs, rankTest, wanted)
+      : studentLocation(logs, wanted);
+    const further = besides(wanted / 2);
+    const side = (distance: number) => Math.hypot(scale * distance, further);
+    return {
+      estimate,
+      low: estimate - side(estimate - low),
+      high: estimate + side(high - estimate),
+      pValue: 1,
+    };
+  };
+  const pValue = Math.max(levelOfZero(at), byRanks ? rankTest.smallestPValue : 0);
+  return asRatio({ ...at(level), pValue }, byRanks ? 'signed-rank' : 'student-t', rankTest);
+}
+
+/** The largest level at which the interval still holds zero. */
+function levelOfZero(at: (level: number) => LogInterval): number {
+  const holds = (level: number) => {
+    const { low, high } = at(level);
+    return low <= 0 && high >= 0;
+  };
+  // Between levels as far apart as these, p values differ in the third digit.
+  let [low, high] = [Math.log(1e-9), 0];
+  if (holds(1)) return 1;
+  while (high - low > 1e-3) {
+    const middle = (low + high) / 2;
+    if (holds(Math.exp(middle))) low = middle;
+    else high = middle;
+  }
+  return Math.exp(high);
+}
+
 /** An interval of the centre of differences, with the p value of "it is zero". */
 export interface DifferenceTest extends LogInterval {
   readonly method: 'signed-rank' | 'student-t';

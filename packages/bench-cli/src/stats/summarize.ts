@@ -2,6 +2,7 @@
  * Summary of one quantity over the trials of a case, and its comparison with the baseline's.
  */
 import type { Delta, Difference, EffectSize, SummaryStatistic, Verdict } from '../results/record.ts';
+import { type Allowance, type ExposedPair, type ExposedTrial, testAllowed } from './allowance.ts';
 import { relativeDelta, symmetricDelta } from './deltas.ts';
 import { type Interval, including, median, medianInterval } from './intervals.ts';
 import {
@@ -42,6 +43,8 @@ export function summarize(values: readonly number[], limits: Limits = {}): Summa
 export interface Pair {
   readonly value: number;
   readonly baseline: number;
+  /** CPUs that the hypervisor and other programs took during either trial. Omitted where nobody watched. */
+  readonly taken?: { readonly value: number; readonly baseline: number } | undefined;
 }
 
 export interface VerdictWords {
@@ -105,6 +108,7 @@ export function deltaFrom(
       test === null ? null : { pValue: test.rankTest.pValue, smallestPValue: test.rankTest.smallestPValue },
     effectSize: test === null ? null : effectSizeOf(test.rankTest.effect, measure),
     belowNoiseFloor: null,
+    allowance: null,
   };
 }
 
@@ -112,9 +116,49 @@ export function deltaFrom(
  * Paired trials compared with the baseline, without a verdict yet. Pairing removes what both trials of a round
  * have in common, such as the machine's drift. See `sample-test.ts` for the interval and `deltaFrom`.
  *
+ * With an `allowance`, the figures are those of the calmest trial (see `allowance.ts`), and the plain ones are kept beside.
  * Null where there is nothing to compare with: no pair, or a baseline of zero (for example, nothing was lost).
  */
-export function comparePairs(pairs: readonly Pair[], options: TestOptions = {}): UndecidedDelta | null {
+export function comparePairs(
+  pairs: readonly Pair[],
+  options: TestOptions = {},
+  allowance: Allowance | null = null,
+): UndecidedDelta | null {
+  const plain = comparePlainly(pairs, options);
+  const exposed = pairs.flatMap(exposedPair);
+  const test =
+    allowance === null || exposed.length < pairs.length ? null : testAllowed(exposed, allowance, options);
+  if (plain === null || allowance === null || test === null) return plain;
+  const undisturbed = (trial: ExposedTrial, slope: number) =>
+    Math.exp(trial.log - slope * (trial.taken - allowance.reference));
+  const medians = {
+    value: median(exposed.map(({ own }) => undisturbed(own, test.slopes.own))),
+    baseline: median(exposed.map(({ baseline }) => undisturbed(baseline, test.slopes.baseline))),
+  };
+  const { relative, symmetric, low, high, pValue } = plain;
+  return {
+    ...deltaFrom(medians, pairs.length, test, 'rank-biserial'),
+    allowance: {
+      referenceCores: allowance.reference,
+      slope: allowance.slope,
+      standardError: allowance.standardError,
+      plain: { relative, symmetric, low, high, pValue },
+    },
+  };
+}
+
+/** With logarithms; none for a pair that has no logarithm, or was not watched. */
+export function exposedPair({ value, baseline, taken }: Pair): ExposedPair[] {
+  if (taken === undefined || value <= 0 || baseline <= 0) return [];
+  return [
+    {
+      own: { log: Math.log(value), taken: taken.value },
+      baseline: { log: Math.log(baseline), taken: taken.baseline },
+    },
+  ];
+}
+
+function comparePlainly(pairs: readonly Pair[], options: TestOptions): UndecidedDelta | null {
   if (pairs.length === 0 || pairs.some(({ baseline }) => baseline <= 0)) return null;
   const medians = {
     value: median(pairs.map((pair) => pair.value)),
