@@ -9,14 +9,7 @@ import { clusterCachingSettings, tierImages } from '../src/experiments/capacity/
 import { tierOf } from '../src/experiments/capacity/cases/cluster/tiers.ts';
 import { dangerOf } from '../src/experiments/capacity/cluster/cluster-dns-guard.ts';
 import { clusterSettings } from '../src/experiments/capacity/cluster/cluster-flags.ts';
-import {
-  missingStarts,
-  planClusterMemory,
-  planOf,
-  withStarts,
-} from '../src/experiments/capacity/cluster/cluster-plan.ts';
-import type { ClusterPoint } from '../src/experiments/capacity/cluster/cluster-record.ts';
-import { createPaced, MAX_CREATION_RATE, p99 } from '../src/experiments/capacity/cluster/create-paced.ts';
+import { createPaced, MAX_CREATION_RATE } from '../src/experiments/capacity/cluster/create-paced.ts';
 import { dnsAccount, dnsFiles, dnsJob } from '../src/experiments/capacity/cluster/dns-job.ts';
 import {
   headlessShare,
@@ -143,11 +136,6 @@ describe('the pace of creation', () => {
       { clock, signal: stop.signal },
     );
     await expect(stopped).rejects.toThrow('Ctrl-C');
-  });
-
-  it('takes the 99th percentile by nearest rank', () => {
-    expect(p99(Array.from({ length: 100 }, (_, index) => index + 1))).toBe(99);
-    expect(p99([5])).toBe(5);
   });
 });
 
@@ -314,46 +302,6 @@ describe('caching tiers on a cluster', () => {
     );
     expect(() => clusterCachingSettings({ caches: 'overflow' })).toThrow('measured on one machine only');
     expect(() => clusterCachingSettings({ servers: 'coredns-cluster' })).toThrow('has no --servers');
-  });
-});
-
-describe('memory on a cluster', () => {
-  const given = { objects: '0,500', configurations: 'default,autopath', starts: '3', quick: true };
-  const plan = planClusterMemory(given, { maxObjects: '600', corednsVersion: '1.11.3' });
-  const start = { phases: [], queries: null, death: null };
-  const pointOf = (objects: number, starts: number, created = 0): ClusterPoint => ({
-    configuration: 'default',
-    corednsImage: 'coredns:1',
-    objects,
-    counts: { services: 26, endpointSlices: 26, endpoints: 474, pods: 0 },
-    creation: { created, seconds: 1, worstP99Seconds: 0.1 },
-    clusterDns: null,
-    starts: Array.from({ length: starts }, () => start),
-  });
-
-  it('resumes with the settings of the record, and measures the starts that are missing', () => {
-    const settings = JSON.parse(JSON.stringify(plan));
-    expect(planOf({ settings })).toEqual(plan);
-    expect(plan).toMatchObject({ version: '1.11.3', maxObjects: 600, rate: 2000 });
-    expect(missingStarts(plan, [pointOf(0, 3), pointOf(500, 1)])).toEqual([
-      { configuration: 'default', objects: 500, starts: 2 },
-      { configuration: 'autopath', objects: 0, starts: 3 },
-      { configuration: 'autopath', objects: 500, starts: 3 },
-    ]);
-  });
-
-  it('keeps the starts of before, in their place', () => {
-    const points = withStarts([pointOf(0, 3), pointOf(500, 1, 50)], pointOf(500, 2, 52));
-    expect(points.map(({ objects, starts }) => [objects, starts.length])).toEqual([
-      [0, 3],
-      [500, 3],
-    ]);
-    expect(points[1]?.creation.created).toBe(52);
-    expect(withStarts(points, pointOf(900, 1))).toHaveLength(3);
-    expect(missingStarts(plan, points).map(({ configuration }) => configuration)).toEqual([
-      'autopath',
-      'autopath',
-    ]);
   });
 });
 

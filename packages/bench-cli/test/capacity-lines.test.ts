@@ -4,24 +4,24 @@
  */
 import { describe, expect, it } from 'vitest';
 import { measuredBasis } from '../src/experiments/capacity/measured-basis.ts';
-import { memoryLines, observe, termCounts } from '../src/experiments/capacity/memory/lines.ts';
-import type { MemoryFit, MemoryResult } from '../src/experiments/capacity/memory/memory-record.ts';
+import { memoryKind } from '../src/experiments/capacity/memory/evidence.ts';
+import {
+  type MemoryFit,
+  memoryLines,
+  observe,
+  seriesOf,
+  startsOf,
+  termCounts,
+} from '../src/experiments/capacity/memory/lines.ts';
 import { planCapacity } from '../src/experiments/capacity/plan.ts';
-import { type CapacityRecord, capacityKind } from '../src/experiments/capacity/record.ts';
 import { publishedThroughput } from '../src/experiments/capacity/throughput-basis.ts';
 import { parseRecordAs } from '../src/results/parse-record.ts';
 import { expectedValue, proportionalFit } from '../src/stats/proportional-fit.ts';
 import { referenceText } from './support/reference.ts';
 import { noise, shareOf } from './support/simulate.ts';
 
-const STORED: unknown = JSON.parse(referenceText('capacity-memory'));
-const RECORD = parseRecordAs(capacityKind, JSON.stringify(STORED), 'run.json');
-
-function resultOf({ measured }: CapacityRecord): MemoryResult {
-  if (measured.what !== 'memory') throw new Error(measured.what);
-  return measured;
-}
-const RESULT = resultOf(RECORD);
+const RECORD = parseRecordAs(memoryKind, referenceText('capacity-memory'), 'run.json');
+const FITS = memoryLines(RECORD);
 
 const ones = (values: readonly unknown[]) => values.map(() => 1);
 
@@ -77,9 +77,7 @@ describe('a line through values that scatter in proportion to their size', () =>
 /** The figures that a plan rests on. */
 const PLANNED = ['steady', 'coldStartPeak', 'relistPeak'] as const;
 
-const GROUPS = [
-  ...new Map(RESULT.points.map((point) => [`${point.server} ${point.configuration}`, point])).values(),
-];
+const GROUPS = seriesOf(RECORD);
 
 const around = (fit: MemoryFit, counts: Parameters<typeof termCounts>[1]) =>
   expectedValue(
@@ -97,24 +95,18 @@ interface HeldOut {
   readonly notAbove: boolean;
 }
 
+type Start = ReturnType<typeof startsOf>[number];
+
 /** Each start of the record beside the line through those that `keep` leaves. */
-function heldOut(
-  keep: (other: { point: string; start: number }, left: { point: string; start: number }) => boolean,
-) {
-  return GROUPS.flatMap(({ server, configuration }) => {
-    const points = RESULT.points.filter(
-      (point) => point.server === server && point.configuration === configuration,
-    );
-    const keys = new Set(points.map(({ key }) => key));
-    const own = RESULT.starts.filter(({ point }) => keys.has(point));
+function heldOut(keep: (other: Start, left: Start) => boolean) {
+  return GROUPS.flatMap((points) => {
+    const own = points.flatMap(({ key }) => startsOf(RECORD, key));
+    const cases = RECORD.cases.filter(({ key }) => points.some((point) => point.key === key));
     return own.flatMap((left) => {
-      const lines = memoryLines(
-        points,
-        own.filter((other) => keep(other, left)),
-      );
+      const lines = memoryLines({ cases, trials: own.filter((other) => keep(other, left)) });
       return PLANNED.flatMap((figure): HeldOut[] => {
         const fit = lines.find((line) => line.figure === figure);
-        const [seen] = observe(points, [left], figure);
+        const [seen] = observe({ trials: [left] }, points, figure);
         if (fit === undefined || seen === undefined) return [];
         const { low, high } = around(fit, seen.point);
         const notAbove = seen.bytes <= high;
@@ -128,14 +120,9 @@ const share = (held: readonly HeldOut[], which: keyof HeldOut) =>
   held.filter((one) => one[which]).length / held.length;
 
 describe('the published record', () => {
-  it('of schema version 1 keeps all that was measured; its lines are drawn again', () => {
-    expect(STORED).toMatchObject({
-      schemaVersion: 1,
-      measured: { starts: RESULT.starts, points: RESULT.points },
-    });
-    expect(RECORD.schemaVersion).toBe(2);
-    expect(RESULT.fits).toEqual(memoryLines(RESULT.points, RESULT.starts));
-    expect(RESULT.fits).toHaveLength(24);
+  it('has a line for each figure, server and configuration', () => {
+    expect(RECORD.trials).toHaveLength(32);
+    expect(FITS).toHaveLength(24);
   });
 
   it('has 97 of 100 held-out starts within the interval that the others predict', () => {
@@ -146,7 +133,7 @@ describe('the published record', () => {
   });
 
   it('has 99 of 100 starts of a held-out size below the upper end that the other sizes predict', () => {
-    const held = heldOut((other, left) => other.point !== left.point);
+    const held = heldOut((other, left) => other.case !== left.case);
     expect(held).toHaveLength(96);
     expect(share(held, 'within')).toBeGreaterThanOrEqual(0.9);
     expect(share(held, 'notAbove')).toBeGreaterThanOrEqual(0.975);
@@ -182,19 +169,13 @@ describe('a plan by the published record', () => {
   );
 
   it('promises no start less than it was measured to need, at any size', () => {
-    for (const { server, configuration } of GROUPS) {
-      const version = server.slice(server.indexOf('@') + 1);
-      const points = RESULT.points.filter(
-        (point) => point.server === server && point.configuration === configuration,
-      );
-      for (const { pods, services, key } of points) {
+    for (const points of GROUPS) {
+      for (const point of points) {
+        const { server, configuration, pods, services, key } = point;
+        const version = server.slice(server.indexOf('@') + 1);
         const plan = planFor(pods, services, { autopath: configuration === 'autopath', version });
         const needed = (figure: (typeof PLANNED)[number]) =>
-          Math.max(
-            ...observe(points, RESULT.starts, figure).flatMap(({ point, bytes }) =>
-              point.key === key ? bytes / BYTES_PER_MEGABYTE : [],
-            ),
-          );
+          Math.max(...observe(RECORD, [point], figure).map(({ bytes }) => bytes / BYTES_PER_MEGABYTE));
         const peak = Math.max(...PLANNED.map(needed));
         expect(plan.memoryRequestMegabytes, key).toBeGreaterThanOrEqual(Number(needed('steady').toFixed(2)));
         expect(plan.memoryLimitMegabytes, key).toBeGreaterThanOrEqual(Number((1.25 * peak).toFixed(2)));
@@ -203,18 +184,15 @@ describe('a plan by the published record', () => {
   });
 
   it('counts endpoints where the line has them apart', () => {
-    const apart = structuredClone(RESULT);
-    const fit = apart.fits.find(
-      ({ server, configuration, figure }) =>
-        server === 'coredns-cluster@1.15.0' && configuration === 'default' && figure === 'steady',
-    );
-    if (fit === undefined) throw new Error('no line');
-    fit.terms.push({ of: 'endpoints', bytes: 1000, low: 900, high: 1100 });
-    fit.covariance = [...fit.covariance.map((row) => [...row, 0]), [0, 0, 0]];
+    const apart = FITS.map((fit): MemoryFit => {
+      const isIt =
+        fit.server === 'coredns-cluster@1.15.0' && fit.configuration === 'default' && fit.figure === 'steady';
+      if (!isIt) return fit;
+      const terms = [...fit.terms, { of: 'endpoints', bytes: 1000, low: 900, high: 1100 } as const];
+      return { ...fit, terms, covariance: [...fit.covariance.map((row) => [...row, 0]), [0, 0, 0]] };
+    });
     const options = { ...OPTIONS, configuration: 'default' } as const;
-    const [together, counting] = [RESULT, apart].map((measured) =>
-      measuredBasis({ ...RECORD, measured }, options),
-    );
+    const [together, counting] = [FITS, apart].map((fits) => measuredBasis(RECORD, options, fits));
     const size = { pods: 5000, services: 100, endpoints: 5000 };
     expect([together?.countsEndpoints, counting?.countsEndpoints]).toEqual([false, true]);
     expect(counting?.steady({ ...size, endpoints: 75_000 }).value).toBeCloseTo(
@@ -224,11 +202,11 @@ describe('a plan by the published record', () => {
   });
 
   it('promises no less than a start of a smaller size needed that was far above the line', () => {
-    const odd = structuredClone(RESULT);
-    const start = odd.starts.find(({ point }) => point === 'coredns-cluster@1.15.0/default/15820');
-    if (start?.status !== 'ok') throw new Error('no start');
-    start.relist.peak.anonymousBytes = 500 * BYTES_PER_MEGABYTE;
-    const basis = measuredBasis({ ...RECORD, measured: odd }, { ...OPTIONS, configuration: 'default' });
+    const odd = structuredClone(RECORD);
+    const [start] = startsOf(odd, 'coredns-cluster@1.15.0/default/15820');
+    if (start === undefined) throw new Error('no start');
+    start.evidence.relist.peak.anonymousBytes = 500 * BYTES_PER_MEGABYTE;
+    const basis = measuredBasis(odd, { ...OPTIONS, configuration: 'default' }, FITS);
     expect(basis?.relistPeak({ pods: 15_000, services: 819, endpoints: 15_000 })?.high).toBeLessThan(500);
     expect(basis?.relistPeak({ pods: 15_000, services: 820, endpoints: 15_000 })?.high).toBe(500);
   });

@@ -2,25 +2,29 @@
 import { mkdir, readdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { nextStart, runLanes } from '../src/experiments/capacity/memory/lanes.ts';
+import { resolveSettings } from '../src/config/configuration.ts';
+import { tableOf } from '../src/engine/settings.ts';
+import { type MemoryEvidence, memoryKind } from '../src/experiments/capacity/memory/evidence.ts';
+import { memoryLines } from '../src/experiments/capacity/memory/lines.ts';
 import { goHeapIn, metricIn } from '../src/experiments/capacity/memory/memory-of.ts';
-import type { CompleteStart } from '../src/experiments/capacity/memory/memory-record.ts';
 import {
-  expectedBytes,
+  enginePoint,
   type MemoryPoint,
   memoryPoints,
-  planStarts,
+  pointOf,
 } from '../src/experiments/capacity/memory/points.ts';
 import { sideOf } from '../src/experiments/capacity/memory/published-side.ts';
-import { memorySettings } from '../src/experiments/capacity/memory/settings.ts';
-import { percentile95 } from '../src/experiments/capacity/memory/stage.ts';
-import { summarizeMemory } from '../src/experiments/capacity/memory/summarize.ts';
+import { MEMORY_SETTINGS } from '../src/experiments/capacity/memory/settings.ts';
 import { oneAtATime } from '../src/experiments/capacity/one-at-a-time.ts';
 import { capacityKind } from '../src/experiments/capacity/record.ts';
 import { recordJsonSchema } from '../src/results/json-schema.ts';
 import { leastSquares } from '../src/stats/least-squares.ts';
+import { percentileOf } from '../src/stats/percentile.ts';
 import { referenceText } from './support/reference.ts';
 import { type TestWorld, testWorld } from './support/test-world.ts';
+
+const memorySettings = (flags: Readonly<Record<string, unknown>>) =>
+  resolveSettings(tableOf(MEMORY_SETTINGS), { file: undefined, env: {}, flags }, 'capacity memory');
 
 const MB = 1e6;
 
@@ -41,72 +45,26 @@ describe('the points of a measurement', () => {
     });
   });
 
-  it('with other shares have other names', () => {
+  it('with other shares have other names, and are found again in a record', () => {
     const settings = memorySettings({
       objects: '1000',
       configurations: 'default',
-      serviceShares: '0.5',
+      serviceShare: '0.5',
       headless: '0.1,1',
     });
-    expect(memoryPoints(settings).map(({ key }) => key)).toEqual([
+    const points = memoryPoints(settings);
+    expect(points.map(({ key }) => key)).toEqual([
       'coredns-cluster/default/1000/services=0.5',
       'coredns-cluster/default/1000/services=0.5/headless=1',
     ]);
-  });
-
-  it('are measured in rounds, the largest of a round first', () => {
-    const points = memoryPoints(memorySettings({ objects: '0,15820', configurations: 'default,autopath' }));
-    const starts = planStarts(points, 2).map(
-      ({ point, start }) => `${start} ${point.configuration} ${point.objects}`,
-    );
-    expect(starts.slice(0, 4)).toEqual([
-      '1 autopath 15820',
-      '1 default 15820',
-      '1 default 0',
-      '1 autopath 0',
-    ]);
-    expect(starts.slice(4)).toEqual(starts.slice(0, 4).map((text) => text.replace('1 ', '2 ')));
+    for (const point of points) {
+      const stored = JSON.parse(JSON.stringify({ subject: point.server, point: enginePoint(point) }));
+      expect(pointOf(stored)).toEqual(point);
+    }
   });
 });
 
 describe('starts side by side', () => {
-  const starts = planStarts(
-    memoryPoints(memorySettings({ objects: '0,158200', configurations: 'autopath' })),
-    1,
-  );
-
-  it('stay within the memory and the number of lanes', () => {
-    const [large, small] = starts;
-    if (large === undefined || small === undefined) throw new Error('two starts');
-    const budget = expectedBytes(large.point) + 1;
-    expect(nextStart(starts, [], budget, 4)).toBe(large);
-    expect(nextStart([small], [large], budget, 4)).toBeUndefined();
-    expect(nextStart(starts, [small], budget, 4)).toBe(small);
-    expect(nextStart([small], [], budget, 4)).toBe(small);
-    expect(nextStart([small], [small], Number.POSITIVE_INFINITY, 1)).toBeUndefined();
-  });
-
-  it('all run; a failure lets those end that run, and begins no other', async () => {
-    const six = starts
-      .slice(1)
-      .flatMap((small) => Array.from({ length: 6 }, (_, index) => ({ ...small, start: index + 1 })));
-    const ended: number[] = [];
-    const run = (bad: number) =>
-      runLanes(six, {
-        budgetBytes: Number.POSITIVE_INFINITY,
-        lanes: 2,
-        async run({ start }) {
-          await new Promise((resolve) => setImmediate(resolve));
-          if (start === bad) throw new Error('no more');
-          ended.push(start);
-        },
-      });
-    await run(0);
-    expect(ended.splice(0).toSorted()).toEqual([1, 2, 3, 4, 5, 6]);
-    await expect(run(1)).rejects.toThrow('no more');
-    expect(ended).toEqual([2]);
-  });
-
   it('load one after the other, also after a failure', async () => {
     const alone = oneAtATime();
     let busy = 0;
@@ -161,8 +119,8 @@ describe('least squares', () => {
   });
 });
 
-/** A start of a point, with these bytes at every stage. */
-function startOf(point: MemoryPoint, start: number, bytes: number): CompleteStart {
+/** Evidence with these bytes at every stage. */
+function evidenceOf(bytes: number): MemoryEvidence {
   const heap = {
     allocatedBytes: 1,
     inUseBytes: 1,
@@ -174,12 +132,6 @@ function startOf(point: MemoryPoint, start: number, bytes: number): CompleteStar
   const stage = { anonymousBytes: bytes, residentBytes: bytes, proportionalBytes: null, readings: 4, heap };
   const peak = { anonymousBytes: 2 * bytes, residentBytes: 2 * bytes };
   return {
-    point: point.key,
-    start,
-    startedAt: '2026-11-22T08:00:00.000Z',
-    durationSeconds: 30,
-    neighbours: 0,
-    status: 'ok',
     coldStart: { peak, seconds: 1 },
     relist: { peak, seconds: 1 },
     stages: { loaded: stage, settled: stage, fullCache: null, underLoad: stage, reread: stage },
@@ -187,17 +139,35 @@ function startOf(point: MemoryPoint, start: number, bytes: number): CompleteStar
     cacheEntries: null,
     load: { wantedQps: 30_000, heldQps: 29_990, lostRatio: 0 },
     apiServerBytes: 60 * MB,
+    neighbours: 0,
+    cluster: null,
+  };
+}
+
+/** Cases and trials of a record: two starts of each point. */
+function recordOf(points: readonly MemoryPoint[], bytesOf: (point: MemoryPoint) => number) {
+  const stored = memoryKind.schema.parse(JSON.parse(referenceText('capacity-memory')));
+  const [[someCase], [someTrial]] = [stored.cases, stored.trials];
+  if (someCase === undefined || someTrial?.status !== 'ok') throw new Error('an empty record');
+  return {
+    cases: points.map((point) => ({
+      ...someCase,
+      ...{ key: point.key, subject: point.server, point: enginePoint(point), aa: false },
+    })),
+    trials: points.flatMap((point) =>
+      [0, 1].map((round) => ({
+        ...someTrial,
+        ...{ case: point.key, round, evidence: evidenceOf(bytesOf(point) + round) },
+      })),
+    ),
   };
 }
 
 describe('the line through the starts', () => {
-  const fitOf = (given: Record<string, unknown>, bytesOf: (point: MemoryPoint) => number) => {
-    const points = memoryPoints(memorySettings(given));
-    const starts = points.flatMap((point) =>
-      [1, 2].map((start) => startOf(point, start, bytesOf(point) + start)),
+  const fitOf = (given: Record<string, unknown>, bytesOf: (point: MemoryPoint) => number) =>
+    memoryLines(recordOf(memoryPoints(memorySettings(given)), bytesOf)).find(
+      ({ figure }) => figure === 'steady',
     );
-    return summarizeMemory(points, starts).fits.find(({ figure }) => figure === 'steady');
-  };
 
   it('is over objects where services, pods and endpoints grew together, and says so', () => {
     const fit = fitOf(
@@ -215,7 +185,7 @@ describe('the line through the starts', () => {
     const design = {
       objects: '0,10000,50000',
       configurations: 'autopath',
-      serviceShares: '0.05,0.5',
+      serviceShare: '0.05,0.5',
       endpointsPerPod: '0.5,2',
     };
     const fit = fitOf(
@@ -244,9 +214,28 @@ it('a published figure lies within our interval, below or above it', () => {
   expect(sideOf(1, null)).toBeNull();
 });
 
-it('the 95th percentile is the smallest value that 95 % do not exceed', () => {
-  expect(percentile95(Array.from({ length: 100 }, (_, index) => index + 1))).toBe(95);
-  expect(percentile95([3])).toBe(3);
+describe('a percentile', () => {
+  it('is the smallest value that so many do not exceed', () => {
+    expect(
+      percentileOf(
+        Array.from({ length: 100 }, (_, index) => index + 1),
+        95,
+      ),
+    ).toBe(95);
+    expect(percentileOf([3], 95)).toBe(3);
+    expect(percentileOf([1, 2, 3, 4], 50)).toBe(2);
+  });
+
+  it('is the same in the program that runs in pods', async () => {
+    const program = new URL('../src/experiments/capacity/beside/program/memory.mjs', import.meta.url);
+    const { percentile }: { percentile: (values: readonly number[], percent: number) => number } =
+      await import(program.href);
+    for (let length = 1; length <= 120; length += 1) {
+      const values = Array.from({ length }, (_, index) => (index * 37) % 101);
+      for (const percent of [50, 95, 99])
+        expect(percentile(values, percent), `${length}`).toBe(percentileOf(values, percent));
+    }
+  });
 });
 
 it('metrics of Prometheus are summed over their labels', () => {
@@ -257,10 +246,13 @@ it('metrics of Prometheus are summed over their labels', () => {
   expect(goHeapIn(text)).toMatchObject({ allocatedBytes: 1_500_000, collections: 12 });
 });
 
-it('capacity.schema.json is up to date; if not, run `node scripts/write-schemas.ts`', async () => {
-  const file = new URL('../capacity.schema.json', import.meta.url);
-  expect(await readFile(file, 'utf8')).toBe(recordJsonSchema(capacityKind));
-});
+it.each([capacityKind, memoryKind])(
+  '$schemaFile is up to date; if not, run `node scripts/write-schemas.ts`',
+  async (kind) => {
+    const file = new URL(`../${kind.schemaFile}`, import.meta.url);
+    expect(await readFile(file, 'utf8')).toBe(recordJsonSchema(kind));
+  },
+);
 
 describe('bad input', () => {
   let world: TestWorld;
@@ -271,9 +263,10 @@ describe('bad input', () => {
 
   it.each([
     [['--objects', '-5'], /--objects: "-5" must be a list of whole numbers from 0/],
-    [['--objects', '10,10'], /--objects: "10,10" names something twice/],
-    [['--config', 'fast'], /--config: "fast" must be a list of default, autopath/],
-    [['--starts', '0'], /--starts: "0" must be a whole number from 1 to 100/],
+    [['--objects', '10,10'], /--objects: 10,10 names something twice/],
+    [['--configurations', 'fast'], /--configurations: "fast" must be a list of default, autopath/],
+    [['--config', 'fast'], /fast: does not exist/],
+    [['--starts', '0'], /--trials: "0" must be a whole number from 1 to 1000/],
     [['--headless', '2'], /--headless: "2" must be a list of shares/],
     [['--memory', '1Ki'], /--memory: "1Ki" must be an amount of memory of at least 256 MiB/],
     [
@@ -282,11 +275,12 @@ describe('bad input', () => {
     ],
     [['--servers', 'dnsmasq'], /--servers: "dnsmasq" is not coredns-cluster/],
     [['--servers', 'coredns-cluster+autopath'], /names a variant[\s\S]*--config/],
+    [['--context', 'here'], /--context: has no effect without --target kubernetes/],
     [
       ['--target', 'kubernetes', '--rate', '5000'],
       /--rate: 5,000 queries a second are more than a cluster is asked/,
     ],
-    [['--target', 'kubernetes', '--memory', '4G'], /--target kubernetes has no memory/],
+    [['--target', 'kubernetes', '--memory', '4G'], /--memory: has no effect without --target local/],
   ])('%j is one clear message', async (flags, message) => {
     expect(await world.bench('capacity', 'memory', ...flags)).toBe(2);
     expect(world.err()).toMatch(message);
@@ -302,11 +296,11 @@ describe('bad input', () => {
 
   it('several problems are all listed', async () => {
     expect(await world.bench('capacity', 'memory', '--objects', 'many', '--starts', 'x')).toBe(2);
-    expect(world.err()).toMatch(/2 settings are wrong[\s\S]*--objects[\s\S]*--starts/);
+    expect(world.err()).toMatch(/--trials[\s\S]*--objects/);
   });
 
   it('on a cluster: other settings beside --resume, and a run that is not there', async () => {
-    const resume = ['capacity', 'memory', '--target', 'kubernetes', '--resume', 'latest'];
+    const resume = ['capacity', 'memory', '--resume', 'latest'];
     expect(await world.bench(...resume, '--objects', '5', '--max-objects', '9')).toBe(2);
     expect(world.err()).toMatch(/accepts no others[\s\S]*also given: objects[\s\S]*also given: maxObjects/);
     expect(await world.bench(...resume)).toBe(6);
@@ -318,23 +312,30 @@ describe('bad input', () => {
     expect(await world.bench('capacity', 'memory', '--target', 'kubernetes', ...size, '--dry-run')).toBe(0);
     // 26 and 52 Services with an EndpointSlice each; with autopath, 474 and 948 pods as well.
     expect(world.out().split('\n')).toEqual([
-      'default, 500 pods and services: 52 objects created in 1 s at least, 2 starts',
-      'default, 1,000 pods and services: 104 objects created in 2 s at least, 2 starts',
-      'autopath, 500 pods and services: 526 objects created in 11 s at least, 2 starts',
-      'autopath, 1,000 pods and services: 1,052 objects created in 21 s at least, 2 starts',
+      'coredns-cluster/default/500  CoreDNS, 52 objects created in 1 s at least',
+      'coredns-cluster/default/1000  CoreDNS, 104 objects created in 2 s at least',
+      'coredns-cluster/autopath/500  CoreDNS, 526 objects created in 11 s at least',
+      'coredns-cluster/autopath/1000  CoreDNS, 1,052 objects created in 21 s at least',
+      expect.stringMatching(/^4 cases, 8 trials, about \d+ min( \d+ s)?$/),
       '',
     ]);
+    expect(world.err()).toContain('Note: --starts is now --trials.');
+    expect(world.err()).toContain(
+      'Note: --config default,autopath is now --configurations default,autopath.',
+    );
   });
 
   it('a dry run says what would be measured, and starts nothing', async () => {
     expect(await world.bench('capacity', 'memory', '--dry-run', '--starts', '3')).toBe(0);
-    expect(world.out()).toMatch(/autopath\/158200 {2}8,200 services, 150,000 pods, 150,000 endpoints/);
-    expect(world.out()).toMatch(/8 points, 24 starts, .* about \d+ min/);
+    expect(world.out()).toMatch(
+      /autopath\/158200 {2}CoreDNS, 8,200 services, 150,000 pods, 150,000 endpoints/,
+    );
+    expect(world.out()).toMatch(/8 cases, 24 trials, up to \d+ side by side, about \d+ min/);
     expect(world.started).toEqual([]);
   });
 });
 
-it.each(['memory', 'throughput', 'propagation'])(
+it.each(['throughput', 'propagation'])(
   'a run of capacity %s that was killed is reported as not finished, and makes no post',
   async (what) => {
     const world = await testWorld();

@@ -7,6 +7,8 @@ import { defineCluster, startApiServer } from '@dinodns-bench/cluster-objects';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { parseAllDocuments } from 'yaml';
 import { measuredBasis } from '../src/experiments/capacity/measured-basis.ts';
+import { type MemoryFigure, memoryKind } from '../src/experiments/capacity/memory/evidence.ts';
+import type { MemoryFit } from '../src/experiments/capacity/memory/lines.ts';
 import { covers } from '../src/experiments/capacity/memory-basis.ts';
 import { type CapacityPlan, planCapacity } from '../src/experiments/capacity/plan.ts';
 import { planSvg } from '../src/experiments/capacity/plan-svg.ts';
@@ -80,14 +82,14 @@ describe('memory', () => {
 });
 
 /** 1 kB for each object and 40 MB; peaks of 2 kB and 20 MB, and 3 kB and 20 MB. */
-function measured(bytesEach: number, constant: number, figure: 'steady' | 'coldStartPeak' | 'relistPeak') {
+function measured(bytesEach: number, constant: number, figure: MemoryFigure): MemoryFit {
   return {
     server: 'coredns-cluster@1.15.0',
     configuration: 'default',
     figure,
     terms: [
-      { of: 'constant' as const, bytes: constant, low: constant, high: constant },
-      { of: 'objects' as const, bytes: bytesEach, low: bytesEach, high: bytesEach },
+      { of: 'constant', bytes: constant, low: constant, high: constant },
+      { of: 'objects', bytes: bytesEach, low: bytesEach, high: bytesEach },
     ],
     covariance: [
       [0, 0],
@@ -101,22 +103,14 @@ function measured(bytesEach: number, constant: number, figure: 'steady' | 'coldS
 }
 
 describe('memory by what was measured here', () => {
-  const record = {
-    id: '20261122-090000-abcd',
-    programs: [],
-    measured: {
-      what: 'memory' as const,
-      starts: [],
-      points: [],
-      fits: [
-        measured(1000, 40e6, 'steady'),
-        measured(2000, 20e6, 'coldStartPeak'),
-        measured(3000, 20e6, 'relistPeak'),
-      ],
-    },
-  };
+  const record = { id: '20261122-090000-abcd', programs: [], cases: [], trials: [] };
+  const fits = [
+    measured(1000, 40e6, 'steady'),
+    measured(2000, 20e6, 'coldStartPeak'),
+    measured(3000, 20e6, 'relistPeak'),
+  ];
   const options = { configuration: 'default', version: null, origin: "this machine's history" } as const;
-  const basis = measuredBasis(record, options);
+  const basis = measuredBasis(record, options, fits);
   const demand = {
     pods: 9500,
     services: 500,
@@ -164,9 +158,9 @@ describe('memory by what was measured here', () => {
     if (basis === null) throw new Error('no basis');
     expect(covers(basis, 40_000)).toBe(true);
     expect(covers(basis, 40_001)).toBe(false);
-    expect(measuredBasis(record, { ...options, configuration: 'autopath' })).toBeNull();
-    expect(measuredBasis(record, { ...options, version: '1.11.3' })).toBeNull();
-    expect(measuredBasis(record, { ...options, version: '1.15.0' })).not.toBeNull();
+    expect(measuredBasis(record, { ...options, configuration: 'autopath' }, fits)).toBeNull();
+    expect(measuredBasis(record, { ...options, version: '1.11.3' }, fits)).toBeNull();
+    expect(measuredBasis(record, { ...options, version: '1.15.0' }, fits)).not.toBeNull();
   });
 
   it("is drawn: the published line, the measured ones, today's limit and the recommended one", async () => {
@@ -177,6 +171,48 @@ describe('memory by what was measured here', () => {
       expect(svg).toContain(text);
     }
     expect(svg).toContain('10,000 objects of the plan');
+  });
+});
+
+describe("memory by what was measured on the plan's cluster", () => {
+  const RUN = '20261122-181313-6988';
+
+  /** The published run, as one of a cluster, and of a machine. */
+  async function saveRuns(server: string): Promise<void> {
+    const record = parseRecordAs(memoryKind, referenceText('capacity-memory'), 'run.json');
+    const { environment, endedAt } = record;
+    const cluster = { version: 'v1.34.0', provider: null, server, cni: null, proxyMode: null, nodes: [] };
+    const store = createStore(world, 'results');
+    await store.saveAs(memoryKind, { ...record, environment: { ...environment, cluster } });
+    const here = { ...environment, hostname: world.machine.hostname };
+    await store.saveAs(memoryKind, { ...record, endedAt, id: '20261123-000000-0000', environment: here });
+  }
+
+  it.each([
+    ['this one', [], `this cluster's history, run ${RUN}`],
+    ['another', [], "this machine's history, run 20261123-000000-0000"],
+    ['another', ['--basis', RUN], `measured, run ${RUN}`],
+  ])('measured on %s, with %j: %s', async (which, flags, basis) => {
+    const server = await startApiServer({ cluster: defineCluster({ pods: 500, services: 30 }) });
+    try {
+      await useCluster(server.url);
+      await saveRuns(which === 'another' ? 'https://another.example' : server.url);
+      const { figures } = await plan('--from-cluster', ...flags);
+      expect(figures.find(({ name }) => name === 'steady memory')?.basis).toContain(basis);
+    } finally {
+      await server.close();
+    }
+  });
+
+  it('of a single size, whose starts have no line, is not used, and that is said', async () => {
+    const record = parseRecordAs(memoryKind, referenceText('capacity-memory'), 'run.json');
+    const cases = record.cases.filter(({ point }) => point.objects === 0);
+    const environment = { ...record.environment, hostname: world.machine.hostname };
+    await createStore(world, 'results').saveAs(memoryKind, { ...record, cases, environment });
+    const { notes } = await plan(...SIZE);
+    expect(notes).toContain(
+      `Run ${RUN} was not used, because there is no line through its starts: it takes at least two numbers of objects.`,
+    );
   });
 });
 

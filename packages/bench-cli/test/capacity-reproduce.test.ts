@@ -1,6 +1,7 @@
 /** `bench reproduce scaling` and `bench reproduce kube-dns`: published figures beside those of our records. */
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { CapacityCase, OkCaseTrial } from '../src/experiments/capacity/cases/cases-record.ts';
+import { type MemoryRecord, memoryKind } from '../src/experiments/capacity/memory/evidence.ts';
 import { type CapacityRecord, capacityKind } from '../src/experiments/capacity/record.ts';
 import type { ReproducedRow } from '../src/experiments/capacity/reproduce/rows.ts';
 import { parseRecordAs } from '../src/results/parse-record.ts';
@@ -9,14 +10,21 @@ import { referenceText } from './support/reference.ts';
 import { type TestWorld, testWorld } from './support/test-world.ts';
 
 let world: TestWorld;
+/** Of throughput, for what cases have in common; and of memory. */
 let reference: CapacityRecord;
+let memory: MemoryRecord<Readonly<Record<string, unknown>>>;
 beforeEach(async () => {
   world = await testWorld({ columns: 120 });
-  const record = parseRecordAs(capacityKind, referenceText('capacity-memory'), 'run.json');
-  reference = { ...record, environment: { ...record.environment, hostname: world.machine.hostname } };
+  const here = <R extends Pick<CapacityRecord, 'environment'>>(record: R): R => ({
+    ...record,
+    environment: { ...record.environment, hostname: world.machine.hostname },
+  });
+  reference = here(parseRecordAs(capacityKind, referenceText('capacity-throughput'), 'run.json'));
+  memory = here(parseRecordAs(memoryKind, referenceText('capacity-memory'), 'run.json'));
 });
 afterEach(() => world.remove());
 
+const saveMemory = () => createStore(world, 'results').saveAs(memoryKind, memory);
 const save = (record: CapacityRecord) => createStore(world, 'results').saveAs(capacityKind, record);
 
 interface Reproduced {
@@ -80,7 +88,7 @@ function casesRecord(
       };
     }),
   );
-  const programs = reference.programs.filter(({ version }) => version === '1.15.0');
+  const programs = memory.programs.filter(({ version }) => version === '1.15.0');
   return { ...reference, id, programs, measured: { what, cases, trials, upstreamDelaySeconds: 0.002 } };
 }
 
@@ -94,13 +102,13 @@ describe('scaling', () => {
         /^16 of \d+ figures are missing: bench capacity throughput --config default,autopath$/,
       ),
       expect.stringMatching(
-        /figures are missing: bench capacity memory --objects 0,15820,63280,158200 --config default,autopath$/,
+        /figures are missing: bench capacity memory --objects 0,15820,63280,158200 --configurations default,autopath$/,
       ),
     ]);
   });
 
   it('puts memory beside the points, the formula and the line, for each version', async () => {
-    await save(reference);
+    await saveMemory();
     const found = await reproduced('scaling');
     const point = rowOf(found, 'default, 158,200 Pods and Services');
     expect(point.published).toBe(154e6);
@@ -214,9 +222,9 @@ describe('kube-dns', () => {
   });
 
   it('takes the runs that are named, and puts the growth of CoreDNS beside the published one', async () => {
-    await save(reference);
+    await saveMemory();
     await save(record());
-    const named = `${reference.id}+20261122-110000-bbbb`;
+    const named = `${memory.id}+20261122-110000-bbbb`;
     const growth = rowOf(await reproduced('kube-dns', named), 'coredns: growth under load');
     expect(growth.published).toBe(5 * 2 ** 20);
     expect(rowOf(await reproduced('kube-dns', named), 'kube-dns: growth under load').published).toBe(
@@ -225,7 +233,7 @@ describe('kube-dns', () => {
     expect(growth.ours.map(({ version }) => version).toSorted()).toEqual(['1.11.3', '1.15.0']);
     // Load on top of a full cache: filling the cache takes 10 MB and more, and is not in it.
     expect(growth.ours.every(({ median }) => Math.abs(median) < 10e6)).toBe(true);
-    const other = await reproduced('kube-dns', reference.id);
+    const other = await reproduced('kube-dns', memory.id);
     expect(rowOf(other, 'CoreDNS, external: lookups/s').ours).toEqual([]);
     expect(other.missing.join('\n')).toContain('bench capacity caching --cache cached');
   });

@@ -1,7 +1,8 @@
 /** `bench reproduce scaling` and `bench reproduce kube-dns`: published figures beside those of our runs of bench capacity. */
 
 import { renderOptions } from '../engine/write-reports.ts';
-import { ownRecords } from '../experiments/capacity/own-records.ts';
+import { type MemoryRecord, memoryKind } from '../experiments/capacity/memory/evidence.ts';
+import { madeHere, ownRecords } from '../experiments/capacity/own-records.ts';
 import { type CapacityRecord, capacityKind } from '../experiments/capacity/record.ts';
 import { capacityReproduction, missingLines } from '../experiments/capacity/reproduce/document.ts';
 import { type CapacityPublication, reproducedRows } from '../experiments/capacity/reproduce/publications.ts';
@@ -22,32 +23,36 @@ export interface ReproduceCapacityOptions {
   readonly format: string;
 }
 
-async function latestRecords(world: World, store: RunStore): Promise<CapacityRecord[]> {
-  const records: CapacityRecord[] = [];
-  for await (const record of ownRecords(world, store)) records.push(record);
+type AnyRecord = CapacityRecord | MemoryRecord;
+
+async function latestRecords(world: World, store: RunStore): Promise<AnyRecord[]> {
+  const records: AnyRecord[] = [];
+  for await (const record of ownRecords(store, capacityKind, madeHere(world))) records.push(record);
+  for await (const record of ownRecords(store, memoryKind, madeHere(world))) records.push(record);
   return records;
 }
 
-async function namedRecords(store: RunStore, known: RunIndex, names: string): Promise<CapacityRecord[]> {
-  const references = names.split(POOL_SIGN);
+async function namedRecords(store: RunStore, known: RunIndex, names: string): Promise<AnyRecord[]> {
   return Promise.all(
-    references.map(
-      async (name) => (await store.loadAs(capacityKind, findRun(known, name)?.path ?? name)).record,
-    ),
+    names.split(POOL_SIGN).map(async (name) => {
+      const path = findRun(known, name)?.path ?? name;
+      const isMemory = (await store.find(path)).experiment === memoryKind.experiment;
+      return (await (isMemory ? store.loadAs(memoryKind, path) : store.loadAs(capacityKind, path))).record;
+    }),
   );
 }
 
-function sourcesOf(records: readonly CapacityRecord[]): Sources {
+function sourcesOf(records: readonly AnyRecord[]): Sources {
   const sources: { -readonly [W in keyof Sources]: Sources[W] } = {
     memory: undefined,
     throughput: undefined,
     caching: undefined,
   };
   for (const record of records) {
-    const { measured } = record;
-    if (measured.what === 'memory') sources.memory ??= { record, measured };
-    else if (measured.what === 'throughput') sources.throughput ??= { record, measured };
-    else if (measured.what === 'caching') sources.caching ??= { record, measured };
+    if (!('measured' in record)) sources.memory ??= { record };
+    else if (record.measured.what === 'throughput')
+      sources.throughput ??= { record, measured: record.measured };
+    else if (record.measured.what === 'caching') sources.caching ??= { record, measured: record.measured };
   }
   return sources;
 }

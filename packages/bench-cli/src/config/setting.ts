@@ -31,6 +31,8 @@ export interface Setting {
   readonly needs?: { readonly give: string; met(settings: Readonly<Record<string, unknown>>): boolean };
   /** Has an effect with these values of `--target` only: elsewhere its flag is refused, and its help says so. */
   readonly targets?: readonly ('local' | 'kubernetes')[];
+  /** The flag under which it was known: it still works, and says its new name. */
+  readonly formerly?: `--${string}`;
   /** Whether the command that repeats a run names it: unless it is the default, always, or never. */
   readonly inCommand?: 'always' | 'never';
 }

@@ -1,5 +1,5 @@
 /** From a definition to an experiment: its command with its flags, and what commands do with its records. */
-import type { Command } from 'commander';
+import { type Command, Option } from 'commander';
 import type { z } from 'zod';
 import { flagName, type Setting, type SettingTable, shownValue } from '../config/setting.ts';
 import { BenchError } from '../errors.ts';
@@ -22,13 +22,20 @@ function helpOf(setting: Setting): string {
   return `${place}${description}${isShown ? ` (default: ${shownValue(setting, value)})` : ''}`;
 }
 
+const formerOption = (flag: string) => new Option(`${flag} <value>`).hideHelp();
+
+/** What was given under a flag that has another name now. */
+function formerValue({ formerly }: Setting, values: Readonly<Record<string, unknown>>): unknown {
+  return formerly === undefined ? undefined : values[formerOption(formerly).attributeName()];
+}
+
 /** The settings that were given on the command line, under their names; commander's own defaults are unused. */
 export function givenFlags(
   table: SettingTable,
   values: Readonly<Record<string, unknown>>,
 ): Record<string, unknown> {
   const entries = Object.entries(table).flatMap(([name, setting]) => {
-    const value = values[name];
+    const value = values[name] ?? formerValue(setting, values);
     // commander sets a negatable flag to true when it was not given.
     const isNegated = flagName(setting).startsWith('--no-');
     const given = isNegated ? value === false : value !== undefined;
@@ -39,7 +46,10 @@ export function givenFlags(
 
 /** Adds a flag for each setting. */
 export function addFlags(command: Command, table: SettingTable): Command {
-  for (const setting of Object.values(table)) command.option(setting.flag, helpOf(setting));
+  for (const setting of Object.values(table)) {
+    command.option(setting.flag, helpOf(setting));
+    if (setting.formerly !== undefined) command.addOption(formerOption(setting.formerly));
+  }
   return command;
 }
 
@@ -88,6 +98,9 @@ function addCommand<T extends SettingTable, D, C, V extends z.ZodType>(
       const { invokeExperiment } = await import('./run.ts');
       const flags = givenFlags(table, values);
       const file = text('config');
+      for (const setting of Object.values(table))
+        if (formerValue(setting, values) !== undefined)
+          call.world.stderr.write(`Note: ${setting.formerly} is now ${flagName(setting)}.\n`);
       const isOld = isConfigurationList(table, file);
       if (isOld) call.world.stderr.write(`Note: --config ${file} is now --configurations ${file}.\n`);
       call.status = await invokeExperiment(call.world, prepared, {

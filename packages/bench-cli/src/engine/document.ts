@@ -13,12 +13,19 @@ import {
   text,
 } from '../report/document/document.ts';
 import { clusterFacts } from '../report/facts.ts';
-import { formatCpus } from '../report/numbers.ts';
 import { sizeOf } from '../stats/deltas.ts';
 import { counted, formatDuration } from '../text.ts';
 import { nounOf } from './estimand.ts';
 import type { EngineCase, EngineRecord } from './record.ts';
-import { boundSign, caseTitle, deltaText, differenceText, figureText, sizeText } from './words.ts';
+import {
+  boundSign,
+  caseTitle,
+  deltaText,
+  differenceText,
+  figureText,
+  numberText,
+  sizeText,
+} from './words.ts';
 
 type AnyRecord = EngineRecord<unknown, unknown>;
 
@@ -50,6 +57,8 @@ export interface DocumentParts {
   readonly sections?: readonly Section[];
   /** How it was measured, in sentences. */
   readonly method: readonly string[];
+  /** Of the charts in its sections. Default: the cases, by their keys. */
+  readonly series?: ReportDocument['series'];
   /** For spreadsheets. Default: the figures of each trial. */
   readonly data?: ReportDocument['data'];
   /** Of a post, besides `dns`. Default: none. */
@@ -240,7 +249,7 @@ function conditionsOf(record: AnyRecord): Block {
     for (const [name, value] of Object.entries(point))
       varied.set(
         name,
-        (varied.get(name) ?? new Set()).add(typeof value === 'number' ? formatCpus(value) : value),
+        (varied.get(name) ?? new Set()).add(typeof value === 'number' ? numberText(value) : value),
       );
   return facts([
     ['host', `${host.os}, ${host.kernel}, ${host.architecture}`],
@@ -303,7 +312,7 @@ export function documentOf(record: AnyRecord, parts: DocumentParts): ReportDocum
     ],
     findings: parts.findings ?? verdicts(record),
     warnings: [...warningsOf(record), ...(parts.warnings ?? [])],
-    series: cases.map((item) => ({ name: item.key, title: caseTitle(record, item) })),
+    series: parts.series ?? cases.map((item) => ({ name: item.key, title: caseTitle(record, item) })),
     sections: [
       ...figureTables(record, parts.tables ?? all, subject),
       ...comparisonSections(record, subject),

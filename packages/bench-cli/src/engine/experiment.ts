@@ -33,6 +33,8 @@ export interface PlannedCase {
   readonly point: Point;
   /** How long a trial of it takes, preparation included; only for showing the time left. */
   readonly expectedSeconds: number;
+  /** What a plan says of it beside the title of its subject. Default: nothing. */
+  readonly details?: string;
 }
 
 /** How the command was called. */

@@ -106,7 +106,14 @@ function planText({ plan, cases, engine, previous }: Decided<SettingTable, unkno
   const { trials } = planTrials(cases, engine.trials, plan);
   const missing = trials.filter(({ key }) => previous?.trials.every((trial) => trial.key !== key) ?? true);
   const titleOf = new Map(plan.subjects.map(({ name, title }) => [name, title]));
-  const lines = cases.map(({ key, subject, aa }) => `${key}  ${titleOf.get(subject)}${aa ? ', A/A' : ''}`);
+  const lines = cases.map(({ key, subject, aa, details }) => {
+    const words = [
+      titleOf.get(subject) ?? subject,
+      ...(aa ? ['A/A'] : []),
+      ...(details === undefined ? [] : [details]),
+    ];
+    return `${key}  ${words.join(', ')}`;
+  });
   const { lanes = 1 } = plan;
   const total = [
     counted(cases.length, 'case'),

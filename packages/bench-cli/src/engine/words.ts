@@ -11,8 +11,13 @@ export function unbroken(text: string): string {
   return text.replaceAll(' ', '\u00a0');
 }
 
+/** `0.5`, `2`, `158,200` */
+export function numberText(value: number): string {
+  return value >= 1000 ? formatCount(value) : formatCpus(value);
+}
+
 function valueText(name: string, value: string | number): string {
-  return typeof value === 'number' ? `${name} ${formatCpus(value)}` : value;
+  return typeof value === 'number' ? `${name} ${numberText(value)}` : value;
 }
 
 /** `tier 1, single`: of a point, what is not the same in all cases, unless `all` is asked for. */

@@ -2,13 +2,19 @@
 import { z } from 'zod';
 import type { Verdict } from '../results/record.ts';
 import type { Direction } from '../stats/summarize.ts';
-import { formatBytes, formatCount, formatMillicores, formatTime } from './numbers.ts';
+import { formatBytes, formatCount, formatMillicores, formatShort, formatTime } from './numbers.ts';
 
 /** How figures of a unit are written, and what better and worse ones are called in verdicts and in texts. */
 const UNITS = {
   'queries/s': { show: formatCount, words: ['faster', 'slower'], noun: 'queries per second' },
   seconds: { show: formatTime, words: ['faster', 'slower'], noun: '' },
   bytes: { show: formatBytes, words: ['less', 'more'], noun: '' },
+  // For figures that stand beside published ones in megabytes of 10⁶ bytes.
+  'decimal bytes': {
+    show: (value: number) => formatShort(value / 1e6),
+    words: ['less', 'more'],
+    noun: 'MB',
+  },
   'CPU seconds': { show: formatTime, words: ['less', 'more'], noun: '' },
   cores: { show: formatMillicores, words: ['less', 'more'], noun: '' },
   ratio: {

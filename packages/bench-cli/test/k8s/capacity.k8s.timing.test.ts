@@ -8,7 +8,7 @@ import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { clusterKind } from '../../src/experiments/capacity/cluster/cluster-record.ts';
+import { memoryKind } from '../../src/experiments/capacity/memory/evidence.ts';
 import { capacityKind } from '../../src/experiments/capacity/record.ts';
 import type { TestWorld } from '../support/test-world.ts';
 import { core, leftovers, runNamespaces } from './support/admin.ts';
@@ -49,51 +49,58 @@ const servicesOf = async (namespace: string) =>
 
 describe('bench capacity memory --target kubernetes', () => {
   it('measures a private CoreDNS while kube-proxy and the DNS of the cluster notice nothing; the run can be resumed', async () => {
-    const size = ['--objects', '600', '--config', 'default,autopath'];
-    const flags = [...size, '--starts', '1', '--quick', '--rate', '200'];
+    const size = ['--objects', '600', '--configurations', 'default,autopath'];
+    const flags = [...size, '--trials', '1', '--quick', '--rate', '200'];
     const run = world.bench('capacity', 'memory', '--target', 'kubernetes', ...flags);
-    await world.errContains('start 1 of 1');
+    await world.errContains('starting the private CoreDNS');
     const [namespace = ''] = await runNamespaces();
     const during = { proxied: await proxiedNamespaces(), services: await servicesOf(namespace) };
-    await world.errContains('autopath, 600 objects');
+    await world.errContains('1/2');
     world.send('SIGINT');
     expect(await run, world.err()).toBe(130);
     expect(during.services).toBe(31);
     expectNoRules(during.proxied, namespace);
-    expect(world.err()).toMatch(/bench capacity memory --target kubernetes --resume \d{8}-/);
+    expect(world.err()).toMatch(/bench capacity memory --resume \d{8}-/);
     expect(await runNamespaces()).toEqual([]);
-    const kept = await recordAs(world, clusterKind);
-    expect(kept).toMatchObject({ status: 'interrupted', points: [{ configuration: 'default' }] });
+    const kept = await recordAs(world, memoryKind);
+    expect(kept).toMatchObject({ status: 'interrupted', trials: [{ status: 'ok' }] });
 
-    const resumed = ['capacity', 'memory', '--target', 'kubernetes', '--resume', 'latest'];
-    expect(await world.bench(...resumed), world.err()).toBe(0);
-    const { points, environment, status } = await recordAs(world, clusterKind);
+    // As it was printed: the settings of the cluster are those of the run.
+    const [, resume = ''] = /Continue with: pnpm bench (.*)/.exec(world.err()) ?? [];
+    expect(await world.bench(...resume.split(' ')), world.err()).toBe(0);
+    const { trials, environment, status, id } = await recordAs(world, memoryKind);
     expect(status).toBe('complete');
-    expect(points[0]).toEqual(kept.points[0]);
+    expect(trials[0]).toEqual(kept.trials[0]);
     expect(environment.cluster?.nodes.length).toBeGreaterThan(0);
-    expect(points.map(({ configuration, counts }) => [configuration, counts.services, counts.pods])).toEqual([
-      ['default', 31, 0],
-      ['autopath', 31, 569],
+    const evidence = trials.map((trial) => {
+      if (trial.status === 'failed') throw new Error(trial.failure.message);
+      return trial.evidence;
+    });
+    expect(evidence.map(({ cluster }) => [cluster?.counts.services, cluster?.counts.pods])).toEqual([
+      [31, 0],
+      [31, 569],
     ]);
-    for (const { clusterDns, starts, creation } of points) {
-      expect(creation.created / creation.seconds).toBeLessThan(55);
+    for (const { cluster, stages, coldStart, relist } of evidence) {
+      const { creation, clusterDns, queries } = cluster ?? {};
+      expect((creation?.created ?? 0) / (creation?.seconds ?? 0)).toBeLessThan(55);
       expect(clusterDns?.after.restarts).toBe(clusterDns?.before.restarts);
-      const [start] = starts;
-      expect(start?.death).toBeNull();
-      expect(start?.queries?.lost).toBe(0);
-      expect(start?.queries?.wrong).toBe(0);
-      expect(start?.phases.map(({ phase }) => phase)).toEqual([
-        'cold-start',
-        'steady',
-        'cache',
-        'load',
-        'relist',
-      ]);
-      for (const { p95Bytes, peakBytes } of start?.phases ?? []) {
-        expect(p95Bytes).toBeGreaterThan(5e6);
-        expect(peakBytes).toBeGreaterThanOrEqual(p95Bytes ?? 0);
-      }
+      expect(queries).toMatchObject({ lost: 0, wrong: 0 });
+      for (const stage of [stages.loaded, stages.fullCache, stages.underLoad])
+        expect(stage?.anonymousBytes).toBeGreaterThan(5e6);
+      expect(coldStart.peak.anonymousBytes).toBeGreaterThan(5e6);
+      expect(relist.peak.anonymousBytes).toBeGreaterThan(5e6);
     }
+    // A single size makes no line, so a plan says why it does not use it.
+    expect(await world.bench('capacity', 'plan', '--from-cluster'), world.err()).toBe(0);
+    expect(world.out().replaceAll(/\s+/g, ' ')).toContain(`Run ${id} was not used, because there is no line`);
+  });
+
+  it('is the basis of a plan for the same cluster', async () => {
+    const flags = ['--objects', '0,600', '--trials', '2', '--quick', '--rate', '200'];
+    expect(await world.bench('capacity', 'memory', '--target', 'kubernetes', ...flags), world.err()).toBe(0);
+    const { id } = await recordAs(world, memoryKind);
+    expect(await world.bench('capacity', 'plan', '--from-cluster', '--json'), world.err()).toBe(0);
+    expect(world.out()).toContain(`this cluster's history, run ${id}`);
   });
 
   it('is refused above --max-objects, before anything is made', async () => {

@@ -1,6 +1,6 @@
 /**
- * Finds what a plan rests on, for memory and for throughput: runs that were named, the newest ones of this machine that fit,
- * else what was published.
+ * Finds what a plan rests on, for memory and for throughput: runs that were named, the newest ones on its cluster or of this
+ * machine that fit, else what was published.
  */
 import { BenchError } from '../../errors.ts';
 import { POOL_SIGN } from '../../history/pool.ts';
@@ -8,6 +8,8 @@ import { formatCount } from '../../report/numbers.ts';
 import { createStore, type RunStore } from '../../results/store.ts';
 import type { World } from '../../world.ts';
 import { measuredBasis } from './measured-basis.ts';
+import { type MemoryRecord, memoryKind } from './memory/evidence.ts';
+import { memoryLines } from './memory/lines.ts';
 import {
   covers,
   EXTRAPOLATION,
@@ -16,7 +18,7 @@ import {
   publishedBasis,
   type Size,
 } from './memory-basis.ts';
-import { ownRecords } from './own-records.ts';
+import { madeHere, madeOn, ownRecords } from './own-records.ts';
 import type { Configuration } from './published.ts';
 import { type CapacityRecord, capacityKind } from './record.ts';
 import { measuredThroughput, publishedThroughput, type ThroughputBasis } from './throughput-basis.ts';
@@ -26,6 +28,8 @@ export interface BasisRequest {
   readonly size: Size;
   /** Of CoreDNS; null: any. */
   readonly version: string | null;
+  /** Address of the API server of the cluster that is planned for; null where it is not known. */
+  readonly cluster: string | null;
   /** `--basis`: a run, one of memory and one of throughput with a plus between them, or `published`; undefined to look for them. */
   readonly wanted: string | undefined;
   /** Directory of the runs. */
@@ -60,7 +64,7 @@ function tooFar({ maxObjects, kind, source }: MemoryBasis, objects: number): Ben
 /** What a plan could have used of a measurement. */
 const USED = { memory: 'memory line', throughput: 'throughput for both kinds of lookups' } as const;
 
-function useless({ id, measured: { what } }: CapacityRecord, request: BasisRequest): BenchError {
+function useless(id: string, what: string, request: BasisRequest): BenchError {
   if (what !== 'memory' && what !== 'throughput') {
     return new BenchError('E_USAGE', `--basis: run ${id} is one of bench capacity ${what}`, {
       fix: 'Name a run of bench capacity memory or throughput, or give --basis published.',
@@ -77,56 +81,95 @@ function useless({ id, measured: { what } }: CapacityRecord, request: BasisReque
 /** What the named runs have; a later one does not replace an earlier one. */
 async function namedRuns(store: RunStore, wanted: string, request: BasisRequest): Promise<Found> {
   const found: { basis?: MemoryBasis; throughput?: ThroughputBasis } = {};
+  const options = { ...request, origin: 'measured' };
   for (const name of wanted.split(POOL_SIGN)) {
-    const { record } = await store.loadAs(capacityKind, name);
-    const options = { ...request, origin: 'measured' };
-    const [basis, throughput] = [measuredBasis(record, options), measuredThroughput(record, options)];
-    if (basis === null && throughput === null) throw useless(record, request);
-    if (basis !== null) found.basis ??= basis;
-    if (throughput !== null) found.throughput ??= throughput;
+    if ((await store.find(name)).experiment === memoryKind.experiment) {
+      const { record } = await store.loadAs(memoryKind, name);
+      const basis = measuredBasis(record, options);
+      if (basis === null) throw useless(record.id, 'memory', request);
+      found.basis ??= basis;
+    } else {
+      const { record } = await store.loadAs(capacityKind, name);
+      const throughput = measuredThroughput(record, options);
+      if (throughput === null) throw useless(record.id, record.measured.what, request);
+      found.throughput ??= throughput;
+    }
   }
   return found;
 }
 
-/** What was not named, from the newest runs of this machine. */
+/** The newest line that may be used; why newer ones were not is added to `notes`. */
+async function newestBasis(
+  records: AsyncIterable<MemoryRecord>,
+  request: BasisRequest,
+  origin: string,
+  notes: string[],
+): Promise<MemoryBasis | undefined> {
+  const unused = (id: string, reason: string) => notes.push(`Run ${id} was not used, because ${reason}.`);
+  for await (const record of records) {
+    const found = measuredBasis(record, { ...request, origin });
+    if (found !== null && isUsable(found, request)) return found;
+    if (found !== null)
+      unused(
+        record.id,
+        `it measured ${formatCount(found.maxObjects)} objects at most: a line is used up to ${EXTRAPOLATION.text} its range`,
+      );
+    else if (memoryLines(record).length === 0)
+      unused(record.id, 'there is no line through its starts: it takes at least two numbers of objects');
+  }
+  return undefined;
+}
+
+async function newestThroughput(
+  records: AsyncIterable<CapacityRecord>,
+  options: Parameters<typeof measuredThroughput>[1],
+): Promise<ThroughputBasis | undefined> {
+  for await (const record of records) {
+    const found = measuredThroughput(record, options);
+    if (found !== null) return found;
+  }
+  return undefined;
+}
+
+/** What was not named, from the newest runs on the cluster of the plan, else of this machine. */
 async function ownRuns(
   world: World,
   store: RunStore,
   request: BasisRequest,
   named: Found,
-  isUsable: (basis: MemoryBasis) => boolean,
 ): Promise<Found & Pick<ChosenBasis, 'notes'>> {
-  let { basis, throughput } = named;
   const notes: string[] = [];
-  const options = { ...request, origin: HISTORY };
-  for await (const record of ownRecords(world, store)) {
-    if (basis !== undefined && throughput !== undefined) break;
-    throughput ??= measuredThroughput(record, options) ?? undefined;
-    const found = basis === undefined ? measuredBasis(record, options) : null;
-    if (found === null) continue;
-    if (isUsable(found)) basis = found;
-    else {
-      notes.push(
-        `Run ${record.id} was not used, because it measured ${formatCount(found.maxObjects)} objects at most: a line is used up to ${EXTRAPOLATION.text} its range.`,
-      );
-    }
-  }
+  const { cluster } = request;
+  const places = [
+    ...(cluster === null ? [] : [["this cluster's history", madeOn(cluster)] as const]),
+    [HISTORY, madeHere(world)] as const,
+  ];
+  let { basis } = named;
+  for (const [origin, isWanted] of places)
+    basis ??= await newestBasis(ownRecords(store, memoryKind, isWanted), request, origin, notes);
+  const throughput =
+    named.throughput ??
+    (await newestThroughput(ownRecords(store, capacityKind, madeHere(world)), {
+      ...request,
+      origin: HISTORY,
+    }));
   return { ...(basis && { basis }), ...(throughput && { throughput }), notes };
 }
+
+const isUsable = (basis: MemoryBasis, { size, extrapolate }: BasisRequest) =>
+  extrapolate || covers(basis, objectsOf(size));
 
 /**
  * @throws BenchError `E_USAGE` for a size of more than twice what the basis was measured with, unless `extrapolate`, and for a
  * named run that has nothing for the plan; and as the store does for one that cannot be read.
  */
 export async function chooseBasis(world: World, request: BasisRequest): Promise<ChosenBasis> {
-  const { configuration, size, wanted, extrapolate } = request;
+  const { configuration, size, wanted } = request;
   const store = createStore(world, request.out);
-  const objects = objectsOf(size);
-  const isUsable = (basis: MemoryBasis) => extrapolate || covers(basis, objects);
   const published = { basis: publishedBasis(configuration), throughput: publishedThroughput(configuration) };
   const named = wanted === undefined || wanted === 'published' ? {} : await namedRuns(store, wanted, request);
-  const own = wanted === 'published' ? { notes: [] } : await ownRuns(world, store, request, named, isUsable);
+  const own = wanted === 'published' ? { notes: [] } : await ownRuns(world, store, request, named);
   const { notes, ...chosen } = { ...published, ...own };
-  if (!isUsable(chosen.basis)) throw tooFar(chosen.basis, objects);
+  if (!isUsable(chosen.basis, request)) throw tooFar(chosen.basis, objectsOf(size));
   return { ...chosen, notes };
 }

@@ -5,6 +5,7 @@ import { createClient, type KubeClient } from '../../kubernetes-api/client.ts';
 import { connect } from '../../kubernetes-api/connect.ts';
 import { KINDS, type Kind, pathOf } from '../../kubernetes-api/kinds.ts';
 import { parseQuantity } from '../../quantity.ts';
+import { dnsContainer } from '../../targets/kubernetes/dns-container.ts';
 import { type FoundService, findClusterDns } from '../../targets/kubernetes/existing-service.ts';
 import type { World } from '../../world.ts';
 import type { ClusterCounts } from './demand.ts';
@@ -77,12 +78,8 @@ async function clusterDns(client: KubeClient, signal: AbortSignal): Promise<Foun
 }
 
 /** The memory limit of the container that answers; null where one of the pods has none. */
-function memoryLimitOf({ pods }: FoundService): number | null {
-  const limits = pods.map((pod) => {
-    const containers = pod.spec?.containers ?? [];
-    const server = containers.find(({ name }) => name === 'coredns' || name === 'dns') ?? containers[0];
-    return parseQuantity(server?.resources?.limits?.memory);
-  });
+function memoryLimitOf({ pods, podPort }: FoundService): number | null {
+  const limits = pods.map((pod) => parseQuantity(dnsContainer(pod, podPort)?.resources?.limits?.memory));
   const known = limits.filter((limit) => limit !== null);
   return known.length === 0 || known.length < limits.length ? null : Math.min(...known);
 }
@@ -114,6 +111,7 @@ export async function countCluster(world: World, context: string | undefined): P
   ];
   const dns = await clusterDns(client, signal);
   return {
+    server: client.server,
     source: `counted: cluster of the context ${client.context}`,
     pods,
     services,

@@ -2,12 +2,14 @@
 import type { Command } from 'commander';
 import type { Call } from '../../engine/registered.ts';
 import { addClusterFlags } from './cluster/cluster-flags.ts';
-import { DEFAULT_MAX_OBJECTS } from './cluster/measure-on-cluster.ts';
+import { DEFAULT_MAX_OBJECTS } from './cluster/settings.ts';
 import { addMeasureCommands } from './measure-commands.ts';
+import { capacityMemory } from './memory/index.ts';
 import type { PlanFlags } from './plan-command.ts';
 
-export function addCapacityCommands(program: Command, call: Call): void {
+export async function addCapacityCommands(program: Command, call: Call): Promise<void> {
   const capacity = program.command('capacity');
+  await capacityMemory.addCommands(program, call);
   addMeasureCommands(capacity, call);
   const plan = capacity
     .command('plan')

@@ -21,6 +21,8 @@ export interface DemandFlags {
 
 /** What a cluster says of itself; what is not known is null. */
 export interface ClusterCounts {
+  /** Address of its API server. */
+  readonly server: string;
   /** `counted: cluster NAME`. */
   readonly source: string;
   readonly pods: number;

@@ -7,9 +7,8 @@ import { addCachingFlags } from './cases/cluster/settings.ts';
 import { CACHING_SETTINGS, THROUGHPUT_SETTINGS } from './cases/settings.ts';
 import { addClusterFlags } from './cluster/cluster-flags.ts';
 import type { ClusterMeasurementOptions } from './cluster/cluster-measurement.ts';
-import { DEFAULT_MAX_OBJECTS } from './cluster/measure-on-cluster.ts';
+import { DEFAULT_MAX_OBJECTS } from './cluster/settings.ts';
 import type { CommonFlags } from './machine.ts';
-import { MEMORY_SETTINGS } from './memory/settings.ts';
 import type { MeasurementOptions } from './open-run.ts';
 import { PROPAGATION_SETTINGS } from './propagation/settings.ts';
 import { targetOf } from './target.ts';
@@ -71,33 +70,6 @@ function addTarget(command: Command): Command {
       '--max-objects <n>',
       `pods and services to create on a cluster, at most (default: ${DEFAULT_MAX_OBJECTS})`,
     );
-}
-
-function addMemory(capacity: Command, call: Call): void {
-  addTarget(addCommon(addSettings(capacity.command('memory'), MEMORY_SETTINGS)))
-    .description(
-      'how much memory CoreDNS needs for how many objects, measured on this machine or on a cluster',
-    )
-    .option(...RESUME)
-    .option('--dry-run', 'print what would be measured and how long it will take, then exit')
-    .option('--json', 'print the record instead of the table')
-    .addHelpText('after', call.exitStatusHelp)
-    .action(async (values: Record<string, unknown>) => {
-      const typed = {
-        given: givenSettings(values, MEMORY_SETTINGS),
-        resume: values.resume === undefined ? undefined : String(values.resume),
-        dryRun: values.dryRun === true,
-        json: values.json === true,
-        argv: call.argv,
-      };
-      if (targetOf(values.target) === 'kubernetes') {
-        const { clusterMemoryCommand } = await import('./cluster/cluster-command.ts');
-        call.status = await clusterMemoryCommand(call.world, { ...typed, flags: values });
-      } else {
-        const { memoryCommand } = await import('./memory/run.ts');
-        call.status = await memoryCommand(call.world, { ...typed, common: commonOf(values) });
-      }
-    });
 }
 
 interface Measurement {
@@ -171,6 +143,5 @@ function addMeasurement(
 }
 
 export function addMeasureCommands(capacity: Command, call: Call): void {
-  addMemory(capacity, call);
   for (const measurement of MEASUREMENTS) addMeasurement(capacity, call, measurement);
 }

@@ -1,11 +1,11 @@
 /** Lines that `bench capacity memory` has measured, as the basis of a plan. Pure. */
 import { formatCount } from '../../report/numbers.ts';
+import type { ServerRecord } from '../../results/record.ts';
 import { expectedValue } from '../../stats/proportional-fit.ts';
-import { observe, termCounts } from './memory/lines.ts';
-import type { MemoryFigure, MemoryFit } from './memory/memory-record.ts';
+import type { MemoryFigure, MemoryRecord } from './memory/evidence.ts';
+import { type MemoryFit, memoryLines, observe, seriesOf, termCounts } from './memory/lines.ts';
 import { type Expected, type MemoryBasis, objectsOf, type Size } from './memory-basis.ts';
 import type { Configuration } from './published.ts';
-import type { CapacityRecord } from './record.ts';
 
 const BYTES_PER_MEGABYTE = 1e6;
 
@@ -55,19 +55,21 @@ export interface MeasuredOptions {
 }
 
 /** `coredns-cluster@1.11.3` is version 1.11.3; a server without one has that of its program. */
-export function versionOf(record: Pick<CapacityRecord, 'programs'>, server: string): string {
+export function versionOf(
+  record: { readonly programs: readonly Pick<ServerRecord, 'name' | 'version'>[] },
+  server: string,
+): string {
   return /@(.+)$/.exec(server)?.[1] ?? record.programs.find(({ name }) => name === server)?.version ?? '';
 }
 
 /** Null if the record has no line of this configuration and version. */
 export function measuredBasis(
-  record: Pick<CapacityRecord, 'id' | 'programs' | 'measured'>,
+  record: Pick<MemoryRecord, 'id' | 'programs' | 'cases' | 'trials'>,
   options: MeasuredOptions,
+  fits: readonly MemoryFit[] = memoryLines(record),
 ): MemoryBasis | null {
-  const { measured } = record;
-  if (measured.what !== 'memory') return null;
   const { configuration, version, origin } = options;
-  const wanted = measured.fits.filter((fit) => version === null || versionOf(record, fit.server) === version);
+  const wanted = fits.filter((fit) => version === null || versionOf(record, fit.server) === version);
   const server = wanted.at(-1)?.server;
   const found = MEASURED[configuration].find((name) =>
     wanted.some((fit) => fit.server === server && fit.configuration === name),
@@ -76,9 +78,11 @@ export function measuredBasis(
     wanted.find((fit) => fit.server === server && fit.configuration === found && fit.figure === figure);
   const steady = fitOf('steady');
   if (server === undefined || steady === undefined) return null;
-  const points = measured.points.filter((point) => point.server === server && point.configuration === found);
+  const points = seriesOf(record)
+    .flat()
+    .filter((point) => point.server === server && point.configuration === found);
   const along = (fit: MemoryFit) => {
-    const observed = observe(points, measured.starts, fit.figure);
+    const observed = observe(record, points, fit.figure);
     return (size: Size): Expected => {
       const { value, low, high } = onLine(fit, size);
       return {

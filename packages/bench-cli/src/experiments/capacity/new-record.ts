@@ -28,7 +28,7 @@ export function newCapacityRecord(
 ): CapacityRecord {
   const { session, programs, environment } = machine;
   return {
-    schemaVersion: 2,
+    schemaVersion: 1,
     experiment: 'capacity',
     id,
     ...runHead(argv, world.clock.now().toISOString()),

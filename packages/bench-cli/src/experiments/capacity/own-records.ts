@@ -1,25 +1,43 @@
-/** The runs of this experiment that were made on this machine. */
+/** The runs of this experiment that were made here. */
 import { BenchError } from '../../errors.ts';
+import type { Environment } from '../../results/record.ts';
+import type { RecordHeader, RecordKind } from '../../results/record-kind.ts';
 import type { RunStore } from '../../results/store.ts';
 import type { World } from '../../world.ts';
-import { type CapacityRecord, capacityKind } from './record.ts';
 
 /** Null for a run of another experiment, or one that this version cannot read. */
-async function capacityRecord(store: RunStore, id: string): Promise<CapacityRecord | null> {
+async function recordOf<R>(store: RunStore, kind: RecordKind<R>, id: string): Promise<R | null> {
   try {
     const { experiment } = await store.find(id);
-    return experiment === capacityKind.experiment ? (await store.loadAs(capacityKind, id)).record : null;
+    return experiment === kind.experiment ? (await store.loadAs(kind, id)).record : null;
   } catch (error) {
     if (error instanceof BenchError && error.code.startsWith('E_RECORD_')) return null;
     throw error;
   }
 }
 
-/** The newest first; without those of a cluster, whose figures are not this machine's. */
-export async function* ownRecords(world: World, store: RunStore): AsyncGenerator<CapacityRecord> {
+export type IsWanted = (environment: Environment) => boolean;
+
+/** Without those of a cluster, whose figures are not this machine's. */
+export const madeHere =
+  ({ machine }: Pick<World, 'machine'>): IsWanted =>
+  ({ cluster, hostname }) =>
+    cluster === null && hostname === machine.hostname;
+
+/** On the cluster whose API server has this address. */
+export const madeOn =
+  (server: string): IsWanted =>
+  ({ cluster }) =>
+    cluster?.server === server;
+
+/** Records of a kind, the newest first. */
+export async function* ownRecords<R extends Pick<RecordHeader, 'environment'>>(
+  store: RunStore,
+  kind: RecordKind<R>,
+  isWanted: IsWanted,
+): AsyncGenerator<R> {
   for (const id of (await store.list()).toReversed()) {
-    const record = await capacityRecord(store, id);
-    if (record === null || record.environment.cluster !== null) continue;
-    if (record.environment.hostname === world.machine.hostname) yield record;
+    const record = await recordOf(store, kind, id);
+    if (record !== null && isWanted(record.environment)) yield record;
   }
 }

@@ -9,7 +9,7 @@ import { writeWhole } from '../../results/write-whole.ts';
 import type { World } from '../../world.ts';
 import { chooseBasis } from './choose-basis.ts';
 import { clusterSettings } from './cluster/cluster-flags.ts';
-import { DEFAULT_MAX_OBJECTS } from './cluster/measure-on-cluster.ts';
+import { DEFAULT_MAX_OBJECTS } from './cluster/settings.ts';
 import { countCluster } from './cluster-counts.ts';
 import { bytesOf, type DemandFlags, demandOf, wholeNumber } from './demand.ts';
 import type { MemoryBasis } from './memory-basis.ts';
@@ -53,11 +53,12 @@ function verificationOf(world: World, flags: PlanFlags) {
 
 const outOf = (world: World, { out }: PlanFlags) => out ?? world.env.DINODNS_BENCH_OUT ?? 'results';
 
-function basisOf(world: World, flags: PlanFlags, demand: Demand) {
+function basisOf(world: World, flags: PlanFlags, demand: Demand, cluster: string | null) {
   return chooseBasis(world, {
     configuration: demand.autopath ? 'autopath' : 'default',
     size: sizeOf(demand),
     version: flags.corednsVersion ?? null,
+    cluster,
     wanted: flags.basis,
     out: outOf(world, flags),
     extrapolate: flags.extrapolate === true,
@@ -96,7 +97,7 @@ export async function planCommand(world: World, flags: PlanFlags, argv: readonly
   if (flags.verify === true) verificationOf(world, flags);
   const cluster = flags.fromCluster === true ? await countCluster(world, flags.context) : null;
   const demand = demandOf(flags, cluster);
-  const { basis, throughput, notes } = await basisOf(world, flags, demand);
+  const { basis, throughput, notes } = await basisOf(world, flags, demand, cluster?.server ?? null);
   const made = planCapacity(demand, basis, throughput);
   const uncounted = uncountedEndpoints(demand, basis);
   if (uncounted !== null && flags.endpoints !== undefined) {

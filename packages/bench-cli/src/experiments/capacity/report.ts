@@ -1,8 +1,6 @@
 /** The reports of this experiment: one document for each of its measurements. Pure. */
 import { documentFormats, type ReportDocument } from '../../report/document/index.ts';
 import { casesDocument, casesSummary } from './cases/document.ts';
-import { clusterDocument } from './cluster/cluster-document.ts';
-import { memoryDocument, memorySummary } from './memory/document.ts';
 import { planDocument } from './plan-document.ts';
 import { propagationDocument, propagationSummaryLine } from './propagation/document.ts';
 import type { CapacityRecord } from './record.ts';
@@ -10,8 +8,6 @@ import type { CapacityRecord } from './record.ts';
 function documentOf(record: CapacityRecord): ReportDocument {
   const { measured } = record;
   switch (measured.what) {
-    case 'memory':
-      return memoryDocument(record, measured);
     case 'throughput':
     case 'caching':
       return casesDocument(record, measured);
@@ -25,8 +21,6 @@ export const capacityFormats = documentFormats(documentOf);
 /** The result in one line, for lists of runs. */
 export function summarizeCapacity({ measured }: CapacityRecord): string {
   switch (measured.what) {
-    case 'memory':
-      return memorySummary(measured);
     case 'throughput':
     case 'caching':
       return casesSummary(measured);
@@ -36,5 +30,3 @@ export function summarizeCapacity({ measured }: CapacityRecord): string {
 }
 
 export const planFormats = documentFormats(planDocument);
-
-export const clusterFormats = documentFormats(clusterDocument);

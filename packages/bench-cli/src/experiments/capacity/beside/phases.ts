@@ -5,7 +5,7 @@ import { z } from 'zod';
  * What is done with a CoreDNS, in any order that begins with `cold-start`: until it has everything; left alone; with a full
  * cache; under queries, which go on from then; while it reads all objects again.
  */
-export const PHASES = ['cold-start', 'steady', 'cache', 'load', 'relist'] as const;
+export const PHASES = ['cold-start', 'rest', 'cache', 'load', 'relist'] as const;
 export type Phase = (typeof PHASES)[number];
 
 const bytes = z.number().nonnegative().nullable();

@@ -9,21 +9,13 @@ import { parseQuantity } from '../../../quantity.ts';
 import { dnsContainer } from '../../../targets/kubernetes/dns-container.ts';
 import { type FoundService, findClusterDns } from '../../../targets/kubernetes/existing-service.ts';
 import { restartsOf } from '../../../targets/kubernetes/pod-state.ts';
+import type { ClusterDnsState } from './created.ts';
 
 /** Of its limit: a list of everything, should it come now, takes about twice the steady memory of small clusters. */
 const MAX_SHARE = 0.6;
 
 /** The kubelet reads the figures every ten to fifteen seconds. */
 const INTERVAL_SECONDS = 5;
-
-/** What is known of the cluster's DNS at one moment. Null where the kubelet may not be asked. */
-export interface ClusterDnsState {
-  readonly pods: number;
-  readonly restarts: number;
-  /** Working set of the largest. */
-  readonly memoryBytes: number | null;
-  readonly memoryLimitBytes: number | null;
-}
 
 export interface ClusterDnsGuard {
   readonly before: ClusterDnsState | null;

@@ -13,24 +13,11 @@ import type { RecordedMachine } from '../new-record.ts';
 import type { CapacityRun, MeasurementOptions } from '../open-run.ts';
 import type { CapacityTarget } from '../target.ts';
 import { clusterSettings } from './cluster-flags.ts';
+import { imageRecord } from './images.ts';
 
 export interface ClusterMeasurementOptions extends MeasurementOptions {
   /** All flags. */
   readonly flags: Readonly<Record<string, unknown>>;
-}
-
-/** A program that is known by its image. */
-export function imageRecord(name: string, kind: string, image: string): ServerRecord {
-  return {
-    name,
-    kind,
-    variant: null,
-    title: `${name} (${image})`,
-    version: image,
-    executable: image,
-    components: {},
-    files: {},
-  };
 }
 
 const COREDNS = 'coredns-cluster';

@@ -1,5 +1,6 @@
 /** Creates many objects at a bounded pace, and stops when the API server gets slow: it belongs to others as well. */
 import { BenchError } from '../../../errors.ts';
+import { percentileOf } from '../../../stats/percentile.ts';
 import type { Clock } from '../../../world.ts';
 
 /** Creations a second, at most. */
@@ -33,12 +34,6 @@ export interface Paced {
   readonly worstP99Seconds: number;
 }
 
-/** The 99th percentile by nearest rank. */
-export function p99(values: readonly number[]): number {
-  const sorted = values.toSorted((a, b) => a - b);
-  return sorted[Math.max(0, Math.ceil(0.99 * sorted.length) - 1)] ?? 0;
-}
-
 /**
  * Calls `create` for each item, no more than `perSecond` times a second.
  * @throws BenchError `E_CLUSTER_REFUSED` as soon as the 99th percentile of the last 100 requests exceeds `maxP99Seconds`;
@@ -63,7 +58,7 @@ export async function createPaced<T>(
     recent.push(seconds);
     if (recent.length > WINDOW) recent.shift();
     if (recent.length < MIN_REQUESTS) return;
-    const slowest = p99(recent);
+    const slowest = percentileOf(recent, 99);
     worstP99Seconds = Math.max(worstP99Seconds, slowest);
     if (slowest <= maxP99Seconds) return;
     throw new BenchError(

@@ -181,7 +181,7 @@ export interface DnsJobRequest extends DnsPodRequest {
   readonly phases: readonly Phase[];
   /** Whether only pods that exist have a name. */
   readonly podsVerified: boolean;
-  /** Of `steady` and `load`. */
+  /** Of `rest` and `load`. */
   readonly seconds: number;
   readonly queriesPerSecond: number;
 }

@@ -11,9 +11,11 @@ import {
   type KubeObject,
   PODS,
   SERVICES,
+  specForObjects,
 } from '@dinodns-bench/cluster-objects';
 import type { V1EndpointSlice, V1Pod, V1Service } from '@kubernetes/client-node';
 import { MANAGER, managedLabels } from '../../../targets/kubernetes/objects/labels.ts';
+import type { Configuration } from '../published.ts';
 
 /** kube-proxy ignores Services and EndpointSlices that another proxy serves, whatever it is called. */
 const PROXY_LABEL = { 'service.kubernetes.io/service-proxy-name': MANAGER } as const;
@@ -173,4 +175,13 @@ export function* syntheticObjects(
 export function syntheticCount(cluster: Cluster, { withPods }: { readonly withPods: boolean }): number {
   const kinds = withPods ? [SERVICES, ENDPOINT_SLICES, PODS] : [SERVICES, ENDPOINT_SLICES];
   return kinds.reduce((sum, kind) => sum + kind.count(cluster), 0);
+}
+
+/** CoreDNS watches pods only with `pods verified`, which autopath needs: without them, they need not exist. */
+export const needsPods = (configuration: Configuration) => configuration === 'autopath';
+
+/** Objects that are created for so many pods and services. */
+export function createdFor(objects: number, configuration: Configuration): number {
+  const cluster = syntheticCluster(specForObjects(objects), 'dry-run');
+  return syntheticCount(cluster, { withPods: needsPods(configuration) });
 }

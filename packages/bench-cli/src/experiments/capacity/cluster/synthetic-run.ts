@@ -12,8 +12,9 @@ import {
   waitUntilNamespaceGone,
 } from '../../../targets/kubernetes/run-namespace.ts';
 import type { World } from '../../../world.ts';
-import { type ClusterDnsState, guardClusterDns } from './cluster-dns-guard.ts';
+import { guardClusterDns } from './cluster-dns-guard.ts';
 import { createPaced, type Paced } from './create-paced.ts';
+import type { ClusterDnsState } from './created.ts';
 import { dnsAccount } from './dns-job.ts';
 import { type SyntheticObject, syntheticCount, syntheticObjects } from './synthetic-objects.ts';
 
@@ -45,6 +46,12 @@ const PERMISSIONS: readonly Permission[] = [
 const POD_PERMISSIONS: readonly Permission[] = [
   ...inNamespace('', 'pods', ['create']),
   ...inNamespace('', 'pods/status', ['patch']),
+];
+
+/** Of the user, for synthetic objects and a private CoreDNS. */
+export const syntheticPermissions = (withPods: boolean): readonly Permission[] => [
+  ...PERMISSIONS,
+  ...(withPods ? POD_PERMISSIONS : []),
 ];
 
 export interface SyntheticRequest {
@@ -128,7 +135,7 @@ async function removeAll(client: KubeClient, namespace: string, objects: number)
 /** Creates everything; on any failure everything is deleted again. */
 export async function openSyntheticRun(request: SyntheticRequest): Promise<SyntheticRun> {
   const { world, client, runId, namespace: name, cluster, withPods, signal } = request;
-  const permissions = [...PERMISSIONS, ...(withPods ? POD_PERMISSIONS : []), ...(request.permissions ?? [])];
+  const permissions = [...syntheticPermissions(withPods), ...(request.permissions ?? [])];
   await demandPermissions(client, permissions, name, signal);
   const guard = await guardClusterDns(client, signal);
   const expected = syntheticCount(cluster, { withPods });

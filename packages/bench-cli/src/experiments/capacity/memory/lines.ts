@@ -1,16 +1,42 @@
 /** The lines through the starts of a measurement of memory. Pure. */
 import { proportionalFit } from '../../../stats/proportional-fit.ts';
-import { figureOf, isComplete } from './figure-of.ts';
+import { watchesPods } from '../configurations.ts';
 import {
+  figureOf,
   MEMORY_FIGURES,
   type MemoryFigure,
-  type MemoryFit,
-  type MemoryPointRecord,
-  type MemoryStart,
-} from './memory-record.ts';
+  type MemoryRecord,
+  type MemoryTrial,
+} from './evidence.ts';
+import { type Counts, type MemoryCase, memoryCases } from './points.ts';
 
-type Counts = Pick<MemoryPointRecord, 'objects' | 'services' | 'pods' | 'endpoints'>;
-type TermName = MemoryFit['terms'][number]['of'];
+type TermName = 'constant' | 'objects' | 'services' | 'pods' | 'endpoints';
+
+/**
+ * The line through all starts of a server and configuration: bytes = constant + Σ term × count. Starts scatter in proportion
+ * to what they need, so each counts by its distance from the line as a share of the line.
+ */
+export interface MemoryFit {
+  readonly server: string;
+  readonly configuration: string;
+  readonly figure: MemoryFigure;
+  /** Bytes for one of these, with the 95 % interval; `constant` is the rest. */
+  readonly terms: readonly {
+    readonly of: TermName;
+    readonly bytes: number;
+    readonly low: number;
+    readonly high: number;
+  }[];
+  /** Of the terms with each other, in their order; bytes². How well the line is known at a size. */
+  readonly covariance: readonly (readonly number[])[];
+  /** Standard deviation of the starts around the line, as a share of the line: 0.05 is 5 %. */
+  readonly scatterRatio: number;
+  readonly starts: number;
+  /** Largest number of objects that was measured: the line says nothing far beyond it. */
+  readonly maxObjects: number;
+  /** Why counts that go together have one term; null if every count has its own. */
+  readonly merged: string | null;
+}
 
 const COUNTS: Readonly<Record<TermName, (counts: Counts) => number>> = {
   constant: () => 1,
@@ -25,8 +51,9 @@ export function termCounts({ terms }: Pick<MemoryFit, 'terms'>, counts: Counts):
   return terms.map(({ of }) => COUNTS[of](counts));
 }
 
-interface Observed {
-  readonly point: MemoryPointRecord;
+/** A figure of a start. */
+export interface Observed {
+  readonly point: MemoryCase;
   readonly bytes: number;
 }
 
@@ -64,45 +91,52 @@ function lineOf(
   if (first === undefined || fit === null) return null;
   const { server, configuration } = first.point;
   return {
-    server,
-    configuration,
-    figure,
+    ...{ server, configuration, figure, merged },
     terms: terms.map((of, at) => {
       const { estimate = 0, low = 0, high = 0 } = fit.coefficients[at] ?? {};
       return { of, bytes: estimate, low, high };
     }),
-    covariance: fit.covariance.map((row) => [...row]),
+    covariance: fit.covariance,
     scatterRatio: fit.residual,
     starts: values.length,
     maxObjects: Math.max(...observed.map(({ point }) => point.objects)),
-    merged,
   };
 }
 
-/** The starts of some points that have a figure. */
+export type MemoryTrials = Pick<MemoryRecord, 'cases' | 'trials'>;
+
+/** The successful starts of a case. */
+export function startsOf({ trials }: Pick<MemoryTrials, 'trials'>, key: string): MemoryTrial[] {
+  return trials.filter((trial): trial is MemoryTrial => trial.status === 'ok' && trial.case === key);
+}
+
+/** A figure of all starts of some cases. */
 export function observe(
-  points: readonly MemoryPointRecord[],
-  starts: readonly MemoryStart[],
+  record: Pick<MemoryTrials, 'trials'>,
+  points: readonly MemoryCase[],
   figure: MemoryFigure,
 ): Observed[] {
-  const pointOf = new Map(points.map((point) => [point.key, point]));
-  return starts.filter(isComplete).flatMap((start) => {
-    const point = pointOf.get(start.point);
-    const bytes = figureOf(start, figure);
-    return point === undefined || bytes === null ? [] : [{ point, bytes }];
-  });
+  return points.flatMap((point) =>
+    startsOf(record, point.key).flatMap(({ evidence }) => {
+      const bytes = figureOf(evidence, figure);
+      return bytes === null ? [] : [{ point, bytes }];
+    }),
+  );
+}
+
+/** The cases of each server and configuration. */
+export function seriesOf({ cases }: Pick<MemoryTrials, 'cases'>): MemoryCase[][] {
+  return [
+    ...Map.groupBy(memoryCases(cases), ({ server, configuration }) => `${server}/${configuration}`).values(),
+  ];
 }
 
 /** One for each server, configuration and figure that enough was measured of, with as many terms as can be told apart. */
-export function memoryLines(
-  points: readonly MemoryPointRecord[],
-  starts: readonly MemoryStart[],
-): MemoryFit[] {
-  const groups = Map.groupBy(points, ({ server, configuration }) => `${server}/${configuration}`);
-  return [...groups.values()].flatMap((group) =>
+export function memoryLines(record: MemoryTrials): MemoryFit[] {
+  return seriesOf(record).flatMap((points) =>
     MEMORY_FIGURES.flatMap((figure) => {
-      const observed = observe(group, starts, figure);
-      for (const model of models(group.some(({ watchesPods }) => watchesPods))) {
+      const observed = observe(record, points, figure);
+      for (const model of models(points.some(({ configuration }) => watchesPods(configuration)))) {
         const line = lineOf(observed, figure, model);
         if (line !== null) return [line];
       }

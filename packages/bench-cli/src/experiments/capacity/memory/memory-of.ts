@@ -1,14 +1,20 @@
 /** The memory of a process, as the kernel and Go see it. */
 import { readIfThere } from '../../../machine/proc-files.ts';
 import type { World } from '../../../world.ts';
-import type { GoHeap, MemoryReading } from './memory-record.ts';
+import type { MemoryReading, MemoryStage } from './evidence.ts';
 
 function kilobytes(text: string, field: string): number {
   return Number(new RegExp(`^${field}:\\s+(\\d+) kB$`, 'm').exec(text)?.[1] ?? 0) * 1024;
 }
 
+/** What is known of a process that lives. */
+type Reading = { readonly [K in keyof MemoryReading]: K extends 'residentBytes' ? number : MemoryReading[K] };
+
+/** What Go says of itself. */
+export type GoHeap = { readonly [K in keyof MemoryStage['heap']]: number };
+
 /** Null once the process has ended. */
-export async function readMemory(world: World, pid: number): Promise<MemoryReading | null> {
+export async function readMemory(world: World, pid: number): Promise<Reading | null> {
   const [status, rollup] = await Promise.all([
     readIfThere(world, `/proc/${pid}/status`),
     readIfThere(world, `/proc/${pid}/smaps_rollup`),

@@ -1,30 +1,32 @@
-/** The points of a measurement: which cluster, read by which version in which configuration; and in which order. Pure. */
+/** The points of a measurement: which cluster, read by which version in which configuration; and what a start of it takes. Pure. */
 import { type ClusterInput, type ClusterSpec, defineCluster } from '@dinodns-bench/cluster-objects';
 import { canonicalServerName } from '../../../config/server-name.ts';
-import { type ConfigurationName, watchesPods } from '../configurations.ts';
+import type { Point } from '../../../engine/experiment.ts';
+import type { EngineCase } from '../../../engine/record.ts';
+import { BenchError } from '../../../errors.ts';
+import { formatCount } from '../../../report/numbers.ts';
+import { formatDuration } from '../../../text.ts';
+import { MAX_CREATION_RATE } from '../cluster/create-paced.ts';
+import { demandBounded } from '../cluster/settings.ts';
+import { createdFor } from '../cluster/synthetic-objects.ts';
+import { CONFIGURATION_NAMES, type ConfigurationName, watchesPods } from '../configurations.ts';
+import type { Configuration } from '../published.ts';
 import { type MemorySettings, PUBLISHED_SERVICE_SHARE } from './settings.ts';
 
-export interface MemoryPoint {
-  /** `coredns-cluster@1.15.0/autopath/158200`, and what differs from the published proportions. */
-  readonly key: string;
-  readonly server: string;
-  readonly configuration: ConfigurationName;
-  /** Pods and services. */
-  readonly objects: number;
-  readonly cluster: ClusterSpec;
-}
-
-export interface PlannedStart {
-  readonly point: MemoryPoint;
-  /** From 1. */
-  readonly start: number;
-}
-
 interface Shape {
+  /** Pods and services. */
   readonly objects: number;
   readonly serviceShare: number;
   readonly endpointsPerPod: number;
   readonly headless: number;
+}
+
+export interface MemoryPoint extends Shape {
+  /** `coredns-cluster@1.15.0/autopath/158200`, and what differs from the published proportions. */
+  readonly key: string;
+  readonly server: string;
+  readonly configuration: ConfigurationName;
+  readonly cluster: ClusterSpec;
 }
 
 function clusterOf({ objects, serviceShare, endpointsPerPod, headless }: Shape): ClusterSpec {
@@ -35,9 +37,40 @@ function clusterOf({ objects, serviceShare, endpointsPerPod, headless }: Shape):
   return defineCluster(input).spec;
 }
 
+/** Where none are given. On a cluster: far enough apart for a line that may be used for twice as many, few enough for any cluster. */
+const OBJECTS = { local: [0, 15_820, 63_280, 158_200], kubernetes: [0, 2000] } as const;
+
+/** On a cluster, pods are created on request only. */
+const CONFIGURATIONS_MEASURED = {
+  local: ['default', 'autopath'],
+  kubernetes: ['default'],
+} as const satisfies Record<string, readonly ConfigurationName[]>;
+
+/** As published. On a cluster, the program beside CoreDNS asks; more would take the CPU from it. */
+const RATES = { local: 30_000, kubernetes: 2000 } as const;
+
+/** @throws BenchError `E_CONFIG` for more than a cluster is asked */
+export function rateOf({ target, rate = RATES[target] }: MemorySettings): number {
+  if (target === 'local' || rate <= RATES.kubernetes) return rate;
+  throw new BenchError(
+    'E_CONFIG',
+    `--rate: ${formatCount(rate)} queries a second are more than a cluster is asked (${formatCount(RATES.kubernetes)})`,
+    { fix: 'Lower it, or omit it. Memory hardly depends on the rate.' },
+  );
+}
+
+/** @throws BenchError `E_CONFIG` for one that a cluster is not asked for */
+export function clusterConfiguration(name: ConfigurationName): Configuration {
+  if (name === 'default' || name === 'autopath') return name;
+  throw new BenchError('E_CONFIG', `--configurations: "${name}" is measured on one machine only`, {
+    fix: 'On a cluster, give default, autopath or both.',
+  });
+}
+
 function shapesOf(settings: MemorySettings): Shape[] {
-  return settings.objects.flatMap((objects) =>
-    settings.serviceShares.flatMap((serviceShare) =>
+  const { objects: sizes = OBJECTS[settings.target] } = settings;
+  return sizes.flatMap((objects) =>
+    settings.serviceShare.flatMap((serviceShare) =>
       settings.endpointsPerPod.flatMap((endpointsPerPod) =>
         settings.headless.map((headless) => ({ objects, serviceShare, endpointsPerPod, headless })),
       ),
@@ -52,27 +85,84 @@ function shapeText({ objects, serviceShare, endpointsPerPod, headless }: Shape):
     endpointsPerPod === 1 ? '' : `endpoints=${endpointsPerPod}`,
     headless === 0.1 ? '' : `headless=${headless}`,
   ].filter((extra) => extra !== '');
-  return [objects, ...extras].join('/');
+  return objects === 0 ? '0' : [objects, ...extras].join('/');
+}
+
+const NOTHING: Shape = {
+  objects: 0,
+  serviceShare: PUBLISHED_SERVICE_SHARE,
+  endpointsPerPod: 1,
+  headless: 0.1,
+};
+
+function pointFor(server: string, configuration: ConfigurationName, shape: Shape): MemoryPoint {
+  const key = `${server}/${configuration}/${shapeText(shape)}`;
+  return { ...shape, key, server, configuration, cluster: clusterOf(shape) };
 }
 
 /** Every combination of the axes. Shapes that come out the same are one: no objects have no shares. */
 export function memoryPoints(settings: MemorySettings): MemoryPoint[] {
-  const points = settings.servers.flatMap((name) =>
-    settings.configurations.flatMap((configuration) =>
-      shapesOf(settings).map((shape): MemoryPoint => {
-        const server = canonicalServerName(name);
-        const text = shape.objects === 0 ? '0' : shapeText(shape);
-        return {
-          key: `${server}/${configuration}/${text}`,
-          server,
-          configuration,
-          objects: shape.objects,
-          cluster: clusterOf(shape),
-        };
-      }),
-    ),
-  );
+  const { configurations = CONFIGURATIONS_MEASURED[settings.target] } = settings;
+  const shapes = shapesOf(settings).map((shape) => (shape.objects === 0 ? NOTHING : shape));
+  const points = settings.servers
+    .map(canonicalServerName)
+    .flatMap((server) =>
+      configurations.flatMap((configuration) =>
+        shapes.map((shape) => pointFor(server, configuration, shape)),
+      ),
+    );
   return [...new Map(points.map((point) => [point.key, point])).values()];
+}
+
+/** What is varied besides the server. */
+export function enginePoint(point: MemoryPoint): Point {
+  return {
+    configuration: point.configuration,
+    objects: point.objects,
+    'service share': point.serviceShare,
+    'endpoints per pod': point.endpointsPerPod,
+    'headless share': point.headless,
+  };
+}
+
+/** The inverse of `enginePoint`. */
+export function pointOf({ subject, point }: Pick<EngineCase, 'subject' | 'point'>): MemoryPoint {
+  const configuration = CONFIGURATION_NAMES.find((name) => name === point.configuration);
+  if (configuration === undefined) throw new Error(`no configuration ${point.configuration}`);
+  return pointFor(subject, configuration, {
+    objects: Number(point.objects),
+    serviceShare: Number(point['service share']),
+    endpointsPerPod: Number(point['endpoints per pod']),
+    headless: Number(point['headless share']),
+  });
+}
+
+/** What CoreDNS could read at a point. */
+export interface Counts {
+  readonly objects: number;
+  readonly services: number;
+  readonly pods: number;
+  readonly endpoints: number;
+}
+
+/** A case of a record, and what it was about. */
+export interface MemoryCase extends Counts, Pick<MemoryPoint, 'key' | 'server' | 'configuration'> {
+  /** Whether nothing but the size was varied: as published. */
+  readonly isPlain: boolean;
+}
+
+/** The cases of a record, without the twin of `--aa`. */
+export function memoryCases(
+  cases: readonly Pick<EngineCase, 'key' | 'subject' | 'point' | 'aa'>[],
+): MemoryCase[] {
+  return cases
+    .filter(({ aa }) => !aa)
+    .map((item) => {
+      const { server, configuration, objects, cluster, ...shape } = pointOf(item);
+      const { services, pods, endpoints } = cluster;
+      const isPlain = shapeText({ ...shape, objects }) === String(objects);
+      return { key: item.key, server, configuration, objects, services, pods, endpoints, isPlain };
+    });
 }
 
 /** CoreDNS without objects, the pages of its program included; its API server, its upstream and a loader. */
@@ -94,22 +184,65 @@ export function expectedBytes({ configuration, objects, cluster }: MemoryPoint):
   return BASE_BYTES + COMPANIONS_BYTES + read;
 }
 
-/** Seconds of a start without objects, and for each object that is read; measured, and only to tell the time left. */
-const BASE_SECONDS = 40;
-const SECONDS_PER_OBJECT = 0.000_3;
-
-export function expectedSeconds({ configuration, objects, cluster }: MemoryPoint): number {
-  const read = watchesPods(configuration) ? objects + cluster.endpoints : cluster.endpoints / 4;
-  return BASE_SECONDS + read * SECONDS_PER_OBJECT;
+/** More at once only make each other slow: every one has a server, an API server and an upstream. */
+export function maxLanes(cpus: number): number {
+  return Math.max(2, Math.ceil(cpus * 2));
 }
 
 /**
- * All starts, interleaved: every point once, then every point again, so that whatever changes on the machine meets all
- * of them. Within a round the largest come first: the small ones fill what is left of the memory.
+ * Seconds of a start without objects, and for each object that is read: measured, and only to tell the time left. Starts side by
+ * side wait for each other, since their loads run one at a time; those on a cluster for pods and kubelets.
  */
-export function planStarts(points: readonly MemoryPoint[], starts: number): PlannedStart[] {
-  const largestFirst = points.toSorted((a, b) => expectedBytes(b) - expectedBytes(a));
-  return Array.from({ length: starts }, (_, index) =>
-    largestFirst.map((point) => ({ point, start: index + 1 })),
-  ).flat();
+const BASE_SECONDS = { local: 35, kubernetes: 90 } as const;
+const QUICK_SECONDS = { local: 15, kubernetes: 50 } as const;
+const SECONDS_PER_LANE = 5;
+const SECONDS_PER_OBJECT = 0.000_3;
+
+export function expectedSeconds(
+  point: MemoryPoint,
+  { target, quick }: MemorySettings,
+  lanes: number,
+): number {
+  const { configuration, objects, cluster } = point;
+  const base = (quick ? QUICK_SECONDS : BASE_SECONDS)[target];
+  if (target === 'kubernetes')
+    return base + createdFor(objects, clusterConfiguration(configuration)) / MAX_CREATION_RATE;
+  const read = watchesPods(configuration) ? objects + cluster.endpoints : cluster.endpoints / 4;
+  return base + SECONDS_PER_LANE * lanes + read * SECONDS_PER_OBJECT;
+}
+
+/** What a plan says of a point. */
+export function detailsOf(
+  { objects, configuration, cluster }: MemoryPoint,
+  { target }: MemorySettings,
+): string {
+  if (target === 'kubernetes') {
+    const created = createdFor(objects, clusterConfiguration(configuration));
+    return `${formatCount(created)} objects created in ${formatDuration(created / MAX_CREATION_RATE)} at least`;
+  }
+  const { services, pods, endpoints } = cluster;
+  return `${formatCount(services)} services, ${formatCount(pods)} pods, ${formatCount(endpoints)} endpoints`;
+}
+
+/** @throws BenchError `E_CONFIG` or `E_USAGE` if a point cannot be measured even alone, or is more than the cluster may be given */
+export function demandRoom(
+  points: readonly MemoryPoint[],
+  { target, maxObjects }: MemorySettings,
+  budgetBytes: number,
+): void {
+  if (target === 'kubernetes') {
+    for (const { objects, configuration } of points) {
+      clusterConfiguration(configuration);
+      demandBounded(objects, maxObjects);
+    }
+    return;
+  }
+  const [largest] = points.toSorted((a, b) => expectedBytes(b) - expectedBytes(a));
+  if (largest === undefined || expectedBytes(largest) <= budgetBytes) return;
+  const gigabytes = (bytes: number) => `${(bytes / 1e9).toFixed(1)} GB`;
+  throw new BenchError(
+    'E_CONFIG',
+    `${largest.key} is expected to need ${gigabytes(expectedBytes(largest))}, and --memory allows ${gigabytes(budgetBytes)}`,
+    { fix: 'Allow more with --memory, or measure fewer --objects.' },
+  );
 }

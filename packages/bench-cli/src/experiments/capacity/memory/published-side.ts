@@ -1,5 +1,4 @@
 /** The published figures of memory beside ours: the formula, and the data that it was made from. Pure. */
-
 import { CONFIGURATIONS } from '../configurations.ts';
 import { BYTES_PER_MEGABYTE } from '../figures.ts';
 import {
@@ -9,12 +8,18 @@ import {
   PUBLISHED_LINES,
   PUBLISHED_POINTS,
 } from '../published.ts';
-import type { MemoryFit, MemoryPointRecord, MemorySummary } from './memory-record.ts';
+import type { MemoryFit } from './lines.ts';
+import type { MemoryCase } from './points.ts';
+
+/** A figure of several starts. */
+export interface Summary {
+  readonly median: number;
+  readonly low: number | null;
+  readonly high: number | null;
+}
 
 /** The published configuration that reads the same objects. */
-export function publishedConfiguration({
-  configuration,
-}: Pick<MemoryPointRecord, 'configuration'>): Configuration {
+export function publishedConfiguration({ configuration }: Pick<MemoryCase, 'configuration'>): Configuration {
   const known = Object.entries(CONFIGURATIONS).find(([name]) => name === configuration)?.[1];
   return known?.published ?? 'default';
 }
@@ -36,7 +41,7 @@ export function measuredBytes(configuration: Configuration, objects: number): nu
 }
 
 /** What a published figure is to ours: within our interval, below it (clusters would need more), or above it. */
-export function sideOf(published: number, ours: MemorySummary | null): 'within' | 'below' | 'above' | null {
+export function sideOf(published: number, ours: Summary | null): 'within' | 'below' | 'above' | null {
   if (ours === null) return null;
   const { median, low, high } = ours;
   if (published < (low ?? median)) return 'below';

@@ -1,21 +1,19 @@
 /** Readings of memory over a few seconds, and their summary. */
+import { percentileOf } from '../../../stats/percentile.ts';
 import type { World } from '../../../world.ts';
+import type { MemoryReading, MemoryStage } from './evidence.ts';
+import type { GoHeap } from './memory-of.ts';
 import { readMemory } from './memory-of.ts';
-import type { GoHeap, MemoryReading, MemoryStage } from './memory-record.ts';
 
 /** Reading costs the kernel a walk over the page tables: milliseconds for a gigabyte. */
 const INTERVAL_SECONDS = 0.5;
 
-/** The smallest value that at least 95 % of the values do not exceed. */
-export function percentile95(values: readonly number[]): number {
-  const sorted = values.toSorted((a, b) => a - b);
-  return sorted[Math.ceil(sorted.length * 0.95) - 1] ?? 0;
-}
+const percentile95 = (values: readonly number[]) => percentileOf(values, 95);
 
 export function summarizeReadings(readings: readonly MemoryReading[], heap: GoHeap): MemoryStage {
   const proportional = readings.flatMap(({ proportionalBytes }) => proportionalBytes ?? []);
   return {
-    residentBytes: percentile95(readings.map(({ residentBytes }) => residentBytes)),
+    residentBytes: percentile95(readings.flatMap(({ residentBytes }) => residentBytes ?? [])),
     anonymousBytes: percentile95(readings.map(({ anonymousBytes }) => anonymousBytes)),
     proportionalBytes: proportional.length === 0 ? null : percentile95(proportional),
     readings: readings.length,

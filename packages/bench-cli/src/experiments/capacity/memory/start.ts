@@ -12,14 +12,11 @@ import type { World } from '../../../world.ts';
 import { corednsMetrics, isCorednsReady } from '../api-control.ts';
 import { watchesPods } from '../configurations.ts';
 import type { RunningCoredns } from '../deploy-coredns.ts';
+import type { MemoryEvidence, MemoryReading, MemoryStage } from './evidence.ts';
 import { forgetPeak, goHeapIn, metricIn, type PeakReading, readMemory, readPeak } from './memory-of.ts';
-import type { CompleteStart, MemoryReading, MemoryStage } from './memory-record.ts';
 import type { MemoryPoint } from './points.ts';
 import { CACHE_ENTRIES, type QueryFiles } from './queries.ts';
 import { readFor, readUntil, summarizeReadings } from './stage.ts';
-
-export const PHASES = ['start', 'settle', 'fill the cache', 'load', 'read again'] as const;
-export type Phase = (typeof PHASES)[number];
 
 export interface StartContext {
   readonly world: World;
@@ -31,14 +28,12 @@ export interface StartContext {
   readonly pace: Pace;
   /** Sends the queries of a file for some seconds; only one start at a time does. */
   load(file: string, seconds: number, stage: string): Promise<LoadOutcome>;
-  onPhase(phase: Phase): void;
+  /** What is done just now. */
+  onPhase(phase: string): void;
   readonly signal: AbortSignal;
 }
 
-type Measured = Pick<
-  CompleteStart,
-  'coldStart' | 'relist' | 'stages' | 'settling' | 'cacheEntries' | 'load' | 'apiServerBytes'
->;
+type Measured = Omit<MemoryEvidence, 'neighbours' | 'cluster'>;
 
 /** Between two looks at programs that are working. */
 const POLL_SECONDS = 0.1;
@@ -74,7 +69,7 @@ const FULL_RATIO = 0.97;
 const FILL_CHUNKS = 10;
 
 /** Resources that CoreDNS reads in this configuration. */
-export function resourcesOf({ configuration }: Pick<MemoryPoint, 'configuration'>): readonly string[] {
+function resourcesOf({ configuration }: Pick<MemoryPoint, 'configuration'>): readonly string[] {
   const always = ['namespaces', 'services', 'endpointslices'];
   return watchesPods(configuration) ? [...always, 'pods'] : always;
 }
@@ -151,7 +146,7 @@ async function coldStart(context: StartContext): Promise<Measured['coldStart']> 
   return { peak, seconds: Math.max(0, atSeconds - running.startedAtSeconds) };
 }
 
-async function settle(context: StartContext): Promise<Measured['settling']> {
+async function settle(context: StartContext): Promise<NonNullable<Measured['settling']>> {
   const { world, running, queries, pace } = context;
   const residentNow = async () => (await readMemory(world, running.pid))?.residentBytes ?? 0;
   const begin = world.clock.monotonicSeconds();

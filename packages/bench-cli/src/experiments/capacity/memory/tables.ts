@@ -1,97 +1,53 @@
-/** The tables of a measurement of memory. Pure. */
+/** The tables of a measurement of memory that only it has. Pure. */
 import type { Block } from '../../../report/document/document.ts';
 import { table, text } from '../../../report/document/index.ts';
 import { formatCount, formatFixed, formatShort } from '../../../report/numbers.ts';
 import { median } from '../../../stats/intervals.ts';
 import { summarize } from '../../../stats/summarize.ts';
+import { dnsText } from '../cluster/created.ts';
 import { BYTES_PER_MEGABYTE, kilobytesEach, megabytes, numberColumn, withInterval } from '../figures.ts';
 import { fittedLine, type MemoryLine, PUBLISHED_LINES, PUBLISHED_POINTS } from '../published.ts';
-import { maximumWithoutCache } from './figure-of.ts';
-import { observe } from './lines.ts';
 import {
-  type CompleteStart,
+  figureOf,
   MEMORY_STAGES,
+  type MemoryEvidence,
   type MemoryFigure,
-  type MemoryFit,
-  type MemoryPointRecord,
-  type MemoryResult,
-  type MemoryStageName,
-  type MemoryStart,
-  type MemorySummary,
-} from './memory-record.ts';
+  type MemoryRecord,
+  maximumWithoutCache,
+} from './evidence.ts';
+import { type MemoryFit, type MemoryTrials, startsOf } from './lines.ts';
+import { type MemoryCase, memoryCases } from './points.ts';
 import {
   dataBytes,
   formulaBytes,
   measuredBytes,
   objectsPerMegabyte,
   publishedConfiguration,
+  type Summary,
   sideOf,
 } from './published-side.ts';
 
-const FIGURE_TITLES: Readonly<Record<MemoryFigure, string>> = {
-  loaded: 'Just loaded',
-  settled: 'Settled',
-  fullCache: 'Full cache',
-  steady: 'Under load',
-  coldStartPeak: 'Cold-start peak',
-  relistPeak: 'Relist peak',
+/** In the middle of a sentence. */
+export const FIGURE_TITLES: Readonly<Record<MemoryFigure, string>> = {
+  coldStartPeak: 'cold-start peak',
+  loaded: 'just loaded',
+  settled: 'settled',
+  fullCache: 'full cache',
+  steady: 'under load',
+  relistPeak: 'relist peak',
 };
-
-/** In the order of a start. */
-const SHOWN: readonly MemoryFigure[] = [
-  'coldStartPeak',
-  'loaded',
-  'settled',
-  'fullCache',
-  'steady',
-  'relistPeak',
-];
-
-/** `158,200`, and what is not in the published proportions. */
-function sizeText({ key, objects }: MemoryPointRecord): string {
-  const extras = key.split('/').slice(3);
-  return [formatCount(objects), ...extras].join(', ');
-}
 
 /** Which server and configuration. */
 export function seriesTitle({ server, configuration }: Pick<MemoryFit, 'server' | 'configuration'>): string {
   return `${server}, ${configuration}`;
 }
 
-/** Two starts make no interval that says anything: both are shown. */
-const FEWEST_FOR_INTERVAL = 3;
+const POINT_COLUMNS = [{ title: 'Server' }, { title: 'Configuration' }, numberColumn('Objects')];
 
-function summaryText(summary: MemorySummary | null, values: readonly number[]): string {
-  if (summary === null || summary.n >= FEWEST_FOR_INTERVAL) return withInterval(summary, megabytes);
-  return values
-    .toSorted((a, b) => a - b)
-    .map(megabytes)
-    .join('\u00a0and\u00a0');
-}
-
-function figureText(point: MemoryPointRecord, figure: MemoryFigure, starts: readonly MemoryStart[]): string {
-  const values = observe([point], starts, figure).map(({ bytes }) => bytes);
-  return summaryText(point.figures[figure], values);
-}
-
-export function memoryTable(points: readonly MemoryPointRecord[], starts: readonly MemoryStart[]): Block {
-  return table(
-    'Memory by objects',
-    [
-      { title: 'Server' },
-      { title: 'Configuration' },
-      numberColumn('Objects'),
-      ...SHOWN.map((name) => numberColumn(FIGURE_TITLES[name])),
-      numberColumn('Starts'),
-    ],
-    points.map((point) => [
-      point.server,
-      point.configuration,
-      sizeText(point),
-      ...SHOWN.map((name) => figureText(point, name, starts)),
-      point.failedStarts === 0 ? String(point.starts) : `${point.starts} (${point.failedStarts} failed)`,
-    ]),
-  );
+/** `158,200`, and what is not in the published proportions. */
+function pointCells({ server, configuration, key, objects }: MemoryCase): string[] {
+  const extras = key.split('/').slice(3);
+  return [server, configuration, [formatCount(objects), ...extras].join(', ')];
 }
 
 /** `54.0 + objects ÷ 1,000` */
@@ -142,7 +98,7 @@ export function fitTable(fits: readonly MemoryFit[]): Block {
       .map((fit) => [
         fit.server,
         fit.configuration,
-        FIGURE_TITLES[fit.figure].toLowerCase(),
+        FIGURE_TITLES[fit.figure],
         fit.terms.map(termText).join(' + '),
         asFormula(fit),
         `${formatShort(100 * fit.scatterRatio)} %`,
@@ -172,12 +128,17 @@ export function publishedLines(): Block {
 
 const SIDE_WORDS = { within: 'within', below: 'too low', above: 'too high' } as const;
 
-/** What the published points are of: null without a start. */
-export function maximumSummary(starts: readonly CompleteStart[]): MemorySummary | null {
-  return starts.length === 0 ? null : summarize(starts.map(maximumWithoutCache));
+/** Over the starts of a point: null without one. */
+export function summaryOf(
+  record: MemoryTrials,
+  { key }: Pick<MemoryCase, 'key'>,
+  figure: (evidence: MemoryEvidence) => number | null,
+): Summary | null {
+  const values = startsOf(record, key).flatMap(({ evidence }) => figure(evidence) ?? []);
+  return values.length === 0 ? null : summarize(values);
 }
 
-function besideCell(published: number | null, ours: MemorySummary | null) {
+function besideCell(published: number | null, ours: Summary | null) {
   if (published === null) return '–';
   const side = sideOf(published, ours);
   const tone = side === 'below' ? 'bad' : 'even';
@@ -188,30 +149,26 @@ function besideCell(published: number | null, ours: MemorySummary | null) {
 }
 
 /** Ours beside what was published, at the sizes that were measured. */
-export function besideTable(result: MemoryResult): Block {
+export function besideTable(record: MemoryRecord): Block {
   return table(
     'Beside the published figures',
     [
-      { title: 'Server' },
-      { title: 'Configuration' },
-      numberColumn('Objects'),
+      ...POINT_COLUMNS,
       numberColumn('Maximum, without cache and load'),
       numberColumn('Published maximum, without cache and load'),
       numberColumn('Under load'),
       numberColumn('Published formula'),
       numberColumn('Line through published data'),
     ],
-    result.points.map((point) => {
+    memoryCases(record.cases).map((point) => {
       const configuration = publishedConfiguration(point);
-      const maximum = maximumSummary(completeStarts(result, point.key));
-      const { steady } = point.figures;
+      const maximum = summaryOf(record, point, maximumWithoutCache);
+      const steady = summaryOf(record, point, (evidence) => figureOf(evidence, 'steady'));
       return [
-        point.server,
-        point.configuration,
-        sizeText(point),
-        summaryText(maximum, completeStarts(result, point.key).map(maximumWithoutCache)),
+        ...pointCells(point),
+        withInterval(maximum, megabytes),
         besideCell(measuredBytes(configuration, point.objects), maximum),
-        figureText(point, 'steady', result.starts),
+        withInterval(steady, megabytes),
         besideCell(formulaBytes(configuration, point.objects), steady),
         besideCell(dataBytes(configuration, point.objects), steady),
       ];
@@ -219,7 +176,7 @@ export function besideTable(result: MemoryResult): Block {
   );
 }
 
-const STAGE_TITLES: Readonly<Record<MemoryStageName, string>> = {
+const STAGE_TITLES: Readonly<Record<(typeof MEMORY_STAGES)[number], string>> = {
   loaded: 'just loaded',
   settled: 'settled',
   fullCache: 'full cache',
@@ -227,38 +184,33 @@ const STAGE_TITLES: Readonly<Record<MemoryStageName, string>> = {
   reread: 'read again',
 };
 
-export function completeStarts({ starts }: MemoryResult, key: string): CompleteStart[] {
-  return starts.filter((start): start is CompleteStart => start.point === key && start.status === 'ok');
+/** The median in megabytes; `–` where no start has it. */
+function medianCell<T>(readings: readonly T[], of: (reading: T) => number | null): string {
+  const values = readings.flatMap((reading) => of(reading) ?? []);
+  return values.length === 0 ? '–' : megabytes(median(values));
 }
 
 /** What the kernel and Go say of the same moments; medians over the starts. */
-export function heapTable(result: MemoryResult): Block {
-  const rows = result.points.flatMap((point) => {
-    const starts = completeStarts(result, point.key);
-    if (starts.length === 0) return [];
-    return MEMORY_STAGES.flatMap((stage) => {
-      const readings = starts.flatMap(({ stages }) => stages[stage] ?? []);
+export function heapTable(record: MemoryRecord): Block {
+  const rows = memoryCases(record.cases).flatMap((point) =>
+    MEMORY_STAGES.flatMap((stage) => {
+      const readings = startsOf(record, point.key).flatMap(({ evidence }) => evidence.stages[stage] ?? []);
       if (readings.length === 0) return [];
-      const of = (value: (reading: (typeof readings)[number]) => number) =>
-        megabytes(median(readings.map(value)));
-      const proportional = readings.flatMap(({ proportionalBytes }) => proportionalBytes ?? []);
       return [
         [
-          point.server,
-          point.configuration,
-          sizeText(point),
+          ...pointCells(point),
           STAGE_TITLES[stage],
-          of(({ anonymousBytes }) => anonymousBytes),
-          of(({ residentBytes }) => residentBytes),
-          proportional.length === 0 ? '–' : megabytes(median(proportional)),
-          of(({ heap }) => heap.allocatedBytes),
-          of(({ heap }) => heap.inUseBytes),
-          of(({ heap }) => heap.nextCollectionBytes),
-          of(({ heap }) => heap.releasedBytes),
+          medianCell(readings, ({ anonymousBytes }) => anonymousBytes),
+          medianCell(readings, ({ residentBytes }) => residentBytes),
+          medianCell(readings, ({ proportionalBytes }) => proportionalBytes),
+          medianCell(readings, ({ heap }) => heap.allocatedBytes),
+          medianCell(readings, ({ heap }) => heap.inUseBytes),
+          medianCell(readings, ({ heap }) => heap.nextCollectionBytes),
+          medianCell(readings, ({ heap }) => heap.releasedBytes),
         ],
       ];
-    });
-  });
+    }),
+  );
   const columns = [
     'Anonymous',
     'Resident',
@@ -269,18 +221,45 @@ export function heapTable(result: MemoryResult): Block {
     'Returned',
   ];
   return table(
-    'What the kernel and Go say',
-    [
-      { title: 'Server' },
-      { title: 'Configuration' },
-      numberColumn('Objects'),
-      { title: 'Moment' },
-      ...columns.map(numberColumn),
-    ],
+    'What the kernel and Go say, MB',
+    [...POINT_COLUMNS, { title: 'Moment' }, ...columns.map(numberColumn)],
     rows,
   );
 }
 
+/** What was created on a cluster at each point, and the cluster meanwhile: of the last start. */
+export function createdTable(record: MemoryRecord): Block {
+  const columns = [
+    'Services',
+    'Endpoint slices',
+    'Addresses',
+    'Pods',
+    'Seconds',
+    'Slowest p99, s',
+    'Working set',
+  ];
+  return table(
+    'What was created',
+    [...POINT_COLUMNS, ...columns.map(numberColumn), { title: 'Cluster DNS' }],
+    memoryCases(record.cases).flatMap((point) => {
+      const last = startsOf(record, point.key).at(-1)?.evidence.cluster;
+      if (last == null) return [];
+      const { services, endpointSlices, endpoints, pods } = last.counts;
+      return [
+        [
+          ...pointCells(point),
+          ...[services, endpointSlices, endpoints, pods].map(formatCount),
+          formatFixed(last.creation.seconds, 1),
+          formatFixed(last.creation.worstP99Seconds, 2),
+          last.workingSetBytes === null ? '–' : megabytes(last.workingSetBytes),
+          dnsText(last.clusterDns),
+        ],
+      ];
+    }),
+  );
+}
+
+/** What the figures mean. */
 export const MEANINGS: Block = text(
-  'Megabytes (10⁶ bytes) of anonymous memory: medians of the starts with 95 % intervals, or both values of two starts. It is what the kubelet counts as the working set, but for about a megabyte, and what an out-of-memory kill is about; about 50 MB of the program file come on top in the resident set. Settled: after the garbage of reading was collected under light load, the cache nearly empty. Full cache: 9,984 positive and 9,984 negative answers. Under load: the same, at the rate of the run. Peaks: the largest moment while all objects are read, at the start and again after 410 Gone.',
+  'Anonymous memory. It is what the kubelet counts as the working set, but for about a megabyte, and what an out-of-memory kill is about; about 50 MB of the program file come on top in the resident set. Just loaded: with the garbage of reading. Settled: after that was collected under light load, the cache nearly empty. Full cache: 9,984 positive and 9,984 negative answers. Under load: the same, at the rate of the run. Peaks: the largest moment while all objects are read, at the start and again after 410 Gone.',
 );

@@ -4,7 +4,7 @@ import { chart, facts, list, type ReportDocument, table, text } from '../../../r
 import { environmentFacts } from '../../../report/facts.ts';
 import { formatCount, formatFixed, formatShort, formatTime } from '../../../report/numbers.ts';
 import { counted } from '../../../text.ts';
-import { dnsText } from '../cluster/cluster-document.ts';
+import { dnsText } from '../cluster/created.ts';
 import { endOf, numberColumn, withInterval } from '../figures.ts';
 import type { CapacityRecord } from '../record.ts';
 import type { PropagationCase, PropagationResult } from './propagation-record.ts';
@@ -295,7 +295,7 @@ export function propagationDocument(record: CapacityRecord, result: PropagationR
             ['Command', record.command],
             ...(result.cluster === undefined
               ? []
-              : [['DNS of the cluster, before → after', dnsText(result.cluster)] as const]),
+              : [['DNS of the cluster, before → after', dnsText(result.cluster.clusterDns)] as const]),
             ...environmentFacts(record),
           ]),
         ],

@@ -1,6 +1,6 @@
 /** What `bench capacity propagation` records. Base units. */
 import { z } from 'zod';
-import { dnsStateSchema } from '../cluster/cluster-record.ts';
+import { dnsStateSchema } from '../cluster/created.ts';
 
 const nonnegative = z.number().nonnegative();
 const count = z.number().int().nonnegative();

@@ -2,8 +2,8 @@
 import type { Delta, SummaryStatistic } from '../../../results/record.ts';
 import { holmAdjusted } from '../../../stats/holm.ts';
 import { median } from '../../../stats/intervals.ts';
+import { percentileOf } from '../../../stats/percentile.ts';
 import { comparePairs, decide, summarize } from '../../../stats/summarize.ts';
-import { percentile95 } from '../memory/stage.ts';
 import type { OkPropagationTrial, PropagationCase, PropagationResult } from './propagation-record.ts';
 
 export interface PropagationSummary {
@@ -42,7 +42,7 @@ export function propagationSummary(result: PropagationResult, key: string): Prop
   const creations = trials.flatMap(({ creationSeconds }) => creationSeconds ?? []);
   return {
     median: summarize(trials.map(({ delaysSeconds }) => median(delaysSeconds))),
-    p95: summarize(trials.map(({ delaysSeconds }) => percentile95(delaysSeconds))),
+    p95: summarize(trials.map(({ delaysSeconds }) => percentileOf(delaysSeconds, 95))),
     largest: Math.max(...delays),
     resolution: median(trials.flatMap(({ resolutionsSeconds }) => resolutionsSeconds)),
     creation: creations.length === 0 ? null : median(creations),

@@ -91,10 +91,8 @@ const NOTES: Readonly<Record<CapacityPublication, readonly string[]>> = {
 };
 
 function runsOf(sources: Sources): string[] {
-  return Object.values(sources).flatMap((source) =>
-    source === undefined
-      ? []
-      : [`${source.measured.what}: run ${source.record.id}, ${source.record.startedAt.slice(0, 10)}`],
+  return Object.entries(sources).flatMap(([what, source]) =>
+    source === undefined ? [] : [`${what}: run ${source.record.id}, ${source.record.startedAt.slice(0, 10)}`],
   );
 }
 

@@ -2,9 +2,10 @@
 import type { ImportedCase } from '../../../history/imported.ts';
 import { median } from '../../../stats/intervals.ts';
 import { BYTES_PER_MEGABYTE } from '../figures.ts';
-import { figureOf, maximumWithoutCache } from '../memory/figure-of.ts';
-import type { MemoryFigure, MemoryFit, MemoryPointRecord } from '../memory/memory-record.ts';
-import { completeStarts, maximumSummary } from '../memory/tables.ts';
+import { figureOf, type MemoryFigure, maximumWithoutCache } from '../memory/evidence.ts';
+import { type MemoryFit, memoryLines, startsOf } from '../memory/lines.ts';
+import { type MemoryCase, memoryCases } from '../memory/points.ts';
+import { summaryOf } from '../memory/tables.ts';
 import {
   CACHE_MEGABYTES,
   type Configuration,
@@ -15,7 +16,7 @@ import {
   PUBLISHED_LINES,
   PUBLISHED_POINTS,
 } from '../published.ts';
-import { type OurFigure, ourFigure, ourRatio, type ReproducedRow, type Source } from './rows.ts';
+import { type MemorySource, type OurFigure, ourFigure, ourRatio, type ReproducedRow } from './rows.ts';
 
 const CONFIGURATIONS = ['default', 'autopath'] as const;
 /** The published sizes: Pods and Services. */
@@ -27,35 +28,32 @@ const PARTS = 'Memory of a full cache, and of load';
 const LINES = 'Memory of an object';
 const RATIOS = 'Ratios of memory';
 
-type MemorySource = Source<'memory'> | undefined;
+type Source = MemorySource | undefined;
 
 /** Measures every row. */
-const COMMAND = `bench capacity memory --objects 0,${SIZES.join(',')} --config ${CONFIGURATIONS.join(',')}`;
+const COMMAND = `bench capacity memory --objects 0,${SIZES.join(',')} --configurations ${CONFIGURATIONS.join(',')}`;
 
-/** One point for each version: in the published proportions, whose keys have three parts. */
-function pointsOf(
-  source: MemorySource,
-  configuration: Configuration,
-  objects: number,
-): readonly MemoryPointRecord[] {
-  return (
-    source?.measured.points.filter(
-      (point) =>
-        point.configuration === configuration &&
-        point.objects === objects &&
-        point.key.split('/').length === 3,
-    ) ?? []
+/** One point for each version, in the published proportions. */
+function pointsOf(source: Source, configuration: Configuration, objects: number): readonly MemoryCase[] {
+  return memoryCases(source?.record.cases ?? []).filter(
+    (point) => point.configuration === configuration && point.objects === objects && point.isPlain,
   );
 }
 
 function figuresOf(
-  source: MemorySource,
+  source: Source,
   configuration: Configuration,
   objects: number,
   figure: MemoryFigure,
 ): OurFigure[] {
-  return pointsOf(source, configuration, objects).flatMap(({ server, figures }) =>
-    source === undefined ? [] : ourFigure(source, server, figures[figure]),
+  return pointsOf(source, configuration, objects).flatMap((point) =>
+    source === undefined
+      ? []
+      : ourFigure(
+          source,
+          point.server,
+          summaryOf(source.record, point, (evidence) => figureOf(evidence, figure)),
+        ),
   );
 }
 
@@ -81,22 +79,22 @@ function publishedPoints(cases: readonly ImportedCase[]): PublishedPoint[] {
   });
 }
 
-function pointRow(source: MemorySource, { configuration, objects, bytes }: PublishedPoint): ReproducedRow {
+function pointRow(source: Source, { configuration, objects, bytes }: PublishedPoint): ReproducedRow {
   return {
     section: POINTS,
     name: `${configuration}, ${objectsText(objects)}`,
     unit: 'bytes',
     published: bytes,
-    ours: pointsOf(source, configuration, objects).flatMap(({ key, server }) =>
+    ours: pointsOf(source, configuration, objects).flatMap((point) =>
       source === undefined
         ? []
-        : ourFigure(source, server, maximumSummary(completeStarts(source.measured, key))),
+        : ourFigure(source, point.server, summaryOf(source.record, point, maximumWithoutCache)),
     ),
     command: COMMAND,
   };
 }
 
-function formulaRow(source: MemorySource, configuration: Configuration, objects: number): ReproducedRow {
+function formulaRow(source: Source, configuration: Configuration, objects: number): ReproducedRow {
   return {
     section: FORMULA,
     name: `${configuration}, ${objectsText(objects)}`,
@@ -107,21 +105,21 @@ function formulaRow(source: MemorySource, configuration: Configuration, objects:
   };
 }
 
-function termOf(source: MemorySource, configuration: Configuration, of: MemoryFit['terms'][number]['of']) {
-  return (
-    source?.measured.fits
-      .filter((fit) => fit.configuration === configuration && fit.figure === 'steady')
-      .flatMap(({ server, terms }) => {
-        const term = terms.find((one) => one.of === of);
-        return term === undefined
-          ? []
-          : ourFigure(source, server, { median: term.bytes, low: term.low, high: term.high });
-      }) ?? []
-  );
+function termOf(source: Source, configuration: Configuration, of: MemoryFit['terms'][number]['of']) {
+  return source === undefined
+    ? []
+    : memoryLines(source.record)
+        .filter((fit) => fit.configuration === configuration && fit.figure === 'steady')
+        .flatMap(({ server, terms }) => {
+          const term = terms.find((one) => one.of === of);
+          return term === undefined
+            ? []
+            : ourFigure(source, server, { median: term.bytes, low: term.low, high: term.high });
+        });
 }
 
 function lineRows(
-  source: MemorySource,
+  source: Source,
   configuration: Configuration,
   title: string,
   { objectsPerMegabyte, baseMegabytes }: MemoryLine,
@@ -146,19 +144,19 @@ function lineRows(
   ];
 }
 
-/** Starts of the same number of both points. */
-function pairsOf({ measured }: Source<'memory'>, item: MemoryPointRecord, baseline: MemoryPointRecord) {
-  const before = new Map(completeStarts(measured, baseline.key).map((start) => [start.start, start]));
-  return completeStarts(measured, item.key).flatMap((start) => {
-    const same = before.get(start.start);
+/** Starts of the same round of both points. */
+function pairsOf({ record }: MemorySource, item: MemoryCase, baseline: MemoryCase) {
+  const before = new Map(startsOf(record, baseline.key).map((start) => [start.round, start.evidence]));
+  return startsOf(record, item.key).flatMap(({ round, evidence }) => {
+    const same = before.get(round);
     return same === undefined
       ? []
-      : [{ value: maximumWithoutCache(start), baseline: maximumWithoutCache(same) }];
+      : [{ value: maximumWithoutCache(evidence), baseline: maximumWithoutCache(same) }];
   });
 }
 
 /** Autopath, which reads all pods, beside the default at the same size. */
-function autopathRatio(source: MemorySource, item: PublishedPoint, other: PublishedPoint): ReproducedRow {
+function autopathRatio(source: Source, item: PublishedPoint, other: PublishedPoint): ReproducedRow {
   const published = item.bytes / other.bytes;
   const ours = pointsOf(source, item.configuration, item.objects).flatMap((point) => {
     const same = pointsOf(source, other.configuration, other.objects).find(
@@ -179,7 +177,7 @@ function autopathRatio(source: MemorySource, item: PublishedPoint, other: Publis
 }
 
 /** The largest size beside none. */
-function growthRatio(source: MemorySource, item: PublishedPoint, empty: PublishedPoint): ReproducedRow {
+function growthRatio(source: Source, item: PublishedPoint, empty: PublishedPoint): ReproducedRow {
   const published = item.bytes / empty.bytes;
   const ours = pointsOf(source, item.configuration, item.objects).flatMap((point) => {
     const none = pointsOf(source, item.configuration, empty.objects).find(
@@ -200,17 +198,13 @@ function growthRatio(source: MemorySource, item: PublishedPoint, empty: Publishe
 }
 
 /** How much a start grows from one stage to the next, with the fewest objects that were measured. */
-export function growthOf(
-  source: MemorySource,
-  before: MemoryFigure,
-  after: MemoryFigure,
-): readonly OurFigure[] {
+export function growthOf(source: Source, before: MemoryFigure, after: MemoryFigure): readonly OurFigure[] {
   if (source === undefined) return [];
-  const points = source.measured.points.filter(({ configuration }) => configuration === 'default');
+  const points = memoryCases(source.record.cases).filter(({ configuration }) => configuration === 'default');
   const fewest = Math.min(...points.map(({ objects }) => objects));
   return pointsOf(source, 'default', fewest).flatMap(({ key, server }) => {
-    const grown = completeStarts(source.measured, key).flatMap((start) => {
-      const [from, to] = [figureOf(start, before), figureOf(start, after)];
+    const grown = startsOf(source.record, key).flatMap(({ evidence }) => {
+      const [from, to] = [figureOf(evidence, before), figureOf(evidence, after)];
       return from === null || to === null ? [] : [to - from];
     });
     // Intervals of ours are those of logarithms, which a difference near or below zero has none of.
@@ -223,7 +217,7 @@ export function growthOf(
 }
 
 /** What both formulas include. */
-function partRows(source: MemorySource): ReproducedRow[] {
+function partRows(source: Source): ReproducedRow[] {
   const row = (name: string, megabytes: number, before: MemoryFigure, after: MemoryFigure) => ({
     section: PARTS,
     name,
@@ -239,7 +233,7 @@ function partRows(source: MemorySource): ReproducedRow[] {
 }
 
 /** Points, formula, its parts, lines and ratios, in the order of the publication. */
-export function memoryRows(source: MemorySource, cases: readonly ImportedCase[]): ReproducedRow[] {
+export function memoryRows(source: Source, cases: readonly ImportedCase[]): ReproducedRow[] {
   const points = publishedPoints(cases);
   const find = (configuration: Configuration, objects: number) =>
     points.find((point) => point.configuration === configuration && point.objects === objects);

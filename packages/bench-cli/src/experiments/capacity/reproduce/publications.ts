@@ -146,7 +146,7 @@ function kubeDnsRows(sources: Sources): ReproducedRow[] {
     ...growth(
       'coredns',
       growthOf(sources.memory, 'fullCache', 'steady'),
-      'bench capacity memory --objects 0 --config default',
+      'bench capacity memory --objects 0 --configurations default',
     ),
     ...growth('kube-dns', [], null),
   ];

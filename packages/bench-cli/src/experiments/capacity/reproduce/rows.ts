@@ -1,6 +1,7 @@
 /** Published figures and ratios beside ours: what a row is, and its verdict. Pure. */
 import { type Judgement, verdictOn } from '../../../history/reproduce/procedure.ts';
 import { comparePairs, type Pair } from '../../../stats/summarize.ts';
+import type { MemoryRecord } from '../memory/evidence.ts';
 import type { CapacityRecord } from '../record.ts';
 
 type Measured = CapacityRecord['measured'];
@@ -12,9 +13,14 @@ export interface Source<W extends What = What> {
   readonly measured: Extract<Measured, { readonly what: W }>;
 }
 
+/** A record of memory. */
+export interface MemorySource {
+  readonly record: MemoryRecord;
+}
+
 /** The records of ours that a reproduction rests on; undefined where there is none. */
 export interface Sources {
-  readonly memory: Source<'memory'> | undefined;
+  readonly memory: MemorySource | undefined;
   readonly throughput: Source<'throughput'> | undefined;
   readonly caching: Source<'caching'> | undefined;
 }
@@ -51,12 +57,12 @@ interface Summary {
 }
 
 /** A program of a record by its name: its version. */
-export function versionOf({ programs }: CapacityRecord, server: string): string {
+export function versionOf({ programs }: Pick<CapacityRecord, 'programs'>, server: string): string {
   return programs.find(({ name }) => name === server)?.version ?? server;
 }
 
 export function ourFigure(
-  { record }: Pick<Source, 'record'>,
+  { record }: { readonly record: Pick<CapacityRecord, 'id' | 'programs'> },
   server: string,
   summary: Summary | null,
 ): OurFigure[] {
@@ -67,7 +73,7 @@ export function ourFigure(
 
 /** The ratio of the medians with the interval of the paired trials. */
 export function ourRatio(
-  { record }: Pick<Source, 'record'>,
+  { record }: { readonly record: Pick<CapacityRecord, 'id' | 'programs'> },
   server: string,
   pairs: readonly Pair[],
   published: number,

@@ -9,7 +9,7 @@ const megabytes = (bytes: number | null) => (bytes === null ? '–' : `${(bytes 
 
 export const PHASE_TITLES: Readonly<Record<PhaseFigures['phase'], string>> = {
   'cold-start': 'cold start',
-  steady: 'at rest',
+  rest: 'at rest',
   cache: 'full cache',
   load: 'under queries',
   relist: 'API server back',

@@ -7,7 +7,9 @@ import { newRunId } from '../../../results/run-id.ts';
 import { corednsProgram } from '../../../servers/coredns/program.ts';
 import { openClient } from '../../../targets/kubernetes/open-cluster.ts';
 import type { World } from '../../../world.ts';
-import { measureOnCluster } from '../cluster/measure-on-cluster.ts';
+import { corednsImage } from '../cluster/images.ts';
+import { openPrivateDns } from '../cluster/private-dns.ts';
+import { demandBounded } from '../cluster/settings.ts';
 import { type CapacityPlan, sizeOf } from '../plan.ts';
 import { memoryQuantity } from '../plan-yaml.ts';
 import { startLocally } from './start-locally.ts';
@@ -78,26 +80,29 @@ async function verifyOnCluster(request: VerifyRequest): Promise<Verification> {
   const trial = trialOf(request, '');
   const limit = memoryQuantity(trial.memoryLimitBytes / BYTES_PER_MEGABYTE);
   const requested = Math.min(plan.memoryRequestMegabytes, trial.memoryLimitBytes / BYTES_PER_MEGABYTE);
-  const { corednsImage, starts } = await measureOnCluster({
-    world,
-    client: await openClient(world, settings.context),
-    settings,
-    runId: newRunId(world.clock.now()),
-    size: { services: trial.services, pods: trial.pods, endpoints: trial.endpoints },
-    maxObjects: request.maxObjects,
-    configuration: plan.configuration,
-    version: request.version,
-    starts: 1,
-    phases: VERIFIED_PHASES,
-    seconds: LOAD_SECONDS,
-    queriesPerSecond: trial.queriesPerSecond,
-    memory: { request: memoryQuantity(requested), limit },
-    tell: (text) => display.line(`verifying: ${text}`),
-    signal,
-  });
-  const [start] = starts;
-  if (start === undefined) throw new Error('a verification without a start');
-  return judge({ ...trial, coredns: corednsImage }, start);
+  const tell = (text: string) => display.line(`verifying: ${text}`);
+  const image = corednsImage(settings, request.version);
+  demandBounded(trial.pods + trial.services, request.maxObjects);
+  tell('creating objects');
+  try {
+    await using dns = await openPrivateDns({
+      ...{ world, settings, signal },
+      client: await openClient(world, settings.context),
+      runId: newRunId(world.clock.now()),
+      size: { services: trial.services, pods: trial.pods, endpoints: trial.endpoints },
+      configuration: plan.configuration,
+    });
+    tell('starting the private CoreDNS');
+    const start = await dns.start({
+      ...{ image, phases: VERIFIED_PHASES, seconds: LOAD_SECONDS },
+      queriesPerSecond: trial.queriesPerSecond,
+      memory: { request: memoryQuantity(requested), limit },
+    });
+    tell('deleting everything');
+    return judge({ ...trial, coredns: image }, start);
+  } finally {
+    display.clear();
+  }
 }
 
 /** @throws BenchError if it cannot be tried; that it does not hold is a result. */

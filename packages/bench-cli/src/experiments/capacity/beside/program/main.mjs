@@ -2,8 +2,8 @@
  * Runs beside CoreDNS in its pod, which shares its process ids: relays its requests to the API server, watches its
  * memory, asks it, and makes it read all objects again. Needs nothing but Node.js.
  *
- * Settings (environment): PHASES, of `cold-start`, `steady`, `cache`, `load` and `relist`, with commas, in their order;
- * SECONDS of `steady` and `load`; QUERIES_PER_SECOND of `load`, which goes on until the end, 0 for none; CACHE_NAMES of
+ * Settings (environment): PHASES, of `cold-start`, `rest`, `cache`, `load` and `relist`, with commas, in their order;
+ * SECONDS of `rest` and `load`; QUERIES_PER_SECOND of `load`, which goes on until the end, 0 for none; CACHE_NAMES of
  * each kind; DOMAIN, NAMESPACE; TOKEN_FILE and CA_FILE; API_SERVER (default: the pod's cluster); PID of CoreDNS (default:
  * the process of this name); RELAY_PORT, DNS_PORT, READY_URL, METRICS_URL.
  * Input: NAMES_FILE (default: names.txt beside this file), names of Services.
@@ -117,7 +117,7 @@ async function run() {
       await wait(AFTER_LIST_SECONDS);
       return { readySeconds };
     },
-    async steady() {
+    async rest() {
       await wait(SECONDS);
       return {};
     },

@@ -59,6 +59,12 @@ export function memoryOf(pid) {
   };
 }
 
+/** Nearest rank, as `stats/percentile.ts` has it, which a pod has not. */
+export function percentile(values, percent) {
+  const ascending = values.toSorted((a, b) => a - b);
+  return ascending[Math.max(1, Math.ceil((ascending.length * percent) / 100)) - 1];
+}
+
 /** Watches a process until `end` is called, which tells what was seen. `isNew`: its whole life is watched. */
 export function watchMemory(pid, isNew) {
   const before = memoryOf(pid);
@@ -78,14 +84,13 @@ export function watchMemory(pid, isNew) {
       clearInterval(sampling);
       const { anonymousBytes, fileBytes, rssBytes, pssBytes, highestBytes } = memoryOf(pid);
       samples.push(anonymousBytes ?? 0);
-      const sorted = samples.toSorted((a, b) => a - b);
-      const at = (share) => sorted[Math.min(sorted.length - 1, Math.floor(share * sorted.length))] ?? null;
+      const at = (percent) => percentile(samples, percent);
       // The kernel misses nothing between two looks: what it saw counts, without the file, if it rose meanwhile.
       const hasRisen = isNew || (highestBytes ?? 0) > (before.highestBytes ?? 0);
       const seen = hasRisen ? (highestBytes ?? 0) - (fileBytes ?? 0) : 0;
       return {
-        medianBytes: at(0.5),
-        p95Bytes: at(0.95),
+        medianBytes: at(50),
+        p95Bytes: at(95),
         peakBytes: Math.max(peakBytes, seen),
         rssBytes,
         pssBytes,

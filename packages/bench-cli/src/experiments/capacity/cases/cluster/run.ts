@@ -16,8 +16,8 @@ import {
   corednsChoice,
   demandSameImages,
   demandTarget,
-  imageRecord,
 } from '../../cluster/cluster-measurement.ts';
+import { imageRecord } from '../../cluster/images.ts';
 import { syntheticCluster } from '../../cluster/synthetic-objects.ts';
 import { openSyntheticRun } from '../../cluster/synthetic-run.ts';
 import { newCapacityRecord } from '../../new-record.ts';

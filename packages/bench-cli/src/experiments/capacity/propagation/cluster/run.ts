@@ -13,7 +13,7 @@ import {
   demandSameImages,
   demandTarget,
 } from '../../cluster/cluster-measurement.ts';
-import { DEFAULT_MAX_OBJECTS, demandBounded } from '../../cluster/measure-on-cluster.ts';
+import { DEFAULT_MAX_OBJECTS, demandBounded } from '../../cluster/settings.ts';
 import { wholeNumber } from '../../demand.ts';
 import { newCapacityRecord } from '../../new-record.ts';
 import { type CapacityRun, createRecorder, keepRun, type Measured, openRun } from '../../open-run.ts';

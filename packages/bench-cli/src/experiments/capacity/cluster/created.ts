@@ -1,0 +1,42 @@
+/** What a run creates on a cluster, and how the cluster's own DNS takes it, as records have it. */
+import { z } from 'zod';
+import { counted } from '../../../text.ts';
+import { megabytes } from '../figures.ts';
+
+const count = z.number().int().nonnegative();
+
+/** What was created, and how fast. */
+export const createdSchema = z.object({
+  /** Pods only where the configuration reads them. */
+  counts: z.object({ services: count, endpointSlices: count, endpoints: count, pods: count }),
+  creation: z.object({
+    created: count,
+    seconds: z.number().nonnegative(),
+    worstP99Seconds: z.number().nonnegative(),
+  }),
+});
+export type Created = z.output<typeof createdSchema>;
+
+/** What is known of the cluster's DNS, which reads the objects as well, at one moment. Null where the kubelet may not be asked. */
+export const dnsStateSchema = z.object({
+  pods: count,
+  restarts: count,
+  /** Working set of the largest. */
+  memoryBytes: z.number().nonnegative().nullable(),
+  /** The smallest. */
+  memoryLimitBytes: z.number().nonnegative().nullable(),
+});
+export type ClusterDnsState = z.output<typeof dnsStateSchema>;
+
+/** Before and after the creation of objects; null where there is no DNS that bench knows. */
+export const clusterDnsChangeSchema = z.object({ before: dnsStateSchema, after: dnsStateSchema }).nullable();
+export type ClusterDnsChange = z.output<typeof clusterDnsChangeSchema>;
+
+/** What became of the cluster's own DNS: `20.1 → 22.4 MB, 0 restarts`. */
+export function dnsText(change: ClusterDnsChange): string {
+  if (change === null) return 'not known';
+  const { before, after } = change;
+  const show = (bytes: number | null) => (bytes === null ? '–' : megabytes(bytes));
+  const restarts = counted(after.restarts - before.restarts, 'restart');
+  return `${show(before.memoryBytes)} → ${show(after.memoryBytes)} MB, ${restarts}`;
+}

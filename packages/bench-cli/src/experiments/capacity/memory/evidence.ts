@@ -1,0 +1,142 @@
+/** What `bench capacity memory` records of each start of CoreDNS, on this machine and on a cluster. Base units; nothing is rounded. */
+import { z } from 'zod';
+import { type EngineRecord, engineKind, type OkTrial } from '../../../engine/record.ts';
+import { queriesSchema } from '../beside/phases.ts';
+import { clusterDnsChangeSchema, createdSchema } from '../cluster/created.ts';
+
+const bytes = z.number().nonnegative();
+const seconds = z.number().nonnegative();
+const count = z.number().int().nonnegative();
+
+/**
+ * Memory of the process at one moment. The figure for sizing is the anonymous part. It is what the kubelet calls the working
+ * set, but for a megabyte: in a control group of its own, CoreDNS with 15,820 objects had 164.9 MB of anonymous memory and a
+ * working set (usage without inactive files) of 166.2 MB.
+ */
+const readingSchema = z.object({
+  /** What belongs to no file: the kernel cannot drop it when memory is short, but must kill. */
+  anonymousBytes: bytes,
+  /** Resident set: the same, and the pages of the program file that were used, about 50 MB of CoreDNS. */
+  residentBytes: bytes.nullable(),
+  /** Proportional set: shared pages divided among those that share them. Null where it may not be read. */
+  proportionalBytes: bytes.nullable(),
+});
+export type MemoryReading = z.output<typeof readingSchema>;
+
+/** Go's own account, from CoreDNS's metrics; null for what was not asked for. */
+const heapSchema = z.object({
+  allocatedBytes: bytes.nullable(),
+  inUseBytes: bytes.nullable(),
+  /** Returned to the system. */
+  releasedBytes: bytes.nullable(),
+  systemBytes: bytes.nullable(),
+  /** The heap size at which Go collects its garbage next. */
+  nextCollectionBytes: bytes.nullable(),
+  /** Collections since the start. */
+  collections: count.nullable(),
+});
+
+/** The 95th percentile of the readings of a few seconds, and Go's account at the end of them. On a cluster, only of the anonymous part. */
+const stageSchema = readingSchema.extend({ readings: count.nullable(), heap: heapSchema });
+export type MemoryStage = z.output<typeof stageSchema>;
+
+/**
+ * The stages of a start, in their order:
+ * - `loaded`: after all objects were read, with the garbage of reading them;
+ * - `settled`: after light load has made Go collect that garbage, and memory fell no more; the cache is nearly empty;
+ * - `fullCache`: the cache is full of positive and of negative answers (null where there is no cache);
+ * - `underLoad`: the same, while queries are answered at the rate of the run;
+ * - `reread`: after all objects were read again.
+ * On a cluster, nothing is done to settle it, and nothing is measured afterwards.
+ */
+export const MEMORY_STAGES = ['loaded', 'settled', 'fullCache', 'underLoad', 'reread'] as const;
+
+const peakSchema = z.object({
+  peak: z.object({ anonymousBytes: bytes, residentBytes: bytes.nullable() }),
+  /** How long it lasted until memory rose no more; null where it was not measured. */
+  seconds: seconds.nullable(),
+});
+
+export const memoryEvidenceSchema = z.object({
+  /** From the start of the process until all objects were read. */
+  coldStart: peakSchema,
+  /** The same after 410 Gone for everybody, with a full cache; on a cluster, under load as well. */
+  relist: peakSchema,
+  stages: z.object({
+    loaded: stageSchema,
+    settled: stageSchema.nullable(),
+    fullCache: stageSchema.nullable(),
+    underLoad: stageSchema,
+    reread: stageSchema.nullable(),
+  }),
+  /** How the settled state was reached. `isStable` is false where it still fell at the end of the time for it. */
+  settling: z.object({ seconds, collections: count, isStable: z.boolean() }).nullable(),
+  cacheEntries: z.object({ success: count, denial: count }).nullable(),
+  load: z.object({
+    wantedQps: z.number().positive(),
+    heldQps: z.number().nonnegative(),
+    lostRatio: z.number().min(0).max(1),
+  }),
+  /** Of our API server; null on a cluster. */
+  apiServerBytes: bytes.nullable(),
+  /** Other starts that ran when it began. */
+  neighbours: count,
+  /** Null on this machine. */
+  cluster: z
+    .object({
+      ...createdSchema.shape,
+      clusterDns: clusterDnsChangeSchema,
+      /** Of all stages. */
+      queries: queriesSchema,
+      /** Under load, read by the kubelet within the last 15 seconds; null where it may not be read. */
+      workingSetBytes: bytes.nullable(),
+    })
+    .nullable(),
+});
+export type MemoryEvidence = z.output<typeof memoryEvidenceSchema>;
+
+export const MEMORY_NAME = 'capacity-memory';
+
+/** For commands that read its records. */
+export const memoryKind = engineKind<typeof memoryEvidenceSchema, Readonly<Record<string, unknown>>>(
+  MEMORY_NAME,
+  memoryEvidenceSchema,
+);
+export type MemoryRecord<Settings = unknown> = EngineRecord<MemoryEvidence, Settings>;
+export type MemoryTrial = OkTrial<MemoryEvidence>;
+
+/** Figures of a start, in anonymous bytes, in the order of a start. `steady` is a full cache and the rate of the run, as published. */
+export const MEMORY_FIGURES = [
+  'coldStartPeak',
+  'loaded',
+  'settled',
+  'fullCache',
+  'steady',
+  'relistPeak',
+] as const;
+export type MemoryFigure = (typeof MEMORY_FIGURES)[number];
+
+/** A figure of a start; null where this configuration or place has none. */
+export function figureOf({ stages, coldStart, relist }: MemoryEvidence, figure: MemoryFigure): number | null {
+  switch (figure) {
+    case 'loaded':
+    case 'settled':
+    case 'fullCache':
+      return stages[figure]?.anonymousBytes ?? null;
+    case 'steady':
+      return stages.underLoad.anonymousBytes;
+    case 'coldStartPeak':
+      return coldStart.peak.anonymousBytes;
+    case 'relistPeak':
+      return relist.peak.anonymousBytes;
+  }
+}
+
+/** The most that a start needed before its cache was filled: memory may still rise after all objects were read. Anonymous bytes. */
+export function maximumWithoutCache({ stages, coldStart }: MemoryEvidence): number {
+  return Math.max(
+    coldStart.peak.anonymousBytes,
+    stages.loaded.anonymousBytes,
+    stages.settled?.anonymousBytes ?? 0,
+  );
+}

@@ -1,0 +1,85 @@
+/** Memory: how much does CoreDNS need for how many objects, on this machine and on a cluster? */
+import { defineExperiment } from '../../../engine/command.ts';
+import type { Estimand } from '../../../engine/estimand.ts';
+import { memoryDocument } from './document.ts';
+import {
+  figureOf,
+  MEMORY_FIGURES,
+  MEMORY_NAME,
+  type MemoryEvidence,
+  type MemoryFigure,
+  memoryEvidenceSchema,
+} from './evidence.ts';
+import type { Sampler } from './here.ts';
+import {
+  demandRoom,
+  detailsOf,
+  enginePoint,
+  expectedBytes,
+  expectedSeconds,
+  maxLanes,
+  memoryPoints,
+  pointOf,
+  rateOf,
+} from './points.ts';
+import { MEMORY_SETTINGS } from './settings.ts';
+import { FIGURE_TITLES } from './tables.ts';
+
+/** What a cluster must hold; the others depend on when Go last collected its garbage. */
+const COMPARED: readonly MemoryFigure[] = ['coldStartPeak', 'steady', 'relistPeak'];
+
+const estimandOf = (figure: MemoryFigure): Estimand<MemoryEvidence> => ({
+  name: figure,
+  title: FIGURE_TITLES[figure],
+  unit: 'decimal bytes',
+  better: 'less',
+  compared: COMPARED.includes(figure) ? 'ratio' : 'no',
+  of: (evidence) => figureOf(evidence, figure),
+});
+
+export const capacityMemory = defineExperiment({
+  name: MEMORY_NAME,
+  command: 'capacity memory',
+  question: 'How much memory does CoreDNS need for how many objects?',
+  description: 'how much memory CoreDNS needs for how many objects, on this machine or on a cluster',
+  settings: MEMORY_SETTINGS,
+  async plan(settings, world) {
+    const { clusterServers, commonConfiguration } = await import('../machine.ts');
+    await clusterServers(world, commonConfiguration(world, settings.servers, settings));
+    const points = memoryPoints(settings);
+    // Half of the machine: the other half is for whatever else it does.
+    const budgetBytes = settings.memory ?? world.machine.memoryBytes / 2;
+    demandRoom(points, settings, budgetBytes);
+    rateOf(settings);
+    const lanes =
+      settings.target === 'local' ? (settings.sideBySide ?? maxLanes(world.machine.availableCpus)) : 1;
+    const servers = [...new Set(points.map(({ server }) => server))];
+    return {
+      subjects: servers.map((name) => ({
+        name,
+        title: name.replace('coredns-cluster', 'CoreDNS').replace('@', ' '),
+      })),
+      baseline: servers[0] ?? null,
+      cases: points.map((point) => ({
+        key: point.key,
+        subject: point.server,
+        point: enginePoint(point),
+        expectedSeconds: expectedSeconds(point, settings, lanes),
+        details: detailsOf(point, settings),
+      })),
+      decided: { points, lanes },
+      lanes,
+      fits: (together) =>
+        together.reduce((sum, item) => sum + expectedBytes(pointOf(item)), 0) <= budgetBytes,
+    };
+  },
+  async open(request) {
+    return request.settings.target === 'kubernetes'
+      ? (await import('./on-cluster.ts')).openOnCluster(request)
+      : (await import('./here.ts')).openHere(request);
+  },
+  evidence: memoryEvidenceSchema,
+  trial: (sampler: Sampler, planned, on) => sampler.start(pointOf(planned.case), planned, on),
+  estimands: () => MEMORY_FIGURES.map(estimandOf),
+  document: memoryDocument,
+});
