@@ -92,7 +92,7 @@ describe('what was chosen', () => {
       'Neither dnsperf nor the built-in load generator could saturate every server on this machine',
     );
     expect(text).toContain('With dnsperf, DinoDNS (0.62 cores used) did not reach the CPU limit');
-    expect(text).toContain('their throughput is a lower bound, and CPU per query is compared');
+    expect(text).toContain('its throughput is a lower bound, and CPU per query is compared');
     expect(text).toContain('--saturate');
   });
 

@@ -36,8 +36,8 @@ describe('bench report', () => {
   });
 
   it.each([
-    ['md', /^# CoreDNS, DinoDNS/],
-    ['markdown', /^# CoreDNS, DinoDNS/],
+    ['md', /^# CoreDNS and DinoDNS/],
+    ['markdown', /^# CoreDNS and DinoDNS/],
     ['github', /^### DNS benchmark/],
     ['csv', /^trial,server,tier/],
     ['json', /^\{\n {2}"schemaVersion": 3/],

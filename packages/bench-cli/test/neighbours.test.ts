@@ -2,11 +2,11 @@
 import { describe, expect, it } from 'vitest';
 import type { NeighbourReading } from '../src/measure/neighbours.ts';
 import { neighbourSeconds, usageOver } from '../src/measure/watch-neighbours.ts';
-import { renderCsv } from '../src/report/csv.ts';
 import { neighbourNotes } from '../src/report/neighbours.ts';
 import type { Observation } from '../src/results/record.ts';
 import { explainedShare } from '../src/stats/neighbours.ts';
 import { makeRecord } from './fixtures/make-record.ts';
+import { renderCsv } from './support/render.ts';
 import { noise } from './support/simulate.ts';
 
 describe('the share of the scatter that others explain', () => {
@@ -97,10 +97,8 @@ describe('the seconds of a trial', () => {
     expect(note).toContain(
       'other programs used at least 10 % of the machine in 12 of 24 seconds (up to 0.9 of 2 CPUs)',
     );
-    expect(note).toContain('2 of coredns/tier=1/single/half/udp#6');
-    expect(note).toContain('and those of 3 more trials');
-    expect(note).toContain('what others took explains 100 %');
-    expect(note).toContain('Nothing is omitted from the figures.');
+    expect(note).toContain("This explains 100 % of the scatter of a server's throughput.");
+    expect(note?.length).toBeLessThan(200);
     const lines = renderCsv({ ...record, trials })
       .trim()
       .split('\n');

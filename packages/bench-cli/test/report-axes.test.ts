@@ -1,17 +1,16 @@
 /** Versions, workloads, rates and transports in every format: what varies is named, and no two lines are alike. */
 import { readFile } from 'node:fs/promises';
 import { describe, expect, it } from 'vitest';
-import { blogFiles } from '../src/report/blog.ts';
 import { groupAcrossModes, groupCases } from '../src/report/cases.ts';
-import { chartData, nameOf } from '../src/report/charts/chart.ts';
-import { renderCsv } from '../src/report/csv.ts';
+import { nameOf } from '../src/report/compare/charts.ts';
 import { findings } from '../src/report/findings.ts';
-import { formats, renderers } from '../src/report/index.ts';
+import { formats } from '../src/report/index.ts';
 import { renderOpenMetrics } from '../src/report/openmetrics.ts';
 import { renderPerfDash } from '../src/report/perf-dash.ts';
 import { filesOf } from '../src/report/renderer.ts';
 import { parseRecord } from '../src/results/parse-record.ts';
 import { type CaseInput, makeRecord } from './fixtures/make-record.ts';
+import { filesFor, renderCsv, renderers } from './support/render.ts';
 
 const SERVERS = ['coredns@1.11.3', 'coredns@1.13.1+file', 'dinodns'];
 const POINTS = (['udp', 'tls'] as const).flatMap((transport) =>
@@ -122,9 +121,8 @@ describe('a run over all axes', () => {
   });
 
   it('names charts, findings and posts by the whole point', async () => {
-    const data = chartData(record, 'relative');
     expectDistinct(
-      record.cases.map((item) => nameOf(data, item)),
+      record.cases.map((item) => nameOf(record, item)),
       48,
     );
     const [first] = record.cases;
@@ -146,10 +144,8 @@ describe('a run over all axes', () => {
       ),
       16,
     );
-    const post: string[] = [];
-    for await (const { path, content } of blogFiles(record, look))
-      if (path.endsWith('.md')) post.push(String(content));
-    expectDistinct(post.join('').match(/^### .*/gm) ?? [], 8);
+    const post = String((await filesFor('blog', record)).get('blog/index.md'));
+    expectDistinct(post.match(/^### .*/gm) ?? [], 8);
   });
 
   it('has columns and filters for what varies on the page', async () => {
@@ -161,7 +157,9 @@ describe('a run over all axes', () => {
       const page = String(content);
       for (const name of ['workload', 'transport', 'rate']) expect(page).toContain(`data-filter="${name}"`);
       expect(page).toContain('<option value="max">max</option>');
-      expect(page).toContain('data-workload="external" data-transport="tls" data-rate="2000"');
+      expect(page).toContain(
+        '&quot;workload&quot;:&quot;external&quot;,&quot;transport&quot;:&quot;tls&quot;,&quot;rate&quot;:&quot;2000&quot;',
+      );
     }
   });
 

@@ -1,31 +1,31 @@
 import { readFile } from 'node:fs/promises';
 import { describe, expect, it } from 'vitest';
-import {
-  CHARTS,
-  chartData,
-  darkened,
-  drawPlots,
-  FILE_LOOK,
-  PAGE_LOOK,
-  pngOf,
-  standaloneSvg,
-} from '../src/report/charts/index.ts';
-import { nines } from '../src/report/charts/percentiles.ts';
+import { PAGE_LOOK } from '../src/report/charts/chart.ts';
+import { darkened, pngOf } from '../src/report/charts/index.ts';
 import { textWidth } from '../src/report/charts/text-width.ts';
+import { nines, seriesOf } from '../src/report/compare/charts.ts';
 import { shownOf } from '../src/report/decisive.ts';
 import { parseRecord } from '../src/results/parse-record.ts';
 import { ATTACKS, makeHostileRecord } from './fixtures/make-hostile-record.ts';
 import { makeRecord } from './fixtures/make-record.ts';
 import { makeRichRecord } from './fixtures/make-rich-record.ts';
+import { plotsOf } from './support/render.ts';
 
 const rich = makeRichRecord();
-const data = chartData(rich, 'relative');
 
-async function svgOf(name: string, of = data): Promise<string> {
-  const { drawn } = await drawPlots(of, FILE_LOOK);
-  const plot = drawn.find((candidate) => candidate.name === name);
-  if (plot === undefined) throw new Error(`no chart ${name}`);
-  return standaloneSvg(plot, of.servers, FILE_LOOK);
+const CHARTS = [
+  'difference',
+  'qps',
+  'latency',
+  'latency-percentiles',
+  'cpu-per-query',
+  'memory',
+  'scaling',
+  'over-time',
+];
+
+async function svgOf(name: string, of = rich): Promise<string> {
+  return (await plotsOf(of)).svg(name);
 }
 
 /** What the points and bars of a chart say when they are asked. */
@@ -38,36 +38,21 @@ const sizeOf = (png: Uint8Array) =>
 
 describe('the charts', () => {
   it('are all drawn from a record that has data for them', async () => {
-    const { drawn, missing } = await drawPlots(data, FILE_LOOK);
-    expect(drawn.map(({ name }) => name)).toEqual([
-      'difference',
-      'qps',
-      'latency',
-      'latency-percentiles',
-      'cpu-per-query',
-      'memory',
-      'scaling',
-      'over-time',
-    ]);
-    expect(drawn).toHaveLength(CHARTS.length);
-    expect(missing).toEqual([]);
+    const { drawn, missing } = await plotsOf(rich);
+    expect(drawn.map(({ name }) => name)).toEqual(CHARTS);
+    expect(missing).toBe('');
   });
 
   it('are left out and named, with the reason, where a record has no data for them', async () => {
     const text = await readFile(new URL('fixtures/records/version-1.json', import.meta.url), 'utf8');
-    const { drawn, missing } = await drawPlots(
-      chartData(parseRecord(text, 'run.json'), 'relative'),
-      PAGE_LOOK,
-    );
+    const { drawn, missing } = await plotsOf(parseRecord(text, 'run.json'), 'relative', PAGE_LOOK);
     expect(drawn.map(({ name }) => name)).toContain('qps');
-    const reasons = Object.fromEntries(missing.map(({ name, reason }) => [name, reason]));
-    expect(reasons['latency-percentiles']).toContain('the load generator reported none');
-    expect(reasons.scaling).toContain('no server was measured in two tiers');
+    expect(missing).toContain('“Latency percentiles”, because the load generator reported none');
+    expect(missing).toContain('“Scaling with CPUs”, because no server was measured in two tiers');
     const empty = makeRecord({ cases: [{ server: 'coredns', trials: [{ failed: 'E_ALL_LOST' }] }] });
-    const nothing = await drawPlots(chartData(empty, 'relative'), PAGE_LOOK);
+    const nothing = await plotsOf(empty, 'relative', PAGE_LOOK);
     expect(nothing.drawn).toEqual([]);
-    expect(nothing.missing).toHaveLength(CHARTS.length);
-    expect(nothing.missing.every(({ reason }) => reason.length > 10)).toBe(true);
+    expect(nothing.missing.match(/“[^”]+”, because \w+/g)).toHaveLength(CHARTS.length);
   });
 
   it('show each median with its interval and each single trial, with units', async () => {
@@ -86,7 +71,7 @@ describe('the charts', () => {
 
   it('draw a whisker for every interval: three lines in the colour of the server', async () => {
     const svg = await svgOf('memory');
-    const whiskers = svg.match(/<line[^>]*stroke="#64748b"[^>]*stroke-width="1\.8"/g) ?? [];
+    const whiskers = svg.match(/<line[^>]*stroke="#64748b"[^>]*stroke-width="2"/g) ?? [];
     // Six points of the matrix; the caps are rectangles of the same colour.
     expect(whiskers).toHaveLength(6);
   });
@@ -96,7 +81,7 @@ describe('the charts', () => {
     if (item?.comparison == null) throw new Error('no comparison');
     const floor = { qps: 0.02, latencySeconds: null, cpuSecondsPerQuery: null, memoryBytes: null };
     const noisy = { ...rich, noiseFloors: [{ caseKey: item.key, comparison: item.comparison, floor }] };
-    const { drawn } = await drawPlots(chartData(noisy, 'symmetric'), FILE_LOOK);
+    const { drawn } = await plotsOf(noisy, 'symmetric');
     const [difference] = drawn;
     expect(difference?.caption).toContain('symmetric delta');
     expect(difference?.caption).toContain('noise floor');
@@ -106,7 +91,9 @@ describe('the charts', () => {
     expect(labels).toHaveLength(
       shown.filter((verdict) => verdict !== undefined && verdict !== 'not compared').length,
     );
-    expect(difference?.caption).toContain('Left out: 2 whose throughput was not limited by the servers.');
+    // Bounded throughput beyond that of a baseline that was its own limit.
+    expect(labels.filter((label) => label.includes(': at least +'))).toHaveLength(2);
+    expect(labels.filter((label) => label.endsWith('; a lower bound'))).toHaveLength(2);
     expect(labels.some((label) => label.endsWith('; no difference shown'))).toBe(true);
     expect(labels.some((label) => label.endsWith('; faster'))).toBe(true);
   });
@@ -128,11 +115,9 @@ describe('the charts', () => {
   });
 
   it('draw at most so many points, and say so', async () => {
-    const long = chartData(
+    const { drawn } = await plotsOf(
       makeRichRecord({ tiers: [1], modes: ['single'], trials: 500, seconds: 2 }),
-      'relative',
     );
-    const { drawn } = await drawPlots(long, FILE_LOOK);
     const qps = drawn.find(({ name }) => name === 'qps');
     expect(labelsOf(qps?.plot.body ?? '').filter((label) => label.includes(', trial '))).toHaveLength(
       4 * 150,
@@ -152,28 +137,26 @@ describe('the charts', () => {
     });
     const high = wild.cases[1]?.summary?.qps.high ?? 0;
     expect(high).toBeGreaterThan(100_000);
-    const { drawn } = await drawPlots(chartData(wild, 'relative'), FILE_LOOK);
+    const { drawn } = await plotsOf(wild);
     const qps = drawn.find(({ name }) => name === 'qps');
     expect(qps?.plot.body).toContain('▲');
     expect(qps?.caption).toContain('An arrow means that the interval continues.');
     expect(labelsOf(qps?.plot.body ?? '').join()).toContain(Math.round(high).toLocaleString('en'));
-    expect((await drawPlots(data, FILE_LOOK)).drawn.map(({ caption }) => caption).join()).not.toContain(
-      'arrow',
-    );
+    expect((await plotsOf(rich)).drawn.map(({ caption }) => caption).join()).not.toContain('arrow');
   });
 
   it('are the same for the same record', async () => {
-    const again = chartData(makeRichRecord(), 'relative');
-    for (const { name } of CHARTS) expect(await svgOf(name, again)).toBe(await svgOf(name));
+    const again = makeRichRecord();
+    for (const name of CHARTS) expect(await svgOf(name, again)).toBe(await svgOf(name));
   });
 
   it('suit dark surroundings: every colour has a dark twin', async () => {
-    for (const { name } of CHARTS) {
+    for (const name of CHARTS) {
       const svg = await svgOf(name);
       expect(svg).toContain('@media (prefers-color-scheme: dark)');
       const marked = svg.replace(/<style>[\s\S]*<\/style>/, '');
       const colors = new Set(marked.match(/#[0-9a-f]{6}/g) ?? []);
-      const dark = new Set(darkened(marked, data.servers.length).match(/#[0-9a-f]{6}/g) ?? []);
+      const dark = new Set(darkened(marked, seriesOf(rich).length).match(/#[0-9a-f]{6}/g) ?? []);
       expect([...colors].filter((color) => dark.has(color))).toEqual([]);
     }
   });
@@ -214,11 +197,10 @@ describe('a hostile record', () => {
   it.each([ATTACKS[1] ?? '', ATTACKS[3] ?? '', ATTACKS.join('')])(
     'is only text in a chart: %j',
     async (attack) => {
-      const hostile = chartData(makeHostileRecord(attack), 'relative');
-      const { drawn } = await drawPlots(hostile, FILE_LOOK);
-      expect(drawn.length).toBeGreaterThan(6);
-      for (const plot of drawn) {
-        const svg = standaloneSvg(plot, hostile.servers, FILE_LOOK);
+      const plots = await plotsOf(makeHostileRecord(attack));
+      expect(plots.drawn.length).toBeGreaterThan(6);
+      for (const plot of plots.drawn) {
+        const svg = plots.svg(plot.name);
         const tags = new Set([...svg.matchAll(/<\/?([a-zA-Z]+)/g)].map((match) => match[1]));
         expect(
           [...tags]

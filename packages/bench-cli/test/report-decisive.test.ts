@@ -2,11 +2,10 @@
 import { describe, expect, it } from 'vitest';
 import { titleWithVersion } from '../src/report/cases.ts';
 import { decisiveDelta } from '../src/report/decisive.ts';
-import { renderers } from '../src/report/index.ts';
-import { findRenderer } from '../src/report/renderer.ts';
 import { verdictSentence } from '../src/report/verdict-sentence.ts';
 import type { CaseRecord, RunRecord } from '../src/results/record.ts';
 import { makeRecord } from './fixtures/make-record.ts';
+import { plotsOf, renderTerminal } from './support/render.ts';
 
 /** Eight rounds at the same throughput; the second server's CPU per query is `ratio` times the first's. */
 function atRate(ratio: number, limitedBy: 'rate' | 'server' = 'rate'): RunRecord {
@@ -43,9 +42,7 @@ describe('a comparison at a fixed rate', () => {
 
   it('marks the difference as one of CPU in the terminal', () => {
     const record = atRate(0.8);
-    expect(findRenderer('terminal', renderers)?.render(record, { delta: 'relative' })).toMatch(
-      /-20\.0 % CPU/,
-    );
+    expect(renderTerminal(record)).toMatch(/-20\.0 % CPU/);
   });
 
   it('is about throughput where a server was the limit', () => {
@@ -60,4 +57,60 @@ it('a title has its version once', () => {
     'CoreDNS 1.13.1 (file)',
   );
   expect(titleWithVersion({ title: 'CoreDNS', version: '1.13.1' })).toBe('CoreDNS 1.13.1');
+});
+
+describe('the 99th percentile', () => {
+  const PERCENTILES = [50, 99];
+  /** Latencies whose means are alike, and whose p99 is `factor` times the other's. */
+  const recordOf = (factor: number, limitedBy: 'server' | 'loader' = 'server') => {
+    const rounds = [1, 1.02, 0.98, 1.01, 0.99, 1];
+    const record = makeRecord({
+      cases: ['coredns', 'dinodns'].map((server) => ({
+        server,
+        trials: rounds.map((noise) => ({ qps: 1000 * noise, latencySeconds: 0.001, limitedBy })),
+      })),
+    });
+    const secondsOf = (key: string) => (percentile: number) =>
+      percentile === 99 && key.startsWith('dinodns') ? 0.002 * factor : percentile === 99 ? 0.002 : 0.001;
+    const trials = record.trials.map((trial) => {
+      if (trial.status !== 'ok') return trial;
+      const noise = rounds[trial.round] ?? 1;
+      const latencyPercentiles = PERCENTILES.map((percentile) => ({
+        percentile,
+        seconds: secondsOf(trial.key)(percentile) * noise ** (trial.key.startsWith('dinodns') ? 2 : 1),
+      }));
+      return { ...trial, load: { ...trial.load, latencyPercentiles } };
+    });
+    const cases = record.cases.map((item) => ({
+      ...item,
+      summary: item.summary && {
+        ...item.summary,
+        latencyPercentiles: PERCENTILES.map((percentile) => {
+          const median = secondsOf(item.key)(percentile);
+          return {
+            percentile,
+            seconds: { median, low: median * 0.98, high: median * 1.02, n: rounds.length },
+          };
+        }),
+      },
+    }));
+    return { ...record, trials, cases };
+  };
+
+  it('is told with the verdict, and drawn, where it is at least twice or half and the means do not show it', async () => {
+    const twice = recordOf(2.5);
+    expect(verdictSentence(second(twice), twice)).toMatch(
+      /\. Its p99 latency was 2\.5 × as long \(95 % interval 2\.[34]–2\.6\): 5\.00 ms and 2\.00 ms\.$/,
+    );
+    expect((await plotsOf(twice)).drawn.map(({ name }) => name)).toContain('latency-p99');
+    const less = recordOf(0.4);
+    expect(verdictSentence(second(less), less)).toContain('Its p99 latency was 0.4');
+  });
+
+  it('is not where it is less, or where something other than the servers was the limit', async () => {
+    for (const record of [recordOf(1.5), recordOf(2.5, 'loader')]) {
+      expect(verdictSentence(second(record), record)).not.toContain('p99');
+      expect((await plotsOf(record)).drawn.map(({ name }) => name)).not.toContain('latency-p99');
+    }
+  });
 });

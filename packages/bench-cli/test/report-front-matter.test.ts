@@ -3,7 +3,9 @@ import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
-import { frontMatter, type PostSettings } from '../src/report/front-matter.ts';
+import { compareDocument } from '../src/report/compare/document.ts';
+import { documentPost } from '../src/report/document/markdown.ts';
+import type { PostSettings } from '../src/report/front-matter.ts';
 import { makeRecord } from './fixtures/make-record.ts';
 import { type TestWorld, testWorld } from './support/test-world.ts';
 
@@ -16,7 +18,8 @@ const record = makeRecord({
 });
 
 function read(post?: PostSettings) {
-  const text = frontMatter(record, post);
+  const whole = documentPost(compareDocument(record, { delta: 'relative' }), { delta: 'relative', post });
+  const text = whole.slice(0, whole.indexOf('\n---\n') + 4);
   expect(text.match(/^---$/gm)).toHaveLength(2);
   const [modern, old] = (['1.2', '1.1'] as const).map((version) =>
     parse(text.slice(4, -4), { version, strict: true }),

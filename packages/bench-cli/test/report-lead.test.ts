@@ -1,11 +1,9 @@
 /** One sentence and one picture for a reader who knows no statistics. */
 import { describe, expect, it } from 'vitest';
-import { renderHtml } from '../src/report/html/index.ts';
-import { renderers } from '../src/report/index.ts';
 import { leadOf } from '../src/report/lead.ts';
-import { findRenderer } from '../src/report/renderer.ts';
 import type { LimitedBy } from '../src/results/record.ts';
 import { makeRecord } from './fixtures/make-record.ts';
+import { renderHtml, renderTerminal } from './support/render.ts';
 
 const trials = (qps: number, limitedBy: LimitedBy = 'server') =>
   [0, 1, -1].map((noise) => ({ qps: qps + noise, cpuSecondsPerQuery: 1 / (qps + noise), limitedBy }));
@@ -25,8 +23,9 @@ describe('the lead of a run', () => {
     expect(lead?.figures).toBe(
       'CoreDNS answered 1,000 queries per second with 1.00 ms of CPU each, DinoDNS 4,000 with 250 µs and Knot DNS 1,000 with 1.00 ms.',
     );
-    expect(lead?.sentence).toBe(
-      'Compared with CoreDNS, DinoDNS answers 4.0 times as many queries per second and Knot DNS shows no difference.',
+    expect(lead?.text).toBe(
+      `${lead?.figures} ` +
+        'Compared with CoreDNS, DinoDNS answers 4.0 times as many queries per second and Knot DNS shows no difference.',
     );
     expect(lead?.caption).toBe('queries per second (more is better)');
     expect(lead?.bars).toMatchObject([
@@ -38,14 +37,14 @@ describe('the lead of a run', () => {
 
   it('is about CPU per query where one was not', () => {
     const lead = leadOf(recordOf('loader'));
-    expect(lead?.sentence).toContain('DinoDNS needs 75.0 % less CPU per query');
+    expect(lead?.text).toContain('DinoDNS needs 75.0 % less CPU per query');
     expect(lead?.caption).toBe('CPU time per query (less is better)');
     expect(lead?.bars.map(({ value }) => value)).toEqual(['1.00 ms', '250 µs', '1.00 ms']);
   });
 
   it('is there in the terminal and on the page, and not where one sentence cannot say it', async () => {
     const record = recordOf('server');
-    const text = findRenderer('terminal', renderers)?.render(record, { delta: 'relative' }) ?? '';
+    const text = renderTerminal(record);
     expect(text).toMatch(/^CoreDNS answered 1,000 queries per second with 1\.00 ms of CPU each, DinoDNS/);
     expect(text).toMatch(/^DinoDNS {3}█+ {2}4,000$/m);
     for (const line of text.split('\n')) expect([...line].length).toBeLessThanOrEqual(80);

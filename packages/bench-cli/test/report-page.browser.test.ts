@@ -2,11 +2,11 @@
 import { createHash } from 'node:crypto';
 import { fileNeeds } from '@dinodns-bench/test-support';
 import { afterAll, beforeAll, expect } from 'vitest';
-import { renderHtml } from '../src/report/html/index.ts';
 import { ATTACKS, makeHostileRecord } from './fixtures/make-hostile-record.ts';
 import { makeRecord } from './fixtures/make-record.ts';
 import { makeRichRecord } from './fixtures/make-rich-record.ts';
 import { startBrowser, type TestBrowser } from './support/browser.ts';
+import { renderHtml } from './support/render.ts';
 
 const { describe, it } = fileNeeds('chromium');
 
@@ -220,7 +220,7 @@ describe('the page', () => {
     const { page, complaints } = await browser.open(await renderHtml(empty, { delta: 'relative' }));
     expect(await page.locator('.status').textContent()).toBe('No result: the only trial failed.');
     expect(await page.locator('figure.chart').count()).toBe(0);
-    expect(await page.locator('.missing').textContent()).toContain('Throughput');
+    expect(await page.locator('#charts').textContent()).toContain('Throughput');
     await page.locator('details.trials summary').first().click();
     expect(await page.locator('tr.failed').first().textContent()).toContain('port taken');
     expect(complaints).toEqual([]);

@@ -1,9 +1,14 @@
 import { describe, expect, it } from 'vitest';
-import { podsSection } from '../src/report/markdown-pods.ts';
 import { unevenness } from '../src/report/marks.ts';
 import { parseRecord } from '../src/results/parse-record.ts';
-import type { OkTrial } from '../src/results/record.ts';
+import type { OkTrial, RunRecord } from '../src/results/record.ts';
 import { referenceText } from './support/reference.ts';
+import { renderMarkdown } from './support/render.ts';
+
+const podsSection = (record: RunRecord) =>
+  renderMarkdown(record)
+    .split(/^(?=## )/m)
+    .find((section) => section.startsWith('## Pods')) ?? '';
 
 const reference = (name: string) => parseRecord(referenceText(name), name);
 

@@ -9,16 +9,10 @@ import { compareRuns } from '../src/history/compare.ts';
 import { comparedEstimand, entryOf } from '../src/history/entry.ts';
 import { parseReference } from '../src/history/select.ts';
 import { renderComparison } from '../src/history/text/render-compare.ts';
-import { blogFiles } from '../src/report/blog.ts';
-import { renderCsv } from '../src/report/csv.ts';
 import { renderGithub } from '../src/report/github.ts';
-import { renderHtml } from '../src/report/html/index.ts';
 import { formats } from '../src/report/index.ts';
-import { renderMarkdown } from '../src/report/markdown.ts';
 import { overallSentence, reservations } from '../src/report/overall.ts';
-import type { ReportFile } from '../src/report/renderer.ts';
 import { filesOf, findFormat, findRenderer } from '../src/report/renderer.ts';
-import { renderTerminal } from '../src/report/terminal.ts';
 import { verdictSentence } from '../src/report/verdict-sentence.ts';
 import { parseRecord } from '../src/results/parse-record.ts';
 import type { RunRecord } from '../src/results/record.ts';
@@ -26,14 +20,14 @@ import { ATTACKS, makeHostileRecord } from './fixtures/make-hostile-record.ts';
 import { type Measured, makeRecord } from './fixtures/make-record.ts';
 import { makeRichRecord } from './fixtures/make-rich-record.ts';
 import { referenceFolder, referenceText } from './support/reference.ts';
+import { filesFor, renderCsv, renderHtml, renderMarkdown, renderTerminal } from './support/render.ts';
 
 const reference = parseRecord(referenceText('local-tier1-both'), 'run.json');
 const relative = { delta: 'relative' } as const;
 
-async function postOf(record: RunRecord): Promise<{ text: string; files: ReportFile[] }> {
-  const files: ReportFile[] = [];
-  for await (const file of blogFiles(record, relative)) files.push(file);
-  return { text: String(files[0]?.content), files };
+async function postOf(record: RunRecord): Promise<{ text: string; paths: string[] }> {
+  const files = await filesFor('blog', record);
+  return { text: String(files.get('blog/index.md')), paths: [...files.keys()] };
 }
 
 /** As Docusaurus reads it: front matter off, its own comment turned into MDX's. */
@@ -140,7 +134,13 @@ describe('the post for a blog', () => {
     expect(beginning).toMatch(
       /<!-- truncate -->\n\n!\[.*\n\nMedians of .*CoreDNS 1\.0.*\n\nKeep in mind:\n\n- .*\n- .*\n\nRepeat it:\n\n```sh\n/,
     );
-    expect(text.match(/^## .*/gm)).toEqual(['## Figures', '## How we measured', '## Read with care']);
+    expect(text.match(/^## .*/gm)).toEqual([
+      '## Figures',
+      '## Charts',
+      '## Method',
+      '## Programs',
+      '## Read with care',
+    ]);
     // No sentence is there twice, and nothing is named as only programs name it.
     const sentences = text.match(/^- .{40,}$/gm) ?? [];
     expect(new Set(sentences).size).toBe(sentences.length);
@@ -151,14 +151,9 @@ describe('the post for a blog', () => {
   });
 
   it('refers to the charts beside it, to all of them and to no other', async () => {
-    const { text, files } = await postOf(makeRichRecord());
+    const { text, paths } = await postOf(makeRichRecord());
     const referred = [...text.matchAll(/\]\(\.\/([\w-]+\.svg)\)/g)].map((match) => `blog/${match[1]}`);
-    expect(referred.toSorted()).toEqual(
-      files
-        .slice(1)
-        .map(({ path }) => path)
-        .toSorted(),
-    );
+    expect(referred.toSorted()).toEqual(paths.slice(1).toSorted());
   });
 
   it.each([

@@ -3,10 +3,12 @@
  * raw figures: the percentages must come out as published.
  */
 import { describe, expect, it } from 'vitest';
-import { renderMarkdown } from '../src/report/markdown.ts';
-import { publishedTable } from '../src/report/published-table.ts';
-import type { Mode } from '../src/results/record.ts';
+import { publishedTable } from '../src/report/compare/tables.ts';
+import { cellOf } from '../src/report/document/document.ts';
+import type { Mode, RunRecord } from '../src/results/record.ts';
+import type { DeltaDefinition } from '../src/stats/deltas.ts';
 import { caseKey, makeRecord } from './fixtures/make-record.ts';
+import { renderMarkdown } from './support/render.ts';
 
 /** Server, mode, queries sent, queries completed, QPS, average latency. */
 type PublishedRow = readonly [string, Mode, number, number, number, number];
@@ -40,21 +42,24 @@ function recordOf(tier: number, rows: readonly PublishedRow[]) {
   });
 }
 
-/** The cells of a Markdown table's rows, without the header. */
-function cellsOf(markdown: string): string[][] {
-  const lines = markdown.split('\n').filter((line) => line.startsWith('|'));
-  return lines.slice(2).map((line) =>
-    line
-      .split('|')
-      .slice(1, -1)
-      .map((cell) => cell.trim()),
+/** The table of a record against one of its cases. */
+function tableOf(record: RunRecord, baseline: string, delta: DeltaDefinition) {
+  const [block] = publishedTable(
+    record,
+    record.cases,
+    record.cases.find(({ key }) => key === baseline),
+    delta,
   );
+  if (block?.kind !== 'table') throw new Error('no table');
+  return block;
+}
+
+function cellsOf(record: RunRecord, baseline: string, delta: DeltaDefinition): string[][] {
+  return tableOf(record, baseline, delta).rows.map((row) => row.map((cell) => cellOf(cell).text));
 }
 
 function rowsOf(tier: number, rows: readonly PublishedRow[]): string[][] {
-  const record = recordOf(tier, rows);
-  const baselineCaseKey = caseKey('coredns', tier, 'multi');
-  return cellsOf(publishedTable(record, { cases: record.cases, baselineCaseKey, delta: 'symmetric' }));
+  return cellsOf(recordOf(tier, rows), caseKey('coredns', tier, 'multi'), 'symmetric');
 }
 
 describe('the published table, from its raw figures with --delta symmetric', () => {
@@ -125,21 +130,14 @@ describe('the published table, from its raw figures with --delta symmetric', () 
 
   it('has other percentages in the relative definition', () => {
     const record = recordOf(1, TIER_1);
-    const baselineCaseKey = caseKey('coredns', 1, 'multi');
-    const options = { cases: record.cases, baselineCaseKey, delta: 'relative' } as const;
-    const rows = cellsOf(publishedTable(record, options));
+    const rows = cellsOf(record, caseKey('coredns', 1, 'multi'), 'relative');
     expect(rows[1]?.slice(4, 6)).toEqual(['18,584 (-10.89%)', '0.005314 (+11.45%)']);
   });
 
   it('has the published columns', () => {
     const record = recordOf(2, TIER_2);
-    const baselineCaseKey = caseKey('coredns', 2, 'multi');
-    const header = publishedTable(record, { cases: record.cases, baselineCaseKey, delta: 'symmetric' })
-      .split('\n')[0]
-      ?.split('|')
-      .map((cell) => cell.trim());
-    expect(header).toEqual([
-      '',
+    const { columns } = tableOf(record, caseKey('coredns', 2, 'multi'), 'symmetric');
+    expect(columns.map(({ title }) => title)).toEqual([
       '',
       'Queries Sent',
       'Queries Completed',
@@ -148,7 +146,6 @@ describe('the published table, from its raw figures with --delta symmetric', () 
       'Average Latency (s)',
       'Success Rate (%)',
       'Failure Rate (%)',
-      '',
     ]);
   });
 
@@ -165,8 +162,7 @@ describe('the published table, from its raw figures with --delta symmetric', () 
 
   it('compares with nothing where the baseline case is missing', () => {
     const record = recordOf(2, TIER_2);
-    const options = { cases: record.cases, baselineCaseKey: 'nobody', delta: 'symmetric' } as const;
-    const rows = cellsOf(publishedTable(record, options));
+    const rows = cellsOf(record, 'nobody', 'symmetric');
     expect(rows.map((row) => row[4])).toEqual(['41,536', '37,709', '37,716', '57,387']);
   });
 });

@@ -1,5 +1,4 @@
 import { describe, expect, it } from 'vitest';
-import { renderers } from '../src/report/index.ts';
 import {
   formatBytes,
   formatCount,
@@ -10,8 +9,8 @@ import {
   formatTime,
 } from '../src/report/numbers.ts';
 import { findRenderer } from '../src/report/renderer.ts';
-import { renderTerminal } from '../src/report/terminal.ts';
 import { type Measured, makeRecord } from './fixtures/make-record.ts';
+import { renderers, renderTerminal } from './support/render.ts';
 
 const trials = (qps: number, spread: number, more: Partial<Measured> = {}): Measured[] =>
   [1, 1 + spread, 1 - spread].map((factor, round) => ({

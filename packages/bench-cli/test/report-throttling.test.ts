@@ -3,7 +3,6 @@
  * multi mode was throttled for 5.1 to 5.8 s of five, because the kernel adds up the CPUs.
  */
 import { beforeAll, describe, expect, it } from 'vitest';
-import { renderCsv } from '../src/report/csv.ts';
 import { formats } from '../src/report/index.ts';
 import { marksOfCase, okTrialsByCase } from '../src/report/marks.ts';
 import { filesOf } from '../src/report/renderer.ts';
@@ -11,6 +10,7 @@ import { throttledShare, throttledShareOf } from '../src/report/throttling.ts';
 import { parseRecord } from '../src/results/parse-record.ts';
 import type { Observation, RunRecord } from '../src/results/record.ts';
 import { referenceText } from './support/reference.ts';
+import { renderCsv } from './support/render.ts';
 
 let record: RunRecord;
 beforeAll(async () => {

@@ -1,10 +1,10 @@
 import { describe, expect, it } from 'vitest';
 import { explainCaseMarks } from '../src/report/mark-notes.ts';
 import { runStatus } from '../src/report/status.ts';
-import { renderTerminal } from '../src/report/terminal.ts';
 import { verdictSentence } from '../src/report/verdict-sentence.ts';
 import type { LimitedBy } from '../src/results/record.ts';
 import { type CaseInput, makeRecord } from './fixtures/make-record.ts';
+import { renderTerminal } from './support/render.ts';
 
 interface Sides {
   baseline: readonly number[];

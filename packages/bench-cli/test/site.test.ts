@@ -98,7 +98,7 @@ describe('bench site', () => {
     const cards = start.split('<article').slice(1);
     expect(cards).toHaveLength(2);
     const plain = (text = '') => text.replaceAll('\u00a0', ' ');
-    const { sentence = '?' } = leadOf(newest) ?? {};
+    const sentence = leadOf(newest)?.text ?? '?';
     expect(plain(cards[0])).toContain(sentence);
     expect(plain(cards[0])).toContain('30.0 %');
     expect(cards[0]).not.toContain('>tied<');

@@ -59,9 +59,10 @@ export function calibrationNotes(record: RunRecord): string[] {
     ];
   }
   if (calibration.saturated) return [`${capitalized(chosen)} saturates every server${limits}.`];
+  const open = openProbes(calibration, calibration.loader);
   return [
     `${unableOf(calibration)} saturate every server on this machine${limits}. With ${chosen}, ` +
-      `${serversOf(record, openProbes(calibration, calibration.loader))} did not reach the CPU limit: their throughput is a ` +
+      `${serversOf(record, open)} did not reach the CPU limit: ${open.length === 1 ? 'its' : 'their'} throughput is a ` +
       'lower bound, and CPU per query is compared. --saturate lowers the tiers of all servers until they are the limit.',
   ];
 }

@@ -105,6 +105,11 @@ export function furtherPoint(record: RunRecord, item: CaseRecord): string[] {
   return furtherWordsOf(record)(item);
 }
 
+/** "tier 1 single", and what else varies in the run. */
+export function pointOf(record: RunRecord, item: CaseRecord): string {
+  return [`tier ${formatCpus(item.tier)} ${item.mode}`, ...furtherPoint(record, item)].join(', ');
+}
+
 export interface CaseGroup {
   /** "Tier 2, single", with workload, transport and rate where the run has several. */
   readonly title: string;

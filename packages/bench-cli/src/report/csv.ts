@@ -12,6 +12,7 @@ import {
   type Trial,
 } from '../results/record.ts';
 import { neighboursOf } from '../stats/neighbours.ts';
+import type { ReportDocument } from './document/document.ts';
 import { SHOWN_PERCENTILES, trialPercentile } from './percentiles.ts';
 import { throttledShare } from './throttling.ts';
 
@@ -80,10 +81,11 @@ export function csvText(columns: readonly string[], rows: readonly (readonly Val
   return `${[columns.map(field).join(','), ...lines].join('\n')}\n`;
 }
 
-export function renderCsv(record: RunRecord): string {
+/** A line for each trial of a comparison. */
+export function trialData(record: RunRecord): ReportDocument['data'] {
   const cases = new Map(record.cases.map((item) => [item.key, item]));
-  return csvText(
-    COLUMNS.map(([name]) => name),
-    record.trials.map((trial) => COLUMNS.map(([, value]) => value(trial, cases.get(trial.caseKey)))),
-  );
+  return {
+    columns: COLUMNS.map(([name]) => name),
+    rows: record.trials.map((trial) => COLUMNS.map(([, value]) => value(trial, cases.get(trial.caseKey)))),
+  };
 }

@@ -1,6 +1,6 @@
 /** The figure that a comparison of a run is about: see `stats/decisive.ts`. */
 import type { CaseRecord, Delta, RunRecord, Verdict } from '../results/record.ts';
-import { type Decisive, decisiveOf, isServersOwn } from '../stats/decisive.ts';
+import { claimOf, type Decisive, decisiveOf } from '../stats/decisive.ts';
 import type { ComparedMetric } from '../stats/metrics.ts';
 
 export {
@@ -23,9 +23,11 @@ export const NOT_COMPARED = 'not compared';
 export interface Shown {
   readonly delta: Delta;
   readonly verdict: Verdict | typeof NOT_COMPARED;
+  /** The difference is a lower bound: see `claimOf`. */
+  readonly isAtLeast: boolean;
 }
 
-/** The one rule of every report: no server is called faster or slower where it was not the limit. Null for what is not compared. */
+/** Null for what has no baseline. */
 export function shownOf(
   item: CaseRecord,
   record: Pick<RunRecord, 'cases'>,
@@ -35,6 +37,10 @@ export function shownOf(
   const delta = comparison?.[metric] ?? null;
   if (comparison === null || delta === null) return null;
   const baseline = record.cases.find(({ key }) => key === comparison.baseline);
-  const limits = [item, ...(baseline === undefined ? [] : [baseline])].map(({ limitedBy }) => limitedBy);
-  return { delta, verdict: isServersOwn(metric, limits) ? delta.verdict : NOT_COMPARED };
+  const claim = claimOf(metric, delta, [item.limitedBy, baseline?.limitedBy ?? null]);
+  return {
+    delta,
+    verdict: claim === 'not compared' ? NOT_COMPARED : delta.verdict,
+    isAtLeast: claim === 'at least',
+  };
 }

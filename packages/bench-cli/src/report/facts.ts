@@ -106,3 +106,8 @@ export function methodLines(record: RunRecord): string[] {
     record.intervalMethod,
   ];
 }
+
+/** What to type into a shell to repeat the run. */
+export function repeatCommands({ environment: { git }, command }: RunRecord): string {
+  return git === null ? command : `git checkout ${git.commit}\n${command}`;
+}

@@ -2,19 +2,19 @@
  * What the statistics found besides the verdicts, in sentences: the noise floor, drift, trials that did not settle,
  * outliers, and how `--until` ended. Every report shows them; they change no figure.
  */
-import type { CaseRecord, Drift, NoiseFloor, RunRecord, Until } from '../results/record.ts';
+import type { Drift, NoiseFloor, RunRecord, Until } from '../results/record.ts';
 import { DIRECTIONS, METRIC_TITLES } from '../stats/metrics.ts';
 import { minTrialsForRanks } from '../stats/sample-test.ts';
 import { examineSliceTrends } from '../stats/slice-trend.ts';
 import { MIN_ROUNDS } from '../stats/until.ts';
 import { formatDuration } from '../text.ts';
 import { calibrationNotes } from './calibration.ts';
-import { furtherPoint, groupCases, serverTitle } from './cases.ts';
+import { groupCases, pointOf, serverTitle } from './cases.ts';
 import { counterNotes } from './counters.ts';
 import { decisiveDelta } from './decisive.ts';
 import { lossNotes } from './losses.ts';
 import { neighbourNotes } from './neighbours.ts';
-import { formatCpus, formatFixed, formatOutwards, formatP, signed } from './numbers.ts';
+import { formatFixed, formatOutwards, formatP, signed } from './numbers.ts';
 
 function percent(ratio: number): string {
   return `${formatFixed(Math.abs(ratio) * 100, 1)} %`;
@@ -22,11 +22,6 @@ function percent(ratio: number): string {
 
 function plural(count: number, one: string, many: string): string {
   return count === 1 ? one : many;
-}
-
-/** "tier 1 single", and what else varies in the run. */
-function pointOf(record: RunRecord, item: CaseRecord): string {
-  return [`tier ${formatCpus(item.tier)} ${item.mode}`, ...furtherPoint(record, item)].join(', ');
 }
 
 function caseName(record: RunRecord, key: string): string {
@@ -209,20 +204,31 @@ function aboutMethod(record: RunRecord): string[] {
   ];
 }
 
-/** The sentences, each with a full stop. Empty if there is nothing to report. */
-export function findings(record: RunRecord): string[] {
+/** How the figures came about, in sentences with a full stop. */
+export function procedureNotes(record: RunRecord): string[] {
   return [
     ...calibrationNotes(record),
     ...aboutMethod(record),
     ...(record.until === null ? [] : [aboutUntil(record, record.until)]),
     ...(record.noiseFloors ?? []).flatMap((floor) => aboutFloor(record, floor)),
-    ...aboutBelowFloor(record),
-    ...neighbourNotes(record),
     ...aboutAllowance(record),
     ...counterNotes(record),
+  ];
+}
+
+/** Reasons to doubt the figures, in sentences with a full stop. */
+export function cautions(record: RunRecord): string[] {
+  return [
+    ...aboutBelowFloor(record),
+    ...neighbourNotes(record),
     ...lossNotes(record),
     ...(record.drift ?? []).filter(({ verdict }) => verdict === 'drift').map(aboutDrift),
     ...aboutTrials(record),
     ...aboutSlices(record),
   ];
+}
+
+/** All of them. */
+export function findings(record: RunRecord): string[] {
+  return [...procedureNotes(record), ...cautions(record)];
 }

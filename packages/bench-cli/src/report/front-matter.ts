@@ -1,11 +1,5 @@
 /** The front matter of a post: YAML that Docusaurus, Hugo and Jekyll read alike. Pure. */
 
-import type { RunRecord } from '../results/record.ts';
-import { listed } from '../text.ts';
-import { verdicts } from './blog-text.ts';
-import { serverTitle } from './cases.ts';
-import { runStatus } from './status.ts';
-
 /** What a user may set; the rest follows from the record. */
 export interface PostSettings {
   /** A key of Docusaurus' `authors.yml` (`jafayer`), or a name ("Jane Doe"). Default: bench itself. */
@@ -33,14 +27,6 @@ export function yamlText(text: string): string {
 
 function yamlList(items: readonly string[]): string {
   return `[${items.map(yamlText).join(', ')}]`;
-}
-
-function serversOf(record: RunRecord): string[] {
-  return [...new Set(record.cases.map(({ server }) => server))];
-}
-
-function titleOf(record: RunRecord): string {
-  return `How fast do ${listed(serversOf(record).map((server) => serverTitle(record, server)))} answer?`;
 }
 
 /** Docusaurus takes a bare word for a key of `authors.yml`, and fails where it is none: names are objects. */
@@ -88,17 +74,4 @@ export function frontMatterOf(facts: PostFacts, post: PostSettings = {}): string
     `tags: ${yamlList(post.tags ?? facts.tags)}`,
     '---',
   ].join('\n');
-}
-
-export function frontMatter(record: RunRecord, post: PostSettings = {}): string {
-  const date = record.startedAt.slice(0, 10);
-  const facts = {
-    slug: ['dns-benchmark', date, ...serversOf(record)].join('-'),
-    title: titleOf(record),
-    description: verdicts(record)[0] ?? runStatus(record).headline,
-    date,
-    tags: ['benchmark', 'dns', ...serversOf(record)],
-    version: record.generator.version,
-  };
-  return frontMatterOf(facts, post);
 }

@@ -3,10 +3,9 @@ import type { CaseRecord, RunRecord } from '../results/record.ts';
 import { type DeltaDefinition, deltaFigures } from '../stats/deltas.ts';
 import { groupCases, marksOf, serverTitle } from './cases.ts';
 import { NOT_COMPARED, type Shown, shownOf } from './decisive.ts';
-import { environmentFacts } from './facts.ts';
+import { environmentFacts, repeatCommands } from './facts.ts';
 import { findings } from './findings.ts';
 import { explainCaseMarks } from './mark-notes.ts';
-import { repeatCommands } from './markdown-facts.ts';
 import { blocks, bullets, codeBlock, factTable, plain, table } from './markdown-text.ts';
 import { formatBytes, formatFixed, formatOutwards, formatQps, formatTime, signed } from './numbers.ts';
 import type { RenderOptions } from './renderer.ts';
@@ -34,9 +33,9 @@ function unaddressed(text: string): string {
 
 function deltaText(shown: Shown | null, definition: DeltaDefinition): string {
   if (shown === null) return NOTHING;
-  const { delta, verdict } = shown;
+  const { delta, verdict, isAtLeast } = shown;
   const { value, low, high } = deltaFigures(delta, definition);
-  const size = `${signed(formatFixed(value * 100, 1))} %`;
+  const size = `${isAtLeast ? 'at least ' : ''}${signed(formatFixed(value * 100, 1))} %`;
   if (low === null || high === null) return `${size} (one trial)`;
   const ends = formatOutwards(low * 100, high * 100, 0);
   return `${ICONS[verdict]} ${size} [${signed(ends.low)}, ${signed(ends.high)}]`;

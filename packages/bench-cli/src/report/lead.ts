@@ -6,26 +6,13 @@ import type { CaseRecord, Delta, RunRecord } from '../results/record.ts';
 import { listed } from '../text.ts';
 import { groupCases, serverTitle } from './cases.ts';
 import { type DecisiveMetric, decisiveDelta, isLowerBound, isUndecidable } from './decisive.ts';
+import type { DocumentLead } from './document/document.ts';
 import { formatFixed, formatQps, formatTime } from './numbers.ts';
 
-export interface LeadBar {
-  readonly server: string;
-  readonly title: string;
-  /** Of the longest bar, from 0 to 1. */
-  readonly share: number;
-  /** "16.1 µs", "at least 42,009". */
-  readonly value: string;
-}
-
-export interface Lead {
+export interface Lead extends DocumentLead {
   /** The figures of each server; empty where they would be too many for a sentence. */
   readonly figures: string;
-  /** How they compare. */
-  readonly sentence: string;
   readonly metric: DecisiveMetric;
-  /** "CPU time per query (less is better)". */
-  readonly caption: string;
-  readonly bars: readonly LeadBar[];
 }
 
 const CAPTIONS: Readonly<Record<DecisiveMetric, string>> = {
@@ -51,14 +38,18 @@ function sizeOf(delta: Delta, metric: DecisiveMetric): string {
     : `answers ${size} ${relative < 0 ? 'fewer' : 'more'} queries per second`;
 }
 
-function barsOf(record: RunRecord, cases: readonly CaseRecord[], metric: DecisiveMetric): LeadBar[] {
+function barsOf(
+  record: RunRecord,
+  cases: readonly CaseRecord[],
+  metric: DecisiveMetric,
+): DocumentLead['bars'] {
   const measured = cases.flatMap((item) => {
     const value = item.summary?.[metric]?.median;
     return value === undefined ? [] : [{ item, value }];
   });
   const largest = Math.max(...measured.map(({ value }) => value));
   return measured.map(({ item, value }) => ({
-    server: item.server,
+    series: item.server,
     title: serverTitle(record, item.server),
     share: largest > 0 ? value / largest : 0,
     value:
@@ -70,7 +61,7 @@ function barsOf(record: RunRecord, cases: readonly CaseRecord[], metric: Decisiv
 const MOST_IN_SENTENCE = 4;
 
 /** `CoreDNS answered 69,717 queries per second with 14.0 µs of CPU each, DinoDNS at least 287,242 with 2.26 µs`. */
-function figures(record: RunRecord, cases: readonly CaseRecord[]): string {
+function figuresText(record: RunRecord, cases: readonly CaseRecord[]): string {
   const told = cases.flatMap((item, index) => {
     if (item.summary === null) return [];
     const { qps, cpuSecondsPerQuery } = item.summary;
@@ -92,15 +83,17 @@ export function leadOf(record: RunRecord): Lead | null {
     return found === null || found.delta.low === null || isUndecidable(found) ? [] : [{ item, ...found }];
   });
   if (decisive.length === 0) return null;
-  const told = decisive.map(
+  const compared = decisive.map(
     ({ item, delta, metric }) => `${serverTitle(record, item.server)} ${sizeOf(delta, metric)}`,
   );
   const metric = decisive.some((found) => found.metric === 'cpuSecondsPerQuery')
     ? 'cpuSecondsPerQuery'
     : 'qps';
+  const told = figuresText(record, group.cases);
+  const sentence = `Compared with ${serverTitle(record, record.baseline)}, ${listed(compared)}.`;
   return {
-    figures: figures(record, group.cases),
-    sentence: `Compared with ${serverTitle(record, record.baseline)}, ${listed(told)}.`,
+    text: `${told} ${sentence}`.trim(),
+    figures: told,
     metric,
     caption: CAPTIONS[metric],
     bars: barsOf(record, group.cases, metric),

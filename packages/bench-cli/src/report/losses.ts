@@ -1,7 +1,7 @@
 /** Where lost queries were lost, in sentences. Pure. */
 import { type Losses, type LossPlace, type OkTrial, type RunRecord, sumPlaces } from '../results/record.ts';
-import { furtherPoint, serverTitle } from './cases.ts';
-import { formatCount, formatCpus } from './numbers.ts';
+import { pointOf, serverTitle } from './cases.ts';
+import { formatCount } from './numbers.ts';
 
 const PLACES: Readonly<Record<LossPlace, string>> = {
   'server-buffer': "in the server's socket buffer",
@@ -49,9 +49,8 @@ export function lossNotes(record: RunRecord): string[] {
     if (all.length === 0) return [];
     const [sent, lost] = [sum(trials.map(({ load }) => load.queriesSent)), sum(all.map((one) => one.lost))];
     const places = sumPlaces(all);
-    const point = [`tier ${formatCpus(item.tier)} ${item.mode}`, ...furtherPoint(record, item)].join(', ');
     const unread = [...new Set(all.flatMap((one) => one.unread))];
-    const sentence = `${serverTitle(record, item.server)} at ${point} lost ${formatCount(lost)} of ${formatCount(sent)} queries: ${placesText(places)}.`;
+    const sentence = `${serverTitle(record, item.server)} at ${pointOf(record, item)} lost ${formatCount(lost)} of ${formatCount(sent)} queries: ${placesText(places)}.`;
     const more = [adviceFor(places), ...unread.map((text) => `Not all could be told: ${text}.`)];
     return [[sentence, ...more.filter((text) => text !== null)].join(' ')];
   });

@@ -1,19 +1,29 @@
 /** Text inside Markdown: nothing that a server, a tool or a path contains may break the report. */
 import { markdownTable } from 'markdown-table';
 
-/**
- * Text for a paragraph or a table cell: on one line, nothing in it is markup. Braces are escaped as well, because a
- * blog reads Markdown as MDX, where they hold code; tildes strike through in GitHub's dialect.
- */
-export function plain(text: string): string {
+/** Braces hold code where a blog reads Markdown as MDX; tildes strike through in GitHub's dialect. */
+function escaped(text: string, markup: RegExp): string {
   return text
     .replaceAll(/\s+/g, ' ')
     .trim()
-    .replaceAll(/[\\`*_[\]|{}~]/g, '\\$&')
+    .replaceAll(markup, '\\$&')
     .replaceAll('&', '&amp;')
     .replaceAll('<', '&lt;')
     .replaceAll('>', '&gt;')
     .replace(/^(?:[#+=-]|\d+[.)])(?=\s|$|[#=-])/, '\u2060$&');
+}
+
+/**
+ * Text for a paragraph or a table cell: on one line, nothing in it is markup. Brackets stay where they make no link, so that
+ * intervals can be read in the source.
+ */
+export function plain(text: string): string {
+  return escaped(text, /[\\`*_|{}~]|\](?=[(:[])|^\[/g);
+}
+
+/** Text for the description of a picture, which any bracket could end. */
+export function description(text: string): string {
+  return escaped(text, /[\\`*_[\]|{}~]/g);
 }
 
 /** The longest run of backticks in `text`, which a fence must outdo (CommonMark 0.31.2, 4.5 and 6.1). */

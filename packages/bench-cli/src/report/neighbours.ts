@@ -1,53 +1,17 @@
 /** What the rest of the machine did meanwhile, in sentences. Pure. */
 import type { OkTrial, RunRecord } from '../results/record.ts';
-import {
-  type Cause,
-  type Disturbances,
-  examineNeighbours,
-  HEAVY_OTHERS,
-  HEAVY_STEAL,
-  type Moment,
-} from '../stats/neighbours.ts';
+import { type Disturbances, examineNeighbours, HEAVY_OTHERS, HEAVY_STEAL } from '../stats/neighbours.ts';
 import { formatFixed } from './numbers.ts';
 
 /** Below this, a server that waits costs nothing: 1 % of a core. */
 const IDLE_CORES = 0.01;
 
-/** Maximum number of trials named; the rest is counted. */
-const MAX_NAMED = 3;
-
 function percent(ratio: number): string {
   return `${formatFixed(ratio * 100, 0)} %`;
 }
 
-const CAUSES: readonly (readonly [Cause, string])[] = [
-  ['others', 'what others took'],
-  ['waiting', 'how long the servers waited for a CPU'],
-  ['frequency', 'the clock frequency'],
-];
-
-/** "Of the scatter of throughput between the trials of a server, what others took explains 40 % (…), …" */
-function scatterText({ explained, unit }: Disturbances): string {
-  const parts = CAUSES.flatMap(([cause, words]) => {
-    const { qps, cpuSecondsPerQuery: cpu } = explained[cause];
-    if (qps === null) return [];
-    return `${words} explains ${percent(qps)}${cpu === null ? '' : ` (of that of CPU per query ${percent(cpu)})`}`;
-  });
-  if (parts.length === 0) return '';
-  const between = unit === 'slices' ? 'the slices' : 'the trials';
-  return ` Of the scatter of throughput between ${between} of a server, ${parts.join(', ')}.`;
-}
-
-/** "3 of coredns/…#1", for the most disturbed trials. */
-function placesText(heavy: readonly Moment[]): string {
-  const byTrial = [...Map.groupBy(heavy, ({ trial }) => trial)].toSorted((a, b) => b[1].length - a[1].length);
-  const named = byTrial.slice(0, MAX_NAMED).map(([trial, moments]) => `${moments.length} of ${trial}`);
-  const rest = byTrial.length - named.length;
-  return `${named.join(', ')}${rest > 0 ? ` and those of ${rest} more trials` : ''}`;
-}
-
 function aboutMachine(record: RunRecord, found: Disturbances): string[] {
-  const { unit, moments, heavyOthers, heavySteal, heavy, largestCores } = found;
+  const { unit, moments, heavyOthers, heavySteal, heavy, largestCores, explained } = found;
   if (heavy.length === 0) return [];
   const parts = [
     ...(heavyOthers > 0
@@ -57,12 +21,12 @@ function aboutMachine(record: RunRecord, found: Disturbances): string[] {
       ? [`the hypervisor took at least ${percent(HEAVY_STEAL)} of it in ${heavySteal}`]
       : []),
   ];
-  const seconds = heavy.reduce((sum, { durationSeconds }) => sum + durationSeconds, 0);
-  const length = unit === 'slices' ? `${formatFixed(seconds, 0)} s, ` : '';
+  const scatter = explained.others.qps;
+  const share =
+    scatter === null ? '' : ` This explains ${percent(scatter)} of the scatter of a server's throughput.`;
   return [
-    `The machine was shared: ${parts.join(', and ')} of ${moments} ${unit} (${length}up to ` +
-      `${formatFixed(largestCores, 1)} of ${record.environment.availableCpus} CPUs): ${placesText(heavy)}.` +
-      `${scatterText(found)} Nothing is omitted from the figures.`,
+    `The machine was shared: ${parts.join(', and ')} of ${moments} ${unit} (up to ${formatFixed(largestCores, 1)} ` +
+      `of ${record.environment.availableCpus} CPUs).${share}`,
   ];
 }
 
@@ -84,12 +48,21 @@ function aboutIdle(trials: readonly OkTrial[]): string[] {
       ];
 }
 
+function disturbances(record: RunRecord): Disturbances | null {
+  const trials = record.trials.filter((trial): trial is OkTrial => trial.status === 'ok');
+  return examineNeighbours(trials, record.environment.availableCpus);
+}
+
+/** Whether others took a large share of the machine in a moment of the run. */
+export function isShared(record: RunRecord): boolean {
+  return (disturbances(record)?.heavy.length ?? 0) > 0;
+}
+
 /** None where that was not watched, and for a run on a machine of its own. */
 export function neighbourNotes(record: RunRecord): string[] {
-  const trials = record.trials.filter((trial): trial is OkTrial => trial.status === 'ok');
-  const found = examineNeighbours(trials, record.environment.availableCpus);
+  const found = disturbances(record);
   return [
     ...(found === null ? [] : [...aboutMachine(record, found), ...aboutHeat(found)]),
-    ...aboutIdle(trials),
+    ...aboutIdle(record.trials.filter((trial): trial is OkTrial => trial.status === 'ok')),
   ];
 }

@@ -52,7 +52,8 @@ function pointsOf(record: RunRecord, server: string, metric: ComparedMetric): Po
   return groupCases(record).flatMap(({ title, cases }) =>
     cases.flatMap((item) => {
       const shown = item.server === server ? shownOf(item, record, metric) : null;
-      if (shown === null || shown.verdict === NOT_COMPARED) return [];
+      // Bounds are told beside the figures, not as spans.
+      if (shown === null || shown.verdict === NOT_COMPARED || shown.isAtLeast) return [];
       const { delta } = shown;
       if (delta.low === null || delta.high === null) return [];
       return [{ title, item, delta: { ...delta, low: delta.low, high: delta.high } }];

@@ -9,10 +9,6 @@ export function percentileOf({ summary }: CaseRecord, wanted: number): SummarySt
   return summary?.latencyPercentiles?.find(({ percentile }) => percentile === wanted)?.seconds ?? null;
 }
 
-export function hasPercentiles(cases: readonly CaseRecord[]): boolean {
-  return cases.some((item) => SHOWN_PERCENTILES.some((wanted) => percentileOf(item, wanted) !== null));
-}
-
 /** The percentile of one trial, in seconds. */
 export function trialPercentile(trial: Trial, wanted: number): number | null {
   if (trial.status !== 'ok') return null;

@@ -3,9 +3,8 @@ import type { RawOutput } from '../results/raw-output.ts';
 import type { RunRecord } from '../results/record.ts';
 import type { DeltaDefinition } from '../stats/deltas.ts';
 import { collectGarbage } from './collect.ts';
-import type { Finding, ReportDocument } from './document/document.ts';
+import type { DocumentLead, Finding, ReportDocument } from './document/document.ts';
 import type { PostSettings } from './front-matter.ts';
-import type { Lead } from './lead.ts';
 
 export interface RenderOptions {
   readonly delta: DeltaDefinition;
@@ -58,10 +57,8 @@ export interface Brief {
   /** What was asked: `Loss by load`. Runs of one question have the same. */
   readonly question: string;
   readonly title: string;
-  /** The result in sentences; empty where the findings say it all. */
-  readonly lead: string;
-  /** What the lead says, as bars; null without one. */
-  readonly bars: Pick<Lead, 'bars' | 'caption'> | null;
+  /** Null where the findings say it all. */
+  readonly lead: DocumentLead | null;
   /** How the run ended. */
   readonly headline: string;
   readonly state: ReportDocument['state'];

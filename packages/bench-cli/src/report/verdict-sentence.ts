@@ -16,6 +16,7 @@ import {
 import { mixedLimit } from './limits.ts';
 import { okTrialsByCase } from './marks.ts';
 import { formatFixed, formatOutwards, formatP, formatQps } from './numbers.ts';
+import { tailText } from './tail.ts';
 
 /** From 1.5 times on, a multiple is easier to grasp than a percentage. */
 const MULTIPLE_FROM = 1.5;
@@ -208,7 +209,8 @@ export function verdictSentence(item: CaseRecord, record: RunRecord): string {
   const but = clauses.length === 0 ? '' : `; but ${clauses.join(', and ')}`;
   if (decisive !== null) {
     const rates = decidesByCost(decisive) || isUndecidable(decisive) ? throughput(record, involved) : '';
-    return `${compared(name, baselineName, decisive)}${but}.${rates}`;
+    const tail = tailText(record, item);
+    return `${compared(name, baselineName, decisive)}${but}.${rates}${tail === null ? '' : ` ${tail}`}`;
   }
   if (item.server === record.baseline) return `${name}, the baseline, answered ${rateOf(item)}${but}.`;
   return (

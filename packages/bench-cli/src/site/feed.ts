@@ -9,7 +9,7 @@ const MAX_ENTRIES = 50;
 const idOf = ({ id }: SiteRun) => `urn:dinodns-bench:run:${encodeURIComponent(id)}`;
 
 function resultOf({ brief: { lead, findings, headline } }: SiteRun): string {
-  if (lead !== '') return lead;
+  if (lead !== null) return lead.text;
   return findings.map(({ subject, sentence }) => `${subject}: ${sentence}`).join(' ') || headline;
 }
 

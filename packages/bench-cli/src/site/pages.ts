@@ -72,8 +72,8 @@ export function runPage(run: SiteRun, site: Site): string {
   const main = html`<header class="page-head"><p class="kind"><a href="../questions/${group?.slug ?? ''}.html">${question}</a></p><h1>${title}</h1>${conditions(run)}</header>
 ${warnings.length > 0 && html`<section class="notice" id="care"><h2>Read with care</h2><ul>${warnings.map((note) => html`<li>${prose(note)}</li>`)}</ul></section>`}
 <section id="findings"><h2>What was shown</h2><div class="card">
-${lead !== '' && html`<p>${prose(lead)}</p>`}
-${barList(brief.bars)}${pictureMarkup(slug, picture, true)}
+${lead !== null && html`<p>${prose(lead.text)}</p>`}
+${barList(lead)}${pictureMarkup(slug, picture, true)}
 ${findingList(findings)}
 ${findings.length === 0 && html`<p>${prose(brief.headline)}</p>`}</div></section>
 ${older.length > 0 && html`<section id="others"><h2>Other runs of this comparison</h2><ul class="links">${older}</ul></section>`}

@@ -9,7 +9,7 @@ export const dayOf = ({ startedAt }: Pick<SiteRun, 'startedAt'>) => startedAt.sl
 const FINDINGS_IN_CARD = 6;
 
 /** Where no difference was shown, nobody is ahead. */
-const badgeText = (text: string) => (text === 'no difference shown' ? 'tied' : text);
+const badgeText = (text: string) => (text === 'no difference shown' || text.startsWith('≈') ? 'tied' : text);
 
 export function findingList(findings: readonly Finding[]): Html {
   const items = findings.map(
@@ -20,12 +20,12 @@ export function findingList(findings: readonly Finding[]): Html {
 }
 
 /** The lead as bars, in the order of the run. */
-export function barList(bars: SiteRun['brief']['bars']): Html {
-  const items = bars?.bars.map(
+export function barList(lead: SiteRun['brief']['lead']): Html {
+  const items = lead?.bars.map(
     ({ title, share, value }) =>
       html`<li><span class="who">${title}</span><svg class="length" viewBox="0 0 100 8" preserveAspectRatio="none" aria-hidden="true"><rect width="${(share * 100).toFixed(1)}" height="8"/></svg><b>${value}</b></li>`,
   );
-  return html`${bars !== null && html`<div class="in-short"><ul>${items ?? []}</ul><p class="caption">${bars.caption}</p></div>`}`;
+  return html`${lead !== null && html`<div class="in-short"><ul>${items ?? []}</ul><p class="caption">${lead.caption}</p></div>`}`;
 }
 
 /** The picture of a page's neighbour `path`, with a link to its figures; nothing without one. */
@@ -54,10 +54,10 @@ export function runCard(run: SiteRun, title: string, root: '' | '../', isFirst: 
   const path = `${root}runs/${slug}`;
   const more = brief.findings.length - FINDINGS_IN_CARD;
   return html`<article class="card"><p class="kind">${brief.question}</p><h3><a href="${path}.html">${title}</a></h3>
-${brief.lead !== '' && html`<p>${prose(brief.lead)}</p>`}
-${brief.bars === null ? pictureMarkup(path, brief.picture, isFirst) : html`${barList(brief.bars)}${brief.picture !== null && html`<p><a href="${path}.csv">Figures (CSV)</a></p>`}`}
+${brief.lead !== null && html`<p>${prose(brief.lead.text)}</p>`}
+${brief.lead === null ? pictureMarkup(path, brief.picture, isFirst) : html`${barList(brief.lead)}${brief.picture !== null && html`<p><a href="${path}.csv">Figures (CSV)</a></p>`}`}
 ${findingList(brief.findings.slice(0, FINDINGS_IN_CARD))}
-${brief.findings.length === 0 && brief.lead === '' && html`<p>${prose(brief.headline)}</p>`}
+${brief.findings.length === 0 && brief.lead === null && html`<p>${prose(brief.headline)}</p>`}
 ${more > 0 && html`<p><a href="${path}.html">${more} more</a></p>`}
 ${brief.warnings.length > 0 && html`<p class="care"><a href="${path}.html#care">Read with care: ${brief.warnings.length === 1 ? 'a reservation' : `${brief.warnings.length} reservations`}</a></p>`}
 ${conditions(run)}

@@ -55,6 +55,25 @@ export function mayBeSaid(
   return !isBounded.baseline && (isBetter || !isBounded.own);
 }
 
+/** What may be said of a difference: its verdict, that it is at least as large, or nothing. */
+export type Claim = 'own' | 'at least' | 'not compared';
+
+/**
+ * `mayBeSaid` for a server and its baseline, for every report, chart and page: a bounded throughput that is already beyond a
+ * baseline that was its own limit is told as "at least". `limits` as in `isServersOwn`, the baseline's second.
+ */
+export function claimOf(
+  metric: ComparedMetric,
+  { verdict }: Pick<Delta, 'verdict'>,
+  limits: readonly [LimitedBy | null, LimitedBy | null],
+): Claim {
+  if (isServersOwn(metric, limits)) return 'own';
+  const [own, baseline] = limits.map((limit) => limit !== null && IS_BOUND[limit]);
+  const isBetter = verdict === 'faster';
+  const isSaid = mayBeSaid(isBetter, { own: own === true, baseline: baseline === true });
+  return metric === 'qps' && isBetter && isSaid ? 'at least' : 'not compared';
+}
+
 function reasonOf(item: CaseRecord, baseline: CaseRecord | undefined): DecisiveReason {
   if (baseline === undefined) return 'server limited';
   if (item.limitedBy === 'rate' && baseline.limitedBy === 'rate') return 'rate held';

@@ -123,7 +123,8 @@ function explainedBy(measurements: readonly Measurement[], cause: Cause): Explai
   return { qps: share('qps'), cpuSecondsPerQuery: share('cpuSecondsPerQuery') };
 }
 
-function momentsOf({ key, neighbours = [], duet }: OkTrial): Moment[] {
+/** The seconds of a trial, or the slices of a duet, that were watched. */
+export function momentsOf({ key, neighbours = [], duet }: OkTrial): Moment[] {
   if (duet === undefined) return neighbours.map((second) => ({ trial: key, ...second }));
   return duet.slices.flatMap(({ atSeconds, durationSeconds, neighbours: beside }) =>
     beside === null ? [] : [{ trial: key, atSeconds, durationSeconds, ...beside }],

@@ -12,6 +12,6 @@ export async function planSvg(plan: CapacityPlan, basis: MemoryBasis): Promise<s
   const curves = curvesOf(plan, basis);
   const chart = planChart(plan, curves, basis.source);
   const series = seriesFrom(seriesOf(curves).map(({ name, title }) => ({ server: name, title })));
-  const plot = await renderPlot({ ...frame(FILE_LOOK), ...lineSpec(chart, series, FILE_LOOK) });
+  const plot = await renderPlot({ ...frame(FILE_LOOK), ...lineSpec(chart, series, FILE_LOOK).spec });
   return standaloneSvg({ ...chart, plot }, series, FILE_LOOK);
 }

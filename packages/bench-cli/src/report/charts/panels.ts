@@ -1,5 +1,4 @@
 /** Several small charts in one, one for each point of the matrix, with the same axes. */
-import type { CaseGroup } from '../cases.ts';
 import type { Look } from './chart.ts';
 
 /** The grid of panels: at most two columns on a page, three in a file. */
@@ -18,7 +17,7 @@ export function panelGrid(groups: readonly unknown[], look: Look) {
 }
 
 /** The field that facets a chart by group, in the order of the groups. */
-export function panelFacet(groups: readonly Pick<CaseGroup, 'title'>[]) {
+export function panelFacet(groups: readonly { readonly title: string }[]) {
   return {
     field: 'panel',
     type: 'nominal' as const,

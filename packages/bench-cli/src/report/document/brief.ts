@@ -7,14 +7,33 @@ import { drawChart, seriesOf } from './draw.ts';
 
 /** What a chart shows, as a table. */
 function figuresOf(chart: DocumentChart): Pick<Picture, 'columns' | 'rows'> {
-  return chart.type === 'intervals'
-    ? {
+  switch (chart.type) {
+    case 'intervals':
+      return {
         columns: ['group', 'series', 'value', 'low', 'high'],
         rows: chart.groups.flatMap(({ label, points }) =>
-          points.map(({ series, value, low, high }) => [label, series, value, low, high]),
+          points.map(({ series, value, low, high }) => [
+            label.replaceAll('\n', ', '),
+            series,
+            value,
+            low,
+            high,
+          ]),
         ),
-      }
-    : {
+      };
+    case 'differences':
+      return {
+        columns: ['label', 'series', 'value', 'low', 'high'],
+        rows: chart.rows.map(({ label, series, value, low, high }) => [
+          label.join(', '),
+          series,
+          value,
+          low,
+          high,
+        ]),
+      };
+    case 'lines':
+      return {
         columns: ['panel', 'series', 'x', 'y', 'low', 'high'],
         rows: chart.panels.flatMap(({ title, lines }) =>
           lines.flatMap(({ series, points }) =>
@@ -22,6 +41,7 @@ function figuresOf(chart: DocumentChart): Pick<Picture, 'columns' | 'rows'> {
           ),
         ),
       };
+  }
 }
 
 /** One chart with its figures. */
@@ -36,8 +56,13 @@ export async function pictureOf(
 }
 
 export async function documentBrief(document: ReportDocument): Promise<Brief> {
-  const { kind, title, headline, state, facts, findings, warnings } = document;
+  const { kind, title, headline, state, facts, warnings, lead = null } = document;
+  const hasGroups = new Set(document.findings.map(({ group }) => group)).size > 1;
+  const findings = document.findings.map((finding) => ({
+    ...finding,
+    subject: [finding.subject, ...(hasGroups ? [finding.group ?? ''] : [])].join(', '),
+  }));
   const [first] = chartsOf(document);
   const picture = first === undefined ? null : await pictureOf(first, document);
-  return { question: kind, title, lead: '', bars: null, headline, state, facts, findings, warnings, picture };
+  return { question: kind, title, lead, headline, state, facts, findings, warnings, picture };
 }

@@ -5,6 +5,9 @@
  * Texts are plain: no markup, no line breaks. Figures in cells are formatted already; `data` has them unrounded.
  */
 
+/** Where a report is read. */
+export type Medium = 'terminal' | 'markdown' | 'page' | 'post';
+
 /** What a reader should feel about a figure or a verdict; `even` for what decides nothing. */
 export type Tone = 'good' | 'bad' | 'even' | 'warn';
 
@@ -12,10 +15,14 @@ export interface Cell {
   readonly text: string;
   /** Default: none. */
   readonly tone?: Tone;
+  /** On a line of its own below the text, smaller: an interval. Default: none. */
+  readonly below?: string;
 }
 
 export interface Column {
   readonly title: string;
+  /** Below the title: what the lower lines of the cells are. Default: none. */
+  readonly below?: string;
   /** Aligned right. Default: false. */
   readonly isNumber?: boolean;
 }
@@ -35,14 +42,89 @@ export interface ChartBlock {
   readonly chart: DocumentChart;
 }
 
-export type Block =
-  | { readonly kind: 'text'; readonly text: string }
+/** A heading within a section. */
+export interface HeadingBlock {
+  readonly kind: 'heading';
+  readonly text: string;
+}
+
+export interface CodeBlock {
+  readonly kind: 'code';
+  readonly text: string;
+  readonly language: string;
+  /** A page folds it below these words. Default: it is shown. */
+  readonly summary?: string;
+}
+
+/** `isNote`: it qualifies what stands above it. */
+export interface TextBlock {
+  readonly kind: 'text';
+  readonly text: string;
+  readonly isNote?: boolean;
+}
+
+/** A cell of a table that readers sort. */
+export interface CaseCell extends Cell {
+  /** The value to sort by; null goes to the end. */
+  readonly sort: string | number | null;
+  /** What the figure amounts to, with what it rests on as a tooltip. Default: none. */
+  readonly verdict?: Required<Pick<Cell, 'text' | 'tone'>> & { readonly tip: string };
+  /** Each with an explanation as a tooltip. Default: none. */
+  readonly marks?: readonly { readonly name: string; readonly text: string; readonly tip: string }[];
+}
+
+/** A trial of a case. */
+export interface TrialRow {
+  /** In the record: the page shows what tools printed during it. */
+  readonly key: string;
+  /** As many as there are columns; of a failed trial, the first two. */
+  readonly cells: readonly string[];
+  /** Null for a trial that succeeded. */
+  readonly failure: {
+    readonly code: string;
+    readonly text: string;
+    readonly evidence: readonly string[];
+  } | null;
+  readonly commands: readonly string[];
+  /** What each part of the server did; null where it has none. */
+  readonly parts: TableBlock | null;
+}
+
+/** The table of cases, which readers sort and filter, and the trials of each. Only pages show it. */
+export interface CasesBlock {
+  readonly kind: 'cases';
+  /** The first names the case. A tip explains the column. */
+  readonly columns: readonly (Column & { readonly tip: string })[];
+  readonly trialColumns: readonly string[];
+  readonly rows: readonly {
+    readonly series: string;
+    /** Of the list of its trials. */
+    readonly title: string;
+    readonly group: string;
+    /** By the name of the field. Empty for what only has trials. */
+    readonly filters: Readonly<Record<string, string>>;
+    /** As many as there are columns; none for what only has trials. */
+    readonly cells: readonly CaseCell[];
+    readonly trials: readonly TrialRow[];
+  }[];
+  /** What the marks mean. */
+  readonly legend: readonly (readonly [label: string, explanation: string])[];
+}
+
+export type Block = (
+  | TextBlock
+  | CasesBlock
+  | HeadingBlock
   | { readonly kind: 'list'; readonly items: readonly string[] }
   /** Names and values, such as conditions. */
   | { readonly kind: 'facts'; readonly facts: readonly (readonly [name: string, value: string])[] }
-  | { readonly kind: 'code'; readonly text: string; readonly language: string }
+  | CodeBlock
   | TableBlock
-  | ChartBlock;
+  | ChartBlock
+) & {
+  /** Default: everywhere. */
+  readonly on?: readonly Medium[];
+};
 
 export interface Section {
   readonly title: string;
@@ -73,19 +155,46 @@ export interface IntervalChart extends ChartTexts {
   /** With its unit: `millicores`. */
   readonly axis: string;
   readonly groups: readonly {
+    /** In lines. */
     readonly label: string;
     readonly points: readonly {
       readonly series: string;
-      readonly value: number;
+      /** Null where there is no result. */
+      readonly value: number | null;
       /** Null without an interval. */
       readonly low: number | null;
       readonly high: number | null;
       /** The figures it rests on, such as those of placements, drawn beside it. Default: none. */
       readonly samples?: readonly number[];
+      /** Of the samples, like `tip`. Default: none. */
+      readonly sampleTips?: readonly string[];
+      /** Above the whisker: `†`. Default: none. */
+      readonly mark?: string;
       /** As a tooltip and for screen readers. */
       readonly tip: string;
     }[];
   }[];
+}
+
+/** Differences from a baseline as shares of it, one below the other. */
+export interface DifferenceChart extends ChartTexts {
+  readonly type: 'differences';
+  readonly axis: string;
+  readonly rows: readonly {
+    /** In lines. */
+    readonly label: readonly string[];
+    readonly series: string;
+    readonly value: number;
+    /** Null without an interval. */
+    readonly low: number | null;
+    readonly high: number | null;
+    /** Before the figure: `at least `. */
+    readonly bound: string;
+    /** As a tooltip and for screen readers. */
+    readonly tip: string;
+  }[];
+  /** Differences of up to `size` that mean nothing, between two rows, counted from 0. */
+  readonly bands: readonly { readonly from: number; readonly to: number; readonly size: number }[];
 }
 
 /** Lines over an axis, such as time or the number of services, in one panel or several with the same axes. */
@@ -95,6 +204,12 @@ export interface LineChart extends ChartTexts {
   readonly yAxis: string;
   /** Default: `linear`. */
   readonly xScale?: 'linear' | 'log';
+  /** Default: `linear`. */
+  readonly yScale?: 'linear' | 'log';
+  /** Labels of the horizontal axis. Default: as suits the figures. */
+  readonly xTicks?: readonly { readonly at: number; readonly label: string }[];
+  /** Whether the horizontal axis begins at zero. Default: false. */
+  readonly xFromZero?: boolean;
   /** Whether the vertical axis begins at zero. Default: true. */
   readonly fromZero?: boolean;
   readonly panels: readonly {
@@ -104,11 +219,15 @@ export interface LineChart extends ChartTexts {
       readonly series: string;
       /** Default: true. */
       readonly isMarked?: boolean;
+      /** Default: false. */
+      readonly isDashed?: boolean;
       readonly points: readonly {
         readonly x: number;
         readonly y: number;
         readonly low?: number;
         readonly high?: number;
+        /** Default: false. */
+        readonly isRinged?: boolean;
         readonly tip: string;
       }[];
     }[];
@@ -124,14 +243,33 @@ export interface LineChart extends ChartTexts {
   }[];
 }
 
-export type DocumentChart = IntervalChart | LineChart;
+export type DocumentChart = IntervalChart | DifferenceChart | LineChart;
 
 export interface Finding {
   /** What it is about. */
   readonly subject: string;
+  /** Findings of a group are read together; one that is the title of a section, below its tables. Default: none. */
+  readonly group?: string;
+  /** Of the charts, for its sign. Default: none. */
+  readonly series?: string;
   /** The verdict in a word or a figure: `+4.6 %`. */
   readonly badge: Cell;
   readonly sentence: string;
+}
+
+/** The result for a reader in a hurry. */
+export interface DocumentLead {
+  readonly text: string;
+  /** What the bars are: `CPU time per query (less is better)`. */
+  readonly caption: string;
+  readonly bars: readonly {
+    readonly series: string;
+    readonly title: string;
+    /** Of the longest bar, from 0 to 1. */
+    readonly share: number;
+    /** With its unit: `16.1 µs`, `at least 42,009`. */
+    readonly value: string;
+  }[];
 }
 
 export interface ReportDocument {
@@ -143,6 +281,8 @@ export interface ReportDocument {
   readonly headline: string;
   /** Below the title: date, place, run. */
   readonly facts: readonly string[];
+  /** Default: none. */
+  readonly lead?: DocumentLead;
   readonly findings: readonly Finding[];
   /** To be read with care, in sentences. */
   readonly warnings: readonly string[];
@@ -160,12 +300,22 @@ export interface ReportDocument {
     readonly tags: readonly string[];
     /** `2026-11-22` */
     readonly date: string;
+    /** Default: that of the report. */
+    readonly title?: string;
+    /** Its beginning, which says all that the findings say. Default: the description, and the findings after it. */
+    readonly excerpt?: string;
+    /** Of the figures, below the first picture. Default: none. */
+    readonly origin?: string;
+    /** In place of the warnings, the most important first. */
+    readonly caveats?: readonly string[];
   };
   /** Of bench. */
   readonly version: string;
 }
 
 export const text = (content: string): Block => ({ kind: 'text', text: content });
+export const note = (content: string): Block => ({ kind: 'text', text: content, isNote: true });
+export const heading = (content: string): Block => ({ kind: 'heading', text: content });
 export const list = (items: readonly string[]): Block => ({ kind: 'list', items });
 export const facts = (pairs: readonly (readonly [string, string])[]): Block => ({
   kind: 'facts',
@@ -179,6 +329,9 @@ export const table = (title: string, columns: TableBlock['columns'], rows: Table
   columns,
   rows,
 });
+/** Blocks that only some readers see. */
+export const only = (on: readonly Medium[], ...shown: readonly Block[]): Block[] =>
+  shown.map((block) => ({ ...block, on }));
 
 export function cellOf(cell: Cell | string): Cell {
   return typeof cell === 'string' ? { text: cell } : cell;
@@ -191,19 +344,43 @@ export function chartsOf({ sections }: ReportDocument): DocumentChart[] {
   );
 }
 
+function hasContent(block: Block): boolean {
+  switch (block.kind) {
+    case 'text':
+      return block.text !== '';
+    case 'list':
+      return block.items.length > 0;
+    case 'facts':
+      return block.facts.length > 0;
+    case 'table':
+    case 'cases':
+      return block.rows.length > 0;
+    default:
+      return true;
+  }
+}
+
+/** A heading with nothing before the next one. */
+function isBare(block: Block, next: Block | undefined): boolean {
+  return block.kind === 'heading' && (next === undefined || next.kind === 'heading');
+}
+
 /** Sections without blocks that would be empty, and without those that lost all of theirs. */
 export function withoutEmpty(sections: readonly Section[]): Section[] {
-  const hasContent = (block: Block) =>
-    block.kind === 'text'
-      ? block.text !== ''
-      : block.kind === 'list'
-        ? block.items.length > 0
-        : block.kind === 'facts'
-          ? block.facts.length > 0
-          : block.kind === 'table'
-            ? block.rows.length > 0
-            : true;
   return sections
-    .map((section) => ({ ...section, blocks: section.blocks.filter(hasContent) }))
+    .map((section) => {
+      const full = section.blocks.filter(hasContent);
+      return { ...section, blocks: full.filter((block, index) => !isBare(block, full[index + 1])) };
+    })
     .filter(({ blocks }) => blocks.length > 0);
+}
+
+/** What readers of `medium` see. */
+export function sectionsOn({ sections }: Pick<ReportDocument, 'sections'>, medium: Medium): Section[] {
+  return withoutEmpty(
+    sections.map((section) => ({
+      ...section,
+      blocks: section.blocks.filter(({ on }) => on === undefined || on.includes(medium)),
+    })),
+  );
 }

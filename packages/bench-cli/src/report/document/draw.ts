@@ -2,6 +2,7 @@
 import type { TopLevelSpec } from 'vega-lite';
 import { type ChartServer, frame, type Look, seriesFrom } from '../charts/chart.ts';
 import { type DrawnPlot, renderPlot } from '../charts/render.ts';
+import { differenceSpec } from './difference-chart.ts';
 import { chartsOf, type DocumentChart, type ReportDocument } from './document.ts';
 import { intervalSpec } from './interval-chart.ts';
 import { lineSpec } from './line-chart.ts';
@@ -10,9 +11,15 @@ export function seriesOf({ series }: Pick<ReportDocument, 'series'>): ChartServe
   return seriesFrom(series.map(({ name, title }) => ({ server: name, title })));
 }
 
-function specOf(chart: DocumentChart, series: readonly ChartServer[], look: Look): TopLevelSpec {
-  const body = chart.type === 'intervals' ? intervalSpec(chart, series, look) : lineSpec(chart, series, look);
-  return { ...frame(look), ...body };
+function drawn(chart: DocumentChart, series: readonly ChartServer[], look: Look) {
+  switch (chart.type) {
+    case 'intervals':
+      return intervalSpec(chart, series, look);
+    case 'differences':
+      return differenceSpec(chart, series, look);
+    case 'lines':
+      return lineSpec(chart, series, look);
+  }
 }
 
 /** One chart. */
@@ -22,7 +29,9 @@ export async function drawChart(
   look: Look,
 ): Promise<DrawnPlot> {
   const { name, title, caption } = chart;
-  return { name, title, caption, plot: await renderPlot(specOf(chart, series, look)) };
+  const { spec, note } = drawn(chart, series, look);
+  const whole: TopLevelSpec = { ...frame(look), ...spec };
+  return { name, title, caption: caption + note, plot: await renderPlot(whole) };
 }
 
 /** Several formats use the same charts, so they are kept as long as the document. */

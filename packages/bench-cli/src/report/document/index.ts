@@ -39,8 +39,11 @@ async function* blogFiles(document: ReportDocument, options: RenderOptions): Asy
   yield* svgFiles(document, 'blog');
 }
 
-async function* pageFile(document: ReportDocument): AsyncGenerator<ReportFile> {
-  yield { path: 'report.html', content: await documentPage(document) };
+/** The file that `bench open` opens. */
+export const PAGE_NAME = 'report.html';
+
+async function* pageFile(document: ReportDocument, { raw }: RenderOptions): AsyncGenerator<ReportFile> {
+  yield { path: PAGE_NAME, content: await documentPage(document, raw) };
 }
 
 /**
@@ -89,7 +92,7 @@ export function documentFormats<R extends object>(
       isRoutine: true,
       shown: 'piped',
       description: 'one page to explore, works offline',
-      files: (record, options) => pageFile(documentOf(record, options)),
+      files: (record, options) => pageFile(documentOf(record, options), options),
       brief: (record, options) => documentBrief(documentOf(record, options)),
     },
     {

@@ -1,5 +1,6 @@
 /** Lines over time or over a size, with shaded stretches and horizontal limits, in one panel or several. */
 import { type ChartServer, type Look, serverChannels } from '../charts/chart.ts';
+import { CUT_NOTE, reachOf } from '../charts/cut.ts';
 import { panelFacet, panelGrid } from '../charts/panels.ts';
 import { INK, MUTED, NOISE } from '../charts/theme.ts';
 import type { LineChart } from './document.ts';
@@ -8,8 +9,9 @@ import type { LineChart } from './document.ts';
 const MAX_MARKED = 800;
 
 /** What all layers read, told apart by `layer`: the panels of a facet share one list of data. */
-function rowsOf({ panels }: LineChart) {
-  return panels.flatMap(({ title: panel, lines, bands = [], marks = [] }) => [
+function rowsOf(chart: LineChart) {
+  const reach = reachOfAll(chart);
+  return chart.panels.flatMap(({ title: panel, lines, bands = [], marks = [] }) => [
     ...bands.map(({ from, to, series = '', label = '' }) => ({
       layer: series === '' ? 'grey band' : 'band',
       panel,
@@ -19,21 +21,90 @@ function rowsOf({ panels }: LineChart) {
       label,
     })),
     ...marks.map(({ y, label }) => ({ layer: 'mark', panel, server: '', y, label })),
-    ...lines.flatMap(({ series, isMarked = true, points }, line) =>
-      points.map(({ x, y, low, high, tip }) => ({
+    ...lines.flatMap(({ series, isMarked = true, isDashed = false, points }, line) =>
+      points.map(({ x, y, low, high, isRinged = false, tip }) => ({
         layer: 'point',
         panel,
         server: series,
         line: `${panel} ${line}`,
         isMarked,
+        isDashed,
+        isRinged,
         x,
         y,
         low: low ?? y,
-        high: high ?? y,
+        high: Math.min(high ?? y, reach),
+        isCut: (high ?? y) > reach,
         tip,
       })),
     ),
   ]);
+}
+
+/** Of all panels: a whisker ends there in an arrow. */
+function reachOfAll({ panels, yScale }: LineChart): number {
+  const all = panels.flatMap(({ lines }) => lines.flatMap(({ points }) => points.map(({ y }) => y)));
+  // On a logarithmic axis, long whiskers dwarf nothing.
+  return yScale === 'log' ? Number.POSITIVE_INFINITY : reachOf(all);
+}
+
+/** A panel whose lines would be flat beside those of another: less than a fifth as high. */
+const FLAT = 0.2;
+
+function hasFlatPanel({ panels }: LineChart): boolean {
+  const heights = panels.map(({ lines }) =>
+    lines.reduce((most, { points }) => points.reduce((top, { y }) => Math.max(top, y), most), 0),
+  );
+  return Math.min(...heights) < FLAT * Math.max(...heights);
+}
+
+/** 1, 2 and 5 of every decade between the ends, or only the powers of ten where they would be too many. */
+function logTicks(low: number, high: number): number[] {
+  const first = Math.floor(Math.log10(low));
+  const decades = Array.from(
+    { length: Math.ceil(Math.log10(high)) - first + 1 },
+    (_, index) => first + index,
+  );
+  const ticks = (steps: readonly number[]) =>
+    decades
+      .flatMap((decade) => steps.map((step) => step * 10 ** decade))
+      .filter((tick) => tick >= low && tick <= high);
+  const fine = ticks([1, 2, 5]);
+  return fine.length <= 8 ? fine : ticks([1]);
+}
+
+/** The horizontal axis, with the labels of the chart where it has some. */
+function horizontal({ panels, xAxis: title, xScale = 'linear', xTicks, xFromZero = false }: LineChart) {
+  const scale = { type: xScale, zero: xFromZero, nice: false };
+  if (xTicks === undefined)
+    return { scale, axis: { title, tickCount: 6, format: xScale === 'log' ? ',~g' : '~s' } };
+  const at = panels.flatMap(({ lines }) => lines.flatMap(({ points }) => points.map(({ x }) => x)));
+  const [from, to] = [Math.min(...at) - 1e-9, Math.max(...at) + 1e-9];
+  const values = xTicks.filter((tick) => tick.at >= from && tick.at <= to);
+  const labels = JSON.stringify(Object.fromEntries(values.map((tick) => [tick.at.toFixed(4), tick.label])));
+  return {
+    scale,
+    axis: {
+      title,
+      values: values.map((tick) => tick.at),
+      labelExpr: `${labels}[format(datum.value, '.4f')]`,
+      labelOverlap: true,
+      grid: !xFromZero,
+    },
+  };
+}
+
+function vertical({ panels, yAxis: title, yScale = 'linear', fromZero = true }: LineChart) {
+  if (yScale === 'linear')
+    return { scale: { zero: fromZero, nice: true }, axis: { title, format: ',~r', tickCount: 5 } };
+  const all = panels.flatMap(({ lines }) =>
+    lines.flatMap(({ points }) => points.flatMap(({ y, low = y, high = y }) => [low, high])),
+  );
+  const domain = [Math.min(...all) * 0.85, Math.max(...all) * 1.15] as const;
+  return {
+    scale: { type: yScale, nice: false, domain: [...domain] },
+    axis: { title, format: '~r', values: logTicks(...domain) },
+  };
 }
 
 const only = (layer: string, more = 'true') => [
@@ -41,20 +112,9 @@ const only = (layer: string, more = 'true') => [
 ];
 
 function layers(chart: LineChart, servers: readonly ChartServer[], look: Look, isMarked: boolean) {
-  const { xAxis, yAxis, xScale = 'linear', fromZero = true } = chart;
   const { color, shape } = serverChannels({ servers });
-  const x = {
-    field: 'x',
-    type: 'quantitative' as const,
-    scale: { type: xScale, zero: false, nice: false },
-    axis: { title: xAxis, tickCount: 6, format: xScale === 'log' ? ',~g' : '~s' },
-  };
-  const y = {
-    field: 'y',
-    type: 'quantitative' as const,
-    scale: { zero: fromZero, nice: true },
-    axis: { title: yAxis, format: ',~r', tickCount: 5 },
-  };
+  const x = { field: 'x', type: 'quantitative' as const, ...horizontal(chart) };
+  const y = { field: 'y', type: 'quantitative' as const, ...vertical(chart) };
   const aria = { aria: false };
   const stretch = { x, x2: { field: 'x2' } };
   return [
@@ -111,10 +171,25 @@ function layers(chart: LineChart, servers: readonly ChartServer[], look: Look, i
       mark: { type: 'rule' as const, strokeWidth: 1.6, opacity: 0.8, ...aria },
       encoding: { x, y: { ...y, field: 'low' }, y2: { field: 'high' }, color },
     },
-    {
-      transform: only('point'),
-      mark: { type: 'line' as const, strokeWidth: 1.8, ...aria },
+    ...([false, true] as const).map((isDashed) => ({
+      transform: only('point', isDashed ? 'datum.isDashed' : '!datum.isDashed'),
+      mark: {
+        type: 'line' as const,
+        strokeWidth: isDashed ? 1.4 : 1.8,
+        strokeDash: isDashed ? [5, 4] : [1, 0],
+        ...aria,
+      },
       encoding: { x, y, color, detail: { field: 'line', type: 'nominal' as const } },
+    })),
+    {
+      transform: only('point', 'datum.isCut'),
+      mark: { type: 'text' as const, text: '▲', dy: 3, fontSize: look.fontSize - 2, ...aria },
+      encoding: { x, y: { ...y, field: 'high' }, color },
+    },
+    {
+      transform: only('point', 'datum.isRinged'),
+      mark: { type: 'point' as const, filled: false, size: 70, strokeWidth: 1.2, ...aria },
+      encoding: { x, y, color },
     },
     {
       transform: only('point', isMarked ? 'datum.isMarked' : 'false'),
@@ -128,11 +203,13 @@ export function lineSpec(chart: LineChart, servers: readonly ChartServer[], look
   const rows = rowsOf(chart);
   const points = rows.filter(({ layer }) => layer === 'point').length;
   const { columns, spacing, ...size } = panelGrid(chart.panels, look);
-  return {
+  const spec = {
     data: { values: rows },
     facet: panelFacet(chart.panels),
     columns,
     spacing,
+    ...(hasFlatPanel(chart) ? { resolve: { scale: { y: 'independent' as const } } } : {}),
     spec: { ...size, layer: layers(chart, servers, look, points <= MAX_MARKED) },
   };
+  return { spec, note: rows.some((row) => 'isCut' in row && row.isCut) ? CUT_NOTE : '' };
 }

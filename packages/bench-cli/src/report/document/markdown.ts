@@ -1,13 +1,15 @@
 /** A document as Markdown: the report beside the record, and the post of a blog. */
 import { frontMatterOf } from '../front-matter.ts';
-import { blocks, bullets, code, codeBlock, factTable, plain, table } from '../markdown-text.ts';
+import { blocks, bullets, code, codeBlock, description, factTable, plain, table } from '../markdown-text.ts';
 import type { RenderOptions } from '../renderer.ts';
 import {
   type Block,
   cellOf,
   type DocumentChart,
+  type Finding,
   type ReportDocument,
   type Section,
+  sectionsOn,
   withoutEmpty,
 } from './document.ts';
 
@@ -17,8 +19,8 @@ export type PicturePath = (chart: DocumentChart) => string | undefined;
 function tableText({ columns, rows }: Extract<Block, { kind: 'table' }>): string {
   const cells = rows.map((row) =>
     row.map((cell) => {
-      const { text, tone } = cellOf(cell);
-      const shown = plain(text.replaceAll('\u00a0', ' '));
+      const { text, tone, below = '' } = cellOf(cell);
+      const shown = plain([text, below].join(' ').replaceAll('\u00a0', ' '));
       return shown !== '' && (tone === 'good' || tone === 'bad') ? `**${shown}**` : shown;
     }),
   );
@@ -34,6 +36,8 @@ function blockText(block: Block, pictureOf: PicturePath): string {
   switch (block.kind) {
     case 'text':
       return plain(block.text);
+    case 'heading':
+      return `### ${plain(block.text)}`;
     case 'list':
       return bullets(block.items.map(plain));
     case 'facts':
@@ -45,10 +49,12 @@ function blockText(block: Block, pictureOf: PicturePath): string {
       return codeBlock(block.text, block.language);
     case 'table':
       return tableText(block);
+    case 'cases':
+      return '';
     case 'chart': {
       const path = pictureOf(block.chart);
       const { title, caption } = block.chart;
-      return path === undefined ? '' : `![${plain(`${title}. ${caption}`)}](${path})`;
+      return path === undefined ? '' : `![${description(`${title}. ${caption}`)}](${path})`;
     }
   }
 }
@@ -58,11 +64,15 @@ function sectionText({ title, blocks: parts }: Section, pictureOf: PicturePath):
   return content === '' ? '' : blocks(`## ${plain(title)}`, content);
 }
 
-function findings(document: ReportDocument): string {
+/** A sentence that names its subject needs no more than the group, where there are several. */
+function findings(told: readonly Finding[]): string {
+  const hasGroups = new Set(told.map(({ group }) => group)).size > 1;
   return bullets(
-    document.findings.map(
-      ({ subject, badge, sentence }) => `**${plain(subject)}** (${plain(badge.text)}): ${plain(sentence)}`,
-    ),
+    told.map(({ subject, badge, sentence, group }) => {
+      const where = group === undefined || !hasGroups ? '' : `${plain(group)}: `;
+      const what = sentence.includes(subject) ? '' : `**${plain(subject)}** (${plain(badge.text)}): `;
+      return where + what + plain(sentence);
+    }),
   );
 }
 
@@ -77,9 +87,9 @@ export function documentMarkdown(document: ReportDocument): string {
   const text = blocks(
     `# ${plain(document.title)}`,
     plain([document.headline, ...document.facts].join(' · ')),
-    findings(document),
+    findings(document.findings),
     warnings(document),
-    ...document.sections.map((section) => sectionText(section, () => undefined)),
+    ...sectionsOn(document, 'markdown').map((section) => sectionText(section, () => undefined)),
   );
   return `${text}\n`;
 }
@@ -99,26 +109,28 @@ function without(sections: readonly Section[], taken: readonly (Block | undefine
 
 /** The post of a blog: the verdict, its picture, what to keep in mind and how to repeat it, then everything else. */
 export function documentPost(document: ReportDocument, { post }: RenderOptions): string {
-  const { sections, findings: found, post: facts } = document;
+  const { findings: found, post: facts } = document;
+  const sections = sectionsOn(document, 'post');
   const all = sections.flatMap((section) => section.blocks);
   const picture = all.find((block) => block.kind === 'chart');
   const repeat = all.findLast((block) => block.kind === 'code');
   const pictureOf = ({ name }: DocumentChart) => `./${name}.svg`;
   const shown = (block: Block | undefined) => (block === undefined ? '' : blockText(block, pictureOf));
-  const told = found.filter(({ sentence }) => sentence !== facts.description);
-  const [first, rest] = [document.warnings.slice(0, FIRST_WARNINGS), document.warnings.slice(FIRST_WARNINGS)];
+  const { excerpt = facts.description, origin = '', caveats = document.warnings, ...rest } = facts;
+  const told = facts.excerpt === undefined ? found.filter(({ sentence }) => sentence !== excerpt) : [];
   const warned = (title: string, lines: readonly string[]) =>
     lines.length === 0 ? '' : blocks(title, bullets(lines.map(plain)));
   const text = blocks(
-    frontMatterOf({ ...facts, title: document.title, version: document.version }, post),
-    plain(facts.description),
+    frontMatterOf({ title: document.title, ...rest, version: document.version }, post),
+    plain(excerpt),
     '<!-- truncate -->',
-    findings({ ...document, findings: told }),
+    findings(told),
     shown(picture),
-    warned('Keep in mind:', first),
+    plain(origin),
+    warned('Keep in mind:', caveats.slice(0, FIRST_WARNINGS)),
     repeat === undefined ? '' : blocks('Repeat it:', shown(repeat)),
     ...without(sections, [picture, repeat]).map((section) => sectionText(section, pictureOf)),
-    warned('## Read with care', rest),
+    warned('## Read with care', caveats.slice(FIRST_WARNINGS)),
   );
   return `${text}\n`;
 }

@@ -1,18 +1,31 @@
 /** A document as a page: one file that opens from disk, without network, and looks like every page of bench. */
+import type { RawOutput } from '../../results/raw-output.ts';
 import { type ChartServer, PAGE_LOOK } from '../charts/chart.ts';
 import { embeddedSvg } from '../charts/index.ts';
 import type { DrawnPlot } from '../charts/render.ts';
-import { factList } from '../html/facts-section.ts';
+import { slugFrom } from '../front-matter.ts';
 import { type Content, type Html, html, joined, prose, trusted } from '../html/markup.ts';
 import { pageShell } from '../html/shell.ts';
 import { serverSign } from '../html/signs.ts';
-import { type Block, cellOf, type ReportDocument, type Section, type TableBlock } from './document.ts';
+import { casesMarkup } from './cases-markup.ts';
+import {
+  type Block,
+  type CodeBlock,
+  cellOf,
+  type DocumentLead,
+  type Finding,
+  type ReportDocument,
+  type Section,
+  sectionsOn,
+  type TableBlock,
+} from './document.ts';
 import { drawCharts, seriesOf } from './draw.ts';
 
 interface Page {
   readonly document: ReportDocument;
   readonly series: readonly ChartServer[];
   readonly plots: readonly DrawnPlot[];
+  readonly raw: RawOutput;
 }
 
 function header({ kind, title, state, headline, facts }: ReportDocument): Html {
@@ -26,26 +39,71 @@ function header({ kind, title, state, headline, facts }: ReportDocument): Html {
 </header>`;
 }
 
-function findings({ findings: found, warnings }: ReportDocument): Html {
+function findingList(found: readonly Finding[], servers: readonly ChartServer[]): Html {
   const rows = found.map(
-    ({ subject, badge, sentence }) => html`<li>
-<div class="verdict-head"><span class="who">${subject}</span><span class="badge ${badge.tone ?? 'even'}">${badge.text}</span></div>
+    ({ subject, series = '', badge, sentence }) => html`<li>
+<div class="verdict-head"><span class="who">${serverSign(servers, series)}${subject}</span><span class="badge ${badge.tone ?? 'even'}">${badge.text}</span></div>
 <p>${prose(sentence)}</p></li>`,
   );
+  return html`<ul class="verdicts">${rows}</ul>`;
+}
+
+/** In a card; those of several groups in a card each. */
+function findingCards({ findings: found }: ReportDocument, servers: readonly ChartServer[]): Html | false {
+  if (found.length === 0) return false;
+  const groups = [...Map.groupBy(found, ({ group }) => group ?? '')];
+  const cards = groups.map(
+    ([title, members]) =>
+      html`<div class="card">${title !== '' && html`<h3>${title}</h3>`}${findingList(members, servers)}</div>`,
+  );
+  return html`<div class="cards">${cards}</div>`;
+}
+
+/** The result for a reader in a hurry. */
+function leadCard({ text, bars, caption }: DocumentLead, servers: readonly ChartServer[]): Html {
+  const rows = bars.map(
+    ({
+      series,
+      title,
+      share,
+      value,
+    }) => html`<li><span class="who">${serverSign(servers, series)}${title}</span>
+<svg class="length" viewBox="0 0 100 8" preserveAspectRatio="none" aria-hidden="true"><rect width="${(share * 100).toFixed(2)}" height="8"/></svg><b>${value}</b></li>`,
+  );
+  return html`<div class="card in-short"><p>${prose(text)}</p><ul>${rows}</ul><p class="caption">${caption}</p></div>`;
+}
+
+function findings({ document, series }: Page): Html {
+  const { lead, warnings } = document;
   return html`<section id="findings"><h2>What was shown</h2>
-${found.length > 0 && html`<div class="card"><ul class="verdicts">${rows}</ul></div>`}
+${lead !== undefined && leadCard(lead, series)}
 ${warnings.length > 0 && html`<div class="notice"><b>Read with care</b><ul>${warnings.map((note) => html`<li>${prose(note)}</li>`)}</ul></div>`}
+${findingCards(document, series)}
 </section>`;
+}
+
+function factList(facts: readonly (readonly [name: string, value: string])[]): Html {
+  return html`<dl class="facts">${facts.map(([name, value]) => html`<div><dt>${name}</dt><dd>${value}</dd></div>`)}</dl>`;
+}
+
+function codeMarkup({ text, summary }: CodeBlock, id: string): Html {
+  if (summary !== undefined)
+    return html`<details class="raw"><summary>${summary}</summary><pre>${text}</pre></details>`;
+  return html`<div class="copy"><pre id="${id}">${text}</pre><button type="button" class="needs-script" data-copy="${id}">Copy</button></div>`;
 }
 
 function tableMarkup({ title, columns, rows }: TableBlock): Html {
   const classOf = (index: number) => (columns[index]?.isNumber === true ? 'number' : '');
   const heads = columns.map(
-    (column, index) => html`<th scope="col" class="${classOf(index)}">${column.title}</th>`,
+    ({ title: head, below = '' }, index) =>
+      html`<th scope="col" class="${classOf(index)}">${head}${below !== '' && html`<small>${below}</small>`}</th>`,
   );
   const body = rows.map((row) => {
-    const cells = row.map(cellOf).map(({ text, tone }, index) => {
-      const content: Content = tone === undefined ? text : html`<span class="tone ${tone}">${text}</span>`;
+    const cells = row.map(cellOf).map(({ text, tone, below = '' }, index) => {
+      const content: Content = [
+        tone === undefined ? text : html`<span class="tone ${tone}">${text}</span>`,
+        below !== '' && html`<small>${below}</small>`,
+      ];
       return index === 0
         ? html`<th scope="row">${content}</th>`
         : html`<td class="${classOf(index)}" data-label="${columns[index]?.title ?? ''}">${content}</td>`;
@@ -69,14 +127,18 @@ function blockMarkup(block: Block, page: Page, id: string): Html {
   switch (block.kind) {
     case 'text':
       return html`<p class="lead">${prose(block.text)}</p>`;
+    case 'heading':
+      return html`<h3>${block.text}</h3>`;
     case 'list':
       return html`<ul class="prose">${block.items.map((item) => html`<li>${prose(item)}</li>`)}</ul>`;
     case 'facts':
       return factList(block.facts);
     case 'code':
-      return html`<div class="copy"><pre id="${id}">${block.text}</pre><button type="button" class="needs-script" data-copy="${id}">Copy</button></div>`;
+      return codeMarkup(block, id);
     case 'table':
       return tableMarkup(block);
+    case 'cases':
+      return casesMarkup(block, page.series, page.raw);
     case 'chart':
       return figure(block.chart.name, page);
   }
@@ -85,7 +147,7 @@ function blockMarkup(block: Block, page: Page, id: string): Html {
 function chips(page: Page): Html {
   const buttons = page.series.map(
     ({ title, server }, index) =>
-      html`<button type="button" class="chip" aria-pressed="true" data-server="${index}">${serverSign({ charts: { servers: page.series } }, server)}${title}</button>`,
+      html`<button type="button" class="chip" aria-pressed="true" data-server="${index}">${serverSign(page.series, server)}${title}</button>`,
   );
   return html`<div class="servers" role="group" aria-label="Shown in charts"><span class="hint needs-script">In charts, click to hide:</span> ${buttons}</div>`;
 }
@@ -107,23 +169,33 @@ function runsOf(blocks: readonly Block[]): Run[] {
   return runs;
 }
 
-function sectionMarkup({ title, blocks }: Section, index: number, page: Page): Html {
+function sectionMarkup({ title, blocks }: Section, index: number, id: string, page: Page): Html {
   const hasCharts = blocks.some(({ kind }) => kind === 'chart');
   const parts = runsOf(blocks).map(({ isCharts, members }) => {
     const markup = members.map(([place, block]) => blockMarkup(block, page, `code-${index}-${place}`));
     return isCharts ? html`<div class="figures">${markup}</div>` : html`${markup}`;
   });
-  return html`<section id="section-${index}"><h2>${title}</h2>
+  return html`<section id="${id}"><h2>${title}</h2>
 ${hasCharts && page.series.length > 1 && chips(page)}
 ${parts}
 </section>`;
 }
 
+/** By their titles, so that links to a section last; each once. */
+function idsOf(sections: readonly Section[]): string[] {
+  const ids = sections.map(({ title }) => slugFrom([title]));
+  return ids.map((id, index) =>
+    id === '' || id === 'findings' || ids.indexOf(id) < index ? `${id}-${index}` : id,
+  );
+}
+
 /** The page. Pure but for its own style and script, which are files of this program. */
-export async function documentPage(document: ReportDocument): Promise<string> {
+export async function documentPage(document: ReportDocument, raw: RawOutput = new Map()): Promise<string> {
   const series = seriesOf(document);
-  const page: Page = { document, series, plots: await drawCharts(document, PAGE_LOOK) };
-  const { sections, title, version } = document;
+  const page: Page = { document, series, raw, plots: await drawCharts(document, PAGE_LOOK) };
+  const { title, version } = document;
+  const sections = sectionsOn(document, 'page');
+  const ids = idsOf(sections);
   return pageShell({
     title: `${title}: DNS benchmark`,
     version,
@@ -131,10 +203,10 @@ export async function documentPage(document: ReportDocument): Promise<string> {
     skip: { id: 'findings', text: 'To what was shown' },
     links: [
       ['findings', 'Findings'],
-      ...sections.map((section, index): [string, string] => [`section-${index}`, section.title]),
+      ...sections.map((section, index): [string, string] => [ids[index] ?? '', section.title]),
     ],
     main: html`${header(document)}
-${findings(document)}
-${sections.map((section, index) => sectionMarkup(section, index, page))}`,
+${findings(page)}
+${sections.map((section, index) => sectionMarkup(section, index, ids[index] ?? '', page))}`,
   });
 }

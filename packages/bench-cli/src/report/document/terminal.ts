@@ -3,7 +3,17 @@ import { Ansis } from 'ansis';
 import { wrapText } from '../../text.ts';
 import { printable } from '../printable.ts';
 import type { RenderOptions } from '../renderer.ts';
-import { type Block, type Cell, cellOf, type ReportDocument, type Section, type Tone } from './document.ts';
+import {
+  type Block,
+  type Cell,
+  cellOf,
+  type DocumentLead,
+  type Finding,
+  type ReportDocument,
+  type Section,
+  sectionsOn,
+  type Tone,
+} from './document.ts';
 import { tableLines } from './text-table.ts';
 
 const DEFAULT_COLUMNS = 80;
@@ -25,21 +35,61 @@ function colour(text: string, tone: Tone | undefined, paint: Paint): string {
   }
 }
 
+/** Lines of at most `columns`, of which none begins with a unit: `95 %`, `1.9 × as many`. */
+function wrapped(content: string, columns: number): string[] {
+  const kept = printable(content).replaceAll(/ (?=[%×])/g, '\u2060');
+  return wrapText(kept, columns).map((line) => line.replaceAll('\u2060', ' '));
+}
+
 function hanging(content: string, columns: number, sign = '• '): string {
-  return wrapText(printable(content), columns - 2)
+  return wrapped(content, columns - 2)
     .map((line, index) => (index === 0 ? sign : '  ') + line)
     .join('\n');
 }
 
 const printableCell = (cell: Cell | string): Cell => {
-  const { text, ...rest } = cellOf(cell);
-  return { text: printable(text), ...rest };
+  const { text, below = '', ...rest } = cellOf(cell);
+  return { text: printable(text), below: printable(below), ...rest };
 };
+
+/** Space between the names, the bars and the figures. */
+const BAR_GAP = '  ';
+const EIGHTHS = ['', '▏', '▎', '▍', '▌', '▋', '▊', '▉'];
+
+/** A bar of this many columns, to an eighth of one; never empty. */
+function bar(columns: number): string {
+  const eighths = Math.max(1, Math.round(columns * 8));
+  return '█'.repeat(Math.floor(eighths / 8)) + (EIGHTHS[eighths % 8] ?? '');
+}
+
+/** The sentence and the picture for a reader in a hurry. */
+function leadText({ text, bars, caption }: DocumentLead, columns: number, paint: Paint): string {
+  const rows = bars.map(({ title, value, share }) => ({
+    title: printable(title),
+    value: printable(value),
+    share,
+  }));
+  const width = (texts: readonly string[]) => Math.max(...texts.map((each) => [...each].length));
+  const names = width(rows.map(({ title }) => title));
+  const left = columns - names - width(rows.map(({ value }) => value)) - 2 * BAR_GAP.length;
+  return [
+    paint.bold(wrapped(text, columns).join('\n')),
+    '',
+    ...rows.map(({ title, value, share }) =>
+      [title.padEnd(names), bar(share * Math.max(8, left)), value].join(BAR_GAP),
+    ),
+    paint.dim(printable(caption)),
+  ].join('\n');
+}
 
 function blockText(block: Block, columns: number, paint: Paint): string {
   switch (block.kind) {
     case 'text':
-      return wrapText(printable(block.text), columns).join('\n');
+      return block.isNote === true
+        ? paint.dim(hanging(block.text, columns, ''))
+        : wrapped(block.text, columns).join('\n');
+    case 'heading':
+      return paint.bold(printable(block.text));
     case 'list':
       return block.items.map((item) => hanging(item, columns)).join('\n');
     case 'facts':
@@ -50,30 +100,51 @@ function blockText(block: Block, columns: number, paint: Paint): string {
       return tableLines(
         { ...block, rows: block.rows.map((row) => row.map(printableCell)) },
         columns,
-        (text, { tone }) => colour(text, tone, paint),
+        (text, { tone }, isName) => (isName ? paint.bold(text) : colour(text, tone, paint)),
         (text) => paint.dim(text),
       ).join('\n');
     case 'chart':
+    case 'cases':
       return '';
   }
 }
 
-function sectionText({ title, blocks }: Section, columns: number, paint: Paint): string {
-  const parts = blocks.map((block) => blockText(block, columns, paint)).filter((part) => part !== '');
-  return parts.length === 0 ? '' : [paint.bold(printable(title)), ...parts].join('\n');
+/** A sentence that names its subject says enough. */
+function findingText({ subject, sentence }: Finding, columns: number): string {
+  return hanging(sentence.includes(subject) ? sentence : `${subject}: ${sentence}`, columns);
 }
 
-/** Title, tables, then what was found, what to be careful about, and how the run ended. */
+function sectionText(
+  { title, blocks }: Section,
+  findings: readonly Finding[],
+  columns: number,
+  paint: Paint,
+): string {
+  const parts = blocks.map((block) => blockText(block, columns, paint)).filter((part) => part !== '');
+  if (parts.length === 0) return '';
+  const told = findings.map((finding) => findingText(finding, columns));
+  return [
+    ...(title === '' ? [] : [paint.bold(printable(title))]),
+    ...parts,
+    ...(told.length === 0 ? [] : ['', ...told]),
+  ].join('\n');
+}
+
+/** The lead or the title, tables, what was found, what to be careful about, and how the run ended. */
 export function documentText(document: ReportDocument, options: RenderOptions): string {
   const columns = options.columns ?? DEFAULT_COLUMNS;
   const paint = new Ansis(options.color === true ? 1 : 0);
-  const { title, findings, warnings, sections, headline, state } = document;
-  const brief = sections.filter(({ isBrief = true }) => isBrief);
-  const end = wrapText(printable(headline), columns).join('\n');
+  const { title, lead, findings, warnings, headline, state } = document;
+  const brief = sectionsOn(document, 'terminal').filter(({ isBrief = true }) => isBrief);
+  const isOf = (section: Section) => (finding: Finding) => finding.group === section.title;
+  const end = wrapped(headline, columns).join('\n');
   const parts = [
-    paint.bold(wrapText(printable(title), columns).join('\n')),
-    ...brief.map((section) => sectionText(section, columns, paint)),
-    findings.map(({ subject, sentence }) => hanging(`${subject}: ${sentence}`, columns)).join('\n'),
+    lead === undefined ? paint.bold(wrapped(title, columns).join('\n')) : leadText(lead, columns, paint),
+    ...brief.map((section) => sectionText(section, findings.filter(isOf(section)), columns, paint)),
+    findings
+      .filter((finding) => !brief.some((section) => isOf(section)(finding)))
+      .map((finding) => findingText(finding, columns))
+      .join('\n'),
     paint.yellow(warnings.map((warning) => hanging(warning, columns, '! ')).join('\n')),
     state === 'complete' ? end : paint.yellow(end),
   ];

@@ -2,8 +2,8 @@
 import { wrapText } from '../../text.ts';
 import { type Cell, cellOf, type TableBlock } from './document.ts';
 
-/** Colours a text that has its final width. */
-export type Painter = (text: string, cell: Cell) => string;
+/** Colours a part of a cell. `isName`: it names the row. */
+export type Painter = (text: string, cell: Cell, isName: boolean) => string;
 
 const widthOf = (text: string) => [...text].length;
 
@@ -18,14 +18,16 @@ function longestWord(text: string): number {
   return Math.max(0, ...text.split(' ').map(widthOf));
 }
 
-/** Widths of the columns that fit, or null if not even words do. */
-function widthsFor(rows: readonly (readonly string[])[], columns: number): number[] | null {
+/** Widths of the columns that fit with `gap` spaces between them, or null if not even words do. */
+function widthsFor(rows: readonly (readonly Cell[])[], columns: number, gap: number): number[] | null {
   const count = rows[0]?.length ?? 0;
   const column = (index: number, measure: (text: string) => number) =>
-    Math.max(...rows.map((row) => measure(row[index] ?? '')));
+    Math.max(
+      ...rows.map((row) => Math.max(measure(row[index]?.text ?? ''), measure(row[index]?.below ?? ''))),
+    );
   const widths = Array.from({ length: count }, (_, index) => column(index, widthOf));
   const least = Array.from({ length: count }, (_, index) => column(index, longestWord));
-  const excess = () => widths.reduce((sum, width) => sum + width, 0) + 2 * (count - 1) - columns;
+  const excess = () => widths.reduce((sum, width) => sum + width, 0) + gap * (count - 1) - columns;
   while (excess() > 0) {
     // The widest column that can give way does.
     const [widest] = widths
@@ -41,21 +43,27 @@ function widthsFor(rows: readonly (readonly string[])[], columns: number): numbe
 function rowLines(
   cells: readonly Cell[],
   widths: readonly number[],
+  gap: string,
   isRight: readonly boolean[],
   paint: Painter,
 ): string[] {
-  const parts = cells.map(({ text }, index) => broken(text, widths[index] ?? 0));
+  const parts = cells.map(({ text, below = '' }, index) => {
+    const width = widths[index] ?? 0;
+    const upper = broken(text, width).map((part) => [part, false] as const);
+    return below === '' ? upper : [...upper, ...broken(below, width).map((part) => [part, true] as const)];
+  });
   const height = Math.max(...parts.map(({ length }) => length));
   return Array.from({ length: height }, (_, line) =>
     cells
       .map((cell, index) => {
-        const part = parts[index]?.[line] ?? '';
+        const [part, isBelow] = parts[index]?.[line] ?? ['', true];
+        const painted = isBelow && cell.tone !== 'even' ? part : paint(part, cell, index === 0 && !isBelow);
         const space = ' '.repeat(Math.max(0, (widths[index] ?? 0) - widthOf(part)));
         const isLast = index === cells.length - 1;
-        if (isRight[index]) return space + paint(part, cell);
-        return paint(part, cell) + (isLast ? '' : space);
+        if (isRight[index]) return space + painted;
+        return painted + (isLast ? '' : space);
       })
-      .join('  ')
+      .join(gap)
       .trimEnd(),
   );
 }
@@ -65,9 +73,10 @@ function asLists({ columns, rows }: TableBlock, paint: Painter): string[] {
   return rows.flatMap((row, number) => [
     ...(number === 0 ? [] : ['']),
     ...row.map((cell, index) => {
-      const { text, ...rest } = cellOf(cell);
-      const value = text.replaceAll('\u00a0', ' ');
-      return `${columns[index]?.title ?? ''}: ${paint(value, { text: value, ...rest })}`;
+      const whole = cellOf(cell);
+      const { text, below = '' } = whole;
+      const value = `${text}${below === '' ? '' : ` (${below})`}`.replaceAll('\u00a0', ' ');
+      return `${columns[index]?.title.replaceAll('\u00a0', ' ') ?? ''}: ${paint(value, whole, index === 0)}`;
     }),
   ]);
 }
@@ -79,16 +88,21 @@ export function tableLines(
   paint: Painter,
   dim: (text: string) => string,
 ): string[] {
-  const headings = block.columns.map(({ title }) => ({ text: title }));
+  const headings = block.columns.map(({ title, below = '' }) => ({
+    text: title,
+    below,
+    tone: 'even' as const,
+  }));
   const rows = block.rows.map((row) => row.map(cellOf));
-  const widths = widthsFor(
-    [headings, ...rows].map((row) => row.map(({ text }) => text)),
-    columns,
-  );
-  if (widths === null) return asLists(block, paint);
-  const isRight = block.columns.map(({ isNumber }) => isNumber === true);
-  return [
-    ...rowLines(headings, widths, isRight, (text) => dim(text)),
-    ...rows.flatMap((row) => rowLines(row, widths, isRight, paint)),
-  ];
+  for (const gap of [2, 1]) {
+    const widths = widthsFor([headings, ...rows], columns, gap);
+    if (widths === null) continue;
+    const isRight = block.columns.map(({ isNumber }) => isNumber === true);
+    const space = ' '.repeat(gap);
+    return [
+      ...rowLines(headings, widths, space, isRight, (text) => dim(text)),
+      ...rows.flatMap((row) => rowLines(row, widths, space, isRight, paint)),
+    ];
+  }
+  return asLists(block, paint);
 }

@@ -168,8 +168,8 @@
         const fits =
           !hidden.has(row.dataset.server) &&
           words.every((word) => text.includes(word)) &&
-          ['tier', 'mode', 'workload', 'transport', 'rate', 'verdict'].every(
-            (name) => !wanted[name] || row.dataset[name].toLowerCase() === wanted[name],
+          Object.entries(JSON.parse(row.dataset.filters)).every(
+            ([name, value]) => !wanted[name] || value.toLowerCase() === wanted[name],
           );
         row.hidden = !fits;
         if (fits) shown += 1;

@@ -1,12 +1,11 @@
-/** What the pods of a cluster run used, and how evenly they were loaded. Empty for runs on one machine. */
-import type { CaseRecord, OkTrial, RunRecord } from '../results/record.ts';
-import { furtherPoint, serverTitle } from './cases.ts';
-import { blocks, plain, table } from './markdown-text.ts';
-import { okTrialsByCase, UNEVEN_FROM, unevenness } from './marks.ts';
-import { formatCpus, formatFixed, formatMebibytes } from './numbers.ts';
-import { formatThrottled, THROTTLED_EXPLANATION, throttledShareOf } from './throttling.ts';
-
-const NOTHING = '–';
+/** What the pods of a cluster run used, and how evenly they were loaded. Empty for runs on one machine. Pure. */
+import type { CaseRecord, OkTrial, RunRecord } from '../../results/record.ts';
+import { furtherPoint, serverTitle } from '../cases.ts';
+import { type Block, note, text } from '../document/document.ts';
+import { okTrialsByCase, UNEVEN_FROM, unevenness } from '../marks.ts';
+import { formatCpus, formatFixed, formatMebibytes } from '../numbers.ts';
+import { formatThrottled, THROTTLED_EXPLANATION, throttledShareOf } from '../throttling.ts';
+import { NOTHING, numberTable } from './tables.ts';
 
 const mean = (values: readonly number[]) =>
   values.length === 0 ? null : values.reduce((sum, value) => sum + value, 0) / values.length;
@@ -26,10 +25,10 @@ function row(record: RunRecord, item: CaseRecord, trials: readonly OkTrial[]): s
   const servers = trials.flatMap(({ server }) => server ?? []);
   const memory = servers.flatMap(({ memoryBytes }) => memoryBytes ?? []);
   return [
-    plain(serverTitle(record, item.server)),
+    serverTitle(record, item.server),
     formatCpus(item.tier),
-    plain([item.mode, ...furtherPoint(record, item)].join(', ')),
-    plain(places(trials)),
+    [item.mode, ...furtherPoint(record, item)].join(', '),
+    places(trials),
     shown(mean(servers.map(({ cpuCores }) => cpuCores)), cores),
     shown(
       most(
@@ -66,57 +65,62 @@ function resolution(trials: readonly OkTrial[]): string {
 }
 
 /** The containers beside the DNS server, by case; nothing where there are none. */
-function sidecarTable(record: RunRecord, byCase: ReadonlyMap<string, readonly OkTrial[]>): string {
+function sidecars(record: RunRecord, byCase: ReadonlyMap<string, readonly OkTrial[]>): Block[] {
   const rows = record.cases.flatMap((item) => {
     const pods = (byCase.get(item.key) ?? []).flatMap((trial) => trial.instanceObservations ?? []);
-    const sidecars = Map.groupBy(
+    const byName = Map.groupBy(
       pods.flatMap((pod) => pod.sidecars ?? []),
       ({ name }) => name,
     );
-    return [...sidecars].map(([name, uses]) => [
-      plain(serverTitle(record, item.server)),
-      plain([`tier ${formatCpus(item.tier)}`, item.mode, ...furtherPoint(record, item)].join(', ')),
-      plain(name),
+    return [...byName].map(([name, uses]) => [
+      serverTitle(record, item.server),
+      [`tier ${formatCpus(item.tier)}`, item.mode, ...furtherPoint(record, item)].join(', '),
+      name,
       shown(mean(uses.map(({ cpuCores }) => cpuCores)), cores),
       shown(mean(uses.flatMap(({ memoryBytes }) => memoryBytes ?? [])), formatMebibytes),
     ]);
   });
-  if (rows.length === 0) return '';
-  return blocks(
-    'Sidecars: other containers in the pods of the server, each as a mean over pods and trials. No other figure ' +
-      'includes them.',
-    table(['Server', 'Case', 'Container', 'Cores, mean', 'Memory, mean (MiB)'], rows, [1, 2]),
-  );
+  if (rows.length === 0) return [];
+  return [
+    text(
+      'Sidecars: other containers in the pods of the server, each as a mean over pods and trials. No other figure includes them.',
+    ),
+    numberTable('Sidecars', ['Server', 'Case', 'Container', 'Cores, mean', 'Memory, mean (Mi)'], rows, [
+      'Case',
+      'Container',
+    ]),
+  ];
 }
 
-/** The section, or nothing for a run without pods. */
-export function podsSection(record: RunRecord): string {
-  if (record.target !== 'kubernetes') return '';
+/** Nothing for a run without pods. Memory is in Mi, the unit of pods' requests and limits. */
+export function podBlocks(record: RunRecord): Block[] {
+  if (record.target !== 'kubernetes') return [];
   const byCase = okTrialsByCase(record);
   const rows = record.cases.flatMap((item) => {
     const trials = byCase.get(item.key) ?? [];
     return trials.length === 0 ? [] : [row(record, item, trials)];
   });
-  if (rows.length === 0) return '';
-  const head = [
+  if (rows.length === 0) return [];
+  const titles = [
     'Server',
     'CPU',
     'Mode',
     'Pods',
     'Cores, mean',
     'Cores, max',
-    'Memory, mean (MiB)',
-    'Memory, max (MiB)',
+    'Memory, mean (Mi)',
+    'Memory, max (Mi)',
     'Throttled',
     'Busiest pod',
   ];
-  return blocks(
-    '## Pods',
-    table(head, rows, [2, 3]),
-    `"Busiest pod" is that pod's CPU time relative to the average of the pods behind the Service: 1.00 × is even, ` +
-      `from ${formatFixed(UNEVEN_FROM, 1)} × the case is marked. A Service sends all packets of a socket to one pod, so ` +
-      'an even spread takes enough sockets.',
-    resolution([...byCase.values()].flat()),
-    sidecarTable(record, byCase),
-  );
+  return [
+    numberTable('Pods', titles, rows, ['Mode', 'Pods']),
+    note(
+      `"Busiest pod" is that pod's CPU time relative to the average of the pods behind the Service: 1.00 × is even, ` +
+        `from ${formatFixed(UNEVEN_FROM, 1)} × the case is marked. A Service sends all packets of a socket to one pod, so ` +
+        'an even spread takes enough sockets.',
+    ),
+    note(resolution([...byCase.values()].flat())),
+    ...sidecars(record, byCase),
+  ];
 }

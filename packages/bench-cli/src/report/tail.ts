@@ -1,0 +1,53 @@
+/** Where a server's slowest answers differ from the baseline's by so much that the mean hides it. Pure. */
+import type { CaseRecord, RunRecord } from '../results/record.ts';
+import { isServersOwn } from '../stats/decisive.ts';
+import { type SampleTest, testPaired } from '../stats/sample-test.ts';
+import { okTrialsByCase } from './marks.ts';
+import { formatFixed, formatOutwards, formatTime } from './numbers.ts';
+import { percentileOf, trialPercentile } from './percentiles.ts';
+
+/** From twice on, people notice. */
+const NOTABLE = 2;
+
+/** Nearer to the ratio of the means than this factor, it says what they say. */
+const MIRRORED = 1.5;
+
+const apart = (ratio: number, factor: number) => ratio >= factor || ratio <= 1 / factor;
+
+/** The ratio of the p99s of a case and of its baseline, if it is notable, not that of the means, and its interval excludes 1. */
+function tailOf(record: RunRecord, item: CaseRecord): SampleTest | null {
+  const baseline = record.cases.find(({ key }) => key === item.comparison?.baseline);
+  if (baseline === undefined || !isServersOwn('latencySeconds', [item.limitedBy, baseline.limitedBy]))
+    return null;
+  const trials = okTrialsByCase(record);
+  const byRound = new Map(
+    (trials.get(baseline.key) ?? []).map((trial) => [trial.round, trialPercentile(trial, 99)]),
+  );
+  const ratios = (trials.get(item.key) ?? []).flatMap((trial) => {
+    const [own, other] = [trialPercentile(trial, 99), byRound.get(trial.round)];
+    return own === null || other == null || other === 0 ? [] : [own / other];
+  });
+  const test = testPaired(ratios);
+  if (test === null || (test.low <= 1 && test.high >= 1)) return null;
+  const [mean, reference] = [item, baseline].map(({ summary }) => summary?.latencySeconds?.median ?? 0);
+  const ofMeans = mean && reference ? mean / reference : 1;
+  return apart(test.ratio, NOTABLE) && apart(test.ratio / ofMeans, MIRRORED) ? test : null;
+}
+
+/** `Its p99 latency was 2.3 × as long (95 % interval 1.8–2.9): 3.80 ms and 1.65 ms.`; null where it is not notable. */
+export function tailText(record: RunRecord, item: CaseRecord): string | null {
+  const test = tailOf(record, item);
+  const baseline = record.cases.find(({ key }) => key === item.comparison?.baseline);
+  const [own, other] = [item, baseline].map((side) => (side === undefined ? null : percentileOf(side, 99)));
+  if (test === null || own == null || other == null) return null;
+  const ends = formatOutwards(test.low, test.high, 1);
+  return (
+    `Its p99 latency was ${formatFixed(test.ratio, Math.max(1, ends.digits))} × as long (95 % interval ${ends.low}–${ends.high}): ` +
+    `${formatTime(own.median)} and ${formatTime(other.median)}.`
+  );
+}
+
+/** The cases of which it is told. */
+export function notableTails(record: RunRecord): CaseRecord[] {
+  return record.cases.filter((item) => !item.aa && tailOf(record, item) !== null);
+}
