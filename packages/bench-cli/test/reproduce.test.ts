@@ -290,7 +290,7 @@ describe('bench reproduce', () => {
     const text = world.out();
     for (const line of text.split('\n')) expect([...line].length, line).toBeLessThanOrEqual(80);
     expect(text).toContain('2 reproduced, 1 in the same direction, 3 contradicted');
-    expect(text).toMatch(/^ {4}qps +0\.891 +0\.8\d\d \[0\.8\d\d, 0\.[89]\d\d\] +reproduced$/m);
+    expect(text).toMatch(/^DinoDNS: qps +0\.891 +0\.8\d\d \[0\.8\d\d, 0\.[89]\d\d\] +reproduced$/m);
     expect(text).toContain('contradicted: opposite');
     expect(text).toContain('• --duration: 600 → 10');
   });
@@ -299,8 +299,8 @@ describe('bench reproduce', () => {
     await save(CASES);
     expect(await world.bench('reproduce', 'blog', ID, '--format', 'markdown')).toBe(0);
     const text = world.out();
-    expect(text).toContain('### 2 vCPU, relative to CoreDNS');
-    expect(text).toMatch(/\| DinoDNS +\| qps +\| +18,584 \| +-11\.52% \| 0\.891 \|/);
+    expect(text).toContain('## 2 vCPU, relative to CoreDNS');
+    expect(text).toMatch(/\| 1 vCPU, DinoDNS: qps +\| +18,584 \| +-11\.52% \|/);
     expect(text).toContain('## Conditions');
     let columns = 0;
     for (const line of text.split('\n')) {

@@ -4,7 +4,7 @@ import type { Command } from 'commander';
 import { DEFAULTS } from '../config/settings.ts';
 import type { Call } from '../engine/registered.ts';
 import type { Selector } from '../history/axes.ts';
-import { REPRODUCIBLE } from '../history/reproduce/mappings.ts';
+import { PUBLICATIONS } from '../history/published.ts';
 
 type Values = Readonly<Record<string, string | boolean | undefined>>;
 
@@ -213,7 +213,7 @@ export function addGate(program: Command, call: Call): void {
 export function addReproduce(program: Command, call: Call): void {
   program
     .command('reproduce')
-    .argument('<name>', `what was published: ${REPRODUCIBLE.join(', ')}`)
+    .argument('<name>', `what was published: ${PUBLICATIONS.join(', ')}`)
     .argument('[run]', 'the run', 'latest')
     .option('--format <name>', 'text, markdown or json', 'text')
     .option('--json', 'the same as --format json')

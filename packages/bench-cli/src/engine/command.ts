@@ -132,6 +132,7 @@ export function defineExperiment<T extends SettingTable, D, C, V extends z.ZodTy
   return {
     name: definition.name,
     question: definition.question,
+    publications: definition.publications ?? [],
     addCommands: (program, call) => addCommand(program, call, prepared),
     records: recordsOf({
       kind,

@@ -4,6 +4,7 @@
  */
 import type { z } from 'zod';
 import type { SettingsOf, SettingTable } from '../config/setting.ts';
+import type { Publication } from '../history/reproduce/publication.ts';
 import type { InterruptionWords } from '../interruption.ts';
 import type { Display } from '../progress/display.ts';
 import type { Format } from '../report/renderer.ts';
@@ -169,6 +170,8 @@ export interface ExperimentDefinition<
   estimands(settings: SettingsOf<Table>): readonly Estimand<z.output<Evidence>>[];
   /** What only this experiment can say of a record. Pure. */
   document(record: EngineRecord<z.output<Evidence>, SettingsOf<Table>>): DocumentParts;
+  /** Published results that stand beside its runs: `bench reproduce NAME`. Default: none. */
+  readonly publications?: readonly Publication[];
   /** Besides those of every document. Default: none. */
   readonly formats?: readonly Format<EngineRecord<z.output<Evidence>, SettingsOf<Table>>>[];
   /** Takes an invocation over that is several runs, such as a file of tests, and resolves with the exit status; null for one run. */

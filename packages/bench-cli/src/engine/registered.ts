@@ -3,6 +3,7 @@
  * the pipeline, and one line in `registry.ts`.
  */
 import type { Command } from 'commander';
+import type { Publication } from '../history/reproduce/publication.ts';
 import type { World } from '../world.ts';
 import type { Records } from './records.ts';
 
@@ -36,4 +37,6 @@ export interface Experiment {
   readonly addCommands: AddCommands;
   /** What it keeps of its runs; several kinds for one that measures several things; null for one that only prints. */
   readonly records: Records | readonly Records[] | null;
+  /** Published results that stand beside its runs. Default: none. */
+  readonly publications?: readonly Publication[];
 }

@@ -7,6 +7,7 @@ import type { AddCommands, Experiment, ListedCommand } from '../engine/registere
 import { BenchError } from '../errors.ts';
 import { type Entry, entryOf, entryOfHeader } from '../history/entry.ts';
 import { IMPORTED_NAME, parseImported } from '../history/imported.ts';
+import type { Publication } from '../history/reproduce/publication.ts';
 import { findFormat } from '../report/renderer.ts';
 import { experimentNameIn, parseHeader } from '../results/parse-record.ts';
 import { readRecordText } from '../results/record-file.ts';
@@ -22,6 +23,8 @@ interface OwnExperiment {
   readonly commands: Readonly<Record<string, string>>;
   readonly load: ListedCommand['load'];
   readonly records: () => Promise<Experiment['records']>;
+  /** Default: none. */
+  readonly publications?: () => Promise<readonly Publication[]>;
 }
 
 const OWN: readonly OwnExperiment[] = [
@@ -35,6 +38,7 @@ const OWN: readonly OwnExperiment[] = [
     },
     load: async () => (await import('./compare/commands.ts')).addCompareCommands,
     records: async () => (await import('./compare/records.ts')).compareRecords,
+    publications: async () => (await import('./compare/publications.ts')).comparePublications,
   },
   {
     name: 'loss',
@@ -68,6 +72,7 @@ const OWN: readonly OwnExperiment[] = [
     },
     load: async () => (await import('./swap/commands.ts')).addSwapCommands,
     records: async () => (await import('./swap/records.ts')).swapRecords,
+    publications: async () => (await import('./swap/publications.ts')).swapPublications,
   },
   {
     name: 'lookup',
@@ -124,6 +129,15 @@ export async function formatNamed(name: string): Promise<FormatFacts | undefined
 export async function allFormats(): Promise<readonly FormatFacts[]> {
   const formats = (await allRecords()).flatMap((records) => records.formats);
   return [...Map.groupBy(formats, ({ name }) => name).values()].flatMap(([first]) => first ?? []);
+}
+
+/** The publication that an experiment declares under this name. */
+export async function publicationNamed(name: string): Promise<Publication | undefined> {
+  const declared = [
+    ...OWN.map(({ publications }) => publications?.() ?? []),
+    ...[...loaded.values()].map(({ publications = [] }) => publications),
+  ];
+  return (await Promise.all(declared)).flat().find((publication) => publication.name === name);
 }
 
 function isExperiment(value: unknown): value is Experiment {

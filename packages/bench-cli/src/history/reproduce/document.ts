@@ -1,0 +1,162 @@
+/** Published ratios beside measured ones, as a document. Pure. */
+import {
+  list,
+  type ReportDocument,
+  type Section,
+  type Tone,
+  table,
+  text,
+} from '../../report/document/document.ts';
+import { formatCpus, formatDelta, formatFixed } from '../../report/numbers.ts';
+import { METRIC_NAMES } from '../../stats/metrics.ts';
+import { BENCH_VERSION } from '../../version.ts';
+import { comparedEstimand } from '../entry.ts';
+import { formatFigure } from '../text/words.ts';
+import {
+  type Cell,
+  judgementText,
+  REPRODUCTION_VERDICTS,
+  type Reproduction,
+  type ReproductionVerdict,
+  VERDICT_EXPLANATION,
+} from './procedure.ts';
+
+const NOTHING = '–';
+
+const EXPLANATION = `${VERDICT_EXPLANATION} Each interval is that of one comparison: of 20 true ratios, about one is missed.`;
+
+const VERDICT_TONES: Readonly<Record<ReproductionVerdict, Tone>> = {
+  reproduced: 'good',
+  contradicted: 'bad',
+  'same direction': 'warn',
+  'cannot tell': 'even',
+  'too few trials': 'even',
+  'not measured': 'even',
+};
+
+/** Three decimals: a published difference of 0.1 % shows. */
+function ratioText(ratio: number): string {
+  return formatFixed(ratio, 3);
+}
+
+function intervalText(low: number, high: number): string {
+  // Outwards, so that the text never claims more than the figures.
+  return `[${formatFixed(Math.floor(low * 1000) / 1000, 3)}, ${formatFixed(Math.ceil(high * 1000) / 1000, 3)}]`;
+}
+
+function oursText({ measured }: Cell): string {
+  if (measured === null) return NOTHING;
+  const { ratio, low, high } = measured;
+  return low === null || high === null ? ratioText(ratio) : `${ratioText(ratio)} ${intervalText(low, high)}`;
+}
+
+/** `3 reproduced, 8 in the same direction, 2 contradicted`: what there is none of is omitted. */
+function countsText({ counts, cells }: Reproduction): string {
+  const words: Readonly<Record<ReproductionVerdict, string>> = {
+    reproduced: 'reproduced',
+    'cannot tell': 'that our intervals cannot tell',
+    'same direction': 'in the same direction',
+    contradicted: 'contradicted',
+    'too few trials': 'with too few trials',
+    'not measured': 'not measured',
+  };
+  const parts = REPRODUCTION_VERDICTS.flatMap((verdict) =>
+    counts[verdict] === 0 ? [] : [`${counts[verdict]} ${words[verdict]}`],
+  );
+  return `Of ${cells.length} published ratios: ${parts.join(', ')}.`;
+}
+
+const nameOf = ({ title, metric }: Cell) => `${title}: ${METRIC_NAMES[metric]}`;
+
+/** Cells with one tier and one baseline, which stand in the heading and not in every row. */
+function sectionsOf({ cells }: Reproduction): Section[] {
+  const headingOf = ({ tier, baselineTitle }: Cell) =>
+    `${tier === null ? 'Relative' : `${formatCpus(tier)} vCPU, relative`} to ${baselineTitle}`;
+  return [...Map.groupBy(cells, headingOf)].map(([title, members]) => ({
+    title,
+    blocks: [
+      table(
+        title,
+        [
+          { title: '' },
+          { title: 'published', isNumber: true },
+          { title: 'ours [95 %]', isNumber: true },
+          { title: 'verdict' },
+        ],
+        members.map((cell) => [
+          nameOf(cell),
+          ratioText(cell.published.ratio),
+          oursText(cell),
+          { text: judgementText(cell), tone: VERDICT_TONES[cell.verdict] },
+        ]),
+      ),
+    ],
+  }));
+}
+
+/** The figures behind the ratios. */
+function figuresSection({ cells, publication }: Reproduction): Section {
+  const title = 'Figures';
+  const show = ({ metric }: Cell, value: number) => formatFigure(comparedEstimand(metric), value);
+  return {
+    title,
+    isBrief: false,
+    blocks: [
+      table(
+        title,
+        [
+          { title: '' },
+          ...['published', 'Δ as printed', 'ours'].map((head) => ({ title: head, isNumber: true })),
+        ],
+        cells.map((cell) => [
+          `${cell.tier === null ? '' : `${formatCpus(cell.tier)} vCPU, `}${nameOf(cell)}`,
+          show(cell, cell.published.value),
+          cell.published.delta === null ? NOTHING : formatDelta(cell.published.delta),
+          cell.measured === null ? NOTHING : show(cell, cell.measured.value),
+        ]),
+      ),
+      text(
+        `"Δ as printed" is the publication's own percentage (${publication.delta}); ratios are row ÷ baseline, ours of medians over paired trials.`,
+      ),
+    ],
+  };
+}
+
+function conditionsSection({ conditions }: Reproduction): Section {
+  const same = conditions.filter(({ isSame }) => isSame).map(({ name }) => name);
+  return {
+    title: 'Conditions: published → ours',
+    blocks: [
+      list(
+        conditions
+          .filter(({ isSame }) => !isSame)
+          .map(({ name, published, run }) => `${name}: ${published} → ${run ?? 'not recorded'}`),
+      ),
+      text(same.length === 0 ? '' : `The same: ${same.join(', ')}.`),
+    ],
+  };
+}
+
+export function reproductionDocument(result: Reproduction): ReportDocument {
+  const { publication, run, notes } = result;
+  const date = publication.date === null ? '' : ` (${publication.date})`;
+  return {
+    kind: 'Reproduction',
+    title: `${publication.title}${date}, beside run ${run}`,
+    state: 'complete',
+    headline: countsText(result),
+    facts: [publication.url ?? publication.name],
+    findings: [],
+    warnings: [],
+    series: [],
+    sections: [
+      ...sectionsOf(result),
+      figuresSection(result),
+      conditionsSection(result),
+      { title: 'How to read them', blocks: [text(EXPLANATION), list(notes)] },
+    ],
+    data: { columns: ['figure', 'published'], rows: [] },
+    post: { slug: '', description: '', tags: [], date: '' },
+    version: BENCH_VERSION,
+  };
+}
